@@ -1,0 +1,44 @@
+# perrin_options: what every user of the headers needs; perrin_strict: how our own files are compiled.
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(nlohmann_json 3.10 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(HDF5 REQUIRED COMPONENTS C)
+find_package(Threads REQUIRED)
+
+add_library(perrin_options INTERFACE)
+set_target_properties(perrin_options PROPERTIES EXPORT_NAME options)
+target_compile_features(perrin_options INTERFACE cxx_std_20)
+target_include_directories(perrin_options INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+  $<INSTALL_INTERFACE:include/perrin>)
+target_link_libraries(perrin_options INTERFACE nlohmann_json::nlohmann_json fmt::fmt Threads::Threads)
+if(PERRIN_PRECISION STREQUAL "double")
+  target_compile_definitions(perrin_options INTERFACE PERRIN_DOUBLE)
+elseif(NOT PERRIN_PRECISION STREQUAL "mixed")
+  message(FATAL_ERROR "PERRIN_PRECISION must be mixed or double, got ${PERRIN_PRECISION}")
+endif()
+
+# errno and floating-point traps are never looked at; without them loops vectorise. Contraction to
+# fused multiply-add is on, as nvcc has it.
+set(PERRIN_HOST_FLAGS -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast)
+target_compile_options(perrin_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${PERRIN_HOST_FLAGS}>")
+target_link_options(perrin_options INTERFACE -fopenmp)
+if(PERRIN_CUDA)
+  target_compile_definitions(perrin_options INTERFACE PERRIN_CUDA)
+  list(JOIN PERRIN_HOST_FLAGS , host)
+  target_compile_options(perrin_options INTERFACE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${host};--expt-relaxed-constexpr>")
+  target_link_libraries(perrin_options INTERFACE CUDA::cudart)
+endif()
+
+add_library(perrin_strict INTERFACE)
+set(PERRIN_WARNINGS -Wall -Wextra -Wshadow -Wno-unknown-pragmas)
+target_compile_options(perrin_strict INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:${PERRIN_WARNINGS};-Wpedantic;$<$<BOOL:${PERRIN_WERROR}>:-Werror>>")
+if(PERRIN_CUDA)
+  # -Wpedantic and unused parameters are noise in the code that nvcc generates.
+  target_compile_options(perrin_strict INTERFACE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall;-Xcompiler=-Wno-unknown-pragmas;$<$<BOOL:${PERRIN_WERROR}>:-Werror=all-warnings>>")
+endif()
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

@@ -1,0 +1,65 @@
+// The number types of the engine and the marks of host-device code.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define PERRIN_HD __host__ __device__ __forceinline__
+#else
+#define PERRIN_HD inline __attribute__((always_inline))
+#endif
+
+namespace perrin {
+
+/// Per-particle arithmetic: float in the default build, double with -DPERRIN_PRECISION=double.
+/// Totals (energies, virials, kinetic sums) are double in both.
+#ifdef PERRIN_DOUBLE
+using Real = double;
+#else
+using Real = float;
+#endif
+
+template <class T>
+struct Vec3 {
+  T x{}, y{}, z{};
+
+  PERRIN_HD T& operator[](int axis) { return axis == 0 ? x : axis == 1 ? y : z; }
+  PERRIN_HD const T& operator[](int axis) const { return axis == 0 ? x : axis == 1 ? y : z; }
+  PERRIN_HD Vec3& operator+=(Vec3 b) { return x += b.x, y += b.y, z += b.z, *this; }
+  PERRIN_HD Vec3& operator-=(Vec3 b) { return x -= b.x, y -= b.y, z -= b.z, *this; }
+  PERRIN_HD Vec3& operator*=(T s) { return x *= s, y *= s, z *= s, *this; }
+  PERRIN_HD friend Vec3 operator+(Vec3 a, Vec3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+  PERRIN_HD friend Vec3 operator-(Vec3 a, Vec3 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+  PERRIN_HD friend Vec3 operator*(T s, Vec3 a) { return {s * a.x, s * a.y, s * a.z}; }
+  PERRIN_HD friend Vec3 operator-(Vec3 a) { return {-a.x, -a.y, -a.z}; }
+  friend bool operator==(const Vec3&, const Vec3&) = default;
+};
+
+template <class T>
+PERRIN_HD T dot(Vec3<T> a, Vec3<T> b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+template <class T>
+PERRIN_HD Vec3<T> cross(Vec3<T> a, Vec3<T> b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+using Real3 = Vec3<Real>;
+
+/// One 16-byte word (32 in the double build): velocity and inverse mass, or force and energy.
+struct alignas(4 * sizeof(Real)) Real4 {
+  Real x{}, y{}, z{}, w{};
+  PERRIN_HD Real3 xyz() const { return {x, y, z}; }
+};
+
+/// A position: the fraction of the box along each axis in units of 2^-32, and the type.
+struct alignas(16) Position {
+  std::uint32_t x{}, y{}, z{}, type{};
+};
+
+/// How often a particle has crossed the box along each axis.
+using Image = Vec3<std::int32_t>;
+
+}  // namespace perrin
