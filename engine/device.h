@@ -1,0 +1,87 @@
+// Where the work runs: CPU threads (OpenMP) or one CUDA device with its stream.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#ifdef PERRIN_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+namespace perrin {
+
+/// A cheap copyable handle. All work given to one Device runs in order.
+class Device {
+ public:
+  /// CPU with the given number of threads; 0: OMP_NUM_THREADS or every core.
+  static Device cpu(int threads = 0);
+  /// The CUDA device with this index. Throws UserError where there is none, with the reason.
+  static Device cuda(int index = 0);
+  /// "auto", "cpu", "cuda" or "cuda:N". Auto takes the first CUDA device, else the CPU.
+  /// Throws UserError.
+  static Device parse(const std::string& name, int threads = 0);
+  /// Number of usable CUDA devices (0 without a driver or in a CPU-only build).
+  static int cuda_count();
+
+  bool is_cuda() const { return cuda_; }
+  int threads() const { return threads_; }
+  /// "cpu" or "cuda:0": what parse() takes.
+  std::string name() const;
+  /// For people: "NVIDIA H200 (cuda:0)", "CPU, 2 threads".
+  std::string description() const;
+  int multiprocessors() const;  // of a CUDA device; threads() on the CPU
+
+  /// Waits for the work given so far; throws RunError naming what failed.
+  void synchronize() const;
+
+  /// Runs `work` if the word at `flag` (on this device) is not 0, without making the host wait
+  /// while a step is being recorded (a conditional node of the CUDA graph); otherwise the host reads
+  /// the flag. `work` must only launch device work on this Device.
+  void when(const std::uint32_t* flag, const char* name, const std::function<void()>& work) const;
+
+  // Memory; prefer Buffer.
+  void* allocate(std::size_t bytes) const;
+  void release(void* memory) const noexcept;
+  void copy_in(void* device, const void* host, std::size_t bytes) const;   // waits
+  void copy_out(void* host, const void* device, std::size_t bytes) const;  // waits
+  void copy(void* to, const void* from, std::size_t bytes) const;          // device to device
+  void zero(void* memory, std::size_t bytes) const;
+
+#ifdef PERRIN_CUDA
+  cudaStream_t stream() const;
+#endif
+
+ private:
+  struct Cuda;
+  bool cuda_ = false;
+  int threads_ = 1;
+  std::shared_ptr<Cuda> state_;
+
+  friend class Recording;
+};
+
+/// A sequence of device work recorded once and replayed: a CUDA graph. On the CPU it runs the
+/// function each time.
+class Recording {
+ public:
+  Recording() = default;
+  /// Records `work`, which must neither allocate nor wait.
+  Recording(const Device& device, std::function<void()> work);
+  void replay() const;
+  explicit operator bool() const { return bool(work_); }
+
+ private:
+  struct Graph;
+  Device device_;
+  std::function<void()> work_;
+  std::shared_ptr<Graph> graph_;
+};
+
+#ifdef PERRIN_CUDA
+/// Throws RunError (UserError's cases are caught earlier) naming `what` if a CUDA call failed.
+void check_cuda(cudaError_t status, const char* what);
+#endif
+
+}  // namespace perrin

@@ -1,0 +1,68 @@
+// Who is where: the particles on their device, in memory order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/archive.h"
+#include "engine/box.h"
+#include "engine/buffer.h"
+#include "engine/configuration.h"
+
+namespace perrin {
+
+/// The arrays a kernel sees: plain pointers, index i in memory order, 0 … n-1.
+struct ParticleView {
+  std::int64_t n;
+  Position* position;          // fixed-point fraction of the box, type in the fourth word
+  Real4* velocity;             // length/time; w: 1/mass
+  Real4* force;                // energy/length; w: potential energy where asked for
+  Image* image;                // box crossings
+  std::uint32_t* id;           // the particle's name for users and random numbers
+  std::uint32_t* index;        // index[id]: where it is in memory now
+};
+
+class Particles {
+ public:
+  /// Copies a configuration to the device. The box is the configuration's, padded by the caller.
+  Particles(const Device& device, const Configuration& configuration);
+
+  std::int64_t size() const { return position.size(); }
+  const Device& device() const { return position.device(); }
+  ParticleView view();
+  /// Particles in id order, back on the host. Positions are wrapped.
+  Configuration configuration() const;
+
+  Buffer<Position> position;
+  Buffer<Real4> velocity, force;
+  Buffer<Image> image;
+  Buffer<std::uint32_t> id, index;
+  Box box;
+  std::vector<std::string> types;
+  std::vector<double> charge, diameter;  // by id, as read
+  Topology topology;                     // by id
+
+  /// A per-particle array of a component that must follow when memory is reordered. The buffer
+  /// must outlive the particles and keep its address.
+  template <class T>
+  void attach(Buffer<T>& array) {
+    static_assert(sizeof(T) % 4 == 0);
+    attached_.push_back({[&array] { return static_cast<void*>(array.data()); }, sizeof(T)});
+  }
+  void detach(const void* data);
+
+  /// Reorders memory: new[i] = old[order[i]] for every array (order is on the device). Device work only.
+  void reorder(const Buffer<std::uint32_t>& order);
+
+  void state(Archive& archive);
+
+ private:
+  struct Attached {
+    std::function<void*()> data;
+    std::size_t bytes;
+  };
+  std::vector<Attached> attached_;
+  Buffer<std::byte> scratch_;
+};
+
+}  // namespace perrin
