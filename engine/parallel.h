@@ -1,0 +1,170 @@
+// Loops and sums over a Device, and the one checked launch of a CUDA kernel.
+//
+// A loop body is a small trivially copyable struct with `PERRIN_HD void operator()(std::int64_t i) const`
+// (structs rather than lambdas: nvcc hides host-device lambdas from the host optimiser). It is compiled
+// for the GPU and, for the CPU, for several instruction sets of which the best is chosen at run time.
+// In a CUDA build this header is for files compiled as CUDA (KERNELS in CMake).
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "engine/buffer.h"
+#include "engine/device.h"
+#include "engine/real.h"
+
+#if defined(PERRIN_CUDA) && !defined(__CUDACC__)
+#error "engine/parallel.h needs nvcc in a CUDA build: list this file under KERNELS"
+#endif
+
+namespace perrin {
+
+enum class InstructionSet { baseline, avx2, avx512 };
+/// The best of this processor, or less where PERRIN_ISA=baseline|avx2 says so.
+InstructionSet instruction_set();
+
+namespace detail {
+
+template <class F>
+__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,prefer-vector-width=512"),
+               flatten)) void
+run_avx512(const F f, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t i = begin; i < end; ++i) f(i);
+}
+template <class F>
+__attribute__((target("avx2,fma"), flatten)) void run_avx2(const F f, std::int64_t begin,
+                                                            std::int64_t end) {
+  for (std::int64_t i = begin; i < end; ++i) f(i);
+}
+template <class F>
+__attribute__((flatten)) void run_baseline(const F f, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t i = begin; i < end; ++i) f(i);
+}
+template <class F>
+void run_range(const F& f, std::int64_t begin, std::int64_t end) {
+  switch (instruction_set()) {
+    case InstructionSet::avx512: return run_avx512(f, begin, end);
+    case InstructionSet::avx2: return run_avx2(f, begin, end);
+    default: return run_baseline(f, begin, end);
+  }
+}
+
+constexpr int sum_block = 256;   // threads of a block of sum()
+constexpr int sum_chunks = 512;  // partial sums: fixed, so that the order of addition is fixed
+
+/// n values split into sum_chunks ranges; the same on every device.
+PERRIN_HD std::int64_t chunk_begin(std::int64_t n, int chunk) { return n * chunk / sum_chunks; }
+
+#ifdef __CUDACC__
+template <class F>
+__global__ void for_each_kernel(const F f, std::int64_t n) {
+  const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) f(i);
+}
+
+template <int Block, class T>
+__device__ void block_sum(T& value) {
+  __shared__ T shared[Block];
+  shared[threadIdx.x] = value;
+  for (int half = Block / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (int(threadIdx.x) < half) shared[threadIdx.x] += shared[threadIdx.x + half];
+  }
+  value = shared[0];
+}
+
+template <class T, class F>
+__global__ void sum_chunks_kernel(const F f, std::int64_t n, T* partial) {
+  T total{};
+  const std::int64_t end = chunk_begin(n, int(blockIdx.x) + 1);
+  for (std::int64_t i = chunk_begin(n, int(blockIdx.x)) + threadIdx.x; i < end; i += sum_block)
+    total += f(i);
+  block_sum<sum_block>(total);
+  if (threadIdx.x == 0) partial[blockIdx.x] = total;
+}
+
+template <class T>
+__global__ void sum_partials_kernel(const T* partial, T* result) {
+  T total = partial[threadIdx.x];
+  block_sum<sum_chunks>(total);
+  if (threadIdx.x == 0) *result = total;
+}
+#endif
+
+}  // namespace detail
+
+#ifdef __CUDACC__
+/// The one way a kernel is started: checks the launch and names the kernel in errors.
+template <class... Parameters, class... Arguments>
+void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
+            void (*kernel)(Parameters...), Arguments&&... arguments) {
+  kernel<<<grid, block, shared, device.stream()>>>(std::forward<Arguments>(arguments)...);
+  check_cuda(cudaGetLastError(), name);
+}
+#endif
+
+/// f(i) for 0 ≤ i < n, in any order. `name` appears in errors and profiles.
+template <class F>
+void for_each(const Device& device, const char* name, std::int64_t n, const F& f) {
+  static_assert(std::is_trivially_copyable_v<F>);
+  if (n <= 0) return;
+#ifdef __CUDACC__
+  if (device.is_cuda()) {
+    constexpr int block = 128;
+    launch(device, name, dim3(unsigned((n + block - 1) / block)), dim3(block), 0,
+           detail::for_each_kernel<F>, f, n);
+    return;
+  }
+#endif
+  (void)name;
+#pragma omp parallel num_threads(device.threads()) if (n > 1)
+  {
+    // Contiguous shares: a thread keeps its part of the arrays in its own cache.
+    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    detail::run_range(f, n * thread / threads, n * (thread + 1) / threads);
+  }
+}
+
+/// result[0] = sum of f(i), 0 ≤ i < n, added in an order that does not depend on the number of
+/// threads. T needs a zero T{} and +=. `scratch` has at least detail::sum_chunks elements. Device
+/// work only: the host does not wait.
+template <class T, class F>
+void sum(const Device& device, const char* name, std::int64_t n, const F& f, Buffer<T>& scratch,
+         T* result) {
+  static_assert(std::is_trivially_copyable_v<F>);
+  PERRIN_ASSERT(scratch.size() >= detail::sum_chunks);
+#ifdef __CUDACC__
+  if (device.is_cuda()) {
+    launch(device, name, dim3(detail::sum_chunks), dim3(detail::sum_block), 0,
+           detail::sum_chunks_kernel<T, F>, f, n, scratch.data());
+    launch(device, name, dim3(1), dim3(detail::sum_chunks), 0, detail::sum_partials_kernel<T>,
+           static_cast<const T*>(scratch.data()), result);
+    return;
+  }
+#endif
+  (void)name;
+  T* partial = scratch.data();
+#pragma omp parallel for num_threads(device.threads()) schedule(static)
+  for (int chunk = 0; chunk < detail::sum_chunks; ++chunk) {
+    T total{};
+    const std::int64_t end = detail::chunk_begin(n, chunk + 1);
+    for (std::int64_t i = detail::chunk_begin(n, chunk); i < end; ++i) total += f(i);
+    partial[chunk] = total;
+  }
+  T total{};
+  for (int chunk = 0; chunk < detail::sum_chunks; ++chunk) total += partial[chunk];
+  *result = total;
+}
+
+/// The same, waiting for the result.
+template <class T, class F>
+T sum(const Device& device, const char* name, std::int64_t n, const F& f) {
+  Buffer<T> scratch(device, detail::sum_chunks + 1);
+  sum(device, name, n, f, scratch, scratch.data() + detail::sum_chunks);
+  return scratch.to_host(detail::sum_chunks);
+}
+
+}  // namespace perrin
