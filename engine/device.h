@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@ namespace perrin {
 /// A cheap copyable handle. All work given to one Device runs in order.
 class Device {
  public:
+  Device() = default;  // the CPU, one thread
   /// CPU with the given number of threads; 0: OMP_NUM_THREADS or every core.
   static Device cpu(int threads = 0);
   /// The CUDA device with this index. Throws UserError where there is none, with the reason.
@@ -25,7 +27,7 @@ class Device {
   /// Number of usable CUDA devices (0 without a driver or in a CPU-only build).
   static int cuda_count();
 
-  bool is_cuda() const { return cuda_; }
+  bool is_cuda() const { return cuda_ != nullptr; }
   int threads() const { return threads_; }
   /// "cpu" or "cuda:0": what parse() takes.
   std::string name() const;
@@ -39,7 +41,17 @@ class Device {
   /// Runs `work` if the word at `flag` (on this device) is not 0, without making the host wait
   /// while a step is being recorded (a conditional node of the CUDA graph); otherwise the host reads
   /// the flag. `work` must only launch device work on this Device.
-  void when(const std::uint32_t* flag, const char* name, const std::function<void()>& work) const;
+  void when(const std::uint32_t* flag, const std::function<void()>& work) const;
+
+  // Halting. A kernel that cannot go on (a list is full, a particle is lost) sets the halt word;
+  // every later kernel of for_each() and sum() then does nothing, so that the state stays as it
+  // was until the host looks. Skipping: the host suppresses launches, to repeat the rest of a step.
+  std::uint32_t* halt_word() const;
+  bool halted() const;  // waits
+  void clear_halt() const;
+  void set_skipping(bool skip) const;
+  bool skipping() const;
+  bool recording() const;
 
   // Memory; prefer Buffer.
   void* allocate(std::size_t bytes) const;
@@ -54,10 +66,11 @@ class Device {
 #endif
 
  private:
+  struct Shared;  // what the handles of one device have in common
   struct Cuda;
-  bool cuda_ = false;
   int threads_ = 1;
-  std::shared_ptr<Cuda> state_;
+  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<Cuda> cuda_;
 
   friend class Recording;
 };
@@ -80,7 +93,7 @@ class Recording {
 };
 
 #ifdef PERRIN_CUDA
-/// Throws RunError (UserError's cases are caught earlier) naming `what` if a CUDA call failed.
+/// Throws RunError naming `what` if a CUDA call failed.
 void check_cuda(cudaError_t status, const char* what);
 #endif
 

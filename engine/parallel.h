@@ -52,7 +52,7 @@ void run_range(const F& f, std::int64_t begin, std::int64_t end) {
   }
 }
 
-constexpr int sum_block = 256;   // threads of a block of sum()
+constexpr int sum_block = 128;   // threads of a block of sum()
 constexpr int sum_chunks = 512;  // partial sums: fixed, so that the order of addition is fixed
 
 /// n values split into sum_chunks ranges; the same on every device.
@@ -60,7 +60,8 @@ PERRIN_HD std::int64_t chunk_begin(std::int64_t n, int chunk) { return n * chunk
 
 #ifdef __CUDACC__
 template <class F>
-__global__ void for_each_kernel(const F f, std::int64_t n) {
+__global__ void for_each_kernel(const F f, std::int64_t n, const std::uint32_t* halt) {
+  if (*halt) return;
   const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < n) f(i);
 }
@@ -77,7 +78,9 @@ __device__ void block_sum(T& value) {
 }
 
 template <class T, class F>
-__global__ void sum_chunks_kernel(const F f, std::int64_t n, T* partial) {
+__global__ void sum_chunks_kernel(const F f, std::int64_t n, T* partial,
+                                  const std::uint32_t* halt) {
+  if (*halt) return;
   T total{};
   const std::int64_t end = chunk_begin(n, int(blockIdx.x) + 1);
   for (std::int64_t i = chunk_begin(n, int(blockIdx.x)) + threadIdx.x; i < end; i += sum_block)
@@ -87,9 +90,12 @@ __global__ void sum_chunks_kernel(const F f, std::int64_t n, T* partial) {
 }
 
 template <class T>
-__global__ void sum_partials_kernel(const T* partial, T* result) {
-  T total = partial[threadIdx.x];
-  block_sum<sum_chunks>(total);
+__global__ void sum_partials_kernel(const T* partial, T* result, const std::uint32_t* halt) {
+  if (*halt) return;
+  T total{};
+  for (int chunk = int(threadIdx.x); chunk < sum_chunks; chunk += sum_block)
+    total += partial[chunk];
+  block_sum<sum_block>(total);
   if (threadIdx.x == 0) *result = total;
 }
 #endif
@@ -97,10 +103,12 @@ __global__ void sum_partials_kernel(const T* partial, T* result) {
 }  // namespace detail
 
 #ifdef __CUDACC__
-/// The one way a kernel is started: checks the launch and names the kernel in errors.
+/// The one way a kernel is started: checks the launch and names the kernel in errors. A kernel that
+/// may be part of a step takes device.halt_word() and does nothing while that word is set.
 template <class... Parameters, class... Arguments>
 void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
             void (*kernel)(Parameters...), Arguments&&... arguments) {
+  if (device.skipping()) return;
   kernel<<<grid, block, shared, device.stream()>>>(std::forward<Arguments>(arguments)...);
   check_cuda(cudaGetLastError(), name);
 }
@@ -110,12 +118,12 @@ void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::
 template <class F>
 void for_each(const Device& device, const char* name, std::int64_t n, const F& f) {
   static_assert(std::is_trivially_copyable_v<F>);
-  if (n <= 0) return;
+  if (n <= 0 || device.skipping()) return;
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     constexpr int block = 128;
     launch(device, name, dim3(unsigned((n + block - 1) / block)), dim3(block), 0,
-           detail::for_each_kernel<F>, f, n);
+           detail::for_each_kernel<F>, f, n, device.halt_word());
     return;
   }
 #endif
@@ -136,12 +144,13 @@ void sum(const Device& device, const char* name, std::int64_t n, const F& f, Buf
          T* result) {
   static_assert(std::is_trivially_copyable_v<F>);
   PERRIN_ASSERT(scratch.size() >= detail::sum_chunks);
+  if (device.skipping()) return;
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     launch(device, name, dim3(detail::sum_chunks), dim3(detail::sum_block), 0,
-           detail::sum_chunks_kernel<T, F>, f, n, scratch.data());
-    launch(device, name, dim3(1), dim3(detail::sum_chunks), 0, detail::sum_partials_kernel<T>,
-           static_cast<const T*>(scratch.data()), result);
+           detail::sum_chunks_kernel<T, F>, f, n, scratch.data(), device.halt_word());
+    launch(device, name, dim3(1), dim3(detail::sum_block), 0, detail::sum_partials_kernel<T>,
+           static_cast<const T*>(scratch.data()), result, device.halt_word());
     return;
   }
 #endif

@@ -1,0 +1,119 @@
+#include "engine/box.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace perrin {
+namespace {
+
+constexpr double two32 = 4294967296.0;
+
+Vec3<double> cell_heights(Vec3<double> l, double xy, double xz, double yz) {
+  // The height along an axis is the volume over the area of the face that the other two edges span.
+  const Vec3<double> a{l.x, 0, 0}, b{xy, l.y, 0}, c{xz, yz, l.z};
+  const double volume = l.x * l.y * l.z;
+  const auto area = [](Vec3<double> u, Vec3<double> v) {
+    const auto w = cross(u, v);
+    return std::sqrt(dot(w, w));
+  };
+  return {volume / area(b, c), volume / area(c, a), volume / area(a, b)};
+}
+
+double stretch(const Box& box, int axis) {
+  return box.periodic[static_cast<std::size_t>(axis)] ? 1.0 : 1.0 + 2.0 * box.padding[axis];
+}
+
+}  // namespace
+
+Vec3<double> Box::heights() const { return cell_heights(length, xy, xz, yz); }
+
+Vec3<double> Box::padded_heights() const {
+  const double sx = stretch(*this, 0), sy = stretch(*this, 1), sz = stretch(*this, 2);
+  return cell_heights({length.x * sx, length.y * sy, length.z * sz}, xy * sy, xz * sz, yz * sz);
+}
+
+Box Box::padded_for(double range) const {
+  Box box = *this;
+  const auto h = heights();
+  for (int axis = 0; axis < 3; ++axis) {
+    // Both sides padded by the range: what lies across the wrap is two ranges away. A little more,
+    // so that equality does not count.
+    box.padding[axis] = periodic[static_cast<std::size_t>(axis)] ? 0.0 : 1.01 * range / h[axis];
+  }
+  return box;
+}
+
+Vec3<double> Box::fraction(Vec3<double> r) const {
+  const Vec3<double> d = r - origin;
+  const double z = d.z / length.z;
+  const double y = (d.y - yz * z) / length.y;
+  const double x = (d.x - xy * y - xz * z) / length.x;
+  return {x, y, z};
+}
+
+Vec3<double> Box::point(Vec3<double> s) const {
+  return origin +
+         Vec3<double>{length.x * s.x + xy * s.y + xz * s.z, length.y * s.y + yz * s.z, length.z * s.z};
+}
+
+Position Box::fixed(Vec3<double> r, std::uint32_t type, Image* image) const {
+  const Vec3<double> s = fraction(r);
+  std::uint32_t u[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    double f = s[axis];
+    std::int32_t wraps = 0;
+    if (periodic[static_cast<std::size_t>(axis)]) {
+      const double whole = std::floor(f);
+      wraps = static_cast<std::int32_t>(whole);
+      f -= whole;
+    } else {
+      f = (std::clamp(f, 0.0, 1.0) + padding[axis]) / stretch(*this, axis);
+    }
+    double scaled = std::nearbyint(f * two32);
+    if (scaled >= two32) {  // rounded up to the upper face: that is the lower face of the next image
+      scaled = periodic[static_cast<std::size_t>(axis)] ? 0.0 : two32 - 1;
+      wraps += periodic[static_cast<std::size_t>(axis)] ? 1 : 0;
+    }
+    u[axis] = static_cast<std::uint32_t>(scaled);
+    if (image) (*image)[axis] += wraps;
+  }
+  return {u[0], u[1], u[2], type};
+}
+
+Vec3<double> Box::point(const Position& p) const {
+  const std::uint32_t u[3] = {p.x, p.y, p.z};
+  Vec3<double> s;
+  for (int axis = 0; axis < 3; ++axis) {
+    s[axis] = u[axis] / two32 * stretch(*this, axis);
+    if (!periodic[static_cast<std::size_t>(axis)]) s[axis] -= padding[axis];
+  }
+  return point(s);
+}
+
+Metric Box::metric() const {
+  const double sx = stretch(*this, 0), sy = stretch(*this, 1), sz = stretch(*this, 2);
+  const double hxx = length.x * sx, hxy = xy * sy, hxz = xz * sz;
+  const double hyy = length.y * sy, hyz = yz * sz, hzz = length.z * sz;
+  Metric m{};
+  m.xx = Real(hxx / two32), m.xy = Real(hxy / two32), m.xz = Real(hxz / two32);
+  m.yy = Real(hyy / two32), m.yz = Real(hyz / two32), m.zz = Real(hzz / two32);
+  m.inv_xx = Real(two32 / hxx);
+  m.inv_xy = Real(-two32 * hxy / (hxx * hyy));
+  m.inv_xz = Real(two32 * (hxy * hyz - hyy * hxz) / (hxx * hyy * hzz));
+  m.inv_yy = Real(two32 / hyy);
+  m.inv_yz = Real(-two32 * hyz / (hyy * hzz));
+  m.inv_zz = Real(two32 / hzz);
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto k = static_cast<std::size_t>(axis);
+    m.lower[k] = 0;
+    m.upper[k] = std::numeric_limits<std::uint32_t>::max();
+    if (periodic[k]) continue;
+    const double s = stretch(*this, axis);
+    m.lower[k] = static_cast<std::uint32_t>(std::floor(padding[axis] / s * two32));
+    m.upper[k] = static_cast<std::uint32_t>(
+        std::min(std::ceil((padding[axis] + 1) / s * two32), two32 - 1));
+  }
+  return m;
+}
+
+}  // namespace perrin
