@@ -1,0 +1,76 @@
+// What a pair potential is: one struct with its settings and its formula.
+//
+//     struct LennardJones {
+//       struct Settings { double epsilon = 1, sigma = 1; };       // of one pair of types, with
+//       describe() struct Coefficients { Real sigma6, four_epsilon; };       // what the kernel
+//       reads static constexpr const char* type = "lennard_jones";      // the name in a job static
+//       constexpr const char* help = "one line"; static Coefficients coefficients(const Settings&);
+//       // host, in double, rounded at the end template <class T> // T: float or double PERRIN_HD
+//       static PairForce<T> evaluate(T r2, const Coefficients&);
+//     };
+//
+// evaluate() gets the distance squared (r2 > 0) and knows nothing of cut-offs: forces/truncation.h
+// wraps them around. It is the innermost loop: no branches, everything that depends on the settings
+// alone precomputed in Coefficients. It may return infinity where particles overlap.
+//
+// Optional members:
+//     static double default_cutoff(const Settings&)    the potential ends there by itself (WCA):
+//     the job
+//                                                      need not give a cut-off, a longer one is
+//                                                      shortened
+//     static Settings mix(const Settings& a, const Settings& b, Mixing rule)
+//                                                      settings of unlike types from those of like
+//                                                      types
+//     static double tail_energy(const Settings&, double cutoff)
+//     static double tail_virial(const Settings&, double cutoff)
+//                                                      the integrals over r from the cut-off to
+//                                                      infinity of r² E(r) and r² · r F(r), three
+//                                                      dimensions
+#pragma once
+
+#include <concepts>
+
+#include "engine/real.h"
+
+namespace perrin {
+
+/// force_over_r · (r_i - r_j) acts on i; energy of the pair.
+template <class T>
+struct PairForce {
+  T force_over_r, energy;
+};
+
+enum class Mixing { lorentz_berthelot, geometric };
+
+template <class P>
+concept PairPotential = requires(const typename P::Settings& settings,
+                                 const typename P::Coefficients& coefficients) {
+  { P::coefficients(settings) } -> std::same_as<typename P::Coefficients>;
+  { P::evaluate(1.0f, coefficients) } -> std::same_as<PairForce<float>>;
+  { P::evaluate(1.0, coefficients) } -> std::same_as<PairForce<double>>;
+  { P::type } -> std::convertible_to<const char*>;
+  { P::help } -> std::convertible_to<const char*>;
+};
+
+template <class P>
+concept HasDefaultCutoff = requires(const typename P::Settings& settings) {
+  { P::default_cutoff(settings) } -> std::same_as<double>;
+};
+
+template <class P>
+concept HasMixing = requires(const typename P::Settings& settings) {
+  { P::mix(settings, settings, Mixing::geometric) } -> std::same_as<typename P::Settings>;
+};
+
+/// With N_a, N_b particles of types a and b in a volume V and no structure beyond the cut-off, all
+/// that was cut off between them is 2π N_a N_b / V times the integral, summed over ordered pairs
+/// (a, b) (Allen, Tildesley, Computer Simulation of Liquids, section 2.8). tail_virial gives the
+/// trace of the virial, sum of r · F. Right for the plain cut; the other truncations change what is
+/// inside as well.
+template <class P>
+concept HasTail = requires(const typename P::Settings& settings) {
+  { P::tail_energy(settings, 2.5) } -> std::same_as<double>;
+  { P::tail_virial(settings, 2.5) } -> std::same_as<double>;
+};
+
+}  // namespace perrin

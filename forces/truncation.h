@@ -1,0 +1,129 @@
+// How a pair potential ends at its cut-off: wrappers around any potential, written once.
+//
+//     Truncated<LennardJones, ForceShift>::coefficients(settings, {.cutoff = 2.5})   host, in
+//     double Truncated<LennardJones, ForceShift>::evaluate(r2, coefficients)                for r2
+//     < coefficients.cutoff2
+//
+// The caller compares r2 with cutoff2; beyond it evaluate() is meaningless.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "engine/error.h"
+#include "forces/device_math.h"
+#include "forces/pair_potential.h"
+
+namespace perrin {
+
+struct CutOff {
+  double cutoff = 0;     // length
+  double switch_on = 0;  // length; where Switched begins to act; other modes ignore it
+};
+
+/// Energy and force as they are, zero beyond the cut-off: both jump there.
+struct PlainCut {
+  static constexpr const char* name = "cut";
+  struct Numbers {};
+  static Numbers numbers(const CutOff&, PairForce<double>) { return {}; }
+  template <class T>
+  PERRIN_HD static PairForce<T> apply(PairForce<T> f, T, const Numbers&) {
+    return f;
+  }
+};
+
+/// E - E(r_c): the energy is continuous, the force jumps.
+struct EnergyShift {
+  static constexpr const char* name = "energy_shift";
+  struct Numbers {
+    Real energy;
+  };
+  static Numbers numbers(const CutOff&, PairForce<double> at_cutoff) {
+    return {Real(at_cutoff.energy)};
+  }
+  template <class T>
+  PERRIN_HD static PairForce<T> apply(PairForce<T> f, T, const Numbers& n) {
+    return {f.force_over_r, f.energy - T(n.energy)};
+  }
+};
+
+/// F - F(r_c), and so E - E(r_c) + (r - r_c) F(r_c): energy and force are continuous.
+struct ForceShift {
+  static constexpr const char* name = "force_shift";
+  struct Numbers {
+    Real force, energy;  // F(r_c); E(r_c) + r_c F(r_c)
+  };
+  static Numbers numbers(const CutOff& c, PairForce<double> at_cutoff) {
+    const double force = at_cutoff.force_over_r * c.cutoff;
+    return {Real(force), Real(at_cutoff.energy + c.cutoff * force)};
+  }
+  template <class T>
+  PERRIN_HD static PairForce<T> apply(PairForce<T> f, T r2, const Numbers& n) {
+    const auto distance = Distance<T>::from_square(r2);
+    return {f.force_over_r - T(n.force) * distance.inverse,
+            f.energy + (distance.r * T(n.force) - T(n.energy))};
+  }
+};
+
+/// E · S with S falling from 1 at switch_on to 0 at the cut-off, 1 - 10 x³ + 15 x⁴ - 6 x⁵ in the
+/// scaled distance x: the energy has two continuous derivatives everywhere.
+struct Switched {
+  static constexpr const char* name = "switch";
+  struct Numbers {
+    Real on, inverse_width;
+  };
+  static Numbers numbers(const CutOff& c, PairForce<double>) {
+    PERRIN_ASSERT(c.switch_on < c.cutoff);
+    return {Real(c.switch_on), Real(1 / (c.cutoff - c.switch_on))};
+  }
+  template <class T>
+  PERRIN_HD static PairForce<T> apply(PairForce<T> f, T r2, const Numbers& n) {
+    const auto distance = Distance<T>::from_square(r2);
+    const T scaled = (distance.r - T(n.on)) * T(n.inverse_width);
+    const T x = scaled > T(0) ? scaled : T(0);
+    const T s = T(1) - x * x * x * (T(10) - x * (T(15) - T(6) * x));
+    const T slope = T(30) * T(n.inverse_width) * (x * (T(1) - x)) * (x * (T(1) - x));  // -dS/dr
+    return {f.force_over_r * s + f.energy * slope * distance.inverse, f.energy * s};
+  }
+};
+
+/// The potential P ended by the mode M.
+template <PairPotential P, class M>
+struct Truncated {
+  using Potential = P;
+  using Mode = M;
+  struct Coefficients {
+    typename P::Coefficients potential;
+    Real cutoff2;
+    [[no_unique_address]] typename M::Numbers mode;
+  };
+
+  /// A potential with an end of its own is never cut beyond it.
+  static Coefficients coefficients(const typename P::Settings& settings, CutOff c) {
+    if constexpr (HasDefaultCutoff<P>) c.cutoff = std::min(c.cutoff, P::default_cutoff(settings));
+    const auto potential = P::coefficients(settings);
+    const double cutoff2 = c.cutoff * c.cutoff;
+    return {potential, Real(cutoff2), M::numbers(c, P::evaluate(cutoff2, potential))};
+  }
+
+  template <class T>
+  PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients& c) {
+    return M::template apply<T>(P::evaluate(r2, c.potential), r2, c.mode);
+  }
+};
+
+inline constexpr std::array<const char*, 4> truncation_names{PlainCut::name, EnergyShift::name,
+                                                             ForceShift::name, Switched::name};
+
+/// Calls f.template operator()<Mode>() for the mode with this name.
+template <class F>
+decltype(auto) with_truncation(const std::string& name, F&& f) {
+  if (name == PlainCut::name) return f.template operator()<PlainCut>();
+  if (name == EnergyShift::name) return f.template operator()<EnergyShift>();
+  if (name == ForceShift::name) return f.template operator()<ForceShift>();
+  PERRIN_ASSERT(name == Switched::name);
+  return f.template operator()<Switched>();
+}
+
+}  // namespace perrin
