@@ -1,0 +1,157 @@
+// Generators made on the spot from (purpose, seed, step, ids): the engine's default randomness.
+//
+//     const RunKey key(Purpose::langevin, seed);            // once, on the host; a kernel captures
+//     it … auto g = keyed<Saru>(key, *device_step, id);          // in the kernel, for one particle
+//     auto g = keyed_pair<Saru>(key, *device_step, i, j);   // for a pair: the same whoever asks
+//
+// What is mixed where:
+//  - RunKey: purpose and the 64-bit seed pass through Philox 4x32-10 (the seed as its key, the
+//  purpose as
+//    its counter) to 128 bits. Runs with neighbouring seeds, and purposes with neighbouring
+//    numbers, thus have unrelated keys, and nothing in the hot loop pays for it.
+//  - keyed<G>: low and high word of the step and the two ids enter as separate words. Nothing is
+//  packed
+//    or summed, so nothing overflows or meets: different (step, id_a, id_b) of one run have
+//    different keys (for Saru, whose hash takes 96 bits: within any 2^32 consecutive steps; see
+//    there).
+#pragma once
+
+#include <cstdint>
+
+#include "rng/philox.h"
+#include "rng/purpose.h"
+#include "rng/saru.h"
+#include "rng/tea.h"
+#include "rng/threefry.h"
+
+namespace perrin {
+
+/// 128 bits that stand for (purpose, seed).
+struct RunKey {
+  RunKey() = default;
+  PERRIN_HD RunKey(Purpose purpose, std::uint64_t seed) {
+    const Words4 k = philox4x32<10>({std::uint32_t(purpose), 0, 0, 0},
+                                    {std::uint32_t(seed), std::uint32_t(seed >> 32)});
+    x = k.x, y = k.y, z = k.z, w = k.w;
+  }
+  std::uint32_t x = 0, y = 0, z = 0, w = 0;
+};
+
+/// How a generator takes its key; specialise it for one's own generator.
+template <class Generator>
+struct KeyedBy;
+
+/// Philox has room for everything: counter (step, ids), key (run).
+template <>
+struct KeyedBy<Philox> {
+  PERRIN_HD static Philox make(const RunKey& run, std::uint64_t step, std::uint32_t a,
+                               std::uint32_t b) {
+    return Philox({std::uint32_t(step), std::uint32_t(step >> 32), a, b}, {run.x, run.y});
+  }
+};
+
+template <>
+struct KeyedBy<Threefry> {
+  PERRIN_HD static Threefry make(const RunKey& run, std::uint64_t step, std::uint32_t a,
+                                 std::uint32_t b) {
+    return Threefry({std::uint32_t(step), std::uint32_t(step >> 32), a, b},
+                    {run.x, run.y, run.z, run.w});
+  }
+};
+
+/// TEA's block is the ids, its key the run and the step. (Flipping the highest bits of both key
+/// words of a pair leaves TEA unchanged; that would take steps beyond 2^63.)
+template <>
+struct KeyedBy<Tea> {
+  PERRIN_HD static Tea make(const RunKey& run, std::uint64_t step, std::uint32_t a,
+                            std::uint32_t b) {
+    return Tea({a, b},
+               {run.x, run.y, run.z ^ std::uint32_t(step), run.w ^ std::uint32_t(step >> 32)});
+  }
+};
+
+template <>
+struct KeyedBy<SaruTea> {
+  PERRIN_HD static SaruTea make(const RunKey& run, std::uint64_t step, std::uint32_t a,
+                                std::uint32_t b) {
+    return SaruTea({a, b},
+                   {run.x, run.y, run.z ^ std::uint32_t(step), run.w ^ std::uint32_t(step >> 32)});
+  }
+};
+
+/// Saru's hash takes three words, so the high word of the step shares one with the second id,
+/// spread by a multiplication; and the low word of the step has one to itself, also spread, so that
+/// the hash sees more than a few low bits change from step to step. Two (step, a, b) can only have
+/// equal words if their steps are a multiple of 2^32 apart. Six instructions beyond the plain
+/// Saru(a, b, c), four of them the same for all threads.
+template <>
+struct KeyedBy<Saru> {
+  PERRIN_HD static Saru make(const RunKey& run, std::uint64_t step, std::uint32_t a,
+                             std::uint32_t b) {
+    return Saru(a ^ run.x, b ^ (std::uint32_t(step >> 32) * 0x9E3779B1u + run.y),
+                std::uint32_t(step) * 0x85EBCA77u + run.z);
+  }
+};
+
+/// The generator of (run, step, a, b), at its beginning.
+template <class Generator>
+PERRIN_HD Generator keyed(const RunKey& run, std::uint64_t step, std::uint32_t id_a,
+                          std::uint32_t id_b = 0) {
+  return KeyedBy<Generator>::make(run, step, id_a, id_b);
+}
+
+/// The same from the bare words, for code outside hot loops.
+template <class Generator>
+PERRIN_HD Generator keyed(Purpose purpose, std::uint64_t seed, std::uint64_t step,
+                          std::uint32_t id_a, std::uint32_t id_b = 0) {
+  return KeyedBy<Generator>::make(RunKey(purpose, seed), step, id_a, id_b);
+}
+
+/// The generator of a pair: the same for (i, j) and (j, i).
+template <class Generator>
+PERRIN_HD Generator keyed_pair(const RunKey& run, std::uint64_t step, std::uint32_t id_a,
+                               std::uint32_t id_b) {
+  return id_a < id_b ? KeyedBy<Generator>::make(run, step, id_a, id_b)
+                     : KeyedBy<Generator>::make(run, step, id_b, id_a);
+}
+
+/// The keys of Phillips, Anderson, Glotzer (2011), for comparison only: step + seed is a sum, so
+/// runs whose hashed seeds differ by d share noise shifted by d steps, and the step is cut to 32
+/// bits.
+struct PhillipsKey {
+  PhillipsKey() = default;
+  PERRIN_HD explicit PhillipsKey(std::uint32_t user_seed) {
+    hashed = user_seed * 0x12345677u + 0x12345u;
+    hashed ^= hashed >> 16;
+    hashed *= 0x45679u;
+  }
+  PERRIN_HD std::uint32_t shifted(std::uint64_t step) const { return std::uint32_t(step) + hashed; }
+  std::uint32_t hashed = 0;
+};
+/// Brownian dynamics: Saru(particle, step + seed).
+PERRIN_HD Saru phillips_single(const PhillipsKey& key, std::uint64_t step, std::uint32_t particle) {
+  return Saru(particle, key.shifted(step));
+}
+/// DPD: Saru(smaller id, larger id, step + seed).
+PERRIN_HD Saru phillips_pair(const PhillipsKey& key, std::uint64_t step, std::uint32_t i,
+                             std::uint32_t j) {
+  return i < j ? Saru(i, j, key.shifted(step)) : Saru(j, i, key.shifted(step));
+}
+/// Brownian dynamics with TEA: the block is (particle, step), key word 1 the hashed seed.
+PERRIN_HD Tea phillips_tea_single(const PhillipsKey& key, std::uint64_t step,
+                                  std::uint32_t particle) {
+  Words4 k = tea_key_of_zafar();
+  k.y = key.hashed;
+  return Tea({particle, std::uint32_t(step)}, k);
+}
+/// DPD with TEA: the block is (smaller id, larger id), key words 1 and 2 the step and the hashed
+/// seed.
+PERRIN_HD Tea phillips_tea_pair(const PhillipsKey& key, std::uint64_t step, std::uint32_t i,
+                                std::uint32_t j) {
+  Words4 k = tea_key_of_zafar();
+  k.y = std::uint32_t(step);
+  k.z = key.hashed;
+  return i < j ? Tea({i, j}, k) : Tea({j, i}, k);
+}
+
+}  // namespace perrin
