@@ -29,6 +29,7 @@ struct Fault {
 struct FaultSink {
   Fault* fault;
   const std::uint64_t* step;
+  std::uint32_t* halt;  // of the device; nullptr on the CPU, where the host looks after every step
 
   PERRIN_HD void report(FaultKind kind, std::uint32_t id, double value, double limit,
                         std::uint32_t axis = 0) const {
@@ -46,6 +47,7 @@ struct FaultSink {
     fault->value = value;
     fault->limit = limit;
     fault->step = *step;
+    if (halt) *halt = 1;
   }
 };
 

@@ -47,16 +47,18 @@ class Particles {
   template <class T>
   void attach(Buffer<T>& array) {
     static_assert(sizeof(T) % 4 == 0);
-    attached_.push_back({[&array] { return static_cast<void*>(array.data()); }, sizeof(T)});
+    attach_bytes([&array] { return static_cast<void*>(array.data()); }, sizeof(T));
   }
   void detach(const void* data);
 
-  /// Reorders memory: new[i] = old[order[i]] for every array (order is on the device). Device work only.
+  /// Reorders memory: new[i] = old[order[i]] for every array but the forces, which are computed
+  /// afresh after a reordering (order is on the device). Device work only.
   void reorder(const Buffer<std::uint32_t>& order);
 
   void state(Archive& archive);
 
  private:
+  void attach_bytes(std::function<void*()> data, std::size_t bytes);
   struct Attached {
     std::function<void*()> data;
     std::size_t bytes;

@@ -1,7 +1,7 @@
 // The state of a running simulation and the step loop over it.
 #pragma once
 
-#include <chrono>
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,63 +15,74 @@
 namespace perrin {
 
 class Neighbors;
+struct NeighborSettings;
 
-/// Sums over all particles at one instant. Virial and kinetic tensors: xx yy zz xy xz yz.
+/// Sums over all particles at one instant. Tensors: xx yy zz xy xz yz.
 struct Totals {
-  double potential = 0;            // with tail corrections
-  double kinetic = 0;              // 1/2 sum m v²
-  std::array<double, 6> virial{};  // sum of r ⊗ f, tail correction included on the diagonal
+  double potential = 0;                    // with tail corrections
+  double kinetic = 0;                      // 1/2 sum m v²
+  std::array<double, 6> virial{};          // sum of r ⊗ f, tail corrections on the diagonal
   std::array<double, 6> kinetic_tensor{};  // sum of m v ⊗ v
   Vec3<double> momentum{};
 };
 
-/// Wall-clock seconds per part of the work, for the table at the end of a run.
+/// Wall-clock seconds per part of the work, for the table at the end of a run. On CUDA, sampled:
+/// now and then one step runs unrecorded with the host waiting after each part.
 struct Timings {
   double neighbors = 0, forces = 0, integration = 0, output = 0;
 };
 
 class Simulation {
  public:
-  /// `forces` decide the range of the neighbour list and the padding of non-periodic axes.
+  /// The forces decide the range of the neighbour list and the padding of non-periodic axes.
+  /// Throws UserError where the box is too small for them.
   Simulation(const Device& device, Configuration configuration,
-             std::vector<std::unique_ptr<Force>> forces, std::uint64_t seed, double skin = 0);
+             std::vector<std::unique_ptr<Force>> forces, std::uint64_t seed,
+             const NeighborSettings& neighbor_settings);
+  Simulation(const Device& device, Configuration configuration,
+             std::vector<std::unique_ptr<Force>> forces, std::uint64_t seed = 0);
   ~Simulation();
 
   const Device& device() const { return particles.device(); }
   Particles particles;
-  std::unique_ptr<Neighbors> neighbors;
   std::vector<std::unique_ptr<Force>> forces;
+  std::unique_ptr<Neighbors> neighbors;  // nullptr where no force has a range
   const std::uint64_t seed;
-  int degrees_of_freedom = 0;  // dimension · (N - 1) unless a component says otherwise
-  double k_boltzmann = 1;      // energy per unit of temperature in the job's units
+  int degrees_of_freedom;  // dimension · (N - 1) unless a component says otherwise
+  double k_boltzmann = 1;  // energy per unit of temperature in the job's units
   Timings timings;
 
-  /// Completed steps since the beginning of the job, and the time they took.
+  /// Completed steps since the beginning of the job, and the simulated time they took.
   std::uint64_t step() const { return step_; }
   double time() const { return time_; }
   /// The number of the running step, readable by kernels: recorded steps must not capture step().
   const std::uint64_t* device_step() const { return device_step_.data(); }
-  FaultSink fault_sink() { return {fault_.data(), device_step_.data()}; }
+  FaultSink fault_sink() {
+    return {fault_.data(), device_step_.data(), device().halt_word()};
+  }
+  /// A particle that moves further than this in one step is a fault (length).
+  double max_displacement() const { return max_displacement_; }
 
   // For integrators, in the order in which a step calls them; device work only.
   void update_neighbors();
   void compute_forces();
-  /// Both of the above.
   void update_forces() {
     update_neighbors();
     compute_forces();
   }
+  /// Forces at the current positions, computed if they are not there yet. For begin(); may wait.
+  void ensure_forces();
 
   /// Runs n steps and throws RunError if one went wrong.
   void advance(Integrator& integrator, std::int64_t n);
-  /// Energies, virial, momentum of the current state (cached until the next step). Does not
-  /// touch the forces that the integrator uses.
+  /// Energies, virial, momentum of the current state (cached until the next step). Does not touch
+  /// the forces that the integrator uses.
   const Totals& totals();
-  double temperature() { return 2 * totals().kinetic / (degrees_of_freedom * k_boltzmann); }
+  double temperature();  // of the kinetic energy, in the job's units
   /// Pressure tensor xx yy zz xy xz yz, and its mean diagonal.
   std::array<double, 6> pressure_tensor();
   double pressure();
-  /// After changing particles from the host (a restart, a new stage).
+  /// After changing particles from the host, or when another integrator takes over.
   void invalidate();
 
   /// Throws RunError naming step, particle and quantity if a kernel reported a fault.
@@ -80,16 +91,24 @@ class Simulation {
 
  private:
   void run_step(Integrator& integrator);
+  void record(Integrator& integrator);
+  void finish_halted_step(Integrator& integrator);
+  template <class F>
+  void timed(double& seconds, F&& work);
+
   std::uint64_t step_ = 0;
   double time_ = 0;
+  double max_displacement_ = 0;
   Buffer<std::uint64_t> device_step_;
   Buffer<Fault> fault_;
   Buffer<Real4> measured_force_;
   Buffer<Real> measured_virial_;
   Totals totals_;
-  bool totals_valid_ = false, forces_valid_ = false;
-  Integrator* recorded_for_ = nullptr;
+  bool totals_valid_ = false, forces_valid_ = false, sampling_ = false;
+
   Recording recording_;
+  const Integrator* recorded_for_ = nullptr;
+  std::int64_t recorded_version_ = 0;
 };
 
 }  // namespace perrin

@@ -1,0 +1,303 @@
+#include "engine/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "engine/parallel.h"
+#include "neighbor/neighbors.h"
+
+namespace perrin {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double longest_range(const std::vector<std::unique_ptr<Force>>& forces) {
+  double range = 0;
+  for (const auto& force : forces) range = std::max(range, force->range());
+  return range;
+}
+
+Configuration padded(Configuration c, double range) {
+  c.box = c.box.padded_for(range * 1.25);  // with room for the skin
+  return c;
+}
+
+struct AdvanceStep {
+  std::uint64_t* step;
+  PERRIN_HD void operator()(std::int64_t) const { ++*step; }
+};
+
+/// potential; virial (6); kinetic tensor m v ⊗ v (6); momentum (3)
+struct Sums {
+  double v[16] = {};
+  PERRIN_HD Sums& operator+=(const Sums& b) {
+    for (int k = 0; k < 16; ++k) v[k] += b.v[k];
+    return *this;
+  }
+};
+
+struct Measure {
+  ParticleView p;
+  const Real4* force;
+  const Real* virial;
+  PERRIN_HD Sums operator()(std::int64_t i) const {
+    Sums s;
+    s.v[0] = double(force[i].w);
+    for (int c = 0; c < 6; ++c) s.v[1 + c] = double(virial[c * p.n + i]);
+    const Real4 v = p.velocity[i];
+    const double m = 1.0 / double(v.w), x = double(v.x), y = double(v.y), z = double(v.z);
+    s.v[7] = m * x * x, s.v[8] = m * y * y, s.v[9] = m * z * z;
+    s.v[10] = m * x * y, s.v[11] = m * x * z, s.v[12] = m * y * z;
+    s.v[13] = m * x, s.v[14] = m * y, s.v[15] = m * z;
+    return s;
+  }
+};
+
+}  // namespace
+
+Simulation::Simulation(const Device& device, Configuration configuration,
+                       std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed)
+    : Simulation(device, std::move(configuration), std::move(the_forces), the_seed,
+                 NeighborSettings{}) {}
+
+Simulation::Simulation(const Device& device, Configuration configuration,
+                       std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed,
+                       const NeighborSettings& neighbor_settings)
+    : particles(device, padded(std::move(configuration), longest_range(the_forces) +
+                                                             neighbor_settings.skin)),
+      forces(std::move(the_forces)),
+      seed(the_seed),
+      degrees_of_freedom(particles.box.dimension *
+                         int(std::max<std::int64_t>(particles.size() - 1, 1))),
+      device_step_(device, 1),
+      fault_(device, 1),
+      measured_force_(device, particles.size()),
+      measured_virial_(device, 6 * particles.size()) {
+  const double range = longest_range(forces);
+  const auto heights = particles.box.padded_heights();
+  double smallest = heights.x;
+  for (int axis = 1; axis < particles.box.dimension; ++axis)
+    smallest = std::min(smallest, heights[axis]);
+  max_displacement_ = smallest / 4;
+  if (range > 0) {
+    neighbors = std::make_unique<Neighbors>(particles, range, neighbor_settings);
+    max_displacement_ = std::min(max_displacement_, (range + neighbors->skin()) / 2);
+  }
+}
+
+Simulation::~Simulation() = default;
+
+template <class F>
+void Simulation::timed(double& seconds, F&& work) {
+  if (device().is_cuda() && !sampling_) return work();
+  const auto start = Clock::now();
+  work();
+  if (sampling_) device().synchronize();
+  seconds += seconds_since(start);
+}
+
+void Simulation::update_neighbors() {
+  timed(timings.neighbors, [&] {
+    device().set_skipping(false);  // a step that was halted by a full list goes on from here
+    if (neighbors) neighbors->update();
+  });
+}
+
+void Simulation::compute_forces() {
+  timed(timings.forces, [&] {
+    bool add = false;
+    for (const auto& force : forces) {
+      force->compute(*this, {particles.force.data(), nullptr, add, false});
+      add = true;
+    }
+    if (forces.empty()) particles.force.zero();
+  });
+}
+
+void Simulation::ensure_forces() {
+  if (forces_valid_) return;
+  update_forces();
+  forces_valid_ = true;
+  check_faults();
+}
+
+void Simulation::run_step(Integrator& integrator) {
+  integrator.step(*this);
+  for_each(device(), "advance the step", 1, AdvanceStep{device_step_.data()});
+}
+
+void Simulation::record(Integrator& integrator) {
+  recording_ = Recording(device(), [&] { run_step(integrator); });
+  recorded_for_ = &integrator;
+  recorded_version_ = neighbors ? neighbors->version() : 0;
+}
+
+void Simulation::finish_halted_step(Integrator& integrator) {
+  // The list was full: every kernel since did nothing. Build a larger one and do what is left of the step.
+  device().set_skipping(true);
+  run_step(integrator);
+  device().set_skipping(false);
+}
+
+void Simulation::advance(Integrator& integrator, std::int64_t n) {
+  if (n <= 0) return;
+  totals_valid_ = false;
+  const std::uint64_t target = step_ + std::uint64_t(n);
+  const double start_time = time_;
+  const std::uint64_t start_step = step_;
+  const auto begin = Clock::now();
+  const Timings before = timings;
+  const auto set_step = [&](std::uint64_t step) {
+    step_ = step;
+    time_ = start_time + double(step - start_step) * integrator.timestep();
+  };
+
+  if (!device().is_cuda()) {
+    while (step_ < target) {
+      run_step(integrator);
+      if (fault_.data()->claimed) check_faults();
+      set_step(step_ + 1);
+    }
+    const double parts =
+        timings.neighbors + timings.forces - before.neighbors - before.forces;
+    timings.integration += seconds_since(begin) - parts;
+    return;
+  }
+
+  // One step of every call runs unrecorded: it shows the shares of the parts, and warms up what
+  // a recording must not allocate. Whether a step is recorded does not change its bits.
+  Timings share;
+  std::swap(share, timings);
+  sampling_ = true;
+  const auto sample_begin = Clock::now();
+  run_step(integrator);
+  device().synchronize();
+  const double sample = seconds_since(sample_begin);
+  sampling_ = false;
+  std::swap(share, timings);
+  set_step(step_ + 1);
+  check_faults();
+
+  while (step_ < target) {
+    if (!integrator.recordable()) {
+      run_step(integrator);
+      set_step(step_ + 1);
+      if (step_ == target || step_ % 64 == 0) check_faults();
+      continue;
+    }
+    if (!recording_ || recorded_for_ != &integrator ||
+        (neighbors && recorded_version_ != neighbors->version()))
+      record(integrator);
+    for (std::uint64_t k = step_; k < target; ++k) recording_.replay();
+    device().synchronize();
+    set_step(device_step_.to_host(0));
+    if (!device().halted()) continue;
+    check_faults();
+    PERRIN_ASSERT(neighbors && neighbors->recover());
+    finish_halted_step(integrator);
+    set_step(step_ + 1);
+  }
+  const double total = seconds_since(begin);
+  const double scale = total / std::max(sample, 1e-9);
+  timings.neighbors += share.neighbors * scale;
+  timings.forces += share.forces * scale;
+  timings.integration += total - (share.neighbors + share.forces) * scale;
+}
+
+const Totals& Simulation::totals() {
+  if (totals_valid_) return totals_;
+  if (neighbors) neighbors->update();
+  bool add = false;
+  measured_force_.zero();
+  measured_virial_.zero();
+  for (const auto& force : forces) {
+    force->compute(*this, {measured_force_.data(), measured_virial_.data(), add, true});
+    add = true;
+  }
+  const Sums s = sum<Sums>(device(), "totals", particles.size(),
+                           Measure{particles.view(), measured_force_.data(), measured_virial_.data()});
+  Totals t;
+  t.potential = s.v[0];
+  for (std::size_t c = 0; c < 6; ++c) {
+    t.virial[c] = s.v[1 + c];
+    t.kinetic_tensor[c] = s.v[7 + c];
+  }
+  t.kinetic = (t.kinetic_tensor[0] + t.kinetic_tensor[1] + t.kinetic_tensor[2]) / 2;
+  t.momentum = {s.v[13], s.v[14], s.v[15]};
+  for (const auto& force : forces) {
+    const ForceCorrection c = force->correction(*this);
+    t.potential += c.energy;
+    for (std::size_t axis = 0; axis < 3; ++axis) t.virial[axis] += c.virial / 3;
+  }
+  totals_ = t;
+  totals_valid_ = true;
+  return totals_;
+}
+
+double Simulation::temperature() {
+  return 2 * totals().kinetic / (degrees_of_freedom * k_boltzmann);
+}
+
+std::array<double, 6> Simulation::pressure_tensor() {
+  const Totals& t = totals();
+  std::array<double, 6> p{};
+  for (std::size_t c = 0; c < 6; ++c)
+    p[c] = (t.kinetic_tensor[c] + t.virial[c]) / particles.box.volume();
+  return p;
+}
+
+double Simulation::pressure() {
+  const auto p = pressure_tensor();
+  return particles.box.dimension == 2 ? (p[0] + p[1]) / 2 : (p[0] + p[1] + p[2]) / 3;
+}
+
+void Simulation::invalidate() {
+  totals_valid_ = forces_valid_ = false;
+  recording_ = {};
+  recorded_for_ = nullptr;
+  if (neighbors) neighbors->invalidate();
+}
+
+void Simulation::check_faults() {
+  const Fault f = fault_.to_host(0);
+  if (!f.claimed) return;
+  const char* axes = "xyz";
+  switch (f.kind) {
+    case FaultKind::not_finite:
+      throw RunError(fmt::format("step {}: particle {}: a displacement that is not a finite number "
+                                 "(velocity or force is NaN or infinite)",
+                                 f.step, f.id));
+    case FaultKind::too_fast:
+      throw RunError(fmt::format("step {}: particle {} moved {:.6g} in one step; more than {:.6g} is "
+                                 "taken as an explosion (overlapping particles, or the time step is "
+                                 "too long)",
+                                 f.step, f.id, f.value, f.limit));
+    case FaultKind::left_the_box:
+      throw RunError(fmt::format("step {}: particle {} left the box along {}, which is not periodic",
+                                 f.step, f.id, axes[f.axis % 3]));
+    case FaultKind::bond_too_long:
+      throw RunError(fmt::format("step {}: particle {}: a bond is {:.6g} long, its limit is {:.6g}",
+                                 f.step, f.id, f.value, f.limit));
+    default: throw BugError("a fault without a kind");
+  }
+}
+
+void Simulation::state(Archive& a) {
+  Archive::Scope scope(a, "simulation");
+  particles.state(a);
+  a("step", step_);
+  a("time", time_);
+  a("device_step", device_step_);
+  a("forces_valid", forces_valid_);
+  if (neighbors) neighbors->state(a);
+  totals_valid_ = false;
+}
+
+}  // namespace perrin

@@ -1,0 +1,279 @@
+// A pair potential over the neighbour list: the Force around any PairPotential, and its registration.
+//
+//     void register_components(Registry& r) { register_pair_potential<MyPotential>(r); }
+//
+// Include it in a file that is compiled as CUDA where there is CUDA.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "engine/registry.h"
+#include "engine/simulation.h"
+#include "forces/truncation.h"
+#include "neighbor/pair_loop.h"
+
+namespace perrin {
+
+/// What a job says of a pair potential: parameters per pair of types, and how it ends.
+template <PairPotential P>
+struct PairSettings {
+  struct Pair {
+    std::array<std::string, 2> types;
+    typename P::Settings parameters;
+    std::optional<double> cutoff;
+
+    template <class D>
+    friend void describe(D& d, Pair& s) {
+      d.required("types", s.types, Any{}, "the two particle types, e.g. [\"A\", \"B\"]");
+      describe(d, s.parameters);
+      d.optional("cutoff", s.cutoff, Positive{}, "cut-off of this pair of types (length)");
+    }
+  };
+  std::optional<double> cutoff;
+  std::string truncation = PlainCut::name;
+  std::optional<double> switch_on;
+  std::string mixing = "none";
+  bool tail = false;
+  std::vector<Pair> pairs;
+
+  template <class D>
+  friend void describe(D& d, PairSettings& s) {
+    d.optional("cutoff", s.cutoff, Positive{}, "cut-off distance of all pairs of types (length)");
+    d.optional("truncation", s.truncation, OneOf{"cut", "energy_shift", "force_shift", "switch"},
+               "how energy and force end at the cut-off");
+    d.optional("switch_on", s.switch_on, Positive{},
+               "where \"switch\" begins to act (length); default: 0.9 of the cut-off");
+    if constexpr (HasMixing<P>)
+      d.optional("mixing", s.mixing, OneOf{"none", "lorentz_berthelot", "geometric"},
+                 "parameters of unlike types that are not listed follow from the like ones");
+    if constexpr (HasTail<P>)
+      d.optional("tail", s.tail, Any{}, "add what the cut-off leaves out to energy and pressure");
+    d.required("pairs", s.pairs, Any{}, "parameters for each pair of types");
+  }
+};
+
+namespace detail {
+
+/// One pair of particles under the evaluator E (a Truncated<…>).
+template <class E, bool Energy, bool OneType>
+struct PairBody {
+  static constexpr int sums = Energy ? 10 : 3;
+  const Position* position;
+  Metric metric;
+  const typename E::Coefficients* table;  // [type_i · types + type_j]
+  std::uint32_t types;
+  std::int64_t n;
+  ForceOutput output;
+
+  struct Own {
+    Position position;
+    typename E::Coefficients coefficients;  // where there is one type only
+  };
+  PERRIN_HD Own own(std::int64_t i) const { return {position[i], table[0]}; }
+
+  PERRIN_HD void pair(const Own& own, std::int64_t, std::uint32_t j, bool real,
+                      Real (&term)[sums]) const {
+    const Position other = position[j];
+    const Real3 d = metric.vector(own.position, other);
+    const Real r2 = dot(d, d);
+    const auto c =
+        OneType ? own.coefficients : table[own.position.type * types + other.type];
+    const auto result = E::evaluate(r2, c);
+    const bool inside = real && r2 < c.cutoff2;
+    const Real f = inside ? result.force_over_r : Real(0);
+    term[0] = f * d.x, term[1] = f * d.y, term[2] = f * d.z;
+    if constexpr (Energy) {
+      term[3] = inside ? result.energy : Real(0);
+      term[4] = d.x * term[0], term[5] = d.y * term[1], term[6] = d.z * term[2];
+      term[7] = d.x * term[1], term[8] = d.x * term[2], term[9] = d.y * term[2];
+    }
+  }
+
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    // Each pair is seen twice: half of its energy and virial belongs to each particle.
+    Real4 f = output.add ? output.force[i] : Real4{};
+    f.x += sum[0], f.y += sum[1], f.z += sum[2];
+    if constexpr (Energy) {
+      f.w += Real(0.5) * sum[3];
+      if (output.virial) {
+        for (int c = 0; c < 6; ++c) {
+          Real& v = output.virial[c * n + i];
+          v = (output.add ? v : Real(0)) + Real(0.5) * sum[4 + c];
+        }
+      }
+    }
+    output.force[i] = f;
+  }
+};
+
+/// Energy and virial of what lies beyond the cut-off: integral[a · types + b], per ordered pair.
+struct Tail {
+  std::vector<double> energy, virial;
+  std::vector<double> count;  // particles of each type
+};
+
+template <class E>
+class PairForceField final : public Force {
+ public:
+  PairForceField(const Device& device, const std::vector<typename E::Coefficients>& table,
+                 std::uint32_t types, double range, Tail tail)
+      : table_(device, std::span<const typename E::Coefficients>(table)),
+        types_(types),
+        range_(range),
+        tail_(std::move(tail)) {}
+
+  double range() const override { return range_; }
+
+  void compute(Simulation& s, const ForceOutput& output) override {
+    if (output.energy)
+      types_ == 1 ? run<true, true>(s, output) : run<true, false>(s, output);
+    else
+      types_ == 1 ? run<false, true>(s, output) : run<false, false>(s, output);
+  }
+
+  ForceCorrection correction(Simulation& s) override {
+    ForceCorrection c;
+    const double volume = s.particles.box.volume();
+    for (std::size_t a = 0; a < tail_.count.size(); ++a)
+      for (std::size_t b = 0; b < tail_.count.size(); ++b) {
+        const double pairs = 2 * M_PI * tail_.count[a] * tail_.count[b] / volume;
+        c.energy += pairs * tail_.energy[a * types_ + b];
+        c.virial += pairs * tail_.virial[a * types_ + b];
+      }
+    return c;
+  }
+
+ private:
+  template <bool Energy, bool OneType>
+  void run(Simulation& s, const ForceOutput& output) {
+    const std::int64_t n = s.particles.size();
+    pair_loop(s.device(), E::Potential::type, n, s.neighbors->list(),
+              PairBody<E, Energy, OneType>{s.particles.position.data(), s.particles.box.metric(),
+                                           table_.data(), types_, n, output});
+  }
+
+  Buffer<typename E::Coefficients> table_;
+  std::uint32_t types_;
+  double range_;
+  Tail tail_;
+};
+
+/// Parameters of every pair of types, or an error for each one that is missing.
+template <PairPotential P>
+class PairTable {
+ public:
+  struct Entry {
+    typename P::Settings parameters;
+    std::optional<double> cutoff;
+  };
+
+  PairTable(const PairSettings<P>& s, Setup& setup)
+      : types_(setup.configuration().types.size()), entries_(types_ * types_) {
+    for (std::size_t k = 0; k < s.pairs.size(); ++k) {
+      const auto& pair = s.pairs[k];
+      const std::string key = fmt::format("pairs[{}].types", k);
+      const std::size_t a = setup.type_index(pair.types[0], key);
+      const std::size_t b = setup.type_index(pair.types[1], key);
+      if (at(a, b))
+        setup.error(key, fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
+      at(a, b) = at(b, a) = Entry{pair.parameters, pair.cutoff ? pair.cutoff : s.cutoff};
+    }
+    if constexpr (HasMixing<P>)
+      if (s.mixing != "none")
+        mix(s.mixing == "geometric" ? Mixing::geometric : Mixing::lorentz_berthelot, s.cutoff);
+    const auto& names = setup.configuration().types;
+    for (std::size_t a = 0; a < types_; ++a)
+      for (std::size_t b = a; b < types_; ++b) {
+        if (!at(a, b))
+          setup.error("pairs", fmt::format("no parameters for the types {} and {}{}", names[a],
+                                           names[b], HasMixing<P> && a != b && s.mixing == "none"
+                                                         ? " (list them, or set \"mixing\")"
+                                                         : ""));
+        else if (!HasDefaultCutoff<P> && !at(a, b)->cutoff)
+          setup.error("cutoff", fmt::format("missing: {} and {} have none of their own", names[a],
+                                            names[b]));
+      }
+  }
+
+  std::size_t types() const { return types_; }
+  std::optional<Entry>& at(std::size_t a, std::size_t b) { return entries_[a * types_ + b]; }
+  double cutoff(std::size_t a, std::size_t b) {
+    const Entry& e = *at(a, b);
+    double c = e.cutoff.value_or(std::numeric_limits<double>::infinity());
+    if constexpr (HasDefaultCutoff<P>) c = std::min(c, P::default_cutoff(e.parameters));
+    return c;
+  }
+
+ private:
+  void mix(Mixing rule, std::optional<double> cutoff) {
+    for (std::size_t a = 0; a < types_; ++a)
+      for (std::size_t b = 0; b < types_; ++b)
+        if constexpr (HasMixing<P>)
+          if (a != b && !at(a, b) && at(a, a) && at(b, b))
+            at(a, b) = at(b, a) =
+                Entry{P::mix(at(a, a)->parameters, at(b, b)->parameters, rule), cutoff};
+  }
+
+  std::size_t types_;
+  std::vector<std::optional<Entry>> entries_;
+};
+
+template <PairPotential P>
+std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
+  PairTable<P> table(s, setup);
+  const std::size_t types = table.types();
+  Tail tail;
+  double range = 0;
+  for (std::size_t a = 0; a < types; ++a)
+    for (std::size_t b = 0; b < types; ++b) {
+      if (!table.at(a, b) || !std::isfinite(table.cutoff(a, b))) return nullptr;  // reported above
+      range = std::max(range, table.cutoff(a, b));
+      if (s.switch_on && s.truncation == Switched::name && *s.switch_on >= table.cutoff(a, b)) {
+        setup.error("switch_on", fmt::format("must be below the cut-off {}, got {}",
+                                             table.cutoff(a, b), *s.switch_on));
+        return nullptr;
+      }
+    }
+  if constexpr (HasTail<P>) {
+    if (s.tail && setup.configuration().box.dimension != 3)
+      setup.error("tail", "is for three dimensions");
+    if (s.tail) {
+      tail.count.assign(types, 0);
+      for (const auto t : setup.configuration().type) ++tail.count[t];
+      for (std::size_t a = 0; a < types; ++a)
+        for (std::size_t b = 0; b < types; ++b) {
+          tail.energy.push_back(P::tail_energy(table.at(a, b)->parameters, table.cutoff(a, b)));
+          tail.virial.push_back(P::tail_virial(table.at(a, b)->parameters, table.cutoff(a, b)));
+        }
+    }
+  }
+  return with_truncation(s.truncation, [&]<class Mode>() -> std::unique_ptr<Force> {
+    using E = Truncated<P, Mode>;
+    std::vector<typename E::Coefficients> coefficients;
+    for (std::size_t a = 0; a < types; ++a)
+      for (std::size_t b = 0; b < types; ++b) {
+        const double cutoff = table.cutoff(a, b);
+        coefficients.push_back(E::coefficients(table.at(a, b)->parameters,
+                                               {cutoff, s.switch_on.value_or(0.9 * cutoff)}));
+      }
+    return std::make_unique<PairForceField<E>>(setup.device(), coefficients, std::uint32_t(types),
+                                               range, tail);
+  });
+}
+
+}  // namespace detail
+
+/// Makes the potential P available to jobs under P::type.
+template <PairPotential P>
+void register_pair_potential(Registry& registry) {
+  registry.add<Force, PairSettings<P>>(P::type, P::help, [](const PairSettings<P>& s, Setup& setup) {
+    return detail::make_pair_force<P>(s, setup);
+  });
+}
+
+}  // namespace perrin

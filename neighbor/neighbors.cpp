@@ -1,0 +1,383 @@
+#include "neighbor/neighbors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/parallel.h"
+#include "neighbor/cells.h"
+
+#ifdef __CUDACC__
+#include <cub/device/device_radix_sort.cuh>
+#endif
+
+namespace perrin {
+namespace {
+
+/// Raises the flag when a particle has moved more than half the skin since the list was built.
+struct CheckMoved {
+  const Position* position;
+  const Position* reference;
+  Metric metric;
+  Real limit2;
+  std::uint32_t* flag;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Real3 d = metric.vector(position[i], reference[i]);
+    if (!(dot(d, d) <= limit2)) *flag = 1;  // every thread writes the same value
+  }
+};
+
+struct CellKeys {
+  const Position* position;
+  const std::uint32_t* index;
+  Vec3<std::int32_t> cells;
+  std::uint32_t *keys, *values;  // in id order: a stable sort by cell is then one by (cell, id)
+  PERRIN_HD void operator()(std::int64_t id) const {
+    const std::uint32_t i = index[id];
+    keys[id] = cell_of(position[i], cells);
+    values[id] = i;
+  }
+};
+
+struct CellStarts {
+  const std::uint32_t* keys;
+  std::int64_t n, cells;
+  std::uint32_t* start;  // cells + 1
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const std::int64_t key = k < n ? std::int64_t(keys[k]) : cells;
+    for (std::int64_t c = k > 0 ? std::int64_t(keys[k - 1]) + 1 : 0; c <= key; ++c)
+      start[c] = std::uint32_t(k);
+  }
+};
+
+struct FinishBuild {
+  std::uint32_t* flags;
+  std::int64_t* builds;
+  PERRIN_HD void operator()(std::int64_t) const {
+    flags[0] = 0;
+    *builds += 1;
+  }
+};
+
+struct CopyPositions {
+  Position* to;
+  const Position* from;
+  PERRIN_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
+};
+
+struct BuildList {
+  CellGrid grid;
+  const Position* position;
+  const std::uint32_t* id;
+  Metric metric;
+  Real range2;
+  const std::uint32_t *exclusion_begin, *excluded;  // by id; nullptr: none
+  NeighborListView list;
+  std::uint32_t *count, *entries;
+  std::uint32_t *wanted, *halt;
+
+  PERRIN_HD bool is_excluded(std::int64_t i, std::uint32_t j) const {
+    const std::uint32_t me = id[i], other = id[j];
+    for (std::uint32_t k = exclusion_begin[me]; k < exclusion_begin[me + 1]; ++k)
+      if (excluded[k] == other) return true;
+    return false;
+  }
+
+  PERRIN_HD void append(std::int64_t i, std::int64_t row, std::uint32_t j, std::uint32_t& n) const {
+    if (std::int64_t(j) == i || (exclusion_begin && is_excluded(i, j))) return;
+    if (n < list.capacity) entries[list.slot(row, n)] = j;
+    ++n;
+  }
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Position p = position[i];
+    const std::int64_t row = list.row(i);
+    std::uint32_t n = 0;
+    grid.for_each_range(p, [&](std::uint32_t begin, std::uint32_t end) {
+#ifdef __CUDA_ARCH__
+      for (std::uint32_t j = begin; j < end; ++j) {
+        const Real3 d = metric.vector(p, position[j]);
+        if (dot(d, d) < range2) append(i, row, j, n);
+      }
+#else
+      // In two passes, of which the first vectorises.
+      constexpr std::uint32_t block = 64;
+      Real r2[block];
+      for (std::uint32_t first = begin; first < end; first += block) {
+        const std::uint32_t m = end - first < block ? end - first : block;
+#pragma omp simd
+        for (std::uint32_t k = 0; k < m; ++k) {
+          const Real3 d = metric.vector(p, position[first + k]);
+          r2[k] = dot(d, d);
+        }
+        for (std::uint32_t k = 0; k < m; ++k)
+          if (r2[k] < range2) append(i, row, first + k, n);
+      }
+#endif
+    });
+    count[i] = n < list.capacity ? n : list.capacity;
+    if (n > list.capacity) report_full(n);
+  }
+
+  PERRIN_HD void report_full(std::uint32_t n) const {
+#ifdef __CUDA_ARCH__
+    atomicMax(wanted, n);
+    *halt = 1;
+#else
+    std::uint32_t seen = __atomic_load_n(wanted, __ATOMIC_RELAXED);
+    while (seen < n && !__atomic_compare_exchange_n(wanted, &seen, n, true, __ATOMIC_RELAXED,
+                                                    __ATOMIC_RELAXED)) {
+    }
+#endif
+  }
+};
+
+struct CountEntry {
+  const std::uint32_t* count;
+  PERRIN_HD double operator()(std::int64_t i) const { return double(count[i]); }
+};
+
+int choose_lanes(const Device& device, std::int64_t n) {
+  if (!device.is_cuda()) return 32;  // one particle, contiguous entries: what SIMD wants
+  // Enough threads to fill the device, but rows of some ten entries per thread.
+  const std::int64_t wanted = std::int64_t(device.multiprocessors()) * 1024;
+  int lanes = 1;
+  while (lanes < 16 && n * lanes < wanted) lanes *= 2;
+  return lanes;
+}
+
+}  // namespace
+
+Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings& settings)
+    : particles_(particles), range_(range), skin_(settings.skin) {
+  const Box& box = particles_.box;
+  const auto heights = box.padded_heights();
+  double half = std::numeric_limits<double>::infinity();
+  for (int axis = 0; axis < box.dimension; ++axis)
+    if (box.periodic[std::size_t(axis)]) half = std::min(half, heights[axis] / 2);
+  if (range > half)
+    throw UserError(fmt::format("the interaction range {} exceeds half the box ({})", range, half));
+  if (skin_ == 0) skin_ = 0.16 * range;
+  skin_ = std::min(skin_, half - range);
+  const Device& device = particles_.device();
+  lanes_ = settings.lanes > 0 && device.is_cuda() ? settings.lanes
+                                                  : choose_lanes(device, particles_.size());
+  make_exclusions(settings.exclusions);
+  choose_grid();
+  allocate();
+  invalidate();
+}
+
+void Neighbors::choose_grid() {
+  const Box& box = particles_.box;
+  const double reach = range_ + skin_;
+  const auto heights = box.padded_heights();
+  const double limit = double(std::max<std::int64_t>(64, particles_.size()));
+  // Cells half as wide as the list's range leave fewer candidates than whole ones (125/8 against
+  // 27 cubes); wider where the box is nearly empty, so that memory follows the particles.
+  double width = reach / 2;
+  for (;;) {
+    double total = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+      const double n = axis < box.dimension ? std::floor(heights[axis] / width) : 1;
+      cells_[axis] = std::int32_t(std::clamp(n, 1.0, 1048576.0));
+      reach_[axis] = std::int32_t(std::ceil(reach / (heights[axis] / cells_[axis])));
+      total *= cells_[axis];
+    }
+    if (total <= limit) break;
+    width *= 1.1;
+  }
+}
+
+void Neighbors::allocate() {
+  const Device& device = particles_.device();
+  const std::int64_t n = particles_.size();
+  const std::int64_t cells = std::int64_t(cells_.x) * cells_.y * cells_.z;
+  flags_ = {device, 2};
+  builds_ = {device, 1};
+  count_ = {device, n};
+  reference_ = {device, n};
+  keys_ = {device, n}, sorted_keys_ = {device, n}, values_ = {device, n}, order_ = {device, n};
+  cell_start_ = {device, cells + 1};
+  // What a uniform system needs, and a quarter more; recover() enlarges.
+  const double reach = range_ + skin_;
+  const double volume =
+      particles_.box.dimension == 2 ? 3.1416 * reach * reach : 4.1888 * reach * reach * reach;
+  const double expected = 1.25 * double(n) / particles_.box.volume() * volume + 16;
+  capacity_ = std::uint32_t((std::min(expected, double(n)) + 31) / 32) * 32;
+  capacity_ = std::max(capacity_, 32u);
+  entries_ = {device, (n + 31) / 32 * 32 * std::int64_t(capacity_)};
+#ifdef __CUDACC__
+  if (device.is_cuda()) {
+    std::size_t bytes = 0;
+    check_cuda(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys_.data(), sorted_keys_.data(),
+                                               values_.data(), order_.data(), int(n), 0, 32),
+               "sizing the sort");
+    sort_scratch_ = {device, std::int64_t(bytes)};
+  }
+#endif
+}
+
+void Neighbors::make_exclusions(const std::vector<std::string>& kinds) {
+  const Topology& topology = particles_.topology;
+  std::vector<std::vector<std::uint32_t>> lists(std::size_t(particles_.size()));
+  const auto exclude = [&](std::uint32_t a, std::uint32_t b) {
+    lists[a].push_back(b);
+    lists[b].push_back(a);
+    has_exclusions_ = true;
+  };
+  for (const auto& kind : kinds) {
+    if (kind == "bonds")
+      for (const auto& bond : topology.bonds) exclude(bond.a, bond.b);
+    if (kind == "angles")
+      for (const auto& angle : topology.angles) exclude(angle.a, angle.c);
+    if (kind == "molecules") {
+      std::vector<std::vector<std::uint32_t>> members;
+      for (std::size_t i = 0; i < topology.molecule.size(); ++i) {
+        const std::size_t m = topology.molecule[i];
+        if (members.size() <= m) members.resize(m + 1);
+        for (const std::uint32_t other : members[m]) exclude(std::uint32_t(i), other);
+        members[m].push_back(std::uint32_t(i));
+      }
+    }
+  }
+  if (!has_exclusions_) return;
+  std::vector<std::uint32_t> begin{0}, all;
+  for (auto& list : lists) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    all.insert(all.end(), list.begin(), list.end());
+    begin.push_back(std::uint32_t(all.size()));
+  }
+  exclusion_begin_ = {particles_.device(), std::int64_t(begin.size())};
+  exclusion_begin_.assign(begin);
+  excluded_ = {particles_.device(), std::int64_t(all.size())};
+  excluded_.assign(all);
+}
+
+NeighborListView Neighbors::list() const {
+  return {count_.data(), entries_.data(), capacity_, lanes_};
+}
+
+void Neighbors::invalidate() {
+  const std::uint32_t one = 1;
+  particles_.device().copy_in(flags_.data(), &one, sizeof one);
+}
+
+void Neighbors::update() {
+  const Device& device = particles_.device();
+  const Real limit = Real(skin_ / 2);
+  for_each(device, "check displacements", particles_.size(),
+           CheckMoved{particles_.position.data(), reference_.data(), particles_.box.metric(),
+                      limit * limit, flags_.data()});
+  device.when(flags_.data(), [this] { build(); });
+  if (!device.recording() && !device.skipping()) recover();
+}
+
+void Neighbors::build() {
+  sort_into_cells();
+  build_list();
+  const Device& device = particles_.device();
+  for_each(device, "keep positions", particles_.size(),
+           CopyPositions{reference_.data(), particles_.position.data()});
+  for_each(device, "list built", 1, FinishBuild{flags_.data(), builds_.data()});
+}
+
+void Neighbors::sort_into_cells() {
+  const Device& device = particles_.device();
+  const std::int64_t n = particles_.size();
+  const std::int64_t cells = std::int64_t(cells_.x) * cells_.y * cells_.z;
+  for_each(device, "cells of particles", n,
+           CellKeys{particles_.position.data(), particles_.index.data(), cells_, keys_.data(),
+                    values_.data()});
+#ifdef __CUDACC__
+  if (device.is_cuda()) {
+    int bits = 1;
+    while ((std::int64_t(1) << bits) < cells) ++bits;
+    std::size_t bytes = std::size_t(sort_scratch_.size());
+    check_cuda(cub::DeviceRadixSort::SortPairs(sort_scratch_.data(), bytes, keys_.data(),
+                                               sorted_keys_.data(), values_.data(), order_.data(),
+                                               int(n), 0, bits, device.stream()),
+               "sorting particles into cells");
+    for_each(device, "starts of cells", n + 1,
+             CellStarts{sorted_keys_.data(), n, cells, cell_start_.data()});
+    particles_.reorder(order_);
+    return;
+  }
+#endif
+  // Counting sort; keys stand in id order, so a cell's particles end up ordered by id.
+  std::uint32_t* start = cell_start_.data();
+  std::fill(start, start + cells + 1, 0u);
+  for (std::int64_t k = 0; k < n; ++k) ++start[keys_.data()[k] + 1];
+  for (std::int64_t c = 0; c < cells; ++c) start[c + 1] += start[c];
+  for (std::int64_t k = 0; k < n; ++k) order_.data()[start[keys_.data()[k]]++] = values_.data()[k];
+  for (std::int64_t c = cells; c > 0; --c) start[c] = start[c - 1];
+  start[0] = 0;
+  particles_.reorder(order_);
+}
+
+void Neighbors::build_list() {
+  const Real range = Real(range_ + skin_);
+  for_each(particles_.device(), "build the Verlet list", particles_.size(),
+           BuildList{CellGrid{cell_start_.data(), cells_, reach_},
+                     particles_.position.data(),
+                     particles_.id.data(),
+                     particles_.box.metric(),
+                     range * range,
+                     has_exclusions_ ? exclusion_begin_.data() : nullptr,
+                     excluded_.data(),
+                     list(),
+                     count_.data(),
+                     entries_.data(),
+                     flags_.data() + 1,
+                     particles_.device().halt_word()});
+}
+
+bool Neighbors::recover() {
+  bool recovered = false;
+  for (;;) {
+    const std::uint32_t wanted = flags_.to_host(1);
+    if (wanted <= capacity_) return recovered;
+    const Device& device = particles_.device();
+    capacity_ = std::uint32_t((double(wanted) * 1.2 + 31) / 32) * 32;
+    entries_ = Buffer<std::uint32_t>();
+    entries_ = {device, (particles_.size() + 31) / 32 * 32 * std::int64_t(capacity_)};
+    ++version_;
+    device.clear_halt();
+    build();  // sorts again: a permutation of nothing
+    recovered = true;
+  }
+}
+
+std::int64_t Neighbors::builds() const { return builds_.to_host(0); }
+
+double Neighbors::mean_entries() const {
+  const std::int64_t n = particles_.size();
+  return sum<double>(particles_.device(), "count entries", n, CountEntry{count_.data()}) /
+         double(std::max<std::int64_t>(n, 1));
+}
+
+void Neighbors::state(Archive& a) {
+  Archive::Scope scope(a, "neighbors");
+  a("skin", skin_);
+  a("builds", builds_);
+  a("flags", flags_);
+  a("reference", reference_);
+  if (a.is_saving() || builds() == 0) return;
+  // The list itself is not stored: it follows from where particles were when it was built.
+  choose_grid();
+  const auto flags = flags_.to_host();
+  const auto count = builds_.to_host();
+  Buffer<Position> now(particles_.device(), particles_.size());
+  now.copy_from(particles_.position);
+  particles_.position.copy_from(reference_);
+  build();
+  recover();
+  particles_.position.copy_from(now);
+  flags_.assign(flags);
+  builds_.assign(count);
+  ++version_;
+}
+
+}  // namespace perrin

@@ -1,0 +1,102 @@
+// Who is near whom: a cell grid and a Verlet list per particle with a skin.
+//
+// The list holds, for every particle, all others closer than range + skin when it was built. It is built again
+// when, and only when, some particle has moved half the skin since; the decision is taken on the
+// device. Building also sorts the particles in memory by (cell, id).
+// L. Verlet, Phys. Rev. 159, 98 (1967); linked cells: R. W. Hockney, J. W. Eastwood, Computer
+// Simulation Using Particles (1981).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/particles.h"
+#include "engine/settings.h"
+
+namespace perrin {
+
+struct NeighborSettings {
+  double skin = 0;  // 0: chosen from the range
+  std::vector<std::string> exclusions{"bonds"};
+  int lanes = 0;
+};
+
+template <class D>
+void describe(D& d, NeighborSettings& s) {
+  d.optional("skin", s.skin, NonNegative{},
+             "lists reach this much further than the interactions (length); 0: chosen by Perrin");
+  d.optional("exclusions", s.exclusions, OneOf{"bonds", "angles", "molecules"},
+             "pairs of particles that pair forces leave out: bonded, the ends of an angle, of one "
+             "molecule");
+  d.optional("lanes", s.lanes, Between{0, 32},
+             "threads that share one particle on a GPU, a power of two; 0: chosen by Perrin");
+}
+
+/// The list as a kernel sees it: entry m of particle i, m < count[i], is entries[slot(i, m)].
+/// `lanes` threads share a particle; the layout makes their reads contiguous across a warp.
+struct NeighborListView {
+  const std::uint32_t* count;
+  const std::uint32_t* entries;
+  std::uint32_t capacity;  // per particle, a multiple of 32
+  int lanes;               // power of two, 1 … 32
+
+  PERRIN_HD std::int64_t row(std::int64_t i) const {
+    const std::int64_t per_warp = 32 / lanes;
+    return i / per_warp * per_warp * capacity + i % per_warp * lanes;
+  }
+  PERRIN_HD std::int64_t slot(std::int64_t row, std::uint32_t m) const {
+    return row + std::int64_t(m / std::uint32_t(lanes)) * 32 + m % std::uint32_t(lanes);
+  }
+};
+
+class Neighbors {
+ public:
+  /// `range`: the longest interaction. Throws UserError if range + skin exceeds half the box.
+  Neighbors(Particles& particles, double range, const NeighborSettings& settings);
+
+  double range() const { return range_; }
+  double skin() const { return skin_; }
+  /// Builds the list again if it no longer holds. Device work only, so that a step can be recorded.
+  void update();
+  /// Makes the next update() build.
+  void invalidate();
+  NeighborListView list() const;
+
+  /// After a halt: true if the list was full; then it has been enlarged and built.
+  bool recover();
+  /// Lists built so far, and mean number of entries per particle (waits).
+  std::int64_t builds() const;
+  double mean_entries() const;
+  /// Changes when device addresses do: recorded steps are then void.
+  std::int64_t version() const { return version_; }
+
+  void state(Archive& archive);
+
+ private:
+  struct Grid;
+  void choose_grid();
+  void allocate();
+  void build();
+  void sort_into_cells();
+  void build_list();
+  void make_exclusions(const std::vector<std::string>& kinds);
+
+  Particles& particles_;
+  double range_, skin_;
+  Vec3<std::int32_t> cells_{};  // number of cells along each axis
+  Vec3<std::int32_t> reach_{};  // neighbouring cells to look at on each side
+  std::uint32_t capacity_ = 0;
+  int lanes_ = 1;
+  std::int64_t version_ = 0;
+
+  Buffer<std::uint32_t> flags_;  // [0] build now, [1] longest list wanted when full
+  Buffer<std::int64_t> builds_;
+  Buffer<std::uint32_t> count_, entries_;
+  Buffer<Position> reference_;   // where particles were when the list was built
+  Buffer<std::uint32_t> keys_, sorted_keys_, values_, order_, cell_start_;
+  Buffer<std::byte> sort_scratch_;
+  Buffer<std::uint32_t> exclusion_begin_, excluded_;  // by id
+  bool has_exclusions_ = false;
+};
+
+}  // namespace perrin

@@ -1,0 +1,101 @@
+// The loop over all neighbours of all particles, once for CPU and GPU.
+//
+// A Body is a small trivially copyable struct that says what happens for one pair:
+//
+//     struct Body {
+//       static constexpr int sums = 4;                       // Reals added up per particle
+//       struct Own { … };                                    // what is loaded once for particle i
+//       PERRIN_HD Own own(std::int64_t i) const;
+//       PERRIN_HD void pair(const Own&, std::int64_t i, std::uint32_t j, bool real, Real (&term)[sums]) const;
+//       PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const;
+//     };
+//
+// pair() fills all of `term`, with zeros where the pair does not count: branches would keep the CPU
+// loop from vectorising. `real` is false for lanes beyond the end of the list (j is then i itself).
+// Each pair is seen from both sides; what i gets from j is added in the order of the list, in a
+// fixed pattern of partial sums, so that the result does not depend on the number of threads.
+#pragma once
+
+#include "engine/parallel.h"
+#include "neighbor/neighbors.h"
+
+namespace perrin {
+namespace detail {
+
+template <class Body>
+struct PairLoopOnCpu {
+  static constexpr int width = 16;  // partial sums; one 512-bit vector of floats
+  Body body;
+  NeighborListView list;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const auto own = body.own(i);
+    const std::uint32_t* entries = list.entries + list.row(i);
+    const int n = int(list.count[i]);
+    Real partial[Body::sums][width] = {};
+    for (int first = 0; first < n; first += width) {
+#pragma omp simd simdlen(width)
+      for (int k = 0; k < width; ++k) {
+        const bool real = first + k < n;
+        Real term[Body::sums];
+        body.pair(own, i, real ? entries[first + k] : std::uint32_t(i), real, term);
+        for (int c = 0; c < Body::sums; ++c) partial[c][k] += term[c];
+      }
+    }
+    Real sum[Body::sums];
+    for (int c = 0; c < Body::sums; ++c) {
+      for (int half = width / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; ++k) partial[c][k] += partial[c][k + half];
+      sum[c] = partial[c][0];
+    }
+    body.store(i, sum);
+  }
+};
+
+#ifdef __CUDACC__
+template <class Body>
+__global__ void __launch_bounds__(128)
+    pair_loop_kernel(const Body body, const NeighborListView list, std::int64_t n,
+                     const std::uint32_t* halt) {
+  if (*halt) return;
+  const std::int64_t thread = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int lanes = list.lanes, lane = int(thread) & (lanes - 1);
+  std::int64_t i = thread / lanes;
+  const bool present = i < n;
+  if (!present) i = n - 1;  // the lanes of a warp stay together for the shuffles below
+  const auto own = body.own(i);
+  const int count = present ? int(list.count[i]) : 0;
+  const std::uint32_t* entries = list.entries + list.row(i) + lane;
+  Real sum[Body::sums] = {};
+#pragma unroll 4
+  for (int m = lane; m < count; m += lanes, entries += 32) {
+    Real term[Body::sums];
+    body.pair(own, i, *entries, true, term);
+    for (int c = 0; c < Body::sums; ++c) sum[c] += term[c];
+  }
+  for (int step = lanes / 2; step > 0; step /= 2)
+    for (int c = 0; c < Body::sums; ++c) sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], step);
+  if (present && lane == 0) body.store(i, sum);
+}
+#endif
+
+}  // namespace detail
+
+template <class Body>
+void pair_loop(const Device& device, const char* name, std::int64_t n, const NeighborListView& list,
+               const Body& body) {
+  static_assert(std::is_trivially_copyable_v<Body>);
+#ifdef __CUDACC__
+  if (device.is_cuda()) {
+    if (n == 0) return;
+    const std::int64_t threads = n * list.lanes;
+    launch(device, name, dim3(unsigned((threads + 127) / 128)), dim3(128), 0,
+           detail::pair_loop_kernel<Body>, body, list, n,
+           static_cast<const std::uint32_t*>(device.halt_word()));
+    return;
+  }
+#endif
+  for_each(device, name, n, detail::PairLoopOnCpu<Body>{body, list});
+}
+
+}  // namespace perrin
