@@ -1,0 +1,269 @@
+#include "io/hdf5_driver.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace perrin::io {
+namespace {
+
+constexpr std::size_t superblock_size = 48;  // versions 2 and 3 with 8-byte addresses
+constexpr std::size_t flags_at = 11, end_at = 28, checksum_at = 44;
+constexpr haddr_t smallest_growth = 1 << 20, largest_growth = 1 << 28;
+
+thread_local std::string last_error;
+
+/// HDF5's checksum of metadata: Bob Jenkins' lookup3 (2006, public domain) over bytes, seed 0.
+std::uint32_t lookup3(const unsigned char* bytes, std::size_t n) {
+  const auto word = [&](std::size_t at, std::size_t available) {
+    std::uint32_t value = 0;
+    for (std::size_t k = 0; k < std::min<std::size_t>(4, available); ++k)
+      value |= std::uint32_t(bytes[at + k]) << (8 * k);
+    return value;
+  };
+  const auto left = [&](std::size_t at) { return at < n ? n - at : 0; };
+  std::uint32_t a = 0xdeadbeef + std::uint32_t(n), b = a, c = a;
+  std::size_t at = 0;
+  for (; n - at > 12; at += 12) {
+    a += word(at, 4), b += word(at + 4, 4), c += word(at + 8, 4);
+    a -= c, a ^= std::rotl(c, 4), c += b;
+    b -= a, b ^= std::rotl(a, 6), a += c;
+    c -= b, c ^= std::rotl(b, 8), b += a;
+    a -= c, a ^= std::rotl(c, 16), c += b;
+    b -= a, b ^= std::rotl(a, 19), a += c;
+    c -= b, c ^= std::rotl(b, 4), b += a;
+  }
+  if (at == n) return c;
+  a += word(at, left(at)), b += word(at + 4, left(at + 4)), c += word(at + 8, left(at + 8));
+  c ^= b, c -= std::rotl(b, 14);
+  a ^= c, a -= std::rotl(c, 11);
+  b ^= a, b -= std::rotl(a, 25);
+  c ^= b, c -= std::rotl(b, 16);
+  a ^= c, a -= std::rotl(c, 4);
+  b ^= a, b -= std::rotl(a, 14);
+  c ^= b, c -= std::rotl(b, 24);
+  return c;
+}
+
+template <class T>
+void store(unsigned char* at, T value) {  // little endian, as HDF5 has it
+  for (std::size_t k = 0; k < sizeof(T); ++k) at[k] = static_cast<unsigned char>(value >> (8 * k));
+}
+
+struct SteadyFile {
+  H5FD_t base;  // HDF5's part; must come first
+  int descriptor;
+  bool writing, failed, have_superblock;
+  haddr_t allocated, size, published;
+  dev_t device;
+  ino_t inode;
+  std::array<unsigned char, superblock_size> superblock;
+};
+
+SteadyFile& of(H5FD_t* file) { return *reinterpret_cast<SteadyFile*>(file); }
+const SteadyFile& of(const H5FD_t* file) { return *reinterpret_cast<const SteadyFile*>(file); }
+
+herr_t fail(SteadyFile& file) {
+  last_error = std::strerror(errno);
+  file.failed = true;
+  return -1;
+}
+
+herr_t write_all(SteadyFile& file, haddr_t at, std::size_t n, const unsigned char* bytes) {
+  while (n > 0) {
+    const ssize_t done = ::pwrite(file.descriptor, bytes, n, static_cast<off_t>(at));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return fail(file);
+    bytes += done, at += haddr_t(done), n -= std::size_t(done);
+  }
+  file.size = std::max(file.size, at);
+  return 0;
+}
+
+herr_t set_size(SteadyFile& file, haddr_t size) {
+  if (::ftruncate(file.descriptor, static_cast<off_t>(size)) != 0) return fail(file);
+  file.size = size;
+  return 0;
+}
+
+herr_t publish(SteadyFile& file, haddr_t end) {
+  std::array<unsigned char, superblock_size> block = file.superblock;
+  block[flags_at] = 0;
+  store<std::uint64_t>(block.data() + end_at, end);
+  store<std::uint32_t>(block.data() + checksum_at, lookup3(block.data(), checksum_at));
+  if (write_all(file, 0, superblock_size, block.data()) < 0) return -1;
+  file.published = end;
+  return 0;
+}
+
+/// Makes the published end of the file lie at or beyond `end`, before anything is written there.
+herr_t cover(SteadyFile& file, haddr_t end) {
+  if (!file.have_superblock || end <= file.published) return 0;
+  end += std::clamp(end / 8, smallest_growth, largest_growth);
+  if (end > file.size && set_size(file, end) < 0) return -1;
+  return publish(file, end);
+}
+
+H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
+  int mode = (flags & H5F_ACC_RDWR) ? O_RDWR : O_RDONLY;
+  if (flags & H5F_ACC_TRUNC) mode |= O_TRUNC;
+  if (flags & H5F_ACC_CREAT) mode |= O_CREAT;
+  if (flags & H5F_ACC_EXCL) mode |= O_EXCL;
+  const int descriptor = ::open(name, mode | O_CLOEXEC, 0666);
+  struct stat status {};
+  if (descriptor < 0 || ::fstat(descriptor, &status) != 0) {
+    last_error = std::strerror(errno);
+    if (descriptor >= 0) ::close(descriptor);
+    return nullptr;
+  }
+  const bool writing = flags & H5F_ACC_RDWR;
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  // File systems without locks are no reason to refuse the file.
+  if (writing && ::fcntl(descriptor, F_OFD_SETLK, &lock) != 0 &&
+      (errno == EAGAIN || errno == EACCES)) {
+    last_error = "another process is writing this file";
+    ::close(descriptor);
+    return nullptr;
+  }
+  auto* file = new SteadyFile{};
+  file->descriptor = descriptor;
+  file->writing = writing;
+  file->size = haddr_t(status.st_size);
+  file->device = status.st_dev;
+  file->inode = status.st_ino;
+  return &file->base;
+}
+
+herr_t close_file(H5FD_t* base) {
+  SteadyFile& file = of(base);
+  herr_t result = 0;
+  if (file.writing && !file.failed && file.have_superblock) {
+    // First the address, then the size: the file is never shorter than it says.
+    if (publish(file, file.allocated) < 0 || set_size(file, file.allocated) < 0) result = -1;
+  }
+  if (::close(file.descriptor) != 0 && !file.failed) {
+    last_error = std::strerror(errno);
+    result = -1;
+  }
+  delete &file;
+  return result;
+}
+
+int compare_files(const H5FD_t* a, const H5FD_t* b) {
+  const SteadyFile &first = of(a), &second = of(b);
+  if (first.device != second.device) return first.device < second.device ? -1 : 1;
+  return first.inode < second.inode ? -1 : first.inode > second.inode;
+}
+
+herr_t query(const H5FD_t*, unsigned long* flags) {
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
+           H5FD_FEAT_SUPPORTS_SWMR_IO | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  return 0;
+}
+
+haddr_t get_end_of_allocation(const H5FD_t* file, H5FD_mem_t) { return of(file).allocated; }
+herr_t set_end_of_allocation(H5FD_t* file, H5FD_mem_t, haddr_t end) {
+  of(file).allocated = end;
+  return 0;
+}
+haddr_t get_end_of_file(const H5FD_t* file, H5FD_mem_t) { return of(file).size; }
+herr_t get_handle(H5FD_t* file, hid_t, void** handle) {
+  *handle = &of(file).descriptor;
+  return 0;
+}
+
+herr_t read(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t at, std::size_t n, void* buffer) {
+  SteadyFile& file = of(base);
+  auto* bytes = static_cast<unsigned char*>(buffer);
+  while (n > 0) {
+    const ssize_t done = ::pread(file.descriptor, bytes, n, static_cast<off_t>(at));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) {
+      last_error = std::strerror(errno);
+      return -1;
+    }
+    if (done == 0) {  // beyond the end: zeros, as HDF5's own driver has it
+      std::memset(bytes, 0, n);
+      return 0;
+    }
+    bytes += done, at += haddr_t(done), n -= std::size_t(done);
+  }
+  return 0;
+}
+
+herr_t write(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t at, std::size_t n, const void* buffer) {
+  SteadyFile& file = of(base);
+  if (file.failed) return 0;
+  const auto* bytes = static_cast<const unsigned char*>(buffer);
+  if (at == 0 && n >= superblock_size && bytes[8] >= 2) {
+    std::memcpy(file.superblock.data(), bytes, superblock_size);
+    file.have_superblock = true;
+    if (n > superblock_size && write_all(file, superblock_size, n - superblock_size,
+                                         bytes + superblock_size) < 0)
+      return -1;
+    if (file.published == 0) return cover(file, std::max(file.size, file.allocated));
+    return publish(file, file.published);
+  }
+  if (cover(file, at + n) < 0) return -1;
+  return write_all(file, at, n, bytes);
+}
+
+herr_t keep_size(H5FD_t*, hid_t, hbool_t) { return 0; }  // close_file sets it
+herr_t no_lock(H5FD_t*, hbool_t) { return 0; }
+herr_t no_unlock(H5FD_t*) { return 0; }
+
+H5FD_class_t make_class() {
+  H5FD_class_t c{};
+#if H5_VERSION_GE(1, 13, 2)
+  c.version = H5FD_CLASS_VERSION;
+  c.value = H5FD_class_value_t(390);  // of the range for local experiments
+#endif
+  c.name = "perrin_steady";
+  c.maxaddr = (haddr_t(1) << 62) - 1;
+  c.fc_degree = H5F_CLOSE_WEAK;
+  c.open = open_file;
+  c.close = close_file;
+  c.cmp = compare_files;
+  c.query = query;
+  c.get_eoa = get_end_of_allocation;
+  c.set_eoa = set_end_of_allocation;
+  c.get_eof = get_end_of_file;
+  c.get_handle = get_handle;
+  c.read = read;
+  c.write = write;
+  c.truncate = keep_size;
+  c.lock = no_lock;
+  c.unlock = no_unlock;
+  const H5FD_mem_t map[] = H5FD_FLMAP_DICHOTOMY;
+  std::copy(std::begin(map), std::end(map), c.fl_map);
+  return c;
+}
+
+}  // namespace
+
+herr_t set_steady_driver(hid_t access) {
+  static const H5FD_class_t description = make_class();
+  static const hid_t driver = H5FDregister(&description);
+  return driver < 0 ? -1 : H5Pset_driver(access, driver, nullptr);
+}
+
+bool sync_steady_file(hid_t file) {
+  void* handle = nullptr;
+  if (H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0 || handle == nullptr) return true;
+  return ::fdatasync(*static_cast<int*>(handle)) == 0;
+}
+
+std::string take_driver_error() { return std::exchange(last_error, std::string()); }
+
+}  // namespace perrin::io

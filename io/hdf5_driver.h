@@ -1,0 +1,36 @@
+// An HDF5 file driver for files that must stay readable at every moment of their making.
+//
+// HDF5 can order its writes so that whatever has reached the file is consistent ("single writer,
+// multiple readers", SWMR), but a file so written, when its writer is killed, refuses to open
+// until `h5clear -s` has been run on it: the superblock says "open for writing", and its end-of-file
+// address lags behind the data. This driver writes like HDF5's own POSIX driver, with these differences:
+//
+//   - every superblock goes out with the flags "open for writing" cleared, and with an end-of-file
+//     address that is at or beyond everything written (the file is grown first, sparsely, by
+//     growth_step); the exact address is written when the file is closed;
+//   - after a failed write (full disk) nothing more reaches the file, so what is there stays
+//     consistent, and HDF5 can be made to close it;
+//   - a file is written by one process at a time (an open-file-description lock, which readers do not
+//     notice);
+//   - the lock calls of HDF5 do nothing, so that readers need no HDF5_USE_FILE_LOCKING here.
+//
+// Format of the superblock (versions 2 and 3): HDF5 File Format Specification 3.0, section II.A.
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+
+namespace perrin::io {
+
+/// Sets the driver on a file access property list. Returns HDF5's status.
+herr_t set_steady_driver(hid_t access);
+
+/// Writes what the driver's file has to the disk (fdatasync). Returns false with errno set.
+bool sync_steady_file(hid_t file);
+
+/// What the last failed system call of this thread's driver said ("No space left on device"), and
+/// forgets it. Empty: none failed.
+std::string take_driver_error();
+
+}  // namespace perrin::io
