@@ -1,0 +1,13 @@
+// The angle forces that come with Perrin.
+#include "forces/angle_force.h"
+#include "forces/angle_potentials.h"
+#include "forces/register.h"
+
+namespace perrin {
+
+void register_angles(Registry& registry) {
+  register_angle<AngleHarmonic>(registry);
+  register_angle<AngleCosine>(registry);
+}
+
+}  // namespace perrin

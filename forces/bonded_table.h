@@ -1,0 +1,59 @@
+// Who takes part in which bond or angle, particle by particle.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/buffer.h"
+#include "engine/configuration.h"
+
+namespace perrin {
+
+class Setup;
+
+/// Entries of the particle with this id: entries[offset[id]] … entries[offset[id + 1] - 1], in the
+/// order of the topology. Every particle of a bond or angle has an entry, so that a kernel writes
+/// only to its own particle and the order of addition is fixed.
+template <class Entry>
+struct BondedView {
+  const std::int64_t* offset;
+  const Entry* entries;
+};
+
+template <class Entry>
+struct BondedTable {
+  Buffer<std::int64_t> offset;  // n + 1
+  Buffer<Entry> entries;
+
+  BondedView<Entry> view() const { return {offset.data(), entries.data()}; }
+};
+
+struct BondEntry {
+  std::uint32_t partner, type;  // id; index of the bond type
+};
+
+using AngleEntry = Topology::Angle;  // ids a, b (vertex), c: the particle itself is one of them
+
+/// Bonds or angles whose type is false in `used` are left out. Throws BugError for ids beyond n.
+BondedTable<BondEntry> bond_table(const Device& device, std::size_t n, const Topology& topology,
+                                  const std::vector<bool>& used);
+BondedTable<AngleEntry> angle_table(const Device& device, std::size_t n, const Topology& topology,
+                                    const std::vector<bool>& used);
+
+/// Compares the names that a job gives coefficients for (`key`: where) and those it leaves to
+/// another force ("skip") with the types of the topology, and reports through `setup` unknown names
+/// and types in use without coefficients. `what` is "bond" or "angle".
+void check_bonded_types(Setup& setup, const std::string& what, const std::string& key,
+                        const std::vector<std::string>& given, const std::vector<std::string>& skip,
+                        const std::vector<std::string>& types, const std::vector<bool>& in_use);
+
+/// Which types occur among the bonds or angles.
+template <class Member>
+std::vector<bool> types_in_use(const std::vector<Member>& members, std::size_t types) {
+  std::vector<bool> used(types, false);
+  for (const Member& m : members) used.at(m.type) = true;
+  return used;
+}
+
+}  // namespace perrin

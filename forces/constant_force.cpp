@@ -1,0 +1,55 @@
+#include "forces/constant_force.h"
+
+#include "engine/parallel.h"
+#include "engine/registry.h"
+#include "engine/simulation.h"
+#include "forces/deposit.h"
+#include "forces/register.h"
+
+namespace perrin {
+namespace {
+
+struct Kernel {
+  ParticleView particles;
+  Metric metric;
+  Anchor origin;
+  Real3 force;
+  const std::uint32_t* mask;
+  ForceOutput out;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Position p = particles.position[i];
+    const Real on = mask[p.type] ? Real(1) : Real(0);
+    const Real energy =
+        out.energy ? -on * dot(force, origin.to(metric, p, particles.image[i])) : Real(0);
+    deposit(out, particles.n, i, on * force, energy, Virial{}, Real(1));
+  }
+};
+
+}  // namespace
+
+ConstantForce::ConstantForce(const ConstantForceSettings& settings, const Device& device,
+                             std::size_t types, const std::vector<std::uint32_t>& chosen)
+    : settings_(settings), mask_(device, types, chosen) {}
+
+void ConstantForce::compute(Simulation& simulation, const ForceOutput& output) {
+  const Box& box = simulation.particles.box;
+  const auto& f = settings_.force;
+  const ParticleView particles = simulation.particles.view();
+  for_each(simulation.device(), "constant_force", particles.n,
+           Kernel{particles, box.metric(), Anchor(box, {0, 0, 0}, true),
+                  Real3{Real(f.x), Real(f.y), Real(f.z)}, mask_.data(), output});
+}
+
+void register_constant_force(Registry& registry) {
+  registry.add<Force, ConstantForceSettings>(
+      "constant_force", "the same force on every particle",
+      [](const ConstantForceSettings& s, Setup& setup) -> std::unique_ptr<Force> {
+        if (setup.configuration().box.dimension == 2 && s.force.z != 0)
+          setup.error("force", "must have no z component in two dimensions");
+        return std::make_unique<ConstantForce>(
+            s, setup.device(), setup.configuration().types.size(), chosen_types(setup, s.types));
+      });
+}
+
+}  // namespace perrin

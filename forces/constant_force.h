@@ -1,0 +1,38 @@
+// The same force on every particle (gravity, an electric field, a driven flow).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/force.h"
+#include "engine/settings.h"
+#include "forces/external.h"
+
+namespace perrin {
+
+struct ConstantForceSettings {
+  Vec3<double> force{0, 0, 0};
+  std::vector<std::string> types;
+};
+
+template <class D>
+void describe(D& d, ConstantForceSettings& s) {
+  d.required("force", s.force, Any{}, "vector, energy/length");
+  d.optional("types", s.types, Any{}, "particle types it acts on; default: all");
+}
+
+/// E = -F · r with r the unwrapped position, from the coordinates' origin: crossing a periodic face
+/// changes no energy, so kinetic plus potential energy is conserved while particles are driven
+/// around.
+class ConstantForce : public Force {
+ public:
+  ConstantForce(const ConstantForceSettings& settings, const Device& device, std::size_t types,
+                const std::vector<std::uint32_t>& chosen);
+  void compute(Simulation& simulation, const ForceOutput& output) override;
+
+ private:
+  ConstantForceSettings settings_;
+  TypeMask mask_;
+};
+
+}  // namespace perrin

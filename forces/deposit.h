@@ -1,0 +1,43 @@
+// How a kernel hands in what it computed for one particle.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "engine/force.h"
+
+namespace perrin {
+
+/// Sum of r ⊗ f as ForceOutput orders it: xx yy zz xy xz yz.
+struct Virial {
+  std::array<Real, 6> c{};
+
+  PERRIN_HD void add(Real3 r, Real3 f) {
+    c[0] += r.x * f.x;
+    c[1] += r.y * f.y;
+    c[2] += r.z * f.z;
+    c[3] += r.x * f.y;
+    c[4] += r.x * f.z;
+    c[5] += r.y * f.z;
+  }
+};
+
+/// Writes or adds, as `out` asks, the force on particle i of n, and its shares of energy and virial
+/// (`share` multiplies both).
+PERRIN_HD void deposit(const ForceOutput& out, std::int64_t n, std::int64_t i, Real3 force,
+                       Real energy, const Virial& virial, Real share) {
+  Real4 total{force.x, force.y, force.z, out.energy ? share * energy : Real(0)};
+  if (out.add) {
+    const Real4 before = out.force[i];
+    total = {before.x + total.x, before.y + total.y, before.z + total.z, before.w + total.w};
+  }
+  out.force[i] = total;
+  if (!out.energy || out.virial == nullptr) return;
+  for (int k = 0; k < 6; ++k) {
+    Real& place = out.virial[k * n + i];
+    const Real value = share * virial.c[static_cast<std::size_t>(k)];
+    place = out.add ? place + value : value;
+  }
+}
+
+}  // namespace perrin

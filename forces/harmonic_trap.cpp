@@ -1,0 +1,58 @@
+#include "forces/harmonic_trap.h"
+
+#include "engine/parallel.h"
+#include "engine/registry.h"
+#include "engine/simulation.h"
+#include "forces/deposit.h"
+#include "forces/register.h"
+
+namespace perrin {
+namespace {
+
+struct Kernel {
+  ParticleView particles;
+  Metric metric;
+  Anchor center;
+  Real3 stiffness;
+  const std::uint32_t* mask;
+  ForceOutput out;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Position p = particles.position[i];
+    Real3 force{};
+    Real energy = 0;
+    if (mask[p.type]) {
+      const Real3 r = center.to(metric, p, particles.image[i]);
+      force = {-stiffness.x * r.x, -stiffness.y * r.y, -stiffness.z * r.z};
+      energy = Real(-0.5) * dot(force, r);
+    }
+    deposit(out, particles.n, i, force, energy, Virial{}, Real(1));
+  }
+};
+
+}  // namespace
+
+HarmonicTrap::HarmonicTrap(const HarmonicTrapSettings& settings, const Device& device,
+                           std::size_t types, const std::vector<std::uint32_t>& chosen)
+    : settings_(settings), mask_(device, types, chosen) {}
+
+void HarmonicTrap::compute(Simulation& simulation, const ForceOutput& output) {
+  const Box& box = simulation.particles.box;
+  const auto& k = settings_.stiffness;
+  const Real3 stiffness{Real(k.x), Real(k.y), box.dimension == 2 ? Real(0) : Real(k.z)};
+  const ParticleView particles = simulation.particles.view();
+  for_each(simulation.device(), "harmonic_trap", particles.n,
+           Kernel{particles, box.metric(), Anchor(box, settings_.center, settings_.unwrapped),
+                  stiffness, mask_.data(), output});
+}
+
+void register_harmonic_trap(Registry& registry) {
+  registry.add<Force, HarmonicTrapSettings>(
+      "harmonic_trap", "a harmonic spring from every particle to one point",
+      [](const HarmonicTrapSettings& s, Setup& setup) -> std::unique_ptr<Force> {
+        return std::make_unique<HarmonicTrap>(s, setup.device(), setup.configuration().types.size(),
+                                              chosen_types(setup, s.types));
+      });
+}
+
+}  // namespace perrin

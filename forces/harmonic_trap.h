@@ -1,0 +1,41 @@
+// A spring from every particle to one point: E = 1/2 (kx x² + ky y² + kz z²).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/force.h"
+#include "engine/settings.h"
+#include "forces/external.h"
+
+namespace perrin {
+
+struct HarmonicTrapSettings {
+  Vec3<double> stiffness{1, 1, 1}, center{0, 0, 0};
+  bool unwrapped = false;
+  std::vector<std::string> types;
+};
+
+template <class D>
+void describe(D& d, HarmonicTrapSettings& s) {
+  d.required("stiffness", s.stiffness, NonNegative{},
+             "along x, y, z, energy/length²; E = 1/2 sum stiffness displacement²");
+  d.optional("center", s.center, Any{}, "the point that attracts");
+  d.optional("unwrapped", s.unwrapped, Any{},
+             "true: a particle is held to where it set out from, through the periodic images; "
+             "false: to the nearest image of the center");
+  d.optional("types", s.types, Any{}, "particle types it acts on; default: all");
+}
+
+class HarmonicTrap : public Force {
+ public:
+  HarmonicTrap(const HarmonicTrapSettings& settings, const Device& device, std::size_t types,
+               const std::vector<std::uint32_t>& chosen);
+  void compute(Simulation& simulation, const ForceOutput& output) override;
+
+ private:
+  HarmonicTrapSettings settings_;
+  TypeMask mask_;
+};
+
+}  // namespace perrin

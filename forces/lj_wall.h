@@ -1,0 +1,52 @@
+// A flat Lennard-Jones wall, from which every particle is pushed away on either side.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/force.h"
+#include "engine/settings.h"
+#include "forces/external.h"
+
+namespace perrin {
+
+struct LjWallSettings {
+  std::string axis = "z", form = "9-3";
+  double position = 0, epsilon = 1, sigma = 1;
+  std::optional<double> cutoff;
+  std::vector<std::string> types;
+};
+
+template <class D>
+void describe(D& d, LjWallSettings& s) {
+  d.required("axis", s.axis, OneOf{"x", "y", "z"}, "axis that the wall is perpendicular to");
+  d.required("position", s.position, Any{}, "where the wall cuts this axis");
+  d.required("epsilon", s.epsilon, NonNegative{}, "strength, in energy units");
+  d.required("sigma", s.sigma, Positive{}, "diameter");
+  d.optional(
+      "form", s.form, OneOf{"9-3", "12-6"},
+      "of the distance h: epsilon [2/15 (sigma/h)^9 - (sigma/h)^3], a half space filled with "
+      "Lennard-Jones particles; or 4 epsilon [(sigma/h)^12 - (sigma/h)^6]");
+  d.optional(
+      "cutoff", s.cutoff, Positive{},
+      "distance beyond which it does nothing; default: 2.5 sigma. At the minimum (2/5)^(1/6) "
+      "sigma or 2^(1/6) sigma it only repels");
+  d.optional("types", s.types, Any{}, "particle types it acts on; default: all");
+}
+
+/// E(h) - E(cutoff), h the distance to the wall (to its nearest image on a periodic axis).
+class LjWall : public Force {
+ public:
+  LjWall(const LjWallSettings& settings, const Device& device, std::size_t types,
+         const std::vector<std::uint32_t>& chosen);
+  void compute(Simulation& simulation, const ForceOutput& output) override;
+
+ private:
+  LjWallSettings settings_;
+  int axis_;
+  Real steep_, flat_, cutoff_, shift_;
+  TypeMask mask_;
+};
+
+}  // namespace perrin

@@ -1,0 +1,18 @@
+// The force types that come with Perrin.
+#pragma once
+
+namespace perrin {
+
+class Registry;
+
+/// All of the below.
+void register_forces(Registry& registry);
+
+void register_bonds(Registry& registry);
+void register_angles(Registry& registry);
+void register_external(Registry& registry);  // these three:
+void register_harmonic_trap(Registry& registry);
+void register_constant_force(Registry& registry);
+void register_lj_wall(Registry& registry);
+
+}  // namespace perrin

@@ -1,0 +1,137 @@
+#include "integrators/bussi.h"
+
+#include "engine/parallel.h"
+#include "engine/registry.h"
+#include "engine/simulation.h"
+#include "integrators/register.h"
+#include "integrators/velocity_verlet.h"
+
+namespace perrin {
+namespace {
+
+struct KineticEnergy {
+  const Real4* velocity;
+  PERRIN_HD double operator()(std::int64_t i) const {
+    const Real4 v = velocity[i];
+    const double x = double(v.x), y = double(v.y), z = double(v.z);
+    return v.w > 0 ? 0.5 * (x * x + y * y + z * z) / double(v.w) : 0.0;
+  }
+};
+
+/// A gamma-distributed number of the given shape, scale 1.
+/// G. Marsaglia, W. W. Tsang, ACM Trans. Math. Softw. 26, 363 (2000).
+template <class Generator>
+PERRIN_HD double gamma(Generator& random, double shape) {
+  // Shapes below 1 are drawn one higher and brought down by a power of a uniform number.
+  double reduce = 1;
+  if (shape < 1) {
+    reduce = std::pow(random.template uniform_open<double>(), 1 / shape);
+    shape += 1;
+  }
+  const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const double x = random.template normal<double>();
+    const double t = 1 + c * x;
+    if (t <= 0) continue;
+    const double v = t * t * t;
+    const double u = random.template uniform_open<double>();
+    if (std::log(u) < 0.5 * x * x + d * (1 - v + std::log(v))) return reduce * d * v;
+  }
+}
+
+/// Equations A7 and A8, by one thread.
+struct DrawFactor {
+  Bussi::Bath* bath;
+  const std::uint64_t* step;
+  RunKey key;
+  double from, to, inverse_ramp;  // of k_B T; 1/steps, 0 without a ramp
+  std::int64_t ramp_start;
+  double freedom;  // degrees of freedom
+  double decay;    // exp(-dt/tau)
+
+  PERRIN_HD void operator()(std::int64_t) const {
+    const double kinetic = bath->kinetic;
+    double factor = 1;
+    if (kinetic > 0) {
+      const double done = double(std::int64_t(*step) + 1 - ramp_start) * inverse_ramp;
+      const double kt = from + (to - from) * (done < 1 ? done : 1.0);
+      auto random = keyed<Philox>(key, *step, 0);
+      const double r = random.normal<double>();
+      // The sum of the squares of the other freedom - 1 normals.
+      const double rest = freedom > 1 ? 2 * gamma(random, (freedom - 1) / 2) : 0.0;
+      const double ratio = kt / (2 * kinetic);  // wanted over present, per degree of freedom
+      const double square = decay + ratio * (1 - decay) * (r * r + rest) +
+                            2 * r * std::sqrt(decay * ratio * (1 - decay));
+      // With few degrees of freedom the velocities may have to be turned round.
+      const double sign = r * std::sqrt(ratio * (1 - decay)) + std::sqrt(decay);
+      factor = std::sqrt(square > 0 ? square : 0.0);
+      if (sign < 0) factor = -factor;
+      bath->heat += kinetic * (square - 1);
+    }
+    bath->factor = factor;
+  }
+};
+
+struct Rescale {
+  Real4* velocity;
+  const Bussi::Bath* bath;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Real4 v = velocity[i];
+    const Real s = Real(bath->factor);
+    velocity[i] = {s * v.x, s * v.y, s * v.z, v.w};
+  }
+};
+
+}  // namespace
+
+Bussi::Bussi(const BussiSettings& settings, double k_boltzmann)
+    : settings_(settings), k_boltzmann_(k_boltzmann) {}
+
+void Bussi::begin(Simulation& simulation) {
+  simulation.ensure_forces();
+  scratch_ = Buffer<double>(simulation.device(), detail::sum_chunks);
+  if (bath_.size() == 0) bath_ = Buffer<Bath>(simulation.device(), 1);
+  if (ramp_start_ < 0) ramp_start_ = std::int64_t(simulation.step());
+}
+
+void Bussi::step(Simulation& simulation) {
+  half_kick_and_drift(simulation, settings_.timestep);
+  simulation.update_neighbors();
+  simulation.compute_forces();
+  half_kick(simulation, settings_.timestep);
+
+  const Device& device = simulation.device();
+  const std::int64_t n = simulation.particles.size();
+  Real4* velocity = simulation.particles.velocity.data();
+  sum<double>(device, "kinetic energy", n, KineticEnergy{velocity}, scratch_,
+              &bath_.data()->kinetic);
+  const double from = k_boltzmann_ * settings_.temperature;
+  const double to = k_boltzmann_ * settings_.final_temperature.value_or(settings_.temperature);
+  const double inverse_ramp = settings_.ramp_steps > 0 ? 1.0 / double(settings_.ramp_steps) : 0.0;
+  const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
+  for_each(device, "rescaling factor", 1,
+           DrawFactor{bath_.data(), simulation.device_step(),
+                      RunKey(Purpose::thermostat, simulation.seed), from, to, inverse_ramp,
+                      ramp_start_, double(simulation.degrees_of_freedom), decay});
+  for_each(device, "rescale velocities", n, Rescale{velocity, bath_.data()});
+}
+
+double Bussi::heat(Simulation&) { return bath_.size() > 0 ? bath_.to_host(0).heat : 0; }
+
+void Bussi::state(Archive& archive) {
+  archive("ramp_start", ramp_start_);
+  archive("bath", bath_);
+}
+
+void register_bussi(Registry& registry) {
+  registry.add<Integrator, BussiSettings>(
+      "bussi", "velocity Verlet with stochastic velocity rescaling (NVT), Bussi et al. 2007",
+      [](const BussiSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
+        if (s.final_temperature.has_value() != (s.ramp_steps > 0))
+          setup.error(s.ramp_steps > 0 ? "final_temperature" : "ramp_steps",
+                      "a ramp needs both final_temperature and ramp_steps");
+        return std::make_unique<Bussi>(s, setup.k_boltzmann());
+      });
+}
+
+}  // namespace perrin

@@ -1,0 +1,61 @@
+// Velocity Verlet with stochastic velocity rescaling: constant temperature, canonical ensemble.
+// G. Bussi, D. Donadio, M. Parrinello, J. Chem. Phys. 126, 014101 (2007).
+#pragma once
+
+#include <optional>
+
+#include "engine/buffer.h"
+#include "engine/integrator.h"
+#include "engine/settings.h"
+#include "rng/keyed.h"
+
+namespace perrin {
+
+struct BussiSettings {
+  double timestep = 0.005, temperature = 1, tau = 0.1;
+  std::optional<double> final_temperature;
+  std::int64_t ramp_steps = 0;
+};
+
+template <class D>
+void describe(D& d, BussiSettings& s) {
+  d.required("timestep", s.timestep, Positive{}, "in time units");
+  d.required("temperature", s.temperature, Positive{}, "of the heat bath");
+  d.required("tau", s.tau, NonNegative{},
+             "relaxation time of the kinetic energy; 0: drawn anew in every step");
+  d.optional("final_temperature", s.final_temperature, Positive{},
+             "the bath goes there linearly within ramp_steps and stays");
+  d.optional("ramp_steps", s.ramp_steps, NonNegative{},
+             "steps from temperature to final_temperature");
+}
+
+/// All velocities are multiplied by one random factor per step (equation A7), drawn and applied on
+/// the device. The centre of mass has no part in the degrees of freedom that are counted
+/// (Simulation::degrees_of_freedom), so its velocity should be zero.
+class Bussi : public Integrator {
+ public:
+  /// `k_boltzmann`: energy per unit of temperature.
+  Bussi(const BussiSettings& settings, double k_boltzmann);
+
+  void begin(Simulation& simulation) override;
+  void step(Simulation& simulation) override;
+  double timestep() const override { return settings_.timestep; }
+  double heat(Simulation& simulation) override;
+  void state(Archive& archive) override;
+
+  /// What the thermostat keeps on the device.
+  struct Bath {
+    double kinetic;  // before the rescaling of this step
+    double factor;   // of the velocities
+    double heat;     // given to the particles so far
+  };
+
+ private:
+  BussiSettings settings_;
+  double k_boltzmann_;
+  std::int64_t ramp_start_ = -1;  // step at which the ramp began; -1: not yet
+  Buffer<Bath> bath_;
+  Buffer<double> scratch_;
+};
+
+}  // namespace perrin

@@ -1,0 +1,163 @@
+#include "integrators/fire.h"
+
+#include "engine/parallel.h"
+#include "engine/registry.h"
+#include "engine/simulation.h"
+#include "integrators/drift.h"
+#include "integrators/register.h"
+
+namespace perrin {
+namespace {
+
+struct Move {
+  ParticleView particles;
+  Metric metric;
+  FaultSink faults;
+  Real4* velocity;  // by id
+  const Fire::Rule* rule;
+  Real cap, limit;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    if (rule->converged) return;
+    const std::uint32_t id = particles.id[i];
+    const Real4 f = particles.force[i];
+    const Real dt = Real(rule->dt), s = Real(0.5) * dt * particles.velocity[i].w;
+    Real3 v = velocity[id].xyz() + Real3{s * f.x, s * f.y, s * f.z};
+    // In double: where particles overlap, squares of the forces leave the range of float.
+    const double x = double(v.x), y = double(v.y), z = double(v.z);
+    const double length = double(dt) * std::sqrt(x * x + y * y + z * z);
+    if (length > double(cap)) v *= Real(double(cap) / length);
+    velocity[id] = {v.x, v.y, v.z, Real(0)};
+    drift(particles, metric, faults, i, dt * v, limit);
+  }
+};
+
+struct HalfKick {
+  ParticleView particles;
+  Real4* velocity;
+  const Fire::Rule* rule;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    if (rule->converged) return;
+    const Real4 f = particles.force[i];
+    const Real s = Real(0.5) * Real(rule->dt) * particles.velocity[i].w;
+    Real4& v = velocity[particles.id[i]];
+    v = {v.x + s * f.x, v.y + s * f.y, v.z + s * f.z, Real(0)};
+  }
+};
+
+struct Measure {
+  ParticleView particles;
+  const Real4* velocity;
+
+  PERRIN_HD Fire::Measures operator()(std::int64_t i) const {
+    const Real4 f = particles.force[i], v = velocity[particles.id[i]];
+    const double fx = double(f.x), fy = double(f.y), fz = double(f.z);
+    const double vx = double(v.x), vy = double(v.y), vz = double(v.z);
+    const double f2 = fx * fx + fy * fy + fz * fz;
+    Fire::Measures m;
+    m.power = fx * vx + fy * vy + fz * vz;
+    m.velocity2 = vx * vx + vy * vy + vz * vz;
+    m.force2 = m.largest2 = f2;
+    return m;
+  }
+};
+
+struct Decide {
+  Fire::Rule* rule;
+  const Fire::Measures* measures;
+  double tolerance2, maximum_dt;
+
+  PERRIN_HD void operator()(std::int64_t) const {
+    Fire::Rule r = *rule;
+    if (r.converged) return;
+    const Fire::Measures m = *measures;
+    r.largest2 = m.largest2;
+    if (m.largest2 <= tolerance2) {
+      r.converged = 1;
+      r.mix_velocity = r.mix_force = 0;
+    } else if (m.power > 0) {
+      r.mix_velocity = 1 - r.alpha;
+      r.mix_force = r.alpha * std::sqrt(m.velocity2 / m.force2);
+      if (++r.downhill > 5) {
+        r.dt = r.dt * 1.1 < maximum_dt ? r.dt * 1.1 : maximum_dt;
+        r.alpha *= 0.99;
+      }
+    } else {
+      r.mix_velocity = r.mix_force = 0;
+      r.dt *= 0.5;
+      r.alpha = 0.1;
+      r.downhill = 0;
+    }
+    *rule = r;
+  }
+};
+
+struct Mix {
+  ParticleView particles;
+  Real4* velocity;
+  const Fire::Rule* rule;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Real4 f = particles.force[i];
+    const Real a = Real(rule->mix_velocity), b = Real(rule->mix_force);
+    Real4& v = velocity[particles.id[i]];
+    v = {a * v.x + b * f.x, a * v.y + b * f.y, a * v.z + b * f.z, Real(0)};
+  }
+};
+
+}  // namespace
+
+void Fire::begin(Simulation& simulation) {
+  simulation.ensure_forces();
+  const Device& device = simulation.device();
+  measures_ = Buffer<Measures>(device, 1);
+  scratch_ = Buffer<Measures>(device, detail::sum_chunks);
+  if (rule_.size() > 0) return;  // resumed
+  velocity_ = Buffer<Real4>(device, simulation.particles.size());
+  rule_ = Buffer<Rule>(device, std::vector<Rule>{{settings_.timestep, 0.1, 0, 0, 0, 0, 0}});
+}
+
+void Fire::step(Simulation& simulation) {
+  const Device& device = simulation.device();
+  const ParticleView particles = simulation.particles.view();
+  const Metric metric = simulation.particles.box.metric();
+  const double limit = simulation.max_displacement();
+  const double cap =
+      settings_.maximum_move > 0 ? std::min(settings_.maximum_move, limit / 2) : limit / 20;
+  for_each(device, "FIRE move", particles.n,
+           Move{particles, metric, simulation.fault_sink(), velocity_.data(), rule_.data(),
+                Real(cap), Real(limit)});
+  simulation.update_neighbors();
+  simulation.compute_forces();
+  for_each(device, "FIRE half kick", particles.n,
+           HalfKick{particles, velocity_.data(), rule_.data()});
+  sum<Measures>(device, "FIRE power", particles.n, Measure{particles, velocity_.data()}, scratch_,
+                measures_.data());
+  for_each(
+      device, "FIRE decision", 1,
+      Decide{rule_.data(), measures_.data(), settings_.force_tolerance * settings_.force_tolerance,
+             settings_.maximum_timestep});
+  for_each(device, "FIRE mixing", particles.n, Mix{particles, velocity_.data(), rule_.data()});
+}
+
+bool Fire::finished(Simulation&) { return rule_.size() > 0 && rule_.to_host(0).converged != 0; }
+
+double Fire::largest_force() const { return std::sqrt(rule_.to_host(0).largest2); }
+
+void Fire::state(Archive& archive) {
+  archive("rule", rule_);
+  archive("velocity", velocity_);
+}
+
+void register_fire(Registry& registry) {
+  registry.add<Integrator, FireSettings>(
+      "fire", "FIRE: moves the particles to a minimum of the potential energy",
+      [](const FireSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
+        if (s.maximum_timestep < s.timestep)
+          setup.error("maximum_timestep", "must not be smaller than timestep");
+        return std::make_unique<Fire>(s);
+      });
+}
+
+}  // namespace perrin

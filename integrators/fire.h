@@ -1,0 +1,69 @@
+// FIRE: runs downhill to a minimum of the potential energy.
+// E. Bitzek, P. Koskinen, F. Gähler, M. Moseler, P. Gumbsch, Phys. Rev. Lett. 97, 170201 (2006).
+#pragma once
+
+#include "engine/buffer.h"
+#include "engine/integrator.h"
+#include "engine/settings.h"
+
+namespace perrin {
+
+struct FireSettings {
+  double force_tolerance = 1e-4, timestep = 0.005, maximum_timestep = 0.05, maximum_move = 0;
+};
+
+template <class D>
+void describe(D& d, FireSettings& s) {
+  d.required("force_tolerance", s.force_tolerance, Positive{},
+             "done when no particle feels a larger force (energy/length)");
+  d.optional("timestep", s.timestep, Positive{}, "at the start, in time units");
+  d.optional("maximum_timestep", s.maximum_timestep, Positive{}, "it grows up to this");
+  d.optional("maximum_move", s.maximum_move, NonNegative{},
+             "no particle moves further in a step (length); 0: a twentieth of what the engine "
+             "takes as an explosion");
+}
+
+/// The paper's rules with its parameters (N_min 5, f_inc 1.1, f_dec 0.5, alpha 0.1, f_alpha 0.99),
+/// on velocity Verlet. The minimiser has velocities of its own, which start at zero: those of the
+/// particles stay what they were. All decisions are taken on the device. Once converged, steps
+/// change nothing.
+class Fire : public Integrator {
+ public:
+  explicit Fire(const FireSettings& settings) : settings_(settings) {}
+
+  void begin(Simulation& simulation) override;
+  void step(Simulation& simulation) override;
+  double timestep() const override { return 0; }  // minimising takes no physical time
+  bool finished(Simulation& simulation) override;
+  void state(Archive& archive) override;
+
+  /// The largest force on a particle, of the latest step.
+  double largest_force() const;
+
+  /// What decides, on the device.
+  struct Rule {
+    double dt, alpha;
+    double mix_velocity, mix_force;  // v ← mix_velocity v + mix_force f
+    std::int32_t downhill;           // steps since the power was last negative
+    std::uint32_t converged;
+    double largest2;
+  };
+  /// Sums over the particles, and a maximum.
+  struct Measures {
+    double power = 0, velocity2 = 0, force2 = 0, largest2 = 0;
+    PERRIN_HD Measures& operator+=(const Measures& b) {
+      power += b.power, velocity2 += b.velocity2, force2 += b.force2;
+      largest2 = b.largest2 > largest2 ? b.largest2 : largest2;
+      return *this;
+    }
+  };
+
+ private:
+  FireSettings settings_;
+  Buffer<Rule> rule_;
+  Buffer<Real4> velocity_;     // by id
+  Buffer<Measures> measures_;  // [0]: total; then the scratch space of the sum
+  Buffer<Measures> scratch_;
+};
+
+}  // namespace perrin

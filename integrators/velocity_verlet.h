@@ -1,0 +1,36 @@
+// Velocity Verlet: constant energy.
+// W. C. Swope, H. C. Andersen, P. H. Berens, K. R. Wilson, J. Chem. Phys. 76, 637 (1982).
+#pragma once
+
+#include "engine/integrator.h"
+#include "engine/settings.h"
+
+namespace perrin {
+
+struct VelocityVerletSettings {
+  double timestep = 0.005;
+};
+
+template <class D>
+void describe(D& d, VelocityVerletSettings& s) {
+  d.required("timestep", s.timestep, Positive{}, "in time units");
+}
+
+class VelocityVerlet : public Integrator {
+ public:
+  explicit VelocityVerlet(const VelocityVerletSettings& settings) : dt_(settings.timestep) {}
+
+  void begin(Simulation& simulation) override;
+  void step(Simulation& simulation) override;
+  double timestep() const override { return dt_; }
+
+ private:
+  double dt_;
+};
+
+/// The two halves, for integrators built around them: v += dt/2 f/m, then x += dt v; and, after the
+/// new forces, v += dt/2 f/m.
+void half_kick_and_drift(Simulation& simulation, double dt);
+void half_kick(Simulation& simulation, double dt);
+
+}  // namespace perrin
