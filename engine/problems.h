@@ -1,0 +1,43 @@
+// The user's mistakes, collected so that all of a job are shown together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace perrin {
+
+/// One mistake: `job.json:14: forces[0].cutoff: must be positive, got -2.5`.
+struct Problem {
+  std::string place;  // "job.json:14", "--set"; may be empty
+  int line = 0;       // to show them in the order of the file
+  std::string path;   // "forces[0].cutoff"; may be empty
+  std::string what;
+  std::string text() const;
+};
+
+class Problems {
+ public:
+  void add(Problem problem);
+  bool empty() const { return list_.empty(); }
+  const std::vector<Problem>& list() const { return list_; }
+  /// Throws UserError with one line per mistake, in the order of the file, if there is one.
+  void throw_if_any() const;
+
+ private:
+  std::vector<Problem> list_;
+};
+
+/// The one of `known` that `word` most likely means (few letters missing, added, changed or
+/// swapped), or "".
+std::string closest_word(const std::string& word, const std::vector<std::string>& known);
+/// `did you mean "cutoff"?`, or the list of what is known where nothing is near.
+std::string suggest(const std::string& word, const std::vector<std::string>& known);
+/// The same distance, for tests: F. J. Damerau, Commun. ACM 7, 171 (1964), adjacent swaps only
+/// once.
+int edit_distance(const std::string& a, const std::string& b);
+
+/// "forces" + "cutoff" → "forces.cutoff"; keys that are no plain words are quoted in brackets.
+std::string join_path(const std::string& path, const std::string& key);
+std::string join_path(const std::string& path, std::size_t index);
+
+}  // namespace perrin

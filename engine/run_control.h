@@ -1,0 +1,47 @@
+// What components can ask of the run that drives them: to stop, and to write checkpoints.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace perrin {
+
+class RunControl {
+ public:
+  /// Checkpoints at one path: whenever `seconds` have passed (0: never by time), and at a stop.
+  struct Plan {
+    std::filesystem::path path;
+    double seconds = 0;
+    double last = 0;  // seconds since the start of the run
+  };
+
+  /// Called by the maker of a checkpoint observer.
+  void add_plan(const std::filesystem::path& path, double seconds) {
+    plans_.push_back({path, seconds});
+  }
+  std::vector<Plan>& plans() { return plans_; }
+
+  /// Asks for a checkpoint at `path` at this step, once every observer has been called.
+  void request_checkpoint(const std::filesystem::path& path) {
+    for (const auto& p : requested_)
+      if (p == path) return;
+    requested_.push_back(path);
+  }
+  std::vector<std::filesystem::path> take_requests() { return std::exchange(requested_, {}); }
+
+  /// Ends the run as SIGTERM would: after this step, with a checkpoint.
+  void request_stop(const std::string& reason) {
+    if (reason_.empty()) reason_ = reason;
+  }
+  /// Why the run shall stop; empty: it shall not.
+  const std::string& stop_reason() const { return reason_; }
+
+ private:
+  std::vector<Plan> plans_;
+  std::vector<std::filesystem::path> requested_;
+  std::string reason_;
+};
+
+}  // namespace perrin

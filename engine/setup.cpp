@@ -1,0 +1,93 @@
+#include "engine/setup.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "engine/error.h"
+#include "engine/problems.h"
+#include "engine/registry.h"
+
+namespace perrin {
+namespace fs = std::filesystem;
+
+const Configuration& Setup::configuration() const {
+  if (!context_.configuration)
+    throw BugError(path_ + ": asked for the particles before they were made");
+  return *context_.configuration;
+}
+
+RunControl& Setup::control() const {
+  if (!context_.control) throw BugError(path_ + ": asked for the run outside of a job");
+  return *context_.control;
+}
+
+void Setup::error(const std::string& key, const std::string& what) {
+  // Keys may be paths ("pairs[2].sigma"): they are appended as they are.
+  const std::string path = key.empty() ? path_ : path_.empty() ? key : path_ + "." + key;
+  if (!context_.report) throw UserError(path + ": " + what);
+  context_.report(path, what);
+}
+
+std::uint32_t Setup::type_index(const std::string& name, const std::string& key) {
+  const auto& types = configuration().types;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (types[i] == name) return static_cast<std::uint32_t>(i);
+  std::string known;
+  for (const auto& t : types) known += (known.empty() ? "" : ", ") + t;
+  error(key, fmt::format("unknown particle type \"{}\"; the system has {}", name, known));
+  return 0;
+}
+
+fs::path Setup::input_file(const std::string& name, const std::string& key) {
+  const fs::path file = context_.job_directory / name;
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored))
+    error(key, fmt::format("{} is a folder, not a file", file.string()));
+  else if (access(file.c_str(), R_OK) != 0)
+    error(key, fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
+  return file;
+}
+
+fs::path Setup::output_file(const std::string& name, const std::string& key) {
+  const fs::path file = (context_.output_directory / name).lexically_normal();
+  if (name.empty()) return error(key, "must be the name of a file, got \"\""), file;
+  const auto [other, is_new] = context_.outputs.emplace(file, path_);
+  if (!is_new && other->second != path_)
+    error(key, fmt::format("{} is written by {} too; every output needs a file of its own",
+                           file.string(), other->second));
+  if (context_.validating) return file;
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored)) {
+    error(key, fmt::format("{} is a folder, not a file", file.string()));
+  } else if (fs::exists(file, ignored) && !context_.resuming && !context_.overwrite) {
+    error(key, fmt::format("{} exists already: --overwrite replaces it, --output-dir writes "
+                           "elsewhere",
+                           file.string()));
+  } else if (fs::exists(file, ignored) && access(file.c_str(), W_OK) != 0) {
+    error(key, fmt::format("cannot write {}: {}", file.string(), std::strerror(errno)));
+  } else {
+    // The nearest folder that exists must let us in.
+    fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    while (!fs::exists(folder, ignored) && folder.has_parent_path() &&
+           folder != folder.parent_path())
+      folder = folder.parent_path();
+    if (folder.empty()) folder = ".";
+    if (!fs::exists(folder, ignored)) folder = ".";
+    if (!fs::is_directory(folder, ignored))
+      error(key, fmt::format("cannot write {}: {} is no folder", file.string(), folder.string()));
+    else if (access(folder.c_str(), W_OK | X_OK) != 0)
+      error(key, fmt::format("cannot write in {}: {}", folder.string(), std::strerror(errno)));
+  }
+  return file;
+}
+
+void* Setup::make_part(const ComponentSettings& part) {
+  if (!part) return nullptr;
+  Setup setup(context_, part.path);
+  return part.row->make(part.settings.get(), setup);
+}
+
+}  // namespace perrin
