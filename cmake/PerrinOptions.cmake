@@ -19,8 +19,9 @@ elseif(NOT PERRIN_PRECISION STREQUAL "mixed")
 endif()
 
 # errno and floating-point traps are never looked at; without them loops vectorise. Contraction to
-# fused multiply-add is on, as nvcc has it.
-set(PERRIN_HOST_FLAGS -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast)
+# fused multiply-add is on, as nvcc has it. The tuning chooses no instruction set (engine/parallel.h does,
+# at run time); it lets GCC use gathers where there are any.
+set(PERRIN_HOST_FLAGS -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast -mtune=skylake-avx512)
 target_compile_options(perrin_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${PERRIN_HOST_FLAGS}>")
 target_link_options(perrin_options INTERFACE -fopenmp)
 if(PERRIN_CUDA)

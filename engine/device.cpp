@@ -245,7 +245,9 @@ bool Device::halted() const {
 }
 
 void Device::clear_halt() const {
-  if (is_cuda()) zero(halt_word(), sizeof(std::uint32_t));
+#ifdef PERRIN_CUDA
+  if (cuda_) zero(cuda_->halt, sizeof(std::uint32_t));
+#endif
 }
 
 void Device::set_skipping(bool skip) const {
@@ -271,8 +273,8 @@ void* Device::allocate(std::size_t bytes) const {
     return memory;
   }
 #endif
-  // Rounded up and cache-line aligned: vector loads may touch the whole last line.
-  void* memory = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
+  // Cache-line aligned; vector loops may read (never use) up to 512 bytes beyond the end.
+  void* memory = std::aligned_alloc(64, (bytes + 575) / 64 * 64);
   if (!memory) throw RunError(fmt::format("out of memory allocating {} MiB", (bytes >> 20) + 1));
   return memory;
 }

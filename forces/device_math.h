@@ -1,31 +1,50 @@
 // Arithmetic of the inner loops, for any floating-point type, on the CPU and on the GPU.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <type_traits>
 
 #include "engine/real.h"
 
 namespace perrin {
 
-/// 1/x. On the GPU in float: the hardware's reciprocal (2 units in the last place) instead of the
-/// correctly rounded division with its slow path.
-template <class T>
-PERRIN_HD T reciprocal(T x) {
-#ifdef __CUDA_ARCH__
-  if constexpr (std::is_same_v<T, float>) return __fdividef(1.0f, x);
-#endif
-  return T(1) / x;
-}
-
-/// 1/sqrt(x).
+/// 1/sqrt(x) for x ≥ 0; finite at 0. In float it is good to about 2 units in the last place
+/// on both devices and costs neither a division nor a square root: the hardware's estimate on the GPU; on
+/// the CPU an estimate from the exponent (3.5 %) and two third-order Householder steps, which
+/// vectorise on every instruction set and give the same bits on all that have fused multiply-add.
 template <class T>
 PERRIN_HD T inverse_sqrt(T x) {
+  // Nothing of interest is closer than 10⁻¹², and two particles at one point make no NaN.
+  x = x > T(1e-24) ? x : T(1e-24);
+  if constexpr (std::is_same_v<T, float>) {
 #ifdef __CUDA_ARCH__
-  return ::rsqrt(x);
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
 #else
-  return T(1) / std::sqrt(x);
+    float y = std::bit_cast<float>(0x5f3759dfu - (std::bit_cast<std::uint32_t>(x) >> 1));
+    float h = 1.0f - x * y * y;
+    y += y * h * (0.5f + 0.375f * h);
+    h = 1.0f - x * y * y;
+    y += y * h * (0.5f + 0.375f * h);
+    return y;
 #endif
+  } else {
+    return T(1) / std::sqrt(x);
+  }
+}
+
+/// 1/x for x ≥ 0, by way of the inverse square root, which the truncations need as well.
+template <class T>
+PERRIN_HD T reciprocal(T x) {
+  if constexpr (std::is_same_v<T, float>) {
+    const T y = inverse_sqrt(x);
+    return y * y;
+  } else {
+    return T(1) / x;
+  }
 }
 
 /// A distance and its inverse, from the distance squared.
@@ -33,10 +52,8 @@ template <class T>
 struct Distance {
   T r, inverse;
 
-  /// The tiny constant changes no distance that matters (it is 10⁻¹² long) and keeps two particles
-  /// at one point from making a NaN: soft potentials are finite there.
   PERRIN_HD static Distance from_square(T r2) {
-    const T inverse = inverse_sqrt(r2 + T(1e-24));
+    const T inverse = inverse_sqrt(r2);
     return {r2 * inverse, inverse};
   }
 };

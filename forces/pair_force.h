@@ -1,4 +1,5 @@
-// A pair potential over the neighbour list: the Force around any PairPotential, and its registration.
+// A pair potential over the neighbour list: the Force around any PairPotential, and its
+// registration.
 //
 //     void register_components(Registry& r) { register_pair_potential<MyPotential>(r); }
 //
@@ -76,13 +77,11 @@ struct PairBody {
   };
   PERRIN_HD Own own(std::int64_t i) const { return {position[i], table[0]}; }
 
-  PERRIN_HD void pair(const Own& own, std::int64_t, std::uint32_t j, bool real,
+  PERRIN_HD void pair(const Own& own, std::int64_t, std::uint32_t, const Position& other, bool real,
                       Real (&term)[sums]) const {
-    const Position other = position[j];
     const Real3 d = metric.vector(own.position, other);
     const Real r2 = dot(d, d);
-    const auto c =
-        OneType ? own.coefficients : table[own.position.type * types + other.type];
+    const auto c = OneType ? own.coefficients : table[own.position.type * types + other.type];
     const auto result = E::evaluate(r2, c);
     const bool inside = real && r2 < c.cutoff2;
     const Real f = inside ? result.force_over_r : Real(0);
@@ -152,7 +151,8 @@ class PairForceField final : public Force {
   template <bool Energy, bool OneType>
   void run(Simulation& s, const ForceOutput& output) {
     const std::int64_t n = s.particles.size();
-    pair_loop(s.device(), E::Potential::type, n, s.neighbors->list(),
+    pair_loop(s.device(), E::Potential::type, n, s.particles.position.data(),
+              s.neighbors->list(),
               PairBody<E, Energy, OneType>{s.particles.position.data(), s.particles.box.metric(),
                                            table_.data(), types_, n, output});
   }
@@ -180,7 +180,8 @@ class PairTable {
       const std::size_t a = setup.type_index(pair.types[0], key);
       const std::size_t b = setup.type_index(pair.types[1], key);
       if (at(a, b))
-        setup.error(key, fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
+        setup.error(key,
+                    fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
       at(a, b) = at(b, a) = Entry{pair.parameters, pair.cutoff ? pair.cutoff : s.cutoff};
     }
     if constexpr (HasMixing<P>)
@@ -190,13 +191,14 @@ class PairTable {
     for (std::size_t a = 0; a < types_; ++a)
       for (std::size_t b = a; b < types_; ++b) {
         if (!at(a, b))
-          setup.error("pairs", fmt::format("no parameters for the types {} and {}{}", names[a],
-                                           names[b], HasMixing<P> && a != b && s.mixing == "none"
-                                                         ? " (list them, or set \"mixing\")"
-                                                         : ""));
+          setup.error("pairs",
+                      fmt::format("no parameters for the types {} and {}{}", names[a], names[b],
+                                  HasMixing<P> && a != b && s.mixing == "none"
+                                      ? " (list them, or set \"mixing\")"
+                                      : ""));
         else if (!HasDefaultCutoff<P> && !at(a, b)->cutoff)
-          setup.error("cutoff", fmt::format("missing: {} and {} have none of their own", names[a],
-                                            names[b]));
+          setup.error("cutoff",
+                      fmt::format("missing: {} and {} have none of their own", names[a], names[b]));
       }
   }
 
@@ -271,9 +273,9 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
 /// Makes the potential P available to jobs under P::type.
 template <PairPotential P>
 void register_pair_potential(Registry& registry) {
-  registry.add<Force, PairSettings<P>>(P::type, P::help, [](const PairSettings<P>& s, Setup& setup) {
-    return detail::make_pair_force<P>(s, setup);
-  });
+  registry.add<Force, PairSettings<P>>(
+      P::type, P::help,
+      [](const PairSettings<P>& s, Setup& setup) { return detail::make_pair_force<P>(s, setup); });
 }
 
 }  // namespace perrin

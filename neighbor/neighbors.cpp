@@ -101,18 +101,25 @@ struct BuildList {
         if (dot(d, d) < range2) append(i, row, j, n);
       }
 #else
-      // In two passes, of which the first vectorises.
-      constexpr std::uint32_t block = 64;
-      Real r2[block];
-      for (std::uint32_t first = begin; first < end; first += block) {
-        const std::uint32_t m = end - first < block ? end - first : block;
-#pragma omp simd
-        for (std::uint32_t k = 0; k < m; ++k) {
-          const Real3 d = metric.vector(p, position[first + k]);
+      // Distances first, sixteen at a time whether they are needed or not (Device::allocate leaves
+      // room to read beyond the end); then the survivors without a branch; then the few checks.
+      constexpr int width = 16;
+      for (std::uint32_t first = begin; first < end; first += width) {
+        const Position* q = position + first;
+        Real r2[width];
+#pragma omp simd simdlen(width)
+        for (int k = 0; k < width; ++k) {
+          const Real3 d = metric.vector(p, q[k]);
           r2[k] = dot(d, d);
         }
-        for (std::uint32_t k = 0; k < m; ++k)
-          if (r2[k] < range2) append(i, row, first + k, n);
+        const int m = end - first < std::uint32_t(width) ? int(end - first) : width;
+        std::uint32_t near[width];
+        int found = 0;
+        for (int k = 0; k < m; ++k) {
+          near[found] = first + std::uint32_t(k);
+          found += r2[k] < range2 ? 1 : 0;
+        }
+        for (int k = 0; k < found; ++k) append(i, row, near[k], n);
       }
 #endif
     });
@@ -161,8 +168,10 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
   if (skin_ == 0) skin_ = 0.16 * range;
   skin_ = std::min(skin_, half - range);
   const Device& device = particles_.device();
-  lanes_ = settings.lanes > 0 && device.is_cuda() ? settings.lanes
-                                                  : choose_lanes(device, particles_.size());
+  const int lanes = settings.lanes > 0 && device.is_cuda()
+                        ? settings.lanes
+                        : choose_lanes(device, particles_.size());
+  while ((2 << log2_lanes_) <= lanes) ++log2_lanes_;
   make_exclusions(settings.exclusions);
   choose_grid();
   allocate();
@@ -257,7 +266,7 @@ void Neighbors::make_exclusions(const std::vector<std::string>& kinds) {
 }
 
 NeighborListView Neighbors::list() const {
-  return {count_.data(), entries_.data(), capacity_, lanes_};
+  return {count_.data(), entries_.data(), capacity_, log2_lanes_};
 }
 
 void Neighbors::invalidate() {

@@ -38,14 +38,16 @@ struct NeighborListView {
   const std::uint32_t* count;
   const std::uint32_t* entries;
   std::uint32_t capacity;  // per particle, a multiple of 32
-  int lanes;               // power of two, 1 … 32
+  int log2_lanes;          // 1 … 32 threads share a particle
 
+  PERRIN_HD int lanes() const { return 1 << log2_lanes; }
   PERRIN_HD std::int64_t row(std::int64_t i) const {
-    const std::int64_t per_warp = 32 / lanes;
-    return i / per_warp * per_warp * capacity + i % per_warp * lanes;
+    const int log2_rows = 5 - log2_lanes;  // particles per warp
+    const std::int64_t warp = i >> log2_rows;
+    return (warp << log2_rows) * capacity + ((i - (warp << log2_rows)) << log2_lanes);
   }
   PERRIN_HD std::int64_t slot(std::int64_t row, std::uint32_t m) const {
-    return row + std::int64_t(m / std::uint32_t(lanes)) * 32 + m % std::uint32_t(lanes);
+    return row + (std::int64_t(m >> log2_lanes) << 5) + (m & std::uint32_t(lanes() - 1));
   }
 };
 
@@ -86,7 +88,7 @@ class Neighbors {
   Vec3<std::int32_t> cells_{};  // number of cells along each axis
   Vec3<std::int32_t> reach_{};  // neighbouring cells to look at on each side
   std::uint32_t capacity_ = 0;
-  int lanes_ = 1;
+  int log2_lanes_ = 0;
   std::int64_t version_ = 0;
 
   Buffer<std::uint32_t> flags_;  // [0] build now, [1] longest list wanted when full

@@ -6,7 +6,8 @@
 //       static constexpr int sums = 4;                       // Reals added up per particle
 //       struct Own { … };                                    // what is loaded once for particle i
 //       PERRIN_HD Own own(std::int64_t i) const;
-//       PERRIN_HD void pair(const Own&, std::int64_t i, std::uint32_t j, bool real, Real (&term)[sums]) const;
+//       PERRIN_HD void pair(const Own&, std::int64_t i, std::uint32_t j, const Position& other, bool real,
+//                           Real (&term)[sums]) const;
 //       PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const;
 //     };
 //
@@ -25,7 +26,9 @@ namespace detail {
 template <class Body>
 struct PairLoopOnCpu {
   static constexpr int width = 16;  // partial sums; one 512-bit vector of floats
+  static constexpr int block_size = 128;
   Body body;
+  const Position* position;
   NeighborListView list;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -33,13 +36,22 @@ struct PairLoopOnCpu {
     const std::uint32_t* entries = list.entries + list.row(i);
     const int n = int(list.count[i]);
     Real partial[Body::sums][width] = {};
-    for (int first = 0; first < n; first += width) {
+    // Positions are fetched into a contiguous block first: 16-byte copies are cheaper than gathers
+    // of single words, and the loop over the block vectorises.
+    Position block[block_size];
+    std::uint32_t index[block_size];
+    for (int start = 0; start < n; start += block_size) {
+      const int m = n - start < block_size ? n - start : block_size;
+      const int padded = (m + width - 1) / width * width;
+      for (int k = 0; k < m; ++k) block[k] = position[index[k] = entries[start + k]];
+      for (int k = m; k < padded; ++k) block[k] = position[index[k] = std::uint32_t(i)];
+      for (int first = 0; first < padded; first += width) {
 #pragma omp simd simdlen(width)
-      for (int k = 0; k < width; ++k) {
-        const bool real = first + k < n;
-        Real term[Body::sums];
-        body.pair(own, i, real ? entries[first + k] : std::uint32_t(i), real, term);
-        for (int c = 0; c < Body::sums; ++c) partial[c][k] += term[c];
+        for (int k = 0; k < width; ++k) {
+          Real term[Body::sums];
+          body.pair(own, i, index[first + k], block[first + k], first + k < m, term);
+          for (int c = 0; c < Body::sums; ++c) partial[c][k] += term[c];
+        }
       }
     }
     Real sum[Body::sums];
@@ -55,12 +67,13 @@ struct PairLoopOnCpu {
 #ifdef __CUDACC__
 template <class Body>
 __global__ void __launch_bounds__(128)
-    pair_loop_kernel(const Body body, const NeighborListView list, std::int64_t n,
+    pair_loop_kernel(const Body body, const Position* position, const NeighborListView list,
+                     std::int64_t n,
                      const std::uint32_t* halt) {
   if (*halt) return;
   const std::int64_t thread = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int lanes = list.lanes, lane = int(thread) & (lanes - 1);
-  std::int64_t i = thread / lanes;
+  const int lanes = list.lanes(), lane = int(thread) & (lanes - 1);
+  std::int64_t i = thread >> list.log2_lanes;
   const bool present = i < n;
   if (!present) i = n - 1;  // the lanes of a warp stay together for the shuffles below
   const auto own = body.own(i);
@@ -70,7 +83,8 @@ __global__ void __launch_bounds__(128)
 #pragma unroll 4
   for (int m = lane; m < count; m += lanes, entries += 32) {
     Real term[Body::sums];
-    body.pair(own, i, *entries, true, term);
+    const std::uint32_t j = *entries;
+    body.pair(own, i, j, position[j], true, term);
     for (int c = 0; c < Body::sums; ++c) sum[c] += term[c];
   }
   for (int step = lanes / 2; step > 0; step /= 2)
@@ -82,20 +96,20 @@ __global__ void __launch_bounds__(128)
 }  // namespace detail
 
 template <class Body>
-void pair_loop(const Device& device, const char* name, std::int64_t n, const NeighborListView& list,
-               const Body& body) {
+void pair_loop(const Device& device, const char* name, std::int64_t n, const Position* position,
+               const NeighborListView& list, const Body& body) {
   static_assert(std::is_trivially_copyable_v<Body>);
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     if (n == 0) return;
-    const std::int64_t threads = n * list.lanes;
+    const std::int64_t threads = n * list.lanes();
     launch(device, name, dim3(unsigned((threads + 127) / 128)), dim3(128), 0,
-           detail::pair_loop_kernel<Body>, body, list, n,
+           detail::pair_loop_kernel<Body>, body, position, list, n,
            static_cast<const std::uint32_t*>(device.halt_word()));
     return;
   }
 #endif
-  for_each(device, name, n, detail::PairLoopOnCpu<Body>{body, list});
+  for_each(device, name, n, detail::PairLoopOnCpu<Body>{body, position, list});
 }
 
 }  // namespace perrin
