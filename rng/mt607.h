@@ -1,0 +1,64 @@
+// MT607: Mersenne twisters with 607 bits of state, each with parameters of its own (Matsumoto,
+// Nishimura, "Dynamic creation of pseudorandom number generators", MCQMC 1998, Springer 2000).
+#pragma once
+
+#include <cstdint>
+
+#include "rng/distributions.h"
+
+namespace perrin {
+
+/// Twist matrix a (its low half is the number of the generator) and tempering masks b and c.
+struct Mt607Parameters {
+  std::uint32_t a = 0, b = 0, c = 0;
+  friend bool operator==(const Mt607Parameters&, const Mt607Parameters&) = default;
+};
+
+/// The recurrence, its seeding and tempering; where the state is kept is the caller's affair.
+struct Mt607 {
+  static constexpr int bits = 607;
+  static constexpr int n = 19, m = 9, r = 1;
+  static constexpr int shift_u = 12, shift_b = 7, shift_c = 15, shift_l = 18;
+
+  /// x[k+n] from x[k], x[k+1], x[k+m].
+  PERRIN_HD static std::uint32_t twist(std::uint32_t x0, std::uint32_t x1, std::uint32_t xm,
+                                       std::uint32_t a) {
+    const std::uint32_t y = (x0 & (~0u << r)) | (x1 & ~(~0u << r));
+    return xm ^ (y >> 1) ^ ((0u - (y & 1u)) & a);
+  }
+  PERRIN_HD static std::uint32_t temper(std::uint32_t y, const Mt607Parameters& p) {
+    y ^= y >> shift_u;
+    y ^= (y << shift_b) & p.b;
+    y ^= (y << shift_c) & p.c;
+    return y ^ (y >> shift_l);
+  }
+  /// x[i] of the state for a seed, from x[i-1]; x[0] is the seed.
+  PERRIN_HD static std::uint32_t seed_next(std::uint32_t previous, int i) {
+    return 1812433253u * (previous ^ (previous >> 30)) + std::uint32_t(i);
+  }
+};
+
+/// One such generator with its state in the object.
+class Mt607Generator : public Distributions<Mt607Generator> {
+ public:
+  Mt607Generator() = default;
+  PERRIN_HD Mt607Generator(const Mt607Parameters& p, std::uint32_t seed) : parameters_(p) {
+    x_[0] = seed;
+    for (int i = 1; i < Mt607::n; ++i) x_[i] = Mt607::seed_next(x_[i - 1], i);
+  }
+  PERRIN_HD std::uint32_t next() {
+    const int i = position_;
+    const int i1 = i + 1 < Mt607::n ? i + 1 : 0;
+    const int im = i + Mt607::m < Mt607::n ? i + Mt607::m : i + Mt607::m - Mt607::n;
+    x_[i] = Mt607::twist(x_[i], x_[i1], x_[im], parameters_.a);
+    position_ = i1;
+    return Mt607::temper(x_[i], parameters_);
+  }
+
+ private:
+  Mt607Parameters parameters_;
+  std::uint32_t x_[Mt607::n] = {};
+  int position_ = 0;
+};
+
+}  // namespace perrin
