@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,12 @@ class RunControl {
   }
   /// Why the run shall stop; empty: it shall not.
   const std::string& stop_reason() const { return reason_; }
+
+  /// Puts a line on the console, above the progress line. Empty in a quiet run (and in tests): observers
+  /// then print nothing.
+  std::function<void(const std::string& line)> print_line;
+  /// Energy that the running stage's heat bath has given to the particles; set by the stage.
+  std::function<double()> heat;
 
  private:
   std::vector<Plan> plans_;

@@ -59,6 +59,8 @@ class Setup {
   const std::filesystem::path& output_directory() const { return context_.output_directory; }
   bool validating() const { return context_.validating; }
   bool resuming() const { return context_.resuming; }
+  bool overwrite() const { return context_.overwrite; }
+  bool has_control() const { return context_.control != nullptr; }
   const JobRecord& record() const { return context_.record; }
   /// Stop requests and checkpoints (engine/run_control.h). Throws BugError outside of a job.
   RunControl& control() const;
