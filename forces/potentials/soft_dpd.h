@@ -13,22 +13,22 @@ struct SoftDpd {
     double repulsion = 25, range = 1;
   };
   struct Coefficients {
-    Real repulsion, inverse_range, half_range;
+    Real energy, inverse_range;  // at r = 0
   };
   static constexpr const char* type = "soft_dpd";
   static constexpr const char* help =
       "soft repulsion of DPD: force repulsion (1 - r/range), zero beyond range";
 
   static Coefficients coefficients(const Settings& s) {
-    return {Real(s.repulsion), Real(1 / s.range), Real(s.range / 2)};
+    return {Real(s.repulsion * s.range / 2), Real(1 / s.range)};
   }
 
   template <class T>
   PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients& c) {
     const auto distance = Distance<T>::from_square(r2);
     const T weight = T(1) - distance.r * T(c.inverse_range);
-    const T force = T(c.repulsion) * weight;
-    return {force * distance.inverse, force * weight * T(c.half_range)};
+    const T scaled = T(c.energy) * weight;
+    return {T(2) * T(c.inverse_range) * scaled * distance.inverse, scaled * weight};
   }
 
   static double default_cutoff(const Settings& s) { return s.range; }
