@@ -11,7 +11,8 @@ namespace perrin {
 
 class RunControl {
  public:
-  /// Checkpoints at one path: whenever `seconds` have passed (0: never by time), and at a stop.
+  /// Checkpoints at one path: whenever `seconds` have passed (0: never by time), at a stop, and at
+  /// the end of the job.
   struct Plan {
     std::filesystem::path path;
     double seconds = 0;
@@ -32,6 +33,11 @@ class RunControl {
   }
   std::vector<std::filesystem::path> take_requests() { return std::exchange(requested_, {}); }
 
+  /// Prints a line without tearing the progress line; empty where nothing may be printed.
+  std::function<void(const std::string& line)> print_line;
+  /// Energy given by the heat bath of the running stage (Integrator::heat); empty: none.
+  std::function<double()> heat;
+
   /// Ends the run as SIGTERM would: after this step, with a checkpoint.
   void request_stop(const std::string& reason) {
     if (reason_.empty()) reason_ = reason;
@@ -39,8 +45,8 @@ class RunControl {
   /// Why the run shall stop; empty: it shall not.
   const std::string& stop_reason() const { return reason_; }
 
-  /// Puts a line on the console, above the progress line. Empty in a quiet run (and in tests): observers
-  /// then print nothing.
+  /// Puts a line on the console, above the progress line. Empty in a quiet run (and in tests):
+  /// observers then print nothing.
   std::function<void(const std::string& line)> print_line;
   /// Energy that the running stage's heat bath has given to the particles; set by the stage.
   std::function<double()> heat;

@@ -1,0 +1,46 @@
+# libperrin, the program, and what is installed: <prefix>/bin/perrin, the library, its headers, the
+# CMake package `perrin`, and the shipped plug-ins in <libdir>/perrin/plugins. The build tree has the
+# same layout under the build folder, so that both find their plug-ins the same way.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(PERRIN_API_MAJOR 0)
+set(PERRIN_API_MINOR 1)
+configure_file(cmake/version.h.in generated/perrin/version.h @ONLY)
+
+set(PERRIN_BUILD_LIBDIR ${PROJECT_BINARY_DIR}/lib)
+set(PERRIN_BUILD_PLUGINDIR ${PERRIN_BUILD_LIBDIR}/perrin/plugins)
+
+get_property(objects GLOBAL PROPERTY PERRIN_OBJECTS)
+add_library(perrin SHARED ${objects})
+set_target_properties(perrin PROPERTIES
+  LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+  LIBRARY_OUTPUT_DIRECTORY ${PERRIN_BUILD_LIBDIR})
+target_link_libraries(perrin PUBLIC perrin_options PRIVATE ${HDF5_C_LIBRARIES} ${CMAKE_DL_LIBS})
+add_library(perrin::perrin ALIAS perrin)
+
+add_executable(perrin_program engine/main.cpp)
+set_target_properties(perrin_program PROPERTIES
+  OUTPUT_NAME perrin RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
+  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+target_link_libraries(perrin_program PRIVATE perrin perrin_strict)
+
+include(${PROJECT_SOURCE_DIR}/cmake/PerrinPlugin.cmake)
+
+install(TARGETS perrin perrin_options EXPORT perrin-targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS perrin_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+foreach(folder engine rng neighbor forces integrators io)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perrin
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN tools EXCLUDE)
+endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/generated/perrin/version.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perrin/perrin)
+set(PERRIN_PACKAGEDIR ${CMAKE_INSTALL_LIBDIR}/cmake/perrin)
+install(EXPORT perrin-targets NAMESPACE perrin:: DESTINATION ${PERRIN_PACKAGEDIR})
+configure_package_config_file(cmake/perrin-config.cmake.in perrin-config.cmake
+                              INSTALL_DESTINATION ${PERRIN_PACKAGEDIR})
+write_basic_package_version_file(perrin-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/perrin-config.cmake
+              ${PROJECT_BINARY_DIR}/perrin-config-version.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/PerrinPlugin.cmake
+        DESTINATION ${PERRIN_PACKAGEDIR})

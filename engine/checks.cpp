@@ -1,0 +1,129 @@
+#include "engine/checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/closest_pair.h"
+#include "engine/error.h"
+#include "engine/simulation.h"
+
+namespace perrin {
+namespace {
+
+bool finite(Vec3<double> v) {
+  return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
+}
+
+std::string text(Vec3<double> v) { return fmt::format("({:.6g}, {:.6g}, {:.6g})", v.x, v.y, v.z); }
+
+/// "sentence" for the first particle it is true of, with the number of others.
+template <class Wrong, class Sentence>
+void first_wrong(std::size_t n, std::vector<std::string>& list, Wrong wrong, Sentence sentence) {
+  std::size_t first = n, count = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!wrong(i)) continue;
+    if (count++ == 0) first = i;
+  }
+  if (count == 0) return;
+  std::string what = sentence(first);
+  if (count > 1) what += fmt::format(" (and {} more)", count - 1);
+  list.push_back(what);
+}
+
+}  // namespace
+
+std::vector<std::string> check_configuration(const Configuration& c) {
+  std::vector<std::string> list;
+  const std::size_t n = c.position.size();
+  if (n == 0) return {"has no particles"};
+  if (n >= std::numeric_limits<std::uint32_t>::max())
+    return {fmt::format("has {} particles; at most {} fit", n,
+                        std::numeric_limits<std::uint32_t>::max() - 1)};
+  for (int axis = 0; axis < c.box.dimension; ++axis)
+    if (!(c.box.length[axis] > 0) || !std::isfinite(c.box.length[axis]))
+      return {fmt::format("the box must have positive edges, got {}", text(c.box.length))};
+  first_wrong(
+      n, list, [&](std::size_t i) { return !finite(c.position[i]); },
+      [&](std::size_t i) {
+        return fmt::format("particle {} has the position {}", i, text(c.position[i]));
+      });
+  first_wrong(
+      n, list,
+      [&](std::size_t i) {
+        if (!finite(c.position[i])) return false;
+        const auto s = c.box.fraction(c.position[i]);
+        for (int axis = 0; axis < c.box.dimension; ++axis)
+          if (!c.box.periodic[static_cast<std::size_t>(axis)] && !(s[axis] >= 0 && s[axis] <= 1))
+            return true;
+        return false;
+      },
+      [&](std::size_t i) {
+        return fmt::format(
+            "particle {} at {} lies outside the box along an axis that is not periodic", i,
+            text(c.position[i]));
+      });
+  first_wrong(
+      c.velocity.size(), list, [&](std::size_t i) { return !finite(c.velocity[i]); },
+      [&](std::size_t i) {
+        return fmt::format("particle {} has the velocity {}", i, text(c.velocity[i]));
+      });
+  first_wrong(
+      c.mass.size(), list,
+      [&](std::size_t i) { return !(c.mass[i] > 0) || !std::isfinite(c.mass[i]); },
+      [&](std::size_t i) { return fmt::format("particle {} has the mass {}", i, c.mass[i]); });
+  first_wrong(
+      c.type.size(), list, [&](std::size_t i) { return c.type[i] >= c.types.size(); },
+      [&](std::size_t i) {
+        return fmt::format("particle {} has the type number {}, there are {} types", i, c.type[i],
+                           c.types.size());
+      });
+  return list;
+}
+
+double largest_range(const Box& box) {
+  const auto heights = box.heights();
+  double largest = std::numeric_limits<double>::infinity();
+  for (int axis = 0; axis < box.dimension; ++axis)
+    if (box.periodic[static_cast<std::size_t>(axis)])
+      largest = std::min(largest, heights[axis] / 2);
+  return largest;
+}
+
+void check_start(Simulation& simulation, double timestep) {
+  simulation.ensure_forces();
+  const auto& particles = simulation.particles;
+  const auto force = particles.force.to_host();
+  const auto velocity = particles.velocity.to_host();
+  const auto id = particles.id.to_host();
+  std::size_t worst = force.size();
+  double worst_move = 0, worst_force = 0;
+  for (std::size_t i = 0; i < force.size(); ++i) {
+    const Vec3<double> f{double(force[i].x), double(force[i].y), double(force[i].z)};
+    const double size = std::sqrt(dot(f, f));
+    // What the first step adds to the path that the particle would take without the force.
+    const double move = size * double(velocity[i].w) * timestep * timestep / 2;
+    if (std::isfinite(size) && !(move > worst_move)) continue;
+    worst = i, worst_move = move, worst_force = size;
+    if (!std::isfinite(size)) break;
+  }
+  const bool infinite = !std::isfinite(worst_force);
+  if (worst == force.size() || (!infinite && !(worst_move > simulation.max_displacement()))) return;
+
+  std::string what =
+      infinite ? fmt::format("the force on particle {} is not finite at the start", id[worst])
+               : fmt::format(
+                     "the force on particle {} at the start ({:.3g}) would move it by {:.3g} "
+                     "in one step",
+                     id[worst], worst_force, worst_move);
+  if (const auto pair = closest_pair(particles.configuration()))
+    what += fmt::format("; the closest particles are {} and {}, {:.4g} apart", pair->a, pair->b,
+                        pair->distance);
+  throw UserError(what +
+                  ": particles overlap; begin with a stage that minimises the energy, or "
+                  "mend the configuration");
+}
+
+}  // namespace perrin
