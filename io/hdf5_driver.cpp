@@ -108,7 +108,7 @@ herr_t publish(SteadyFile& file, haddr_t end) {
 /// Makes the published end of the file lie at or beyond `end`, before anything is written there.
 herr_t cover(SteadyFile& file, haddr_t end) {
   if (!file.have_superblock || end <= file.published) return 0;
-  end += std::clamp(end / 8, smallest_growth, largest_growth);
+  end += std::clamp(end / 16, smallest_growth, largest_growth);
   if (end > file.size && set_size(file, end) < 0) return -1;
   return publish(file, end);
 }

@@ -1,0 +1,60 @@
+// Checkpoints: the records of an Archive with the job, in an HDF5 file that is replaced atomically.
+//
+// The file is written aside (<path>.part), brought to the disk, and renamed; the checkpoint before it stays
+// as <path>.prev. At every moment at least one of the two is whole.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "engine/archive.h"
+#include "engine/observer.h"
+#include "engine/settings.h"
+#include "engine/setup.h"
+
+namespace perrin {
+
+struct Checkpoint {
+  std::string job;      // JSON of the job as run
+  std::string version;  // of the Perrin that wrote it, with its build tag
+  std::map<std::string, std::string> facts;  // whatever the job wants back: "device", "job_file", …
+  std::map<std::string, Record> records;
+};
+
+/// Drains the queue of the writer first, so that the output files hold what the checkpoint counts
+/// on. Throws RunError; the earlier checkpoint is then still there.
+void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
+/// Throws UserError where the file is missing, no checkpoint, or damaged.
+Checkpoint read_checkpoint(const std::filesystem::path& path);
+std::filesystem::path previous_checkpoint(const std::filesystem::path& path);
+
+struct CheckpointSettings {
+  std::string file = "checkpoint.h5";
+  std::int64_t steps = 0;
+  double minutes = 0;
+};
+
+template <class D>
+void describe(D& d, CheckpointSettings& s) {
+  d.optional("file", s.file, Any{}, "relative to the output directory; the one before is kept as FILE.prev");
+  d.optional("steps", s.steps, NonNegative{}, "steps from one checkpoint to the next; 0: not by steps");
+  d.optional("minutes", s.minutes, NonNegative{},
+             "minutes of wall time from one to the next; 0: not by time. "
+             "At the end, a signal and --time-limit one is written in any case");
+}
+
+/// Asks the run for checkpoints (engine/run_control.h); the run writes them.
+class CheckpointObserver : public Observer {
+ public:
+  CheckpointObserver(const CheckpointSettings& settings, Setup& setup);
+  std::int64_t stride() const override { return settings_.steps; }
+  void observe(Simulation& simulation) override;
+
+ private:
+  CheckpointSettings settings_;
+  std::filesystem::path path_;
+  RunControl* control_;
+};
+
+}  // namespace perrin

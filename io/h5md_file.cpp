@@ -1,0 +1,413 @@
+#include "io/h5md_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "engine/error.h"
+
+namespace perrin::io {
+namespace {
+
+constexpr hsize_t scalar_chunk = 512;
+const std::string all = "particles/all/";
+
+/// Version and creator without the build tag: "0.1.0 (g++ …)" → "0.1.0".
+std::string plain_version(const std::string& version) {
+  return version.substr(0, version.find(' '));
+}
+
+void write_module(const Node& root, const std::string& name) {
+  root.make_group("h5md/modules/" + name).attribute("version", std::vector<std::int32_t>{1, 0});
+}
+
+void set_unit(const Node& node, const std::string& unit) {
+  if (!unit.empty()) node.attribute("unit", unit);
+}
+
+std::vector<std::uint32_t> flat(const std::vector<Topology::Bond>& bonds) {
+  std::vector<std::uint32_t> ids;
+  for (const auto& bond : bonds) ids.insert(ids.end(), {bond.a, bond.b});
+  return ids;
+}
+
+std::vector<std::uint32_t> flat(const std::vector<Topology::Angle>& angles) {
+  std::vector<std::uint32_t> ids;
+  for (const auto& angle : angles) ids.insert(ids.end(), {angle.a, angle.b, angle.c});
+  return ids;
+}
+
+/// Names as VMD's plug-in reads them: fixed length, at most 16 characters.
+void write_short_names(const Node& root, const std::string& path,
+                       const std::vector<std::string>& names) {
+  const Hid type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type, 16);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  std::vector<char> text(names.size() * 16, '\0');
+  for (std::size_t k = 0; k < names.size(); ++k)
+    std::memcpy(text.data() + 16 * k, names[k].data(), std::min<std::size_t>(16, names[k].size()));
+  root.write(path, type, {names.size()}, text.data());
+}
+
+void write_names(const Node& root, const std::string& path, const std::vector<std::string>& names) {
+  const Hid type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type, H5T_VARIABLE);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  std::vector<const char*> values;
+  for (const std::string& name : names) values.push_back(name.c_str());
+  root.write(path, type, {values.size()}, values.data());
+}
+
+template <class Group>
+void write_connectivity(const Node& root, const std::string& name, const std::vector<Group>& groups,
+                        const std::vector<std::string>& types, hsize_t width) {
+  if (groups.empty()) return;
+  const auto ids = flat(groups);
+  const std::vector<std::int32_t> members(ids.begin(), ids.end());
+  root.write("connectivity/" + name, {groups.size(), width}, members.data())
+      .attribute_reference("particles_group", "/particles/all");
+  std::vector<std::int32_t> kinds;
+  for (const auto& group : groups) kinds.push_back(std::int32_t(group.type));
+  root.write("parameters/perrin/" + name + "_type", kinds);
+  write_names(root, "parameters/perrin/" + name + "_type_names", types);
+}
+
+void write_static(const Node& root, const Configuration& c) {
+  const std::size_t n = c.position.size();
+  if (!c.mass.empty())
+    root.write(all + "mass", c.mass);
+  else
+    root.write(all + "mass", std::vector<double>(n, 1.0));
+  if (!c.charge.empty()) root.write(all + "charge", c.charge);
+  std::vector<std::int32_t> id(n);
+  for (std::size_t k = 0; k < n; ++k) id[k] = std::int32_t(k);
+  root.write(all + "id", id);
+  if (!c.diameter.empty()) root.write("parameters/perrin/diameter", c.diameter);
+  write_names(root, "parameters/perrin/type_names", c.types);
+  root.write("parameters/perrin/dimension", {}, &c.box.dimension);
+
+  const Topology& t = c.topology;
+  write_connectivity(root, "bonds", t.bonds, t.bond_types, 2);
+  write_connectivity(root, "angles", t.angles, t.angle_types, 3);
+  if (!t.molecule.empty()) root.write("parameters/perrin/molecule", t.molecule);
+
+  std::vector<std::int32_t> species(c.types.size()), from, to;
+  for (std::size_t k = 0; k < species.size(); ++k) species[k] = std::int32_t(k);
+  root.write("parameters/vmd_structure/indexOfSpecies", species);
+  write_short_names(root, "parameters/vmd_structure/name", c.types);
+  write_short_names(root, "parameters/vmd_structure/type", c.types);
+  for (const auto& bond : t.bonds) {  // VMD counts atoms from 1, and wants from < to
+    from.push_back(std::int32_t(std::min(bond.a, bond.b) + 1));
+    to.push_back(std::int32_t(std::max(bond.a, bond.b) + 1));
+  }
+  if (!from.empty()) {
+    root.write("parameters/vmd_structure/bond_from", from);
+    root.write("parameters/vmd_structure/bond_to", to);
+  }
+}
+
+/// A time-dependent element that shares step and time with the positions.
+Series make_element(const Node& root, const std::string& path, hid_t type, const Shape& row,
+                    const Node& step, const Node& time, const std::string& unit, int deflate) {
+  const Node group = root.make_group(path);
+  Series series = Series::make(group, "value", type, row, 1, deflate);
+  set_unit(series.node(), unit);
+  group.hard_link(step, "step");
+  group.hard_link(time, "time");
+  return series;
+}
+
+void make_clock(const Node& group, const Units& units) {
+  Series::make(group, "step", H5T_STD_I64LE, {}, scalar_chunk);
+  set_unit(Series::make(group, "time", H5T_IEEE_F64LE, {}, scalar_chunk).node(), units.time);
+}
+
+/// Refuses a file that does not hold what the checkpoint says.
+void check_steps(const Node& root, const std::string& path, std::int64_t rows,
+                 std::int64_t last_step) {
+  const Node step = root.open(path);
+  const Shape shape = step.shape();
+  const std::int64_t have = shape.empty() ? 0 : std::int64_t(shape[0]);
+  if (have < rows)
+    throw UserError(fmt::format(
+        "{}: cannot be continued: the checkpoint says {} frames, the file has {}", root.file(), rows,
+        have));
+  if (rows == 0) return;
+  const std::int64_t found = step.read_row<std::int64_t>(rows - 1)[0];
+  if (found != last_step)
+    throw UserError(fmt::format(
+        "{}: cannot be continued: its frame {} is of step {}, the checkpoint's of step {}",
+        root.file(), rows - 1, found, last_step));
+}
+
+}  // namespace
+
+void H5mdFrame::set_box(const Box& box) {
+  const auto e = box.edges();
+  for (std::size_t k = 0; k < 3; ++k) {
+    edges[3 * k] = e[k].x, edges[3 * k + 1] = e[k].y, edges[3 * k + 2] = e[k].z;
+    origin[k] = box.origin[int(k)];
+  }
+}
+
+std::string name_aside(const std::string& path) { return path + ".part"; }
+
+void move_into_place(const std::string& aside, const std::string& path, bool overwrite) {
+  const int status = overwrite ? ::rename(aside.c_str(), path.c_str())
+                               : ::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, path.c_str(),
+                                             RENAME_NOREPLACE);
+  if (status == 0) return;
+  // Not every file system can refuse to replace: ask first then.
+  if (!overwrite && errno == EINVAL && ::access(path.c_str(), F_OK) != 0 &&
+      ::rename(aside.c_str(), path.c_str()) == 0)
+    return;
+  const int why = errno;
+  ::unlink(aside.c_str());
+  throw UserError(why == EEXIST || why == EINVAL
+                      ? path + ": exists; --overwrite replaces it"
+                      : fmt::format("{}: cannot make the file: {}", path, std::strerror(why)));
+}
+
+void write_run_record(const Node& root, const JobRecord& record, const Units& units) {
+  const Node h5md = root.make_group("h5md");
+  h5md.attribute("version", std::vector<std::int32_t>{1, 1});
+  h5md.make_group("author").attribute("name", record.author.empty() ? "N/A" : record.author);
+  const Node creator = h5md.make_group("creator");
+  creator.attribute("name", "Perrin");
+  creator.attribute("version",
+                    record.version.empty() ? "unknown" : plain_version(record.version));
+  if (!units.reduced()) {
+    write_module(root, "units");
+    // The strings follow the rules of this module: factors and powers separated by spaces.
+    h5md.open("modules/units").attribute("system", "SI");
+  }
+  const Node own = root.make_group("parameters/perrin");
+  own.write_text("job", record.job);
+  own.write_text("version", record.version);
+  own.write_text("device", record.device);
+  own.write_text("plugins", record.plugins);
+#ifdef PERRIN_DOUBLE
+  own.write_text("precision", "double");
+#else
+  own.write_text("precision", "mixed");
+#endif
+  own.write("seed", {}, &record.seed);
+  const double seconds = 0;
+  own.write("wall_time", {}, &seconds).attribute("unit", "s");
+}
+
+void H5mdWriter::create(const std::string& path, const Configuration& c, const H5mdLayout& layout,
+                        const JobRecord& record, const Units& units, bool overwrite) {
+  const std::string aside = name_aside(path);
+  ::unlink(aside.c_str());  // what a killed run left
+  File file = File::create(aside);
+  const Node& root = file.root();
+  write_run_record(root, record, units);
+  const hsize_t n = c.position.size();
+  const Node particles = root.make_group("particles/all");
+  const Node position = particles.make_group("position");
+  make_clock(position, units);
+  const Node step = position.open("step"), time = position.open("time");
+  set_unit(Series::make(position, "value", H5T_IEEE_F32LE, {n, 3}, 1, layout.deflate).node(),
+           units.length);
+  const auto element = [&](const std::string& name, hid_t type, const Shape& row,
+                           const std::string& unit, int deflate) {
+    make_element(root, name, type, row, step, time, unit, deflate);
+  };
+  if (layout.velocity)
+    element(all + "velocity", H5T_IEEE_F32LE, {n, 3}, units.velocity(), layout.deflate);
+  if (layout.force) element(all + "force", H5T_IEEE_F32LE, {n, 3}, units.force(), layout.deflate);
+  if (layout.image) element(all + "image", H5T_STD_I32LE, {n, 3}, "", layout.deflate);
+  const std::vector<std::int32_t> species(c.type.begin(), c.type.end());
+  if (layout.moving_species)
+    element(all + "species", H5T_STD_I32LE, {n}, "", layout.deflate);
+  else
+    root.write(all + "species", species);
+
+  const Node box = particles.make_group("box");
+  box.attribute("dimension", std::int32_t(3));
+  std::vector<std::string> boundary;
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool flat_axis = c.box.dimension == 2 && axis == 2;
+    boundary.push_back(c.box.periodic[std::size_t(axis)] && !flat_axis ? "periodic" : "none");
+  }
+  box.attribute("boundary", boundary);
+  element(all + "box/edges", H5T_IEEE_F64LE, {3, 3}, units.length, 0);
+  element("parameters/perrin/box_origin", H5T_IEEE_F64LE, {3}, units.length, 0);
+  write_static(root, c);
+  set_unit(root.open(all + "mass"), units.mass);
+  root.hard_link(particles, "particles/trajectory");
+  root.hard_link(particles, "particles/system");
+  file.close();
+  move_into_place(aside, path, overwrite);
+}
+
+void H5mdWriter::trim(const std::string& path, std::int64_t frames, std::int64_t last_step) {
+  File file = File::modify(path);
+  const Node& root = file.root();
+  check_steps(root, all + "position/step", frames, last_step);
+  const auto cut = [&](const std::string& name) {
+    if (!root.has(name)) return;
+    Series series = Series::open(root, name, H5T_NATIVE_DOUBLE);
+    if (series.size() < frames)
+      throw UserError(fmt::format("{}: cannot be continued: /{} has {} frames, expected {}", path,
+                                  name, series.size(), frames));
+    if (series.size() > frames) series.truncate(frames);
+  };
+  // Positions first: their number is the number of frames for every reader.
+  for (const char* name : {"position", "velocity", "force", "image", "box/edges"})
+    cut(all + name + "/value");
+  if (!root.open(all + "species").is_dataset()) cut(all + "species/value");
+  cut("parameters/perrin/box_origin/value");
+  cut(all + "position/step");
+  cut(all + "position/time");
+  file.close();
+}
+
+H5mdWriter::H5mdWriter(const std::string& path) : file_(File::append(path)) {
+  const Node& root = file_.root();
+  const auto open = [&](Series& series, const std::string& name, hid_t type) {
+    if (!root.has(name)) return false;
+    series = Series::open(root, name, type);
+    return true;
+  };
+  open(step_, all + "position/step", H5T_NATIVE_INT64);
+  open(time_, all + "position/time", H5T_NATIVE_DOUBLE);
+  open(edges_, all + "box/edges/value", H5T_NATIVE_DOUBLE);
+  open(origin_, "parameters/perrin/box_origin/value", H5T_NATIVE_DOUBLE);
+  open(position_, all + "position/value", H5T_NATIVE_FLOAT);
+  has_velocity_ = open(velocity_, all + "velocity/value", H5T_NATIVE_FLOAT);
+  has_force_ = open(force_, all + "force/value", H5T_NATIVE_FLOAT);
+  has_image_ = open(image_, all + "image/value", H5T_NATIVE_INT32);
+  has_species_ = root.open(all + "species").is_dataset() == false &&
+                 open(species_, all + "species/value", H5T_NATIVE_INT32);
+  wall_time_ = root.open("parameters/perrin/wall_time");
+  wall_before_ = wall_time_.read<double>()[0];
+}
+
+void H5mdWriter::append(const H5mdFrame& frame) {
+  const auto add = [](Series& series, const void* row) {
+    series.append(row);
+    series.flush();
+  };
+  add(step_, &frame.step);
+  add(time_, &frame.time);
+  add(edges_, frame.edges.data());
+  add(origin_, frame.origin.data());
+  if (has_species_) add(species_, frame.species.data());
+  if (has_velocity_) add(velocity_, frame.velocity.data());
+  if (has_force_) add(force_, frame.force.data());
+  if (has_image_) add(image_, frame.image.data());
+  // Last: whoever counts frames by the positions finds everything else there.
+  add(position_, frame.position.data());
+  const double seconds =
+      wall_before_ +
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count();
+  wall_time_.rewrite(H5T_NATIVE_DOUBLE, &seconds);
+}
+
+void H5mdWriter::close() {
+  for (Series* series : {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_,
+                         &position_})
+    *series = Series();
+  wall_time_ = Node();
+  file_.close();
+}
+
+void ObservablesWriter::create(const std::string& path,
+                               const std::vector<ObservableColumn>& columns,
+                               const JobRecord& record, const Units& units, bool overwrite) {
+  const std::string aside = name_aside(path);
+  ::unlink(aside.c_str());
+  File file = File::create(aside);
+  const Node& root = file.root();
+  write_run_record(root, record, units);
+  write_module(root, "thermodynamics");
+  root.make_group("particles");
+  Node step, time;
+  for (const ObservableColumn& column : columns) {
+    const Node group = root.make_group("observables/" + column.name);
+    if (step.file().empty()) {
+      make_clock(group, units);
+      step = group.open("step");
+      time = group.open("time");
+    } else {
+      group.hard_link(step, "step");
+      group.hard_link(time, "time");
+    }
+    set_unit(Series::make(group, "value", H5T_IEEE_F64LE, column.row, scalar_chunk).node(),
+             column.unit);
+  }
+  file.close();
+  move_into_place(aside, path, overwrite);
+}
+
+void ObservablesWriter::trim(const std::string& path, std::int64_t rows, std::int64_t last_step) {
+  File file = File::modify(path);
+  const Node group = file.root().open("observables");
+  const auto names = group.children();
+  PERRIN_ASSERT(!names.empty());
+  check_steps(group, names[0] + "/step", rows, last_step);
+  const auto cut = [&](const std::string& name) {
+    Series series = Series::open(group, name, H5T_NATIVE_DOUBLE);
+    if (series.size() < rows)
+      throw UserError(fmt::format("{}: cannot be continued: {} has {} rows, expected {}", path,
+                                  series.node().path(), series.size(), rows));
+    if (series.size() > rows) series.truncate(rows);
+  };
+  for (const std::string& name : names) cut(name + "/value");
+  cut(names[0] + "/step");
+  cut(names[0] + "/time");
+  file.close();
+}
+
+ObservablesWriter::ObservablesWriter(const std::string& path,
+                                     const std::vector<ObservableColumn>& columns)
+    : file_(File::append(path)) {
+  const Node group = file_.root().open("observables");
+  step_ = Series::open(group, columns.front().name + "/step", H5T_NATIVE_INT64);
+  time_ = Series::open(group, columns.front().name + "/time", H5T_NATIVE_DOUBLE);
+  for (const ObservableColumn& column : columns) {
+    values_.push_back(Series::open(group, column.name + "/value", H5T_NATIVE_DOUBLE));
+    std::size_t width = 1;
+    for (const hsize_t extent : column.row) width *= extent;
+    widths_.push_back(width);
+  }
+}
+
+void ObservablesWriter::append(std::int64_t step, double time, const std::vector<double>& values) {
+  step_.append(&step);
+  time_.append(&time);
+  const double* at = values.data();
+  for (std::size_t k = 0; k < values_.size(); ++k) {
+    values_[k].append(at);
+    at += widths_[k];
+  }
+  // Rows come far oftener than anybody looks.
+  const auto now = std::chrono::steady_clock::now();
+  if (now - flushed_ > std::chrono::milliseconds(250)) {
+    flush();
+    flushed_ = now;
+  }
+}
+
+void ObservablesWriter::flush() {
+  step_.flush();
+  time_.flush();
+  for (Series& series : values_) series.flush();
+}
+
+void ObservablesWriter::close() {
+  step_ = Series();
+  time_ = Series();
+  values_.clear();
+  file_.close();
+}
+
+}  // namespace perrin::io

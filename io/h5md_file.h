@@ -1,0 +1,98 @@
+// Trajectories in H5MD 1.1, laid out so that MDAnalysis, VMD, GROMACS and plain HDF5 tools all read
+// them (docs/files.md). One cadence for all particle data of a file.
+//
+// P. de Buyl, P. Colberg, F. Höfling, Comput. Phys. Commun. 185 (2014) 1546; H5MD 1.1.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/configuration.h"
+#include "engine/setup.h"
+#include "io/hdf5.h"
+
+namespace perrin::io {
+
+/// What one frame holds. Coordinates lie in [0, L): the lower corner of the box is taken off, because
+/// H5MD 1.1 has no place for it and its readers put it at 0.
+struct H5mdFrame {
+  std::int64_t step = 0;
+  double time = 0;
+  std::array<double, 9> edges{};   // rows: edge vectors
+  std::array<double, 3> origin{};  // lower corner, kept under /parameters/perrin
+  // In id order, 3 per particle; species 1. Empty: not written.
+  std::vector<float> position, velocity, force;
+  std::vector<std::int32_t> image, species;
+
+  void set_box(const Box& box);
+};
+
+struct H5mdLayout {
+  bool velocity = false, force = false, image = true, moving_species = false;
+  int deflate = 0;
+};
+
+/// Author, creator, and /parameters/perrin: what every file of a run says about it.
+void write_run_record(const Node& root, const JobRecord& record, const Units& units);
+/// Renames `aside` to `path`; where `path` exists it is replaced only if `overwrite`. Throws UserError.
+void move_into_place(const std::string& aside, const std::string& path, bool overwrite);
+/// A name beside `path` for a file that is being made.
+std::string name_aside(const std::string& path);
+
+class H5mdWriter {
+ public:
+  /// Makes the file with all that does not change. It appears under its name when it is whole.
+  static void create(const std::string& path, const Configuration& configuration,
+                     const H5mdLayout& layout, const JobRecord& record, const Units& units,
+                     bool overwrite);
+  /// Trims every series to `frames`, of which the last must be that of `last_step`. Throws UserError
+  /// if the file has fewer.
+  static void trim(const std::string& path, std::int64_t frames, std::int64_t last_step);
+
+  /// Opens for appending.
+  explicit H5mdWriter(const std::string& path);
+  std::int64_t frames() const { return position_.size(); }
+  void append(const H5mdFrame& frame);
+  void flush_to_disk() { file_.flush(true); }
+  void close();
+
+ private:
+  File file_;
+  Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, position_;
+  Node wall_time_;
+  bool has_velocity_ = false, has_force_ = false, has_image_ = false, has_species_ = false;
+  double wall_before_ = 0;
+  std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
+};
+
+/// A file of one-dimensional (or small) series under /observables, each with value, step and time.
+struct ObservableColumn {
+  std::string name;   // "pressure_tensor"
+  Shape row;          // {} for a number
+  std::string unit;   // empty: none
+};
+
+class ObservablesWriter {
+ public:
+  static void create(const std::string& path, const std::vector<ObservableColumn>& columns,
+                     const JobRecord& record, const Units& units, bool overwrite);
+  static void trim(const std::string& path, std::int64_t rows, std::int64_t last_step);
+
+  ObservablesWriter(const std::string& path, const std::vector<ObservableColumn>& columns);
+  /// Values of all columns one after another.
+  void append(std::int64_t step, double time, const std::vector<double>& values);
+  void flush();
+  void flush_to_disk() { file_.flush(true); }
+  void close();
+
+ private:
+  File file_;
+  Series step_, time_;
+  std::vector<Series> values_;
+  std::vector<std::size_t> widths_;
+  std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace perrin::io

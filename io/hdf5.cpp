@@ -1,0 +1,384 @@
+#include "io/hdf5.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "engine/error.h"
+#include "io/hdf5_driver.h"
+
+namespace perrin::io {
+namespace {
+
+/// Some steps of HDF5's error stack say more than others: the innermost says what happened.
+herr_t innermost(unsigned n, const H5E_error2_t* error, void* out) {
+  auto& text = *static_cast<std::string*>(out);
+  if (n == 0 && error->desc != nullptr) text = error->desc;
+  return 0;
+}
+
+Hid text_type() {
+  Hid type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type, H5T_VARIABLE);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  return type;
+}
+
+Hid simple_space(const Shape& shape) {
+  return Hid(H5Screate_simple(int(shape.size()), shape.data(), nullptr));
+}
+
+std::size_t count(const Shape& shape) {
+  std::size_t n = 1;
+  for (const hsize_t extent : shape) n *= extent;
+  return n;
+}
+
+Hid with_parents() {
+  Hid list(H5Pcreate(H5P_LINK_CREATE));
+  H5Pset_create_intermediate_group(list, 1);
+  return list;
+}
+
+std::string joined(const std::string& parent, const std::string& path) {
+  if (!path.empty() && path[0] == '/') return path;
+  return parent == "/" ? parent + path : parent + "/" + path;
+}
+
+}  // namespace
+
+void silence_hdf5() {
+  H5dont_atexit();
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+std::string hdf5_reason() {
+  std::string text = take_driver_error();
+  if (text.empty()) H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &text);
+  H5Eclear2(H5E_DEFAULT);
+  return text.empty() ? "HDF5 gives no reason" : text;
+}
+
+void Node::fail(const std::string& what) const {
+  const std::string message = fmt::format("{}: {} {}: {}", file_, what, path_, hdf5_reason());
+  if (reading_) throw UserError(message);
+  throw RunError(message);
+}
+
+bool Node::has(const std::string& path) const {
+  // H5Lexists wants every part of the path to exist.
+  for (std::size_t at = 0; at != std::string::npos;) {
+    at = path.find('/', at + 1);
+    if (H5Lexists(id_, path.substr(0, at).c_str(), H5P_DEFAULT) <= 0) return false;
+  }
+  const bool found = H5Oexists_by_name(id_, path.c_str(), H5P_DEFAULT) > 0;
+  H5Eclear2(H5E_DEFAULT);
+  return found;
+}
+
+Node Node::open(const std::string& path) const {
+  Node node(Hid(H5Oopen(id_, path.c_str(), H5P_DEFAULT)), file_, joined(path_, path), reading_);
+  node.check(node.id_ >= 0, "cannot open");
+  return node;
+}
+
+Node Node::make_group(const std::string& path) const {
+  if (has(path)) return open(path);
+  Node node(Hid(H5Gcreate2(id_, path.c_str(), with_parents(), H5P_DEFAULT, H5P_DEFAULT)), file_,
+            joined(path_, path), reading_);
+  node.check(node.id_ >= 0, "cannot make group");
+  return node;
+}
+
+void Node::hard_link(const Node& target, const std::string& path) const {
+  check(H5Olink(target.id(), id_, path.c_str(), with_parents(), H5P_DEFAULT) >= 0,
+        "cannot link " + path + " in");
+}
+
+std::vector<std::string> Node::children() const {
+  std::vector<std::string> names;
+  H5Literate(
+      id_, H5_INDEX_NAME, H5_ITER_INC, nullptr,
+      [](hid_t, const char* name, const H5L_info_t*, void* out) {
+        static_cast<std::vector<std::string>*>(out)->push_back(name);
+        return herr_t(0);
+      },
+      &names);
+  return names;
+}
+
+void Node::attribute(const std::string& name, const std::string& text) const {
+  const Hid type = text_type(), space(H5Screate(H5S_SCALAR));
+  const Hid it(H5Acreate2(id_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT));
+  const char* value = text.c_str();
+  check(it >= 0 && H5Awrite(it, type, &value) >= 0, "cannot write attribute " + name + " of");
+}
+
+void Node::attribute(const std::string& name, const std::vector<std::string>& texts) const {
+  const Hid type = text_type(), space = simple_space({texts.size()});
+  const Hid it(H5Acreate2(id_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT));
+  std::vector<const char*> values;
+  for (const std::string& text : texts) values.push_back(text.c_str());
+  check(it >= 0 && H5Awrite(it, type, values.data()) >= 0,
+        "cannot write attribute " + name + " of");
+}
+
+void Node::attribute(const std::string& name, std::int32_t value) const {
+  const Hid space(H5Screate(H5S_SCALAR));
+  const Hid it(
+      H5Acreate2(id_, name.c_str(), H5T_NATIVE_INT32, space, H5P_DEFAULT, H5P_DEFAULT));
+  check(it >= 0 && H5Awrite(it, H5T_NATIVE_INT32, &value) >= 0,
+        "cannot write attribute " + name + " of");
+}
+
+void Node::attribute(const std::string& name, const std::vector<std::int32_t>& values) const {
+  const Hid space = simple_space({values.size()});
+  const Hid it(
+      H5Acreate2(id_, name.c_str(), H5T_NATIVE_INT32, space, H5P_DEFAULT, H5P_DEFAULT));
+  check(it >= 0 && H5Awrite(it, H5T_NATIVE_INT32, values.data()) >= 0,
+        "cannot write attribute " + name + " of");
+}
+
+void Node::attribute_reference(const std::string& name, const std::string& target) const {
+  hobj_ref_t reference;
+  const Hid space(H5Screate(H5S_SCALAR));
+  check(H5Rcreate(&reference, id_, target.c_str(), H5R_OBJECT, -1) >= 0,
+        "cannot refer to " + target + " from");
+  const Hid it(
+      H5Acreate2(id_, name.c_str(), H5T_STD_REF_OBJ, space, H5P_DEFAULT, H5P_DEFAULT));
+  check(it >= 0 && H5Awrite(it, H5T_STD_REF_OBJ, &reference) >= 0,
+        "cannot write attribute " + name + " of");
+}
+
+bool Node::has_attribute(const std::string& name) const {
+  return H5Aexists(id_, name.c_str()) > 0;
+}
+
+std::vector<std::string> Node::read_texts(hid_t object, bool attribute) const {
+  const Hid space(attribute ? H5Aget_space(object) : H5Dget_space(object));
+  const Hid type(attribute ? H5Aget_type(object) : H5Dget_type(object));
+  const hssize_t n = H5Sget_simple_extent_npoints(space);
+  check(n >= 0 && H5Tget_class(type) == H5T_STRING, "not text:");
+  const auto get = [&](hid_t memory, void* data) {
+    return (attribute ? H5Aread(object, memory, data)
+                      : H5Dread(object, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data)) >= 0;
+  };
+  std::vector<std::string> texts;
+  if (H5Tis_variable_str(type) > 0) {
+    std::vector<char*> values(std::size_t(n), nullptr);
+    Hid memory = text_type();
+    H5Tset_cset(memory, H5Tget_cset(type));
+    check(get(memory, values.data()), "cannot read");
+    for (const char* value : values) texts.emplace_back(value == nullptr ? "" : value);
+    H5Dvlen_reclaim(memory, space, H5P_DEFAULT, values.data());
+  } else {
+    const std::size_t width = H5Tget_size(type);
+    std::vector<char> values(std::size_t(n) * width);
+    check(get(type, values.data()), "cannot read");
+    for (hssize_t k = 0; k < n; ++k) {
+      const char* value = values.data() + std::size_t(k) * width;
+      texts.emplace_back(value, strnlen(value, width));
+    }
+  }
+  return texts;
+}
+
+std::vector<std::string> Node::texts_attribute(const std::string& name) const {
+  const Hid it(H5Aopen(id_, name.c_str(), H5P_DEFAULT));
+  check(it >= 0, "no attribute " + name + " at");
+  return read_texts(it, true);
+}
+
+std::string Node::text_attribute(const std::string& name) const {
+  const auto texts = texts_attribute(name);
+  return texts.empty() ? "" : texts[0];
+}
+
+std::vector<std::int32_t> Node::ints_attribute(const std::string& name) const {
+  const Hid it(H5Aopen(id_, name.c_str(), H5P_DEFAULT));
+  check(it >= 0, "no attribute " + name + " at");
+  const Hid space(H5Aget_space(it));
+  std::vector<std::int32_t> values(
+      std::size_t(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space))));
+  check(H5Aread(it, H5T_NATIVE_INT32, values.data()) >= 0, "cannot read attribute " + name + " of");
+  return values;
+}
+
+Node Node::write(const std::string& path, hid_t type, const Shape& shape, const void* data) const {
+  const Hid space = shape.empty() ? Hid(H5Screate(H5S_SCALAR)) : simple_space(shape);
+  const Hid layout(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
+  Node node(Hid(H5Dcreate2(id_, path.c_str(), type, space, with_parents(), layout, H5P_DEFAULT)),
+            file_, joined(path_, path), reading_);
+  node.check(node.id_ >= 0, "cannot make dataset");
+  if (count(shape) > 0) node.rewrite(type, data);
+  return node;
+}
+
+Node Node::write_text(const std::string& path, const std::string& text) const {
+  const Hid type = text_type();
+  const char* value = text.c_str();
+  return write(path, type, {}, &value);
+}
+
+void Node::rewrite(hid_t type, const void* data) const {
+  check(H5Dwrite(id_, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, "cannot write");
+}
+
+Shape Node::shape() const {
+  check(is_dataset(), "not a dataset:");
+  const Hid space(H5Dget_space(id_));
+  const int rank = H5Sget_simple_extent_ndims(space);
+  check(rank >= 0, "cannot read the shape of");
+  Shape shape(static_cast<std::size_t>(rank));
+  if (rank > 0) H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+  return shape;
+}
+
+bool Node::is_dataset() const { return H5Iget_type(id_) == H5I_DATASET; }
+
+bool Node::is_number() const {
+  const Hid type(H5Dget_type(id_));
+  const H5T_class_t kind = H5Tget_class(type);
+  return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM;
+}
+
+void Node::read(hid_t type, void* data) const {
+  check(H5Dread(id_, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, "cannot read");
+}
+
+void Node::read_row(hid_t type, std::int64_t row, void* data) const {
+  const Shape all = shape();
+  Shape start(all.size(), 0), extent = all;
+  if (all.empty() || row < 0 || hsize_t(row) >= all[0])
+    throw UserError(fmt::format("{}: {} has no row {}: it has {}", file_, path_, row,
+                                all.empty() ? 0 : all[0]));
+  start[0] = hsize_t(row);
+  extent[0] = 1;
+  const Hid space(H5Dget_space(id_)), memory = simple_space(extent);
+  check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, extent.data(),
+                            nullptr) >= 0 &&
+            H5Dread(id_, type, memory, space, H5P_DEFAULT, data) >= 0,
+        fmt::format("cannot read row {} of", row));
+}
+
+std::string Node::read_text() const {
+  const auto texts = read_texts(id_, false);
+  return texts.empty() ? "" : texts[0];
+}
+
+Series Series::make(const Node& parent, const std::string& path, hid_t type, const Shape& row,
+                    hsize_t chunk, int deflate) {
+  Series series;
+  series.type_ = type;
+  series.shape_ = row;
+  series.shape_.insert(series.shape_.begin(), 0);
+  Shape limits = series.shape_, chunks = series.shape_;
+  limits[0] = H5S_UNLIMITED;
+  chunks[0] = chunk;
+  const Hid space(
+      H5Screate_simple(int(limits.size()), series.shape_.data(), limits.data()));
+  const Hid layout(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_chunk(layout, int(chunks.size()), chunks.data());
+  if (deflate > 0) {
+    H5Pset_shuffle(layout);
+    H5Pset_deflate(layout, unsigned(deflate));
+  }
+  series.node_ = Node(Hid(H5Dcreate2(parent.id(), path.c_str(), type, space, with_parents(),
+                                     layout, H5P_DEFAULT)),
+                      parent.file(), joined(parent.path(), path), false);
+  if (series.node_.id() < 0) series.node_.fail("cannot make dataset");
+  return series;
+}
+
+Series Series::open(const Node& parent, const std::string& path, hid_t type) {
+  Series series;
+  series.type_ = type;
+  series.node_ = parent.open(path);
+  series.shape_ = series.node_.shape();
+  if (series.shape_.empty())
+    throw UserError(fmt::format("{}: {} is no series", parent.file(), series.node_.path()));
+  return series;
+}
+
+void Series::append(const void* row) {
+  Shape start(shape_.size(), 0), extent = shape_;
+  start[0] = shape_[0];
+  extent[0] = 1;
+  ++shape_[0];
+  if (H5Dset_extent(node_.id(), shape_.data()) < 0) node_.fail("cannot extend");
+  const Hid space(H5Dget_space(node_.id())), memory = simple_space(extent);
+  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr) <
+          0 ||
+      H5Dwrite(node_.id(), type_, memory, space, H5P_DEFAULT, row) < 0)
+    node_.fail("cannot write");
+}
+
+void Series::truncate(std::int64_t size) {
+  shape_[0] = hsize_t(size);
+  if (H5Dset_extent(node_.id(), shape_.data()) < 0) node_.fail("cannot trim");
+}
+
+void Series::flush() {
+  if (H5Dflush(node_.id()) < 0) node_.fail("cannot write");
+}
+
+File File::open(const std::string& path, unsigned flags, bool steady) {
+  silence_hdf5();
+  File file;
+  file.reading_ = flags == H5F_ACC_RDONLY;
+  const Hid access(H5Pcreate(H5P_FILE_ACCESS));
+  H5Pset_fclose_degree(access, H5F_CLOSE_WEAK);
+  if (steady) {
+    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+    set_steady_driver(access);
+  }
+  // Metadata in pages of the operating system: a block that lies in one page is written whole or not
+  // at all, also when the process is killed in the middle of the system call.
+  const Hid layout(H5Pcreate(H5P_FILE_CREATE));
+  H5Pset_file_space_strategy(layout, H5F_FSPACE_STRATEGY_PAGE, false, 1);
+  H5Pset_file_space_page_size(layout, 4096);
+  const bool creating = flags & H5F_ACC_CREAT;
+  take_driver_error();
+  struct stat status {};
+  const bool missing = !creating && ::stat(path.c_str(), &status) != 0;
+  const std::string why = missing ? std::strerror(errno) : "";
+  if (!missing)
+    file.id_ = Hid(creating ? H5Fcreate(path.c_str(), H5F_ACC_EXCL, layout, access)
+                            : H5Fopen(path.c_str(), flags, access));
+  if (file.id_ < 0)
+    throw UserError(fmt::format("{}: cannot {}: {}", path,
+                                creating ? "make the file" : "open as HDF5",
+                                missing ? why : hdf5_reason()));
+  file.root_ = Node(Hid(H5Gopen2(file.id_, "/", H5P_DEFAULT)), path, "/", file.reading_);
+  if (file.root_.id() < 0) file.root_.fail("cannot open");
+  return file;
+}
+
+File File::create(const std::string& path) { return open(path, H5F_ACC_CREAT, true); }
+File File::read(const std::string& path) { return open(path, H5F_ACC_RDONLY, false); }
+File File::modify(const std::string& path) { return open(path, H5F_ACC_RDWR, true); }
+File File::append(const std::string& path) {
+  return open(path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, true);
+}
+
+void File::flush(bool to_disk) {
+  if (H5Fflush(id_, H5F_SCOPE_GLOBAL) < 0) root_.fail("cannot write");
+  if (to_disk && !sync_steady_file(id_))
+    throw RunError(fmt::format("{}: cannot write to the disk: {}", path(), std::strerror(errno)));
+}
+
+void File::close() {
+  const std::string name = path();
+  root_ = Node();
+  if (id_ < 0) return;
+  const Hid id = std::exchange(id_, Hid());
+  take_driver_error();
+  // A failed flush must be noticed here: the destructor of Hid cannot say so.
+  const bool good = reading_ || H5Fflush(id, H5F_SCOPE_GLOBAL) >= 0;
+  if (!good) throw RunError(fmt::format("{}: cannot write: {}", name, hdf5_reason()));
+}
+
+}  // namespace perrin::io

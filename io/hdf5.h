@@ -1,0 +1,183 @@
+// The HDF5 C API with ownership, types and errors: what the files of Perrin need, and no more.
+//
+// Every call belongs on one thread (io/writer.h). A failure throws RunError while writing and
+// UserError while reading, with the file, the object and HDF5's own reason.
+#pragma once
+
+#include <hdf5.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace perrin::io {
+
+/// Owns an HDF5 identifier.
+class Hid {
+ public:
+  Hid() = default;
+  explicit Hid(hid_t id) : id_(id) {}
+  Hid(Hid&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
+  Hid& operator=(Hid&& other) noexcept { return std::swap(id_, other.id_), *this; }
+  ~Hid() {
+    if (id_ >= 0) H5Idec_ref(id_);
+  }
+  operator hid_t() const { return id_; }
+
+ private:
+  hid_t id_ = -1;
+};
+
+template <class T>
+hid_t hdf5_type() {
+  if constexpr (std::is_same_v<T, float>) return H5T_NATIVE_FLOAT;
+  if constexpr (std::is_same_v<T, double>) return H5T_NATIVE_DOUBLE;
+  if constexpr (std::is_same_v<T, std::int32_t>) return H5T_NATIVE_INT32;
+  if constexpr (std::is_same_v<T, std::uint32_t>) return H5T_NATIVE_UINT32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return H5T_NATIVE_INT64;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return H5T_NATIVE_UINT64;
+  if constexpr (std::is_same_v<T, unsigned char>) return H5T_NATIVE_UCHAR;
+}
+
+using Shape = std::vector<hsize_t>;
+
+/// A group or a dataset of a file.
+class Node {
+ public:
+  Node() = default;
+  Node(Hid id, std::string file, std::string path, bool reading)
+      : id_(std::move(id)), file_(std::move(file)), path_(std::move(path)), reading_(reading) {}
+
+  hid_t id() const { return id_; }
+  const std::string& file() const { return file_; }
+  const std::string& path() const { return path_; }
+
+  /// Whether the path leads to an object from here.
+  bool has(const std::string& path) const;
+  Node open(const std::string& path) const;
+  /// Makes a group, and those above it.
+  Node make_group(const std::string& path) const;
+  void hard_link(const Node& target, const std::string& path) const;
+  std::vector<std::string> children() const;
+
+  // Attributes. Text is variable-length UTF-8: MDAnalysis fails on fixed-length units.
+  void attribute(const std::string& name, const std::string& text) const;
+  void attribute(const std::string& name, const std::vector<std::string>& texts) const;
+  void attribute(const std::string& name, std::int32_t value) const;
+  void attribute(const std::string& name, const std::vector<std::int32_t>& values) const;
+  void attribute_reference(const std::string& name, const std::string& target) const;
+  bool has_attribute(const std::string& name) const;
+  std::string text_attribute(const std::string& name) const;
+  std::vector<std::string> texts_attribute(const std::string& name) const;
+  std::vector<std::int32_t> ints_attribute(const std::string& name) const;
+
+  // Whole datasets, row-major.
+  template <class T>
+  Node write(const std::string& path, const Shape& shape, const T* data) const {
+    return write(path, hdf5_type<T>(), shape, data);
+  }
+  template <class T>
+  Node write(const std::string& path, const std::vector<T>& data) const {
+    return write(path, hdf5_type<T>(), {data.size()}, data.data());
+  }
+  Node write(const std::string& path, hid_t type, const Shape& shape, const void* data) const;
+  Node write_text(const std::string& path, const std::string& text) const;
+  /// Overwrites the values of this dataset.
+  void rewrite(hid_t type, const void* data) const;
+
+  /// Of this dataset.
+  Shape shape() const;
+  bool is_dataset() const;
+  bool is_number() const;
+  template <class T>
+  std::vector<T> read() const {
+    std::size_t n = 1;
+    for (const hsize_t extent : shape()) n *= extent;
+    std::vector<T> data(n);
+    read(hdf5_type<T>(), data.data());
+    return data;
+  }
+  void read(hid_t type, void* data) const;
+  /// Row `row` of this dataset: everything at that first index.
+  template <class T>
+  std::vector<T> read_row(std::int64_t row) const {
+    const Shape all = shape();
+    std::size_t n = 1;
+    for (std::size_t k = 1; k < all.size(); ++k) n *= all[k];
+    std::vector<T> data(n);
+    read_row(hdf5_type<T>(), row, data.data());
+    return data;
+  }
+  void read_row(hid_t type, std::int64_t row, void* data) const;
+  std::string read_text() const;
+
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  void check(bool good, const std::string& what) const {
+    if (!good) fail(what);
+  }
+  std::vector<std::string> read_texts(hid_t object, bool attribute) const;
+
+  Hid id_;
+  std::string file_, path_;
+  bool reading_ = false;
+};
+
+/// A dataset that grows along its first axis by one row at a time.
+class Series {
+ public:
+  Series() = default;
+  /// Makes it empty. `row` is the shape of a row, `chunk` rows make a chunk; deflate > 0: shuffled
+  /// and compressed at that level.
+  static Series make(const Node& parent, const std::string& path, hid_t type, const Shape& row,
+                     hsize_t chunk, int deflate = 0);
+  static Series open(const Node& parent, const std::string& path, hid_t type);
+
+  std::int64_t size() const { return std::int64_t(shape_[0]); }
+  const Node& node() const { return node_; }
+  void append(const void* row);
+  void truncate(std::int64_t size);
+  /// Hands what was appended to the operating system, data before what refers to them.
+  void flush();
+
+ private:
+  Node node_;
+  hid_t type_ = -1;  // one of HDF5's own, never closed
+  Shape shape_;
+};
+
+class File {
+ public:
+  /// Makes a file that must not exist yet, in the format of HDF5 1.10.
+  static File create(const std::string& path);
+  /// Opens for reading; any HDF5 file.
+  static File read(const std::string& path);
+  /// Opens for changes of any kind. A kill in the middle can leave it broken.
+  static File modify(const std::string& path);
+  /// Opens for appending to series and rewriting numbers, nothing else; in exchange the file is
+  /// whole at every moment (HDF5's single-writer mode and io/hdf5_driver.h).
+  static File append(const std::string& path);
+
+  const Node& root() const { return root_; }
+  const std::string& path() const { return root_.file(); }
+  /// To the operating system, and on to the disk.
+  void flush(bool to_disk = false);
+  /// Closes and reports what the destructor could not.
+  void close();
+
+ private:
+  static File open(const std::string& path, unsigned flags, bool steady);
+  Hid id_;
+  Node root_;
+  bool reading_ = false;
+};
+
+/// What HDF5 and its driver say about the last failure; clears it.
+std::string hdf5_reason();
+/// Stops HDF5 from printing to the console; called by whoever opens files.
+void silence_hdf5();
+
+}  // namespace perrin::io

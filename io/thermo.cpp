@@ -1,0 +1,153 @@
+#include "io/thermo.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/run_control.h"
+#include "engine/simulation.h"
+#include "io/writer.h"
+
+namespace perrin {
+namespace {
+
+using Row = std::vector<double>;
+
+/// xx yy zz xy xz yz as a symmetric matrix.
+void put_tensor(const std::array<double, 6>& t, Row& row) {
+  row.insert(row.end(), {t[0], t[3], t[4], t[3], t[1], t[5], t[4], t[5], t[2]});
+}
+
+}  // namespace
+
+Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
+    : settings_(settings),
+      record_(setup.record()),
+      units_(setup.units()),
+      overwrite_(setup.overwrite()),
+      control_(setup.has_control() ? &setup.control() : nullptr) {
+  if (!settings.file.empty()) path_ = setup.output_file(settings.file, "file");
+  if (settings.console_stride % settings.stride != 0)
+    setup.error("console_stride", fmt::format("must be a multiple of stride ({}), got {}",
+                                              settings.stride, settings.console_stride));
+  if (settings.file.empty() && settings.console_stride == 0)
+    setup.error("console_stride", "must be positive where file is empty: nothing would be written");
+  const auto number = [&](const std::string& name, const std::string& unit, auto value) {
+    columns_.push_back({{name, {}, unit}, [value](Simulation& s, Row& row) {
+                          row.push_back(value(s));
+                        }});
+  };
+  const Units& u = units_;
+  const int dimension = setup.configuration().box.dimension;
+  number("temperature", u.temperature(), [](Simulation& s) { return s.temperature(); });
+  number("kinetic_energy", u.energy, [](Simulation& s) { return s.totals().kinetic; });
+  number("potential_energy", u.energy, [](Simulation& s) { return s.totals().potential; });
+  number("total_energy", u.energy,
+         [](Simulation& s) { return s.totals().kinetic + s.totals().potential; });
+  number("conserved_energy", u.energy, [control = control_](Simulation& s) {
+    const double heat = control != nullptr && control->heat ? control->heat() : 0.0;
+    return s.totals().kinetic + s.totals().potential - heat;
+  });
+  number("pressure", u.pressure(dimension), [](Simulation& s) { return s.pressure(); });
+  columns_.push_back(
+      {{"pressure_tensor", {3, 3}, u.pressure(dimension)},
+       [](Simulation& s, Row& row) { put_tensor(s.pressure_tensor(), row); }});
+  columns_.push_back({{"momentum", {3}, u.momentum()}, [](Simulation& s, Row& row) {
+                        const Vec3<double> p = s.totals().momentum;
+                        row.insert(row.end(), {p.x, p.y, p.z});
+                      }});
+  number("volume", u.volume(dimension), [](Simulation& s) { return s.particles.box.volume(); });
+  for (const Column& column : columns_) abouts_.push_back(column.about);
+}
+
+Thermo::~Thermo() {
+  if (!file_) return;
+  try {
+    io::writer().call([&] { file_.reset(); });
+  } catch (...) {  // already told
+  }
+}
+
+void Thermo::begin(Simulation&, bool resumed) {
+  printed_ = 0;
+  if (file_ || path_.empty()) return;
+  const std::string path = path_.string();
+  io::writer().call([&] {
+    if (resumed)
+      io::ObservablesWriter::trim(path, rows_, last_step_);
+    else
+      io::ObservablesWriter::create(path, abouts_, record_, units_, overwrite_);
+    file_ = std::make_shared<io::ObservablesWriter>(path, abouts_);
+  });
+}
+
+void Thermo::observe(Simulation& simulation) {
+  const auto step = std::int64_t(simulation.step());
+  if (step == last_step_) return;
+  const double time = simulation.time();
+  Row row;
+  for (const Column& column : columns_) column.values(simulation, row);
+  if (settings_.console_stride > 0 && step % settings_.console_stride == 0) print(step, time, row);
+  if (file_)
+    io::writer().push([file = file_, step, time, row] { file->append(step, time, row); },
+                      8 * row.size());
+  last_step_ = step;
+  ++rows_;
+}
+
+void Thermo::print(std::int64_t step, double time, const Row& row) {
+  if (control_ == nullptr || !control_->print_line) return;
+  std::string head, line;
+  for (const std::string& name : settings_.console) {
+    if (name == "step") {
+      head += fmt::format("{:>12}", name);
+      line += fmt::format("{:>12}", step);
+      continue;
+    }
+    if (name == "time") {
+      head += fmt::format(" {:>12}", name);
+      line += fmt::format(" {:>12.6g}", time);
+      continue;
+    }
+    std::size_t at = 0;
+    for (const io::ObservableColumn& about : abouts_) {
+      std::size_t width = 1;
+      for (const hsize_t extent : about.row) width *= extent;
+      if (about.name == name) {
+        for (std::size_t k = 0; k < width; ++k) {
+          // The tensor is symmetric: its upper triangle says all.
+          if (width == 9 && k / 3 > k % 3) continue;
+          std::string label = name;
+          if (width == 3) label += std::string("_") + "xyz"[k];
+          if (width == 9) label = fmt::format("pressure_{}{}", "xyz"[k / 3], "xyz"[k % 3]);
+          const std::size_t space = std::max<std::size_t>(label.size(), 14);
+          head += fmt::format(" {:>{}}", label, space);
+          line += fmt::format(" {:>{}.8g}", row[at + k], space);
+        }
+      }
+      at += width;
+    }
+  }
+  if (printed_++ % 25 == 0) control_->print_line(head);
+  control_->print_line(line);
+}
+
+void Thermo::end(Simulation&) {
+  if (file_) io::writer().push([file = file_] { file->flush(); });
+  io::writer().flush_and_wait();
+}
+
+void Thermo::state(Archive& archive) {
+  if (archive.is_saving() && file_) {
+    io::writer().flush_and_wait();
+    io::writer().call([&] {
+      file_->flush();
+      file_->flush_to_disk();
+    });
+  }
+  archive("rows", rows_);
+  archive("last_step", last_step_);
+}
+
+}  // namespace perrin

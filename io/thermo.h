@@ -1,0 +1,66 @@
+// Observer "thermo": energies, temperature, pressure, … to a file and to the console.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "engine/observer.h"
+#include "engine/setup.h"
+#include "io/h5md_file.h"
+
+namespace perrin {
+
+struct ThermoSettings {
+  std::int64_t stride = 100;
+  std::string file = "thermo.h5";
+  std::int64_t console_stride = 0;
+  std::vector<std::string> console{"step",         "time",     "temperature",
+                                   "total_energy", "pressure"};
+};
+
+template <class D>
+void describe(D& d, ThermoSettings& s) {
+  d.required("stride", s.stride, Positive{}, "steps from one row to the next");
+  d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory; empty: none");
+  d.optional("console_stride", s.console_stride, NonNegative{},
+             "steps between rows on the console, a multiple of stride; 0: none");
+  d.optional("console", s.console,
+             OneOf{"step", "time", "temperature", "kinetic_energy", "potential_energy",
+                   "total_energy", "conserved_energy", "pressure", "pressure_tensor", "momentum",
+                   "volume"},
+             "columns on the console");
+}
+
+/// One row of the table.
+class Thermo : public Observer {
+ public:
+  Thermo(const ThermoSettings& settings, Setup& setup);
+  ~Thermo() override;
+  std::int64_t stride() const override { return settings_.stride; }
+  void begin(Simulation& simulation, bool resumed) override;
+  void observe(Simulation& simulation) override;
+  void end(Simulation& simulation) override;
+  void state(Archive& archive) override;
+
+ private:
+  struct Column {
+    io::ObservableColumn about;
+    std::function<void(Simulation&, std::vector<double>&)> values;
+  };
+  void print(std::int64_t step, double time, const std::vector<double>& row);
+
+  ThermoSettings settings_;
+  std::filesystem::path path_;
+  JobRecord record_;
+  Units units_;
+  bool overwrite_;
+  RunControl* control_;
+  std::vector<Column> columns_;
+  std::vector<io::ObservableColumn> abouts_;
+  std::int64_t rows_ = 0, last_step_ = -1;
+  int printed_ = 0;
+  std::shared_ptr<io::ObservablesWriter> file_;
+};
+
+}  // namespace perrin

@@ -1,0 +1,56 @@
+// Observer "trajectory": frames of all particles into an H5MD file.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "engine/observer.h"
+#include "engine/setup.h"
+#include "io/gather.h"
+#include "io/h5md_file.h"
+
+namespace perrin {
+
+struct TrajectorySettings {
+  std::string file = "trajectory.h5";
+  std::int64_t stride = 1000;
+  std::vector<std::string> quantities{"position", "image"};
+  std::string species = "static", compression = "none", author;
+};
+
+template <class D>
+void describe(D& d, TrajectorySettings& s) {
+  d.required("stride", s.stride, Positive{}, "steps from one frame to the next");
+  d.optional("file", s.file, Any{}, "H5MD file, relative to the output directory");
+  d.optional("quantities", s.quantities, OneOf{"position", "velocity", "force", "image"},
+             "what a frame holds; positions are always written");
+  d.optional("species", s.species, OneOf{"static", "time-dependent"},
+             "types once per file (VMD), or in every frame (ZnH5MD)");
+  d.optional("compression", s.compression, OneOf{"none", "deflate"},
+             "deflate: three quarters of the size, at a fiftieth of the speed");
+  d.optional("author", s.author, Any{}, "the author's name in the file; empty: the job's");
+}
+
+class Trajectory : public Observer {
+ public:
+  Trajectory(const TrajectorySettings& settings, Setup& setup);
+  ~Trajectory() override;
+  std::int64_t stride() const override { return settings_.stride; }
+  void begin(Simulation& simulation, bool resumed) override;
+  void observe(Simulation& simulation) override;
+  void end(Simulation& simulation) override;
+  void state(Archive& archive) override;
+
+ private:
+  TrajectorySettings settings_;
+  std::filesystem::path path_;
+  JobRecord record_;
+  Units units_;
+  bool overwrite_;
+  io::H5mdLayout layout_;
+  std::int64_t frames_ = 0, last_step_ = -1;
+  std::unique_ptr<io::FrameGather> gather_;
+  std::shared_ptr<io::H5mdWriter> file_;  // touched on the writer's thread alone
+};
+
+}  // namespace perrin
