@@ -226,11 +226,14 @@ __device__ inline void sort_long(const std::uint32_t* in, std::uint32_t* out, in
 
 /// Arrays of any lengths, chunk ≤ 32 consecutive ones to each warp, which sorts them class by
 /// class: as many at once as its lanes hold, in the smallest shape that fits them.
-static __global__ void __launch_bounds__(32 * ragged_warps)
+static __global__ void __launch_bounds__(32 * ragged_warps, 8)
     sort_ragged_kernel(const std::uint32_t* in, std::uint32_t* out, Extent extents,
                        std::int64_t count, int chunk) {
   __shared__ std::uint32_t staging[ragged_warps][32 * (ragged_rows + 1)];
-  const int lane = int(threadIdx.x) % 32, warp_of_block = int(threadIdx.x) / 32;
+  const int lane = int(threadIdx.x) % 32;
+  // Through a shuffle the compiler learns that it is the same in all lanes, and with it all that
+  // the choice of classes depends on: no provisions for diverged lanes at every shuffle.
+  const int warp_of_block = __shfl_sync(all_lanes, int(threadIdx.x) / 32, 0);
   const std::int64_t first = (std::int64_t(blockIdx.x) * ragged_warps + warp_of_block) * chunk;
   const std::int64_t left = count - first;
   const int held = left < chunk ? int(left) : chunk;
