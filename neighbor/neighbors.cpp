@@ -66,9 +66,20 @@ struct CopyPositions {
   PERRIN_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
 };
 
+struct SplitCoordinates {
+  const Position* position;
+  std::uint32_t* coordinates;  // all x, all y, all z
+  std::int64_t n;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Position p = position[i];
+    coordinates[i] = p.x, coordinates[n + i] = p.y, coordinates[2 * n + i] = p.z;
+  }
+};
+
 struct BuildList {
   CellGrid grid;
   const Position* position;
+  const std::uint32_t *x, *y, *z;  // the same by coordinate, on the CPU
   const std::uint32_t* id;
   Metric metric;
   Real range2;
@@ -76,6 +87,14 @@ struct BuildList {
   NeighborListView list;
   std::uint32_t *count, *entries;
   std::uint32_t *wanted, *halt;
+
+  // A function of its own: GCC does not vectorise over a struct declared in the simd loop.
+  PERRIN_HD Real distance2(const Position& p, std::uint32_t qx, std::uint32_t qy,
+                           std::uint32_t qz) const {
+    const Real3 d =
+        metric.vector(std::int32_t(p.x - qx), std::int32_t(p.y - qy), std::int32_t(p.z - qz));
+    return dot(d, d);
+  }
 
   PERRIN_HD bool is_excluded(std::int64_t i, std::uint32_t j) const {
     const std::uint32_t me = id[i], other = id[j];
@@ -94,26 +113,33 @@ struct BuildList {
     const Position p = position[i];
     const std::int64_t row = list.row(i);
     std::uint32_t n = 0;
-    grid.for_each_range(p, [&](std::uint32_t begin, std::uint32_t end) {
 #ifdef __CUDA_ARCH__
+    grid.for_each_range(p, [&](std::uint32_t begin, std::uint32_t end) {
       for (std::uint32_t j = begin; j < end; ++j) {
-        const Real3 d = metric.vector(p, position[j]);
-        if (dot(d, d) < range2) append(i, row, j, n);
+        const Position q = position[j];
+        if (distance2(p, q.x, q.y, q.z) < range2) append(i, row, j, n);
       }
+    });
 #else
-      // Distances first, sixteen at a time whether they are needed or not (Device::allocate leaves
-      // room to read beyond the end); then the survivors without a branch; then the few checks.
-      constexpr int width = 16;
-      for (std::uint32_t first = begin; first < end; first += width) {
-        const Position* q = position + first;
-        Real r2[width];
+    std::uint32_t begins[CellGrid::max_ranges], ends[CellGrid::max_ranges];
+    int ranges = 0;
+    grid.for_each_range(p, [&](std::uint32_t begin, std::uint32_t end) {
+      begins[ranges] = begin;
+      ends[ranges++] = end;
+    });
+    // Distances first, in whole vectors whether all are needed or not (Device::allocate leaves room
+    // to read beyond the end); then the survivors without a branch; then the few checks.
+    constexpr int width = 16, block = 64;
+    for (int range = 0; range < ranges; ++range)
+      for (std::uint32_t first = begins[range]; first < ends[range]; first += block) {
+        const std::uint32_t left = ends[range] - first;
+        const int m = left < std::uint32_t(block) ? int(left) : block;
+        const int padded = (m + width - 1) / width * width;
+        const std::uint32_t *qx = x + first, *qy = y + first, *qz = z + first;
+        Real r2[block];
 #pragma omp simd simdlen(width)
-        for (int k = 0; k < width; ++k) {
-          const Real3 d = metric.vector(p, q[k]);
-          r2[k] = dot(d, d);
-        }
-        const int m = end - first < std::uint32_t(width) ? int(end - first) : width;
-        std::uint32_t near[width];
+        for (int k = 0; k < padded; ++k) r2[k] = distance2(p, qx[k], qy[k], qz[k]);
+        std::uint32_t near[block];
         int found = 0;
         for (int k = 0; k < m; ++k) {
           near[found] = first + std::uint32_t(k);
@@ -122,7 +148,6 @@ struct BuildList {
         for (int k = 0; k < found; ++k) append(i, row, near[k], n);
       }
 #endif
-    });
     count[i] = n < list.capacity ? n : list.capacity;
     if (n > list.capacity) report_full(n);
   }
@@ -209,6 +234,7 @@ void Neighbors::allocate() {
   reference_ = {device, n};
   keys_ = {device, n}, sorted_keys_ = {device, n}, values_ = {device, n}, order_ = {device, n};
   cell_start_ = {device, cells + 1};
+  if (!device.is_cuda()) coordinates_ = {device, 3 * n};
   // What a uniform system needs, and a quarter more; recover() enlarges.
   const double reach = range_ + skin_;
   const double volume =
@@ -328,9 +354,16 @@ void Neighbors::sort_into_cells() {
 
 void Neighbors::build_list() {
   const Real range = Real(range_ + skin_);
+  const std::int64_t n = particles_.size();
+  if (!particles_.device().is_cuda())
+    for_each(particles_.device(), "coordinates", n,
+             SplitCoordinates{particles_.position.data(), coordinates_.data(), n});
   for_each(particles_.device(), "build the Verlet list", particles_.size(),
            BuildList{CellGrid{cell_start_.data(), cells_, reach_},
                      particles_.position.data(),
+                     coordinates_.data(),
+                     coordinates_.data() + n,
+                     coordinates_.data() + 2 * n,
                      particles_.id.data(),
                      particles_.box.metric(),
                      range * range,

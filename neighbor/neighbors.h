@@ -96,6 +96,7 @@ class Neighbors {
   Buffer<std::uint32_t> count_, entries_;
   Buffer<Position> reference_;   // where particles were when the list was built
   Buffer<std::uint32_t> keys_, sorted_keys_, values_, order_, cell_start_;
+  Buffer<std::uint32_t> coordinates_;  // CPU: positions by coordinate, for the list builder's vectors
   Buffer<std::byte> sort_scratch_;
   Buffer<std::uint32_t> exclusion_begin_, excluded_;  // by id
   bool has_exclusions_ = false;

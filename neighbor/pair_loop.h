@@ -36,20 +36,24 @@ struct PairLoopOnCpu {
     const std::uint32_t* entries = list.entries + list.row(i);
     const int n = int(list.count[i]);
     Real partial[Body::sums][width] = {};
-    // Positions are fetched into a contiguous block first: 16-byte copies are cheaper than gathers
-    // of single words, and the loop over the block vectorises.
-    Position block[block_size];
+    // Positions are fetched into a contiguous block first, by coordinate: the loop over the block then
+    // is plain vector arithmetic.
+    std::uint32_t x[block_size], y[block_size], z[block_size], type[block_size];
     std::uint32_t index[block_size];
     for (int start = 0; start < n; start += block_size) {
       const int m = n - start < block_size ? n - start : block_size;
       const int padded = (m + width - 1) / width * width;
-      for (int k = 0; k < m; ++k) block[k] = position[index[k] = entries[start + k]];
-      for (int k = m; k < padded; ++k) block[k] = position[index[k] = std::uint32_t(i)];
+      for (int k = 0; k < padded; ++k) {
+        const std::uint32_t j = k < m ? entries[start + k] : std::uint32_t(i);
+        const Position& p = position[j];
+        index[k] = j, x[k] = p.x, y[k] = p.y, z[k] = p.z, type[k] = p.type;
+      }
       for (int first = 0; first < padded; first += width) {
 #pragma omp simd simdlen(width)
         for (int k = 0; k < width; ++k) {
           Real term[Body::sums];
-          body.pair(own, i, index[first + k], block[first + k], first + k < m, term);
+          const int at = first + k;
+          body.pair(own, i, index[at], Position{x[at], y[at], z[at], type[at]}, at < m, term);
           for (int c = 0; c < Body::sums; ++c) partial[c][k] += term[c];
         }
       }
