@@ -1,0 +1,9 @@
+#include "forces/pair_force.h"
+#include "forces/potentials/gaussian_core.h"
+#include "forces/register.h"
+
+namespace perrin {
+
+void register_gaussian_core(Registry& registry) { register_pair_potential<GaussianCore>(registry); }
+
+}  // namespace perrin

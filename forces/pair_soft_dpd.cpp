@@ -1,0 +1,9 @@
+#include "forces/pair_force.h"
+#include "forces/potentials/soft_dpd.h"
+#include "forces/register.h"
+
+namespace perrin {
+
+void register_soft_dpd(Registry& registry) { register_pair_potential<SoftDpd>(registry); }
+
+}  // namespace perrin
