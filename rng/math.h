@@ -76,8 +76,8 @@ PERRIN_HD To bits_of(From from) {
   return __builtin_bit_cast(To, from);
 }
 
-/// Natural logarithm of a positive normal number; relative error below 2^-23 (float), 2^-52 (double). log(1) is
-/// 0.
+/// Natural logarithm of a positive normal number; relative error below 2^-23 (float), 2^-52
+/// (double). log(1) is 0.
 PERRIN_HD float log(float u) {
   // u = m·2^e with m between sqrt(1/2) and sqrt(2); log m = f + f²·q(f) with f = m - 1.
   const std::int32_t bits = bits_of<std::int32_t>(u);

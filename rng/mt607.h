@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "rng/distributions.h"
+#include "rng/words.h"
 
 namespace perrin {
 
@@ -38,27 +39,45 @@ struct Mt607 {
   }
 };
 
-/// One such generator with its state in the object.
-class Mt607Generator : public Distributions<Mt607Generator> {
+/// One such generator. Words is where its state is kept: x[0] … x[18] and the position in it.
+template <class Words>
+class BasicMt607 : public Distributions<BasicMt607<Words>> {
  public:
-  Mt607Generator() = default;
-  PERRIN_HD Mt607Generator(const Mt607Parameters& p, std::uint32_t seed) : parameters_(p) {
-    x_[0] = seed;
-    for (int i = 1; i < Mt607::n; ++i) x_[i] = Mt607::seed_next(x_[i - 1], i);
+  static constexpr int state_words = Mt607::n + 1;
+
+  BasicMt607() = default;
+  /// The state as it rests in words.
+  PERRIN_HD BasicMt607(const Mt607Parameters& p, Words words)
+      : parameters_(p), words_(words), position_(int(words_[Mt607::n])) {}
+  /// Puts the state to rest.
+  PERRIN_HD void save() { words_[Mt607::n] = std::uint32_t(position_); }
+  PERRIN_HD void seed(std::uint32_t s) {
+    words_[0] = s;
+    for (int i = 1; i < Mt607::n; ++i) words_[i] = s = Mt607::seed_next(s, i);
+    position_ = 0;
   }
+
   PERRIN_HD std::uint32_t next() {
     const int i = position_;
     const int i1 = i + 1 < Mt607::n ? i + 1 : 0;
     const int im = i + Mt607::m < Mt607::n ? i + Mt607::m : i + Mt607::m - Mt607::n;
-    x_[i] = Mt607::twist(x_[i], x_[i1], x_[im], parameters_.a);
+    const std::uint32_t x = Mt607::twist(words_[i], words_[i1], words_[im], parameters_.a);
+    words_[i] = x;
     position_ = i1;
-    return Mt607::temper(x_[i], parameters_);
+    return Mt607::temper(x, parameters_);
   }
 
  private:
   Mt607Parameters parameters_;
-  std::uint32_t x_[Mt607::n] = {};
+  Words words_;
   int position_ = 0;
+};
+
+/// A generator with its state in the object. Period 2^607 - 1 for the parameters of
+/// mt607_parameters().
+class Mt607Generator : public BasicMt607<OwnWords<Mt607::n + 1>> {
+ public:
+  Mt607Generator(const Mt607Parameters& p, std::uint32_t s) : BasicMt607(p, {}) { seed(s); }
 };
 
 }  // namespace perrin
