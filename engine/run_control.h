@@ -33,11 +33,6 @@ class RunControl {
   }
   std::vector<std::filesystem::path> take_requests() { return std::exchange(requested_, {}); }
 
-  /// Prints a line without tearing the progress line; empty where nothing may be printed.
-  std::function<void(const std::string& line)> print_line;
-  /// Energy given by the heat bath of the running stage (Integrator::heat); empty: none.
-  std::function<double()> heat;
-
   /// Ends the run as SIGTERM would: after this step, with a checkpoint.
   void request_stop(const std::string& reason) {
     if (reason_.empty()) reason_ = reason;

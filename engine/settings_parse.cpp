@@ -252,6 +252,7 @@ ComponentSettings SettingsParser::parse_component(const std::string& kind, const
             fmt::format("unknown {} \"{}\"; {}", kind, name, registry_.suggestion(kind, name)));
     return {};
   }
+  providers_.insert(row->provider);
   ComponentSettings settings{row, row->settings->create(), path};
   Fields fields;
   row->settings->describe(fields, settings.settings.get());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 
 #include "engine/json_file.h"
@@ -24,6 +25,8 @@ class SettingsParser {
   /// A component: an object whose "type" names a row of this kind.
   ComponentSettings parse_component(const std::string& kind, const Json& value,
                                     const std::string& path);
+  /// Who brings the components seen so far: "built-in", names of plug-ins.
+  const std::set<std::string>& providers() const { return providers_; }
 
  private:
   void parse_value(const Json& value, const std::string& path, const ValueType& type,
@@ -39,6 +42,7 @@ class SettingsParser {
 
   const Registry& registry_;
   Report report_;
+  std::set<std::string> providers_;
 };
 
 /// What a value of this type and check must be: "a positive number".

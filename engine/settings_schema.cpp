@@ -245,7 +245,11 @@ Fields fields_of(const RegistryRow& row, const std::shared_ptr<void>& settings) 
 
 Json record_fields(const Fields& fields) {
   Json object = Json::object();
-  for (const Field& f : fields.list()) object[f.key] = record_value(*f.type, f.value);
+  for (const Field& f : fields.list()) {
+    Json value = record_value(*f.type, f.value);
+    // An absent component stays absent: the record can be read as a job again.
+    if (f.type->kind != Kind::part || !value.is_null()) object[f.key] = std::move(value);
+  }
   return object;
 }
 

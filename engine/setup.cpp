@@ -14,6 +14,8 @@ namespace perrin {
 namespace fs = std::filesystem;
 
 const Configuration& Setup::configuration() const {
+  if (!context_.configuration && context_.no_system)
+    throw UserError("needs particles, but the job has no \"system\"");
   if (!context_.configuration)
     throw BugError(path_ + ": asked for the particles before they were made");
   return *context_.configuration;

@@ -30,6 +30,7 @@ struct JobRecord {
 /// What all components of a job share. For a test, set `configuration` and leave the rest.
 struct SetupContext {
   const Configuration* configuration = nullptr;
+  bool no_system = false;  // the job has none: asking for particles is its mistake
   Device device;
   std::uint64_t seed = 1;
   Units units;

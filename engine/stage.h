@@ -10,11 +10,15 @@ class Run;
 class Stage {
  public:
   virtual ~Stage() = default;
+  /// Before run(), and before state() restores it where the run is resumed.
+  virtual void begin(Run&, bool /*resumed*/) {}
   /// Runs to its end, or until run.stop_requested(). Returns true when it has reached its end.
   virtual bool run(Run& run) = 0;
   /// True: the stage needs the job's system (particles and forces).
   virtual bool needs_system() const { return true; }
-  /// Units of progress, for the progress line: done of total.
+  /// The time step with which forces will first act, to judge overlaps at the start; 0: none.
+  virtual double first_timestep() const { return 0; }
+  /// State to keep in checkpoints: at least how far run() has come.
   virtual void state(Archive&) {}
 };
 

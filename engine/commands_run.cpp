@@ -1,0 +1,150 @@
+// run, resume, validate.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "engine/commands.h"
+#include "engine/run.h"
+#include "engine/signals.h"
+#include "io/checkpoint.h"
+
+namespace perrin {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+JobOptions options_of(const RunArguments& a) {
+  JobOptions options;
+  options.device = a.device;
+  options.threads = a.threads;
+  options.job_directory = folder_of(a.file);
+  options.output_directory =
+      a.output_directory.empty() ? fs::path(".") : fs::path(a.output_directory);
+  options.overwrite = a.overwrite;
+  options.quiet = a.quiet;
+  options.time_limit = parse_duration(a.time_limit);
+  return options;
+}
+
+void make_folders(const Job& job) {
+  const auto make = [](const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error && !fs::is_directory(folder))
+      throw UserError(
+          fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
+  };
+  make(job.context().output_directory);
+  for (const auto& [file, component] : job.context().outputs) make(folder_of(file));
+}
+
+void print_timings(const Simulation& simulation, std::uint64_t steps, double seconds) {
+  const Timings& t = simulation.timings;
+  const double known = t.neighbors + t.forces + t.integration + t.output;
+  const auto row = [&](const char* name, double s) {
+    fmt::print("  {:<12} {:>10.3f} s {:>5.1f} %\n", name, s, seconds > 0 ? 100 * s / seconds : 0);
+  };
+  fmt::print("time\n");
+  row("neighbours", t.neighbors);
+  row("forces", t.forces);
+  row("integration", t.integration);
+  row("output", t.output);
+  row("other", std::max(0.0, seconds - known));
+  row("total", seconds);
+  if (steps > 0 && seconds > 0)
+    fmt::print("{} steps, {:.5g} steps/s, {:.4g} million particle steps/s\n", steps,
+               double(steps) / seconds,
+               1e-6 * double(steps) * double(simulation.particles.size()) / seconds);
+}
+
+std::string job_path_text(const fs::path& path) {
+  return fs::absolute(path).lexically_normal().string();
+}
+
+void run_job(Job& job, const RunArguments& a, const JobOptions& options, Archive* restored) {
+  if (!a.quiet) fmt::print("Perrin {}\n{}", engine_version(), job.summary());
+  std::fflush(stdout);
+  make_folders(job);
+
+  RunParts parts = job.take_parts();
+  const Device device = job.context().device;
+  parts.write_checkpoint = [&](const fs::path& path, const Archive& archive) {
+    const fs::path folder = fs::absolute(folder_of(path)).lexically_normal();
+    Checkpoint c;
+    c.job = job.record().job;
+    c.version = job.record().version;
+    c.facts["device"] = device.name();
+    c.facts["threads"] = std::to_string(device.threads());
+    c.facts["job_directory"] = job_path_text(options.job_directory);
+    // Relative, so that the folder can be moved as a whole.
+    c.facts["output_directory"] = fs::absolute(options.output_directory)
+                                      .lexically_normal()
+                                      .lexically_relative(folder)
+                                      .string();
+    c.records = archive.records();
+    write_checkpoint(path, c);
+  };
+
+  Run run(std::move(parts), job.control());
+  if (restored) run.restore(std::move(*restored));
+  const std::uint64_t first_step = run.has_simulation() ? run.simulation().step() : 0;
+  const SignalWatch signals;
+  const bool complete = run.execute();
+  if (!a.quiet && run.has_simulation())
+    print_timings(run.simulation(), run.simulation().step() - first_step, run.seconds());
+  if (complete) return;
+  const std::string where =
+      run.has_simulation() ? fmt::format(" at step {}", run.simulation().step()) : "";
+  fmt::print("stopped by {}{}; go on with: perrin resume {}\n", run.stop_reason(), where,
+             run.checkpoint().string());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void run_command(const RunArguments& a) {
+  JsonFile file = JsonFile::read(a.file);
+  for (const auto& assignment : a.sets) file.set(assignment);
+  Components components;
+  const JobOptions options = options_of(a);
+  Job job(file, components.registry, components.plugins, options);
+  run_job(job, a, options, nullptr);
+}
+
+void resume_command(const RunArguments& a) {
+  Checkpoint checkpoint = read_checkpoint(a.file);
+  JsonFile file = JsonFile::parse(checkpoint.job, a.file);
+  for (const auto& assignment : a.sets) file.set(assignment);
+  Components components;
+  JobOptions options = options_of(a);
+  // The same device and number of threads, if not told otherwise: the same bits.
+  if (options.device.empty()) {
+    options.device = checkpoint.facts["device"];
+    if (options.threads == 0 && options.device == "cpu")
+      options.threads = std::stoi(checkpoint.facts["threads"]);
+  }
+  options.job_directory = checkpoint.facts["job_directory"];
+  if (a.output_directory.empty())
+    options.output_directory =
+        (folder_of(a.file) / checkpoint.facts["output_directory"]).lexically_normal();
+  options.default_checkpoint = fs::absolute(a.file);
+  Archive archive = Archive::restoring(std::move(checkpoint.records));
+  Job job(file, components.registry, components.plugins, options, &archive);
+  run_job(job, a, options, &archive);
+}
+
+void validate_command(const RunArguments& a) {
+  JsonFile file = JsonFile::read(a.file);
+  for (const auto& assignment : a.sets) file.set(assignment);
+  Components components;
+  JobOptions options = options_of(a);
+  options.validating = true;
+  const Job job(file, components.registry, components.plugins, options);
+  fmt::print("{}{}: nothing wrong found\n", job.summary(), a.file);
+}
+
+}  // namespace perrin

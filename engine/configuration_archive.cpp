@@ -1,0 +1,39 @@
+#include "engine/configuration_archive.h"
+
+namespace perrin {
+namespace {
+
+/// Names, one a line.
+void archive_names(Archive& archive, const std::string& name, std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& n : names) text += n + "\n";
+  archive(name, text);
+  if (archive.is_saving()) return;
+  names.clear();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    names.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+void archive_configuration(Archive& archive, Configuration& c) {
+  const Archive::Scope scope(archive, "configuration");
+  archive("box", c.box);
+  archive_names(archive, "types", c.types);
+  archive("position", c.position);
+  archive("type", c.type);
+  archive("mass", c.mass);
+  archive("charge", c.charge);
+  archive("diameter", c.diameter);
+  archive_names(archive, "bond_types", c.topology.bond_types);
+  archive_names(archive, "angle_types", c.topology.angle_types);
+  archive("bonds", c.topology.bonds);
+  archive("angles", c.topology.angles);
+  archive("molecule", c.topology.molecule);
+  archive("step", c.step);
+}
+
+}  // namespace perrin

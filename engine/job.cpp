@@ -1,0 +1,319 @@
+#include "engine/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "engine/checks.h"
+#include "engine/configuration_archive.h"
+#include "engine/md_stage.h"
+#include "engine/plugin_api.h"
+#include "engine/settings_parse.h"
+#include "engine/settings_schema.h"
+#include "engine/velocities.h"
+
+namespace perrin {
+
+JobSettings::JobSettings() : units("lj") {}
+
+void describe(Fields& d, JobSettings& s) {
+  d.optional("$schema", s.schema, Any{}, "for editors; Perrin does not read it");
+  d.optional("title", s.title, Any{}, "for people");
+  d.optional("author", s.author, Any{}, "name of the author to write into output files");
+  d.optional("plugins", s.plugins, Any{}, "plug-ins to load, by name or path");
+  d.optional("units", s.units, Any{},
+             "\"lj\" (reduced units) or the units of length, energy and mass");
+  d.optional("seed", s.seed, Any{}, "seed of all random numbers; drawn and recorded where absent");
+  d.optional("device", s.device, Any{}, "auto, cpu, cuda or cuda:N; --device overrides it");
+  d.optional("system", s.system, Any{}, "where the particles come from");
+  d.optional("velocity", s.velocity, Any{},
+             "draw the initial velocities, whatever velocities the system has");
+  d.optional("neighbors", s.neighbors, Any{}, "the neighbour list");
+  d.optional("forces", s.forces, Any{}, "what acts on the particles");
+  d.optional("observers", s.observers, Any{}, "what is written or measured");
+  d.required("stages", s.stages, Any{}, "what is done, one after the other");
+}
+
+Json job_schema(const Registry& registry) {
+  Json job = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+              {"title", fmt::format("A job of Perrin {}", engine_version())}};
+  job.update(schema<JobSettings>());
+  Json units = schema<UnitNames>();
+  job["properties"]["units"] = {{"anyOf", {{{"const", "lj"}}, std::move(units)}},
+                                {"description", job["properties"]["units"]["description"]},
+                                {"default", "lj"}};
+  job["properties"]["stages"]["minItems"] = 1;
+  job["definitions"] = schema_definitions(registry);
+  return job;
+}
+
+Job::Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOptions options,
+         Archive* restored)
+    : file_(file),
+      registry_(registry),
+      plugins_(plugins),
+      options_(std::move(options)),
+      control_(std::make_unique<RunControl>()) {
+  context_.report = [this](const std::string& path, const std::string& what) {
+    report(path, what);
+  };
+  context_.job_directory = options_.job_directory;
+  context_.output_directory = options_.output_directory;
+  context_.validating = options_.validating;
+  context_.resuming = restored != nullptr;
+  context_.overwrite = options_.overwrite;
+  context_.control = control_.get();
+  if (!file_.value().is_object())
+    throw UserError(
+        fmt::format("{}: must be an object, got {}", file_.place(""), shown(file_.value())));
+
+  load_plugins();
+  parse();
+  parse_units();
+  choose_device();
+  make_system(restored);
+  if (context_.configuration || context_.no_system) make_components();
+  problems_.throw_if_any();
+  if (context_.configuration) make_simulation(restored != nullptr);
+  problems_.throw_if_any();
+  describe_itself();
+}
+
+void Job::report(const std::string& path, const std::string& what) {
+  problems_.add(file_.problem(path, what));
+}
+
+bool Job::has_problem_under(const std::string& path) const {
+  return std::any_of(problems_.list().begin(), problems_.list().end(), [&](const Problem& p) {
+    if (p.path.rfind(path, 0) != 0) return false;
+    return p.path.size() == path.size() || p.path[path.size()] == '.' || p.path[path.size()] == '[';
+  });
+}
+
+void Job::load_plugins() {
+  const auto list = file_.value().find("plugins");
+  if (list == file_.value().end() || !list->is_array()) return;  // parse() says what is wrong
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    if (!(*list)[i].is_string()) continue;
+    try {
+      plugins_.load((*list)[i].get<std::string>(), options_.job_directory);
+    } catch (const UserError& e) {
+      report(join_path("plugins", i), e.what());
+    }
+  }
+}
+
+void Job::parse() {
+  SettingsParser parser(registry_, context_.report);
+  parser.parse(file_.value(), "", settings_);
+  providers_ = parser.providers();
+  if (settings_.stages.empty() && !has_problem_under("stages") && file_.value().contains("stages"))
+    report("stages", "must have at least one stage");
+  // A type may be unknown because its plug-in was refused: say so beside it.
+  const bool unknown = std::any_of(
+      problems_.list().begin(), problems_.list().end(),
+      [](const Problem& p) { return p.what.rfind("unknown", 0) == 0 && p.path.ends_with("type"); });
+  if (unknown)
+    for (const auto& refused : plugins_.refused())
+      problems_.add({"", std::numeric_limits<int>::max(), refused.path.string(),
+                     "this plug-in was not loaded: " + refused.reason});
+}
+
+void Job::parse_units() {
+  const Json& units = settings_.units;
+  if (units.is_string() && units.get<std::string>() == "lj") return;
+  if (!units.is_object())
+    return report("units", fmt::format("must be \"lj\" or an object with length, energy and mass, "
+                                       "got {}",
+                                       shown(units)));
+  UnitNames names;
+  SettingsParser(registry_, context_.report).parse(units, "units", names);
+  if (!has_problem_under("units")) context_.units = make_units(names);
+}
+
+void Job::choose_device() {
+  // Seeds stay below 2^53, so that every reader of the record gets them back exactly.
+  if (!settings_.seed) {
+    std::random_device entropy;
+    settings_.seed = ((std::uint64_t(entropy()) << 32) | entropy()) >> 11;
+  }
+  context_.seed = *settings_.seed;
+  const bool from_command_line = !options_.device.empty();
+  try {
+    // Validating needs no GPU.
+    context_.device = options_.validating
+                          ? Device::cpu(options_.threads)
+                          : Device::parse(from_command_line ? options_.device : settings_.device,
+                                          options_.threads);
+  } catch (const UserError& e) {
+    if (from_command_line)
+      problems_.add({"--device", 0, "", e.what()});
+    else
+      report("device", e.what());
+  }
+  if (!problems_.empty()) return;
+  Json job = perrin::record(settings_);
+  if (settings_.schema.empty()) job.erase("$schema");
+  job["seed"] = *settings_.seed;
+  std::string plugins;
+  for (const auto& p : plugins_.loaded())
+    if (providers_.count(p.name))
+      plugins += fmt::format("{}{} {}", plugins.empty() ? "" : ", ", p.name, p.version);
+  context_.record = {job.dump(2),
+                     *settings_.seed,
+                     fmt::format("{} ({})", engine_version(), build_tag()),
+                     context_.device.description(),
+                     plugins,
+                     settings_.author};
+}
+
+template <class Component>
+std::unique_ptr<Component> Job::make(const Part<Component>& part) {
+  if (!part || has_problem_under(part.path)) return nullptr;
+  Setup setup(context_, part.path);
+  const std::size_t before = problems_.list().size();
+  try {
+    std::unique_ptr<Component> component(
+        static_cast<Component*>(part.row->make(part.settings.get(), setup)));
+    PERRIN_ASSERT(component || problems_.list().size() > before);
+    return component;
+  } catch (const UserError& e) {
+    report(part.path, e.what());
+    return nullptr;
+  }
+}
+
+template <class Component>
+std::vector<std::unique_ptr<Component>> Job::make_all(const std::vector<Part<Component>>& parts) {
+  std::vector<std::unique_ptr<Component>> list;
+  for (const auto& part : parts) list.push_back(make(part));
+  return list;
+}
+
+void Job::make_system(Archive* restored) {
+  if (!file_.value().contains("system")) {
+    context_.no_system = true;
+    return;
+  }
+  if (restored) {
+    archive_configuration(*restored, configuration_);
+    context_.configuration = &configuration_;
+    return;
+  }
+  const auto source = make(settings_.system);
+  if (!source) return;
+  try {
+    configuration_ = source->make();
+  } catch (const UserError& e) {
+    return report("system", e.what());
+  }
+  const auto wrong = check_configuration(configuration_);
+  for (const auto& what : wrong) report("system", what);
+  if (!wrong.empty()) return;
+  if (settings_.velocity && !has_problem_under("velocity"))
+    draw_velocities(configuration_, settings_.velocity->temperature, context_.units.k_boltzmann,
+                    context_.seed);
+  context_.configuration = &configuration_;
+}
+
+void Job::make_components() {
+  forces_ = make_all(settings_.forces);
+  parts_.observers = make_all(settings_.observers);
+  parts_.stages = make_all(settings_.stages);
+  for (std::size_t i = 0; i < settings_.stages.size(); ++i) {
+    const auto& part = settings_.stages[i];
+    if (!part) continue;
+    const Json stage = record_component(part);
+    parts_.stage_names.push_back(stage.value("name", part.row->type));
+  }
+  if (context_.no_system) {
+    const auto needs = [](const auto& s) { return s && s->needs_system(); };
+    if (std::any_of(parts_.stages.begin(), parts_.stages.end(), needs))
+      report("", "the key \"system\" is missing: a stage of this job moves particles");
+    return;
+  }
+  check_ranges();
+}
+
+void Job::check_ranges() {
+  const double largest = largest_range(configuration_.box);
+  double longest = 0;
+  for (std::size_t i = 0; i < forces_.size(); ++i) {
+    if (!forces_[i]) continue;
+    const double range = forces_[i]->range();
+    longest = std::max(longest, range);
+    if (range <= largest) continue;
+    const std::string path = settings_.forces[i].path;
+    const bool has_cutoff = file_.value()["forces"][i].contains("cutoff");
+    report(
+        has_cutoff ? join_path(path, "cutoff") : path,
+        fmt::format("must reach at most half the smallest height of the box ({:.6g}), got {:.6g}",
+                    largest, range));
+  }
+  const double skin = settings_.neighbors.skin;
+  if (longest > 0 && longest <= largest && longest + skin > largest)
+    report("neighbors.skin",
+           fmt::format("with the longest cut-off ({:.6g}) it must reach at most half the smallest "
+                       "height of the box ({:.6g}), got {:.6g}",
+                       longest, largest, skin));
+}
+
+void Job::make_simulation(bool resumed) {
+  try {
+    parts_.simulation = std::make_unique<Simulation>(
+        context_.device, configuration_, std::move(forces_), context_.seed, settings_.neighbors);
+    parts_.simulation->k_boltzmann = context_.units.k_boltzmann;
+    if (!resumed && parts_.stages.front()->needs_system())
+      check_start(*parts_.simulation, parts_.stages.front()->first_timestep());
+  } catch (const UserError& e) {
+    report("system", e.what());
+  }
+}
+
+void Job::describe_itself() {
+  parts_.output_directory = options_.output_directory;
+  parts_.seed = context_.seed;
+  parts_.quiet = options_.quiet;
+  parts_.time_limit = options_.time_limit;
+  parts_.default_checkpoint = options_.output_directory / options_.default_checkpoint;
+  const auto line = [&](const char* what, const std::string& text) {
+    summary_ += fmt::format("{:<10}{}\n", what, text);
+  };
+  if (!settings_.title.empty()) line("title", settings_.title);
+  if (context_.configuration) {
+    const Configuration& c = configuration_;
+    std::string types;
+    for (std::size_t t = 0; t < c.types.size(); ++t)
+      types += fmt::format("{}{} {}", t ? ", " : "",
+                           std::count(c.type.begin(), c.type.end(), std::uint32_t(t)), c.types[t]);
+    std::string box = fmt::format("{:.6g} × {:.6g}", c.box.length.x, c.box.length.y);
+    if (c.box.dimension == 3) box += fmt::format(" × {:.6g}", c.box.length.z);
+    if (!c.box.orthogonal())
+      box += fmt::format(" tilted by {:.6g}, {:.6g}, {:.6g}", c.box.xy, c.box.xz, c.box.yz);
+    std::string walls;
+    for (int axis = 0; axis < c.box.dimension; ++axis)
+      if (!c.box.periodic[static_cast<std::size_t>(axis)]) walls += "xyz"[axis];
+    if (!walls.empty()) box += ", not periodic along " + walls;
+    line("system", fmt::format("{} particles ({}), box {}", c.position.size(), types, box));
+    if (!c.topology.bonds.empty())
+      line("",
+           fmt::format("{} bonds, {} angles", c.topology.bonds.size(), c.topology.angles.size()));
+  }
+  std::string forces;
+  for (const auto& f : settings_.forces) forces += (forces.empty() ? "" : ", ") + f.row->type;
+  if (!forces.empty()) line("forces", forces);
+  std::string stages;
+  for (const auto& name : parts_.stage_names) stages += (stages.empty() ? "" : ", ") + name;
+  line("stages", stages);
+  const Units& u = context_.units;
+  if (!u.reduced())
+    line("units", fmt::format("{}, {}, {}; time {}", u.length, u.energy, u.mass, u.time));
+  line("device", context_.record.device);
+  line("precision", PERRIN_PRECISION_NAME);
+  line("seed", std::to_string(context_.seed));
+  if (!context_.record.plugins.empty()) line("plug-ins", context_.record.plugins);
+}
+
+}  // namespace perrin

@@ -1,0 +1,67 @@
+#include "engine/md_stage.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/registry.h"
+#include "engine/run.h"
+
+namespace perrin {
+
+MdStage::MdStage(const MdSettings& settings, Setup& setup)
+    : steps_(settings.steps), integrator_(setup.make(settings.integrator)) {}
+
+void MdStage::begin(Run& run, bool resumed) {
+  Simulation& simulation = run.simulation();
+  // Another integrator takes over; a resumed one goes on with the forces that it had.
+  if (!resumed && run.stage_index() > 0) simulation.invalidate();
+  integrator_->begin(simulation);
+  run.control().heat = [this, &simulation] { return integrator_->heat(simulation); };
+}
+
+double MdStage::first_timestep() const {
+  // A minimiser is there to pull overlapping particles apart; whatever else is not.
+  return integrator_->recordable() ? integrator_->timestep() : 0;
+}
+
+bool MdStage::run(Run& run) {
+  Simulation& simulation = run.simulation();
+  run.start_progress("steps", done_, steps_);
+  run.observe();
+  // Chunks of about a tenth of a second, so that signals are heard and the line moves.
+  std::int64_t chunk = 1;
+  while (done_ < steps_ && !integrator_->finished(simulation)) {
+    if (run.stop_requested()) {
+      run.progress(done_);
+      return false;
+    }
+    const std::int64_t n = std::min({chunk, steps_ - done_, run.steps_to_observer()});
+    const auto begin = std::chrono::steady_clock::now();
+    simulation.advance(*integrator_, n);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (n == chunk) {
+      if (seconds < 0.05) chunk *= 2;
+      if (seconds > 0.2) chunk = std::max<std::int64_t>(1, chunk / 2);
+    }
+    done_ += n;
+    run.observe();
+    run.progress(done_);
+  }
+  run.finish_progress(done_);
+  return true;
+}
+
+void MdStage::state(Archive& archive) {
+  archive("done", done_);
+  const Archive::Scope scope(archive, "integrator");
+  integrator_->state(archive);
+}
+
+void register_md_stage(Registry& registry) {
+  registry.add<Stage, MdSettings>(
+      "md", "molecular dynamics: so many steps of an integrator",
+      [](const MdSettings& s, Setup& setup) { return std::make_unique<MdStage>(s, setup); });
+}
+
+}  // namespace perrin

@@ -1,0 +1,44 @@
+// Stage "md": so many steps of an integrator.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/integrator.h"
+#include "engine/settings.h"
+#include "engine/setup.h"
+#include "engine/stage.h"
+
+namespace perrin {
+
+class Registry;
+
+struct MdSettings {
+  std::int64_t steps = 0;
+  Part<Integrator> integrator;
+  std::string name = "md";
+};
+
+template <class D>
+void describe(D& d, MdSettings& s) {
+  d.required("steps", s.steps, NonNegative{}, "number of steps");
+  d.required("integrator", s.integrator, Any{}, "how the particles move");
+  d.optional("name", s.name, Any{}, "name of the stage on the console");
+}
+
+class MdStage : public Stage {
+ public:
+  MdStage(const MdSettings& settings, Setup& setup);
+  void begin(Run& run, bool resumed) override;
+  bool run(Run& run) override;
+  double first_timestep() const override;
+  void state(Archive& archive) override;
+
+ private:
+  std::int64_t steps_, done_ = 0;
+  std::unique_ptr<Integrator> integrator_;
+};
+
+void register_md_stage(Registry& registry);
+
+}  // namespace perrin

@@ -1,0 +1,41 @@
+// The progress of a run on the console: one line that updates in place on a terminal, sparse plain
+// lines elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace perrin {
+
+class Progress {
+ public:
+  /// `quiet`: prints nothing at all. `terminal`: standard output is one.
+  Progress(bool quiet, bool terminal) : quiet_(quiet), terminal_(terminal) {}
+  ~Progress() { clear(); }
+
+  /// Starts counting for a stage that has `done` of `total` units behind it.
+  void start(const std::string& stage, const std::string& unit, std::int64_t done,
+             std::int64_t total);
+  void update(std::int64_t done);
+  void finish(std::int64_t done);
+  /// A line of its own, above the progress line.
+  void print(const std::string& line);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string line(std::int64_t done) const;
+  void show(std::int64_t done);
+  void clear();
+
+  bool quiet_, terminal_;
+  std::string stage_, unit_, shown_;
+  std::int64_t first_ = 0, total_ = 0;
+  Clock::time_point begin_{}, last_{};
+  double next_fraction_ = 0;
+};
+
+/// "1:02:03", "0:42".
+std::string clock_text(double seconds);
+
+}  // namespace perrin
