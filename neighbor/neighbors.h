@@ -63,6 +63,8 @@ class Neighbors {
   /// Makes the next update() build.
   void invalidate();
   NeighborListView list() const;
+  const Buffer<std::uint32_t>& count_buffer() const { return count_; }
+  const Buffer<std::uint32_t>& entries_buffer() const { return entries_; }
 
   /// After a halt: true if the list was full; then it has been enlarged and built.
   bool recover();

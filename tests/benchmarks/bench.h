@@ -1,0 +1,33 @@
+// What the subjects of perrin-bench share: sizes, timing, and the line of JSON each prints.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/device.h"
+
+namespace perrin::bench {
+
+struct Options {
+  Device device;
+  std::vector<long> sizes;  // empty: the subject's own
+  double seconds = 2;       // of measuring per line
+};
+
+/// Wall-clock seconds of one call of `work`, the device waited for: the median of repetitions that
+/// fill `seconds`, after one call to warm up.
+double median_time(const Device& device, double seconds, const std::function<void()>& work);
+
+/// Prints {"subject", "size", "device", "time_s", "rate", "rate_unit", "baseline", "ratio", …}:
+/// ratio = rate / baseline rate.
+void print_line(nlohmann::json line);
+
+/// Bytes per second of a copy on this device, read plus write.
+double copy_bandwidth(const Device& device);
+
+int lj(const Options& options);
+
+}  // namespace perrin::bench

@@ -1,0 +1,99 @@
+// perrin-bench lj: the Lennard-Jones liquid, rho 0.8442, r_c 2.5, NVE near T 0.7, dt 0.005, in the
+// steady state, list builds included. Baselines: on a GPU, moving what a step must at least read
+// and write; on the CPU, LAMMPS (`lmp` with the opt package, two MPI ranks) in the same run where it
+// is installed, else the same copy.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/simulation.h"
+#include "integrators/velocity_verlet.h"
+#include "neighbor/neighbors.h"
+#include "tests/benchmarks/bench.h"
+#include "tests/fluids.h"
+
+namespace perrin::bench {
+namespace {
+
+/// Steps per second of LAMMPS for this many fcc cells, or 0 without LAMMPS.
+double lammps_steps_per_second(int cells, int steps) {
+  if (std::system("command -v lmp >/dev/null 2>&1 && command -v mpirun >/dev/null 2>&1") != 0)
+    return 0;
+  const auto folder = std::filesystem::temp_directory_path() / "perrin-bench-lammps";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "in.lj") << fmt::format(
+      "units lj\natom_style atomic\nlattice fcc 0.8442\nregion box block 0 {0} 0 {0} 0 {0}\n"
+      "create_box 1 box\ncreate_atoms 1 box\nmass 1 1.0\nvelocity all create 1.44 87287\n"
+      "pair_style lj/cut 2.5\npair_coeff 1 1 1.0 1.0 2.5\nneighbor 0.3 bin\n"
+      "neigh_modify every 1 delay 0 check yes\nfix 1 all nve\ntimestep 0.005\nthermo 1000\n"
+      "run 300\nrun {1}\n",
+      cells, steps);
+  const std::string command = fmt::format(
+      "cd {} && OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe -np 2 "
+      "lmp -sf opt -in in.lj -log none 2>/dev/null",
+      folder.string());
+  FILE* pipe = popen(command.c_str(), "r");
+  double seconds = 0;  // of the second run, the last to be reported
+  char line[512];
+  while (pipe && std::fgets(line, sizeof line, pipe)) {
+    double value = 0;
+    if (std::sscanf(line, "Loop time of %lf on", &value) == 1) seconds = value;
+  }
+  if (pipe) pclose(pipe);
+  std::filesystem::remove_all(folder);
+  return seconds > 0 ? steps / seconds : 0;
+}
+
+}  // namespace
+
+int lj(const Options& options) {
+  const bool cuda = options.device.is_cuda();
+  std::vector<long> sizes = options.sizes;
+  if (sizes.empty()) sizes = cuda ? std::vector<long>{4000, 62500, 256000, 1000188, 4000000}
+                                  : std::vector<long>{4000, 32000, 256000};
+  const double bandwidth = copy_bandwidth(options.device);
+  for (const long size : sizes) {
+    const int cells = std::max(4, int(std::lround(std::cbrt(double(size) / 4))));
+    Configuration c = fcc(cells, 0.8442);
+    thermalize(c, 1.44, 1);
+    const double n = double(c.position.size());
+    Simulation s(options.device, c, lennard_jones<PlainCut>(options.device, 2.5));
+    VelocityVerlet integrator({0.005});
+    integrator.begin(s);
+    s.advance(integrator, cuda ? 2000 : 300);  // melts; also the warm-up
+    const auto builds = s.neighbors->builds();
+    const auto first = s.step();
+    const double bytes = 2 * n * (sizeof(Position) + 2 * sizeof(Real4));
+    const std::int64_t chunk = std::max<std::int64_t>(
+        20, std::int64_t(0.1 / (n * (cuda ? 1e-9 : 2e-7))));
+    const double time =
+        median_time(options.device, options.seconds, [&] { s.advance(integrator, chunk); }) /
+        double(chunk);
+    nlohmann::json line = {{"subject", "lj"},
+                           {"size", c.position.size()},
+                           {"device", options.device.description()},
+                           {"time_s", time},
+                           {"rate", 1 / time},
+                           {"rate_unit", "steps/s"},
+                           {"particle_steps_per_s", n / time},
+                           {"temperature", s.temperature()},
+                           {"steps_per_build",
+                            double(s.step() - first) / double(s.neighbors->builds() - builds)},
+                           {"entries_per_particle", s.neighbors->mean_entries()},
+                           {"baseline", "copy of what a step must read and write"},
+                           {"ratio", bytes / bandwidth / time}};
+    const double lammps = cuda ? 0 : lammps_steps_per_second(cells, int(chunk) + 100);
+    if (lammps > 0) {
+      line["baseline"] = "LAMMPS, mpirun -np 2 lmp -sf opt";
+      line["baseline_rate"] = lammps;
+      line["ratio"] = 1 / time / lammps;
+    }
+    print_line(line);
+  }
+  return 0;
+}
+
+}  // namespace perrin::bench

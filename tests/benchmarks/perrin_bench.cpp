@@ -1,0 +1,35 @@
+// perrin-bench SUBJECT: measures, and prints one line of JSON per measurement.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "tests/benchmarks/bench.h"
+
+int main(int argc, char** argv) {
+  using namespace perrin;
+  CLI::App app("Benchmarks of Perrin: one JSON object per line.");
+  std::string device = "auto";
+  int threads = 0;
+  bench::Options options;
+  app.add_option("--device", device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  app.add_option("--threads", threads, "CPU threads; 0: all");
+  app.add_option("--sizes", options.sizes, "numbers of particles, instead of the subject's own");
+  app.add_option("--seconds", options.seconds, "measuring time per line")->capture_default_str();
+  app.require_subcommand(1);
+  app.fallthrough();
+  struct Subject {
+    const char *name, *help;
+    int (*run)(const bench::Options&);
+  };
+  const Subject subjects[] = {{"lj", "the Lennard-Jones liquid, steps per second", bench::lj}};
+  for (const auto& s : subjects) app.add_subcommand(s.name, s.help);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    options.device = Device::parse(device, threads);
+    for (const auto& s : subjects)
+      if (app.got_subcommand(s.name)) return s.run(options);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "perrin-bench: %s\n", e.what());
+    return 2;
+  }
+  return 0;
+}

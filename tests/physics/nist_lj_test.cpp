@@ -1,0 +1,94 @@
+// Energies, virials and pair counts of NIST's Lennard-Jones sample configurations
+// (tests/reference/nist_lj/README.md). The default build must agree to 2e-6, the double build to 1e-9:
+// there the step of the fixed-point positions is what is left.
+#include <fstream>
+
+#include "engine/simulation.h"
+#include "neighbor/neighbors.h"
+#include "tests/devices.h"
+#include "tests/fluids.h"
+
+namespace perrin {
+namespace {
+
+struct Row {
+  int configuration;
+  double cutoff, energy, virial;  // virial: sum over pairs of f · r
+  long pairs;
+  double tail;
+};
+const Row truncated[] = {{1, 3, -4351.540194544, -568.665465318, 35677, -198.488883744},
+                         {1, 4, -4467.495724948, -1263.883371872, 85488, -83.768986403},
+                         {2, 3, -690.004045173, -568.457340738, 5038, -24.229600066},
+                         {2, 4, -704.603319727, -655.987560707, 11215, -10.225706348},
+                         {3, 3, -1146.667420834, -1164.949650713, 9263, -49.622220936},
+                         {3, 4, -1175.380567225, -1337.102617301, 21683, -20.942246601},
+                         {4, 3, -16.790321305, -46.249196746, 129, -0.545166001},
+                         {4, 4, -17.060453220, -47.868828191, 249, -0.230078393}};
+const Row shifted[] = {{1, 3, -3870.924885784, 317.538346012, 35677, 0},
+                       {2, 3, -620.119860998, -445.331049620, 5038, 0},
+                       {3, 3, -1020.965707482, -935.777201176, 9263, 0},
+                       {4, 3, -15.001402287, -43.096005539, 129, 0}};
+constexpr double tolerance = sizeof(Real) == 4 ? 2e-6 : 1e-9;
+
+Configuration read(int number) {
+  std::ifstream in(std::string(PERRIN_SOURCE_DIR) +
+                   "/tests/reference/nist_lj/lj_sample_config_periodic" + std::to_string(number) +
+                   ".txt");
+  Configuration c;
+  std::size_t n = 0;
+  in >> c.box.length.x >> c.box.length.y >> c.box.length.z >> n;
+  c.box.origin = -0.5 * c.box.length;
+  c.types = {"A"};
+  for (std::size_t k = 0; k < n; ++k) {
+    long id = 0;
+    Vec3<double> r;
+    in >> id >> r.x >> r.y >> r.z;
+    c.position.push_back(r);
+  }
+  EXPECT_TRUE(bool(in)) << "cannot read configuration " << number;
+  c.type.assign(c.position.size(), 0);
+  return c;
+}
+
+class NistLj : public DeviceTest {
+ protected:
+  template <class Mode>
+  void check(const Row& row) {
+    SCOPED_TRACE(testing::Message() << "configuration " << row.configuration << ", cut-off "
+                                    << row.cutoff);
+    NeighborSettings settings;
+    settings.skin = 1e-6;  // the list then holds the pairs within the cut-off, each twice
+    Simulation s(device(), read(row.configuration), lennard_jones<Mode>(device(), row.cutoff), 0,
+                 settings);
+    const Totals& t = s.totals();
+    EXPECT_NEAR(t.potential, row.energy, tolerance * std::abs(row.energy));
+    // Terms of both signs cancel in the virial; the rounding is that of the terms, whose size the energy has.
+    EXPECT_NEAR(t.virial[0] + t.virial[1] + t.virial[2], row.virial,
+                tolerance * (std::abs(row.virial) + 6 * std::abs(row.energy)));
+    EXPECT_EQ(std::lround(s.neighbors->mean_entries() * double(s.particles.size()) / 2), row.pairs);
+  }
+};
+
+TEST_P(NistLj, PlainCut) {
+  for (const Row& row : truncated) check<PlainCut>(row);
+}
+
+TEST_P(NistLj, LinearForceShift) {
+  for (const Row& row : shifted) check<ForceShift>(row);
+}
+
+TEST(NistLjTail, LongRangeCorrections) {
+  for (const Row& row : truncated) {
+    const Configuration c = read(row.configuration);
+    const double n = double(c.position.size());
+    const double tail =
+        2 * M_PI * n * n / c.box.volume() * LennardJones::tail_energy({1, 1}, row.cutoff);
+    EXPECT_NEAR(tail, row.tail, 1e-8);
+  }
+}
+
+PERRIN_INSTANTIATE_DEVICES(NistLj);
+
+}  // namespace
+}  // namespace perrin

@@ -1,0 +1,158 @@
+// The Lennard-Jones liquid at constant energy: drift, fluctuation, momentum, reproducibility.
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/simulation.h"
+#include "integrators/velocity_verlet.h"
+#include "neighbor/neighbors.h"
+#include "tests/devices.h"
+#include "tests/fluids.h"
+
+namespace perrin {
+namespace {
+
+struct Fit {
+  double drift;        // of the energy per particle over the whole run (linear fit)
+  double fluctuation;  // standard deviation about the line, per particle
+};
+
+/// Runs `steps` steps and fits the total energy.
+Fit run(Simulation& s, double timestep, std::int64_t steps, int samples) {
+  VelocityVerlet integrator({timestep});
+  integrator.begin(s);
+  std::vector<double> t, e;
+  for (int k = 0; k < samples; ++k) {
+    s.advance(integrator, steps / samples);
+    t.push_back(double(k));
+    e.push_back((s.totals().potential + s.totals().kinetic) / double(s.particles.size()));
+  }
+  const double n = double(samples);
+  double mt = 0, me = 0, stt = 0, ste = 0;
+  for (std::size_t k = 0; k < e.size(); ++k) mt += t[k] / n, me += e[k] / n;
+  for (std::size_t k = 0; k < e.size(); ++k)
+    stt += (t[k] - mt) * (t[k] - mt), ste += (t[k] - mt) * (e[k] - me);
+  const double slope = ste / stt;
+  double variance = 0;
+  for (std::size_t k = 0; k < e.size(); ++k) {
+    const double r = e[k] - me - slope * (t[k] - mt);
+    variance += r * r / n;
+  }
+  return {slope * n, std::sqrt(variance)};
+}
+
+/// 10 976 particles at rho 0.8442, melted, T near 0.7.
+Configuration liquid(const Device& device, int cells) {
+  Configuration c = fcc(cells, 0.8442);
+  thermalize(c, 1.44, 5);
+  Simulation s(device, c, lennard_jones<ForceShift>(device, 2.5));
+  VelocityVerlet integrator({0.005});
+  integrator.begin(s);
+  s.advance(integrator, 2000);
+  return s.particles.configuration();
+}
+
+class Nve : public DeviceTest {};
+
+TEST_P(Nve, EnergyDoesNotDriftAndFluctuatesAsTheSquareOfTheTimeStep) {
+  // 10⁵ steps on a GPU; on the CPU 1/10 of them unless PERRIN_LONG_TESTS asks for all, with the
+  // bound for the whole run all the same.
+  const bool whole = device().is_cuda() || std::getenv("PERRIN_LONG_TESTS");
+  const std::int64_t steps = whole ? 100000 : 10000;
+  const double bound = sizeof(Real) == 4 ? 2e-5 : 2e-6;
+  const Configuration start = liquid(device(), 14);
+  Fit fit[2];
+  for (const int k : {0, 1}) {
+    Simulation s(device(), start, lennard_jones<ForceShift>(device(), 2.5));
+    fit[k] = run(s, 0.005 / (1 + k), steps, 500);
+    EXPECT_NEAR(s.temperature(), 0.7, 0.1);
+    std::printf("%s dt %g: drift %.3g, fluctuation %.3g per particle over %ld steps\n", GetParam(),
+                0.005 / (1 + k), fit[k].drift, fit[k].fluctuation, long(steps));
+  }
+  // The slope of a line through 500 samples that fluctuate carries an error of its own:
+  // sqrt(12 / 500) of the fluctuation over the run.
+  for (const Fit& f : fit)
+    EXPECT_LT(std::abs(f.drift), bound + 3 * std::sqrt(12.0 / 500) * f.fluctuation);
+  // dt² means a factor 4. The fluctuation's own statistical error is about 10 % (correlated samples).
+  EXPECT_NEAR(fit[0].fluctuation / fit[1].fluctuation, 4, 0.8);
+}
+
+TEST_P(Nve, MomentumIsConservedToRounding) {
+  Configuration c = fcc(6, 0.8442);
+  thermalize(c, 1.44, 6);
+  Simulation s(device(), c, lennard_jones<ForceShift>(device(), 2.5));
+  VelocityVerlet integrator({0.005});
+  integrator.begin(s);
+  const auto before = s.totals().momentum;
+  const std::int64_t steps = 2000;
+  s.advance(integrator, steps);
+  const auto p = s.totals().momentum - before;
+  // Every kick rounds a velocity of size 1 (half a unit in the last place, uniform) and a force
+  // sum of some 50 terms of size 30 by dt/2: independent errors add as the square root of their number.
+  const double epsilon = sizeof(Real) == 4 ? 6e-8 : 1.1e-16;
+  const double one = epsilon * (1 + std::sqrt(50.0) * 30 * 0.0025);
+  const double expected = one * std::sqrt(2.0 * double(steps) * double(s.particles.size()));
+  EXPECT_LT(std::sqrt(dot(p, p)), 5 * expected);
+}
+
+TEST_P(Nve, SameJobSameBits) {
+  Configuration c = fcc(7, 0.8442);
+  thermalize(c, 1.44, 7);
+  const auto result = [&](const Device& d, std::initializer_list<int> chunks) {
+    Simulation s(d, c, lennard_jones<ForceShift>(d, 2.5));
+    VelocityVerlet integrator({0.005});
+    integrator.begin(s);
+    for (const int n : chunks) s.advance(integrator, n);
+    EXPECT_GT(s.neighbors->builds(), 3);
+    return std::pair{s.particles.position.to_host(), s.particles.velocity.to_host()};
+  };
+  const auto equal = [](const auto& a, const auto& b) {
+    return std::memcmp(a.first.data(), b.first.data(), a.first.size() * sizeof a.first[0]) == 0 &&
+           std::memcmp(a.second.data(), b.second.data(), a.second.size() * sizeof a.second[0]) == 0;
+  };
+  const auto once = result(device(), {300});
+  EXPECT_TRUE(equal(once, result(device(), {300})));
+  // In other portions: recorded and unrecorded steps are the same steps.
+  EXPECT_TRUE(equal(once, result(device(), {1, 2, 150, 147})));
+  // Forces are summed per particle: the number of threads does not matter either.
+  if (!device().is_cuda()) EXPECT_TRUE(equal(once, result(Device::cpu(1), {300})));
+}
+
+TEST_P(Nve, AFullListInTheMiddleOfAStepChangesNoBit) {
+  // A gas that is drawn together: the list outgrows its first capacity while steps are replayed.
+  Configuration c = fcc(5, 0.02);
+  thermalize(c, 0.01, 8);
+  for (std::size_t i = 0; i < c.position.size(); ++i)
+    c.velocity[i] -= 0.2 * c.position[i];  // implosion
+  const auto result = [&](int chunk) {
+    Simulation s(device(), c, lennard_jones<ForceShift>(device(), 2.5));
+    VelocityVerlet integrator({0.002});
+    integrator.begin(s);
+    for (int k = 0; k < 2400; k += chunk) s.advance(integrator, chunk);
+    EXPECT_GT(s.neighbors->version(), 0) << "the list was never full: the test tests nothing";
+    return s.particles.position.to_host();
+  };
+  const auto a = result(2400), b = result(16);
+  EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]), 0);
+}
+
+TEST_P(Nve, AParticleFlyingOffStopsTheRun) {
+  Configuration c = fcc(5, 0.8442);
+  thermalize(c, 0.5, 9);
+  c.velocity[123] = {4000, 0, 0};
+  Simulation s(device(), c, lennard_jones<ForceShift>(device(), 2.5));
+  VelocityVerlet integrator({0.005});
+  integrator.begin(s);
+  try {
+    s.advance(integrator, 50);
+    FAIL() << "no error";
+  } catch (const RunError& e) {
+    EXPECT_NE(std::string(e.what()).find("step 0: particle 123 moved"), std::string::npos)
+        << e.what();
+  }
+}
+
+PERRIN_INSTANTIATE_DEVICES(Nve);
+
+}  // namespace
+}  // namespace perrin
