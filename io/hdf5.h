@@ -112,6 +112,7 @@ class Node {
   }
   void read_row(hid_t type, std::int64_t row, void* data) const;
   std::string read_text() const;
+  std::vector<std::string> read_texts() const { return read_texts(id_, false); }
 
   [[noreturn]] void fail(const std::string& what) const;
 

@@ -1,0 +1,417 @@
+// LAMMPS data files: one configuration.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "engine/error.h"
+#include "io/formats.h"
+#include "io/text_file.h"
+#include "io/text_lines.h"
+
+namespace perrin::io {
+namespace {
+
+/// Where the columns of a row of "Atoms" are; -1: absent. id is always the first.
+struct AtomStyle {
+  int molecule, type, charge, position;
+};
+
+std::optional<AtomStyle> style_of_name(const std::string& name) {
+  if (name == "atomic") return AtomStyle{-1, 1, -1, 2};
+  if (name == "charge") return AtomStyle{-1, 1, 2, 3};
+  if (name == "bond" || name == "angle" || name == "molecular") return AtomStyle{1, 2, -1, 3};
+  if (name == "full") return AtomStyle{1, 2, 3, 4};
+  return std::nullopt;
+}
+
+std::string comment_of(const std::string& line) {
+  const std::size_t hash = line.find('#');
+  if (hash == std::string::npos) return "";
+  const std::size_t begin = line.find_first_not_of(" \t", hash + 1);
+  if (begin == std::string::npos) return "";
+  return line.substr(begin, std::min(line.find_first_of(" \t", begin), line.size()) - begin);
+}
+
+class LammpsReader : public FrameReader {
+ public:
+  explicit LammpsReader(const std::string& path) : path_(path), text_(path) {}
+  std::int64_t frames() const override { return 1; }
+
+  Frame read(std::int64_t) override {
+    text_.go({std::streampos(0), 0});
+    text_.need("a LAMMPS data file");  // the first line says nothing
+    c_ = {};
+    atoms_.clear();
+    read_header();
+    while (!section_.empty()) read_section();
+    if (c_.position.empty())
+      throw UserError(fmt::format("{}: no section \"Atoms\": expected {} particles", path_,
+                                  count("atoms")));
+    finish();
+    check_frame(c_, path_);
+    Frame frame;
+    frame.configuration = std::move(c_);
+    return frame;
+  }
+
+ private:
+  std::int64_t count(const std::string& key) const {
+    const auto it = counts_.find(key);
+    return it == counts_.end() ? 0 : it->second;
+  }
+
+  static bool is_section(const std::vector<std::string_view>& words) {
+    return !words.empty() && std::isupper(static_cast<unsigned char>(words[0][0])) != 0;
+  }
+
+  void enter_section() {
+    section_.clear();
+    for (const auto word : text_.words(true)) {
+      if (!section_.empty()) section_ += ' ';
+      section_ += word;
+    }
+    section_comment_ = comment_of(text_.line());
+  }
+
+  void read_header() {
+    counts_.clear();
+    section_.clear();
+    std::array<double, 3> low{-0.5, -0.5, -0.5}, high{0.5, 0.5, 0.5};
+    Box& box = c_.box;
+    while (text_.next()) {
+      const auto words = text_.words(true);
+      if (words.empty()) continue;
+      if (is_section(words)) {
+        enter_section();
+        break;
+      }
+      const auto ends_with = [&](std::initializer_list<const char*> names) {
+        if (words.size() < names.size()) return false;
+        return std::equal(names.begin(), names.end(), words.end() - std::ptrdiff_t(names.size()));
+      };
+      for (int axis = 0; axis < 3; ++axis) {
+        const std::string name(1, "xyz"[axis]);
+        if (words.size() == 4 && words[2] == name + "lo" && words[3] == name + "hi") {
+          low[std::size_t(axis)] = text_.real(words[0], "a box bound");
+          high[std::size_t(axis)] = text_.real(words[1], "a box bound");
+          if (high[std::size_t(axis)] <= low[std::size_t(axis)])
+            text_.fail("the upper bound of the box must be above the lower one");
+        }
+      }
+      if (words.size() == 6 && ends_with({"xy", "xz", "yz"})) {
+        box.xy = text_.real(words[0], "a tilt factor");
+        box.xz = text_.real(words[1], "a tilt factor");
+        box.yz = text_.real(words[2], "a tilt factor");
+      } else if (words.size() == 2) {  // "100 atoms"
+        counts_[std::string(words[1])] = text_.integer(words[0], "a count");
+      } else if (words.size() == 3 && words[2] == "types") {
+        counts_[std::string(words[1]) + " types"] = text_.integer(words[0], "a count");
+      }
+    }
+    box.origin = {low[0], low[1], low[2]};
+    box.length = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+    const auto fill = [&](const char* kind, std::vector<std::string>& names) {
+      const std::int64_t n = count(std::string(kind) + " types");
+      if (n < 0 || n > 1000000) text_.fail(fmt::format("{} {} types", n, kind));
+      for (std::int64_t k = 1; k <= n; ++k) names.push_back(std::to_string(k));
+    };
+    fill("atom", c_.types);
+    fill("bond", c_.topology.bond_types);
+    fill("angle", c_.topology.angle_types);
+    masses_.assign(c_.types.size(), 0.0);
+    has_masses_ = false;
+  }
+
+  /// Calls row(words) for the `n` rows of this section, and enters the next one.
+  template <class F>
+  void rows(std::int64_t n, F&& row) {
+    const std::string name = section_;
+    for (std::int64_t k = 0; k < n;) {
+      text_.need(fmt::format("row {} of {} of {}", k + 1, n, name));
+      const auto words = text_.words(true);
+      if (words.empty()) continue;
+      if (is_section(words) && k == 0 && n > 0 && !std::isdigit(words[0][0]))
+        text_.fail(fmt::format("expected {} rows of {}, found the next section", n, name));
+      if (is_section(words))
+        text_.fail(fmt::format("expected {} rows of {}, got {}", n, name, k));
+      row(words);
+      ++k;
+    }
+    section_.clear();
+    while (text_.next()) {
+      const auto words = text_.words(true);
+      if (words.empty()) continue;
+      if (!is_section(words))
+        text_.fail(fmt::format("more rows of {} than the header says ({})", name, n));
+      enter_section();
+      return;
+    }
+  }
+
+  void skip_section() {
+    section_.clear();
+    while (text_.next())
+      if (is_section(text_.words(true))) return enter_section();
+  }
+
+  void need_columns(const std::vector<std::string_view>& words, std::size_t n) const {
+    if (words.size() < n)
+      text_.fail(fmt::format("expected {} columns in {}, got {}", n, section_, words.size()));
+  }
+
+  /// A number from 1, or a label.
+  std::uint32_t type(std::string_view word, const std::vector<std::string>& names,
+                     const char* what) const {
+    const auto it = std::ranges::find(names, word);
+    const bool number = std::isdigit(static_cast<unsigned char>(word[0])) != 0;
+    if (!number && it != names.end()) return std::uint32_t(it - names.begin());
+    const std::int64_t k = text_.integer(word, what);
+    if (k < 1 || k > std::int64_t(names.size()))
+      text_.fail(fmt::format("{} {}, expected 1 to {}", what, k, names.size()));
+    return std::uint32_t(k - 1);
+  }
+
+  void read_labels(std::vector<std::string>& names) {
+    rows(std::int64_t(names.size()), [&](const auto& words) {
+      need_columns(words, 2);
+      const std::int64_t k = text_.integer(words[0], "a type");
+      if (k < 1 || k > std::int64_t(names.size()))
+        text_.fail(fmt::format("type {}, expected 1 to {}", k, names.size()));
+      names[std::size_t(k - 1)] = std::string(words[1]);
+    });
+  }
+
+  void read_section() {
+    Topology& t = c_.topology;
+    if (section_ == "Atom Type Labels") return read_labels(c_.types);
+    if (section_ == "Bond Type Labels") return read_labels(t.bond_types);
+    if (section_ == "Angle Type Labels") return read_labels(t.angle_types);
+    if (section_ == "Masses") return read_masses();
+    if (section_ == "Atoms") return read_atoms();
+    if (section_ == "Velocities") {
+      c_.velocity.assign(c_.position.size(), {});
+      return rows(count("atoms"), [&](const auto& words) {
+        need_columns(words, 4);
+        const std::size_t i = atom(words[0]);
+        for (int axis = 0; axis < 3; ++axis)
+          c_.velocity[i][axis] = text_.real(words[std::size_t(axis) + 1], "a velocity");
+      });
+    }
+    if (section_ == "Bonds")
+      return rows(count("bonds"), [&](const auto& words) {
+        need_columns(words, 4);
+        t.bonds.push_back({atom(words[2]), atom(words[3]), type(words[1], t.bond_types, "bond type")});
+      });
+    if (section_ == "Angles")
+      return rows(count("angles"), [&](const auto& words) {
+        need_columns(words, 5);
+        t.angles.push_back({atom(words[2]), atom(words[3]), atom(words[4]),
+                            type(words[1], t.angle_types, "angle type")});
+      });
+    skip_section();
+  }
+
+  std::uint32_t atom(std::string_view word) const {
+    const std::int64_t id = text_.integer(word, "a particle's id");
+    const auto it = atoms_.find(id);
+    if (it == atoms_.end())
+      text_.fail(fmt::format("{} names particle {}, which is not in Atoms", section_, id));
+    return it->second;
+  }
+
+  void read_masses() {
+    has_masses_ = true;
+    rows(std::int64_t(c_.types.size()), [&](const auto& words) {
+      need_columns(words, 2);
+      const std::uint32_t k = type(words[0], c_.types, "type");
+      masses_[k] = text_.real(words[1], "a mass");
+      // "1 1.0 # A": the usual way to name a type.
+      const std::string name = comment_of(text_.line());
+      if (!name.empty() && std::ranges::count(c_.types, name) == 0) c_.types[k] = name;
+    });
+  }
+
+  AtomStyle style_of_row(std::size_t columns) const {
+    if (!section_comment_.empty()) {
+      if (const auto style = style_of_name(section_comment_)) return *style;
+      text_.fail(fmt::format(
+          "atom style \"{}\" is not known: expected atomic, charge, bond, angle, molecular or full",
+          section_comment_));
+    }
+    if (columns == 5 || columns == 8) return *style_of_name("atomic");
+    if (columns == 7 || columns == 10) return *style_of_name("full");
+    text_.fail(fmt::format("{} columns in Atoms fit several styles: expected \"Atoms # charge\", "
+                           "\"Atoms # molecular\" or the like",
+                           columns));
+  }
+
+  void read_atoms() {
+    std::optional<AtomStyle> style;
+    std::size_t columns = 0;
+    const std::int64_t n = count("atoms");
+    rows(n, [&](const auto& words) {
+      if (!style) {
+        style = style_of_row(words.size());
+        columns = words.size();
+      }
+      const std::size_t plain = std::size_t(style->position) + 3;
+      if (words.size() != columns || (columns != plain && columns != plain + 3))
+        text_.fail(fmt::format("expected {} columns (or {} with images, on all rows), got {}",
+                               plain, plain + 3, words.size()));
+      const std::int64_t id = text_.integer(words[0], "a particle's id");
+      if (!atoms_.emplace(id, std::uint32_t(c_.position.size())).second)
+        text_.fail(fmt::format("particle {} is there twice", id));
+      Vec3<double> r;
+      Image image;
+      for (int axis = 0; axis < 3; ++axis) {
+        r[axis] = text_.real(words[std::size_t(style->position + axis)], "a coordinate");
+        if (columns > plain)
+          image[axis] =
+              std::int32_t(text_.integer(words[plain + std::size_t(axis)], "an image flag"));
+      }
+      c_.position.push_back(r);
+      if (columns > plain) c_.image.push_back(image);
+      c_.type.push_back(type(words[std::size_t(style->type)], c_.types, "type"));
+      if (style->charge > 0)
+        c_.charge.push_back(text_.real(words[std::size_t(style->charge)], "a charge"));
+      if (style->molecule > 0)
+        c_.topology.molecule.push_back(std::uint32_t(
+            text_.integer(words[std::size_t(style->molecule)], "a molecule's id")));
+    });
+  }
+
+  /// Particles in the order of their ids, masses of each.
+  void finish() {
+    const std::size_t n = c_.position.size();
+    std::vector<std::uint32_t> order, place(n);
+    for (const auto& [id, row] : atoms_) {
+      place[row] = std::uint32_t(order.size());
+      order.push_back(row);
+    }
+    const auto sort = [&](auto& values) {
+      if (values.empty()) return;
+      auto sorted = values;
+      for (std::size_t k = 0; k < n; ++k) sorted[k] = values[order[k]];
+      values = std::move(sorted);
+    };
+    sort(c_.position);
+    sort(c_.type);
+    sort(c_.velocity);
+    sort(c_.image);
+    sort(c_.charge);
+    sort(c_.topology.molecule);
+    for (auto& bond : c_.topology.bonds) bond.a = place[bond.a], bond.b = place[bond.b];
+    for (auto& g : c_.topology.angles) g.a = place[g.a], g.b = place[g.b], g.c = place[g.c];
+    if (has_masses_)
+      for (const std::uint32_t type : c_.type) c_.mass.push_back(masses_[type]);
+  }
+
+  std::string path_;
+  TextLines text_;
+  Configuration c_;
+  std::map<std::string, std::int64_t> counts_;
+  std::map<std::int64_t, std::uint32_t> atoms_;  // id → row
+  std::vector<double> masses_;
+  bool has_masses_ = false;
+  std::string section_, section_comment_;
+};
+
+class LammpsWriter : public FrameWriter {
+ public:
+  explicit LammpsWriter(const std::string& path) : path_(path), out_(path) {}
+
+  void write(const Frame& frame) override {
+    if (std::exchange(written_, true))
+      throw UserError(path_ + ": a LAMMPS data file holds one frame; choose it with --frame");
+    const Configuration& c = frame.configuration;
+    const Topology& t = c.topology;
+    const auto line = [&](const std::string& text) { out_.put(text + "\n"); };
+    line(fmt::format("LAMMPS data file by Perrin, step {}\n", c.step));
+    line(fmt::format("{} atoms\n{} atom types", c.position.size(), c.types.size()));
+    if (!t.bonds.empty())
+      line(fmt::format("{} bonds\n{} bond types", t.bonds.size(), t.bond_types.size()));
+    if (!t.angles.empty())
+      line(fmt::format("{} angles\n{} angle types", t.angles.size(), t.angle_types.size()));
+    line("");
+    for (int axis = 0; axis < 3; ++axis)
+      line(fmt::format("{} {} {}lo {}hi", c.box.origin[axis], c.box.origin[axis] + c.box.length[axis],
+                       "xyz"[axis], "xyz"[axis]));
+    if (!c.box.orthogonal())
+      line(fmt::format("{} {} {} xy xz yz", c.box.xy, c.box.xz, c.box.yz));
+    write_masses(c);
+    write_atoms(c);
+    if (!c.velocity.empty()) {
+      line("\nVelocities\n");
+      for (std::size_t i = 0; i < c.velocity.size(); ++i)
+        line(fmt::format("{} {} {} {}", i + 1, c.velocity[i].x, c.velocity[i].y, c.velocity[i].z));
+    }
+    if (!t.bonds.empty()) line("\nBonds\n");
+    for (std::size_t k = 0; k < t.bonds.size(); ++k)
+      line(fmt::format("{} {} {} {}", k + 1, t.bonds[k].type + 1, t.bonds[k].a + 1,
+                       t.bonds[k].b + 1));
+    if (!t.angles.empty()) line("\nAngles\n");
+    for (std::size_t k = 0; k < t.angles.size(); ++k)
+      line(fmt::format("{} {} {} {} {}", k + 1, t.angles[k].type + 1, t.angles[k].a + 1,
+                       t.angles[k].b + 1, t.angles[k].c + 1));
+  }
+  void finish() override { out_.close(); }
+
+ private:
+  /// The format has masses by type; types with several masses cannot be written.
+  void write_masses(const Configuration& c) {
+    std::vector<double> mass(c.types.size(), 0.0);
+    for (std::size_t i = 0; i < c.type.size(); ++i) {
+      const double m = c.mass.empty() ? 1.0 : c.mass[i];
+      double& known = mass[c.type[i]];
+      if (known != 0 && std::abs(known - m) > 1e-6 * m)
+        throw UserError(fmt::format(
+            "{}: particles of type {} have masses {} and {}: a LAMMPS data file has one per type",
+            path_, c.types[c.type[i]], known, m));
+      if (known == 0) known = m;
+    }
+    out_.put("\nMasses\n\n");
+    for (std::size_t k = 0; k < mass.size(); ++k)
+      out_.put(fmt::format("{} {} # {}\n", k + 1, mass[k] == 0 ? 1.0 : mass[k], c.types[k]));
+  }
+
+  void write_atoms(const Configuration& c) {
+    const bool molecules = !c.topology.molecule.empty() || !c.topology.bonds.empty();
+    const bool charges = !c.charge.empty();
+    out_.put(fmt::format("\nAtoms # {}\n\n", molecules && charges ? "full"
+                                              : molecules          ? "molecular"
+                                              : charges            ? "charge"
+                                                                   : "atomic"));
+    for (std::size_t i = 0; i < c.position.size(); ++i) {
+      std::string row = std::to_string(i + 1);
+      if (molecules)
+        row += fmt::format(" {}", c.topology.molecule.empty() ? 0 : c.topology.molecule[i]);
+      row += fmt::format(" {}", c.type[i] + 1);
+      if (charges) row += fmt::format(" {}", c.charge[i]);
+      const auto& r = c.position[i];
+      row += fmt::format(" {} {} {}", r.x, r.y, r.z);
+      if (!c.image.empty())
+        row += fmt::format(" {} {} {}", c.image[i].x, c.image[i].y, c.image[i].z);
+      out_.put(row + "\n");
+    }
+  }
+
+  std::string path_;
+  TextFile out_;
+  bool written_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameReader> open_lammps_data(const std::string& path) {
+  return std::make_unique<LammpsReader>(path);
+}
+std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path) {
+  return std::make_unique<LammpsWriter>(path);
+}
+
+}  // namespace perrin::io

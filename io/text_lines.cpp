@@ -1,0 +1,75 @@
+#include "io/text_lines.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "engine/error.h"
+
+namespace perrin::io {
+
+TextLines::TextLines(const std::string& path) : path_(path), stream_(path, std::ios::binary) {
+  if (!stream_)
+    throw UserError(fmt::format("{}: cannot open the file: {}", path, std::strerror(errno)));
+}
+
+bool TextLines::next() {
+  if (!std::getline(stream_, line_)) {
+    line_.clear();
+    return false;
+  }
+  if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+  ++number_;
+  return true;
+}
+
+void TextLines::need(const std::string& expected) {
+  if (!next())
+    throw UserError(fmt::format("{}:{}: the file ends here, expected {}", path_, number_, expected));
+}
+
+std::vector<std::string_view> TextLines::words(bool comments) const {
+  std::string_view rest = line_;
+  if (comments) rest = rest.substr(0, rest.find('#'));
+  std::vector<std::string_view> words;
+  while (true) {
+    const std::size_t begin = rest.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return words;
+    const std::size_t end = std::min(rest.find_first_of(" \t", begin), rest.size());
+    words.push_back(rest.substr(begin, end - begin));
+    rest.remove_prefix(end);
+  }
+}
+
+double TextLines::real(std::string_view word, const std::string& what) const {
+  double value = 0;
+  if (!word.empty() && word[0] == '+') word.remove_prefix(1);
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size())
+    fail(fmt::format("expected {} (a number), got \"{}\"", what, word));
+  if (!std::isfinite(value)) fail(fmt::format("expected {} (a finite number), got {}", what, word));
+  return value;
+}
+
+std::int64_t TextLines::integer(std::string_view word, const std::string& what) const {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size())
+    fail(fmt::format("expected {} (a whole number), got \"{}\"", what, word));
+  return value;
+}
+
+void TextLines::fail(const std::string& what) const {
+  throw UserError(fmt::format("{}:{}: {}", path_, number_, what));
+}
+
+void TextLines::go(const Place& place) {
+  stream_.clear();
+  stream_.seekg(place.at);
+  number_ = place.number;
+}
+
+}  // namespace perrin::io

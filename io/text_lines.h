@@ -1,0 +1,46 @@
+// Reading text files line by line, with errors that name file and line.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perrin::io {
+
+class TextLines {
+ public:
+  /// Throws UserError where the file cannot be opened.
+  explicit TextLines(const std::string& path);
+  /// Moves to the next line; false at the end of the file.
+  bool next();
+  /// The same where there must be one: `expected` says what should come.
+  void need(const std::string& expected);
+
+  const std::string& line() const { return line_; }
+  std::int64_t number() const { return number_; }
+  /// Words of the line, up to a '#' if `comments`.
+  std::vector<std::string_view> words(bool comments = false) const;
+
+  /// What a word says; throws UserError naming file, line and `what` otherwise. NaN and infinity are
+  /// refused.
+  double real(std::string_view word, const std::string& what) const;
+  std::int64_t integer(std::string_view word, const std::string& what) const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+  struct Place {
+    std::streampos at;
+    std::int64_t number;
+  };
+  Place place() { return {stream_.tellg(), number_}; }
+  void go(const Place& place);
+
+ private:
+  std::string path_;
+  std::ifstream stream_;
+  std::string line_;
+  std::int64_t number_ = 0;
+};
+
+}  // namespace perrin::io
