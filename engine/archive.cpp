@@ -12,8 +12,8 @@ namespace {
 const Record& find(const std::map<std::string, Record>& records, const std::string& name) {
   const auto it = records.find(name);
   if (it == records.end())
-    throw UserError(fmt::format(
-        "the checkpoint has no \"{}\": it belongs to another job or version", name));
+    throw UserError(
+        fmt::format("the checkpoint has no \"{}\": it belongs to another job or version", name));
   return it->second;
 }
 

@@ -55,8 +55,8 @@ void write_file(const std::string& path, const Checkpoint& checkpoint) {
   for (const auto& [name, record] : checkpoint.records) {
     const hid_t type = file_type(record);
     const std::size_t size = type == H5T_NATIVE_UCHAR ? 1 : record.element_size;
-    const Node node = root.write("state/" + name, type, Shape{record.bytes.size() / size},
-                                 record.bytes.data());
+    const Node node =
+        root.write("state/" + name, type, Shape{record.bytes.size() / size}, record.bytes.data());
     node.attribute("type", record.type);
     node.attribute("element_size", std::int32_t(record.element_size));
   }
@@ -107,8 +107,8 @@ void write_checkpoint(const std::filesystem::path& path, const Checkpoint& check
   if (::rename(aside.c_str(), path.c_str()) != 0) {
     const int why = errno;
     ::unlink(aside.c_str());
-    throw RunError(fmt::format("{}: cannot write the checkpoint: {}", path.string(),
-                               std::strerror(why)));
+    throw RunError(
+        fmt::format("{}: cannot write the checkpoint: {}", path.string(), std::strerror(why)));
   }
   sync_folder(path);
 }

@@ -1,7 +1,7 @@
 // Checkpoints: the records of an Archive with the job, in an HDF5 file that is replaced atomically.
 //
-// The file is written aside (<path>.part), brought to the disk, and renamed; the checkpoint before it stays
-// as <path>.prev. At every moment at least one of the two is whole.
+// The file is written aside (<path>.part), brought to the disk, and renamed; the checkpoint before
+// it stays as <path>.prev. At every moment at least one of the two is whole.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,8 @@
 namespace perrin {
 
 struct Checkpoint {
-  std::string job;      // JSON of the job as run
-  std::string version;  // of the Perrin that wrote it, with its build tag
+  std::string job;                           // JSON of the job as run
+  std::string version;                       // of the Perrin that wrote it, with its build tag
   std::map<std::string, std::string> facts;  // whatever the job wants back: "device", "job_file", …
   std::map<std::string, Record> records;
 };
@@ -37,8 +37,10 @@ struct CheckpointSettings {
 
 template <class D>
 void describe(D& d, CheckpointSettings& s) {
-  d.optional("file", s.file, Any{}, "relative to the output directory; the one before is kept as FILE.prev");
-  d.optional("steps", s.steps, NonNegative{}, "steps from one checkpoint to the next; 0: not by steps");
+  d.optional("file", s.file, Any{},
+             "relative to the output directory; the one before is kept as FILE.prev");
+  d.optional("steps", s.steps, NonNegative{},
+             "steps from one checkpoint to the next; 0: not by steps");
   d.optional("minutes", s.minutes, NonNegative{},
              "minutes of wall time from one to the next; 0: not by time. "
              "At the end, a signal and --time-limit one is written in any case");

@@ -1,5 +1,5 @@
-// Extended XYZ: the number of particles, a line of key=value pairs, one row per particle. Written as
-// OVITO and ASE read it.
+// Extended XYZ: the number of particles, a line of key=value pairs, one row per particle. Written
+// as OVITO and ASE read it.
 #include <fmt/format.h>
 
 #include <array>
@@ -154,8 +154,8 @@ class ExtendedXyzReader : public FrameReader {
         for (const Column& column : columns) {
           if (column.name != name) continue;
           if (column.width != wanted)
-            text_.fail(fmt::format("property {} has {} columns, expected {}", name, column.width,
-                                   wanted));
+            text_.fail(
+                fmt::format("property {} has {} columns, expected {}", name, column.width, wanted));
           return &column;
         }
       return nullptr;
@@ -188,8 +188,8 @@ class ExtendedXyzReader : public FrameReader {
       if (image != nullptr) {
         Image crossings;
         for (int axis = 0; axis < 3; ++axis)
-          crossings[axis] = std::int32_t(
-              text_.integer(words[image->first + std::size_t(axis)], "an image"));
+          crossings[axis] =
+              std::int32_t(text_.integer(words[image->first + std::size_t(axis)], "an image"));
         c.image.push_back(crossings);
       }
       if (mass != nullptr) c.mass.push_back(real(*mass, 0, "a mass"));

@@ -16,11 +16,15 @@ namespace perrin::io {
 namespace {
 
 const std::map<std::string, Format>& extensions() {
-  static const std::map<std::string, Format> map{
-      {".h5", Format::h5md},      {".h5md", Format::h5md},     {".hdf5", Format::h5md},
-      {".gsd", Format::gsd},      {".data", Format::lammps},   {".lmp", Format::lammps},
-      {".lammps", Format::lammps}, {".xyz", Format::extended_xyz},
-      {".extxyz", Format::extended_xyz}};
+  static const std::map<std::string, Format> map{{".h5", Format::h5md},
+                                                 {".h5md", Format::h5md},
+                                                 {".hdf5", Format::h5md},
+                                                 {".gsd", Format::gsd},
+                                                 {".data", Format::lammps},
+                                                 {".lmp", Format::lammps},
+                                                 {".lammps", Format::lammps},
+                                                 {".xyz", Format::extended_xyz},
+                                                 {".extxyz", Format::extended_xyz}};
   return map;
 }
 
@@ -52,8 +56,7 @@ void check_members(const std::vector<Group>& groups, std::size_t types, std::siz
                                     ids[i], n - 1));
       for (std::size_t j = 0; j < i; ++j)
         if (ids[i] == ids[j])
-          throw UserError(
-              fmt::format("{}: {} {} names particle {} twice", where, what, k, ids[i]));
+          throw UserError(fmt::format("{}: {} {} names particle {} twice", where, what, k, ids[i]));
     }
     if (groups[k].type >= types)
       throw UserError(fmt::format("{}: {} {} is of type {}, but there are {} types", where, what, k,
@@ -90,8 +93,7 @@ Format guess_format(const std::string& path, bool existing) {
     if (std::memcmp(head, gsd_magic, 8) == 0) return Format::gsd;
     const std::string text = head;
     if (text.find(" atoms") != std::string::npos) return Format::lammps;
-    if (text.find("Lattice=") != std::string::npos ||
-        text.find("Properties=") != std::string::npos)
+    if (text.find("Lattice=") != std::string::npos || text.find("Properties=") != std::string::npos)
       return Format::extended_xyz;
   }
   throw UserError(fmt::format(
@@ -101,10 +103,14 @@ Format guess_format(const std::string& path, bool existing) {
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format) {
   switch (format) {
-    case Format::h5md: return open_h5md(path);
-    case Format::gsd: return open_gsd(path);
-    case Format::lammps: return open_lammps_data(path);
-    default: return open_extended_xyz(path);
+    case Format::h5md:
+      return open_h5md(path);
+    case Format::gsd:
+      return open_gsd(path);
+    case Format::lammps:
+      return open_lammps_data(path);
+    default:
+      return open_extended_xyz(path);
   }
 }
 
@@ -112,18 +118,22 @@ Frame read_frame(FrameReader& reader, const std::string& path, std::int64_t fram
   const std::int64_t n = reader.frames();
   const std::int64_t k = frame < 0 ? n + frame : frame;
   if (k < 0 || k >= n)
-    throw UserError(fmt::format("{}: no frame {}: the file has {} frame{}", path, frame, n,
-                                n == 1 ? "" : "s"));
+    throw UserError(
+        fmt::format("{}: no frame {}: the file has {} frame{}", path, frame, n, n == 1 ? "" : "s"));
   return reader.read(k);
 }
 
 std::unique_ptr<FrameWriter> make_frame_writer(const std::string& path, Format format,
                                                const Frame& first) {
   switch (format) {
-    case Format::h5md: return write_h5md(path, first);
-    case Format::gsd: return write_gsd(path, first);
-    case Format::lammps: return write_lammps_data(path);
-    default: return write_extended_xyz(path);
+    case Format::h5md:
+      return write_h5md(path, first);
+    case Format::gsd:
+      return write_gsd(path, first);
+    case Format::lammps:
+      return write_lammps_data(path);
+    default:
+      return write_extended_xyz(path);
   }
 }
 
@@ -139,9 +149,10 @@ Box box_from_edges(const std::array<Vec3<double>, 3>& e, const std::string& wher
   // Text files round: a millionth of the box is not a rotation that anybody meant.
   const double zero = 1e-6 * scale;
   if (std::abs(e[0].y) > zero || std::abs(e[0].z) > zero || std::abs(e[1].z) > zero)
-    throw UserError(fmt::format(
-        "{}: box edges a = ({}, {}, {}), b = ({}, {}, {}): expected a along x and b in the xy plane",
-        where, e[0].x, e[0].y, e[0].z, e[1].x, e[1].y, e[1].z));
+    throw UserError(
+        fmt::format("{}: box edges a = ({}, {}, {}), b = ({}, {}, {}): expected a along x and b in "
+                    "the xy plane",
+                    where, e[0].x, e[0].y, e[0].z, e[1].x, e[1].y, e[1].z));
   Box box;
   box.length = {e[0].x, e[1].y, e[2].z};
   box.xy = e[1].x, box.xz = e[2].x, box.yz = e[2].y;
@@ -173,9 +184,8 @@ void check_frame(Configuration& c, const std::string& where) {
       throw UserError(fmt::format("{}: particle {} is of type {}, but there are {} types", where, i,
                                   c.type[i], c.types.size()));
     if (!c.mass.empty() && !(c.mass[i] > 0 && std::isfinite(c.mass[i])))
-      throw UserError(
-          fmt::format("{}: mass of particle {} is {}, expected a positive number", where, i,
-                      c.mass[i]));
+      throw UserError(fmt::format("{}: mass of particle {} is {}, expected a positive number",
+                                  where, i, c.mass[i]));
   }
   check_members(c.topology.bonds, c.topology.bond_types.size(), n, "bond", where);
   check_members(c.topology.angles, c.topology.angle_types.size(), n, "angle", where);
@@ -192,9 +202,9 @@ void check_frame(Configuration& c, const std::string& where) {
       if (!box.periodic[std::size_t(axis)]) {
         // A particle on the face may be a rounding error beyond it.
         if (s[axis] < -1e-6 || s[axis] > 1 + 1e-6)
-          throw UserError(fmt::format(
-              "{}: particle {} lies outside of the box along {}, which is not periodic", where, i,
-              "xyz"[axis]));
+          throw UserError(
+              fmt::format("{}: particle {} lies outside of the box along {}, which is not periodic",
+                          where, i, "xyz"[axis]));
         continue;
       }
       const double whole = std::floor(s[axis]);

@@ -1,4 +1,5 @@
-// File formats of configurations and trajectories: H5MD, GSD (schema hoomd), LAMMPS data, extended XYZ.
+// File formats of configurations and trajectories: H5MD, GSD (schema hoomd), LAMMPS data, extended
+// XYZ.
 #pragma once
 
 #include <cstdint>
@@ -58,11 +59,13 @@ std::unique_ptr<FrameWriter> write_gsd(const std::string& path, const Frame& fir
 std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path);
 std::unique_ptr<FrameWriter> write_extended_xyz(const std::string& path);
 
-/// Refuses what no run can start from (no particles, NaN, masses that are not positive, ids of bonds out
-/// of range, particles beyond a non-periodic axis, a flat box), wraps particles along periodic axes
-/// and adjusts their images, and puts a two-dimensional system to z = 0. `where` names the file and the frame.
+/// Refuses what no run can start from (no particles, NaN, masses that are not positive, ids of
+/// bonds out of range, particles beyond a non-periodic axis, a flat box), wraps particles along
+/// periodic axes and adjusts their images, and puts a two-dimensional system to z = 0. `where`
+/// names the file and the frame.
 void check_frame(Configuration& configuration, const std::string& where);
-/// A box from its edge vectors, the first along x, the second in the xy plane; throws UserError for others.
+/// A box from its edge vectors, the first along x, the second in the xy plane; throws UserError for
+/// others.
 Box box_from_edges(const std::array<Vec3<double>, 3>& edges, const std::string& where);
 /// Type indices from arbitrary labels, in the order of first appearance.
 std::uint32_t index_of(std::vector<std::string>& names, const std::string& name);

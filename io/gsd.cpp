@@ -1,5 +1,5 @@
-// GSD 2 with the schema hoomd: a header, data chunks, an index of them by (frame, name). Positions are
-// relative to the middle of the box.
+// GSD 2 with the schema hoomd: a header, data chunks, an index of them by (frame, name). Positions
+// are relative to the middle of the box.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -94,9 +94,9 @@ class GsdReader : public FrameReader {
     if (!position && n > 0) fail("particles/position", "missing: expected positions");
     const Vec3<double> centre = middle(c.box);
     for (std::size_t i = 0; i < n; ++i)
-      c.position.push_back(Vec3<double>{(*position)[3 * i], (*position)[3 * i + 1],
-                                        (*position)[3 * i + 2]} +
-                           centre);
+      c.position.push_back(
+          Vec3<double>{(*position)[3 * i], (*position)[3 * i + 1], (*position)[3 * i + 2]} +
+          centre);
     c.type.assign(n, 0);
     if (const auto type = values<std::uint32_t>("particles/typeid", n)) c.type = *type;
     if (const auto v = values<double>("particles/velocity", 3 * n))
@@ -125,9 +125,10 @@ class GsdReader : public FrameReader {
 
   void check_block(std::uint64_t at, std::uint64_t n, std::uint64_t bytes, const char* what) const {
     if (at > size_ || n > (size_ - at) / bytes)
-      throw UserError(fmt::format("{}: {} ({} entries at byte {}) lies beyond the end of the file "
-                                  "({} bytes): truncated?",
-                                  path_, what, n, at, size_));
+      throw UserError(
+          fmt::format("{}: {} ({} entries at byte {}) lies beyond the end of the file "
+                      "({} bytes): truncated?",
+                      path_, what, n, at, size_));
   }
 
   void get(std::uint64_t at, void* to, std::uint64_t bytes, const std::string& what) {
@@ -187,17 +188,39 @@ class GsdReader : public FrameReader {
       }
     };
     switch (e->type) {
-      case u8: convert(std::uint8_t()); break;
-      case u16: convert(std::uint16_t()); break;
-      case u32: convert(std::uint32_t()); break;
-      case u64: convert(std::uint64_t()); break;
-      case i8: convert(std::int8_t()); break;
-      case i16: convert(std::int16_t()); break;
-      case i32: convert(std::int32_t()); break;
-      case i64: convert(std::int64_t()); break;
-      case f32: convert(float()); break;
-      case f64: convert(double()); break;
-      default: convert(char()); break;
+      case u8:
+        convert(std::uint8_t());
+        break;
+      case u16:
+        convert(std::uint16_t());
+        break;
+      case u32:
+        convert(std::uint32_t());
+        break;
+      case u64:
+        convert(std::uint64_t());
+        break;
+      case i8:
+        convert(std::int8_t());
+        break;
+      case i16:
+        convert(std::int16_t());
+        break;
+      case i32:
+        convert(std::int32_t());
+        break;
+      case i64:
+        convert(std::int64_t());
+        break;
+      case f32:
+        convert(float());
+        break;
+      case f64:
+        convert(double());
+        break;
+      default:
+        convert(char());
+        break;
     }
     return out;
   }
@@ -225,7 +248,8 @@ class GsdReader : public FrameReader {
       fail("configuration/dimensions", fmt::format("{}, expected 2 or 3", box.dimension));
     if (box.dimension == 2) box.length.z = 1, box.xz = 0, box.yz = 0;
     for (int axis = 0; axis < 3; ++axis)
-      box.origin[axis] = -0.5 * (box.edges()[0][axis] + box.edges()[1][axis] + box.edges()[2][axis]);
+      box.origin[axis] =
+          -0.5 * (box.edges()[0][axis] + box.edges()[1][axis] + box.edges()[2][axis]);
     return box;
   }
 
@@ -286,12 +310,9 @@ class GsdWriter : public FrameWriter {
     put("configuration/step", u64, 1, 1, &step);
     const Box& b = c.box;
     const bool flat = b.dimension == 2;
-    const float box[6] = {float(b.length.x),
-                          float(b.length.y),
-                          flat ? 0.0f : float(b.length.z),
-                          float(b.xy / b.length.y),
-                          float(b.xz / b.length.z),
-                          float(b.yz / b.length.z)};
+    const float box[6] = {
+        float(b.length.x),        float(b.length.y),        flat ? 0.0f : float(b.length.z),
+        float(b.xy / b.length.y), float(b.xz / b.length.z), float(b.yz / b.length.z)};
     const auto dimension = std::uint8_t(b.dimension);
     put("configuration/dimensions", u8, 1, 1, &dimension);
     put("configuration/box", f32, 6, 1, box);

@@ -135,9 +135,9 @@ void check_steps(const Node& root, const std::string& path, std::int64_t rows,
   const Shape shape = step.shape();
   const std::int64_t have = shape.empty() ? 0 : std::int64_t(shape[0]);
   if (have < rows)
-    throw UserError(fmt::format(
-        "{}: cannot be continued: the checkpoint says {} frames, the file has {}", root.file(), rows,
-        have));
+    throw UserError(
+        fmt::format("{}: cannot be continued: the checkpoint says {} frames, the file has {}",
+                    root.file(), rows, have));
   if (rows == 0) return;
   const std::int64_t found = step.read_row<std::int64_t>(rows - 1)[0];
   if (found != last_step)
@@ -159,9 +159,9 @@ void H5mdFrame::set_box(const Box& box) {
 std::string name_aside(const std::string& path) { return path + ".part"; }
 
 void move_into_place(const std::string& aside, const std::string& path, bool overwrite) {
-  const int status = overwrite ? ::rename(aside.c_str(), path.c_str())
-                               : ::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, path.c_str(),
-                                             RENAME_NOREPLACE);
+  const int status =
+      overwrite ? ::rename(aside.c_str(), path.c_str())
+                : ::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE);
   if (status == 0) return;
   // Not every file system can refuse to replace: ask first then.
   if (!overwrite && errno == EINVAL && ::access(path.c_str(), F_OK) != 0 &&
@@ -180,8 +180,7 @@ void write_run_record(const Node& root, const JobRecord& record, const Units& un
   h5md.make_group("author").attribute("name", record.author.empty() ? "N/A" : record.author);
   const Node creator = h5md.make_group("creator");
   creator.attribute("name", "Perrin");
-  creator.attribute("version",
-                    record.version.empty() ? "unknown" : plain_version(record.version));
+  creator.attribute("version", record.version.empty() ? "unknown" : plain_version(record.version));
   if (!units.reduced()) {
     write_module(root, "units");
     // The strings follow the rules of this module: factors and powers separated by spaces.
@@ -313,8 +312,8 @@ void H5mdWriter::append(const H5mdFrame& frame) {
 }
 
 void H5mdWriter::close() {
-  for (Series* series : {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_,
-                         &position_})
+  for (Series* series :
+       {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_, &position_})
     *series = Series();
   wall_time_ = Node();
   file_.close();

@@ -15,8 +15,8 @@
 
 namespace perrin::io {
 
-/// What one frame holds. Coordinates lie in [0, L): the lower corner of the box is taken off, because
-/// H5MD 1.1 has no place for it and its readers put it at 0.
+/// What one frame holds. Coordinates lie in [0, L): the lower corner of the box is taken off,
+/// because H5MD 1.1 has no place for it and its readers put it at 0.
 struct H5mdFrame {
   std::int64_t step = 0;
   double time = 0;
@@ -36,7 +36,8 @@ struct H5mdLayout {
 
 /// Author, creator, and /parameters/perrin: what every file of a run says about it.
 void write_run_record(const Node& root, const JobRecord& record, const Units& units);
-/// Renames `aside` to `path`; where `path` exists it is replaced only if `overwrite`. Throws UserError.
+/// Renames `aside` to `path`; where `path` exists it is replaced only if `overwrite`. Throws
+/// UserError.
 void move_into_place(const std::string& aside, const std::string& path, bool overwrite);
 /// A name beside `path` for a file that is being made.
 std::string name_aside(const std::string& path);
@@ -47,8 +48,8 @@ class H5mdWriter {
   static void create(const std::string& path, const Configuration& configuration,
                      const H5mdLayout& layout, const JobRecord& record, const Units& units,
                      bool overwrite);
-  /// Trims every series to `frames`, of which the last must be that of `last_step`. Throws UserError
-  /// if the file has fewer.
+  /// Trims every series to `frames`, of which the last must be that of `last_step`. Throws
+  /// UserError if the file has fewer.
   static void trim(const std::string& path, std::int64_t frames, std::int64_t last_step);
 
   /// Opens for appending.
@@ -69,9 +70,9 @@ class H5mdWriter {
 
 /// A file of one-dimensional (or small) series under /observables, each with value, step and time.
 struct ObservableColumn {
-  std::string name;   // "pressure_tensor"
-  Shape row;          // {} for a number
-  std::string unit;   // empty: none
+  std::string name;  // "pressure_tensor"
+  Shape row;         // {} for a number
+  std::string unit;  // empty: none
 };
 
 class ObservablesWriter {

@@ -53,7 +53,8 @@ class H5mdReader : public FrameReader {
           path_, names.size()));
     group_ = particles.open(name);
     if (!group_.has("position"))
-      throw UserError(fmt::format("{}: no positions: expected /particles/{}/position", path_, name));
+      throw UserError(
+          fmt::format("{}: no positions: expected /particles/{}/position", path_, name));
     const Node position = group_.open("position");
     moving_ = !position.is_dataset();
     if (moving_ && !position.has("value"))
@@ -71,8 +72,8 @@ class H5mdReader : public FrameReader {
     if (frames_ == 0) throw UserError(fmt::format("{}: {} has no frames", path_, value.path()));
   }
 
-  /// The values of an element at a frame, static or not; false where there is none. `per` values are
-  /// expected, of which the last axis may be 2 or 3 long.
+  /// The values of an element at a frame, static or not; false where there is none. `per` values
+  /// are expected, of which the last axis may be 2 or 3 long.
   template <class T>
   bool element(const Node& parent, const std::string& name, std::int64_t frame, std::size_t count,
                std::vector<T>& values) const {
@@ -115,7 +116,8 @@ class H5mdReader : public FrameReader {
     for (auto& r : c.position) r += c.box.origin;
     if (c.box.dimension == 2)
       for (auto& r : c.position) r.z = 0;
-    if (element(group_, "velocity", index, dimension_ * n_, real)) c.velocity = vectors<double>(real);
+    if (element(group_, "velocity", index, dimension_ * n_, real))
+      c.velocity = vectors<double>(real);
     if (element(group_, "image", index, dimension_ * n_, whole))
       c.image = vectors<std::int32_t>(whole);
     element(group_, "mass", index, n_, c.mass);
@@ -194,8 +196,7 @@ class H5mdReader : public FrameReader {
     const Node& root = file_.root();
     std::vector<std::int32_t> species;
     if (!element(group_, "species", index, n_, species)) species.assign(n_, 0);
-    if (root.has("parameters/perrin/type_names"))
-      c.types = names("parameters/perrin/type_names");
+    if (root.has("parameters/perrin/type_names")) c.types = names("parameters/perrin/type_names");
     std::map<std::int32_t, std::uint32_t> known;
     if (!c.types.empty()) {
       for (std::size_t k = 0; k < c.types.size(); ++k) known[std::int32_t(k)] = std::uint32_t(k);
@@ -311,9 +312,10 @@ class H5mdConverter : public FrameWriter {
   void write(const Frame& frame) override {
     const Configuration& c = frame.configuration;
     if (c.position.size() != n_)
-      throw UserError(fmt::format("{}: the number of particles changes from {} to {}: not possible "
-                                  "in this layout",
-                                  path_, n_, c.position.size()));
+      throw UserError(
+          fmt::format("{}: the number of particles changes from {} to {}: not possible "
+                      "in this layout",
+                      path_, n_, c.position.size()));
     H5mdFrame out;
     out.step = c.step;
     out.time = frame.time;

@@ -127,16 +127,14 @@ void Node::attribute(const std::string& name, const std::vector<std::string>& te
 
 void Node::attribute(const std::string& name, std::int32_t value) const {
   const Hid space(H5Screate(H5S_SCALAR));
-  const Hid it(
-      H5Acreate2(id_, name.c_str(), H5T_NATIVE_INT32, space, H5P_DEFAULT, H5P_DEFAULT));
+  const Hid it(H5Acreate2(id_, name.c_str(), H5T_NATIVE_INT32, space, H5P_DEFAULT, H5P_DEFAULT));
   check(it >= 0 && H5Awrite(it, H5T_NATIVE_INT32, &value) >= 0,
         "cannot write attribute " + name + " of");
 }
 
 void Node::attribute(const std::string& name, const std::vector<std::int32_t>& values) const {
   const Hid space = simple_space({values.size()});
-  const Hid it(
-      H5Acreate2(id_, name.c_str(), H5T_NATIVE_INT32, space, H5P_DEFAULT, H5P_DEFAULT));
+  const Hid it(H5Acreate2(id_, name.c_str(), H5T_NATIVE_INT32, space, H5P_DEFAULT, H5P_DEFAULT));
   check(it >= 0 && H5Awrite(it, H5T_NATIVE_INT32, values.data()) >= 0,
         "cannot write attribute " + name + " of");
 }
@@ -146,15 +144,12 @@ void Node::attribute_reference(const std::string& name, const std::string& targe
   const Hid space(H5Screate(H5S_SCALAR));
   check(H5Rcreate(&reference, id_, target.c_str(), H5R_OBJECT, -1) >= 0,
         "cannot refer to " + target + " from");
-  const Hid it(
-      H5Acreate2(id_, name.c_str(), H5T_STD_REF_OBJ, space, H5P_DEFAULT, H5P_DEFAULT));
+  const Hid it(H5Acreate2(id_, name.c_str(), H5T_STD_REF_OBJ, space, H5P_DEFAULT, H5P_DEFAULT));
   check(it >= 0 && H5Awrite(it, H5T_STD_REF_OBJ, &reference) >= 0,
         "cannot write attribute " + name + " of");
 }
 
-bool Node::has_attribute(const std::string& name) const {
-  return H5Aexists(id_, name.c_str()) > 0;
-}
+bool Node::has_attribute(const std::string& name) const { return H5Aexists(id_, name.c_str()) > 0; }
 
 std::vector<std::string> Node::read_texts(hid_t object, bool attribute) const {
   const Hid space(attribute ? H5Aget_space(object) : H5Dget_space(object));
@@ -258,8 +253,8 @@ void Node::read_row(hid_t type, std::int64_t row, void* data) const {
   start[0] = hsize_t(row);
   extent[0] = 1;
   const Hid space(H5Dget_space(id_)), memory = simple_space(extent);
-  check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, extent.data(),
-                            nullptr) >= 0 &&
+  check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr) >=
+                0 &&
             H5Dread(id_, type, memory, space, H5P_DEFAULT, data) >= 0,
         fmt::format("cannot read row {} of", row));
 }
@@ -278,17 +273,16 @@ Series Series::make(const Node& parent, const std::string& path, hid_t type, con
   Shape limits = series.shape_, chunks = series.shape_;
   limits[0] = H5S_UNLIMITED;
   chunks[0] = chunk;
-  const Hid space(
-      H5Screate_simple(int(limits.size()), series.shape_.data(), limits.data()));
+  const Hid space(H5Screate_simple(int(limits.size()), series.shape_.data(), limits.data()));
   const Hid layout(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_chunk(layout, int(chunks.size()), chunks.data());
   if (deflate > 0) {
     H5Pset_shuffle(layout);
     H5Pset_deflate(layout, unsigned(deflate));
   }
-  series.node_ = Node(Hid(H5Dcreate2(parent.id(), path.c_str(), type, space, with_parents(),
-                                     layout, H5P_DEFAULT)),
-                      parent.file(), joined(parent.path(), path), false);
+  series.node_ = Node(
+      Hid(H5Dcreate2(parent.id(), path.c_str(), type, space, with_parents(), layout, H5P_DEFAULT)),
+      parent.file(), joined(parent.path(), path), false);
   if (series.node_.id() < 0) series.node_.fail("cannot make dataset");
   return series;
 }
@@ -335,8 +329,8 @@ File File::open(const std::string& path, unsigned flags, bool steady) {
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
     set_steady_driver(access);
   }
-  // Metadata in pages of the operating system: a block that lies in one page is written whole or not
-  // at all, also when the process is killed in the middle of the system call.
+  // Metadata in pages of the operating system: a block that lies in one page is written whole or
+  // not at all, also when the process is killed in the middle of the system call.
   const Hid layout(H5Pcreate(H5P_FILE_CREATE));
   H5Pset_file_space_strategy(layout, H5F_FSPACE_STRATEGY_PAGE, false, 1);
   H5Pset_file_space_page_size(layout, 4096);

@@ -209,8 +209,8 @@ herr_t write(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t at, std::size_t n, const v
   if (at == 0 && n >= superblock_size && bytes[8] >= 2) {
     std::memcpy(file.superblock.data(), bytes, superblock_size);
     file.have_superblock = true;
-    if (n > superblock_size && write_all(file, superblock_size, n - superblock_size,
-                                         bytes + superblock_size) < 0)
+    if (n > superblock_size &&
+        write_all(file, superblock_size, n - superblock_size, bytes + superblock_size) < 0)
       return -1;
     if (file.published == 0) return cover(file, std::max(file.size, file.allocated));
     return publish(file, file.published);

@@ -2,15 +2,17 @@
 //
 // HDF5 can order its writes so that whatever has reached the file is consistent ("single writer,
 // multiple readers", SWMR), but a file so written, when its writer is killed, refuses to open
-// until `h5clear -s` has been run on it: the superblock says "open for writing", and its end-of-file
-// address lags behind the data. This driver writes like HDF5's own POSIX driver, with these differences:
+// until `h5clear -s` has been run on it: the superblock says "open for writing", and its
+// end-of-file address lags behind the data. This driver writes like HDF5's own POSIX driver, with
+// these differences:
 //
 //   - every superblock goes out with the flags "open for writing" cleared, and with an end-of-file
 //     address that is at or beyond everything written (the file is grown first, sparsely, by
 //     growth_step); the exact address is written when the file is closed;
 //   - after a failed write (full disk) nothing more reaches the file, so what is there stays
 //     consistent, and HDF5 can be made to close it;
-//   - a file is written by one process at a time (an open-file-description lock, which readers do not
+//   - a file is written by one process at a time (an open-file-description lock, which readers do
+//   not
 //     notice);
 //   - the lock calls of HDF5 do nothing, so that readers need no HDF5_USE_FILE_LOCKING here.
 //

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -50,8 +50,8 @@ class LammpsReader : public FrameReader {
     read_header();
     while (!section_.empty()) read_section();
     if (c_.position.empty())
-      throw UserError(fmt::format("{}: no section \"Atoms\": expected {} particles", path_,
-                                  count("atoms")));
+      throw UserError(
+          fmt::format("{}: no section \"Atoms\": expected {} particles", path_, count("atoms")));
     finish();
     check_frame(c_, path_);
     Frame frame;
@@ -137,8 +137,7 @@ class LammpsReader : public FrameReader {
       if (words.empty()) continue;
       if (is_section(words) && k == 0 && n > 0 && !std::isdigit(words[0][0]))
         text_.fail(fmt::format("expected {} rows of {}, found the next section", n, name));
-      if (is_section(words))
-        text_.fail(fmt::format("expected {} rows of {}, got {}", n, name, k));
+      if (is_section(words)) text_.fail(fmt::format("expected {} rows of {}, got {}", n, name, k));
       row(words);
       ++k;
     }
@@ -205,7 +204,8 @@ class LammpsReader : public FrameReader {
     if (section_ == "Bonds")
       return rows(count("bonds"), [&](const auto& words) {
         need_columns(words, 4);
-        t.bonds.push_back({atom(words[2]), atom(words[3]), type(words[1], t.bond_types, "bond type")});
+        t.bonds.push_back(
+            {atom(words[2]), atom(words[3]), type(words[1], t.bond_types, "bond type")});
       });
     if (section_ == "Angles")
       return rows(count("angles"), [&](const auto& words) {
@@ -245,9 +245,10 @@ class LammpsReader : public FrameReader {
     }
     if (columns == 5 || columns == 8) return *style_of_name("atomic");
     if (columns == 7 || columns == 10) return *style_of_name("full");
-    text_.fail(fmt::format("{} columns in Atoms fit several styles: expected \"Atoms # charge\", "
-                           "\"Atoms # molecular\" or the like",
-                           columns));
+    text_.fail(
+        fmt::format("{} columns in Atoms fit several styles: expected \"Atoms # charge\", "
+                    "\"Atoms # molecular\" or the like",
+                    columns));
   }
 
   void read_atoms() {
@@ -280,8 +281,8 @@ class LammpsReader : public FrameReader {
       if (style->charge > 0)
         c_.charge.push_back(text_.real(words[std::size_t(style->charge)], "a charge"));
       if (style->molecule > 0)
-        c_.topology.molecule.push_back(std::uint32_t(
-            text_.integer(words[std::size_t(style->molecule)], "a molecule's id")));
+        c_.topology.molecule.push_back(
+            std::uint32_t(text_.integer(words[std::size_t(style->molecule)], "a molecule's id")));
     });
   }
 
@@ -339,10 +340,9 @@ class LammpsWriter : public FrameWriter {
       line(fmt::format("{} angles\n{} angle types", t.angles.size(), t.angle_types.size()));
     line("");
     for (int axis = 0; axis < 3; ++axis)
-      line(fmt::format("{} {} {}lo {}hi", c.box.origin[axis], c.box.origin[axis] + c.box.length[axis],
-                       "xyz"[axis], "xyz"[axis]));
-    if (!c.box.orthogonal())
-      line(fmt::format("{} {} {} xy xz yz", c.box.xy, c.box.xz, c.box.yz));
+      line(fmt::format("{} {} {}lo {}hi", c.box.origin[axis],
+                       c.box.origin[axis] + c.box.length[axis], "xyz"[axis], "xyz"[axis]));
+    if (!c.box.orthogonal()) line(fmt::format("{} {} {} xy xz yz", c.box.xy, c.box.xz, c.box.yz));
     write_masses(c);
     write_atoms(c);
     if (!c.velocity.empty()) {
@@ -383,9 +383,9 @@ class LammpsWriter : public FrameWriter {
     const bool molecules = !c.topology.molecule.empty() || !c.topology.bonds.empty();
     const bool charges = !c.charge.empty();
     out_.put(fmt::format("\nAtoms # {}\n\n", molecules && charges ? "full"
-                                              : molecules          ? "molecular"
-                                              : charges            ? "charge"
-                                                                   : "atomic"));
+                                             : molecules          ? "molecular"
+                                             : charges            ? "charge"
+                                                                  : "atomic"));
     for (std::size_t i = 0; i < c.position.size(); ++i) {
       std::string row = std::to_string(i + 1);
       if (molecules)

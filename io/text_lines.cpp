@@ -28,7 +28,8 @@ bool TextLines::next() {
 
 void TextLines::need(const std::string& expected) {
   if (!next())
-    throw UserError(fmt::format("{}:{}: the file ends here, expected {}", path_, number_, expected));
+    throw UserError(
+        fmt::format("{}:{}: the file ends here, expected {}", path_, number_, expected));
 }
 
 std::vector<std::string_view> TextLines::words(bool comments) const {

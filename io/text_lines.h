@@ -23,8 +23,8 @@ class TextLines {
   /// Words of the line, up to a '#' if `comments`.
   std::vector<std::string_view> words(bool comments = false) const;
 
-  /// What a word says; throws UserError naming file, line and `what` otherwise. NaN and infinity are
-  /// refused.
+  /// What a word says; throws UserError naming file, line and `what` otherwise. NaN and infinity
+  /// are refused.
   double real(std::string_view word, const std::string& what) const;
   std::int64_t integer(std::string_view word, const std::string& what) const;
   [[noreturn]] void fail(const std::string& what) const;

@@ -34,9 +34,8 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   if (settings.file.empty() && settings.console_stride == 0)
     setup.error("console_stride", "must be positive where file is empty: nothing would be written");
   const auto number = [&](const std::string& name, const std::string& unit, auto value) {
-    columns_.push_back({{name, {}, unit}, [value](Simulation& s, Row& row) {
-                          row.push_back(value(s));
-                        }});
+    columns_.push_back(
+        {{name, {}, unit}, [value](Simulation& s, Row& row) { row.push_back(value(s)); }});
   };
   const Units& u = units_;
   const int dimension = setup.configuration().box.dimension;
@@ -50,9 +49,8 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
     return s.totals().kinetic + s.totals().potential - heat;
   });
   number("pressure", u.pressure(dimension), [](Simulation& s) { return s.pressure(); });
-  columns_.push_back(
-      {{"pressure_tensor", {3, 3}, u.pressure(dimension)},
-       [](Simulation& s, Row& row) { put_tensor(s.pressure_tensor(), row); }});
+  columns_.push_back({{"pressure_tensor", {3, 3}, u.pressure(dimension)},
+                      [](Simulation& s, Row& row) { put_tensor(s.pressure_tensor(), row); }});
   columns_.push_back({{"momentum", {3}, u.momentum()}, [](Simulation& s, Row& row) {
                         const Vec3<double> p = s.totals().momentum;
                         row.insert(row.end(), {p.x, p.y, p.z});

@@ -15,8 +15,7 @@ struct ThermoSettings {
   std::int64_t stride = 100;
   std::string file = "thermo.h5";
   std::int64_t console_stride = 0;
-  std::vector<std::string> console{"step",         "time",     "temperature",
-                                   "total_energy", "pressure"};
+  std::vector<std::string> console{"step", "time", "temperature", "total_energy", "pressure"};
 };
 
 template <class D>
@@ -25,11 +24,11 @@ void describe(D& d, ThermoSettings& s) {
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory; empty: none");
   d.optional("console_stride", s.console_stride, NonNegative{},
              "steps between rows on the console, a multiple of stride; 0: none");
-  d.optional("console", s.console,
-             OneOf{"step", "time", "temperature", "kinetic_energy", "potential_energy",
-                   "total_energy", "conserved_energy", "pressure", "pressure_tensor", "momentum",
-                   "volume"},
-             "columns on the console");
+  d.optional(
+      "console", s.console,
+      OneOf{"step", "time", "temperature", "kinetic_energy", "potential_energy", "total_energy",
+            "conserved_energy", "pressure", "pressure_tensor", "momentum", "volume"},
+      "columns on the console");
 }
 
 /// One row of the table.

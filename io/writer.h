@@ -22,8 +22,8 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// Queues work; `bytes` is the memory that it holds. Waits while more than `limit` bytes are queued.
-  /// Throws what earlier queued work has thrown (once), and does then not queue.
+  /// Queues work; `bytes` is the memory that it holds. Waits while more than `limit` bytes are
+  /// queued. Throws what earlier queued work has thrown (once), and does then not queue.
   void push(Work work, std::size_t bytes = 0);
   /// Runs work on the thread after all that is queued, and waits for it. Throws what it throws.
   void call(const Work& work);

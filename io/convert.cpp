@@ -1,0 +1,46 @@
+#include "io/convert.h"
+
+#include <unistd.h>
+
+#include "engine/error.h"
+#include "io/formats.h"
+#include "io/h5md_file.h"
+
+namespace perrin {
+namespace {
+
+io::Format choose(const std::string& name, const std::string& path, bool existing) {
+  return name == "auto" ? io::guess_format(path, existing) : io::format_of_name(name);
+}
+
+}  // namespace
+
+long long convert(const ConvertOptions& options) {
+  const io::Format from = choose(options.from, options.in, true);
+  const io::Format to = choose(options.to, options.out, false);
+  if (!options.overwrite && ::access(options.out.c_str(), F_OK) == 0)
+    throw UserError(options.out + ": exists; --overwrite replaces it");
+  const auto reader = io::open_frames(options.in, from);
+  std::int64_t first = 0, end = reader->frames();
+  if (options.frame || to == io::Format::lammps) {
+    const std::int64_t wanted = options.frame.value_or(-1);
+    first = wanted < 0 ? end + wanted : wanted;
+    end = first + 1;
+  }
+  io::Frame frame = io::read_frame(*reader, options.in, first);
+  const std::string aside = io::name_aside(options.out);
+  ::unlink(aside.c_str());
+  try {
+    const auto writer = io::make_frame_writer(aside, to, frame);
+    writer->write(frame);
+    for (std::int64_t k = first + 1; k < end; ++k) writer->write(reader->read(k));
+    writer->finish();
+  } catch (...) {
+    ::unlink(aside.c_str());
+    throw;
+  }
+  io::move_into_place(aside, options.out, options.overwrite);
+  return end - first;
+}
+
+}  // namespace perrin

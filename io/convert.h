@@ -1,0 +1,21 @@
+// `perrin convert IN OUT`: between H5MD, GSD, LAMMPS data and extended XYZ.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace perrin {
+
+struct ConvertOptions {
+  std::string in, out;
+  std::string from = "auto", to = "auto";  // "auto", "h5md", "gsd", "lammps", "xyz"
+  std::optional<long long> frame;          // one frame, negative from the end; otherwise all
+  bool overwrite = false;
+};
+
+/// Returns the number of frames written. The output appears under its name when it is whole. A
+/// format of one frame (LAMMPS data) gets the last one unless told otherwise. Throws UserError,
+/// RunError.
+long long convert(const ConvertOptions& options);
+
+}  // namespace perrin

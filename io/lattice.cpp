@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/error.h"
+#include "io/placement.h"
+#include "io/sources.h"
+
+namespace perrin {
+namespace {
+
+/// The conventional cell: sites in units of its edges, edges in units of the lattice constant.
+struct Cell {
+  std::vector<Vec3<double>> sites;
+  Vec3<double> edges{1, 1, 1};
+  int dimension = 3;
+};
+
+Cell cell_of(const std::string& structure) {
+  if (structure == "fcc")
+    return {{{0.25, 0.25, 0.25}, {0.25, 0.75, 0.75}, {0.75, 0.25, 0.75}, {0.75, 0.75, 0.25}}};
+  if (structure == "bcc") return {{{0.25, 0.25, 0.25}, {0.75, 0.75, 0.75}}};
+  if (structure == "sc") return {{{0.5, 0.5, 0.5}}};
+  if (structure == "square") return {{{0.5, 0.5, 0.5}}, {1, 1, 1}, 2};
+  // Two rows of a hexagonal lattice make a rectangle of 1 by the square root of 3.
+  return {{{0.25, 0.25, 0.5}, {0.75, 0.75, 0.5}}, {1, std::sqrt(3.0), 1}, 2};
+}
+
+class Lattice : public Source {
+ public:
+  Lattice(const LatticeSettings& s, std::uint64_t seed) : settings_(s), seed_(seed) {}
+
+  Configuration make() override {
+    const Cell cell = cell_of(settings_.structure);
+    const auto per_cell = std::int64_t(cell.sites.size());
+    const auto cells = count_cells(cell);
+    const std::int64_t sites = per_cell * cells[0] * cells[1] * cells[2];
+    const std::int64_t n = settings_.particles.value_or(sites);
+    const double unit = cell.edges.x * cell.edges.y * cell.edges.z;
+    // With empty sites the density is that of the particles.
+    const double constant =
+        settings_.lattice_constant
+            ? *settings_.lattice_constant
+            : std::pow(double(n) / (double(sites) / double(per_cell) * unit * *settings_.density),
+                       1.0 / cell.dimension);
+    Vec3<double> a = constant * cell.edges;
+    if (cell.dimension == 2) a.z = 1;
+    Configuration c;
+    c.box =
+        io::centred_box({a.x * double(cells[0]), a.y * double(cells[1]), a.z * double(cells[2])},
+                        cell.dimension, settings_.periodic);
+    std::vector<char> used(std::size_t(sites), 1);
+    if (n < sites) {
+      const auto order =
+          io::shuffled(Purpose::initial_positions, seed_, static_cast<std::uint32_t>(sites));
+      for (auto k = std::size_t(n); k < order.size(); ++k) used[order[k]] = 0;
+    }
+    std::size_t site = 0;
+    for (std::int64_t x = 0; x < cells[0]; ++x)
+      for (std::int64_t y = 0; y < cells[1]; ++y)
+        for (std::int64_t z = 0; z < cells[2]; ++z)
+          for (const auto& s : cell.sites) {
+            if (used[site++] == 0) continue;
+            c.position.push_back(c.box.origin + Vec3<double>{a.x * (double(x) + s.x),
+                                                             a.y * (double(y) + s.y),
+                                                             a.z * (double(z) + s.z)});
+            if (cell.dimension == 2) c.position.back().z = 0;
+          }
+    assign_types(c);
+    c.mass = masses_of(settings_.masses, c.types, c.type);
+    return c;
+  }
+
+ private:
+  std::array<std::int64_t, 3> count_cells(const Cell& cell) const {
+    if (settings_.cells) {
+      const auto& k = *settings_.cells;
+      return {k[0], k[1], cell.dimension == 2 ? 1 : k[2]};
+    }
+    const auto per_cell = std::int64_t(cell.sites.size());
+    if (cell.dimension == 3) {
+      std::int64_t k = 1;
+      while (per_cell * k * k * k < *settings_.particles) ++k;
+      return {k, k, k};
+    }
+    // As square as the cell allows.
+    for (std::int64_t y = 1;; ++y) {
+      const auto x = std::int64_t(std::ceil(double(y) * cell.edges.y / cell.edges.x - 1e-9));
+      if (per_cell * x * y >= *settings_.particles) return {x, y, 1};
+    }
+  }
+
+  /// Numbers by largest remainder, then a keyed shuffle.
+  void assign_types(Configuration& c) const {
+    const std::size_t n = c.position.size();
+    double total = 0;
+    for (const auto& [name, share] : settings_.types) {
+      c.types.push_back(name);
+      total += share;
+    }
+    std::vector<std::size_t> count;
+    std::vector<std::pair<double, std::size_t>> remainder;
+    std::size_t assigned = 0;
+    for (const auto& [name, share] : settings_.types) {
+      const double exact = share / total * double(n);
+      count.push_back(std::size_t(exact));
+      assigned += count.back();
+      remainder.emplace_back(-(exact - std::floor(exact)), remainder.size());
+    }
+    std::ranges::sort(remainder);
+    for (std::size_t k = 0; assigned < n; ++k, ++assigned)
+      ++count[remainder[k % count.size()].second];
+    std::vector<std::uint32_t> types;
+    for (std::size_t k = 0; k < count.size(); ++k)
+      types.insert(types.end(), count[k], std::uint32_t(k));
+    c.type.resize(n);
+    if (count.size() == 1) return;
+    const auto order = io::shuffled(Purpose::initial_types, seed_, std::uint32_t(n));
+    for (std::size_t k = 0; k < n; ++k) c.type[order[k]] = types[k];
+  }
+
+  LatticeSettings settings_;
+  std::uint64_t seed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_lattice(const LatticeSettings& s, Setup& setup) {
+  bool good = true;
+  const auto wrong = [&](const std::string& key, const std::string& what) {
+    setup.error(key, what);
+    good = false;
+  };
+  if (s.density.has_value() == s.lattice_constant.has_value())
+    wrong(s.density ? "lattice_constant" : "density",
+          "give either density or lattice_constant, and only one of them");
+  if (s.cells.has_value() == s.particles.has_value())
+    wrong(s.cells ? "particles" : "cells", "give either cells or particles, and only one of them");
+  if (s.types.empty()) wrong("types", "must name at least one type");
+  double sites = s.particles ? double(*s.particles) : 8;
+  if (s.cells)
+    for (const auto k : *s.cells) sites *= double(k);
+  if (sites >= 4e9)
+    wrong(s.cells ? "cells" : "particles", "too many: at most 2^32 - 1 particles are possible");
+  std::vector<std::string> names;
+  for (const auto& [name, share] : s.types) names.push_back(name);
+  check_masses(s.masses, names, setup);
+  if (!good) return nullptr;
+  return std::make_unique<Lattice>(s, setup.seed());
+}
+
+std::vector<double> masses_of(const std::map<std::string, double>& by_type,
+                              const std::vector<std::string>& types,
+                              const std::vector<std::uint32_t>& type) {
+  if (by_type.empty()) return {};
+  std::vector<double> masses;
+  for (const std::uint32_t t : type) {
+    const auto it = by_type.find(types[t]);
+    masses.push_back(it == by_type.end() ? 1.0 : it->second);
+  }
+  return masses;
+}
+
+void check_masses(const std::map<std::string, double>& by_type,
+                  const std::vector<std::string>& types, Setup& setup) {
+  for (const auto& [name, mass] : by_type)
+    if (std::ranges::count(types, name) == 0)
+      setup.error("masses", fmt::format("there is no type \"{}\"; the types are {}", name,
+                                        fmt::join(types, ", ")));
+}
+
+Box box_for(const std::optional<double>& density, const std::optional<Vec3<double>>& edges,
+            std::int64_t n, int dimension, const std::array<bool, 3>& periodic, Setup& setup) {
+  if (density.has_value() == edges.has_value()) {
+    setup.error(density ? "box" : "density", "give either density or box, and only one of them");
+    return io::centred_box({1, 1, 1}, dimension, periodic);
+  }
+  if (edges) return io::centred_box(*edges, dimension, periodic);
+  const double l = std::pow(double(n) / *density, 1.0 / dimension);
+  return io::centred_box({l, l, l}, dimension, periodic);
+}
+
+}  // namespace perrin

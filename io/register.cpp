@@ -1,0 +1,39 @@
+#include "io/register.h"
+
+#include "engine/registry.h"
+#include "io/checkpoint.h"
+#include "io/sources.h"
+#include "io/thermo.h"
+#include "io/trajectory.h"
+
+namespace perrin {
+
+void register_sources(Registry& registry) {
+  registry.add<Source, LatticeSettings>("lattice", "particles on the sites of a crystal",
+                                        make_lattice);
+  registry.add<Source, RandomSettings>(
+      "random", "particles anywhere, at a distance from each other", make_random);
+  registry.add<Source, ChainsSettings>("chains", "bead-spring polymers as random walks",
+                                       make_chains);
+  registry.add<Source, FileSettings>(
+      "file", "a frame of an H5MD, GSD, LAMMPS data or extended XYZ file", make_file_source);
+}
+
+void register_io(Registry& registry) {
+  register_sources(registry);
+  registry.add<Observer, TrajectorySettings>("trajectory",
+                                             "frames of all particles in an H5MD file",
+                                             [](const TrajectorySettings& s, Setup& setup) {
+                                               return std::make_unique<Trajectory>(s, setup);
+                                             });
+  registry.add<Observer, ThermoSettings>(
+      "thermo", "energies, temperature, pressure to a file and the console",
+      [](const ThermoSettings& s, Setup& setup) { return std::make_unique<Thermo>(s, setup); });
+  registry.add<Observer, CheckpointSettings>(
+      "checkpoint", "what `perrin resume` needs, now and then and at a stop",
+      [](const CheckpointSettings& s, Setup& setup) {
+        return std::make_unique<CheckpointObserver>(s, setup);
+      });
+}
+
+}  // namespace perrin

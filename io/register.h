@@ -1,0 +1,12 @@
+// What io/ brings: the sources "lattice", "random", "chains", "file"; the observers "trajectory",
+// "thermo", "checkpoint".
+#pragma once
+
+namespace perrin {
+
+class Registry;
+
+void register_sources(Registry& registry);
+void register_io(Registry& registry);  // the observers, and register_sources
+
+}  // namespace perrin
