@@ -34,6 +34,9 @@ endif()
 
 add_library(perrin_strict INTERFACE)
 set(PERRIN_WARNINGS -Wall -Wextra -Wshadow -Wno-unknown-pragmas)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND PERRIN_WARNINGS -Wno-restrict)  # false alarms for "text" + std::string (GCC bug 105651)
+endif()
 target_compile_options(perrin_strict INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${PERRIN_WARNINGS};-Wpedantic;$<$<BOOL:${PERRIN_WERROR}>:-Werror>>")
 if(PERRIN_CUDA)
