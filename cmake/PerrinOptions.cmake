@@ -27,8 +27,9 @@ target_link_options(perrin_options INTERFACE -fopenmp)
 if(PERRIN_CUDA)
   target_compile_definitions(perrin_options INTERFACE PERRIN_CUDA)
   list(JOIN PERRIN_HOST_FLAGS , host)
+  # The standard by its flag: CMake 3.25 knows none above C++17 for nvcc.
   target_compile_options(perrin_options INTERFACE
-    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${host};--expt-relaxed-constexpr>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=${host};--expt-relaxed-constexpr>")
   target_link_libraries(perrin_options INTERFACE CUDA::cudart)
 endif()
 

@@ -37,8 +37,10 @@ Box Box::padded_for(double range) const {
   const auto h = heights();
   for (int axis = 0; axis < 3; ++axis) {
     // Both sides padded by the range: what lies across the wrap is two ranges away. A little more,
-    // so that equality does not count.
-    box.padding[axis] = periodic[static_cast<std::size_t>(axis)] ? 0.0 : 1.01 * range / h[axis];
+    // so that equality does not count. Without any range, enough that a particle which leaves is seen in
+    // the padding and does not come in again on the other side in the same step.
+    const double edge = range > 0 ? 1.01 * range / h[axis] : 0.25;
+    box.padding[axis] = periodic[static_cast<std::size_t>(axis)] ? 0.0 : edge;
   }
   return box;
 }

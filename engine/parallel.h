@@ -128,7 +128,8 @@ void for_each(const Device& device, const char* name, std::int64_t n, const F& f
   }
 #endif
   (void)name;
-#pragma omp parallel num_threads(device.threads()) if (n > 1)
+  // Waking the threads costs more than a short loop, above all where other programs hold the cores.
+#pragma omp parallel num_threads(device.threads()) if (n > 256)
   {
     // Contiguous shares: a thread keeps its part of the arrays in its own cache.
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
@@ -156,7 +157,7 @@ void sum(const Device& device, const char* name, std::int64_t n, const F& f, Buf
 #endif
   (void)name;
   T* partial = scratch.data();
-#pragma omp parallel for num_threads(device.threads()) schedule(static)
+#pragma omp parallel for num_threads(device.threads()) schedule(static) if (n > 4096)
   for (int chunk = 0; chunk < detail::sum_chunks; ++chunk) {
     T total{};
     const std::int64_t end = detail::chunk_begin(n, chunk + 1);
