@@ -20,7 +20,6 @@ void register_sources(Registry& registry) {
 }
 
 void register_io(Registry& registry) {
-  register_sources(registry);
   registry.add<Observer, TrajectorySettings>("trajectory",
                                              "frames of all particles in an H5MD file",
                                              [](const TrajectorySettings& s, Setup& setup) {

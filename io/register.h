@@ -7,6 +7,6 @@ namespace perrin {
 class Registry;
 
 void register_sources(Registry& registry);
-void register_io(Registry& registry);  // the observers, and register_sources
+void register_io(Registry& registry);  // the observers
 
 }  // namespace perrin
