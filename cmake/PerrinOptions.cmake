@@ -34,7 +34,8 @@ if(PERRIN_CUDA)
 endif()
 
 add_library(perrin_strict INTERFACE)
-set(PERRIN_WARNINGS -Wall -Wextra -Wshadow -Wno-unknown-pragmas)
+# -Wrestrict: false alarms of GCC 12 on std::string + (GCC bug 105651).
+set(PERRIN_WARNINGS -Wall -Wextra -Wshadow -Wno-unknown-pragmas -Wno-restrict)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   list(APPEND PERRIN_WARNINGS -Wno-restrict)  # false alarms for "text" + std::string (GCC bug 105651)
 endif()

@@ -115,7 +115,9 @@ TEST_P(Nve, SameJobSameBits) {
   // In other portions: recorded and unrecorded steps are the same steps.
   EXPECT_TRUE(equal(once, result(device(), {1, 2, 150, 147})));
   // Forces are summed per particle: the number of threads does not matter either.
-  if (!device().is_cuda()) EXPECT_TRUE(equal(once, result(Device::cpu(1), {300})));
+  if (!device().is_cuda()) {
+    EXPECT_TRUE(equal(once, result(Device::cpu(1), {300})));
+  }
 }
 
 TEST_P(Nve, AFullListInTheMiddleOfAStepChangesNoBit) {
