@@ -1,0 +1,247 @@
+// Every format: what is written is read back, and damaged files are refused with their place.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/error.h"
+#include "io/convert.h"
+#include "io/formats.h"
+
+namespace perrin::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Formats : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/perrin_io_XXXXXX";
+    folder_ = ::mkdtemp(name);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string file(const std::string& name) const { return folder_ / name; }
+  fs::path folder_;
+};
+
+Frame sample(bool triclinic, int dimension, std::int64_t step) {
+  Frame frame;
+  frame.time = 0.25 * double(step);
+  Configuration& c = frame.configuration;
+  c.step = step;
+  c.box.length = {8, 9, 10};
+  c.box.origin = {-4, -4.5, -5};
+  c.box.dimension = dimension;
+  if (triclinic)
+    c.box.xy = 1.5, c.box.xz = dimension == 3 ? -0.75 : 0, c.box.yz = dimension == 3 ? 0.5 : 0;
+  if (dimension == 2) c.box.length.z = 1, c.box.origin.z = -0.5;
+  // GSD has its origin in the middle of the cell: the same for all formats, so that they compare.
+  const auto e = c.box.edges();
+  for (int axis = 0; axis < 3; ++axis)
+    c.box.origin[axis] = -0.5 * (e[0][axis] + e[1][axis] + e[2][axis]);
+  c.types = {"A", "Bead"};
+  for (int i = 0; i < 12; ++i) {
+    const Vec3<double> s{(i + 0.5) / 12, (7 * i % 12 + 0.25) / 12,
+                         dimension == 2 ? 0.5 : (5 * i % 12 + 0.75) / 12};
+    c.position.push_back(c.box.point(s));
+    if (dimension == 2) c.position.back().z = 0;
+    c.type.push_back(i % 3 == 0 ? 1u : 0u);
+    c.velocity.push_back({0.5 * i, -0.25 * i, dimension == 2 ? 0.0 : 1.0 / (i + 1)});
+    c.image.push_back({i - 5, 3 - i, dimension == 2 ? 0 : i % 2});
+    c.mass.push_back(i % 3 == 0 ? 2.5 : 1.0);
+    c.charge.push_back(i % 2 == 0 ? 0.5 : -0.5);
+    c.topology.molecule.push_back(std::uint32_t(i / 4));
+  }
+  c.topology.bond_types = {"backbone", "side"};
+  c.topology.bonds = {{0, 1, 0}, {1, 2, 1}, {5, 4, 0}};
+  c.topology.angle_types = {"bend"};
+  c.topology.angles = {{0, 1, 2, 0}};
+  return frame;
+}
+
+/// float32 of the binary formats: 2^-24 of a coordinate below 16, thus 1e-6 with the shift of
+/// origin.
+void expect_near(const Configuration& a, const Configuration& b, double tolerance) {
+  ASSERT_EQ(a.position.size(), b.position.size());
+  EXPECT_EQ(a.box.dimension, b.box.dimension);
+  for (int axis = 0; axis < 3; ++axis) {
+    EXPECT_NEAR(a.box.length[axis], b.box.length[axis], tolerance);
+    EXPECT_NEAR(a.box.origin[axis], b.box.origin[axis], tolerance);
+  }
+  EXPECT_NEAR(a.box.xy, b.box.xy, tolerance);
+  EXPECT_NEAR(a.box.xz, b.box.xz, tolerance);
+  EXPECT_NEAR(a.box.yz, b.box.yz, tolerance);
+  for (std::size_t i = 0; i < a.position.size(); ++i) {
+    for (int axis = 0; axis < 3; ++axis) {
+      EXPECT_NEAR(a.position[i][axis], b.position[i][axis], tolerance) << i;
+      EXPECT_NEAR(a.velocity.at(i)[axis], b.velocity.at(i)[axis], tolerance) << i;
+      EXPECT_EQ(a.image.at(i)[axis], b.image.at(i)[axis]) << i;
+    }
+    EXPECT_EQ(a.types[a.type[i]], b.types[b.type[i]]);
+    EXPECT_NEAR(a.mass.at(i), b.mass.at(i), tolerance);
+    EXPECT_NEAR(a.charge.at(i), b.charge.at(i), tolerance);
+  }
+}
+
+void expect_topology(const Topology& a, const Topology& b, bool names) {
+  ASSERT_EQ(a.bonds.size(), b.bonds.size());
+  ASSERT_EQ(a.angles.size(), b.angles.size());
+  for (std::size_t k = 0; k < a.bonds.size(); ++k) {
+    EXPECT_EQ(a.bonds[k].a, b.bonds[k].a);
+    EXPECT_EQ(a.bonds[k].b, b.bonds[k].b);
+    EXPECT_EQ(a.bonds[k].type, b.bonds[k].type);
+  }
+  for (std::size_t k = 0; k < a.angles.size(); ++k) EXPECT_EQ(a.angles[k].c, b.angles[k].c);
+  if (names) {
+    EXPECT_EQ(a.bond_types, b.bond_types);
+  }
+}
+
+TEST_P(Formats, RoundTrip) {
+  const Format format = format_of_name(GetParam());
+  for (const bool triclinic : {false, true})
+    for (const int dimension : {3, 2}) {
+      if (format == Format::lammps && dimension == 2) continue;  // the format cannot say so
+      const std::string name = file("a" + std::to_string(2 * dimension + triclinic));
+      const Frame first = sample(triclinic, dimension, 5'000'000'000), last = [&] {
+        Frame f = sample(triclinic, dimension, 6'000'000'001);
+        for (auto& v : f.configuration.velocity) v.x += 1;
+        return f;
+      }();
+      const auto writer = make_frame_writer(name, format, first);
+      writer->write(first);
+      if (format != Format::lammps) writer->write(last);
+      writer->finish();
+      EXPECT_EQ(guess_format(name, true), format);  // by the contents: the name says nothing
+      const auto reader = open_frames(name, format);
+      ASSERT_EQ(reader->frames(), format == Format::lammps ? 1 : 2);
+      const double tolerance =
+          format == Format::lammps || format == Format::extended_xyz ? 1e-12 : 2e-6;
+      const Configuration a = reader->read(0).configuration;
+      expect_near(first.configuration, a, tolerance);
+      if (format != Format::extended_xyz)
+        expect_topology(first.configuration.topology, a.topology, format != Format::lammps);
+      if (format != Format::gsd) {
+        EXPECT_EQ(first.configuration.topology.molecule, a.topology.molecule);
+      }
+      if (format == Format::lammps) continue;
+      EXPECT_EQ(a.step, 5'000'000'000);
+      const Frame b = read_frame(*reader, name, -1);
+      EXPECT_EQ(b.configuration.step, 6'000'000'001);
+      expect_near(last.configuration, b.configuration, tolerance);
+      EXPECT_THROW(read_frame(*reader, name, 2), UserError);
+    }
+}
+
+TEST_P(Formats, TruncatedFileIsRefusedByName) {
+  const Format format = format_of_name(GetParam());
+  const std::string whole = file("whole"), cut = file("cut");
+  const Frame frame = sample(false, 3, 7);
+  const auto writer = make_frame_writer(whole, format, frame);
+  writer->write(frame);
+  writer->finish();
+  const auto size = fs::file_size(whole);
+  for (const double share : {0.02, 0.3, 0.6}) {
+    fs::copy_file(whole, cut, fs::copy_options::overwrite_existing);
+    fs::resize_file(cut, std::uintmax_t(share * double(size)));
+    try {
+      open_frames(cut, format)->read(0);
+      ADD_FAILURE() << GetParam() << " cut to " << share << " was read";
+    } catch (const UserError& error) {
+      EXPECT_NE(std::string(error.what()).find(cut), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_THROW(open_frames(file("missing"), format), UserError);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Formats, ::testing::ValuesIn(format_names()),
+                         [](const auto& i) { return i.param; });
+
+class Refused : public Formats {
+ protected:
+  std::string message(Format format, const std::string& text) {
+    const std::string name = file("bad");
+    std::ofstream(name) << text;
+    try {
+      open_frames(name, format)->read(0);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+  void expect(const std::string& message, const std::string& part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  }
+};
+
+TEST_F(Refused, ExtendedXyz) {
+  const std::string box = "Lattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1:pos:R:3\n";
+  const auto xyz = [&](const std::string& text) { return message(Format::extended_xyz, text); };
+  expect(xyz("1\n" + box + "A 1 nan 1\n"),
+         "bad:3: expected a coordinate (a finite number), got nan");
+  expect(xyz("2\n" + box + "A 1 1 1\n"), "row 2 of 2");
+  expect(xyz("1\n" + box + "A 1 1\n"), "bad:3: expected 4 columns, got 3");
+  expect(xyz("1\nProperties=species:S:1:pos:R:3\nA 1 1 1\n"), "bad:2: expected Lattice");
+  expect(xyz("1\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1\nA\n"), "no pos:R:3");
+  expect(xyz("1\nLattice=\"5 1 0 0 5 0 0 0 5\"\nA 1 1 1\n"), "expected a along x");
+  expect(xyz("0\n" + box), "no particles");
+  expect(xyz("1\npbc=\"T T F\" " + box + "A 1 1 7\n"), "outside of the box along z");
+  expect(xyz("1\npbc=\"T T T\" " + box + "A 1 1 7\n"), "accepted");
+}
+
+TEST_F(Refused, LammpsData) {
+  const auto data = [&](const std::string& text) { return message(Format::lammps, text); };
+  const std::string head = "x\n\n2 atoms\n1 atom types\n0 5 xlo xhi\n0 5 ylo yhi\n0 5 zlo zhi\n\n";
+  expect(data(head + "Atoms # atomic\n\n1 1 0 0 0\n"), "row 2 of 2 of Atoms");
+  expect(data(head + "Atoms # atomic\n\n1 1 0 0 0\n1 1 1 1 1\n"),
+         "bad:12: particle 1 is there twice");
+  expect(data(head + "Atoms # atomic\n\n1 1 0 0 0\n2 2 1 1 1\n"), "type 2, expected 1 to 1");
+  expect(data(head + "Atoms # atomic\n\n1 1 0 0 0\n2 1 1 inf 1\n"),
+         "bad:12: expected a coordinate");
+  expect(data(head + "Atoms # sphere\n\n1 1 0 0 0\n2 1 1 1 1\n"), "atom style \"sphere\"");
+  expect(data(head + "Atoms\n\n1 1 1 0 0 0\n2 1 1 1 1 1\n"), "fit several styles");
+  expect(data(head + "Masses\n\n1 1.0\n"), "no section \"Atoms\"");
+  // Ids in any order, wrapped particles.
+  const std::string name = file("good");
+  std::ofstream(name) << head + "Atoms # atomic\n\n7 1 6 1 1\n3 1 2 2 2\n";
+  const auto c = open_lammps_data(name)->read(0).configuration;
+  EXPECT_DOUBLE_EQ(c.position[0].x, 2);
+  EXPECT_DOUBLE_EQ(c.position[1].x, 1);
+  EXPECT_EQ(c.image[1].x, 1);
+}
+
+TEST_F(Refused, Binary) {
+  const std::string name = file("bad");
+  std::ofstream(name) << std::string(300, 'x');
+  for (const Format format : {Format::gsd, Format::h5md}) {
+    try {
+      open_frames(name, format);
+      ADD_FAILURE();
+    } catch (const UserError& error) {
+      expect(error.what(), name);
+    }
+  }
+}
+
+TEST_F(Refused, ConvertThroughAllFormats) {
+  const Frame frame = sample(true, 3, 12);
+  const std::string a = file("a.gsd");
+  const auto writer = write_gsd(a, frame);
+  writer->write(frame);
+  writer->write(frame);
+  writer->finish();
+  std::string last = a;
+  for (const char* extension : {".h5", ".xyz", ".gsd", ".data"}) {
+    ConvertOptions options;
+    options.in = last;
+    options.out = file(std::string("b") + extension);
+    EXPECT_EQ(convert(options), std::string(extension) == ".data" ? 1 : 2);
+    EXPECT_THROW(convert(options), UserError);  // it exists now
+    last = options.out;
+  }
+  expect_near(frame.configuration, open_lammps_data(last)->read(0).configuration, 4e-6);
+}
+
+}  // namespace
+}  // namespace perrin::io
