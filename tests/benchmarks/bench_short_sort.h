@@ -1,9 +1,11 @@
 #pragma once
 
-namespace perrin {
+#include "tests/benchmarks/bench.h"
 
-/// `perrin-bench short-sort`: argv[0] is the subcommand's name. Exit status: 0, or 1 if a sort gave
-/// a wrong result. Throws UserError.
-int bench_short_sort(int argc, char** argv);
+namespace perrin::bench {
 
-}  // namespace perrin
+/// `perrin-bench short-sort`; --sizes are lengths of arrays here. Exit status: 1 if a sort gave a
+/// wrong result. Throws UserError.
+int short_sort(const Options& options);
+
+}  // namespace perrin::bench
