@@ -29,7 +29,11 @@ int rng_command(int argc, char** argv) {
                  "particles, particle, pairs, rows, columns or sequence");
   app.add_option("--count", count, "number of words (default: without end)");
   app.add_flag("--list", list, "print the names of the generators");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
   if (list) {
     for (const std::string& name : word_source_generators()) std::printf("%s\n", name.c_str());
     return 0;
