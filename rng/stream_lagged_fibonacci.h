@@ -67,6 +67,32 @@ class LaggedFibonacciStream {
     }
   };
 
+  // The loops of begin_step(); public because nvcc asks that of a type that instantiates a kernel.
+  struct Make {
+    std::uint32_t* rings;
+    const Clock* clock;
+    std::int64_t size, gap, block;
+    PERRIN_HD void operator()(std::int64_t i) const {
+      std::uint32_t* ring = rings + i / block * size;
+      std::int64_t position = clock->next + i % block;
+      if (position >= size) position -= size;
+      std::int64_t other = position + gap;  // x[n - short] lies long - short after x[n - long]
+      if (other >= size) other -= size;
+      ring[position] += ring[other];
+    }
+  };
+  struct Tick {
+    Clock* clock;
+    const std::uint64_t* step;
+    std::int64_t block, size;
+    PERRIN_HD void operator()(std::int64_t) const {
+      clock->begin = clock->next;
+      clock->next += block;
+      if (clock->next >= size) clock->next -= size;
+      clock->step = *step + 1;
+    }
+  };
+
   LaggedFibonacciStream(const Device& device, Purpose purpose, std::uint64_t seed,
                         std::int64_t particles, int draws)
       : device_(device), draws_(draws) {
@@ -126,31 +152,6 @@ class LaggedFibonacciStream {
   std::int64_t bytes() const { return ring_.bytes(); }
 
  private:
-  struct Make {
-    std::uint32_t* rings;
-    const Clock* clock;
-    std::int64_t size, gap, block;
-    PERRIN_HD void operator()(std::int64_t i) const {
-      std::uint32_t* ring = rings + i / block * size;
-      std::int64_t position = clock->next + i % block;
-      if (position >= size) position -= size;
-      std::int64_t other = position + gap;  // x[n - short] lies long - short after x[n - long]
-      if (other >= size) other -= size;
-      ring[position] += ring[other];
-    }
-  };
-  struct Tick {
-    Clock* clock;
-    const std::uint64_t* step;
-    std::int64_t block, size;
-    PERRIN_HD void operator()(std::int64_t) const {
-      clock->begin = clock->next;
-      clock->next += block;
-      if (clock->next >= size) clock->next -= size;
-      clock->step = *step + 1;
-    }
-  };
-
   Device device_;
   int draws_;
   std::int64_t rings_ = 1, per_ring_ = 1;
