@@ -25,7 +25,9 @@ set(PERRIN_HOST_FLAGS -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=
 target_compile_options(perrin_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${PERRIN_HOST_FLAGS}>")
 target_link_options(perrin_options INTERFACE -fopenmp)
 if(PERRIN_CUDA)
-  target_compile_definitions(perrin_options INTERFACE PERRIN_CUDA)
+  # fmt 9 takes half of its constexpr away where it sees nvcc, and then does not compile as C++20.
+  target_compile_definitions(perrin_options INTERFACE
+    PERRIN_CUDA $<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>)
   list(JOIN PERRIN_HOST_FLAGS , host)
   # The standard by its flag: CMake 3.25 knows none above C++17 for nvcc.
   target_compile_options(perrin_options INTERFACE
