@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "io/hdf5.h"
+
 namespace perrin::io {
 
 Writer::~Writer() {
@@ -82,6 +84,10 @@ void Writer::flush_and_wait() {
 }
 
 Writer& writer() {
+  // On this thread too: HDF5 keeps a state of errors per thread, and at exit complains on this one
+  // about a file that a full disk has left half closed.
+  static const bool silent = (silence_hdf5(), true);
+  (void)silent;
   static Writer it;
   return it;
 }
