@@ -29,5 +29,6 @@ void print_line(nlohmann::json line);
 double copy_bandwidth(const Device& device);
 
 int lj(const Options& options);
+int rng(const Options& options);
 
 }  // namespace perrin::bench

@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
     const char *name, *help;
     int (*run)(const bench::Options&);
   };
-  const Subject subjects[] = {{"lj", "the Lennard-Jones liquid, steps per second", bench::lj}};
+  const Subject subjects[] = {{"lj", "the Lennard-Jones liquid, steps per second", bench::lj},
+                              {"rng", "random numbers per second", bench::rng}};
   for (const auto& s : subjects) app.add_subcommand(s.name, s.help);
   CLI11_PARSE(app, argc, argv);
   try {
