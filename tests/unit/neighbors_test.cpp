@@ -51,7 +51,7 @@ std::vector<System> systems() {
       {"clustered", [] { return random_in(box_of(40, 40, 40), 1200, 2, clustered); }, 1.5},
       {"thin", [] { return random_in(box_of(60, 4.5, 5), 900, 3, uniform); }, 1.9},
       {"small", [] { return random_in(box_of(4.1, 4.1, 4.1), 60, 4, uniform); }, 2.0},
-      {"nearly empty", [] { return random_in(box_of(1000, 1000, 1000), 40, 5, uniform); }, 90.0},
+      {"nearly empty", [] { return random_in(box_of(1000, 1000, 1000), 40, 5, uniform); }, 300.0},
       {"triclinic",
        [] {
          Box box = box_of(12, 10, 11);
