@@ -12,7 +12,8 @@ struct ClosestPair {
   double distance;
 };
 
-/// Nothing for fewer than two particles. On the host; positions must be finite.
+/// Nothing for fewer than two particles. On the host; positions must be finite. Exact up
+/// to half the smallest height of the box.
 std::optional<ClosestPair> closest_pair(const Configuration& configuration);
 
 }  // namespace perrin

@@ -10,6 +10,7 @@
 #include "engine/rng_command.h"
 #include "forces/register.h"
 #include "integrators/register.h"
+#include "io/convert.h"
 #include "io/register.h"
 
 namespace perrin {
