@@ -25,8 +25,9 @@ void sort_on_cpu(const Device& device, const CpuArrays& arrays, std::int64_t cou
 
 #ifdef __CUDACC__
 
-/// The fast path, or false where there is none for this length or alignment. Shapes: measured on an
-/// H200 (docs/short-sort.md).
+/// The fast path, or false where there is none for this length or alignment. Shapes: fewest clocks
+/// by the counts of instructions in docs/short-sort.md; `perrin-bench short-sort` measures them
+/// all.
 bool sort_whole_vectors(const Device& device, const std::uint32_t* in, std::uint32_t* out,
                         int length, std::int64_t count) {
   using namespace short_sort_detail;
@@ -41,15 +42,15 @@ bool sort_whole_vectors(const Device& device, const std::uint32_t* in, std::uint
     case 32:
       return run_uniform<4, 8, 2, Store::exchange, 0>(device, in, out, count), true;
     case 64:
-      return run_uniform<8, 8, 2, Store::exchange, 0>(device, in, out, count), true;
+      return run_uniform<4, 16, 1, Store::exchange, 1>(device, in, out, count), true;
     case 96:
-      return run_uniform<8, 12, 1, Store::staged, 0>(device, in, out, count), true;
+      return run_uniform<4, 24, 1, Store::exchange, 1>(device, in, out, count), true;
     case 128:
       return run_uniform<8, 16, 1, Store::exchange, 1>(device, in, out, count), true;
     case 192:
-      return run_uniform<8, 24, 1, Store::staged, 1>(device, in, out, count), true;
+      return run_uniform<8, 24, 1, Store::exchange, 1>(device, in, out, count), true;
     case 256:
-      return run_uniform<16, 16, 1, Store::exchange, 1>(device, in, out, count), true;
+      return run_uniform<8, 32, 1, Store::exchange, 1>(device, in, out, count), true;
     default:
       return false;
   }

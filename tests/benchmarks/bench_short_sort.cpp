@@ -329,6 +329,7 @@ void time_compiled(GpuBatch& batch, const Device& device) {
     time_warp_merge<16, 8>(batch, device);
     time_shapes<8, 16, 1, exchange>(batch, device);
     time_shapes<8, 16, 1, staged>(batch, device);
+    time_shapes<4, 32, 1, exchange>(batch, device);
     time_shapes<4, 32, 1, staged>(batch, device);
   } else if constexpr (N == 192) {
     time_warp_merge<32, 6>(batch, device);

@@ -154,6 +154,18 @@ TEST_P(ShortSort, RaggedBatches) {
     }
 }
 
+TEST_P(ShortSort, LengthsRoundTheClasses) {
+  // Mostly at the limit of a class, a tenth just beyond it.
+  std::mt19937 random(20);
+  for (const int limit : {8, 16, 32, 64, 96, 128, 192, 256}) {
+    SCOPED_TRACE(limit);
+    std::vector<int> lengths(5000);
+    for (int& n : lengths) n = random() % 10 == 0 ? limit + 1 : limit - int(random() % 3);
+    const Batch batch = make_batch(lengths, Kind::random, 21);
+    EXPECT_TRUE(is_sorted_permutation(batch, sort(batch)));
+  }
+}
+
 TEST_P(ShortSort, LargeRaggedBatch) {
   // Enough arrays for the largest share of a warp; mostly short, a few of every length.
   std::vector<int> lengths = mixed_lengths(12, 200000, 6);
