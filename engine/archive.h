@@ -32,6 +32,8 @@ class Archive {
   static Archive restoring(std::map<std::string, Record> records) {
     return Archive(false, std::move(records));
   }
+  /// Where a Buffer that is still empty is made when it is restored (Simulation::state says it).
+  void set_device(const Device& device) { device_ = device; }
   bool is_saving() const { return saving_; }
   const std::map<std::string, Record>& records() const { return records_; }
 
@@ -65,7 +67,9 @@ class Archive {
     std::vector<T> host;
     if (saving_) host = buffer.to_host();
     (*this)(name, host);
-    if (!saving_) buffer.assign(host);
+    if (saving_) return;
+    if (buffer.size() == 0) buffer = Buffer<T>(device_, 0);
+    buffer.assign(host);
   }
 
  private:
@@ -87,6 +91,7 @@ class Archive {
 
   bool saving_;
   std::map<std::string, Record> records_;
+  Device device_;
   std::string scope_;
 };
 

@@ -80,6 +80,7 @@ Simulation::Simulation(const Device& device, Configuration configuration,
       fault_(device, 1),
       measured_force_(device, particles.size()),
       measured_virial_(device, 6 * particles.size()) {
+  device.clear_halt();  // that an earlier simulation may have left behind
   const double range = longest_range(forces);
   const auto heights = particles.box.padded_heights();
   double smallest = heights.x;
@@ -290,6 +291,7 @@ void Simulation::check_faults() {
 }
 
 void Simulation::state(Archive& a) {
+  a.set_device(device());
   Archive::Scope scope(a, "simulation");
   particles.state(a);
   a("step", step_);
