@@ -11,7 +11,7 @@
 #include <random>
 #include <set>
 
-#include "devices.h"
+#include "tests/devices.h"
 #include "engine/error.h"
 #include "engine/registry.h"
 #include "engine/run_control.h"
