@@ -36,8 +36,8 @@ void run(const Device& device, RankSort variant, const std::uint32_t* in, std::u
 
 void run(const Device& device, RankSort variant, const std::uint32_t* in, std::uint32_t* out,
          Extent extents, std::int64_t count, int longest) {
-  PERRIN_ASSERT(device.is_cuda() && longest <= 256 && in != out);
   if (count == 0 || longest == 0) return;
+  PERRIN_ASSERT(device.is_cuda() && longest <= 256 && in != out);
   if (longest <= 8) return run<8>(device, variant, in, out, extents, count);
   if (longest <= 16) return run<16>(device, variant, in, out, extents, count);
   if (longest <= 32) return run<32>(device, variant, in, out, extents, count);

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "tests/benchmarks/bench.h"
+#include "tests/benchmarks/bench_short_sort.h"
 
 int main(int argc, char** argv) {
   using namespace perrin;
@@ -14,16 +15,24 @@ int main(int argc, char** argv) {
   app.add_option("--threads", threads, "CPU threads; 0: all");
   app.add_option("--sizes", options.sizes, "numbers of particles, instead of the subject's own");
   app.add_option("--seconds", options.seconds, "measuring time per line")->capture_default_str();
-  app.require_subcommand(1);
+  bool list = false;
+  app.add_flag("--list", list, "print the subjects and stop");
+  app.require_subcommand(0, 1);
   app.fallthrough();
   struct Subject {
     const char *name, *help;
     int (*run)(const bench::Options&);
   };
   const Subject subjects[] = {{"lj", "the Lennard-Jones liquid, steps per second", bench::lj},
-                              {"rng", "random numbers per second", bench::rng}};
+                              {"rng", "random numbers per second", bench::rng},
+                              {"short-sort", "sorts of very many short arrays, keys per second",
+                               bench::short_sort}};
   for (const auto& s : subjects) app.add_subcommand(s.name, s.help);
   CLI11_PARSE(app, argc, argv);
+  if (list || app.get_subcommands().empty()) {
+    for (const auto& s : subjects) std::printf("%s\n", s.name);
+    return list ? 0 : 2;
+  }
   try {
     options.device = Device::parse(device, threads);
     for (const auto& s : subjects)
