@@ -64,6 +64,7 @@ void Progress::update(std::int64_t done) {
   const double since = seconds_between(last_, now);
   const double fraction = total_ > 0 ? double(done) / double(total_) : 0;
   // A short run needs no plain lines in between.
+  if (done == total_) return;  // finish() shows the end
   const bool due = terminal_
                        ? since >= terminal_interval
                        : since >= plain_interval || (fraction >= next_fraction_ && since >= 5);

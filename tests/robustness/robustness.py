@@ -1,0 +1,415 @@
+#!/usr/bin/python3
+"""Bad input, full disks, signals and kills, against the real program.
+
+    robustness.py PERRIN OTHER_VERSION_PLUGIN [unittest arguments]
+
+Every mistake must give one clear message and the right exit status: 2 for the user's, 3 where the run
+goes wrong; and nothing may be lost.
+"""
+
+import copy
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import h5py
+import numpy
+
+PERRIN, OTHER_VERSION_PLUGIN = sys.argv[1:3]
+
+JOB = {
+    "system": {"type": "lattice", "density": 0.8, "cells": [4, 4, 4]},
+    "velocity": {"temperature": 0.7},
+    "seed": 11,
+    "forces": [{"type": "lennard_jones", "cutoff": 2.5,
+                "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}],
+    "observers": [{"type": "trajectory", "stride": 10, "quantities": ["position", "image", "velocity"]},
+                  {"type": "thermo", "stride": 5}],
+    "stages": [{"type": "md", "steps": 40,
+                "integrator": {"type": "velocity_verlet", "timestep": 0.005}}],
+}
+
+
+class Robustness(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="perrin-robustness-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def write_job(self, job, name="job.json"):
+        text = job if isinstance(job, str) else json.dumps(job, indent=1)
+        with open(self.path(name), "w") as out:
+            out.write(text)
+        return self.path(name)
+
+    def perrin(self, *arguments, environment=None):
+        done = subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=120, env={**os.environ, "OMP_NUM_THREADS": "1",
+                                                **(environment or {})})
+        self.assertNotIn("terminate called", done.stderr)
+        return done
+
+    def run_job(self, job, *arguments, **options):
+        return self.perrin("run", self.write_job(job), "--device", "cpu", "--threads", "1",
+                           *arguments, **options)
+
+    def refused(self, job, pattern, *arguments, **options):
+        """The job is refused with status 2, one line on the pattern, and no output file."""
+        before = set(os.listdir(self.folder))
+        done = self.run_job(job, *arguments, **options)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, pattern)
+        self.assertEqual(done.stdout, "")
+        left = set(os.listdir(self.folder)) - before - {"job.json"}
+        self.assertEqual(left, set(), "files were left behind")
+        return done.stderr
+
+    def changed(self, change):
+        job = copy.deepcopy(JOB)
+        change(job)
+        return job
+
+    # -- the job file ----------------------------------------------------------------------------
+
+    def test_good_job(self):
+        done = self.run_job(JOB)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        for word in ("256 particles", "CPU", "mixed|double", "neighbours", "forces", "integration",
+                     "output", "100 %"):
+            self.assertRegex(done.stdout, word)
+        with h5py.File(self.path("trajectory.h5")) as file:
+            self.assertEqual(list(file["particles/all/position/step"][:]), [0, 10, 20, 30, 40])
+
+    def test_quiet(self):
+        done = self.run_job(JOB, "--quiet")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_truncated_json(self):
+        text = json.dumps(JOB, indent=1)
+        error = self.refused(text[:len(text) // 2], r"job\.json:\d+:\d+: .*")
+        self.assertEqual(len(error.splitlines()), 1)
+
+    def test_missing_job(self):
+        done = self.perrin("run", "nowhere.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"nowhere\.json: cannot be read: No such file")
+
+    def test_wrong_types(self):
+        def change(job):
+            job["forces"][0]["cutoff"] = "long"
+            job["stages"][0]["steps"] = 1.5
+            job["observers"] = {}
+        error = self.refused(self.changed(change), r"forces\[0\]\.cutoff: must be a number, positive, "
+                             r'got the text "long"')
+        self.assertRegex(error, r"stages\[0\]\.steps: must be an integer, got 1\.5")
+        self.assertRegex(error, r"observers: must be a list, got an object")
+        self.assertEqual(len(error.splitlines()), 3)
+
+    def test_negative_cutoff_with_its_line(self):
+        text = json.dumps(self.changed(lambda j: j["forces"][0].update(cutoff=-2.5)), indent=1)
+        line = 1 + text[:text.index('"cutoff"')].count("\n")
+        self.refused(text, rf"job\.json:{line}: forces\[0\]\.cutoff: must be positive, got -2\.5\n$")
+
+    def test_set_is_named_as_the_place(self):
+        self.refused(JOB, r"^--set: forces\[0\]\.cutoff: must be positive, got -1\n$", "--set",
+                     "forces[0].cutoff=-1")
+        self.refused(JOB, r"--set forces\[7\]\.cutoff=1: forces has 1 entry", "--set",
+                     "forces[7].cutoff=1")
+
+    def test_cutoff_beyond_half_the_box(self):
+        self.refused(self.changed(lambda j: j["forces"][0].update(cutoff=4)),
+                     r"forces\[0\]\.cutoff: .*half the smallest height of the box \(3\.4.*\), got 4")
+
+    def test_unknown_names(self):
+        def change(job):
+            job["forces"][0]["type"] = "lennard_jone"
+            job["stages"][0]["integrator"]["timestp"] = 1
+            job["observer"] = []
+        error = self.refused(self.changed(change),
+                             r'forces\[0\]\.type: unknown force "lennard_jone"; did you mean "lennard_jones"\?')
+        self.assertRegex(error, r'integrator\.timestp: unknown key; did you mean "timestep"\?')
+        self.assertRegex(error, r'observer: unknown key; did you mean "observers"\?')
+
+    def test_missing_coefficients(self):
+        self.refused(self.changed(lambda j: j["system"].update(types={"A": 1, "B": 1})),
+                     r"forces\[0\]\S*: .*\bB\b")
+
+    def test_unknown_particle_type(self):
+        self.refused(self.changed(lambda j: j["forces"][0]["pairs"][0].update(types=["A", "C"])),
+                     r'forces\[0\]\.pairs\[0\]\.types\S*: unknown particle type "C"; the system has A')
+
+    def test_no_stages_and_no_system(self):
+        self.refused(self.changed(lambda j: j.update(stages=[])), r"stages: must have at least one")
+        self.refused(self.changed(lambda j: j.pop("stages")), r'the key "stages" is missing')
+        self.refused(self.changed(lambda j: j.pop("system")), r'"system"')
+
+    def test_bad_command_line(self):
+        for arguments in (["run"], ["run", "job.json", "--devise", "cpu"], ["dance"], [],
+                          ["run", "job.json", "--threads", "0"]):
+            self.assertEqual(self.perrin(*arguments).returncode, 2, arguments)
+        self.write_job(JOB)
+        for arguments in (["--device", "abacus"], ["--time-limit", "soon"]):
+            done = self.perrin("run", "job.json", *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(arguments[0], done.stderr)
+
+    def test_validate_reports_the_same_and_touches_nothing(self):
+        bad = self.write_job(self.changed(lambda j: j["forces"][0].update(cutoff=4)))
+        done = self.perrin("validate", bad)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "half the smallest height")
+        good = self.write_job(JOB)
+        done = self.perrin("validate", good)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(self.folder), ["job.json"])
+
+    # -- the system ------------------------------------------------------------------------------
+
+    def from_file(self, name, text=None):
+        if text is not None:
+            with open(self.path(name), "w") as out:
+                out.write(text)
+        return self.changed(lambda j: j.update(system={"type": "file", "path": name}))
+
+    @staticmethod
+    def xyz(points, box=10):
+        rows = "".join(f"A {x} {y} {z}\n" for x, y, z in points)
+        return (f'{len(points)}\nLattice="{box} 0 0 0 {box} 0 0 0 {box}" '
+                f'Properties=species:S:1:pos:R:3 pbc="T T T"\n{rows}')
+
+    def test_missing_input_file(self):
+        self.refused(self.from_file("nowhere.xyz"), r"job\.json:\d+: system\S*: .*nowhere\.xyz")
+
+    def test_unreadable_hdf5(self):
+        self.refused(self.from_file("bad.h5", "this is no HDF5 file" * 100), r"system\S*: .*bad\.h5")
+
+    def test_hdf5_without_positions(self):
+        with h5py.File(self.path("empty.h5"), "w") as file:
+            group = file.create_group("h5md")
+            group.attrs["version"] = numpy.array([1, 1], dtype="i4")
+            file.create_group("particles/all/box").attrs["dimension"] = 3
+        self.refused(self.from_file("empty.h5"), r"system\S*: .*empty\.h5.*position")
+
+    def test_zero_particles(self):
+        self.refused(self.from_file("none.xyz", self.xyz([])), r"system\S*: .*(no|0|without) particles")
+
+    def test_nan_coordinates(self):
+        self.refused(self.from_file("nan.xyz", self.xyz([(1, 2, 3), (4, "nan", 6), (7, 8, 9)])),
+                     r"system\S*: .*nan")
+
+    def test_overlapping_start(self):
+        points = [(2 * i, 2 * j, 2 * k) for i in range(5) for j in range(5) for k in range(5)]
+        for offset in (0, 1e-3):
+            points[60] = (points[61][0], points[61][1], points[61][2] + offset)
+            error = self.refused(self.from_file("overlap.xyz", self.xyz(points)), r"particles are 60 and 61")
+            self.assertRegex(error, "overlap")
+            done = self.perrin("validate", "job.json")
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, "60 and 61")
+
+    # -- files that are written ------------------------------------------------------------------
+
+    def test_existing_output_is_left_alone(self):
+        with open(self.path("trajectory.h5"), "w") as out:
+            out.write("precious")
+        self.refused(JOB, r"observers\[0\]\S*: .*trajectory\.h5 exists already: --overwrite")
+        with open(self.path("trajectory.h5")) as kept:
+            self.assertEqual(kept.read(), "precious")
+        done = self.run_job(JOB, "--overwrite")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with h5py.File(self.path("trajectory.h5")) as file:
+            self.assertEqual(file["particles/all/position/value"].shape, (5, 256, 3))
+
+    def test_one_file_for_two_observers(self):
+        self.refused(self.changed(lambda j: j["observers"][1].update(file="trajectory.h5")),
+                     r"observers\[1\]\S*: .*written by observers\[0\] too")
+
+    def test_unwritable_folder(self):
+        with open(self.path("file"), "w") as out:
+            out.write("precious")
+        self.refused(JOB, r"cannot write .*file", "--output-dir", self.path("file", "below"))
+        self.refused(JOB, r"cannot .*(/proc/perrin|/proc)", "--output-dir", "/proc/perrin")
+
+    def test_full_disk(self):
+        """On a tmpfs of 400 KiB: status 3, and the frames that fitted can be read."""
+        job = self.changed(lambda j: (j["stages"][0].update(steps=2000), j["observers"][0].update(stride=2)))
+        self.write_job(job)
+        os.mkdir(self.path("small"))
+        script = ("mount -t tmpfs -o size=400k tmpfs small || exit 77; "
+                  f"'{PERRIN}' run job.json --device cpu --threads 1 --output-dir small; status=$?; "
+                  "cp small/*.h5 .; exit $status")
+        done = subprocess.run(["unshare", "--mount", "--map-root-user", "sh", "-c", script],
+                              cwd=self.folder, capture_output=True, text=True, timeout=120)
+        if done.returncode == 77 or "unshare" in done.stderr:
+            self.skipTest("no tmpfs can be mounted here: " + done.stderr)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, r"perrin: the run stopped: .*\.h5.*No space left on device")
+        with h5py.File(self.path("trajectory.h5")) as file:
+            frames = file["particles/all/position/value"]
+            self.assertGreater(len(frames), 3)
+            self.assertTrue(numpy.isfinite(frames[:]).all())
+
+    # -- plug-ins --------------------------------------------------------------------------------
+
+    def test_missing_plugin(self):
+        self.refused(self.changed(lambda j: j.update(plugins=["absent"])),
+                     r'job\.json:\d+: plugins\[0\]: cannot find plug-in "absent"; tried /nowhere/absent\.so, '
+                     r".*; the loader says: .*cannot open shared object file",
+                     environment={"PERRIN_PLUGIN_PATH": "/nowhere"})
+
+    def test_plugin_for_another_version(self):
+        self.refused(self.changed(lambda j: j.update(plugins=[OTHER_VERSION_PLUGIN])),
+                     r'plugins\[0\]: .*built as "gcc-1 cpu-only perrin-0\.0\.1", this Perrin as "\S+ .*"')
+        # Found on the way to an unknown type, it is named beside the mistake, and stops no other job.
+        found = {"PERRIN_PLUGIN_PATH": os.path.dirname(OTHER_VERSION_PLUGIN)}
+        error = self.refused(self.changed(lambda j: j["forces"][0].update(type="quark")),
+                             r'unknown force "quark"', environment=found)
+        self.assertRegex(error, r"this plug-in was not loaded: it was built as")
+        self.assertEqual(self.run_job(JOB, environment=found).returncode, 0)
+        listed = self.perrin("plugins", environment=found)
+        self.assertRegex(listed.stdout, r"refused\n.*built as")
+
+    def test_library_that_is_no_plugin(self):
+        with open(self.path("broken.so"), "w") as out:
+            out.write("not a library")
+        self.refused(self.changed(lambda j: j.update(plugins=["./broken.so"])),
+                     r"cannot load plug-in .*the loader says: .*")
+
+    def test_shipped_plugin_is_found_by_its_type(self):
+        done = self.run_job(self.changed(lambda j: j["forces"].append(
+            {"type": "exponential_repulsion", "cutoff": 2,
+             "pairs": [{"types": ["A", "A"], "amplitude": 0.1, "lambda": 0.5}]})))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"plug-ins +example_force 1\.0")
+
+    # -- while it runs ---------------------------------------------------------------------------
+
+    def test_particle_that_flies_off(self):
+        def change(job):
+            job["forces"].append({"type": "constant_force", "force": [1e4, 0, 0]})
+            job["observers"][0]["stride"] = 1
+        done = self.run_job(self.changed(change))
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, r"perrin: the run stopped: step \d+: particle \d+.*")
+        with h5py.File(self.path("trajectory.h5")) as file:
+            frames = file["particles/all/position/value"]
+            self.assertGreater(len(frames), 1)
+            self.assertTrue(numpy.isfinite(frames[:]).all())
+
+    LONG = 1200
+
+    def long_job(self):
+        def change(job):
+            job["stages"][0]["steps"] = self.LONG // 3
+            second = copy.deepcopy(job["stages"][0])
+            second.update(steps=self.LONG - self.LONG // 3, integrator={
+                "type": "bussi", "timestep": 0.004, "temperature": 0.8, "tau": 0.1})
+            job["stages"].append(second)
+            job["observers"].append({"type": "checkpoint", "steps": 50})
+        return self.changed(change)
+
+    def start(self, folder):
+        return subprocess.Popen([PERRIN, "run", "job.json", "--device", "cpu", "--threads", "1",
+                                 "--output-dir", folder], cwd=self.folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def wait_for(self, process, path, what):
+        """Until the file can hold something: waiting for it is surer than any time."""
+        limit = time.monotonic() + 60
+        while not os.path.exists(path) and process.poll() is None and time.monotonic() < limit:
+            time.sleep(0.005)
+        self.assertTrue(os.path.exists(path), f"no {what}")
+
+    def assert_same_results(self, one, other):
+        for name in ("trajectory.h5", "thermo.h5"):
+            with h5py.File(self.path(one, name)) as a, h5py.File(self.path(other, name)) as b:
+                compared = 0
+                datasets = []
+                a.visititems(lambda key, item: datasets.append(key) if isinstance(item, h5py.Dataset) else None)
+                for key in datasets:
+                    if not key.startswith(("particles", "observables")):
+                        continue  # the record of the run has its own times
+                    self.assertTrue(numpy.array_equal(a[key][()], b[key][()]), f"{name}: {key}")
+                    compared += 1
+                self.assertGreater(compared, 4)
+
+    def test_stopped_and_resumed_is_the_same_run(self):
+        self.write_job(self.long_job())
+        self.assertEqual(self.start("whole").wait(), 0)
+        process = self.start("parts")
+        self.wait_for(process, self.path("parts", "checkpoint.h5"), "checkpoint")
+        time.sleep(random.Random().uniform(0, 0.5))
+        process.send_signal(signal.SIGTERM)
+        out, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, error)
+        match = re.search(r"stopped by SIGTERM at step (\d+); go on with: perrin resume (\S+)", out)
+        if not match:
+            self.skipTest("the run was over before the signal came")
+        done = self.perrin("resume", match[2])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_same_results("whole", "parts")
+
+    def test_killed_and_resumed_is_the_same_run(self):
+        self.write_job(self.long_job())
+        self.assertEqual(self.start("whole").wait(), 0)
+        process = self.start("parts")
+        self.wait_for(process, self.path("parts", "checkpoint.h5"), "checkpoint")
+        time.sleep(random.Random().uniform(0, 0.5))
+        process.kill()
+        process.communicate(timeout=60)
+        for name in ("trajectory.h5", "thermo.h5", "checkpoint.h5"):
+            subprocess.run(["h5clear", "-s", self.path("parts", name)], capture_output=True)
+            with h5py.File(self.path("parts", name)) as file:
+                self.assertGreater(len(file), 0)
+        # Moved as a whole, the folder can still be resumed.
+        os.rename(self.path("parts"), self.path("moved"))
+        done = self.perrin("resume", "moved/checkpoint.h5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_same_results("whole", "moved")
+
+    def test_time_limit(self):
+        job = self.changed(lambda j: j["stages"][0].update(steps=10**9))
+        done = self.run_job(job, "--time-limit", "0.5s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        match = re.search(r"stopped by the time limit of 0\.5 s at step (\d+); .* (\S+)$", done.stdout.strip())
+        self.assertTrue(match, done.stdout)
+        done = self.perrin("resume", match[2], "--set", f"stages[0].steps={int(match[1]) + 20}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with h5py.File(self.path("thermo.h5")) as file:
+            steps = file["observables/temperature/step"][:]
+            self.assertEqual(list(numpy.diff(steps)), [5] * (len(steps) - 1))
+            self.assertGreaterEqual(steps[-1], int(match[1]) + 15)
+
+    def test_second_signal_stops_at_once(self):
+        job = self.changed(lambda j: j["stages"][0].update(steps=10**9))
+        self.write_job(job)
+        process = self.start("out")
+        self.wait_for(process, self.path("out", "thermo.h5"), "thermo table")
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+        # Either the first was served already, or the second ended the program by its default action.
+        self.assertIn(process.returncode, (0, -signal.SIGTERM, -signal.SIGINT))
+
+    def test_not_a_checkpoint(self):
+        with h5py.File(self.path("other.h5"), "w") as file:
+            file["x"] = 1
+        for name in ("other.h5", "nowhere.h5"):
+            done = self.perrin("resume", name)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(name, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:])

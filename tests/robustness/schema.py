@@ -1,0 +1,111 @@
+#!/usr/bin/python3
+"""The JSON Schema of `perrin schema` against an independent validator.
+
+    schema.py PERRIN SOURCE_FOLDER
+
+Every examples/*/*.json that is a job must pass it and `perrin validate`; the example fragment that
+`perrin help` prints for each type must pass its definition; jobs with mistakes must not pass.
+"""
+
+import copy
+import glob
+import json
+import os
+import subprocess
+import sys
+
+import jsonschema
+
+PERRIN, SOURCE = sys.argv[1:3]
+
+
+def without_comments(text):
+    """JSON text with // and /* */ comments blanked, but not inside strings."""
+    out, i = [], 0
+    while i < len(text):
+        if text[i] == '"':
+            end = i + 1
+            while text[end] != '"':
+                end += 2 if text[end] == "\\" else 1
+            out.append(text[i:end + 1])
+            i = end + 1
+        elif text.startswith("//", i):
+            i = text.find("\n", i) if "\n" in text[i:] else len(text)
+        elif text.startswith("/*", i):
+            i = text.index("*/", i) + 2
+        else:
+            out.append(text[i])
+            i += 1
+    return "".join(out)
+
+
+def perrin(*arguments):
+    return subprocess.run([PERRIN, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+schema = json.loads(perrin("schema"))
+jsonschema.Draft7Validator.check_schema(schema)
+validator = jsonschema.Draft7Validator(schema)
+failures = []
+
+
+def expect(what, document, good, against=validator):
+    errors = [f"{'.'.join(map(str, e.path))}: {e.message[:200]}" for e in against.iter_errors(document)]
+    if good and errors:
+        failures.append(f"{what}: refused: {errors}")
+    if not good and not errors:
+        failures.append(f"{what}: passed")
+
+
+jobs = sorted(glob.glob(os.path.join(SOURCE, "examples", "*", "*.json")))
+for path in jobs:
+    with open(path) as text:
+        job = json.loads(without_comments(text.read()))
+    if "stages" not in job:
+        continue
+    expect(path, job, True)
+    done = subprocess.run([PERRIN, "validate", path], capture_output=True, text=True)
+    if done.returncode != 0:
+        failures.append(f"perrin validate {path}: {done.stderr}")
+
+types = 0
+for name in schema["definitions"]:
+    kind, _, type_name = name.partition(".")
+    if not type_name:
+        continue
+    types += 1
+    text = perrin("help", type_name)
+    fragments = [json.loads(line) for line in text.splitlines() if line.startswith('  {"type":')]
+    own = {"$ref": f"#/definitions/{kind}", "definitions": schema["definitions"]}
+    passed = [f for f in fragments if not list(jsonschema.Draft7Validator(own).iter_errors(f))]
+    if not passed:
+        failures.append(f"the example of {name} is refused: {fragments}")
+
+good = {
+    "system": {"type": "lattice", "density": 0.8, "cells": [4, 4, 4]},
+    "units": {"length": "nm", "energy": "kJ/mol", "mass": "u"},
+    "forces": [{"type": "lennard_jones", "cutoff": 2.5,
+                "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}],
+    "stages": [{"type": "md", "steps": 10, "integrator": {"type": "velocity_verlet", "timestep": 0.005}}],
+}
+expect("a good job", good, True)
+for what, change in {
+    "negative cut-off": lambda j: j["forces"][0].update(cutoff=-1),
+    "unknown key": lambda j: j["forces"][0].update(cutof=1),
+    "unknown type": lambda j: j["forces"][0].update(type="lennard"),
+    "missing type": lambda j: j["forces"][0].pop("type"),
+    "wrong type": lambda j: j["stages"][0].update(steps="many"),
+    "missing key": lambda j: j["stages"][0].pop("integrator"),
+    "wrong nested key": lambda j: j["stages"][0]["integrator"].update(step=1),
+    "no stages": lambda j: j.update(stages=[]),
+    "unknown unit": lambda j: j["units"].update(length="mile"),
+    "unknown top-level key": lambda j: j.update(observer=[]),
+    "a force as an integrator": lambda j: j["stages"][0].update(integrator=good["forces"][0]),
+}.items():
+    bad = copy.deepcopy(good)
+    change(bad)
+    expect(what, bad, False)
+
+print(f"{len(jobs)} example jobs, {types} types, {len(failures)} failures")
+print("\n".join(failures))
+sys.exit(1 if failures else 0)
