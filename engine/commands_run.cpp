@@ -66,9 +66,9 @@ std::string job_path_text(const fs::path& path) {
 }
 
 void run_job(Job& job, const RunArguments& a, const JobOptions& options, Archive* restored) {
+  make_folders(job);
   if (!a.quiet) fmt::print("Perrin {}\n{}", engine_version(), job.summary());
   std::fflush(stdout);
-  make_folders(job);
 
   RunParts parts = job.take_parts();
   const Device device = job.context().device;

@@ -126,7 +126,11 @@ void Run::state(Archive& archive) {
     const Archive::Scope scope(archive, fmt::format("observer{}", i));
     parts_.observers[i]->state(archive);
   }
-  if (!archive.is_saving() || stage_ == parts_.stages.size()) return;
+  if (!archive.is_saving()) {
+    if (stage_ >= parts_.stages.size())
+      throw UserError("the checkpoint was made in a stage that this job does not have");
+    return;
+  }
   const Archive::Scope scope(archive, "stage");
   parts_.stages[stage_]->state(archive);
 }
@@ -141,9 +145,9 @@ void Run::begin_stage(bool resumed) {
     for (const auto& o : parts_.observers) o->begin(simulation(), resumed);
   parts_.stages[stage_]->begin(*this, resumed);
   if (resumed) {
-    const Archive::Scope scope(*restored_, "stage");
-    parts_.stages[stage_]->state(*restored_);
-    restored_.reset();
+    const auto archive = std::move(restored_);
+    const Archive::Scope scope(*archive, "stage");
+    parts_.stages[stage_]->state(*archive);
   }
 }
 
@@ -156,18 +160,16 @@ void Run::end_stage() {
 bool Run::run_stages() {
   while (stage_ < parts_.stages.size()) {
     begin_stage(restored_ != nullptr);
-    const bool complete = parts_.stages[stage_]->run(*this);
-    if (!complete && stop_requested()) {
-      // Where the job names no file, one is written all the same: nothing is lost.
-      if (control_.plans().empty()) save(parts_.default_checkpoint);
+    const bool stopped = !parts_.stages[stage_]->run(*this) && stop_requested();
+    // Where the job names no file for it, a stopped run makes one all the same: nothing is lost.
+    if (stopped && control_.plans().empty()) save(parts_.default_checkpoint);
+    // That of a complete run still is in its last stage, which may be made longer with --set.
+    if (stopped || stage_ + 1 == parts_.stages.size())
       for (const auto& plan : control_.plans()) save(plan.path);
-      end_stage();
-      return false;
-    }
     end_stage();
+    if (stopped) return false;
     ++stage_;
   }
-  for (const auto& plan : control_.plans()) save(plan.path);
   return true;
 }
 
