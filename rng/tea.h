@@ -26,9 +26,9 @@ PERRIN_HD Words2 tea(Words2 v, Words4 key) {
   return v;
 }
 
-/// A stream of the two words of tea8(block, key), then with 1 added to key word y, and so on,
-/// carrying into x: 2^65 numbers. The caller's block and key words z, w keep apart the streams of
-/// one run.
+/// A stream of the two words of tea8(block, key), then of the same block under the next key, and so
+/// on: 2^65 numbers. The next key has a constant of many bits added to word y (a small step would
+/// leave the results related), and 1 to word x whenever that has gone round.
 class Tea : public Distributions<Tea> {
  public:
   Tea() = default;
@@ -37,7 +37,8 @@ class Tea : public Distributions<Tea> {
   PERRIN_HD std::uint32_t next() {
     if (!half_) {
       out_ = tea<8>(block_, key_);
-      if (++key_.y == 0) ++key_.x;
+      key_.y += 0xBB67AE85u;
+      if (++blocks_ == 0) ++key_.x;
     }
     half_ = !half_;
     return half_ ? out_.x : out_.y;
@@ -46,6 +47,7 @@ class Tea : public Distributions<Tea> {
  private:
   Words2 block_, out_;
   Words4 key_;
+  std::uint32_t blocks_ = 0;
   bool half_ = false;  // the second word of out_ is still to be given out
 };
 
