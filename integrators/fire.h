@@ -14,8 +14,10 @@ struct FireSettings {
 
 template <class D>
 void describe(D& d, FireSettings& s) {
-  d.required("force_tolerance", s.force_tolerance, Positive{},
-             "done when no particle feels a larger force (energy/length)");
+  d.required(
+      "force_tolerance", s.force_tolerance, Positive{},
+      "done when no particle feels a larger force (energy/length); the rounding of positions and "
+      "forces sets a limit of about 1e-3 in mixed precision, 1e-5 in double, in LJ units");
   d.optional("timestep", s.timestep, Positive{}, "at the start, in time units");
   d.optional("maximum_timestep", s.maximum_timestep, Positive{}, "it grows up to this");
   d.optional("maximum_move", s.maximum_move, NonNegative{},

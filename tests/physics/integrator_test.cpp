@@ -315,7 +315,8 @@ TEST_P(Integrators, FireFindsTheIcosahedron) {
   const auto c = shaken_icosahedron();
   Simulation simulation(device(), c, lennard_jones(device(), c, 6));
   FireSettings settings;
-  settings.force_tolerance = sizeof(Real) == 4 ? 2e-3 : 1e-6;
+  // The grid of positions, 45/2^32, times the stiffness of a dozen contacts leaves forces of 10^-6.
+  settings.force_tolerance = sizeof(Real) == 4 ? 2e-3 : 2e-5;
   Fire fire(settings);
   fire.begin(simulation);
   EXPECT_GT(simulation.totals().potential, -40);
