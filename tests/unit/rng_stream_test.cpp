@@ -92,7 +92,7 @@ TEST_P(RngStream, ResumesWhereItWasSaved) {
       const auto expected = run.take(2);
 
       Rig<Stream> resumed(device(), 777);
-      Archive restored = Archive::restoring(saved.records(), device());
+      Archive restored = Archive::restoring(saved.records());
       resumed.stream.state(restored);
       EXPECT_EQ(resumed.take(2), expected) << name;
     });
