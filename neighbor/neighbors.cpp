@@ -128,7 +128,7 @@ struct BuildList {
       ends[ranges++] = end;
     });
     // Distances first, in whole vectors whether all are needed or not (Device::allocate leaves room
-    // to read beyond the end); then the survivors without a branch; then the few checks.
+    // to read beyond the end); then the survivors, bit by bit.
     constexpr int width = 16, block = 64;
     for (int range = 0; range < ranges; ++range)
       for (std::uint32_t first = begins[range]; first < ends[range]; first += block) {
@@ -136,16 +136,18 @@ struct BuildList {
         const int m = left < std::uint32_t(block) ? int(left) : block;
         const int padded = (m + width - 1) / width * width;
         const std::uint32_t *qx = x + first, *qy = y + first, *qz = z + first;
-        Real r2[block];
+        std::uint32_t bit[block];
 #pragma omp simd simdlen(width)
-        for (int k = 0; k < padded; ++k) r2[k] = distance2(p, qx[k], qy[k], qz[k]);
-        std::uint32_t near[block];
-        int found = 0;
-        for (int k = 0; k < m; ++k) {
-          near[found] = first + std::uint32_t(k);
-          found += r2[k] < range2 ? 1 : 0;
+        for (int k = 0; k < padded; ++k)
+          bit[k] = distance2(p, qx[k], qy[k], qz[k]) < range2 ? 1u << (k % width) : 0u;
+        for (int k0 = 0; k0 < m; k0 += width) {
+          std::uint32_t near = 0;
+#pragma omp simd reduction(| : near)
+          for (int k = 0; k < width; ++k) near |= bit[k0 + k];
+          if (m - k0 < width) near &= (1u << (m - k0)) - 1;
+          for (; near != 0; near &= near - 1)
+            append(i, row, first + std::uint32_t(k0 + __builtin_ctz(near)), n);
         }
-        for (int k = 0; k < found; ++k) append(i, row, near[k], n);
       }
 #endif
     count[i] = n < list.capacity ? n : list.capacity;
@@ -208,9 +210,10 @@ void Neighbors::choose_grid() {
   const double reach = range_ + skin_;
   const auto heights = box.padded_heights();
   const double limit = double(std::max<std::int64_t>(64, particles_.size()));
-  // Cells half as wide as the list's range leave fewer candidates than whole ones (125/8 against
-  // 27 cubes); wider where the box is nearly empty, so that memory follows the particles.
-  double width = reach / 2;
+  // On the GPU cells half as wide as the list's range: fewer candidates than with whole ones (125/8
+  // against 27 cubes). On the CPU whole ones: longer rows fill the vectors. Wider where the box is
+  // nearly empty, so that memory follows the particles.
+  double width = particles_.device().is_cuda() ? reach / 2 : reach;
   for (;;) {
     double total = 1;
     for (int axis = 0; axis < 3; ++axis) {

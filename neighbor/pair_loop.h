@@ -17,11 +17,39 @@
 // fixed pattern of partial sums, so that the result does not depend on the number of threads.
 #pragma once
 
+#ifndef __CUDA_ARCH__
+#include <emmintrin.h>
+#endif
+
 #include "engine/parallel.h"
 #include "neighbor/neighbors.h"
 
 namespace perrin {
 namespace detail {
+
+#ifndef __CUDA_ARCH__
+/// Four positions by coordinate: whole 16-byte words, transposed (a gather of single words takes
+/// twice as long). SSE2, which every x86-64 has.
+inline __attribute__((always_inline)) void fetch4(const Position* position,
+                                                  const std::uint32_t* index, std::uint32_t* x,
+                                                  std::uint32_t* y, std::uint32_t* z,
+                                                  std::uint32_t* type) {
+  const auto load = [](const Position& p) __attribute__((always_inline)) {
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(&p));
+  };
+  const auto store = [](std::uint32_t* to, __m128i v) __attribute__((always_inline)) {
+    _mm_store_si128(reinterpret_cast<__m128i*>(to), v);
+  };
+  const __m128i a = load(position[index[0]]), b = load(position[index[1]]);
+  const __m128i c = load(position[index[2]]), d = load(position[index[3]]);
+  const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+  const __m128i ab2 = _mm_unpackhi_epi32(a, b), cd2 = _mm_unpackhi_epi32(c, d);
+  store(x, _mm_unpacklo_epi64(ab, cd));
+  store(y, _mm_unpackhi_epi64(ab, cd));
+  store(z, _mm_unpacklo_epi64(ab2, cd2));
+  store(type, _mm_unpackhi_epi64(ab2, cd2));
+}
+#endif
 
 template <class Body>
 struct PairLoopOnCpu {
@@ -31,23 +59,21 @@ struct PairLoopOnCpu {
   const Position* position;
   NeighborListView list;
 
-  PERRIN_HD void operator()(std::int64_t i) const {
+  PERRIN_HD void operator()([[maybe_unused]] std::int64_t i) const {
+#ifndef __CUDA_ARCH__
     const auto own = body.own(i);
     const std::uint32_t* entries = list.entries + list.row(i);
     const int n = int(list.count[i]);
     Real partial[Body::sums][width] = {};
     // Positions are fetched into a contiguous block first, by coordinate: the loop over the block then
     // is plain vector arithmetic.
-    std::uint32_t x[block_size], y[block_size], z[block_size], type[block_size];
-    std::uint32_t index[block_size];
+    alignas(64) std::uint32_t x[block_size], y[block_size], z[block_size], type[block_size];
+    alignas(64) std::uint32_t index[block_size];
     for (int start = 0; start < n; start += block_size) {
       const int m = n - start < block_size ? n - start : block_size;
       const int padded = (m + width - 1) / width * width;
-      for (int k = 0; k < padded; ++k) {
-        const std::uint32_t j = k < m ? entries[start + k] : std::uint32_t(i);
-        const Position& p = position[j];
-        index[k] = j, x[k] = p.x, y[k] = p.y, z[k] = p.z, type[k] = p.type;
-      }
+      for (int k = 0; k < padded; ++k) index[k] = k < m ? entries[start + k] : std::uint32_t(i);
+      for (int k = 0; k < padded; k += 4) fetch4(position, index + k, x + k, y + k, z + k, type + k);
       for (int first = 0; first < padded; first += width) {
 #pragma omp simd simdlen(width)
         for (int k = 0; k < width; ++k) {
@@ -65,6 +91,7 @@ struct PairLoopOnCpu {
       sum[c] = partial[c][0];
     }
     body.store(i, sum);
+#endif
   }
 };
 
