@@ -1,0 +1,231 @@
+// The run of a job: observers and their strides, stops, checkpoints, stages of other kinds,
+// resuming.
+#include "engine/run.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/commands.h"
+#include "engine/error.h"
+#include "engine/job.h"
+#include "engine/md_stage.h"
+#include "integrators/register.h"
+#include "io/register.h"
+
+namespace perrin {
+namespace {
+
+/// What the test components below have seen.
+std::vector<std::string> events;
+
+struct CountSettings {
+  std::int64_t stride = 1, stop_at = -1, save_at = -1;
+};
+template <class D>
+void describe(D& d, CountSettings& s) {
+  d.required("stride", s.stride, NonNegative{}, "steps");
+  d.optional("stop_at", s.stop_at, Any{}, "asks for a stop at this step");
+  d.optional("save_at", s.save_at, Any{}, "asks for a checkpoint at this step");
+}
+
+struct Counter : Observer {
+  CountSettings s;
+  RunControl& control;
+  std::int64_t count = 0;
+  Counter(const CountSettings& settings, Setup& setup) : s(settings), control(setup.control()) {}
+  std::int64_t stride() const override { return s.stride; }
+  void begin(Simulation&, bool resumed) override { events.push_back(resumed ? "resume" : "begin"); }
+  void observe(Simulation& simulation) override {
+    ++count;
+    const auto step = static_cast<std::int64_t>(simulation.step());
+    events.push_back(std::to_string(step));
+    if (step == s.stop_at) control.request_stop("the test");
+    if (step == s.save_at) control.request_checkpoint("at_step");
+  }
+  void end(Simulation&) override { events.push_back("end"); }
+  void state(Archive& archive) override { archive("count", count); }
+};
+
+/// A stage without a system: counts to a number.
+struct LoopSettings {
+  std::int64_t turns = 0, stop_at = -1;
+};
+template <class D>
+void describe(D& d, LoopSettings& s) {
+  d.required("turns", s.turns, Positive{}, "how many");
+  d.optional("stop_at", s.stop_at, Any{}, "asks for a stop");
+}
+
+struct Loop : Stage {
+  LoopSettings s;
+  std::int64_t done = 0;
+  explicit Loop(const LoopSettings& settings) : s(settings) {}
+  bool needs_system() const override { return false; }
+  bool run(Run& r) override {
+    r.start_progress("turns", done, s.turns);
+    while (done < s.turns) {
+      if (r.stop_requested()) return false;
+      ++done;
+      events.push_back("turn " + std::to_string(done));
+      if (done == s.stop_at) r.control().request_stop("the test");
+      r.observe();
+      r.progress(done);
+    }
+    r.finish_progress(done);
+    return true;
+  }
+  void state(Archive& archive) override { archive("done", done); }
+};
+
+// In a fixture the bare words Setup and Run are members of GoogleTest's: hence perrin::Setup,
+// perrin::Run.
+class RunTest : public ::testing::Test {
+ protected:
+  RunTest() {
+    events.clear();
+    register_sources(registry_);
+    register_integrators(registry_);
+    register_md_stage(registry_);
+    registry_.add<Observer, CountSettings>(
+        "count", "counts",
+        [](const CountSettings& s, perrin::Setup& u) { return std::make_unique<Counter>(s, u); });
+    registry_.add<Stage, LoopSettings>("loop", "loops", [](const LoopSettings& s, perrin::Setup&) {
+      return std::make_unique<Loop>(s);
+    });
+  }
+
+  struct Result {
+    bool complete = false;
+    std::uint64_t step = 0;
+    double time = 0;
+    std::vector<std::pair<std::string, std::map<std::string, Record>>> saved;
+    std::string job;
+    std::map<std::string, Record> end;  // the state at the end
+  };
+
+  Result run(const std::string& text, const std::map<std::string, Record>* from = nullptr) {
+    const auto file = JsonFile::parse(text, "job.json");
+    PluginLoader plugins(registry_);
+    JobOptions options;
+    options.device = "cpu";
+    options.threads = 1;
+    options.quiet = true;
+    std::optional<Archive> restored;
+    if (from) restored = Archive::restoring(*from);
+    Job job(file, registry_, plugins, options, restored ? &*restored : nullptr);
+    Result result;
+    result.job = job.record().job;
+    RunParts parts = job.take_parts();
+    parts.write_checkpoint = [&](const std::filesystem::path& path, const Archive& archive) {
+      result.saved.emplace_back(path.string(), archive.records());
+    };
+    perrin::Run r(std::move(parts), job.control());
+    if (restored) r.restore(std::move(*restored));
+    result.complete = r.execute();
+    if (r.has_simulation()) {
+      result.step = r.simulation().step();
+      result.time = r.simulation().time();
+      Archive archive = Archive::saving();
+      r.simulation().state(archive);
+      result.end = archive.records();
+    }
+    return result;
+  }
+
+  static std::string job(const std::string& observer, const std::string& stages) {
+    return R"({"system": {"type": "lattice", "density": 0.5, "cells": [2, 2, 2]},
+      "velocity": {"temperature": 1}, "seed": 5, "observers": [{"type": "count", )" +
+           observer + R"(}], "stages": [)" + stages + "]}";
+  }
+  static std::string md(int steps, const std::string& timestep = "0.01") {
+    return R"({"type": "md", "steps": )" + std::to_string(steps) +
+           R"(, "integrator": {"type": "velocity_verlet", "timestep": )" + timestep + "}}";
+  }
+  using Events = std::vector<std::string>;
+
+  Registry registry_;
+};
+
+TEST_F(RunTest, ObserversAreCalledAtTheirStridesOncePerStep) {
+  const auto result = run(job(R"("stride": 3)", md(7) + "," + md(3)));
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.step, 10u);
+  EXPECT_NEAR(result.time, 0.1, 1e-12);
+  EXPECT_EQ(events, (Events{"begin", "0", "3", "6", "end", "begin", "9", "end"}));
+}
+
+TEST_F(RunTest, AStepBetweenTwoStagesIsObservedOnce) {
+  run(job(R"("stride": 2)", md(4) + "," + md(2)));
+  EXPECT_EQ(events, (Events{"begin", "0", "2", "4", "end", "begin", "6", "end"}));
+}
+
+TEST_F(RunTest, AStopSavesWhereItStands) {
+  const auto result = run(job(R"("stride": 5, "stop_at": 10)", md(100)));
+  EXPECT_FALSE(result.complete);
+  EXPECT_EQ(result.step, 10u);
+  ASSERT_EQ(result.saved.size(), 1u);
+  EXPECT_EQ(events.back(), "end");
+}
+
+TEST_F(RunTest, ACheckpointIsWrittenWhereAnObserverAsks) {
+  const auto result = run(job(R"("stride": 5, "save_at": 10)", md(20)));
+  EXPECT_TRUE(result.complete);
+  ASSERT_EQ(result.saved.size(), 1u);
+  EXPECT_EQ(result.saved[0].first, "at_step");
+}
+
+TEST_F(RunTest, AResumedRunEndsWithTheSameBits) {
+  const std::string text = job(R"("stride": 5, "save_at": 35)", md(30, "0.013") + "," + md(40));
+  const auto whole = run(text);
+  ASSERT_EQ(whole.saved.size(), 1u);
+  events.clear();
+  // From the record of the job, as `perrin resume` does: every default is in it.
+  const auto resumed = run(whole.job, &whole.saved[0].second);
+  EXPECT_TRUE(resumed.complete);
+  EXPECT_EQ(events.front(), "resume");
+  EXPECT_EQ(events[1], "40");  // step 35 has been observed before it was saved
+  EXPECT_EQ(resumed.step, 70u);
+  EXPECT_EQ(resumed.time, whole.time);
+  ASSERT_EQ(resumed.end.size(), whole.end.size());
+  for (const auto& [name, record] : whole.end)
+    EXPECT_EQ(resumed.end.at(name).bytes, record.bytes) << name;
+}
+
+TEST_F(RunTest, AStageWithoutASystemStopsAndGoesOn) {
+  const std::string text = R"({"seed": 1, "stages": [{"type": "loop", "turns": 5, "stop_at": 3}]})";
+  const auto first = run(text);
+  EXPECT_FALSE(first.complete);
+  ASSERT_EQ(first.saved.size(), 1u);
+  EXPECT_EQ(events.back(), "turn 3");
+  events.clear();
+  const auto second =
+      run(R"({"seed": 1, "stages": [{"type": "loop", "turns": 5}]})", &first.saved[0].second);
+  EXPECT_TRUE(second.complete);
+  EXPECT_EQ(events, (Events{"turn 4", "turn 5"}));
+}
+
+TEST_F(RunTest, TheRecordHoldsEveryDefaultAndTheSeed) {
+  const auto result = run(R"({"system": {"type": "lattice", "density": 0.5, "cells": [2, 2, 2]},
+    "stages": [)" + md(1) +
+                          "]}");
+  const Json record = Json::parse(result.job);
+  EXPECT_TRUE(record["seed"].is_number_unsigned());
+  EXPECT_LT(record["seed"].get<std::uint64_t>(), std::uint64_t(1) << 53);
+  EXPECT_EQ(record["units"], "lj");
+  EXPECT_EQ(record["system"]["type"], "lattice");
+  EXPECT_EQ(record["system"]["structure"], "fcc");
+  EXPECT_EQ(record["stages"][0]["integrator"]["type"], "velocity_verlet");
+  EXPECT_EQ(record["stages"][0]["name"], "md");
+}
+
+TEST(Duration, IsReadWithUnits) {
+  EXPECT_EQ(parse_duration(""), 0);
+  EXPECT_EQ(parse_duration("90"), 90);
+  EXPECT_EQ(parse_duration("1.5h"), 5400);
+  EXPECT_EQ(parse_duration("1h30m"), 5400);
+  EXPECT_EQ(parse_duration("2d"), 172800);
+  for (const char* bad : {"soon", "3x", "-5", "1h30m!", "h"})
+    EXPECT_THROW(parse_duration(bad), UserError) << bad;
+}
+
+}  // namespace
+}  // namespace perrin
