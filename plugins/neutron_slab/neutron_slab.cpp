@@ -1,0 +1,132 @@
+#include "plugins/neutron_slab/neutron_slab.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/run.h"
+
+namespace neutron {
+
+NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& setup)
+    : settings_(settings),
+      layers_(layers_of(settings, setup)),
+      device_(setup.device()),
+      record_(setup.record()),
+      units_(setup.units()),
+      overwrite_(setup.overwrite()) {
+  const NeutronSlabSettings& s = settings_;
+  if (layers_.empty()) return;  // reported
+  const double h = optical_thickness(layers_);
+  if (h > max_optical_thickness || int(layers_.size()) > max_layers) return;
+  batch_ = batch_of(s, h, setup);
+  if (!s.file.empty()) path_ = setup.output_file(s.file, "file");
+  if (s.roulette > 0 && s.estimator != "weighted")
+    setup.error("roulette", "is for the estimator weighted, got " + s.estimator);
+  if (s.streams > 0 && is_keyed(s.generator))
+    setup.error("streams", "is for generators that carry a state, got " + s.generator);
+  if (s.generator == "mt19937" && device_.is_cuda()) {
+    setup.error("generator", "mt19937 runs on the CPU alone, got the device " + device_.name());
+    return;
+  }
+  Cells cells = Cells::of(layers_, s.depth_bins);
+  if (!setup.validating()) {
+    TransportSettings t;
+    t.slab = Slab::of(layers_, s.roulette);
+    t.edges = cells.edge;
+    t.angles = s.angle_bins;
+    t.weighted = s.estimator == "weighted";
+    t.persistent = s.kernel == "persistent";
+    t.generator = s.generator;
+    t.seed = setup.seed();
+    t.streams = s.streams;
+    transport_ = make_transport(device_, t);
+  }
+  results_ = Results(std::move(cells), s.depth_bins, s.angle_bins, s.estimator == "weighted");
+}
+
+// A resumed file is opened once state() has said how long it was.
+void NeutronSlab::begin(perrin::Run&, bool resumed) {
+  resumed_ = resumed;
+  if (!resumed) open_file();
+}
+
+void NeutronSlab::open_file() {
+  if (path_.empty() || file_) return;
+  file_ = std::make_unique<ResultsFile>(path_.string(), settings_.depth_bins, settings_.angle_bins,
+                                        geometric_thickness(layers_), record_, units_, overwrite_,
+                                        resumed_, rows_, last_row_);
+}
+
+bool NeutronSlab::finished() const {
+  if (results_.histories() >= settings_.histories) return true;
+  return settings_.target_error > 0 && results_.histories() > 0 &&
+         results_.by_name(settings_.target).relative() <= settings_.target_error;
+}
+
+void NeutronSlab::write_row() {
+  if (!file_ || last_row_ == results_.histories()) return;
+  file_->append(results_);
+  last_row_ = results_.histories();
+  ++rows_;
+}
+
+bool NeutronSlab::run(perrin::Run& run) {
+  open_file();
+  run.start_progress("histories", results_.histories(), settings_.histories);
+  while (!finished()) {
+    if (run.stop_requested()) {
+      run.progress(results_.histories());
+      return false;
+    }
+    const std::int64_t done = results_.histories();
+    const std::int64_t n = std::min(batch_, settings_.histories - done);
+    results_.add(transport_->run(std::uint64_t(done), n), n);
+    if (settings_.stride > 0 && (done + n) / settings_.stride > done / settings_.stride)
+      write_row();
+    run.observe();
+    run.progress(results_.histories());
+  }
+  run.finish_progress(results_.histories());
+  write_row();
+  if (file_) file_->flush();
+  print_table(run);
+  return true;
+}
+
+void NeutronSlab::print_table(perrin::Run& run) const {
+  run.print(
+      fmt::format("{:<14} {:>14} {:>12} {:>12}", "per neutron", "mean", "std. error", "relative"));
+  for (const char* name : {"transmission", "reflection", "absorption", "collisions"}) {
+    const Estimate e = results_.by_name(name);
+    run.print(
+        fmt::format("{:<14} {:>14.8g} {:>12.2g} {:>12.2g}", name, e.mean, e.error, e.relative()));
+  }
+  if (settings_.estimator == "weighted")
+    run.print(fmt::format("{:<14} {:>14.8g}", "  simulated", results_.simulated_collisions()));
+  if (settings_.target_error > 0 &&
+      results_.by_name(settings_.target).relative() > settings_.target_error)
+    run.print(
+        fmt::format("the target, a relative error of {:g} in the {}, was not reached with {} "
+                    "histories",
+                    settings_.target_error, settings_.target, results_.histories()));
+}
+
+void NeutronSlab::state(perrin::Archive& archive) {
+  if (archive.is_saving() && file_) file_->flush();
+  results_.state(archive);
+  archive("rows", rows_);
+  archive("last_row", last_row_);
+  const perrin::Archive::Scope scope(archive, "generator");
+  transport_->state(archive);
+}
+
+void register_components(perrin::Registry& registry) {
+  registry.add<perrin::Stage, NeutronSlabSettings>(
+      "neutron_slab", "neutrons of one speed through a slab, by Monte Carlo; needs no system",
+      [](const NeutronSlabSettings& s, perrin::Setup& setup) {
+        return std::make_unique<NeutronSlab>(s, setup);
+      });
+}
+
+}  // namespace neutron

@@ -1,0 +1,47 @@
+// Stage "neutron_slab": neutrons of one speed enter a slab along its normal, scatter isotropically,
+// and are absorbed or leave. After Nekrasov, Potashnikov, Boyarchenkov, Kupryazhkin (Ural Federal
+// University, 2016); see docs/neutron-slab.md.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "engine/registry.h"
+#include "engine/stage.h"
+#include "plugins/neutron_slab/results_file.h"
+#include "plugins/neutron_slab/settings.h"
+
+namespace neutron {
+
+class NeutronSlab : public perrin::Stage {
+ public:
+  NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& setup);
+  bool needs_system() const override { return false; }
+  void begin(perrin::Run& run, bool resumed) override;
+  bool run(perrin::Run& run) override;
+  void state(perrin::Archive& archive) override;
+
+  const Results& results() const { return results_; }
+
+ private:
+  bool finished() const;
+  void open_file();
+  void write_row();
+  void print_table(perrin::Run& run) const;
+
+  NeutronSlabSettings settings_;
+  std::vector<Layer> layers_;
+  perrin::Device device_;
+  perrin::JobRecord record_;
+  perrin::Units units_;
+  bool overwrite_, resumed_ = false;
+  std::filesystem::path path_;
+  std::int64_t batch_ = 0, rows_ = 0, last_row_ = -1;
+  std::unique_ptr<Transport> transport_;
+  Results results_;
+  std::unique_ptr<ResultsFile> file_;
+};
+
+void register_components(perrin::Registry& registry);
+
+}  // namespace neutron
