@@ -31,7 +31,7 @@ install(TARGETS perrin perrin_options EXPORT perrin-targets
 install(TARGETS perrin_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(folder engine rng neighbor forces integrators io)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perrin
-          FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN tools EXCLUDE)
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN "*.inc" PATTERN tools EXCLUDE)
 endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/generated/perrin/version.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perrin/perrin)

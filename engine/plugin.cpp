@@ -61,7 +61,7 @@ std::vector<fs::path> PluginLoader::search_folders() {
   return folders;
 }
 
-void PluginLoader::load_file(const fs::path& path) {
+void PluginLoader::load_file(const fs::path& path, bool named_by_job) {
   std::error_code ignored;
   const fs::path file = fs::canonical(path, ignored);
   if (files_.count(file)) return;
@@ -75,10 +75,13 @@ void PluginLoader::load_file(const fs::path& path) {
   if (!description) throw UserError("its perrin_plugin() returned nothing");
   check_plugin(*description);
   const std::string name = description->name;
-  for (const Loaded& other : loaded_)
-    if (other.name == name)
-      throw UserError(
-          fmt::format("a plug-in called {} is loaded already, from {}", name, other.path.string()));
+  for (const Loaded& other : loaded_) {
+    if (other.name != name) continue;
+    // In the search folders, the first of a name hides the others.
+    if (!named_by_job) return;
+    throw UserError(
+        fmt::format("a plug-in called {} is loaded already, from {}", name, other.path.string()));
+  }
 
   Registry staged(name);
   try {
@@ -108,7 +111,7 @@ void PluginLoader::load(const std::string& name, const fs::path& base) {
       continue;
     }
     try {
-      return load_file(path);
+      return load_file(path, true);
     } catch (const UserError& e) {
       throw UserError(
           fmt::format("cannot load plug-in \"{}\" from {}: {}", name, path.string(), e.what()));
@@ -128,11 +131,8 @@ void PluginLoader::load_all() {
       if (entry.path().extension() == ".so") files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     for (const fs::path& file : files) {
-      // An earlier folder, or the job itself, may have brought a plug-in of this name.
-      const auto same = [&](const Loaded& l) { return l.path.filename() == file.filename(); };
-      if (std::any_of(loaded_.begin(), loaded_.end(), same)) continue;
       try {
-        load_file(file);
+        load_file(file, false);
       } catch (const UserError& e) {
         refused_.push_back({file, e.what()});
       }

@@ -40,7 +40,7 @@ class PluginLoader {
   static std::vector<std::filesystem::path> search_folders();
 
  private:
-  void load_file(const std::filesystem::path& path);
+  void load_file(const std::filesystem::path& path, bool named_by_job);
   Registry& registry_;
   std::vector<Loaded> loaded_;
   std::vector<Refused> refused_;
