@@ -23,6 +23,9 @@ class Integrator {
   /// is the conserved quantity.
   virtual double heat(Simulation&) { return 0; }
   virtual void state(Archive&) {}
+  /// True: step() applies the friction and noise of pair thermostats itself; such forces then leave
+  /// them out of compute() (Simulation::friction_in_forces).
+  virtual bool applies_pair_friction() const { return false; }
 };
 
 }  // namespace perrin

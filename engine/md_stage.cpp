@@ -15,6 +15,7 @@ void MdStage::begin(Run& run, bool resumed) {
   Simulation& simulation = run.simulation();
   // Another integrator takes over; a resumed one goes on with the forces that it had.
   if (!resumed && run.stage_index() > 0) simulation.invalidate();
+  simulation.prepare(*integrator_);
   integrator_->begin(simulation);
   run.control().heat = [this, &simulation] { return integrator_->heat(simulation); };
 }

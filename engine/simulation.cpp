@@ -129,8 +129,21 @@ void Simulation::ensure_forces() {
   check_faults();
 }
 
+void Simulation::prepare(const Integrator& integrator) {
+  const double timestep = integrator.recordable() ? integrator.timestep() : 0;
+  const bool in_forces = !integrator.applies_pair_friction();
+  if (timestep == timestep_ && in_forces == friction_in_forces_) return;
+  timestep_ = timestep;
+  friction_in_forces_ = in_forces;
+  totals_valid_ = forces_valid_ = false;
+  recording_ = {};
+  recorded_for_ = nullptr;
+}
+
 void Simulation::run_step(Integrator& integrator) {
+  in_step_ = true;
   integrator.step(*this);
+  in_step_ = false;
   for_each(device(), "advance the step", 1, AdvanceStep{device_step_.data()});
 }
 
@@ -149,15 +162,16 @@ void Simulation::finish_halted_step(Integrator& integrator) {
 
 void Simulation::advance(Integrator& integrator, std::int64_t n) {
   if (n <= 0) return;
+  prepare(integrator);
   totals_valid_ = false;
   const std::uint64_t target = step_ + std::uint64_t(n);
-  const double start_time = time_;
-  const std::uint64_t start_step = step_;
   const auto begin = Clock::now();
   const Timings before = timings;
+  // Counted from where the time step last changed: bits must not depend on how a run is cut into calls.
+  if (integrator.timestep() != clock_.timestep) clock_ = {step_, time_, integrator.timestep()};
   const auto set_step = [&](std::uint64_t step) {
     step_ = step;
-    time_ = start_time + double(step - start_step) * integrator.timestep();
+    time_ = clock_.time + double(step - clock_.step) * clock_.timestep;
   };
 
   if (!device().is_cuda()) {
@@ -296,8 +310,11 @@ void Simulation::state(Archive& a) {
   particles.state(a);
   a("step", step_);
   a("time", time_);
+  a("clock", clock_);
   a("device_step", device_step_);
   a("forces_valid", forces_valid_);
+  a("force_timestep", timestep_);
+  a("friction_in_forces", friction_in_forces_);
   if (neighbors) neighbors->state(a);
   totals_valid_ = false;
 }

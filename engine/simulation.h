@@ -60,6 +60,16 @@ class Simulation {
   FaultSink fault_sink() {
     return {fault_.data(), device_step_.data(), device().halt_word()};
   }
+  /// Before integrator.begin() and by advance(): which integrator is about to act. Forces with friction or noise
+  /// depend on it; forces computed for another time step are void.
+  void prepare(const Integrator& integrator);
+  /// Time step of the integrator that prepare() was given; 0: none yet, or a minimiser.
+  double timestep() const { return timestep_; }
+  /// False: the integrator applies the friction and noise of pairs by itself, forces leave them out.
+  bool friction_in_forces() const { return friction_in_forces_; }
+  /// *device_step() plus this is the number of the instant that compute() is asked for: a running
+  /// step computes the forces at its end. For keys of noise; may be captured by a recorded step.
+  std::uint64_t instant() const { return in_step_ ? 1 : 0; }
   /// A particle that moves further than this in one step is a fault (length).
   double max_displacement() const { return max_displacement_; }
 
@@ -98,6 +108,10 @@ class Simulation {
 
   std::uint64_t step_ = 0;
   double time_ = 0;
+  struct {
+    std::uint64_t step = 0;
+    double time = 0, timestep = 0;
+  } clock_;  // where the present time step began
   double max_displacement_ = 0;
   Buffer<std::uint64_t> device_step_;
   Buffer<Fault> fault_;
@@ -109,6 +123,9 @@ class Simulation {
   Recording recording_;
   const Integrator* recorded_for_ = nullptr;
   std::int64_t recorded_version_ = 0;
+
+  double timestep_ = 0;
+  bool friction_in_forces_ = true, in_step_ = false;
 };
 
 }  // namespace perrin
