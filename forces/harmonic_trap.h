@@ -32,6 +32,9 @@ class HarmonicTrap : public Force {
   HarmonicTrap(const HarmonicTrapSettings& settings, const Device& device, std::size_t types,
                const std::vector<std::uint32_t>& chosen);
   void compute(Simulation& simulation, const ForceOutput& output) override;
+  /// For integrators that compute a trap within their own step.
+  const HarmonicTrapSettings& settings() const { return settings_; }
+  const TypeMask& mask() const { return mask_; }
 
  private:
   HarmonicTrapSettings settings_;

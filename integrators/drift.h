@@ -48,13 +48,13 @@ PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const 
   }
   const Real3 u = metric.fixed(displacement);
   Position p = particles.position[i];
-  Image image = particles.image[i];
-  const Image before = image;
-  move_along(p.x, image.x, round_to_int(u.x));
-  move_along(p.y, image.y, round_to_int(u.y));
-  move_along(p.z, image.z, round_to_int(u.z));
+  Image crossed{};
+  move_along(p.x, crossed.x, round_to_int(u.x));
+  move_along(p.y, crossed.y, round_to_int(u.y));
+  move_along(p.z, crossed.z, round_to_int(u.z));
   particles.position[i] = p;
-  if (!(image == before)) particles.image[i] = image;
+  // Few particles cross: the counters of the others are not even read.
+  if ((crossed.x | crossed.y | crossed.z) != 0) particles.image[i] += crossed;
   const bool outside[3] = {p.x < metric.lower[0] || p.x > metric.upper[0],
                            p.y < metric.lower[1] || p.y > metric.upper[1],
                            p.z < metric.lower[2] || p.z > metric.upper[2]};
