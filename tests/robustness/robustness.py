@@ -24,6 +24,11 @@ import h5py
 import numpy
 
 PERRIN, OTHER_VERSION_PLUGIN = sys.argv[1:3]
+DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
+if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
+                                                      text=True).stdout:
+    print("skipped: no CUDA device")
+    sys.exit(77)
 
 JOB = {
     "system": {"type": "lattice", "density": 0.8, "cells": [4, 4, 4]},
@@ -60,7 +65,7 @@ class Robustness(unittest.TestCase):
         return done
 
     def run_job(self, job, *arguments, **options):
-        return self.perrin("run", self.write_job(job), "--device", "cpu", "--threads", "1",
+        return self.perrin("run", self.write_job(job), "--device", DEVICE, "--threads", "1",
                            *arguments, **options)
 
     def refused(self, job, pattern, *arguments, **options):
@@ -247,7 +252,7 @@ class Robustness(unittest.TestCase):
         self.write_job(job)
         os.mkdir(self.path("small"))
         script = ("mount -t tmpfs -o size=400k tmpfs small || exit 77; "
-                  f"'{PERRIN}' run job.json --device cpu --threads 1 --output-dir small; status=$?; "
+                  f"'{PERRIN}' run job.json --device {DEVICE} --threads 1 --output-dir small; status=$?; "
                   "cp small/*.h5 .; exit $status")
         done = subprocess.run(["unshare", "--mount", "--map-root-user", "sh", "-c", script],
                               cwd=self.folder, capture_output=True, text=True, timeout=120)
@@ -320,7 +325,7 @@ class Robustness(unittest.TestCase):
         return self.changed(change)
 
     def start(self, folder):
-        process = subprocess.Popen([PERRIN, "run", "job.json", "--device", "cpu", "--threads", "1",
+        process = subprocess.Popen([PERRIN, "run", "job.json", "--device", DEVICE, "--threads", "1",
                                     "--output-dir", folder], cwd=self.folder, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.communicate)
