@@ -160,7 +160,7 @@ class StreamTransport : public Transport {
 /// A reference to an MT19937, which has no device code.
 class HostTwister : public perrin::Distributions<HostTwister> {
  public:
-  explicit HostTwister(perrin::Mt19937* g) : g_(g) {}
+  PERRIN_HD explicit HostTwister(perrin::Mt19937* g) : g_(g) {}
   PERRIN_HD std::uint32_t next() {
 #ifdef __CUDA_ARCH__
     return 0;

@@ -30,5 +30,9 @@ double copy_bandwidth(const Device& device);
 
 int lj(const Options& options);
 int rng(const Options& options);
+int brownian(const Options& options);
+int langevin_dynamics(const Options& options);
+int neutron_slab(const Options& options);
+int neutron_check(const Options& options);
 
 }  // namespace perrin::bench

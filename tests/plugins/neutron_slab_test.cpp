@@ -1,0 +1,484 @@
+// The plug-in neutron_slab against exact results, a deterministic solution, and itself.
+//
+// Statistical tests compare with the program's own standard error (itself checked from batches in
+// ErrorsAreRight) and allow 4.5 of them: with fixed seeds they either pass for ever or are wrong; a
+// right program would fail one comparison in 150 000 after a change of seeds or streams.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "engine/run.h"
+#include "engine/run_control.h"
+#include "io/hdf5.h"
+#include "io/writer.h"
+#include "plugins/neutron_slab/loops.h"
+#include "plugins/neutron_slab/neutron_slab.h"
+#include "rng/keyed.h"
+#include "tests/devices.h"
+#include "tests/plugins/neutron_reference.h"
+
+namespace neutron {
+namespace {
+
+using perrin::Device;
+
+constexpr double allowed = 4.5;  // standard errors
+
+const std::vector<Layer> thick{{10, 1.1, 1.0}};
+const std::vector<Layer> layered{{1, 2, 1}, {1, 0, 0}, {2, 0.5, 0.5}, {1, 1, 0.2}};
+
+struct Options {
+  bool weighted = false, persistent = true;
+  std::string generator = "saru";
+  std::int64_t histories = 100000;
+  double roulette = 0;
+  int depth_bins = 0, angle_bins = 0;
+  std::uint64_t seed = 1;
+  std::int64_t streams = 0;
+  std::int64_t batches = 1;
+};
+
+Results simulate(const Device& device, const std::vector<Layer>& layers, const Options& o) {
+  TransportSettings t;
+  t.slab = Slab::of(layers, o.roulette);
+  Cells cells = Cells::of(layers, o.depth_bins);
+  t.edges = cells.edge;
+  t.angles = o.angle_bins;
+  t.weighted = o.weighted;
+  t.persistent = o.persistent;
+  t.generator = o.generator;
+  t.seed = o.seed;
+  t.streams = o.streams;
+  const auto transport = make_transport(device, t);
+  Results results(std::move(cells), o.depth_bins, o.angle_bins, o.weighted);
+  for (std::int64_t b = 0; b < o.batches; ++b) {
+    const std::int64_t first = o.histories * b / o.batches;
+    const std::int64_t n = o.histories * (b + 1) / o.batches - first;
+    results.add(transport->run(std::uint64_t(first), n), n);
+  }
+  return results;
+}
+
+void expect_near(const Estimate& e, double exact, const std::string& what) {
+  EXPECT_GT(e.error, 0) << what;
+  EXPECT_LT(std::abs(e.mean - exact), allowed * e.error)
+      << what << ": " << e.mean << " ± " << e.error << ", exact " << exact;
+}
+
+void expect_solution(const Results& r, const reference::Solution& s, const std::string& what) {
+  expect_near(r.transmission(), s.transmission, what + ", transmission");
+  expect_near(r.reflection(), s.reflection, what + ", reflection");
+  expect_near(r.absorption(), s.absorption, what + ", absorption");
+  expect_near(r.collisions(), s.collisions, what + ", collisions");
+}
+
+const reference::Solution& thick_solution() {
+  static const auto s = reference::extrapolated(reference::integral_equation(thick, 200),
+                                                reference::integral_equation(thick, 400));
+  return s;
+}
+const reference::Solution& layered_solution() {
+  static const auto s = reference::extrapolated(reference::integral_equation(layered, 50),
+                                                reference::integral_equation(layered, 100));
+  return s;
+}
+
+/// Every bit of what two runs say.
+void expect_same(const Results& a, const Results& b, const std::string& what) {
+  for (const char* name : {"transmission", "reflection", "absorption", "collisions"}) {
+    EXPECT_EQ(a.by_name(name).mean, b.by_name(name).mean) << what << ", " << name;
+    EXPECT_EQ(a.by_name(name).error, b.by_name(name).error) << what << ", " << name;
+  }
+  EXPECT_EQ(a.simulated_collisions(), b.simulated_collisions()) << what;
+  const auto same = [&](const std::vector<Estimate>& x, const std::vector<Estimate>& y) {
+    ASSERT_EQ(x.size(), y.size());
+    for (std::size_t k = 0; k < x.size(); ++k) EXPECT_EQ(x[k].mean, y[k].mean) << what << " " << k;
+  };
+  same(a.flux(), b.flux());
+  same(a.transmitted_angles(), b.transmitted_angles());
+  same(a.reflected_angles(), b.reflected_angles());
+}
+
+// ---- The deterministic solution itself ----
+
+TEST(NeutronReference, TwoDiscretisationsAgreeToOneMillionth) {
+  for (const auto& [layers, cells] : {std::pair(thick, 400), std::pair(layered, 100)}) {
+    const auto integral = reference::extrapolated(reference::integral_equation(layers, cells / 2),
+                                                  reference::integral_equation(layers, cells));
+    const auto ordinates =
+        reference::extrapolated(reference::discrete_ordinates(layers, cells / 2, 32),
+                                reference::discrete_ordinates(layers, cells, 32));
+    EXPECT_NEAR(integral.transmission, ordinates.transmission, 1e-6);
+    EXPECT_NEAR(integral.reflection, ordinates.reflection, 1e-6);
+    EXPECT_NEAR(integral.absorption, ordinates.absorption, 1e-6);
+    EXPECT_NEAR(integral.collisions, ordinates.collisions, 1e-5);  // larger by a factor of six
+    EXPECT_NEAR(integral.transmission + integral.reflection + integral.absorption, 1, 1e-12);
+  }
+}
+
+TEST(NeutronReference, Limits) {
+  const auto absorber = reference::integral_equation({{3, 1, 0}}, 50);
+  EXPECT_NEAR(absorber.transmission, std::exp(-3.0), 1e-14);
+  EXPECT_NEAR(absorber.collisions, 1 - std::exp(-3.0), 1e-12);
+  const auto conservative =
+      reference::extrapolated(reference::discrete_ordinates({{2, 1, 1}}, 100, 16),
+                              reference::discrete_ordinates({{2, 1, 1}}, 200, 16));
+  EXPECT_NEAR(conservative.transmission + conservative.reflection, 1, 1e-6);
+}
+
+// ---- The Monte Carlo ----
+
+class NeutronSlabTest : public perrin::DeviceTest {
+ protected:
+  std::int64_t many() const { return device().is_cuda() ? 100000000 : 1000000; }
+};
+
+TEST_P(NeutronSlabTest, PureAbsorber) {
+  for (const bool weighted : {false, true}) {
+    const Results r =
+        simulate(device(), {{2, 1.5, 0}}, {.weighted = weighted, .histories = many()});
+    expect_near(r.transmission(), std::exp(-3.0), "transmission");
+    EXPECT_EQ(r.reflection().mean, 0);
+    EXPECT_EQ(r.transmission().mean + r.absorption().mean, 1);
+  }
+}
+
+TEST_P(NeutronSlabTest, WithoutAbsorptionEverythingComesOut) {
+  for (const bool weighted : {false, true}) {
+    const Results r = simulate(device(), {{3, 1, 1}, {1, 2, 2}}, {.weighted = weighted});
+    EXPECT_EQ(r.absorption().mean, 0);
+    EXPECT_EQ(r.transmission().mean + r.reflection().mean, 1);
+  }
+}
+
+TEST_P(NeutronSlabTest, DeterministicSolution) {
+  for (const bool weighted : {false, true})
+    for (const bool persistent : {false, true})
+      expect_solution(simulate(device(), thick,
+                               {.weighted = weighted,
+                                .persistent = persistent,
+                                .histories = weighted ? many() / 4 : many()}),
+                      thick_solution(), weighted ? "weighted" : "analogue");
+}
+
+TEST_P(NeutronSlabTest, ScaledTwinIsTheSameProblem) {
+  const Results a = simulate(device(), thick, {});
+  const Results b = simulate(device(), {{1, 11, 10}}, {});
+  expect_same(a, b, "twin");  // it differs only in the user's unit of length
+}
+
+TEST_P(NeutronSlabTest, Layers) {
+  for (const bool weighted : {false, true})
+    expect_solution(simulate(device(), layered, {.weighted = weighted, .histories = many() / 2}),
+                    layered_solution(), "layers");
+  // Cutting a slab into layers changes nothing.
+  const std::vector<Layer> cut{{4, 1.1, 1.0}, {6, 1.1, 1.0}};
+  const Results whole = simulate(device(), thick, {}), pieces = simulate(device(), cut, {});
+  expect_same(whole, pieces, "cut");
+}
+
+TEST_P(NeutronSlabTest, RouletteSavesWorkWithoutBias) {
+  const Results all = simulate(device(), thick, {.weighted = true, .histories = many() / 4});
+  const Results some = simulate(
+      device(), thick, {.weighted = true, .histories = many() / 4, .roulette = 0.2, .seed = 2});
+  expect_solution(some, thick_solution(), "roulette");
+  EXPECT_LT(some.simulated_collisions(), 0.5 * all.simulated_collisions());
+}
+
+TEST_P(NeutronSlabTest, EveryGenerator) {
+  for (const std::string& generator : generators()) {
+    if (generator == "mt19937" && device().is_cuda()) continue;
+    const Options o{.generator = generator, .histories = many() / 5, .batches = 3};
+    expect_solution(simulate(device(), thick, o), thick_solution(), generator);
+  }
+}
+
+TEST_P(NeutronSlabTest, KernelsAgreeBitForBit) {
+  for (const std::string generator : {"saru", "philox", "mt607", "hybrid_taus"})
+    for (const bool weighted : {false, true}) {
+      Options o{.weighted = weighted,
+                .generator = generator,
+                .histories = 50001,
+                .roulette = weighted ? 0.01 : 0,
+                .depth_bins = 30,
+                .angle_bins = 10,
+                .streams = is_keyed(generator) ? 0 : 1000,
+                .batches = 2};
+      o.persistent = true;
+      const Results persistent = simulate(device(), layered, o);
+      o.persistent = false;
+      expect_same(persistent, simulate(device(), layered, o), generator);
+    }
+}
+
+TEST_P(NeutronSlabTest, ThreadsAndDeviceDoNotMatter) {
+  for (const std::string& generator : generators()) {
+    const Options o{.weighted = true,
+                    .generator = generator,
+                    .histories = 20011,
+                    .depth_bins = 30,
+                    .angle_bins = 10,
+                    .streams = is_keyed(generator) ? 0 : 256};
+    const Results one = simulate(Device::cpu(1), layered, o);
+    expect_same(one, simulate(Device::cpu(3), layered, o), generator);
+    if (generator != "mt19937") expect_same(one, simulate(device(), layered, o), generator);
+  }
+}
+
+TEST_P(NeutronSlabTest, BatchesDoNotMatter) {
+  Options o{.depth_bins = 20};
+  const Results one = simulate(device(), thick, o);
+  o.batches = 7;
+  const Results seven = simulate(device(), thick, o);
+  EXPECT_EQ(one.transmission().mean, seven.transmission().mean);
+  EXPECT_EQ(one.collisions().mean, seven.collisions().mean);
+  EXPECT_EQ(one.collisions().error, seven.collisions().error);
+  // Sums of batches in double.
+  for (std::size_t k = 0; k < 20; ++k) EXPECT_NEAR(one.flux()[k].mean, seven.flux()[k].mean, 1e-13);
+}
+
+// Errors between histories are right if results of many seeds scatter as they say. With 64 seeds
+// the sum of squared deviations over the error is chi-square with 64 degrees: 64 ± 11.3 (one
+// sigma).
+TEST_P(NeutronSlabTest, ErrorsAreRight) {
+  for (const bool weighted : {false, true}) {
+    std::map<std::string, double> chi;
+    for (std::uint64_t seed = 100; seed < 164; ++seed) {
+      const Results r = simulate(
+          device(), layered,
+          {.weighted = weighted, .histories = 5000, .depth_bins = 4, .seed = seed, .batches = 50});
+      const auto add = [&](const std::string& name, const Estimate& e, double exact) {
+        chi[name] += std::pow((e.mean - exact) / e.error, 2);
+      };
+      add("T", r.transmission(), layered_solution().transmission);
+      add("R", r.reflection(), layered_solution().reflection);
+      add("A", r.absorption(), layered_solution().absorption);
+      add("C", r.collisions(), layered_solution().collisions);
+    }
+    for (const auto& [name, sum] : chi) EXPECT_NEAR(sum, 64, 4.5 * 11.3) << name;
+  }
+}
+
+TEST_P(NeutronSlabTest, FluxFollowsTheIntegralEquation) {
+  // Bins that the mesh of the solution resolves: means of the density over each.
+  const int bins = 25;
+  std::vector<double> density;
+  reference::integral_equation(thick, 400, &density);
+  const reference::Mesh mesh(thick, 400);
+  std::vector<double> exact(bins);
+  for (int i = 0; i < mesh.cells(); ++i)
+    for (int b = 0; b < bins; ++b) {
+      const double width = 11.0 / bins;
+      const double overlap = std::min(mesh.edge[std::size_t(i) + 1], (b + 1) * width) -
+                             std::max(mesh.edge[std::size_t(i)], b * width);
+      if (overlap > 0) exact[std::size_t(b)] += density[std::size_t(i)] * overlap / width;
+    }
+  for (const bool weighted : {false, true}) {
+    const Results r =
+        simulate(device(), thick,
+                 {.weighted = weighted, .histories = 500000, .depth_bins = bins, .batches = 100});
+    const auto flux = r.flux();
+    double chi = 0;
+    for (std::size_t b = 0; b < bins; ++b) {
+      expect_near(flux[b], exact[b], "flux in bin " + std::to_string(b));
+      chi += std::pow((flux[b].mean - exact[b]) / flux[b].error, 2);
+    }
+    EXPECT_GT(chi, 3);  // errors that are far too large would pass the above
+  }
+}
+
+// The sum rules of the observables hold history by history.
+TEST_P(NeutronSlabTest, ObservablesAddUp) {
+  for (const bool weighted : {false, true}) {
+    const Results r =
+        simulate(device(), layered, {.weighted = weighted, .depth_bins = 50, .angle_bins = 20});
+    double transmitted = 0, reflected = 0;
+    for (const Estimate& e : r.transmitted_angles()) transmitted += e.mean;
+    for (const Estimate& e : r.reflected_angles()) reflected += e.mean;
+    EXPECT_NEAR(transmitted, r.transmission().mean, 1e-8);
+    EXPECT_NEAR(reflected, r.reflection().mean, 1e-8);
+    // Collisions are flux times cross-section. Bins of 0.1 do not straddle layers; the errors of
+    // the two estimators are independent at worst.
+    const auto flux = r.flux();
+    const double of_bin[] = {2, 0, 0.5, 0.5, 1};
+    double collisions = 0;
+    for (std::size_t b = 0; b < 50; ++b) collisions += flux[b].mean * 0.1 * of_bin[b / 10];
+    EXPECT_NEAR(collisions, r.collisions().mean, 6 * r.collisions().error);
+    for (std::size_t b = 10; b < 20; ++b)  // nothing happens in the void
+      EXPECT_NEAR(flux[b].mean, flux[10].mean, 1e-6);
+  }
+}
+
+// A thin void in front and behind: what enters and what leaves crosses it.
+TEST_P(NeutronSlabTest, VoidsAtTheFaces) {
+  const Results r = simulate(device(), {{1, 0, 0}, {1, 1, 0}, {1, 0, 0}}, {.depth_bins = 3});
+  EXPECT_EQ(r.flux()[0].mean, 1);
+  EXPECT_NEAR(r.flux()[1].mean, 1 - std::exp(-1.0), 0.005);
+  EXPECT_EQ(r.flux()[2].mean, r.transmission().mean);
+}
+
+PERRIN_INSTANTIATE_DEVICES(NeutronSlabTest);
+
+// ---- Why there is no step limit ----
+
+/// The variant that the plug-in does not have: each thread makes `steps` flights, goes on with new
+/// histories as they end, and what is unfinished at the end is forgotten.
+reference::Solution step_limited(const std::vector<Layer>& layers, int steps, int threads,
+                                 double* error) {
+  const Slab slab = Slab::of(layers, 0);
+  const perrin::RunKey key(perrin::Purpose::test, 1);
+  Scores scores;
+  HostRecorder none{nullptr};
+  for (int thread = 0; thread < threads; ++thread) {
+    auto g = perrin::keyed<perrin::Philox>(key, 0, std::uint32_t(thread));
+    History<false, false> history;
+    for (int step = 0; step < steps; ++step)
+      if (!history.advance(g, slab, Bins{}, none, scores)) history = {};
+  }
+  const double t = double(scores.sum[Scores::transmitted]);
+  const double r = double(scores.sum[Scores::reflected]);
+  const double a = double(scores.sum[Scores::absorbed]);
+  const double n = t + r + a;
+  *error = std::sqrt(t) / n;
+  return {t / n, r / n, a / n, double(scores.sum[Scores::collisions]) / n};
+}
+
+TEST(NeutronStepLimit, ForgettingUnfinishedHistoriesIsBiased) {
+  // A neutron comes through after many collisions, so that it is more often unfinished than others.
+  double error = 0;
+  const auto some = step_limited(thick, 100, 100000, &error);
+  EXPECT_LT(some.transmission, thick_solution().transmission - 5 * error);
+  EXPECT_LT(some.collisions, thick_solution().collisions - 0.1);
+  EXPECT_GT(some.reflection, thick_solution().reflection + 0.002);
+  for (const int steps : {30, 100, 300, 1000}) {
+    const auto s = step_limited(thick, steps, 10000000 / steps, &error);
+    std::printf("steps %5d: T %.6f (%+.1f %%) ± %.6f  R %.5f  collisions %.4f\n", steps,
+                s.transmission, 100 * (s.transmission / thick_solution().transmission - 1), error,
+                s.reflection, s.collisions);
+  }
+}
+
+// ---- The stage ----
+
+struct StageRun {
+  std::unique_ptr<perrin::RunControl> control = std::make_unique<perrin::RunControl>();
+  std::filesystem::path folder;
+  std::map<std::string, perrin::Record> saved;
+  std::vector<std::string> mistakes;
+
+  explicit StageRun(const std::string& name)
+      : folder(std::filesystem::temp_directory_path() / ("perrin-neutron-" + name)) {
+    std::filesystem::create_directories(folder);
+  }
+
+  perrin::SetupContext context(bool resumed) {
+    perrin::SetupContext c;
+    c.no_system = true;
+    c.device = Device::cpu(2);
+    c.output_directory = folder;
+    c.overwrite = true;
+    c.resuming = resumed;
+    c.control = control.get();
+    c.report = [this](const std::string& path, const std::string& what) {
+      mistakes.push_back(path + ": " + what);
+    };
+    return c;
+  }
+  /// Runs a stage from its JSON, or on from what was saved. True: complete.
+  bool run(const std::string& json, bool resumed) {
+    perrin::Registry registry;
+    register_components(registry);
+    perrin::RunParts parts;
+    parts.stages.push_back(perrin::make_component<perrin::Stage>(registry, json, context(resumed)));
+    parts.stage_names = {"neutron_slab"};
+    parts.quiet = true;
+    parts.default_checkpoint = folder / "checkpoint.h5";
+    parts.write_checkpoint = [this](const std::filesystem::path&, const perrin::Archive& a) {
+      saved = a.records();
+      if (stop_after > 0 && --stop_after == 0) control->request_stop("the test");
+    };
+    perrin::Run run(std::move(parts), *control);
+    if (resumed) run.restore(perrin::Archive::restoring(saved));
+    return run.execute();
+  }
+  int stop_after = 0;  // checkpoints
+
+  std::vector<double> read(const std::string& name) {
+    return perrin::io::writer().get([&] {
+      const auto file = perrin::io::File::read((folder / "neutron_slab.h5").string());
+      return file.root().open("observables/" + name).read<double>();
+    });
+  }
+};
+
+std::string stage_json(const std::string& generator) {
+  return R"({"type": "neutron_slab", "thickness": 10, "total": 1.1, "scattering": 1.0,
+             "histories": 40000, "batch": 1000, "stride": 10000, "generator": ")" +
+         generator + R"("})";
+}
+
+TEST(NeutronStage, ResumedRunEqualsTheUninterruptedOne) {
+  for (const std::string generator : {"saru", "mt607", "mt19937", "lcg"}) {
+    StageRun whole("whole"), parts("parts");
+    ASSERT_TRUE(whole.run(stage_json(generator), false));
+    // A checkpoint after every batch, and a stop after the 17th.
+    parts.control->add_plan(parts.folder / "checkpoint.h5", 1e-9);
+    parts.stop_after = 17;
+    ASSERT_FALSE(parts.run(stage_json(generator), false));
+    parts.control = std::make_unique<perrin::RunControl>();
+    ASSERT_TRUE(parts.run(stage_json(generator), true));
+    for (const char* name : {"transmission/value", "transmission/step", "collisions_error/value",
+                             "flux/value", "flux_error/value", "reflected_angles/value"})
+      EXPECT_EQ(whole.read(name), parts.read(name)) << generator << " " << name;
+    EXPECT_EQ(whole.read("transmission/step"), (std::vector<double>{10000, 20000, 30000, 40000}));
+  }
+}
+
+TEST(NeutronStage, StopsAtTheTargetError) {
+  StageRun run("target");
+  ASSERT_TRUE(run.run(R"({"type": "neutron_slab", "thickness": 1, "total": 1, "absorption": 0.5,
+                          "histories": 10000000, "target_error": 0.01, "batch": 1000})",
+                      false));
+  const double mean = run.read("transmission/value").back();
+  const double error = run.read("transmission_error/value").back();
+  EXPECT_LE(error, 0.01 * mean);
+  EXPECT_GE(error, 0.009 * mean);
+}
+
+TEST(NeutronStage, MistakesAreNamed) {
+  const auto mistake = [](const std::string& rest) {
+    perrin::Registry registry;
+    register_components(registry);
+    StageRun run("mistakes");
+    try {
+      perrin::make_component<perrin::Stage>(
+          registry, R"({"type": "neutron_slab", "histories": 10, )" + rest + "}",
+          run.context(false));
+    } catch (const perrin::UserError& e) {
+      run.mistakes.emplace_back(e.what());
+    }
+    std::string all;
+    for (const auto& m : run.mistakes) all += m + "\n";
+    return all;
+  };
+  EXPECT_EQ(mistake(R"("thickness": 1, "total": 1, "scattering": 1)"), "");
+  EXPECT_NE(mistake(R"("thickness": 1, "total": 1)").find("two of total"), std::string::npos);
+  EXPECT_NE(mistake(R"("thickness": 1, "total": 1, "scattering": 2)").find("at most total (1"),
+            std::string::npos);
+  EXPECT_NE(mistake(R"("total": 1, "scattering": 1)").find("thickness"), std::string::npos);
+  EXPECT_NE(mistake(R"("thickness": 1e6, "total": 1, "scattering": 1)").find("mean free paths"),
+            std::string::npos);
+  EXPECT_NE(mistake(R"("layers": [{"thickness": 1, "total": 0, "scattering": 0}])")
+                .find("cross-section somewhere"),
+            std::string::npos);
+  EXPECT_NE(
+      mistake(R"("thickness": 1, "total": 1, "scattering": 1, "roulette": 0.1)").find("weighted"),
+      std::string::npos);
+  EXPECT_NE(mistake(R"("thickness": 1, "total": 1, "scattering": 1, "streams": 4)").find("state"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace neutron
