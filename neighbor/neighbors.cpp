@@ -8,6 +8,9 @@
 #include "engine/parallel.h"
 #include "neighbor/cells.h"
 
+#ifndef __CUDA_ARCH__
+#include <immintrin.h>
+#endif
 #ifdef __CUDACC__
 #include <cub/device/device_radix_sort.cuh>
 #endif
@@ -76,6 +79,16 @@ struct SplitCoordinates {
   }
 };
 
+#ifndef __CUDA_ARCH__
+/// Writes first + k for every bit k of `mask`, one after the other.
+__attribute__((target("avx512f"))) inline void compress16(std::uint32_t* to, std::uint32_t first,
+                                                          std::uint32_t mask) {
+  const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  _mm512_mask_compressstoreu_epi32(to, static_cast<__mmask16>(mask),
+                                   _mm512_add_epi32(_mm512_set1_epi32(int(first)), lane));
+}
+#endif
+
 struct BuildList {
   CellGrid grid;
   const Position* position;
@@ -87,6 +100,7 @@ struct BuildList {
   NeighborListView list;
   std::uint32_t *count, *entries;
   std::uint32_t *wanted, *halt;
+  bool avx512;
 
   // A function of its own: GCC does not vectorise over a struct declared in the simd loop.
   PERRIN_HD Real distance2(const Position& p, std::uint32_t qx, std::uint32_t qy,
@@ -130,6 +144,7 @@ struct BuildList {
     // Distances first, in whole vectors whether all are needed or not (Device::allocate leaves room
     // to read beyond the end); then the survivors, bit by bit.
     constexpr int width = 16, block = 64;
+    const bool compress = avx512 && !exclusion_begin;
     for (int range = 0; range < ranges; ++range)
       for (std::uint32_t first = begins[range]; first < ends[range]; first += block) {
         const std::uint32_t left = ends[range] - first;
@@ -145,6 +160,13 @@ struct BuildList {
 #pragma omp simd reduction(| : near)
           for (int k = 0; k < width; ++k) near |= bit[k0 + k];
           if (m - k0 < width) near &= (1u << (m - k0)) - 1;
+          const std::uint32_t self = std::uint32_t(i) - first - std::uint32_t(k0);
+          if (self < std::uint32_t(width)) near &= ~(1u << self);
+          if (compress && n + std::uint32_t(width) <= list.capacity) {  // rows are contiguous here
+            compress16(entries + row + n, first + std::uint32_t(k0), near);
+            n += std::uint32_t(__builtin_popcount(near));
+            continue;
+          }
           for (; near != 0; near &= near - 1)
             append(i, row, first + std::uint32_t(k0 + __builtin_ctz(near)), n);
         }
@@ -376,7 +398,8 @@ void Neighbors::build_list() {
                      count_.data(),
                      entries_.data(),
                      flags_.data() + 1,
-                     particles_.device().halt_word()});
+                     particles_.device().halt_word(),
+                     instruction_set() == InstructionSet::avx512});
 }
 
 bool Neighbors::recover() {
