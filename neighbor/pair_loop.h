@@ -64,6 +64,8 @@ struct PairLoopOnCpu {
     const auto own = body.own(i);
     const std::uint32_t* entries = list.entries + list.row(i);
     const int n = int(list.count[i]);
+    // The next particle's row, which the processor's own prefetcher does not see coming.
+    for (int k = 0; k < n; k += 16) __builtin_prefetch(entries + list.capacity + k);
     Real partial[Body::sums][width] = {};
     // Positions are fetched into a contiguous block first, by coordinate: the loop over the block then
     // is plain vector arithmetic.
