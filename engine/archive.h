@@ -1,4 +1,5 @@
-// What a checkpoint is made of: named values and arrays, written and read by one function per class.
+// What a checkpoint is made of: named values and arrays, written and read by one function per
+// class.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,8 @@ struct Record {
 ///     void state(Archive& a) override { a("heat", heat_); a("positions", reference_); }
 ///
 /// The same function saves (the archive copies out) and restores (it copies in). Names are
-/// joined by '/' under the component's own scope. Restoring throws UserError where a name is missing or
-/// has another size: the checkpoint belongs to another job or version.
+/// joined by '/' under the component's own scope. Restoring throws UserError where a name is
+/// missing or has another size: the checkpoint belongs to another job or version.
 class Archive {
  public:
   static Archive saving() { return Archive(true, {}); }
@@ -51,7 +52,7 @@ class Archive {
   };
 
   template <class T>
-    requires std::is_trivially_copyable_v<T>
+  requires std::is_trivially_copyable_v<T>
   void operator()(const std::string& name, T& value) {
     fixed(name, type_name<T>(), &value, sizeof(T));
   }

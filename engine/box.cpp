@@ -37,8 +37,8 @@ Box Box::padded_for(double range) const {
   const auto h = heights();
   for (int axis = 0; axis < 3; ++axis) {
     // Both sides padded by the range: what lies across the wrap is two ranges away. A little more,
-    // so that equality does not count. Without any range, enough that a particle which leaves is seen in
-    // the padding and does not come in again on the other side in the same step.
+    // so that equality does not count. Without any range, enough that a particle which leaves is
+    // seen in the padding and does not come in again on the other side in the same step.
     const double edge = range > 0 ? 1.01 * range / h[axis] : 0.25;
     box.padding[axis] = periodic[static_cast<std::size_t>(axis)] ? 0.0 : edge;
   }
@@ -54,8 +54,8 @@ Vec3<double> Box::fraction(Vec3<double> r) const {
 }
 
 Vec3<double> Box::point(Vec3<double> s) const {
-  return origin +
-         Vec3<double>{length.x * s.x + xy * s.y + xz * s.z, length.y * s.y + yz * s.z, length.z * s.z};
+  return origin + Vec3<double>{length.x * s.x + xy * s.y + xz * s.z, length.y * s.y + yz * s.z,
+                               length.z * s.z};
 }
 
 Position Box::fixed(Vec3<double> r, std::uint32_t type, Image* image) const {
@@ -72,7 +72,8 @@ Position Box::fixed(Vec3<double> r, std::uint32_t type, Image* image) const {
       f = (std::clamp(f, 0.0, 1.0) + padding[axis]) / stretch(*this, axis);
     }
     double scaled = std::nearbyint(f * two32);
-    if (scaled >= two32) {  // rounded up to the upper face: that is the lower face of the next image
+    if (scaled >=
+        two32) {  // rounded up to the upper face: that is the lower face of the next image
       scaled = periodic[static_cast<std::size_t>(axis)] ? 0.0 : two32 - 1;
       wraps += periodic[static_cast<std::size_t>(axis)] ? 1 : 0;
     }
@@ -112,8 +113,8 @@ Metric Box::metric() const {
     if (periodic[k]) continue;
     const double s = stretch(*this, axis);
     m.lower[k] = static_cast<std::uint32_t>(std::floor(padding[axis] / s * two32));
-    m.upper[k] = static_cast<std::uint32_t>(
-        std::min(std::ceil((padding[axis] + 1) / s * two32), two32 - 1));
+    m.upper[k] =
+        static_cast<std::uint32_t>(std::min(std::ceil((padding[axis] + 1) / s * two32), two32 - 1));
   }
   return m;
 }

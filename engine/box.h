@@ -11,7 +11,7 @@ namespace perrin {
 /// minimum image is the wrap-around of integer subtraction; rows of the upper triangular matrix
 /// turn a difference into a vector in length units.
 struct Metric {
-  Real xx, xy, xz, yy, yz, zz;        // length per unit of the fixed-point fraction
+  Real xx, xy, xz, yy, yz, zz;  // length per unit of the fixed-point fraction
   Real inv_xx, inv_xy, inv_xz, inv_yy, inv_yz, inv_zz;  // fixed-point units per length
   std::array<std::uint32_t, 3> lower, upper;  // a particle outside has left a non-periodic axis
 

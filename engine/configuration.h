@@ -22,19 +22,19 @@ struct Topology {
   std::vector<std::uint32_t> molecule;  // of each particle; empty: none
 };
 
-/// A configuration: N particles with ids 0 … N-1. `velocity`, `image` and `mass` are empty where the
-/// source has none (then: drawn or zero, zero, 1).
+/// A configuration: N particles with ids 0 … N-1. `velocity`, `image` and `mass` are empty where
+/// the source has none (then: drawn or zero, zero, 1).
 struct Configuration {
   Box box;
-  std::vector<std::string> types;          // names; a particle's type indexes them
-  std::vector<Vec3<double>> position;      // inside the box where periodic
+  std::vector<std::string> types;      // names; a particle's type indexes them
+  std::vector<Vec3<double>> position;  // inside the box where periodic
   std::vector<std::uint32_t> type;
   std::vector<Vec3<double>> velocity;
   std::vector<Image> image;
   std::vector<double> mass;
-  std::vector<double> charge, diameter;    // carried for outputs and plug-ins; empty: none
+  std::vector<double> charge, diameter;  // carried for outputs and plug-ins; empty: none
   Topology topology;
-  std::int64_t step = 0;                   // of the frame it was read from
+  std::int64_t step = 0;  // of the frame it was read from
 };
 
 }  // namespace perrin

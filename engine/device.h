@@ -39,8 +39,8 @@ class Device {
   void synchronize() const;
 
   /// Runs `work` if the word at `flag` (on this device) is not 0, without making the host wait
-  /// while a step is being recorded (a conditional node of the CUDA graph); otherwise the host reads
-  /// the flag. `work` must only launch device work on this Device.
+  /// while a step is being recorded (a conditional node of the CUDA graph); otherwise the host
+  /// reads the flag. `work` must only launch device work on this Device.
   void when(const std::uint32_t* flag, const std::function<void()>& work) const;
 
   // Halting. A kernel that cannot go on (a list is full, a particle is lost) sets the halt word;

@@ -1,27 +1,27 @@
-// What went wrong on the device: the first fault of a run, looked at by the host when it next waits.
+// What went wrong on the device: the first fault of a run, looked at by the host when it next
+// waits.
 #pragma once
 
 #include "engine/buffer.h"
 #include "engine/real.h"
 
-
 namespace perrin {
 
 enum class FaultKind : std::uint32_t {
   none = 0,
-  not_finite,      // a position, velocity or force is NaN or infinite
-  too_fast,        // a particle moved further in one step than the neighbour list allows
-  left_the_box,    // a particle left a non-periodic axis
-  bond_too_long,   // a FENE bond beyond its largest extension
+  not_finite,     // a position, velocity or force is NaN or infinite
+  too_fast,       // a particle moved further in one step than the neighbour list allows
+  left_the_box,   // a particle left a non-periodic axis
+  bond_too_long,  // a FENE bond beyond its largest extension
 };
 
 struct Fault {
   std::uint32_t claimed;  // 0: none yet
   FaultKind kind;
-  std::uint32_t id;       // particle
+  std::uint32_t id;  // particle
   std::uint32_t axis;
   std::uint64_t step;
-  double value;           // the offending quantity
+  double value;  // the offending quantity
   double limit;
 };
 

@@ -12,12 +12,14 @@ class Integrator {
   virtual ~Integrator() = default;
   /// Before the first step of a stage (also after a resume): sizes of buffers, forces at the start.
   virtual void begin(Simulation&) {}
-  /// One step. Device work only (no allocation, no waiting): on CUDA it is recorded once and replayed.
+  /// One step. Device work only (no allocation, no waiting): on CUDA it is recorded once and
+  /// replayed.
   virtual void step(Simulation&) = 0;
   virtual double timestep() const = 0;
   /// False: step() is called from the host every time (a minimiser that looks at its result).
   virtual bool recordable() const { return true; }
-  /// True when nothing is left to do (a minimiser that has converged). Asked between chunks of steps.
+  /// True when nothing is left to do (a minimiser that has converged). Asked between chunks of
+  /// steps.
   virtual bool finished(Simulation&) { return false; }
   /// Energy given to the particles by a heat bath since the stage began; total energy minus this
   /// is the conserved quantity.

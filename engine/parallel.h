@@ -1,9 +1,9 @@
 // Loops and sums over a Device, and the one checked launch of a CUDA kernel.
 //
-// A loop body is a small trivially copyable struct with `PERRIN_HD void operator()(std::int64_t i) const`
-// (structs rather than lambdas: nvcc hides host-device lambdas from the host optimiser). It is compiled
-// for the GPU and, for the CPU, for several instruction sets of which the best is chosen at run time.
-// In a CUDA build this header is for files compiled as CUDA (KERNELS in CMake).
+// A loop body is a small trivially copyable struct with `PERRIN_HD void operator()(std::int64_t i)
+// const` (structs rather than lambdas: nvcc hides host-device lambdas from the host optimiser). It
+// is compiled for the GPU and, for the CPU, for several instruction sets of which the best is
+// chosen at run time. In a CUDA build this header is for files compiled as CUDA (KERNELS in CMake).
 #pragma once
 
 #include <omp.h>
@@ -36,7 +36,7 @@ run_avx512(const F f, std::int64_t begin, std::int64_t end) {
 }
 template <class F>
 __attribute__((target("avx2,fma"), flatten)) void run_avx2(const F f, std::int64_t begin,
-                                                            std::int64_t end) {
+                                                           std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) f(i);
 }
 template <class F>
@@ -46,9 +46,12 @@ __attribute__((flatten)) void run_baseline(const F f, std::int64_t begin, std::i
 template <class F>
 void run_range(const F& f, std::int64_t begin, std::int64_t end) {
   switch (instruction_set()) {
-    case InstructionSet::avx512: return run_avx512(f, begin, end);
-    case InstructionSet::avx2: return run_avx2(f, begin, end);
-    default: return run_baseline(f, begin, end);
+    case InstructionSet::avx512:
+      return run_avx512(f, begin, end);
+    case InstructionSet::avx2:
+      return run_avx2(f, begin, end);
+    default:
+      return run_baseline(f, begin, end);
   }
 }
 

@@ -14,12 +14,12 @@ namespace perrin {
 /// The arrays a kernel sees: plain pointers, index i in memory order, 0 … n-1.
 struct ParticleView {
   std::int64_t n;
-  Position* position;          // fixed-point fraction of the box, type in the fourth word
-  Real4* velocity;             // length/time; w: 1/mass
-  Real4* force;                // energy/length; w: potential energy where asked for
-  Image* image;                // box crossings
-  std::uint32_t* id;           // the particle's name for users and random numbers
-  std::uint32_t* index;        // index[id]: where it is in memory now
+  Position* position;    // fixed-point fraction of the box, type in the fourth word
+  Real4* velocity;       // length/time; w: 1/mass
+  Real4* force;          // energy/length; w: potential energy where asked for
+  Image* image;          // box crossings
+  std::uint32_t* id;     // the particle's name for users and random numbers
+  std::uint32_t* index;  // index[id]: where it is in memory now
 };
 
 class Particles {

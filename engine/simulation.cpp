@@ -70,8 +70,8 @@ Simulation::Simulation(const Device& device, Configuration configuration,
 Simulation::Simulation(const Device& device, Configuration configuration,
                        std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed,
                        const NeighborSettings& neighbor_settings)
-    : particles(device, padded(std::move(configuration), longest_range(the_forces) +
-                                                             neighbor_settings.skin)),
+    : particles(device, padded(std::move(configuration),
+                               longest_range(the_forces) + neighbor_settings.skin)),
       forces(std::move(the_forces)),
       seed(the_seed),
       degrees_of_freedom(particles.box.dimension *
@@ -154,7 +154,8 @@ void Simulation::record(Integrator& integrator) {
 }
 
 void Simulation::finish_halted_step(Integrator& integrator) {
-  // The list was full: every kernel since did nothing. Build a larger one and do what is left of the step.
+  // The list was full: every kernel since did nothing. Build a larger one and do what is left of
+  // the step.
   device().set_skipping(true);
   run_step(integrator);
   device().set_skipping(false);
@@ -167,7 +168,8 @@ void Simulation::advance(Integrator& integrator, std::int64_t n) {
   const std::uint64_t target = step_ + std::uint64_t(n);
   const auto begin = Clock::now();
   const Timings before = timings;
-  // Counted from where the time step last changed: bits must not depend on how a run is cut into calls.
+  // Counted from where the time step last changed: bits must not depend on how a run is cut into
+  // calls.
   if (integrator.timestep() != clock_.timestep) clock_ = {step_, time_, integrator.timestep()};
   const auto set_step = [&](std::uint64_t step) {
     step_ = step;
@@ -180,8 +182,7 @@ void Simulation::advance(Integrator& integrator, std::int64_t n) {
       if (fault_.data()->claimed) check_faults();
       set_step(step_ + 1);
     }
-    const double parts =
-        timings.neighbors + timings.forces - before.neighbors - before.forces;
+    const double parts = timings.neighbors + timings.forces - before.neighbors - before.forces;
     timings.integration += seconds_since(begin) - parts;
     return;
   }
@@ -236,8 +237,9 @@ const Totals& Simulation::totals() {
     force->compute(*this, {measured_force_.data(), measured_virial_.data(), add, true});
     add = true;
   }
-  const Sums s = sum<Sums>(device(), "totals", particles.size(),
-                           Measure{particles.view(), measured_force_.data(), measured_virial_.data()});
+  const Sums s =
+      sum<Sums>(device(), "totals", particles.size(),
+                Measure{particles.view(), measured_force_.data(), measured_virial_.data()});
   Totals t;
   t.potential = s.v[0];
   for (std::size_t c = 0; c < 6; ++c) {
@@ -286,21 +288,25 @@ void Simulation::check_faults() {
   const char* axes = "xyz";
   switch (f.kind) {
     case FaultKind::not_finite:
-      throw RunError(fmt::format("step {}: particle {}: a displacement that is not a finite number "
-                                 "(velocity or force is NaN or infinite)",
-                                 f.step, f.id));
+      throw RunError(
+          fmt::format("step {}: particle {}: a displacement that is not a finite number "
+                      "(velocity or force is NaN or infinite)",
+                      f.step, f.id));
     case FaultKind::too_fast:
-      throw RunError(fmt::format("step {}: particle {} moved {:.6g} in one step; more than {:.6g} is "
-                                 "taken as an explosion (overlapping particles, or the time step is "
-                                 "too long)",
-                                 f.step, f.id, f.value, f.limit));
+      throw RunError(
+          fmt::format("step {}: particle {} moved {:.6g} in one step; more than {:.6g} is "
+                      "taken as an explosion (overlapping particles, or the time step is "
+                      "too long)",
+                      f.step, f.id, f.value, f.limit));
     case FaultKind::left_the_box:
-      throw RunError(fmt::format("step {}: particle {} left the box along {}, which is not periodic",
-                                 f.step, f.id, axes[f.axis % 3]));
+      throw RunError(
+          fmt::format("step {}: particle {} left the box along {}, which is not periodic", f.step,
+                      f.id, axes[f.axis % 3]));
     case FaultKind::bond_too_long:
       throw RunError(fmt::format("step {}: particle {}: a bond is {:.6g} long, its limit is {:.6g}",
                                  f.step, f.id, f.value, f.limit));
-    default: throw BugError("a fault without a kind");
+    default:
+      throw BugError("a fault without a kind");
   }
 }
 

@@ -57,15 +57,14 @@ class Simulation {
   double time() const { return time_; }
   /// The number of the running step, readable by kernels: recorded steps must not capture step().
   const std::uint64_t* device_step() const { return device_step_.data(); }
-  FaultSink fault_sink() {
-    return {fault_.data(), device_step_.data(), device().halt_word()};
-  }
-  /// Before integrator.begin() and by advance(): which integrator is about to act. Forces with friction or noise
-  /// depend on it; forces computed for another time step are void.
+  FaultSink fault_sink() { return {fault_.data(), device_step_.data(), device().halt_word()}; }
+  /// Before integrator.begin() and by advance(): which integrator is about to act. Forces with
+  /// friction or noise depend on it; forces computed for another time step are void.
   void prepare(const Integrator& integrator);
   /// Time step of the integrator that prepare() was given; 0: none yet, or a minimiser.
   double timestep() const { return timestep_; }
-  /// False: the integrator applies the friction and noise of pairs by itself, forces leave them out.
+  /// False: the integrator applies the friction and noise of pairs by itself, forces leave them
+  /// out.
   bool friction_in_forces() const { return friction_in_forces_; }
   /// *device_step() plus this is the number of the instant that compute() is asked for: a running
   /// step computes the forces at its end. For keys of noise; may be captured by a recorded step.

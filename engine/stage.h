@@ -1,4 +1,5 @@
-// A Stage is one part of a job: "md" runs an integrator; a plug-in may bring a whole run of another kind.
+// A Stage is one part of a job: "md" runs an integrator; a plug-in may bring a whole run of another
+// kind.
 #pragma once
 
 #include "engine/archive.h"

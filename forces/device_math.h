@@ -11,9 +11,10 @@
 namespace perrin {
 
 /// 1/sqrt(x) for x ≥ 0; finite at 0. In float it is good to about 2 units in the last place
-/// on both devices and costs neither a division nor a square root: the hardware's estimate on the GPU; on
-/// the CPU an estimate from the exponent (3.5 %) and two third-order Householder steps, which
-/// vectorise on every instruction set and give the same bits on all that have fused multiply-add.
+/// on both devices and costs neither a division nor a square root: the hardware's estimate on the
+/// GPU; on the CPU an estimate from the exponent (3.5 %) and two third-order Householder steps,
+/// which vectorise on every instruction set and give the same bits on all that have fused
+/// multiply-add.
 template <class T>
 PERRIN_HD T inverse_sqrt(T x) {
   // Nothing of interest is closer than 10⁻¹², and two particles at one point make no NaN.

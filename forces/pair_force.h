@@ -151,8 +151,7 @@ class PairForceField final : public Force {
   template <bool Energy, bool OneType>
   void run(Simulation& s, const ForceOutput& output) {
     const std::int64_t n = s.particles.size();
-    pair_loop(s.device(), E::Potential::type, n, s.particles.position.data(),
-              s.neighbors->list(),
+    pair_loop(s.device(), E::Potential::type, n, s.particles.position.data(), s.neighbors->list(),
               PairBody<E, Energy, OneType>{s.particles.position.data(), s.particles.box.metric(),
                                            table_.data(), types_, n, output});
   }

@@ -19,7 +19,7 @@ PERRIN_HD std::uint32_t cell_of(const Position& p, Vec3<std::int32_t> cells) {
 struct CellGrid {
   const std::uint32_t* start;
   Vec3<std::int32_t> cells;
-  Vec3<std::int32_t> reach;  // how many cells to each side hold neighbours; at most 2
+  Vec3<std::int32_t> reach;              // how many cells to each side hold neighbours; at most 2
   static constexpr int max_ranges = 75;  // 5 × 5 rows, each cut into three at most
 
   /// Calls f(begin, end) for ranges of memory that together hold every particle in the cells

@@ -384,22 +384,12 @@ void Neighbors::build_list() {
     for_each(particles_.device(), "coordinates", n,
              SplitCoordinates{particles_.position.data(), coordinates_.data(), n});
   for_each(particles_.device(), "build the Verlet list", particles_.size(),
-           BuildList{CellGrid{cell_start_.data(), cells_, reach_},
-                     particles_.position.data(),
-                     coordinates_.data(),
-                     coordinates_.data() + n,
-                     coordinates_.data() + 2 * n,
-                     particles_.id.data(),
-                     particles_.box.metric(),
-                     range * range,
-                     has_exclusions_ ? exclusion_begin_.data() : nullptr,
-                     excluded_.data(),
-                     list(),
-                     count_.data(),
-                     entries_.data(),
-                     flags_.data() + 1,
-                     particles_.device().halt_word(),
-                     instruction_set() == InstructionSet::avx512});
+           BuildList{CellGrid{cell_start_.data(), cells_, reach_}, particles_.position.data(),
+                     coordinates_.data(), coordinates_.data() + n, coordinates_.data() + 2 * n,
+                     particles_.id.data(), particles_.box.metric(), range * range,
+                     has_exclusions_ ? exclusion_begin_.data() : nullptr, excluded_.data(), list(),
+                     count_.data(), entries_.data(), flags_.data() + 1,
+                     particles_.device().halt_word(), instruction_set() == InstructionSet::avx512});
 }
 
 bool Neighbors::recover() {

@@ -1,10 +1,10 @@
 // Who is near whom: a cell grid and a Verlet list per particle with a skin.
 //
-// The list holds, for every particle, all others closer than range + skin when it was built. It is built again
-// when, and only when, some particle has moved half the skin since; the decision is taken on the
-// device. Building also sorts the particles in memory by (cell, id).
-// L. Verlet, Phys. Rev. 159, 98 (1967); linked cells: R. W. Hockney, J. W. Eastwood, Computer
-// Simulation Using Particles (1981).
+// The list holds, for every particle, all others closer than range + skin when it was built. It is
+// built again when, and only when, some particle has moved half the skin since; the decision is
+// taken on the device. Building also sorts the particles in memory by (cell, id). L. Verlet, Phys.
+// Rev. 159, 98 (1967); linked cells: R. W. Hockney, J. W. Eastwood, Computer Simulation Using
+// Particles (1981).
 #pragma once
 
 #include <string>
@@ -96,9 +96,10 @@ class Neighbors {
   Buffer<std::uint32_t> flags_;  // [0] build now, [1] longest list wanted when full
   Buffer<std::int64_t> builds_;
   Buffer<std::uint32_t> count_, entries_;
-  Buffer<Position> reference_;   // where particles were when the list was built
+  Buffer<Position> reference_;  // where particles were when the list was built
   Buffer<std::uint32_t> keys_, sorted_keys_, values_, order_, cell_start_;
-  Buffer<std::uint32_t> coordinates_;  // CPU: positions by coordinate, for the list builder's vectors
+  Buffer<std::uint32_t>
+      coordinates_;  // CPU: positions by coordinate, for the list builder's vectors
   Buffer<std::byte> sort_scratch_;
   Buffer<std::uint32_t> exclusion_begin_, excluded_;  // by id
   bool has_exclusions_ = false;

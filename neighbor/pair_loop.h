@@ -6,7 +6,8 @@
 //       static constexpr int sums = 4;                       // Reals added up per particle
 //       struct Own { … };                                    // what is loaded once for particle i
 //       PERRIN_HD Own own(std::int64_t i) const;
-//       PERRIN_HD void pair(const Own&, std::int64_t i, std::uint32_t j, const Position& other, bool real,
+//       PERRIN_HD void pair(const Own&, std::int64_t i, std::uint32_t j, const Position& other,
+//       bool real,
 //                           Real (&term)[sums]) const;
 //       PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const;
 //     };
@@ -37,7 +38,7 @@ inline __attribute__((always_inline)) void fetch4(const Position* position,
   const auto load = [](const Position& p) __attribute__((always_inline)) {
     return _mm_load_si128(reinterpret_cast<const __m128i*>(&p));
   };
-  const auto store = [](std::uint32_t* to, __m128i v) __attribute__((always_inline)) {
+  const auto store = [](std::uint32_t * to, __m128i v) __attribute__((always_inline)) {
     _mm_store_si128(reinterpret_cast<__m128i*>(to), v);
   };
   const __m128i a = load(position[index[0]]), b = load(position[index[1]]);
@@ -67,15 +68,16 @@ struct PairLoopOnCpu {
     // The next particle's row, which the processor's own prefetcher does not see coming.
     for (int k = 0; k < n; k += 16) __builtin_prefetch(entries + list.capacity + k);
     Real partial[Body::sums][width] = {};
-    // Positions are fetched into a contiguous block first, by coordinate: the loop over the block then
-    // is plain vector arithmetic.
+    // Positions are fetched into a contiguous block first, by coordinate: the loop over the block
+    // then is plain vector arithmetic.
     alignas(64) std::uint32_t x[block_size], y[block_size], z[block_size], type[block_size];
     alignas(64) std::uint32_t index[block_size];
     for (int start = 0; start < n; start += block_size) {
       const int m = n - start < block_size ? n - start : block_size;
       const int padded = (m + width - 1) / width * width;
       for (int k = 0; k < padded; ++k) index[k] = k < m ? entries[start + k] : std::uint32_t(i);
-      for (int k = 0; k < padded; k += 4) fetch4(position, index + k, x + k, y + k, z + k, type + k);
+      for (int k = 0; k < padded; k += 4)
+        fetch4(position, index + k, x + k, y + k, z + k, type + k);
       for (int first = 0; first < padded; first += width) {
 #pragma omp simd simdlen(width)
         for (int k = 0; k < width; ++k) {
@@ -101,8 +103,7 @@ struct PairLoopOnCpu {
 template <class Body>
 __global__ void __launch_bounds__(128)
     pair_loop_kernel(const Body body, const Position* position, const NeighborListView list,
-                     std::int64_t n,
-                     const std::uint32_t* halt) {
+                     std::int64_t n, const std::uint32_t* halt) {
   if (*halt) return;
   const std::int64_t thread = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   const int lanes = list.lanes(), lane = int(thread) & (lanes - 1);

@@ -66,8 +66,8 @@ class ShortSortPlan {
   }
 
   /// Sorts the arrays [offsets[i], offsets[i + 1]), 0 ≤ i < count, by coordinate(k), a value below
-  /// 65 536 of element k; `coordinate` is a functor for the device. offsets[0] = 0, offsets[count] =
-  /// elements(). Device work only.
+  /// 65 536 of element k; `coordinate` is a functor for the device. offsets[0] = 0, offsets[count]
+  /// = elements(). Device work only.
   template <class F>
   void compute(const std::int32_t* offsets, std::int64_t count, const F& coordinate) {
     const Device& device = words_.device();
@@ -75,9 +75,8 @@ class ShortSortPlan {
     for_each(device, "packing short sort", count * stride,
              short_sort_detail::PackWords<F>{coordinate, offsets, words_.data(), stride});
     short_sort(device, words_.data(), words_.data(), offsets, count);
-    for_each(
-        device, "short sort plan", count * stride,
-        short_sort_detail::FindSources{offsets, words_.data(), sources_.data(), stride});
+    for_each(device, "short sort plan", count * stride,
+             short_sort_detail::FindSources{offsets, words_.data(), sources_.data(), stride});
   }
 
   /// The sorted words.

@@ -20,8 +20,8 @@ inline Configuration fcc(int cells, double rho) {
   c.box.length = {length, length, length};
   c.box.origin = {-length / 2, -length / 2, -length / 2};
   c.types = {"A"};
-  const double basis[4][3] = {{0.25, 0.25, 0.25}, {0.75, 0.75, 0.25}, {0.75, 0.25, 0.75},
-                              {0.25, 0.75, 0.75}};
+  const double basis[4][3] = {
+      {0.25, 0.25, 0.25}, {0.75, 0.75, 0.25}, {0.75, 0.25, 0.75}, {0.25, 0.75, 0.75}};
   for (int z = 0; z < cells; ++z)
     for (int y = 0; y < cells; ++y)
       for (int x = 0; x < cells; ++x)

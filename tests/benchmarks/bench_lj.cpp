@@ -1,7 +1,7 @@
 // perrin-bench lj: the Lennard-Jones liquid, rho 0.8442, r_c 2.5, NVE near T 0.7, dt 0.005, in the
 // steady state, list builds included. Baselines: on a GPU, moving what a step must at least read
-// and write; on the CPU, LAMMPS (`lmp` with the opt package, two MPI ranks) in the same run where it
-// is installed, else the same copy.
+// and write; on the CPU, LAMMPS (`lmp` with the opt package, two MPI ranks) in the same run where
+// it is installed, else the same copy.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -52,8 +52,9 @@ double lammps_steps_per_second(int cells, int steps) {
 int lj(const Options& options) {
   const bool cuda = options.device.is_cuda();
   std::vector<long> sizes = options.sizes;
-  if (sizes.empty()) sizes = cuda ? std::vector<long>{4000, 62500, 256000, 1000188, 4000000}
-                                  : std::vector<long>{4000, 32000, 256000};
+  if (sizes.empty())
+    sizes = cuda ? std::vector<long>{4000, 62500, 256000, 1000188, 4000000}
+                 : std::vector<long>{4000, 32000, 256000};
   const double bandwidth = copy_bandwidth(options.device);
   for (const long size : sizes) {
     const int cells = std::max(4, int(std::lround(std::cbrt(double(size) / 4))));
@@ -67,24 +68,24 @@ int lj(const Options& options) {
     const auto builds = s.neighbors->builds();
     const auto first = s.step();
     const double bytes = 2 * n * (sizeof(Position) + 2 * sizeof(Real4));
-    const std::int64_t chunk = std::max<std::int64_t>(
-        20, std::int64_t(0.1 / (n * (cuda ? 1e-9 : 2e-7))));
+    const std::int64_t chunk =
+        std::max<std::int64_t>(20, std::int64_t(0.1 / (n * (cuda ? 1e-9 : 2e-7))));
     const double time =
         median_time(options.device, options.seconds, [&] { s.advance(integrator, chunk); }) /
         double(chunk);
-    nlohmann::json line = {{"subject", "lj"},
-                           {"size", c.position.size()},
-                           {"device", options.device.description()},
-                           {"time_s", time},
-                           {"rate", 1 / time},
-                           {"rate_unit", "steps/s"},
-                           {"particle_steps_per_s", n / time},
-                           {"temperature", s.temperature()},
-                           {"steps_per_build",
-                            double(s.step() - first) / double(s.neighbors->builds() - builds)},
-                           {"entries_per_particle", s.neighbors->mean_entries()},
-                           {"baseline", "copy of what a step must read and write"},
-                           {"ratio", bytes / bandwidth / time}};
+    nlohmann::json line = {
+        {"subject", "lj"},
+        {"size", c.position.size()},
+        {"device", options.device.description()},
+        {"time_s", time},
+        {"rate", 1 / time},
+        {"rate_unit", "steps/s"},
+        {"particle_steps_per_s", n / time},
+        {"temperature", s.temperature()},
+        {"steps_per_build", double(s.step() - first) / double(s.neighbors->builds() - builds)},
+        {"entries_per_particle", s.neighbors->mean_entries()},
+        {"baseline", "copy of what a step must read and write"},
+        {"ratio", bytes / bandwidth / time}};
     const double lammps = cuda ? 0 : lammps_steps_per_second(cells, int(chunk) + 100);
     if (lammps > 0) {
       line["baseline"] = "LAMMPS, mpirun -np 2 lmp -sf opt";

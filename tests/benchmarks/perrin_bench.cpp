@@ -23,18 +23,14 @@ int main(int argc, char** argv) {
     const char *name, *help;
     int (*run)(const bench::Options&);
   };
-  const Subject subjects[] = {{"lj", "the Lennard-Jones liquid, steps per second", bench::lj},
-                              {"rng", "random numbers per second", bench::rng},
-                              {"brownian", "overdamped motion, particle-steps per second",
-                               bench::brownian},
-                              {"langevin", "Langevin dynamics, particle-steps per second",
-                               bench::langevin_dynamics},
-                              {"neutron-slab", "neutrons through a slab, histories per second",
-                               bench::neutron_slab},
-                              {"neutron-check", "the same, against the deterministic solution",
-                               bench::neutron_check},
-                              {"short-sort", "sorts of very many short arrays, keys per second",
-                               bench::short_sort}};
+  const Subject subjects[] = {
+      {"lj", "the Lennard-Jones liquid, steps per second", bench::lj},
+      {"rng", "random numbers per second", bench::rng},
+      {"brownian", "overdamped motion, particle-steps per second", bench::brownian},
+      {"langevin", "Langevin dynamics, particle-steps per second", bench::langevin_dynamics},
+      {"neutron-slab", "neutrons through a slab, histories per second", bench::neutron_slab},
+      {"neutron-check", "the same, against the deterministic solution", bench::neutron_check},
+      {"short-sort", "sorts of very many short arrays, keys per second", bench::short_sort}};
   for (const auto& s : subjects) app.add_subcommand(s.name, s.help);
   CLI11_PARSE(app, argc, argv);
   if (list || app.get_subcommands().empty()) {

@@ -1,6 +1,6 @@
 // Energies, virials and pair counts of NIST's Lennard-Jones sample configurations
-// (tests/reference/nist_lj/README.md). The default build must agree to 2e-6, the double build to 1e-9:
-// there the step of the fixed-point positions is what is left.
+// (tests/reference/nist_lj/README.md). The default build must agree to 2e-6, the double build to
+// 1e-9: there the step of the fixed-point positions is what is left.
 #include <fstream>
 
 #include "engine/simulation.h"
@@ -55,15 +55,16 @@ class NistLj : public DeviceTest {
  protected:
   template <class Mode>
   void check(const Row& row) {
-    SCOPED_TRACE(testing::Message() << "configuration " << row.configuration << ", cut-off "
-                                    << row.cutoff);
+    SCOPED_TRACE(testing::Message()
+                 << "configuration " << row.configuration << ", cut-off " << row.cutoff);
     NeighborSettings settings;
     settings.skin = 1e-6;  // the list then holds the pairs within the cut-off, each twice
     Simulation s(device(), read(row.configuration), lennard_jones<Mode>(device(), row.cutoff), 0,
                  settings);
     const Totals& t = s.totals();
     EXPECT_NEAR(t.potential, row.energy, tolerance * std::abs(row.energy));
-    // Terms of both signs cancel in the virial; the rounding is that of the terms, whose size the energy has.
+    // Terms of both signs cancel in the virial; the rounding is that of the terms, whose size the
+    // energy has.
     EXPECT_NEAR(t.virial[0] + t.virial[1] + t.virial[2], row.virial,
                 tolerance * (std::abs(row.virial) + 6 * std::abs(row.energy)));
     EXPECT_EQ(std::lround(s.neighbors->mean_entries() * double(s.particles.size()) / 2), row.pairs);

@@ -73,7 +73,8 @@ TEST_P(Nve, EnergyDoesNotDriftAndFluctuatesAsTheSquareOfTheTimeStep) {
   // sqrt(12 / 500) of the fluctuation over the run.
   for (const Fit& f : fit)
     EXPECT_LT(std::abs(f.drift), bound + 3 * std::sqrt(12.0 / 500) * f.fluctuation);
-  // dt² means a factor 4. The fluctuation's own statistical error is about 10 % (correlated samples).
+  // dt² means a factor 4. The fluctuation's own statistical error is about 10 % (correlated
+  // samples).
   EXPECT_NEAR(fit[0].fluctuation / fit[1].fluctuation, 4, 0.8);
 }
 
@@ -88,7 +89,8 @@ TEST_P(Nve, MomentumIsConservedToRounding) {
   s.advance(integrator, steps);
   const auto p = s.totals().momentum - before;
   // Every kick rounds a velocity of size 1 (half a unit in the last place, uniform) and a force
-  // sum of some 50 terms of size 30 by dt/2: independent errors add as the square root of their number.
+  // sum of some 50 terms of size 30 by dt/2: independent errors add as the square root of their
+  // number.
   const double epsilon = sizeof(Real) == 4 ? 6e-8 : 1.1e-16;
   const double one = epsilon * (1 + std::sqrt(50.0) * 30 * 0.0025);
   const double expected = one * std::sqrt(2.0 * double(steps) * double(s.particles.size()));

@@ -11,7 +11,6 @@
 #include <random>
 #include <set>
 
-#include "tests/devices.h"
 #include "engine/error.h"
 #include "engine/registry.h"
 #include "engine/run_control.h"
@@ -22,6 +21,7 @@
 #include "io/h5md_file.h"
 #include "io/register.h"
 #include "io/writer.h"
+#include "tests/devices.h"
 
 namespace perrin {
 namespace {

@@ -88,9 +88,8 @@ std::set<std::pair<std::uint32_t, std::uint32_t>> brute_force(const Particles& p
   const auto edges = particles.box.edges();
   double stretch[3];
   for (int axis = 0; axis < 3; ++axis)
-    stretch[axis] = particles.box.periodic[std::size_t(axis)]
-                        ? 1
-                        : 1 + 2 * particles.box.padding[axis];
+    stretch[axis] =
+        particles.box.periodic[std::size_t(axis)] ? 1 : 1 + 2 * particles.box.padding[axis];
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
   for (std::size_t i = 0; i < position.size(); ++i)
     for (std::size_t j = 0; j < position.size(); ++j) {
@@ -138,8 +137,8 @@ TEST_P(NeighborsTest, ListEqualsBruteForce) {
       neighbors.update();
       const double reach = neighbors.range() + neighbors.skin();
       const auto expected = brute_force(particles, reach);
-      const auto got = listed(particles, neighbors, neighbors.count_buffer(),
-                              neighbors.entries_buffer());
+      const auto got =
+          listed(particles, neighbors, neighbors.count_buffer(), neighbors.entries_buffer());
       // A pair within rounding of the list's edge may be on either side.
       std::size_t differing = 0;
       for (const auto& pair : expected) differing += got.count(pair) == 0;
