@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Runs the oscillators once for every random number generator: run.py [--device cuda] [--timestep NS]."""
+import argparse
+import pathlib
+import subprocess
+import sys
+import time
+
+GENERATORS = ["saru", "tea", "sarutea", "philox", "threefry", "hybrid_taus", "ran2", "lcg",
+              "park_miller", "mt607", "lagged_fibonacci"]
+DURATION = 13000.0  # ns: 7.8 relaxation times
+FRAMES = 520
+
+options = argparse.ArgumentParser(description=__doc__)
+options.add_argument("--perrin", default="perrin", help="the program")
+options.add_argument("--device", default="auto")
+options.add_argument("--timestep", type=float, default=0.001, help="ns; the experiment's: 0.001")
+options.add_argument("--particles", type=int, default=10000)
+options.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out"))
+options.add_argument("generators", nargs="*", default=GENERATORS)
+options = options.parse_args()
+
+here = pathlib.Path(__file__).resolve().parent
+with open(here / "start.xyz", "w") as start:
+    start.write(f"{options.particles}\n")
+    start.write('Lattice="400 0 0 0 400 0 0 0 400" Origin="-200 -200 -200" pbc="T T T" '
+                "Properties=species:S:1:pos:R:3\n")
+    start.write("A 10 0 0\n" * options.particles)
+
+steps = round(DURATION / options.timestep)
+for generator in options.generators:
+    begin = time.time()
+    command = [options.perrin, "run", str(here / "job.json"), "--overwrite", "--quiet",
+               "--device", options.device, "--output-dir", str(options.output / generator)]
+    for setting in (f"stages[0].integrator.rng={generator}",
+                    f"stages[0].integrator.timestep={options.timestep}",
+                    f"stages[0].steps={steps}",
+                    f"observers[0].stride={max(1, steps // FRAMES)}"):
+        command += ["--set", setting]
+    if subprocess.run(command).returncode != 0:
+        sys.exit(f"run.py: {' '.join(command)} failed")
+    print(f"{generator:18s} {time.time() - begin:8.1f} s", flush=True)

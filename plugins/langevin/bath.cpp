@@ -1,0 +1,140 @@
+#include "plugins/langevin/bath.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/parallel.h"
+#include "rng/philox.h"
+
+namespace perrin::langevin {
+namespace {
+
+struct Heat {
+  const double* heat;
+  PERRIN_HD double operator()(std::int64_t i) const { return heat[i]; }
+};
+
+}  // namespace
+
+Bath::Bath(const BathSettings& s, const std::string& default_noise, Setup& setup)
+    : settings_(s), k_boltzmann_(setup.k_boltzmann()) {
+  const Configuration& c = setup.configuration();
+  if (s.final_temperature.has_value() != (s.ramp_steps > 0))
+    setup.error(s.ramp_steps > 0 ? "final_temperature" : "ramp_steps",
+                "a ramp needs both final_temperature and ramp_steps");
+
+  const auto schemes = schemes_of(s.rng);
+  if (settings_.scheme == "default") settings_.scheme = schemes[0];
+  usable_ = std::find(schemes.begin(), schemes.end(), settings_.scheme) != schemes.end();
+  if (!usable_) {
+    std::string list;
+    for (const auto& scheme : schemes) list += (list.empty() ? "" : ", ") + scheme;
+    setup.error("scheme", fmt::format("rng \"{}\" has {}, got \"{}\"", s.rng, list, s.scheme));
+  }
+
+  std::string axes = s.axes.empty() ? (c.box.dimension == 2 ? "xy" : "xyz") : s.axes;
+  const auto has = [&](char axis) { return axes.find(axis) != std::string::npos; };
+  law_ = {has('x'), has('y'), has('z'),
+          (s.noise == "default" ? default_noise : s.noise) == "uniform"};
+  if (c.box.dimension == 2 && law_.z)
+    setup.error("axes", fmt::format("the system has two dimensions, got \"{}\"", s.axes));
+
+  if (!s.types.empty()) moving_.assign(c.types.size(), 0);
+  for (std::size_t k = 0; k < s.types.size(); ++k)
+    moving_.at(setup.type_index(s.types[k], fmt::format("types[{}]", k))) = 1;
+
+  if (s.viscosity) {
+    if (s.friction || !s.frictions.empty())
+      setup.error("viscosity", "give either viscosity, or friction and frictions");
+    if (c.diameter.empty())
+      setup.error("viscosity", "needs the diameters of the particles, which the system has not");
+    for (std::size_t id = 0; id < c.diameter.size(); ++id)
+      if (!(c.diameter[id] > 0)) {
+        setup.error("viscosity", fmt::format("particle {} has diameter {}", id, c.diameter[id]));
+        break;
+      }
+    return;
+  }
+  drag_of_type_.assign(c.types.size(), s.friction.value_or(0));
+  for (const auto& [name, drag] : s.frictions)
+    drag_of_type_.at(setup.type_index(name, "frictions." + name)) = drag;
+  for (std::size_t t = 0; t < c.types.size(); ++t)
+    if (!(drag_of_type_[t] > 0) && (moving_.empty() || moving_[t])) {
+      setup.error("friction", fmt::format("is missing for type \"{}\": give friction, frictions by "
+                                          "type, or viscosity",
+                                          c.types[t]));
+      break;
+    }
+}
+
+Bath::ById Bath::by_id(const Simulation& simulation) const {
+  const Particles& p = simulation.particles;
+  const auto position = p.position.to_host();
+  const auto velocity = p.velocity.to_host();
+  const auto ids = p.id.to_host();
+  ById all;
+  all.type.resize(ids.size()), all.mass.resize(ids.size()), all.drag.resize(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto id = ids[i];
+    all.type[id] = position[i].type;
+    all.mass[id] = 1 / double(velocity[i].w);
+    all.drag[id] = settings_.viscosity ? 3 * M_PI * *settings_.viscosity * p.diameter.at(id)
+                                       : drag_of_type_.at(position[i].type);
+  }
+  return all;
+}
+
+void Bath::begin(Simulation& simulation, bool tally_heat) {
+  start_ = std::int64_t(simulation.step());
+  mask_ = moving_.empty() ? Buffer<std::uint32_t>()
+                          : Buffer<std::uint32_t>(simulation.device(), moving_);
+  heat_ = tally_heat ? Buffer<double>(simulation.device(), simulation.particles.size())
+                     : Buffer<double>();
+}
+
+void Bath::rest(Simulation& simulation) const {
+  Particles& p = simulation.particles;
+  std::int64_t moving = p.size();
+  if (!moving_.empty() || law_.axes() < 3) {
+    const auto position = p.position.to_host();
+    auto velocity = p.velocity.to_host();
+    for (std::size_t i = 0; i < velocity.size(); ++i) {
+      const bool moves = moving_.empty() || moving_[position[i].type];
+      Real4& v = velocity[i];
+      if (!moves || !law_.x) v.x = 0;
+      if (!moves || !law_.y) v.y = 0;
+      if (!moves || !law_.z) v.z = 0;
+      if (!moves) --moving;
+    }
+    p.velocity.assign(velocity);
+  }
+  simulation.degrees_of_freedom = int(std::max<std::int64_t>(1, moving * law_.axes()));
+}
+
+Temperature Bath::temperature() const {
+  const double from = k_boltzmann_ * settings_.temperature;
+  const double to = k_boltzmann_ * settings_.final_temperature.value_or(settings_.temperature);
+  return {Real(std::sqrt(from)), from, to,
+          settings_.ramp_steps > 0 ? 1.0 / double(settings_.ramp_steps) : 0.0, start_};
+}
+
+double Bath::total_heat() const {
+  if (heat_.size() == 0) return 0;
+  return sum<double>(heat_.device(), "heat", heat_.size(), Heat{heat_.data()});
+}
+
+void Bath::state(Archive& archive) {
+  archive("ramp_start", start_);
+  archive("heat", heat_);
+}
+
+std::uint64_t Bath::stage_seed(std::uint64_t seed) const {
+  if (start_ == 0) return seed;
+  const auto start = std::uint64_t(start_);
+  const Words4 k = philox4x32<10>({std::uint32_t(start), std::uint32_t(start >> 32), 0, 0},
+                                  {std::uint32_t(seed), std::uint32_t(seed >> 32)});
+  return std::uint64_t(k.x) << 32 | k.y;
+}
+
+}  // namespace perrin::langevin

@@ -1,0 +1,152 @@
+// The heat bath that the integrators of this plug-in share: who moves, temperature, friction, heat.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "engine/buffer.h"
+#include "engine/particles.h"
+#include "engine/setup.h"
+#include "engine/simulation.h"
+#include "plugins/langevin/noise.h"
+#include "plugins/langevin/settings.h"
+
+namespace perrin::langevin {
+
+/// The square root of k_B T, by step.
+struct Temperature {
+  Real root_from;           // where there is no ramp
+  double from, to;          // k_B T
+  double inverse_ramp;      // 1/steps; 0: no ramp
+  std::int64_t ramp_start;  // step at which it began
+
+  PERRIN_HD Real root(std::uint64_t step) const {
+    if (inverse_ramp == 0) return root_from;
+    const double done = double(std::int64_t(step) + 1 - ramp_start) * inverse_ramp;
+    return Real(std::sqrt(from + (to - from) * (done < 1 ? done : 1.0)));
+  }
+};
+
+/// Which particles move, and along which axes.
+struct Mobile {
+  const std::uint32_t* types;  // [type]: 1 or 0; nullptr: all
+  bool x, y, z;
+
+  PERRIN_HD bool moves(std::uint32_t type) const { return types == nullptr || types[type] != 0; }
+  PERRIN_HD Real3 along(Real3 v) const {
+    return {x ? v.x : Real(0), y ? v.y : Real(0), z ? v.z : Real(0)};
+  }
+};
+
+/// A particle's coefficients: the same for all, by its type, or by its id.
+template <class C>
+struct Coefficients {
+  C all;
+  const C* values;  // nullptr: all
+  bool by_id;
+  PERRIN_HD C of(std::uint32_t type, std::uint32_t id) const {
+    return values == nullptr ? all : values[by_id ? id : type];
+  }
+};
+
+/// Owns what a Coefficients points to.
+template <class C>
+class CoefficientTable {
+ public:
+  /// `by_id[id]` of every particle; kept by type, or once, where that says the same.
+  void assign(const Device& device, const std::vector<C>& by_id,
+              const std::vector<std::uint32_t>& type_of, std::size_t types) {
+    std::vector<C> by_type(types);
+    std::vector<bool> known(types, false);
+    by_id_ = uniform_ = true;
+    bool of_type = true;
+    for (std::size_t id = 0; id < by_id.size(); ++id) {
+      const auto t = type_of[id];
+      if (!known[t]) by_type[t] = by_id[id], known[t] = true;
+      of_type = of_type && same(by_type[t], by_id[id]);
+      uniform_ = uniform_ && same(by_id[0], by_id[id]);
+    }
+    if (!by_id.empty()) all_ = by_id[0];
+    by_id_ = !of_type;
+    values_ = Buffer<C>(device, std::span<const C>(of_type ? by_type : by_id));
+  }
+  Coefficients<C> view() const { return {all_, uniform_ ? nullptr : values_.data(), by_id_}; }
+
+ private:
+  static bool same(const C& a, const C& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+  C all_{};
+  bool by_id_ = false, uniform_ = true;
+  Buffer<C> values_;
+};
+
+class Bath {
+ public:
+  /// Reports the user's mistakes.
+  Bath(const BathSettings& settings, const std::string& default_noise, Setup& setup);
+
+  /// From the integrator's begin(): the ramp starts here, heat is 0. Particles are read back from
+  /// the device.
+  void begin(Simulation& simulation, bool tally_heat);
+  /// Velocities that can never change are set to 0: those of particles that do not move, and those
+  /// along axes that do not count. Sets the simulation's degrees of freedom: the bath takes
+  /// momentum, so every velocity that is left is one.
+  void rest(Simulation& simulation) const;
+
+  /// False after a mistake that leaves no generator to choose.
+  bool usable() const { return usable_; }
+  /// For with_noise().
+  std::string scheme() const {
+    const bool cold = settings_.temperature == 0 && !settings_.final_temperature;
+    return cold ? "none" : settings_.scheme;
+  }
+  const NoiseLaw& law() const { return law_; }
+  Mobile mobile() const {
+    return {mask_.size() > 0 ? mask_.data() : nullptr, law_.x, law_.y, law_.z};
+  }
+  Temperature temperature() const;
+  std::int64_t start() const { return start_; }
+
+  /// make(drag coefficient, mass) for every particle, by way of its type where that is enough.
+  template <class C, class Make>
+  void tabulate(const Simulation& simulation, CoefficientTable<C>& table, Make make) const;
+
+  /// Where the particle in place i of memory adds the energy that it gets; nullptr: nobody counts.
+  double* heat() { return heat_.size() > 0 ? heat_.data() : nullptr; }
+  double total_heat() const;  // waits
+  void state(Archive& archive);
+
+  /// A seed of this stage for streams that do not follow the step: other stages have others.
+  std::uint64_t stage_seed(std::uint64_t seed) const;
+
+ private:
+  /// Types, masses and drag coefficients by id.
+  struct ById {
+    std::vector<std::uint32_t> type;
+    std::vector<double> mass, drag;
+  };
+  ById by_id(const Simulation& simulation) const;
+
+  BathSettings settings_;
+  bool usable_ = true;
+  NoiseLaw law_{};
+  double k_boltzmann_;
+  std::vector<double> drag_of_type_;   // empty: from diameters
+  std::vector<std::uint32_t> moving_;  // [type]: 1 or 0; empty: all
+  Buffer<std::uint32_t> mask_;
+  std::int64_t start_ = 0;
+  Buffer<double> heat_;
+};
+
+template <class C, class Make>
+void Bath::tabulate(const Simulation& simulation, CoefficientTable<C>& table, Make make) const {
+  const ById all = by_id(simulation);
+  std::vector<C> values(all.type.size());
+  for (std::size_t id = 0; id < values.size(); ++id) {
+    const bool again =
+        id > 0 && all.drag[id] == all.drag[id - 1] && all.mass[id] == all.mass[id - 1];
+    values[id] = again ? values[id - 1] : make(all.drag[id], all.mass[id]);
+  }
+  table.assign(simulation.device(), values, all.type, simulation.particles.types.size());
+}
+
+}  // namespace perrin::langevin

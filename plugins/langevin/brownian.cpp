@@ -1,0 +1,232 @@
+// Integrator "brownian": overdamped motion, xi dx = F dt + sqrt(2 xi k_B T) dW. Velocities are
+// neither used nor changed.
+//
+// ermak_mccammon: x' = x + F dt/xi + sqrt(2 k_B T dt/xi) R. D. L. Ermak, J. A. McCammon, J. Chem.
+// Phys. 69, 1352 (1978), without hydrodynamic interactions. In a harmonic trap of stiffness k its
+// variance is (k_B T/k) / (1 - k dt / 2 xi).
+//
+// leimkuhler_matthews: (R_n + R_n+1)/2 in place of R. B. Leimkuhler, C. Matthews, Appl. Math. Res.
+// Express 2013, 34. The variance in a harmonic trap is k_B T/k, whatever the time step.
+#include <limits>
+#include <optional>
+
+#include "engine/parallel.h"
+#include "engine/registry.h"
+#include "forces/harmonic_trap.h"
+#include "integrators/drift.h"
+#include "plugins/langevin/bath.h"
+#include "plugins/langevin/register.h"
+
+namespace perrin::langevin {
+namespace {
+
+struct Mobility {  // of one particle
+  Real drift;      // dt / xi
+  Real spread;     // of the displacement at k_B T = 1: sqrt(2 dt / xi)
+};
+
+/// The forces of a step: there are none, they are in memory, or a harmonic trap is all there is.
+struct Push {
+  enum class Kind { none, memory, trap } kind;
+  Anchor center;
+  Real3 stiffness;
+  bool unwrapped;
+  const std::uint32_t* mask;
+
+  PERRIN_HD Real3 trap(const ParticleView& particles, const Metric& metric, std::int64_t i) const {
+    const Position p = particles.position[i];
+    if (!mask[p.type]) return {};
+    const Real3 r = center.to(metric, p, unwrapped ? particles.image[i] : Image{});
+    return {-stiffness.x * r.x, -stiffness.y * r.y, -stiffness.z * r.z};
+  }
+  PERRIN_HD Real3 force(const ParticleView& particles, const Metric& metric, std::int64_t i) const {
+    if (kind == Kind::none) return {};
+    if (kind == Kind::memory) return particles.force[i].xyz();
+    return trap(particles, metric, i);
+  }
+};
+
+/// Without neighbours to find and forces to read, a particle costs its position, read and written,
+/// and its id: 36 bytes.
+template <class Noise>
+struct Move {
+  ParticleView particles;
+  Metric metric;
+  FaultSink faults;
+  Mobile mobile;
+  Coefficients<Mobility> mobility;
+  Temperature temperature;
+  NoiseLaw law;
+  Noise noise;
+  const std::uint64_t* step;
+  Push push;
+  bool keep_forces;     // of a fused trap
+  Real3* previous;      // noise of the last step, by id; nullptr: ermak_mccammon
+  double* heat;         // nullptr: not counted
+  Real3* displacement;  // of this step, by id; where heat is counted
+  Real limit;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const std::uint32_t type = particles.position[i].type;
+    if (mobile.moves(type)) {
+      const std::uint32_t id = particles.id[i];
+      auto g = noise.local(*step, id);
+      Real3 r = law.draw(g);
+      noise.store(id, g);
+      if (previous != nullptr) {
+        const Real3 last = previous[id];
+        previous[id] = r;
+        r = Real(0.5) * (last + r);
+      }
+      const Mobility m = mobility.of(type, id);
+      const Real3 force = mobile.along(push.force(particles, metric, i));
+      const Real3 d = m.drift * force + m.spread * temperature.root(*step) * r;
+      drift(particles, metric, faults, i, d, limit);
+      if (heat != nullptr) {
+        heat[i] -= 0.5 * double(dot(force, d));
+        displacement[id] = d;
+      }
+    }
+    if (keep_forces) {
+      const Real3 f = push.trap(particles, metric, i);
+      particles.force[i] = {f.x, f.y, f.z, Real(0)};
+    }
+  }
+};
+
+/// Heat is minus the work of the forces, of which the mean before and after a displacement counts
+/// (K. Sekimoto, Prog. Theor. Phys. Suppl. 130, 17 (1998)): potential energy minus heat is
+/// conserved. This is the half with the new forces.
+struct SecondHalfOfWork {
+  ParticleView particles;
+  Mobile mobile;
+  const Real3* displacement;  // by id
+  double* heat;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    if (mobile.moves(particles.position[i].type))
+      heat[i] -= 0.5 * double(dot(particles.force[i].xyz(), displacement[particles.id[i]]));
+  }
+};
+
+/// The noise before the first step: from a key of its own, so that it suits every generator.
+struct FirstNoise {
+  RunKey key;
+  NoiseLaw law;
+  std::uint64_t step;
+  Real3* previous;
+  PERRIN_HD void operator()(std::int64_t id) const {
+    auto g = keyed<Philox>(key, step, std::uint32_t(id), 1);
+    previous[id] = law.draw(g);
+  }
+};
+
+template <class Stream>
+class Brownian : public Integrator {
+  using Noise = decltype(std::declval<Stream&>().view());
+
+ public:
+  Brownian(const BrownianSettings& settings, Bath bath)
+      : settings_(settings), bath_(std::move(bath)), dt_(settings.timestep) {}
+
+  void begin(Simulation& simulation) override {
+    const Device& device = simulation.device();
+    const std::int64_t n = simulation.particles.size();
+    bath_.begin(simulation, settings_.tally_heat);
+    bath_.tabulate(simulation, mobility_, [&](double xi, double) {
+      return Mobility{Real(dt_ / xi), Real(std::sqrt(2 * dt_ / xi))};
+    });
+    trap_ = nullptr;
+    if (settings_.fuse && !settings_.tally_heat && simulation.forces.size() == 1)
+      trap_ = dynamic_cast<const HarmonicTrap*>(simulation.forces[0].get());
+    if (trap_ == nullptr || settings_.keep_forces) {
+      simulation.ensure_forces();
+    } else {
+      const Real nan = std::numeric_limits<Real>::quiet_NaN();
+      simulation.particles.force.assign(
+          std::vector<Real4>(std::size_t(n), Real4{nan, nan, nan, Real(0)}));
+    }
+    if (settings_.tally_heat) displacement_ = Buffer<Real3>(device, n);
+    if (settings_.method == "leimkuhler_matthews") {
+      previous_ = Buffer<Real3>(device, n);
+      for_each(device, "brownian: first noise", n,
+               FirstNoise{RunKey(Purpose::brownian, simulation.seed), bath_.law(),
+                          simulation.step(), previous_.data()});
+    }
+    stream_.emplace(device, Purpose::brownian,
+                    follows_step<Stream> ? simulation.seed : bath_.stage_seed(simulation.seed), n,
+                    bath_.law().words());
+  }
+
+  void step(Simulation& simulation) override {
+    const Device& device = simulation.device();
+    const ParticleView p = simulation.particles.view();
+    const Metric metric = simulation.particles.box.metric();
+    const std::uint64_t* now = simulation.device_step();
+    stream_->begin_step(now);
+    for_each(device, "brownian: move", p.n,
+             Move<Noise>{p, metric, simulation.fault_sink(), bath_.mobile(), mobility_.view(),
+                         bath_.temperature(), bath_.law(), stream_->view(), now, push(simulation),
+                         trap_ != nullptr && settings_.keep_forces,
+                         previous_.size() > 0 ? previous_.data() : nullptr, bath_.heat(),
+                         displacement_.data(), Real(simulation.max_displacement())});
+    if (trap_ != nullptr || simulation.forces.empty()) return;
+    simulation.update_forces();
+    if (bath_.heat() != nullptr)
+      for_each(device, "brownian: heat", p.n,
+               SecondHalfOfWork{p, bath_.mobile(), displacement_.data(), bath_.heat()});
+  }
+
+  double timestep() const override { return dt_; }
+  /// Never; but a good moment to look at the stream.
+  bool finished(Simulation& simulation) override {
+    stream_->check(simulation.step() - std::uint64_t(bath_.start()));
+    return false;
+  }
+  double heat(Simulation&) override { return bath_.total_heat(); }
+
+  void state(Archive& archive) override {
+    bath_.state(archive);
+    if (previous_.size() > 0) archive("previous_noise", previous_);
+    const Archive::Scope scope(archive, "stream");
+    stream_->state(archive);
+  }
+
+ private:
+  Push push(const Simulation& simulation) const {
+    const Box& box = simulation.particles.box;
+    const HarmonicTrapSettings s = trap_ != nullptr ? trap_->settings() : HarmonicTrapSettings{};
+    const Real3 stiffness{Real(s.stiffness.x), Real(s.stiffness.y),
+                          box.dimension == 2 ? Real(0) : Real(s.stiffness.z)};
+    const auto kind = trap_ != nullptr            ? Push::Kind::trap
+                      : simulation.forces.empty() ? Push::Kind::none
+                                                  : Push::Kind::memory;
+    return {kind, Anchor(box, s.center, s.unwrapped), stiffness, s.unwrapped,
+            trap_ != nullptr ? trap_->mask().data() : nullptr};
+  }
+
+  BrownianSettings settings_;
+  Bath bath_;
+  double dt_;
+  const HarmonicTrap* trap_ = nullptr;  // where it is fused
+  CoefficientTable<Mobility> mobility_;
+  std::optional<Stream> stream_;
+  Buffer<Real3> previous_;      // noise, by id
+  Buffer<Real3> displacement_;  // of a step, by id
+};
+
+}  // namespace
+
+void register_brownian(Registry& registry) {
+  registry.add<Integrator, BrownianSettings>(
+      "brownian", "Brownian dynamics: overdamped motion in a heat bath, velocities left alone",
+      [](const BrownianSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
+        Bath bath(s, "gaussian", setup);
+        if (!bath.usable()) return nullptr;
+        return with_noise(s.rng, bath.scheme(), [&](auto type) -> std::unique_ptr<Integrator> {
+          using Stream = typename decltype(type)::type;
+          return std::make_unique<Brownian<Stream>>(s, std::move(bath));
+        });
+      });
+}
+
+}  // namespace perrin::langevin

@@ -1,0 +1,128 @@
+// Which generator, spread over the particles how, and what is drawn from it.
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "engine/error.h"
+#include "rng/streams.h"
+
+namespace perrin::langevin {
+
+/// One generator per call, with the keys of Phillips, Anderson, Glotzer (2011); see rng/keyed.h for
+/// what is weak about them. The seed is cut to 32 bits.
+template <class Generator>
+class PhillipsStream {
+ public:
+  struct View {
+    PhillipsKey key;
+    PERRIN_HD Generator local(std::uint64_t step, std::uint32_t id) const {
+      if constexpr (std::is_same_v<Generator, Saru>)
+        return phillips_single(key, step, id);
+      else
+        return phillips_tea_single(key, step, id);
+    }
+    PERRIN_HD void store(std::uint32_t, const Generator&) const {}
+  };
+
+  PhillipsStream(const Device&, Purpose, std::uint64_t seed, std::int64_t particles, int draws)
+      : view_{PhillipsKey(std::uint32_t(seed))} {
+    detail::check_stream_size("keyed", particles, draws);
+  }
+  View view() const { return view_; }
+  void begin_step(const std::uint64_t*) {}
+  void check(std::uint64_t) const {}
+  void state(Archive&) {}
+  std::int64_t bytes() const { return 0; }
+
+ private:
+  View view_;
+};
+
+/// True where a step's numbers follow from its number, so that a second stage goes on with others.
+template <class Stream>
+constexpr bool follows_step = false;
+template <class Generator>
+constexpr bool follows_step<KeyedStream<Generator>> = true;
+template <class Generator>
+constexpr bool follows_step<PhillipsStream<Generator>> = true;
+
+/// At temperature 0: draws nothing.
+class NoNoise {
+ public:
+  struct Local {};
+  struct View {
+    PERRIN_HD Local local(std::uint64_t, std::uint32_t) const { return {}; }
+    PERRIN_HD void store(std::uint32_t, const Local&) const {}
+  };
+  NoNoise(const Device&, Purpose, std::uint64_t, std::int64_t, int) {}
+  View view() const { return {}; }
+  void begin_step(const std::uint64_t*) {}
+  void check(std::uint64_t) const {}
+  void state(Archive&) {}
+};
+
+/// The schemes of a generator, its default first.
+inline std::vector<std::string> schemes_of(const std::string& rng) {
+  if (rng == "saru") return {"per_call", "phillips", "per_particle"};
+  if (rng == "tea") return {"per_call", "phillips"};
+  if (rng == "sarutea" || rng == "philox" || rng == "threefry") return {"per_call"};
+  if (rng == "lagged_fibonacci") return {"one_for_all"};
+  return {"per_particle"};
+}
+
+/// Calls f(std::type_identity<Stream>{}) with the class of a generator and one of its schemes, or
+/// with NoNoise for the scheme "none".
+template <class F>
+auto with_noise(const std::string& rng, const std::string& scheme, F&& f) {
+  if (scheme == "none") return f(std::type_identity<NoNoise>{});
+  if (scheme == "phillips") {
+    if (rng == "saru") return f(std::type_identity<PhillipsStream<Saru>>{});
+    PERRIN_ASSERT(rng == "tea");
+    return f(std::type_identity<PhillipsStream<Tea>>{});
+  }
+  return with_stream(rng == "saru" && scheme == "per_particle" ? "saru_state" : rng, f);
+}
+
+/// Numbers of mean 0 and variance 1, one for each axis that particles move along.
+struct NoiseLaw {
+  bool x, y, z;
+  bool uniform;  // else Gaussian
+
+  int axes() const { return int(x) + int(y) + int(z); }
+  /// 32-bit words that one call takes.
+  int words() const {
+    const int wide = sizeof(Real) == 4 ? 1 : 2;
+    if (uniform) return axes() * wide;
+    return axes() == 3 ? 2 + 2 * wide : 1 + wide;
+  }
+
+  template <class Generator>
+  PERRIN_HD Real3 draw(Generator& g) const {
+    Real3 r{};
+    if constexpr (!std::is_same_v<Generator, NoNoise::Local>) r = draw_from(g);
+    return r;
+  }
+
+ private:
+  template <class Generator>
+  PERRIN_HD Real3 draw_from(Generator& g) const {
+    Real3 r{};
+    if (uniform) {
+      const Real width = Real(1.7320508075688772);  // (-1, 1) has variance 1/3
+      if (x) r.x = width * g.template symmetric<Real>();
+      if (y) r.y = width * g.template symmetric<Real>();
+      if (z) r.z = width * g.template symmetric<Real>();
+      return r;
+    }
+    if (x && y && z) return g.template normal3<Real>();
+    const auto pair = g.template normal_pair<Real>();
+    if (x) r.x = pair.first;
+    if (y) r.y = x ? pair.second : pair.first;
+    if (z) r.z = x || y ? pair.second : pair.first;
+    return r;
+  }
+};
+
+}  // namespace perrin::langevin

@@ -1,0 +1,202 @@
+// perrin-bench brownian, langevin: particle-steps per second without interactions.
+//
+// Cases of `brownian`: free; trap (harmonic, fused into the step, forces kept in memory);
+// trap_forces_not_kept; trap_through_memory (a kernel of its own); no_noise (temperature 0, free).
+// Then every generator, free; those with a state in memory also tell what it takes. Cases of
+// `langevin`: free and trap, BAOAB with and without the tally of heat, and the velocity-Verlet
+// form.
+//
+// Baseline of a line: a copy on the same device, in the same run, of as many bytes as the step must
+// read and write at least (the state of a generator not counted). `ratio_to_state`: against the
+// Saru stream with its state in memory, the papers' comparison.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "engine/registry.h"
+#include "engine/simulation.h"
+#include "forces/harmonic_trap.h"
+#include "plugins/langevin/noise.h"
+#include "plugins/langevin/register.h"
+#include "tests/benchmarks/bench.h"
+
+namespace perrin::bench {
+namespace {
+
+using Forces = std::vector<std::unique_ptr<Force>>;
+using Json = nlohmann::json;
+
+Configuration gas(std::int64_t n) {
+  Configuration c;
+  c.box.length = {100, 100, 100};
+  c.box.origin = {-50, -50, -50};
+  c.types = {"A"};
+  c.type.assign(std::size_t(n), 0);
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> place(-50, 50);
+  for (std::int64_t i = 0; i < n; ++i)
+    c.position.push_back({place(random), place(random), place(random)});
+  return c;
+}
+
+Forces trap(const Device& device) {
+  Forces forces;
+  forces.push_back(std::make_unique<HarmonicTrap>(HarmonicTrapSettings{}, device, 1,
+                                                  std::vector<std::uint32_t>{}));
+  return forces;
+}
+
+/// Seconds of one call of `work`, from batches of calls long enough that starting them and waiting
+/// for them does not count.
+double time_each(const Options& options, double seconds,
+                 const std::function<void(std::int64_t)>& work) {
+  std::int64_t chunk = 8;
+  double time = 0;
+  for (;; chunk *= 2) {
+    time = median_time(options.device, 0, [&] { work(chunk); });
+    if (time > 0.03) break;
+  }
+  return median_time(options.device, seconds, [&] { work(chunk); }) / double(chunk);
+}
+
+class Subject {
+ public:
+  Subject(const Options& options, std::string name) : options_(options), name_(std::move(name)) {
+    langevin::register_langevin(registry_);
+    langevin::register_brownian(registry_);
+  }
+
+  /// Seconds of a step; `settings` completes {"type", "timestep", "temperature", "friction"}.
+  double step_time(Simulation& simulation, const Configuration& c, const Json& settings,
+                   double seconds) {
+    Json json = {{"type", name_}, {"timestep", 0.001}, {"temperature", 1}, {"friction", 1}};
+    json.update(settings);
+    SetupContext context;
+    context.configuration = &c;
+    context.device = options_.device;
+    const auto mover = make_component<Integrator>(registry_, json.dump(), context);
+    simulation.invalidate();
+    mover->begin(simulation);
+    return time_each(options_, seconds,
+                     [&](std::int64_t steps) { simulation.advance(*mover, steps); });
+  }
+
+  /// Copies per second of as many bytes as n particles read and write in a step.
+  double copy_rate(std::int64_t n, int bytes) {
+    Buffer<std::byte> a(options_.device, n * bytes / 2), b(options_.device, n * bytes / 2);
+    return 1 / time_each(options_, 0.2, [&](std::int64_t times) {
+             for (std::int64_t k = 0; k < times; ++k) a.copy_from(b);
+           });
+  }
+
+  void line(const std::string& what, std::int64_t n, int bytes, double time, Json more = {}) {
+    const double copies = copy_rate(n, bytes);
+    Json json = {{"subject", name_},
+                 {"case", what},
+                 {"size", n},
+                 {"device", options_.device.description()},
+                 {"time_s", time},
+                 {"rate", double(n) / time},
+                 {"rate_unit", "particle-steps/s"},
+                 {"bytes_per_particle", bytes},
+                 {"baseline", "copy of the same bytes"},
+                 {"baseline_rate", double(n) * copies},
+                 {"ratio", 1 / time / copies}};
+    if (!more.empty()) json.update(more);
+    print_line(json);
+  }
+
+ private:
+  const Options& options_;
+  std::string name_;
+  Registry registry_{"langevin"};
+};
+
+std::vector<long> sizes_of(const Options& options) {
+  if (!options.sizes.empty()) return options.sizes;
+  if (options.device.is_cuda()) return {1000, 10000, 100000, 1000000, 10000000};
+  return {1000, 10000, 100000};
+}
+
+constexpr int word = sizeof(Real4), place = sizeof(Position);
+
+void every_generator(Subject& subject, const Options& options, Simulation& simulation,
+                     const Configuration& c) {
+  const auto n = std::int64_t(c.position.size());
+  std::vector<std::pair<std::string, std::string>> all = {{"saru", "per_particle"}};
+  for (const std::string& name : stream_names())
+    if (name != "saru_state")
+      for (const std::string& scheme : langevin::schemes_of(name))
+        if (all[0] != std::pair(name, scheme)) all.push_back({name, scheme});
+  double state_time = 0;
+  for (const auto& [name, scheme] : all) {
+    const double time =
+        subject.step_time(simulation, c, {{"rng", name}, {"scheme", scheme}}, options.seconds / 4);
+    if (state_time == 0) state_time = time;
+    const double state = langevin::with_noise(name, scheme, [&](auto type) {
+      typename decltype(type)::type stream(Device::cpu(1), Purpose::benchmark, 1, 10000, 4);
+      if constexpr (requires { stream.bytes(); }) return double(stream.bytes()) / 10000;
+      return 0.0;
+    });
+    subject.line("generator", n, 2 * place + 4, time,
+                 {{"generator", name},
+                  {"scheme", scheme},
+                  {"state_bytes_per_particle", state},
+                  {"ratio_to_state", state_time / time}});
+  }
+}
+
+}  // namespace
+
+int brownian(const Options& options) {
+  Subject subject(options, "brownian");
+  for (const long n : sizes_of(options)) {
+    const Configuration c = gas(n);
+    {
+      Simulation simulation(options.device, c, trap(options.device));
+      const auto time = [&](const Json& settings) {
+        return subject.step_time(simulation, c, settings, options.seconds);
+      };
+      subject.line("trap", n, 2 * place + 4 + word, time({{"keep_forces", true}}));
+      subject.line("trap_forces_not_kept", n, 2 * place + 4, time({{"keep_forces", false}}));
+      // The force's own kernel reads positions and writes forces.
+      subject.line("trap_through_memory", n, 3 * place + 4 + 2 * word, time({{"fuse", false}}));
+    }
+    Simulation simulation(options.device, c, {});
+    const auto time = [&](const Json& settings) {
+      return subject.step_time(simulation, c, settings, options.seconds);
+    };
+    subject.line("free", n, 2 * place + 4, time(Json::object()));
+    subject.line("leimkuhler_matthews", n, 2 * place + 4 + 6 * int(sizeof(Real)),
+                 time({{"method", "leimkuhler_matthews"}}));
+    subject.line("no_noise", n, 2 * place + 4, time({{"temperature", 0}}));
+    every_generator(subject, options, simulation, c);
+  }
+  return 0;
+}
+
+int langevin_dynamics(const Options& options) {
+  Subject subject(options, "langevin");
+  for (const long n : sizes_of(options)) {
+    const Configuration c = gas(n);
+    for (const bool trapped : {false, true}) {
+      Simulation simulation(options.device, c, trapped ? trap(options.device) : Forces{});
+      const std::string where = trapped ? "trap" : "free";
+      // Position, velocity, id and force; the force's kernel; then velocity and force once more.
+      const int force = trapped ? place + word : word;
+      const int baoab = 2 * place + 4 + 2 * word + word + force + 2 * word + word;
+      const auto time = [&](const Json& settings) {
+        return subject.step_time(simulation, c, settings, options.seconds);
+      };
+      subject.line(where + "_baoab", n, baoab, time({{"tally_heat", false}}));
+      subject.line(where + "_baoab_heat", n, baoab + 16, time(Json::object()));
+      subject.line(where + "_velocity_verlet", n, baoab + 6 * int(sizeof(Real)),
+                   time({{"method", "velocity_verlet"}, {"tally_heat", false}}));
+      subject.line(where + "_no_noise", n, baoab,
+                   time({{"temperature", 0}, {"tally_heat", false}}));
+    }
+  }
+  return 0;
+}
+
+}  // namespace perrin::bench
