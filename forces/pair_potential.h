@@ -1,12 +1,13 @@
 // What a pair potential is: one struct with its settings and its formula.
 //
 //     struct LennardJones {
-//       struct Settings { double epsilon = 1, sigma = 1; };       // of one pair of types, with
-//       describe() struct Coefficients { Real sigma6, four_epsilon; };       // what the kernel
-//       reads static constexpr const char* type = "lennard_jones";      // the name in a job static
-//       constexpr const char* help = "one line"; static Coefficients coefficients(const Settings&);
-//       // host, in double, rounded at the end template <class T> // T: float or double PERRIN_HD
-//       static PairForce<T> evaluate(T r2, const Coefficients&);
+//       struct Settings { double epsilon = 1, sigma = 1; };   // of one pair of types; has a describe()
+//       struct Coefficients { Real sigma6, four_epsilon; };   // what the kernel reads
+//       static constexpr const char* type = "lennard_jones";  // the name in a job
+//       static constexpr const char* help = "one line";
+//       static Coefficients coefficients(const Settings&);    // host, in double, rounded at the end
+//       template <class T>                                    // float or double
+//       PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients&);
 //     };
 //
 // evaluate() gets the distance squared (r2 > 0) and knows nothing of cut-offs: forces/truncation.h
@@ -14,18 +15,13 @@
 // alone precomputed in Coefficients. It may return infinity where particles overlap.
 //
 // Optional members:
-//     static double default_cutoff(const Settings&)    the potential ends there by itself (WCA):
-//     the job
-//                                                      need not give a cut-off, a longer one is
-//                                                      shortened
+//     static double default_cutoff(const Settings&)
+//         the potential ends there by itself (WCA): a job need not give a cut-off, and a longer one is shortened
 //     static Settings mix(const Settings& a, const Settings& b, Mixing rule)
-//                                                      settings of unlike types from those of like
-//                                                      types
+//         settings of unlike types from those of like types
 //     static double tail_energy(const Settings&, double cutoff)
 //     static double tail_virial(const Settings&, double cutoff)
-//                                                      the integrals over r from the cut-off to
-//                                                      infinity of r² E(r) and r² · r F(r), three
-//                                                      dimensions
+//         the integrals over r from the cut-off to infinity of r² E(r) and r² · r F(r), three dimensions
 #pragma once
 
 #include <concepts>

@@ -1,8 +1,7 @@
 // How a pair potential ends at its cut-off: wrappers around any potential, written once.
 //
-//     Truncated<LennardJones, ForceShift>::coefficients(settings, {.cutoff = 2.5})   host, in
-//     double Truncated<LennardJones, ForceShift>::evaluate(r2, coefficients)                for r2
-//     < coefficients.cutoff2
+//     Truncated<LennardJones, ForceShift>::coefficients(settings, {.cutoff = 2.5})   on the host, in double
+//     Truncated<LennardJones, ForceShift>::evaluate(r2, coefficients)                for r2 < coefficients.cutoff2
 //
 // The caller compares r2 with cutoff2; beyond it evaluate() is meaningless.
 #pragma once
