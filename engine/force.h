@@ -13,8 +13,8 @@ struct ForceOutput {
   Real4* force;  // x, y, z: force; w: this particle's share of the potential energy
   Real* virial;  // nullptr, or 6·n: xx yy zz xy xz yz of sum of r ⊗ f, this particle's share;
                  // component c of particle i is virial[c·n + i]
-  bool add;     // add to what is there; false: overwrite (the first force of a step)
-  bool energy;  // fill force.w and virial (unless nullptr); false: force alone, w is set to 0
+  bool add;      // add to what is there; false: overwrite (the first force of a step)
+  bool energy;   // fill force.w and virial (unless nullptr); false: force alone, w is set to 0
 };
 
 /// Analytic corrections for what a cut-off leaves out, and the like.
