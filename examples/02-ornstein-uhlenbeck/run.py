@@ -21,7 +21,9 @@ options.add_argument("generators", nargs="*", default=GENERATORS)
 options = options.parse_args()
 
 here = pathlib.Path(__file__).resolve().parent
-with open(here / "start.xyz", "w") as start:
+options.output.mkdir(parents=True, exist_ok=True)
+positions = (options.output / "start.xyz").resolve()
+with open(positions, "w") as start:
     start.write(f"{options.particles}\n")
     start.write('Lattice="400 0 0 0 400 0 0 0 400" Origin="-200 -200 -200" pbc="T T T" '
                 "Properties=species:S:1:pos:R:3\n")
@@ -32,7 +34,7 @@ for generator in options.generators:
     begin = time.time()
     command = [options.perrin, "run", str(here / "job.json"), "--overwrite", "--quiet",
                "--device", options.device, "--output-dir", str(options.output / generator)]
-    for setting in (f"stages[0].integrator.rng={generator}",
+    for setting in (f"system.path={positions}", f"stages[0].integrator.rng={generator}",
                     f"stages[0].integrator.timestep={options.timestep}",
                     f"stages[0].steps={steps}",
                     f"observers[0].stride={max(1, steps // FRAMES)}"):
