@@ -164,6 +164,7 @@ void Simulation::finish_halted_step(Integrator& integrator) {
 void Simulation::advance(Integrator& integrator, std::int64_t n) {
   if (n <= 0) return;
   prepare(integrator);
+  ensure_forces();
   totals_valid_ = false;
   const std::uint64_t target = step_ + std::uint64_t(n);
   const auto begin = Clock::now();

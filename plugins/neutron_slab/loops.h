@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/parallel.h"
+#include "plugins/neutron_slab/settings.h"
 #include "plugins/neutron_slab/transport.h"
 
 namespace neutron {
@@ -90,7 +91,9 @@ Batch run_on_host(const Device& device, const Bins& bins, std::int64_t n, bool d
 class Workspace {
  public:
   Workspace(const Device& device, const TransportSettings& settings)
-      : device_(device), edges_(device, std::span<const float>(settings.edges)) {
+      : device_(device),
+        weighted_(settings.weighted),
+        edges_(device, std::span<const float>(settings.edges)) {
     task_.slab = settings.slab;
     task_.bins = {edges_.data(), std::max(int(settings.edges.size()) - 1, 0), settings.angles};
     task_.refill = settings.refill;
@@ -104,6 +107,7 @@ class Workspace {
   }
 
   Task begin(std::uint64_t first, std::int64_t n) {
+    PERRIN_ASSERT(double(n) <= largest_batch(double(task_.slab.thickness), weighted_));
     Task task = task_;
     task.first = first;
     task.n = std::uint32_t(n);
@@ -129,6 +133,7 @@ class Workspace {
 
  private:
   Device device_;
+  bool weighted_;
   Buffer<float> edges_;
   Buffer<std::uint64_t> scores_, recorded_;
   Buffer<std::uint32_t> taken_;

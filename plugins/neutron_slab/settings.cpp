@@ -30,14 +30,15 @@ Layer complete(const LayerSettings& s, const std::string& path, Setup& setup) {
   return layer;
 }
 
-/// Histories for which no sum can leave 64 bits: a neutron in a slab of h mean free paths makes of
-/// the order of h collisions, and their square is of the order of h³ on average; history.h has the
-/// units.
-double largest_batch(double h) {
-  return 0x1p59 / std::max(std::pow(1 + h, 3) * square_unit, (1 + h) * 2 * flux_unit);
-}
-
 }  // namespace
+
+// A neutron in a slab of h mean free paths makes of the order of h collisions, and their square is of
+// the order of h³ on average; a weight is at most 1. history.h has the units.
+double largest_batch(double h, bool weighted) {
+  const double counted =
+      0x1p59 / std::max(std::pow(1 + h, 3) * square_unit, (1 + h) * 2 * flux_unit);
+  return std::min({counted, 0x1p30, weighted ? 0x1p63 / weight_unit : 0x1p30});
+}
 
 std::vector<Layer> layers_of(const NeutronSlabSettings& s, Setup& setup) {
   std::vector<Layer> layers;
@@ -67,7 +68,7 @@ std::vector<Layer> layers_of(const NeutronSlabSettings& s, Setup& setup) {
 
 std::int64_t batch_of(const NeutronSlabSettings& s, double h, Setup& setup) {
   const bool cuda = setup.device().is_cuda();
-  const double largest = std::min(largest_batch(h), 0x1p30);
+  const double largest = largest_batch(h, s.estimator == "weighted");
   if (s.batch > 0) {
     if (double(s.batch) > largest)
       setup.error("batch", fmt::format("must be at most {:.0f} for a slab of {:g} mean free paths, "

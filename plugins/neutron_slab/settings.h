@@ -85,6 +85,9 @@ void describe(D& d, NeutronSlabSettings& s) {
 
 /// The slab; reports mistakes.
 std::vector<Layer> layers_of(const NeutronSlabSettings& settings, perrin::Setup& setup);
+/// Histories of one call of Transport::run for which no sum can leave 64 bits, in a slab of h mean
+/// free paths.
+double largest_batch(double h, bool weighted);
 /// Histories in a batch: given, or so many that a batch takes about a tenth of a second and there
 /// are enough batches for the standard errors of the bins. Reports a given one that is too large.
 std::int64_t batch_of(const NeutronSlabSettings& settings, double optical_thickness,

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "plugins/neutron_slab/results.h"
+#include "plugins/neutron_slab/settings.h"
 #include "plugins/neutron_slab/transport.h"
 #include "tests/benchmarks/bench.h"
 #include "tests/plugins/neutron_reference.h"
@@ -50,7 +51,7 @@ Rate measure(const Device& device, const Case& c, double seconds, long size) {
   const auto transport = neutron::make_transport(device, settings_of(c));
   const bool weighted = c.estimator == "weighted";
   if (size == 0)
-    size = (device.is_cuda() ? 1L << 26 : (1L << 17) * device.threads()) / (weighted ? 4 : 1);
+    size = (device.is_cuda() ? (weighted ? 1L << 23 : 1L << 26) : (1L << 17) * device.threads());
   std::uint64_t first = 0;
   std::uint64_t collisions = 0, histories = 0;
   const double time = median_time(device, seconds, [&] {
@@ -133,7 +134,7 @@ int neutron_check(const Options& options) {
   const std::int64_t histories = !options.sizes.empty() ? options.sizes.front()
                                  : cuda                 ? 1000000000
                                                         : 10000000;
-  const std::int64_t most = cuda ? 1 << 26 : 1 << 20;
+  const std::int64_t portion = cuda ? 1 << 26 : 1 << 20;
   double worst = 0;
   for (const char* estimator : {"analogue", "weighted"})
     for (const char* kernel : {"simple", "persistent"})
@@ -142,7 +143,10 @@ int neutron_check(const Options& options) {
         if (generator == "lcg") continue;  // the bad example: it would be found out
         const Case c{generator, kernel, estimator};
         const auto transport = neutron::make_transport(options.device, settings_of(c));
-        neutron::Results results({}, 0, 0, c.estimator == "weighted");
+        const bool weighted = c.estimator == "weighted";
+        const std::int64_t most = std::min(
+            portion, std::int64_t(neutron::largest_batch(settings_of(c).slab.thickness, weighted)));
+        neutron::Results results({}, 0, 0, weighted);
         const auto begin = std::chrono::steady_clock::now();
         for (std::int64_t done = 0; done < histories; done += most) {
           const std::int64_t n = std::min(most, histories - done);

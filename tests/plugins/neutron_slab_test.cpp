@@ -53,9 +53,11 @@ Results simulate(const Device& device, const std::vector<Layer>& layers, const O
   t.streams = o.streams;
   const auto transport = make_transport(device, t);
   Results results(std::move(cells), o.depth_bins, o.angle_bins, o.weighted);
-  for (std::int64_t b = 0; b < o.batches; ++b) {
-    const std::int64_t first = o.histories * b / o.batches;
-    const std::int64_t n = o.histories * (b + 1) / o.batches - first;
+  const auto largest = std::int64_t(largest_batch(t.slab.thickness, o.weighted));
+  const std::int64_t batches = std::max(o.batches, (o.histories + largest - 1) / largest);
+  for (std::int64_t b = 0; b < batches; ++b) {
+    const std::int64_t first = o.histories * b / batches;
+    const std::int64_t n = o.histories * (b + 1) / batches - first;
     results.add(transport->run(std::uint64_t(first), n), n);
   }
   return results;

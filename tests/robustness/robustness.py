@@ -90,7 +90,7 @@ class Robustness(unittest.TestCase):
         done = self.run_job(JOB)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, "")
-        for word in ("256 particles", "CPU", "mixed|double", "neighbours", "forces", "integration",
+        for word in ("256 particles", "CPU|NVIDIA", "mixed|double", "neighbours", "forces", "integration",
                      "output", "100 %"):
             self.assertRegex(done.stdout, word)
         with h5py.File(self.path("trajectory.h5")) as file:
