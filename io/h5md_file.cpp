@@ -340,7 +340,11 @@ void ObservablesWriter::create(const std::string& path,
       group.hard_link(step, "step");
       group.hard_link(time, "time");
     }
-    set_unit(Series::make(group, "value", H5T_IEEE_F64LE, column.row, scalar_chunk).node(),
+    hsize_t width = 1;
+    for (const hsize_t extent : column.row) width *= extent;
+    // Wide rows (profiles, spectra) in chunks that still fit a cache.
+    const hsize_t chunk = width <= 64 ? scalar_chunk : std::max<hsize_t>(1, 32768 / width);
+    set_unit(Series::make(group, "value", H5T_IEEE_F64LE, column.row, chunk).node(),
              column.unit);
   }
   file.close();

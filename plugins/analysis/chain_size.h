@@ -1,0 +1,56 @@
+// Observer "chain_size": radius of gyration and end-to-end distance of the molecules.
+#pragma once
+
+#include "engine/buffer.h"
+#include "engine/observer.h"
+#include "engine/settings.h"
+#include "observable_file.h"
+
+namespace perrin {
+class Registry;
+}
+
+namespace perrin::analysis {
+
+struct ChainSizeSettings {
+  std::int64_t stride = 1000;
+  std::string file = "chain_size.h5";
+};
+template <class D>
+void describe(D& d, ChainSizeSettings& s) {
+  d.optional("stride", s.stride, Positive{}, "steps from one row of the file to the next");
+  d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
+}
+
+/// Columns: radius_of_gyration_squared (mean over all molecules, particles counted alike, not by
+/// mass) and end_to_end_squared (mean over the molecules that have two ends: exactly two particles
+/// with one bond each; 0 where there is no such molecule). Coordinates are unwrapped by the image
+/// counters.
+class ChainSize final : public Observer {
+ public:
+  ChainSize(const ChainSizeSettings& settings, Setup& setup);
+  std::int64_t stride() const override { return settings_.stride; }
+  void begin(Simulation& simulation, bool resumed) override;
+  void observe(Simulation& simulation) override;
+  void end(Simulation& simulation) override;
+  void state(Archive& archive) override;
+
+  struct Ends {
+    std::uint32_t first, last;  // ids; equal: no two ends
+  };
+  struct Sizes {
+    double gyration2, end2;
+  };
+
+ private:
+  ChainSizeSettings settings_;
+  ObservableFile file_;
+  std::int64_t molecules_ = 0, linear_ = 0;
+  Buffer<std::uint32_t> begin_, members_;  // ids of molecule m: members[begin[m]] …
+  Buffer<Ends> ends_;
+  Buffer<Sizes> sizes_;
+};
+
+void register_chain_size(Registry& registry);
+
+}  // namespace perrin::analysis

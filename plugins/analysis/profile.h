@@ -1,0 +1,63 @@
+// Observer "profile": density, velocity and temperature in slabs across one axis, averaged over the
+// samples between two rows of the file.
+#pragma once
+
+#include "engine/buffer.h"
+#include "engine/observer.h"
+#include "engine/settings.h"
+#include "observable_file.h"
+
+namespace perrin {
+class Registry;
+}
+
+namespace perrin::analysis {
+
+struct ProfileSettings {
+  std::int64_t stride = 10, rows_every = 1000;
+  std::string file = "profile.h5", axis = "z";
+  std::int32_t bins = 50;
+  std::vector<std::string> types;
+};
+template <class D>
+void describe(D& d, ProfileSettings& s) {
+  d.optional("stride", s.stride, Positive{}, "steps from one sample to the next");
+  d.optional("rows_every", s.rows_every, Positive{},
+             "steps from one row of the file to the next, a multiple of stride; a row is the mean "
+             "of the samples since the last one");
+  d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
+  d.optional("axis", s.axis, OneOf{"x", "y", "z"}, "across the slabs");
+  d.optional("bins", s.bins, Between{1, 100000}, "number of slabs, of equal thickness");
+  d.optional("types", s.types, Any{}, "particle types that count; none: all");
+}
+
+/// Columns: coordinate (middle of the slab), density (particles per volume), velocity (of the
+/// slab's centre of mass), temperature (of the motion relative to that). Sums are made of
+/// integers, so that their bits do not depend on the order in which particles come.
+class Profile final : public Observer {
+ public:
+  Profile(const ProfileSettings& settings, Setup& setup);
+  std::int64_t stride() const override { return settings_.stride; }
+  void begin(Simulation& simulation, bool resumed) override;
+  void observe(Simulation& simulation) override;
+  void end(Simulation& simulation) override;
+  void state(Archive& archive) override;
+
+  /// particles, mass, momentum (3), m v² of a slab
+  static constexpr int quantities = 6;
+
+ private:
+  void write_row(Simulation& simulation);
+  ProfileSettings settings_;
+  int axis_, dimension_;
+  double k_boltzmann_;
+  ObservableFile file_;
+  Buffer<std::uint32_t> mask_;
+  Buffer<std::int64_t> sample_;  // [quantity · bins + bin], in units of 2^-24
+  Buffer<double> sum_;           // of the samples since the last row
+  std::int64_t samples_ = 0, last_sample_ = -1;
+};
+
+void register_profile(Registry& registry);
+
+}  // namespace perrin::analysis

@@ -1,0 +1,179 @@
+#include "dpd_force.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/parallel.h"
+
+namespace perrin::dpd {
+namespace {
+
+/// The velocities at which the friction is taken; see split.h.
+struct Middle {
+  const Real4 *velocity, *impulse, *shift;
+  Real4* middle;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Real4 v = velocity[i], u = impulse[i], add = shift[i];
+    const Real s = Real(0.25) * v.w;
+    middle[i] = {v.x + s * u.x + add.x, v.y + s * u.y + add.y, v.z + s * u.z + add.z, v.w};
+  }
+};
+
+}  // namespace
+
+template <class C>
+DpdForce<C>::DpdForce(const Device& device, const char* name,
+                      const std::vector<Coefficients<C>>& table, std::uint32_t types, double range,
+                      double kt, double exponent, NoiseChoice choice, std::int64_t particles)
+    : name_(name),
+      table_(device, std::span<const Coefficients<C>>(table)),
+      types_(types),
+      range_(range),
+      kt_(kt),
+      exponent_(exponent),
+      choice_(choice),
+      moving_(device, particles) {}
+
+template <class C>
+void DpdForce<C>::compute(Simulation& s, const ForceOutput& output) {
+  const ParticleView p = s.particles.view();
+  PERRIN_ASSERT(moving_.size() == p.n);
+  const double dt = s.timestep();
+  const bool in_forces = s.friction_in_forces() && dt > 0;
+  const bool split = !s.friction_in_forces() && !output.energy;
+  PERRIN_ASSERT(!split || impulse_.size() == p.n);
+  Bath bath;
+  if (in_forces) bath = {Real(1), Real(std::sqrt(2 * kt_ / dt))};
+  if (split) bath = {Real(0), Real(std::sqrt(2 * kt_ * dt))};
+  for_each(s.device(), "velocities and ids", p.n, PackMoving{p.velocity, p.id, moving_.data()});
+  const PairRun<C> run{s.device(),
+                       name_,
+                       s.neighbors->list(),
+                       p.position,
+                       moving_.data(),
+                       s.particles.box.metric(),
+                       table_.data(),
+                       types_,
+                       exponent_,
+                       bath,
+                       s.seed,
+                       s.device_step(),
+                       s.instant(),
+                       p.n,
+                       output,
+                       impulse_.data()};
+  const Output kind = output.energy ? Output::measure : split ? Output::split : Output::force;
+  const bool plain = choice_.generator == Generator::saru && !choice_.paper_keys &&
+                     !choice_.normal && exponent_ == 1;
+  plain ? run_plain(run, kind) : run_any(run, kind, choice_);
+}
+
+template <class C>
+void DpdForce<C>::prepare_split(Simulation& s) {
+  if (impulse_.size() > 0) return;
+  impulse_ = {s.device(), s.particles.size()};
+  middle_ = {s.device(), s.particles.size()};
+}
+
+template <class C>
+void DpdForce<C>::update_velocities(Simulation& s, const Real4* shift) {
+  const ParticleView p = s.particles.view();
+  for_each(s.device(), "middle velocities", p.n,
+           Middle{p.velocity, impulse_.data(), shift, middle_.data()});
+  run_drag(DragRun<C>{s.device(), s.neighbors->list(), p.position, middle_.data(),
+                      s.particles.box.metric(), table_.data(), types_, exponent_, s.timestep(),
+                      impulse_.data(), p.velocity, p.n});
+}
+
+template class DpdForce<SoftRepulsion>;
+template class DpdForce<ShiftedLennardJones>;
+
+namespace {
+
+SoftRepulsion::Coefficients conservative(const DpdPair& p, double range) {
+  return {Real(p.repulsion), Real(p.repulsion * range / 2)};
+}
+SoftRepulsion::Coefficients conservative(const ThermostatPair&, double) { return {}; }
+ShiftedLennardJones::Coefficients conservative(const DpdLjPair& p, double) {
+  const double cutoff = p.lj_cutoff.value_or(2.5 * p.sigma);
+  const auto potential = LennardJones::coefficients({p.epsilon, p.sigma});
+  return {potential, Real(cutoff * cutoff),
+          Real(LennardJones::evaluate(cutoff * cutoff, potential).energy)};
+}
+double outer(const DpdPair&, double range) { return range; }
+double outer(const ThermostatPair&, double range) { return range; }
+double outer(const DpdLjPair& p, double range) {
+  return std::max(range, p.lj_cutoff.value_or(2.5 * p.sigma));
+}
+
+NoiseChoice noise_choice(const BathSettings& s, Setup& setup) {
+  NoiseChoice c;
+  c.generator = s.rng == "tea"       ? Generator::tea
+                : s.rng == "sarutea" ? Generator::sarutea
+                : s.rng == "philox"  ? Generator::philox
+                                     : Generator::saru;
+  c.paper_keys = s.keys == "phillips";
+  c.normal = s.noise == "normal";
+  if (c.paper_keys && c.generator == Generator::philox)
+    setup.error("keys", "phillips is for saru, tea and sarutea; got rng philox");
+  return c;
+}
+
+template <class C, class Pair>
+std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup& setup) {
+  const auto& names = setup.configuration().types;
+  const std::size_t types = names.size();
+  std::vector<std::optional<Coefficients<C>>> found(types * types);
+  double longest = 0;
+  for (std::size_t k = 0; k < s.pairs.size(); ++k) {
+    const Pair& pair = s.pairs[k];
+    const std::string key = fmt::format("pairs[{}].types", k);
+    const std::size_t a = setup.type_index(pair.types[0], key);
+    const std::size_t b = setup.type_index(pair.types[1], key);
+    if (found[a * types + b])
+      setup.error(key, fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
+    const double range = pair.cutoff.value_or(s.bath.cutoff), end = outer(pair, range);
+    longest = std::max(longest, end);
+    found[a * types + b] = found[b * types + a] =
+        Coefficients<C>{conservative(pair, range), Real(1 / range), Real(end * end),
+                        Real(pair.gamma), Real(std::sqrt(pair.gamma))};
+  }
+  std::vector<Coefficients<C>> table;
+  for (std::size_t a = 0; a < types; ++a)
+    for (std::size_t b = 0; b < types; ++b) {
+      if (found[a * types + b])
+        table.push_back(*found[a * types + b]);
+      else if (a <= b)
+        setup.error("pairs",
+                    fmt::format("no parameters for the types {} and {}", names[a], names[b]));
+    }
+  const NoiseChoice choice = noise_choice(s.bath, setup);
+  if (table.size() != types * types) return nullptr;  // reported above
+  return std::make_unique<DpdForce<C>>(setup.device(), name, table, std::uint32_t(types), longest,
+                                       setup.k_boltzmann() * s.bath.temperature, s.bath.exponent,
+                                       choice, std::int64_t(setup.configuration().position.size()));
+}
+
+template <class C, class Pair>
+void add(Registry& registry, const char* name, const char* help) {
+  registry.add<Force, DpdSettings<Pair>>(
+      name, help,
+      [name](const DpdSettings<Pair>& s, Setup& setup) { return make<C>(name, s, setup); });
+}
+
+}  // namespace
+
+void register_forces(Registry& registry) {
+  add<SoftRepulsion, DpdPair>(
+      registry, "dpd",
+      "dissipative particle dynamics: soft repulsion, friction and noise of pairs");
+  add<SoftRepulsion, ThermostatPair>(
+      registry, "dpd_thermostat",
+      "friction and noise of pairs alone: a thermostat that conserves momentum, beside any force");
+  add<ShiftedLennardJones, DpdLjPair>(registry, "dpd_lj",
+                                      "Lennard-Jones with friction and noise of pairs");
+}
+
+}  // namespace perrin::dpd

@@ -1,0 +1,124 @@
+// The forces "dpd", "dpd_thermostat" and "dpd_lj".
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/registry.h"
+#include "engine/simulation.h"
+#include "pair_run.h"
+
+namespace perrin::dpd {
+
+/// What the three share. Lengths, energies and 1/time in the job's units.
+struct BathSettings {
+  double temperature = 1, cutoff = 1, exponent = 1;
+  std::string noise = "uniform", rng = "saru", keys = "default";
+};
+
+template <class D>
+void describe(D& d, BathSettings& s) {
+  d.required("temperature", s.temperature, NonNegative{}, "of the heat bath");
+  d.optional(
+      "cutoff", s.cutoff, Positive{},
+      "range of friction and noise (and of the soft repulsion) where a pair of types has none "
+      "of its own");
+  d.optional("exponent", s.exponent, Positive{},
+             "s of the noise's weight (1 - r/cutoff)^s; the friction's is its square");
+  d.optional("noise", s.noise, OneOf{"uniform", "normal"}, "distribution of the random numbers");
+  d.optional("rng", s.rng, OneOf{"saru", "tea", "sarutea", "philox"}, "random number generator");
+  d.optional("keys", s.keys, OneOf{"default", "phillips"},
+             "how seed, step and ids make the generator's key; phillips: as Phillips et al. 2011, "
+             "32 bits of seed and step");
+}
+
+struct DpdPair {
+  std::array<std::string, 2> types;
+  double repulsion = 25, gamma = 4.5;
+  std::optional<double> cutoff;
+};
+template <class D>
+void describe(D& d, DpdPair& s) {
+  d.required("types", s.types, Any{}, "the two particle types, e.g. [\"A\", \"B\"]");
+  d.required("repulsion", s.repulsion, Any{}, "a: force at r = 0");
+  d.required("gamma", s.gamma, NonNegative{}, "friction, mass/time");
+  d.optional("cutoff", s.cutoff, Positive{}, "range of this pair of types");
+}
+
+struct ThermostatPair {
+  std::array<std::string, 2> types;
+  double gamma = 4.5;
+  std::optional<double> cutoff;
+};
+template <class D>
+void describe(D& d, ThermostatPair& s) {
+  d.required("types", s.types, Any{}, "the two particle types, e.g. [\"A\", \"B\"]");
+  d.required("gamma", s.gamma, NonNegative{}, "friction, mass/time");
+  d.optional("cutoff", s.cutoff, Positive{}, "range of this pair of types");
+}
+
+struct DpdLjPair {
+  std::array<std::string, 2> types;
+  double epsilon = 1, sigma = 1, gamma = 1;
+  std::optional<double> cutoff, lj_cutoff;
+};
+template <class D>
+void describe(D& d, DpdLjPair& s) {
+  d.required("types", s.types, Any{}, "the two particle types, e.g. [\"A\", \"B\"]");
+  d.required("epsilon", s.epsilon, NonNegative{}, "depth of the well, in energy units");
+  d.required("sigma", s.sigma, Positive{}, "distance at which the energy is zero");
+  d.required("gamma", s.gamma, NonNegative{}, "friction, mass/time");
+  d.optional("cutoff", s.cutoff, Positive{}, "range of friction and noise of this pair of types");
+  d.optional("lj_cutoff", s.lj_cutoff, Positive{},
+             "Lennard-Jones is cut there, and shifted in energy; default: 2.5 sigma");
+}
+
+template <class Pair>
+struct DpdSettings {
+  BathSettings bath;
+  std::vector<Pair> pairs;
+};
+template <class D, class Pair>
+void describe(D& d, DpdSettings<Pair>& s) {
+  describe(d, s.bath);
+  d.required("pairs", s.pairs, Any{}, "parameters for each pair of types");
+}
+
+/// A force with friction and noise of pairs that an integrator can apply itself, as one update of
+/// the velocities (split.h).
+class PairBath {
+ public:
+  virtual ~PairBath() = default;
+  /// Allocates. Before the first step.
+  virtual void prepare_split(Simulation& simulation) = 0;
+  /// After compute() of the same step, in which it has drawn the random impulses u: v += (u - dt
+  /// drag(v + u / (4 m) + shift)) / m; `shift` by memory index. Device work only.
+  virtual void update_velocities(Simulation& simulation, const Real4* shift) = 0;
+};
+
+template <class C>
+class DpdForce final : public Force, public PairBath {
+ public:
+  /// `kt`: energy. `table`: [type_i · types + type_j].
+  DpdForce(const Device& device, const char* name, const std::vector<Coefficients<C>>& table,
+           std::uint32_t types, double range, double kt, double exponent, NoiseChoice choice,
+           std::int64_t particles);
+
+  double range() const override { return range_; }
+  void compute(Simulation& simulation, const ForceOutput& output) override;
+  void prepare_split(Simulation& simulation) override;
+  void update_velocities(Simulation& simulation, const Real4* shift) override;
+
+ private:
+  const char* name_;
+  Buffer<Coefficients<C>> table_;
+  std::uint32_t types_;
+  double range_, kt_, exponent_;
+  NoiseChoice choice_;
+  Buffer<Real4> moving_;            // velocity and id
+  Buffer<Real4> impulse_, middle_;  // of the split update
+};
+
+void register_forces(Registry& registry);
+
+}  // namespace perrin::dpd

@@ -1,0 +1,64 @@
+// Where the random number of a pair comes from: the same for (i, j) and (j, i), made on the spot
+// from (seed, step, smaller id, larger id) by whichever thread asks.
+// C. L. Phillips, J. A. Anderson, S. C. Glotzer, J. Comput. Phys. 230 (2011) 7191.
+#pragma once
+
+#include "rng/keyed.h"
+
+namespace perrin::dpd {
+
+/// Perrin's keys (rng/keyed.h), for the generator G.
+template <class G>
+struct DefaultKeys {
+  RunKey key;
+  explicit DefaultKeys(std::uint64_t seed) : key(Purpose::dpd, seed) {}
+  PERRIN_HD G generator(std::uint64_t step, std::uint32_t a, std::uint32_t b) const {
+    return keyed_pair<G>(key, step, a, b);
+  }
+};
+
+/// The keys of the paper, for comparison; 32 bits of the seed and of the step.
+template <class G>
+struct PaperKeys {
+  PhillipsKey key;
+  explicit PaperKeys(std::uint64_t seed) : key(std::uint32_t(seed)) {}
+  PERRIN_HD G generator(std::uint64_t step, std::uint32_t a, std::uint32_t b) const {
+    if constexpr (std::is_same_v<G, Saru>) {
+      return phillips_pair(key, step, a, b);
+    } else if constexpr (std::is_same_v<G, Tea>) {
+      return phillips_tea_pair(key, step, a, b);
+    } else {
+      static_assert(std::is_same_v<G, SaruTea>, "the paper has no key for this generator");
+      Words4 words = tea_key_of_zafar();
+      words.y = std::uint32_t(step);
+      words.z = key.hashed;
+      return a < b ? SaruTea({a, b}, words) : SaruTea({b, a}, words);
+    }
+  }
+};
+
+/// sqrt(3) times a number from (-1, 1): mean 0, variance 1. Cheaper than a normal number and, for
+/// everything measured over more than a step, as good: P. Español, P. Warren, Europhys. Lett. 30
+/// (1995) 191; B. Dünweg, W. Paul, Int. J. Mod. Phys. C 2 (1991) 817.
+template <class Keys>
+struct UniformNoise {
+  Keys keys;
+  PERRIN_HD Real operator()(std::uint64_t step, std::uint32_t a, std::uint32_t b) const {
+    auto g = keys.generator(step, a, b);
+    return Real(1.7320508075688772) * g.template symmetric<Real>();
+  }
+};
+
+/// Uniform or normal, as a flag says: for the generators that are there to be compared.
+template <class Keys>
+struct AnyNoise {
+  Keys keys;
+  bool normal;
+  PERRIN_HD Real operator()(std::uint64_t step, std::uint32_t a, std::uint32_t b) const {
+    auto g = keys.generator(step, a, b);
+    if (normal) return g.template normal<Real>();
+    return Real(1.7320508075688772) * g.template symmetric<Real>();
+  }
+};
+
+}  // namespace perrin::dpd

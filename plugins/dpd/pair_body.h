@@ -1,0 +1,244 @@
+// The pair of dissipative particle dynamics, as bodies of neighbor/pair_loop.h.
+//
+// P. J. Hoogerbrugge, J. M. V. A. Koelman, Europhys. Lett. 19 (1992) 155; P. Español, P. Warren,
+// Europhys. Lett. 30 (1995) 191; R. D. Groot, P. B. Warren, J. Chem. Phys. 107 (1997) 4423. With
+// e = (r_i - r_j)/r, v = v_i - v_j, x = 1 - r/r_c and the weight w = x^s,
+//
+//     F = [ conservative - gamma w² (e · v) + sqrt(2 gamma k_B T / dt) w theta ] e   on i, -F on j.
+//
+// Both particles of a pair compute it. Every term is, bit by bit, odd under the exchange of i and j
+// or even, so that the two forces are exactly opposite.
+#pragma once
+
+#include <bit>
+#include <cmath>
+
+#include "engine/force.h"
+#include "forces/device_math.h"
+#include "forces/potentials/lennard_jones.h"
+#include "neighbor/pair_loop.h"
+
+namespace perrin::dpd {
+
+/// What a pair sees of a particle besides its position: velocity, and in the fourth word the id,
+/// so that one load brings both.
+PERRIN_HD Real pack_id(std::uint32_t id) {
+#ifdef PERRIN_DOUBLE
+  return Real(id);
+#else
+  return std::bit_cast<float>(id);
+#endif
+}
+PERRIN_HD std::uint32_t unpack_id(Real w) {
+#ifdef PERRIN_DOUBLE
+  return std::uint32_t(w);
+#else
+  return std::bit_cast<std::uint32_t>(w);
+#endif
+}
+
+struct PackMoving {
+  const Real4* velocity;
+  const std::uint32_t* id;
+  Real4* moving;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Real4 v = velocity[i];
+    moving[i] = {v.x, v.y, v.z, pack_id(id[i])};
+  }
+};
+
+/// The distance of a pair and what follows from it.
+struct PairDistance {
+  Real r2, r, inverse;
+  Real x;  // 1 - r/r_c, not below 0
+};
+
+/// Groot and Warren's repulsion a (1 - r/r_c); with a = 0 there is none.
+struct SoftRepulsion {
+  struct Coefficients {
+    Real force, energy;  // a, a r_c / 2
+  };
+  static constexpr bool within_range = true;  // ends where the thermostat does
+  PERRIN_HD static PairForce<Real> evaluate(const PairDistance& d, const Coefficients& c) {
+    return {c.force * d.x * d.inverse, c.energy * d.x * d.x};
+  }
+};
+
+/// Lennard-Jones, cut and shifted in energy at a cut-off of its own.
+struct ShiftedLennardJones {
+  struct Coefficients {
+    LennardJones::Coefficients potential;
+    Real cutoff2, shift;
+  };
+  static constexpr bool within_range = false;
+  PERRIN_HD static PairForce<Real> evaluate(const PairDistance& d, const Coefficients& c) {
+    const auto f = LennardJones::evaluate(d.r2, c.potential);
+    const bool inside = d.r2 < c.cutoff2;
+    return {inside ? f.force_over_r : Real(0), inside ? f.energy - c.shift : Real(0)};
+  }
+};
+
+/// Of one pair of types. gamma is already multiplied by nothing: the time step comes in Bath.
+template <class C>
+struct Coefficients {
+  typename C::Coefficients conservative;
+  Real inverse_range, outer2;  // 1/r_c; square of the longer of r_c and the conservative cut-off
+  Real gamma, root_gamma;
+};
+
+/// Strengths that depend on the step: friction 1 or 0; noise sqrt(2 k_B T / dt) for a force,
+/// sqrt(2 k_B T dt) for an impulse, or 0.
+struct Bath {
+  Real friction = 0, noise = 0;
+};
+
+/// Sums per particle: force; with energy and virial; or force and, apart from it, the random
+/// impulse.
+enum class Output { force, measure, split };
+
+/// Noise: a functor of noise.h. Plain: the weight's exponent is 1. OneType: table[0] serves all.
+template <class C, class Noise, Output Kind, bool Plain, bool OneType>
+struct PairBody {
+  static constexpr int sums = Kind == Output::force ? 3 : Kind == Output::split ? 6 : 10;
+  const Position* position;
+  const Real4* moving;
+  Metric metric;
+  const Coefficients<C>* table;
+  std::uint32_t types;
+  Real exponent;
+  Noise noise;
+  Bath bath;
+  const std::uint64_t* step;
+  std::uint64_t instant;  // added to *step
+  std::int64_t n;
+  ForceOutput output;
+  Real4* impulse;  // Output::split: the random one, by memory index
+
+  struct Own {
+    Position position;
+    Real3 velocity;
+    std::uint32_t id;
+    std::uint64_t step;
+    Coefficients<C> coefficients;
+  };
+  PERRIN_HD Own own(std::int64_t i) const {
+    const Real4 m = moving[i];
+    return {position[i], m.xyz(), unpack_id(m.w), *step + instant, table[0]};
+  }
+
+  PERRIN_HD void pair(const Own& own, std::int64_t, std::uint32_t j, const Position& other,
+                      bool real, Real (&term)[sums]) const {
+    const Real3 d = metric.vector(own.position, other);
+    const Real r2 = dot(d, d);
+    const auto& c = OneType ? own.coefficients : table[own.position.type * types + other.type];
+    const bool inside = real && r2 < c.outer2;
+#ifdef __CUDA_ARCH__
+    // A third of a list's pairs is out of range: no loads and no random number for them.
+    if (!inside) {
+      for (int k = 0; k < sums; ++k) term[k] = 0;
+      return;
+    }
+#endif
+    const auto distance = Distance<Real>::from_square(r2);
+    const Real x = Real(1) - distance.r * c.inverse_range;
+    const PairDistance pair{r2, distance.r, distance.inverse, x > Real(0) ? x : Real(0)};
+    const auto conservative = C::evaluate(pair, c.conservative);
+    const Real w = Plain ? pair.x : weight(pair.x);
+    const Real4 m = moving[j];
+    const Real theta = noise(own.step, own.id, unpack_id(m.w));
+    const Real random = c.root_gamma * bath.noise * (w * pair.inverse) * theta;
+    if constexpr (Kind == Output::split) {
+      put(d, inside ? conservative.force_over_r : Real(0), term);
+      const Real q = inside ? random : Real(0);
+      term[3] = q * d.x, term[4] = q * d.y, term[5] = q * d.z;
+    } else {
+      const Real3 v = own.velocity - m.xyz();
+      const Real we = w * pair.inverse;
+      const Real drag = c.gamma * bath.friction * (we * we) * dot(d, v);
+      const Real f = inside ? conservative.force_over_r - drag + random : Real(0);
+      put(d, f, term);
+      if constexpr (Kind == Output::measure) {
+        term[3] = inside ? conservative.energy : Real(0);
+        term[4] = d.x * term[0], term[5] = d.y * term[1], term[6] = d.z * term[2];
+        term[7] = d.x * term[1], term[8] = d.x * term[2], term[9] = d.y * term[2];
+      }
+    }
+  }
+
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    Real4 f = output.add ? output.force[i] : Real4{};
+    f.x += sum[0], f.y += sum[1], f.z += sum[2];
+    if constexpr (Kind == Output::split) impulse[i] = {sum[3], sum[4], sum[5], Real(0)};
+    if constexpr (Kind == Output::measure) {
+      f.w += Real(0.5) * sum[3];  // each pair is seen twice
+      if (output.virial) {
+        for (int c = 0; c < 6; ++c) {
+          Real& v = output.virial[c * n + i];
+          v = (output.add ? v : Real(0)) + Real(0.5) * sum[4 + c];
+        }
+      }
+    }
+    output.force[i] = f;
+  }
+
+ private:
+  PERRIN_HD static void put(Real3 d, Real f, Real (&term)[sums]) {
+    term[0] = f * d.x, term[1] = f * d.y, term[2] = f * d.z;
+  }
+  PERRIN_HD Real weight(Real x) const { return x > Real(0) ? std::pow(x, exponent) : Real(0); }
+};
+
+/// The friction of the velocities `middle`, with which the impulses are completed:
+/// v += (impulse - dt sum gamma w² (e · middle_ij) e) / m.
+template <class C, bool Plain, bool OneType>
+struct DragBody {
+  static constexpr int sums = 3;
+  const Position* position;
+  const Real4* middle;  // w: 1/m
+  Metric metric;
+  const Coefficients<C>* table;
+  std::uint32_t types;
+  Real exponent, timestep;
+  const Real4* impulse;
+  Real4* velocity;
+
+  struct Own {
+    Position position;
+    Real3 velocity;
+    Coefficients<C> coefficients;
+  };
+  PERRIN_HD Own own(std::int64_t i) const { return {position[i], middle[i].xyz(), table[0]}; }
+
+  PERRIN_HD void pair(const Own& own, std::int64_t, std::uint32_t j, const Position& other,
+                      bool real, Real (&term)[sums]) const {
+    const Real3 d = metric.vector(own.position, other);
+    const Real r2 = dot(d, d);
+    const auto& c = OneType ? own.coefficients : table[own.position.type * types + other.type];
+    const bool inside = real && r2 < c.outer2;
+#ifdef __CUDA_ARCH__
+    if (!inside) {
+      for (int k = 0; k < sums; ++k) term[k] = 0;
+      return;
+    }
+#endif
+    const auto distance = Distance<Real>::from_square(r2);
+    const Real x = Real(1) - distance.r * c.inverse_range;
+    const Real positive = x > Real(0) ? x : Real(0);
+    const Real w = Plain ? positive : x > Real(0) ? std::pow(x, exponent) : Real(0);
+    const Real we = w * distance.inverse;
+    const Real3 v = own.velocity - middle[j].xyz();
+    const Real drag = inside ? c.gamma * (we * we) * dot(d, v) : Real(0);
+    term[0] = drag * d.x, term[1] = drag * d.y, term[2] = drag * d.z;
+  }
+
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    Real4 v = velocity[i];
+    const Real4 u = impulse[i];
+    v.x += v.w * (u.x - timestep * sum[0]);
+    v.y += v.w * (u.y - timestep * sum[1]);
+    v.z += v.w * (u.z - timestep * sum[2]);
+    velocity[i] = v;
+  }
+};
+
+}  // namespace perrin::dpd

@@ -1,0 +1,70 @@
+// One pass over the pairs of a DPD force: what it needs, and the functions that start it.
+#pragma once
+
+#include <string>
+
+#include "pair_body.h"
+
+namespace perrin::dpd {
+
+enum class Generator { saru, tea, sarutea, philox };
+
+/// How the noise is made.
+struct NoiseChoice {
+  Generator generator = Generator::saru;
+  bool paper_keys = false, normal = false;
+};
+
+template <class C>
+struct PairRun {
+  const Device& device;
+  const char* name;
+  NeighborListView list;
+  const Position* position;
+  const Real4* moving;
+  Metric metric;
+  const Coefficients<C>* table;
+  std::uint32_t types;
+  double exponent;
+  Bath bath;
+  std::uint64_t seed;
+  const std::uint64_t* step;
+  std::uint64_t instant;
+  std::int64_t n;
+  ForceOutput output;
+  Real4* impulse;
+};
+
+template <class C, class Noise, Output Kind, bool Plain, bool OneType>
+void start(const PairRun<C>& r, const Noise& noise) {
+  pair_loop(r.device, r.name, r.n, r.position, r.list,
+            PairBody<C, Noise, Kind, Plain, OneType>{r.position, r.moving, r.metric, r.table,
+                                                     r.types, Real(r.exponent), noise, r.bath,
+                                                     r.step, r.instant, r.n, r.output, r.impulse});
+}
+
+/// Saru, Perrin's keys, uniform noise, exponent 1: the code that is made to be fast.
+template <class C>
+void run_plain(const PairRun<C>& run, Output kind);
+/// Everything else (pair_run_any.cpp).
+template <class C>
+void run_any(const PairRun<C>& run, Output kind, const NoiseChoice& choice);
+
+template <class C>
+struct DragRun {
+  const Device& device;
+  NeighborListView list;
+  const Position* position;
+  const Real4* middle;
+  Metric metric;
+  const Coefficients<C>* table;
+  std::uint32_t types;
+  double exponent, timestep;
+  const Real4* impulse;
+  Real4* velocity;
+  std::int64_t n;
+};
+template <class C>
+void run_drag(const DragRun<C>& run);
+
+}  // namespace perrin::dpd

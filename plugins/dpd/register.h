@@ -1,0 +1,11 @@
+// What the plug-in brings: forces dpd, dpd_thermostat, dpd_lj, periodic_shear; integrators
+// groot_warren, dpd_split.
+#pragma once
+
+namespace perrin {
+
+class Registry;
+
+void register_dpd(Registry& registry);
+
+}  // namespace perrin
