@@ -138,9 +138,8 @@ class Brownian : public Integrator {
     trap_ = nullptr;
     if (settings_.fuse && !settings_.tally_heat && simulation.forces.size() == 1)
       trap_ = dynamic_cast<const HarmonicTrap*>(simulation.forces[0].get());
-    if (trap_ == nullptr || settings_.keep_forces) {
-      simulation.ensure_forces();
-    } else {
+    simulation.ensure_forces();
+    if (trap_ != nullptr && !settings_.keep_forces) {  // not stale, but plainly absent
       const Real nan = std::numeric_limits<Real>::quiet_NaN();
       simulation.particles.force.assign(
           std::vector<Real4>(std::size_t(n), Real4{nan, nan, nan, Real(0)}));
