@@ -34,7 +34,9 @@ DpdForce<C>::DpdForce(const Device& device, const char* name,
       kt_(kt),
       exponent_(exponent),
       choice_(choice),
-      moving_(device, particles) {}
+      moving_(device, particles) {
+  PERRIN_ASSERT(device.is_cuda() || particles < (std::int64_t(1) << 30));  // fetch() in pair_body.h
+}
 
 template <class C>
 void DpdForce<C>::compute(Simulation& s, const ForceOutput& output) {

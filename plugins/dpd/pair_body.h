@@ -37,6 +37,18 @@ PERRIN_HD std::uint32_t unpack_id(Real w) {
 #endif
 }
 
+/// One load on the GPU; on the CPU number by number, which GCC makes gathers of.
+PERRIN_HD Real4 fetch(const Real4* array, std::uint32_t j) {
+#ifdef __CUDA_ARCH__
+  return array[j];
+#else
+  const Real* numbers = reinterpret_cast<const Real*>(array);
+  const std::uint32_t at =
+      4 * j;  // in 32 bits, or the compiler makes an offset no gather can scale
+  return {numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]};
+#endif
+}
+
 struct PackMoving {
   const Real4* velocity;
   const std::uint32_t* id;
@@ -58,6 +70,8 @@ struct SoftRepulsion {
   struct Coefficients {
     Real force, energy;  // a, a r_c / 2
   };
+  static constexpr std::uint32_t numbers = 2;
+  PERRIN_HD static Coefficients from(const Real* t, std::uint32_t k) { return {t[k], t[k + 1]}; }
   static constexpr bool within_range = true;  // ends where the thermostat does
   PERRIN_HD static PairForce<Real> evaluate(const PairDistance& d, const Coefficients& c) {
     return {c.force * d.x * d.inverse, c.energy * d.x * d.x};
@@ -70,6 +84,10 @@ struct ShiftedLennardJones {
     LennardJones::Coefficients potential;
     Real cutoff2, shift;
   };
+  static constexpr std::uint32_t numbers = 4;
+  PERRIN_HD static Coefficients from(const Real* t, std::uint32_t k) {
+    return {{t[k], t[k + 1]}, t[k + 2], t[k + 3]};
+  }
   static constexpr bool within_range = false;
   PERRIN_HD static PairForce<Real> evaluate(const PairDistance& d, const Coefficients& c) {
     const auto f = LennardJones::evaluate(d.r2, c.potential);
@@ -78,12 +96,25 @@ struct ShiftedLennardJones {
   }
 };
 
-/// Of one pair of types. gamma is already multiplied by nothing: the time step comes in Bath.
+/// Of one pair of types.
 template <class C>
 struct Coefficients {
   typename C::Coefficients conservative;
   Real inverse_range, outer2;  // 1/r_c; square of the longer of r_c and the conservative cut-off
   Real gamma, root_gamma;
+
+  /// Entry k of a table, number by number (see fetch()).
+  PERRIN_HD static Coefficients from(const Coefficients* table, std::uint32_t k) {
+#ifdef __CUDA_ARCH__
+    return table[k];
+#else
+    constexpr std::uint32_t n = C::numbers;
+    static_assert(sizeof(Coefficients) == (n + 4) * sizeof(Real));
+    const Real* t = reinterpret_cast<const Real*>(table);
+    const std::uint32_t at = (n + 4) * k;
+    return {C::from(t, at), t[at + n], t[at + n + 1], t[at + n + 2], t[at + n + 3]};
+#endif
+  }
 };
 
 /// Strengths that depend on the step: friction 1 or 0; noise sqrt(2 k_B T / dt) for a force,
@@ -125,12 +156,19 @@ struct PairBody {
     const Real4 m = moving[i];
     return {position[i], m.xyz(), unpack_id(m.w), *step + instant, table[0]};
   }
+  PERRIN_HD Coefficients<C> coefficients([[maybe_unused]] const Own& own,
+                                         [[maybe_unused]] std::uint32_t other) const {
+#ifdef __CUDA_ARCH__
+    if constexpr (OneType) return own.coefficients;
+#endif
+    return Coefficients<C>::from(table, OneType ? 0u : own.position.type * types + other);
+  }
 
   PERRIN_HD void pair(const Own& own, std::int64_t, std::uint32_t j, const Position& other,
                       bool real, Real (&term)[sums]) const {
     const Real3 d = metric.vector(own.position, other);
     const Real r2 = dot(d, d);
-    const auto& c = OneType ? own.coefficients : table[own.position.type * types + other.type];
+    const auto c = coefficients(own, other.type);
     const bool inside = real && r2 < c.outer2;
 #ifdef __CUDA_ARCH__
     // A third of a list's pairs is out of range: no loads and no random number for them.
@@ -144,7 +182,7 @@ struct PairBody {
     const PairDistance pair{r2, distance.r, distance.inverse, x > Real(0) ? x : Real(0)};
     const auto conservative = C::evaluate(pair, c.conservative);
     const Real w = Plain ? pair.x : weight(pair.x);
-    const Real4 m = moving[j];
+    const Real4 m = fetch(moving, j);
     const Real theta = noise(own.step, own.id, unpack_id(m.w));
     const Real random = c.root_gamma * bath.noise * (w * pair.inverse) * theta;
     if constexpr (Kind == Output::split) {
@@ -208,12 +246,19 @@ struct DragBody {
     Coefficients<C> coefficients;
   };
   PERRIN_HD Own own(std::int64_t i) const { return {position[i], middle[i].xyz(), table[0]}; }
+  PERRIN_HD Coefficients<C> coefficients([[maybe_unused]] const Own& own,
+                                         [[maybe_unused]] std::uint32_t other) const {
+#ifdef __CUDA_ARCH__
+    if constexpr (OneType) return own.coefficients;
+#endif
+    return Coefficients<C>::from(table, OneType ? 0u : own.position.type * types + other);
+  }
 
   PERRIN_HD void pair(const Own& own, std::int64_t, std::uint32_t j, const Position& other,
                       bool real, Real (&term)[sums]) const {
     const Real3 d = metric.vector(own.position, other);
     const Real r2 = dot(d, d);
-    const auto& c = OneType ? own.coefficients : table[own.position.type * types + other.type];
+    const auto c = coefficients(own, other.type);
     const bool inside = real && r2 < c.outer2;
 #ifdef __CUDA_ARCH__
     if (!inside) {
@@ -226,7 +271,7 @@ struct DragBody {
     const Real positive = x > Real(0) ? x : Real(0);
     const Real w = Plain ? positive : x > Real(0) ? std::pow(x, exponent) : Real(0);
     const Real we = w * distance.inverse;
-    const Real3 v = own.velocity - middle[j].xyz();
+    const Real3 v = own.velocity - fetch(middle, j).xyz();
     const Real drag = inside ? c.gamma * (we * we) * dot(d, v) : Real(0);
     term[0] = drag * d.x, term[1] = drag * d.y, term[2] = drag * d.z;
   }

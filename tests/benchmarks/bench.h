@@ -34,5 +34,7 @@ int brownian(const Options& options);
 int langevin_dynamics(const Options& options);
 int neutron_slab(const Options& options);
 int neutron_check(const Options& options);
+int dpd(const Options& options);
+int dpd_noise(const Options& options);
 
 }  // namespace perrin::bench

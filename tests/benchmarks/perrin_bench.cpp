@@ -30,6 +30,8 @@ int main(int argc, char** argv) {
       {"langevin", "Langevin dynamics, particle-steps per second", bench::langevin_dynamics},
       {"neutron-slab", "neutrons through a slab, histories per second", bench::neutron_slab},
       {"neutron-check", "the same, against the deterministic solution", bench::neutron_check},
+      {"dpd", "dissipative particle dynamics, steps per second", bench::dpd},
+      {"dpd-noise", "random numbers of pairs, keyed against stateful", bench::dpd_noise},
       {"short-sort", "sorts of very many short arrays, keys per second", bench::short_sort}};
   for (const auto& s : subjects) app.add_subcommand(s.name, s.help);
   CLI11_PARSE(app, argc, argv);
