@@ -89,7 +89,7 @@ Simulation::Simulation(const Device& device, Configuration configuration,
   max_displacement_ = smallest / 4;
   if (range > 0) {
     neighbors = std::make_unique<Neighbors>(particles, range, neighbor_settings);
-    max_displacement_ = std::min(max_displacement_, (range + neighbors->skin()) / 2);
+    max_displacement_ = std::min(max_displacement_, range + neighbors->skin());
   }
 }
 

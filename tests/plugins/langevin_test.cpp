@@ -60,6 +60,7 @@ struct Rig {
   Rig(const Device& device, const Configuration& c, Forces forces, const std::string& json,
       std::uint64_t seed = 7)
       : simulation(device, c, std::move(forces), seed), mover(integrator(device, c, json)) {
+    simulation.prepare(*mover);
     mover->begin(simulation);
   }
   void run(std::int64_t steps) { simulation.advance(*mover, steps); }
