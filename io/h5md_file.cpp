@@ -344,8 +344,7 @@ void ObservablesWriter::create(const std::string& path,
     for (const hsize_t extent : column.row) width *= extent;
     // Wide rows (profiles, spectra) in chunks that still fit a cache.
     const hsize_t chunk = width <= 64 ? scalar_chunk : std::max<hsize_t>(1, 32768 / width);
-    set_unit(Series::make(group, "value", H5T_IEEE_F64LE, column.row, chunk).node(),
-             column.unit);
+    set_unit(Series::make(group, "value", H5T_IEEE_F64LE, column.row, chunk).node(), column.unit);
   }
   file.close();
   move_into_place(aside, path, overwrite);
