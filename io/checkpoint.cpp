@@ -20,7 +20,6 @@ namespace {
 constexpr std::int32_t layout_version = 1;
 
 using io::File;
-using io::Hid;
 using io::Node;
 using io::Shape;
 

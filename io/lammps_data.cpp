@@ -270,7 +270,8 @@ class LammpsReader : public FrameReader {
       Vec3<double> r;
       Image image;
       for (int axis = 0; axis < 3; ++axis) {
-        r[axis] = text_.real(words[std::size_t(style->position + axis)], "a coordinate");
+        r[axis] =
+            text_.real(words[std::size_t(style->position) + std::size_t(axis)], "a coordinate");
         if (columns > plain)
           image[axis] =
               std::int32_t(text_.integer(words[plain + std::size_t(axis)], "an image flag"));
