@@ -1,0 +1,113 @@
+// Every force that a job can name, plug-ins included: the force is minus the derivative of the energy.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "engine/plugin_api.h"
+#include "engine/simulation.h"
+#include "forces/register.h"
+#include "neighbor/neighbors.h"
+
+extern "C" const perrin::PluginDescription* perrin_plugin();  // plugins/example_force, linked in
+
+namespace perrin {
+namespace {
+
+Configuration small_system() {
+  Configuration c;
+  c.box.length = {7.7, 7.7, 7.7};
+  c.box.origin = {-3.85, -3.85, -3.85};
+  c.types = {"A"};
+  std::mt19937 generator(3);
+  std::uniform_real_distribution<double> u(-0.04, 0.04);
+  for (int z = 0; z < 7; ++z)
+    for (int y = 0; y < 7; ++y)
+      for (int x = 0; x < 7; ++x)
+        c.position.push_back({1.1 * x - 3.3 + u(generator), 1.1 * y - 3.3 + u(generator),
+                              1.1 * z - 3.3 + u(generator)});
+  c.type.assign(c.position.size(), 0);
+  c.topology.bond_types = {"b"};
+  c.topology.angle_types = {"a"};
+  for (std::uint32_t i = 0; i + 8 < c.position.size(); i += 7) {
+    if (i / 7 % 7 == 6) continue;  // i + 8 is not next to i + 1 at the end of a layer
+    c.topology.bonds.push_back({i, i + 1, 0});
+    c.topology.bonds.push_back({i + 1, i + 8, 0});
+    c.topology.angles.push_back(
+        {i, i + 1, i + 8, 0});  // near 90 degrees: harmonic angles have a kink at 180
+  }
+  return c;
+}
+
+std::string pair(const std::string& type, const std::string& parameters) {
+  return R"({"type": ")" + type + R"(", "cutoff": 2.5, "truncation": "force_shift",
+            "pairs": [{"types": ["A", "A"], )" +
+         parameters + "}]}";
+}
+
+std::map<std::string, std::string> jobs() {
+  return {
+      {"lennard_jones", pair("lennard_jones", R"("epsilon": 1, "sigma": 1)")},
+      {"wca", pair("wca", R"("epsilon": 1, "sigma": 1.1)")},
+      {"morse", pair("morse", R"("depth": 1, "steepness": 3, "distance": 1.1)")},
+      {"yukawa", pair("yukawa", R"("amplitude": 2, "kappa": 1)")},
+      {"gaussian_core", pair("gaussian_core", R"("epsilon": 2, "sigma": 1)")},
+      {"soft_dpd", pair("soft_dpd", R"("repulsion": 25, "range": 1.5)")},
+      {"exponential_repulsion", pair("exponential_repulsion", R"("amplitude": 10, "lambda": 0.5)")},
+      {"bond_harmonic",
+       R"({"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 1}}})"},
+      {"bond_fene", R"({"type": "bond_fene", "bonds": {"b": {}}})"},
+      {"angle_harmonic",
+       R"({"type": "angle_harmonic", "angles": {"a": {"stiffness": 20, "angle": 120}}})"},
+      {"angle_cosine", R"({"type": "angle_cosine", "angles": {"a": {"stiffness": 20}}})"},
+      {"harmonic_trap", R"({"type": "harmonic_trap", "stiffness": [2, 2, 2]})"},
+      {"constant_force", R"({"type": "constant_force", "force": [1, 2, 3]})"},
+  };
+}
+
+TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {
+  Registry registry;
+  register_forces(registry);
+  perrin_plugin()->register_components(registry);
+  const auto table = jobs();
+  const Configuration start = small_system();
+  for (const RegistryRow* row : registry.rows("force")) {
+    if (row->type == "lj_wall") continue;  // needs an axis that is not periodic: external_test
+    SCOPED_TRACE(row->type);
+    ASSERT_EQ(table.count(row->type), 1u) << "give this test a job for it";
+    const auto simulate = [&](const Configuration& c) {
+      SetupContext context;
+      context.configuration = &c;
+      std::vector<std::unique_ptr<Force>> forces;
+      forces.push_back(make_component<Force>(registry, table.at(row->type), context));
+      return std::make_unique<Simulation>(Device::cpu(1), c, std::move(forces));
+    };
+    const auto s = simulate(start);
+    s->ensure_forces();
+    const auto force = s->particles.force.to_host();
+    const auto index = s->particles.index.to_host();
+    // Central differences over 0.02: energies rounded to 10⁻⁷ of some hundreds, and the third
+    // derivative of the steepest potentials, leave some hundredths.
+    const double h = 0.01;
+    double largest = 0;
+    for (const std::uint32_t id : {0u, 1u, 57u, 171u, 342u})
+      for (int axis = 0; axis < 3; ++axis) {
+        double energy[2];
+        for (const int side : {0, 1}) {
+          Configuration c = start;
+          c.position[id][axis] += side ? h : -h;
+          energy[side] = simulate(c)->totals().potential;
+        }
+        const Real4 f = force[index[id]];
+        const double expected = -(energy[1] - energy[0]) / (2 * h);
+        const double got = double(axis == 0 ? f.x : axis == 1 ? f.y : f.z);
+        largest = std::max(largest, std::abs(got));
+        EXPECT_NEAR(got, expected, 0.02 + 0.02 * std::abs(expected)) << id << " " << axis;
+      }
+    EXPECT_GT(largest, 0.1) << "no force at all: nothing was tested";
+  }
+}
+
+}  // namespace
+}  // namespace perrin
