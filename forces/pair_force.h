@@ -64,24 +64,27 @@ namespace detail {
 template <class E, bool Energy, bool OneType>
 struct PairBody {
   static constexpr int sums = Energy ? 10 : 3;
+  static constexpr int odd = 3;
+  static constexpr bool has_extra = false;
   const Position* position;
-  Metric metric;
   const typename E::Coefficients* table;  // [type_i · types + type_j]
   std::uint32_t types;
   std::int64_t n;
   ForceOutput output;
 
   struct Own {
-    Position position;
+    std::uint32_t row;                      // of the table
     typename E::Coefficients coefficients;  // where there is one type only
   };
-  PERRIN_HD Own own(std::int64_t i) const { return {position[i], table[0]}; }
+  PERRIN_HD Own own(std::int64_t i) const {
+    return {OneType ? 0u : position[i].type * types, table[0]};
+  }
+  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
 
-  PERRIN_HD void pair(const Own& own, std::int64_t, std::uint32_t, const Position& other, bool real,
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4&, bool real,
                       Real (&term)[sums]) const {
-    const Real3 d = metric.vector(own.position, other);
     const Real r2 = dot(d, d);
-    const auto c = OneType ? own.coefficients : table[own.position.type * types + other.type];
+    const auto c = OneType ? own.coefficients : table[own.row + type];
     const auto result = E::evaluate(r2, c);
     const bool inside = real && r2 < c.cutoff2;
     const Real f = inside ? result.force_over_r : Real(0);
@@ -150,10 +153,9 @@ class PairForceField final : public Force {
  private:
   template <bool Energy, bool OneType>
   void run(Simulation& s, const ForceOutput& output) {
-    const std::int64_t n = s.particles.size();
-    pair_loop(s.device(), E::Potential::type, n, s.particles.position.data(), s.neighbors->list(),
-              PairBody<E, Energy, OneType>{s.particles.position.data(), s.particles.box.metric(),
-                                           table_.data(), types_, n, output});
+    pair_loop(E::Potential::type, *s.neighbors,
+              PairBody<E, Energy, OneType>{s.particles.position.data(), table_.data(), types_,
+                                           s.particles.size(), output});
   }
 
   Buffer<typename E::Coefficients> table_;

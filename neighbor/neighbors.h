@@ -56,6 +56,7 @@ class Neighbors {
   /// `range`: the longest interaction. Throws UserError if range + skin exceeds half the box.
   Neighbors(Particles& particles, double range, const NeighborSettings& settings);
 
+  const Particles& particles() const { return particles_; }
   double range() const { return range_; }
   double skin() const { return skin_; }
   /// Builds the list again if it no longer holds. Device work only, so that a step can be recorded.

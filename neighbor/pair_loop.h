@@ -3,17 +3,20 @@
 // A Body is a small trivially copyable struct that says what happens for one pair:
 //
 //     struct Body {
-//       static constexpr int sums = 4;                       // Reals added up per particle
-//       struct Own { … };                                    // what is loaded once for particle i
+//       static constexpr int sums = 4;        // Reals added up per particle
+//       static constexpr int odd = 3;         // the first so many change sign when i and j do
+//       static constexpr bool has_extra = …;  // a pair needs more of j than position and type
+//       struct Own { … };                     // what is loaded once for particle i
 //       PERRIN_HD Own own(std::int64_t i) const;
-//       PERRIN_HD void pair(const Own&, std::int64_t i, std::uint32_t j, const Position& other,
-//       bool real,
+//       PERRIN_HD Real4 extra(std::uint32_t j) const;  // one 16-byte word; {} without has_extra
+//       PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t type, const Real4& extra, bool real,
 //                           Real (&term)[sums]) const;
 //       PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const;
 //     };
 //
-// pair() fills all of `term`, with zeros where the pair does not count: branches would keep the CPU
-// loop from vectorising. `real` is false for lanes beyond the end of the list (j is then i itself).
+// d is the minimum image vector from j to i; type and extra are those of j. pair() fills all of
+// `term`, with zeros where the pair does not count: branches would keep the CPU loop from
+// vectorising. `real` is false for lanes beyond the end of the list (d is then zero).
 // Each pair is seen from both sides; what i gets from j is added in the order of the list, in a
 // fixed pattern of partial sums, so that the result does not depend on the number of threads.
 #pragma once
@@ -58,11 +61,26 @@ struct PairLoopOnCpu {
   static constexpr int block_size = 128;
   Body body;
   const Position* position;
+  Metric metric;
   NeighborListView list;
+
+  // A function of its own: GCC does not vectorise over structs declared in the simd loop.
+  template <class Own>
+  PERRIN_HD void evaluate(const Own& own, const Position& p, std::uint32_t x, std::uint32_t y,
+                          std::uint32_t z, std::uint32_t type, std::uint32_t j, bool real,
+                          Real (&term)[Body::sums]) const {
+    const Real3 d =
+        metric.vector(std::int32_t(p.x - x), std::int32_t(p.y - y), std::int32_t(p.z - z));
+    if constexpr (Body::has_extra)
+      body.pair(own, d, type, body.extra(j), real, term);
+    else
+      body.pair(own, d, type, Real4{}, real, term);
+  }
 
   PERRIN_HD void operator()([[maybe_unused]] std::int64_t i) const {
 #ifndef __CUDA_ARCH__
     const auto own = body.own(i);
+    const Position p = position[i];
     const std::uint32_t* entries = list.entries + list.row(i);
     const int n = int(list.count[i]);
     // The next particle's row, which the processor's own prefetcher does not see coming.
@@ -83,7 +101,7 @@ struct PairLoopOnCpu {
         for (int k = 0; k < width; ++k) {
           Real term[Body::sums];
           const int at = first + k;
-          body.pair(own, i, index[at], Position{x[at], y[at], z[at], type[at]}, at < m, term);
+          evaluate(own, p, x[at], y[at], z[at], type[at], index[at], at < m, term);
           for (int c = 0; c < Body::sums; ++c) partial[c][k] += term[c];
         }
       }
@@ -102,8 +120,8 @@ struct PairLoopOnCpu {
 #ifdef __CUDACC__
 template <class Body>
 __global__ void __launch_bounds__(128)
-    pair_loop_kernel(const Body body, const Position* position, const NeighborListView list,
-                     std::int64_t n, const std::uint32_t* halt) {
+    pair_loop_kernel(const Body body, const Position* position, const Metric metric,
+                     const NeighborListView list, std::int64_t n, const std::uint32_t* halt) {
   if (*halt) return;
   const std::int64_t thread = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   const int lanes = list.lanes(), lane = int(thread) & (lanes - 1);
@@ -111,6 +129,7 @@ __global__ void __launch_bounds__(128)
   const bool present = i < n;
   if (!present) i = n - 1;  // the lanes of a warp stay together for the shuffles below
   const auto own = body.own(i);
+  const Position p = position[i];
   const int count = present ? int(list.count[i]) : 0;
   const std::uint32_t* entries = list.entries + list.row(i) + lane;
   Real sum[Body::sums] = {};
@@ -118,7 +137,9 @@ __global__ void __launch_bounds__(128)
   for (int m = lane; m < count; m += lanes, entries += 32) {
     Real term[Body::sums];
     const std::uint32_t j = *entries;
-    body.pair(own, i, j, position[j], true, term);
+    const Position q = position[j];
+    body.pair(own, metric.vector(p, q), q.type, Body::has_extra ? body.extra(j) : Real4{}, true,
+              term);
     for (int c = 0; c < Body::sums; ++c) sum[c] += term[c];
   }
   for (int step = lanes / 2; step > 0; step /= 2)
@@ -129,21 +150,27 @@ __global__ void __launch_bounds__(128)
 
 }  // namespace detail
 
+/// Runs the body over all pairs of the neighbour list. `name` appears in errors and profiles.
 template <class Body>
-void pair_loop(const Device& device, const char* name, std::int64_t n, const Position* position,
-               const NeighborListView& list, const Body& body) {
+void pair_loop(const char* name, const Neighbors& neighbors, const Body& body) {
   static_assert(std::is_trivially_copyable_v<Body>);
+  const Particles& particles = neighbors.particles();
+  const Device& device = particles.device();
+  const std::int64_t n = particles.size();
+  const NeighborListView list = neighbors.list();
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     if (n == 0) return;
     const std::int64_t threads = n * list.lanes();
     launch(device, name, dim3(unsigned((threads + 127) / 128)), dim3(128), 0,
-           detail::pair_loop_kernel<Body>, body, position, list, n,
-           static_cast<const std::uint32_t*>(device.halt_word()));
+           detail::pair_loop_kernel<Body>, body, particles.position.data(), particles.box.metric(),
+           list, n, static_cast<const std::uint32_t*>(device.halt_word()));
     return;
   }
 #endif
-  for_each(device, name, n, detail::PairLoopOnCpu<Body>{body, position, list});
+  for_each(
+      device, name, n,
+      detail::PairLoopOnCpu<Body>{body, particles.position.data(), particles.box.metric(), list});
 }
 
 }  // namespace perrin

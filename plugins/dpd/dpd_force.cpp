@@ -50,22 +50,9 @@ void DpdForce<C>::compute(Simulation& s, const ForceOutput& output) {
   if (in_forces) bath = {Real(1), Real(std::sqrt(2 * kt_ / dt))};
   if (split) bath = {Real(0), Real(std::sqrt(2 * kt_ * dt))};
   for_each(s.device(), "velocities and ids", p.n, PackMoving{p.velocity, p.id, moving_.data()});
-  const PairRun<C> run{s.device(),
-                       name_,
-                       s.neighbors->list(),
-                       p.position,
-                       moving_.data(),
-                       s.particles.box.metric(),
-                       table_.data(),
-                       types_,
-                       exponent_,
-                       bath,
-                       s.seed,
-                       s.device_step(),
-                       s.instant(),
-                       p.n,
-                       output,
-                       impulse_.data()};
+  const PairRun<C> run{name_,       *s.neighbors, p.position, moving_.data(), table_.data(),
+                       types_,      exponent_,    bath,       s.seed,         s.device_step(),
+                       s.instant(), p.n,          output,     impulse_.data()};
   const Output kind = output.energy ? Output::measure : split ? Output::split : Output::force;
   const bool plain = choice_.generator == Generator::saru && !choice_.paper_keys &&
                      !choice_.normal && exponent_ == 1;
@@ -84,9 +71,8 @@ void DpdForce<C>::update_velocities(Simulation& s, const Real4* shift) {
   const ParticleView p = s.particles.view();
   for_each(s.device(), "middle velocities", p.n,
            Middle{p.velocity, impulse_.data(), shift, middle_.data()});
-  run_drag(DragRun<C>{s.device(), s.neighbors->list(), p.position, middle_.data(),
-                      s.particles.box.metric(), table_.data(), types_, exponent_, s.timestep(),
-                      impulse_.data(), p.velocity, p.n});
+  run_drag(DragRun<C>{*s.neighbors, p.position, middle_.data(), table_.data(), types_, exponent_,
+                      s.timestep(), impulse_.data(), p.velocity, p.n});
 }
 
 template class DpdForce<SoftRepulsion>;

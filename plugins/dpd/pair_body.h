@@ -131,9 +131,10 @@ enum class Output { force, measure, split };
 template <class C, class Noise, Output Kind, bool Plain, bool OneType>
 struct PairBody {
   static constexpr int sums = Kind == Output::force ? 3 : Kind == Output::split ? 6 : 10;
+  static constexpr int odd = Kind == Output::split ? 6 : 3;
+  static constexpr bool has_extra = true;
   const Position* position;
   const Real4* moving;
-  Metric metric;
   const Coefficients<C>* table;
   std::uint32_t types;
   Real exponent;
@@ -146,7 +147,7 @@ struct PairBody {
   Real4* impulse;  // Output::split: the random one, by memory index
 
   struct Own {
-    Position position;
+    std::uint32_t row;  // of the table
     Real3 velocity;
     std::uint32_t id;
     std::uint64_t step;
@@ -154,21 +155,22 @@ struct PairBody {
   };
   PERRIN_HD Own own(std::int64_t i) const {
     const Real4 m = moving[i];
-    return {position[i], m.xyz(), unpack_id(m.w), *step + instant, table[0]};
+    return {OneType ? 0u : position[i].type * types, m.xyz(), unpack_id(m.w), *step + instant,
+            table[0]};
   }
+  PERRIN_HD Real4 extra(std::uint32_t j) const { return fetch(moving, j); }
   PERRIN_HD Coefficients<C> coefficients([[maybe_unused]] const Own& own,
-                                         [[maybe_unused]] std::uint32_t other) const {
+                                         [[maybe_unused]] std::uint32_t type) const {
 #ifdef __CUDA_ARCH__
     if constexpr (OneType) return own.coefficients;
 #endif
-    return Coefficients<C>::from(table, OneType ? 0u : own.position.type * types + other);
+    return Coefficients<C>::from(table, OneType ? 0u : own.row + type);
   }
 
-  PERRIN_HD void pair(const Own& own, std::int64_t, std::uint32_t j, const Position& other,
-                      bool real, Real (&term)[sums]) const {
-    const Real3 d = metric.vector(own.position, other);
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& m, bool real,
+                      Real (&term)[sums]) const {
     const Real r2 = dot(d, d);
-    const auto c = coefficients(own, other.type);
+    const auto c = coefficients(own, type);
     const bool inside = real && r2 < c.outer2;
 #ifdef __CUDA_ARCH__
     // A third of a list's pairs is out of range: no loads and no random number for them.
@@ -182,7 +184,6 @@ struct PairBody {
     const PairDistance pair{r2, distance.r, distance.inverse, x > Real(0) ? x : Real(0)};
     const auto conservative = C::evaluate(pair, c.conservative);
     const Real w = Plain ? pair.x : weight(pair.x);
-    const Real4 m = fetch(moving, j);
     const Real theta = noise(own.step, own.id, unpack_id(m.w));
     const Real random = c.root_gamma * bath.noise * (w * pair.inverse) * theta;
     if constexpr (Kind == Output::split) {
@@ -230,10 +231,10 @@ struct PairBody {
 /// v += (impulse - dt sum gamma w² (e · middle_ij) e) / m.
 template <class C, bool Plain, bool OneType>
 struct DragBody {
-  static constexpr int sums = 3;
+  static constexpr int sums = 3, odd = 3;
+  static constexpr bool has_extra = true;
   const Position* position;
   const Real4* middle;  // w: 1/m
-  Metric metric;
   const Coefficients<C>* table;
   std::uint32_t types;
   Real exponent, timestep;
@@ -241,24 +242,26 @@ struct DragBody {
   Real4* velocity;
 
   struct Own {
-    Position position;
+    std::uint32_t row;  // of the table
     Real3 velocity;
     Coefficients<C> coefficients;
   };
-  PERRIN_HD Own own(std::int64_t i) const { return {position[i], middle[i].xyz(), table[0]}; }
+  PERRIN_HD Own own(std::int64_t i) const {
+    return {OneType ? 0u : position[i].type * types, middle[i].xyz(), table[0]};
+  }
+  PERRIN_HD Real4 extra(std::uint32_t j) const { return fetch(middle, j); }
   PERRIN_HD Coefficients<C> coefficients([[maybe_unused]] const Own& own,
-                                         [[maybe_unused]] std::uint32_t other) const {
+                                         [[maybe_unused]] std::uint32_t type) const {
 #ifdef __CUDA_ARCH__
     if constexpr (OneType) return own.coefficients;
 #endif
-    return Coefficients<C>::from(table, OneType ? 0u : own.position.type * types + other);
+    return Coefficients<C>::from(table, OneType ? 0u : own.row + type);
   }
 
-  PERRIN_HD void pair(const Own& own, std::int64_t, std::uint32_t j, const Position& other,
-                      bool real, Real (&term)[sums]) const {
-    const Real3 d = metric.vector(own.position, other);
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& other, bool real,
+                      Real (&term)[sums]) const {
     const Real r2 = dot(d, d);
-    const auto c = coefficients(own, other.type);
+    const auto c = coefficients(own, type);
     const bool inside = real && r2 < c.outer2;
 #ifdef __CUDA_ARCH__
     if (!inside) {
@@ -271,7 +274,7 @@ struct DragBody {
     const Real positive = x > Real(0) ? x : Real(0);
     const Real w = Plain ? positive : x > Real(0) ? std::pow(x, exponent) : Real(0);
     const Real we = w * distance.inverse;
-    const Real3 v = own.velocity - fetch(middle, j).xyz();
+    const Real3 v = own.velocity - other.xyz();
     const Real drag = inside ? c.gamma * (we * we) * dot(d, v) : Real(0);
     term[0] = drag * d.x, term[1] = drag * d.y, term[2] = drag * d.z;
   }

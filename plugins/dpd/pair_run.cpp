@@ -20,9 +20,9 @@ void plain(const PairRun<C>& r, Output kind) {
 
 template <class C, bool Plain, bool OneType>
 void drag(const DragRun<C>& r) {
-  pair_loop(r.device, "friction of pairs", r.n, r.position, r.list,
-            DragBody<C, Plain, OneType>{r.position, r.middle, r.metric, r.table, r.types,
-                                        Real(r.exponent), Real(r.timestep), r.impulse, r.velocity});
+  pair_loop("friction of pairs", r.neighbors,
+            DragBody<C, Plain, OneType>{r.position, r.middle, r.table, r.types, Real(r.exponent),
+                                        Real(r.timestep), r.impulse, r.velocity});
 }
 
 }  // namespace

@@ -17,12 +17,10 @@ struct NoiseChoice {
 
 template <class C>
 struct PairRun {
-  const Device& device;
   const char* name;
-  NeighborListView list;
+  const Neighbors& neighbors;
   const Position* position;
   const Real4* moving;
-  Metric metric;
   const Coefficients<C>* table;
   std::uint32_t types;
   double exponent;
@@ -37,10 +35,10 @@ struct PairRun {
 
 template <class C, class Noise, Output Kind, bool Plain, bool OneType>
 void start(const PairRun<C>& r, const Noise& noise) {
-  pair_loop(r.device, r.name, r.n, r.position, r.list,
-            PairBody<C, Noise, Kind, Plain, OneType>{r.position, r.moving, r.metric, r.table,
-                                                     r.types, Real(r.exponent), noise, r.bath,
-                                                     r.step, r.instant, r.n, r.output, r.impulse});
+  pair_loop(r.name, r.neighbors,
+            PairBody<C, Noise, Kind, Plain, OneType>{r.position, r.moving, r.table, r.types,
+                                                     Real(r.exponent), noise, r.bath, r.step,
+                                                     r.instant, r.n, r.output, r.impulse});
 }
 
 /// Saru, Perrin's keys, uniform noise, exponent 1: the code that is made to be fast.
@@ -52,11 +50,9 @@ void run_any(const PairRun<C>& run, Output kind, const NoiseChoice& choice);
 
 template <class C>
 struct DragRun {
-  const Device& device;
-  NeighborListView list;
+  const Neighbors& neighbors;
   const Position* position;
   const Real4* middle;
-  Metric metric;
   const Coefficients<C>* table;
   std::uint32_t types;
   double exponent, timestep;
