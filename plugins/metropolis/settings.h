@@ -113,7 +113,7 @@ void describe(D& d, TrajectorySettings& s) {
 
 struct MetropolisSettings {
   std::string engine = "pipelined";
-  std::string precision = "double";
+  std::string precision = "single";
   std::int64_t cycles = 0, equilibration = 0;
   std::optional<double> temperature;
   std::vector<double> temperatures;

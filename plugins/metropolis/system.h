@@ -24,7 +24,8 @@ struct SystemView {
   const std::uint32_t* first_site;      // [molecules + 1]
   const std::uint32_t* template_first;  // [templates + 1], of `local`
   const Vec3<double>* local;            // coordinates of the templates' sites, length
-  Position* centre;                     // type: template
+  const std::uint32_t* local_type;
+  Position* centre;  // type: template
   Quaternion* orientation;
   Position* site;                // type: site type
   const double* kT;              // [replicas]

@@ -1,0 +1,24 @@
+// Sums over all pairs of sites of different molecules: energy, virial, radial distribution.
+#pragma once
+
+#include <vector>
+
+#include "plugins/metropolis/system.h"
+
+namespace perrin::metropolis {
+
+struct Totals {
+  double energy = 0;       // of all pairs, without tail
+  double virial = 0;       // sum over pairs of (c_a - c_b) · F, c: the molecules' centres
+  std::int64_t cores = 0;  // pairs of sites closer than their cores
+};
+
+/// From the coordinates alone; one entry per replica. Pair energies in single or double precision,
+/// sums in double; the order of summation is fixed. Waits.
+std::vector<Totals> compute_totals(System& system, bool single_precision);
+
+/// Adds the pairs of sites (of different molecules, all replicas) to histogram[pair · bins + bin],
+/// bin = floor(r / width), pair = index of (a ≤ b) in the order aa, ab, …, bb, … . Waits.
+void count_distances(System& system, double width, int bins, std::vector<std::int64_t>& histogram);
+
+}  // namespace perrin::metropolis
