@@ -5,6 +5,7 @@
 
 #include "engine/real.h"
 #include "rng/math.h"
+#include "rng/normal_quantile.h"
 #include "rng/ziggurat.h"
 
 namespace perrin {
@@ -130,6 +131,19 @@ class Distributions {
       const T y = exact::fma(uniform_open<T>(), high - low, low);
       if (exact::log(y) < exact::multiply(T(-0.5), exact::multiply(x, x))) return x;
     }
+  }
+
+  /// One standard normal by inversion: the quantile of a uniform number, from a table of cubics. One
+  /// word; a third of the instructions of Box and Muller, and no other number is thrown away. The
+  /// highest bit is the sign, the rest, w, stands for the tail probability (w + 1/2)/2^32. Errors
+  /// are below 6·10^-7 everywhere (rounding included); values reach 6.34.
+  PERRIN_HD float normal_quantile() {
+    const std::uint32_t x = word();
+    const auto bits = exact::bits_of<std::uint32_t>(float(x << 1 | 1u));
+    const auto p = quantiles::piece((bits >> 20) - (127u << 3));
+    const float d = exact::bits_of<float>((bits & 0x000fffffu) | 0x3f800000u) - 1.0625f;
+    const float size = exact::fma(exact::fma(exact::fma(p.c3, d, p.c2), d, p.c1), d, p.c0);
+    return exact::bits_of<float>(exact::bits_of<std::uint32_t>(size) ^ (x & 0x80000000u));
   }
 
   /// Exponential with mean 1. 1/2 words; values reach 22.8 (45).

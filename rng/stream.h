@@ -112,8 +112,9 @@ class ParticleStream {
     // Seeds are keyed like all randomness, at a step that no run reaches.
     const RunKey key(purpose, seed);
     std::vector<std::uint32_t> host(std::size_t(particles * Kept::words));
-    std::uint32_t own[Kept::words];
+#pragma omp parallel for if (particles > 10000)
     for (std::int64_t id = 0; id < particles; ++id) {
+      std::uint32_t own[Kept::words];
       Philox source = keyed<Philox>(key, ~std::uint64_t(0), std::uint32_t(id));
       Kept::seed(own, source);
       for (int i = 0; i < Kept::words; ++i) host[std::size_t(i * particles + id)] = own[i];

@@ -15,6 +15,7 @@
 #include "forces/harmonic_trap.h"
 #include "integrators/drift.h"
 #include "plugins/langevin/bath.h"
+#include "plugins/langevin/particle_loop.h"
 #include "plugins/langevin/register.h"
 
 namespace perrin::langevin {
@@ -29,26 +30,33 @@ struct Mobility {  // of one particle
 struct Push {
   enum class Kind { none, memory, trap } kind;
   Anchor center;
+  Position middle;  // the center, where every axis is periodic and images do not count
   Real3 stiffness;
   bool unwrapped;
-  const std::uint32_t* mask;
+  const std::uint32_t* mask;  // by type; nullptr: the trap acts on all
 
-  PERRIN_HD Real3 trap(const ParticleView& particles, const Metric& metric, std::int64_t i) const {
-    const Position p = particles.position[i];
-    if (!mask[p.type]) return {};
-    const Real3 r = center.to(metric, p, unwrapped ? particles.image[i] : Image{});
-    return {-stiffness.x * r.x, -stiffness.y * r.y, -stiffness.z * r.z};
+  /// In a periodic box, to the nearest image of the center.
+  PERRIN_HD Real3 nearest(const Metric& metric, const Position& p) const {
+    return pull(mask, p, metric.vector(p, middle));
   }
-  PERRIN_HD Real3 force(const ParticleView& particles, const Metric& metric, std::int64_t i) const {
-    if (kind == Kind::none) return {};
-    if (kind == Kind::memory) return particles.force[i].xyz();
-    return trap(particles, metric, i);
+  PERRIN_HD Real3 trap(const ParticleView& particles, const Metric& metric, const Position& p,
+                       std::int64_t i) const {
+    return pull(mask, p, center.to(metric, p, unwrapped ? particles.image[i] : Image{}));
+  }
+
+ private:
+  PERRIN_HD Real3 pull(const std::uint32_t* acts, const Position& p, Real3 r) const {
+    if (acts != nullptr && !acts[p.type]) return {};
+    return {-stiffness.x * r.x, -stiffness.y * r.y, -stiffness.z * r.z};
   }
 };
 
 /// Without neighbours to find and forces to read, a particle costs its position, read and written,
-/// and its id: 36 bytes.
-template <class Noise>
+/// and its id: 36 bytes. To move that at the speed of memory the GPU has some 300 instructions, so
+/// the common case is compiled by itself. Plain: all particles move along the three axes of a
+/// periodic box, with the same mobility, at a constant temperature, by ermak_mccammon, and nobody
+/// counts the heat.
+template <class Noise, bool Plain>
 struct Move {
   ParticleView particles;
   Metric metric;
@@ -66,31 +74,77 @@ struct Move {
   Real3* displacement;  // of this step, by id; where heat is counted
   Real limit;
 
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const std::uint32_t type = particles.position[i].type;
-    if (mobile.moves(type)) {
-      const std::uint32_t id = particles.id[i];
-      auto g = noise.local(*step, id);
-      Real3 r = law.draw(g);
-      noise.store(id, g);
-      if (previous != nullptr) {
-        const Real3 last = previous[id];
-        previous[id] = r;
+  /// What is read of every particle.
+  struct Loaded {
+    Position position;
+    std::uint32_t id;
+    Real3 force;  // from memory
+    std::uint64_t step;
+  };
+  PERRIN_HD Loaded load(std::int64_t i) const {
+    Loaded now{particles.position[i], particles.id[i], {}, *step};
+    if (push.kind == Push::Kind::memory) now.force = particles.force[i].xyz();
+    return now;
+  }
+
+  PERRIN_HD void operator()(std::int64_t i, const Loaded& now) const {
+    Position p = now.position;
+    if (Plain || mobile.moves(p.type)) {
+      auto g = noise.local(now.step, now.id);
+      const NoiseLaw draws = Plain ? NoiseLaw{true, true, true, law.uniform} : law;
+      Real3 r = draws.draw(g);
+      noise.store(now.id, g);
+      if (!Plain && previous != nullptr) {
+        const Real3 last = previous[now.id];
+        previous[now.id] = r;
         r = Real(0.5) * (last + r);
       }
-      const Mobility m = mobility.of(type, id);
-      const Real3 force = mobile.along(push.force(particles, metric, i));
-      const Real3 d = m.drift * force + m.spread * temperature.root(*step) * r;
-      drift(particles, metric, faults, i, d, limit);
-      if (heat != nullptr) {
+      const Mobility m = Plain ? mobility.all : mobility.of(p.type, now.id);
+      const Real root = Plain ? temperature.root_from : temperature.root(now.step);
+      const Real3 force = Plain ? at(p, now, i) : mobile.along(at(p, now, i));
+      const Real3 d = m.drift * force + m.spread * root * r;
+      displace(p, i, d);
+      if (!Plain && heat != nullptr) {
         heat[i] -= 0.5 * double(dot(force, d));
-        displacement[id] = d;
+        displacement[now.id] = d;
       }
     }
     if (keep_forces) {
-      const Real3 f = push.trap(particles, metric, i);
+      const Real3 f = trap_at(p, i);
       particles.force[i] = {f.x, f.y, f.z, Real(0)};
     }
+  }
+
+ private:
+  PERRIN_HD Real3 trap_at(const Position& p, std::int64_t i) const {
+    if constexpr (Plain)
+      return push.nearest(metric, p);
+    else
+      return push.trap(particles, metric, p, i);
+  }
+  PERRIN_HD Real3 at(const Position& p, const Loaded& now, std::int64_t i) const {
+    if (push.kind == Push::Kind::none) return {};
+    if (push.kind == Push::Kind::memory) return now.force;
+    return trap_at(p, i);
+  }
+
+  /// Moves the particle, and p.
+  PERRIN_HD void displace(Position& p, std::int64_t i, Real3 d) const {
+    if (!Plain || !(dot(d, d) <= limit * limit)) {
+      drift(particles, metric, faults, i, d, limit);  // reports what is too long
+      p = particles.position[i];
+      return;
+    }
+    const Real3 u = metric.fixed(d);
+    const Image crossed{add(p.x, u.x), add(p.y, u.y), add(p.z, u.z)};
+    particles.position[i] = p;
+    if ((crossed.x | crossed.y | crossed.z) != 0) particles.image[i] += crossed;
+  }
+  /// Adds to a fixed-point coordinate and returns the change of the image counter: the carry.
+  PERRIN_HD static std::int32_t add(std::uint32_t& coordinate, Real step) {
+    const std::int64_t sum = std::int64_t(coordinate) + round_to_int(step);
+    coordinate = std::uint32_t(sum);
+    return std::int32_t(sum >> 32);
   }
 };
 
@@ -162,12 +216,31 @@ class Brownian : public Integrator {
     const Metric metric = simulation.particles.box.metric();
     const std::uint64_t* now = simulation.device_step();
     stream_->begin_step(now);
-    for_each(device, "brownian: move", p.n,
-             Move<Noise>{p, metric, simulation.fault_sink(), bath_.mobile(), mobility_.view(),
-                         bath_.temperature(), bath_.law(), stream_->view(), now, push(simulation),
-                         trap_ != nullptr && settings_.keep_forces,
-                         previous_.size() > 0 ? previous_.data() : nullptr, bath_.heat(),
-                         displacement_.data(), Real(simulation.max_displacement())});
+    const auto mover = [&](auto plain) {
+      return Move<Noise, decltype(plain)::value>{p,
+                                                 metric,
+                                                 simulation.fault_sink(),
+                                                 bath_.mobile(),
+                                                 mobility_.view(),
+                                                 bath_.temperature(),
+                                                 bath_.law(),
+                                                 stream_->view(),
+                                                 now,
+                                                 push(simulation),
+                                                 trap_ != nullptr && settings_.keep_forces,
+                                                 previous_.size() > 0 ? previous_.data() : nullptr,
+                                                 bath_.heat(),
+                                                 displacement_.data(),
+                                                 Real(simulation.max_displacement())};
+    };
+    bool done = false;
+    // Generators with states in memory are bound by that: the general kernel is enough for them.
+    if constexpr (follows_step<Stream>)
+      if (plain(simulation)) {
+        for_each_loaded(device, "brownian: move", p.n, mover(std::true_type{}));
+        done = true;
+      }
+    if (!done) for_each(device, "brownian: move", p.n, LoadAndDo{mover(std::false_type{})});
     if (trap_ != nullptr || simulation.forces.empty()) return;
     simulation.update_forces();
     if (bath_.heat() != nullptr)
@@ -191,6 +264,14 @@ class Brownian : public Integrator {
   }
 
  private:
+  bool plain(const Simulation& simulation) const {
+    const Mobile mobile = bath_.mobile();
+    const auto& periodic = simulation.particles.box.periodic;
+    return mobile.types == nullptr && mobile.x && mobile.y && mobile.z &&
+           mobility_.view().values == nullptr && bath_.temperature().inverse_ramp == 0 &&
+           previous_.size() == 0 && !settings_.tally_heat && periodic[0] && periodic[1] &&
+           periodic[2] && (trap_ == nullptr || !trap_->settings().unwrapped);
+  }
   Push push(const Simulation& simulation) const {
     const Box& box = simulation.particles.box;
     const HarmonicTrapSettings s = trap_ != nullptr ? trap_->settings() : HarmonicTrapSettings{};
@@ -199,8 +280,12 @@ class Brownian : public Integrator {
     const auto kind = trap_ != nullptr            ? Push::Kind::trap
                       : simulation.forces.empty() ? Push::Kind::none
                                                   : Push::Kind::memory;
-    return {kind, Anchor(box, s.center, s.unwrapped), stiffness, s.unwrapped,
-            trap_ != nullptr ? trap_->mask().data() : nullptr};
+    return {kind,
+            Anchor(box, s.center, s.unwrapped),
+            box.fixed(s.center, 0),
+            stiffness,
+            s.unwrapped,
+            trap_ != nullptr && !s.types.empty() ? trap_->mask().data() : nullptr};
   }
 
   BrownianSettings settings_;

@@ -93,9 +93,8 @@ struct NoiseLaw {
   int axes() const { return int(x) + int(y) + int(z); }
   /// 32-bit words that one call takes.
   int words() const {
-    const int wide = sizeof(Real) == 4 ? 1 : 2;
-    if (uniform) return axes() * wide;
-    return axes() == 3 ? 2 + 2 * wide : 1 + wide;
+    if (sizeof(Real) == 4) return axes();
+    return uniform ? 2 * axes() : axes() == 3 ? 6 : 3;
   }
 
   template <class Generator>
@@ -114,6 +113,12 @@ struct NoiseLaw {
       if (x) r.x = width * g.template symmetric<Real>();
       if (y) r.y = width * g.template symmetric<Real>();
       if (z) r.z = width * g.template symmetric<Real>();
+      return r;
+    }
+    if constexpr (sizeof(Real) == 4) {  // by inversion; see rng/distributions.h
+      if (x) r.x = g.normal_quantile();
+      if (y) r.y = g.normal_quantile();
+      if (z) r.z = g.normal_quantile();
       return r;
     }
     if (x && y && z) return g.template normal3<Real>();

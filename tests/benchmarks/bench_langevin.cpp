@@ -1,16 +1,17 @@
 // perrin-bench brownian, langevin: particle-steps per second without interactions.
 //
 // Cases of `brownian`: free; trap (harmonic, fused into the step, forces kept in memory);
-// trap_forces_not_kept; trap_through_memory (a kernel of its own); no_noise (temperature 0, free).
-// Then every generator, free; those with a state in memory also tell what it takes. Cases of
-// `langevin`: free and trap, BAOAB with and without the tally of heat, and the velocity-Verlet
-// form.
+// trap_forces_not_kept; trap_through_memory (a kernel of its own); leimkuhler_matthews;
+// uniform_noise (free); no_noise (temperature 0, free). Then every generator, free; those with a
+// state in memory also tell what it takes. Cases of `langevin`: free and trap, BAOAB with and
+// without the tally of heat, and the velocity-Verlet form.
 //
 // Baseline of a line: a copy on the same device, in the same run, of as many bytes as the step must
 // read and write at least (the state of a generator not counted). `ratio_to_state`: against the
 // Saru stream with its state in memory, the papers' comparison.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 
 #include "engine/registry.h"
@@ -46,17 +47,13 @@ Forces trap(const Device& device) {
   return forces;
 }
 
-/// Seconds of one call of `work`, from batches of calls long enough that starting them and waiting
-/// for them does not count.
+/// Seconds of one call of `work`, from batches long enough that starting them and waiting for them
+/// does not count.
 double time_each(const Options& options, double seconds,
                  const std::function<void(std::int64_t)>& work) {
-  std::int64_t chunk = 8;
-  double time = 0;
-  for (;; chunk *= 2) {
-    time = median_time(options.device, 0, [&] { work(chunk); });
-    if (time > 0.03) break;
-  }
-  return median_time(options.device, seconds, [&] { work(chunk); }) / double(chunk);
+  const double rough = median_time(options.device, 0, [&] { work(16); }) / 16;
+  const auto batch = std::int64_t(std::clamp(0.02 / rough, 16.0, 1e5));
+  return median_time(options.device, seconds, [&] { work(batch); }) / double(batch);
 }
 
 class Subject {
@@ -83,10 +80,12 @@ class Subject {
 
   /// Copies per second of as many bytes as n particles read and write in a step.
   double copy_rate(std::int64_t n, int bytes) {
+    double& known = copies_[{n, bytes}];
+    if (known > 0) return known;
     Buffer<std::byte> a(options_.device, n * bytes / 2), b(options_.device, n * bytes / 2);
-    return 1 / time_each(options_, 0.2, [&](std::int64_t times) {
-             for (std::int64_t k = 0; k < times; ++k) a.copy_from(b);
-           });
+    return known = 1 / time_each(options_, 0.1, [&](std::int64_t times) {
+                     for (std::int64_t k = 0; k < times; ++k) a.copy_from(b);
+                   });
   }
 
   void line(const std::string& what, std::int64_t n, int bytes, double time, Json more = {}) {
@@ -109,6 +108,7 @@ class Subject {
  private:
   const Options& options_;
   std::string name_;
+  std::map<std::pair<std::int64_t, int>, double> copies_;
   Registry registry_{"langevin"};
 };
 
@@ -169,7 +169,12 @@ int brownian(const Options& options) {
     subject.line("free", n, 2 * place + 4, time(Json::object()));
     subject.line("leimkuhler_matthews", n, 2 * place + 4 + 6 * int(sizeof(Real)),
                  time({{"method", "leimkuhler_matthews"}}));
+    subject.line("uniform_noise", n, 2 * place + 4, time({{"noise", "uniform"}}));
     subject.line("no_noise", n, 2 * place + 4, time({{"temperature", 0}}));
+  }
+  for (const long n : sizes_of(options)) {
+    const Configuration c = gas(n);
+    Simulation simulation(options.device, c, {});
     every_generator(subject, options, simulation, c);
   }
   return 0;

@@ -189,19 +189,20 @@ struct Floats {
                         unit.y,
                         unit.z,
                         g.normal_ziggurat<T>(),
+                        T(g.normal_quantile()),
                         g.exponential<T>(),
                         g.uniform<T>(),
                         g.symmetric<T>()};
-    for (int k = 0; k < 11; ++k) out[11 * i + k] = values[k];
+    for (int k = 0; k < 12; ++k) out[12 * i + k] = values[k];
   }
 };
 template <class T>
 void compare_floats(const Device& device) {
   constexpr std::int64_t n = 20000;
-  Buffer<T> here(device, 11 * n);
+  Buffer<T> here(device, 12 * n);
   for_each(device, "floats", n, Floats<T>{here.data()});
   const std::vector<T> host = here.to_host();
-  std::vector<T> reference(11 * n);
+  std::vector<T> reference(12 * n);
   for (std::int64_t i = 0; i < n; ++i) Floats<T>{reference.data()}(i);  // plain code of this file
   EXPECT_EQ(std::memcmp(host.data(), reference.data(), host.size() * sizeof(T)), 0);
 }
