@@ -16,6 +16,7 @@ struct EngineOptions {
   bool random_order = false;      // molecules are chosen at random, else one after the other
   int trials = 4;                 // checkerboard: of each particle per sweep
   double margin = 0.3;            // checkerboard: beyond the cut-off, length
+  int warps = 0;                  // pipelined on a GPU: that share a group of moves; 0: chosen
 };
 
 class MoveEngine {
