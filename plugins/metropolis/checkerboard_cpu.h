@@ -7,69 +7,71 @@
 
 namespace perrin::metropolis {
 
-template <class E, bool OneType>
+/// P: the energy of a pair, CutLennardJones or AnyPair.
+template <class P, class T, bool OneType>
 struct CheckerboardCpu {
-  CheckerboardSweep<E> v;
+  CheckerboardSweep<T> v;
 
   static constexpr int capacity = 1536, width = 16;
-  using Coefficients = typename E::Coefficients;
+  using Coefficients = PairRow<T>;
+  using Domain = CheckerboardDomain<T>;
 
   /// Coordinates relative to the centre of the domain.
   struct Points {
-    alignas(64) Real x[capacity + width], y[capacity + width], z[capacity + width];
+    alignas(64) T x[capacity + width], y[capacity + width], z[capacity + width];
     std::uint16_t type[capacity + width];
     int n;
-    PERRIN_HD void append(Real3 r, std::uint32_t type_) {
+    PERRIN_HD void append(Vec3<T> r, std::uint32_t type_) {
       x[n] = r.x, y[n] = r.y, z[n] = r.z;
       type[n++] = std::uint16_t(type_);
     }
     PERRIN_HD void pad() {
-      for (int k = n; k < n + width; ++k) x[k] = y[k] = z[k] = checkerboard_far, type[k] = 0;
+      for (int k = n; k < n + width; ++k) x[k] = y[k] = z[k] = checkerboard_far<T>, type[k] = 0;
     }
   };
 
-  PERRIN_HD static Real distance2(Real3 r, Real x, Real y, Real z) {
+  PERRIN_HD static T distance2(Vec3<T> r, T x, T y, T z) {
     x -= r.x, y -= r.y, z -= r.z;
     return x * x + y * y + z * z;
   }
-  PERRIN_HD Real term(Real3 r, const Points& p, int k, const Coefficients* row,
-                      const Coefficients& only) const {
-    const Real r2 = distance2(r, p.x[k], p.y[k], p.z[k]);
-    return CheckerboardSweep<E>::pair_energy(r2, OneType ? only : row[p.type[k]]);
+  PERRIN_HD T term(Vec3<T> r, const Points& p, int k, const Coefficients* row,
+                   const Coefficients& only) const {
+    const T r2 = distance2(r, p.x[k], p.y[k], p.z[k]);
+    return P::energy(r2, OneType ? only : row[p.type[k]]);
   }
-  PERRIN_HD Real energy(Real3 r, std::uint32_t type, const Points& p) const {
+  PERRIN_HD T energy(Vec3<T> r, std::uint32_t type, const Points& p) const {
     const Coefficients* row = v.table + std::int64_t(type) * v.types;
     const Coefficients only = *v.table;
     const int padded = (p.n + width - 1) / width * width;
-    Real sum = 0;
+    T sum = 0;
 #pragma omp simd simdlen(width) reduction(+ : sum)
     for (int k = 0; k < padded; ++k) sum += term(r, p, k, row, only);
     return sum;
   }
 
   /// With every particle of the 27 cells but number `self` in memory: where there are too many.
-  PERRIN_HD Real scan(Real3 r, std::uint32_t type, const CheckerboardDomain& domain,
-                      Vec3<std::int32_t> cell, std::uint32_t self) const {
-    Real sum = 0;
+  PERRIN_HD T scan(Vec3<T> r, std::uint32_t type, const Domain& domain, Vec3<std::int32_t> cell,
+                   std::uint32_t self) const {
+    T sum = 0;
     for (int k = 0; k < 27; ++k) {
       const std::int32_t c = v.grid.neighbor(cell, k);
       for (std::uint32_t i = v.start[c]; i < v.start[c + 1]; ++i) {
-        const Real3 q = domain.point(domain.local(v.position[i]));
-        const Real e = CheckerboardSweep<E>::pair_energy(
-            distance2(r, q.x, q.y, q.z), v.table[type * v.types + v.position[i].type]);
+        const Vec3<T> q = domain.point(domain.local(v.position[i]));
+        const T e =
+            P::energy(distance2(r, q.x, q.y, q.z), v.table[type * v.types + v.position[i].type]);
         if (i != self) sum += e;
       }
     }
     return sum;
   }
 
-  PERRIN_HD void stage(const CheckerboardDomain& domain, Vec3<std::int32_t> cell, Points& staged,
+  PERRIN_HD void stage(const Domain& domain, Vec3<std::int32_t> cell, Points& staged,
                        bool& crowded) const {
     staged.n = 0;
     for (int k = 0; k < 27; ++k) {
       const std::int32_t c = v.grid.neighbor(cell, k);
       for (std::uint32_t i = v.start[c]; i < v.start[c + 1]; ++i) {
-        const Real3 r = domain.point(domain.local(v.position[i]));
+        const Vec3<T> r = domain.point(domain.local(v.position[i]));
         if (k > 0 && domain.beyond2(r) >= v.range2) continue;
         if (staged.n == capacity) {
           crowded = true;
@@ -81,12 +83,12 @@ struct CheckerboardCpu {
     staged.pad();
   }
 
-  PERRIN_HD void find_near(Real3 r, int self, const Points& staged, Points& near) const {
-    Real d2[capacity + width];
+  PERRIN_HD void find_near(Vec3<T> r, int self, const Points& staged, Points& near) const {
+    T d2[capacity + width];
     const int padded = (staged.n + width - 1) / width * width;
 #pragma omp simd simdlen(width)
     for (int k = 0; k < padded; ++k) d2[k] = distance2(r, staged.x[k], staged.y[k], staged.z[k]);
-    d2[self] = checkerboard_far;
+    d2[self] = checkerboard_far<T>;
     std::uint16_t list[capacity + 1];
     int n = 0;
     for (int k = 0; k < staged.n; ++k) {
@@ -104,7 +106,7 @@ struct CheckerboardCpu {
   PERRIN_HD void operator()(std::int64_t d) const {
 #ifndef __CUDA_ARCH__
     const Vec3<std::int32_t> cell = v.domain(d);
-    const CheckerboardDomain domain(v.grid, cell, v.scale);
+    const Domain domain(v.grid, cell, v.scale);
     const std::int32_t c = v.grid.index(cell);
     const std::uint32_t begin = v.start[c];
     const int own = int(v.start[c + 1] - begin);
@@ -119,29 +121,29 @@ struct CheckerboardCpu {
       Position& position = v.position[begin + std::uint32_t(p)];
       const std::uint32_t id = v.id[begin + std::uint32_t(p)], type = position.type;
       Vec3<std::int32_t> at = domain.local(position);
-      Real3 r = domain.point(at);
-      const Real3 first_r = r;
+      Vec3<T> r = domain.point(at);
+      const Vec3<T> first_r = r;
       if (!crowded) find_near(r, p, staged, near);
-      const auto energy_at = [&](Real3 to) {
+      const auto energy_at = [&](Vec3<T> to) {
         if (crowded) return scan(to, type, domain, cell, begin + std::uint32_t(p));
         if (distance2(first_r, to.x, to.y, to.z) <= v.margin2) return energy(to, type, near);
         // Beyond what the list covers: all that is staged, itself out of the way.
-        const Real x = staged.x[p];
-        staged.x[p] = checkerboard_far;
-        const Real sum = energy(to, type, staged);
+        const T x = staged.x[p];
+        staged.x[p] = checkerboard_far<T>;
+        const T sum = energy(to, type, staged);
         staged.x[p] = x;
         return sum;
       };
-      Real before = energy_at(r);
-      const Real first = before;
+      T before = energy_at(r);
+      const T first = before;
       bool moved = false;
       for (int t = 0; t < v.trials; ++t) {
         const auto trial =
-            CheckerboardTrial::draw(v.key, v.sweep, id, std::uint32_t(t), v.step, v.kT);
+            CheckerboardTrial<T>::draw(v.key, v.sweep, id, std::uint32_t(t), v.step, v.kT);
         const Vec3<std::int32_t> to = displaced(at, trial.move);
         if (!domain.inside(to)) continue;
-        const Real3 r_to = domain.point(to);
-        const Real after = energy_at(r_to);
+        const Vec3<T> r_to = domain.point(to);
+        const T after = energy_at(r_to);
         if (!(after - before <= trial.threshold)) continue;
         at = to;
         r = r_to;

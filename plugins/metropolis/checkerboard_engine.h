@@ -1,34 +1,34 @@
-// The checkerboard for one kind of pair energy. Include it in a file that is compiled as CUDA where
-// there is CUDA.
+// The checkerboard for one kind of pair energy and one precision. Include it in a file that is
+// compiled as CUDA where there is CUDA.
 #pragma once
 
 #include <algorithm>
 #include <numeric>
 
-#include "engine/error.h"
 #include "engine/parallel.h"
 #include "plugins/metropolis/checkerboard.h"
 #include "plugins/metropolis/checkerboard_cpu.h"
 #include "plugins/metropolis/checkerboard_grid.h"
 #include "plugins/metropolis/checkerboard_sort.h"
+#include "plugins/metropolis/pair_rows.h"
 #ifdef __CUDACC__
 #include "plugins/metropolis/checkerboard.cuh"
 #endif
 
 namespace perrin::metropolis {
-namespace detail {
 
-/// How many particles the domain that is cell c has to see.
+/// How many atoms the domain that is cell c has to see.
+template <class T>
 struct CountStaged {
   CheckerboardGrid grid;
   const Position* position;
   const std::uint32_t* start;
-  Real3 scale;
-  Real range2;
+  Vec3<T> scale;
+  T range2;
   std::uint32_t* count;
   PERRIN_HD void operator()(std::int64_t c) const {
     const Vec3<std::int32_t> cell = grid.coordinates(std::int32_t(c));
-    const CheckerboardDomain domain(grid, cell, scale);
+    const CheckerboardDomain<T> domain(grid, cell, scale);
     std::uint32_t n = start[c + 1] - start[c];
     for (int k = 1; n > 0 && k < 27; ++k) {
       const std::int32_t other = grid.neighbor(cell, k);
@@ -39,27 +39,27 @@ struct CountStaged {
   }
 };
 
-struct EnergyAndVirial {
+struct CheckerboardSum {
   double energy = 0, virial = 0;
-  PERRIN_HD EnergyAndVirial& operator+=(const EnergyAndVirial& b) {
-    energy += b.energy, virial += b.virial;
+  std::int64_t cores = 0;
+  PERRIN_HD CheckerboardSum& operator+=(const CheckerboardSum& b) {
+    energy += b.energy, virial += b.virial, cores += b.cores;
     return *this;
   }
 };
 
-/// Half of the pair energies and virials of particle i, everything in double.
-template <class E>
-struct TotalsOf {
+/// Of all pairs of atom i, everything in double.
+struct CheckerboardTotalsOf {
   CheckerboardGrid grid;
   const Position* position;
   const std::uint32_t* start;
-  const typename E::Coefficients* table;
+  const PairRow<double>* table;
   std::uint32_t types;
   Vec3<double> scale;
-  PERRIN_HD EnergyAndVirial operator()(std::int64_t i) const {
+  PERRIN_HD CheckerboardSum operator()(std::int64_t i) const {
     const Position p = position[i];
     const Vec3<std::int32_t> cell = grid.cell(p);
-    EnergyAndVirial sum;
+    CheckerboardSum sum;
     for (int k = 0; k < 27; ++k) {
       const std::int32_t c = grid.neighbor(cell, k);
       for (std::uint32_t j = start[c]; j < start[c + 1]; ++j) {
@@ -68,11 +68,15 @@ struct TotalsOf {
                      y = scale.y * double(std::int32_t(p.y - q.y)),
                      z = scale.z * double(std::int32_t(p.z - q.z));
         const double r2 = x * x + y * y + z * z;
-        const auto& of = table[p.type * types + q.type];
-        if (std::int64_t(j) == i || !(r2 < double(of.cutoff2))) continue;
-        const auto pair = E::evaluate(r2, of);
-        sum.energy += 0.5 * pair.energy;
-        sum.virial += 0.5 * pair.force_over_r * r2;
+        const PairRow<double>& row = table[p.type * types + q.type];
+        if (std::int64_t(j) == i) continue;
+        if (r2 < row.core2) {
+          sum.energy += row.core_energy, sum.cores += 1;
+        } else if (r2 < row.cutoff2) {
+          const PairForce<double> pair = AnyPair::uncut(r2, row);
+          sum.energy += pair.energy;
+          sum.virial += pair.force_over_r * r2;
+        }
       }
     }
     return sum;
@@ -80,124 +84,161 @@ struct TotalsOf {
 };
 
 template <class T>
-struct SlotValue {
+struct CheckerboardSlot {
   const T* slot;
   PERRIN_HD T operator()(std::int64_t d) const { return slot[d]; }
 };
 
-}  // namespace detail
+/// Adds what a run has changed to the system's running numbers.
+struct AddToSystem {
+  const double* energy;
+  const std::uint64_t* accepted;
+  SystemView system;
+  PERRIN_HD void operator()(std::int64_t) const {
+    system.energy[0] += *energy;
+    system.accepted[0] += *accepted;
+  }
+};
 
-/// E is a Truncated<…>; `table` has types² entries; `range` is the longest cut-off.
-template <class E>
-class CheckerboardOf final : public Checkerboard {
+struct GatherAtoms {
+  SystemView system;
+  Position* position;
+  std::uint32_t* id;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    position[i] = system.site[i];
+    id[i] = std::uint32_t(i);
+  }
+};
+
+struct ScatterAtoms {
+  const Position* position;
+  const std::uint32_t* id;
+  SystemView system;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Position p = position[i];
+    system.site[id[i]] = p;
+    Position& centre = system.centre[id[i]];
+    centre = {p.x, p.y, p.z, centre.type};
+  }
+};
+
+/// P: the energy of a pair, CutLennardJones or AnyPair. `range`: the longest cut-off.
+template <class P, class T>
+class CheckerboardOf final : public CheckerboardEngine {
  public:
-  CheckerboardOf(const Device& device, const Box& box, const std::vector<Position>& position,
-                 const std::vector<typename E::Coefficients>& table, std::uint32_t types,
-                 double range, const CheckerboardOptions& options)
-      : device_(device),
-        box_(box),
+  CheckerboardOf(System& system, const EngineOptions& options, double range)
+      : system_(system),
+        device_(system.device()),
         options_(options),
         range_(range),
-        types_(types),
-        cells_(checkerboard_cells(box, range, std::int64_t(position.size()))),
-        table_(device, std::span<const typename E::Coefficients>(table)),
-        sort_(device, std::int64_t(position.size()), cells_),
-        position_(device, 0),
-        id_(device, 0),
-        energy_(device, domains()),
-        accepted_(device, domains()),
+        types_(std::uint32_t(system.model().types.size())),
+        position_(device_, system.molecules()),
+        id_(device_, system.molecules()),
         grid_key_(Purpose::metropolis_choice, options.seed),
-        move_key_(Purpose::metropolis_move, options.seed) {
-    set_step(options.step);
-    set_positions(position);
+        move_key_(Purpose::metropolis_move, options.seed),
+        energy_sum_(device_, detail::sum_chunks + 1),
+        accepted_sum_(device_, detail::sum_chunks + 1) {
+    system_changed();
+  }
+
+  void run(std::int64_t first, std::int64_t n) override {
+    energy_.zero();
+    accepted_.zero();
+    for (std::int64_t sweep = first; sweep < first + n; ++sweep) {
+      if (sweep % 256 == 0) measure();
+      const auto plan = checkerboard_plan(grid_key_, std::uint64_t(sweep), cells_);
+      grid_ = plan.grid;
+      sort_.sort(grid_, position_, id_);
+      for (const Vec3<std::int32_t>& color : plan.colors) run_color(view(sweep, color));
+    }
+    double* const energy = energy_sum_.data() + detail::sum_chunks;
+    std::uint64_t* const accepted = accepted_sum_.data() + detail::sum_chunks;
+    sum(device_, "checkerboard energy", domains(), CheckerboardSlot<double>{energy_.data()},
+        energy_sum_, energy);
+    sum(device_, "checkerboard accepted", domains(),
+        CheckerboardSlot<std::uint64_t>{accepted_.data()}, accepted_sum_, accepted);
+    for_each(device_, "checkerboard totals", 1, AddToSystem{energy, accepted, system_.view()});
+  }
+
+  std::int64_t moves_per_cycle() const override { return options_.trials * system_.molecules(); }
+
+  void set_sizes(const MoveSizes& sizes) override {
+    // Further than a domain is wide nothing is accepted.
+    const Vec3<double> box = system_.box();
+    step_ = sizes.translation;
+    for (int a = 0; a < 3; ++a) step_ = std::min(step_, box[a] / cells_[a]);
+  }
+
+  void system_changed() override {
+    kT_ = system_.temperatures().front();
+    const Vec3<std::int32_t> cells = checkerboard_cells(system_.box(), range_, system_.molecules());
+    if (!(cells == cells_)) {
+      cells_ = cells;
+      sort_ = CheckerboardSort(device_, system_.molecules(), cells_);
+      energy_ = Buffer<double>(device_, domains());
+      accepted_ = Buffer<std::uint64_t>(device_, domains());
+    }
+    const double kT = kT_;
+    table_ =
+        Buffer<PairRow<T>>(device_, std::span<const PairRow<T>>(make_rows<T>(system_.model(), kT)));
+    for_each(device_, "checkerboard gather", system_.molecules(),
+             GatherAtoms{system_.view(), position_.data(), id_.data()});
     measure();
   }
 
-  void run(std::int64_t sweeps) override {
-    for (std::int64_t k = 0; k < sweeps; ++k, ++sweep_) {
-      const auto plan = checkerboard_plan(grid_key_, std::uint64_t(sweep_), cells_);
-      grid_ = plan.grid;
-      sort_.sort(grid_, position_, id_);
-      for (const Vec3<std::int32_t>& color : plan.colors) run_color(color);
-    }
-    tried_ +=
-        std::uint64_t(sweeps) * std::uint64_t(options_.trials) * std::uint64_t(position_.size());
+  void update_system() override {
+    for_each(device_, "checkerboard scatter", system_.molecules(),
+             ScatterAtoms{position_.data(), id_.data(), system_.view()});
   }
 
-  std::vector<Position> positions() const override {
-    const auto position = position_.to_host();
-    const auto id = id_.to_host();
-    std::vector<Position> by_id(position.size());
-    for (std::size_t i = 0; i < id.size(); ++i) by_id[id[i]] = position[i];
-    return by_id;
+  Totals totals() override {
+    sort_unshifted();
+    const Buffer<PairRow<double>> table(
+        device_, std::span<const PairRow<double>>(make_rows<double>(system_.model(), kT_)));
+    const auto sums =
+        sum<CheckerboardSum>(device_, "checkerboard totals", position_.size(),
+                             CheckerboardTotalsOf{grid_, position_.data(), sort_.start(),
+                                                  table.data(), types_, scale<double>()});
+    Totals totals;  // every pair was met twice
+    totals.energy = sums.energy / 2;
+    totals.virial = sums.virial / 2;
+    totals.cores = sums.cores / 2;
+    return totals;
   }
 
-  void set_positions(const std::vector<Position>& position) override {
-    std::vector<std::uint32_t> id(position.size());
-    std::iota(id.begin(), id.end(), 0u);
-    position_.assign(position);
-    id_.assign(id);
-    recompute();
-  }
-
-  double energy() const override {
-    return energy_base_ + sum<double>(device_, "checkerboard energy", domains(),
-                                      detail::SlotValue<double>{energy_.data()});
-  }
-
-  CheckerboardTotals recompute() override {
-    grid_ = {{0, 0, 0}, cells_};
-    sort_.sort(grid_, position_, id_);
-    Vec3<double> scale;
-    for (int a = 0; a < 3; ++a) scale[a] = box_.length[a] * 0x1p-32;
-    const auto totals = sum<detail::EnergyAndVirial>(
-        device_, "checkerboard totals", position_.size(),
-        detail::TotalsOf<E>{grid_, position_.data(), sort_.start(), table_.data(), types_, scale});
-    energy_.zero();
-    energy_base_ = totals.energy;
-    return {totals.energy, totals.virial};
-  }
-
-  std::int64_t sweep() const override { return sweep_; }
-  void set_sweep(std::int64_t sweep) override { sweep_ = sweep; }
-  std::uint64_t tried() const override { return tried_; }
-  std::uint64_t accepted() const override {
-    return sum<std::uint64_t>(device_, "checkerboard accepted", domains(),
-                              detail::SlotValue<std::uint64_t>{accepted_.data()});
-  }
-  double step() const override { return step_; }
-  void set_step(double step) override {
-    // Further than a domain is wide nothing is accepted.
-    double largest = box_.length.x / cells_.x;
-    for (int a = 1; a < 3; ++a) largest = std::min(largest, box_.length[a] / cells_[a]);
-    step_ = std::min(step, largest);
-  }
   Vec3<std::int32_t> cells() const override { return cells_; }
   int staged() const override { return staged_; }
 
  private:
   std::int64_t domains() const { return std::int64_t(cells_.x) * cells_.y * cells_.z / 8; }
 
-  Real3 scale() const {
-    return {Real(box_.length.x * 0x1p-32), Real(box_.length.y * 0x1p-32),
-            Real(box_.length.z * 0x1p-32)};
+  template <class U>
+  Vec3<U> scale() const {
+    const Vec3<double>& box = system_.box();
+    return {U(box.x * 0x1p-32), U(box.y * 0x1p-32), U(box.z * 0x1p-32)};
+  }
+
+  void sort_unshifted() {
+    grid_ = {{0, 0, 0}, cells_};
+    sort_.sort(grid_, position_, id_);
   }
 
   /// The shared memory that a domain needs: what is there now, and some for fluctuations. Domains
   /// that do not fit are slower, not wrong.
   void measure() {
+    sort_unshifted();
     const std::int64_t n = std::int64_t(cells_.x) * cells_.y * cells_.z;
     Buffer<std::uint32_t> count(device_, n);
     for_each(device_, "checkerboard staged", n,
-             detail::CountStaged{grid_, position_.data(), sort_.start(), scale(),
-                                 Real(range_ * range_), count.data()});
+             CountStaged<T>{grid_, position_.data(), sort_.start(), scale<T>(), T(range_ * range_),
+                            count.data()});
     const auto host = count.to_host();
     staged_ = int(*std::max_element(host.begin(), host.end()));
-    capacity_ = (staged_ + staged_ / 12 + 24) / 16 * 16;
+    capacity_ = staged_ + staged_ / 16 + 8;
   }
 
-  CheckerboardSweep<E> view(Vec3<std::int32_t> color) {
-    CheckerboardSweep<E> v;
+  CheckerboardSweep<T> view(std::int64_t sweep, Vec3<std::int32_t> color) {
+    CheckerboardSweep<T> v;
     v.grid = grid_;
     v.color = color;
     v.position = position_.data();
@@ -205,56 +246,63 @@ class CheckerboardOf final : public Checkerboard {
     v.start = sort_.start();
     v.table = table_.data();
     v.types = types_;
-    v.scale = scale();
-    for (int a = 0; a < 3; ++a) v.step[a] = Real(step_ / box_.length[a] * 0x1p32);
-    v.range2 = Real(range_ * range_ * (1 + 1e-5));  // rounding must not lose a pair
-    v.list2 = Real((range_ + options_.margin) * (range_ + options_.margin) * (1 + 1e-5));
-    v.margin2 = Real(options_.margin * options_.margin);
-    v.kT = Real(options_.kT);
+    v.scale = scale<T>();
+    for (int a = 0; a < 3; ++a) v.step[a] = T(step_ / system_.box()[a] * 0x1p32);
+    v.range2 = T(range_ * range_ * (1 + 1e-5));  // rounding must not lose a pair
+    v.list2 = T((range_ + options_.margin) * (range_ + options_.margin) * (1 + 1e-5));
+    v.margin2 = T(options_.margin * options_.margin);
+    v.kT = T(kT_);
     v.trials = options_.trials;
     v.key = move_key_;
-    v.sweep = std::uint64_t(sweep_);
+    v.sweep = std::uint64_t(sweep);
     v.energy = energy_.data();
     v.accepted = accepted_.data();
     return v;
   }
 
-  void run_color(Vec3<std::int32_t> color) {
-    const auto v = view(color);
+  void run_color(const CheckerboardSweep<T>& v) {
 #ifdef __CUDACC__
-    if (device_.is_cuda()) {
-      const int lanes = options_.lanes == 0 ? 16 : options_.lanes;
-      if (types_ == 1)
-        lanes == 8 ? run_cuda<8, 12, true>(v)
-                   : (lanes == 16 ? run_cuda<16, 6, true>(v) : run_cuda<32, 3, true>(v));
-      else
-        run_cuda<16, 6, false>(v);
-      return;
-    }
+    if (device_.is_cuda()) return types_ == 1 ? run_cuda<true>(v) : run_cuda<false>(v);
 #endif
-    if (types_ == 1)
-      run_cpu(CheckerboardCpu<E, true>{v});
-    else
-      run_cpu(CheckerboardCpu<E, false>{v});
+    types_ == 1 ? run_cpu(CheckerboardCpu<P, T, true>{v})
+                : run_cpu(CheckerboardCpu<P, T, false>{v});
   }
 
   template <class F>
   void run_cpu(const F& f) const {
     const std::int64_t n = domains();
 #pragma omp parallel for num_threads(device_.threads()) schedule(dynamic, 4) if (n > 8)
-    for (std::int64_t d = 0; d < n; ++d) perrin::detail::run_range(f, d, d + 1);
+    for (std::int64_t d = 0; d < n; ++d) detail::run_range(f, d, d + 1);
   }
 
 #ifdef __CUDACC__
-  template <int Lanes, int Slots, bool OneType>
-  void run_cuda(const CheckerboardSweep<E>& v) {
-    using Kernel = DomainKernel<E, Lanes, Slots, OneType>;
-    const auto kernel = checkerboard_domains<E, Lanes, Slots, OneType>;
+#ifdef CHECKERBOARD_TUNING
+  template <bool OneType>
+  void run_cuda(const CheckerboardSweep<T>& v) {
+    switch (tuning_variant) {
+      case 0: return run_with<16, 6, OneType, 10>(v);
+      case 1: return run_with<16, 6, OneType, 12>(v);
+      case 2: return run_with<16, 6, OneType, 14>(v);
+      default: return run_with<8, 11, OneType, 10>(v);
+    }
+  }
+#else
+  template <bool OneType>
+  void run_cuda(const CheckerboardSweep<T>& v) {
+    run_with<16, 6, OneType, sizeof(T) == 4 ? 12 : 1>(v);
+  }
+#endif
+
+  template <int Lanes, int Slots, bool OneType, int Blocks>
+  void run_with(const CheckerboardSweep<T>& v) {
+    using Kernel = DomainKernel<P, T, Lanes, Slots, OneType>;
+    using Part = Staged<T, OneType>;
+    const auto kernel = checkerboard_domains<P, T, Lanes, Slots, OneType, Blocks>;
     constexpr std::size_t most = 227 * 1024;
-    int capacity = capacity_;
-    while (Kernel::groups * Staged<OneType>::bytes(capacity, Kernel::list_capacity) > most)
-      capacity -= 16;
-    const std::size_t bytes = Staged<OneType>::bytes(capacity, Kernel::list_capacity);
+    constexpr int block = 4 * Lanes;
+    int capacity = (capacity_ + block - 1) / block * block;
+    while (Kernel::groups * Part::bytes(capacity, Kernel::list_capacity) > most) capacity -= block;
+    const std::size_t bytes = Part::bytes(capacity, Kernel::list_capacity);
     const std::size_t shared = Kernel::groups * bytes;
     check_cuda(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
@@ -265,23 +313,22 @@ class CheckerboardOf final : public Checkerboard {
   }
 #endif
 
+  System& system_;
   Device device_;
-  Box box_;
-  CheckerboardOptions options_;
-  double range_, step_ = 0;
+  EngineOptions options_;
+  double range_, kT_ = 1, step_ = 0;
   std::uint32_t types_;
-  Vec3<std::int32_t> cells_;
+  Vec3<std::int32_t> cells_{};
   CheckerboardGrid grid_{};
-  Buffer<typename E::Coefficients> table_;
+  Buffer<PairRow<T>> table_;
   CheckerboardSort sort_;
   Buffer<Position> position_;
   Buffer<std::uint32_t> id_;
-  Buffer<double> energy_;
-  Buffer<std::uint64_t> accepted_;
+  Buffer<double> energy_;           // change in each domain's place, of this run
+  Buffer<std::uint64_t> accepted_;  // likewise
   RunKey grid_key_, move_key_;
-  double energy_base_ = 0;
-  std::int64_t sweep_ = 0;
-  std::uint64_t tried_ = 0;
+  Buffer<double> energy_sum_;
+  Buffer<std::uint64_t> accepted_sum_;
   int staged_ = 0, capacity_ = 0;
 };
 

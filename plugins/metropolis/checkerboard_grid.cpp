@@ -9,22 +9,18 @@
 
 namespace perrin::metropolis {
 
-Vec3<std::int32_t> checkerboard_cells(const Box& box, double range, std::int64_t particles) {
-  if (box.dimension != 3 || !box.orthogonal() || !box.periodic[0] || !box.periodic[1] ||
-      !box.periodic[2])
-    throw UserError(
-        "engine \"checkerboard\" needs an orthogonal box in three dimensions, periodic along every "
-        "axis; take \"pipelined\" for others");
+Vec3<std::int32_t> checkerboard_cells(const Vec3<double>& box, double range,
+                                      std::int64_t particles) {
   Vec3<std::int32_t> cells;
   for (int a = 0; a < 3; ++a) {
-    const double fit = box.length[a] / (2 * range);
+    const double fit = box[a] / (2 * range);
     if (!(fit >= 2))
       throw UserError(fmt::format(
           "engine \"checkerboard\" needs box edges of at least 4 cut-offs ({:g}); edge {} is {:g}",
-          4 * range, "xyz"[a], box.length[a]));
+          4 * range, "xyz"[a], box[a]));
     cells[a] = 2 * std::int32_t(std::min(fit, 512.0));
     // A cell may be a unit narrower than the average; it must not be narrower than the range.
-    const double narrowest = (0x1p32 / cells[a] - 1) * box.length[a] * 0x1p-32;
+    const double narrowest = (0x1p32 / cells[a] - 1) * box[a] * 0x1p-32;
     if (narrowest < range && cells[a] > 4) cells[a] -= 2;
   }
   // A thin gas: larger domains, still with a few particles each.

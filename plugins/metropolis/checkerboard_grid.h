@@ -3,16 +3,15 @@
 
 #include <array>
 
-#include "engine/box.h"
 #include "plugins/metropolis/checkerboard_model.h"
 
 namespace perrin::metropolis {
 
 /// Even numbers of cells, as many as have edges of at least `range`, but not many more than
-/// particles. Throws UserError where the box
-/// is not orthogonal, periodic and three-dimensional with edges of at least four ranges: then a
-/// domain would see an image of itself.
-Vec3<std::int32_t> checkerboard_cells(const Box& box, double range, std::int64_t particles);
+/// particles. Throws UserError where an edge of
+/// the box is shorter than four ranges: then a domain would see an image of itself.
+Vec3<std::int32_t> checkerboard_cells(const Vec3<double>& box, double range,
+                                      std::int64_t particles);
 
 struct CheckerboardPlan {
   CheckerboardGrid grid;

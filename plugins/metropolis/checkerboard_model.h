@@ -2,8 +2,10 @@
 // random numbers of a trial and the energy of a pair.
 #pragma once
 
+#include <cmath>
+
 #include "engine/real.h"
-#include "forces/device_math.h"
+#include "plugins/metropolis/pair_energy.h"
 #include "rng/keyed.h"
 
 namespace perrin::metropolis {
@@ -46,20 +48,21 @@ struct CheckerboardGrid {
 };
 
 /// A cell in which particles are being moved. Local coordinates are relative to its centre: as
-/// integers they are exact, as Real good to 2^-24 of a few cells.
+/// integers they are exact, as T rounded once, to 2^-24 of a few cells in single precision.
+template <class T>
 struct CheckerboardDomain {
   Vec3<std::uint32_t> center, half, width;  // fixed-point units
-  Real3 scale;                              // length per unit
-  Real3 reach;                              // half of the width as length
+  Vec3<T> scale;                            // length per unit
+  Vec3<T> reach;                            // half of the width as length
 
-  PERRIN_HD CheckerboardDomain(const CheckerboardGrid& g, Vec3<std::int32_t> c, Real3 length)
+  PERRIN_HD CheckerboardDomain(const CheckerboardGrid& g, Vec3<std::int32_t> c, Vec3<T> length)
       : scale(length) {
     for (int a = 0; a < 3; ++a) {
       const std::uint32_t lower = CheckerboardGrid::lower(c[a], g.shift[a], g.cells[a]);
       width[a] = CheckerboardGrid::lower(c[a] + 1, g.shift[a], g.cells[a]) - lower;
       half[a] = width[a] / 2;
       center[a] = lower + half[a];
-      reach[a] = Real(half[a] + 1) * scale[a];
+      reach[a] = T(half[a] + 1) * scale[a];
     }
   }
   PERRIN_HD Vec3<std::int32_t> local(const Position& p) const {
@@ -70,35 +73,36 @@ struct CheckerboardDomain {
     return std::uint32_t(p.x) + half.x < width.x && std::uint32_t(p.y) + half.y < width.y &&
            std::uint32_t(p.z) + half.z < width.z;
   }
-  PERRIN_HD Real3 point(Vec3<std::int32_t> p) const {
-    return {Real(p.x) * scale.x, Real(p.y) * scale.y, Real(p.z) * scale.z};
+  PERRIN_HD Vec3<T> point(Vec3<std::int32_t> p) const {
+    return {T(p.x) * scale.x, T(p.y) * scale.y, T(p.z) * scale.z};
   }
   /// The square of the distance of a local point from the domain.
-  PERRIN_HD Real beyond2(Real3 r) const {
-    Real sum = 0;
+  PERRIN_HD T beyond2(Vec3<T> r) const {
+    T sum = 0;
     for (int a = 0; a < 3; ++a) {
-      const Real out = std::fabs(r[a]) - reach[a];
-      sum += out > Real(0) ? out * out : Real(0);
+      const T out = std::fabs(r[a]) - reach[a];
+      sum += out > T(0) ? out * out : T(0);
     }
     return sum;
   }
 };
 
 /// One trial: where to, and the largest energy change that is accepted.
+template <class T>
 struct CheckerboardTrial {
   Vec3<std::int32_t> move;
-  Real threshold;
+  T threshold;
 
   /// `step`: the largest displacement along each axis in fixed-point units. The numbers, and so the
   /// attempted moves, have the same bits on every device.
   PERRIN_HD static CheckerboardTrial draw(const RunKey& key, std::uint64_t sweep, std::uint32_t id,
-                                          std::uint32_t trial, Real3 step, Real kT) {
+                                          std::uint32_t trial, Vec3<T> step, T kT) {
     auto random = keyed<Philox>(key, sweep, id, trial);
     CheckerboardTrial t;
-    t.move.x = std::int32_t(std::rint(exact::multiply(random.symmetric<Real>(), step.x)));
-    t.move.y = std::int32_t(std::rint(exact::multiply(random.symmetric<Real>(), step.y)));
-    t.move.z = std::int32_t(std::rint(exact::multiply(random.symmetric<Real>(), step.z)));
-    t.threshold = exact::multiply(kT, random.exponential<Real>());
+    t.move.x = std::int32_t(std::rint(exact::multiply(random.symmetric<T>(), step.x)));
+    t.move.y = std::int32_t(std::rint(exact::multiply(random.symmetric<T>(), step.y)));
+    t.move.z = std::int32_t(std::rint(exact::multiply(random.symmetric<T>(), step.z)));
+    t.threshold = exact::multiply(kT, random.exponential<T>());
     return t;
   }
 };
@@ -110,24 +114,25 @@ PERRIN_HD Vec3<std::int32_t> displaced(Vec3<std::int32_t> p, Vec3<std::int32_t> 
 }
 
 /// Where unused places of a list point to: beyond every cut-off.
-constexpr Real checkerboard_far = Real(1e9);
+template <class T>
+constexpr T checkerboard_far = T(1e9);
 
 /// What one colour of one sweep works on.
-template <class E>
+template <class T>
 struct CheckerboardSweep {
   CheckerboardGrid grid;
   Vec3<std::int32_t> color;  // parity of the active cells
   Position* position;        // sorted by (cell, id)
   const std::uint32_t* id;
   const std::uint32_t* start;  // of each cell; count() + 1
-  const typename E::Coefficients* table;
+  const PairRow<T>* table;
   std::uint32_t types;
-  Real3 scale;   // length per fixed-point unit
-  Real3 step;    // largest displacement, fixed-point units
-  Real range2;   // square of the longest cut-off
-  Real list2;    // square of the radius of the lists of candidates
-  Real margin2;  // square of how far a particle may go from where its list was made
-  Real kT;
+  Vec3<T> scale;  // length per fixed-point unit
+  Vec3<T> step;   // largest displacement, fixed-point units
+  T range2;       // square of the longest cut-off
+  T list2;        // square of the radius of the lists of candidates
+  T margin2;      // square of how far a particle may go from where its list was made
+  T kT;
   int trials;  // of each particle, one after the other
   RunKey key;
   std::uint64_t sweep;
@@ -140,13 +145,16 @@ struct CheckerboardSweep {
     const std::int32_t i = std::int32_t(d), row = i / nx;
     return {2 * (i - row * nx) + color.x, 2 * (row % ny) + color.y, 2 * (row / ny) + color.z};
   }
+};
 
-  /// The energy of a pair at distance² r2, 0 beyond its cut-off. Bounded, so that the difference of
-  /// the energies of two overlapping states is a number.
-  PERRIN_HD static Real pair_energy(Real r2, const typename E::Coefficients& c) {
-    const Real e = E::evaluate(r2, c).energy;
-    const Real bounded = e < Real(1e15) ? e : Real(1e15);
-    return r2 < c.cutoff2 ? bounded : Real(0);
+/// Lennard-Jones with a cut-off (shifted by c, if at all) and no core.
+struct CutLennardJones {
+  template <class T>
+  PERRIN_HD static T energy(T r2, const PairRow<T>& p) {
+    const T s2 = scaled_inverse2(r2, p.a);
+    const T s6 = s2 * s2 * s2, scaled = p.b * s6;
+    const T u = scaled * s6 - scaled + p.c;
+    return r2 < p.cutoff2 ? u : T(0);
   }
 };
 

@@ -1,0 +1,60 @@
+#include "plugins/metropolis/checkerboard.h"
+
+#include <fmt/format.h>
+
+#include "plugins/metropolis/checkerboard_engine.h"
+
+namespace perrin::metropolis {
+namespace {
+
+/// The longest cut-off. Throws where a pair has none.
+double longest_range(const Model& model) {
+  double range = 0;
+  const auto rows = make_rows<double>(model, model.kT);
+  for (std::size_t k = 0; k < model.pairs.size(); ++k) {
+    if (model.pairs[k].cutoff <= 0 && model.pairs[k].kind != PairKind::wca)
+      throw UserError(fmt::format(
+          "engine \"checkerboard\" needs a cut-off for every pair of types; {}, {} has none",
+          model.types[k / model.types.size()], model.types[k % model.types.size()]));
+    range = std::max({range, std::sqrt(rows[k].cutoff2), std::sqrt(rows[k].core2)});
+  }
+  return range;
+}
+
+bool only_lennard_jones(const Model& model) {
+  return std::all_of(model.pairs.begin(), model.pairs.end(), [](const PairParameters& p) {
+    return (p.kind == PairKind::lennard_jones || p.kind == PairKind::wca) && p.core == 0;
+  });
+}
+
+template <class P>
+std::unique_ptr<CheckerboardEngine> make(System& system, const EngineOptions& options,
+                                         double range) {
+  if (options.single_precision)
+    return std::make_unique<CheckerboardOf<P, float>>(system, options, range);
+  return std::make_unique<CheckerboardOf<P, double>>(system, options, range);
+}
+
+}  // namespace
+
+std::unique_ptr<CheckerboardEngine> make_checkerboard(System& system,
+                                                      const EngineOptions& options) {
+  const Model& model = system.model();
+  if (!model.atoms_only())
+    throw UserError(
+        "engine \"checkerboard\" moves atoms only (molecules of one site at the centre); take "
+        "\"pipelined\" for molecules");
+  if (system.replicas() > 1)
+    throw UserError(fmt::format(
+        "engine \"checkerboard\" is for one large system, not {} replicas; take \"pipelined\"",
+        system.replicas()));
+  if (options.random_order)
+    throw UserError(
+        "engine \"checkerboard\" moves the atoms of a domain one after the other: order "
+        "\"random\" is for the other engines");
+  const double range = longest_range(model);
+  return only_lennard_jones(model) ? make<CutLennardJones>(system, options, range)
+                                   : make<AnyPair>(system, options, range);
+}
+
+}  // namespace perrin::metropolis
