@@ -17,7 +17,8 @@ struct LaneGroup {
   int lane;         // in the group
   unsigned offset;  // of the group in the warp
 
-  __device__ LaneGroup() : lane(int(threadIdx.x) % Lanes), offset(threadIdx.x % 32 / Lanes * Lanes) {}
+  __device__ LaneGroup()
+      : lane(int(threadIdx.x) % Lanes), offset(threadIdx.x % 32 / Lanes * Lanes) {}
 
   /// One bit per lane of the group.
   __device__ __forceinline__ unsigned ballot(bool bit) const {
@@ -25,8 +26,12 @@ struct LaneGroup {
     if constexpr (Lanes == 32) return word;
     return (word >> offset) & ((1u << (Lanes % 32)) - 1);
   }
-  __device__ __forceinline__ int before(unsigned bits) const { return __popc(bits & ((1u << lane) - 1)); }
-  __device__ __forceinline__ static int warp_max(int value) { return __reduce_max_sync(all, value); }
+  __device__ __forceinline__ int before(unsigned bits) const {
+    return __popc(bits & ((1u << lane) - 1));
+  }
+  __device__ __forceinline__ static int warp_max(int value) {
+    return __reduce_max_sync(all, value);
+  }
   template <class T>
   __device__ __forceinline__ static T sum(T value) {
     for (int k = Lanes / 2; k > 0; k /= 2) value += __shfl_xor_sync(all, value, k);
@@ -49,7 +54,8 @@ struct LaneGroup {
 template <class T, bool OneType>
 struct Staged {
   T *x, *y, *z;
-  std::uint32_t *first, *base;  // of the 27 cells: offsets in the sequence of all, and memory - offset
+  std::uint32_t *first,
+      *base;  // of the 27 cells: offsets in the sequence of all, and memory - offset
   std::uint16_t* list;
   std::uint16_t* type;
 
@@ -59,9 +65,13 @@ struct Staged {
     return (size + 15) / 16 * 16;
   }
   __device__ Staged(char* memory, int capacity, int list_capacity)
-      : x(reinterpret_cast<T*>(memory)), y(x + capacity), z(y + capacity),
-        first(reinterpret_cast<std::uint32_t*>(z + capacity)), base(first + 28),
-        list(reinterpret_cast<std::uint16_t*>(base + 28)), type(list + list_capacity) {}
+      : x(reinterpret_cast<T*>(memory)),
+        y(x + capacity),
+        z(y + capacity),
+        first(reinterpret_cast<std::uint32_t*>(z + capacity)),
+        base(first + 28),
+        list(reinterpret_cast<std::uint16_t*>(base + 28)),
+        type(list + list_capacity) {}
 };
 
 /// P: the energy of a pair, CutLennardJones or AnyPair.
@@ -73,8 +83,13 @@ class DomainKernel {
   using Coefficients = PairRow<T>;
 
   __device__ DomainKernel(const CheckerboardSweep<T>& v, char* memory, int capacity, std::int64_t d)
-      : v_(v), real_(d < v.domains()), d_(real_ ? d : 0), cell_(v.domain(d_)),
-        domain_(v.grid, cell_, v.scale), s_(memory, capacity, list_capacity), capacity_(capacity),
+      : v_(v),
+        real_(d < v.domains()),
+        d_(real_ ? d : 0),
+        cell_(v.domain(d_)),
+        domain_(v.grid, cell_, v.scale),
+        s_(memory, capacity, list_capacity),
+        capacity_(capacity),
         coefficients_(v.table[0]) {}
 
   __device__ __forceinline__ void run() {
@@ -159,7 +174,8 @@ class DomainKernel {
     return s_.base[k] + std::uint32_t(t);
   }
 
-  __device__ __forceinline__ const Coefficients& coefficients(std::uint32_t type, std::uint32_t other) const {
+  __device__ __forceinline__ const Coefficients& coefficients(std::uint32_t type,
+                                                              std::uint32_t other) const {
     if constexpr (OneType) return coefficients_;
     return v_.table[type * v_.types + other];
   }
@@ -186,8 +202,8 @@ class DomainKernel {
         other = {s_.x[t], s_.y[t], s_.z[t]};
         if constexpr (!OneType) other_type = s_.type[t];
       }
-      const T e = P::energy(distance2(r, other.x, other.y, other.z),
-                                                       coefficients(type, other_type));
+      const T e =
+          P::energy(distance2(r, other.x, other.y, other.z), coefficients(type, other_type));
       if (t != p) sum += e;
     }
     __syncwarp();
@@ -223,7 +239,8 @@ class DomainKernel {
         const int t = t0 + looked * Lanes + 4 * group_.lane;
         const Quad x = quad(s_.x + t), y = quad(s_.y + t), z = quad(s_.z + t);
 #pragma unroll
-        for (int k = 0; k < 4; ++k) bits = append_near(bits, r, x.at[k], y.at[k], z.at[k], v_.list2);
+        for (int k = 0; k < 4; ++k)
+          bits = append_near(bits, r, x.at[k], y.at[k], z.at[k], v_.list2);
       }
       const int found = __popc(bits);
       const int end = Group::running_sum(found, group_.lane);
@@ -247,8 +264,8 @@ class DomainKernel {
       const int of = (sequence + group_.lane) / v_.trials;
       const std::uint32_t id = of < own_ ? v_.id[begin_ + of] : 0;
       drawn_ = CheckerboardTrial<T>::draw(v_.key, v_.sweep, id,
-                                       std::uint32_t(sequence + group_.lane - of * v_.trials),
-                                       v_.step, v_.kT);
+                                          std::uint32_t(sequence + group_.lane - of * v_.trials),
+                                          v_.step, v_.kT);
     }
     return {{Group::from(drawn_.move.x, from), Group::from(drawn_.move.y, from),
              Group::from(drawn_.move.z, from)},
@@ -285,9 +302,8 @@ class DomainKernel {
       T sum = 0;
 #pragma unroll
       for (int k = 0; k < Slots; ++k)
-        sum += P::energy(
-            distance2(to, x[k], y[k], z[k]),
-            OneType ? coefficients_ : v_.table[row[OneType ? 0 : k]]);
+        sum += P::energy(distance2(to, x[k], y[k], z[k]),
+                         OneType ? coefficients_ : v_.table[row[OneType ? 0 : k]]);
       return sum;
     };
 

@@ -2,6 +2,8 @@
 // a time.
 #pragma once
 
+#include <cstdint>
+
 #include "engine/parallel.h"
 #include "plugins/metropolis/checkerboard_model.h"
 
@@ -70,35 +72,40 @@ struct CheckerboardCpu {
     staged.n = 0;
     for (int k = 0; k < 27; ++k) {
       const std::int32_t c = v.grid.neighbor(cell, k);
-      for (std::uint32_t i = v.start[c]; i < v.start[c + 1]; ++i) {
+      const std::uint32_t begin = v.start[c], end = v.start[c + 1];
+      if (staged.n + std::int64_t(end - begin) > capacity) {
+        crowded = true;
+        return;
+      }
+      // All are written, those that count are kept: no branch to guess.
+      for (std::uint32_t i = begin; i < end; ++i) {
         const Vec3<T> r = domain.point(domain.local(v.position[i]));
-        if (k > 0 && domain.beyond2(r) >= v.range2) continue;
-        if (staged.n == capacity) {
-          crowded = true;
-          return;
-        }
+        const int n = staged.n;
         staged.append(r, v.position[i].type);
+        staged.n = n + (k == 0 || domain.beyond2(r) < v.range2 ? 1 : 0);
       }
     }
     staged.pad();
   }
 
+  /// A bit in `bits` for each of sixteen particles that is near r.
+  PERRIN_HD std::uint32_t near_bits(Vec3<T> r, const Points& p, int k0) const {
+    std::uint32_t bits = 0;
+#pragma omp simd simdlen(width) reduction(| : bits)
+    for (int k = 0; k < width; ++k)
+      bits |= distance2(r, p.x[k0 + k], p.y[k0 + k], p.z[k0 + k]) < v.list2 ? 1u << k : 0u;
+    return bits;
+  }
+
   PERRIN_HD void find_near(Vec3<T> r, int self, const Points& staged, Points& near) const {
-    T d2[capacity + width];
-    const int padded = (staged.n + width - 1) / width * width;
-#pragma omp simd simdlen(width)
-    for (int k = 0; k < padded; ++k) d2[k] = distance2(r, staged.x[k], staged.y[k], staged.z[k]);
-    d2[self] = checkerboard_far<T>;
-    std::uint16_t list[capacity + 1];
-    int n = 0;
-    for (int k = 0; k < staged.n; ++k) {
-      list[n] = std::uint16_t(k);
-      n += d2[k] < v.list2 ? 1 : 0;
-    }
     near.n = 0;
-    for (int k = 0; k < n; ++k) {
-      const int t = list[k];
-      near.append({staged.x[t], staged.y[t], staged.z[t]}, staged.type[t]);
+    for (int k0 = 0; k0 < staged.n; k0 += width) {
+      std::uint32_t bits = near_bits(r, staged, k0);
+      if (self - k0 < width && self >= k0) bits &= ~(1u << (self - k0));
+      for (; bits != 0; bits &= bits - 1) {
+        const int k = k0 + __builtin_ctz(bits);
+        near.append({staged.x[k], staged.y[k], staged.z[k]}, staged.type[k]);
+      }
     }
     near.pad();
   }

@@ -218,6 +218,13 @@ class CheckerboardOf final : public CheckerboardEngine {
     return {U(box.x * 0x1p-32), U(box.y * 0x1p-32), U(box.z * 0x1p-32)};
   }
 
+  /// Of the lists of candidates beyond the range. Left to us: what a particle strays in its trials,
+  /// within reason.
+  double margin() const {
+    if (options_.margin > 0) return options_.margin;
+    return std::min(1.6 * step_ * std::sqrt(1 + 0.4 * options_.trials), 0.16 * range_);
+  }
+
   void sort_unshifted() {
     grid_ = {{0, 0, 0}, cells_};
     sort_.sort(grid_, position_, id_);
@@ -249,8 +256,8 @@ class CheckerboardOf final : public CheckerboardEngine {
     v.scale = scale<T>();
     for (int a = 0; a < 3; ++a) v.step[a] = T(step_ / system_.box()[a] * 0x1p32);
     v.range2 = T(range_ * range_ * (1 + 1e-5));  // rounding must not lose a pair
-    v.list2 = T((range_ + options_.margin) * (range_ + options_.margin) * (1 + 1e-5));
-    v.margin2 = T(options_.margin * options_.margin);
+    v.list2 = T((range_ + margin()) * (range_ + margin()) * (1 + 1e-5));
+    v.margin2 = T(margin() * margin());
     v.kT = T(kT_);
     v.trials = options_.trials;
     v.key = move_key_;
@@ -280,10 +287,14 @@ class CheckerboardOf final : public CheckerboardEngine {
   template <bool OneType>
   void run_cuda(const CheckerboardSweep<T>& v) {
     switch (tuning_variant) {
-      case 0: return run_with<16, 6, OneType, 10>(v);
-      case 1: return run_with<16, 6, OneType, 12>(v);
-      case 2: return run_with<16, 6, OneType, 14>(v);
-      default: return run_with<8, 11, OneType, 10>(v);
+      case 0:
+        return run_with<16, 6, OneType, 10>(v);
+      case 1:
+        return run_with<16, 6, OneType, 12>(v);
+      case 2:
+        return run_with<16, 6, OneType, 14>(v);
+      default:
+        return run_with<8, 11, OneType, 10>(v);
     }
   }
 #else

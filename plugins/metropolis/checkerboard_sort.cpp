@@ -104,7 +104,7 @@ void CheckerboardSort::sort(const CheckerboardGrid& grid, Buffer<Position>& posi
 #endif
   for_each(device_, "checkerboard rank", n,
            Rank{entry_.data(), cell_.data(), start_.data(), position.data(), sorted_.data(),
-                       sorted_id_.data()});
+                sorted_id_.data()});
   position.swap(sorted_);
   id.swap(sorted_id_);
 }
