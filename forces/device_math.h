@@ -37,12 +37,26 @@ PERRIN_HD T inverse_sqrt(T x) {
   }
 }
 
-/// 1/x for x ≥ 0, by way of the inverse square root, which the truncations need as well.
+/// 1/x for x ≥ 0; finite or infinite at 0. In float on the GPU by way of the inverse square root,
+/// which is one instruction there; on the CPU an estimate from the exponent (within 5.1 %), a
+/// third-order and a second-order step: within 8·10⁻⁸, in half the time of an inverse square root.
 template <class T>
 PERRIN_HD T reciprocal(T x) {
   if constexpr (std::is_same_v<T, float>) {
+#ifdef __CUDA_ARCH__
     const T y = inverse_sqrt(x);
     return y * y;
+#else
+    // The order of non-negative floats is that of their bits; 0x179abe15 is 10⁻²⁴ (see above).
+    std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+    bits = bits > 0x179abe15u ? bits : 0x179abe15u;
+    const float z = std::bit_cast<float>(bits);
+    float y = std::bit_cast<float>(0x7ef311c7u - bits);
+    float e = 1.0f - z * y;
+    y += y * (e + e * e);
+    e = 1.0f - z * y;
+    return y + y * e;
+#endif
   } else {
     return T(1) / x;
   }
