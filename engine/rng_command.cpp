@@ -27,7 +27,8 @@ int rng_command(int argc, char** argv) {
                  "keyed, phillips, state or shared (default: the generator's usual one)");
   app.add_option("--pattern", settings.pattern,
                  "particles, particle, pairs, rows, columns or sequence");
-  app.add_option("--count", count, "number of words (default: without end)");
+  app.add_option("--count", count, "number of words (default: without end)")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--list", list, "print the names of the generators");
   try {
     app.parse(argc, argv);

@@ -8,14 +8,15 @@ import time
 
 GENERATORS = ["saru", "tea", "sarutea", "philox", "threefry", "hybrid_taus", "ran2", "lcg",
               "park_miller", "mt607", "lagged_fibonacci"]
-DURATION = 13000.0  # ns: 7.8 relaxation times
 FRAMES = 520
 
 options = argparse.ArgumentParser(description=__doc__)
 options.add_argument("--perrin", default="perrin", help="the program")
 options.add_argument("--device", default="auto")
 options.add_argument("--timestep", type=float, default=0.001, help="ns; the experiment's: 0.001")
+options.add_argument("--duration", type=float, default=13000.0, help="ns; 13000 are 7.8 relaxation times")
 options.add_argument("--particles", type=int, default=10000)
+options.add_argument("--seed", type=int, default=1)
 options.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out"))
 options.add_argument("generators", nargs="*", default=GENERATORS)
 options = options.parse_args()
@@ -29,14 +30,14 @@ with open(positions, "w") as start:
                 "Properties=species:S:1:pos:R:3\n")
     start.write("A 10 0 0\n" * options.particles)
 
-steps = round(DURATION / options.timestep)
+steps = round(options.duration / options.timestep)
 for generator in options.generators:
     begin = time.time()
     command = [options.perrin, "run", str(here / "job.json"), "--overwrite", "--quiet",
                "--device", options.device, "--output-dir", str(options.output / generator)]
     for setting in (f"system.path={positions}", f"stages[0].integrator.rng={generator}",
                     f"stages[0].integrator.timestep={options.timestep}",
-                    f"stages[0].steps={steps}",
+                    f"stages[0].steps={steps}", f"seed={options.seed}",
                     f"observers[0].stride={max(1, steps // FRAMES)}"):
         command += ["--set", setting]
     if subprocess.run(command).returncode != 0:

@@ -69,7 +69,7 @@ struct Move {
   const std::uint64_t* step;
   Push push;
   bool keep_forces;     // of a fused trap
-  Real3* previous;      // noise of the last step, by id; nullptr: ermak_mccammon
+  Real4* previous;      // noise of the last step, by id; nullptr: ermak_mccammon
   double* heat;         // nullptr: not counted
   Real3* displacement;  // of this step, by id; where heat is counted
   Real limit;
@@ -92,18 +92,18 @@ struct Move {
     if (Plain || mobile.moves(p.type)) {
       auto g = noise.local(now.step, now.id);
       const NoiseLaw draws = Plain ? NoiseLaw{true, true, true, law.uniform} : law;
-      Real3 r = draws.draw(g);
+      const Real3 fresh = draws.draw(g);
       noise.store(now.id, g);
-      if (!Plain && previous != nullptr) {
-        const Real3 last = previous[now.id];
-        previous[now.id] = r;
-        r = Real(0.5) * (last + r);
-      }
+      Real3 r = fresh;
+      if (!Plain && previous != nullptr) r = Real(0.5) * (previous[now.id].xyz() + fresh);
       const Mobility m = Plain ? mobility.all : mobility.of(p.type, now.id);
       const Real root = Plain ? temperature.root_from : temperature.root(now.step);
       const Real3 force = Plain ? at(p, now, i) : mobile.along(at(p, now, i));
       const Real3 d = m.drift * force + m.spread * root * r;
       displace(p, i, d);
+      // Only now: on an H200 a store close behind the load of the same line makes both crawl (8
+      // times slower, measured).
+      if (!Plain && previous != nullptr) previous[now.id] = {fresh.x, fresh.y, fresh.z, Real(0)};
       if (!Plain && heat != nullptr) {
         heat[i] -= 0.5 * double(dot(force, d));
         displacement[now.id] = d;
@@ -167,10 +167,11 @@ struct FirstNoise {
   RunKey key;
   NoiseLaw law;
   std::uint64_t step;
-  Real3* previous;
+  Real4* previous;
   PERRIN_HD void operator()(std::int64_t id) const {
     auto g = keyed<Philox>(key, step, std::uint32_t(id), 1);
-    previous[id] = law.draw(g);
+    const Real3 r = law.draw(g);
+    previous[id] = {r.x, r.y, r.z, Real(0)};
   }
 };
 
@@ -200,7 +201,7 @@ class Brownian : public Integrator {
     }
     if (settings_.tally_heat) displacement_ = Buffer<Real3>(device, n);
     if (settings_.method == "leimkuhler_matthews") {
-      previous_ = Buffer<Real3>(device, n);
+      previous_ = Buffer<Real4>(device, n);
       for_each(device, "brownian: first noise", n,
                FirstNoise{RunKey(Purpose::brownian, simulation.seed), bath_.law(),
                           simulation.step(), previous_.data()});
@@ -235,7 +236,7 @@ class Brownian : public Integrator {
     };
     bool done = false;
     // Generators with states in memory are bound by that: the general kernel is enough for them.
-    if constexpr (follows_step<Stream>)
+    if constexpr (follows_step<Stream> || std::is_same_v<Stream, NoNoise>)
       if (plain(simulation)) {
         for_each_loaded(device, "brownian: move", p.n, mover(std::true_type{}));
         done = true;
@@ -294,7 +295,7 @@ class Brownian : public Integrator {
   const HarmonicTrap* trap_ = nullptr;  // where it is fused
   CoefficientTable<Mobility> mobility_;
   std::optional<Stream> stream_;
-  Buffer<Real3> previous_;      // noise, by id
+  Buffer<Real4> previous_;      // noise, by id
   Buffer<Real3> displacement_;  // of a step, by id
 };
 

@@ -167,7 +167,7 @@ int brownian(const Options& options) {
       return subject.step_time(simulation, c, settings, options.seconds);
     };
     subject.line("free", n, 2 * place + 4, time(Json::object()));
-    subject.line("leimkuhler_matthews", n, 2 * place + 4 + 6 * int(sizeof(Real)),
+    subject.line("leimkuhler_matthews", n, 2 * place + 4 + 2 * word,
                  time({{"method", "leimkuhler_matthews"}}));
     subject.line("uniform_noise", n, 2 * place + 4, time({{"noise", "uniform"}}));
     subject.line("no_noise", n, 2 * place + 4, time({{"temperature", 0}}));
