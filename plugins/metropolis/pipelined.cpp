@@ -198,7 +198,9 @@ class Pipelined final : public MoveEngine {
     double with_old[group_size * group_size], with_new[group_size * group_size];
     const WithinGroup<T, E> within{v,     rows.data(), v.site + begin, fresh_.data(),
                                    first, moves,       with_old,       with_new};
-#pragma omp parallel num_threads(system_.device().threads())
+    // Waking the threads costs more than a small group, above all where other programs hold the
+    // cores.
+#pragma omp parallel num_threads(system_.device().threads()) if (others * (end - begin) > 1 << 19)
     {
 #pragma omp for schedule(dynamic) nowait
       for (std::int64_t p = 0; p < portions; ++p) detail::run_range(outside, p, p + 1);
@@ -243,10 +245,13 @@ class Pipelined final : public MoveEngine {
   template <class T, class E, int S>
   void launch_cycles(std::int64_t first, std::int64_t n) {
     const Device& device = system_.device();
-    const auto host_rows = rows_of<T>();
-    Buffer<PairRow<T>> rows(device, std::span<const PairRow<T>>(host_rows));
     const SystemView view = system_.view();
     Pipeline<T> p{};
+    Buffer<PairRow<T>>& rows = kept_rows<T>();
+    if (rows.size() == 0) {
+      const auto host_rows = rows_of<T>();
+      rows = Buffer<PairRow<T>>(device, std::span<const PairRow<T>>(host_rows));
+    }
     p.view = view;
     p.law = MoveLaw(options_.seed, sizes_, system_.box());
     p.scale = Scale<T>::of(system_.box());
@@ -267,7 +272,14 @@ class Pipelined final : public MoveEngine {
       launch_one<T, E, S>(p);
       done += cycles;
     }
-    device.synchronize();  // the rows are in use
+  }
+
+  template <class T>
+  Buffer<PairRow<T>>& kept_rows() {
+    if constexpr (std::is_same_v<T, float>)
+      return float_rows_;
+    else
+      return double_rows_;
   }
 
   template <class T>
@@ -324,6 +336,8 @@ class Pipelined final : public MoveEngine {
   }
 
   static constexpr std::uint32_t most_band = 3;
+  Buffer<PairRow<float>> float_rows_;
+  Buffer<PairRow<double>> double_rows_;
   Buffer<std::uint32_t> schedule_;
   Buffer<unsigned long long> words_;
   Buffer<double> change_on_device_;

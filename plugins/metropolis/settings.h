@@ -88,7 +88,7 @@ struct RdfSettings {
   int bins = 200;
   double range = 0;
   std::int64_t interval = 10, rows = 0;
-  std::string csv;
+  std::string file = "rdf.h5", csv;
 };
 template <class D>
 void describe(D& d, RdfSettings& s) {
@@ -98,15 +98,16 @@ void describe(D& d, RdfSettings& s) {
              "cycles from one configuration counted to the next");
   d.optional("rows", s.rows, NonNegative{},
              "cycles averaged into one row of the file; 0: one row for the whole run");
+  d.optional("file", s.file, Any{}, "H5MD observables r and g_A-B");
   d.optional("csv", s.csv, Any{}, "also write the average as text here: \"distribution.csv\"");
 }
 
-struct TrajectorySettings {
+struct FramesSettings {
   std::string file = "trajectory.h5";
   std::int64_t interval = 100;
 };
 template <class D>
-void describe(D& d, TrajectorySettings& s) {
+void describe(D& d, FramesSettings& s) {
   d.optional("file", s.file, Any{}, "H5MD, relative to the output directory");
   d.optional("interval", s.interval, Positive{}, "cycles from one frame to the next");
 }
@@ -114,7 +115,8 @@ void describe(D& d, TrajectorySettings& s) {
 struct MetropolisSettings {
   std::string engine = "pipelined";
   std::string precision = "single";
-  std::int64_t cycles = 0, equilibration = 0;
+  std::optional<std::int64_t> cycles;
+  std::int64_t equilibration = 0;
   std::optional<double> temperature;
   std::vector<double> temperatures;
   std::int64_t replicas = 1, exchange = 0;
@@ -128,7 +130,7 @@ struct MetropolisSettings {
   std::optional<Vec3<double>> box;
   std::string start = "lattice";
   // Moves.
-  double translation = 0, rotation = 0;
+  std::optional<double> translation, rotation;
   std::string order = "sequential";
   std::optional<TuneSettings> tune;
   std::optional<VolumeSettings> volume;
@@ -139,7 +141,7 @@ struct MetropolisSettings {
   std::int64_t stride = 10, recompute = 1000;
   bool pressure = false;
   std::optional<RdfSettings> rdf;
-  std::optional<TrajectorySettings> trajectory;
+  std::optional<FramesSettings> trajectory;
   std::string name = "metropolis";
 };
 
@@ -151,8 +153,10 @@ void describe(D& d, MetropolisSettings& s) {
              "checkerboard: domains of a large system of atoms with a cut-off at once");
   d.optional("precision", s.precision, OneOf{"single", "double"},
              "of pair energies; sums are double in any case");
-  d.required("cycles", s.cycles, NonNegative{},
-             "cycles after equilibration; a cycle is as many trial moves as molecules");
+  d.optional(
+      "cycles", s.cycles, NonNegative{},
+      "cycles after equilibration; a cycle is as many trial moves as molecules; required but "
+      "with files");
   d.optional("equilibration", s.equilibration, NonNegative{}, "cycles before");
   d.optional("temperature", s.temperature, Positive{}, "k_B T, or K where the job has units");
   d.optional("temperatures", s.temperatures, Positive{},
@@ -162,7 +166,7 @@ void describe(D& d, MetropolisSettings& s) {
              "cycles from one attempt to exchange neighbouring temperatures to the next; 0: never");
   d.optional("molecules", s.molecules, Any{}, "by name: sites and number");
   d.optional("files", s.files, Any{},
-             "instead of molecules, pairs, box: three files, in Å, kJ/mol and K");
+             "instead of molecules, pairs, box: three files, in Å, kJ/mol, K and radians");
   d.optional("potential", s.potential,
              OneOf{"lennard_jones", "wca", "yukawa", "morse", "gaussian_core", "soft_dpd"},
              "energy of two sites");

@@ -1,0 +1,267 @@
+#include "plugins/metropolis/metropolis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "engine/run.h"
+#include "io/h5md_file.h"
+#include "io/text_file.h"
+
+namespace perrin::metropolis {
+
+MetropolisStage::MetropolisStage(const MetropolisSettings& settings, Setup& setup)
+    : settings_(settings), overwrite_(setup.overwrite()) {
+  check(setup);
+  const auto prepared = prepare(settings, setup);
+  if (!prepared) return;
+  cycles_ = prepared->cycles;
+  energy_unit_ = prepared->units.energy;
+  make_files(setup, *prepared);
+  if (setup.validating()) return;
+  SamplerOptions options;
+  options.engine = settings.engine;
+  options.moves.seed = setup.seed();
+  options.moves.single_precision = settings.precision == "single";
+  options.moves.random_order = settings.order == "random";
+  options.moves.trials = settings.trials;
+  options.moves.margin = settings.margin;
+  options.equilibration = settings.equilibration;
+  options.tune = settings.tune;
+  options.volume = settings.volume;
+  options.exchange = settings.exchange;
+  options.recompute = settings.recompute;
+  try {
+    sampler_ = std::make_unique<Sampler>(setup.device(), *prepared, options);
+  } catch (const UserError& e) {
+    setup.error("engine", e.what());
+    return;
+  }
+  energy_sum_.resize(prepared->kT.size());
+  energy_sum2_.resize(prepared->kT.size());
+}
+
+void MetropolisStage::check(Setup& setup) const {
+  const MetropolisSettings& s = settings_;
+  const bool checkerboard = s.engine == "checkerboard";
+  if (checkerboard && s.order == "random")
+    setup.error("order", "must be sequential with the engine checkerboard, got random");
+  if (checkerboard && s.volume)
+    setup.error("volume", "cannot be given with the engine checkerboard");
+  if (checkerboard && (s.replicas > 1 || s.temperatures.size() > 1))
+    setup.error("replicas", "must be 1 with the engine checkerboard");
+  if (s.volume && (s.replicas > 1 || s.temperatures.size() > 1))
+    setup.error("volume", "cannot be given with replicas: they share the box");
+  if (s.tune && s.equilibration == 0) setup.error("tune", "acts during equilibration, which is 0");
+}
+
+void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
+  const MetropolisSettings& s = settings_;
+  const Units& units = p.units;
+  const hsize_t n = p.kT.size();
+  const io::Shape shape = n > 1 ? io::Shape{n} : io::Shape{};
+  if (!s.file.empty()) {
+    std::vector<io::ObservableColumn> columns{{"energy", shape, units.energy},
+                                              {"acceptance", shape, ""},
+                                              {"translation", {}, units.length},
+                                              {"rotation", {}, ""}};
+    if (s.pressure) columns.push_back({"pressure", shape, units.pressure()});
+    if (s.volume) columns.push_back({"volume", {}, units.volume()});
+    if (s.exchange > 0) columns.push_back({"replica", shape, ""});
+    rows_ = std::make_unique<RowsFile>(setup.output_file(s.file, "file"), columns, setup, units);
+  }
+  if (s.trajectory)
+    frames_ = std::make_unique<FramesFile>(setup.output_file(s.trajectory->file, "trajectory.file"),
+                                           setup, units);
+  if (!s.rdf) return;
+  const double half = std::min({p.model.box.x, p.model.box.y, p.model.box.z}) / 2;
+  if (s.rdf->range > half)
+    setup.error("rdf.range",
+                fmt::format("must be at most half of the shortest edge ({:g}), got {:g}", half,
+                            s.rdf->range));
+  // Room for a box that shrinks.
+  const double range = s.rdf->range > 0 ? s.rdf->range : s.volume ? 0.9 * half : half;
+  rdf_ = rdf_row_ = Rdf(p.model, s.rdf->bins, range);
+  std::vector<io::ObservableColumn> columns{{"r", {hsize_t(s.rdf->bins)}, units.length}};
+  for (const std::string& name : rdf_.names())
+    columns.push_back({"g_" + name, {hsize_t(s.rdf->bins)}, ""});
+  rdf_rows_ =
+      std::make_unique<RowsFile>(setup.output_file(s.rdf->file, "rdf.file"), columns, setup, units);
+  if (!s.rdf->csv.empty()) csv_ = setup.output_file(s.rdf->csv, "rdf.csv");
+}
+
+// Resumed files are opened once state() has said how long they were.
+void MetropolisStage::begin(Run&, bool resumed) {
+  resumed_ = resumed;
+  if (!resumed) open_files();
+}
+
+void MetropolisStage::open_files() {
+  if (rows_) rows_->open(resumed_);
+  if (rdf_rows_) rdf_rows_->open(resumed_);
+  if (frames_) frames_->open(resumed_, sampler_->system());
+}
+
+void MetropolisStage::write_rdf() {
+  if (!rdf_rows_ || rdf_row_.samples() == 0) return;
+  std::vector<double> row;
+  for (int k = 0; k < rdf_.bins(); ++k) row.push_back((k + 0.5) * rdf_.width());
+  for (std::size_t pair = 0; pair < rdf_.names().size(); ++pair)
+    for (const double g : rdf_row_.values(pair)) row.push_back(g);
+  rdf_rows_->append(sampler_->cycle(), std::move(row));
+  rdf_row_.clear();
+}
+
+void MetropolisStage::write_csv() const {
+  if (csv_.empty()) return;
+  const std::string aside = io::name_aside(csv_.string());
+  io::TextFile file(aside);
+  std::string line = "r";
+  for (const std::string& name : rdf_.names()) line += ",g_" + name;
+  file.put(line + "\n");
+  std::vector<std::vector<double>> g;
+  for (std::size_t pair = 0; pair < rdf_.names().size(); ++pair) g.push_back(rdf_.values(pair));
+  for (int k = 0; k < rdf_.bins(); ++k) {
+    line = fmt::format("{:.8g}", (k + 0.5) * rdf_.width());
+    for (const auto& values : g) line += fmt::format(",{:.8g}", values[std::size_t(k)]);
+    file.put(line + "\n");
+  }
+  file.close();
+  io::move_into_place(aside, csv_.string(), overwrite_ || resumed_);
+}
+
+/// What is due after this cycle.
+void MetropolisStage::observe(bool end) {
+  const std::int64_t cycle = sampler_->cycle();
+  const bool measuring = cycle >= settings_.equilibration;
+  if (cycle % settings_.stride == 0 || end) {
+    const auto energy = sampler_->energies();
+    std::vector<double> row = energy;
+    for (const double a : sampler_->acceptance()) row.push_back(a);
+    row.push_back(sampler_->sizes().translation);
+    row.push_back(sampler_->sizes().rotation);
+    if (settings_.pressure)
+      for (const Sampler::State& s : sampler_->states()) row.push_back(s.pressure);
+    if (settings_.volume) row.push_back(sampler_->system().model().volume());
+    if (settings_.exchange > 0)
+      for (const std::uint32_t r : sampler_->replica_of()) row.push_back(double(r));
+    if (rows_) rows_->append(cycle, std::move(row));
+    if (measuring && cycle > settings_.equilibration && cycle % settings_.stride == 0) {
+      for (std::size_t k = 0; k < energy.size(); ++k) {
+        energy_sum_[k] += energy[k];
+        energy_sum2_[k] += energy[k] * energy[k];
+      }
+      ++energy_rows_;
+    }
+  }
+  if (settings_.rdf && measuring) {
+    const RdfSettings& r = *settings_.rdf;
+    if (cycle > settings_.equilibration && cycle % r.interval == 0) {
+      sampler_->update_system();
+      rdf_.add(sampler_->system());
+      rdf_row_.add(sampler_->system());
+    }
+    if (end || (r.rows > 0 && (cycle - settings_.equilibration) % r.rows == 0)) write_rdf();
+  }
+  if (frames_ && cycle % settings_.trajectory->interval == 0) {
+    sampler_->update_system();
+    frames_->append(cycle, sampler_->system());
+  }
+}
+
+bool MetropolisStage::run(Run& run) {
+  open_files();
+  run.start_progress("cycles", sampler_->cycle(), total());
+  if (sampler_->cycle() == 0) observe(false);
+  // Chunks of about a tenth of a second, so that signals are heard and the line moves.
+  std::int64_t chunk = 1;
+  while (sampler_->cycle() < total()) {
+    if (run.stop_requested()) {
+      run.progress(sampler_->cycle());
+      return false;
+    }
+    const std::int64_t cycle = sampler_->cycle();
+    std::int64_t n = std::min(chunk, total() - cycle);
+    const auto limit = [&](std::int64_t interval) {
+      if (interval > 0) n = std::min(n, interval - cycle % interval);
+    };
+    limit(settings_.stride);
+    if (cycle < settings_.equilibration) n = std::min(n, settings_.equilibration - cycle);
+    if (settings_.rdf && cycle >= settings_.equilibration) {
+      limit(settings_.rdf->interval);
+      if (settings_.rdf->rows > 0)
+        n = std::min(n,
+                     settings_.rdf->rows - (cycle - settings_.equilibration) % settings_.rdf->rows);
+    }
+    if (settings_.trajectory) limit(settings_.trajectory->interval);
+    const auto begin = std::chrono::steady_clock::now();
+    const std::int64_t done = sampler_->advance(n);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (done == chunk) {
+      if (seconds < 0.05) chunk *= 2;
+      if (seconds > 0.2) chunk = std::max<std::int64_t>(1, chunk / 2);
+    }
+    observe(sampler_->cycle() == total());
+    run.observe();
+    run.progress(sampler_->cycle());
+  }
+  run.finish_progress(sampler_->cycle());
+  write_csv();
+  if (rows_) rows_->flush();
+  if (rdf_rows_) rdf_rows_->flush();
+  if (frames_) frames_->flush();
+  report(run);
+  return true;
+}
+
+void MetropolisStage::report(Run& run) {
+  const double sites = double(sampler_->system().sites());
+  const std::string unit = energy_unit_.empty() ? "" : " " + energy_unit_;
+  for (std::size_t k = 0; energy_rows_ > 0 && k < energy_sum_.size() && k < 16; ++k) {
+    const double n = double(energy_rows_), mean = energy_sum_[k] / n;
+    const double spread = std::sqrt(std::max(0.0, energy_sum2_[k] / n - mean * mean));
+    run.print(fmt::format("k_B T {:<10.6g} energy per site {:.6g}{}, spread {:.3g}, {} rows",
+                          sampler_->kT(k), mean / sites, unit, spread / sites, energy_rows_));
+  }
+  run.print(fmt::format("moves: within ±{:.4g}, {:.4g} rad; drift of the energy at most {:.3g}{}",
+                        sampler_->sizes().translation, sampler_->sizes().rotation,
+                        sampler_->drift(), unit));
+  if (settings_.volume)
+    run.print(fmt::format("volume moves accepted: {:.3g}", sampler_->volume_acceptance()));
+  if (settings_.exchange > 0)
+    run.print(fmt::format("exchanges accepted: {:.3g}", sampler_->exchange_acceptance()));
+}
+
+void MetropolisStage::state(Archive& archive) {
+  {
+    const Archive::Scope scope(archive, "sampler");
+    sampler_->state(archive);
+  }
+  archive("energy_sum", energy_sum_);
+  archive("energy_sum2", energy_sum2_);
+  archive("energy_rows", energy_rows_);
+  const auto part = [&](const char* name, auto& object) {
+    const Archive::Scope scope(archive, name);
+    object.state(archive);
+  };
+  if (settings_.rdf) {
+    part("rdf", rdf_);
+    part("rdf_row", rdf_row_);
+    part("rdf_file", *rdf_rows_);
+  }
+  if (rows_) part("file", *rows_);
+  if (frames_) part("trajectory", *frames_);
+}
+
+void register_components(Registry& registry) {
+  registry.add<Stage, MetropolisSettings>(
+      "metropolis", "Monte Carlo of atoms and rigid molecules; needs no system",
+      [](const MetropolisSettings& s, Setup& setup) {
+        return std::make_unique<MetropolisStage>(s, setup);
+      });
+}
+
+}  // namespace perrin::metropolis

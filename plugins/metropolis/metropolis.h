@@ -1,0 +1,51 @@
+// Stage "metropolis": Monte Carlo sampling of atoms and rigid molecules; see docs/metropolis.md.
+#pragma once
+
+#include "engine/registry.h"
+#include "engine/stage.h"
+#include "plugins/metropolis/output.h"
+#include "plugins/metropolis/rdf.h"
+#include "plugins/metropolis/sampler.h"
+#include "plugins/metropolis/settings.h"
+
+namespace perrin::metropolis {
+
+class MetropolisStage : public Stage {
+ public:
+  MetropolisStage(const MetropolisSettings& settings, Setup& setup);
+  bool needs_system() const override { return false; }
+  void begin(Run& run, bool resumed) override;
+  bool run(Run& run) override;
+  void state(Archive& archive) override;
+
+  /// After the maker succeeded and not only validated.
+  Sampler& sampler() { return *sampler_; }
+  const Rdf& rdf() const { return rdf_; }
+
+ private:
+  void check(Setup& setup) const;
+  void make_files(Setup& setup, const Prepared& prepared);
+  void open_files();
+  void observe(bool end);
+  void write_rdf();
+  void write_csv() const;
+  void report(Run& run);
+  std::int64_t total() const { return settings_.equilibration + cycles_; }
+
+  MetropolisSettings settings_;
+  std::int64_t cycles_ = 0;  // after equilibration
+  std::unique_ptr<Sampler> sampler_;
+  Rdf rdf_, rdf_row_;  // of the whole run; since the last row
+  std::unique_ptr<RowsFile> rows_, rdf_rows_;
+  std::unique_ptr<FramesFile> frames_;
+  std::filesystem::path csv_;
+  std::string energy_unit_;
+  bool resumed_ = false, overwrite_ = false;
+  // Of the rows after equilibration: sums over rows, by temperature.
+  std::vector<double> energy_sum_, energy_sum2_;
+  std::int64_t energy_rows_ = 0;
+};
+
+void register_components(Registry& registry);
+
+}  // namespace perrin::metropolis

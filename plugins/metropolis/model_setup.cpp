@@ -1,0 +1,278 @@
+#include "plugins/metropolis/model_setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "forces/potentials/lennard_jones.h"
+#include "plugins/metropolis/input_files.h"
+#include "plugins/metropolis/start.h"
+
+namespace perrin::metropolis {
+
+PairParameters mix(const PairParameters& a, const PairParameters& b, const std::string& rule) {
+  const auto s = LennardJones::mix(
+      {a.b, a.a}, {b.b, b.a}, rule == "geometric" ? Mixing::geometric : Mixing::lorentz_berthelot);
+  PairParameters p{
+      a.kind, s.sigma, s.epsilon, 0, std::max(a.cutoff, b.cutoff), (a.core + b.core) / 2};
+  return p;
+}
+
+namespace {
+
+/// The settings with problems counted.
+struct Checker {
+  Setup& setup;
+  int mistakes = 0;
+  void error(const std::string& key, const std::string& what) {
+    setup.error(key, what);
+    ++mistakes;
+  }
+};
+
+PairKind kind_of(const std::string& name) {
+  const char* names[] = {"lennard_jones", "wca", "yukawa", "morse", "gaussian_core", "soft_dpd"};
+  for (std::uint32_t k = 0; k < 6; ++k)
+    if (name == names[k]) return PairKind(k);
+  throw BugError("unknown potential " + name);
+}
+
+/// The parameters that the potential asks for, and no others.
+PairParameters parameters(const PairsSettings& s, PairKind kind, const std::string& potential,
+                          const std::string& path, Checker& check) {
+  PairParameters p;
+  p.kind = kind;
+  struct Entry {
+    const char* key;
+    const std::optional<double>* value;
+    double* to;
+  };
+  std::vector<Entry> wanted;
+  switch (kind) {
+    case PairKind::lennard_jones:
+    case PairKind::wca:
+      wanted = {{"sigma", &s.sigma, &p.a}, {"epsilon", &s.epsilon, &p.b}};
+      break;
+    case PairKind::yukawa:
+      wanted = {{"amplitude", &s.amplitude, &p.a}, {"kappa", &s.kappa, &p.b}};
+      break;
+    case PairKind::morse:
+      wanted = {{"depth", &s.depth, &p.a},
+                {"steepness", &s.steepness, &p.b},
+                {"distance", &s.distance, &p.c}};
+      break;
+    case PairKind::gaussian_core:
+      wanted = {{"epsilon", &s.epsilon, &p.a}, {"sigma", &s.sigma, &p.b}};
+      break;
+    case PairKind::soft_dpd:
+      wanted = {{"repulsion", &s.repulsion, &p.a}};
+      break;
+  }
+  const Entry all[] = {{"sigma", &s.sigma, nullptr},         {"epsilon", &s.epsilon, nullptr},
+                       {"amplitude", &s.amplitude, nullptr}, {"kappa", &s.kappa, nullptr},
+                       {"depth", &s.depth, nullptr},         {"steepness", &s.steepness, nullptr},
+                       {"distance", &s.distance, nullptr},   {"repulsion", &s.repulsion, nullptr}};
+  for (const Entry& e : all) {
+    const auto w = std::find_if(wanted.begin(), wanted.end(),
+                                [&](const Entry& x) { return std::string(x.key) == e.key; });
+    if (w != wanted.end() && !*e.value)
+      check.error(path + e.key, "is missing: " + potential + " needs it");
+    else if (w == wanted.end() && *e.value)
+      check.error(path + e.key, "is no parameter of " + potential);
+    else if (w != wanted.end())
+      *w->to = **e.value;
+  }
+  return p;
+}
+
+void make_types(const MetropolisSettings& s, Model& model) {
+  std::set<std::string> names;
+  for (const auto& [name, molecule] : s.molecules)
+    for (const SiteSettings& site : molecule.sites) names.insert(site.type);
+  model.types.assign(names.begin(), names.end());
+}
+
+std::uint32_t type_index(const Model& model, const std::string& name) {
+  return std::uint32_t(std::find(model.types.begin(), model.types.end(), name) -
+                       model.types.begin());
+}
+
+void make_pairs(const MetropolisSettings& s, Model& model, Checker& check) {
+  const std::size_t n = model.types.size();
+  std::vector<std::optional<PairParameters>> table(n * n);
+  const PairKind kind = kind_of(s.potential);
+  for (std::size_t k = 0; k < s.pairs.size(); ++k) {
+    const PairsSettings& pair = s.pairs[k];
+    const std::string path = fmt::format("pairs[{}].", k);
+    PairParameters p = parameters(pair, kind, s.potential, path, check);
+    p.cutoff = pair.cutoff ? *pair.cutoff : s.cutoff ? *s.cutoff : 0;
+    p.core = pair.core ? *pair.core : 0;
+    std::uint32_t type[2];
+    bool known = true;
+    for (std::size_t e = 0; e < 2; ++e) {
+      type[e] = type_index(model, pair.types[e]);
+      if (type[e] < n) continue;
+      known = false;
+      check.error(fmt::format("{}types[{}]", path, e),
+                  fmt::format("no site has the type \"{}\"", pair.types[e]));
+    }
+    if (!known) continue;
+    auto& entry = table[type[0] * n + type[1]];
+    if (entry)
+      check.error(path + "types",
+                  fmt::format("{}, {} were given before", pair.types[0], pair.types[1]));
+    entry = table[type[1] * n + type[0]] = p;
+  }
+  const bool can_mix =
+      s.mixing != "none" && (kind == PairKind::lennard_jones || kind == PairKind::wca);
+  for (std::size_t a = 0; a < n; ++a)
+    for (std::size_t b = a; b < n; ++b) {
+      auto& entry = table[a * n + b];
+      if (!entry && a != b && can_mix && table[a * n + a] && table[b * n + b])
+        entry = table[b * n + a] = mix(*table[a * n + a], *table[b * n + b], s.mixing);
+      if (!entry)
+        check.error("pairs", fmt::format("{}, {} are missing", model.types[a], model.types[b]));
+    }
+  if (check.mistakes > 0) return;
+  for (const auto& entry : table) model.pairs.push_back(*entry);
+}
+
+void make_molecules(const MetropolisSettings& s, Model& model, Checker& check) {
+  for (const auto& [name, m] : s.molecules) {
+    MoleculeTemplate t{name, {}};
+    if (m.sites.empty()) check.error("molecules." + name + ".sites", "must have at least one site");
+    if (m.sites.size() > 200)
+      check.error("molecules." + name + ".sites",
+                  fmt::format("must be at most 200 sites, got {}", m.sites.size()));
+    for (const SiteSettings& site : m.sites)
+      t.sites.push_back({type_index(model, site.type), site.at});
+    model.templates.push_back(t);
+    if (m.number > 100'000'000)
+      check.error("molecules." + name + ".number", "must be at most 100000000");
+    else
+      model.molecule.insert(model.molecule.end(), std::size_t(m.number),
+                            std::uint32_t(model.templates.size() - 1));
+  }
+}
+
+/// What a cut-off and the size of molecules ask of the box.
+void check_box(const MetropolisSettings& s, const Model& model, Checker& check) {
+  const double half = std::min({model.box.x, model.box.y, model.box.z}) / 2;
+  const char* key = s.files ? "files" : "box";
+  for (const PairParameters& p : model.pairs) {
+    if (p.cutoff > half) {
+      check.error("cutoff",
+                  fmt::format("must be at most half of the shortest edge ({:g}), got {:g}", half,
+                              p.cutoff));
+      break;
+    }
+    if (p.kind == PairKind::soft_dpd && p.cutoff == 0) {
+      check.error("cutoff", "is missing: soft_dpd ends there");
+      break;
+    }
+  }
+  for (const MoleculeTemplate& t : model.templates)
+    for (const auto& site : t.sites)
+      if (std::sqrt(dot(site.at, site.at)) >= half) {
+        check.error(key, fmt::format("half of the shortest edge ({:g}) must exceed the distance of "
+                                     "every site from the centre of {}",
+                                     half, t.name));
+        return;
+      }
+}
+
+void from_files(const MetropolisSettings& s, Setup& setup, Prepared& p, Checker& check) {
+  const struct {
+    const char* key;
+    bool given;
+  } others[] = {
+      {"molecules", !s.molecules.empty()}, {"pairs", !s.pairs.empty()}, {"box", s.box.has_value()}};
+  for (const auto& o : others)
+    if (o.given) check.error(o.key, "cannot be given together with files");
+  if (s.potential != "lennard_jones")
+    check.error("potential", "must be lennard_jones with files, got " + s.potential);
+  const Units expected = make_units({"angstrom", "kJ/mol", "u"});
+  if (!setup.units().reduced() &&
+      (setup.units().length != expected.length || setup.units().energy != expected.energy))
+    check.error("files", "are in Å and kJ/mol: the job's units must be these, or be left out");
+  p.units = expected;
+  InputFiles names;
+  names.model = setup.input_file(s.files->model, "files.model").string();
+  names.particles = setup.input_file(s.files->particles, "files.particles").string();
+  names.atoms = setup.input_file(s.files->atoms, "files.atoms").string();
+  if (check.mistakes > 0 || names.model.empty() || names.particles.empty() || names.atoms.empty())
+    return;
+  try {
+    FileModel f = read_files(names, s.mixing);
+    p.model = std::move(f.model);
+    p.start = std::move(f.start);
+    p.sizes = f.sizes;
+    p.cycles = f.cycles;
+    p.kT = {f.temperature * expected.k_boltzmann};
+    if (s.cutoff)
+      for (PairParameters& pair : p.model.pairs) pair.cutoff = *s.cutoff;
+  } catch (const UserError& e) {
+    check.error("files", e.what());
+  }
+}
+
+}  // namespace
+
+std::optional<Prepared> prepare(const MetropolisSettings& s, Setup& setup) {
+  Prepared p;
+  Checker check{setup};
+  p.units = setup.units();
+  if (s.files) {
+    from_files(s, setup, p, check);
+    if (p.model.molecule.empty()) return std::nullopt;  // reported
+  } else {
+    if (s.molecules.empty()) check.error("molecules", "is missing (or give files)");
+    if (!s.box) check.error("box", "is missing");
+    if (s.pairs.empty()) check.error("pairs", "is missing");
+    if (!s.cycles) check.error("cycles", "is missing");
+    if (!s.temperature && s.temperatures.empty()) check.error("temperature", "is missing");
+    if (!s.translation) check.error("translation", "is missing");
+    if (s.box) p.model.box = *s.box;
+    make_types(s, p.model);
+    make_molecules(s, p.model, check);
+    if (check.mistakes == 0) make_pairs(s, p.model, check);
+  }
+  if (s.cycles) p.cycles = *s.cycles;
+  if (s.translation) p.sizes.translation = *s.translation;
+  if (s.rotation) p.sizes.rotation = *s.rotation;
+  if (s.temperature) p.kT = {*s.temperature * p.units.k_boltzmann};
+  if (!s.temperatures.empty()) {
+    if (s.temperature) check.error("temperatures", "cannot be given together with temperature");
+    if (s.replicas != 1 && std::size_t(s.replicas) != s.temperatures.size())
+      check.error("temperatures", fmt::format("must be as many as replicas ({}), got {}",
+                                              s.replicas, s.temperatures.size()));
+    p.kT.clear();
+    for (const double t : s.temperatures) p.kT.push_back(t * p.units.k_boltzmann);
+  } else if (!p.kT.empty()) {
+    p.kT.assign(std::size_t(s.replicas), p.kT.front());
+  }
+  if (s.exchange > 0 && p.kT.size() < 2) check.error("exchange", "needs at least two temperatures");
+  if (s.tail &&
+      !std::any_of(p.model.pairs.begin(), p.model.pairs.end(),
+                   [](const PairParameters& q) { return q.cutoff > 0; }) &&
+      check.mistakes == 0)
+    check.error("tail", "needs a cut-off");
+  p.model.tail = s.tail;
+  if (check.mistakes == 0) check_box(s, p.model, check);
+  if (check.mistakes > 0) return std::nullopt;
+  p.model.kT = p.kT.front();
+  if (!s.files) {
+    try {
+      p.start = s.start == "random" ? random_start(p.model, setup.seed())
+                                    : lattice_start(p.model, setup.seed());
+    } catch (const UserError& e) {
+      setup.error("start", e.what());
+      return std::nullopt;
+    }
+  }
+  return p;
+}
+
+}  // namespace perrin::metropolis

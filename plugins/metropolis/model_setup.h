@@ -1,0 +1,27 @@
+// From the settings of a job to the model, its start, and the sizes of moves.
+#pragma once
+
+#include <optional>
+
+#include "engine/setup.h"
+#include "plugins/metropolis/settings.h"
+#include "plugins/metropolis/system.h"
+
+namespace perrin::metropolis {
+
+struct Prepared {
+  Model model;
+  Placement start;
+  MoveSizes sizes;
+  std::vector<double> kT;  // of each replica
+  std::int64_t cycles = 0;
+  Units units;
+};
+
+/// Unlike types: sigma and epsilon by the rule, cores as the sum of radii.
+PairParameters mix(const PairParameters& a, const PairParameters& b, const std::string& rule);
+
+/// Reports all mistakes; nothing after one.
+std::optional<Prepared> prepare(const MetropolisSettings& settings, Setup& setup);
+
+}  // namespace perrin::metropolis

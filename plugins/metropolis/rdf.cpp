@@ -1,0 +1,59 @@
+#include "plugins/metropolis/rdf.h"
+
+#include <numbers>
+
+#include "plugins/metropolis/totals.h"
+
+namespace perrin::metropolis {
+
+Rdf::Rdf(const Model& model, int bins, double range) : bins_(bins), width_(range / bins) {
+  const std::size_t n = model.types.size();
+  std::vector<double> molecules(model.templates.size()), sites(n);
+  for (const std::uint32_t t : model.molecule) ++molecules[t];
+  std::vector<std::vector<double>> inside(model.templates.size(), std::vector<double>(n));
+  for (std::size_t t = 0; t < inside.size(); ++t)
+    for (const auto& site : model.templates[t].sites) {
+      ++inside[t][site.type];
+      sites[site.type] += molecules[t];
+    }
+  for (std::size_t a = 0; a < n; ++a)
+    for (std::size_t b = a; b < n; ++b) {
+      names_.push_back(model.types[a] + "-" + model.types[b]);
+      double pairs = sites[a] * sites[b];
+      for (std::size_t t = 0; t < inside.size(); ++t)
+        pairs -= molecules[t] * inside[t][a] * inside[t][b];
+      pairs_.push_back(a == b ? pairs / 2 : pairs);
+    }
+  clear();
+}
+
+void Rdf::clear() {
+  counts_.assign(names_.size() * std::size_t(bins_), 0);
+  samples_ = 0;
+  density_sum_ = 0;
+}
+
+void Rdf::add(System& system) {
+  count_distances(system, width_, bins_, counts_);
+  ++samples_;
+  density_sum_ += double(system.replicas()) / system.model().volume();
+}
+
+std::vector<double> Rdf::values(std::size_t pair) const {
+  std::vector<double> g(static_cast<std::size_t>(bins_));
+  for (std::size_t k = 0; k < g.size(); ++k) {
+    const double inner = double(k) * width_, outer = double(k + 1) * width_;
+    const double shell = 4 * std::numbers::pi / 3 * (outer * outer * outer - inner * inner * inner);
+    const double ideal = pairs_[pair] * shell * density_sum_;
+    if (ideal > 0) g[k] = double(counts_[pair * g.size() + k]) / ideal;
+  }
+  return g;
+}
+
+void Rdf::state(Archive& archive) {
+  archive("counts", counts_);
+  archive("samples", samples_);
+  archive("density_sum", density_sum_);
+}
+
+}  // namespace perrin::metropolis

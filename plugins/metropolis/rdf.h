@@ -1,0 +1,38 @@
+// Radial distribution functions of all pairs of site types, of different molecules.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plugins/metropolis/system.h"
+
+namespace perrin::metropolis {
+
+/// g_ab(r) = counted pairs in a shell / (all pairs a, b of different molecules · shell / V): 1 for
+/// sites anywhere. Averages over configurations and replicas.
+class Rdf {
+ public:
+  Rdf() = default;
+  Rdf(const Model& model, int bins, double range);
+  void add(System& system);
+  void clear();
+  std::int64_t samples() const { return samples_; }
+  double width() const { return width_; }
+  int bins() const { return bins_; }
+  /// "A-A", "A-B", "B-B", … : index of (a ≤ b).
+  const std::vector<std::string>& names() const { return names_; }
+  /// Of one pair of types, in the middle of each bin.
+  std::vector<double> values(std::size_t pair) const;
+  void state(Archive& archive);
+
+ private:
+  int bins_ = 0;
+  double width_ = 0;
+  std::vector<std::string> names_;
+  std::vector<double> pairs_;  // number of pairs of sites
+  std::vector<std::int64_t> counts_;
+  std::int64_t samples_ = 0;
+  double density_sum_ = 0;  // of 1/V over configurations and replicas
+};
+
+}  // namespace perrin::metropolis

@@ -1,0 +1,203 @@
+#include "plugins/metropolis/sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "plugins/metropolis/checkerboard.h"
+#include "plugins/metropolis/moves.h"
+#include "plugins/metropolis/pair_rows.h"
+
+namespace perrin::metropolis {
+namespace {
+
+// Words beside a molecule's: what else is drawn in a cycle.
+constexpr std::uint32_t for_volume = 1, for_exchange = 2;
+
+std::int64_t to_multiple(std::int64_t cycle, std::int64_t interval) {
+  return interval - cycle % interval;
+}
+
+}  // namespace
+
+Sampler::Sampler(const Device& device, const Prepared& prepared, const SamplerOptions& options)
+    : options_(options),
+      system_(options.engine == "sequential" ? Device::cpu(1) : device, prepared.model,
+              prepared.start, std::int64_t(prepared.kT.size())),
+      sizes_(prepared.sizes),
+      kT_(prepared.kT),
+      replica_of_(prepared.kT.size()) {
+  std::iota(replica_of_.begin(), replica_of_.end(), 0u);
+  system_.set_temperatures(kT_);
+  engine_ = make_engine(options.engine, system_, options.moves);
+  engine_->set_sizes(sizes_);
+  counted_.resize(kT_.size());
+  tuned_.resize(kT_.size());
+  const auto start = totals();
+  std::vector<double> energy;
+  for (const Totals& t : start) {
+    if (t.cores > 0)
+      throw UserError(fmt::format("hard cores overlap at the start, {} pairs of sites", t.cores));
+    energy.push_back(t.energy);
+  }
+  system_.set_energies(energy);
+}
+
+std::vector<Totals> Sampler::totals() {
+  if (auto* checkerboard = dynamic_cast<CheckerboardEngine*>(engine_.get()))
+    return {checkerboard->totals()};
+  return compute_totals(system_, options_.moves.single_precision);
+}
+
+std::int64_t Sampler::advance(std::int64_t n) {
+  n = std::min(n, to_multiple(cycle_, options_.recompute));
+  const bool tuning = options_.tune && cycle_ < options_.equilibration;
+  if (tuning) n = std::min(n, to_multiple(cycle_, options_.tune->interval));
+  if (cycle_ < options_.equilibration) n = std::min(n, options_.equilibration - cycle_);
+  if (options_.volume) n = std::min(n, to_multiple(cycle_, options_.volume->interval));
+  if (options_.exchange > 0) n = std::min(n, to_multiple(cycle_, options_.exchange));
+  engine_->run(cycle_, n);
+  cycle_ += n;
+  const auto due = [&](std::int64_t interval) { return cycle_ % interval == 0; };
+  if (options_.volume && due(options_.volume->interval)) volume_move();
+  if (options_.exchange > 0 && due(options_.exchange)) exchange();
+  if (tuning && due(options_.tune->interval)) tune();
+  if (due(options_.recompute)) recompute();
+  return n;
+}
+
+void Sampler::recompute() {
+  const auto running = system_.energies();
+  const auto fresh = totals();
+  std::vector<double> energy;
+  for (std::size_t r = 0; r < fresh.size(); ++r) {
+    drift_ = std::max(drift_, std::abs(running[r] - fresh[r].energy));
+    energy.push_back(fresh[r].energy);
+    if (!std::isfinite(fresh[r].energy))
+      throw RunError(
+          fmt::format("cycle {}: the energy of replica {} is {}", cycle_, r, fresh[r].energy));
+  }
+  system_.set_energies(energy);
+}
+
+void Sampler::tune() {
+  const auto accepted = system_.accepted();
+  const double tried =
+      double(engine_->moves_per_cycle()) * double(cycle_ - tuned_cycle_) * double(accepted.size());
+  double sum = 0;
+  for (std::size_t r = 0; r < accepted.size(); ++r) sum += double(accepted[r] - tuned_[r]);
+  tuned_ = accepted;
+  tuned_cycle_ = cycle_;
+  const double factor = std::clamp(sum / tried / options_.tune->acceptance, 0.5, 1.5);
+  const Vec3<double>& box = system_.box();
+  sizes_.translation = std::min(sizes_.translation * factor, std::min({box.x, box.y, box.z}) / 2);
+  sizes_.rotation = std::min(sizes_.rotation * factor, std::numbers::pi);
+  engine_->set_sizes(sizes_);
+}
+
+// A random walk in ln V; molecules keep their shape, their centres move with the box (Eppenga,
+// Frenkel, Mol. Phys. 52, 1303 (1984); Frenkel, Smit, Understanding Molecular Simulation, 5.4).
+void Sampler::volume_move() {
+  auto g = keyed<Philox>(Purpose::metropolis_choice, options_.moves.seed, std::uint64_t(cycle_), 0,
+                         for_volume);
+  const double change = options_.volume->step * g.symmetric<double>();
+  const double allowed = -std::log(g.uniform_open<double>());
+  const Vec3<double> old = system_.box();
+  const double volume = system_.model().volume(), fresh_volume = volume * std::exp(change);
+  const double old_energy = system_.energies()[0] + tail_of(system_.model(), volume).energy;
+  system_.set_box(std::exp(change / 3) * old);
+  const Totals fresh = totals()[0];
+  const double energy = fresh.energy + tail_of(system_.model(), fresh_volume).energy;
+  const double cost =
+      (energy - old_energy + options_.volume->pressure * (fresh_volume - volume)) / kT_[0] -
+      double(system_.molecules() + 1) * change;
+  ++volume_tried_;
+  if (fresh.cores == 0 && cost <= allowed) {
+    ++volume_accepted_;
+    system_.set_energies({fresh.energy});
+  } else {
+    system_.set_box(old);
+  }
+  engine_->system_changed();
+}
+
+// Neighbours (0,1), (2,3), … and (1,2), (3,4), … in turn.
+void Sampler::exchange() {
+  const auto energy = system_.energies();
+  const std::size_t first = std::size_t(cycle_ / options_.exchange) % 2;
+  for (std::size_t k = first; k + 1 < kT_.size(); k += 2) {
+    auto g = keyed<Philox>(Purpose::metropolis_choice, options_.moves.seed, std::uint64_t(cycle_),
+                           std::uint32_t(k), for_exchange);
+    const double allowed = -std::log(g.uniform_open<double>());
+    const double gain =
+        (1 / kT_[k] - 1 / kT_[k + 1]) * (energy[replica_of_[k]] - energy[replica_of_[k + 1]]);
+    ++exchange_tried_;
+    if (-gain > allowed) continue;
+    ++exchange_accepted_;
+    std::swap(replica_of_[k], replica_of_[k + 1]);
+  }
+  std::vector<double> kT(kT_.size());
+  for (std::size_t k = 0; k < kT.size(); ++k) kT[replica_of_[k]] = kT_[k];
+  system_.set_temperatures(kT);
+}
+
+std::vector<double> Sampler::energies() {
+  const auto by_replica = system_.energies();
+  const double tail = tail_of(system_.model(), system_.model().volume()).energy;
+  std::vector<double> list;
+  for (const std::uint32_t r : replica_of_) list.push_back(by_replica[r] + tail);
+  return list;
+}
+
+std::vector<Sampler::State> Sampler::states() {
+  const auto by_replica = totals();
+  const double volume = system_.model().volume();
+  const TailEnergy tail = tail_of(system_.model(), volume);
+  std::vector<State> list;
+  for (std::size_t k = 0; k < kT_.size(); ++k) {
+    const Totals& t = by_replica[replica_of_[k]];
+    list.push_back(
+        {t.energy + tail.energy,
+         (double(system_.molecules()) * kT_[k] + (t.virial + tail.virial) / 3) / volume});
+  }
+  return list;
+}
+
+std::vector<double> Sampler::acceptance() {
+  const auto accepted = system_.accepted();
+  const double tried = double(engine_->moves_per_cycle()) * double(cycle_ - counted_cycle_);
+  std::vector<double> list;
+  for (const std::uint32_t r : replica_of_)
+    list.push_back(tried > 0 ? double(accepted[r] - counted_[r]) / tried : 0);
+  counted_ = accepted;
+  counted_cycle_ = cycle_;
+  return list;
+}
+
+void Sampler::state(Archive& archive) {
+  if (archive.is_saving()) engine_->update_system();
+  {
+    const Archive::Scope scope(archive, "system");
+    system_.state(archive);
+  }
+  archive("cycle", cycle_);
+  archive("sizes", sizes_);
+  archive("replica_of", replica_of_);
+  archive("drift", drift_);
+  archive("volume_tried", volume_tried_);
+  archive("volume_accepted", volume_accepted_);
+  archive("exchange_tried", exchange_tried_);
+  archive("exchange_accepted", exchange_accepted_);
+  archive("counted", counted_);
+  archive("counted_cycle", counted_cycle_);
+  archive("tuned", tuned_);
+  archive("tuned_cycle", tuned_cycle_);
+  if (archive.is_saving()) return;
+  engine_->set_sizes(sizes_);
+  engine_->system_changed();
+}
+
+}  // namespace perrin::metropolis

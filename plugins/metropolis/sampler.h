@@ -1,0 +1,79 @@
+// A run of the Markov chain: cycles of an engine, and between them volume moves, exchanges of
+// temperatures, tuning of the moves' sizes, and energies computed from scratch.
+#pragma once
+
+#include <memory>
+
+#include "plugins/metropolis/engine.h"
+#include "plugins/metropolis/model_setup.h"
+#include "plugins/metropolis/totals.h"
+
+namespace perrin::metropolis {
+
+struct SamplerOptions {
+  std::string engine = "pipelined";
+  EngineOptions moves;
+  std::int64_t equilibration = 0;  // cycles during which sizes are tuned
+  std::optional<TuneSettings> tune;
+  std::optional<VolumeSettings> volume;
+  std::int64_t exchange = 0;      // cycles between attempts; 0: never
+  std::int64_t recompute = 1000;  // cycles between energies from scratch
+};
+
+class Sampler {
+ public:
+  /// Throws UserError where the engine cannot do the model, or hard cores overlap.
+  Sampler(const Device& device, const Prepared& prepared, const SamplerOptions& options);
+
+  /// At most n cycles, as many as may follow without a look from outside; at least 1. Returns how
+  /// many.
+  std::int64_t advance(std::int64_t n);
+  std::int64_t cycle() const { return cycle_; }
+
+  System& system() { return system_; }
+  const MoveSizes& sizes() const { return sizes_; }
+  /// By temperature: which replica has the k-th (they stay as given where nothing is exchanged).
+  const std::vector<std::uint32_t>& replica_of() const { return replica_of_; }
+  double kT(std::size_t k) const { return kT_[k]; }
+  /// Potential energies with tails, in the order of the temperatures. Waits.
+  std::vector<double> energies();
+  /// Energy from scratch, with tails, and pressure, in the order of the temperatures. Waits.
+  struct State {
+    double energy, pressure;
+  };
+  std::vector<State> states();
+  /// Share of accepted moves since the last call, in the order of the temperatures.
+  std::vector<double> acceptance();
+  /// Largest difference so far between the running energy and one from scratch.
+  double drift() const { return drift_; }
+  double volume_acceptance() const {
+    return volume_tried_ > 0 ? double(volume_accepted_) / double(volume_tried_) : 0;
+  }
+  double exchange_acceptance() const {
+    return exchange_tried_ > 0 ? double(exchange_accepted_) / double(exchange_tried_) : 0;
+  }
+  void update_system() { engine_->update_system(); }
+  void state(Archive& archive);
+
+ private:
+  std::vector<Totals> totals();
+  void tune();
+  void volume_move();
+  void exchange();
+  void recompute();
+
+  SamplerOptions options_;
+  System system_;
+  std::unique_ptr<MoveEngine> engine_;
+  MoveSizes sizes_;
+  std::vector<double> kT_;                 // sorted as given
+  std::vector<std::uint32_t> replica_of_;  // of each temperature
+  std::int64_t cycle_ = 0;
+  double drift_ = 0;
+  std::uint64_t volume_tried_ = 0, volume_accepted_ = 0;
+  std::uint64_t exchange_tried_ = 0, exchange_accepted_ = 0;
+  std::vector<unsigned long long> counted_, tuned_;  // accepted moves at the last look
+  std::int64_t counted_cycle_ = 0, tuned_cycle_ = 0;
+};
+
+}  // namespace perrin::metropolis
