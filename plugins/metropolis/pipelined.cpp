@@ -142,7 +142,7 @@ class Pipelined final : public MoveEngine {
     const MoveLaw law(options_.seed, sizes_, system_.box());
     const int threads = system_.device().threads();
     // Choosing at random scatters a group's sites over the arrays: then move by move.
-    if (view.replicas > 1 || options_.random_order || threads == 1) {
+    if (view.replicas > 1 || options_.random_order) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
       for (std::uint32_t r = 0; r < view.replicas; ++r) {
         std::vector<Position> trial(width_);
@@ -307,7 +307,7 @@ class Pipelined final : public MoveEngine {
     // A group must not meet itself in its band.
     p.band = std::min(most_band, p.molecule != nullptr ? most_band : p.groups_per_cycle - 1);
     // Few groups are in work at once in a small system: then many warps share one.
-    const bool small = replicas * p.groups_per_cycle <= 2 * device.multiprocessors();
+    const bool small = replicas * p.groups_per_cycle <= 4 * device.multiprocessors();
     const std::uint32_t warps = options_.warps > 0 ? std::uint32_t(options_.warps) : small ? 16 : 4;
 
     if (words_.size() == 0) words_ = Buffer<unsigned long long>(device, 0);

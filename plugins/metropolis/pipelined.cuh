@@ -431,31 +431,49 @@ __global__ void __launch_bounds__(512) pipelined_kernel(const __grid_constant__ 
   if (lane == 0) p.change[place] = total;
 }
 
-/// Adds what a launch has changed, in the order of a fixed tree.
+/// Adds what a launch has changed: the groups of a cycle in the order of a fixed tree, cycle after
+/// cycle, so that the sum does not depend on how many cycles a launch has.
 template <class T>
 __global__ void __launch_bounds__(256)
     pipelined_sums_kernel(const __grid_constant__ Pipeline<T> p) {
   __shared__ double energy[256];
-  __shared__ unsigned long long accepted[256];
+  __shared__ unsigned accepted[256];
   const std::size_t first = std::size_t(blockIdx.x) * p.groups;
-  double e = 0;
-  unsigned long long n = 0;
-  for (std::uint32_t g = threadIdx.x; g < p.groups; g += 256) {
-    e += p.change[first + g];
-    n += unsigned(__popc(unsigned(p.decision[first + g])));
-  }
-  energy[threadIdx.x] = e;
-  accepted[threadIdx.x] = n;
-  for (unsigned half = 128; half > 0; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x < half) {
-      energy[threadIdx.x] += energy[threadIdx.x + half];
-      accepted[threadIdx.x] += accepted[threadIdx.x + half];
+  const std::uint32_t per_cycle = p.molecule != nullptr ? p.groups : p.groups_per_cycle;
+  const std::uint32_t cycles = p.groups / per_cycle, warp = threadIdx.x / 32,
+                      lane = threadIdx.x % 32;
+  double total = threadIdx.x == 0 ? p.view.energy[blockIdx.x] : 0;
+  unsigned long long moves = 0;
+  for (std::uint32_t begin = 0; begin < cycles; begin += 256) {
+    const std::uint32_t n = cycles - begin < 256 ? cycles - begin : 256;
+    for (std::uint32_t c = warp; c < n; c += 8) {
+      double e = 0;
+      unsigned count = 0;
+      for (std::uint32_t g = lane; g < per_cycle; g += 32) {
+        const std::size_t place = first + std::size_t(begin + c) * per_cycle + g;
+        e += p.change[place];
+        count += unsigned(__popc(unsigned(p.decision[place])));
+      }
+      for (int k = 16; k > 0; k /= 2) {
+        e += __shfl_xor_sync(~0u, e, k);
+        count += __shfl_xor_sync(~0u, count, k);
+      }
+      if (lane == 0) {
+        energy[c] = e;
+        accepted[c] = count;
+      }
     }
+    __syncthreads();
+    if (threadIdx.x == 0)
+      for (std::uint32_t c = 0; c < n; ++c) {
+        total += energy[c];
+        moves += accepted[c];
+      }
+    __syncthreads();
   }
   if (threadIdx.x == 0) {
-    p.view.energy[blockIdx.x] += energy[0];
-    p.view.accepted[blockIdx.x] += accepted[0];
+    p.view.energy[blockIdx.x] = total;
+    p.view.accepted[blockIdx.x] += moves;
   }
 }
 

@@ -1,0 +1,317 @@
+// The stage "metropolis": its job, its files, checkpoints, and the three files of the original work.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "engine/run.h"
+#include "io/hdf5.h"
+#include "io/writer.h"
+#include "plugins/metropolis/input_files.h"
+#include "plugins/metropolis/metropolis.h"
+#include "tests/devices.h"
+
+namespace perrin::metropolis {
+namespace {
+
+struct StageRun {
+  std::unique_ptr<RunControl> control = std::make_unique<RunControl>();
+  Device device;
+  std::filesystem::path folder;
+  std::map<std::string, Record> saved;
+  std::vector<std::string> mistakes;
+  int stop_after = 0;  // checkpoints
+
+  StageRun(const std::string& name, const Device& device_)
+      : device(device_),
+        folder(std::filesystem::temp_directory_path() /
+               ("perrin-metropolis-" + name + (device_.is_cuda() ? "-cuda" : ""))) {
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+  }
+  SetupContext context(bool resumed) {
+    SetupContext c;
+    c.no_system = true;
+    c.device = device;
+    c.job_directory = c.output_directory = folder;
+    c.resuming = resumed;
+    c.control = control.get();
+    c.report = [this](const std::string& path, const std::string& what) {
+      mistakes.push_back(path + ": " + what);
+    };
+    return c;
+  }
+  /// Runs a stage from its JSON, or on from what was saved. True: complete.
+  bool run(const std::string& json, bool resumed = false) {
+    Registry registry;
+    register_components(registry);
+    RunParts parts;
+    parts.stages.push_back(make_component<Stage>(registry, json, context(resumed)));
+    parts.stage_names = {"metropolis"};
+    parts.quiet = true;
+    parts.default_checkpoint = folder / "checkpoint.h5";
+    parts.write_checkpoint = [this](const std::filesystem::path&, const Archive& a) {
+      saved = a.records();
+      if (stop_after > 0 && --stop_after == 0) control->request_stop("the test");
+    };
+    Run run(std::move(parts), *control);
+    if (resumed) run.restore(Archive::restoring(saved));
+    return run.execute();
+  }
+  std::vector<double> read(const std::string& file, const std::string& name) {
+    return io::writer().get(
+        [&] { return io::File::read((folder / file).string()).root().open(name).read<double>(); });
+  }
+  std::string mistakes_of(const std::string& json) {
+    mistakes.clear();
+    Registry registry;
+    register_components(registry);
+    try {
+      make_component<Stage>(registry, json, context(false));
+    } catch (const UserError& e) {
+      mistakes.emplace_back(e.what());
+    }
+    std::string all;
+    for (const auto& m : mistakes) all += m + "\n";
+    return all;
+  }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+  }
+};
+
+std::string job(const std::string& rest, const std::string& engine = "pipelined") {
+  return R"({"type": "metropolis", "engine": ")" + engine + R"(",
+    "molecules": {"dimer": {"sites": [{"type": "A", "at": [0.3, 0, 0]}, {"type": "B", "at": [-0.3, 0, 0]}],
+                            "number": 60}},
+    "pairs": [{"types": ["A", "A"], "sigma": 1, "epsilon": 1},
+              {"types": ["B", "B"], "sigma": 0.8, "epsilon": 0.7}],
+    "box": [6, 7, 8], "temperature": 1.3, "translation": 0.2, "rotation": 0.4, "cycles": 60,
+    "stride": 5)" +
+         rest + "}";
+}
+
+class MetropolisJob : public DeviceTest {};
+
+TEST_P(MetropolisJob, ResumedRunEqualsTheUninterruptedOne) {
+  const std::string extras =
+      R"(, "equilibration": 40, "tune": {"interval": 7}, "recompute": 30, "pressure": true,
+         "rdf": {"bins": 50, "interval": 5, "rows": 20}, "trajectory": {"interval": 10})";
+  for (const std::string more :
+       {R"(, "volume": {"pressure": 0.5, "interval": 3})", R"(, "order": "random")",
+        R"(, "replicas": 3, "exchange": 4)", R"(, "precision": "double")"})
+    for (const int stop : {3, 11}) {
+      SCOPED_TRACE(more);
+      StageRun whole("whole", device()), parts("parts", device());
+      ASSERT_TRUE(whole.run(job(extras + more)));
+      parts.control->add_plan(parts.folder / "checkpoint.h5", 1e-9);
+      parts.stop_after = stop;
+      ASSERT_FALSE(parts.run(job(extras + more)));
+      parts.control = std::make_unique<RunControl>();
+      ASSERT_TRUE(parts.run(job(extras + more), true));
+      for (const char* name : {"energy/value", "energy/step", "acceptance/value",
+                               "translation/value", "pressure/value"})
+        EXPECT_EQ(whole.read("metropolis.h5", std::string("observables/") + name),
+                  parts.read("metropolis.h5", std::string("observables/") + name))
+            << name;
+      for (const char* name : {"g_A-B/value", "r/value", "g_B-B/step"})
+        EXPECT_EQ(whole.read("rdf.h5", std::string("observables/") + name),
+                  parts.read("rdf.h5", std::string("observables/") + name))
+            << name;
+      for (const char* name : {"position/value", "position/step", "box/edges/value"})
+        EXPECT_EQ(whole.read("trajectory.h5", std::string("particles/all/") + name),
+                  parts.read("trajectory.h5", std::string("particles/all/") + name))
+            << name;
+      EXPECT_EQ(whole.read("metropolis.h5", "observables/energy/step").size(), 21u);
+      EXPECT_EQ(whole.read("rdf.h5", "observables/r/step"), (std::vector<double>{60, 80, 100}));
+    }
+}
+
+TEST_P(MetropolisJob, EnginesWriteTheSameRows) {
+  std::vector<std::vector<double>> energy;
+  for (const char* engine : {"sequential", "reduction", "pipelined"}) {
+    StageRun run(engine, device());
+    std::string text = job(R"(, "precision": "double")", engine);
+    text.replace(text.find("\"cycles\": 60"), 12, "\"cycles\": 20");
+    ASSERT_TRUE(run.run(text));
+    energy.push_back(run.read("metropolis.h5", "observables/energy/value"));
+    EXPECT_EQ(run.read("metropolis.h5", "observables/acceptance/value").size(), 5u);
+  }
+  for (std::size_t k = 0; k < energy[0].size(); ++k)
+    for (const auto& other : energy)
+      EXPECT_NEAR(energy[0][k], other[k], 1e-9 * std::abs(energy[0][k]));
+}
+
+PERRIN_INSTANTIATE_DEVICES(MetropolisJob);
+
+TEST(MetropolisStage, MistakesAreNamed) {
+  StageRun run("mistakes", Device::cpu(1));
+  const auto with = [&](std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return run.mistakes_of(text.replace(at, from.size(), to));
+  };
+  EXPECT_EQ(run.mistakes_of(job("")), "");
+  const struct {
+    const char *from, *to, *expected;
+  } cases[] = {
+      {"\"temperature\": 1.3,", "", "temperature: is missing"},
+      {"\"translation\": 0.2,", "", "translation: is missing"},
+      {"\"cycles\": 60,", "", "cycles: is missing"},
+      {"\"box\": [6, 7, 8],", "", "box: is missing"},
+      {"\"sigma\": 1,", "", "pairs[0].sigma: is missing: lennard_jones needs it"},
+      {"\"sigma\": 1,", "\"sigma\": 1, \"kappa\": 2,",
+       "pairs[0].kappa: is no parameter of lennard_jones"},
+      {"[\"B\", \"B\"]", "[\"A\", \"B\"]", "pairs: B, B are missing"},
+      {"[\"B\", \"B\"]", "[\"B\", \"C\"]", "pairs[1].types[1]: no site has the type \"C\""},
+      {"[\"B\", \"B\"]", "[\"A\", \"A\"]", "pairs[1].types: A, A were given before"},
+      {"\"stride\": 5", "\"stride\": 5, \"mixing\": \"none\"", "pairs: A, B are missing"},
+      {"\"stride\": 5", "\"stride\": 5, \"cutoff\": 4",
+       "cutoff: must be at most half of the shortest edge (3), got 4"},
+      {"\"stride\": 5", "\"stride\": 5, \"tail\": true", "tail: needs a cut-off"},
+      {"\"stride\": 5", "\"stride\": 5, \"exchange\": 5", "exchange: needs at least two"},
+      {"\"stride\": 5", "\"stride\": 5, \"tune\": {}", "tune: acts during equilibration"},
+      {"\"stride\": 5", "\"stride\": 5, \"rdf\": {\"range\": 3.5}",
+       "rdf.range: must be at most half of the shortest edge (3), got 3.5"},
+      {"\"stride\": 5", "\"stride\": 5, \"replicas\": 2, \"volume\": {\"pressure\": 1}",
+       "volume: cannot be given with replicas"},
+      {"\"stride\": 5", "\"stride\": 5, \"files\": {}",
+       "molecules: cannot be given together with files"},
+      {"[0.3, 0, 0]", "[3.3, 0, 0]", "half of the shortest edge (3) must exceed"},
+      {"\"pipelined\"", "\"checkerboard\"", "atoms"},
+      {"\"sigma\": 1,", "\"sigma\": 1, \"core\": 3,", "found no room for molecule"},
+  };
+  for (const auto& c : cases) {
+    const std::string all = with(job(""), c.from, c.to);
+    EXPECT_NE(all.find(c.expected), std::string::npos) << c.expected << "\nin\n" << all;
+  }
+}
+
+// ---- The three files ----
+
+const char* const model_text = R"(# two water-like molecules and an atom
+n_particles = 3
+n_atoms = 5
+n_atom_types = 2
+n_mc_passes = 12
+temp = 300
+box = 30
+mcmove_tran = 0.3
+mcmove_rot = 0.2
+atom[0].sigma = 3.2
+atom[0].epsilon = 0.7
+atom[0].min_r = 1.0
+atom[1].sigma = 2.4
+atom[1].epsilon = 0.3
+atom[1].min_r = 0.5
+)";
+// The second molecule is turned by a quarter about z: x → y.
+const char* const particles_text =
+    "first;n;x;y;z;r11;r12;r13;r21;r22;r23;r31;r32;r33\n"
+    "0;2;5;5;5;1;0;0;0;1;0;0;0;1\n"
+    "2;2;29.5;15;15;0;-1;0;1;0;0;0;0;1\n"
+    "4;1;10;20;25;1;0;0;0;1;0;0;0;1\n";
+const char* const atoms_text =
+    "0, 5, 5, 5, 0, 0, 0\n"
+    "1, 6, 5, 5, 1, 0, 0\n"
+    "0, 29.5, 15, 15, 0, 0, 0\n"
+    "1, 29.5, 16, 15, 1, 0, 0\n"
+    "1, 10, 20, 25, 0, 0, 0\n";
+
+InputFiles files_in(StageRun& run, const std::string& model, const std::string& particles,
+                    const std::string& atoms) {
+  run.write("model.txt", model);
+  run.write("particles.csv", particles);
+  run.write("atoms.csv", atoms);
+  return {(run.folder / "model.txt").string(), (run.folder / "particles.csv").string(),
+          (run.folder / "atoms.csv").string()};
+}
+
+std::string edited(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(MetropolisFiles, AreRead) {
+  StageRun run("files", Device::cpu(1));
+  const FileModel f =
+      read_files(files_in(run, model_text, particles_text, atoms_text), "lorentz_berthelot");
+  EXPECT_EQ(f.model.templates.size(), 2u);  // the first two molecules are alike
+  EXPECT_EQ(f.model.molecule, (std::vector<std::uint32_t>{0, 0, 1}));
+  EXPECT_EQ(f.temperature, 300);
+  EXPECT_EQ(f.cycles, 12);
+  EXPECT_EQ(f.sizes.translation, 0.3);
+  EXPECT_EQ(f.sizes.rotation, 0.2);
+  EXPECT_EQ(f.model.box, (Vec3<double>{30, 30, 30}));
+  EXPECT_NEAR(f.model.pair(0, 1).a, 2.8, 1e-12);
+  EXPECT_NEAR(f.model.pair(0, 1).b, std::sqrt(0.21), 1e-12);
+  EXPECT_NEAR(f.model.pair(0, 0).core, 2.0, 1e-12);  // radii add
+  EXPECT_NEAR(f.model.pair(0, 1).core, 1.5, 1e-12);
+  System system(Device::cpu(1), f.model, f.start, 1);
+  const auto site = system.site_positions();
+  EXPECT_NEAR(site[3].x * (30 * 0x1p-32), 29.5, 1e-7);
+  EXPECT_NEAR(site[3].y * (30 * 0x1p-32), 16, 1e-7);
+  // The matrix by columns: the atoms tell.
+  const auto columns =
+      edited(particles_text, "15;15;0;-1;0;1;0;0;0;0;1", "15;15;0;1;0;-1;0;0;0;0;1");
+  const FileModel g = read_files(files_in(run, model_text, columns, atoms_text), "geometric");
+  EXPECT_NEAR(g.start.orientation[1].z, f.start.orientation[1].z, 1e-12);
+  EXPECT_NEAR(g.model.pair(0, 1).a, std::sqrt(3.2 * 2.4), 1e-12);
+}
+
+TEST(MetropolisFiles, MistakesNameFileAndLine) {
+  StageRun run("bad-files", Device::cpu(1));
+  const std::string m = model_text, p = particles_text, a = atoms_text;
+  const struct {
+    std::string model, particles, atoms, expected;
+  } cases[] = {
+      {edited(m, "temp = 300", "temp = -3"), p, a, "model.txt:6: temp: must be above 0, got -3"},
+      {edited(m, "temp = 300", "temp = hot"), p, a, "model.txt:6"},
+      {edited(m, "temp", "tempo"), p, a, "model.txt:6: unknown key \"tempo\""},
+      {edited(m, "temp = 300\n", ""), p, a, "temp is missing"},
+      {edited(m, "box = 30", "box = 30 20"), p, a, "model.txt:7: box: must be one edge or three"},
+      {edited(m, "n_atom_types = 2", "n_atom_types = 3"), p, a, "n_atom_types is 3"},
+      {edited(m, "atom[1].sigma = 2.4\n", ""), p, a, "atom[1].sigma or .epsilon is missing"},
+      {edited(m, "atom[1].sigma = 2.4", "atom[0].sigma = 2.4"), p, a, "was given in line 10"},
+      {m, p, edited(a, "1, 10", "2, 10"), "atoms.csv:5: type: must be 0 to 1, got 2"},
+      {m, p, edited(a, "1, 10,", "1, "), "atoms.csv:5: expected type"},
+      {m, p, edited(a, "0, 5,", "0, x,"), "atoms.csv:1"},
+      {edited(m, "n_atoms = 5", "n_atoms = 6"), p, a, "has 5 atoms, but n_atoms is 6"},
+      {edited(m, "n_particles = 3", "n_particles = 2"), p, a, "has 3 molecules"},
+      {m, edited(p, "2;2;29.5", "3;2;29.5"), a, "particles.csv:3: first atom: must be 2"},
+      {m, edited(p, "2;2;29.5", "2;9;29.5"), a, "particles.csv:3: number of atoms"},
+      {m, edited(p, "0;-1;0;1", "0;-1;0;2"), a, "particles.csv:3: orientation"},
+      {m, edited(p, "2;2;29.5", "2;2;28.5"), a, "particles.csv:3: centre and orientation put"},
+      {m, edited(p, ";0;0;1\n2", ";0;0\n2"), a, "particles.csv:2: expected first atom"},
+  };
+  for (const auto& c : cases) {
+    std::string what;
+    try {
+      read_files(files_in(run, c.model, c.particles, c.atoms), "lorentz_berthelot");
+    } catch (const UserError& e) {
+      what = e.what();
+    }
+    EXPECT_NE(what.find(c.expected), std::string::npos) << c.expected << "\nin " << what;
+  }
+}
+
+TEST(MetropolisFiles, RunAsAJobAndWriteADistribution) {
+  StageRun run("files-job", Device::cpu(1));
+  files_in(run, model_text, particles_text, atoms_text);
+  ASSERT_TRUE(run.run(
+      R"({"type": "metropolis", "files": {}, "stride": 4, "rdf": {"bins": 10, "interval": 2, "csv": "distribution.csv"}})"));
+  EXPECT_EQ(run.read("metropolis.h5", "observables/energy/step"),
+            (std::vector<double>{0, 4, 8, 12}));
+  std::ifstream csv(run.folder / "distribution.csv");
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_EQ(line, "r,g_0-0,g_0-1,g_1-1");
+  int rows = 0;
+  while (std::getline(csv, line)) ++rows;
+  EXPECT_EQ(rows, 10);
+}
+
+}  // namespace
+}  // namespace perrin::metropolis
