@@ -36,5 +36,8 @@ int neutron_slab(const Options& options);
 int neutron_check(const Options& options);
 int dpd(const Options& options);
 int dpd_noise(const Options& options);
+int metropolis(const Options& options);
+int metropolis_check(const Options& options);
+int metropolis_checkerboard(const Options& options);
 
 }  // namespace perrin::bench

@@ -32,6 +32,10 @@ int main(int argc, char** argv) {
       {"neutron-check", "the same, against the deterministic solution", bench::neutron_check},
       {"dpd", "dissipative particle dynamics, steps per second", bench::dpd},
       {"dpd-noise", "random numbers of pairs, keyed against stateful", bench::dpd_noise},
+      {"metropolis", "Monte Carlo of rigid molecules, pair energies per second", bench::metropolis},
+      {"metropolis-check", "what it samples, beside published figures", bench::metropolis_check},
+      {"metropolis-checkerboard", "Monte Carlo of many atoms, trial moves per second",
+       bench::metropolis_checkerboard},
       {"short-sort", "sorts of very many short arrays, keys per second", bench::short_sort}};
   for (const auto& s : subjects) app.add_subcommand(s.name, s.help);
   CLI11_PARSE(app, argc, argv);
