@@ -4,94 +4,14 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <random>
 
-#include "engine/registry.h"
-#include "engine/simulation.h"
-#include "forces/harmonic_trap.h"
-#include "plugins/langevin/noise.h"
-#include "plugins/langevin/register.h"
-#include "tests/devices.h"
 #include "tests/fluids.h"
+#include "tests/plugins/langevin_rig.h"
 
 namespace perrin {
 namespace {
 
-constexpr double sigmas = 4.5;
-
-std::unique_ptr<Integrator> integrator(const Device& device, const Configuration& c,
-                                       const std::string& json) {
-  Registry registry("langevin");
-  langevin::register_langevin(registry);
-  langevin::register_brownian(registry);
-  SetupContext context;
-  context.configuration = &c;
-  context.device = device;
-  return make_component<Integrator>(registry, json, context);
-}
-
-/// n particles at the middle of a box, at rest; types in turn.
-Configuration at_rest(int n, double length = 100, int types = 1) {
-  Configuration c;
-  c.box.length = {length, length, length};
-  c.box.origin = -0.5 * c.box.length;
-  for (int t = 0; t < types; ++t) c.types.push_back(std::string(1, char('A' + t)));
-  c.position.assign(std::size_t(n), {});
-  c.velocity.assign(std::size_t(n), {});
-  for (int i = 0; i < n; ++i) c.type.push_back(std::uint32_t(i % types));
-  return c;
-}
-
-using Forces = std::vector<std::unique_ptr<Force>>;
-
-Forces trap(const Device& device, double k, std::size_t types = 1) {
-  HarmonicTrapSettings s;
-  s.stiffness = {k, k, k};
-  Forces forces;
-  forces.push_back(std::make_unique<HarmonicTrap>(s, device, types, std::vector<std::uint32_t>{}));
-  return forces;
-}
-
-/// A simulation with an integrator that has begun.
-struct Rig {
-  Simulation simulation;
-  std::unique_ptr<Integrator> mover;
-
-  Rig(const Device& device, const Configuration& c, Forces forces, const std::string& json,
-      std::uint64_t seed = 7)
-      : simulation(device, c, std::move(forces), seed), mover(integrator(device, c, json)) {
-    simulation.prepare(*mover);
-    mover->begin(simulation);
-  }
-  void run(std::int64_t steps) { simulation.advance(*mover, steps); }
-  Configuration now() const { return simulation.particles.configuration(); }
-};
-
-Vec3<double> unwrapped(const Configuration& c, std::size_t i) {
-  Vec3<double> r = c.position[i];
-  for (int axis = 0; axis < 3; ++axis) r[axis] += c.image[i][axis] * c.box.length[axis];
-  return r;
-}
-
-/// Means over particles, axes and `samples` moments, `apart` steps from each other.
-struct Moments {
-  double x2 = 0, v2 = 0, mean = 0, numbers = 0;
-};
-Moments sample(Rig& rig, int samples, int apart) {
-  Moments m;
-  for (int k = 0; k < samples; ++k) {
-    rig.run(apart);
-    const Configuration c = rig.now();
-    for (std::size_t i = 0; i < c.position.size(); ++i) {
-      m.x2 += dot(c.position[i], c.position[i]);
-      m.v2 += dot(c.velocity[i], c.velocity[i]);
-      m.mean += c.position[i].x + c.position[i].y + c.position[i].z;
-      m.numbers += 3;
-    }
-  }
-  m.x2 /= m.numbers, m.v2 /= m.numbers, m.mean /= m.numbers;
-  return m;
-}
+using namespace langevin_tests;
 
 /// The stationary covariance of s' = M s + g R, by iteration.
 template <std::size_t N>
@@ -310,19 +230,6 @@ TEST_P(LangevinPlugin, EquipartitionInALennardJonesFluid) {
   }
 }
 
-/// Every generator with every scheme it has.
-std::vector<std::array<std::string, 2>> generators() {
-  std::vector<std::array<std::string, 2>> all;
-  for (const std::string& name : stream_names())
-    if (name != "saru_state")
-      for (const std::string& scheme : langevin::schemes_of(name)) all.push_back({name, scheme});
-  return all;
-}
-std::string with_generator(std::string json, const std::array<std::string, 2>& g) {
-  json.pop_back();
-  return json + R"(, "rng": ")" + g[0] + R"(", "scheme": ")" + g[1] + "\"}";
-}
-
 TEST_P(LangevinPlugin, EveryGeneratorGivesTheVariance) {
   for (const auto& g : generators()) {
     Rig rig(device(), at_rest(4000), trap(device(), 1),
@@ -342,95 +249,6 @@ TEST_P(LangevinPlugin, EveryGeneratorGivesTheVariance) {
     under.run(10);
     const Moments v = sample(under, 6, 3);
     EXPECT_NEAR(v.v2, 1, sigmas * std::sqrt(2 / v.numbers)) << g[0] << " " << g[1];
-  }
-}
-
-const char* const kinds[] = {
-    R"({"type": "langevin", "timestep": 0.05, "temperature": 1, "friction": 1})",
-    R"({"type": "langevin", "timestep": 0.05, "temperature": 1, "friction": 1,
-        "method": "velocity_verlet"})",
-    R"({"type": "brownian", "timestep": 0.05, "temperature": 1, "friction": 1})",
-    R"({"type": "brownian", "timestep": 0.05, "temperature": 1, "friction": 1, "fuse": false,
-        "tally_heat": true})",
-    R"({"type": "brownian", "timestep": 0.05, "temperature": 1, "friction": 1,
-        "method": "leimkuhler_matthews"})"};
-
-bool equal(const Configuration& a, const Configuration& b) {
-  return a.position == b.position && a.velocity == b.velocity && a.image == b.image;
-}
-
-TEST_P(LangevinPlugin, MemoryOrderDoesNotMatter) {
-  const int n = 700;
-  std::vector<std::uint32_t> order(n);
-  std::iota(order.begin(), order.end(), 0u);
-  std::shuffle(order.begin(), order.end(), std::mt19937(2));
-  Configuration c = at_rest(n, 8, 2);
-  for (std::size_t i = 0; i < c.type.size(); ++i) c.position[i].x = double(i) / n;
-  for (const char* kind : kinds)
-    for (const auto& g : generators()) {
-      const std::string json = with_generator(kind, g);
-      Rig plain(device(), c, trap(device(), 1, 2), json),
-          mixed(device(), c, trap(device(), 1, 2), json);
-      plain.run(5), mixed.run(5);
-      mixed.simulation.particles.reorder(Buffer<std::uint32_t>(device(), order));
-      mixed.simulation.invalidate();  // forces do not follow
-      mixed.simulation.ensure_forces();
-      plain.run(5), mixed.run(5);
-      EXPECT_TRUE(equal(plain.now(), mixed.now())) << json;
-    }
-}
-
-TEST(LangevinPluginThreads, NumberOfThreadsDoesNotMatter) {
-  const Configuration c = at_rest(3000, 8, 2);
-  for (const char* kind : kinds)
-    for (const auto& g : generators()) {
-      const std::string json = with_generator(kind, g);
-      const Device one = Device::cpu(1), three = Device::cpu(3);
-      Rig a(one, c, trap(one, 1, 2), json), b(three, c, trap(three, 1, 2), json);
-      a.run(5), b.run(5);
-      EXPECT_TRUE(equal(a.now(), b.now())) << json;
-    }
-}
-
-TEST_P(LangevinPlugin, ResumesBitForBit) {
-  const Configuration c = at_rest(500, 8);
-  for (const char* kind : kinds)
-    for (const auto& g : generators()) {
-      const std::string json = with_generator(kind, g);
-      Rig whole(device(), c, trap(device(), 1), json);
-      whole.run(7);
-      Archive saved = Archive::saving();
-      whole.simulation.state(saved);
-      whole.mover->state(saved);
-      whole.run(7);
-
-      Rig resumed(device(), c, trap(device(), 1), json);
-      Archive restored = Archive::restoring(saved.records());
-      resumed.simulation.state(restored);
-      resumed.mover->begin(resumed.simulation);
-      resumed.mover->state(restored);
-      resumed.run(7);
-      EXPECT_TRUE(equal(whole.now(), resumed.now())) << json;
-      EXPECT_EQ(whole.mover->heat(whole.simulation), resumed.mover->heat(resumed.simulation))
-          << json;
-    }
-}
-
-TEST_P(LangevinPlugin, AnotherStageHasOtherNoise) {
-  // A stream that does not follow the step is seeded anew when another stage begins.
-  for (const auto& g : generators()) {
-    const std::string json = with_generator(kinds[2], g);
-    Rig rig(device(), at_rest(100), {}, json);
-    rig.run(1);
-    const auto first = rig.now().position;
-    auto second = integrator(device(), rig.now(), json);
-    second->begin(rig.simulation);
-    rig.simulation.advance(*second, 1);
-    const auto both = rig.now().position;
-    int same = 0;
-    for (std::size_t i = 0; i < first.size(); ++i)
-      same += std::abs(both[i].x - 2 * first[i].x) < 1e-5 ? 1 : 0;
-    EXPECT_LE(same, 1) << json;
   }
 }
 
@@ -455,30 +273,6 @@ TEST_P(LangevinPlugin, AtTemperatureZeroThereIsOnlyDrag) {
   EXPECT_NEAR(rig.now().velocity[0].z, 3 * std::exp(-1), 2e-6);  // 20 roundings of floats
   EXPECT_EQ(rig.now().velocity[1], Vec3<double>{});
   EXPECT_NEAR(rig.mover->heat(rig.simulation), 7 * (std::exp(-2) - 1), 1e-5);
-}
-
-TEST_P(LangevinPlugin, TypesAndAxesThatStayOut) {
-  for (const char* kind : kinds) {
-    std::string json = kind;
-    json.pop_back();
-    Configuration c = at_rest(200, 20, 2);
-    thermalize(c, 1, 4);
-    for (std::size_t i = 0; i < c.type.size(); ++i) c.position[i] = {0.01 * double(i), -1, 2};
-    Rig rig(device(), c, trap(device(), 1, 2), json + R"(, "types": ["B"], "axes": "xz"})");
-    const Configuration start = rig.now();
-    rig.run(20);
-    const Configuration end = rig.now();
-    const bool overdamped = json.find("brownian") != std::string::npos;
-    for (std::size_t i = 0; i < c.type.size(); ++i) {
-      EXPECT_EQ(end.position[i].y, start.position[i].y);
-      EXPECT_EQ(end.position[i].x == start.position[i].x, c.type[i] == 0) << json;
-      EXPECT_EQ(end.position[i].z == start.position[i].z, c.type[i] == 0);
-      EXPECT_EQ(end.velocity[i] == start.velocity[i], c.type[i] == 0 || overdamped);
-      EXPECT_EQ(end.velocity[i].y == 0, !overdamped);
-      EXPECT_EQ(end.velocity[i].x == 0, !overdamped && c.type[i] == 0);
-    }
-    EXPECT_EQ(rig.simulation.degrees_of_freedom, overdamped ? 3 * 199 : 2 * 100);
-  }
 }
 
 TEST_P(LangevinPlugin, TotalEnergyMinusHeatIsConservedToSecondOrder) {
@@ -525,67 +319,6 @@ TEST_P(LangevinPlugin, OverdampedHeatIsTheWorkAgainstTheForces) {
   const double change = rig.simulation.totals().potential - start;
   EXPECT_NEAR(change / 2000, 1.5 / 0.95 - 0.5, 0.15);
   EXPECT_NEAR(rig.mover->heat(rig.simulation) / change, 1, 1e-4);
-}
-
-TEST_P(LangevinPlugin, FusedTrapIsTheTrap) {
-  const std::string head =
-      R"({"type": "brownian", "timestep": 0.05, "temperature": 1, "friction": 1, )";
-  const Configuration c = at_rest(1000, 20);
-  Rig fused(device(), c, trap(device(), 2), head + R"("fuse": true})");
-  Rig plain(device(), c, trap(device(), 2), head + R"("fuse": false})");
-  Rig bare(device(), c, trap(device(), 2), head + R"("keep_forces": false})");
-  fused.run(30), plain.run(30), bare.run(30);
-  const Configuration a = fused.now(), b = plain.now();
-  const auto f = fused.simulation.particles.force.to_host();
-  EXPECT_TRUE(equal(a, bare.now()));
-  EXPECT_TRUE(std::isnan(bare.simulation.particles.force.to_host(0).x));
-  for (std::size_t i = 0; i < a.position.size(); ++i) {
-    EXPECT_NEAR(a.position[i].x, b.position[i].x, 1e-5);  // roundings of floats near 1
-    EXPECT_NEAR(double(f[i].x), -2 * a.position[i].x, 1e-5);
-  }
-}
-
-TEST(LangevinPluginSettings, Mistakes) {
-  const Configuration c = at_rest(10, 10, 2);
-  const auto message = [&](const std::string& rest) -> std::string {
-    try {
-      integrator(Device::cpu(1), c,
-                 R"({"type": "langevin", "timestep": 0.1, "temperature": 1, )" + rest + "}");
-    } catch (const UserError& e) {
-      return e.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(message(R"("friction": 1)"), "");
-  EXPECT_NE(message(R"("axes": "xy")").find("friction"), std::string::npos);
-  EXPECT_NE(message(R"("frictions": {"A": 1})").find("\"B\""), std::string::npos);
-  EXPECT_EQ(message(R"("frictions": {"A": 1}, "types": ["A"])"), "");
-  EXPECT_NE(message(R"("frictions": {"C": 1})").find("C"), std::string::npos);
-  EXPECT_NE(message(R"("viscosity": 1)").find("diameter"), std::string::npos);
-  EXPECT_NE(message(R"("viscosity": 1, "friction": 1)").find("either"), std::string::npos);
-  EXPECT_NE(message(R"("friction": 1, "rng": "ran2", "scheme": "phillips")").find("per_particle"),
-            std::string::npos);
-  EXPECT_NE(message(R"("friction": 1, "final_temperature": 2)").find("ramp_steps"),
-            std::string::npos);
-  EXPECT_NE(message(R"("friction": 1, "rng": "mersenne")").find("mt607"), std::string::npos);
-}
-
-TEST(LangevinPluginSettings, AnExhaustedGeneratorIsAnError) {
-  // LCG: a period of 2^32, 4 numbers (6 in the double build) a step. The step is what counts.
-  const Configuration c = at_rest(10);
-  Rig rig(
-      Device::cpu(1), c, {},
-      R"({"type": "brownian", "timestep": 0.1, "temperature": 1, "friction": 1, "rng": "lcg"})");
-  EXPECT_NO_THROW(rig.mover->finished(rig.simulation));
-  Archive saved = Archive::saving();
-  rig.simulation.state(saved);
-  auto records = saved.records();
-  auto& step = records.at("simulation/step");
-  const std::uint64_t late = std::uint64_t(1) << 31;
-  std::memcpy(step.bytes.data(), &late, sizeof late);
-  Archive restored = Archive::restoring(records);
-  rig.simulation.state(restored);
-  EXPECT_THROW(rig.mover->finished(rig.simulation), RunError);
 }
 
 PERRIN_INSTANTIATE_DEVICES(LangevinPlugin);
