@@ -171,7 +171,9 @@ TEST_P(LangevinUse, TheShortKernelIsTheGeneralOne) {
         }
         EXPECT_LT(std::sqrt(worst), 1e-4)
             << n << noise << trapped;  // 40 roundings of floats near 2
-        if (!trapped && n > 1) EXPECT_GT(crossed, a.position.size() / 10);
+        if (!trapped && n > 1) {
+          EXPECT_GT(crossed, a.position.size() / 10);
+        }
       }
 }
 
