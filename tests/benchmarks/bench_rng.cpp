@@ -5,6 +5,7 @@
 //               4 bytes written for each (baseline: the Saru stream with its state in memory: the
 //               papers' comparison)
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
 #include "engine/parallel.h"
@@ -78,6 +79,32 @@ struct Curand {
 #pragma unroll 16
     for (int k = 0; k < stream_length; ++k) sum ^= curand(&state);
     out[i] = sum;
+#else
+    (void)i;
+#endif
+  }
+};
+/// XORWOW with its 48 bytes of state in memory: made, and four numbers of a step.
+struct CurandSeed {
+  curandStateXORWOW_t* states;
+  __host__ __device__ void operator()(std::int64_t i) const {
+#ifdef __CUDA_ARCH__
+    curand_init(1234ull + i, 0, 0, states + i);
+#else
+    (void)i;
+#endif
+  }
+};
+struct CurandStep {
+  curandStateXORWOW_t* states;
+  std::uint32_t* out;
+  __host__ __device__ void operator()(std::int64_t i) const {
+#ifdef __CUDA_ARCH__
+    curandStateXORWOW_t state = states[i];
+    std::uint32_t sum = curand(&state);
+    for (int k = 1; k < 4; ++k) sum ^= curand(&state);
+    out[i] = sum;
+    states[i] = state;
 #else
     (void)i;
 #endif
@@ -157,27 +184,28 @@ void steps(const Options& options, std::int64_t n) {
   Meter meter{options, Buffer<std::uint32_t>(options.device, n), n};
   Buffer<std::uint64_t> step(options.device, 1);
   double base = 0;
+  // As a simulation has them: recorded, the host far ahead.
+  const auto time_of = [&](const std::function<void()>& one_step) {
+    constexpr int steps_each = 50;
+    const Recording recording(options.device, [&] {
+      for (int k = 0; k < steps_each; ++k) one_step();
+    });
+    return median_time(options.device, options.seconds, [&] { recording.replay(); }) / steps_each;
+  };
   const auto measure = [&](auto type) {
     using S = typename decltype(type)::type;
     S stream(options.device, Purpose::benchmark, 1, n, 4);
-    // As a simulation has them: recorded, the host far ahead.
-    constexpr int steps_each = 50;
-    const Recording recording(options.device, [&] {
-      for (int k = 0; k < steps_each; ++k) {
-        stream.begin_step(step.data());
-        for_each(options.device, "rng step", n,
-                 Step<decltype(stream.view())>{stream.view(), step.data(), meter.out.data()});
-      }
+    const double time = time_of([&] {
+      stream.begin_step(step.data());
+      for_each(options.device, "rng step", n,
+               Step<decltype(stream.view())>{stream.view(), step.data(), meter.out.data()});
     });
-    const double time =
-        median_time(options.device, options.seconds, [&] { recording.replay(); }) / steps_each;
     return std::pair(4.0 * double(n) / time, double(stream.bytes()) / double(n));
   };
   std::vector<std::string> names = {"saru_state"};
   for (const std::string& name : stream_names())
     if (name != names[0]) names.push_back(name);
-  for (const std::string& name : names) {
-    const auto [rate, bytes] = with_stream(name, measure);
+  const auto print = [&](const std::string& name, double rate, double bytes) {
     if (base == 0) base = rate;
     print_line({{"subject", "rng step"},
                 {"generator", name},
@@ -188,7 +216,21 @@ void steps(const Options& options, std::int64_t n) {
                 {"rate_unit", "numbers/s"},
                 {"baseline", "saru_state"},
                 {"ratio", rate / base}});
+  };
+  for (const std::string& name : names) {
+    const auto [rate, bytes] = with_stream(name, measure);
+    print(name, rate, bytes);
   }
+#ifdef PERRIN_HAS_CURAND
+  if (options.device.is_cuda()) {
+    Buffer<curandStateXORWOW_t> states(options.device, n);
+    for_each(options.device, "curand seed", n, CurandSeed{states.data()});
+    const double time = time_of([&] {
+      for_each(options.device, "curand step", n, CurandStep{states.data(), meter.out.data()});
+    });
+    print("cuRAND XORWOW", 4.0 * double(n) / time, sizeof(curandStateXORWOW_t));
+  }
+#endif
 }
 
 }  // namespace
