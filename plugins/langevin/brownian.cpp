@@ -241,7 +241,7 @@ class Brownian : public Integrator {
         for_each_loaded(device, "brownian: move", p.n, mover(std::true_type{}));
         done = true;
       }
-    if (!done) for_each(device, "brownian: move", p.n, LoadAndDo{mover(std::false_type{})});
+    if (!done) for_each(device, "brownian: move", p.n, load_and_do(mover(std::false_type{})));
     if (trap_ != nullptr || simulation.forces.empty()) return;
     simulation.update_forces();
     if (bath_.heat() != nullptr)
