@@ -23,7 +23,7 @@ double longest_range(const Model& model) {
 
 bool only_lennard_jones(const Model& model) {
   return std::all_of(model.pairs.begin(), model.pairs.end(), [](const PairParameters& p) {
-    return (p.kind == PairKind::lennard_jones || p.kind == PairKind::wca) && p.core == 0;
+    return p.kind == PairKind::lennard_jones && p.core == 0;
   });
 }
 

@@ -312,7 +312,7 @@ class DomainKernel {
       const T all = scan(p, now.type, r, scanned);
       if (scanned) before = all;
     }
-    before = Group::sum(before);
+    before = bounded(Group::sum(before));
     const T first = before;
     bool moved = false;
 
@@ -327,7 +327,7 @@ class DomainKernel {
         const T all = scan(p, now.type, r_to, far);
         if (far) after = all;
       }
-      after = Group::sum(after);
+      after = bounded(Group::sum(after));
       if (inside && after - before <= tried.threshold) {
         at = to;
         r = r_to;

@@ -48,7 +48,7 @@ struct CheckerboardCpu {
     T sum = 0;
 #pragma omp simd simdlen(width) reduction(+ : sum)
     for (int k = 0; k < padded; ++k) sum += term(r, p, k, row, only);
-    return sum;
+    return bounded(sum);
   }
 
   /// With every particle of the 27 cells but number `self` in memory: where there are too many.
@@ -64,7 +64,7 @@ struct CheckerboardCpu {
         if (i != self) sum += e;
       }
     }
-    return sum;
+    return bounded(sum);
   }
 
   PERRIN_HD void stage(const Domain& domain, Vec3<std::int32_t> cell, Points& staged,

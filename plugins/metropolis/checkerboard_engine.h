@@ -158,6 +158,7 @@ class CheckerboardOf final : public CheckerboardEngine {
     sum(device_, "checkerboard accepted", domains(),
         CheckerboardSlot<std::uint64_t>{accepted_.data()}, accepted_sum_, accepted);
     for_each(device_, "checkerboard totals", 1, AddToSystem{energy, accepted, system_.view()});
+    update_system();
   }
 
   std::int64_t moves_per_cycle() const override { return options_.trials * system_.molecules(); }
@@ -171,13 +172,7 @@ class CheckerboardOf final : public CheckerboardEngine {
 
   void system_changed() override {
     kT_ = system_.temperatures().front();
-    const Vec3<std::int32_t> cells = checkerboard_cells(system_.box(), range_, system_.molecules());
-    if (!(cells == cells_)) {
-      cells_ = cells;
-      sort_ = CheckerboardSort(device_, system_.molecules(), cells_);
-      energy_ = Buffer<double>(device_, domains());
-      accepted_ = Buffer<std::uint64_t>(device_, domains());
-    }
+    fit_cells();
     const double kT = kT_;
     table_ =
         Buffer<PairRow<T>>(device_, std::span<const PairRow<T>>(make_rows<T>(system_.model(), kT)));
@@ -191,7 +186,9 @@ class CheckerboardOf final : public CheckerboardEngine {
              ScatterAtoms{position_.data(), id_.data(), system_.view()});
   }
 
+  /// Also right for a box that has just been changed.
   Totals totals() override {
+    fit_cells();
     sort_unshifted();
     const Buffer<PairRow<double>> table(
         device_, std::span<const PairRow<double>>(make_rows<double>(system_.model(), kT_)));
@@ -223,6 +220,15 @@ class CheckerboardOf final : public CheckerboardEngine {
   double margin() const {
     if (options_.margin > 0) return options_.margin;
     return std::min(1.6 * step_ * std::sqrt(1 + 0.4 * options_.trials), 0.16 * range_);
+  }
+
+  void fit_cells() {
+    const Vec3<std::int32_t> cells = checkerboard_cells(system_.box(), range_, system_.molecules());
+    if (cells == cells_) return;
+    cells_ = cells;
+    sort_ = CheckerboardSort(device_, system_.molecules(), cells_);
+    energy_ = Buffer<double>(device_, domains());
+    accepted_ = Buffer<std::uint64_t>(device_, domains());
   }
 
   void sort_unshifted() {
@@ -283,27 +289,10 @@ class CheckerboardOf final : public CheckerboardEngine {
   }
 
 #ifdef __CUDACC__
-#ifdef CHECKERBOARD_TUNING
   template <bool OneType>
   void run_cuda(const CheckerboardSweep<T>& v) {
-    switch (tuning_variant) {
-      case 0:
-        return run_with<16, 6, OneType, 10>(v);
-      case 1:
-        return run_with<16, 6, OneType, 12>(v);
-      case 2:
-        return run_with<16, 6, OneType, 14>(v);
-      default:
-        return run_with<8, 11, OneType, 10>(v);
-    }
+    run_with<16, 6, OneType, sizeof(T) == 4 ? 10 : 5>(v);  // measured
   }
-#else
-  template <bool OneType>
-  void run_cuda(const CheckerboardSweep<T>& v) {
-    run_with<16, 6, OneType, sizeof(T) == 4 ? 12 : 1>(v);
-  }
-#endif
-
   template <int Lanes, int Slots, bool OneType, int Blocks>
   void run_with(const CheckerboardSweep<T>& v) {
     using Kernel = DomainKernel<P, T, Lanes, Slots, OneType>;

@@ -190,6 +190,28 @@ TEST_P(CheckerboardTest, EnergyIsThatOfThePositions) {
   }
 }
 
+// Volume moves change the box under the engine: another grid, the same fractions.
+TEST_P(CheckerboardTest, FollowsTheBox) {
+  const Model model = two_kinds(2000);
+  System system(device(), model, lattice(model), 1);
+  const auto engine = make_checkerboard(system, options(false));
+  engine->set_sizes({0.13, 0});
+  engine->run(0, 3);
+  const auto cells = engine->cells();
+  for (const double factor : {0.9, 1.4}) {
+    system.set_box(factor * system.box());
+    const double energy = compute_totals(system, false)[0].energy;
+    EXPECT_NEAR(engine->totals().energy, energy, 1e-9 * std::abs(energy));
+    engine->system_changed();
+    system.set_energies({energy});
+    engine->run(3, 2);
+    const double after = compute_totals(system, false)[0].energy;
+    EXPECT_NEAR(system.energies()[0], after, 1e-8 * std::abs(after));
+    EXPECT_NE(after, energy);
+  }
+  EXPECT_NE(engine->cells(), cells);
+}
+
 struct Outcome {
   std::vector<Position> at;
   double energy;
