@@ -25,7 +25,8 @@ struct Metric {
   }
   /// A displacement in length units as fixed-point units (not yet rounded).
   PERRIN_HD Real3 fixed(Real3 r) const {
-    return {inv_xx * r.x + inv_xy * r.y + inv_xz * r.z, inv_yy * r.y + inv_yz * r.z, inv_zz * r.z};
+    return {multiply_add(inv_xx, r.x, multiply_add(inv_xy, r.y, inv_xz * r.z)),
+            multiply_add(inv_yy, r.y, inv_yz * r.z), inv_zz * r.z};
   }
 };
 

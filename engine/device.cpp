@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "engine/move_check.h"
 #include "engine/parallel.h"
 
 namespace perrin {
@@ -70,11 +71,6 @@ struct Device::Cuda {
 };
 
 namespace {
-
-__global__ void set_condition(cudaGraphConditionalHandle handle, const std::uint32_t* flag,
-                              const std::uint32_t* halt) {
-  cudaGraphSetConditional(handle, *flag != 0 && *halt == 0 ? 1 : 0);
-}
 
 void add_to_capture(cudaStream_t stream, cudaGraphNodeParams& params) {
   cudaStreamCaptureStatus status{};
@@ -198,19 +194,28 @@ void Device::synchronize() const {
 #endif
 }
 
-void Device::when(const std::uint32_t* flag, const std::function<void()>& work) const {
-  if (skipping()) return;
+Condition Device::condition(std::uint32_t* flag) const {
+  Condition condition{flag, 0};
 #ifdef PERRIN_CUDA
   if (cuda_ && cuda_->recording) {
     cudaGraphConditionalHandle handle{};
     check_cuda(cudaGraphConditionalHandleCreate(&handle, capturing_graph(cuda_->stream), 0,
                                                 cudaGraphCondAssignDefault),
                "recording a condition");
-    set_condition<<<1, 1, 0, cuda_->stream>>>(handle, flag, cuda_->halt);
-    check_cuda(cudaGetLastError(), "set_condition");
+    condition.handle = handle;
+  }
+#endif
+  return condition;
+}
+
+void Device::when(const Condition& condition, const std::function<void()>& work) const {
+  if (skipping()) return;
+#ifdef PERRIN_CUDA
+  if (cuda_ && cuda_->recording) {
+    PERRIN_ASSERT(condition.handle != 0);
     cudaGraphNodeParams params{};
     params.type = cudaGraphNodeTypeConditional;
-    params.conditional.handle = handle;
+    params.conditional.handle = condition.handle;
     params.conditional.type = cudaGraphCondTypeIf;
     params.conditional.size = 1;
     add_to_capture(cuda_->stream, params);
@@ -226,7 +231,7 @@ void Device::when(const std::uint32_t* flag, const std::function<void()>& work) 
   }
 #endif
   std::uint32_t value = 0;
-  copy_out(&value, flag, sizeof value);
+  copy_out(&value, condition.flag, sizeof value);
   if (value != 0 && !(is_cuda() && halted())) work();
 }
 

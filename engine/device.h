@@ -13,6 +13,8 @@
 
 namespace perrin {
 
+struct Condition;
+
 /// A cheap copyable handle. All work given to one Device runs in order.
 class Device {
  public:
@@ -38,10 +40,14 @@ class Device {
   /// Waits for the work given so far; throws RunError naming what failed.
   void synchronize() const;
 
-  /// Runs `work` if the word at `flag` (on this device) is not 0, without making the host wait
-  /// while a step is being recorded (a conditional node of the CUDA graph); otherwise the host
-  /// reads the flag. `work` must only launch device work on this Device.
-  void when(const std::uint32_t* flag, const std::function<void()>& work) const;
+  /// A condition that kernels may raise and when() asks for, made before the kernels that raise it.
+  /// `flag` is a word on this device: work is due while it is not 0.
+  Condition condition(std::uint32_t* flag) const;
+  /// Runs `work` if the condition was raised, without making the host wait while a step is being
+  /// recorded (a conditional node of the CUDA graph; then only what was raised since condition()
+  /// counts); otherwise the host reads the flag. `work` must only launch device work on this
+  /// Device.
+  void when(const Condition& condition, const std::function<void()>& work) const;
 
   // Halting. A kernel that cannot go on (a list is full, a particle is lost) sets the halt word;
   // every later kernel of for_each() and sum() then does nothing, so that the state stays as it

@@ -15,6 +15,10 @@ class Integrator {
   /// One step. Device work only (no allocation, no waiting): on CUDA it is recorded once and
   /// replayed.
   virtual void step(Simulation&) = 0;
+  /// n steps, for a recording; by default one after the other. An integrator may join the end of a
+  /// step to the beginning of the next one, with the same bits; it calls Simulation::next_step()
+  /// between them.
+  virtual void steps(Simulation&, int n);
   virtual double timestep() const = 0;
   /// False: step() is called from the host every time (a minimiser that looks at its result).
   virtual bool recordable() const { return true; }

@@ -19,19 +19,39 @@ struct Gather {
   }
 };
 
-/// The same for one-word elements: no division in the loop.
-template <class Word>
-struct GatherOne {
-  Word* to;
-  const Word* from;
-  const std::uint32_t* order;
-  PERRIN_HD void operator()(std::int64_t i) const { to[i] = from[order[i]]; }
+/// What every particle has, besides the forces.
+struct Everything {
+  Position* position;
+  Real4* velocity;
+  Image* image;
+  std::uint32_t* id;
 };
 
-struct Invert {
+struct GatherEverything {
+  Everything to, from;
+  const std::uint32_t* order;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const std::uint32_t k = order[i];
+    to.position[i] = from.position[k];
+    to.velocity[i] = from.velocity[k];
+    to.image[i] = from.image[k];
+    to.id[i] = from.id[k];
+  }
+};
+
+struct CopyEverything {
+  Everything to, from;
   std::uint32_t* index;
-  const std::uint32_t* id;
-  PERRIN_HD void operator()(std::int64_t i) const { index[id[i]] = std::uint32_t(i); }
+  Position* positions;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Position p = from.position[i];
+    to.position[i] = p;
+    if (positions) positions[i] = p;
+    to.velocity[i] = from.velocity[i];
+    to.image[i] = from.image[i];
+    to.id[i] = from.id[i];
+    index[from.id[i]] = std::uint32_t(i);
+  }
 };
 
 }  // namespace
@@ -62,7 +82,7 @@ Particles::Particles(const Device& device, const Configuration& c)
   make(id, ids);
   make(index, ids);
   force = {device, std::int64_t(n)};
-  scratch_ = {device, std::int64_t(n * sizeof(Real4))};
+  scratch_ = {device, std::int64_t(n * (sizeof(Position) + sizeof(Real4) + sizeof(Image) + 4))};
 }
 
 ParticleView Particles::view() {
@@ -100,18 +120,18 @@ void Particles::detach(const void* data) {
   std::erase_if(attached_, [&](const Attached& a) { return a.data() == data; });
 }
 
-void Particles::reorder(const Buffer<std::uint32_t>& order) {
+void Particles::reorder(const Buffer<std::uint32_t>& order, Position* positions) {
   const Device& d = device();
   const std::int64_t n = size();
-  const auto gather = [&]<class T>(Buffer<T>& array) {
-    T* to = reinterpret_cast<T*>(scratch_.data());
-    for_each(d, "reorder particles", n, GatherOne<T>{to, array.data(), order.data()});
-    d.copy(array.data(), to, std::size_t(array.bytes()));
-  };
-  gather(position);
-  gather(velocity);
-  gather(image);
-  gather(id);
+  auto* bytes = scratch_.data();
+  const Everything here{position.data(), velocity.data(), image.data(), id.data()};
+  Everything there{};  // the widest words first: all are aligned
+  there.velocity = reinterpret_cast<Real4*>(bytes);
+  there.position = reinterpret_cast<Position*>(bytes + n * std::int64_t(sizeof(Real4)));
+  there.image = reinterpret_cast<Image*>(there.position + n);
+  there.id = reinterpret_cast<std::uint32_t*>(there.image + n);
+  for_each(d, "reorder particles", n, GatherEverything{there, here, order.data()});
+  for_each(d, "keep the new order", n, CopyEverything{here, there, index.data(), positions});
   for (const Attached& a : attached_) {
     auto* to = reinterpret_cast<std::uint32_t*>(scratch_.data());
     auto* array = static_cast<std::uint32_t*>(a.data());
@@ -120,7 +140,6 @@ void Particles::reorder(const Buffer<std::uint32_t>& order) {
              Gather<std::uint32_t>{to, array, order.data(), words});
     d.copy(array, to, std::size_t(n) * a.bytes);
   }
-  for_each(d, "index of ids", n, Invert{index.data(), id.data()});
 }
 
 void Particles::state(Archive& a) {

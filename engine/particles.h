@@ -53,7 +53,8 @@ class Particles {
 
   /// Reorders memory: new[i] = old[order[i]] for every array but the forces, which are computed
   /// afresh after a reordering (order is on the device). Device work only.
-  void reorder(const Buffer<std::uint32_t>& order);
+  /// `positions` (size() elements, or nullptr) receives a copy of the positions in the new order.
+  void reorder(const Buffer<std::uint32_t>& order, Position* positions = nullptr);
 
   void state(Archive& archive);
 

@@ -48,6 +48,16 @@ PERRIN_HD Vec3<T> cross(Vec3<T> a, Vec3<T> b) {
 
 using Real3 = Vec3<Real>;
 
+/// a b + c, on a GPU always rounded once: a step's bits must not depend on what the compiler fuses
+/// where. On the CPU as the instruction set has it.
+PERRIN_HD Real multiply_add(Real a, Real b, Real c) {
+#ifdef __CUDA_ARCH__
+  return fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
 /// One 16-byte word (32 in the double build): velocity and inverse mass, or force and energy.
 struct alignas(4 * sizeof(Real)) Real4 {
   Real x{}, y{}, z{}, w{};

@@ -31,7 +31,14 @@ Configuration padded(Configuration c, double range) {
 
 struct AdvanceStep {
   std::uint64_t* step;
-  PERRIN_HD void operator()(std::int64_t) const { ++*step; }
+  std::uint64_t by;
+  PERRIN_HD void operator()(std::int64_t k) const { step[k] += by; }
+};
+
+struct SetStep {
+  std::uint64_t* step;
+  std::uint64_t to;
+  PERRIN_HD void operator()(std::int64_t k) const { step[k] = to + std::uint64_t(k); }
 };
 
 /// potential; virial (6); kinetic tensor m v ⊗ v (6); momentum (3)
@@ -76,11 +83,13 @@ Simulation::Simulation(const Device& device, Configuration configuration,
       seed(the_seed),
       degrees_of_freedom(particles.box.dimension *
                          int(std::max<std::int64_t>(particles.size() - 1, 1))),
-      device_step_(device, 1),
+      device_step_(device, steps_per_recording),
+      progress_(device, 1),
       fault_(device, 1),
       measured_force_(device, particles.size()),
       measured_virial_(device, 6 * particles.size()) {
   device.clear_halt();  // that an earlier simulation may have left behind
+  for_each(device, "first step", steps_per_recording, SetStep{device_step_.data(), 0});
   const double range = longest_range(forces);
   const auto heights = particles.box.padded_heights();
   double smallest = heights.x;
@@ -107,8 +116,13 @@ void Simulation::timed(double& seconds, F&& work) {
 void Simulation::update_neighbors() {
   timed(timings.neighbors, [&] {
     device().set_skipping(false);  // a step that was halted by a full list goes on from here
-    if (neighbors) neighbors->update();
+    if (neighbors) neighbors->update(progress_.data(), std::uint32_t(recorded_step_));
   });
+}
+
+MoveCheck Simulation::check_moves() {
+  return neighbors ? neighbors->check_moves(progress_.data(), std::uint32_t(recorded_step_))
+                   : MoveCheck{};
 }
 
 void Simulation::compute_forces() {
@@ -136,28 +150,45 @@ void Simulation::prepare(const Integrator& integrator) {
   timestep_ = timestep;
   friction_in_forces_ = in_forces;
   totals_valid_ = forces_valid_ = false;
-  recording_ = {};
   recorded_for_ = nullptr;
 }
 
-void Simulation::run_step(Integrator& integrator) {
-  in_step_ = true;
-  integrator.step(*this);
-  in_step_ = false;
-  for_each(device(), "advance the step", 1, AdvanceStep{device_step_.data()});
+void Integrator::steps(Simulation& simulation, int n) {
+  for (int k = 0; k < n; ++k) {
+    if (k > 0) simulation.next_step();
+    step(simulation);
+  }
 }
 
-void Simulation::record(Integrator& integrator) {
-  recording_ = Recording(device(), [&] { run_step(integrator); });
-  recorded_for_ = &integrator;
-  recorded_version_ = neighbors ? neighbors->version() : 0;
+void Simulation::run_steps(Integrator& integrator, int n) {
+  in_step_ = true;
+  recorded_step_ = 0;
+  integrator.steps(*this, n);
+  recorded_step_ = 0;
+  in_step_ = false;
+  for_each(device(), "advance the step", steps_per_recording,
+           AdvanceStep{device_step_.data(), std::uint64_t(n)});
+}
+
+Recording& Simulation::recorded(Integrator& integrator, int n) {
+  const std::int64_t version = neighbors ? neighbors->version() : 0;
+  if (recorded_for_ != &integrator || recorded_version_ != version) {
+    one_step_ = many_steps_ = {};
+    recorded_for_ = &integrator;
+    recorded_version_ = version;
+  }
+  Recording& recording = n == 1 ? one_step_ : many_steps_;
+  if (!recording)
+    recording = Recording(device(), [this, &integrator, n] { run_steps(integrator, n); });
+  return recording;
 }
 
 void Simulation::finish_halted_step(Integrator& integrator) {
   // The list was full: every kernel since did nothing. Build a larger one and do what is left of
   // the step.
+  for_each(device(), "running step", steps_per_recording, SetStep{device_step_.data(), step_});
   device().set_skipping(true);
-  run_step(integrator);
+  run_steps(integrator, 1);
   device().set_skipping(false);
 }
 
@@ -179,7 +210,7 @@ void Simulation::advance(Integrator& integrator, std::int64_t n) {
 
   if (!device().is_cuda()) {
     while (step_ < target) {
-      run_step(integrator);
+      run_steps(integrator, 1);
       if (fault_.data()->claimed) check_faults();
       set_step(step_ + 1);
     }
@@ -194,7 +225,7 @@ void Simulation::advance(Integrator& integrator, std::int64_t n) {
   std::swap(share, timings);
   sampling_ = true;
   const auto sample_begin = Clock::now();
-  run_step(integrator);
+  run_steps(integrator, 1);
   device().synchronize();
   const double sample = seconds_since(sample_begin);
   sampling_ = false;
@@ -204,19 +235,20 @@ void Simulation::advance(Integrator& integrator, std::int64_t n) {
 
   while (step_ < target) {
     if (!integrator.recordable()) {
-      run_step(integrator);
+      run_steps(integrator, 1);
       set_step(step_ + 1);
       if (step_ == target || step_ % 64 == 0) check_faults();
       continue;
     }
-    if (!recording_ || recorded_for_ != &integrator ||
-        (neighbors && recorded_version_ != neighbors->version()))
-      record(integrator);
-    for (std::uint64_t k = step_; k < target; ++k) recording_.replay();
+    std::uint64_t left = target - step_;
+    for (; left >= steps_per_recording; left -= steps_per_recording)
+      recorded(integrator, steps_per_recording).replay();
+    for (; left > 0; --left) recorded(integrator, 1).replay();
     device().synchronize();
     set_step(device_step_.to_host(0));
     if (!device().halted()) continue;
     check_faults();
+    set_step(step_ + progress_.to_host(0));
     PERRIN_ASSERT(neighbors && neighbors->recover());
     finish_halted_step(integrator);
     set_step(step_ + 1);
@@ -278,7 +310,6 @@ double Simulation::pressure() {
 
 void Simulation::invalidate() {
   totals_valid_ = forces_valid_ = false;
-  recording_ = {};
   recorded_for_ = nullptr;
   if (neighbors) neighbors->invalidate();
 }
@@ -318,11 +349,11 @@ void Simulation::state(Archive& a) {
   a("step", step_);
   a("time", time_);
   a("clock", clock_);
-  a("device_step", device_step_);
   a("forces_valid", forces_valid_);
   a("force_timestep", timestep_);
   a("friction_in_forces", friction_in_forces_);
   if (neighbors) neighbors->state(a);
+  for_each(device(), "running step", steps_per_recording, SetStep{device_step_.data(), step_});
   totals_valid_ = false;
 }
 

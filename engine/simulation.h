@@ -10,6 +10,7 @@
 #include "engine/faults.h"
 #include "engine/force.h"
 #include "engine/integrator.h"
+#include "engine/move_check.h"
 #include "engine/particles.h"
 
 namespace perrin {
@@ -56,8 +57,8 @@ class Simulation {
   std::uint64_t step() const { return step_; }
   double time() const { return time_; }
   /// The number of the running step, readable by kernels: recorded steps must not capture step().
-  const std::uint64_t* device_step() const { return device_step_.data(); }
-  FaultSink fault_sink() { return {fault_.data(), device_step_.data(), device().halt_word()}; }
+  const std::uint64_t* device_step() const { return device_step_.data() + recorded_step_; }
+  FaultSink fault_sink() { return {fault_.data(), device_step(), device().halt_word()}; }
   /// Before integrator.begin() and by advance(): which integrator is about to act. Forces with
   /// friction or noise depend on it; forces computed for another time step are void.
   void prepare(const Integrator& integrator);
@@ -72,7 +73,12 @@ class Simulation {
   /// A particle that moves further than this in one step is a fault (length).
   double max_displacement() const { return max_displacement_; }
 
+  /// For Integrator::steps(): the next of several steps begins; device_step() moves on.
+  void next_step() { ++recorded_step_; }
   // For integrators, in the order in which a step calls them; device work only.
+  /// For the kernel that moves the particles: it passes this to drift(). Where nobody asks for it,
+  /// update_neighbors() looks at the positions itself.
+  MoveCheck check_moves();
   void update_neighbors();
   void compute_forces();
   void update_forces() {
@@ -99,8 +105,9 @@ class Simulation {
   void state(Archive& archive);
 
  private:
-  void run_step(Integrator& integrator);
-  void record(Integrator& integrator);
+  static constexpr int steps_per_recording = 8;
+  void run_steps(Integrator& integrator, int n);
+  Recording& recorded(Integrator& integrator, int n);
   void finish_halted_step(Integrator& integrator);
   template <class F>
   void timed(double& seconds, F&& work);
@@ -112,14 +119,16 @@ class Simulation {
     double time = 0, timestep = 0;
   } clock_;  // where the present time step began
   double max_displacement_ = 0;
-  Buffer<std::uint64_t> device_step_;
+  Buffer<std::uint64_t> device_step_;  // of every step of a recording
+  std::int64_t recorded_step_ = 0;
+  Buffer<std::uint32_t> progress_;  // which of them has moved the particles last
   Buffer<Fault> fault_;
   Buffer<Real4> measured_force_;
   Buffer<Real> measured_virial_;
   Totals totals_;
   bool totals_valid_ = false, forces_valid_ = false, sampling_ = false;
 
-  Recording recording_;
+  Recording one_step_, many_steps_;  // steps_per_recording of them
   const Integrator* recorded_for_ = nullptr;
   std::int64_t recorded_version_ = 0;
 

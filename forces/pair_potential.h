@@ -2,7 +2,7 @@
 //
 //     struct LennardJones {
 //       struct Settings { double epsilon = 1, sigma = 1; };   // of one pair of types; has a describe()
-//       struct Coefficients { Real sigma6, four_epsilon; };   // what the kernel reads
+//       struct Coefficients { Real twelve, six; };   // what the kernel reads
 //       static constexpr const char* type = "lennard_jones";  // the name in a job
 //       static constexpr const char* help = "one line";
 //       static Coefficients coefficients(const Settings&);    // host, in double, rounded at the end

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/faults.h"
+#include "engine/move_check.h"
 #include "engine/particles.h"
 
 namespace perrin {
@@ -34,9 +35,10 @@ PERRIN_HD void move_along(std::uint32_t& coordinate, std::int32_t& image, std::i
 /// Moves particle i by a displacement (length), rounded to the fixed-point grid. Reports, and
 /// leaves the particle where it is, if the displacement is not finite or longer than `limit`
 /// (Simulation::max_displacement(): below half of the smallest height of the box); reports also
-/// a particle that leaves the box along an axis that is not periodic.
+/// a particle that leaves the box along an axis that is not periodic. `check`
+/// (Simulation::check_moves()) watches over the neighbour list; without it update_neighbors() does.
 PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const FaultSink& faults,
-                     std::int64_t i, Real3 displacement, Real limit) {
+                     std::int64_t i, Real3 displacement, Real limit, const MoveCheck& check = {}) {
   const Real length2 = dot(displacement, displacement);
   if (!(length2 <= limit * limit)) {  // catches NaN
     const double x = double(displacement.x), y = double(displacement.y), z = double(displacement.z);
@@ -53,6 +55,7 @@ PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const 
   move_along(p.y, crossed.y, round_to_int(u.y));
   move_along(p.z, crossed.z, round_to_int(u.z));
   particles.position[i] = p;
+  check(i, p, metric);
   // Few particles cross: the counters of the others are not even read.
   if ((crossed.x | crossed.y | crossed.z) != 0) particles.image[i] += crossed;
   const bool outside[3] = {p.x < metric.lower[0] || p.x > metric.upper[0],

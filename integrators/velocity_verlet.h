@@ -22,6 +22,7 @@ class VelocityVerlet : public Integrator {
 
   void begin(Simulation& simulation) override;
   void step(Simulation& simulation) override;
+  void steps(Simulation& simulation, int n) override;
   double timestep() const override { return dt_; }
 
  private:

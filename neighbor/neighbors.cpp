@@ -18,17 +18,11 @@
 namespace perrin {
 namespace {
 
-/// Raises the flag when a particle has moved more than half the skin since the list was built.
 struct CheckMoved {
   const Position* position;
-  const Position* reference;
   Metric metric;
-  Real limit2;
-  std::uint32_t* flag;
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const Real3 d = metric.vector(position[i], reference[i]);
-    if (!(dot(d, d) <= limit2)) *flag = 1;  // every thread writes the same value
-  }
+  MoveCheck check;
+  PERRIN_HD void operator()(std::int64_t i) const { check(i, position[i], metric); }
 };
 
 struct CellKeys {
@@ -222,9 +216,30 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
                         : choose_lanes(device, particles_.size());
   while ((2 << log2_lanes_) <= lanes) ++log2_lanes_;
   make_exclusions(settings.exclusions);
+  const std::int64_t n = particles_.size();
+  flags_ = {device, 2};
+  builds_ = {device, 1};
+  progress_ = {device, 1};
+  count_ = {device, n};
+  reference_ = {device, n};
+  direct_ = settings.traversal == "cells" && device.is_cuda();
+  if (direct_) skin_ = 0;
+  if (device.is_cuda() && settings.traversal != "rows")
+    tiles_ = std::make_unique<TileList>(particles_, range_ + skin_, !direct_,
+                                        settings.interaction_sorting);
+  if (tiles_ && tiles_->fits())
+    cell_sort_ = CellSort(device, n, tiles_->geometry().cell_count());
+  else
+    use_rows();
+  invalidate();
+}
+
+void Neighbors::use_rows() {
+  if (direct_) skin_ = 0.16 * range_;
+  direct_ = false;
+  tiles_.reset();
   choose_grid();
   allocate();
-  invalidate();
 }
 
 void Neighbors::choose_grid() {
@@ -253,10 +268,6 @@ void Neighbors::allocate() {
   const Device& device = particles_.device();
   const std::int64_t n = particles_.size();
   const std::int64_t cells = std::int64_t(cells_.x) * cells_.y * cells_.z;
-  flags_ = {device, 2};
-  builds_ = {device, 1};
-  count_ = {device, n};
-  reference_ = {device, n};
   keys_ = {device, n}, sorted_keys_ = {device, n}, values_ = {device, n}, order_ = {device, n};
   cell_start_ = {device, cells + 1};
   if (!device.is_cuda()) coordinates_ = {device, 3 * n};
@@ -325,20 +336,44 @@ void Neighbors::invalidate() {
   particles_.device().copy_in(flags_.data(), &one, sizeof one);
 }
 
-void Neighbors::update() {
-  const Device& device = particles_.device();
+TileSearch Neighbors::search() const {
+  return tiles_->search(cell_sort_.cell_start(),
+                        has_exclusions_ ? exclusion_begin_.data() : nullptr, excluded_.data());
+}
+
+MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
+  if (direct_) {
+    moves_checked_ = true;
+    return {nullptr, 0, {}, progress, step};
+  }
+  rebuild_ = particles_.device().condition(flags_.data());
+  moves_checked_ = true;
   const Real limit = Real(skin_ / 2);
-  for_each(device, "check displacements", particles_.size(),
-           CheckMoved{particles_.position.data(), reference_.data(), particles_.box.metric(),
-                      limit * limit, flags_.data()});
-  device.when(flags_.data(), [this] { build(); });
+  return {reference_.data(), limit * limit, rebuild_, progress ? progress : progress_.data(), step};
+}
+
+void Neighbors::update(std::uint32_t* progress, std::uint32_t step) {
+  const Device& device = particles_.device();
+  if (!moves_checked_)
+    for_each(device, "check displacements", particles_.size(),
+             CheckMoved{particles_.position.data(), particles_.box.metric(),
+                        check_moves(progress, step)});
+  moves_checked_ = false;
+  if (direct_) return cell_sort_.sort(particles_, tiles_->geometry(), nullptr);
+  device.when(rebuild_, [this] { build(); });
   if (!device.recording() && !device.skipping()) recover();
 }
 
 void Neighbors::build() {
+  const Device& device = particles_.device();
+  if (tiles_) {
+    cell_sort_.sort(particles_, tiles_->geometry(), reference_.data());
+    tiles_->build(cell_sort_.cell_start(), has_exclusions_ ? exclusion_begin_.data() : nullptr,
+                  excluded_.data(), count_.data(), {flags_.data(), builds_.data()});
+    return;
+  }
   sort_into_cells();
   build_list();
-  const Device& device = particles_.device();
   for_each(device, "keep positions", particles_.size(),
            CopyPositions{reference_.data(), particles_.position.data()});
   for_each(device, "list built", 1, FinishBuild{flags_.data(), builds_.data()});
@@ -394,6 +429,16 @@ void Neighbors::build_list() {
 
 bool Neighbors::recover() {
   bool recovered = false;
+  while (tiles_) {
+    if (!particles_.device().halted() || !tiles_->enlarge()) return recovered;
+    const bool direct = direct_;
+    if (!tiles_->fits()) use_rows();
+    ++version_;
+    particles_.device().clear_halt();
+    if (direct && direct_) return true;
+    build();
+    recovered = true;
+  }
   for (;;) {
     const std::uint32_t wanted = flags_.to_host(1);
     if (wanted <= capacity_) return recovered;
@@ -422,9 +467,9 @@ void Neighbors::state(Archive& a) {
   a("builds", builds_);
   a("flags", flags_);
   a("reference", reference_);
-  if (a.is_saving() || builds() == 0) return;
+  if (a.is_saving() || builds() == 0 || direct_) return;
   // The list itself is not stored: it follows from where particles were when it was built.
-  choose_grid();
+  if (!tiles_) choose_grid();
   const auto flags = flags_.to_host();
   const auto count = builds_.to_host();
   Buffer<Position> now(particles_.device(), particles_.size());

@@ -7,27 +7,39 @@
 // Particles (1981).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/move_check.h"
 #include "engine/particles.h"
 #include "engine/settings.h"
+#include "neighbor/cell_sort.h"
+#include "neighbor/tile_search.h"
+#include "neighbor/tiles.h"
 
 namespace perrin {
 
 struct NeighborSettings {
+  std::string traversal = "auto";
   double skin = 0;  // 0: chosen from the range
   std::vector<std::string> exclusions{"bonds"};
+  bool interaction_sorting = true;
   int lanes = 0;
 };
 
 template <class D>
 void describe(D& d, NeighborSettings& s) {
+  d.optional("traversal", s.traversal, OneOf{"auto", "verlet", "cells", "rows"},
+             "how pairs are found: Verlet lists of tiles, no lists but a search of the cells in "
+             "every step, lists of memory indices, or whatever suits");
   d.optional("skin", s.skin, NonNegative{},
              "lists reach this much further than the interactions (length); 0: chosen by Perrin");
   d.optional("exclusions", s.exclusions, OneOf{"bonds", "angles", "molecules"},
              "pairs of particles that pair forces leave out: bonded, the ends of an angle, of one "
              "molecule");
+  d.optional("interaction_sorting", s.interaction_sorting, Any{},
+             "on a GPU: cut the candidates of a row of cells at both ends, by their order along x");
   d.optional("lanes", s.lanes, Between{0, 32},
              "threads that share one particle on a GPU, a power of two; 0: chosen by Perrin");
 }
@@ -59,14 +71,21 @@ class Neighbors {
   const Particles& particles() const { return particles_; }
   double range() const { return range_; }
   double skin() const { return skin_; }
-  /// Builds the list again if it no longer holds. Device work only, so that a step can be recorded.
-  void update();
+  /// For the kernel that moves the particles in this step (see MoveCheck). `progress` and `step`: it
+  /// notes there which step is running.
+  MoveCheck check_moves(std::uint32_t* progress, std::uint32_t step);
+  /// Builds the list again if it no longer holds: looks how far the particles have moved, unless
+  /// check_moves() was asked for since. Device work only, so that a step can be recorded.
+  void update(std::uint32_t* progress = nullptr, std::uint32_t step = 0);
   /// Makes the next update() build.
   void invalidate();
+  /// The list by particle, where there are no tiles.
   NeighborListView list() const;
-  const Buffer<std::uint32_t>& count_buffer() const { return count_; }
-  const Buffer<std::uint32_t>& entries_buffer() const { return entries_; }
-
+  /// The list by tile (on a GPU), or nullptr.
+  const TileList* tiles() const { return tiles_.get(); }
+  /// True: there are no lists, tiles are searched anew by every pair_loop().
+  bool direct() const { return direct_; }
+  TileSearch search() const;
   /// After a halt: true if the list was full; then it has been enlarged and built.
   bool recover();
   /// Lists built so far, and mean number of entries per particle (waits).
@@ -84,6 +103,7 @@ class Neighbors {
   void build();
   void sort_into_cells();
   void build_list();
+  void use_rows();
   void make_exclusions(const std::vector<std::string>& kinds);
 
   Particles& particles_;
@@ -94,8 +114,11 @@ class Neighbors {
   int log2_lanes_ = 0;
   std::int64_t version_ = 0;
 
+  Condition rebuild_{};          // of the running step
+  bool moves_checked_ = false;   // by whoever moves the particles
   Buffer<std::uint32_t> flags_;  // [0] build now, [1] longest list wanted when full
   Buffer<std::int64_t> builds_;
+  Buffer<std::uint32_t> progress_;  // where nobody wants to know
   Buffer<std::uint32_t> count_, entries_;
   Buffer<Position> reference_;  // where particles were when the list was built
   Buffer<std::uint32_t> keys_, sorted_keys_, values_, order_, cell_start_;
@@ -104,6 +127,10 @@ class Neighbors {
   Buffer<std::byte> sort_scratch_;
   Buffer<std::uint32_t> exclusion_begin_, excluded_;  // by id
   bool has_exclusions_ = false;
+
+  std::unique_ptr<TileList> tiles_;
+  CellSort cell_sort_;
+  bool direct_ = false;
 };
 
 }  // namespace perrin

@@ -27,6 +27,7 @@
 
 #include "engine/parallel.h"
 #include "neighbor/neighbors.h"
+#include "neighbor/tile_loop.h"
 
 namespace perrin {
 namespace detail {
@@ -152,15 +153,24 @@ __global__ void __launch_bounds__(128)
 
 /// Runs the body over all pairs of the neighbour list. `name` appears in errors and profiles.
 template <class Body>
-void pair_loop(const char* name, const Neighbors& neighbors, const Body& body) {
-  static_assert(std::is_trivially_copyable_v<Body>);
+void pair_loop(const char* name, Neighbors& neighbors, const Body& body) {
+  static_assert(std::is_trivially_copyable_v<Body> && Body::odd <= Body::sums);
   const Particles& particles = neighbors.particles();
   const Device& device = particles.device();
   const std::int64_t n = particles.size();
+  if (n == 0) return;
   const NeighborListView list = neighbors.list();
 #ifdef __CUDACC__
+  if (const TileList* tiles = neighbors.tiles()) {
+    if (!neighbors.direct()) return detail::tile_loop(device, name, particles, tiles->view(), body);
+    detail::direct_loop(device, name, neighbors.search(), tiles->room(), tiles->build_threads(),
+                        body);
+    // A search that found no room halts the device; a recorded one is looked after by the host later.
+    if (!device.recording() && !device.skipping() && neighbors.recover())
+      pair_loop(name, neighbors, body);
+    return;
+  }
   if (device.is_cuda()) {
-    if (n == 0) return;
     const std::int64_t threads = n * list.lanes();
     launch(device, name, dim3(unsigned((threads + 127) / 128)), dim3(128), 0,
            detail::pair_loop_kernel<Body>, body, particles.position.data(), particles.box.metric(),

@@ -14,21 +14,23 @@ struct LennardJones {
     double epsilon = 1, sigma = 1;
   };
   struct Coefficients {
-    Real sigma6, four_epsilon;
+    Real twelve, six;  // 48 epsilon sigma^12, 24 epsilon sigma^6
   };
   static constexpr const char* type = "lennard_jones";
   static constexpr const char* help = "Lennard-Jones: 4 epsilon [(sigma/r)^12 - (sigma/r)^6]";
 
   static Coefficients coefficients(const Settings& s) {
-    return {Real(std::pow(s.sigma, 6)), Real(4 * s.epsilon)};
+    const double sigma6 = std::pow(s.sigma, 6);
+    return {Real(48 * s.epsilon * sigma6 * sigma6), Real(24 * s.epsilon * sigma6)};
   }
 
   template <class T>
   PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients& c) {
     const T inverse2 = reciprocal(r2);
-    const T s6 = T(c.sigma6) * (inverse2 * inverse2 * inverse2);
-    const T scaled = T(c.four_epsilon) * s6;
-    return {T(6) * scaled * inverse2 * (T(2) * s6 - T(1)), scaled * (s6 - T(1))};
+    const T inverse6 = inverse2 * inverse2 * inverse2;
+    const T twelve = T(c.twelve) * inverse6;
+    return {inverse2 * inverse6 * (twelve - T(c.six)),
+            inverse6 * (T(1.0 / 12) * twelve - T(1.0 / 6) * T(c.six))};
   }
 
   /// Lorentz–Berthelot: arithmetic mean of sigma, geometric mean of epsilon; geometric: of both.

@@ -10,22 +10,21 @@ struct Wca {
     double epsilon = 1, sigma = 1;
   };
   struct Coefficients {
-    Real sigma6, four_epsilon;
+    LennardJones::Coefficients lennard_jones;
+    Real epsilon;
   };
   static constexpr const char* type = "wca";
   static constexpr const char* help =
       "Weeks-Chandler-Andersen: Lennard-Jones plus epsilon, zero beyond its minimum 2^(1/6) sigma";
 
   static Coefficients coefficients(const Settings& s) {
-    const auto c = LennardJones::coefficients({s.epsilon, s.sigma});
-    return {c.sigma6, c.four_epsilon};
+    return {LennardJones::coefficients({s.epsilon, s.sigma}), Real(s.epsilon)};
   }
 
   template <class T>
   PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients& c) {
-    PairForce<T> f =
-        LennardJones::evaluate(r2, LennardJones::Coefficients{c.sigma6, c.four_epsilon});
-    f.energy += T(0.25) * T(c.four_epsilon);
+    PairForce<T> f = LennardJones::evaluate(r2, c.lennard_jones);
+    f.energy += T(c.epsilon);
     return f;
   }
 

@@ -49,10 +49,12 @@ void DpdForce<C>::compute(Simulation& s, const ForceOutput& output) {
   Bath bath;
   if (in_forces) bath = {Real(1), Real(std::sqrt(2 * kt_ / dt))};
   if (split) bath = {Real(0), Real(std::sqrt(2 * kt_ * dt))};
-  for_each(s.device(), "velocities and ids", p.n, PackMoving{p.velocity, p.id, moving_.data()});
-  const PairRun<C> run{name_,       *s.neighbors, p.position, moving_.data(), table_.data(),
-                       types_,      exponent_,    bath,       s.seed,         s.device_step(),
-                       s.instant(), p.n,          output,     impulse_.data()};
+  if (!s.device().is_cuda())
+    for_each(s.device(), "velocities and ids", p.n, PackMoving{p.velocity, p.id, moving_.data()});
+  const PairRun<C> run{name_,          *s.neighbors,    p.position,  p.velocity, p.id,
+                       moving_.data(), table_.data(),   types_,      exponent_,  bath,
+                       s.seed,         s.device_step(), s.instant(), p.n,        output,
+                       impulse_.data()};
   const Output kind = output.energy ? Output::measure : split ? Output::split : Output::force;
   const bool plain = choice_.generator == Generator::saru && !choice_.paper_keys &&
                      !choice_.normal && exponent_ == 1;

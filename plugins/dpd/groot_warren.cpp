@@ -10,7 +10,7 @@ namespace {
 
 PERRIN_HD Real4 kicked(const Real4& v, const Real4& f, Real dt) {
   const Real s = dt * v.w;  // w: 1/mass
-  return {v.x + s * f.x, v.y + s * f.y, v.z + s * f.z, v.w};
+  return {multiply_add(s, f.x, v.x), multiply_add(s, f.y, v.y), multiply_add(s, f.z, v.z), v.w};
 }
 
 struct DriftAndGuess {

@@ -134,7 +134,9 @@ struct PairBody {
   static constexpr int odd = Kind == Output::split ? 6 : 3;
   static constexpr bool has_extra = true;
   const Position* position;
-  const Real4* moving;
+  const Real4* velocity;
+  const std::uint32_t* id;
+  const Real4* moving;  // on the CPU: velocity and id in one word
   const Coefficients<C>* table;
   std::uint32_t types;
   Real exponent;
@@ -154,11 +156,18 @@ struct PairBody {
     Coefficients<C> coefficients;
   };
   PERRIN_HD Own own(std::int64_t i) const {
-    const Real4 m = moving[i];
+    const Real4 m = extra(std::uint32_t(i));
     return {OneType ? 0u : position[i].type * types, m.xyz(), unpack_id(m.w), *step + instant,
             table[0]};
   }
-  PERRIN_HD Real4 extra(std::uint32_t j) const { return fetch(moving, j); }
+  PERRIN_HD Real4 extra(std::uint32_t j) const {
+#ifdef __CUDA_ARCH__
+    const Real4 v = velocity[j];
+    return {v.x, v.y, v.z, pack_id(id[j])};
+#else
+    return fetch(moving, j);
+#endif
+  }
   PERRIN_HD Coefficients<C> coefficients([[maybe_unused]] const Own& own,
                                          [[maybe_unused]] std::uint32_t type) const {
 #ifdef __CUDA_ARCH__

@@ -18,9 +18,11 @@ struct NoiseChoice {
 template <class C>
 struct PairRun {
   const char* name;
-  const Neighbors& neighbors;
+  Neighbors& neighbors;
   const Position* position;
-  const Real4* moving;
+  const Real4* velocity;
+  const std::uint32_t* id;
+  const Real4* moving;  // on the CPU: both in one word
   const Coefficients<C>* table;
   std::uint32_t types;
   double exponent;
@@ -36,9 +38,9 @@ struct PairRun {
 template <class C, class Noise, Output Kind, bool Plain, bool OneType>
 void start(const PairRun<C>& r, const Noise& noise) {
   pair_loop(r.name, r.neighbors,
-            PairBody<C, Noise, Kind, Plain, OneType>{r.position, r.moving, r.table, r.types,
-                                                     Real(r.exponent), noise, r.bath, r.step,
-                                                     r.instant, r.n, r.output, r.impulse});
+            PairBody<C, Noise, Kind, Plain, OneType>{
+                r.position, r.velocity, r.id, r.moving, r.table, r.types, Real(r.exponent), noise,
+                r.bath, r.step, r.instant, r.n, r.output, r.impulse});
 }
 
 /// Saru, Perrin's keys, uniform noise, exponent 1: the code that is made to be fast.
@@ -50,7 +52,7 @@ void run_any(const PairRun<C>& run, Output kind, const NoiseChoice& choice);
 
 template <class C>
 struct DragRun {
-  const Neighbors& neighbors;
+  Neighbors& neighbors;
   const Position* position;
   const Real4* middle;
   const Coefficients<C>* table;

@@ -29,6 +29,7 @@ void print_line(nlohmann::json line);
 double copy_bandwidth(const Device& device);
 
 int lj(const Options& options);
+int neighbors(const Options& options);
 int rng(const Options& options);
 int brownian(const Options& options);
 int langevin_dynamics(const Options& options);

@@ -98,7 +98,8 @@ System block_copolymer() {
 }
 
 std::unique_ptr<Simulation> make(const Options& options, const System& system,
-                                 const Configuration& c, bool thermostat, double skin) {
+                                 const Configuration& c, bool thermostat,
+                                 const NeighborSettings& wanted) {
   Registry registry;
   register_forces(registry);
   register_dpd(registry);
@@ -108,36 +109,45 @@ std::unique_ptr<Simulation> make(const Options& options, const System& system,
   std::vector<std::unique_ptr<Force>> forces;
   for (const auto& json : thermostat ? system.thermostatted : system.conservative)
     forces.push_back(make_component<Force>(registry, json, context));
-  NeighborSettings neighbors;
-  neighbors.skin = skin;
+  NeighborSettings neighbors = wanted;
   if (!system.exclude_bonds) neighbors.exclusions.clear();
   return std::make_unique<Simulation>(options.device, c, std::move(forces), 1, neighbors);
 }
 
 struct Result {
-  double time = 0, skin = 0, temperature = 0, steps_per_build = 0, entries = 0;
+  double time = 0;
+  NeighborSettings neighbors;
+  double temperature = 0, steps_per_build = 0, entries = 0;
 };
 
-/// Seconds per step with the fastest of a few skins.
+/// Seconds per step with the fastest of a few skins, and of the search without lists on a GPU.
 Result measure(const Options& options, const System& system, const Configuration& c,
                bool thermostat, Integrator& integrator) {
   Result best;
   const double n = double(c.position.size());
   const std::int64_t chunk = std::max<std::int64_t>(
       20, std::int64_t(0.1 / (n * (options.device.is_cuda() ? 1e-9 : 5e-7))));
-  const std::vector<double> skins{0.08, 0.16, 0.25, 0.35, 0.5};
-  for (const double skin : skins) {
-    const auto s = make(options, system, c, thermostat, skin);
+  std::vector<NeighborSettings> all;
+  for (const double skin : {0.08, 0.16, 0.25, 0.35, 0.5}) {
+    all.emplace_back();
+    all.back().skin = skin;
+  }
+  if (options.device.is_cuda()) {
+    all.emplace_back();
+    all.back().traversal = "cells";
+  }
+  for (const NeighborSettings& neighbors : all) {
+    const auto s = make(options, system, c, thermostat, neighbors);
     s->prepare(integrator);
     integrator.begin(*s);
     s->advance(integrator, 20);
     const auto builds = s->neighbors->builds();
     const auto first = s->step();
-    const double time = median_time(options.device, options.seconds / double(skins.size()),
+    const double time = median_time(options.device, options.seconds / double(all.size()),
                                     [&] { s->advance(integrator, chunk); }) /
                         double(chunk);
     if (best.time > 0 && time >= best.time) continue;
-    best = {time, skin, s->temperature(),
+    best = {time, neighbors, s->temperature(),
             double(s->step() - first) /
                 double(std::max<std::int64_t>(1, s->neighbors->builds() - builds)),
             s->neighbors->mean_entries()};
@@ -159,7 +169,8 @@ void print(const Options& options, const System& system, const char* integrator,
                          {"rate_unit", "steps/s"},
                          {"particle_steps_per_s", double(n) / r.time},
                          {"temperature", r.temperature},
-                         {"skin", r.skin},
+                         {"traversal", r.neighbors.traversal},
+                         {"skin", r.neighbors.skin},
                          {"steps_per_build", r.steps_per_build},
                          {"entries_per_particle", r.entries},
                          {"baseline", "the same with conservative forces alone"},
@@ -174,7 +185,7 @@ void compare(const Options& options, const System& system, double dt) {
   // Equilibrated first, so that all begin with the same liquid.
   VelocityVerlet soft({0.01}), verlet({dt});
   dpd::Split split({dt, 0.66});
-  const auto s = make(options, system, system.configuration, true, 0);
+  const auto s = make(options, system, system.configuration, true, {});
   s->prepare(soft);
   soft.begin(*s);
   s->advance(soft, options.device.is_cuda() ? 1000 : 100);

@@ -82,7 +82,8 @@ int lj(const Options& options) {
         {"rate_unit", "steps/s"},
         {"particle_steps_per_s", n / time},
         {"temperature", s.temperature()},
-        {"steps_per_build", double(s.step() - first) / double(s.neighbors->builds() - builds)},
+        {"steps_per_build", double(s.step() - first) /
+                                double(std::max<std::int64_t>(1, s.neighbors->builds() - builds))},
         {"entries_per_particle", s.neighbors->mean_entries()},
         {"baseline", "copy of what a step must read and write"},
         {"ratio", bytes / bandwidth / time}};

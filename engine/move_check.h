@@ -1,0 +1,43 @@
+// Watching how far particles move, for the neighbour list.
+#pragma once
+
+#include "engine/box.h"
+#include "engine/real.h"
+
+#ifdef __CUDACC__
+#include <cuda_device_runtime_api.h>
+#endif
+
+namespace perrin {
+
+/// Whether something is to be done, decided by kernels (Device::condition(), Device::when()).
+struct Condition {
+  std::uint32_t* flag = nullptr;
+  unsigned long long handle = 0;  // of the recording's conditional node; 0 outside of recordings
+
+  PERRIN_HD void raise() const {
+    *flag = 1;  // every thread writes the same value
+#ifdef __CUDA_ARCH__
+    if (handle != 0) cudaGraphSetConditional(handle, 1);
+#endif
+  }
+};
+
+/// What a kernel that moves particles calls for each of them (drift() does): raises the condition
+/// under which the neighbour list is built again.
+struct MoveCheck {
+  const Position* reference = nullptr;  // where the list was built; nullptr: no list
+  Real limit2 = 0;                      // square of half the skin
+  Condition rebuild;
+  std::uint32_t* progress = nullptr;  // which step of a recording is running, for the host
+  std::uint32_t step = 0;
+
+  PERRIN_HD void operator()(std::int64_t i, const Position& p, const Metric& metric) const {
+    if (i == 0 && progress) *progress = step;
+    if (!reference) return;
+    const Real3 d = metric.vector(p, reference[i]);
+    if (!(dot(d, d) <= limit2)) rebuild.raise();
+  }
+};
+
+}  // namespace perrin

@@ -1,0 +1,124 @@
+#include "neighbor/cell_sort.h"
+
+#include "engine/parallel.h"
+
+#ifdef __CUDACC__
+#include <cub/block/block_scan.cuh>
+#include <cub/device/device_scan.cuh>
+#endif
+
+namespace perrin {
+namespace {
+
+struct CountCells {
+  TileGeometry geometry;
+  const Position* position;
+  std::uint32_t *count, *key, *slot;
+  PERRIN_HD void operator()([[maybe_unused]] std::int64_t i) const {
+#ifdef __CUDA_ARCH__
+    const std::uint32_t k = geometry.key(position[i]);
+    key[i] = k;
+    slot[i] = atomicAdd(&count[k], 1u);
+#endif
+  }
+};
+
+struct Place {
+  const std::uint32_t *start, *key, *slot;
+  std::uint32_t *order, *count;
+  std::int64_t particles, cells;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    if (i < particles) order[start[key[i]] + slot[i]] = std::uint32_t(i);
+    if (i < cells) count[i] = 0;  // for the next sort
+  }
+};
+
+/// The slots came in any order: ranks the few particles of a cell by x, then id.
+struct RankInCell {
+  const std::uint32_t *start, *key, *id, *any_order;
+  const Position* position;
+  std::uint32_t* order;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const std::uint32_t i = any_order[k], me = id[i], x = position[i].x;
+    const std::uint32_t begin = start[key[i]], end = start[key[i] + 1];
+    std::uint32_t rank = 0;
+    for (std::uint32_t m = begin; m < end; ++m) {
+      const std::uint32_t other = any_order[m], its_x = position[other].x;
+      rank += its_x < x || (its_x == x && id[other] < me) ? 1 : 0;
+    }
+    order[begin + rank] = i;
+  }
+};
+
+#ifdef __CUDACC__
+/// start[c] = count[0] + … + count[c-1] for c ≤ cells, by one block: one launch for small systems.
+constexpr int scan_threads = 1024, scan_cells = 32768;
+__global__ void __launch_bounds__(scan_threads)
+    scan_kernel(const std::uint32_t* count, std::uint32_t* start, std::int64_t cells,
+                const std::uint32_t* halt) {
+  if (*halt) return;
+  using Scan = cub::BlockScan<std::uint32_t, scan_threads>;
+  __shared__ typename Scan::TempStorage shared;
+  std::uint32_t before = 0;
+  for (std::int64_t begin = 0; begin <= cells; begin += 4 * scan_threads) {
+    std::uint32_t own[4], sum = 0;
+    const std::int64_t first = begin + 4 * std::int64_t(threadIdx.x);
+    for (int k = 0; k < 4; ++k) own[k] = first + k < cells ? count[first + k] : 0;
+    Scan(shared).ExclusiveSum(own, own, sum);
+    for (int k = 0; k < 4; ++k)
+      if (first + k <= cells) start[first + k] = before + own[k];
+    before += sum;
+    __syncthreads();
+  }
+}
+#endif
+
+}  // namespace
+
+CellSort::CellSort(const Device& device, std::int64_t particles, std::int64_t cells)
+    : cells_(cells),
+      count_(device, cells + 1),
+      start_(device, cells + 1),
+      key_(device, particles),
+      slot_(device, particles),
+      any_order_(device, particles),
+      order_(device, particles) {
+#ifdef __CUDACC__
+  std::size_t bytes = 0;
+  check_cuda(
+      cub::DeviceScan::ExclusiveSum(nullptr, bytes, count_.data(), start_.data(), int(cells + 1)),
+      "sizing the scan of cells");
+  scratch_ = {device, std::int64_t(bytes)};
+#endif
+}
+
+void CellSort::sort([[maybe_unused]] Particles& particles,
+                    [[maybe_unused]] const TileGeometry& geometry,
+                    [[maybe_unused]] Position* positions) {
+#ifdef __CUDACC__
+  const Device& device = particles.device();
+  const std::int64_t n = particles.size();
+  for_each(
+      device, "count cells", n,
+      CountCells{geometry, particles.position.data(), count_.data(), key_.data(), slot_.data()});
+  if (cells_ < scan_cells) {
+    launch(device, "starts of cells", dim3(1), dim3(scan_threads), 0, scan_kernel,
+           static_cast<const std::uint32_t*>(count_.data()), start_.data(), cells_,
+           static_cast<const std::uint32_t*>(device.halt_word()));
+  } else if (!device.skipping()) {
+    std::size_t bytes = std::size_t(scratch_.size());
+    check_cuda(cub::DeviceScan::ExclusiveSum(scratch_.data(), bytes, count_.data(), start_.data(),
+                                             int(cells_ + 1), device.stream()),
+               "starts of cells");
+  }
+  for_each(
+      device, "place in cells", std::max(n, cells_),
+      Place{start_.data(), key_.data(), slot_.data(), any_order_.data(), count_.data(), n, cells_});
+  for_each(device, "order in cells", n,
+           RankInCell{start_.data(), key_.data(), particles.id.data(), any_order_.data(),
+                      particles.position.data(), order_.data()});
+  particles.reorder(order_, positions);
+#endif
+}
+
+}  // namespace perrin

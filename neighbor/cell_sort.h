@@ -1,0 +1,28 @@
+// Sorting particles into cells: a counting sort, in each cell by x.
+#pragma once
+
+#include "engine/particles.h"
+#include "neighbor/tiles.h"
+
+namespace perrin {
+
+/// Brings the particles into the order of TileGeometry::key(), those of one cell in the order of
+/// their x and then ids, whatever the order they come in. On a CUDA device.
+class CellSort {
+ public:
+  CellSort() = default;
+  CellSort(const Device& device, std::int64_t particles, std::int64_t cells);
+
+  /// Device work only. `positions` receives a copy of the sorted positions.
+  void sort(Particles& particles, const TileGeometry& geometry, Position* positions);
+  /// cell_start()[c] … cell_start()[c+1]-1 are the particles of cell c; valid after sort().
+  const std::uint32_t* cell_start() const { return start_.data(); }
+
+ private:
+  std::int64_t cells_ = 0;
+  Buffer<std::uint32_t> count_, start_;                   // cells + 1
+  Buffer<std::uint32_t> key_, slot_, any_order_, order_;  // particles
+  Buffer<std::byte> scratch_;
+};
+
+}  // namespace perrin

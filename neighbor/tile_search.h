@@ -1,0 +1,209 @@
+// Finding the neighbours of a brick's particles (neighbor/tiles.h), by one block of a CUDA device.
+//
+// The particles of a cell are sorted by x (CellSort), so a row of cells along x is sorted as a
+// whole: what the distance between particle and row leaves of the reach cuts the row's candidates
+// at both ends. This is the interaction sorting of D. G. Fomin, for cells joined along x.
+#pragma once
+
+#include "neighbor/tiles.h"
+
+namespace perrin {
+
+/// What is searched.
+struct TileSearch {
+  TileGeometry geometry;
+  Metric metric;
+  Vec3<Real> cell;  // edges of a cell; orthogonal boxes
+  Real reach2;
+  const Position* position;
+  const std::uint32_t* id;
+  const std::uint32_t* cell_start;
+  const std::uint32_t *exclusion_begin, *excluded;  // by id
+
+  PERRIN_HD bool is_excluded(std::uint32_t me, std::uint32_t other) const {
+    for (std::uint32_t k = exclusion_begin[me]; k < exclusion_begin[me + 1]; ++k)
+      if (excluded[k] == other) return true;
+    return false;
+  }
+};
+
+#ifdef __CUDACC__
+namespace detail {
+
+/// Exclusive sums of values[0 … n-1] in place, and the total in values[n]. All threads of a block of
+/// at most 1024.
+inline __device__ void block_scan(std::uint32_t* values, int n) {
+  __shared__ std::uint32_t warp_sum[33];
+  __shared__ std::uint32_t before;
+  const int t = int(threadIdx.x), lane = t & 31, warp = t >> 5, warps = int(blockDim.x) >> 5;
+  if (t == 0) before = 0;
+  for (int begin = 0; begin < n; begin += int(blockDim.x)) {
+    __syncthreads();
+    const int k = begin + t;
+    const std::uint32_t own = k < n ? values[k] : 0;
+    std::uint32_t sum = own;
+    for (int step = 1; step < 32; step *= 2) {
+      const std::uint32_t other = __shfl_up_sync(0xffffffffu, sum, step);
+      if (lane >= step) sum += other;
+    }
+    if (lane == 31) warp_sum[warp] = sum;
+    __syncthreads();
+    if (warp == 0) {
+      const std::uint32_t mine = lane < warps ? warp_sum[lane] : 0;
+      std::uint32_t w = mine;
+      for (int step = 1; step < 32; step *= 2) {
+        const std::uint32_t other = __shfl_up_sync(0xffffffffu, w, step);
+        if (lane >= step) w += other;
+      }
+      warp_sum[lane] = w - mine;
+      if (lane == 31) warp_sum[32] = w;
+    }
+    __syncthreads();
+    if (k < n) values[k] = before + warp_sum[warp] + sum - own;
+    __syncthreads();
+    if (t == 0) before += warp_sum[32];
+  }
+  __syncthreads();
+  if (t == 0) values[n] = before;
+  __syncthreads();
+}
+
+/// The brick of this block and the cells of its halo.
+struct TileBlock {
+  Vec3<std::int32_t> halo_first;
+  Vec3<std::uint32_t> origin;
+  std::uint32_t first, count;  // the brick's particles in memory
+
+  __device__ TileBlock(const TileSearch& s, std::int64_t brick)
+      : halo_first{s.geometry.halo_first(brick, 0), s.geometry.halo_first(brick, 1),
+                   s.geometry.halo_first(brick, 2)},
+        origin(s.geometry.origin(brick)) {
+    const int bits = s.geometry.log2_cells_per_brick();
+    first = s.cell_start[brick << bits];
+    count = s.cell_start[(brick + 1) << bits] - first;
+  }
+
+  __device__ std::uint32_t cell_key(const TileGeometry& g, int c) const {
+    std::int32_t x = halo_first.x + c % g.halo.x, y = halo_first.y + c / g.halo.x % g.halo.y,
+                 z = halo_first.z + c / (g.halo.x * g.halo.y);
+    x += x < 0 ? g.cells.x : x >= g.cells.x ? -g.cells.x : 0;
+    y += y < 0 ? g.cells.y : y >= g.cells.y ? -g.cells.y : 0;
+    z += z < 0 ? g.cells.z : z >= g.cells.z ? -g.cells.z : 0;
+    return g.key(x, y, z);
+  }
+  /// Fills cell_offset (halo cells + 1): the first place of every cell of the halo. Returns the
+  /// number of places. All threads of the block.
+  __device__ std::uint32_t lay_out(const TileSearch& s, std::uint32_t* cell_offset) const {
+    const TileGeometry& g = s.geometry;
+    const int cells = g.halo.x * g.halo.y * g.halo.z;
+    for (int c = int(threadIdx.x); c < cells; c += int(blockDim.x)) {
+      const std::uint32_t key = cell_key(g, c);
+      cell_offset[c] = s.cell_start[key + 1] - s.cell_start[key];
+    }
+    block_scan(cell_offset, cells);
+    return cell_offset[cells];
+  }
+  /// f(place, memory index) for everything in the halo. All threads of the block.
+  template <class F>
+  __device__ void for_each_place(const TileSearch& s, const std::uint32_t* cell_offset,
+                                 F&& f) const {
+    const TileGeometry& g = s.geometry;
+    const int cells = g.halo.x * g.halo.y * g.halo.z;
+    for (int c = int(threadIdx.x); c < cells; c += int(blockDim.x)) {
+      std::uint32_t j = s.cell_start[cell_key(g, c)];
+      for (std::uint32_t k = cell_offset[c]; k < cell_offset[c + 1]; ++k, ++j) f(k, j);
+    }
+  }
+};
+
+/// Lists the places of the neighbours of particle i: list[0], list[stride], …; returns how many
+/// there are, at most `most` - 4 of which are written. r: its coordinates in the units of `staged`,
+/// which has 4 places of room behind the last. distance2(r, q): in length². x_scale: length per
+/// unit of x. excluded(place): leave this one out.
+template <bool General, class Distance2, class Excluded>
+__device__ __forceinline__ std::uint32_t find_neighbors(
+    const TileSearch& s, const TileBlock& block, const std::uint32_t* cell_offset,
+    const Real4* staged, std::int64_t i, const Position& p, Real3 r, Real x_scale,
+    std::uint16_t* list, std::uint32_t stride, std::uint32_t most, const Distance2& distance2,
+    const Excluded& excluded) {
+  const TileGeometry& g = s.geometry;
+  const Vec3<std::int32_t> cell{TileGeometry::along(p.x, g.cells.x),
+                                TileGeometry::along(p.y, g.cells.y),
+                                TileGeometry::along(p.z, g.cells.z)};
+  const Vec3<std::int32_t> own{cell.x - block.halo_first.x, cell.y - block.halo_first.y,
+                               cell.z - block.halo_first.z};
+  const std::uint32_t self = cell_offset[(own.z * g.halo.y + own.y) * g.halo.x + own.x] +
+                             std::uint32_t(i) - s.cell_start[g.key(cell.x, cell.y, cell.z)];
+  std::uint32_t found = 0;
+  const auto row = [&](std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t k = begin; k < end; k += 4) {
+      const bool room = found + 4 <= most;
+      Real4 q[4];
+#pragma unroll
+      for (std::uint32_t l = 0; l < 4; ++l) q[l] = staged[k + l];
+      bool near[4];
+#pragma unroll
+      for (std::uint32_t l = 0; l < 4; ++l)
+        near[l] = distance2(r, q[l].xyz()) < s.reach2 && k + l < end && k + l != self;
+#pragma unroll
+      for (std::uint32_t l = 0; l < 4; ++l) {
+        if (near[l]) near[l] = !excluded(k + l);
+        // Every candidate is written behind the list; the list grows by those in reach.
+        if (room) *list = std::uint16_t(k + l);
+        if (near[l]) ++found, list += stride;
+      }
+    }
+  };
+  const auto low = [&](int axis) {
+    return g.halo[axis] == g.cells[axis] ? 0 : own[axis] - g.reach[axis];
+  };
+  const auto high = [&](int axis) {
+    return g.halo[axis] == g.cells[axis] ? g.halo[axis] - 1 : own[axis] + g.reach[axis];
+  };
+  const std::int32_t x0 = low(0), x1 = high(0), y0 = low(1), y1 = high(1), z0 = low(2),
+                     z1 = high(2);
+  if constexpr (General) {
+    for (std::int32_t z = z0; z <= z1; ++z)
+      for (std::int32_t y = y0; y <= y1; ++y) {
+        const std::uint32_t* starts = cell_offset + (z * g.halo.y + y) * g.halo.x;
+        row(starts[x0], starts[x1 + 1]);
+      }
+    return found;
+  }
+  // Orthogonal: what the distance to the row leaves of the reach decides how long it must be.
+  const Real to_unit = Real(1.0 / 4294967296.0), per_cell = Real(1) / s.cell.x;
+  const Real per_unit = Real(1) / x_scale;
+  const Real in_x = Real(p.x * std::uint32_t(g.cells.x)) * to_unit;  // the low word: the fraction
+  const Real in_y = Real(p.y * std::uint32_t(g.cells.y)) * to_unit * s.cell.y;
+  const Real in_z = Real(p.z * std::uint32_t(g.cells.z)) * to_unit * s.cell.z;
+  const auto gap = [](std::int32_t d, Real inside, Real edge) {
+    return d == 0 ? Real(0) : d > 0 ? Real(d) * edge - inside : inside - Real(d + 1) * edge;
+  };
+  for (std::int32_t z = z0; z <= z1; ++z) {
+    const Real gz = gap(z - own.z, in_z, s.cell.z);
+    const Real left_z = s.reach2 - gz * gz;
+    if (left_z < Real(0)) continue;
+    for (std::int32_t y = y0; y <= y1; ++y) {
+      const Real gy = gap(y - own.y, in_y, s.cell.y);
+      const Real left = left_z - gy * gy;
+      if (left < Real(0)) continue;
+      const Real chord = sqrtf(float(left)) * Real(1.0001);
+      const std::int32_t from = own.x + std::int32_t(floorf(float(in_x - chord * per_cell)));
+      const std::int32_t to = own.x + std::int32_t(floorf(float(in_x + chord * per_cell)));
+      const std::uint32_t* starts = cell_offset + (z * g.halo.y + y) * g.halo.x;
+      std::uint32_t begin = starts[x0 > from ? x0 : from], end = starts[(x1 < to ? x1 : to) + 1];
+      if (g.sorted) {
+        const Real first = r.x - chord * per_unit, last = r.x + chord * per_unit;
+        while (begin < end && staged[begin].x < first) ++begin;
+        while (begin < end && staged[end - 1].x > last) --end;
+      }
+      row(begin, end);
+    }
+  }
+  return found;
+}
+
+}  // namespace detail
+#endif
+
+}  // namespace perrin
