@@ -17,6 +17,7 @@ struct EngineOptions {
   int trials = 4;                 // checkerboard: of each particle per sweep
   double margin = 0.3;            // checkerboard: beyond the cut-off, length
   int warps = 0;                  // pipelined on a GPU: that share a group of moves; 0: chosen
+  int band = 0;                   // the same: groups whose decisions are waited for last; 0: chosen
 };
 
 class MoveEngine {

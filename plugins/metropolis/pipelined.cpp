@@ -305,7 +305,8 @@ class Pipelined final : public MoveEngine {
     const Device& device = system_.device();
     const std::int64_t replicas = p.view.replicas, places = replicas * p.groups;
     // A group must not meet itself in its band.
-    p.band = std::min(most_band, p.molecule != nullptr ? most_band : p.groups_per_cycle - 1);
+    p.band = options_.band > 0 ? std::uint32_t(options_.band) : most_band;
+    if (p.molecule == nullptr) p.band = std::min(p.band, p.groups_per_cycle - 1);
     // Few groups are in work at once in a small system: then many warps share one.
     const bool small = replicas * p.groups_per_cycle <= 4 * device.multiprocessors();
     const std::uint32_t warps = options_.warps > 0 ? std::uint32_t(options_.warps) : small ? 16 : 4;

@@ -7,15 +7,16 @@
 //
 //  1. trial moves of the group, published for the groups that follow;
 //  2. the group itself and the `band` groups before it, whose decisions will come last: energies
-//     with the old and with the new coordinates of those molecules. The difference is kept in
-//     shared memory until the decision chooses;
+//     with the old and with the new coordinates of those molecules. Both wait in shared memory
+//     for the decision. (To add one and correct it later would take half of that, and be wrong: a
+//     trial move onto a molecule that moves away has a huge energy, in which all else drowns.)
 //  3. all other molecules: of later groups, which have not moved yet, at once; of earlier groups
 //     as their decisions arrive;
 //  4. the decisions of the band, 32 bits each; then the group's own, move after move, by one warp;
 //  5. decisions and new coordinates are published.
 //
 // The chain from one group's decision to the next is a read of 8 bytes, 32 additions, and the
-// group's own decisions. Sums have a fixed order: results repeat bit for bit.
+// group's own 32 decisions. Sums have a fixed order: results repeat bit for bit.
 #pragma once
 
 #include "engine/parallel.h"
@@ -143,7 +144,7 @@ struct PipelineMemory {
   Position* own;     // [old, new][move · width + site]
   Position* staged;  // [warp][2][32]
   double* partial;   // [warp][32]
-  T* switched;       // [band + 1][a][lane]: what changes for `lane` when `a` is accepted
+  T* choices;        // [band + 1][a stays, a moves][a][lane]: change of `lane` with molecule `a`
   TrialMove* trial;  // [move]
   double* allowed;   // [move]: energy change up to which it is accepted
   std::uint32_t* number;
@@ -164,7 +165,7 @@ struct PipelineMemory {
     p.own = reinterpret_cast<Position*>(m + at), at += sizeof(Position) * 64 * width;
     p.staged = reinterpret_cast<Position*>(m + at), at += sizeof(Position) * 64 * warps;
     p.partial = reinterpret_cast<double*>(m + at), at += sizeof(double) * 32 * warps;
-    p.switched = reinterpret_cast<T*>(m + at), at += sizeof(T) * 1024 * (band + 1);
+    p.choices = reinterpret_cast<T*>(m + at), at += sizeof(T) * 2048 * (band + 1);
     p.trial = reinterpret_cast<TrialMove*>(m + at), at += sizeof(TrialMove) * 32;
     p.allowed = reinterpret_cast<double*>(m + at), at += sizeof(double) * 32;
     p.rows = reinterpret_cast<PairRow<T>*>(m + at);
@@ -296,9 +297,9 @@ __global__ void __launch_bounds__(512) pipelined_kernel(const __grid_constant__ 
       with_old += own.change(own_old[a * width + k], p.scale);
       with_new += own.change(own_new[a * width + k], p.scale);
     }
-    if (lane == a) with_old = with_new = 0;
-    change += double(with_old);
-    shared.switched[a * 32 + lane] = with_new - with_old;
+    if (lane < a) change += double(with_old);  // decided before `a` can have moved
+    shared.choices[a * 32 + lane] = with_old;
+    shared.choices[1024 + a * 32 + lane] = with_new;
   }
   // 2. The band.
   const std::uint32_t band = group < p.band ? group : p.band;
@@ -327,8 +328,8 @@ __global__ void __launch_bounds__(512) pipelined_kernel(const __grid_constant__ 
           __syncwarp();
         }
       }
-      change += double(with_old);
-      shared.switched[b * 1024 + a * 32 + lane] = with_new - with_old;
+      shared.choices[b * 2048 + a * 32 + lane] = with_old;
+      shared.choices[b * 2048 + 1024 + a * 32 + lane] = with_new;
     }
   }
 
@@ -393,24 +394,23 @@ __global__ void __launch_bounds__(512) pipelined_kernel(const __grid_constant__ 
     while ((word = load_word(p.decision + place - b)) == 0) {
     }
     const std::uint32_t bits = std::uint32_t(word);
-    const T* switched = shared.switched + b * 1024 + lane;
+    const T* choices = shared.choices + b * 2048 + lane;
     double sum[4] = {0, 0, 0, 0};
 #pragma unroll
     for (std::uint32_t a = 0; a < 32; ++a)
-      if (bits >> a & 1u) sum[a % 4] += double(switched[a * 32]);
+      sum[a % 4] += double(choices[(bits >> a & 1u) * 1024 + a * 32]);
     change += (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
-  // Those that would be rejected whatever happens before them are passed over: from one accepted
-  // move to the next.
   const double allowed = shared.allowed[lane];
-  std::uint32_t accepted = 0, open = ~0u;
-  for (;;) {
-    const std::uint32_t willing = __ballot_sync(~0u, change <= allowed) & open;
-    if (willing == 0) break;
-    const std::uint32_t a = std::uint32_t(__ffs(int(willing))) - 1;
-    accepted |= 1u << a;
-    open = a == 31 ? 0 : ~0u << (a + 1);
-    if (lane > a) change += double(shared.switched[a * 32 + lane]);
+  std::uint32_t accepted = 0;
+#pragma unroll 8
+  for (std::uint32_t a = 0; a < 32; ++a) {
+    const double stays = double(shared.choices[a * 32 + lane]);
+    const double moves = double(shared.choices[1024 + a * 32 + lane]);
+    if (a >= own_count) break;
+    const std::uint32_t yes = __ballot_sync(~0u, change <= allowed) >> a & 1u;
+    accepted |= yes << a;
+    if (lane > a) change += yes ? moves : stays;
   }
   // 5. To the others.
   if (lane == 0) store_word(p.decision + place, 1ull << 32 | accepted);

@@ -70,7 +70,8 @@ std::vector<Totals> totals_of(System& system) {
       device, std::span<const PairRow<T>>(
                   make_rows<T>(system.model(), *std::max_element(kT.begin(), kT.end()))));
   const std::int64_t entries = std::int64_t(view.molecules) * view.replicas;
-  const std::int64_t pieces = std::clamp<std::int64_t>((1 << 19) / entries, 1, 32);
+  const std::int64_t pieces =
+      device.is_cuda() ? std::clamp<std::int64_t>((1 << 19) / entries, 1, 32) : 1;
   Buffer<Totals> totals(device, entries * pieces);
   for_each(device, "energies of molecules", entries * pieces,
            MoleculeTotals<T>{view, rows.data(), Scale<T>::of(system.box()), pieces, totals.data()});

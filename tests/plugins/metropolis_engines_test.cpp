@@ -16,7 +16,8 @@ struct Trace {
 };
 
 Trace follow(const std::string& engine, const Device& device, const Model& model, int cycles,
-             EngineOptions options, std::int64_t replicas = 1, int at_once = 1) {
+             EngineOptions options, std::int64_t replicas = 1, int at_once = 1,
+             double translation = 0.15) {
   System system(device, model, lattice(model), replicas);
   if (replicas > 1) {
     std::vector<double> kT;
@@ -25,7 +26,7 @@ Trace follow(const std::string& engine, const Device& device, const Model& model
   }
   const double scale = model.pairs[0].a;
   const auto e = make_engine(engine, system, options);
-  e->set_sizes({0.15 * scale, 0.4});
+  e->set_sizes({translation * scale, 0.4});
   Trace trace;
   for (int c = 0; c < cycles; c += at_once) {
     e->run(c, at_once);
@@ -111,6 +112,30 @@ TEST_P(MetropolisEngines, EverySharingOfTheWorkDecidesTheSame) {
   for (const int warps : {1, 2, 4, 8, 16}) {
     options.warps = warps;
     expect_same(reference, follow("pipelined", device(), model, 10, options));
+  }
+}
+
+// Trial moves onto molecules that then move away: their energies are beyond all bounds, but not
+// their differences.
+TEST_P(MetropolisEngines, LargeStepsIntoOneAnother) {
+  const Model model = atoms(96, 0.15);
+  for (const bool random : {false, true}) {
+    EngineOptions options{.seed = 23};
+    options.random_order = random;
+    const double step = 3;
+    const Trace reference = follow("sequential", Device::cpu(1), model, 300, options, 1, 1, step);
+    EXPECT_GT(double(reference.accepted.back()) / (96 * 300), 0.2);
+    expect_same(reference, follow("pipelined", device(), model, 300, options, 1, 1, step));
+    options.single_precision = true;
+    System system(device(), model, lattice(model), 8);
+    const double before = compute_totals(system, false)[0].energy;
+    const auto e = make_engine("pipelined", system, options);
+    e->set_sizes({step, 0});
+    e->run(0, 300);
+    const auto change = system.energies();
+    const auto after = compute_totals(system, false);
+    for (std::size_t r = 0; r < 8; ++r)
+      EXPECT_NEAR(after[r].energy - before, change[r], 0.01) << change[r];
   }
 }
 
