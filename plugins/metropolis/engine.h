@@ -14,8 +14,8 @@ struct EngineOptions {
   std::uint64_t seed = 1;
   bool single_precision = false;  // of pair energies; sums of them are double in any case
   bool random_order = false;      // molecules are chosen at random, else one after the other
-  int trials = 4;                 // checkerboard: of each particle per sweep
-  double margin = 0.3;            // checkerboard: beyond the cut-off, length
+  int trials = 8;                 // checkerboard: of each atom per sweep
+  double margin = 0;              // checkerboard: of lists beyond the cut-off, length; 0: chosen
   int warps = 0;                  // pipelined on a GPU: that share a group of moves; 0: chosen
   int band = 0;                   // the same: groups whose decisions are waited for last; 0: chosen
 };

@@ -134,8 +134,8 @@ struct MetropolisSettings {
   std::string order = "sequential";
   std::optional<TuneSettings> tune;
   std::optional<VolumeSettings> volume;
-  int trials = 4;
-  double margin = 0.3;
+  int trials = 8;
+  double margin = 0;
   // What is written.
   std::string file = "metropolis.h5";
   std::int64_t stride = 10, recompute = 1000;
@@ -187,7 +187,9 @@ void describe(D& d, MetropolisSettings& s) {
   d.optional("tune", s.tune, Any{}, "adjust both sizes during equilibration");
   d.optional("volume", s.volume, Any{}, "volume moves: constant pressure instead of volume");
   d.optional("trials", s.trials, Between{1, 1000}, "checkerboard: of each atom in a sweep");
-  d.optional("margin", s.margin, NonNegative{}, "checkerboard: speed only (length)");
+  d.optional(
+      "margin", s.margin, NonNegative{},
+      "checkerboard: how far beyond the cut-off lists reach (length), speed only; 0: chosen");
   d.optional("file", s.file, Any{}, "H5MD observables, relative to the output directory");
   d.optional("stride", s.stride, Positive{}, "cycles from one row of the file to the next");
   d.optional("recompute", s.recompute, Positive{},
