@@ -18,12 +18,14 @@ template <class Body>
 struct ClusterRows {
   static constexpr int width = cluster_size, sums = Body::sums;
   // What a task works on, cluster by cluster: coordinates, then sums. Side by side, so that one
-  // address serves both, and near each other, so that they stay in the cache of the core.
+  // address serves both; and the same memory for all tasks of a thread, so that it stays in the
+  // cache of the core.
   static constexpr std::int64_t stride = (3 + sums) * width;
   Body body;
   ClusterView list;
   LoadCluster load;
-  Real* workspace;
+  Real* blocks;
+  Real* results;
 
   /// A particle of the two that share a row.
   template <class Own>
@@ -54,8 +56,7 @@ struct ClusterRows {
   template <bool Masked, class Own>
   inline __attribute__((always_inline)) void tile(const Member<Own>& a, const Member<Own>& b,
                                                   const ClusterEntry& entry, std::uint32_t mask,
-                                                  std::uint32_t begin, Real* blocks,
-                                                  Real (&sum_a)[sums][width],
+                                                  std::uint32_t begin, Real (&sum_a)[sums][width],
                                                   Real (&sum_b)[sums][width]) const {
     Real* block = blocks + std::int64_t(entry.cluster) * stride;
     const std::uint32_t cluster = list.wrapped(begin + entry.cluster);
@@ -77,8 +78,7 @@ struct ClusterRows {
     }
   }
 
-  /// Four numbers; within what every x86-64 has in float.
-  typedef Real Four __attribute__((vector_size(4 * sizeof(Real)), may_alias));
+  using Four = FourReals;
 
   static inline __attribute__((always_inline)) Four quarter(const Real* from) {
     const Four* f = reinterpret_cast<const Four*>(from);
@@ -97,7 +97,6 @@ struct ClusterRows {
 
   inline __attribute__((always_inline)) void operator()(std::int64_t t) const {
     const ClusterTask task = list.task[t];
-    Real* blocks = workspace + task.block * stride;
     for (std::uint32_t k = 0; k < task.span; ++k) {
       load(list.wrapped(task.begin + k), blocks + k * stride);
       for (int n = 3 * width; n < stride; ++n) blocks[k * stride + n] = 0;
@@ -118,10 +117,10 @@ struct ClusterRows {
                             block[2 * width + lane + 1]};
         alignas(64) Real sum_a[sums][width] = {}, sum_b[sums][width] = {};
         for (std::uint32_t k = row.begin; k < row.plain; ++k)
-          tile<true>(a, b, task.entries[k], task.masks[row.mask + k - row.begin], task.begin,
-                     blocks, sum_a, sum_b);
+          tile<true>(a, b, task.entries[k], task.masks[row.mask + k - row.begin], task.begin, sum_a,
+                     sum_b);
         for (std::uint32_t k = row.plain; k < row.end; ++k)
-          tile<false>(a, b, task.entries[k], 0, task.begin, blocks, sum_a, sum_b);
+          tile<false>(a, b, task.entries[k], 0, task.begin, sum_a, sum_b);
         for (int s = 0; s < sums; ++s) {
           quarters[s][lane] = quarter(sum_a[s]);
           quarters[s][lane + 1] = quarter(sum_b[s]);
@@ -134,6 +133,9 @@ struct ClusterRows {
       for (int s = 0; s < sums; ++s)
         for (int k = 0; k < width; ++k) block[(3 + s) * width + k] += total[s][k];
     }
+    for (std::uint32_t k = 0; k < task.span; ++k)
+      std::memcpy(results + (task.block + k) * (sums * width), blocks + k * stride + 3 * width,
+                  sums * width * sizeof(Real));
   }
 };
 
@@ -143,17 +145,18 @@ struct StoreClusters {
   static constexpr int width = cluster_size, sums = Body::sums;
   Body body;
   ClusterView list;
-  const Real* workspace;
+  const Real* results;
 
-  // Apart: GCC would rather have its vectors across the blocks, with gathers.
-  static inline __attribute__((always_inline)) void add(const Real* block, Real* total) {
-#pragma omp simd
-    for (int n = 0; n < sums * width; ++n) total[n] += block[n];
-  }
   inline __attribute__((always_inline)) void operator()(std::int64_t cluster) const {
-    alignas(64) Real total[sums * width] = {};
-    for (std::uint32_t k = list.source_begin[cluster]; k < list.source_begin[cluster + 1]; ++k)
-      add(workspace + (std::int64_t(list.source[k]) * (3 + sums) + 3) * width, total);
+    // Fours, in registers; left to itself GCC puts its vectors across the blocks, with gathers.
+    FourReals four[sums * width / 4] = {};
+    for (std::uint32_t k = list.source_begin[cluster]; k < list.source_begin[cluster + 1]; ++k) {
+      const Real* block = results + std::int64_t(list.source[k]) * (sums * width);
+#pragma GCC unroll 40
+      for (int n = 0; n < sums * width / 4; ++n)
+        four[n] += reinterpret_cast<const FourReals*>(block)[n];
+    }
+    const Real* total = reinterpret_cast<const Real*>(four);
     const std::uint32_t first = list.first[cluster], count = list.first[cluster + 1] - first;
     for (std::uint32_t lane = 0; lane < count; ++lane) {
       Real sum[sums];
@@ -174,15 +177,20 @@ void cluster_loop([[maybe_unused]] const char* name, const ClusterList& clusters
   if (device.skipping() || particles.size() == 0) return;
   const ClusterView list = clusters.view();
   const detail::LoadCluster load = clusters.loader(particles);
-  Real* workspace = clusters.workspace(3 + Body::sums);
+  constexpr std::int64_t row = cluster_size;
+  const std::int64_t share = list.longest_span * (3 + Body::sums) * row;
+  Real* workspace = clusters.workspace(device.threads() * share + list.blocks * Body::sums * row);
+  Real* results = workspace + device.threads() * share;
   // Waking the threads costs more than a small system's step.
 #pragma omp parallel num_threads(device.threads()) if (particles.size() > 512)
   {
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
 #pragma omp for schedule(dynamic, 1)
     for (std::int64_t t = 0; t < list.tasks; ++t)
-      detail::run_range(detail::ClusterRows<Body>{body, list, load, workspace}, t, t + 1);
-    detail::run_range(detail::StoreClusters<Body>{body, list, workspace},
+      detail::run_range(
+          detail::ClusterRows<Body>{body, list, load, workspace + thread * share, results}, t,
+          t + 1);
+    detail::run_range(detail::StoreClusters<Body>{body, list, results},
                       std::int64_t(list.clusters) * thread / threads,
                       std::int64_t(list.clusters) * (thread + 1) / threads);
   }

@@ -29,10 +29,6 @@ void share_out(const Device& device, std::int64_t n, std::int64_t grain, const F
 PERRIN_INLINE std::uint32_t along(const Position& p, int axis) {
   return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
 }
-PERRIN_INLINE std::uint32_t part(std::uint32_t fraction, std::int32_t n) {
-  return std::uint32_t((std::uint64_t(fraction) * std::uint32_t(n)) >> 32);
-}
-
 /// In the order of ids: where particles stand in memory must not matter.
 struct BinsOfParticles {
   const Position* position;
@@ -191,7 +187,7 @@ struct ClusterList::Columns {
 
 /// The entries of one task, growing as needed.
 struct ClusterList::TaskList {
-  std::vector<ClusterEntry> entries;
+  Buffer<ClusterEntry> entries;  // from Device::allocate, which knows about large pages
   std::vector<std::uint32_t> masks;
   std::size_t used = 0;
   std::vector<ClusterEntry> candidates;  // of one cluster
@@ -354,8 +350,8 @@ struct ClusterList::Search {
       task.span = std::max(task.span, j + 1);
     }
     for (std::uint32_t lane = 0; lane < count; lane += 2) {
-      if (list.entries.size() < list.used + found + 1)
-        list.entries.resize((list.used + found + 1) * 3 / 2 + 1024);
+      if (list.entries.size() < std::int64_t(list.used + found) + 1)
+        list.entries.resize(std::int64_t(list.used + found) * 3 / 2 + 1024);
       std::size_t n = list.used;
       ClusterRow row{std::uint32_t(n), 0, 0, std::uint32_t(list.masks.size())};
       // Within its own cluster a particle meets those that come after it.
@@ -366,7 +362,7 @@ struct ClusterList::Search {
         mask |= after << (k == lane ? 0 : width);
       }
       if (mask != 0) {
-        list.entries[n++] = {i - task.begin, 0, 0, 0};
+        list.entries.data()[n++] = {i - task.begin, 0, 0, 0};
         list.masks.push_back(mask);
       }
       const ClusterEntry* candidate = list.candidates.data();
@@ -380,7 +376,7 @@ struct ClusterList::Search {
         for (std::size_t k = 0; k < found; ++k) {
           const std::uint32_t out = (near[k] >> lane & 3) == 0 ? 0u : excluded_pairs(k);
           if (out == 0) continue;
-          list.entries[n++] = candidate[k];
+          list.entries.data()[n++] = candidate[k];
           list.masks.push_back(~out);
         }
       row.plain = std::uint32_t(n);
@@ -598,8 +594,12 @@ void ClusterList::collect_sources() {
 }
 
 ClusterView ClusterList::view() const {
+  std::uint32_t longest = 0;
+  for (const ClusterTask& task : tasks_) longest = std::max(longest, task.span);
   return {std::uint32_t(first_.size() - 1),
           std::int64_t(tasks_.size()),
+          std::int64_t(source_.size()),
+          longest,
           first_.data(),
           type_.data(),
           rows_.data(),
@@ -612,11 +612,10 @@ detail::LoadCluster ClusterList::loader(const Particles& particles) const {
   return {particles.position.data(), origin_.data(), first_.data(), particles.box.metric(), far_};
 }
 
-Real* ClusterList::workspace(int rows) const {
-  const auto wanted = std::int64_t(source_.size()) * width * rows;
-  if (workspace_.size() < wanted) {
+Real* ClusterList::workspace(std::int64_t numbers) const {
+  if (workspace_.size() < numbers) {
     workspace_ = Buffer<Real>();
-    workspace_ = {coordinates_.device(), wanted + wanted / 8};
+    workspace_ = {coordinates_.device(), numbers + numbers / 8};
   }
   return workspace_.data();
 }

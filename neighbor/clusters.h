@@ -40,14 +40,14 @@ struct ClusterRow {
 struct ClusterTask {
   std::uint32_t begin, end;  // its rows are those of the particles of these clusters
   std::uint32_t span;        // it adds to clusters begin … begin + span - 1, modulo their number
-  std::uint32_t block;       // its first block of the workspace
+  std::uint32_t block;       // its first block of results
   const ClusterEntry* entries;
   const std::uint32_t* masks;
 };
 
 struct ClusterView {
   std::uint32_t clusters;
-  std::int64_t tasks;
+  std::int64_t tasks, blocks, longest_span;
   const std::uint32_t* first;  // cluster c holds the particles first[c] … first[c+1]-1 in memory
   const std::uint32_t* type;   // [cluster][lane]
   const ClusterRow* row;       // [cluster][pair of lanes]
@@ -62,6 +62,9 @@ struct ClusterView {
 
 namespace detail {
 
+/// Four numbers: what every x86-64 adds at once in float.
+using FourReals = Real __attribute__((vector_size(4 * sizeof(Real)), may_alias));
+
 /// Writes the present coordinates of a cluster's members, seen from its origin: x, y, z of all
 /// lanes. Lanes without a particle are put where nothing reaches them.
 struct LoadCluster {
@@ -71,14 +74,17 @@ struct LoadCluster {
   Metric metric;
   Real far;
 
+  static inline __attribute__((always_inline)) FourReals convert(__m128i v) {
+    using FourInts = std::int32_t __attribute__((vector_size(16), may_alias));
+    return __builtin_convertvector(reinterpret_cast<FourInts>(v), FourReals);
+  }
   inline __attribute__((always_inline)) void operator()(std::int64_t cluster, Real* to) const {
     constexpr int width = cluster_size;
     const std::uint32_t count = first[cluster + 1] - first[cluster];
     const Position* p = position + first[cluster];
     const Position o = origin[cluster];
-    // Whole words, transposed: GCC would take them one number at a time. Beyond the last member
-    // other particles or spare memory are read, and then overwritten.
-    alignas(64) std::int32_t x[width], y[width], z[width];
+    // Four whole words at a time, transposed: GCC would take them one number at a time. Beyond the
+    // last member other particles or spare memory are read, and then overwritten.
     const __m128i shift = _mm_load_si128(reinterpret_cast<const __m128i*>(&o));
     for (int k = 0; k < width; k += 4) {
       const auto load = [&](int n) __attribute__((always_inline)) {
@@ -86,20 +92,16 @@ struct LoadCluster {
       };
       const __m128i a = load(0), b = load(1), c = load(2), d = load(3);
       const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
-      const auto store = [&](std::int32_t * at, __m128i v) __attribute__((always_inline)) {
-        _mm_store_si128(reinterpret_cast<__m128i*>(at + k), v);
+      const __m128i ab2 = _mm_unpackhi_epi32(a, b), cd2 = _mm_unpackhi_epi32(c, d);
+      const FourReals x = convert(_mm_unpacklo_epi64(ab, cd));
+      const FourReals y = convert(_mm_unpackhi_epi64(ab, cd));
+      const FourReals z = convert(_mm_unpacklo_epi64(ab2, cd2));
+      const auto store = [&](int row, FourReals v) __attribute__((always_inline)) {
+        *reinterpret_cast<FourReals*>(to + row * width + k) = v;
       };
-      store(x, _mm_unpacklo_epi64(ab, cd));
-      store(y, _mm_unpackhi_epi64(ab, cd));
-      store(z, _mm_unpacklo_epi64(_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d)));
-    }
-    const Metric m = metric;
-#pragma omp simd simdlen(width)
-    for (int k = 0; k < width; ++k) {
-      const Real u = Real(x[k]), v = Real(y[k]), w = Real(z[k]);
-      to[k] = m.xx * u + m.xy * v + m.xz * w;
-      to[width + k] = m.yy * v + m.yz * w;
-      to[2 * width + k] = m.zz * w;
+      store(0, metric.xx * x + metric.xy * y + metric.xz * z);
+      store(1, metric.yy * y + metric.yz * z);
+      store(2, metric.zz * z);
     }
     for (std::uint32_t k = count; k < std::uint32_t(width); ++k)
       to[k] = to[width + k] = to[2 * width + k] = far;
@@ -121,8 +123,8 @@ class ClusterList {
 
   ClusterView view() const;
   detail::LoadCluster loader(const Particles& particles) const;
-  /// Room for `rows` times cluster_size numbers for each block of each task.
-  Real* workspace(int rows) const;
+  /// Scratch memory of at least this many numbers.
+  Real* workspace(std::int64_t numbers) const;
   /// Mean number of pairs that are looked at per particle (each pair counts once).
   double mean_tests() const;
 
