@@ -222,13 +222,21 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
   progress_ = {device, 1};
   count_ = {device, n};
   reference_ = {device, n};
-  direct_ = settings.traversal == "cells" && device.is_cuda();
+  const bool gpu = device.is_cuda();
+  const std::string& wanted = settings.traversal;
+  if (gpu ? wanted == "clusters" : wanted == "cells" || wanted == "verlet")
+    throw UserError(fmt::format("neighbors.traversal: \"{}\" is not for the device {}; expected {}",
+                                wanted, device.name(),
+                                gpu ? "verlet, cells or rows" : "clusters or rows"));
+  direct_ = wanted == "cells";
   if (direct_) skin_ = 0;
-  if (device.is_cuda() && settings.traversal != "rows")
+  if (gpu && wanted != "rows")
     tiles_ = std::make_unique<TileList>(particles_, range_ + skin_, !direct_,
-                                        settings.interaction_sorting);
+                                        settings.interaction_sorting && direct_);
   if (tiles_ && tiles_->fits())
     cell_sort_ = CellSort(device, n, tiles_->geometry().cell_count());
+  else if (!gpu && wanted != "rows")
+    clusters_ = std::make_unique<ClusterList>();
   else
     use_rows();
   invalidate();
@@ -372,8 +380,13 @@ void Neighbors::build() {
                   excluded_.data(), count_.data(), {flags_.data(), builds_.data()});
     return;
   }
-  sort_into_cells();
-  build_list();
+  if (clusters_) {
+    clusters_->build(particles_, range_ + skin_,
+                     has_exclusions_ ? exclusion_begin_.data() : nullptr, excluded_.data());
+  } else {
+    sort_into_cells();
+    build_list();
+  }
   for_each(device, "keep positions", particles_.size(),
            CopyPositions{reference_.data(), particles_.position.data()});
   for_each(device, "list built", 1, FinishBuild{flags_.data(), builds_.data()});
@@ -439,6 +452,7 @@ bool Neighbors::recover() {
     build();
     recovered = true;
   }
+  if (clusters_) return false;
   for (;;) {
     const std::uint32_t wanted = flags_.to_host(1);
     if (wanted <= capacity_) return recovered;
@@ -455,7 +469,12 @@ bool Neighbors::recover() {
 
 std::int64_t Neighbors::builds() const { return builds_.to_host(0); }
 
+const char* Neighbors::traversal() const {
+  return direct_ ? "cells" : tiles_ ? "verlet" : clusters_ ? "clusters" : "rows";
+}
+
 double Neighbors::mean_entries() const {
+  if (clusters_) return clusters_->mean_tests();
   const std::int64_t n = particles_.size();
   return sum<double>(particles_.device(), "count entries", n, CountEntry{count_.data()}) /
          double(std::max<std::int64_t>(n, 1));
@@ -469,7 +488,7 @@ void Neighbors::state(Archive& a) {
   a("reference", reference_);
   if (a.is_saving() || builds() == 0 || direct_) return;
   // The list itself is not stored: it follows from where particles were when it was built.
-  if (!tiles_) choose_grid();
+  if (!tiles_ && !clusters_) choose_grid();
   const auto flags = flags_.to_host();
   const auto count = builds_.to_host();
   Buffer<Position> now(particles_.device(), particles_.size());

@@ -15,13 +15,14 @@
 #include "engine/particles.h"
 #include "engine/settings.h"
 #include "neighbor/cell_sort.h"
+#include "neighbor/clusters.h"
 #include "neighbor/tile_search.h"
 #include "neighbor/tiles.h"
 
 namespace perrin {
 
 struct NeighborSettings {
-  std::string traversal = "auto";
+  std::string traversal = "standard";
   double skin = 0;  // 0: chosen from the range
   std::vector<std::string> exclusions{"bonds"};
   bool interaction_sorting = true;
@@ -30,9 +31,12 @@ struct NeighborSettings {
 
 template <class D>
 void describe(D& d, NeighborSettings& s) {
-  d.optional("traversal", s.traversal, OneOf{"auto", "verlet", "cells", "rows"},
-             "how pairs are found: Verlet lists of tiles, no lists but a search of the cells in "
-             "every step, lists of memory indices, or whatever suits");
+  d.optional("traversal", s.traversal,
+             OneOf{"standard", "verlet", "cells", "clusters", "rows", "auto"},
+             "how pairs are found: verlet, lists per tile (GPU); cells, a search in every step "
+             "without lists (GPU); clusters, lists of clusters of particles (CPU); rows, a list "
+             "per particle; standard, verlet on a GPU and clusters on the CPU; auto, what proves "
+             "fastest while running (a repeat then has other bits)");
   d.optional("skin", s.skin, NonNegative{},
              "lists reach this much further than the interactions (length); 0: chosen by Perrin");
   d.optional("exclusions", s.exclusions, OneOf{"bonds", "angles", "molecules"},
@@ -79,7 +83,9 @@ class Neighbors {
   void update(std::uint32_t* progress = nullptr, std::uint32_t step = 0);
   /// Makes the next update() build.
   void invalidate();
-  /// The list by particle, where there are no tiles.
+  /// The list by cluster (on the CPU), or nullptr.
+  const ClusterList* clusters() const { return clusters_.get(); }
+  /// The list by particle, where there is no other.
   NeighborListView list() const;
   /// The list by tile (on a GPU), or nullptr.
   const TileList* tiles() const { return tiles_.get(); }
@@ -88,7 +94,10 @@ class Neighbors {
   TileSearch search() const;
   /// After a halt: true if the list was full; then it has been enlarged and built.
   bool recover();
-  /// Lists built so far, and mean number of entries per particle (waits).
+  /// verlet, cells, clusters or rows.
+  const char* traversal() const;
+  /// Lists built so far, and mean number of entries per particle (clusters: pairs that are tested)
+  /// (waits).
   std::int64_t builds() const;
   double mean_entries() const;
   /// Changes when device addresses do: recorded steps are then void.
@@ -128,6 +137,7 @@ class Neighbors {
   Buffer<std::uint32_t> exclusion_begin_, excluded_;  // by id
   bool has_exclusions_ = false;
 
+  std::unique_ptr<ClusterList> clusters_;
   std::unique_ptr<TileList> tiles_;
   CellSort cell_sort_;
   bool direct_ = false;

@@ -26,6 +26,7 @@
 #endif
 
 #include "engine/parallel.h"
+#include "neighbor/cluster_loop.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/tile_loop.h"
 
@@ -178,6 +179,8 @@ void pair_loop(const char* name, Neighbors& neighbors, const Body& body) {
     return;
   }
 #endif
+  if (const ClusterList* clusters = neighbors.clusters())
+    return cluster_loop(name, *clusters, particles, body);
   for_each(
       device, name, n,
       detail::PairLoopOnCpu<Body>{body, particles.position.data(), particles.box.metric(), list});

@@ -236,10 +236,10 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
         bricks *= std::max(1, g.cells[k] >> next[k]);
         inside *= double(1 << next[k]);
       }
-      // At most four cells along an axis and 192 particles. A brick for each multiprocessor and
-      // more, unless the bricks would have few particles for their halo.
+      // At most four cells along an axis and 192 particles. Two bricks for each multiprocessor,
+      // unless they would have few particles for their halo.
       if (next[axis] > 2 || (1 << next[axis]) > g.cells[axis] || inside > 192 ||
-          (bricks < 4.0 * multiprocessors && inside > 40))
+          (bricks < 2.0 * multiprocessors && inside > 20))
         continue;
       // The shortest edge grows first.
       bool shortest = true;
@@ -285,7 +285,7 @@ TileList::TileList(const Particles& particles, double reach, bool lists, bool so
   const double n = double(particles_.size());
   const double bricks = double(geometry_.brick_count());
   // Short rows for few particles: the lists of a small system are a matter of latency.
-  while (log2_lanes_ < 4 && n * double(1 << log2_lanes_) < device.multiprocessors() * 256.0)
+  while (log2_lanes_ < 3 && n * double(1 << log2_lanes_) < device.multiprocessors() * 256.0)
     ++log2_lanes_;
   const double cells = double(geometry_.cell_count());
   const double halo = n / cells * geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;

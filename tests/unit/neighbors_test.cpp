@@ -170,7 +170,7 @@ class NeighborsTest : public DeviceTest {
  protected:
   std::vector<std::string> traversals() {
     if (device().is_cuda()) return {"verlet", "cells", "rows"};
-    return {"verlet"};
+    return {"clusters", "rows"};
   }
 };
 
