@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <vector>
 
 #include "neighbor/clusters.h"
@@ -67,8 +66,6 @@ ColumnGrid choose_columns(const Particles& particles, double reach) {
 
   const double per_cluster = cluster_size / density_seen(particles, reach);
   double edge = box.dimension == 2 ? std::sqrt(per_cluster) : std::cbrt(per_cluster);
-  static const char* factor = std::getenv("PERRIN_COLUMN");
-  if (factor) edge *= std::atof(factor);
   const double limit = double(std::max<std::int64_t>(16, particles.size() / 4));
   for (;; edge *= 1.1) {
     // Clusters must not be wider than half of the box (ClusterList::cut), so there are two columns.
