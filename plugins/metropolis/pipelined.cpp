@@ -304,12 +304,17 @@ class Pipelined final : public MoveEngine {
   void launch_one(Pipeline<T>& p) {
     const Device& device = system_.device();
     const std::int64_t replicas = p.view.replicas, places = replicas * p.groups;
+    // Measured on an H200 (docs/metropolis.md). With few groups in work at once many warps share
+    // one; a longer band hides the way from a decision to the next, but costs shared memory.
+    const std::int64_t in_work = replicas * p.groups_per_cycle, units = device.multiprocessors();
+    std::uint32_t warps = in_work <= (replicas > 1 ? 4 : 2) * units ? 16
+                          : in_work <= 4 * units                    ? 8
+                                                                    : 4;
+    if (options_.warps > 0) warps = std::uint32_t(options_.warps);
+    p.band = replicas == 1 && in_work > 8 && in_work <= 4 * units ? 2 : 1;
+    if (options_.band > 0) p.band = std::uint32_t(options_.band);
     // A group must not meet itself in its band.
-    p.band = options_.band > 0 ? std::uint32_t(options_.band) : most_band;
     if (p.molecule == nullptr) p.band = std::min(p.band, p.groups_per_cycle - 1);
-    // Few groups are in work at once in a small system: then many warps share one.
-    const bool small = replicas * p.groups_per_cycle <= 4 * device.multiprocessors();
-    const std::uint32_t warps = options_.warps > 0 ? std::uint32_t(options_.warps) : small ? 16 : 4;
 
     if (words_.size() == 0) words_ = Buffer<unsigned long long>(device, 0);
     if (change_on_device_.size() == 0) change_on_device_ = Buffer<double>(device, 0);
@@ -336,7 +341,6 @@ class Pipelined final : public MoveEngine {
            pipelined_sums_kernel<T>, p);
   }
 
-  static constexpr std::uint32_t most_band = 3;
   Buffer<PairRow<float>> float_rows_;
   Buffer<PairRow<double>> double_rows_;
   Buffer<std::uint32_t> schedule_;

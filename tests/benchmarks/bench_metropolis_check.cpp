@@ -147,12 +147,12 @@ int metropolis_check(const Options& options) {
     print_line(line);
   }
   {
-    const Model model = dimers(500, 0.35, 1.5);
+    const Model model = dimers(500, 0.35, 3);
     for (const bool single : {true, false}) {
       const Sampled s =
           sample(options.device, model, {0.1, 0.4}, cuda ? 16 : 1, equilibration, cycles, single);
-      auto line = line_of(options, "dimers, bond 0.5 sigma, rho 0.35, no cut-off; per molecule",
-                          model, s, 500);
+      auto line =
+          line_of(options, "dimers, bond 0.5 sigma, kT 3, no cut-off; per molecule", model, s, 500);
       line["precision"] = single ? "single" : "double";
       print_line(line);
     }
