@@ -151,9 +151,10 @@ Placement lattice_start(const Model& model, std::uint64_t seed) {
   }
   return fill(model, seed, false, 1000, [&](std::uint32_t m, Philox&) {
     const std::int64_t i = order[m];
-    return Vec3<double>{(double(i % sites.x) + 0.5) * model.box.x / double(sites.x),
-                        (double(i / sites.x % sites.y) + 0.5) * model.box.y / double(sites.y),
-                        (double(i / sites.x / sites.y) + 0.5) * model.box.z / double(sites.z)};
+    const Vec3<std::int64_t> at{i % sites.x, i / sites.x % sites.y, i / (sites.x * sites.y)};
+    Vec3<double> centre;
+    for (int k = 0; k < 3; ++k) centre[k] = (double(at[k]) + 0.5) * model.box[k] / double(sites[k]);
+    return centre;
   });
 }
 
