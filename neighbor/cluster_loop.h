@@ -98,7 +98,6 @@ struct ClusterRows {
   inline __attribute__((always_inline)) void operator()(std::int64_t t) const {
     const ClusterTask task = list.task[t];
     for (std::uint32_t k = 0; k < task.span; ++k) {
-      load.prefetch(list.wrapped(task.begin + (k + 8 < task.span ? k + 8 : k)));
       load(list.wrapped(task.begin + k), blocks + k * stride);
       for (int n = 3 * width; n < stride; ++n) blocks[k * stride + n] = 0;
     }
@@ -151,10 +150,6 @@ struct StoreClusters {
   inline __attribute__((always_inline)) void operator()(std::int64_t cluster) const {
     // Fours, in registers; left to itself GCC puts its vectors across the blocks, with gathers.
     FourReals four[sums * width / 4] = {};
-    const std::int64_t later = cluster + 8 < list.clusters ? cluster + 8 : cluster;
-#pragma unroll
-      for (int n = 0; n < sums * width; n += 64 / int(sizeof(Real)))
-        __builtin_prefetch(results + std::int64_t(list.source[k]) * (sums * width) + n);
     for (std::uint32_t k = list.source_begin[cluster]; k < list.source_begin[cluster + 1]; ++k) {
       const Real* block = results + std::int64_t(list.source[k]) * (sums * width);
 #pragma GCC unroll 40

@@ -74,9 +74,6 @@ struct LoadCluster {
   Metric metric;
   Real far;
 
-  inline __attribute__((always_inline)) void prefetch(std::int64_t cluster) const {
-    for (int k = 0; k < cluster_size; k += 4) __builtin_prefetch(position + first[cluster] + k);
-  }
   static inline __attribute__((always_inline)) FourReals convert(__m128i v) {
     using FourInts = std::int32_t __attribute__((vector_size(16), may_alias));
     return __builtin_convertvector(reinterpret_cast<FourInts>(v), FourReals);
