@@ -31,7 +31,7 @@ if(PERRIN_CUDA)
   list(JOIN PERRIN_HOST_FLAGS , host)
   # The standard by its flag: CMake 3.25 knows none above C++17 for nvcc.
   target_compile_options(perrin_options INTERFACE
-    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=${host};--expt-relaxed-constexpr>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=${host};--expt-relaxed-constexpr;--diag-suppress=1675>")  # GCC's own pragmas are for the host compiler
   target_link_libraries(perrin_options INTERFACE CUDA::cudart)
 endif()
 

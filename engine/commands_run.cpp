@@ -48,6 +48,8 @@ void print_timings(const Simulation& simulation, std::uint64_t steps, double sec
   const auto row = [&](const char* name, double s) {
     fmt::print("  {:<12} {:>10.3f} s {:>5.1f} %\n", name, s, seconds > 0 ? 100 * s / seconds : 0);
   };
+  if (const std::string report = simulation.neighbor_report(); !report.empty())
+    fmt::print("neighbours: {}\n", report);
   fmt::print("time\n");
   row("neighbours", t.neighbors);
   row("forces", t.forces);

@@ -9,6 +9,7 @@
 
 #include "engine/parallel.h"
 #include "neighbor/neighbors.h"
+#include "neighbor/tuner.h"
 
 namespace perrin {
 namespace {
@@ -95,11 +96,26 @@ Simulation::Simulation(const Device& device, Configuration configuration,
   double smallest = heights.x;
   for (int axis = 1; axis < particles.box.dimension; ++axis)
     smallest = std::min(smallest, heights[axis]);
-  max_displacement_ = smallest / 4;
-  if (range > 0) {
-    neighbors = std::make_unique<Neighbors>(particles, range, neighbor_settings);
-    max_displacement_ = std::min(max_displacement_, range + neighbors->skin());
-  }
+  max_displacement_ = longest_displacement_ = smallest / 4;
+  range_ = range;
+  if (range == 0) return;
+  if (neighbor_settings.traversal == "auto")
+    tuner_ = std::make_unique<NeighborTuner>(neighbor_settings, range, device.is_cuda());
+  use_neighbors(tuner_ ? tuner_->current() : neighbor_settings);
+}
+
+void Simulation::use_neighbors(const NeighborSettings& settings) {
+  neighbors = std::make_unique<Neighbors>(particles, range_, settings);
+  max_displacement_ = std::min(longest_displacement_, range_ + neighbors->skin());
+  forces_valid_ = false;  // the order in memory changes
+  recorded_for_ = nullptr;
+}
+
+std::string Simulation::neighbor_report() const {
+  if (!neighbors) return {};
+  std::string text = neighbors->traversal();
+  if (!neighbors->direct()) text += fmt::format(", skin {:.4g}", neighbors->skin());
+  return tuner_ ? text + "; auto: " + tuner_->report() : text;
 }
 
 Simulation::~Simulation() = default;
@@ -193,6 +209,28 @@ void Simulation::finish_halted_step(Integrator& integrator) {
 }
 
 void Simulation::advance(Integrator& integrator, std::int64_t n) {
+  if (!tuner_ || !integrator.recordable()) return advance_steps(integrator, n);
+  constexpr std::int64_t at_least = 64;
+  constexpr double long_enough = 0.1;
+  while (n > 0) {
+    const std::int64_t portion = std::min(n, at_least);
+    const auto begin = Clock::now();
+    advance_steps(integrator, portion);
+    n -= portion;
+    window_.seconds += seconds_since(begin);
+    window_.steps += portion;
+    if (window_.steps < at_least || window_.seconds < long_enough) continue;
+    if (tuner_->measured(window_.seconds / double(window_.steps))) {
+      use_neighbors(tuner_->current());
+      advance_steps(integrator,
+                    std::min<std::int64_t>(n, 16));  // first lists and recordings are not counted
+      n -= std::min<std::int64_t>(n, 16);
+    }
+    window_ = {};
+  }
+}
+
+void Simulation::advance_steps(Integrator& integrator, std::int64_t n) {
   if (n <= 0) return;
   prepare(integrator);
   ensure_forces();

@@ -16,6 +16,7 @@
 namespace perrin {
 
 class Neighbors;
+class NeighborTuner;
 struct NeighborSettings;
 
 /// Sums over all particles at one instant. Tensors: xx yy zz xy xz yz.
@@ -90,6 +91,8 @@ class Simulation {
 
   /// Runs n steps and throws RunError if one went wrong.
   void advance(Integrator& integrator, std::int64_t n);
+  /// How pairs are found, and why so; empty without a neighbour list.
+  std::string neighbor_report() const;
   /// Energies, virial, momentum of the current state (cached until the next step). Does not touch
   /// the forces that the integrator uses.
   const Totals& totals();
@@ -106,6 +109,8 @@ class Simulation {
 
  private:
   static constexpr int steps_per_recording = 8;
+  void advance_steps(Integrator& integrator, std::int64_t n);
+  void use_neighbors(const NeighborSettings& settings);
   void run_steps(Integrator& integrator, int n);
   Recording& recorded(Integrator& integrator, int n);
   void finish_halted_step(Integrator& integrator);
@@ -131,6 +136,14 @@ class Simulation {
   Recording one_step_, many_steps_;  // steps_per_recording of them
   const Integrator* recorded_for_ = nullptr;
   std::int64_t recorded_version_ = 0;
+
+  // neighbors.traversal "auto": windows of steps are timed.
+  std::unique_ptr<NeighborTuner> tuner_;
+  double range_ = 0, longest_displacement_ = 0;
+  struct {
+    double seconds = 0;
+    std::int64_t steps = 0;
+  } window_;
 
   double timestep_ = 0;
   bool friction_in_forces_ = true, in_step_ = false;
