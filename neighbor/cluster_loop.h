@@ -80,9 +80,9 @@ struct ClusterRows {
 
   using Four = FourReals;
 
-  static inline __attribute__((always_inline)) Four quarter(const Real* from) {
+  static inline __attribute__((always_inline)) void quarter(const Real* from, Four& to) {
     const Four* f = reinterpret_cast<const Four*>(from);
-    return (f[0] + f[2]) + (f[1] + f[3]);
+    to = (f[0] + f[2]) + (f[1] + f[3]);
   }
   /// to[k] = the sum of the numbers of from[k]: a transposition and three additions.
   static inline __attribute__((always_inline)) void sum_of_each(const Four* from, Real* to) {
@@ -122,8 +122,8 @@ struct ClusterRows {
         for (std::uint32_t k = row.plain; k < row.end; ++k)
           tile<false>(a, b, task.entries[k], 0, task.begin, sum_a, sum_b);
         for (int s = 0; s < sums; ++s) {
-          quarters[s][lane] = quarter(sum_a[s]);
-          quarters[s][lane + 1] = quarter(sum_b[s]);
+          quarter(sum_a[s], quarters[s][lane]);
+          quarter(sum_b[s], quarters[s][lane + 1]);
         }
       }
       alignas(64) Real total[sums][width];
@@ -152,7 +152,9 @@ struct StoreClusters {
     FourReals four[sums * width / 4] = {};
     for (std::uint32_t k = list.source_begin[cluster]; k < list.source_begin[cluster + 1]; ++k) {
       const Real* block = results + std::int64_t(list.source[k]) * (sums * width);
+#ifndef __CUDACC__  // nvcc knows no such pragma
 #pragma GCC unroll 40
+#endif
       for (int n = 0; n < sums * width / 4; ++n)
         four[n] += reinterpret_cast<const FourReals*>(block)[n];
     }

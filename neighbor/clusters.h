@@ -74,9 +74,10 @@ struct LoadCluster {
   Metric metric;
   Real far;
 
-  static inline __attribute__((always_inline)) FourReals convert(__m128i v) {
+  // By reference: vectors of four doubles have no calling convention on every x86-64.
+  static inline __attribute__((always_inline)) void convert(__m128i v, FourReals& to) {
     using FourInts = std::int32_t __attribute__((vector_size(16), may_alias));
-    return __builtin_convertvector(reinterpret_cast<FourInts>(v), FourReals);
+    to = __builtin_convertvector(reinterpret_cast<FourInts>(v), FourReals);
   }
   inline __attribute__((always_inline)) void operator()(std::int64_t cluster, Real* to) const {
     constexpr int width = cluster_size;
@@ -93,15 +94,13 @@ struct LoadCluster {
       const __m128i a = load(0), b = load(1), c = load(2), d = load(3);
       const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
       const __m128i ab2 = _mm_unpackhi_epi32(a, b), cd2 = _mm_unpackhi_epi32(c, d);
-      const FourReals x = convert(_mm_unpacklo_epi64(ab, cd));
-      const FourReals y = convert(_mm_unpackhi_epi64(ab, cd));
-      const FourReals z = convert(_mm_unpacklo_epi64(ab2, cd2));
-      const auto store = [&](int row, FourReals v) __attribute__((always_inline)) {
-        *reinterpret_cast<FourReals*>(to + row * width + k) = v;
-      };
-      store(0, metric.xx * x + metric.xy * y + metric.xz * z);
-      store(1, metric.yy * y + metric.yz * z);
-      store(2, metric.zz * z);
+      FourReals x, y, z;
+      convert(_mm_unpacklo_epi64(ab, cd), x);
+      convert(_mm_unpackhi_epi64(ab, cd), y);
+      convert(_mm_unpacklo_epi64(ab2, cd2), z);
+      *reinterpret_cast<FourReals*>(to + k) = metric.xx * x + metric.xy * y + metric.xz * z;
+      *reinterpret_cast<FourReals*>(to + width + k) = metric.yy * y + metric.yz * z;
+      *reinterpret_cast<FourReals*>(to + 2 * width + k) = metric.zz * z;
     }
     for (std::uint32_t k = count; k < std::uint32_t(width); ++k)
       to[k] = to[width + k] = to[2 * width + k] = far;
