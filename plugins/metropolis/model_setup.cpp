@@ -143,9 +143,6 @@ void make_molecules(const MetropolisSettings& s, Model& model, Checker& check) {
   for (const auto& [name, m] : s.molecules) {
     MoleculeTemplate t{name, {}};
     if (m.sites.empty()) check.error("molecules." + name + ".sites", "must have at least one site");
-    if (m.sites.size() > 200)
-      check.error("molecules." + name + ".sites",
-                  fmt::format("must be at most 200 sites, got {}", m.sites.size()));
     for (const SiteSettings& site : m.sites)
       t.sites.push_back({type_index(model, site.type), site.at});
     model.templates.push_back(t);
@@ -173,6 +170,17 @@ void check_box(const MetropolisSettings& s, const Model& model, Checker& check) 
       break;
     }
   }
+  // What the pipelined engine keeps in a multiprocessor's shared memory.
+  constexpr std::size_t most_sites = 100, most_types = 32;
+  if (model.types.size() > most_types)
+    check.error(s.files ? "files" : "molecules",
+                fmt::format("there must be at most {} types of sites, got {}", most_types,
+                            model.types.size()));
+  for (const MoleculeTemplate& t : model.templates)
+    if (t.sites.size() > most_sites)
+      check.error(
+          s.files ? "files" : "molecules." + t.name + ".sites",
+          fmt::format("a molecule must have at most {} sites, got {}", most_sites, t.sites.size()));
   for (const MoleculeTemplate& t : model.templates)
     for (const auto& site : t.sites)
       if (std::sqrt(dot(site.at, site.at)) >= half) {
