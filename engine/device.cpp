@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <omp.h>
+#include <sys/mman.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -279,7 +280,13 @@ void* Device::allocate(std::size_t bytes) const {
   }
 #endif
   // Cache-line aligned; vector loops may read (never use) up to 512 bytes beyond the end.
-  void* memory = std::aligned_alloc(64, (bytes + 575) / 64 * 64);
+  // Large arrays in large pages: pair loops jump about in them.
+  constexpr std::size_t large_page = std::size_t(2) << 20;
+  const bool large = bytes >= large_page / 4;
+  const std::size_t alignment = large ? large_page : 64;
+  const std::size_t size = (bytes + 512 + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, size);
+  if (memory && large) madvise(memory, size, MADV_HUGEPAGE);
   if (!memory) throw RunError(fmt::format("out of memory allocating {} MiB", (bytes >> 20) + 1));
   return memory;
 }
