@@ -16,10 +16,13 @@
 //  5. decisions and new coordinates are published.
 //
 // The chain from one group's decision to the next is a read of 8 bytes, 32 additions, and the
-// group's own 32 decisions. Sums have a fixed order: results repeat bit for bit.
+// group's own 32 decisions. Sums have a fixed order, which does not depend on where one launch ends
+// and the next begins: results repeat bit for bit, however a run is cut into launches.
 #pragma once
 
-#include "engine/parallel.h"
+#ifndef PERRIN_EMULATED
+#include "plugins/metropolis/block_memory.cuh"
+#endif
 #include "plugins/metropolis/moves.h"
 #include "plugins/metropolis/pair_energy.h"
 #include "plugins/metropolis/schedule.h"
@@ -36,7 +39,7 @@ struct Pipeline {
   std::int64_t first_cycle;
   std::uint32_t groups;            // of the launch, per replica
   std::uint32_t groups_per_cycle;  // of a sequential order: groups of 32 molecules
-  std::uint32_t band;              // at most this many groups before a group are of its band
+  std::uint32_t band;              // so many groups before a group are of its band
   std::uint32_t width;             // sites of the largest molecule
   // A random order (one cycle to a launch): see RandomSchedule. nullptr: sequential.
   const std::uint32_t *molecule, *group_begin, *next_group, *last_group, *first_group;
@@ -48,33 +51,6 @@ struct Pipeline {
   Position* proposal;            // [place][old, new][move · width + site]
   double* change;                // [place]: of the energy
 };
-
-__device__ __forceinline__ std::uint32_t load_acquire(const std::uint32_t* p) {
-  std::uint32_t v;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
-  return v;
-}
-__device__ __forceinline__ void store_release(std::uint32_t* p, std::uint32_t v) {
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
-__device__ __forceinline__ unsigned long long load_word(const unsigned long long* p) {
-  unsigned long long v;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
-  return v;
-}
-__device__ __forceinline__ void store_word(unsigned long long* p, unsigned long long v) {
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
-}
-/// Past the first-level cache, which does not see what other blocks write.
-__device__ __forceinline__ Position load_fresh(const Position* p) {
-  const uint4 v = __ldcg(reinterpret_cast<const uint4*>(p));
-  return {v.x, v.y, v.z, v.w};
-}
-__device__ __forceinline__ Quaternion load_fresh(const Quaternion* p) {
-  const double2* q = reinterpret_cast<const double2*>(p);
-  const double2 a = __ldcg(q), b = __ldcg(q + 1);
-  return {a.x, a.y, b.x, b.y};
-}
 
 /// The sites of a lane's own molecule, before and after the trial move: in registers where every
 /// molecule has S sites of one type, in shared memory where S is 0.
@@ -204,12 +180,13 @@ struct GroupMembers {
   }
 };
 
+// At most 64 registers: two blocks of the largest size to a multiprocessor.
 template <class T, class E, int S>
-__global__ void __launch_bounds__(512) pipelined_kernel(const __grid_constant__ Pipeline<T> p) {
-  extern __shared__ __align__(32) char memory[];
+__global__ void __launch_bounds__(512, 2) pipelined_kernel(const __grid_constant__ Pipeline<T> p) {
   const std::uint32_t warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const std::uint32_t width = S > 0 ? std::uint32_t(S) : p.width;
-  const auto shared = PipelineMemory<T>::layout(memory, p.view.types, width, warps, p.band).first;
+  const auto shared =
+      PipelineMemory<T>::layout(block_memory(), p.view.types, width, warps, p.band).first;
   if (threadIdx.x == 0) *shared.number = atomicAdd(p.taken, 1u);
   for (std::uint32_t k = threadIdx.x; k < p.view.types * p.view.types; k += blockDim.x)
     shared.rows[k] = p.rows[k];
@@ -271,8 +248,6 @@ __global__ void __launch_bounds__(512) pipelined_kernel(const __grid_constant__ 
         own_old[at] = proposal[at] = old;
         own_new[at] = proposal[32 * width + at] = fresh;
       }
-      for (std::uint32_t k = my_sites; k < width; ++k)
-        proposal[lane * width + k].type = ~0u;  // no such site
     } else {
       for (std::uint32_t k = 0; k < width; ++k)
         own_old[lane * width + k] = own_new[lane * width + k] = {};
@@ -301,35 +276,43 @@ __global__ void __launch_bounds__(512) pipelined_kernel(const __grid_constant__ 
     shared.choices[a * 32 + lane] = with_old;
     shared.choices[1024 + a * 32 + lane] = with_new;
   }
-  // 2. The band.
-  const std::uint32_t band = group < p.band ? group : p.band;
+  // 2. The band. Of groups that an earlier launch decided both alternatives are where they are now;
+  // in a random order nothing is before the launch.
+  const std::uint32_t band = random && group < p.band ? group : p.band;
   Position* stage_old = shared.staged + warp * 64;
   Position* stage_new = stage_old + 32;
   for (std::uint32_t b = 1; b <= band; ++b) {
-    const std::uint32_t other = group - b;
-    while (load_acquire(p.proposed + place - b) == 0) {
+    const std::int64_t other = std::int64_t(group) - b;
+    const bool open = other >= 0;
+    while (open && load_acquire(p.proposed + place - b) == 0) {
     }
-    const std::uint32_t count = members.count(other);
-    const Position* proposal = p.proposal + (place - b) * 64 * width;
+    const std::uint32_t count = members.count(other), to_new = open ? 32 * width : 0;
     for (std::uint32_t a = share_begin; a < share_begin + share; ++a) {
-      T with_old = 0, with_new = 0;
-      if (a < count && members.molecule(other, a) != RandomSchedule::never) {
-        for (std::uint32_t from = 0; from < width; from += 32) {
-          const std::uint32_t n = width - from < 32 ? width - from : 32;
-          if (lane < n) {
-            stage_old[lane] = load_fresh(proposal + a * width + from + lane);
-            stage_new[lane] = load_fresh(proposal + (32 + a) * width + from + lane);
-          }
-          __syncwarp();
-          for (std::uint32_t k = 0; k < n && stage_old[k].type != ~0u; ++k) {
-            with_old += own.change(stage_old[k], p.scale);
-            with_new += own.change(stage_new[k], p.scale);
-          }
-          __syncwarp();
+      T* choices = shared.choices + b * 2048 + a * 32 + lane;
+      choices[0] = choices[1024] = 0;
+      const std::uint32_t m = a < count ? members.molecule(other, a) : RandomSchedule::never;
+      if (m == RandomSchedule::never) continue;
+      const std::uint32_t first = S > 0 ? m * S : p.view.first_site[m];
+      const std::uint32_t m_sites = S > 0 ? S : p.view.first_site[m + 1] - first;
+      const Position* from = open ? p.proposal + ((place - b) * 64 + a) * width : sites + first;
+      for (std::uint32_t done = 0; done < m_sites; done += 32) {
+        const std::uint32_t n = m_sites - done < 32 ? m_sites - done : 32;
+        if (lane < n) {
+          stage_old[lane] = load_fresh(from + done + lane);
+          stage_new[lane] = load_fresh(from + to_new + done + lane);
         }
+        __syncwarp();
+        // By the same instructions for both: of two copies of this loop a compiler may fuse and so
+        // round differently, and bits would depend on which launch a group was part of.
+#pragma unroll 1
+        for (std::uint32_t alternative = 0; alternative < 2; ++alternative) {
+          const Position* stage = stage_old + 32 * alternative;
+          T sum = choices[1024 * alternative];
+          for (std::uint32_t k = 0; k < n; ++k) sum += own.change(stage[k], p.scale);
+          choices[1024 * alternative] = sum;
+        }
+        __syncwarp();
       }
-      shared.choices[b * 2048 + a * 32 + lane] = with_old;
-      shared.choices[b * 2048 + 1024 + a * 32 + lane] = with_new;
     }
   }
 
@@ -390,9 +373,8 @@ __global__ void __launch_bounds__(512) pipelined_kernel(const __grid_constant__ 
   change = 0;
   for (std::uint32_t w = 0; w < warps; ++w) change += shared.partial[w * 32 + lane];
   for (std::uint32_t b = band; b >= 1; --b) {
-    unsigned long long word;
-    while ((word = load_word(p.decision + place - b)) == 0) {
-    }
+    unsigned long long word = b > group ? 1ull << 32 : 0;  // of an earlier launch: nobody moves
+    while (word == 0) word = load_word(p.decision + place - b);
     const std::uint32_t bits = std::uint32_t(word);
     const T* choices = shared.choices + b * 2048 + lane;
     double sum[4] = {0, 0, 0, 0};

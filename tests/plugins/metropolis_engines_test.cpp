@@ -86,16 +86,21 @@ TEST_P(MetropolisEngines, SameDecisionsInDouble) {
     }
 }
 
+// To the last bit, energies included: a run that was stopped and resumed has other launches.
 TEST_P(MetropolisEngines, CyclesOfOneLaunchAreThoseOfMany) {
-  for (const Case& c : cases()) {
-    SCOPED_TRACE(c.name);
-    const EngineOptions options{.seed = 3};
-    const Trace one = follow("pipelined", device(), c.model, 24, options, 1, 1);
-    const Trace many = follow("pipelined", device(), c.model, 24, options, 1, 24);
-    EXPECT_EQ(one.accepted.back(), many.accepted.back());
-    EXPECT_EQ(one.sites.back().x, many.sites.back().x);
-    expect_same({{}, one.sites, one.energy}, {{}, many.sites, many.energy});
-  }
+  for (const Case& c : cases())
+    for (const bool single : {false, true})
+      for (const std::int64_t replicas : {1, 3}) {
+        SCOPED_TRACE(std::string(c.name) + (single ? ", single" : ", double"));
+        const EngineOptions options{.seed = 3, .single_precision = single};
+        const Trace one = follow("pipelined", device(), c.model, 24, options, replicas, 1);
+        for (const int at_once : {3, 24}) {
+          const Trace many = follow("pipelined", device(), c.model, 24, options, replicas, at_once);
+          expect_same({{}, one.sites, one.energy}, {{}, many.sites, many.energy});
+          EXPECT_EQ(one.accepted.back(), many.accepted.back());
+          EXPECT_EQ(one.energy, many.energy);
+        }
+      }
 }
 
 TEST_P(MetropolisEngines, ReplicasAreRunsOfTheirOwn) {

@@ -1,6 +1,6 @@
 // Runs CUDA kernels on the CPU, one fiber for each thread of a block, so that kernels are tested on
-// machines without a GPU. What short_sort_gpu.cuh and short_sort_rank.cuh use of CUDA, no more.
-// Threads take turns at collective operations only; all of a warp or block must reach them.
+// machines without a GPU. What the kernels under test use of CUDA, no more. Threads take turns at
+// collective operations only; all of a warp or block must reach them. Blocks run one after another.
 #pragma once
 
 #include <ucontext.h>
@@ -19,6 +19,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __shared__ static
+#define __grid_constant__
 
 namespace perrin::emulation {
 
@@ -72,6 +73,7 @@ class Block {
 
   Index thread() const { return {unsigned(running_)}; }
   Index block() const { return block_index_; }
+  Index size() const { return {unsigned(threads_)}; }
   void wait_block() { wait(barrier_, threads_); }
   void wait_warp() { wait(warp().barrier, 32); }
   /// The values of all lanes, each of which gives one.
@@ -130,6 +132,7 @@ void launch(std::int64_t blocks, int threads, void (*kernel)(Parameters...),
 
 #define threadIdx (::perrin::emulation::Block::current()->thread())
 #define blockIdx (::perrin::emulation::Block::current()->block())
+#define blockDim (::perrin::emulation::Block::current()->size())
 
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
@@ -161,8 +164,16 @@ inline unsigned __ballot_sync(unsigned, bool value) {
   return votes;
 }
 inline int __popc(unsigned bits) { return std::popcount(bits); }
-inline int atomicAdd(int* to, int value) {
-  const int before = *to;
+template <class T>
+T __reduce_max_sync(unsigned, T value) {
+  T all[32];
+  perrin::emulation::Block::current()->share(value, all);
+  return *std::max_element(all, all + 32);
+}
+inline void __threadfence() {}
+template <class T>
+T atomicAdd(T* to, T value) {
+  const T before = *to;
   *to += value;
   return before;
 }
