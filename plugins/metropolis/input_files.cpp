@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "io/text_lines.h"
 #include "plugins/metropolis/model_setup.h"
@@ -52,8 +53,10 @@ struct AtomType {
 };
 
 struct ModelFile {
-  std::int64_t particles = -1, atoms = -1, passes = 0;
-  double temperature = 0, translation = 0, rotation = 0;
+  std::int64_t particles = -1, atoms = -1;
+  std::optional<std::int64_t> passes;
+  double temperature = 0;
+  std::optional<double> translation, rotation;
   Vec3<double> box{};
   std::vector<AtomType> types;
 };
@@ -86,6 +89,9 @@ ModelFile read_model(const std::string& path) {
     if (words.size() < 2) lines.fail(fmt::format("{}: a value is missing", key));
     if (!seen.emplace(key, lines.number()).second)
       lines.fail(fmt::format("{} was given in line {} already", key, seen[key]));
+    if (words.size() > 2 && key != "box")
+      lines.fail(
+          fmt::format("{}: expected one value (and a point, not a comma, before decimals)", key));
     const auto real = [&](double least, bool open) {
       const double x = lines.real(words[1], key);
       if (x < least || (open && x == least))
@@ -114,7 +120,7 @@ ModelFile read_model(const std::string& path) {
       m.translation = real(0, false);
     } else if (key == "mcmove_rot") {
       m.rotation = real(0, false);
-      if (m.rotation > 3.1415926535897931)
+      if (*m.rotation > 3.1415926535897931)
         lines.fail(fmt::format("mcmove_rot: must be at most pi (radians), got {}", words[1]));
     } else if (key == "box") {
       if (words.size() != 2 && words.size() != 4)
@@ -240,7 +246,8 @@ FileModel read_files(const InputFiles& files, const std::string& mixing) {
   model.box = m.box;
   result.temperature = m.temperature;
   result.cycles = m.passes;
-  result.sizes = {m.translation, m.rotation};
+  result.translation = m.translation;
+  result.rotation = m.rotation;
   std::vector<std::optional<PairParameters>> like;
   for (std::size_t i = 0; i < m.types.size(); ++i) {
     model.types.push_back(fmt::format("{}", i));

@@ -1,6 +1,7 @@
 // The three files of the original work, in Å, kJ/mol, K and radians (docs/metropolis.md).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "plugins/metropolis/system.h"
@@ -15,9 +16,9 @@ struct InputFiles {
 struct FileModel {
   Model model;
   Placement start;
-  MoveSizes sizes;
   double temperature = 0;  // K
-  std::int64_t cycles = 0;
+  std::optional<std::int64_t> cycles;
+  std::optional<double> translation, rotation;
 };
 FileModel read_files(const InputFiles& files, const std::string& mixing);
 

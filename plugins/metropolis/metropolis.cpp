@@ -20,7 +20,6 @@ MetropolisStage::MetropolisStage(const MetropolisSettings& settings, Setup& setu
   cycles_ = prepared->cycles;
   energy_unit_ = prepared->units.energy;
   make_files(setup, *prepared);
-  if (setup.validating()) return;
   SamplerOptions options;
   options.engine = settings.engine;
   options.moves.seed = setup.seed();
@@ -34,7 +33,12 @@ MetropolisStage::MetropolisStage(const MetropolisSettings& settings, Setup& setu
   options.exchange = settings.exchange;
   options.recompute = settings.recompute;
   try {
-    sampler_ = std::make_unique<Sampler>(setup.device(), *prepared, options);
+    // Validation needs no GPU, and finds what the engine cannot do and cores that overlap.
+    sampler_ = std::make_unique<Sampler>(setup.validating() ? Device::cpu() : setup.device(),
+                                         *prepared, options);
+  } catch (const OverlapError& e) {
+    setup.error(settings.files ? "files" : "start", e.what());
+    return;
   } catch (const UserError& e) {
     setup.error("engine", e.what());
     return;
@@ -81,8 +85,14 @@ void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
     setup.error("rdf.range",
                 fmt::format("must be at most half of the shortest edge ({:g}), got {:g}", half,
                             s.rdf->range));
-  // Room for a box that shrinks.
-  const double range = s.rdf->range > 0 ? s.rdf->range : s.volume ? 0.9 * half : half;
+  double range = s.rdf->range;
+  if (range == 0) range = s.volume ? 0.9 * half : half;  // room for a box that shrinks
+  if (s.rdf->range == 0 && s.engine == "checkerboard") {
+    // All distances of a million atoms are too many.
+    double cutoff = 0;
+    for (const PairParameters& pair : p.model.pairs) cutoff = std::max(cutoff, pair.cutoff);
+    if (cutoff > 0) range = std::min(range, 3 * cutoff);
+  }
   rdf_ = rdf_row_ = Rdf(p.model, s.rdf->bins, range);
   std::vector<io::ObservableColumn> columns{{"r", {hsize_t(s.rdf->bins)}, units.length}};
   for (const std::string& name : rdf_.names())
@@ -160,8 +170,9 @@ void MetropolisStage::observe(bool end) {
     const RdfSettings& r = *settings_.rdf;
     if (cycle > settings_.equilibration && cycle % r.interval == 0) {
       sampler_->update_system();
-      rdf_.add(sampler_->system());
-      rdf_row_.add(sampler_->system());
+      const Rdf::Sample sample = rdf_.sample(sampler_->system());
+      rdf_.add(sample);
+      rdf_row_.add(sample);
     }
     if (end || (r.rows > 0 && (cycle - settings_.equilibration) % r.rows == 0)) write_rdf();
   }

@@ -18,7 +18,7 @@ class MetropolisStage : public Stage {
   bool run(Run& run) override;
   void state(Archive& archive) override;
 
-  /// After the maker succeeded and not only validated.
+  /// After the maker succeeded.
   Sampler& sampler() { return *sampler_; }
   const Rdf& rdf() const { return rdf_; }
 

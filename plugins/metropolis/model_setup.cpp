@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "forces/potentials/lennard_jones.h"
@@ -191,7 +193,14 @@ void check_box(const MetropolisSettings& s, const Model& model, Checker& check) 
       }
 }
 
-void from_files(const MetropolisSettings& s, Setup& setup, Prepared& p, Checker& check) {
+/// What the job says, or else the files.
+struct Given {
+  std::optional<std::int64_t> cycles;
+  std::optional<double> translation, rotation;
+};
+
+void from_files(const MetropolisSettings& s, Setup& setup, Prepared& p, Given& given,
+                Checker& check) {
   const struct {
     const char* key;
     bool given;
@@ -210,14 +219,17 @@ void from_files(const MetropolisSettings& s, Setup& setup, Prepared& p, Checker&
   names.model = setup.input_file(s.files->model, "files.model").string();
   names.particles = setup.input_file(s.files->particles, "files.particles").string();
   names.atoms = setup.input_file(s.files->atoms, "files.atoms").string();
-  if (check.mistakes > 0 || names.model.empty() || names.particles.empty() || names.atoms.empty())
-    return;
+  for (const std::string& name : {names.model, names.particles, names.atoms})
+    if (std::filesystem::is_directory(name) || !std::ifstream(name))
+      ++check.mistakes;  // reported by input_file()
+  if (check.mistakes > 0) return;
   try {
     FileModel f = read_files(names, s.mixing);
     p.model = std::move(f.model);
     p.start = std::move(f.start);
-    p.sizes = f.sizes;
-    p.cycles = f.cycles;
+    if (!given.cycles) given.cycles = f.cycles;
+    if (!given.translation) given.translation = f.translation;
+    if (!given.rotation) given.rotation = f.rotation;
     p.kT = {f.temperature * expected.k_boltzmann};
     if (s.cutoff)
       for (PairParameters& pair : p.model.pairs) pair.cutoff = *s.cutoff;
@@ -232,24 +244,31 @@ std::optional<Prepared> prepare(const MetropolisSettings& s, Setup& setup) {
   Prepared p;
   Checker check{setup};
   p.units = setup.units();
+  Given given{s.cycles, s.translation, s.rotation};
   if (s.files) {
-    from_files(s, setup, p, check);
+    from_files(s, setup, p, given, check);
     if (p.model.molecule.empty()) return std::nullopt;  // reported
   } else {
     if (s.molecules.empty()) check.error("molecules", "is missing (or give files)");
     if (!s.box) check.error("box", "is missing");
     if (s.pairs.empty()) check.error("pairs", "is missing");
-    if (!s.cycles) check.error("cycles", "is missing");
     if (!s.temperature && s.temperatures.empty()) check.error("temperature", "is missing");
-    if (!s.translation) check.error("translation", "is missing");
     if (s.box) p.model.box = *s.box;
     make_types(s, p.model);
     make_molecules(s, p.model, check);
     if (check.mistakes == 0) make_pairs(s, p.model, check);
   }
-  if (s.cycles) p.cycles = *s.cycles;
-  if (s.translation) p.sizes.translation = *s.translation;
-  if (s.rotation) p.sizes.rotation = *s.rotation;
+  const auto missing = [&](const char* key, const char* in_file) {
+    check.error(key, s.files ? fmt::format("is missing, and {} in {}", in_file, s.files->model)
+                             : std::string("is missing"));
+  };
+  if (!given.cycles) missing("cycles", "n_mc_passes");
+  if (!given.translation) missing("translation", "mcmove_tran");
+  const bool turn = std::any_of(p.model.templates.begin(), p.model.templates.end(),
+                                [](const MoleculeTemplate& t) { return t.sites.size() > 1; });
+  if (turn && !given.rotation) missing("rotation", "mcmove_rot");
+  p.cycles = given.cycles.value_or(0);
+  p.sizes = {given.translation.value_or(0), given.rotation.value_or(0)};
   if (s.temperature) p.kT = {*s.temperature * p.units.k_boltzmann};
   if (!s.temperatures.empty()) {
     if (s.temperature) check.error("temperatures", "cannot be given together with temperature");

@@ -20,7 +20,9 @@ RowsFile::RowsFile(std::filesystem::path path, std::vector<io::ObservableColumn>
       columns_(std::move(columns)),
       record_(setup.record()),
       units_(units),
-      overwrite_(setup.overwrite()) {}
+      overwrite_(setup.overwrite()) {
+  units_.time.clear();  // it is the cycle
+}
 
 RowsFile::~RowsFile() {
   if (!file_) return;

@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "plugins/metropolis/totals.h"
+#include "plugins/metropolis/distances.h"
 
 namespace perrin::metropolis {
 
@@ -33,10 +33,15 @@ void Rdf::clear() {
   density_sum_ = 0;
 }
 
-void Rdf::add(System& system) {
-  count_distances(system, width_, bins_, counts_);
+Rdf::Sample Rdf::sample(System& system) const {
+  return {count_distances(system, width_, bins_),
+          double(system.replicas()) / system.model().volume()};
+}
+
+void Rdf::add(const Sample& sample) {
+  for (std::size_t k = 0; k < counts_.size(); ++k) counts_[k] += sample.counts[k];
   ++samples_;
-  density_sum_ += double(system.replicas()) / system.model().volume();
+  density_sum_ += sample.density;
 }
 
 std::vector<double> Rdf::values(std::size_t pair) const {

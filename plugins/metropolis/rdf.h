@@ -14,7 +14,14 @@ class Rdf {
  public:
   Rdf() = default;
   Rdf(const Model& model, int bins, double range);
-  void add(System& system);
+  void add(System& system) { add(sample(system)); }
+  /// What one look at a system gives, to be added to several.
+  struct Sample {
+    std::vector<std::int64_t> counts;
+    double density = 0;  // 1/V, over replicas
+  };
+  Sample sample(System& system) const;
+  void add(const Sample& sample);
   void clear();
   std::int64_t samples() const { return samples_; }
   double width() const { return width_; }

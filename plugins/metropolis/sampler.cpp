@@ -40,7 +40,8 @@ Sampler::Sampler(const Device& device, const Prepared& prepared, const SamplerOp
   std::vector<double> energy;
   for (const Totals& t : start) {
     if (t.cores > 0)
-      throw UserError(fmt::format("hard cores overlap at the start, {} pairs of sites", t.cores));
+      throw OverlapError(
+          fmt::format("hard cores overlap at the start, {} pairs of sites", t.cores));
     energy.push_back(t.energy);
   }
   system_.set_energies(energy);
@@ -69,12 +70,22 @@ std::int64_t Sampler::advance(std::int64_t n) {
   return n;
 }
 
-void Sampler::recompute() {
+void Sampler::compare(const std::vector<Totals>& fresh) {
   const auto running = system_.energies();
+  for (std::size_t r = 0; r < fresh.size(); ++r)
+    drift_ = std::max(drift_, std::abs(running[r] - fresh[r].energy));
+}
+
+double Sampler::drift() {
+  compare(totals());
+  return drift_;
+}
+
+void Sampler::recompute() {
   const auto fresh = totals();
+  compare(fresh);
   std::vector<double> energy;
   for (std::size_t r = 0; r < fresh.size(); ++r) {
-    drift_ = std::max(drift_, std::abs(running[r] - fresh[r].energy));
     energy.push_back(fresh[r].energy);
     if (!std::isfinite(fresh[r].energy))
       throw RunError(

@@ -20,9 +20,14 @@ struct SamplerOptions {
   std::int64_t recompute = 1000;  // cycles between energies from scratch
 };
 
+/// Hard cores overlap at the start.
+struct OverlapError : UserError {
+  using UserError::UserError;
+};
+
 class Sampler {
  public:
-  /// Throws UserError where the engine cannot do the model, or hard cores overlap.
+  /// Throws UserError where the engine cannot do the model; OverlapError.
   Sampler(const Device& device, const Prepared& prepared, const SamplerOptions& options);
 
   /// At most n cycles, as many as may follow without a look from outside; at least 1. Returns how
@@ -44,8 +49,9 @@ class Sampler {
   std::vector<State> states();
   /// Share of accepted moves since the last call, in the order of the temperatures.
   std::vector<double> acceptance();
-  /// Largest difference so far between the running energy and one from scratch.
-  double drift() const { return drift_; }
+  /// Largest difference so far between the running energy and one from scratch; the energy now is
+  /// compared too. Waits.
+  double drift();
   double volume_acceptance() const {
     return volume_tried_ > 0 ? double(volume_accepted_) / double(volume_tried_) : 0;
   }
@@ -57,6 +63,7 @@ class Sampler {
 
  private:
   std::vector<Totals> totals();
+  void compare(const std::vector<Totals>& fresh);
   void tune();
   void volume_move();
   void exchange();

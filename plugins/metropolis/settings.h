@@ -93,7 +93,10 @@ struct RdfSettings {
 template <class D>
 void describe(D& d, RdfSettings& s) {
   d.optional("bins", s.bins, Between{1, 100000}, "number of bins");
-  d.optional("range", s.range, NonNegative{}, "largest distance; 0: half of the shortest edge");
+  d.optional(
+      "range", s.range, NonNegative{},
+      "largest distance; 0: half of the shortest edge, with checkerboard at most 3 cut-offs. "
+      "Large systems want a small one: up to 0.4 of an edge, pairs are found by cells");
   d.optional("interval", s.interval, Positive{},
              "cycles from one configuration counted to the next");
   d.optional("rows", s.rows, NonNegative{},
@@ -180,8 +183,9 @@ void describe(D& d, MetropolisSettings& s) {
   d.optional("start", s.start, OneOf{"lattice", "random"}, "where the molecules start");
   d.optional("translation", s.translation, NonNegative{},
              "largest displacement of a trial move along each axis (length)");
-  d.optional("rotation", s.rotation, Between{0, 3.1415926535897931},
-             "largest angle of a trial move (radians)");
+  d.optional(
+      "rotation", s.rotation, Between{0, 3.1415926535897931},
+      "largest angle of a trial move (radians); required where a molecule has several sites");
   d.optional("order", s.order, OneOf{"sequential", "random"},
              "in which molecules are moved: one after the other, or chosen at random");
   d.optional("tune", s.tune, Any{}, "adjust both sizes during equilibration");

@@ -1,7 +1,5 @@
 #include "plugins/metropolis/totals.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "engine/parallel.h"
@@ -91,103 +89,6 @@ std::vector<Totals> totals_of(System& system) {
 
 std::vector<Totals> compute_totals(System& system, bool single_precision) {
   return single_precision ? totals_of<float>(system) : totals_of<double>(system);
-}
-
-/// The pairs of one molecule with those after it.
-struct Distances {
-  SystemView view;
-  Scale<float> scale;
-  float range2, per_width;
-  std::uint32_t bins;
-
-  template <class Count>
-  PERRIN_HD void of(std::int64_t replica, std::uint32_t m, std::uint32_t first,
-                    std::uint32_t stride, const Count& count) const {
-    const Position* site = view.site + replica * view.sites;
-    const std::uint32_t end = view.first_site[m + 1];
-    for (std::uint32_t a = view.first_site[m]; a < end; ++a) {
-      const Position p = site[a];
-      for (std::uint32_t b = end + first; b < view.sites; b += stride) {
-        const Position q = site[b];
-        const float r2 = distance2<float>(p.x, p.y, p.z, q.x, q.y, q.z, scale);
-        if (r2 >= range2) continue;
-        const std::uint32_t low = p.type < q.type ? p.type : q.type;
-        const std::uint32_t high = p.type < q.type ? q.type : p.type;
-        const std::uint32_t pair = low * view.types - low * (low + 1) / 2 + high;
-        const std::uint32_t bin = std::uint32_t(std::sqrt(r2) * per_width);
-        count(pair * bins + (bin < bins ? bin : bins - 1));
-      }
-    }
-  }
-};
-
-#ifdef __CUDACC__
-struct CountInto {
-  unsigned long long* global;
-  unsigned* shared;  // nullptr: too many bins
-  __device__ void operator()(std::uint32_t bin) const {
-    if (shared != nullptr)
-      atomicAdd(shared + bin, 1u);
-    else
-      atomicAdd(global + bin, 1ull);
-  }
-};
-
-/// A block takes molecules one by one; integers may be added in any order.
-__global__ void count_distances_kernel(const Distances d, std::uint32_t all_bins,
-                                       unsigned long long* histogram, bool use_shared) {
-  extern __shared__ unsigned counts[];
-  if (use_shared)
-    for (std::uint32_t k = threadIdx.x; k < all_bins; k += blockDim.x) counts[k] = 0;
-  __syncthreads();
-  const CountInto count{histogram, use_shared ? counts : nullptr};
-  const std::int64_t n = std::int64_t(d.view.molecules) * d.view.replicas;
-  for (std::int64_t i = blockIdx.x; i < n; i += gridDim.x)
-    d.of(i / d.view.molecules, std::uint32_t(i % d.view.molecules), threadIdx.x, blockDim.x, count);
-  __syncthreads();
-  if (use_shared)
-    for (std::uint32_t k = threadIdx.x; k < all_bins; k += blockDim.x)
-      if (counts[k] != 0) atomicAdd(histogram + k, (unsigned long long)(counts[k]));
-}
-#endif
-
-namespace {
-struct CountHere {
-  std::int64_t* histogram;
-  PERRIN_HD void operator()(std::uint32_t bin) const { ++histogram[bin]; }
-};
-}  // namespace
-
-void count_distances(System& system, double width, int bins, std::vector<std::int64_t>& histogram) {
-  const SystemView view = system.view();
-  const std::size_t all = std::size_t(view.types) * (view.types + 1) / 2 * std::size_t(bins);
-  histogram.resize(all);
-  const double range = width * bins;
-  const Distances d{view, Scale<float>::of(system.box()), float(range * range), float(1 / width),
-                    std::uint32_t(bins)};
-#ifdef __CUDACC__
-  if (system.device().is_cuda()) {
-    Buffer<unsigned long long> counts(system.device(), std::int64_t(all));
-    const bool use_shared = all <= 10000;
-    launch(system.device(), "distances", dim3(unsigned(4 * system.device().multiprocessors())),
-           dim3(256), use_shared ? all * sizeof(unsigned) : 0, count_distances_kernel, d,
-           std::uint32_t(all), counts.data(), use_shared);
-    const auto host = counts.to_host();
-    for (std::size_t k = 0; k < all; ++k) histogram[k] += std::int64_t(host[k]);
-    return;
-  }
-#endif
-  const std::int64_t n = std::int64_t(view.molecules) * view.replicas;
-#pragma omp parallel num_threads(system.device().threads())
-  {
-    std::vector<std::int64_t> own(all);
-    const CountHere count{own.data()};
-#pragma omp for schedule(dynamic, 16)
-    for (std::int64_t i = 0; i < n; ++i)
-      d.of(i / view.molecules, std::uint32_t(i % view.molecules), 0, 1, count);
-#pragma omp critical
-    for (std::size_t k = 0; k < all; ++k) histogram[k] += own[k];
-  }
 }
 
 }  // namespace perrin::metropolis

@@ -1,4 +1,4 @@
-// Sums over all pairs of sites of different molecules: energy, virial, radial distribution.
+// Sums over all pairs of sites of different molecules: energy, virial, overlaps of cores.
 #pragma once
 
 #include <vector>
@@ -16,9 +16,5 @@ struct Totals {
 /// From the coordinates alone; one entry per replica. Pair energies in single or double precision,
 /// sums in double; the order of summation is fixed. Waits.
 std::vector<Totals> compute_totals(System& system, bool single_precision);
-
-/// Adds the pairs of sites (of different molecules, all replicas) to histogram[pair · bins + bin],
-/// bin = floor(r / width), pair = index of (a ≤ b) in the order aa, ab, …, bb, … . Waits.
-void count_distances(System& system, double width, int bins, std::vector<std::int64_t>& histogram);
 
 }  // namespace perrin::metropolis

@@ -158,6 +158,7 @@ TEST(MetropolisStage, MistakesAreNamed) {
   } cases[] = {
       {"\"temperature\": 1.3,", "", "temperature: is missing"},
       {"\"translation\": 0.2,", "", "translation: is missing"},
+      {"\"rotation\": 0.4,", "", "rotation: is missing"},
       {"\"cycles\": 60,", "", "cycles: is missing"},
       {"\"box\": [6, 7, 8],", "", "box: is missing"},
       {"\"sigma\": 1,", "", "pairs[0].sigma: is missing: lennard_jones needs it"},
@@ -242,8 +243,8 @@ TEST(MetropolisFiles, AreRead) {
   EXPECT_EQ(f.model.molecule, (std::vector<std::uint32_t>{0, 0, 1}));
   EXPECT_EQ(f.temperature, 300);
   EXPECT_EQ(f.cycles, 12);
-  EXPECT_EQ(f.sizes.translation, 0.3);
-  EXPECT_EQ(f.sizes.rotation, 0.2);
+  EXPECT_EQ(f.translation, 0.3);
+  EXPECT_EQ(f.rotation, 0.2);
   EXPECT_EQ(f.model.box, (Vec3<double>{30, 30, 30}));
   EXPECT_NEAR(f.model.pair(0, 1).a, 2.8, 1e-12);
   EXPECT_NEAR(f.model.pair(0, 1).b, std::sqrt(0.21), 1e-12);
@@ -269,6 +270,8 @@ TEST(MetropolisFiles, MistakesNameFileAndLine) {
   } cases[] = {
       {edited(m, "temp = 300", "temp = -3"), p, a, "model.txt:6: temp: must be above 0, got -3"},
       {edited(m, "temp = 300", "temp = hot"), p, a, "model.txt:6"},
+      {edited(m, "sigma = 3.2", "sigma = 3,2"), p, a,
+       "model.txt:10: atom[0].sigma: expected one value"},
       {edited(m, "temp", "tempo"), p, a, "model.txt:6: unknown key \"tempo\""},
       {edited(m, "temp = 300\n", ""), p, a, "temp is missing"},
       {edited(m, "box = 30", "box = 30 20"), p, a, "model.txt:7: box: must be one edge or three"},
@@ -295,6 +298,28 @@ TEST(MetropolisFiles, MistakesNameFileAndLine) {
     }
     EXPECT_NE(what.find(c.expected), std::string::npos) << c.expected << "\nin " << what;
   }
+}
+
+TEST(MetropolisFiles, MistakesOfAJobAreNamed) {
+  StageRun run("bad-files-job", Device::cpu(1));
+  const char* const stage = R"({"type": "metropolis", "files": {}})";
+  const struct {
+    const char *from, *to, *expected;
+  } cases[] = {
+      {"n_mc_passes = 12\n", "", "cycles: is missing, and n_mc_passes in model.txt\n"},
+      {"mcmove_tran = 0.3\n", "", "translation: is missing, and mcmove_tran in model.txt\n"},
+      {"mcmove_rot = 0.2\n", "", "rotation: is missing, and mcmove_rot in model.txt\n"},
+      {"min_r = 1.0", "min_r = 9", "files: hard cores overlap at the start"},
+  };
+  for (const auto& c : cases) {
+    files_in(run, edited(model_text, c.from, c.to), particles_text, atoms_text);
+    const std::string all = run.mistakes_of(stage);
+    EXPECT_EQ(all.find(c.expected), 0u) << c.expected << "\nin\n" << all;
+  }
+  std::filesystem::remove(run.folder / "model.txt");
+  const std::string all = run.mistakes_of(stage);
+  EXPECT_EQ(all.find("files.model: cannot read"), 0u) << all;
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 1) << all;
 }
 
 TEST(MetropolisFiles, RunAsAJobAndWriteADistribution) {

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
+#include "plugins/metropolis/distances.h"
 #include "plugins/metropolis/moves.h"
 #include "plugins/metropolis/pair_energy.h"
 #include "plugins/metropolis/rdf.h"
@@ -309,6 +311,27 @@ Sampled sample_fluid(const Device& device, std::size_t n, double kT, double rho,
   }
   for (std::size_t r = 0; r < energy.size(); ++r) energy[r] /= rows, pressure[r] /= rows;
   return {mean_of(energy), mean_of(pressure), rdf.values(0)};
+}
+
+// Short distances are counted by cells, long ones from all pairs: the same counts.
+TEST_P(Metropolis, DistancesByCells) {
+  Model model = mixture(400, 0.15);
+  model.box.x *= 3;
+  System system(device(), model, lattice(model, 3), 2);
+  const double width = 0.05;
+  const int all = int(0.42 * model.box.x / width);
+  const auto reference = count_distances(system, width, all);
+  EXPECT_GT(std::accumulate(reference.begin(), reference.end(), std::int64_t(0)), 100000);
+  // Cells along one axis, two, all of them; more than two sites to a cell, and less.
+  for (const int bins : {int(0.39 * model.box.x / width), int(0.39 * model.box.y / width),
+                         int(0.39 * model.box.z / width), 25}) {
+    const auto counts = count_distances(system, width, bins);
+    ASSERT_EQ(counts.size(), std::size_t(6 * bins));
+    for (int pair = 0; pair < 6; ++pair)
+      for (int k = 0; k < bins; ++k)
+        ASSERT_EQ(counts[std::size_t(pair * bins + k)], reference[std::size_t(pair * all + k)])
+            << bins << " bins, pair " << pair << ", bin " << k;
+  }
 }
 
 TEST_P(Metropolis, FluidAgainstTheEquationOfState) {
