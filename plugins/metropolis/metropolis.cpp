@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "engine/run.h"
 #include "io/h5md_file.h"
@@ -64,6 +65,15 @@ void MetropolisStage::check(Setup& setup) const {
 void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
   const MetropolisSettings& s = settings_;
   const Units& units = p.units;
+  std::map<std::filesystem::path, std::string> taken;
+  const auto output = [&](const std::string& name, const std::string& key) {
+    const auto path = setup.output_file(name, key);
+    const auto [other, is_new] = taken.emplace(path, key);
+    if (!is_new)
+      setup.error(key, fmt::format("{} is written by {} too; every output needs a file of its own",
+                                   path.string(), other->second));
+    return path;
+  };
   const hsize_t n = p.kT.size();
   const io::Shape shape = n > 1 ? io::Shape{n} : io::Shape{};
   if (!s.file.empty()) {
@@ -74,11 +84,11 @@ void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
     if (s.pressure) columns.push_back({"pressure", shape, units.pressure()});
     if (s.volume) columns.push_back({"volume", {}, units.volume()});
     if (s.exchange > 0) columns.push_back({"replica", shape, ""});
-    rows_ = std::make_unique<RowsFile>(setup.output_file(s.file, "file"), columns, setup, units);
+    rows_ = std::make_unique<RowsFile>(output(s.file, "file"), columns, setup, units);
   }
   if (s.trajectory)
-    frames_ = std::make_unique<FramesFile>(setup.output_file(s.trajectory->file, "trajectory.file"),
-                                           setup, units);
+    frames_ =
+        std::make_unique<FramesFile>(output(s.trajectory->file, "trajectory.file"), setup, units);
   if (!s.rdf) return;
   const double half = std::min({p.model.box.x, p.model.box.y, p.model.box.z}) / 2;
   if (s.rdf->range > half)
@@ -97,9 +107,8 @@ void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
   std::vector<io::ObservableColumn> columns{{"r", {hsize_t(s.rdf->bins)}, units.length}};
   for (const std::string& name : rdf_.names())
     columns.push_back({"g_" + name, {hsize_t(s.rdf->bins)}, ""});
-  rdf_rows_ =
-      std::make_unique<RowsFile>(setup.output_file(s.rdf->file, "rdf.file"), columns, setup, units);
-  if (!s.rdf->csv.empty()) csv_ = setup.output_file(s.rdf->csv, "rdf.csv");
+  rdf_rows_ = std::make_unique<RowsFile>(output(s.rdf->file, "rdf.file"), columns, setup, units);
+  if (!s.rdf->csv.empty()) csv_ = output(s.rdf->csv, "rdf.csv");
 }
 
 // Resumed files are opened once state() has said how long they were.

@@ -175,6 +175,8 @@ TEST(MetropolisStage, MistakesAreNamed) {
       {"\"stride\": 5", "\"stride\": 5, \"tune\": {}", "tune: acts during equilibration"},
       {"\"stride\": 5", "\"stride\": 5, \"rdf\": {\"range\": 3.5}",
        "rdf.range: must be at most half of the shortest edge (3), got 3.5"},
+      {"\"stride\": 5", "\"stride\": 5, \"rdf\": {\"csv\": \"metropolis.h5\"}",
+       "metropolis.h5 is written by file too"},
       {"\"stride\": 5", "\"stride\": 5, \"replicas\": 2, \"volume\": {\"pressure\": 1}",
        "volume: cannot be given with replicas"},
       {"\"stride\": 5", "\"stride\": 5, \"files\": {}",
