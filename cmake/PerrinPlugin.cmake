@@ -1,15 +1,35 @@
 # perrin_add_plugin(NAME file.cpp …): a plug-in from sources that are compiled as CUDA where Perrin
-# has its GPU back end, otherwise as C++. In Perrin's own tree the result is a shipped plug-in.
+# has its GPU back end, otherwise as C++. In Perrin's own tree the result is a shipped plug-in, and
+# NAME_objects is what tests and benchmarks link: everything but the first file, which is where
+# several files leave the entry point.
 function(perrin_add_plugin name)
   if(PERRIN_CUDA)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
   endif()
-  add_library(${name} MODULE ${ARGN})
-  target_link_libraries(${name} PRIVATE perrin::perrin)
-  set_target_properties(${name} PROPERTIES PREFIX "" POSITION_INDEPENDENT_CODE ON
-                        CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden)
+  set(parts ${name})
+  set(sources ${ARGN})
   if(PERRIN_BUILD_PLUGINDIR)
-    target_link_libraries(${name} PRIVATE perrin_strict)
+    list(LENGTH sources files)
+    set(entry)
+    if(files GREATER 1)
+      list(POP_FRONT sources entry)
+    endif()
+    add_library(${name}_objects OBJECT ${sources})
+    target_include_directories(${name}_objects PRIVATE ${HDF5_INCLUDE_DIRS})
+    list(APPEND parts ${name}_objects)
+    set(sources ${entry} $<TARGET_OBJECTS:${name}_objects>)
+  endif()
+  add_library(${name} MODULE ${sources})
+  foreach(part ${parts})
+    target_link_libraries(${part} PRIVATE perrin::perrin)
+    set_target_properties(${part} PROPERTIES POSITION_INDEPENDENT_CODE ON
+                          CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden)
+    if(PERRIN_BUILD_PLUGINDIR)
+      target_link_libraries(${part} PRIVATE perrin_strict)
+    endif()
+  endforeach()
+  set_target_properties(${name} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX)
+  if(PERRIN_BUILD_PLUGINDIR)
     set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PERRIN_BUILD_PLUGINDIR}
                           INSTALL_RPATH "$ORIGIN/../..")
     install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/perrin/plugins)

@@ -52,6 +52,7 @@ struct Device::Cuda {
   cudaStream_t main_stream = nullptr;  // the device's own
   cudaStream_t body_stream = nullptr;  // for recording the body of when()
   bool recording = false;
+  bool after_kernel = false;  // the last work given was a kernel
   std::uint32_t* halt = nullptr;
   cudaDeviceProp properties{};
 
@@ -113,6 +114,10 @@ cudaGraph_t capturing_graph(cudaStream_t stream) {
 }  // namespace
 
 cudaStream_t Device::stream() const { return cuda_->stream; }
+
+bool Device::next_may_overlap() const {
+  return std::exchange(cuda_->after_kernel, true) && cuda_->properties.major >= 9;
+}
 
 int Device::cuda_count() {
   int count = 0;
@@ -225,8 +230,10 @@ void Device::when(const Condition& condition, const std::function<void()>& work)
                "recording a conditional body");
     cudaStream_t outer = cuda_->stream;
     cuda_->stream = cuda_->body_stream;
+    cuda_->after_kernel = false;
     work();
     cuda_->stream = outer;
+    cuda_->after_kernel = false;
     check_cuda(cudaStreamEndCapture(cuda_->body_stream, nullptr), "recording a conditional body");
     return;
   }

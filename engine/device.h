@@ -69,6 +69,9 @@ class Device {
 
 #ifdef PERRIN_CUDA
   cudaStream_t stream() const;
+  /// For launch_early(): may the kernel launched now come in before its predecessor has ended? Only
+  /// behind another kernel, on devices that can.
+  bool next_may_overlap() const;
 #endif
 
  private:

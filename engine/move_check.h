@@ -3,6 +3,7 @@
 
 #include "engine/box.h"
 #include "engine/real.h"
+#include "neighbor/tile_geometry.h"
 
 #ifdef __CUDACC__
 #include <cuda_device_runtime_api.h>
@@ -23,17 +24,19 @@ struct Condition {
   }
 };
 
-/// What a kernel that moves particles calls for each of them (drift() does): raises the condition
-/// under which the neighbour list is built again.
+/// What a kernel that moves particles calls for each of them, moved or not (drift() does): raises the condition
+/// under which the neighbour list is built again, or counts the particles of each cell.
 struct MoveCheck {
   const Position* reference = nullptr;  // where the list was built; nullptr: no list
   Real limit2 = 0;                      // square of half the skin
   Condition rebuild;
   std::uint32_t* progress = nullptr;  // which step of a recording is running, for the host
   std::uint32_t step = 0;
+  CellCounter cells{};  // without lists, particles are sorted in every step: this begins it
 
   PERRIN_HD void operator()(std::int64_t i, const Position& p, const Metric& metric) const {
     if (i == 0 && progress) *progress = step;
+    if (cells.count) cells(i, p);
     if (!reference) return;
     const Real3 d = metric.vector(p, reference[i]);
     if (!(dot(d, d) <= limit2)) rebuild.raise();

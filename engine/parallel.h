@@ -26,6 +26,18 @@ enum class InstructionSet { baseline, avx2, avx512 };
 /// The best of this processor, or less where PERRIN_ISA=baseline|avx2 says so.
 InstructionSet instruction_set();
 
+#ifdef __CUDACC__
+/// The first thing in a kernel that launch_early() starts: lets its successor come in, too, and
+/// waits until everything before it is done. True: the device is halted, nothing is to be done.
+__device__ inline bool begin_kernel(const std::uint32_t* halt) {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+  return *halt != 0;
+}
+#endif
+
 namespace detail {
 
 template <class F>
@@ -64,7 +76,7 @@ PERRIN_HD std::int64_t chunk_begin(std::int64_t n, int chunk) { return n * chunk
 #ifdef __CUDACC__
 template <class F>
 __global__ void for_each_kernel(const F f, std::int64_t n, const std::uint32_t* halt) {
-  if (*halt) return;
+  if (begin_kernel(halt)) return;
   const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < n) f(i);
 }
@@ -112,8 +124,27 @@ template <class... Parameters, class... Arguments>
 void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
             void (*kernel)(Parameters...), Arguments&&... arguments) {
   if (device.skipping()) return;
+  device.next_may_overlap();  // behind this one, a kernel
   kernel<<<grid, block, shared, device.stream()>>>(std::forward<Arguments>(arguments)...);
   check_cuda(cudaGetLastError(), name);
+}
+
+/// The same for kernels that begin with begin_kernel(): their blocks come in while the last blocks of
+/// the kernel before still run, and wait there. Saves most of a launch, which is what the steps
+/// of small systems are made of.
+template <class... Parameters, class... Arguments>
+void launch_early(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
+                  void (*kernel)(Parameters...), Arguments&&... arguments) {
+  if (device.skipping()) return;
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared;
+  config.stream = device.stream();
+  config.attrs = &overlap, config.numAttrs = device.next_may_overlap() ? 1 : 0;
+  check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(std::forward<Arguments>(arguments))...),
+             name);
 }
 #endif
 
@@ -125,8 +156,8 @@ void for_each(const Device& device, const char* name, std::int64_t n, const F& f
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     constexpr int block = 128;
-    launch(device, name, dim3(unsigned((n + block - 1) / block)), dim3(block), 0,
-           detail::for_each_kernel<F>, f, n, device.halt_word());
+    launch_early(device, name, dim3(unsigned((n + block - 1) / block)), dim3(block), 0,
+                 detail::for_each_kernel<F>, f, n, device.halt_word());
     return;
   }
 #endif

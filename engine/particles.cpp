@@ -19,38 +19,23 @@ struct Gather {
   }
 };
 
-/// What every particle has, besides the forces.
-struct Everything {
-  Position* position;
-  Real4* velocity;
-  Image* image;
-  std::uint32_t* id;
-};
-
 struct GatherEverything {
-  Everything to, from;
+  Particles::Arrays to, from;
   const std::uint32_t* order;
+  std::uint32_t* index;
   PERRIN_HD void operator()(std::int64_t i) const {
     const std::uint32_t k = order[i];
-    to.position[i] = from.position[k];
-    to.velocity[i] = from.velocity[k];
-    to.image[i] = from.image[k];
-    to.id[i] = from.id[k];
+    to.copy(i, from, k);
+    index[from.id[k]] = std::uint32_t(i);
   }
 };
 
 struct CopyEverything {
-  Everything to, from;
-  std::uint32_t* index;
+  Particles::Arrays to, from;
   Position* positions;
   PERRIN_HD void operator()(std::int64_t i) const {
-    const Position p = from.position[i];
-    to.position[i] = p;
-    if (positions) positions[i] = p;
-    to.velocity[i] = from.velocity[i];
-    to.image[i] = from.image[i];
-    to.id[i] = from.id[i];
-    index[from.id[i]] = std::uint32_t(i);
+    to.copy(i, from, i);
+    if (positions) positions[i] = from.position[i];
   }
 };
 
@@ -82,7 +67,8 @@ Particles::Particles(const Device& device, const Configuration& c)
   make(id, ids);
   make(index, ids);
   force = {device, std::int64_t(n)};
-  scratch_ = {device, std::int64_t(n * (sizeof(Position) + sizeof(Real4) + sizeof(Image) + 4))};
+  spare_position_ = {device, std::int64_t(n)}, spare_velocity_ = {device, std::int64_t(n)};
+  spare_image_ = {device, std::int64_t(n)}, spare_id_ = {device, std::int64_t(n)};
 }
 
 ParticleView Particles::view() {
@@ -120,18 +106,37 @@ void Particles::detach(const void* data) {
   std::erase_if(attached_, [&](const Attached& a) { return a.data() == data; });
 }
 
-void Particles::reorder(const Buffer<std::uint32_t>& order, Position* positions) {
+Particles::Arrays Particles::arrays() {
+  return {position.data(), velocity.data(), image.data(), id.data()};
+}
+Particles::Arrays Particles::spare_arrays() {
+  return {spare_position_.data(), spare_velocity_.data(), spare_image_.data(), spare_id_.data()};
+}
+
+void Particles::copy_back(Position* positions) {
+  for_each(device(), "keep the new order", size(),
+           CopyEverything{arrays(), spare_arrays(), positions});
+}
+
+void Particles::exchange() {
+  position.swap(spare_position_), velocity.swap(spare_velocity_);
+  image.swap(spare_image_), id.swap(spare_id_);
+  exchanged_ = !exchanged_;
+}
+
+void Particles::settle() {
+  if (!exchanged_) return;
+  exchange();
+  copy_back(nullptr);
+}
+
+void Particles::assume_exchanged(bool exchanged) {
+  if (exchanged != exchanged_) exchange();
+}
+
+void Particles::reorder_attached(const Buffer<std::uint32_t>& order) {
   const Device& d = device();
   const std::int64_t n = size();
-  auto* bytes = scratch_.data();
-  const Everything here{position.data(), velocity.data(), image.data(), id.data()};
-  Everything there{};  // the widest words first: all are aligned
-  there.velocity = reinterpret_cast<Real4*>(bytes);
-  there.position = reinterpret_cast<Position*>(bytes + n * std::int64_t(sizeof(Real4)));
-  there.image = reinterpret_cast<Image*>(there.position + n);
-  there.id = reinterpret_cast<std::uint32_t*>(there.image + n);
-  for_each(d, "reorder particles", n, GatherEverything{there, here, order.data()});
-  for_each(d, "keep the new order", n, CopyEverything{here, there, index.data(), positions});
   for (const Attached& a : attached_) {
     auto* to = reinterpret_cast<std::uint32_t*>(scratch_.data());
     auto* array = static_cast<std::uint32_t*>(a.data());
@@ -140,6 +145,13 @@ void Particles::reorder(const Buffer<std::uint32_t>& order, Position* positions)
              Gather<std::uint32_t>{to, array, order.data(), words});
     d.copy(array, to, std::size_t(n) * a.bytes);
   }
+}
+
+void Particles::reorder(const Buffer<std::uint32_t>& order, Position* positions) {
+  for_each(device(), "reorder particles", size(),
+           GatherEverything{spare_arrays(), arrays(), order.data(), index.data()});
+  copy_back(positions);
+  reorder_attached(order);
 }
 
 void Particles::state(Archive& a) {

@@ -56,6 +56,35 @@ class Particles {
   /// `positions` (size() elements, or nullptr) receives a copy of the positions in the new order.
   void reorder(const Buffer<std::uint32_t>& order, Position* positions = nullptr);
 
+  // For those who do the reordering themselves (CellSort).
+  /// Everything that moves when memory is reordered, but index and what is attached.
+  struct Arrays {
+    Position* position;
+    Real4* velocity;
+    Image* image;
+    std::uint32_t* id;
+
+    PERRIN_HD void copy(std::int64_t to, const Arrays& from, std::int64_t i) const {
+      position[to] = from.position[i];
+      velocity[to] = from.velocity[i];
+      image[to] = from.image[i];
+      id[to] = from.id[i];
+    }
+  };
+  Arrays arrays();
+  Arrays spare_arrays();  // room for a second set
+  /// Copies the spare arrays back. `positions` as in reorder(). Device work.
+  void copy_back(Position* positions);
+  /// The spare arrays become the arrays; settle() must follow before anyone outside of the steps of
+  /// a recording looks (data() of the buffers has changed). Host only.
+  void exchange();
+  /// If the arrays are exchanged: copies them to where they were. Device work.
+  void settle();
+  /// What exchange() has to be seen as after a recording was halted in the middle.
+  void assume_exchanged(bool exchanged);
+  void reorder_attached(const Buffer<std::uint32_t>& order);
+  bool has_attached() const { return !attached_.empty(); }
+
   void state(Archive& archive);
 
  private:
@@ -65,7 +94,12 @@ class Particles {
     std::size_t bytes;
   };
   std::vector<Attached> attached_;
-  Buffer<std::byte> scratch_;
+  Buffer<std::byte> scratch_;  // for the attached
+  Buffer<Position> spare_position_;
+  Buffer<Real4> spare_velocity_;
+  Buffer<Image> spare_image_;
+  Buffer<std::uint32_t> spare_id_;
+  bool exchanged_ = false;
 };
 
 }  // namespace perrin

@@ -129,10 +129,13 @@ void Simulation::timed(double& seconds, F&& work) {
   seconds += seconds_since(start);
 }
 
-void Simulation::update_neighbors() {
+void Simulation::update_neighbors(bool may_exchange) {
+  exchanges_ = may_exchange && in_step_ && neighbors && neighbors->direct();
   timed(timings.neighbors, [&] {
-    device().set_skipping(false);  // a step that was halted by a full list goes on from here
-    if (neighbors) neighbors->update(progress_.data(), std::uint32_t(recorded_step_));
+    // A step that was halted by a full list goes on from here.
+    if (device().skipping() && neighbors) neighbors->forget_check();
+    device().set_skipping(false);
+    if (neighbors) neighbors->update(progress_.data(), std::uint32_t(recorded_step_), exchanges_);
   });
 }
 
@@ -182,6 +185,7 @@ void Simulation::run_steps(Integrator& integrator, int n) {
   integrator.steps(*this, n);
   recorded_step_ = 0;
   in_step_ = false;
+  particles.settle();
   for_each(device(), "advance the step", steps_per_recording,
            AdvanceStep{device_step_.data(), std::uint64_t(n)});
 }
@@ -286,7 +290,9 @@ void Simulation::advance_steps(Integrator& integrator, std::int64_t n) {
     set_step(device_step_.to_host(0));
     if (!device().halted()) continue;
     check_faults();
-    set_step(step_ + progress_.to_host(0));
+    const std::uint32_t done = progress_.to_host(0);
+    set_step(step_ + done);
+    particles.assume_exchanged(exchanges_ && done % 2 == 0);  // by every step that was begun
     PERRIN_ASSERT(neighbors && neighbors->recover());
     finish_halted_step(integrator);
     set_step(step_ + 1);

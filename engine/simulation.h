@@ -80,7 +80,9 @@ class Simulation {
   /// For the kernel that moves the particles: it passes this to drift(). Where nobody asks for it,
   /// update_neighbors() looks at the positions itself.
   MoveCheck check_moves();
-  void update_neighbors();
+  /// With `may_exchange` views and addresses of particle arrays taken before are void: where particles
+  /// are sorted in every step, that saves a copy of everything.
+  void update_neighbors(bool may_exchange = false);
   void compute_forces();
   void update_forces() {
     update_neighbors();
@@ -147,6 +149,7 @@ class Simulation {
 
   double timestep_ = 0;
   bool friction_in_forces_ = true, in_step_ = false;
+  bool exchanges_ = false;  // the steps of this integrator leave the particle arrays exchanged
 };
 
 }  // namespace perrin

@@ -96,7 +96,7 @@ void Bussi::begin(Simulation& simulation) {
 
 void Bussi::step(Simulation& simulation) {
   half_kick_and_drift(simulation, settings_.timestep);
-  simulation.update_neighbors();
+  simulation.update_neighbors(true);
   simulation.compute_forces();
   half_kick(simulation, settings_.timestep);
 

@@ -85,7 +85,7 @@ void VelocityVerlet::begin(Simulation& simulation) { simulation.ensure_forces();
 
 void VelocityVerlet::step(Simulation& simulation) {
   half_kick_and_drift(simulation, dt_);
-  simulation.update_neighbors();
+  simulation.update_neighbors(true);
   simulation.compute_forces();
   half_kick(simulation, dt_);
 }
@@ -93,7 +93,7 @@ void VelocityVerlet::step(Simulation& simulation) {
 void VelocityVerlet::steps(Simulation& simulation, int n) {
   half_kick_and_drift(simulation, dt_);
   for (int k = 0; k < n; ++k) {
-    simulation.update_neighbors();
+    simulation.update_neighbors(true);
     simulation.compute_forces();
     if (k + 1 == n) break;
     const HalfKick end = ending(simulation, dt_);

@@ -11,16 +11,9 @@ namespace perrin {
 namespace {
 
 struct CountCells {
-  TileGeometry geometry;
+  CellCounter counter;
   const Position* position;
-  std::uint32_t *count, *key, *slot;
-  PERRIN_HD void operator()([[maybe_unused]] std::int64_t i) const {
-#ifdef __CUDA_ARCH__
-    const std::uint32_t k = geometry.key(position[i]);
-    key[i] = k;
-    slot[i] = atomicAdd(&count[k], 1u);
-#endif
-  }
+  PERRIN_HD void operator()(std::int64_t i) const { counter(i, position[i]); }
 };
 
 struct Place {
@@ -33,20 +26,26 @@ struct Place {
   }
 };
 
-/// The slots came in any order: ranks the few particles of a cell by x, then id.
-struct RankInCell {
-  const std::uint32_t *start, *key, *id, *any_order;
-  const Position* position;
-  std::uint32_t* order;
+/// The slots came in any order: ranks the few particles of a cell by id, or by x and then id, and
+/// moves each to where it belongs.
+struct MoveSorted {
+  const std::uint32_t *start, *key, *any_order;
+  Particles::Arrays from, to;
+  std::uint32_t *index, *order;
+  bool by_x;
+
   PERRIN_HD void operator()(std::int64_t k) const {
-    const std::uint32_t i = any_order[k], me = id[i], x = position[i].x;
+    const std::uint32_t i = any_order[k], me = from.id[i];
     const std::uint32_t begin = start[key[i]], end = start[key[i] + 1];
-    std::uint32_t rank = 0;
+    const std::uint32_t x = by_x ? from.position[i].x : 0;
+    std::uint32_t at = begin;
     for (std::uint32_t m = begin; m < end; ++m) {
-      const std::uint32_t other = any_order[m], its_x = position[other].x;
-      rank += its_x < x || (its_x == x && id[other] < me) ? 1 : 0;
+      const std::uint32_t other = any_order[m], its_x = by_x ? from.position[other].x : 0;
+      at += its_x < x || (its_x == x && from.id[other] < me) ? 1 : 0;
     }
-    order[begin + rank] = i;
+    to.copy(at, from, i);
+    index[me] = at;
+    if (order) order[at] = i;
   }
 };
 
@@ -56,7 +55,7 @@ constexpr int scan_threads = 1024, scan_cells = 32768;
 __global__ void __launch_bounds__(scan_threads)
     scan_kernel(const std::uint32_t* count, std::uint32_t* start, std::int64_t cells,
                 const std::uint32_t* halt) {
-  if (*halt) return;
+  if (begin_kernel(halt)) return;
   using Scan = cub::BlockScan<std::uint32_t, scan_threads>;
   __shared__ typename Scan::TempStorage shared;
   std::uint32_t before = 0;
@@ -92,21 +91,23 @@ CellSort::CellSort(const Device& device, std::int64_t particles, std::int64_t ce
 #endif
 }
 
-void CellSort::sort([[maybe_unused]] Particles& particles,
-                    [[maybe_unused]] const TileGeometry& geometry,
-                    [[maybe_unused]] Position* positions) {
+void CellSort::count(Particles& particles, const TileGeometry& geometry) {
+  for_each(particles.device(), "count cells", particles.size(),
+           CountCells{counter(geometry), particles.position.data()});
+}
+
+void CellSort::into_spare_arrays([[maybe_unused]] Particles& particles,
+                                 [[maybe_unused]] const TileGeometry& geometry) {
 #ifdef __CUDACC__
   const Device& device = particles.device();
   const std::int64_t n = particles.size();
-  for_each(
-      device, "count cells", n,
-      CountCells{geometry, particles.position.data(), count_.data(), key_.data(), slot_.data()});
   if (cells_ < scan_cells) {
-    launch(device, "starts of cells", dim3(1), dim3(scan_threads), 0, scan_kernel,
-           static_cast<const std::uint32_t*>(count_.data()), start_.data(), cells_,
-           static_cast<const std::uint32_t*>(device.halt_word()));
+    launch_early(device, "starts of cells", dim3(1), dim3(scan_threads), 0, scan_kernel,
+                 static_cast<const std::uint32_t*>(count_.data()), start_.data(), cells_,
+                 static_cast<const std::uint32_t*>(device.halt_word()));
   } else if (!device.skipping()) {
     std::size_t bytes = std::size_t(scratch_.size());
+    device.next_may_overlap();
     check_cuda(cub::DeviceScan::ExclusiveSum(scratch_.data(), bytes, count_.data(), start_.data(),
                                              int(cells_ + 1), device.stream()),
                "starts of cells");
@@ -114,11 +115,22 @@ void CellSort::sort([[maybe_unused]] Particles& particles,
   for_each(
       device, "place in cells", std::max(n, cells_),
       Place{start_.data(), key_.data(), slot_.data(), any_order_.data(), count_.data(), n, cells_});
-  for_each(device, "order in cells", n,
-           RankInCell{start_.data(), key_.data(), particles.id.data(), any_order_.data(),
-                      particles.position.data(), order_.data()});
-  particles.reorder(order_, positions);
+  for_each(device, "sort particles", n,
+           MoveSorted{start_.data(), key_.data(), any_order_.data(), particles.arrays(),
+                      particles.spare_arrays(), particles.index.data(),
+                      particles.has_attached() ? order_.data() : nullptr, geometry.sorted});
+  particles.reorder_attached(order_);
 #endif
+}
+
+void CellSort::sort(Particles& particles, const TileGeometry& geometry, Position* positions) {
+  into_spare_arrays(particles, geometry);
+  particles.copy_back(positions);
+}
+
+void CellSort::sort_exchanging(Particles& particles, const TileGeometry& geometry) {
+  into_spare_arrays(particles, geometry);
+  particles.exchange();
 }
 
 }  // namespace perrin

@@ -7,18 +7,28 @@
 namespace perrin {
 
 /// Brings the particles into the order of TileGeometry::key(), those of one cell in the order of
-/// their x and then ids, whatever the order they come in. On a CUDA device.
+/// their ids (or of their x and then ids: TileGeometry::sorted), whatever the order they come in. On a
+/// CUDA device; device work only.
 class CellSort {
  public:
   CellSort() = default;
   CellSort(const Device& device, std::int64_t particles, std::int64_t cells);
 
-  /// Device work only. `positions` receives a copy of the sorted positions.
+  /// To be called for every particle, once, before sort().
+  CellCounter counter(const TileGeometry& geometry) {
+    return {geometry, count_.data(), key_.data(), slot_.data()};
+  }
+  void count(Particles& particles, const TileGeometry& geometry);
+  /// What comes after counter() or count(). `positions` receives a copy of the sorted positions.
   void sort(Particles& particles, const TileGeometry& geometry, Position* positions);
+  /// The same, leaving the arrays exchanged (Particles::exchange()).
+  void sort_exchanging(Particles& particles, const TileGeometry& geometry);
   /// cell_start()[c] … cell_start()[c+1]-1 are the particles of cell c; valid after sort().
   const std::uint32_t* cell_start() const { return start_.data(); }
 
  private:
+  void into_spare_arrays(Particles& particles, const TileGeometry& geometry);
+
   std::int64_t cells_ = 0;
   Buffer<std::uint32_t> count_, start_;                   // cells + 1
   Buffer<std::uint32_t> key_, slot_, any_order_, order_;  // particles

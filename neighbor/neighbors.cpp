@@ -95,6 +95,7 @@ struct BuildList {
   std::uint32_t *count, *entries;
   std::uint32_t *wanted, *halt;
   bool avx512;
+  const std::uint32_t* order;  // GPU: the particle of each place in the cells; nullptr: itself
 
   // A function of its own: GCC does not vectorise over a struct declared in the simd loop.
   PERRIN_HD Real distance2(const Position& p, std::uint32_t qx, std::uint32_t qy,
@@ -123,7 +124,8 @@ struct BuildList {
     std::uint32_t n = 0;
 #ifdef __CUDA_ARCH__
     grid.for_each_range(p, [&](std::uint32_t begin, std::uint32_t end) {
-      for (std::uint32_t j = begin; j < end; ++j) {
+      for (std::uint32_t k = begin; k < end; ++k) {
+        const std::uint32_t j = order ? order[k] : k;
         const Position q = position[j];
         if (distance2(p, q.x, q.y, q.z) < range2) append(i, row, j, n);
       }
@@ -230,6 +232,9 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
     throw UserError(fmt::format("neighbors.traversal: \"{}\" is not for the device {}; expected {}",
                                 wanted, device.name(),
                                 gpu ? "verlet, cells or rows" : "clusters or rows"));
+  reorder_ = settings.reorder;
+  if (!reorder_ && (!gpu || wanted != "rows"))
+    throw UserError("neighbors.reorder: false is for the traversal \"rows\" on a GPU only");
   direct_ = wanted == "cells";
   if (direct_) skin_ = 0;
   if (gpu && wanted != "rows")
@@ -354,7 +359,7 @@ TileSearch Neighbors::search() const {
 MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
   if (direct_) {
     moves_checked_ = true;
-    return {nullptr, 0, {}, progress, step};
+    return {nullptr, 0, {}, progress, step, cell_sort_.counter(tiles_->geometry())};
   }
   rebuild_ = particles_.device().condition(flags_.data());
   moves_checked_ = true;
@@ -362,14 +367,16 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
   return {reference_.data(), limit * limit, rebuild_, progress ? progress : progress_.data(), step};
 }
 
-void Neighbors::update(std::uint32_t* progress, std::uint32_t step) {
+void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange) {
   const Device& device = particles_.device();
   if (!moves_checked_)
     for_each(device, "check displacements", particles_.size(),
              CheckMoved{particles_.position.data(), particles_.box.metric(),
                         check_moves(progress, step)});
   moves_checked_ = false;
-  if (direct_) return cell_sort_.sort(particles_, tiles_->geometry(), nullptr);
+  if (direct_)
+    return may_exchange ? cell_sort_.sort_exchanging(particles_, tiles_->geometry())
+                        : cell_sort_.sort(particles_, tiles_->geometry(), nullptr);
   device.when(rebuild_, [this] { build(); });
   if (!device.recording() && !device.skipping()) recover();
 }
@@ -377,6 +384,7 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step) {
 void Neighbors::build() {
   const Device& device = particles_.device();
   if (tiles_) {
+    cell_sort_.count(particles_, tiles_->geometry());
     cell_sort_.sort(particles_, tiles_->geometry(), reference_.data());
     tiles_->build(cell_sort_.cell_start(), has_exclusions_ ? exclusion_begin_.data() : nullptr,
                   excluded_.data(), count_.data(), {flags_.data(), builds_.data()});
@@ -412,7 +420,7 @@ void Neighbors::sort_into_cells() {
                "sorting particles into cells");
     for_each(device, "starts of cells", n + 1,
              CellStarts{sorted_keys_.data(), n, cells, cell_start_.data()});
-    particles_.reorder(order_);
+    if (reorder_) particles_.reorder(order_);
     return;
   }
 #endif
@@ -433,13 +441,14 @@ void Neighbors::build_list() {
   if (!particles_.device().is_cuda())
     for_each(particles_.device(), "coordinates", n,
              SplitCoordinates{particles_.position.data(), coordinates_.data(), n});
-  for_each(particles_.device(), "build the Verlet list", particles_.size(),
-           BuildList{CellGrid{cell_start_.data(), cells_, reach_}, particles_.position.data(),
-                     coordinates_.data(), coordinates_.data() + n, coordinates_.data() + 2 * n,
-                     particles_.id.data(), particles_.box.metric(), range * range,
-                     has_exclusions_ ? exclusion_begin_.data() : nullptr, excluded_.data(), list(),
-                     count_.data(), entries_.data(), flags_.data() + 1,
-                     particles_.device().halt_word(), instruction_set() == InstructionSet::avx512});
+  for_each(
+      particles_.device(), "build the Verlet list", particles_.size(),
+      BuildList{CellGrid{cell_start_.data(), cells_, reach_}, particles_.position.data(),
+                coordinates_.data(), coordinates_.data() + n, coordinates_.data() + 2 * n,
+                particles_.id.data(), particles_.box.metric(), range * range,
+                has_exclusions_ ? exclusion_begin_.data() : nullptr, excluded_.data(), list(),
+                count_.data(), entries_.data(), flags_.data() + 1, particles_.device().halt_word(),
+                instruction_set() == InstructionSet::avx512, reorder_ ? nullptr : order_.data()});
 }
 
 bool Neighbors::recover() {

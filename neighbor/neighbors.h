@@ -26,6 +26,7 @@ struct NeighborSettings {
   double skin = 0;  // 0: chosen from the range
   std::vector<std::string> exclusions{"bonds"};
   bool interaction_sorting = true;
+  bool reorder = true;
   int lanes = 0;
 };
 
@@ -44,6 +45,10 @@ void describe(D& d, NeighborSettings& s) {
              "molecule");
   d.optional("interaction_sorting", s.interaction_sorting, Any{},
              "on a GPU: cut the candidates of a row of cells at both ends, by their order along x");
+  d.optional(
+      "reorder", s.reorder, Any{},
+      "keep particles that are near in space near in memory; false, with rows on a GPU only, "
+      "is there to see what that is worth");
   d.optional("lanes", s.lanes, Between{0, 32},
              "threads that share one particle on a GPU, a power of two; 0: chosen by Perrin");
 }
@@ -80,7 +85,10 @@ class Neighbors {
   MoveCheck check_moves(std::uint32_t* progress, std::uint32_t step);
   /// Builds the list again if it no longer holds: looks how far the particles have moved, unless
   /// check_moves() was asked for since. Device work only, so that a step can be recorded.
-  void update(std::uint32_t* progress = nullptr, std::uint32_t step = 0);
+  /// `may_exchange`: sorting may leave the arrays exchanged (Particles::settle()).
+  void update(std::uint32_t* progress = nullptr, std::uint32_t step = 0, bool may_exchange = false);
+  /// check_moves() was asked for, but what it was for was not done.
+  void forget_check() { moves_checked_ = false; }
   /// Makes the next update() build.
   void invalidate();
   /// The list by cluster (on the CPU), or nullptr.
@@ -140,7 +148,7 @@ class Neighbors {
   std::unique_ptr<ClusterList> clusters_;
   std::unique_ptr<TileList> tiles_;
   CellSort cell_sort_;
-  bool direct_ = false;
+  bool direct_ = false, reorder_ = true;
 };
 
 }  // namespace perrin

@@ -124,7 +124,7 @@ template <class Body>
 __global__ void __launch_bounds__(128)
     pair_loop_kernel(const Body body, const Position* position, const Metric metric,
                      const NeighborListView list, std::int64_t n, const std::uint32_t* halt) {
-  if (*halt) return;
+  if (begin_kernel(halt)) return;
   const std::int64_t thread = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   const int lanes = list.lanes(), lane = int(thread) & (lanes - 1);
   std::int64_t i = thread >> list.log2_lanes;
@@ -164,8 +164,7 @@ void pair_loop(const char* name, Neighbors& neighbors, const Body& body) {
 #ifdef __CUDACC__
   if (const TileList* tiles = neighbors.tiles()) {
     if (!neighbors.direct()) return detail::tile_loop(device, name, particles, tiles->view(), body);
-    detail::direct_loop(device, name, neighbors.search(), tiles->room(), tiles->build_threads(),
-                        body);
+    detail::direct_loop(device, name, neighbors.search(), *tiles, body);
     // A search that found no room halts the device; a recorded one is looked after by the host later.
     if (!device.recording() && !device.skipping() && neighbors.recover())
       pair_loop(name, neighbors, body);
@@ -173,9 +172,10 @@ void pair_loop(const char* name, Neighbors& neighbors, const Body& body) {
   }
   if (device.is_cuda()) {
     const std::int64_t threads = n * list.lanes();
-    launch(device, name, dim3(unsigned((threads + 127) / 128)), dim3(128), 0,
-           detail::pair_loop_kernel<Body>, body, particles.position.data(), particles.box.metric(),
-           list, n, static_cast<const std::uint32_t*>(device.halt_word()));
+    launch_early(device, name, dim3(unsigned((threads + 127) / 128)), dim3(128), 0,
+                 detail::pair_loop_kernel<Body>, body, particles.position.data(),
+                 particles.box.metric(), list, n,
+                 static_cast<const std::uint32_t*>(device.halt_word()));
     return;
   }
 #endif

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/parallel.h"
-#include "neighbor/tile_search.h"
 #include "neighbor/tiles.h"
+#include "neighbor/unit_search.h"
 
 namespace perrin::detail {
 
@@ -15,7 +15,7 @@ template <class Body, bool General>
 __global__ void __launch_bounds__(TileList::threads)
     tile_loop_kernel(const Body body, const Position* position, const Metric metric,
                      const TileView t, const std::uint32_t* halt) {
-  if (*halt) return;
+  if (begin_kernel(halt)) return;
   extern __shared__ __align__(16) unsigned char memory[];
   Real4* staged = reinterpret_cast<Real4*>(memory);
   Real4* extra = staged + t.halo_capacity + 1;
@@ -41,26 +41,30 @@ __global__ void __launch_bounds__(TileList::threads)
   const std::uint32_t per_unit = 32u >> t.log2_lanes;
   const std::uint32_t units = (tile.count + per_unit - 1) / per_unit;
   for (std::uint32_t u = threadIdx.x / 32; u < units; u += TileList::threads / 32) {
-    const TileUnit unit = t.units[tile.unit_begin + u];
+    const std::uint32_t half_rows = t.half_rows[tile.unit_begin + u];
     const std::uint32_t m = u * per_unit + (std::uint32_t(lane) >> t.log2_lanes);
     const bool present = m < tile.count;
     const std::int64_t i = tile.first + (present ? m : 0);
     const auto own = body.own(i);
     const Real3 p = t.geometry.local(position[i], origin);
     Real sum[Body::sums] = {};
-    const TileChunk* chunk = t.chunks + std::size_t(unit.begin) * 32 + lane;
-    for (std::uint32_t c = 0; c < unit.chunks; ++c, chunk += 32) {
+    const TileChunk* chunk = t.chunks + std::size_t(tile.unit_begin + u) * t.unit_rows * 32 + lane;
+    const auto add_pair = [&](std::uint32_t place) {
+      const Real4 q = staged[place];
+      const Real3 d = t.geometry.template vector<General>(metric, p - q.xyz());
+      Real term[Body::sums];
+      body.pair(own, d, real_to_type(q.w), Body::has_extra ? extra[place] : Real4{},
+                !General || place != tile.halo_count, term);
+      for (int s = 0; s < Body::sums; ++s) sum[s] += term[s];
+    };
+    for (std::uint32_t c = 0; c < half_rows / 2; ++c, chunk += 32) {
       const TileChunk four = *chunk;
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const std::uint32_t place = four.place[k];
-        const Real4 q = staged[place];
-        const Real3 d = t.geometry.template vector<General>(metric, p - q.xyz());
-        Real term[Body::sums];
-        body.pair(own, d, real_to_type(q.w), Body::has_extra ? extra[place] : Real4{},
-                  !General || place != tile.halo_count, term);
-        for (int s = 0; s < Body::sums; ++s) sum[s] += term[s];
-      }
+      for (int k = 0; k < 4; ++k) add_pair(four.place[k]);
+    }
+    if (half_rows & 1) {
+      const TileChunk two = *chunk;
+      add_pair(two.place[0]), add_pair(two.place[1]);
     }
     for (int step = lanes / 2; step > 0; step /= 2)
       for (int s = 0; s < Body::sums; ++s) sum[s] += __shfl_xor_sync(0xffffffffu, sum[s], step);
@@ -76,44 +80,73 @@ void start_tile_loop(const Device& device, const char* name, const Particles& pa
     check_cuda(cudaFuncSetAttribute(tile_loop_kernel<Body, General>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
                name);
-  launch(device, name, dim3(unsigned(tiles.tile_count)), dim3(TileList::threads), shared,
-         tile_loop_kernel<Body, General>, body, particles.position.data(), particles.box.metric(),
-         tiles, static_cast<const std::uint32_t*>(device.halt_word()));
+  launch_early(device, name, dim3(unsigned(tiles.tile_count)), dim3(TileList::threads), shared,
+               tile_loop_kernel<Body, General>, body, particles.position.data(),
+               particles.box.metric(), tiles,
+               static_cast<const std::uint32_t*>(device.halt_word()));
 }
+
+/// Bodies with many sums (energies, virials) run now and then: one kernel serves them in all boxes.
+template <class Body>
+constexpr bool runs_in_every_step = Body::sums <= 6;
 
 template <class Body>
 void tile_loop(const Device& device, const char* name, const Particles& particles,
                const TileView& tiles, const Body& body) {
-  if (tiles.geometry.orthogonal && !tiles.geometry.wraps)
-    start_tile_loop<Body, false>(device, name, particles, tiles, body);
-  else
-    start_tile_loop<Body, true>(device, name, particles, tiles, body);
+  if constexpr (runs_in_every_step<Body>)
+    if (tiles.geometry.orthogonal && !tiles.geometry.wraps)
+      return start_tile_loop<Body, false>(device, name, particles, tiles, body);
+  start_tile_loop<Body, true>(device, name, particles, tiles, body);
 }
 
 /// Without lists: the block of a tile finds the neighbours of its particles and goes through them at
 /// once. Shared memory: coordinates and type of the halo, extra words, memory indices where there
-/// are exclusions, the cells of the halo, a list per thread.
-template <class Body, bool General, bool Excluding>
-__global__ void __launch_bounds__(TileList::threads)
-    direct_loop_kernel(const Body body, const TileSearch s, const TileRoom room,
-                       std::uint32_t* halt) {
-  if (*halt) return;
+/// are exclusions, the cells of the halo, what the search needs.
+struct DirectLoop {
+  TileSearch search;
+  TileRoom room;
+  int log2_lanes;
+  std::uint32_t* halt;
+
+  /// Sorted: a thread per particle, candidates in rows that are cut at both ends by x, which is
+  /// Fomin's method. Else a warp searches for a few particles together.
+  PERRIN_HD bool sorted() const {
+    return search.geometry.sorted && !search.general && !search.exclusion_begin;
+  }
+  PERRIN_HD std::size_t index_bytes() const {
+    return search.exclusion_begin ? std::size_t(room.halo + 4) / 4 * 16 : 0;
+  }
+  template <class Body>
+  PERRIN_HD std::size_t halo_bytes() const {
+    const TileGeometry& g = search.geometry;
+    return std::size_t(room.halo + 4) * sizeof(Real4) * (Body::has_extra ? 2 : 1) + index_bytes() +
+           std::size_t(g.halo.x * g.halo.y * g.halo.z + 4) / 4 * 16;
+  }
+  __device__ void full(int word, std::uint32_t wanted) const {
+    atomicMax(&room.words[word], wanted);
+    room.words[0] = 1;
+    *halt = 1;
+  }
+};
+
+template <class Body, bool General, bool Sorted>
+__global__ void __launch_bounds__(TileList::threads, 2)
+    direct_loop_kernel(const Body body, const DirectLoop d) {
+  if (begin_kernel(d.halt)) return;
   extern __shared__ __align__(16) unsigned char memory[];
+  const TileSearch& s = d.search;
   const TileGeometry& g = s.geometry;
+  const TileRoom& room = d.room;
   Real4* staged = reinterpret_cast<Real4*>(memory);
   Real4* extra = staged + room.halo + 4;
-  auto* index = reinterpret_cast<std::uint32_t*>(Body::has_extra ? extra + room.halo : extra);
-  std::uint32_t* cell_offset = Excluding ? index + room.halo : index;
-  auto* list = reinterpret_cast<std::uint16_t*>(cell_offset + g.halo.x * g.halo.y * g.halo.z + 1);
+  auto* index = reinterpret_cast<std::uint32_t*>(Body::has_extra ? extra + room.halo + 4 : extra);
+  auto* cell_offset = index + d.index_bytes() / 4;
+  unsigned char* work = memory + d.halo_bytes<Body>();
   const TileBlock block(s, blockIdx.x);
   if (block.count == 0) return;
   const std::uint32_t total = block.lay_out(s, cell_offset);
   if (total > room.halo) {
-    if (threadIdx.x == 0) {
-      atomicMax(&room.words[1], total);
-      room.words[0] = 1;
-      *halt = 1;
-    }
+    if (threadIdx.x == 0) d.full(1, total);
     return;
   }
   block.for_each_place(s, cell_offset, [&](std::uint32_t k, std::uint32_t j) {
@@ -121,33 +154,40 @@ __global__ void __launch_bounds__(TileList::threads)
     const Real3 r = g.local(q, block.origin);
     staged[k] = {r.x, r.y, r.z, type_to_real(q.type)};
     if constexpr (Body::has_extra) extra[k] = body.extra(j);
-    if constexpr (Excluding) index[k] = j;
+    if (s.exclusion_begin) index[k] = j;
   });
   if (threadIdx.x < 4) staged[total + threadIdx.x] = {};  // may be read, is never used
   __syncthreads();
-  list += threadIdx.x;
-  const std::uint32_t stride = blockDim.x;
-  for (std::uint32_t m = threadIdx.x; m < block.count; m += stride) {
-    const std::uint32_t i = block.first + m;
-    const Position p = s.position[i];
-    const Real3 r = g.local(p, block.origin);
-    const std::uint32_t me = Excluding ? s.id[i] : 0;
-    const std::uint32_t found = find_neighbors<General>(
-        s, block, cell_offset, staged, i, p, r, s.metric.xx, list, stride, room.list,
-        [&](Real3 a, Real3 b) {
-          const Real3 d = g.template vector<General>(s.metric, a - b);
-          return dot(d, d);
-        },
-        [&](std::uint32_t place) { return Excluding && s.is_excluded(me, s.id[index[place]]); });
-    if (found + 4 > room.list) {
-      atomicMax(&room.words[2], found + 4);
-      room.words[0] = 1;
-      *halt = 1;
+
+  // Lists of this thread's particle: entry k is list[k · stride].
+  const int log2_lanes = Sorted ? 0 : d.log2_lanes, lanes = 1 << log2_lanes;
+  const std::uint32_t per_unit = 32u >> log2_lanes;
+  const std::uint32_t m = (threadIdx.x & 31) >> log2_lanes, sub = threadIdx.x & (lanes - 1);
+  const UnitScratch scratch(work + threadIdx.x / 32 * unit_scratch_bytes(int(per_unit), room.list),
+                            int(per_unit), room.list);
+  const std::uint32_t stride = Sorted ? blockDim.x : 1;
+  std::uint16_t* list =
+      Sorted ? reinterpret_cast<std::uint16_t*>(work) + threadIdx.x : scratch.list + m * room.list;
+  const UnitSearch<General, false> find{s,     block, cell_offset, staged,
+                                        index, total, scratch,     log2_lanes};
+  for (std::uint32_t first = threadIdx.x / 32 * per_unit; first < block.count;
+       first += blockDim.x / 32 * per_unit) {
+    const bool present = first + m < block.count;
+    const std::int64_t i = block.first + first + (present ? m : 0);
+    std::uint32_t found;
+    if constexpr (Sorted)
+      found = find_in_rows(s, block, cell_offset, staged, i, list, stride, room.list);
+    else
+      found = find(first);
+    if (__any_sync(0xffffffffu, found > room.list)) {
+      if (found > room.list) d.full(2, found);
       continue;
     }
+    if (!present) found = 0;
     const auto own = body.own(i);
+    const Real3 r = g.local(s.position[i], block.origin);
     Real sum[Body::sums] = {};
-    for (std::uint32_t k = 0; k < found; ++k) {
+    for (std::uint32_t k = sub; k < found; k += lanes) {
       const std::uint32_t place = list[k * stride];
       const Real4 q = staged[place];
       Real term[Body::sums];
@@ -155,37 +195,40 @@ __global__ void __launch_bounds__(TileList::threads)
                 Body::has_extra ? extra[place] : Real4{}, true, term);
       for (int c = 0; c < Body::sums; ++c) sum[c] += term[c];
     }
-    body.store(i, sum);
+    for (int step = lanes / 2; step > 0; step /= 2)
+      for (int c = 0; c < Body::sums; ++c) sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], step);
+    if (present && sub == 0) body.store(i, sum);
+    __syncwarp();
   }
 }
 
-template <class Body, bool General, bool Excluding>
-void start_direct_loop(const Device& device, const char* name, const TileSearch& search,
-                       const TileRoom& room, int threads, const Body& body) {
-  const TileGeometry& g = search.geometry;
+template <class Body, bool General, bool Sorted>
+void start_direct_loop(const Device& device, const char* name, const DirectLoop& d, int threads,
+                       const Body& body) {
   const std::size_t shared =
-      (room.halo + 4) * sizeof(Real4) + (Body::has_extra ? room.halo * sizeof(Real4) : 0) +
-      (Excluding ? room.halo * sizeof(std::uint32_t) : 0) +
-      std::size_t(g.halo.x * g.halo.y * g.halo.z + 1) * sizeof(std::uint32_t) +
-      std::size_t(room.list) * std::size_t(threads) * sizeof(std::uint16_t);
+      d.halo_bytes<Body>() +
+      (Sorted ? std::size_t(d.room.list) * std::size_t(threads) * sizeof(std::uint16_t)
+              : std::size_t(threads / 32) * unit_scratch_bytes(32 >> d.log2_lanes, d.room.list));
   if (shared > 48 * 1024)
-    check_cuda(cudaFuncSetAttribute(direct_loop_kernel<Body, General, Excluding>,
+    check_cuda(cudaFuncSetAttribute(direct_loop_kernel<Body, General, Sorted>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
                name);
-  launch(device, name, dim3(unsigned(g.brick_count())), dim3(unsigned(threads)), shared,
-         direct_loop_kernel<Body, General, Excluding>, body, search, room, device.halt_word());
+  launch_early(device, name, dim3(unsigned(d.search.geometry.brick_count())),
+               dim3(unsigned(threads)), shared, direct_loop_kernel<Body, General, Sorted>, body, d);
 }
 
 template <class Body>
 void direct_loop(const Device& device, const char* name, const TileSearch& search,
-                 const TileRoom& room, int threads, const Body& body) {
-  const bool general = !search.geometry.orthogonal || search.geometry.wraps;
-  if (search.exclusion_begin)  // rarely without lists: one kernel serves all boxes
-    start_direct_loop<Body, true, true>(device, name, search, room, threads, body);
-  else if (general)
-    start_direct_loop<Body, true, false>(device, name, search, room, threads, body);
-  else
-    start_direct_loop<Body, false, false>(device, name, search, room, threads, body);
+                 const TileList& tiles, const Body& body) {
+  const DirectLoop d{search, tiles.room(), tiles.log2_lanes(), device.halt_word()};
+  const int threads = tiles.search_threads();
+  if constexpr (runs_in_every_step<Body>) {
+    if (d.sorted())
+      return start_direct_loop<Body, false, true>(device, name, d, tiles.single_threads(), body);
+    if (!search.general)
+      return start_direct_loop<Body, false, false>(device, name, d, threads, body);
+  }
+  start_direct_loop<Body, true, false>(device, name, d, threads, body);
 }
 
 #endif

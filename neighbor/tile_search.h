@@ -19,6 +19,7 @@ struct TileSearch {
   const std::uint32_t* id;
   const std::uint32_t* cell_start;
   const std::uint32_t *exclusion_begin, *excluded;  // by id
+  bool general;  // triclinic, or images taken per pair, or a halo of many reaches
 
   PERRIN_HD bool is_excluded(std::uint32_t me, std::uint32_t other) const {
     for (std::uint32_t k = exclusion_begin[me]; k < exclusion_begin[me + 1]; ++k)
@@ -117,15 +118,15 @@ struct TileBlock {
 };
 
 /// Lists the places of the neighbours of particle i: list[0], list[stride], …; returns how many
-/// there are, at most `most` - 4 of which are written. r: its coordinates in the units of `staged`,
-/// which has 4 places of room behind the last. distance2(r, q): in length². x_scale: length per
-/// unit of x. excluded(place): leave this one out.
-template <bool General, class Distance2, class Excluded>
-__device__ __forceinline__ std::uint32_t find_neighbors(
-    const TileSearch& s, const TileBlock& block, const std::uint32_t* cell_offset,
-    const Real4* staged, std::int64_t i, const Position& p, Real3 r, Real x_scale,
-    std::uint16_t* list, std::uint32_t stride, std::uint32_t most, const Distance2& distance2,
-    const Excluded& excluded) {
+/// there may be, of which none is missing if they are at most `most`. `staged` has 4 places of room
+/// behind the last. Orthogonal boxes without exclusions.
+__device__ __forceinline__ std::uint32_t find_in_rows(const TileSearch& s, const TileBlock& block,
+                                                      const std::uint32_t* cell_offset,
+                                                      const Real4* staged, std::int64_t i,
+                                                      std::uint16_t* list, std::uint32_t stride,
+                                                      std::uint32_t most) {
+  const Position p = s.position[i];
+  const Real3 r = s.geometry.local(p, block.origin);
   const TileGeometry& g = s.geometry;
   const Vec3<std::int32_t> cell{TileGeometry::along(p.x, g.cells.x),
                                 TileGeometry::along(p.y, g.cells.y),
@@ -135,6 +136,10 @@ __device__ __forceinline__ std::uint32_t find_neighbors(
   const std::uint32_t self = cell_offset[(own.z * g.halo.y + own.y) * g.halo.x + own.x] +
                              std::uint32_t(i) - s.cell_start[g.key(cell.x, cell.y, cell.z)];
   std::uint32_t found = 0;
+  const auto distance2 = [&](Real3 q) {
+    const Real3 d = s.geometry.template vector<false>(s.metric, r - q);
+    return dot(d, d);
+  };
   const auto row = [&](std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t k = begin; k < end; k += 4) {
       const bool room = found + 4 <= most;
@@ -144,10 +149,9 @@ __device__ __forceinline__ std::uint32_t find_neighbors(
       bool near[4];
 #pragma unroll
       for (std::uint32_t l = 0; l < 4; ++l)
-        near[l] = distance2(r, q[l].xyz()) < s.reach2 && k + l < end && k + l != self;
+        near[l] = distance2(q[l].xyz()) < s.reach2 && k + l < end && k + l != self;
 #pragma unroll
       for (std::uint32_t l = 0; l < 4; ++l) {
-        if (near[l]) near[l] = !excluded(k + l);
         // Every candidate is written behind the list; the list grows by those in reach.
         if (room) *list = std::uint16_t(k + l);
         if (near[l]) ++found, list += stride;
@@ -162,17 +166,9 @@ __device__ __forceinline__ std::uint32_t find_neighbors(
   };
   const std::int32_t x0 = low(0), x1 = high(0), y0 = low(1), y1 = high(1), z0 = low(2),
                      z1 = high(2);
-  if constexpr (General) {
-    for (std::int32_t z = z0; z <= z1; ++z)
-      for (std::int32_t y = y0; y <= y1; ++y) {
-        const std::uint32_t* starts = cell_offset + (z * g.halo.y + y) * g.halo.x;
-        row(starts[x0], starts[x1 + 1]);
-      }
-    return found;
-  }
-  // Orthogonal: what the distance to the row leaves of the reach decides how long it must be.
+  // What the distance to the row leaves of the reach decides how long it must be.
   const Real to_unit = Real(1.0 / 4294967296.0), per_cell = Real(1) / s.cell.x;
-  const Real per_unit = Real(1) / x_scale;
+  const Real per_unit = Real(1) / s.metric.xx;
   const Real in_x = Real(p.x * std::uint32_t(g.cells.x)) * to_unit;  // the low word: the fraction
   const Real in_y = Real(p.y * std::uint32_t(g.cells.y)) * to_unit * s.cell.y;
   const Real in_z = Real(p.z * std::uint32_t(g.cells.z)) * to_unit * s.cell.z;
@@ -192,15 +188,13 @@ __device__ __forceinline__ std::uint32_t find_neighbors(
       const std::int32_t to = own.x + std::int32_t(floorf(float(in_x + chord * per_cell)));
       const std::uint32_t* starts = cell_offset + (z * g.halo.y + y) * g.halo.x;
       std::uint32_t begin = starts[x0 > from ? x0 : from], end = starts[(x1 < to ? x1 : to) + 1];
-      if (g.sorted) {
-        const Real first = r.x - chord * per_unit, last = r.x + chord * per_unit;
-        while (begin < end && staged[begin].x < first) ++begin;
-        while (begin < end && staged[end - 1].x > last) --end;
-      }
+      const Real first = r.x - chord * per_unit, last = r.x + chord * per_unit;
+      while (begin < end && staged[begin].x < first) ++begin;
+      while (begin < end && staged[end - 1].x > last) --end;
       row(begin, end);
     }
   }
-  return found;
+  return found + 4 > most ? found + 4 : found;  // the last four are written ahead
 }
 
 }  // namespace detail

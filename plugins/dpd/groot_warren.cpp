@@ -18,6 +18,7 @@ struct DriftAndGuess {
   Metric metric;
   FaultSink faults;
   Real4* half;
+  MoveCheck check;
   Real dt, lambda, limit;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -25,7 +26,7 @@ struct DriftAndGuess {
     const Real4 middle = kicked(v, f, Real(0.5) * dt);
     half[particles.id[i]] = middle;
     particles.velocity[i] = kicked(v, f, lambda * dt);
-    drift(particles, metric, faults, i, dt * middle.xyz(), limit);
+    drift(particles, metric, faults, i, dt * middle.xyz(), limit, check);
   }
 };
 
@@ -54,16 +55,16 @@ void GrootWarren::begin(Simulation& simulation) {
 }
 
 void GrootWarren::step(Simulation& simulation) {
-  const ParticleView p = simulation.particles.view();
+  Particles& p = simulation.particles;
   const Real dt = Real(settings_.timestep);
-  for_each(
-      simulation.device(), "drift and guess", p.n,
-      DriftAndGuess{p, simulation.particles.box.metric(), simulation.fault_sink(), half_.data(), dt,
-                    Real(settings_.lambda), Real(simulation.max_displacement())});
-  simulation.update_neighbors();
+  for_each(simulation.device(), "drift and guess", p.size(),
+           DriftAndGuess{p.view(), p.box.metric(), simulation.fault_sink(), half_.data(),
+                         simulation.check_moves(), dt, Real(settings_.lambda),
+                         Real(simulation.max_displacement())});
+  simulation.update_neighbors(true);
   simulation.compute_forces();
-  for_each(simulation.device(), "second half kick", p.n,
-           SecondHalf{p, simulation.fault_sink(), half_.data(), dt});
+  for_each(simulation.device(), "second half kick", p.size(),
+           SecondHalf{p.view(), simulation.fault_sink(), half_.data(), dt});
 }
 
 void register_groot_warren(Registry& registry) {

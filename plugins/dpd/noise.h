@@ -12,6 +12,7 @@ template <class G>
 struct DefaultKeys {
   RunKey key;
   explicit DefaultKeys(std::uint64_t seed) : key(Purpose::dpd, seed) {}
+  PERRIN_HD explicit DefaultKeys(const RunKey& k) : key(k) {}
   PERRIN_HD G generator(std::uint64_t step, std::uint32_t a, std::uint32_t b) const {
     return keyed_pair<G>(key, step, a, b);
   }
@@ -22,6 +23,7 @@ template <class G>
 struct PaperKeys {
   PhillipsKey key;
   explicit PaperKeys(std::uint64_t seed) : key(std::uint32_t(seed)) {}
+  PERRIN_HD explicit PaperKeys(const PhillipsKey& k) : key(k) {}
   PERRIN_HD G generator(std::uint64_t step, std::uint32_t a, std::uint32_t b) const {
     if constexpr (std::is_same_v<G, Saru>) {
       return phillips_pair(key, step, a, b);
@@ -49,15 +51,46 @@ struct UniformNoise {
   }
 };
 
-/// Uniform or normal, as a flag says: for the generators that are there to be compared.
-template <class Keys>
+enum class Generator { saru, tea, sarutea, philox };
+
+/// How the noise is made.
+struct NoiseChoice {
+  Generator generator = Generator::saru;
+  bool paper_keys = false, normal = false;
+};
+
+/// Whatever was chosen, decided as it runs: for what is there to be compared. The paper has no key
+/// for Philox.
 struct AnyNoise {
-  Keys keys;
-  bool normal;
-  PERRIN_HD Real operator()(std::uint64_t step, std::uint32_t a, std::uint32_t b) const {
-    auto g = keys.generator(step, a, b);
-    if (normal) return g.template normal<Real>();
+  NoiseChoice choice;
+  RunKey key;
+  PhillipsKey paper_key;
+
+  AnyNoise(const NoiseChoice& c, std::uint64_t seed)
+      : choice(c), key(Purpose::dpd, seed), paper_key(std::uint32_t(seed)) {}
+
+  template <class G>
+  PERRIN_HD Real draw(G g) const {
+    if (choice.normal) return g.template normal<Real>();
     return Real(1.7320508075688772) * g.template symmetric<Real>();
+  }
+  template <class G>
+  PERRIN_HD Real draw(std::uint64_t step, std::uint32_t a, std::uint32_t b) const {
+    if constexpr (!std::is_same_v<G, Philox>)
+      if (choice.paper_keys) return draw(PaperKeys<G>(paper_key).generator(step, a, b));
+    return draw(DefaultKeys<G>(key).generator(step, a, b));
+  }
+  PERRIN_HD Real operator()(std::uint64_t step, std::uint32_t a, std::uint32_t b) const {
+    switch (choice.generator) {
+      case Generator::saru:
+        return draw<Saru>(step, a, b);
+      case Generator::tea:
+        return draw<Tea>(step, a, b);
+      case Generator::sarutea:
+        return draw<SaruTea>(step, a, b);
+      default:
+        return draw<Philox>(step, a, b);
+    }
   }
 };
 

@@ -3,17 +3,10 @@
 
 #include <string>
 
+#include "noise.h"
 #include "pair_body.h"
 
 namespace perrin::dpd {
-
-enum class Generator { saru, tea, sarutea, philox };
-
-/// How the noise is made.
-struct NoiseChoice {
-  Generator generator = Generator::saru;
-  bool paper_keys = false, normal = false;
-};
 
 template <class C>
 struct PairRun {

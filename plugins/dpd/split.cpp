@@ -12,6 +12,7 @@ struct KickAndDrift {
   Metric metric;
   FaultSink faults;
   Real4* before;
+  MoveCheck check;
   Real dt, limit;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -21,7 +22,7 @@ struct KickAndDrift {
     v.x += s * f.x, v.y += s * f.y, v.z += s * f.z;
     particles.velocity[i] = v;
     before[particles.id[i]] = f;
-    drift(particles, metric, faults, i, dt * v.xyz(), limit);
+    drift(particles, metric, faults, i, dt * v.xyz(), limit, check);
   }
 };
 
@@ -66,15 +67,15 @@ void Split::begin(Simulation& simulation) {
 
 void Split::step(Simulation& simulation) {
   const Device& device = simulation.device();
-  const ParticleView p = simulation.particles.view();
+  Particles& p = simulation.particles;
   const Real dt = Real(dt_);
-  for_each(device, "half kick and drift", p.n,
-           KickAndDrift{p, simulation.particles.box.metric(), simulation.fault_sink(),
-                        before_.data(), dt, Real(simulation.max_displacement())});
-  simulation.update_neighbors();
+  for_each(device, "half kick and drift", p.size(),
+           KickAndDrift{p.view(), p.box.metric(), simulation.fault_sink(), before_.data(),
+                        simulation.check_moves(), dt, Real(simulation.max_displacement())});
+  simulation.update_neighbors(true);
   simulation.compute_forces();
-  for_each(device, "half kick", p.n,
-           KickAndShift{p, simulation.fault_sink(), before_.data(), shift_.data(), dt,
+  for_each(device, "half kick", p.size(),
+           KickAndShift{p.view(), simulation.fault_sink(), before_.data(), shift_.data(), dt,
                         Real(correction_)});
   for (PairBath* bath : baths_) bath->update_velocities(simulation, shift_.data());
 }

@@ -132,10 +132,12 @@ Result measure(const Options& options, const System& system, const Configuration
     all.emplace_back();
     all.back().skin = skin;
   }
-  if (options.device.is_cuda()) {
-    all.emplace_back();
-    all.back().traversal = "cells";
-  }
+  if (options.device.is_cuda())
+    for (const bool sorted : {true, false}) {
+      all.emplace_back();
+      all.back().traversal = "cells";
+      all.back().interaction_sorting = sorted;
+    }
   for (const NeighborSettings& neighbors : all) {
     const auto s = make(options, system, c, thermostat, neighbors);
     s->prepare(integrator);
@@ -158,24 +160,26 @@ Result measure(const Options& options, const System& system, const Configuration
 void print(const Options& options, const System& system, const char* integrator, double dt,
            const Result& r, double baseline) {
   const std::size_t n = system.configuration.position.size();
-  nlohmann::json line = {{"subject", "dpd"},
-                         {"system", system.name},
-                         {"size", n},
-                         {"device", options.device.description()},
-                         {"integrator", integrator},
-                         {"timestep", dt},
-                         {"time_s", r.time},
-                         {"rate", 1 / r.time},
-                         {"rate_unit", "steps/s"},
-                         {"particle_steps_per_s", double(n) / r.time},
-                         {"temperature", r.temperature},
-                         {"traversal", r.neighbors.traversal},
-                         {"skin", r.neighbors.skin},
-                         {"steps_per_build", r.steps_per_build},
-                         {"entries_per_particle", r.entries},
-                         {"baseline", "the same with conservative forces alone"},
-                         {"baseline_rate", 1 / baseline},
-                         {"ratio", baseline / r.time}};
+  nlohmann::json line = {
+      {"subject", "dpd"},
+      {"system", system.name},
+      {"size", n},
+      {"device", options.device.description()},
+      {"integrator", integrator},
+      {"timestep", dt},
+      {"time_s", r.time},
+      {"rate", 1 / r.time},
+      {"rate_unit", "steps/s"},
+      {"particle_steps_per_s", double(n) / r.time},
+      {"temperature", r.temperature},
+      {"traversal", r.neighbors.traversal},
+      {"skin", r.neighbors.skin},
+      {"interaction_sorting", r.neighbors.traversal == "cells" && r.neighbors.interaction_sorting},
+      {"steps_per_build", r.steps_per_build},
+      {"entries_per_particle", r.entries},
+      {"baseline", "the same with conservative forces alone"},
+      {"baseline_rate", 1 / baseline},
+      {"ratio", baseline / r.time}};
   for (const auto& [program, rate] : references(system.name, n, dt))
     line["reference_steps_per_s_h200"][program] = rate;
   print_line(line);

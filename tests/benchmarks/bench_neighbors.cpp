@@ -16,14 +16,14 @@ int neighbors(const Options& options) {
   if (sizes.empty()) sizes = {cuda ? 256000 : 32000};
   struct Way {
     const char* traversal;
-    bool sorted;
+    bool sorted, reorder = true;
   };
-  const std::vector<Way> ways = cuda ? std::vector<Way>{{"rows", true},
-                                                        {"verlet", true},
+  const std::vector<Way> ways = cuda ? std::vector<Way>{{"rows", false},
+                                                        {"rows", false, false},
                                                         {"verlet", false},
                                                         {"cells", true},
                                                         {"cells", false}}
-                                     : std::vector<Way>{{"rows", true}, {"clusters", true}};
+                                     : std::vector<Way>{{"rows", false}, {"clusters", false}};
   for (const long size : sizes)
     for (const double density : {0.1, 0.4, 0.8442})
       for (const double temperature : {0.9, 4.0}) {
@@ -43,6 +43,7 @@ int neighbors(const Options& options) {
           NeighborSettings settings;
           settings.traversal = way.traversal;
           settings.interaction_sorting = way.sorted;
+          settings.reorder = way.reorder;
           Simulation s(options.device, start, lennard_jones<PlainCut>(options.device, 2.5), 0,
                        settings);
           integrator.begin(s);
@@ -62,6 +63,7 @@ int neighbors(const Options& options) {
                       {"temperature", s.temperature()},
                       {"traversal", way.traversal},
                       {"interaction_sorting", way.sorted},
+                      {"reorder", way.reorder},
                       {"time_s", time},
                       {"rate", 1 / time},
                       {"rate_unit", "steps/s"},

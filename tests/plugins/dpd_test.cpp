@@ -116,8 +116,7 @@ TEST_P(DpdTest, NoiseOfTea) { check_default<Tea>(device()); }
 TEST_P(DpdTest, NoiseOfSaruTea) { check_default<SaruTea>(device()); }
 TEST_P(DpdTest, NoiseOfPhilox) { check_default<Philox>(device()); }
 TEST_P(DpdTest, NormalNoise) {
-  const AnyNoise<DefaultKeys<Saru>> normal{DefaultKeys<Saru>(5), true};
-  const AnyNoise<DefaultKeys<Saru>> next{DefaultKeys<Saru>(6), true};
+  const AnyNoise normal({Generator::saru, false, true}, 5), next({Generator::saru, false, true}, 6);
   check_noise(device(), normal, &next, 3);
 }
 TEST_P(DpdTest, NoiseOfThePapersKeys) {
