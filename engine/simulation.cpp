@@ -115,6 +115,9 @@ std::string Simulation::neighbor_report() const {
   if (!neighbors) return {};
   std::string text = neighbors->traversal();
   if (!neighbors->direct()) text += fmt::format(", skin {:.4g}", neighbors->skin());
+  if (const TileList* tiles = neighbors->tiles(); tiles && !neighbors->direct())
+    text += fmt::format(", {} lanes", 1 << tiles->log2_lanes());
+  if (neighbors->direct() && !neighbors->search().geometry.sorted) text += " unsorted";
   return tuner_ ? text + "; auto: " + tuner_->report() : text;
 }
 
@@ -396,7 +399,7 @@ void Simulation::state(Archive& a) {
   a("forces_valid", forces_valid_);
   a("force_timestep", timestep_);
   a("friction_in_forces", friction_in_forces_);
-  if (neighbors) neighbors->state(a);
+  if (neighbors && !neighbors->state(a)) forces_valid_ = false;
   for_each(device(), "running step", steps_per_recording, SetStep{device_step_.data(), step_});
   totals_valid_ = false;
 }

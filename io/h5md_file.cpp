@@ -128,6 +128,29 @@ void make_clock(const Node& group, const Units& units) {
   set_unit(Series::make(group, "time", H5T_IEEE_F64LE, {}, scalar_chunk).node(), units.time);
 }
 
+// parameters/perrin/neighbors is known at the end only, and nothing can be made in a file that is
+// open for appending, nor can text of variable length change: room for so many characters.
+constexpr std::size_t neighbors_room = 1024;
+
+struct NeighborsText {
+  explicit NeighborsText(const std::string& report) : type(H5Tcopy(H5T_C_S1)) {
+    H5Tset_size(type, neighbors_room);
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    std::memcpy(text, report.data(), std::min(neighbors_room, report.size()));
+  }
+  Hid type;
+  char text[neighbors_room] = {};
+};
+
+void rewrite_neighbors(const File& file, const std::string& report) {
+  const std::string path = "parameters/perrin/neighbors";
+  if (!file.root().has(path)) return;  // an older version made the file
+  const NeighborsText t(report);
+  const Node node = file.root().open(path);
+  node.rewrite(t.type, t.text);
+  if (H5Dflush(node.id()) < 0) node.fail("cannot write");
+}
+
 /// Refuses a file that does not hold what the checkpoint says.
 void check_steps(const Node& root, const std::string& path, std::int64_t rows,
                  std::int64_t last_step) {
@@ -199,6 +222,8 @@ void write_run_record(const Node& root, const JobRecord& record, const Units& un
   own.write("seed", {}, &record.seed);
   const double seconds = 0;
   own.write("wall_time", {}, &seconds).attribute("unit", "s");
+  const NeighborsText neighbors("");
+  own.write("neighbors", neighbors.type, {}, neighbors.text);
 }
 
 void H5mdWriter::create(const std::string& path, const Configuration& c, const H5mdLayout& layout,
@@ -311,6 +336,8 @@ void H5mdWriter::append(const H5mdFrame& frame) {
   wall_time_.rewrite(H5T_NATIVE_DOUBLE, &seconds);
 }
 
+void H5mdWriter::write_neighbors(const std::string& report) { rewrite_neighbors(file_, report); }
+
 void H5mdWriter::close() {
   for (Series* series :
        {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_, &position_})
@@ -397,6 +424,10 @@ void ObservablesWriter::append(std::int64_t step, double time, const std::vector
     flush();
     flushed_ = now;
   }
+}
+
+void ObservablesWriter::write_neighbors(const std::string& report) {
+  rewrite_neighbors(file_, report);
 }
 
 void ObservablesWriter::flush() {

@@ -56,6 +56,8 @@ class H5mdWriter {
   explicit H5mdWriter(const std::string& path);
   std::int64_t frames() const { return position_.size(); }
   void append(const H5mdFrame& frame);
+  /// How pairs are found and why, as known by now: Simulation::neighbor_report().
+  void write_neighbors(const std::string& report);
   void flush_to_disk() { file_.flush(true); }
   void close();
 
@@ -84,6 +86,7 @@ class ObservablesWriter {
   ObservablesWriter(const std::string& path, const std::vector<ObservableColumn>& columns);
   /// Values of all columns one after another.
   void append(std::int64_t step, double time, const std::vector<double>& values);
+  void write_neighbors(const std::string& report);
   void flush();
   void flush_to_disk() { file_.flush(true); }
   void close();

@@ -67,7 +67,7 @@ Thermo::~Thermo() {
   }
 }
 
-void Thermo::begin(Simulation&, bool resumed) {
+void Thermo::begin(Simulation& simulation, bool resumed) {
   printed_ = 0;
   if (file_ || path_.empty()) return;
   const std::string path = path_.string();
@@ -77,6 +77,7 @@ void Thermo::begin(Simulation&, bool resumed) {
     else
       io::ObservablesWriter::create(path, abouts_, record_, units_, overwrite_);
     file_ = std::make_shared<io::ObservablesWriter>(path, abouts_);
+    file_->write_neighbors(simulation.neighbor_report());
   });
 }
 
@@ -131,8 +132,12 @@ void Thermo::print(std::int64_t step, double time, const Row& row) {
   control_->print_line(line);
 }
 
-void Thermo::end(Simulation&) {
-  if (file_) io::writer().push([file = file_] { file->flush(); });
+void Thermo::end(Simulation& simulation) {
+  if (file_)
+    io::writer().push([file = file_, report = simulation.neighbor_report()] {
+      file->flush();
+      file->write_neighbors(report);
+    });
   io::writer().flush_and_wait();
 }
 

@@ -49,6 +49,14 @@ void Trajectory::begin(Simulation& simulation, bool resumed) {
       io::H5mdWriter::create(path, configuration, layout_, record_, units_, overwrite_);
     file_ = std::make_shared<io::H5mdWriter>(path);
   });
+  tell_neighbors(simulation);
+}
+
+void Trajectory::tell_neighbors(const Simulation& simulation) {
+  std::string report = simulation.neighbor_report();
+  if (report == neighbors_) return;
+  io::writer().push([file = file_, report] { file->write_neighbors(report); });
+  neighbors_ = std::move(report);
 }
 
 void Trajectory::observe(Simulation& simulation) {
@@ -60,11 +68,15 @@ void Trajectory::observe(Simulation& simulation) {
   const std::size_t bytes = 4 * (frame.position.size() + frame.velocity.size() +
                                  frame.force.size() + frame.image.size() + frame.species.size());
   io::writer().push([file = file_, frame = std::move(frame)] { file->append(frame); }, bytes);
+  tell_neighbors(simulation);
   last_step_ = step;
   ++frames_;
 }
 
-void Trajectory::end(Simulation&) { io::writer().flush_and_wait(); }
+void Trajectory::end(Simulation& simulation) {
+  if (file_) tell_neighbors(simulation);
+  io::writer().flush_and_wait();
+}
 
 void Trajectory::state(Archive& archive) {
   if (archive.is_saving() && file_) {

@@ -42,6 +42,8 @@ class Trajectory : public Observer {
   void state(Archive& archive) override;
 
  private:
+  void tell_neighbors(const Simulation& simulation);
+
   TrajectorySettings settings_;
   std::filesystem::path path_;
   JobRecord record_;
@@ -50,6 +52,7 @@ class Trajectory : public Observer {
   io::H5mdLayout layout_;
   std::int64_t frames_ = 0, last_step_ = -1;
   std::unique_ptr<io::FrameGather> gather_;
+  std::string neighbors_;                 // what the file says of them
   std::shared_ptr<io::H5mdWriter> file_;  // touched on the writer's thread alone
 };
 

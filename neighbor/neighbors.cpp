@@ -235,11 +235,16 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
   reorder_ = settings.reorder;
   if (!reorder_ && (!gpu || wanted != "rows"))
     throw UserError("neighbors.reorder: false is for the traversal \"rows\" on a GPU only");
+  if (gpu && wanted != "rows" && settings.lanes != 0 && settings.lanes != 4 && settings.lanes != 8)
+    throw UserError(
+        fmt::format("neighbors.lanes: expected 4 or 8, or 0, got {}; other powers of "
+                    "two are for the traversal \"rows\"",
+                    settings.lanes));
   direct_ = wanted == "cells";
   if (direct_) skin_ = 0;
   if (gpu && wanted != "rows")
     tiles_ = std::make_unique<TileList>(particles_, range_ + skin_, !direct_,
-                                        settings.interaction_sorting && direct_);
+                                        settings.interaction_sorting && direct_, settings.lanes);
   if (tiles_ && tiles_->fits())
     cell_sort_ = CellSort(device, n, tiles_->geometry().cell_count());
   else if (!gpu && wanted != "rows")
@@ -491,13 +496,19 @@ double Neighbors::mean_entries() const {
          double(std::max<std::int64_t>(n, 1));
 }
 
-void Neighbors::state(Archive& a) {
+bool Neighbors::state(Archive& a) {
   Archive::Scope scope(a, "neighbors");
-  a("skin", skin_);
+  double skin = skin_;
+  a("skin", skin);
   a("builds", builds_);
   a("flags", flags_);
   a("reference", reference_);
-  if (a.is_saving() || builds() == 0 || direct_) return;
+  if (a.is_saving()) return true;
+  if (skin != skin_) {  // "auto" chose it, or the settings have been changed
+    invalidate();
+    return false;
+  }
+  if (builds() == 0 || direct_) return true;
   // The list itself is not stored: it follows from where particles were when it was built.
   if (!tiles_ && !clusters_) choose_grid();
   const auto flags = flags_.to_host();
@@ -511,6 +522,7 @@ void Neighbors::state(Archive& a) {
   flags_.assign(flags);
   builds_.assign(count);
   ++version_;
+  return true;
 }
 
 }  // namespace perrin

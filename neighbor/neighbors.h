@@ -50,7 +50,8 @@ void describe(D& d, NeighborSettings& s) {
       "keep particles that are near in space near in memory; false, with rows on a GPU only, "
       "is there to see what that is worth");
   d.optional("lanes", s.lanes, Between{0, 32},
-             "threads that share one particle on a GPU, a power of two; 0: chosen by Perrin");
+             "threads that share one particle on a GPU: 4 or 8, with rows any power of two; 0: "
+             "chosen by Perrin");
 }
 
 /// The list as a kernel sees it: entry m of particle i, m < count[i], is entries[slot(i, m)].
@@ -111,7 +112,8 @@ class Neighbors {
   /// Changes when device addresses do: recorded steps are then void.
   std::int64_t version() const { return version_; }
 
-  void state(Archive& archive);
+  /// False: what was saved is for another skin; all begins anew, and forces are void.
+  bool state(Archive& archive);
 
  private:
   struct Grid;

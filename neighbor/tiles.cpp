@@ -236,7 +236,7 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
 
 }  // namespace
 
-TileList::TileList(const Particles& particles, double reach, bool lists, bool sorted)
+TileList::TileList(const Particles& particles, double reach, bool lists, bool sorted, int lanes)
     : particles_(particles),
       reach_(reach * (1 + 1e-4)),
       lists_(lists) {  // the grid of coordinates rounds
@@ -248,6 +248,7 @@ TileList::TileList(const Particles& particles, double reach, bool lists, bool so
   // Short rows for few particles: the lists of a small system are a matter of latency.
   while (log2_lanes_ < 3 && n * double(1 << log2_lanes_) < device.multiprocessors() * 256.0)
     ++log2_lanes_;
+  if (lanes == 4 || lanes == 8) log2_lanes_ = lanes == 8 ? 3 : 2;
   const double cells = double(geometry_.cell_count());
   const double halo = n / cells * geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;
   halo_capacity_ = std::uint32_t(std::min(1.25 * halo + 64, n) + 31) / 32 * 32;

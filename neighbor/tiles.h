@@ -75,8 +75,8 @@ struct TileRoom {
 class TileList {
  public:
   /// Chooses cells and bricks for lists of length `reach`. Without `lists` it is there for direct
-  /// searches only (detail::direct_loop()).
-  TileList(const Particles& particles, double reach, bool lists, bool sorted = true);
+  /// searches only (detail::direct_loop()). `lanes`: 4 or 8 threads share a particle; else chosen.
+  TileList(const Particles& particles, double reach, bool lists, bool sorted = true, int lanes = 0);
 
   const TileGeometry& geometry() const { return geometry_; }
   TileView view() const;

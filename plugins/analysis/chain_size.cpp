@@ -86,7 +86,7 @@ ChainSize::ChainSize(const ChainSizeSettings& settings, Setup& setup)
   sizes_ = {setup.device(), molecules_};
 }
 
-void ChainSize::begin(Simulation&, bool resumed) { file_.begin(resumed); }
+void ChainSize::begin(Simulation& simulation, bool resumed) { file_.begin(simulation, resumed); }
 
 void ChainSize::observe(Simulation& s) {
   for_each(s.device(), "chain sizes", molecules_,
@@ -101,7 +101,7 @@ void ChainSize::observe(Simulation& s) {
                {gyration2 / double(molecules_), linear_ > 0 ? end2 / double(linear_) : 0.0});
 }
 
-void ChainSize::end(Simulation&) { file_.end(); }
+void ChainSize::end(Simulation& simulation) { file_.end(simulation); }
 
 void ChainSize::state(Archive& archive) { file_.state(archive); }
 

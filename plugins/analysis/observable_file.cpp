@@ -24,7 +24,8 @@ ObservableFile::~ObservableFile() {
   }
 }
 
-void ObservableFile::begin(bool resumed, const std::function<void(const io::Node&)>& constants) {
+void ObservableFile::begin(const Simulation& simulation, bool resumed,
+                           const std::function<void(const io::Node&)>& constants) {
   if (file_) return;
   const std::string path = path_.string();
   io::writer().call([&] {
@@ -39,6 +40,7 @@ void ObservableFile::begin(bool resumed, const std::function<void(const io::Node
       }
     }
     file_ = std::make_shared<io::ObservablesWriter>(path, columns_);
+    file_->write_neighbors(simulation.neighbor_report());
   });
 }
 
@@ -52,8 +54,12 @@ void ObservableFile::append(std::int64_t step, double time, std::vector<double> 
   ++rows_;
 }
 
-void ObservableFile::end() {
-  if (file_) io::writer().push([file = file_] { file->flush(); });
+void ObservableFile::end(const Simulation& simulation) {
+  if (file_)
+    io::writer().push([file = file_, report = simulation.neighbor_report()] {
+      file->flush();
+      file->write_neighbors(report);
+    });
   io::writer().flush_and_wait();
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/archive.h"
 #include "engine/setup.h"
+#include "engine/simulation.h"
 #include "io/h5md_file.h"
 
 namespace perrin::analysis {
@@ -19,10 +20,11 @@ class ObservableFile {
   ObservableFile(const std::string& name, std::vector<io::ObservableColumn> columns, Setup& setup);
   ~ObservableFile();
   /// `constants` may add what does not change, once, when the file is made.
-  void begin(bool resumed, const std::function<void(const io::Node& root)>& constants = {});
+  void begin(const Simulation& simulation, bool resumed,
+             const std::function<void(const io::Node& root)>& constants = {});
   /// Values of all columns one after another. Rows that were written for this step are not again.
   void append(std::int64_t step, double time, std::vector<double> row);
-  void end();
+  void end(const Simulation& simulation);
   void state(Archive& archive);
 
  private:

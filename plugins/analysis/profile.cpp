@@ -85,7 +85,7 @@ Profile::Profile(const ProfileSettings& settings, Setup& setup)
   if (dimension_ == 2 && axis_ == 2) setup.error("axis", "is z in two dimensions");
 }
 
-void Profile::begin(Simulation&, bool resumed) { file_.begin(resumed); }
+void Profile::begin(Simulation& simulation, bool resumed) { file_.begin(simulation, resumed); }
 
 void Profile::observe(Simulation& s) {
   const auto step = std::int64_t(s.step());
@@ -121,7 +121,7 @@ void Profile::write_row(Simulation& s) {
   samples_ = 0;
 }
 
-void Profile::end(Simulation&) { file_.end(); }
+void Profile::end(Simulation& simulation) { file_.end(simulation); }
 
 void Profile::state(Archive& archive) {
   file_.state(archive);

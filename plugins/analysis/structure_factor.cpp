@@ -121,8 +121,8 @@ StructureFactor::StructureFactor(const StructureFactorSettings& settings, Setup&
   sum_ = {setup.device(), std::int64_t(numbers.size())};
 }
 
-void StructureFactor::begin(Simulation&, bool resumed) {
-  file_.begin(resumed, [this](const io::Node& root) {
+void StructureFactor::begin(Simulation& simulation, bool resumed) {
+  file_.begin(simulation, resumed, [this](const io::Node& root) {
     const hsize_t n = wave_numbers_.size();
     root.write("parameters/perrin/wave_numbers", {n, 3}, wave_numbers_.front().data());
     root.write("parameters/perrin/wave_vectors", {n, 3}, wave_vectors_.data());
@@ -148,7 +148,7 @@ void StructureFactor::observe(Simulation& s) {
   samples_ = 0;
 }
 
-void StructureFactor::end(Simulation&) { file_.end(); }
+void StructureFactor::end(Simulation& simulation) { file_.end(simulation); }
 
 void StructureFactor::state(Archive& archive) {
   file_.state(archive);

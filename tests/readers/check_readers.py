@@ -117,6 +117,19 @@ with h5py.File(thermo, "r") as f:
 for name in (trajectory, thermo):
     run("h5dump", "-H", name)
 
+# What the run found out about neighbours, in all of its files.
+lennard_jones = [{"type": "lennard_jones", "cutoff": 2.5, "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}]
+for name in job("auto", {"type": "lattice", "density": 0.8, "particles": 864},
+                {"neighbors": {"traversal": "auto"},
+                 "stages": [{"type": "md", "steps": 2000,
+                             "integrator": {"type": "velocity_verlet", "timestep": 0.002}}]},
+                lennard_jones):
+    with h5py.File(name, "r") as f:
+        report = f["parameters/perrin/neighbors"][()].decode()
+        assert "skin" in report and "; auto: " in report and "tried clusters" in report, report
+with h5py.File(thermo, "r") as f:
+    assert f["parameters/perrin/neighbors"][()] == b""  # no forces
+
 # Chains: bonds for VMD and in the H5MD way.
 trajectory, _ = job("chains", {"type": "chains", "chains": 5, "pattern": "A3B4", "density": 0.05,
                                "min_distance": 0.8},

@@ -1,4 +1,5 @@
 // Output files: killed writers, full disks, resumed runs, and what the observers put into them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -95,6 +96,13 @@ std::int64_t check_frames(const std::string& path, std::size_t n) {
   });
 }
 
+/// A long text that is known by its frame.
+std::string neighbors_of(std::int64_t k) {
+  std::string text;
+  while (text.size() < 900) text += fmt::format("clusters, skin {}; ", k);
+  return text;
+}
+
 TEST(Killed, FilesOpenAndHoldEveryFlushedFrame) {
   const Folder folder;
   constexpr std::size_t n = 150;
@@ -115,6 +123,7 @@ TEST(Killed, FilesOpenAndHoldEveryFlushedFrame) {
       io::H5mdWriter writer(path);
       for (std::int64_t k = 0;; ++k) {
         writer.append(frame_of(k, n));
+        writer.write_neighbors(neighbors_of(k));
         *done = k + 1;
       }
     }
@@ -127,6 +136,11 @@ TEST(Killed, FilesOpenAndHoldEveryFlushedFrame) {
     const std::int64_t flushed = *done, found = check_frames(path, n);
     EXPECT_GE(found, flushed);
     EXPECT_LE(found, flushed + 1);
+    const std::string neighbors = io::writer().get([&] {
+      return io::File::read(path).root().open("parameters/perrin/neighbors").read_text();
+    });
+    EXPECT_TRUE(neighbors == neighbors_of(flushed - 1) || neighbors == neighbors_of(flushed))
+        << neighbors << flushed;
     // And it can be continued.
     io::writer().call([&] {
       io::H5mdWriter::trim(path, flushed, 100 * (flushed - 1));

@@ -3,6 +3,8 @@
 #include "neighbor/tuner.h"
 
 #include <cmath>
+#include <memory>
+#include <tuple>
 
 #include "engine/simulation.h"
 #include "integrators/velocity_verlet.h"
@@ -39,6 +41,50 @@ TEST(NeighborTuner, TakesTheOtherTraversalWhereItIsFaster) {
   EXPECT_EQ(cpu.current().traversal, "clusters") << "one per cent is not worth a change";
 }
 
+using Way = std::tuple<std::string, int, bool>;  // traversal, lanes, interaction_sorting
+
+TEST(NeighborTuner, TriesLanesAndSortingOnAGpuOnceTheSkinIsSettled) {
+  const Way verlet{"verlet", 0, true}, four{"verlet", 4, true}, eight{"verlet", 8, true},
+      sorted{"cells", 0, true}, unsorted{"cells", 0, false};
+  for (const Way& best : {verlet, four, eight, sorted, unsorted}) {
+    NeighborTuner tuner({}, 2.5, true);
+    std::vector<Way> order;
+    std::vector<double> skins;
+    for (int k = 0; k < 40; ++k) {
+      const NeighborSettings& s = tuner.current();
+      const Way way{s.traversal, s.lanes, s.interaction_sorting};
+      if (order.empty() || order.back() != way) order.push_back(way), skins.push_back(s.skin);
+      const double off = s.traversal == "cells" ? 0 : std::log(s.skin / 0.6);
+      tuner.measured((way == best ? 0.9 : 1) * (1 + off * off));
+    }
+    std::vector<Way> expected{verlet, four, eight, sorted, unsorted};
+    if (best != unsorted) expected.push_back(best);
+    EXPECT_EQ(order, expected) << tuner.report();
+    for (const double skin : skins)
+      if (skin != skins[0]) {
+        EXPECT_NEAR(std::log(skin / 0.6), 0, 0.5 * std::log(1.3) + 0.01);
+      }
+    const char* name = best == four       ? " with 4 lanes ("
+                       : best == eight    ? " with 8 lanes ("
+                       : best == sorted   ? "cells ("
+                       : best == unsorted ? "cells unsorted ("
+                                          : "verlet 0.676 (";
+    EXPECT_NE(tuner.report().find(name), std::string::npos) << tuner.report();
+  }
+}
+
+TEST(NeighborTuner, LeavesWhatTheUserChose) {
+  NeighborSettings settings;
+  settings.lanes = 8;
+  settings.interaction_sorting = false;
+  NeighborTuner tuner(settings, 2.5, true);
+  for (int k = 0; k < 40; ++k) {
+    EXPECT_EQ(tuner.current().lanes, 8);
+    EXPECT_FALSE(tuner.current().interaction_sorting);
+    tuner.measured(1 + 0.1 * (k % 3));
+  }
+}
+
 TEST(NeighborTuner, FollowsASystemThatChanges) {
   NeighborTuner tuner({}, 2.5, false);
   settle(tuner, 0.4, 3, 12);
@@ -64,6 +110,39 @@ TEST_P(AutoTest, RunsAndConservesEnergy) {
   EXPECT_NEAR(after, before, 2e-3 * double(c.position.size()));
   EXPECT_NE(s.neighbor_report(), first);
   EXPECT_NE(s.neighbor_report().find("tried"), std::string::npos) << s.neighbor_report();
+}
+
+// A checkpoint of "auto" holds a skin that the resumed run does not begin with: lists must reach as
+// far as their skin says, and forces stand where their particles do.
+TEST_P(AutoTest, GoesOnFromACheckpointWithAnotherSkin) {
+  Configuration c = fcc(6, 0.8442);
+  thermalize(c, 1.44, 1);
+  const auto make = [&](const char* traversal, double skin) {
+    NeighborSettings settings;
+    settings.traversal = traversal;
+    settings.skin = skin;
+    return std::make_unique<Simulation>(device(), c, lennard_jones<ForceShift>(device(), 2.5), 0,
+                                        settings);
+  };
+  VelocityVerlet integrator({0.002});
+  const auto first = make("standard", 0.7);
+  integrator.begin(*first);
+  first->advance(integrator, 300);
+  Archive saved = Archive::saving();
+  first->state(saved);
+  const auto energy = [](Simulation& s) { return s.totals().potential + s.totals().kinetic; };
+  const double before = energy(*first);
+  const double n = double(c.position.size());
+  for (const char* traversal : {"standard", "auto"}) {
+    const auto second = make(traversal, 0.2);
+    Archive restored = Archive::restoring(saved.records());
+    second->state(restored);
+    integrator.begin(*second);
+    EXPECT_NEAR(energy(*second), before, 1e-5 * n) << traversal;
+    second->advance(integrator, 300);
+    EXPECT_EQ(second->step(), 600u);
+    EXPECT_NEAR(energy(*second), before, 1e-3 * n) << traversal;
+  }
 }
 
 PERRIN_INSTANTIATE_DEVICES(AutoTest);
