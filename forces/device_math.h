@@ -44,8 +44,9 @@ template <class T>
 PERRIN_HD T reciprocal(T x) {
   if constexpr (std::is_same_v<T, float>) {
 #ifdef __CUDA_ARCH__
-    const T y = inverse_sqrt(x);
-    return y * y;
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x > T(1e-24) ? x : T(1e-24)));
+    return y;
 #else
     // The order of non-negative floats is that of their bits; 0x179abe15 is 10⁻²⁴ (see above).
     std::uint32_t bits = std::bit_cast<std::uint32_t>(x);

@@ -243,8 +243,10 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
   direct_ = wanted == "cells";
   if (direct_) skin_ = 0;
   if (gpu && wanted != "rows")
-    tiles_ = std::make_unique<TileList>(particles_, range_ + skin_, !direct_,
-                                        settings.interaction_sorting && direct_, settings.lanes);
+    tiles_ = std::make_unique<TileList>(
+        particles_, range_ + skin_,
+        TileList::Choices{!direct_, settings.interaction_sorting && direct_, settings.lanes,
+                          settings.cells});
   if (tiles_ && tiles_->fits())
     cell_sort_ = CellSort(device, n, tiles_->geometry().cell_count());
   else if (!gpu && wanted != "rows")

@@ -27,7 +27,7 @@ struct NeighborSettings {
   std::vector<std::string> exclusions{"bonds"};
   bool interaction_sorting = true;
   bool reorder = true;
-  int lanes = 0;
+  int lanes = 0, cells = 0;
 };
 
 template <class D>
@@ -49,6 +49,9 @@ void describe(D& d, NeighborSettings& s) {
       "reorder", s.reorder, Any{},
       "keep particles that are near in space near in memory; false, with rows on a GPU only, "
       "is there to see what that is worth");
+  d.optional("cells", s.cells, Between{0, 2},
+             "with verlet and cells on a GPU: 1 or 2 cells to the range of the lists; 0: chosen by "
+             "Perrin");
   d.optional("lanes", s.lanes, Between{0, 32},
              "threads that share one particle on a GPU: 4 or 8, with rows any power of two; 0: "
              "chosen by Perrin");

@@ -9,10 +9,17 @@ namespace perrin::detail {
 
 #ifdef __CUDACC__
 
+/// volatile: or the compiler moves the load to where its result is used.
+__device__ inline uint2 load_chunk(const TileChunk* chunk) {
+  uint2 word;
+  asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(word.x), "=r"(word.y) : "l"(chunk));
+  return word;
+}
+
 /// One block per tile. Shared memory: coordinates and type of the halo, behind them the extra words
 /// where the body has some. General: triclinic box, or images taken per pair.
 template <class Body, bool General>
-__global__ void __launch_bounds__(TileList::threads)
+__global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::has_extra ? 5 : 1)
     tile_loop_kernel(const Body body, const Position* position, const Metric metric,
                      const TileView t, const std::uint32_t* halt) {
   if (begin_kernel(halt)) return;
@@ -22,12 +29,38 @@ __global__ void __launch_bounds__(TileList::threads)
   const Tile tile = t.tiles[blockIdx.x];
   if (tile.count == 0) return;
   const Vec3<std::uint32_t> origin = t.geometry.origin(blockIdx.x);
-  for (std::uint32_t k = threadIdx.x; k < tile.halo_count; k += TileList::threads) {
-    const std::uint32_t j = t.halo[tile.halo_begin + k];
-    const Position q = position[j];
-    const Real3 r = t.geometry.local(q, origin);
-    staged[k] = {r.x, r.y, r.z, type_to_real(q.type)};
-    if constexpr (Body::has_extra) extra[k] = body.extra(j);
+  const int lane = int(threadIdx.x & 31), lanes = 1 << t.log2_lanes;
+  const std::uint32_t per_unit = 32u >> t.log2_lanes;
+  const std::uint32_t units = (tile.count + per_unit - 1) / per_unit;
+
+  // What the first unit of this warp needs from memory is on its way while the halo comes.
+  std::uint32_t u = threadIdx.x / 32, rows = 0;
+  const TileChunk* chunk = nullptr;
+  uint2 four{};
+  const auto fetch = [&] {
+    if (u >= units) return;
+    rows = t.rows[tile.unit_begin + u];
+    chunk = t.chunks + std::size_t(tile.unit_begin + u) * t.unit_rows * 32 + lane;
+    four = load_chunk(chunk);
+  };
+  fetch();
+
+  constexpr int at_once = 4;  // indices, then positions
+  for (std::uint32_t k = threadIdx.x; k < tile.halo_count; k += at_once * TileList::threads) {
+    std::uint32_t j[at_once];
+#pragma unroll
+    for (int e = 0; e < at_once; ++e)
+      if (k + e * TileList::threads < tile.halo_count)
+        j[e] = t.halo[tile.halo_begin + k + e * TileList::threads];
+#pragma unroll
+    for (int e = 0; e < at_once; ++e) {
+      const std::uint32_t place = k + e * TileList::threads;
+      if (place >= tile.halo_count) break;
+      const Position q = position[j[e]];
+      const Real3 r = t.geometry.local(q, origin);
+      staged[place] = {r.x, r.y, r.z, type_to_real(q.type)};
+      if constexpr (Body::has_extra) extra[place] = body.extra(j[e]);
+    }
   }
   if (threadIdx.x == 0) {
     // Where there is no neighbour: far away (General: told by its place).
@@ -37,35 +70,30 @@ __global__ void __launch_bounds__(TileList::threads)
   }
   __syncthreads();
 
-  const int lane = int(threadIdx.x & 31), lanes = 1 << t.log2_lanes;
-  const std::uint32_t per_unit = 32u >> t.log2_lanes;
-  const std::uint32_t units = (tile.count + per_unit - 1) / per_unit;
-  for (std::uint32_t u = threadIdx.x / 32; u < units; u += TileList::threads / 32) {
-    const std::uint32_t half_rows = t.half_rows[tile.unit_begin + u];
+  while (u < units) {
     const std::uint32_t m = u * per_unit + (std::uint32_t(lane) >> t.log2_lanes);
     const bool present = m < tile.count;
     const std::int64_t i = tile.first + (present ? m : 0);
     const auto own = body.own(i);
     const Real3 p = t.geometry.local(position[i], origin);
     Real sum[Body::sums] = {};
-    const TileChunk* chunk = t.chunks + std::size_t(tile.unit_begin + u) * t.unit_rows * 32 + lane;
-    const auto add_pair = [&](std::uint32_t place) {
-      const Real4 q = staged[place];
-      const Real3 d = t.geometry.template vector<General>(metric, p - q.xyz());
-      Real term[Body::sums];
-      body.pair(own, d, real_to_type(q.w), Body::has_extra ? extra[place] : Real4{},
-                !General || place != tile.halo_count, term);
-      for (int s = 0; s < Body::sums; ++s) sum[s] += term[s];
-    };
-    for (std::uint32_t c = 0; c < half_rows / 2; ++c, chunk += 32) {
-      const TileChunk four = *chunk;
+    for (std::uint32_t c = 1; c <= rows; ++c) {
+      const std::uint32_t places[4] = {four.x & 0xffff, four.x >> 16, four.y & 0xffff,
+                                       four.y >> 16};
+      four = load_chunk(chunk + c * 32);  // before it is needed; there is room for one row more
 #pragma unroll
-      for (int k = 0; k < 4; ++k) add_pair(four.place[k]);
+      for (int k = 0; k < 4; ++k) {
+        const std::uint32_t place = places[k];
+        const Real4 q = staged[place];
+        const Real3 d = t.geometry.template vector<General>(metric, p - q.xyz());
+        Real term[Body::sums];
+        body.pair(own, d, real_to_type(q.w), Body::has_extra ? extra[place] : Real4{},
+                  !General || place != tile.halo_count, term);
+        for (int s = 0; s < Body::sums; ++s) sum[s] += term[s];
+      }
     }
-    if (half_rows & 1) {
-      const TileChunk two = *chunk;
-      add_pair(two.place[0]), add_pair(two.place[1]);
-    }
+    u += TileList::threads / 32;
+    fetch();
     for (int step = lanes / 2; step > 0; step /= 2)
       for (int s = 0; s < Body::sums; ++s) sum[s] += __shfl_xor_sync(0xffffffffu, sum[s], step);
     if (present && (lane & (lanes - 1)) == 0) body.store(i, sum);
@@ -130,7 +158,7 @@ struct DirectLoop {
 };
 
 template <class Body, bool General, bool Sorted>
-__global__ void __launch_bounds__(TileList::threads, 2)
+__global__ void __launch_bounds__(TileList::threads, 3)
     direct_loop_kernel(const Body body, const DirectLoop d) {
   if (begin_kernel(d.halt)) return;
   extern __shared__ __align__(16) unsigned char memory[];
@@ -149,7 +177,7 @@ __global__ void __launch_bounds__(TileList::threads, 2)
     if (threadIdx.x == 0) d.full(1, total);
     return;
   }
-  block.for_each_place(s, cell_offset, [&](std::uint32_t k, std::uint32_t j) {
+  block.for_each_place(s, cell_offset, staged, [&](std::uint32_t k, std::uint32_t j) {
     const Position q = s.position[j];
     const Real3 r = g.local(q, block.origin);
     staged[k] = {r.x, r.y, r.z, type_to_real(q.type)};
@@ -174,6 +202,8 @@ __global__ void __launch_bounds__(TileList::threads, 2)
        first += blockDim.x / 32 * per_unit) {
     const bool present = first + m < block.count;
     const std::int64_t i = block.first + first + (present ? m : 0);
+    const auto own = body.own(i);  // on its way while the search goes on
+    const Real3 r = g.local(s.position[i], block.origin);
     std::uint32_t found;
     if constexpr (Sorted)
       found = find_in_rows(s, block, cell_offset, staged, i, list, stride, room.list);
@@ -184,8 +214,6 @@ __global__ void __launch_bounds__(TileList::threads, 2)
       continue;
     }
     if (!present) found = 0;
-    const auto own = body.own(i);
-    const Real3 r = g.local(s.position[i], block.origin);
     Real sum[Body::sums] = {};
     for (std::uint32_t k = sub; k < found; k += lanes) {
       const std::uint32_t place = list[k * stride];

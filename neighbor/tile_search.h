@@ -104,15 +104,30 @@ struct TileBlock {
     block_scan(cell_offset, cells);
     return cell_offset[cells];
   }
-  /// f(place, memory index) for everything in the halo. All threads of the block.
+  /// f(place, memory index) for everything in the halo, which is to fill staged[place]. All threads of
+  /// the block. First a thread for a cell notes indices, then a thread for a place, or the many
+  /// loads of f would wait for one another.
   template <class F>
   __device__ void for_each_place(const TileSearch& s, const std::uint32_t* cell_offset,
-                                 F&& f) const {
+                                 Real4* staged, F&& f) const {
     const TileGeometry& g = s.geometry;
-    const int cells = g.halo.x * g.halo.y * g.halo.z;
-    for (int c = int(threadIdx.x); c < cells; c += int(blockDim.x)) {
-      std::uint32_t j = s.cell_start[cell_key(g, c)];
-      for (std::uint32_t k = cell_offset[c]; k < cell_offset[c + 1]; ++k, ++j) f(k, j);
+    const std::uint32_t cells = std::uint32_t(g.halo.x * g.halo.y * g.halo.z);
+    for (std::uint32_t c = threadIdx.x; c < cells; c += blockDim.x) {
+      std::uint32_t j = s.cell_start[cell_key(g, int(c))];
+      for (std::uint32_t k = cell_offset[c]; k < cell_offset[c + 1]; ++k, ++j)
+        staged[k].w = type_to_real(j);
+    }
+    __syncthreads();
+    constexpr std::uint32_t at_once = 3;
+    const std::uint32_t total = cell_offset[cells], threads = blockDim.x;
+    for (std::uint32_t k = threadIdx.x; k < total; k += at_once * threads) {
+      std::uint32_t j[at_once];
+#pragma unroll
+      for (std::uint32_t e = 0; e < at_once; ++e)
+        j[e] = k + e * threads < total ? real_to_type(staged[k + e * threads].w) : 0;
+#pragma unroll
+      for (std::uint32_t e = 0; e < at_once; ++e)
+        if (k + e * threads < total) f(k + e * threads, j[e]);
     }
   }
 };

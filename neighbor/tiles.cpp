@@ -13,7 +13,7 @@ namespace {
 struct BuildTiles {
   TileSearch search;
   Tile* tiles;
-  std::uint32_t *halo, *half_rows;
+  std::uint32_t *halo, *rows;
   TileChunk* chunks;
   std::uint32_t* count;
   std::uint32_t* used;  // entries of halo, tiles done
@@ -67,7 +67,7 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
   }
   __syncthreads();
   if (full) return;
-  block.for_each_place(search, cell_offset, [&](std::uint32_t k, std::uint32_t j) {
+  block.for_each_place(search, cell_offset, staged, [&](std::uint32_t k, std::uint32_t j) {
     const Real3 r = g.local(search.position[j], block.origin);
     if constexpr (General)
       staged[k] = {r.x, r.y, r.z, Real(0)};
@@ -103,9 +103,8 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
       continue;
     }
     // As many rows of chunks as the unit's longest list needs.
-    const std::uint32_t half_rows = (most + 2 * lanes - 1) / (2 * lanes);
-    const std::uint32_t rows = (half_rows + 1) / 2;
-    if (lane == 0) b.half_rows[unit_begin + u] = half_rows;
+    const std::uint32_t rows = (most + 4 * lanes - 1) / (4 * lanes);
+    if (lane == 0) b.rows[unit_begin + u] = rows;
     const std::uint16_t* list = scratch.list + m * b.room.list;
     TileChunk* to = b.chunks + std::size_t(unit_begin + u) * b.unit_rows * 32 + lane;
     std::uint32_t k = lane & (lanes - 1);
@@ -163,7 +162,7 @@ int shared_limit(const Device& device) {
 }
 
 TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particles,
-                             int multiprocessors) {
+                             int multiprocessors, int cells_per_range) {
   TileGeometry g{};
   const auto heights = box.padded_heights();
   // Cells half as wide as the list's range, for close candidates, or whole ones where half a cell
@@ -171,7 +170,8 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
   const double limit = double(std::max<std::int64_t>(4096, 4 * particles));
   const double density =
       double(particles) / (heights.x * heights.y * (box.dimension == 2 ? 1 : heights.z));
-  const bool dense = density * std::pow(reach / 2, box.dimension) > 1.2;
+  const bool dense = cells_per_range > 0 ? cells_per_range == 2
+                                         : density * std::pow(reach / 2, box.dimension) > 1.2;
   for (double width = dense ? reach / 2 : reach;; width *= 1.1) {
     double total = 1;
     for (int axis = 0; axis < 3; ++axis) {
@@ -236,35 +236,39 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
 
 }  // namespace
 
-TileList::TileList(const Particles& particles, double reach, bool lists, bool sorted, int lanes)
+TileList::TileList(const Particles& particles, double reach, const Choices& choices)
     : particles_(particles),
-      reach_(reach * (1 + 1e-4)),
-      lists_(lists) {  // the grid of coordinates rounds
+      reach_(reach * (1 + 1e-4)),  // the grid of coordinates rounds
+      lists_(choices.lists) {
   const Device& device = particles_.device();
-  geometry_ = choose_geometry(particles_.box, reach_, particles_.size(), device.multiprocessors());
-  geometry_.sorted = sorted;
+  geometry_ = choose_geometry(particles_.box, reach_, particles_.size(), device.multiprocessors(),
+                              choices.cells);
+  geometry_.sorted = choices.sorted;
   const double n = double(particles_.size());
   const double bricks = double(geometry_.brick_count());
   // Short rows for few particles: the lists of a small system are a matter of latency.
   while (log2_lanes_ < 3 && n * double(1 << log2_lanes_) < device.multiprocessors() * 256.0)
     ++log2_lanes_;
-  if (lanes == 4 || lanes == 8) log2_lanes_ = lanes == 8 ? 3 : 2;
+  if (choices.lanes > 0) log2_lanes_ = choices.lanes == 8 ? 3 : 2;
   const double cells = double(geometry_.cell_count());
   const double halo = n / cells * geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;
   halo_capacity_ = std::uint32_t(std::min(1.25 * halo + 64, n) + 31) / 32 * 32;
   const double volume =
       particles_.box.dimension == 2 ? M_PI * reach_ * reach_ : 4.1888 * std::pow(reach_, 3);
   const double entries = std::min(n, n / particles_.box.volume() * volume);
-  // As many warps as make few rounds of full work.
+  // As many warps as make few rounds of full work; where few bricks share a multiprocessor, all that
+  // there may be.
   const double brick_units = 1.05 * n / bricks / (32 >> log2_lanes_);
   const double rounds = std::ceil(brick_units / (threads / 32));
-  search_threads_ = std::clamp(int(std::ceil(brick_units / rounds)), 2, threads / 32) * 32;
+  const double warps =
+      bricks <= 3.0 * device.multiprocessors() ? brick_units : brick_units / rounds;
+  search_threads_ = int(std::clamp(std::ceil(warps), 2.0, double(threads / 32))) * 32;
   single_threads_ = std::clamp(int((1.15 * n / bricks + 31) / 32) * 32, 64, threads);
   // What a uniform system needs, and some more; whatever is full grows (enlarge()).
   list_capacity_ = std::uint32_t(std::min(1.2 * entries + 12, n + 4) + 7) / 8 * 8;
   words_ = {device, 4};
   choose_sizes();
-  if (!lists) return;
+  if (!choices.lists) return;
   tiles_ = {device, geometry_.brick_count()};
   halo_ = {device, std::int64_t(1.2 * std::min(halo, n) * std::min(bricks, n)) + 1024};
   used_ = {device, 2};
@@ -292,10 +296,10 @@ bool TileList::choose_sizes() {
     if (fits_ || search_threads_ <= 32) break;
   }
   if (fits_ && lists_) {
-    half_rows_ = Buffer<std::uint32_t>();
-    half_rows_ = {device, units()};
+    rows_ = Buffer<std::uint32_t>();
+    rows_ = {device, units()};
     chunks_ = Buffer<TileChunk>();
-    chunks_ = {device, units() * unit_rows() * 32};
+    chunks_ = {device, (units() * unit_rows() + 1) * 32};  // one row is read ahead
   }
   return fits_;
 }
@@ -317,7 +321,7 @@ TileSearch TileList::search(const std::uint32_t* cell_start, const std::uint32_t
 }
 
 TileView TileList::view() const {
-  return {geometry_,   tiles_.data(),  halo_.data(), half_rows_.data(),      chunks_.data(),
+  return {geometry_,   tiles_.data(),  halo_.data(), rows_.data(),           chunks_.data(),
           unit_rows(), halo_capacity_, log2_lanes_,  geometry_.brick_count()};
 }
 
@@ -331,7 +335,7 @@ void TileList::build([[maybe_unused]] const std::uint32_t* cell_start,
   const BuildTiles b{search(cell_start, exclusion_begin, excluded),
                      tiles_.data(),
                      halo_.data(),
-                     half_rows_.data(),
+                     rows_.data(),
                      chunks_.data(),
                      count,
                      used_.data(),

@@ -54,7 +54,7 @@ struct TileView {
   TileGeometry geometry;
   const Tile* tiles;
   const std::uint32_t* halo;
-  const std::uint32_t* half_rows;  // of chunks, per unit: in the last row two places may count
+  const std::uint32_t* rows;  // of chunks, per unit
   const TileChunk* chunks;
   std::uint32_t unit_rows;      // room of a unit
   std::uint32_t halo_capacity;  // of a tile
@@ -74,9 +74,14 @@ struct TileRoom {
 /// Cells, bricks and lists on a CUDA device.
 class TileList {
  public:
-  /// Chooses cells and bricks for lists of length `reach`. Without `lists` it is there for direct
-  /// searches only (detail::direct_loop()). `lanes`: 4 or 8 threads share a particle; else chosen.
-  TileList(const Particles& particles, double reach, bool lists, bool sorted = true, int lanes = 0);
+  struct Choices {
+    bool lists = true;   // else it is there for direct searches only (detail::direct_loop())
+    bool sorted = true;  // the particles of a cell by x
+    int lanes = 0;       // 4 or 8 threads share a particle; 0: chosen
+    int cells = 0;       // 1 or 2 cells to the range of the lists; 0: chosen
+  };
+  /// Chooses cells and bricks for lists of length `reach`.
+  TileList(const Particles& particles, double reach, const Choices& choices);
 
   const TileGeometry& geometry() const { return geometry_; }
   TileView view() const;
@@ -123,7 +128,7 @@ class TileList {
   bool lists_ = true, fits_ = true;
   Buffer<Tile> tiles_;
   Buffer<std::uint32_t> halo_;
-  Buffer<std::uint32_t> half_rows_;
+  Buffer<std::uint32_t> rows_;
   Buffer<TileChunk> chunks_;
   Buffer<std::uint32_t> used_;   // during a build: entries of halo_, tiles done
   Buffer<std::uint32_t> words_;  // of TileRoom

@@ -128,10 +128,13 @@ Result measure(const Options& options, const System& system, const Configuration
   const std::int64_t chunk = std::max<std::int64_t>(
       20, std::int64_t(0.1 / (n * (options.device.is_cuda() ? 1e-9 : 5e-7))));
   std::vector<NeighborSettings> all;
-  for (const double skin : {0.08, 0.16, 0.25, 0.35, 0.5}) {
-    all.emplace_back();
-    all.back().skin = skin;
-  }
+  for (const double skin : {0.08, 0.16, 0.25, 0.35, 0.5})
+    for (const int cells :
+         options.device.is_cuda() ? std::vector<int>{1, 2} : std::vector<int>{0}) {
+      all.emplace_back();
+      all.back().skin = skin;
+      all.back().cells = cells;
+    }
   if (options.device.is_cuda())
     for (const bool sorted : {true, false}) {
       all.emplace_back();
