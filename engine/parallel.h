@@ -27,6 +27,14 @@ enum class InstructionSet { baseline, avx2, avx512 };
 InstructionSet instruction_set();
 
 #ifdef __CUDACC__
+/// Does begin_kernel() wait on devices that overlap kernels? Not if only older ones were compiled for,
+/// whose code a newer device runs as well.
+constexpr bool kernels_wait = [] {
+  for (const int architecture : {__CUDA_ARCH_LIST__})
+    if (architecture >= 900) return true;
+  return false;
+}();
+
 /// The first thing in a kernel that launch_early() starts: lets its successor come in, too, and
 /// waits until everything before it is done. True: the device is halted, nothing is to be done.
 __device__ inline bool begin_kernel(const std::uint32_t* halt) {
@@ -142,7 +150,8 @@ void launch_early(const Device& device, const char* name, dim3 grid, dim3 block,
   cudaLaunchConfig_t config{};
   config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared;
   config.stream = device.stream();
-  config.attrs = &overlap, config.numAttrs = device.next_may_overlap() ? 1 : 0;
+  config.attrs = &overlap;
+  config.numAttrs = device.next_may_overlap() && kernels_wait ? 1 : 0;
   check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(std::forward<Arguments>(arguments))...),
              name);
 }
