@@ -246,7 +246,7 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
     tiles_ = std::make_unique<TileList>(
         particles_, range_ + skin_,
         TileList::Choices{!direct_, settings.interaction_sorting && direct_, settings.lanes,
-                          settings.cells});
+                          settings.cells, settings.brick});
   if (tiles_ && tiles_->fits())
     cell_sort_ = CellSort(device, n, tiles_->geometry().cell_count());
   else if (!gpu && wanted != "rows")

@@ -27,7 +27,7 @@ struct NeighborSettings {
   std::vector<std::string> exclusions{"bonds"};
   bool interaction_sorting = true;
   bool reorder = true;
-  int lanes = 0, cells = 0;
+  int lanes = 0, cells = 0, brick = 0;
 };
 
 template <class D>
@@ -52,6 +52,10 @@ void describe(D& d, NeighborSettings& s) {
   d.optional("cells", s.cells, Between{0, 2},
              "with verlet and cells on a GPU: 1 or 2 cells to the range of the lists; 0: chosen by "
              "Perrin");
+  d.optional(
+      "brick", s.brick, Between{0, 512},
+      "with verlet and cells on a GPU: cells of the brick that a block works on, rounded to a "
+      "power of two; 0: chosen by Perrin");
   d.optional("lanes", s.lanes, Between{0, 32},
              "threads that share one particle on a GPU: 4 or 8, with rows any power of two; 0: "
              "chosen by Perrin");

@@ -8,10 +8,27 @@
 
 namespace perrin {
 
+/// Division by a number that is known beforehand: a processor's own takes twenty instructions, and blocks
+/// of a small system have little else to do.
+struct Divisor {
+  std::uint32_t n = 1, reciprocal = 0xffffffffu;  // of 2^32, rounded down
+
+  Divisor() = default;
+  explicit Divisor(std::uint32_t by)
+      : n(by), reciprocal(by == 1 ? 0xffffffffu : std::uint32_t((std::uint64_t(1) << 32) / by)) {}
+  /// Quotient, and what is left in `rest`.
+  PERRIN_HD std::uint32_t operator()(std::uint32_t a, std::uint32_t& rest) const {
+    std::uint32_t q = std::uint32_t((std::uint64_t(a) * reciprocal) >> 32);  // or one less
+    rest = a - q * n;
+    if (rest >= n) ++q, rest -= n;
+    return q;
+  }
+};
+
 /// How the box is cut. Cells are numbered brick by brick (key()), so that a brick's particles are
-/// contiguous in memory.
+/// contiguous in memory. The last brick along an axis may reach beyond the box: nobody is there.
 struct TileGeometry {
-  Vec3<std::int32_t> cells;       // along each axis, a multiple of 2^log2_brick
+  Vec3<std::int32_t> cells;       // along each axis
   Vec3<std::int32_t> log2_brick;  // cells of a brick
   Vec3<std::int32_t> reach;       // cells on each side of a brick that can hold neighbours
   Vec3<std::int32_t> halo;        // cells of brick and surroundings; all of the axis at most
@@ -21,8 +38,20 @@ struct TileGeometry {
   bool orthogonal, wraps;
   bool wide;    // a halo of so many reaches that differences of squares would round too much
   bool sorted;  // the particles of a cell by x: candidates can be cut at both ends
+  Vec3<std::uint64_t> half_cell;  // 2^63 / cells: what prepare() computes
+  Divisor bricks_x, bricks_y, halo_x, halo_y;
 
-  PERRIN_HD std::int32_t bricks(int axis) const { return cells[axis] >> log2_brick[axis]; }
+  /// To be called once the numbers above the last two lines are known.
+  void prepare() {
+    for (int axis = 0; axis < 3; ++axis)
+      half_cell[axis] = (std::uint64_t(1) << 63) / std::uint64_t(cells[axis]);
+    bricks_x = Divisor(std::uint32_t(bricks(0))), bricks_y = Divisor(std::uint32_t(bricks(1)));
+    halo_x = Divisor(std::uint32_t(halo.x)), halo_y = Divisor(std::uint32_t(halo.y));
+  }
+
+  PERRIN_HD std::int32_t bricks(int axis) const {
+    return (cells[axis] + (1 << log2_brick[axis]) - 1) >> log2_brick[axis];
+  }
   PERRIN_HD std::int64_t brick_count() const {
     return std::int64_t(bricks(0)) * bricks(1) * bricks(2);
   }
@@ -44,26 +73,27 @@ struct TileGeometry {
   PERRIN_HD std::uint32_t key(const Position& p) const {
     return key(along(p.x, cells.x), along(p.y, cells.y), along(p.z, cells.z));
   }
-  /// The first cell of a brick along an axis.
-  PERRIN_HD std::int32_t first_cell(std::int64_t brick, int axis) const {
-    const std::int64_t b = axis == 0   ? brick % bricks(0)
-                           : axis == 1 ? brick / bricks(0) % bricks(1)
-                                       : brick / (std::int64_t(bricks(0)) * bricks(1));
-    return std::int32_t(b) << log2_brick[axis];
+  /// The first cell of a brick.
+  PERRIN_HD Vec3<std::int32_t> first_cell(std::uint32_t brick) const {
+    std::uint32_t x, y;
+    const std::uint32_t z = bricks_y(bricks_x(brick, x), y);
+    return {std::int32_t(x << log2_brick.x), std::int32_t(y << log2_brick.y),
+            std::int32_t(z << log2_brick.z)};
   }
-  /// Where the halo of a brick begins along an axis: a cell, before wrapping.
-  PERRIN_HD std::int32_t halo_first(std::int64_t brick, int axis) const {
-    return halo[axis] == cells[axis] ? 0 : first_cell(brick, axis) - reach[axis];
+  /// Where the halo of the brick that begins at this cell does: a cell, before wrapping.
+  PERRIN_HD Vec3<std::int32_t> halo_first(const Vec3<std::int32_t>& cell) const {
+    return {halo.x == cells.x ? 0 : cell.x - reach.x, halo.y == cells.y ? 0 : cell.y - reach.y,
+            halo.z == cells.z ? 0 : cell.z - reach.z};
   }
-  /// What coordinates in a tile are relative to: the middle of the brick, on the grid of `mask`.
-  PERRIN_HD Vec3<std::uint32_t> origin(std::int64_t brick) const {
-    Vec3<std::uint32_t> o;
-    for (int axis = 0; axis < 3; ++axis) {
-      const std::uint64_t twice =
-          2 * std::uint64_t(first_cell(brick, axis)) + (std::uint64_t(1) << log2_brick[axis]);
-      o[axis] = std::uint32_t((twice << 31) / std::uint64_t(cells[axis])) & mask[axis];
-    }
-    return o;
+  /// What coordinates in a tile are relative to: the middle of the brick that begins at this
+  /// cell, on the grid of `mask`.
+  PERRIN_HD Vec3<std::uint32_t> origin(const Vec3<std::int32_t>& cell) const {
+    const auto middle = [](std::int32_t first, std::int32_t log2, std::uint64_t of_cell) {
+      return std::uint32_t((std::uint64_t(2 * first + (1 << log2)) * of_cell) >> 32);
+    };
+    return {middle(cell.x, log2_brick.x, half_cell.x) & mask.x,
+            middle(cell.y, log2_brick.y, half_cell.y) & mask.y,
+            middle(cell.z, log2_brick.z, half_cell.z) & mask.z};
   }
   PERRIN_HD Real3 local(const Position& p, const Vec3<std::uint32_t>& origin) const {
     return {Real(std::int32_t(((p.x + half.x) & mask.x) - origin.x)),

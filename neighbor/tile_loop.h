@@ -16,6 +16,18 @@ __device__ inline uint2 load_chunk(const TileChunk* chunk) {
   return word;
 }
 
+/// A 16-bit place. The compiler must not see through it: it would mask after shifting, and add.
+__device__ inline std::uint32_t low_half(std::uint32_t word) {
+  std::uint32_t half;
+  asm("prmt.b32 %0, %1, 0, 0x4410;" : "=r"(half) : "r"(word));
+  return half;
+}
+__device__ inline std::uint32_t high_half(std::uint32_t word) {
+  std::uint32_t half;
+  asm("prmt.b32 %0, %1, 0, 0x4432;" : "=r"(half) : "r"(word));
+  return half;
+}
+
 /// One block per tile. Shared memory: coordinates and type of the halo, behind them the extra words
 /// where the body has some. General: triclinic box, or images taken per pair.
 template <class Body, bool General>
@@ -28,7 +40,7 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
   Real4* extra = staged + t.halo_capacity + 1;
   const Tile tile = t.tiles[blockIdx.x];
   if (tile.count == 0) return;
-  const Vec3<std::uint32_t> origin = t.geometry.origin(blockIdx.x);
+  const Vec3<std::uint32_t> origin = tile.origin;
   const int lane = int(threadIdx.x & 31), lanes = 1 << t.log2_lanes;
   const std::uint32_t per_unit = 32u >> t.log2_lanes;
   const std::uint32_t units = (tile.count + per_unit - 1) / per_unit;
@@ -78,8 +90,8 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
     const Real3 p = t.geometry.local(position[i], origin);
     Real sum[Body::sums] = {};
     for (std::uint32_t c = 1; c <= rows; ++c) {
-      const std::uint32_t places[4] = {four.x & 0xffff, four.x >> 16, four.y & 0xffff,
-                                       four.y >> 16};
+      const std::uint32_t places[4] = {low_half(four.x), high_half(four.x), low_half(four.y),
+                                       high_half(four.y)};
       four = load_chunk(chunk + c * 32);  // before it is needed; there is room for one row more
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
@@ -184,7 +196,10 @@ __global__ void __launch_bounds__(TileList::threads, 3)
     if constexpr (Body::has_extra) extra[k] = body.extra(j);
     if (s.exclusion_begin) index[k] = j;
   });
-  if (threadIdx.x < 4) staged[total + threadIdx.x] = {};  // may be read, is never used
+  if (threadIdx.x < 4) {  // may be read; far away
+    const Real far = General ? Real(0) : Real(1e16);
+    staged[total + threadIdx.x] = {far, far, far, Real(0)};
+  }
   __syncthreads();
 
   // Lists of this thread's particle: entry k is list[k · stride].

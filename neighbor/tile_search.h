@@ -13,7 +13,8 @@ namespace perrin {
 struct TileSearch {
   TileGeometry geometry;
   Metric metric;
-  Vec3<Real> cell;  // edges of a cell; orthogonal boxes
+  Vec3<Real> cell;          // edges of a cell; orthogonal boxes
+  Real per_cell, per_unit;  // along x: cells, and units of fixed-point coordinates, to a length
   Real reach2;
   const Position* position;
   const std::uint32_t* id;
@@ -75,18 +76,20 @@ struct TileBlock {
   Vec3<std::uint32_t> origin;
   std::uint32_t first, count;  // the brick's particles in memory
 
-  __device__ TileBlock(const TileSearch& s, std::int64_t brick)
-      : halo_first{s.geometry.halo_first(brick, 0), s.geometry.halo_first(brick, 1),
-                   s.geometry.halo_first(brick, 2)},
-        origin(s.geometry.origin(brick)) {
+  __device__ TileBlock(const TileSearch& s, std::uint32_t brick) {
+    const Vec3<std::int32_t> cell = s.geometry.first_cell(brick);
+    halo_first = s.geometry.halo_first(cell);
+    origin = s.geometry.origin(cell);
     const int bits = s.geometry.log2_cells_per_brick();
-    first = s.cell_start[brick << bits];
-    count = s.cell_start[(brick + 1) << bits] - first;
+    first = s.cell_start[std::size_t(brick) << bits];
+    count = s.cell_start[(std::size_t(brick) + 1) << bits] - first;
   }
 
-  __device__ std::uint32_t cell_key(const TileGeometry& g, int c) const {
-    std::int32_t x = halo_first.x + c % g.halo.x, y = halo_first.y + c / g.halo.x % g.halo.y,
-                 z = halo_first.z + c / (g.halo.x * g.halo.y);
+  __device__ std::uint32_t cell_key(const TileGeometry& g, std::uint32_t c) const {
+    std::uint32_t of_x, of_y;
+    const std::uint32_t of_z = g.halo_y(g.halo_x(c, of_x), of_y);
+    std::int32_t x = halo_first.x + std::int32_t(of_x), y = halo_first.y + std::int32_t(of_y),
+                 z = halo_first.z + std::int32_t(of_z);
     x += x < 0 ? g.cells.x : x >= g.cells.x ? -g.cells.x : 0;
     y += y < 0 ? g.cells.y : y >= g.cells.y ? -g.cells.y : 0;
     z += z < 0 ? g.cells.z : z >= g.cells.z ? -g.cells.z : 0;
@@ -98,7 +101,7 @@ struct TileBlock {
     const TileGeometry& g = s.geometry;
     const int cells = g.halo.x * g.halo.y * g.halo.z;
     for (int c = int(threadIdx.x); c < cells; c += int(blockDim.x)) {
-      const std::uint32_t key = cell_key(g, c);
+      const std::uint32_t key = cell_key(g, std::uint32_t(c));
       cell_offset[c] = s.cell_start[key + 1] - s.cell_start[key];
     }
     block_scan(cell_offset, cells);
@@ -113,7 +116,7 @@ struct TileBlock {
     const TileGeometry& g = s.geometry;
     const std::uint32_t cells = std::uint32_t(g.halo.x * g.halo.y * g.halo.z);
     for (std::uint32_t c = threadIdx.x; c < cells; c += blockDim.x) {
-      std::uint32_t j = s.cell_start[cell_key(g, int(c))];
+      std::uint32_t j = s.cell_start[cell_key(g, c)];
       for (std::uint32_t k = cell_offset[c]; k < cell_offset[c + 1]; ++k, ++j)
         staged[k].w = type_to_real(j);
     }
@@ -131,6 +134,13 @@ struct TileBlock {
     }
   }
 };
+
+/// To a few units in the last place.
+inline __device__ Real square_root(Real x) {
+  float root;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(float(x)));
+  return root;
+}
 
 /// Lists the places of the neighbours of particle i: list[0], list[stride], …; returns how many
 /// there may be, of which none is missing if they are at most `most`. `staged` has 4 places of room
@@ -182,8 +192,7 @@ __device__ __forceinline__ std::uint32_t find_in_rows(const TileSearch& s, const
   const std::int32_t x0 = low(0), x1 = high(0), y0 = low(1), y1 = high(1), z0 = low(2),
                      z1 = high(2);
   // What the distance to the row leaves of the reach decides how long it must be.
-  const Real to_unit = Real(1.0 / 4294967296.0), per_cell = Real(1) / s.cell.x;
-  const Real per_unit = Real(1) / s.metric.xx;
+  const Real to_unit = Real(1.0 / 4294967296.0);
   const Real in_x = Real(p.x * std::uint32_t(g.cells.x)) * to_unit;  // the low word: the fraction
   const Real in_y = Real(p.y * std::uint32_t(g.cells.y)) * to_unit * s.cell.y;
   const Real in_z = Real(p.z * std::uint32_t(g.cells.z)) * to_unit * s.cell.z;
@@ -198,12 +207,12 @@ __device__ __forceinline__ std::uint32_t find_in_rows(const TileSearch& s, const
       const Real gy = gap(y - own.y, in_y, s.cell.y);
       const Real left = left_z - gy * gy;
       if (left < Real(0)) continue;
-      const Real chord = sqrtf(float(left)) * Real(1.0001);
-      const std::int32_t from = own.x + std::int32_t(floorf(float(in_x - chord * per_cell)));
-      const std::int32_t to = own.x + std::int32_t(floorf(float(in_x + chord * per_cell)));
+      const Real chord = square_root(left) * Real(1.0001);
+      const std::int32_t from = own.x + std::int32_t(floorf(float(in_x - chord * s.per_cell)));
+      const std::int32_t to = own.x + std::int32_t(floorf(float(in_x + chord * s.per_cell)));
       const std::uint32_t* starts = cell_offset + (z * g.halo.y + y) * g.halo.x;
       std::uint32_t begin = starts[x0 > from ? x0 : from], end = starts[(x1 < to ? x1 : to) + 1];
-      const Real first = r.x - chord * per_unit, last = r.x + chord * per_unit;
+      const Real first = r.x - chord * s.per_unit, last = r.x + chord * s.per_unit;
       while (begin < end && staged[begin].x < first) ++begin;
       while (begin < end && staged[end - 1].x > last) --end;
       row(begin, end);

@@ -47,14 +47,14 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
   unsigned char* units_memory =
       reinterpret_cast<unsigned char*>(cell_offset) + (halo_cells + 4) / 4 * 16;
   __shared__ std::uint32_t halo_begin, full;
-  const std::int64_t brick = blockIdx.x;
+  const std::uint32_t brick = blockIdx.x;
   const detail::TileBlock block(search, brick);
   const std::uint32_t t = threadIdx.x, n = block.count;
   const std::uint32_t per_unit = 32u >> b.log2_lanes;
   // Every brick rounds up to whole units: one more for each brick before this one is enough.
-  const std::uint32_t unit_begin = block.first / per_unit + std::uint32_t(brick);
+  const std::uint32_t unit_begin = block.first / per_unit + brick;
   if (n == 0) {
-    if (t == 0) b.tiles[brick] = {block.first, 0, 0, 0, unit_begin};
+    if (t == 0) b.tiles[brick] = {block.first, 0, 0, 0, unit_begin, block.origin};
     return;
   }
   const std::uint32_t total = block.lay_out(search, cell_offset);
@@ -63,7 +63,7 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
     full = total > b.room.halo || halo_begin + total > b.halo_pool;
     if (total > b.room.halo) atomicMax(&b.room.words[1], total);
     if (full) b.room.words[0] = 1;
-    b.tiles[brick] = {block.first, n, halo_begin, total, unit_begin};
+    b.tiles[brick] = {block.first, n, halo_begin, total, unit_begin, block.origin};
   }
   __syncthreads();
   if (full) return;
@@ -75,7 +75,7 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
       staged[k] = detail::UnitSearch<false, true>::scaled(search.metric, r);
     b.halo[halo_begin + k] = j;
   });
-  if (t == 0) staged[total] = {};  // may be read, is never used
+  if (t == 0) staged[total] = {Real(0), Real(0), Real(0), Real(1e30)};
   __syncthreads();
 
   const std::uint32_t lane = t & 31, warp = t / 32, lanes = 1u << b.log2_lanes;
@@ -103,16 +103,20 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
       continue;
     }
     // As many rows of chunks as the unit's longest list needs.
-    const std::uint32_t rows = (most + 4 * lanes - 1) / (4 * lanes);
+    const std::uint32_t rows = (most + 4 * lanes - 1) / (4 * lanes), sub = lane & (lanes - 1);
     if (lane == 0) b.rows[unit_begin + u] = rows;
-    const std::uint16_t* list = scratch.list + m * b.room.list;
+    std::uint16_t* list = scratch.list + m * b.room.list;
+    for (std::uint32_t k = found + sub; k < rows * 4 * lanes; k += lanes)
+      list[k] = std::uint16_t(total);
+    __syncwarp();
+    // Threads that share a particle get entries that follow one another: mostly places that do, too, and
+    // so from different banks of shared memory.
+    const std::uint16_t* from = list + sub;
     TileChunk* to = b.chunks + std::size_t(unit_begin + u) * b.unit_rows * 32 + lane;
-    std::uint32_t k = lane & (lanes - 1);
     for (std::uint32_t c = 0; c < rows; ++c, to += 32) {
       TileChunk chunk;
 #pragma unroll
-      for (int e = 0; e < 4; ++e, k += lanes)
-        chunk.place[e] = std::uint16_t(k < found ? list[k] : total);
+      for (int e = 0; e < 4; ++e, from += lanes) chunk.place[e] = *from;
       *to = chunk;
     }
     __syncwarp();
@@ -162,7 +166,7 @@ int shared_limit(const Device& device) {
 }
 
 TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particles,
-                             int multiprocessors, int cells_per_range) {
+                             int multiprocessors, int cells_per_range, int brick_cells) {
   TileGeometry g{};
   const auto heights = box.padded_heights();
   // Cells half as wide as the list's range, for close candidates, or whole ones where half a cell
@@ -175,7 +179,7 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
   for (double width = dense ? reach / 2 : reach;; width *= 1.1) {
     double total = 1;
     for (int axis = 0; axis < 3; ++axis) {
-      const double n = axis < box.dimension ? std::floor(heights[axis] / width) : 1;
+      const double n = axis < box.dimension ? std::floor(heights[axis] / width * (1 + 1e-9)) : 1;
       g.cells[axis] = std::int32_t(std::clamp(n, 1.0, 1048576.0));
       total *= g.cells[axis];
     }
@@ -191,14 +195,15 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
       ++next[axis];
       double bricks = 1, inside = per_cell;
       for (int k = 0; k < 3; ++k) {
-        bricks *= std::max(1, g.cells[k] >> next[k]);
+        bricks *= std::ceil(double(g.cells[k]) / (1 << next[k]));
         inside *= double(1 << next[k]);
       }
       // At most four cells along an axis and 192 particles. Two bricks for each multiprocessor,
       // unless they would have few particles for their halo.
-      if (next[axis] > 2 || (1 << next[axis]) > g.cells[axis] || inside > 192 ||
-          (bricks < 2.0 * multiprocessors && inside > 20))
-        continue;
+      const bool enough = brick_cells > 0 ? (1 << (next.x + next.y + next.z)) > brick_cells
+                                          : next[axis] > 2 || inside > 192 ||
+                                                (bricks < 2.0 * multiprocessors && inside > 20);
+      if (enough || (1 << next[axis]) > g.cells[axis]) continue;
       // The shortest edge grows first.
       bool shortest = true;
       for (int k = 0; k < 3; ++k)
@@ -211,10 +216,9 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
   }
   g.orthogonal = box.orthogonal();
   for (int axis = 0; axis < 3; ++axis) {
-    g.cells[axis] = (g.cells[axis] >> g.log2_brick[axis]) << g.log2_brick[axis];
     const double width = heights[axis] / g.cells[axis];
     const bool flat = axis >= box.dimension;
-    g.reach[axis] = flat ? 0 : std::int32_t(std::ceil(reach / width * (1 - 1e-12)));
+    g.reach[axis] = flat ? 0 : std::int32_t(std::ceil(reach / width * (1 - 1e-8)));
     const std::int32_t wanted = (1 << g.log2_brick[axis]) + 2 * g.reach[axis];
     g.halo[axis] = std::min(wanted, g.cells[axis]);
     // Is the image of a neighbour that is nearest to the brick also nearest to the particle?
@@ -231,6 +235,7 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
     g.mask[axis] = ~((1u << drop) - 1);
     g.half[axis] = drop == 0 ? 0 : 1u << (drop - 1);
   }
+  g.prepare();
   return g;
 }
 
@@ -241,8 +246,8 @@ TileList::TileList(const Particles& particles, double reach, const Choices& choi
       reach_(reach * (1 + 1e-4)),  // the grid of coordinates rounds
       lists_(choices.lists) {
   const Device& device = particles_.device();
-  geometry_ = choose_geometry(particles_.box, reach_, particles_.size(), device.multiprocessors(),
-                              choices.cells);
+  geometry_ = choose_geometry(particles_.box, reach, particles_.size(), device.multiprocessors(),
+                              choices.cells, choices.brick);
   geometry_.sorted = choices.sorted;
   const double n = double(particles_.size());
   const double bricks = double(geometry_.brick_count());
@@ -265,7 +270,7 @@ TileList::TileList(const Particles& particles, double reach, const Choices& choi
   search_threads_ = int(std::clamp(std::ceil(warps), 2.0, double(threads / 32))) * 32;
   single_threads_ = std::clamp(int((1.15 * n / bricks + 31) / 32) * 32, 64, threads);
   // What a uniform system needs, and some more; whatever is full grows (enlarge()).
-  list_capacity_ = std::uint32_t(std::min(1.2 * entries + 12, n + 4) + 7) / 8 * 8;
+  list_capacity_ = std::uint32_t(std::min(1.2 * entries + 12, n + 4) + 31) / 32 * 32;
   words_ = {device, 4};
   choose_sizes();
   if (!choices.lists) return;
@@ -311,6 +316,8 @@ TileSearch TileList::search(const std::uint32_t* cell_start, const std::uint32_t
   return {g,
           particles_.box.metric(),
           {Real(heights.x / g.cells.x), Real(heights.y / g.cells.y), Real(heights.z / g.cells.z)},
+          Real(g.cells.x / heights.x),
+          Real(1 / particles_.box.metric().xx),
           Real(reach_ * reach_),
           particles_.position.data(),
           particles_.id.data(),
@@ -356,7 +363,7 @@ bool TileList::enlarge() {
   if (words[0] == 0) return false;
   const auto more = [](std::uint32_t wanted) { return std::int64_t(double(wanted) * 1.2) + 16; };
   if (words[1] > halo_capacity_) halo_capacity_ = std::uint32_t(more(words[1]) + 31) / 32 * 32;
-  if (words[2] > list_capacity_) list_capacity_ = std::uint32_t(more(words[2]) + 7) / 8 * 8;
+  if (words[2] > list_capacity_) list_capacity_ = std::uint32_t(more(words[2]) + 31) / 32 * 32;
   choose_sizes();
   words_.zero();
   if (words[3] > halo_.size()) {

@@ -38,9 +38,11 @@ PERRIN_HD std::uint32_t real_to_type(Real w) {
 }
 
 /// One brick: its particles are first … first+count-1 in memory; its halo's memory indices are
-/// halo[halo_begin …]; its units, the shares of 32 threads with 32/lanes particles, start at unit_begin.
-struct Tile {
+/// halo[halo_begin …]; its units, the shares of 32 threads with 32/lanes particles, start at unit_begin;
+/// coordinates are relative to origin.
+struct alignas(16) Tile {
   std::uint32_t first, count, halo_begin, halo_count, unit_begin;
+  Vec3<std::uint32_t> origin;
 };
 
 /// Chunk c of unit u and its thread t is chunks[(u·unit_rows + c)·32 + t]: four 16-bit places in the
@@ -79,6 +81,7 @@ class TileList {
     bool sorted = true;  // the particles of a cell by x
     int lanes = 0;       // 4 or 8 threads share a particle; 0: chosen
     int cells = 0;       // 1 or 2 cells to the range of the lists; 0: chosen
+    int brick = 0;       // cells of a brick, a power of two; 0: chosen
   };
   /// Chooses cells and bricks for lists of length `reach`.
   TileList(const Particles& particles, double reach, const Choices& choices);

@@ -25,7 +25,8 @@ constexpr std::size_t unit_scratch_bytes(int particles, std::uint32_t list_room)
 namespace detail {
 
 /// Shared memory of a warp, for each of its particles: its coordinates, words of candidates in
-/// reach, the place of each word's first candidate, the list.
+/// reach, the place of each word's first candidate (for the first of particles with the same candidates),
+/// the list.
 struct UnitScratch {
   Real4* own;
   std::uint32_t* word;
@@ -44,13 +45,14 @@ struct UnitScratch {
 /// One warp's search for the neighbours of particles first … of the brick (32 / lanes of them), `lanes`
 /// threads for each. General: triclinic boxes, images taken per pair, or a halo so wide that
 /// differences of squares would round too much. Scaled: `staged` holds lengths, and the square of
-/// the distance from the origin in its fourth word; else local coordinates.
+/// the distance from the origin in its fourth word; else local coordinates. Behind the last place is
+/// one far away: fourth word 1e30, or coordinates of 1e16.
 template <bool General, bool Scaled>
 struct UnitSearch {
   const TileSearch& s;
   const TileBlock& block;
   const std::uint32_t* cell_offset;
-  const Real4* staged;         // local coordinates of the halo; one more place may be read
+  const Real4* staged;         // local coordinates of the halo, and one place that is far away
   const std::uint32_t* index;  // in memory, of each place; for exclusions
   std::uint32_t total;         // places in the halo
   UnitScratch scratch;
@@ -72,12 +74,18 @@ struct UnitSearch {
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
       const std::uint32_t place = k + 32 * w + lane;
-      q[w] = staged[place < total ? place : total];
+      const bool past = place >= end;
+      q[w] = staged[past ? total : place];
       if constexpr (General)
-        q[w].w = Real(0);
+        q[w].w = past ? Real(1e30) : Real(0);
       else if constexpr (!Scaled)
         q[w] = scaled(s.metric, q[w].xyz());
-      if (place >= end) q[w].w = Real(1e30);
+    }
+    if (lane == 0) {
+      auto* first = reinterpret_cast<std::uint32_t*>(scratch.first + m0 * unit_words + filled);
+#pragma unroll
+      for (int w = 0; w < Words; w += 2)  // two 16-bit places
+        first[w / 2] = (k + 32 * w) * 0x10001u + (32u << 16);
     }
     for (std::uint32_t m = m0; m < m1; ++m) {
       const Real4 p = scratch.own[m];
@@ -100,20 +108,16 @@ struct UnitSearch {
           *reinterpret_cast<uint2*>(to + w) = make_uint2(word[w], word[w + 1]);
       }
     }
-    if (lane - m0 < m1 - m0)
-#pragma unroll
-      for (int w = 0; w < Words; ++w)
-        scratch.first[lane * unit_words + filled + w] = std::uint16_t(k + 32 * w);
   }
 
   /// Appends to the list of this lane's particle m, which is `self` and has `found` entries, what
   /// its `words` words say. Returns the new length; what does not fit is counted only.
-  __device__ std::uint32_t harvest(std::int64_t i, std::uint32_t m, std::uint32_t self, int words,
-                                   std::uint32_t found) const {
+  __device__ std::uint32_t harvest(std::int64_t i, std::uint32_t m, std::uint32_t group,
+                                   std::uint32_t self, int words, std::uint32_t found) const {
     __syncwarp();
     const int lanes = 1 << log2_lanes, sub = int(threadIdx.x) & (lanes - 1);
     std::uint32_t* word = scratch.word + m * unit_words;
-    const std::uint16_t* first = scratch.first + m * unit_words;
+    const std::uint16_t* first = scratch.first + group * unit_words;
     std::uint32_t own = 0;
     for (int w = sub; w < words; w += lanes) {
       std::uint32_t bits = word[w];
@@ -175,7 +179,7 @@ struct UnitSearch {
       if ((lane & ((1 << log2_lanes) - 1)) == 0) scratch.own[m] = own;
     }
     __syncwarp();
-    std::uint32_t found = 0;
+    std::uint32_t found = 0, group = 0;
     int words = 0;
     // Particles in the same row of cells along x, which lie one behind the other, have the same candidates.
     std::uint32_t left = __ballot_sync(warp, present);
@@ -187,6 +191,7 @@ struct UnitSearch {
       const std::uint32_t m0 = std::uint32_t(leader) >> log2_lanes,
                           m1 = m0 + (std::uint32_t(__popc(members)) >> log2_lanes);
       const bool mine = m - m0 < m1 - m0;
+      if (mine) group = m0;
       const std::int32_t oy = its_row % g.halo.y, oz = its_row / g.halo.y;
       const bool all_y = g.halo.y == g.cells.y, all_z = g.halo.z == g.cells.z;
       const std::int32_t y0 = all_y ? 0 : oy - g.reach.y,
@@ -199,7 +204,7 @@ struct UnitSearch {
         for (std::uint32_t k = cell_offset[(z * g.halo.y + y0) * g.halo.x]; k < end;) {
           if (filled + 4 > unit_words) {
             if (mine) words = filled;
-            found = harvest(i, m, self, words, found);
+            found = harvest(i, m, group, self, words, found);
             words = filled = 0;
           }
           if (end - k > 64) {
@@ -213,7 +218,7 @@ struct UnitSearch {
       }
       if (mine) words = filled;
     }
-    return harvest(i, m, self, words, found);
+    return harvest(i, m, group, self, words, found);
   }
 };
 

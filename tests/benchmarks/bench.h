@@ -8,13 +8,15 @@
 #include <vector>
 
 #include "engine/device.h"
+#include "neighbor/neighbors.h"
 
 namespace perrin::bench {
 
 struct Options {
   Device device;
-  std::vector<long> sizes;  // empty: the subject's own
-  double seconds = 2;       // of measuring per line
+  std::vector<long> sizes;     // empty: the subject's own
+  double seconds = 2;          // of measuring per line
+  NeighborSettings neighbors;  // of lj
 };
 
 /// Wall-clock seconds of one call of `work`, the device waited for: the median of repetitions that

@@ -61,7 +61,8 @@ int lj(const Options& options) {
     Configuration c = fcc(cells, 0.8442);
     thermalize(c, 1.44, 1);
     const double n = double(c.position.size());
-    Simulation s(options.device, c, lennard_jones<PlainCut>(options.device, 2.5));
+    Simulation s(options.device, c, lennard_jones<PlainCut>(options.device, 2.5), 0,
+                 options.neighbors);
     VelocityVerlet integrator({0.005});
     integrator.begin(s);
     s.advance(integrator, cuda ? 2000 : 300);  // melts; also the warm-up

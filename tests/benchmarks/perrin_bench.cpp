@@ -2,8 +2,25 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "engine/settings_parse.h"
 #include "tests/benchmarks/bench.h"
 #include "tests/benchmarks/bench_short_sort.h"
+
+namespace {
+
+perrin::NeighborSettings parse_neighbors(const std::string& text) {
+  using namespace perrin;
+  NeighborSettings settings;
+  const Registry none;
+  const JsonFile file = JsonFile::parse(text, "--neighbors");
+  SettingsParser parser(none, [](const std::string& path, const std::string& what) {
+    throw UserError("--neighbors: " + path + ": " + what);
+  });
+  parser.parse(file.value(), "", settings);
+  return settings;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace perrin;
@@ -15,6 +32,9 @@ int main(int argc, char** argv) {
   app.add_option("--threads", threads, "CPU threads; 0: all");
   app.add_option("--sizes", options.sizes, "numbers of particles, instead of the subject's own");
   app.add_option("--seconds", options.seconds, "measuring time per line")->capture_default_str();
+  std::string neighbors = "{}";
+  app.add_option("--neighbors", neighbors,
+                 "lj: settings of neighbour lists, as in a job, e.g. {\"skin\": 0.3}");
   bool list = false;
   app.add_flag("--list", list, "print the subjects and stop");
   app.require_subcommand(0, 1);
@@ -46,6 +66,7 @@ int main(int argc, char** argv) {
   }
   try {
     options.device = Device::parse(device, threads);
+    options.neighbors = parse_neighbors(neighbors);
     for (const auto& s : subjects)
       if (app.got_subcommand(s.name)) return s.run(options);
   } catch (const std::exception& e) {
