@@ -3,6 +3,7 @@
 
 #include "engine/archive.h"
 #include "engine/real.h"
+#include "neighbor/ranges.h"
 
 namespace perrin {
 
@@ -28,6 +29,8 @@ class Force {
   virtual ~Force() = default;
   /// Longest distance at which particles interact through the neighbour list; 0: needs no list.
   virtual double range() const { return 0; }
+  /// The same for every pair of types; the longest is range().
+  virtual Ranges ranges() const { return range(); }
   /// Device work only: neither allocates nor waits, so that steps can be recorded and replayed.
   virtual void compute(Simulation& simulation, const ForceOutput& output) = 0;
   virtual ForceCorrection correction(Simulation&) { return {}; }

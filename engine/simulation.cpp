@@ -19,10 +19,10 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-double longest_range(const std::vector<std::unique_ptr<Force>>& forces) {
-  double range = 0;
-  for (const auto& force : forces) range = std::max(range, force->range());
-  return range;
+Ranges all_ranges(const std::vector<std::unique_ptr<Force>>& forces) {
+  Ranges all;
+  for (const auto& force : forces) all = join(all, force->ranges());
+  return all;
 }
 
 Configuration padded(Configuration c, double range) {
@@ -79,7 +79,7 @@ Simulation::Simulation(const Device& device, Configuration configuration,
                        std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed,
                        const NeighborSettings& neighbor_settings)
     : particles(device, padded(std::move(configuration),
-                               longest_range(the_forces) + neighbor_settings.skin)),
+                               all_ranges(the_forces).longest() + neighbor_settings.skin)),
       forces(std::move(the_forces)),
       seed(the_seed),
       degrees_of_freedom(particles.box.dimension *
@@ -91,13 +91,13 @@ Simulation::Simulation(const Device& device, Configuration configuration,
       measured_virial_(device, 6 * particles.size()) {
   device.clear_halt();  // that an earlier simulation may have left behind
   for_each(device, "first step", steps_per_recording, SetStep{device_step_.data(), 0});
-  const double range = longest_range(forces);
+  ranges_ = all_ranges(forces);
+  const double range = ranges_.longest();
   const auto heights = particles.box.padded_heights();
   double smallest = heights.x;
   for (int axis = 1; axis < particles.box.dimension; ++axis)
     smallest = std::min(smallest, heights[axis]);
   max_displacement_ = longest_displacement_ = smallest / 4;
-  range_ = range;
   if (range == 0) return;
   if (neighbor_settings.traversal == "auto")
     tuner_ = std::make_unique<NeighborTuner>(neighbor_settings, range, device.is_cuda());
@@ -105,8 +105,8 @@ Simulation::Simulation(const Device& device, Configuration configuration,
 }
 
 void Simulation::use_neighbors(const NeighborSettings& settings) {
-  neighbors = std::make_unique<Neighbors>(particles, range_, settings);
-  max_displacement_ = std::min(longest_displacement_, range_ + neighbors->skin());
+  neighbors = std::make_unique<Neighbors>(particles, ranges_, settings);
+  max_displacement_ = std::min(longest_displacement_, ranges_.longest() + neighbors->skin());
   forces_valid_ = false;  // the order in memory changes
   recorded_for_ = nullptr;
 }

@@ -141,7 +141,8 @@ class Simulation {
 
   // neighbors.traversal "auto": windows of steps are timed.
   std::unique_ptr<NeighborTuner> tuner_;
-  double range_ = 0, longest_displacement_ = 0;
+  Ranges ranges_;
+  double longest_displacement_ = 0;
   struct {
     double seconds = 0;
     std::int64_t steps = 0;

@@ -123,13 +123,14 @@ template <class E>
 class PairForceField final : public Force {
  public:
   PairForceField(const Device& device, const std::vector<typename E::Coefficients>& table,
-                 std::uint32_t types, double range, Tail tail)
+                 std::uint32_t types, const Ranges& ranges, Tail tail)
       : table_(device, std::span<const typename E::Coefficients>(table)),
         types_(types),
-        range_(range),
+        ranges_(ranges),
         tail_(std::move(tail)) {}
 
-  double range() const override { return range_; }
+  double range() const override { return ranges_.longest(); }
+  Ranges ranges() const override { return ranges_; }
 
   void compute(Simulation& s, const ForceOutput& output) override {
     if (output.energy)
@@ -160,7 +161,7 @@ class PairForceField final : public Force {
 
   Buffer<typename E::Coefficients> table_;
   std::uint32_t types_;
-  double range_;
+  Ranges ranges_;
   Tail tail_;
 };
 
@@ -226,6 +227,18 @@ class PairTable {
   std::vector<std::optional<Entry>> entries_;
 };
 
+/// Energy and force are zero whatever the distance (an epsilon of 0): such pairs need not be listed.
+template <class E>
+bool is_nothing(const typename E::Coefficients& c, double cutoff) {
+  constexpr int samples = 256;
+  for (int k = 1; k < samples; ++k) {
+    const double r = cutoff * k / samples;
+    const auto f = E::template evaluate<double>(r * r, c);
+    if (f.energy != 0 || f.force_over_r != 0) return false;
+  }
+  return true;
+}
+
 template <PairPotential P>
 std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
   PairTable<P> table(s, setup);
@@ -258,14 +271,17 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
   return with_truncation(s.truncation, [&]<class Mode>() -> std::unique_ptr<Force> {
     using E = Truncated<P, Mode>;
     std::vector<typename E::Coefficients> coefficients;
+    std::vector<double> ranges;
     for (std::size_t a = 0; a < types; ++a)
       for (std::size_t b = 0; b < types; ++b) {
         const double cutoff = table.cutoff(a, b);
         coefficients.push_back(E::coefficients(table.at(a, b)->parameters,
                                                {cutoff, s.switch_on.value_or(0.9 * cutoff)}));
+        ranges.push_back(is_nothing<E>(coefficients.back(), cutoff) ? 0 : cutoff);
       }
+    const Ranges found(types, ranges);
     return std::make_unique<PairForceField<E>>(setup.device(), coefficients, std::uint32_t(types),
-                                               range, tail);
+                                               found.longest() > 0 ? found : Ranges(range), tail);
   });
 }
 

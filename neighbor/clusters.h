@@ -126,6 +126,7 @@ class ClusterList {
   Real* workspace(std::int64_t numbers) const;
   /// Mean number of pairs that are looked at per particle (each pair counts once).
   double mean_tests() const;
+  std::int64_t bytes() const;  // of memory
 
  private:
   struct Columns;

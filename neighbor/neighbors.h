@@ -1,7 +1,7 @@
-// Who is near whom: a cell grid and a Verlet list per particle with a skin.
+// Who is near whom: a list with a skin, however it is made.
 //
-// The list holds, for every particle, all others closer than range + skin when it was built. It is
-// built again when, and only when, some particle has moved half the skin since; the decision is
+// The list holds, for every particle, all others closer than their range + skin when it was built (clusters: at least
+// these). It is built again when, and only when, some particle has moved half the skin since; the decision is
 // taken on the device. Building also sorts the particles in memory by (cell, id). L. Verlet, Phys.
 // Rev. 159, 98 (1967); linked cells: R. W. Hockney, J. W. Eastwood, Computer Simulation Using
 // Particles (1981).
@@ -16,6 +16,8 @@
 #include "engine/settings.h"
 #include "neighbor/cell_sort.h"
 #include "neighbor/clusters.h"
+#include "neighbor/ranges.h"
+#include "neighbor/rows.h"
 #include "neighbor/tile_search.h"
 #include "neighbor/tiles.h"
 
@@ -61,32 +63,14 @@ void describe(D& d, NeighborSettings& s) {
              "chosen by Perrin");
 }
 
-/// The list as a kernel sees it: entry m of particle i, m < count[i], is entries[slot(i, m)].
-/// `lanes` threads share a particle; the layout makes their reads contiguous across a warp.
-struct NeighborListView {
-  const std::uint32_t* count;
-  const std::uint32_t* entries;
-  std::uint32_t capacity;  // per particle, a multiple of 32
-  int log2_lanes;          // 1 … 32 threads share a particle
-
-  PERRIN_HD int lanes() const { return 1 << log2_lanes; }
-  PERRIN_HD std::int64_t row(std::int64_t i) const {
-    const int log2_rows = 5 - log2_lanes;  // particles per warp
-    const std::int64_t warp = i >> log2_rows;
-    return (warp << log2_rows) * capacity + ((i - (warp << log2_rows)) << log2_lanes);
-  }
-  PERRIN_HD std::int64_t slot(std::int64_t row, std::uint32_t m) const {
-    return row + (std::int64_t(m >> log2_lanes) << 5) + (m & std::uint32_t(lanes() - 1));
-  }
-};
-
 class Neighbors {
  public:
-  /// `range`: the longest interaction. Throws UserError if range + skin exceeds half the box.
-  Neighbors(Particles& particles, double range, const NeighborSettings& settings);
+  /// `ranges`: how far particles interact. Throws UserError if the longest exceeds half the box.
+  Neighbors(Particles& particles, const Ranges& ranges, const NeighborSettings& settings);
 
   const Particles& particles() const { return particles_; }
-  double range() const { return range_; }
+  double range() const { return ranges_.longest(); }
+  const Ranges& ranges() const { return ranges_; }
   double skin() const { return skin_; }
   /// For the kernel that moves the particles in this step (see MoveCheck). `progress` and `step`: it
   /// notes there which step is running.
@@ -101,8 +85,8 @@ class Neighbors {
   void invalidate();
   /// The list by cluster (on the CPU), or nullptr.
   const ClusterList* clusters() const { return clusters_.get(); }
-  /// The list by particle, where there is no other.
-  NeighborListView list() const;
+  /// The list by particle, or nullptr.
+  const RowList* rows() const { return rows_.get(); }
   /// The list by tile (on a GPU), or nullptr.
   const TileList* tiles() const { return tiles_.get(); }
   /// True: there are no lists, tiles are searched anew by every pair_loop().
@@ -116,6 +100,8 @@ class Neighbors {
   /// (waits).
   std::int64_t builds() const;
   double mean_entries() const;
+  /// Memory of lists and grids, as far as it depends on the system.
+  std::int64_t bytes() const;
   /// Changes when device addresses do: recorded steps are then void.
   std::int64_t version() const { return version_; }
 
@@ -123,41 +109,36 @@ class Neighbors {
   bool state(Archive& archive);
 
  private:
-  struct Grid;
-  void choose_grid();
-  void allocate();
-  void build();
-  void sort_into_cells();
-  void build_list();
+  bool choose_rows(const Crowding& crowding) const;
+  double choose_skin(const Crowding& crowding, const NeighborSettings& settings) const;
   void use_rows();
+  void build();
   void make_exclusions(const std::vector<std::string>& kinds);
+  const std::uint32_t* exclusions() const {
+    return has_exclusions_ ? exclusion_begin_.data() : nullptr;
+  }
 
   Particles& particles_;
-  double range_, skin_;
-  Vec3<std::int32_t> cells_{};  // number of cells along each axis
-  Vec3<std::int32_t> reach_{};  // neighbouring cells to look at on each side
-  std::uint32_t capacity_ = 0;
-  int log2_lanes_ = 0;
+  Ranges ranges_;
+  double skin_;
   std::int64_t version_ = 0;
 
   Condition rebuild_{};          // of the running step
   bool moves_checked_ = false;   // by whoever moves the particles
-  Buffer<std::uint32_t> flags_;  // [0] build now, [1] longest list wanted when full
+  Buffer<std::uint32_t> flags_;  // [0] build now
   Buffer<std::int64_t> builds_;
   Buffer<std::uint32_t> progress_;  // where nobody wants to know
-  Buffer<std::uint32_t> count_, entries_;
-  Buffer<Position> reference_;  // where particles were when the list was built
-  Buffer<std::uint32_t> keys_, sorted_keys_, values_, order_, cell_start_;
-  Buffer<std::uint32_t>
-      coordinates_;  // CPU: positions by coordinate, for the list builder's vectors
-  Buffer<std::byte> sort_scratch_;
+  Buffer<std::uint32_t> count_;     // of tiles: lengths of lists
+  Buffer<Position> reference_;      // where particles were when the list was built
   Buffer<std::uint32_t> exclusion_begin_, excluded_;  // by id
   bool has_exclusions_ = false;
 
   std::unique_ptr<ClusterList> clusters_;
   std::unique_ptr<TileList> tiles_;
+  std::unique_ptr<RowList> rows_;
   CellSort cell_sort_;
-  bool direct_ = false, reorder_ = true;
+  bool direct_ = false;
+  RowList::Choices row_choices_;
 };
 
 }  // namespace perrin

@@ -16,6 +16,8 @@ struct TileSearch {
   Vec3<Real> cell;          // edges of a cell; orthogonal boxes
   Real per_cell, per_unit;  // along x: cells, and units of fixed-point coordinates, to a length
   Real reach2;
+  const Real* reach2_of_types;  // [type · types + type]; nullptr: reach2 for all (lists only)
+  std::uint32_t types;
   const Position* position;
   const std::uint32_t* id;
   const std::uint32_t* cell_start;
@@ -26,6 +28,12 @@ struct TileSearch {
     for (std::uint32_t k = exclusion_begin[me]; k < exclusion_begin[me + 1]; ++k)
       if (excluded[k] == other) return true;
     return false;
+  }
+  /// Beyond the reach of their types?
+  PERRIN_HD bool is_beyond(std::int64_t i, std::uint32_t j) const {
+    const Position p = position[i], q = position[j];
+    const Real3 d = metric.vector(p, q);
+    return !(dot(d, d) < reach2_of_types[p.type * types + q.type]);
   }
 };
 

@@ -165,15 +165,15 @@ int shared_limit(const Device& device) {
   return bytes;
 }
 
-TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particles,
-                             int multiprocessors, int cells_per_range, int brick_cells) {
+/// `density`: as particles see it; `occupied`: the share of the box where there are any.
+TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particles, double density,
+                             double occupied, int multiprocessors, int cells_per_range,
+                             int brick_cells) {
   TileGeometry g{};
   const auto heights = box.padded_heights();
   // Cells half as wide as the list's range, for close candidates, or whole ones where half a cell
   // would be empty. Wider where the box is nearly empty, so that memory follows the particles.
   const double limit = double(std::max<std::int64_t>(4096, 4 * particles));
-  const double density =
-      double(particles) / (heights.x * heights.y * (box.dimension == 2 ? 1 : heights.z));
   const bool dense = cells_per_range > 0 ? cells_per_range == 2
                                          : density * std::pow(reach / 2, box.dimension) > 1.2;
   for (double width = dense ? reach / 2 : reach;; width *= 1.1) {
@@ -186,14 +186,15 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
     if (total <= limit) break;
   }
   // Bricks as large as leaves a brick for every multiprocessor, four cells along an axis at most.
-  const double per_cell = double(particles) / (double(g.cells.x) * g.cells.y * g.cells.z);
+  const double per_cell =
+      double(particles) / (occupied * double(g.cells.x) * g.cells.y * g.cells.z);
   for (int axis = 0; axis < 3; ++axis) g.log2_brick[axis] = 0;
   for (bool grown = true; grown;) {
     grown = false;
     for (int axis = 0; axis < 3; ++axis) {
       Vec3<std::int32_t> next = g.log2_brick;
       ++next[axis];
-      double bricks = 1, inside = per_cell;
+      double bricks = occupied, inside = per_cell;
       for (int k = 0; k < 3; ++k) {
         bricks *= std::ceil(double(g.cells[k]) / (1 << next[k]));
         inside *= double(1 << next[k]);
@@ -239,28 +240,32 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
   return g;
 }
 
+constexpr double rounding = 1 + 1e-4;  // what the grid of coordinates does to lengths
+
 }  // namespace
 
-TileList::TileList(const Particles& particles, double reach, const Choices& choices)
-    : particles_(particles),
-      reach_(reach * (1 + 1e-4)),  // the grid of coordinates rounds
-      lists_(choices.lists) {
+TileList::TileList(const Particles& particles, const Ranges& reaches, const Crowding& crowding,
+                   const Choices& choices)
+    : particles_(particles), reach_(reaches.longest() * rounding), lists_(choices.lists) {
   const Device& device = particles_.device();
-  geometry_ = choose_geometry(particles_.box, reach, particles_.size(), device.multiprocessors(),
-                              choices.cells, choices.brick);
+  const double density = crowding.density;
+  geometry_ = choose_geometry(particles_.box, reaches.longest(), particles_.size(), density,
+                              crowding.occupied, device.multiprocessors(), choices.cells,
+                              choices.brick);
   geometry_.sorted = choices.sorted;
   const double n = double(particles_.size());
-  const double bricks = double(geometry_.brick_count());
+  // Where there are particles.
+  const double bricks = std::max(1.0, double(geometry_.brick_count()) * crowding.occupied);
   // Short rows for few particles: the lists of a small system are a matter of latency.
   while (log2_lanes_ < 3 && n * double(1 << log2_lanes_) < device.multiprocessors() * 256.0)
     ++log2_lanes_;
   if (choices.lanes > 0) log2_lanes_ = choices.lanes == 8 ? 3 : 2;
-  const double cells = double(geometry_.cell_count());
+  const double cells = double(geometry_.cell_count()) * crowding.occupied;
   const double halo = n / cells * geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;
   halo_capacity_ = std::uint32_t(std::min(1.25 * halo + 64, n) + 31) / 32 * 32;
   const double volume =
       particles_.box.dimension == 2 ? M_PI * reach_ * reach_ : 4.1888 * std::pow(reach_, 3);
-  const double entries = std::min(n, n / particles_.box.volume() * volume);
+  const double entries = std::min(n, density * volume);
   // As many warps as make few rounds of full work; where few bricks share a multiprocessor, all that
   // there may be.
   const double brick_units = 1.05 * n / bricks / (32 >> log2_lanes_);
@@ -272,6 +277,15 @@ TileList::TileList(const Particles& particles, double reach, const Choices& choi
   // What a uniform system needs, and some more; whatever is full grows (enlarge()).
   list_capacity_ = std::uint32_t(std::min(1.2 * entries + 12, n + 4) + 31) / 32 * 32;
   words_ = {device, 4};
+  if (!reaches.uniform() && choices.lists) {
+    types_ = std::uint32_t(reaches.types());
+    std::vector<Real> squares;
+    for (std::size_t k = 0; k < reaches.types() * reaches.types(); ++k) {
+      const double reach = reaches(k / types_, k % types_) * rounding;
+      squares.push_back(Real(reach * reach));
+    }
+    reach2_ = {device, std::span<const Real>(squares)};
+  }
   choose_sizes();
   if (!choices.lists) return;
   tiles_ = {device, geometry_.brick_count()};
@@ -319,6 +333,8 @@ TileSearch TileList::search(const std::uint32_t* cell_start, const std::uint32_t
           Real(g.cells.x / heights.x),
           Real(1 / particles_.box.metric().xx),
           Real(reach_ * reach_),
+          types_ > 0 ? reach2_.data() : nullptr,
+          types_,
           particles_.position.data(),
           particles_.id.data(),
           cell_start,
@@ -356,6 +372,10 @@ void TileList::build([[maybe_unused]] const std::uint32_t* cell_start,
   b.search.general ? start_build<true>(device, b, scratch_bytes_, search_threads_)
                    : start_build<false>(device, b, scratch_bytes_, search_threads_);
 #endif
+}
+
+std::int64_t TileList::bytes() const {
+  return tiles_.bytes() + halo_.bytes() + rows_.bytes() + chunks_.bytes();
 }
 
 bool TileList::enlarge() {

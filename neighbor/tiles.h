@@ -17,6 +17,8 @@
 #include <bit>
 
 #include "engine/particles.h"
+#include "neighbor/crowding.h"
+#include "neighbor/ranges.h"
 #include "neighbor/tile_geometry.h"
 
 namespace perrin {
@@ -83,8 +85,9 @@ class TileList {
     int cells = 0;       // 1 or 2 cells to the range of the lists; 0: chosen
     int brick = 0;       // cells of a brick, a power of two; 0: chosen
   };
-  /// Chooses cells and bricks for lists of length `reach`.
-  TileList(const Particles& particles, double reach, const Choices& choices);
+  /// Chooses cells and bricks. `reaches`: ranges and skin.
+  TileList(const Particles& particles, const Ranges& reaches, const Crowding& crowding,
+           const Choices& choices);
 
   const TileGeometry& geometry() const { return geometry_; }
   TileView view() const;
@@ -114,13 +117,17 @@ class TileList {
   /// False: a tile is too large for shared memory or 16 bits; another kind of list must serve.
   bool fits() const { return fits_; }
 
+  std::int64_t bytes() const;  // of memory
+
   static constexpr int threads = 256;
 
  private:
   bool choose_sizes();
 
   const Particles& particles_;
-  double reach_;
+  double reach_;             // the longest
+  Buffer<Real> reach2_;      // [type · types + type] where they differ …
+  std::uint32_t types_ = 0;  // … else 0
   TileGeometry geometry_{};
   std::uint32_t unit_rows() const;
   std::int64_t units() const;

@@ -129,6 +129,11 @@ struct UnitSearch {
           const std::uint32_t other = s.id[index[first[w] + std::uint32_t(bit)]];
           if (s.is_excluded(s.id[i], other)) bits &= ~(1u << bit);
         }
+      if (Scaled && s.reach2_of_types)
+        for (std::uint32_t left = bits; left != 0; left &= left - 1) {
+          const int bit = __ffs(int(left)) - 1;
+          if (s.is_beyond(i, index[first[w] + std::uint32_t(bit)])) bits &= ~(1u << bit);
+        }
       word[w] = bits;
       own += std::uint32_t(__popc(bits));
     }

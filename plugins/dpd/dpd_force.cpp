@@ -25,12 +25,13 @@ struct Middle {
 
 template <class C>
 DpdForce<C>::DpdForce(const Device& device, const char* name,
-                      const std::vector<Coefficients<C>>& table, std::uint32_t types, double range,
-                      double kt, double exponent, NoiseChoice choice, std::int64_t particles)
+                      const std::vector<Coefficients<C>>& table, std::uint32_t types,
+                      const Ranges& ranges, double kt, double exponent, NoiseChoice choice,
+                      std::int64_t particles)
     : name_(name),
       table_(device, std::span<const Coefficients<C>>(table)),
       types_(types),
-      range_(range),
+      ranges_(ranges),
       kt_(kt),
       exponent_(exponent),
       choice_(choice),
@@ -116,7 +117,7 @@ std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup&
   const auto& names = setup.configuration().types;
   const std::size_t types = names.size();
   std::vector<std::optional<Coefficients<C>>> found(types * types);
-  double longest = 0;
+  std::vector<double> ranges(types * types);
   for (std::size_t k = 0; k < s.pairs.size(); ++k) {
     const Pair& pair = s.pairs[k];
     const std::string key = fmt::format("pairs[{}].types", k);
@@ -125,7 +126,7 @@ std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup&
     if (found[a * types + b])
       setup.error(key, fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
     const double range = pair.cutoff.value_or(s.bath.cutoff), end = outer(pair, range);
-    longest = std::max(longest, end);
+    ranges[a * types + b] = ranges[b * types + a] = end;
     found[a * types + b] = found[b * types + a] =
         Coefficients<C>{conservative(pair, range), Real(1 / range), Real(end * end),
                         Real(pair.gamma), Real(std::sqrt(pair.gamma))};
@@ -141,7 +142,8 @@ std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup&
     }
   const NoiseChoice choice = noise_choice(s.bath, setup);
   if (table.size() != types * types) return nullptr;  // reported above
-  return std::make_unique<DpdForce<C>>(setup.device(), name, table, std::uint32_t(types), longest,
+  return std::make_unique<DpdForce<C>>(setup.device(), name, table, std::uint32_t(types),
+                                       Ranges(types, ranges),
                                        setup.k_boltzmann() * s.bath.temperature, s.bath.exponent,
                                        choice, std::int64_t(setup.configuration().position.size()));
 }

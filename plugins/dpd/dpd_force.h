@@ -101,10 +101,11 @@ class DpdForce final : public Force, public PairBath {
  public:
   /// `kt`: energy. `table`: [type_i · types + type_j].
   DpdForce(const Device& device, const char* name, const std::vector<Coefficients<C>>& table,
-           std::uint32_t types, double range, double kt, double exponent, NoiseChoice choice,
-           std::int64_t particles);
+           std::uint32_t types, const Ranges& ranges, double kt, double exponent,
+           NoiseChoice choice, std::int64_t particles);
 
-  double range() const override { return range_; }
+  double range() const override { return ranges_.longest(); }
+  Ranges ranges() const override { return ranges_; }
   void compute(Simulation& simulation, const ForceOutput& output) override;
   void prepare_split(Simulation& simulation) override;
   void update_velocities(Simulation& simulation, const Real4* shift) override;
@@ -113,7 +114,8 @@ class DpdForce final : public Force, public PairBath {
   const char* name_;
   Buffer<Coefficients<C>> table_;
   std::uint32_t types_;
-  double range_, kt_, exponent_;
+  Ranges ranges_;
+  double kt_, exponent_;
   NoiseChoice choice_;
   Buffer<Real4> moving_;            // velocity and id
   Buffer<Real4> impulse_, middle_;  // of the split update
