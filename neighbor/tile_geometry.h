@@ -64,9 +64,10 @@ struct TileGeometry {
   PERRIN_HD std::uint32_t key(std::int32_t x, std::int32_t y, std::int32_t z) const {
     const std::int32_t brick =
         ((z >> log2_brick.z) * bricks(1) + (y >> log2_brick.y)) * bricks(0) + (x >> log2_brick.x);
+    // There and back along y, so that cells which follow one another are neighbours.
+    const std::int32_t of_y = (z & 1 ? ~y : y) & ((1 << log2_brick.y) - 1);
     const std::int32_t inside =
-        ((((z & ((1 << log2_brick.z) - 1)) << log2_brick.y) | (y & ((1 << log2_brick.y) - 1)))
-         << log2_brick.x) |
+        ((((z & ((1 << log2_brick.z) - 1)) << log2_brick.y) | of_y) << log2_brick.x) |
         (x & ((1 << log2_brick.x) - 1));
     return (std::uint32_t(brick) << log2_cells_per_brick()) | std::uint32_t(inside);
   }

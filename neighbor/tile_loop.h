@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/parallel.h"
+#include "neighbor/matrix_search.h"
 #include "neighbor/tiles.h"
-#include "neighbor/unit_search.h"
 
 namespace perrin::detail {
 
@@ -140,12 +140,11 @@ void tile_loop(const Device& device, const char* name, const Particles& particle
 }
 
 /// Without lists: the block of a tile finds the neighbours of its particles and goes through them at
-/// once. Shared memory: coordinates and type of the halo, extra words, memory indices where there
-/// are exclusions, the cells of the halo, what the search needs.
+/// once. Shared memory: coordinates and type of the halo, extra words, lengths for MatrixSearch, memory
+/// indices where there are exclusions, the cells of the halo, what the search needs.
 struct DirectLoop {
   TileSearch search;
   TileRoom room;
-  int log2_lanes;
   std::uint32_t* halt;
 
   /// Sorted: a thread per particle, candidates in rows that are cut at both ends by x, which is
@@ -156,11 +155,12 @@ struct DirectLoop {
   PERRIN_HD std::size_t index_bytes() const {
     return search.exclusion_begin ? std::size_t(room.halo + 4) / 4 * 16 : 0;
   }
-  template <class Body>
+  template <class Body, bool Matrix>
   PERRIN_HD std::size_t halo_bytes() const {
     const TileGeometry& g = search.geometry;
-    return std::size_t(room.halo + 4) * sizeof(Real4) * (Body::has_extra ? 2 : 1) + index_bytes() +
-           std::size_t(g.halo.x * g.halo.y * g.halo.z + 4) / 4 * 16;
+    return std::size_t(room.halo + 4) * sizeof(Real4) *
+               (1 + (Body::has_extra ? 1 : 0) + (Matrix ? 1 : 0)) +
+           index_bytes() + std::size_t(g.halo.x * g.halo.y * g.halo.z + 4) / 4 * 16;
   }
   __device__ void full(int word, std::uint32_t wanted) const {
     atomicMax(&room.words[word], wanted);
@@ -178,10 +178,12 @@ __global__ void __launch_bounds__(TileList::threads, 3)
   const TileGeometry& g = s.geometry;
   const TileRoom& room = d.room;
   Real4* staged = reinterpret_cast<Real4*>(memory);
+  constexpr bool matrix = !General && !Sorted;
   Real4* extra = staged + room.halo + 4;
-  auto* index = reinterpret_cast<std::uint32_t*>(Body::has_extra ? extra + room.halo + 4 : extra);
+  Real4* lengths = Body::has_extra ? extra + room.halo + 4 : extra;
+  auto* index = reinterpret_cast<std::uint32_t*>(matrix ? lengths + room.halo + 4 : lengths);
   auto* cell_offset = index + d.index_bytes() / 4;
-  unsigned char* work = memory + d.halo_bytes<Body>();
+  unsigned char* work = memory + d.halo_bytes<Body, matrix>();
   const TileBlock block(s, blockIdx.x);
   if (block.count == 0) return;
   const std::uint32_t total = block.lay_out(s, cell_offset);
@@ -194,27 +196,24 @@ __global__ void __launch_bounds__(TileList::threads, 3)
     const Real3 r = g.local(q, block.origin);
     staged[k] = {r.x, r.y, r.z, type_to_real(q.type)};
     if constexpr (Body::has_extra) extra[k] = body.extra(j);
+    if constexpr (matrix) lengths[k] = to_length(s.metric, r);
     if (s.exclusion_begin) index[k] = j;
   });
-  if (threadIdx.x < 4) {  // may be read; far away
-    const Real far = General ? Real(0) : Real(1e16);
-    staged[total + threadIdx.x] = {far, far, far, Real(0)};
-  }
+  if (threadIdx.x < 4) staged[total + threadIdx.x] = {};  // may be read, is never used
+  if constexpr (matrix)
+    if (threadIdx.x == 0) lengths[total] = beyond_reach();
   __syncthreads();
 
   // Lists of this thread's particle: entry k is list[k · stride].
-  const int log2_lanes = Sorted ? 0 : d.log2_lanes, lanes = 1 << log2_lanes;
-  const std::uint32_t per_unit = 32u >> log2_lanes;
-  const std::uint32_t m = (threadIdx.x & 31) >> log2_lanes, sub = threadIdx.x & (lanes - 1);
-  const UnitScratch scratch(work + threadIdx.x / 32 * unit_scratch_bytes(int(per_unit), room.list),
-                            int(per_unit), room.list);
+  constexpr std::uint32_t per_warp = Sorted ? 32 : unit_particles, lanes = 32 / per_warp;
+  const std::uint32_t m = (threadIdx.x & 31) / lanes, sub = threadIdx.x & (lanes - 1);
+  const UnitScratch scratch(work + threadIdx.x / 32 * UnitScratch::bytes(General, room.list),
+                            General, room.list);
   const std::uint32_t stride = Sorted ? blockDim.x : 1;
-  std::uint16_t* list =
-      Sorted ? reinterpret_cast<std::uint16_t*>(work) + threadIdx.x : scratch.list + m * room.list;
-  const UnitSearch<General, false> find{s,     block, cell_offset, staged,
-                                        index, total, scratch,     log2_lanes};
-  for (std::uint32_t first = threadIdx.x / 32 * per_unit; first < block.count;
-       first += blockDim.x / 32 * per_unit) {
+  std::uint16_t* list = Sorted ? reinterpret_cast<std::uint16_t*>(work) + threadIdx.x
+                               : scratch.list + m * scratch.stride();
+  for (std::uint32_t first = threadIdx.x / 32 * per_warp; first < block.count;
+       first += blockDim.x / 32 * per_warp) {
     const bool present = first + m < block.count;
     const std::int64_t i = block.first + first + (present ? m : 0);
     const auto own = body.own(i);  // on its way while the search goes on
@@ -222,8 +221,10 @@ __global__ void __launch_bounds__(TileList::threads, 3)
     std::uint32_t found;
     if constexpr (Sorted)
       found = find_in_rows(s, block, cell_offset, staged, i, list, stride, room.list);
+    else if constexpr (General)
+      found = UnitSearch{s, block, cell_offset, staged, index, total, scratch}(first);
     else
-      found = find(first);
+      found = MatrixSearch{s, block, cell_offset, lengths, index, total, scratch}(first);
     if (__any_sync(0xffffffffu, found > room.list)) {
       if (found > room.list) d.full(2, found);
       continue;
@@ -238,8 +239,9 @@ __global__ void __launch_bounds__(TileList::threads, 3)
                 Body::has_extra ? extra[place] : Real4{}, true, term);
       for (int c = 0; c < Body::sums; ++c) sum[c] += term[c];
     }
-    for (int step = lanes / 2; step > 0; step /= 2)
-      for (int c = 0; c < Body::sums; ++c) sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], step);
+    for (std::uint32_t step = lanes / 2; step > 0; step /= 2)
+      for (int c = 0; c < Body::sums; ++c)
+        sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], int(step));
     if (present && sub == 0) body.store(i, sum);
     __syncwarp();
   }
@@ -248,10 +250,12 @@ __global__ void __launch_bounds__(TileList::threads, 3)
 template <class Body, bool General, bool Sorted>
 void start_direct_loop(const Device& device, const char* name, const DirectLoop& d, int threads,
                        const Body& body) {
-  const std::size_t shared =
-      d.halo_bytes<Body>() +
-      (Sorted ? std::size_t(d.room.list) * std::size_t(threads) * sizeof(std::uint16_t)
-              : std::size_t(threads / 32) * unit_scratch_bytes(32 >> d.log2_lanes, d.room.list));
+  const std::size_t shared = d.halo_bytes < Body,
+                    !General &&
+                        !Sorted > () + (Sorted ? std::size_t(d.room.list) * std::size_t(threads) *
+                                                     sizeof(std::uint16_t)
+                                               : std::size_t(threads / 32) *
+                                                     UnitScratch::bytes(General, d.room.list));
   if (shared > 48 * 1024)
     check_cuda(cudaFuncSetAttribute(direct_loop_kernel<Body, General, Sorted>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
@@ -263,13 +267,14 @@ void start_direct_loop(const Device& device, const char* name, const DirectLoop&
 template <class Body>
 void direct_loop(const Device& device, const char* name, const TileSearch& search,
                  const TileList& tiles, const Body& body) {
-  const DirectLoop d{search, tiles.room(), tiles.log2_lanes(), device.halt_word()};
+  const DirectLoop d{search, tiles.room(), device.halt_word()};
   const int threads = tiles.search_threads();
   if constexpr (runs_in_every_step<Body>) {
     if (d.sorted())
       return start_direct_loop<Body, false, true>(device, name, d, tiles.single_threads(), body);
-    if (!search.general)
-      return start_direct_loop<Body, false, false>(device, name, d, threads, body);
+    if constexpr (sizeof(Real) == 4)
+      if (!search.general)
+        return start_direct_loop<Body, false, false>(device, name, d, threads, body);
   }
   start_direct_loop<Body, true, false>(device, name, d, threads, body);
 }

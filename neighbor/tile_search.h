@@ -35,48 +35,15 @@ struct TileSearch {
     const Real3 d = metric.vector(p, q);
     return !(dot(d, d) < reach2_of_types[p.type * types + q.type]);
   }
+  /// Are there pairs in reach that lists leave out?
+  PERRIN_HD bool has_filter() const { return exclusion_begin || reach2_of_types; }
+  PERRIN_HD bool leaves_out(std::int64_t i, std::uint32_t j) const {
+    return (exclusion_begin && is_excluded(id[i], id[j])) || (reach2_of_types && is_beyond(i, j));
+  }
 };
 
 #ifdef __CUDACC__
 namespace detail {
-
-/// Exclusive sums of values[0 … n-1] in place, and the total in values[n]. All threads of a block of
-/// at most 1024.
-inline __device__ void block_scan(std::uint32_t* values, int n) {
-  __shared__ std::uint32_t warp_sum[33];
-  __shared__ std::uint32_t before;
-  const int t = int(threadIdx.x), lane = t & 31, warp = t >> 5, warps = int(blockDim.x) >> 5;
-  if (t == 0) before = 0;
-  for (int begin = 0; begin < n; begin += int(blockDim.x)) {
-    __syncthreads();
-    const int k = begin + t;
-    const std::uint32_t own = k < n ? values[k] : 0;
-    std::uint32_t sum = own;
-    for (int step = 1; step < 32; step *= 2) {
-      const std::uint32_t other = __shfl_up_sync(0xffffffffu, sum, step);
-      if (lane >= step) sum += other;
-    }
-    if (lane == 31) warp_sum[warp] = sum;
-    __syncthreads();
-    if (warp == 0) {
-      const std::uint32_t mine = lane < warps ? warp_sum[lane] : 0;
-      std::uint32_t w = mine;
-      for (int step = 1; step < 32; step *= 2) {
-        const std::uint32_t other = __shfl_up_sync(0xffffffffu, w, step);
-        if (lane >= step) w += other;
-      }
-      warp_sum[lane] = w - mine;
-      if (lane == 31) warp_sum[32] = w;
-    }
-    __syncthreads();
-    if (k < n) values[k] = before + warp_sum[warp] + sum - own;
-    __syncthreads();
-    if (t == 0) before += warp_sum[32];
-  }
-  __syncthreads();
-  if (t == 0) values[n] = before;
-  __syncthreads();
-}
 
 /// The brick of this block and the cells of its halo.
 struct TileBlock {
@@ -107,13 +74,37 @@ struct TileBlock {
   /// number of places. All threads of the block.
   __device__ std::uint32_t lay_out(const TileSearch& s, std::uint32_t* cell_offset) const {
     const TileGeometry& g = s.geometry;
-    const int cells = g.halo.x * g.halo.y * g.halo.z;
-    for (int c = int(threadIdx.x); c < cells; c += int(blockDim.x)) {
-      const std::uint32_t key = cell_key(g, std::uint32_t(c));
-      cell_offset[c] = s.cell_start[key + 1] - s.cell_start[key];
+    __shared__ std::uint32_t warp_sum[32];
+    const std::uint32_t cells = std::uint32_t(g.halo.x * g.halo.y * g.halo.z);
+    const std::uint32_t t = threadIdx.x, lane = t & 31, warp = t >> 5;
+    // A few cells that follow one another for each thread, then sums over threads.
+    const std::uint32_t each = (cells + blockDim.x - 1) / blockDim.x;
+    const std::uint32_t begin = t * each < cells ? t * each : cells,
+                        end = begin + each < cells ? begin + each : cells;
+    std::uint32_t own = 0;
+    for (std::uint32_t c = begin; c < end; ++c) {
+      const std::uint32_t key = cell_key(g, c), here = s.cell_start[key + 1] - s.cell_start[key];
+      cell_offset[c] = here;
+      own += here;
     }
-    block_scan(cell_offset, cells);
-    return cell_offset[cells];
+    std::uint32_t until = own;
+    for (std::uint32_t step = 1; step < 32; step *= 2) {
+      const std::uint32_t other = __shfl_up_sync(0xffffffffu, until, step);
+      if (lane >= step) until += other;
+    }
+    if (lane == 31) warp_sum[warp] = until;
+    __syncthreads();
+    const std::uint32_t of_warp = lane < blockDim.x / 32 ? warp_sum[lane] : 0;
+    const std::uint32_t before = __reduce_add_sync(0xffffffffu, lane < warp ? of_warp : 0);
+    const std::uint32_t total = __reduce_add_sync(0xffffffffu, of_warp);
+    for (std::uint32_t c = begin, at = before + until - own; c < end; ++c) {
+      const std::uint32_t here = cell_offset[c];
+      cell_offset[c] = at;
+      at += here;
+    }
+    if (t == 0) cell_offset[cells] = total;
+    __syncthreads();
+    return total;
   }
   /// f(place, memory index) for everything in the halo, which is to fill staged[place]. All threads of
   /// the block. First a thread for a cell notes indices, then a thread for a place, or the many

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "engine/parallel.h"
-#include "neighbor/unit_search.h"
+#include "neighbor/matrix_search.h"
 
 namespace perrin {
 namespace {
@@ -29,9 +29,9 @@ struct BuildTiles {
 /// warps need. Multiples of 16 bytes.
 std::size_t halo_bytes(std::uint32_t halo) { return (halo + 1) * sizeof(Real4); }
 std::size_t scratch_bytes(std::uint32_t halo, std::uint32_t list, int halo_cells, int threads,
-                          int log2_lanes) {
+                          bool general) {
   return halo_bytes(halo) + std::size_t(halo_cells + 4) / 4 * 16 +
-         std::size_t(threads / 32) * unit_scratch_bytes(32 >> log2_lanes, list);
+         std::size_t(threads / 32) * detail::UnitScratch::bytes(general, list);
 }
 
 #ifdef __CUDACC__
@@ -72,52 +72,52 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
     if constexpr (General)
       staged[k] = {r.x, r.y, r.z, Real(0)};
     else
-      staged[k] = detail::UnitSearch<false, true>::scaled(search.metric, r);
+      staged[k] = detail::to_length(search.metric, r);
     b.halo[halo_begin + k] = j;
   });
-  if (t == 0) staged[total] = {Real(0), Real(0), Real(0), Real(1e30)};
+  if (t == 0) staged[total] = detail::beyond_reach();
   __syncthreads();
 
   const std::uint32_t lane = t & 31, warp = t / 32, lanes = 1u << b.log2_lanes;
-  const std::uint32_t m = lane >> b.log2_lanes;
+  const std::uint32_t sub = lane & (lanes - 1), row = 4 * lanes;
   const detail::UnitScratch scratch(
-      units_memory + warp * unit_scratch_bytes(int(per_unit), b.room.list), int(per_unit),
-      b.room.list);
-  const detail::UnitSearch<General, true> find{
-      search, block, cell_offset, staged, b.halo + halo_begin, total, scratch, b.log2_lanes};
-  const std::uint32_t units = (n + per_unit - 1) / per_unit;
-  for (std::uint32_t u = warp; u < units; u += blockDim.x / 32) {
-    const std::uint32_t found = find(u * per_unit);
-    if ((lane & (lanes - 1)) == 0 && u * per_unit + m < n)
-      b.count[block.first + u * per_unit + m] = found;
-    std::uint32_t most = found;
-    for (int step = 16; step >= int(lanes); step /= 2) {
-      const std::uint32_t other = __shfl_xor_sync(0xffffffffu, most, step);
-      most = most > other ? most : other;
-    }
-    if (most > b.room.list) {
-      if (lane == 0) {
-        atomicMax(&b.room.words[2], most);
+      units_memory + warp * detail::UnitScratch::bytes(General, b.room.list), General, b.room.list);
+  using Search = std::conditional_t<General, detail::UnitSearch, detail::MatrixSearch>;
+  const Search find{search, block, cell_offset, staged, b.halo + halo_begin, total, scratch};
+  for (std::uint32_t first = warp * unit_particles; first < n;
+       first += blockDim.x / 32 * unit_particles) {
+    const std::uint32_t all = find(first);
+    if (__any_sync(0xffffffffu, all > b.room.list)) {
+      if (all > b.room.list) {
+        atomicMax(&b.room.words[2], all);
         b.room.words[0] = 1;
       }
       continue;
     }
-    // As many rows of chunks as the unit's longest list needs.
-    const std::uint32_t rows = (most + 4 * lanes - 1) / (4 * lanes), sub = lane & (lanes - 1);
-    if (lane == 0) b.rows[unit_begin + u] = rows;
-    std::uint16_t* list = scratch.list + m * b.room.list;
-    for (std::uint32_t k = found + sub; k < rows * 4 * lanes; k += lanes)
-      list[k] = std::uint16_t(total);
-    __syncwarp();
-    // Threads that share a particle get entries that follow one another: mostly places that do, too, and
-    // so from different banks of shared memory.
-    const std::uint16_t* from = list + sub;
-    TileChunk* to = b.chunks + std::size_t(unit_begin + u) * b.unit_rows * 32 + lane;
-    for (std::uint32_t c = 0; c < rows; ++c, to += 32) {
-      TileChunk chunk;
+    // What was searched for together is a unit or two of the lists.
+    for (std::uint32_t u = first / per_unit; u * per_unit < first + unit_particles; ++u) {
+      const std::uint32_t m = (u * per_unit + (lane >> b.log2_lanes)) - first;
+      const std::uint32_t found = __shfl_sync(0xffffffffu, all, m * (32 / unit_particles));
+      if (u * per_unit >= n) break;
+      if (sub == 0 && first + m < n) b.count[block.first + first + m] = found;
+      // As many rows of chunks as the unit's longest list needs.
+      const std::uint32_t most = __reduce_max_sync(0xffffffffu, found);
+      const std::uint32_t rows = (most + row - 1) / row;
+      if (lane == 0) b.rows[unit_begin + u] = rows;
+      std::uint16_t* list = scratch.list + m * scratch.stride();
+      for (std::uint32_t k = found + sub; k < rows * row; k += lanes)
+        list[k] = std::uint16_t(total);
+      __syncwarp();
+      // Threads that share a particle get entries that follow one another: mostly places that do,
+      // too, and so from different banks of shared memory.
+      const std::uint16_t* from = list + sub;
+      TileChunk* to = b.chunks + std::size_t(unit_begin + u) * b.unit_rows * 32 + lane;
+      for (std::uint32_t c = 0; c < rows; ++c, to += 32) {
+        TileChunk chunk;
 #pragma unroll
-      for (int e = 0; e < 4; ++e, from += lanes) chunk.place[e] = *from;
-      *to = chunk;
+        for (int e = 0; e < 4; ++e, from += lanes) chunk.place[e] = *from;
+        *to = chunk;
+      }
     }
     __syncwarp();
   }
@@ -249,9 +249,9 @@ TileList::TileList(const Particles& particles, const Ranges& reaches, const Crow
     : particles_(particles), reach_(reaches.longest() * rounding), lists_(choices.lists) {
   const Device& device = particles_.device();
   const double density = crowding.density;
-  geometry_ = choose_geometry(particles_.box, reaches.longest(), particles_.size(), density,
-                              crowding.occupied, device.multiprocessors(), choices.cells,
-                              choices.brick);
+  geometry_ =
+      choose_geometry(particles_.box, reaches.longest(), particles_.size(), density,
+                      crowding.occupied, device.multiprocessors(), choices.cells, choices.brick);
   geometry_.sorted = choices.sorted;
   const double n = double(particles_.size());
   // Where there are particles.
@@ -262,20 +262,21 @@ TileList::TileList(const Particles& particles, const Ranges& reaches, const Crow
   if (choices.lanes > 0) log2_lanes_ = choices.lanes == 8 ? 3 : 2;
   const double cells = double(geometry_.cell_count()) * crowding.occupied;
   const double halo = n / cells * geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;
-  halo_capacity_ = std::uint32_t(std::min(1.25 * halo + 64, n) + 31) / 32 * 32;
+  halo_capacity_ = std::uint32_t(std::min(1.1 * halo + 64, n) + 31) / 32 * 32;
   const double volume =
       particles_.box.dimension == 2 ? M_PI * reach_ * reach_ : 4.1888 * std::pow(reach_, 3);
   const double entries = std::min(n, density * volume);
   // As many warps as make few rounds of full work; where few bricks share a multiprocessor, all that
   // there may be.
-  const double brick_units = 1.05 * n / bricks / (32 >> log2_lanes_);
+  const double brick_units = 1.05 * n / bricks / unit_particles;
   const double rounds = std::ceil(brick_units / (threads / 32));
   const double warps =
       bricks <= 3.0 * device.multiprocessors() ? brick_units : brick_units / rounds;
   search_threads_ = int(std::clamp(std::ceil(warps), 2.0, double(threads / 32))) * 32;
   single_threads_ = std::clamp(int((1.15 * n / bricks + 31) / 32) * 32, 64, threads);
   // What a uniform system needs, and some more; whatever is full grows (enlarge()).
-  list_capacity_ = std::uint32_t(std::min(1.2 * entries + 12, n + 4) + 31) / 32 * 32;
+  const std::uint32_t row = 4u << log2_lanes_;
+  list_capacity_ = std::uint32_t(std::min(1.1 * entries + 12, n + 4) + row - 1) / row * row;
   words_ = {device, 4};
   if (!reaches.uniform() && choices.lists) {
     types_ = std::uint32_t(reaches.types());
@@ -293,6 +294,10 @@ TileList::TileList(const Particles& particles, const Ranges& reaches, const Crow
   used_ = {device, 2};
 }
 
+bool TileList::general() const {
+  return !geometry_.orthogonal || geometry_.wraps || geometry_.wide;
+}
+
 std::int64_t TileList::units() const {
   return particles_.size() / (32 >> log2_lanes_) + geometry_.brick_count() + 1;
 }
@@ -306,11 +311,12 @@ bool TileList::choose_sizes() {
   const Device& device = particles_.device();
   const int halo_cells = geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;
   // The pair loop stages an extra word per place, and an index where there are exclusions.
-  const std::size_t more = (halo_capacity_ + 4) * (sizeof(Real4) + 4) + 2048;
+  // A direct loop has lengths, too.
+  const std::size_t more = (halo_capacity_ + 4) * (sizeof(Real4) * (lists_ ? 1 : 2) + 4) + 2048;
   const std::size_t limit = std::size_t(shared_limit(device));
   for (;; search_threads_ = search_threads_ / 64 * 32) {  // long lists: fewer warps at a time
-    scratch_bytes_ =
-        scratch_bytes(halo_capacity_, list_capacity_, halo_cells, search_threads_, log2_lanes_);
+    scratch_bytes_ = scratch_bytes(halo_capacity_, list_capacity_, halo_cells, search_threads_,
+                                   general() || sizeof(Real) != 4);
     fits_ = halo_capacity_ < 65535 && scratch_bytes_ + more < limit;
     if (fits_ || search_threads_ <= 32) break;
   }
@@ -340,7 +346,7 @@ TileSearch TileList::search(const std::uint32_t* cell_start, const std::uint32_t
           cell_start,
           exclusion_begin,
           excluded,
-          !g.orthogonal || g.wraps || g.wide};
+          general()};
 }
 
 TileView TileList::view() const {
@@ -369,8 +375,9 @@ void TileList::build([[maybe_unused]] const std::uint32_t* cell_start,
                      unit_rows(),
                      log2_lanes_,
                      std::uint32_t(geometry_.brick_count())};
-  b.search.general ? start_build<true>(device, b, scratch_bytes_, search_threads_)
-                   : start_build<false>(device, b, scratch_bytes_, search_threads_);
+  if constexpr (sizeof(Real) == 4)
+    if (!general()) return start_build<false>(device, b, scratch_bytes_, search_threads_);
+  start_build<true>(device, b, scratch_bytes_, search_threads_);
 #endif
 }
 
@@ -383,7 +390,10 @@ bool TileList::enlarge() {
   if (words[0] == 0) return false;
   const auto more = [](std::uint32_t wanted) { return std::int64_t(double(wanted) * 1.2) + 16; };
   if (words[1] > halo_capacity_) halo_capacity_ = std::uint32_t(more(words[1]) + 31) / 32 * 32;
-  if (words[2] > list_capacity_) list_capacity_ = std::uint32_t(more(words[2]) + 31) / 32 * 32;
+  if (words[2] > list_capacity_) {
+    const std::uint32_t row = 4u << log2_lanes_;
+    list_capacity_ = (std::uint32_t(more(words[2])) + row - 1) / row * row;
+  }
   choose_sizes();
   words_.zero();
   if (words[3] > halo_.size()) {

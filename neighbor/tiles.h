@@ -109,8 +109,10 @@ class TileList {
   TileRoom room() const {
     return {halo_capacity_, list_capacity_, const_cast<std::uint32_t*>(words_.data())};
   }
-  /// Threads of a block that searches a brick: a warp for a few particles at a time, log2_lanes()
-  /// says how many, or a thread for a particle.
+  /// Triclinic, or images taken per pair, or a halo of many reaches.
+  bool general() const;
+  /// Threads of a block that searches a brick: a warp for unit_particles at a time, or a thread for a
+  /// particle.
   int search_threads() const { return search_threads_; }
   int single_threads() const { return single_threads_; }
   int log2_lanes() const { return log2_lanes_; }

@@ -1,68 +1,100 @@
-// The neighbours of a few particles of a brick (neighbor/tiles.h) by one warp.
+// The neighbours of eight particles of a brick (neighbor/tiles.h) by one warp, in any box.
 //
 // A thread that looks through the candidates of its own particle waits for the other threads of
 // its warp at the end of every row of cells, and its list takes shared memory for as long as the block
-// lives. Here the warp holds 32 to 128 candidates in registers and takes one particle after the other: a
-// test is three multiplications and a comparison, its results are a vote, kept as a word of 32 bits.
-// At the end the words become lists, all lanes at work.
+// lives. Here the warp holds 64 or 128 candidates in registers and takes one particle after the other; the
+// results of a test are a vote, kept as a word of 32 bits. At the end the words become lists, all lanes
+// at work. neighbor/matrix_search.h is for the boxes of nearly everybody.
 #pragma once
 
 #include "neighbor/tile_search.h"
 
 namespace perrin {
 
-/// Words of 32 candidates per particle between two harvests; a multiple of 4.
-constexpr int unit_words = 24;
+/// What a warp searches for at a time: particles that follow one another in a brick, four threads each.
+constexpr int unit_particles = 8;
 
-/// Bytes of shared memory for a warp that searches `particles` particles at a time; a multiple of
-/// 16 where `list_room`, the entries of a list, is one of 8.
-constexpr std::size_t unit_scratch_bytes(int particles, std::uint32_t list_room) {
-  return std::size_t(particles) * (sizeof(Real4) + unit_words * sizeof(std::uint32_t) +
-                                   (unit_words + list_room) * sizeof(std::uint16_t));
-}
-
-#ifdef __CUDACC__
 namespace detail {
 
-/// Shared memory of a warp, for each of its particles: its coordinates, words of candidates in
-/// reach, the place of each word's first candidate (for the first of particles with the same candidates),
-/// the list.
-struct UnitScratch {
-  Real4* own;
-  std::uint32_t* word;
-  std::uint16_t* first;
-  std::uint16_t* list;
-  std::uint32_t list_room;
+/// Words of 32 candidates per particle between two harvests; an even number whose multiples of four
+/// rows lie in different banks.
+constexpr int unit_words = 28;
+/// Steps of sixteen candidates between two harvests of MatrixSearch.
+constexpr int matrix_steps = 32;
 
-  __device__ UnitScratch(unsigned char* memory, int particles, std::uint32_t room)
-      : own(reinterpret_cast<Real4*>(memory)),
-        word(reinterpret_cast<std::uint32_t*>(own + particles)),
-        first(reinterpret_cast<std::uint16_t*>(word + particles * unit_words)),
-        list(first + particles * unit_words),
-        list_room(room) {}
+/// A warp's shared memory: what the search needs, and eight lists; entry k of the list of particle m is
+/// list[m · stride() + k].
+struct UnitScratch {
+  unsigned char* work;
+  std::uint16_t* list;
+  std::uint32_t room;  // of a list, a multiple of 16
+
+  /// Rows of lists begin in different banks.
+  PERRIN_HD static constexpr std::uint32_t stride(std::uint32_t room) { return room + 8; }
+  PERRIN_HD static constexpr std::size_t work_bytes(bool general) {
+    return general ? unit_particles * (sizeof(Real4) + unit_words * 6)
+                   : matrix_steps * sizeof(std::uint16_t);
+  }
+  /// A multiple of 16.
+  PERRIN_HD static constexpr std::size_t bytes(bool general, std::uint32_t room) {
+    return work_bytes(general) + unit_particles * stride(room) * sizeof(std::uint16_t);
+  }
+  PERRIN_HD UnitScratch(unsigned char* memory, bool general, std::uint32_t list_room)
+      : work(memory),
+        list(reinterpret_cast<std::uint16_t*>(memory + work_bytes(general))),
+        room(list_room) {}
+  PERRIN_HD std::uint32_t stride() const { return stride(room); }
 };
 
-/// One warp's search for the neighbours of particles first … of the brick (32 / lanes of them), `lanes`
-/// threads for each. General: triclinic boxes, images taken per pair, or a halo so wide that
-/// differences of squares would round too much. Scaled: `staged` holds lengths, and the square of
-/// the distance from the origin in its fourth word; else local coordinates. Behind the last place is
-/// one far away: fourth word 1e30, or coordinates of 1e16.
-template <bool General, bool Scaled>
+#ifdef __CUDACC__
+
+/// Where a particle of the brick is: its row of cells in the halo, and its place there.
+struct UnitPlace {
+  std::int32_t y, z;
+  std::uint32_t self;
+
+  __device__ UnitPlace(const TileSearch& s, const TileBlock& block,
+                       const std::uint32_t* cell_offset, std::int64_t i) {
+    const TileGeometry& g = s.geometry;
+    const Position p = s.position[i];
+    const Vec3<std::int32_t> cell{TileGeometry::along(p.x, g.cells.x),
+                                  TileGeometry::along(p.y, g.cells.y),
+                                  TileGeometry::along(p.z, g.cells.z)};
+    y = cell.y - block.halo_first.y, z = cell.z - block.halo_first.z;
+    self = cell_offset[(z * g.halo.y + y) * g.halo.x + cell.x - block.halo_first.x] +
+           std::uint32_t(i) - s.cell_start[g.key(cell.x, cell.y, cell.z)];
+  }
+};
+
+/// Which cells of the halo along an axis hold the neighbours of particles in cells low … high.
+__device__ inline void neighbour_cells(const TileGeometry& g, int axis, std::int32_t low,
+                                       std::int32_t high, std::int32_t& begin, std::int32_t& end) {
+  const bool all = g.halo[axis] == g.cells[axis];
+  begin = all ? 0 : low - g.reach[axis];
+  end = all ? g.halo[axis] : high + g.reach[axis] + 1;
+}
+
+/// One warp's search for the neighbours of particles first … first+7 of the brick.
 struct UnitSearch {
   const TileSearch& s;
   const TileBlock& block;
   const std::uint32_t* cell_offset;
-  const Real4* staged;         // local coordinates of the halo, and one place that is far away
-  const std::uint32_t* index;  // in memory, of each place; for exclusions
+  const Real4* staged;         // local coordinates of the halo, and one more place
+  const std::uint32_t* index;  // in memory, of each place
   std::uint32_t total;         // places in the halo
   UnitScratch scratch;
-  int log2_lanes;
 
   static constexpr std::uint32_t warp = 0xffffffffu;
+  static constexpr int lanes = 32 / unit_particles;
 
-  PERRIN_HD static Real4 scaled(const Metric& l, Real3 r) {
-    const Real x = l.xx * r.x, y = l.yy * r.y, z = l.zz * r.z;
-    return {x, y, z, x * x + y * y + z * z};
+  // For each particle: its coordinates, words of candidates in reach, and the place of each word's
+  // first candidate (for the first of particles with the same candidates).
+  __device__ Real4* own() const { return reinterpret_cast<Real4*>(scratch.work); }
+  __device__ std::uint32_t* word(std::uint32_t m) const {
+    return reinterpret_cast<std::uint32_t*>(own() + unit_particles) + m * unit_words;
+  }
+  __device__ std::uint16_t* first_place(std::uint32_t m) const {
+    return reinterpret_cast<std::uint16_t*>(word(unit_particles)) + m * unit_words;
   }
 
   /// Tests `Words`·32 candidates from place k (before `end`) against particles m0 … m1-1.
@@ -70,42 +102,32 @@ struct UnitSearch {
   __device__ void test(std::uint32_t k, std::uint32_t end, std::uint32_t m0, std::uint32_t m1,
                        int filled) const {
     const std::uint32_t lane = threadIdx.x & 31;
-    Real4 q[Words];
+    Real3 q[Words];
+    bool past[Words];
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
       const std::uint32_t place = k + 32 * w + lane;
-      const bool past = place >= end;
-      q[w] = staged[past ? total : place];
-      if constexpr (General)
-        q[w].w = past ? Real(1e30) : Real(0);
-      else if constexpr (!Scaled)
-        q[w] = scaled(s.metric, q[w].xyz());
+      past[w] = place >= end;
+      q[w] = staged[past[w] ? total : place].xyz();
     }
     if (lane == 0) {
-      auto* first = reinterpret_cast<std::uint32_t*>(scratch.first + m0 * unit_words + filled);
+      auto* first = reinterpret_cast<std::uint32_t*>(first_place(m0) + filled);
 #pragma unroll
       for (int w = 0; w < Words; w += 2)  // two 16-bit places
         first[w / 2] = (k + 32 * w) * 0x10001u + (32u << 16);
     }
     for (std::uint32_t m = m0; m < m1; ++m) {
-      const Real4 p = scratch.own[m];
-      std::uint32_t word[Words];
+      const Real3 p = own()[m].xyz();
+      std::uint32_t votes[Words];
 #pragma unroll
       for (int w = 0; w < Words; ++w) {
-        bool near;
-        if constexpr (General) {
-          const Real3 d = s.geometry.template vector<true>(s.metric, p.xyz() - q[w].xyz());
-          near = dot(d, d) + q[w].w < s.reach2;
-        } else {  // |q|² - 2 p·q < reach² - |p|²
-          near = p.x * q[w].x + (p.y * q[w].y + (p.z * q[w].z + q[w].w)) < p.w;
-        }
-        word[w] = __ballot_sync(warp, near);
+        const Real3 d = s.geometry.template vector<true>(s.metric, p - q[w]);
+        votes[w] = __ballot_sync(warp, !past[w] && dot(d, d) < s.reach2);
       }
       if (lane == 0) {
-        std::uint32_t* to = scratch.word + m * unit_words + filled;
 #pragma unroll
         for (int w = 0; w < Words; w += 2)  // in twos: `filled` is even, no more
-          *reinterpret_cast<uint2*>(to + w) = make_uint2(word[w], word[w + 1]);
+          *reinterpret_cast<uint2*>(word(m) + filled + w) = make_uint2(votes[w], votes[w + 1]);
       }
     }
   }
@@ -115,74 +137,49 @@ struct UnitSearch {
   __device__ std::uint32_t harvest(std::int64_t i, std::uint32_t m, std::uint32_t group,
                                    std::uint32_t self, int words, std::uint32_t found) const {
     __syncwarp();
-    const int lanes = 1 << log2_lanes, sub = int(threadIdx.x) & (lanes - 1);
-    std::uint32_t* word = scratch.word + m * unit_words;
-    const std::uint16_t* first = scratch.first + group * unit_words;
-    std::uint32_t own = 0;
+    const int sub = int(threadIdx.x) & (lanes - 1);
+    std::uint32_t* its_word = word(m);
+    const std::uint16_t* first = first_place(group);
+    std::uint32_t own_count = 0;
     for (int w = sub; w < words; w += lanes) {
-      std::uint32_t bits = word[w];
+      std::uint32_t bits = its_word[w];
       const std::uint32_t at = self - first[w];
       if (at < 32) bits &= ~(1u << at);
-      if (s.exclusion_begin)
-        for (std::uint32_t left = bits; left != 0; left &= left - 1) {
-          const int bit = __ffs(int(left)) - 1;
-          const std::uint32_t other = s.id[index[first[w] + std::uint32_t(bit)]];
-          if (s.is_excluded(s.id[i], other)) bits &= ~(1u << bit);
-        }
-      if (Scaled && s.reach2_of_types)
-        for (std::uint32_t left = bits; left != 0; left &= left - 1) {
-          const int bit = __ffs(int(left)) - 1;
-          if (s.is_beyond(i, index[first[w] + std::uint32_t(bit)])) bits &= ~(1u << bit);
-        }
-      word[w] = bits;
-      own += std::uint32_t(__popc(bits));
+      for (std::uint32_t left = s.has_filter() ? bits : 0; left != 0; left &= left - 1) {
+        const int bit = __ffs(int(left)) - 1;
+        if (s.leaves_out(i, index[first[w] + std::uint32_t(bit)])) bits &= ~(1u << bit);
+      }
+      its_word[w] = bits;
+      own_count += std::uint32_t(__popc(bits));
     }
-    std::uint32_t until = own;
+    std::uint32_t until = own_count;
     for (int step = 1; step < lanes; step *= 2) {
       const std::uint32_t other = __shfl_up_sync(warp, until, unsigned(step), lanes);
       if (sub >= step) until += other;
     }
     const std::uint32_t all = __shfl_sync(warp, until, lanes - 1, lanes);
-    if (found + all <= scratch.list_room) {
-      std::uint16_t* to = scratch.list + m * scratch.list_room + found + until - own;
+    if (found + all <= scratch.room) {
+      std::uint16_t* to = scratch.list + m * scratch.stride() + found + until - own_count;
       for (int w = sub; w < words; w += lanes) {
         const std::uint32_t base = first[w];
-        for (std::uint32_t bits = word[w]; bits != 0;) {
-          const std::uint32_t bit = 31u - std::uint32_t(__clz(int(bits)));
-          bits ^= 1u << bit;
-          *to++ = std::uint16_t(base + bit);
-        }
+        for (std::uint32_t bits = its_word[w]; bits != 0; bits &= bits - 1)
+          *to++ = std::uint16_t(base + std::uint32_t(__ffs(int(bits)) - 1));
       }
     }
     __syncwarp();
     return found + all;
   }
 
-  /// Returns the number of neighbours of this lane's particle; entry k of the list of the warp's
-  /// particle m is list[m · list_room + k], if there was room.
+  /// Returns the number of neighbours of this lane's particle first + lane/4; its list is in
+  /// `scratch`, if there was room.
   __device__ std::uint32_t operator()(std::uint32_t first) const {
     const TileGeometry& g = s.geometry;
     const int lane = int(threadIdx.x & 31);
-    const std::uint32_t m = std::uint32_t(lane) >> log2_lanes;
+    const std::uint32_t m = std::uint32_t(lane) / lanes;
     const bool present = first + m < block.count;
     const std::int64_t i = block.first + first + (present ? m : 0);
-    std::int32_t row = 0;
-    std::uint32_t self = 0;
-    if (present) {
-      const Position p = s.position[i];
-      const Vec3<std::int32_t> cell{TileGeometry::along(p.x, g.cells.x),
-                                    TileGeometry::along(p.y, g.cells.y),
-                                    TileGeometry::along(p.z, g.cells.z)};
-      row = (cell.z - block.halo_first.z) * g.halo.y + cell.y - block.halo_first.y;
-      self = cell_offset[row * g.halo.x + cell.x - block.halo_first.x] + std::uint32_t(i) -
-             s.cell_start[g.key(cell.x, cell.y, cell.z)];
-      Real4 own = staged[self];
-      if constexpr (!General) {
-        if constexpr (!Scaled) own = scaled(s.metric, own.xyz());
-        own = {-2 * own.x, -2 * own.y, -2 * own.z, s.reach2 - own.w};
-      }
-      if ((lane & ((1 << log2_lanes) - 1)) == 0) scratch.own[m] = own;
-    }
+    const UnitPlace at(s, block, cell_offset, i);
+    if (lane % lanes == 0) own()[m] = staged[at.self];
     __syncwarp();
     std::uint32_t found = 0, group = 0;
     int words = 0;
@@ -190,26 +187,23 @@ struct UnitSearch {
     std::uint32_t left = __ballot_sync(warp, present);
     while (left != 0) {
       const int leader = __ffs(int(left)) - 1;
-      const std::int32_t its_row = __shfl_sync(warp, row, leader);
-      const std::uint32_t members = __ballot_sync(warp, present && row == its_row);
+      const std::int32_t oy = __shfl_sync(warp, at.y, leader), oz = __shfl_sync(warp, at.z, leader);
+      const std::uint32_t members = __ballot_sync(warp, present && at.y == oy && at.z == oz);
       left &= ~members;
-      const std::uint32_t m0 = std::uint32_t(leader) >> log2_lanes,
-                          m1 = m0 + (std::uint32_t(__popc(members)) >> log2_lanes);
+      const std::uint32_t m0 = std::uint32_t(leader) / lanes,
+                          m1 = m0 + std::uint32_t(__popc(members)) / lanes;
       const bool mine = m - m0 < m1 - m0;
       if (mine) group = m0;
-      const std::int32_t oy = its_row % g.halo.y, oz = its_row / g.halo.y;
-      const bool all_y = g.halo.y == g.cells.y, all_z = g.halo.z == g.cells.z;
-      const std::int32_t y0 = all_y ? 0 : oy - g.reach.y,
-                         y1 = all_y ? g.halo.y : oy + g.reach.y + 1;
-      const std::int32_t z0 = all_z ? 0 : oz - g.reach.z,
-                         z1 = all_z ? g.halo.z : oz + g.reach.z + 1;
+      std::int32_t y0, y1, z0, z1;
+      neighbour_cells(g, 1, oy, oy, y0, y1);
+      neighbour_cells(g, 2, oz, oz, z0, z1);
       int filled = 0;
       for (std::int32_t z = z0; z < z1; ++z) {
         const std::uint32_t end = cell_offset[(z * g.halo.y + y1) * g.halo.x];
         for (std::uint32_t k = cell_offset[(z * g.halo.y + y0) * g.halo.x]; k < end;) {
           if (filled + 4 > unit_words) {
             if (mine) words = filled;
-            found = harvest(i, m, group, self, words, found);
+            found = harvest(i, m, group, at.self, words, found);
             words = filled = 0;
           }
           if (end - k > 64) {
@@ -223,11 +217,12 @@ struct UnitSearch {
       }
       if (mine) words = filled;
     }
-    return harvest(i, m, group, self, words, found);
+    found = harvest(i, m, group, at.self, words, found);
+    return present ? found : 0;
   }
 };
 
-}  // namespace detail
 #endif
+}  // namespace detail
 
 }  // namespace perrin
