@@ -161,8 +161,10 @@ int shared_limit(const Device& device) {
   return bytes;
 }
 
-TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particles,
-                             int multiprocessors, int cells_per_range) {
+}  // namespace
+
+TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t particles,
+                                  int multiprocessors, int cells_per_range) {
   TileGeometry g{};
   const auto heights = box.padded_heights();
   // Cells half as wide as the list's range, for close candidates, or whole ones where half a cell
@@ -234,15 +236,13 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
   return g;
 }
 
-}  // namespace
-
 TileList::TileList(const Particles& particles, double reach, const Choices& choices)
     : particles_(particles),
       reach_(reach * (1 + 1e-4)),  // the grid of coordinates rounds
       lists_(choices.lists) {
   const Device& device = particles_.device();
-  geometry_ = choose_geometry(particles_.box, reach_, particles_.size(), device.multiprocessors(),
-                              choices.cells);
+  geometry_ = choose_tile_geometry(particles_.box, reach_, particles_.size(),
+                                   device.multiprocessors(), choices.cells);
   geometry_.sorted = choices.sorted;
   const double n = double(particles_.size());
   const double bricks = double(geometry_.brick_count());

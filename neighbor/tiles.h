@@ -64,6 +64,10 @@ struct TileView {
 
 struct TileSearch;  // neighbor/tile_search.h
 
+/// Cells and bricks for lists of length `reach`. `cells_per_range`: 1 or 2 cells to it; 0: chosen.
+TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t particles,
+                                  int multiprocessors, int cells_per_range);
+
 /// Capacities of a search, and the words that take what it would have needed.
 struct TileRoom {
   std::uint32_t halo, list;  // places of a halo, entries of a particle's list
