@@ -228,10 +228,10 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
   reference_ = {device, n};
   const bool gpu = device.is_cuda();
   const std::string& wanted = settings.traversal;
-  if (gpu ? wanted == "clusters" : wanted == "cells" || wanted == "verlet")
-    throw UserError(fmt::format("neighbors.traversal: \"{}\" is not for the device {}; expected {}",
-                                wanted, device.name(),
-                                gpu ? "verlet, cells or rows" : "clusters or rows"));
+  if (!gpu && (wanted == "cells" || wanted == "verlet"))
+    throw UserError(fmt::format(
+        "neighbors.traversal: \"{}\" is not for the device {}; expected clusters or rows", wanted,
+        device.name()));
   reorder_ = settings.reorder;
   if (!reorder_ && (!gpu || wanted != "rows"))
     throw UserError("neighbors.reorder: false is for the traversal \"rows\" on a GPU only");
@@ -242,13 +242,17 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
                     settings.lanes));
   direct_ = wanted == "cells";
   if (direct_) skin_ = 0;
-  if (gpu && wanted != "rows")
+  if (gpu && wanted == "clusters")
+    warp_clusters_ = std::make_unique<WarpClusters>(particles_, range_ + skin_, settings.cells);
+  else if (gpu && wanted != "rows")
     tiles_ = std::make_unique<TileList>(
         particles_, range_ + skin_,
         TileList::Choices{!direct_, settings.interaction_sorting && direct_, settings.lanes,
                           settings.cells});
   if (tiles_ && tiles_->fits())
     cell_sort_ = CellSort(device, n, tiles_->geometry().cell_count());
+  else if (warp_clusters_ && warp_clusters_->fits())
+    cell_sort_ = CellSort(device, n, warp_clusters_->geometry().cell_count());
   else if (!gpu && wanted != "rows")
     clusters_ = std::make_unique<ClusterList>();
   else
@@ -260,6 +264,7 @@ void Neighbors::use_rows() {
   if (direct_) skin_ = 0.16 * range_;
   direct_ = false;
   tiles_.reset();
+  warp_clusters_.reset();
   choose_grid();
   allocate();
 }
@@ -397,6 +402,10 @@ void Neighbors::build() {
                   excluded_.data(), count_.data(), {flags_.data(), builds_.data()});
     return;
   }
+  if (warp_clusters_)
+    return warp_clusters_->build(
+        particles_, cell_sort_, has_exclusions_ ? exclusion_begin_.data() : nullptr,
+        excluded_.data(), reference_.data(), {flags_.data(), builds_.data()});
   if (clusters_) {
     clusters_->build(particles_, range_ + skin_,
                      has_exclusions_ ? exclusion_begin_.data() : nullptr, excluded_.data());
@@ -460,10 +469,11 @@ void Neighbors::build_list() {
 
 bool Neighbors::recover() {
   bool recovered = false;
-  while (tiles_) {
-    if (!particles_.device().halted() || !tiles_->enlarge()) return recovered;
+  while (tiles_ || warp_clusters_) {
+    if (!particles_.device().halted()) return recovered;
+    if (!(tiles_ ? tiles_->enlarge() : warp_clusters_->enlarge())) return recovered;
     const bool direct = direct_;
-    if (!tiles_->fits()) use_rows();
+    if (!(tiles_ ? tiles_->fits() : warp_clusters_->fits())) use_rows();
     ++version_;
     particles_.device().clear_halt();
     if (direct && direct_) return true;
@@ -488,11 +498,12 @@ bool Neighbors::recover() {
 std::int64_t Neighbors::builds() const { return builds_.to_host(0); }
 
 const char* Neighbors::traversal() const {
-  return direct_ ? "cells" : tiles_ ? "verlet" : clusters_ ? "clusters" : "rows";
+  return direct_ ? "cells" : tiles_ ? "verlet" : clusters_ || warp_clusters_ ? "clusters" : "rows";
 }
 
 double Neighbors::mean_entries() const {
   if (clusters_) return clusters_->mean_tests();
+  if (warp_clusters_) return warp_clusters_->mean_tests();
   const std::int64_t n = particles_.size();
   return sum<double>(particles_.device(), "count entries", n, CountEntry{count_.data()}) /
          double(std::max<std::int64_t>(n, 1));
@@ -512,7 +523,7 @@ bool Neighbors::state(Archive& a) {
   }
   if (builds() == 0 || direct_) return true;
   // The list itself is not stored: it follows from where particles were when it was built.
-  if (!tiles_ && !clusters_) choose_grid();
+  if (!tiles_ && !clusters_ && !warp_clusters_) choose_grid();
   const auto flags = flags_.to_host();
   const auto count = builds_.to_host();
   Buffer<Position> now(particles_.device(), particles_.size());

@@ -18,6 +18,7 @@
 #include "neighbor/clusters.h"
 #include "neighbor/tile_search.h"
 #include "neighbor/tiles.h"
+#include "neighbor/warp_clusters.h"
 
 namespace perrin {
 
@@ -35,7 +36,7 @@ void describe(D& d, NeighborSettings& s) {
   d.optional("traversal", s.traversal,
              OneOf{"standard", "verlet", "cells", "clusters", "rows", "auto"},
              "how pairs are found: verlet, lists per tile (GPU); cells, a search in every step "
-             "without lists (GPU); clusters, lists of clusters of particles (CPU); rows, a list "
+             "without lists (GPU); clusters, lists of clusters of particles; rows, a list "
              "per particle; standard, verlet on a GPU and clusters on the CPU; auto, what proves "
              "fastest while running (a repeat then has other bits)");
   d.optional("skin", s.skin, NonNegative{},
@@ -50,7 +51,8 @@ void describe(D& d, NeighborSettings& s) {
       "keep particles that are near in space near in memory; false, with rows on a GPU only, "
       "is there to see what that is worth");
   d.optional("cells", s.cells, Between{0, 2},
-             "with verlet and cells on a GPU: 1 or 2 cells to the range of the lists; 0: chosen by "
+             "with verlet, cells and clusters on a GPU: 1 or 2 cells to the range of the lists; 0: "
+             "chosen by "
              "Perrin");
   d.optional("lanes", s.lanes, Between{0, 32},
              "threads that share one particle on a GPU: 4 or 8, with rows any power of two; 0: "
@@ -97,6 +99,8 @@ class Neighbors {
   void invalidate();
   /// The list by cluster (on the CPU), or nullptr.
   const ClusterList* clusters() const { return clusters_.get(); }
+  /// The list by cluster on a GPU, or nullptr.
+  const WarpClusters* warp_clusters() const { return warp_clusters_.get(); }
   /// The list by particle, where there is no other.
   NeighborListView list() const;
   /// The list by tile (on a GPU), or nullptr.
@@ -152,6 +156,7 @@ class Neighbors {
 
   std::unique_ptr<ClusterList> clusters_;
   std::unique_ptr<TileList> tiles_;
+  std::unique_ptr<WarpClusters> warp_clusters_;
   CellSort cell_sort_;
   bool direct_ = false, reorder_ = true;
 };

@@ -29,6 +29,7 @@
 #include "neighbor/cluster_loop.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/tile_loop.h"
+#include "neighbor/warp_cluster_loop.h"
 
 namespace perrin {
 namespace detail {
@@ -170,6 +171,8 @@ void pair_loop(const char* name, Neighbors& neighbors, const Body& body) {
       pair_loop(name, neighbors, body);
     return;
   }
+  if (const WarpClusters* clusters = neighbors.warp_clusters())
+    return detail::warp_cluster_loop(device, name, particles, clusters->view(), body);
   if (device.is_cuda()) {
     const std::int64_t threads = n * list.lanes();
     launch_early(device, name, dim3(unsigned((threads + 127) / 128)), dim3(128), 0,

@@ -53,7 +53,8 @@ struct ClusterCuts {
 /// from the spare arrays, where CellSort has left them, to where they belong.
 struct OrderClusters {
   static constexpr int warps = 4;  // of a block
-  TileGeometry geometry;
+  WarpGrid grid;
+  bool general;
   Real3 brick_edge;
   const std::uint32_t* cell_start;
   Particles::Arrays from, to;
@@ -76,8 +77,9 @@ struct OrderClusters {
 
   /// 16 bits of the place within the brick.
   __device__ std::uint32_t in_brick(std::uint32_t fraction, int axis) const {
-    const std::uint64_t cells = std::uint64_t(fraction) * std::uint32_t(geometry.cells[axis]);
-    return std::uint32_t(cells >> (geometry.log2_brick[axis] + 16)) & 0xffffu;
+    const TileGeometry& g = grid.geometry;
+    const std::uint64_t cells = std::uint64_t(fraction) * std::uint32_t(g.cells[axis]);
+    return std::uint32_t(cells >> (g.log2_brick[axis] + 16)) & 0xffffu;
   }
 
   /// scratch.source[place] = number of the particle that goes there. E keys to a lane.
@@ -132,10 +134,10 @@ struct OrderClusters {
 
   __device__ void operator()(std::uint32_t brick, Scratch& scratch) const {
     const std::uint32_t lane = threadIdx.x % 32;
-    const int bits = geometry.log2_cells_per_brick();
+    const int bits = grid.geometry.log2_cells_per_brick();
     const std::uint32_t begin = cell_start[std::size_t(brick) << bits],
                         all = cell_start[std::size_t(brick + 1) << bits] - begin;
-    if (all == 0 && lane == 0) tiles[brick] = {begin, 0, brick, 0, 0, 0};
+    if (all == 0 && lane == 0) tiles[brick] = {begin, 0, brick, 0, 0, 0, {}};
     if (all == 0) return;
     // Equal pieces, the last one shorter. Every brick rounds up to whole clusters: a row more for each
     // brick before this one is enough.
@@ -146,8 +148,10 @@ struct OrderClusters {
       const std::uint32_t first = begin + offset, n = min(size, all - offset);
       if (lane == 0) {
         const std::uint32_t tile =
-            offset == 0 ? brick : std::uint32_t(geometry.brick_count()) + atomicAdd(more_tiles, 1u);
-        tiles[tile] = {first, n, brick, row + offset / warp_cluster, 0, 0};
+            offset == 0 ? brick
+                        : std::uint32_t(grid.geometry.brick_count()) + atomicAdd(more_tiles, 1u);
+        tiles[tile] = {
+            first, n, brick, row + offset / warp_cluster, 0, 0, grid.origin(brick, general)};
       }
       for (std::uint32_t k = lane; k < n; k += 32) {
         const Position p = from.position[first + k];
@@ -173,10 +177,11 @@ struct OrderClusters {
 /// A block builds the lists of a tile. General: triclinic boxes, or images taken per pair.
 struct BuildClusters {
   static constexpr std::uint32_t group = 8;  // places that share a bounding box
-  TileGeometry geometry;
+  WarpGrid grid;
   Metric metric;
-  Real3
-      edge;  // length per unit of a local coordinate, along the normal of its faces; 0 where images are taken per pair
+  // General: length per unit of a coordinate along the normal of its faces; 0 where images are taken
+  // per pair.
+  Real3 edge;
   Real reach;
   Vec3<std::int32_t> around;  // bricks that can hold neighbours of a tile, along each axis
   const Position* position;
@@ -231,6 +236,12 @@ struct BuildClusters {
     return m;
   }
 
+  /// The number of this warp in its block; through a shuffle, so that the compiler knows it to be the same
+  /// in all lanes and makes no provisions for lanes that part.
+  __device__ static std::uint32_t own_warp() {
+    return __shfl_sync(whole_warp, threadIdx.x / 32, 0);
+  }
+
   /// What boxes hold low and high ends of.
   struct Bounds {
     Real3 low, high;
@@ -240,10 +251,6 @@ struct BuildClusters {
   };
   static constexpr Real infinite = Real(1e30);
 
-  template <bool General>
-  __device__ Real3 staged_as(Real3 r) const {
-    return General ? r : Real3{r.x * edge.x, r.y * edge.y, r.z * edge.z};
-  }
   template <bool General>
   __device__ Real3 for_boxes(Real3 staged) const {
     return General ? Real3{staged.x * edge.x, staged.y * edge.y, staged.z * edge.z} : staged;
@@ -280,6 +287,7 @@ struct BuildClusters {
 
   /// Which bricks may hold neighbours, and how many chunks of 32 particles they have together.
   __device__ std::uint32_t list_bricks(const Memory& m, std::uint32_t brick) const {
+    const TileGeometry& geometry = grid.geometry;
     const int bits = geometry.log2_cells_per_brick();
     const std::int32_t own[3] = {
         std::int32_t(brick % std::uint32_t(geometry.bricks(0))),
@@ -310,8 +318,8 @@ struct BuildClusters {
   /// Which candidates are in reach of the tile's box, and where they will be in the halo; returns
   /// how many they are.
   template <bool General>
-  __device__ std::uint32_t select(const Memory& m, const WarpTile& tile, std::uint32_t chunks,
-                                  const Vec3<std::uint32_t>& origin) const {
+  __device__ std::uint32_t select(const Memory& m, const WarpTile& tile,
+                                  std::uint32_t chunks) const {
     const std::uint32_t lane = threadIdx.x % 32;
     Bounds bounds{{infinite, infinite, infinite}, {-infinite, -infinite, -infinite}};
     for (std::uint32_t k = lane; k < tile.count; k += 32)
@@ -321,7 +329,7 @@ struct BuildClusters {
         bounds.low[k] = min(bounds.low[k], __shfl_xor_sync(whole_warp, bounds.low[k], step));
         bounds.high[k] = max(bounds.high[k], __shfl_xor_sync(whole_warp, bounds.high[k], step));
       }
-    for (std::uint32_t c = threadIdx.x / 32; c < chunks; c += warps) {
+    for (std::uint32_t c = own_warp(); c < chunks; c += warps) {
       std::uint32_t b = 0, end = brick_room() - 1;  // the last brick that begins at c or before
       while (end - b > 1) {
         const std::uint32_t middle = (b + end) / 2;
@@ -331,7 +339,7 @@ struct BuildClusters {
       const std::uint32_t j = m.brick_begin[b] + k + lane;
       bool near = false;
       if (k + lane < m.brick_count[b] && j - tile.first >= tile.count) {
-        const Real3 r = for_boxes<General>(staged_as<General>(geometry.local(position[j], origin)));
+        const Real3 r = for_boxes<General>(grid.local<General>(position[j], tile.origin));
         Real3 gap;
         for (int a = 0; a < 3; ++a) gap[a] = max(bounds.low[a] - r[a], r[a] - bounds.high[a]);
         near = within<General>(gap);
@@ -352,7 +360,7 @@ struct BuildClusters {
   template <bool General>
   __device__ void make_boxes(const Memory& m, std::uint32_t total) const {
     const std::uint32_t lane = threadIdx.x % 32;
-    for (std::uint32_t begin = threadIdx.x - lane; begin < total; begin += 32 * warps) {
+    for (std::uint32_t begin = own_warp() * 32; begin < total; begin += 32 * warps) {
       Bounds bounds{{infinite, infinite, infinite}, {-infinite, -infinite, -infinite}};
       if (begin + lane < total) bounds.add(for_boxes<General>(m.staged[begin + lane].xyz()));
       for (std::uint32_t step = 1; step < group; step *= 2)
@@ -413,7 +421,7 @@ struct BuildClusters {
 #pragma unroll
         for (std::uint32_t k = 0; k < warp_cluster; ++k) {
           Real3 d = p[k] - q;
-          if constexpr (General) d = geometry.template vector<true>(metric, d);
+          d = grid.vector<General>(metric, d);
           if (dot(d, d) < reach * reach && k < members && place > begin + k) met |= 1u << k;
         }
         if (exclusion_begin && met != 0) {
@@ -444,9 +452,8 @@ struct BuildClusters {
   __device__ void build(WarpTile tile, WarpTile* stored, const Memory& m) const {
     __shared__ std::uint32_t halo_begin, full;
     const std::uint32_t t = threadIdx.x, lane = t % 32;
-    const Vec3<std::uint32_t> origin = geometry.origin(tile.brick);
     for (std::uint32_t k = t; k < tile.count; k += blockDim.x) {
-      const Real3 r = staged_as<General>(geometry.local(position[tile.first + k], origin));
+      const Real3 r = grid.local<General>(position[tile.first + k], tile.origin);
       m.staged[k] = {r.x, r.y, r.z, Real(0)};
     }
     const std::uint32_t chunks = list_bricks(m, tile.brick);  // which waits for all threads
@@ -454,7 +461,7 @@ struct BuildClusters {
       if (t == 0) atomicMax(&room.words[3], chunks), room.words[0] = 1;
       return;
     }
-    const std::uint32_t count = select<General>(m, tile, chunks, origin);
+    const std::uint32_t count = select<General>(m, tile, chunks);
     const std::uint32_t total = tile.count + count;
     if (t == 0) {
       halo_begin = atomicAdd(&used[0], count);
@@ -466,20 +473,20 @@ struct BuildClusters {
     __syncthreads();
     if (full) return;
     tile.halo_begin = halo_begin;
-    for (std::uint32_t c = t / 32; c < chunks; c += warps) {
+    for (std::uint32_t c = own_warp(); c < chunks; c += warps) {
       const std::uint32_t mask = m.chunk_mask[c];
       if ((mask >> lane & 1u) == 0) continue;
       const std::uint32_t place =
           m.chunk_place[c] + std::uint32_t(__popc(mask & ((1u << lane) - 1)));
       const std::uint32_t j = m.chunk_first[c] + lane;
-      const Real3 r = staged_as<General>(geometry.local(position[j], origin));
+      const Real3 r = grid.local<General>(position[j], tile.origin);
       m.staged[tile.count + place] = {r.x, r.y, r.z, Real(0)};
       halo[tile.halo_begin + place] = j;
     }
     __syncthreads();
     make_boxes<General>(m, total);
     __syncthreads();
-    for (std::uint32_t c = t / 32; c * warp_cluster < tile.count; c += warps) {
+    for (std::uint32_t c = own_warp(); c * warp_cluster < tile.count; c += warps) {
       search<General>(m, tile, c, total);
       __syncwarp();
     }
@@ -488,7 +495,7 @@ struct BuildClusters {
   template <bool General>
   __device__ void operator()(unsigned char* memory) const {
     const Memory m = divide(memory);
-    const std::uint32_t count = std::uint32_t(geometry.brick_count()) + used[2];
+    const std::uint32_t count = std::uint32_t(grid.geometry.brick_count()) + used[2];
     for (std::uint32_t tile = blockIdx.x; tile < count; tile += blocks) {
       if (tiles[tile].count > 0) build<General>(tiles[tile], &tiles[tile], m);
       __syncthreads();

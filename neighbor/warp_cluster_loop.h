@@ -35,7 +35,6 @@ struct WarpClusterLoop {
   };
 
   __device__ void stage(const WarpTile& tile, const Memory& m) const {
-    const Vec3<std::uint32_t> origin = list.geometry.origin(tile.brick);
     const std::uint32_t total = tile.count + tile.halo_count, threads = 32 * warps;
     constexpr std::uint32_t at_once = 4;  // indices, then positions
     for (std::uint32_t k = threadIdx.x; k < total; k += at_once * threads) {
@@ -52,7 +51,7 @@ struct WarpClusterLoop {
         const std::uint32_t place = k + e * threads;
         if (place >= total) break;
         const Position q = position[j[e]];
-        const Real3 r = list.geometry.local(q, origin);
+        const Real3 r = list.grid.template local<General>(q, tile.origin);
         m.staged[place] = {r.x, r.y, r.z, type_to_real(q.type)};
         if constexpr (Body::has_extra) m.extra[place] = body.extra(j[e]);
       }
@@ -71,24 +70,37 @@ struct WarpClusterLoop {
     return sum;
   }
 
+  /// What is fetched of a row before its turn: its extent, and the first entry of this lane.
+  struct Ahead {
+    WarpRow extent;
+    std::uint32_t entry;
+  };
+  __device__ Ahead fetch(const WarpTile& tile, std::uint32_t c) const {
+    if (c * warp_cluster >= tile.count) return {};
+    const std::size_t row = tile.row + c;
+    return {list.rows[row], list.entries[row * list.row_room + threadIdx.x % 32]};
+  }
+
   /// The row of cluster c of the tile.
-  __device__ __forceinline__ void row(const WarpTile& tile, std::uint32_t c,
+  __device__ __forceinline__ void row(const WarpTile& tile, std::uint32_t c, const Ahead& ahead,
                                       const Memory& m) const {
     using Own = decltype(body.own(0));
     const std::uint32_t lane = threadIdx.x % 32;
-    const WarpRow extent = list.rows[tile.row + c];
+    const WarpRow extent = ahead.extent;
+    std::uint32_t entry = ahead.entry;
     const std::uint32_t* entries = list.entries + std::size_t(tile.row + c) * list.row_room + lane;
     const std::uint32_t begin = c * warp_cluster;
-    std::uint32_t entry = extent.entries > 0 ? *entries : 0;
     const auto particle = [&](int k) {
       const std::uint32_t place = begin + std::uint32_t(k);
       return place < tile.count ? place : tile.count - 1;
     };
-    const Own own[size] = {body.own(tile.first + particle(0)), body.own(tile.first + particle(1)),
-                           body.own(tile.first + particle(2)), body.own(tile.first + particle(3))};
+    Own own[size];
     Real3 p[size];
 #pragma unroll
-    for (int k = 0; k < size; ++k) p[k] = m.staged[particle(k)].xyz();
+    for (int k = 0; k < size; ++k) {
+      own[k] = body.own(tile.first + particle(k));
+      p[k] = m.staged[particle(k)].xyz();
+    }
     Real sum[sums][size] = {};
 
     // 32 entries; where some are of the tile itself, they get their share.
@@ -100,9 +112,9 @@ struct WarpClusterLoop {
       Real share[sums] = {};
 #pragma unroll
       for (int k = 0; k < size; ++k) {
-        const Real3 d = list.geometry.template vector<General>(metric, p[k] - q.xyz());
+        const Real3 d = list.grid.template vector<General>(metric, p[k] - q.xyz());
         Real term[sums];
-        body.pair(own[k], d, real_to_type(q.w), more, (e >> (16 + k) & 1u) != 0, term);
+        body.pair(own[k], d, real_to_type(q.w), more, (e & (0x10000u << k)) != 0, term);
 #pragma unroll
         for (int s = 0; s < sums; ++s) {
           sum[s][k] += term[s];
@@ -145,23 +157,31 @@ struct WarpClusterLoop {
     m.extra = m.staged + list.places;
     Real* given = reinterpret_cast<Real*>(Body::has_extra ? m.extra + list.places : m.extra);
     const std::uint32_t set = std::uint32_t(sums) * list.own_room;
-    m.given = given + threadIdx.x / 32 * set;
+    // Through a shuffle the compiler learns that it is the same in all lanes.
+    const std::uint32_t warp = __shfl_sync(whole_warp, threadIdx.x / 32, 0);
+    m.given = given + warp * set;
     const std::uint32_t tiles = *list.tile_count;
     for (std::uint32_t t = blockIdx.x; t < tiles; t += list.blocks) {
       const WarpTile tile = list.tiles[t];
       if (tile.count == 0) continue;
+      Ahead ahead = fetch(tile, warp);  // on its way while the places come
       stage(tile, m);
       for (std::uint32_t k = threadIdx.x; k < warps * set; k += 32 * warps) given[k] = 0;
       __syncthreads();
-      for (std::uint32_t c = threadIdx.x / 32; c * warp_cluster < tile.count; c += warps)
-        row(tile, c, m);
+      for (std::uint32_t c = warp; c * warp_cluster < tile.count; c += warps) {
+        const Ahead next = fetch(tile, c + warps);
+        row(tile, c, ahead, m);
+        ahead = next;
+      }
       __syncthreads();
       for (std::uint32_t k = threadIdx.x; k < tile.count; k += 32 * warps) {
         Real total[sums];
-        for (int s = 0; s < sums; ++s) {
-          const Real* from = given + std::uint32_t(s) * list.own_room + k;
-          total[s] = from[0];
-          for (std::uint32_t w = 1; w < warps; ++w) total[s] += from[w * set];
+        const Real* from = given + k;
+        for (int s = 0; s < sums; ++s) total[s] = from[std::uint32_t(s) * list.own_room];
+#pragma unroll 1
+        for (std::uint32_t w = 1; w < warps; ++w) {
+          from += set;
+          for (int s = 0; s < sums; ++s) total[s] += from[std::uint32_t(s) * list.own_room];
         }
         body.store(tile.first + k, total);
       }

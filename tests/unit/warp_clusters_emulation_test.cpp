@@ -99,8 +99,9 @@ struct Rig {
   std::int64_t builds = 0;
   int enlarged = 0;
 
-  Rig(const Configuration& c, double reach)
-      : particles(Device::cpu(1), c), list(particles, reach, 0) {}
+  /// Of how many multiprocessors the GPU consists decides about the size of bricks.
+  Rig(const Configuration& c, double reach, int multiprocessors = 1)
+      : particles(Device::cpu(multiprocessors), c), list(particles, reach, 0) {}
 
   void build() {
     const TileGeometry& g = list.geometry();
@@ -201,8 +202,8 @@ std::size_t compare_with_brute_force(Rig& rig, double range) {
 }
 
 /// Builds and compares, moves everybody by half the skin, compares again.
-void check(const Configuration& c, double range, int enlarged = 0) {
-  Rig rig(c, 1.1 * range);
+void check(const Configuration& c, double range, int multiprocessors = 1, int enlarged = 0) {
+  Rig rig(c, 1.1 * range, multiprocessors);
   ASSERT_TRUE(rig.list.fits());
   rig.build();
   EXPECT_EQ(rig.builds, 1);
@@ -229,13 +230,14 @@ void check(const Configuration& c, double range, int enlarged = 0) {
 }
 
 TEST(WarpClustersEmulated, Uniform) { check(random_in(box_of(12, 11, 13), 1500, 1), 2.0); }
+TEST(WarpClustersEmulated, SmallBricks) { check(random_in(box_of(12, 11, 13), 1500, 1), 2.0, 132); }
 TEST(WarpClustersEmulated, LargeBricks) { check(random_in(box_of(9, 9, 9), 2500, 2), 1.2); }
 TEST(WarpClustersEmulated, DropletAcrossFacesOutgrowsItsRoom) {
   const Point droplet = [](std::mt19937& g) {
     std::normal_distribution<double> u(0.97, 0.03);
     return Vec3<double>{u(g), u(g), u(g)};
   };
-  check(random_in(box_of(40, 40, 40), 1200, 3, droplet), 1.5, 1);
+  check(random_in(box_of(40, 40, 40), 1200, 3, droplet), 1.5, 1, 1);
 }
 TEST(WarpClustersEmulated, Thin) { check(random_in(box_of(60, 4.5, 5), 900, 4), 1.9); }
 TEST(WarpClustersEmulated, Small) { check(random_in(box_of(4.5, 4.5, 4.5), 60, 5), 2.0); }
