@@ -96,8 +96,14 @@ void CellSort::count(Particles& particles, const TileGeometry& geometry) {
            CountCells{counter(geometry), particles.position.data()});
 }
 
-void CellSort::into_spare_arrays([[maybe_unused]] Particles& particles,
-                                 [[maybe_unused]] const TileGeometry& geometry) {
+void CellSort::into_spare_arrays(Particles& particles, const TileGeometry& geometry) {
+  sort_into_spare_arrays(particles, geometry, particles.has_attached());
+  particles.reorder_attached(order_);
+}
+
+void CellSort::sort_into_spare_arrays([[maybe_unused]] Particles& particles,
+                                      [[maybe_unused]] const TileGeometry& geometry,
+                                      [[maybe_unused]] bool with_order) {
 #ifdef __CUDACC__
   const Device& device = particles.device();
   const std::int64_t n = particles.size();
@@ -118,8 +124,7 @@ void CellSort::into_spare_arrays([[maybe_unused]] Particles& particles,
   for_each(device, "sort particles", n,
            MoveSorted{start_.data(), key_.data(), any_order_.data(), particles.arrays(),
                       particles.spare_arrays(), particles.index.data(),
-                      particles.has_attached() ? order_.data() : nullptr, geometry.sorted});
-  particles.reorder_attached(order_);
+                      with_order ? order_.data() : nullptr, geometry.sorted});
 #endif
 }
 

@@ -23,6 +23,11 @@ class CellSort {
   void sort(Particles& particles, const TileGeometry& geometry, Position* positions);
   /// The same, leaving the arrays exchanged (Particles::exchange()).
   void sort_exchanging(Particles& particles, const TileGeometry& geometry);
+  /// The same up to the copying back: the sorted particles are in the spare arrays, and what is attached
+  /// stays where it was. `with_order`: order() will be asked for.
+  void sort_into_spare_arrays(Particles& particles, const TileGeometry& geometry, bool with_order);
+  /// Where each particle of the sorted ones came from.
+  const std::uint32_t* order() const { return order_.data(); }
   /// cell_start()[c] … cell_start()[c+1]-1 are the particles of cell c; valid after sort().
   const std::uint32_t* cell_start() const { return start_.data(); }
 

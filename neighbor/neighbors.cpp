@@ -52,10 +52,10 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
   const Device& device = particles_.device();
   const bool gpu = device.is_cuda();
   const std::string& wanted = settings.traversal;
-  if (gpu ? wanted == "clusters" : wanted == "cells" || wanted == "verlet")
-    throw UserError(fmt::format("neighbors.traversal: \"{}\" is not for the device {}; expected {}",
-                                wanted, device.name(),
-                                gpu ? "verlet, cells or rows" : "clusters or rows"));
+  if (!gpu && (wanted == "cells" || wanted == "verlet"))
+    throw UserError(fmt::format(
+        "neighbors.traversal: \"{}\" is not for the device {}; expected clusters or rows", wanted,
+        device.name()));
   if (!settings.reorder && (!gpu || wanted != "rows"))
     throw UserError("neighbors.reorder: false is for the traversal \"rows\" on a GPU only");
   if (gpu && wanted != "rows" && settings.lanes != 0 && settings.lanes != 4 && settings.lanes != 8)
@@ -74,7 +74,10 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
   skin_ = direct_ ? 0 : std::min(choose_skin(crowding, settings), half - range);
   const bool rows = wanted == "rows" || (wanted == "standard" && choose_rows(crowding));
   row_choices_ = {rows ? settings.lanes : 0, settings.reorder};
-  if (gpu && !rows)
+  if (gpu && wanted == "clusters")
+    warp_clusters_ =
+        std::make_unique<WarpClusters>(particles_, ranges_.longest() + skin_, settings.cells);
+  else if (gpu && !rows)
     tiles_ = std::make_unique<TileList>(
         particles_, with_skin(ranges_, skin_), crowding,
         TileList::Choices{!direct_, settings.interaction_sorting && direct_, settings.lanes,
@@ -82,6 +85,8 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
   if (tiles_ && tiles_->fits()) {
     cell_sort_ = CellSort(device, n, tiles_->geometry().cell_count());
     count_ = {device, n};
+  } else if (warp_clusters_ && warp_clusters_->fits()) {
+    cell_sort_ = CellSort(device, n, warp_clusters_->geometry().cell_count());
   } else if (!gpu && !rows) {
     clusters_ = std::make_unique<ClusterList>();
   } else {
@@ -127,6 +132,7 @@ void Neighbors::use_rows() {
   if (direct_) skin_ = choose_skin(crowding, {});
   direct_ = false;
   tiles_.reset();
+  warp_clusters_.reset();
   rows_ = std::make_unique<RowList>(particles_, with_skin(ranges_, skin_), crowding, row_choices_);
 }
 
@@ -210,6 +216,9 @@ void Neighbors::build() {
                   {flags_.data(), builds_.data()});
     return;
   }
+  if (warp_clusters_)
+    return warp_clusters_->build(particles_, cell_sort_, exclusions(), excluded_.data(),
+                                 reference_.data(), {flags_.data(), builds_.data()});
   if (rows_)
     rows_->build(exclusions(), excluded_.data(), {flags_.data(), builds_.data()});
   else
@@ -221,10 +230,11 @@ void Neighbors::build() {
 
 bool Neighbors::recover() {
   bool recovered = false;
-  while (tiles_) {
-    if (!particles_.device().halted() || !tiles_->enlarge()) return recovered;
+  while (tiles_ || warp_clusters_) {
+    if (!particles_.device().halted()) return recovered;
+    if (!(tiles_ ? tiles_->enlarge() : warp_clusters_->enlarge())) return recovered;
     const bool direct = direct_;
-    if (!tiles_->fits()) use_rows();
+    if (!(tiles_ ? tiles_->fits() : warp_clusters_->fits())) use_rows();
     ++version_;
     particles_.device().clear_halt();
     if (direct && direct_) return true;
@@ -247,12 +257,13 @@ std::int64_t Neighbors::bytes() const {
 std::int64_t Neighbors::builds() const { return builds_.to_host(0); }
 
 const char* Neighbors::traversal() const {
-  return direct_ ? "cells" : tiles_ ? "verlet" : clusters_ ? "clusters" : "rows";
+  return direct_ ? "cells" : tiles_ ? "verlet" : clusters_ || warp_clusters_ ? "clusters" : "rows";
 }
 
 double Neighbors::mean_entries() const {
   if (clusters_) return clusters_->mean_tests();
   if (rows_) return rows_->mean_entries();
+  if (warp_clusters_) return warp_clusters_->mean_tests();
   const std::int64_t n = particles_.size();
   return sum<double>(particles_.device(), "count entries", n, CountEntry{count_.data()}) /
          double(std::max<std::int64_t>(n, 1));

@@ -20,6 +20,7 @@
 #include "neighbor/rows.h"
 #include "neighbor/tile_search.h"
 #include "neighbor/tiles.h"
+#include "neighbor/warp_clusters.h"
 
 namespace perrin {
 
@@ -37,7 +38,7 @@ void describe(D& d, NeighborSettings& s) {
   d.optional("traversal", s.traversal,
              OneOf{"standard", "verlet", "cells", "clusters", "rows", "auto"},
              "how pairs are found: verlet, lists per tile (GPU); cells, a search in every step "
-             "without lists (GPU); clusters, lists of clusters of particles (CPU); rows, a list "
+             "without lists (GPU); clusters, lists of clusters of particles; rows, a list "
              "per particle; standard, verlet on a GPU and clusters on the CPU; auto, what proves "
              "fastest while running (a repeat then has other bits)");
   d.optional("skin", s.skin, NonNegative{},
@@ -52,7 +53,8 @@ void describe(D& d, NeighborSettings& s) {
       "keep particles that are near in space near in memory; false, with rows on a GPU only, "
       "is there to see what that is worth");
   d.optional("cells", s.cells, Between{0, 2},
-             "with verlet and cells on a GPU: 1 or 2 cells to the range of the lists; 0: chosen by "
+             "with verlet, cells and clusters on a GPU: 1 or 2 cells to the range of the lists; 0: "
+             "chosen by "
              "Perrin");
   d.optional(
       "brick", s.brick, Between{0, 512},
@@ -87,6 +89,8 @@ class Neighbors {
   const ClusterList* clusters() const { return clusters_.get(); }
   /// The list by particle, or nullptr.
   const RowList* rows() const { return rows_.get(); }
+  /// The list by cluster on a GPU, or nullptr.
+  const WarpClusters* warp_clusters() const { return warp_clusters_.get(); }
   /// The list by tile (on a GPU), or nullptr.
   const TileList* tiles() const { return tiles_.get(); }
   /// True: there are no lists, tiles are searched anew by every pair_loop().
@@ -136,6 +140,7 @@ class Neighbors {
   std::unique_ptr<ClusterList> clusters_;
   std::unique_ptr<TileList> tiles_;
   std::unique_ptr<RowList> rows_;
+  std::unique_ptr<WarpClusters> warp_clusters_;
   CellSort cell_sort_;
   bool direct_ = false;
   RowList::Choices row_choices_;

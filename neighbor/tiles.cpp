@@ -165,17 +165,19 @@ int shared_limit(const Device& device) {
   return bytes;
 }
 
-/// `density`: as particles see it; `occupied`: the share of the box where there are any.
-TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particles, double density,
-                             double occupied, int multiprocessors, int cells_per_range,
-                             int brick_cells) {
+constexpr double rounding = 1 + 1e-4;  // what the grid of coordinates does to lengths
+
+}  // namespace
+
+TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t particles,
+                                  const TileWishes& wishes) {
   TileGeometry g{};
   const auto heights = box.padded_heights();
   // Cells half as wide as the list's range, for close candidates, or whole ones where half a cell
   // would be empty. Wider where the box is nearly empty, so that memory follows the particles.
   const double limit = double(std::max<std::int64_t>(4096, 4 * particles));
-  const bool dense = cells_per_range > 0 ? cells_per_range == 2
-                                         : density * std::pow(reach / 2, box.dimension) > 1.2;
+  const bool dense = wishes.cells > 0 ? wishes.cells == 2
+                                      : wishes.density * std::pow(reach / 2, box.dimension) > 1.2;
   for (double width = dense ? reach / 2 : reach;; width *= 1.1) {
     double total = 1;
     for (int axis = 0; axis < 3; ++axis) {
@@ -187,23 +189,24 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
   }
   // Bricks as large as leaves a brick for every multiprocessor, four cells along an axis at most.
   const double per_cell =
-      double(particles) / (occupied * double(g.cells.x) * g.cells.y * g.cells.z);
+      double(particles) / (wishes.occupied * double(g.cells.x) * g.cells.y * g.cells.z);
   for (int axis = 0; axis < 3; ++axis) g.log2_brick[axis] = 0;
   for (bool grown = true; grown;) {
     grown = false;
     for (int axis = 0; axis < 3; ++axis) {
       Vec3<std::int32_t> next = g.log2_brick;
       ++next[axis];
-      double bricks = occupied, inside = per_cell;
+      double bricks = wishes.occupied, inside = per_cell;
       for (int k = 0; k < 3; ++k) {
         bricks *= std::ceil(double(g.cells[k]) / (1 << next[k]));
         inside *= double(1 << next[k]);
       }
       // At most four cells along an axis and 192 particles. Two bricks for each multiprocessor,
       // unless they would have few particles for their halo.
-      const bool enough = brick_cells > 0 ? (1 << (next.x + next.y + next.z)) > brick_cells
-                                          : next[axis] > 2 || inside > 192 ||
-                                                (bricks < 2.0 * multiprocessors && inside > 20);
+      const bool enough = wishes.brick > 0
+                              ? (1 << (next.x + next.y + next.z)) > wishes.brick
+                              : next[axis] > 2 || inside > 192 ||
+                                    (bricks < 2.0 * wishes.multiprocessors && inside > 20);
       if (enough || (1 << next[axis]) > g.cells[axis]) continue;
       // The shortest edge grows first.
       bool shortest = true;
@@ -217,6 +220,7 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
   }
   g.orthogonal = box.orthogonal();
   for (int axis = 0; axis < 3; ++axis) {
+    if (wishes.whole) g.cells[axis] = (g.cells[axis] >> g.log2_brick[axis]) << g.log2_brick[axis];
     const double width = heights[axis] / g.cells[axis];
     const bool flat = axis >= box.dimension;
     g.reach[axis] = flat ? 0 : std::int32_t(std::ceil(reach / width * (1 - 1e-8)));
@@ -240,18 +244,14 @@ TileGeometry choose_geometry(const Box& box, double reach, std::int64_t particle
   return g;
 }
 
-constexpr double rounding = 1 + 1e-4;  // what the grid of coordinates does to lengths
-
-}  // namespace
-
 TileList::TileList(const Particles& particles, const Ranges& reaches, const Crowding& crowding,
                    const Choices& choices)
     : particles_(particles), reach_(reaches.longest() * rounding), lists_(choices.lists) {
   const Device& device = particles_.device();
   const double density = crowding.density;
-  geometry_ =
-      choose_geometry(particles_.box, reaches.longest(), particles_.size(), density,
-                      crowding.occupied, device.multiprocessors(), choices.cells, choices.brick);
+  geometry_ = choose_tile_geometry(
+      particles_.box, reaches.longest(), particles_.size(),
+      {density, crowding.occupied, device.multiprocessors(), choices.cells, choices.brick});
   geometry_.sorted = choices.sorted;
   const double n = double(particles_.size());
   // Where there are particles.

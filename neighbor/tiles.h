@@ -68,6 +68,18 @@ struct TileView {
 
 struct TileSearch;  // neighbor/tile_search.h
 
+/// How a box is cut into cells and bricks (choose_tile_geometry()).
+struct TileWishes {
+  double density = 0;       // as particles see it
+  double occupied = 1;      // the share of the box where there are any
+  int multiprocessors = 1;  // to be kept busy
+  int cells = 0;            // 1 or 2 to the reach; 0: chosen
+  int brick = 0;            // cells of a brick, a power of two; 0: chosen
+  bool whole = false;       // no brick reaches beyond the box
+};
+TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t particles,
+                                  const TileWishes& wishes);
+
 /// Capacities of a search, and the words that take what it would have needed.
 struct TileRoom {
   std::uint32_t halo, list;  // places of a halo, entries of a particle's list

@@ -16,13 +16,15 @@ NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, boo
     return;
   }
   if (lanes == 0) others_ = {{"verlet", 0, 4, sorting}, {"verlet", 0, 8, sorting}};
+  others_.push_back({"clusters", 0, lanes, sorting});
   if (sorting) others_.push_back({"cells", 0, lanes, true});
   others_.push_back({"cells", 0, lanes, false});
 }
 
 std::string NeighborTuner::Way::name() const {
   if (traversal == "cells") return sorting ? "cells" : "cells unsorted";
-  const std::string shared = lanes > 0 ? fmt::format(" with {} lanes", lanes) : "";
+  const std::string shared =
+      lanes > 0 && traversal != "clusters" ? fmt::format(" with {} lanes", lanes) : "";
   return fmt::format("{} {:.3g}{}", traversal, skin, shared);
 }
 

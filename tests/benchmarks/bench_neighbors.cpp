@@ -21,6 +21,7 @@ int neighbors(const Options& options) {
   const std::vector<Way> ways = cuda ? std::vector<Way>{{"rows", false},
                                                         {"rows", false, false},
                                                         {"verlet", false},
+                                                        {"clusters", false},
                                                         {"cells", true},
                                                         {"cells", false}}
                                      : std::vector<Way>{{"rows", false}, {"clusters", false}};

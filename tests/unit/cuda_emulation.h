@@ -156,6 +156,13 @@ T __shfl_xor_sync(unsigned, T value, int mask) {
   perrin::emulation::Block::current()->share(value, all);
   return all[lane ^ mask];
 }
+template <class T>
+T __shfl_up_sync(unsigned, T value, unsigned distance) {
+  T all[32];
+  const unsigned lane = threadIdx.x % 32;
+  perrin::emulation::Block::current()->share(value, all);
+  return all[lane < distance ? lane : lane - distance];
+}
 inline unsigned __ballot_sync(unsigned, bool value) {
   bool all[32];
   perrin::emulation::Block::current()->share(value, all);
@@ -175,5 +182,11 @@ template <class T>
 T atomicAdd(T* to, T value) {
   const T before = *to;
   *to += value;
+  return before;
+}
+template <class T>
+T atomicMax(T* to, T value) {
+  const T before = *to;
+  *to = std::max(before, value);
   return before;
 }

@@ -45,8 +45,8 @@ using Way = std::tuple<std::string, int, bool>;  // traversal, lanes, interactio
 
 TEST(NeighborTuner, TriesLanesAndSortingOnAGpuOnceTheSkinIsSettled) {
   const Way verlet{"verlet", 0, true}, four{"verlet", 4, true}, eight{"verlet", 8, true},
-      sorted{"cells", 0, true}, unsorted{"cells", 0, false};
-  for (const Way& best : {verlet, four, eight, sorted, unsorted}) {
+      clusters{"clusters", 0, true}, sorted{"cells", 0, true}, unsorted{"cells", 0, false};
+  for (const Way& best : {verlet, four, eight, clusters, sorted, unsorted}) {
     NeighborTuner tuner({}, 2.5, true);
     std::vector<Way> order;
     std::vector<double> skins;
@@ -57,7 +57,7 @@ TEST(NeighborTuner, TriesLanesAndSortingOnAGpuOnceTheSkinIsSettled) {
       const double off = s.traversal == "cells" ? 0 : std::log(s.skin / 0.6);
       tuner.measured((way == best ? 0.9 : 1) * (1 + off * off));
     }
-    std::vector<Way> expected{verlet, four, eight, sorted, unsorted};
+    std::vector<Way> expected{verlet, four, eight, clusters, sorted, unsorted};
     if (best != unsorted) expected.push_back(best);
     EXPECT_EQ(order, expected) << tuner.report();
     for (const double skin : skins)
@@ -66,6 +66,7 @@ TEST(NeighborTuner, TriesLanesAndSortingOnAGpuOnceTheSkinIsSettled) {
       }
     const char* name = best == four       ? " with 4 lanes ("
                        : best == eight    ? " with 8 lanes ("
+                       : best == clusters ? "clusters 0.676 ("
                        : best == sorted   ? "cells ("
                        : best == unsorted ? "cells unsorted ("
                                           : "verlet 0.676 (";
