@@ -28,7 +28,10 @@ __device__ inline std::uint32_t high_half(std::uint32_t word) {
   return half;
 }
 
-/// One block per tile. Shared memory: coordinates and type of the halo, behind them the extra words
+/// One block per tile. Eight threads go through the lists of two particles together (of one where rows must be
+/// short), now an entry of the one, now of the other: entries that follow one another in a list are mostly
+/// places that do, so that eight threads that read shared memory at once meet few of each other's banks.
+/// Shared memory: coordinates and type of the halo, behind them the extra words
 /// where the body has some. General: triclinic box, or images taken per pair.
 template <class Body, bool General>
 __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::has_extra ? 5 : 1)
@@ -41,7 +44,8 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
   const Tile tile = t.tiles[blockIdx.x];
   if (tile.count == 0) return;
   const Vec3<std::uint32_t> origin = tile.origin;
-  const int lane = int(threadIdx.x & 31), lanes = 1 << t.log2_lanes;
+  const std::uint32_t lane = threadIdx.x & 31, of_eight = lane / 8;
+  const bool pairs = t.log2_lanes == 2;
   const std::uint32_t per_unit = 32u >> t.log2_lanes;
   const std::uint32_t units = (tile.count + per_unit - 1) / per_unit;
 
@@ -83,12 +87,18 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
   __syncthreads();
 
   while (u < units) {
-    const std::uint32_t m = u * per_unit + (std::uint32_t(lane) >> t.log2_lanes);
-    const bool present = m < tile.count;
-    const std::int64_t i = tile.first + (present ? m : 0);
-    const auto own = body.own(i);
-    const Real3 p = t.geometry.local(position[i], origin);
-    Real sum[Body::sums] = {};
+    // Of the two particles, which without pairs are one.
+    std::uint32_t m[2];
+    Real3 p[2];
+    typename Body::Own own[2];
+    Real sum[2][Body::sums] = {};
+#pragma unroll
+    for (int of = 0; of < 2; ++of) {
+      m[of] = u * per_unit + (pairs ? 2 * of_eight + std::uint32_t(of) : of_eight);
+      const std::int64_t i = tile.first + (m[of] < tile.count ? m[of] : 0);
+      own[of] = body.own(i);
+      p[of] = t.geometry.local(position[i], origin);
+    }
     for (std::uint32_t c = 1; c <= rows; ++c) {
       const std::uint32_t places[4] = {low_half(four.x), high_half(four.x), low_half(four.y),
                                        high_half(four.y)};
@@ -97,18 +107,27 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
       for (int k = 0; k < 4; ++k) {
         const std::uint32_t place = places[k];
         const Real4 q = staged[place];
-        const Real3 d = t.geometry.template vector<General>(metric, p - q.xyz());
+        const Real3 d = t.geometry.template vector<General>(metric, p[k & 1] - q.xyz());
         Real term[Body::sums];
-        body.pair(own, d, real_to_type(q.w), Body::has_extra ? extra[place] : Real4{},
+        body.pair(own[k & 1], d, real_to_type(q.w), Body::has_extra ? extra[place] : Real4{},
                   !General || place != tile.halo_count, term);
-        for (int s = 0; s < Body::sums; ++s) sum[s] += term[s];
+        for (int s = 0; s < Body::sums; ++s) sum[k & 1][s] += term[s];
       }
     }
     u += TileList::threads / 32;
     fetch();
-    for (int step = lanes / 2; step > 0; step /= 2)
-      for (int s = 0; s < Body::sums; ++s) sum[s] += __shfl_xor_sync(0xffffffffu, sum[s], step);
-    if (present && (lane & (lanes - 1)) == 0) body.store(i, sum);
+    // The lower four threads end with the sum of the first particle, the upper four with that of the second.
+    const bool upper = lane & 4;
+    const std::uint32_t mine = upper ? m[1] : m[0];
+    for (int s = 0; s < Body::sums; ++s) {
+      if (!pairs) sum[0][s] = sum[1][s] = sum[0][s] + sum[1][s];
+      Real total = upper ? sum[1][s] : sum[0][s];
+      total += __shfl_xor_sync(0xffffffffu, upper ? sum[0][s] : sum[1][s], 4);
+      total += __shfl_xor_sync(0xffffffffu, total, 2);
+      total += __shfl_xor_sync(0xffffffffu, total, 1);
+      sum[0][s] = total;
+    }
+    if (mine < tile.count && (lane & (pairs ? 3 : 7)) == 0) body.store(tile.first + mine, sum[0]);
   }
 }
 

@@ -108,16 +108,14 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
       for (std::uint32_t k = found + sub; k < rows * row; k += lanes)
         list[k] = std::uint16_t(total);
       __syncwarp();
-      // Threads that share a particle get entries that follow one another: mostly places that do,
-      // too, and so from different banks of shared memory.
-      const std::uint16_t* from = list + sub;
+      // As TileChunk says.
+      const bool pairs = lanes == 4;
+      const std::uint32_t begin = u * per_unit - first + (lane / 8) * (pairs ? 2 : 1);
+      const std::uint16_t* from = scratch.list + begin * scratch.stride() + lane % 8;
+      const std::uint32_t other = pairs ? scratch.stride() : 8, next = pairs ? 8 : 16;
       TileChunk* to = b.chunks + std::size_t(unit_begin + u) * b.unit_rows * 32 + lane;
-      for (std::uint32_t c = 0; c < rows; ++c, to += 32) {
-        TileChunk chunk;
-#pragma unroll
-        for (int e = 0; e < 4; ++e, from += lanes) chunk.place[e] = *from;
-        *to = chunk;
-      }
+      for (std::uint32_t c = 0; c < rows; ++c, to += 32, from += 2 * next)
+        *to = {from[0], from[other], from[next], from[next + other]};
     }
     __syncwarp();
   }

@@ -48,7 +48,8 @@ struct alignas(16) Tile {
 };
 
 /// Chunk c of unit u and its thread t is chunks[(u·unit_rows + c)·32 + t]: four 16-bit places in the
-/// halo, the place halo_count where there is no neighbour.
+/// halo, the place halo_count where there is no neighbour. With four threads to a particle, eight threads share
+/// two: places 0 and 2 are of the first, 1 and 3 of the second, in the order of the list along the threads.
 struct alignas(8) TileChunk {
   std::uint16_t place[4];
 };
