@@ -29,7 +29,8 @@ struct Division {
   double reach(std::size_t a, std::size_t b) const {
     double longest = 0;
     for (const std::size_t t : classes[a])
-      for (const std::size_t u : classes[b]) longest = std::max(longest, reaches(t, u));
+      for (const std::size_t u : classes[b])
+        if (particles[t] > 0 && particles[u] > 0) longest = std::max(longest, reaches(t, u));
     return longest;
   }
   double share(std::size_t c) const {  // of all particles
@@ -148,6 +149,7 @@ RowGrid make_row_grid(const Box& box, double width, double limit) {
   for (int axis = 0; axis < 3; ++axis) {
     grid.cells[axis] = std::int32_t(count(axis));
     grid.edge[axis] = Real(std::ldexp(heights[axis], -grid.fold[axis]) / grid.cells[axis]);
+    grid.unit[axis] = Real(heights[axis] / 4294967296.0);
   }
   return grid;
 }
@@ -202,6 +204,21 @@ RowPlan plan_rows(const Box& box, const Ranges& reaches, const Crowding& crowdin
     first_cell += std::uint32_t(grid.cells.x * grid.cells.y * grid.cells.z);
     plan.grids.push_back(grid);
   }
+  // Packets as wide as cells; so narrow that the image of a neighbour which is nearest to the first of
+  // a packet is nearest to all.
+  const auto heights = box.padded_heights();
+  for (std::size_t a = 0; a < k; ++a) {
+    double longest = 0, shortest = std::numeric_limits<double>::infinity();
+    for (std::size_t b = 0; b < k; ++b)
+      if (const double r = division.reach(a, b); r > 0)
+        longest = std::max(longest, r), shortest = std::min(shortest, r);
+    for (int axis = 0; axis < 3; ++axis) {
+      const double cell = std::min(double(plan.grids[a].edge[axis]), 1.05 * shortest);
+      const double room = axis < box.dimension ? heights[axis] / 2 - 1.001 * longest : cell;
+      plan.grids[a].packet[axis] =
+          Real(std::clamp((axis == 0 ? 2 : 1) * cell, 0.0, std::max(0.0, room)));
+    }
+  }
   plan.pairs.resize(k * k);
   for (std::size_t a = 0; a < k; ++a)
     for (std::size_t b = 0; b < k; ++b) {
@@ -209,11 +226,10 @@ RowPlan plan_rows(const Box& box, const Ranges& reaches, const Crowding& crowdin
       const double reach = division.reach(a, b);
       const RowGrid& grid = plan.grids[b];
       pair.reach2 = Real(reach * reach);
-      for (int axis = 0; axis < 3; ++axis)
-        pair.reach[axis] = axis < box.dimension ? cells_reached(reach, double(grid.edge[axis])) : 0;
       for (const std::size_t t : division.classes[a])
         for (const std::size_t u : division.classes[b])
-          pair.mixed = pair.mixed || reaches(t, u) != reach;
+          pair.mixed = pair.mixed || (crowding.by_type[t] > 0 && crowding.by_type[u] > 0 &&
+                                      reaches(t, u) != reach);
       const double sphere =
           box.dimension == 2 ? M_PI * reach * reach : 4.18879 * reach * reach * reach;
       plan.entries[a] += std::min(density * division.share(b) * sphere, double(plan.members[b]));

@@ -9,16 +9,9 @@
 
 #include "engine/particles.h"
 #include "neighbor/row_plan.h"
+#include "neighbor/row_search.h"
 
 namespace perrin {
-
-constexpr std::uint32_t row_unit = 8;  // rows begin at multiples of so many entries: 32 bytes
-
-/// What a warp works on: particles first … first+count-1, 2^log2_lanes threads for each.
-struct RowGroup {
-  std::uint32_t first;
-  std::uint16_t count, log2_lanes;
-};
 
 /// The list as a kernel sees it.
 struct RowView {
@@ -76,7 +69,6 @@ class RowList {
   Buffer<RowGroup> groups_;
   std::int64_t group_count_ = 0;
   Buffer<std::uint32_t> keys_, sorted_keys_, values_, order_, cell_start_;
-  Buffer<std::uint32_t> coordinates_;  // CPU: positions by coordinate, for the search's vectors
   Buffer<std::byte> sort_scratch_;
   Buffer<std::uint32_t> begin_, count_, entries_;
   Buffer<std::uint32_t>

@@ -32,6 +32,7 @@ double copy_bandwidth(const Device& device);
 
 int lj(const Options& options);
 int neighbors(const Options& options);
+int uneven(const Options& options);
 int rng(const Options& options);
 int brownian(const Options& options);
 int langevin_dynamics(const Options& options);

@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
   const Subject subjects[] = {
       {"lj", "the Lennard-Jones liquid, steps per second", bench::lj},
       {"neighbors", "the ways to find pairs, side by side, steps per second", bench::neighbors},
+      {"uneven", "droplet, slab, polymer, mixtures: pairs in range per second", bench::uneven},
       {"rng", "random numbers per second", bench::rng},
       {"brownian", "overdamped motion, particle-steps per second", bench::brownian},
       {"langevin", "Langevin dynamics, particle-steps per second", bench::langevin_dynamics},
