@@ -17,7 +17,7 @@
 namespace perrin {
 namespace {
 
-constexpr int width = 16;
+[[maybe_unused]] constexpr int width = 16;
 
 /// Candidates from the grid of one class: begin … end-1 of what has been gathered.
 struct Segment {
@@ -33,7 +33,7 @@ struct Scratch {
   std::vector<CellRun> runs;
   std::vector<std::uint32_t> list;  // rows of the chunk
 
-  void make_room(std::size_t candidates) {
+  [[maybe_unused]] void make_room(std::size_t candidates) {
     if (index.size() >= candidates) return;
     for (auto* v : {&x, &y, &z}) v->resize(2 * candidates);
     index.resize(2 * candidates);
