@@ -29,9 +29,8 @@ struct MatrixSearch {
   const TileSearch& s;
   const TileBlock& block;
   const std::uint32_t* cell_offset;
-  const Real4* lengths;        // to_length() of the halo; behind it beyond_reach()
-  const std::uint32_t* index;  // in memory, of each place
-  std::uint32_t total;         // places in the halo
+  const Real4* lengths;  // to_length() of the halo; behind it beyond_reach()
+  std::uint32_t total;   // places in the halo
   UnitScratch scratch;
 
   static constexpr std::uint32_t warp = 0xffffffffu;
@@ -76,8 +75,8 @@ struct MatrixSearch {
   /// Appends to the lists what the words of `steps` steps say, and clears them. first_step: those before.
   /// self_at: 16 · step + row at which particle m meets itself. found: entries of the lists of
   /// particles 2t and 2t+1; what does not fit is counted only.
-  __device__ void harvest(std::uint32_t first, int steps, std::uint32_t first_step,
-                          std::uint32_t self_at, Words& words, std::uint32_t (&found)[2]) const {
+  __device__ void harvest(int steps, std::uint32_t first_step, std::uint32_t self_at, Words& words,
+                          std::uint32_t (&found)[2]) const {
     __syncwarp();
     const std::uint32_t lane = threadIdx.x & 31, m = lane >> 2, t = lane & 3;
     // The bit of step k is steps-1-k.
@@ -89,15 +88,6 @@ struct MatrixSearch {
       if (bit < 32 && (self & 7) == m) {
         const std::uint32_t others = ~(1u << bit);
         (self & 8) == 0 ? words.of[c][0] &= others : words.of[c][1] &= others;
-      }
-      if (s.has_filter()) {
-        const std::int64_t i = block.first + first + 2 * t + c;
-#pragma unroll
-        for (int h = 0; h < 2; ++h)
-          for (std::uint32_t left = words.of[c][h]; left != 0; left &= left - 1) {
-            const int b = __ffs(int(left)) - 1;
-            if (s.leaves_out(i, index[place[-b] + m + 8 * h])) words.of[c][h] &= ~(1u << b);
-          }
       }
       const std::uint32_t own = __popc(words.of[c][0]) + __popc(words.of[c][1]);
       std::uint32_t until = own;
@@ -143,19 +133,29 @@ struct MatrixSearch {
     const float* component = reinterpret_cast<const float*>(lengths) + t;
     Words words;
     std::uint32_t found[2] = {0, 0}, self_at = 0x80000000u, done = 0;  // met: not yet
-    int steps = 0;
-    for (std::int32_t z = z0; z < z1; ++z) {
-      std::uint32_t k = cell_offset[(z * g.halo.y + y0) * g.halo.x];
-      const std::uint32_t end = cell_offset[(z * g.halo.y + y1) * g.halo.x];
-      if (z == at.z) self_at = 16 * (done + std::uint32_t(steps)) + at.self - k;
-      while (k < end) {
-        const std::uint32_t wanted = (end - k + 15) / 16,
-                            room = std::uint32_t(matrix_steps - steps);
+    std::uint32_t k = 0, end = 0;
+    std::int32_t z = z0;
+    for (bool more = true; more; done += matrix_steps) {
+      std::uint32_t steps = 0;
+      while (steps < matrix_steps) {
+        if (k >= end) {
+          if (z == z1) {
+            more = false;
+            break;
+          }
+          k = cell_offset[(z * g.halo.y + y0) * g.halo.x];
+          end = cell_offset[(z * g.halo.y + y1) * g.halo.x];
+          if (z == at.z) self_at = 16 * (done + steps) + at.self - k;
+          ++z;
+          continue;
+        }
+        const std::uint32_t wanted = (end - k + 15) / 16, room = matrix_steps - steps;
         const std::uint32_t now = wanted < room ? wanted : room;
-        if (lane < now) place[steps + int(lane)] = std::uint16_t(k + 16 * lane);
+        if (lane < now) place[steps + lane] = std::uint16_t(k + 16 * lane);
+        steps += now;
         const std::uint32_t full = (end - k) / 16 < now ? (end - k) / 16 : now;
         const float* from = component + 4 * (k + m);
-#pragma unroll 4
+#pragma unroll 2
         for (std::uint32_t j = 0; j < full; ++j, from += 64) step(from, from + 32, p, words);
         if (full < now) {
           const std::uint32_t a = k + 16 * full + m, b = a + 8;
@@ -163,15 +163,9 @@ struct MatrixSearch {
                words);
         }
         k += 16 * now;
-        steps += int(now);
-        if (steps == matrix_steps) {
-          harvest(first, steps, done, self_at, words, found);
-          done += matrix_steps;
-          steps = 0;
-        }
       }
+      if (steps > 0) harvest(int(steps), done, self_at, words, found);
     }
-    if (steps > 0) harvest(first, steps, done, self_at, words, found);
     const std::uint32_t even = __shfl_sync(warp, found[0], m >> 1),
                         odd = __shfl_sync(warp, found[1], m >> 1);
     return !present ? 0 : m & 1 ? odd : even;

@@ -33,7 +33,9 @@ struct Scratch {
   std::vector<CellRun> runs;
   std::vector<std::uint32_t> list;  // rows of the chunk
 
-  [[maybe_unused]] void make_room(std::size_t candidates) {
+  // A template, or nvcc warns that device code has no use for it.
+  template <class Size>
+  void make_room(Size candidates) {
     if (index.size() >= candidates) return;
     for (auto* v : {&x, &y, &z}) v->resize(2 * candidates);
     index.resize(2 * candidates);

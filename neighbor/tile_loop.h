@@ -28,9 +28,9 @@ __device__ inline std::uint32_t high_half(std::uint32_t word) {
   return half;
 }
 
-/// One block per tile. Eight threads go through the lists of two particles together (of one where rows must be
-/// short), now an entry of the one, now of the other: entries that follow one another in a list are mostly
-/// places that do, so that eight threads that read shared memory at once meet few of each other's banks.
+/// One block per tile. Eight threads go through the lists of two particles together, or of one where rows must be
+/// short. A list says first what one row of candidates has, then the next (MatrixSearch): eight threads that
+/// begin at eight places of the same list read, at the same time, mostly from different banks.
 /// Shared memory: coordinates and type of the halo, behind them the extra words
 /// where the body has some. General: triclinic box, or images taken per pair.
 template <class Body, bool General>
@@ -107,11 +107,11 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
       for (int k = 0; k < 4; ++k) {
         const std::uint32_t place = places[k];
         const Real4 q = staged[place];
-        const Real3 d = t.geometry.template vector<General>(metric, p[k & 1] - q.xyz());
+        const Real3 d = t.geometry.template vector<General>(metric, p[k >> 1] - q.xyz());
         Real term[Body::sums];
-        body.pair(own[k & 1], d, real_to_type(q.w), Body::has_extra ? extra[place] : Real4{},
+        body.pair(own[k >> 1], d, real_to_type(q.w), Body::has_extra ? extra[place] : Real4{},
                   !General || place != tile.halo_count, term);
-        for (int s = 0; s < Body::sums; ++s) sum[k & 1][s] += term[s];
+        for (int s = 0; s < Body::sums; ++s) sum[k >> 1][s] += term[s];
       }
     }
     u += TileList::threads / 32;
@@ -241,16 +241,21 @@ __global__ void __launch_bounds__(TileList::threads, 3)
     if constexpr (Sorted)
       found = find_in_rows(s, block, cell_offset, staged, i, list, stride, room.list);
     else if constexpr (General)
-      found = UnitSearch{s, block, cell_offset, staged, index, total, scratch}(first);
+      found = UnitSearch{s, block, cell_offset, staged, total, scratch}(first);
     else
-      found = MatrixSearch{s, block, cell_offset, lengths, index, total, scratch}(first);
+      found = MatrixSearch{s, block, cell_offset, lengths, total, scratch}(first);
     if (__any_sync(0xffffffffu, found > room.list)) {
       if (found > room.list) d.full(2, found);
       continue;
     }
     if (!present) found = 0;
+    if constexpr (!Sorted)
+      if (s.has_filter()) found = filter_list(s, scratch, index, i, m, found);
+    // Each thread its part of the list: see tile_loop_kernel.
+    const std::uint32_t each = (found + lanes - 1) / lanes, begin = sub * each;
+    const std::uint32_t end = begin + each < found ? begin + each : found;
     Real sum[Body::sums] = {};
-    for (std::uint32_t k = sub; k < found; k += lanes) {
+    for (std::uint32_t k = begin; k < end; ++k) {
       const std::uint32_t place = list[k * stride];
       const Real4 q = staged[place];
       Real term[Body::sums];

@@ -36,6 +36,27 @@ std::size_t scratch_bytes(std::uint32_t halo, std::uint32_t list, int halo_cells
 
 #ifdef __CUDACC__
 
+/// A thread's part of a list that eight share.
+struct Eighth {
+  const std::uint16_t* list;
+  std::uint32_t left, none;
+
+  __device__ Eighth(const detail::UnitScratch& scratch, std::uint32_t m, std::uint32_t found,
+                    std::uint32_t eighth, std::uint32_t no_place)
+      : none(no_place) {
+    const std::uint32_t each = (found + 7) / 8, begin = eighth * each;
+    list = scratch.list + m * scratch.stride() + begin;
+    left = begin >= found ? 0 : found - begin < each ? found - begin : each;
+  }
+  __device__ std::uint16_t operator[](std::uint32_t k) const {
+    return std::uint16_t(k < left ? list[k] : none);
+  }
+  __device__ void skip(std::uint32_t entries) {
+    list += entries;
+    left = left > entries ? left - entries : 0;
+  }
+};
+
 /// Builds one tile.
 template <bool General>
 __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
@@ -83,10 +104,10 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
   const detail::UnitScratch scratch(
       units_memory + warp * detail::UnitScratch::bytes(General, b.room.list), General, b.room.list);
   using Search = std::conditional_t<General, detail::UnitSearch, detail::MatrixSearch>;
-  const Search find{search, block, cell_offset, staged, b.halo + halo_begin, total, scratch};
+  const Search find{search, block, cell_offset, staged, total, scratch};
   for (std::uint32_t first = warp * unit_particles; first < n;
        first += blockDim.x / 32 * unit_particles) {
-    const std::uint32_t all = find(first);
+    std::uint32_t all = find(first);
     if (__any_sync(0xffffffffu, all > b.room.list)) {
       if (all > b.room.list) {
         atomicMax(&b.room.words[2], all);
@@ -94,28 +115,32 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
       }
       continue;
     }
+    if (search.has_filter()) {
+      const std::uint32_t m = lane / 4;
+      all = detail::filter_list(search, scratch, b.halo + halo_begin, block.first + first + m, m,
+                                all);
+    }
     // What was searched for together is a unit or two of the lists.
     for (std::uint32_t u = first / per_unit; u * per_unit < first + unit_particles; ++u) {
       const std::uint32_t m = (u * per_unit + (lane >> b.log2_lanes)) - first;
       const std::uint32_t found = __shfl_sync(0xffffffffu, all, m * (32 / unit_particles));
       if (u * per_unit >= n) break;
       if (sub == 0 && first + m < n) b.count[block.first + first + m] = found;
-      // As many rows of chunks as the unit's longest list needs.
-      const std::uint32_t most = __reduce_max_sync(0xffffffffu, found);
+      // As many rows of chunks as the unit's longest list needs: as TileChunk says.
+      const bool pairs = lanes == 4;
+      const std::uint32_t most = __reduce_max_sync(0xffffffffu, found), at_once = pairs ? 2 : 4;
       const std::uint32_t rows = (most + row - 1) / row;
       if (lane == 0) b.rows[unit_begin + u] = rows;
-      std::uint16_t* list = scratch.list + m * scratch.stride();
-      for (std::uint32_t k = found + sub; k < rows * row; k += lanes)
-        list[k] = std::uint16_t(total);
-      __syncwarp();
-      // As TileChunk says.
-      const bool pairs = lanes == 4;
-      const std::uint32_t begin = u * per_unit - first + (lane / 8) * (pairs ? 2 : 1);
-      const std::uint16_t* from = scratch.list + begin * scratch.stride() + lane % 8;
-      const std::uint32_t other = pairs ? scratch.stride() : 8, next = pairs ? 8 : 16;
+      const std::uint32_t one = u * per_unit - first + (lane / 8) * (pairs ? 2 : 1),
+                          other = one + (pairs ? 1 : 0);
+      Eighth of_one(scratch, one, __shfl_sync(0xffffffffu, all, one * 4), lane % 8, total),
+          of_other(scratch, other, __shfl_sync(0xffffffffu, all, other * 4), lane % 8, total);
+      if (!pairs) of_other.skip(2);
       TileChunk* to = b.chunks + std::size_t(unit_begin + u) * b.unit_rows * 32 + lane;
-      for (std::uint32_t c = 0; c < rows; ++c, to += 32, from += 2 * next)
-        *to = {from[0], from[other], from[next], from[next + other]};
+      for (std::uint32_t c = 0; c < rows; ++c, to += 32) {
+        *to = {of_one[0], of_one[1], of_other[0], of_other[1]};
+        of_one.skip(at_once), of_other.skip(at_once);
+      }
     }
     __syncwarp();
   }
@@ -308,16 +333,25 @@ std::uint32_t TileList::unit_rows() const {
 bool TileList::choose_sizes() {
   const Device& device = particles_.device();
   const int halo_cells = geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;
-  // The pair loop stages an extra word per place, and an index where there are exclusions.
-  // A direct loop has lengths, too.
+  // The pair loop stages an extra word per place, and an index where there are exclusions. A direct loop has
+  // lengths, too, or lists by thread; its energies come from the search for any box.
   const std::size_t more = (halo_capacity_ + 4) * (sizeof(Real4) * (lists_ ? 1 : 2) + 4) + 2048;
   const std::size_t limit = std::size_t(shared_limit(device));
+  const bool any_box = general() || sizeof(Real) != 4 || !lists_;
   for (;; search_threads_ = search_threads_ / 64 * 32) {  // long lists: fewer warps at a time
-    scratch_bytes_ = scratch_bytes(halo_capacity_, list_capacity_, halo_cells, search_threads_,
-                                   general() || sizeof(Real) != 4);
+    scratch_bytes_ =
+        scratch_bytes(halo_capacity_, list_capacity_, halo_cells, search_threads_, any_box);
     fits_ = halo_capacity_ < 65535 && scratch_bytes_ + more < limit;
     if (fits_ || search_threads_ <= 32) break;
   }
+  if (!lists_ && geometry_.sorted)
+    for (;; single_threads_ = single_threads_ / 64 * 32) {
+      const bool fit = scratch_bytes(halo_capacity_, 0, halo_cells, 0, false) + more +
+                           std::size_t(single_threads_) * list_capacity_ * sizeof(std::uint16_t) <
+                       limit;
+      fits_ = fits_ && (fit || single_threads_ > 32);
+      if (fit || single_threads_ <= 32) break;
+    }
   if (fits_ && lists_) {
     rows_ = Buffer<std::uint32_t>();
     rows_ = {device, units()};

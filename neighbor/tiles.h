@@ -48,8 +48,8 @@ struct alignas(16) Tile {
 };
 
 /// Chunk c of unit u and its thread t is chunks[(u·unit_rows + c)·32 + t]: four 16-bit places in the
-/// halo, the place halo_count where there is no neighbour. With four threads to a particle, eight threads share
-/// two: places 0 and 2 are of the first, 1 and 3 of the second, in the order of the list along the threads.
+/// halo, the place halo_count where there is no neighbour. Eight threads share a list, each takes an eighth of it. With
+/// four threads to a particle they share two: places 0 and 1 are of the first, 2 and 3 of the second.
 struct alignas(8) TileChunk {
   std::uint16_t place[4];
 };

@@ -20,7 +20,7 @@ namespace detail {
 /// rows lie in different banks.
 constexpr int unit_words = 28;
 /// Steps of sixteen candidates between two harvests of MatrixSearch.
-constexpr int matrix_steps = 32;
+constexpr std::uint32_t matrix_steps = 32;
 
 /// A warp's shared memory: what the search needs, and eight lists; entry k of the list of particle m is
 /// list[m · stride() + k].
@@ -74,14 +74,34 @@ __device__ inline void neighbour_cells(const TileGeometry& g, int axis, std::int
   end = all ? g.halo[axis] : high + g.reach[axis] + 1;
 }
 
+/// Takes from the list of particle i, the warp's m-th, what lists leave out; four threads share it. Returns
+/// what is left of `found` entries. index: in memory, of each place.
+__device__ inline std::uint32_t filter_list(const TileSearch& s, const UnitScratch& scratch,
+                                            const std::uint32_t* index, std::int64_t i,
+                                            std::uint32_t m, std::uint32_t found) {
+  constexpr std::uint32_t warp = 0xffffffffu;
+  const std::uint32_t lane = threadIdx.x & 31, sub = lane & 3;
+  std::uint16_t* list = scratch.list + m * scratch.stride();
+  std::uint32_t kept = 0;
+  if (found > scratch.room) found = 0;  // there is no list, and will be another
+  for (std::uint32_t k = 0; __any_sync(warp, k < found); k += 4) {
+    const std::uint16_t entry = k + sub < found ? list[k + sub] : std::uint16_t(0);
+    const bool keep = k + sub < found && !s.leaves_out(i, index[entry]);
+    const std::uint32_t votes = (__ballot_sync(warp, keep) >> (lane & 28)) & 15;
+    if (keep) list[kept + __popc(votes & ((1u << sub) - 1))] = entry;
+    kept += __popc(votes);
+    __syncwarp();
+  }
+  return kept;
+}
+
 /// One warp's search for the neighbours of particles first … first+7 of the brick.
 struct UnitSearch {
   const TileSearch& s;
   const TileBlock& block;
   const std::uint32_t* cell_offset;
-  const Real4* staged;         // local coordinates of the halo, and one more place
-  const std::uint32_t* index;  // in memory, of each place
-  std::uint32_t total;         // places in the halo
+  const Real4* staged;  // local coordinates of the halo, and one more place
+  std::uint32_t total;  // places in the halo
   UnitScratch scratch;
 
   static constexpr std::uint32_t warp = 0xffffffffu;
@@ -134,8 +154,8 @@ struct UnitSearch {
 
   /// Appends to the list of this lane's particle m, which is `self` and has `found` entries, what
   /// its `words` words say. Returns the new length; what does not fit is counted only.
-  __device__ std::uint32_t harvest(std::int64_t i, std::uint32_t m, std::uint32_t group,
-                                   std::uint32_t self, int words, std::uint32_t found) const {
+  __device__ std::uint32_t harvest(std::uint32_t m, std::uint32_t group, std::uint32_t self,
+                                   int words, std::uint32_t found) const {
     __syncwarp();
     const int sub = int(threadIdx.x) & (lanes - 1);
     std::uint32_t* its_word = word(m);
@@ -145,10 +165,6 @@ struct UnitSearch {
       std::uint32_t bits = its_word[w];
       const std::uint32_t at = self - first[w];
       if (at < 32) bits &= ~(1u << at);
-      for (std::uint32_t left = s.has_filter() ? bits : 0; left != 0; left &= left - 1) {
-        const int bit = __ffs(int(left)) - 1;
-        if (s.leaves_out(i, index[first[w] + std::uint32_t(bit)])) bits &= ~(1u << bit);
-      }
       its_word[w] = bits;
       own_count += std::uint32_t(__popc(bits));
     }
@@ -203,7 +219,7 @@ struct UnitSearch {
         for (std::uint32_t k = cell_offset[(z * g.halo.y + y0) * g.halo.x]; k < end;) {
           if (filled + 4 > unit_words) {
             if (mine) words = filled;
-            found = harvest(i, m, group, at.self, words, found);
+            found = harvest(m, group, at.self, words, found);
             words = filled = 0;
           }
           if (end - k > 64) {
@@ -217,7 +233,7 @@ struct UnitSearch {
       }
       if (mine) words = filled;
     }
-    found = harvest(i, m, group, at.self, words, found);
+    found = harvest(m, group, at.self, words, found);
     return present ? found : 0;
   }
 };
