@@ -106,6 +106,7 @@ Metric Box::metric() const {
   m.inv_yy = Real(two32 / hyy);
   m.inv_yz = Real(-two32 * hyz / (hyy * hzz));
   m.inv_zz = Real(two32 / hzz);
+  m.skewed = !orthogonal();
   m.lower.fill(0);
   m.upper.fill(std::numeric_limits<std::uint32_t>::max());
   for (int axis = 0; axis < 3; ++axis) {

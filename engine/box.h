@@ -11,11 +11,11 @@ namespace perrin {
 /// minimum image is the wrap-around of integer subtraction; rows of the upper triangular matrix
 /// turn a difference into a vector in length units.
 struct Metric {
-  // By columns, so that these are loaded as vectors.
-  Real xx, xy, yy, xz, yz, zz;  // length per unit of the fixed-point fraction
-  Real inv_xx, inv_xy, inv_yy, inv_xz, inv_yz, inv_zz;  // fixed-point units per length
+  Real xx, yy, zz, xy, xz, yz;  // length per unit of the fixed-point fraction
+  Real inv_xx, inv_yy, inv_zz, inv_xy, inv_xz, inv_yz;  // fixed-point units per length
   /// A particle outside has left a non-periodic axis; the fourth bounds hold for any type.
   std::array<std::uint32_t, 4> lower, upper;
+  bool skewed;  // xy, xz or yz is not 0
 
   PERRIN_HD Real3 vector(std::int32_t dx, std::int32_t dy, std::int32_t dz) const {
     const Real x = Real(dx), y = Real(dy), z = Real(dz);
@@ -39,8 +39,9 @@ struct Metric {
 #else
     const FourInts d = std::bit_cast<FourInts>(a) - std::bit_cast<FourInts>(b);
     const auto r = __builtin_convertvector(d, FourReals);
-    const FourReals v = FourReals{xx, 0, 0, 0} * r[0] +
-                        (FourReals{xy, yy, 0, 0} * r[1] + FourReals{xz, yz, zz, 0} * r[2]);
+    FourReals v = FourReals{xx, yy, zz, 0} * r;
+    if (skewed)
+      v += FourReals{xy, yz, 0, 0} * FourReals{r[1], r[2], 0, 0} + FourReals{xz, 0, 0, 0} * r[2];
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
 #endif
   }
@@ -51,9 +52,11 @@ struct Metric {
     return {u.x, u.y, u.z, 0};
 #else
     const auto r = std::bit_cast<FourReals>(v);
-    return std::bit_cast<Real4>(
-        FourReals{inv_xx, 0, 0, 0} * r[0] +
-        (FourReals{inv_xy, inv_yy, 0, 0} * r[1] + FourReals{inv_xz, inv_yz, inv_zz, 0} * r[2]));
+    FourReals u = FourReals{inv_xx, inv_yy, inv_zz, 0} * r;
+    if (skewed)
+      u += FourReals{inv_xy, inv_yz, 0, 0} * FourReals{r[1], r[2], 0, 0} +
+           FourReals{inv_xz, 0, 0, 0} * r[2];
+    return std::bit_cast<Real4>(u);
 #endif
   }
 };

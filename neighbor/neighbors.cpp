@@ -228,10 +228,10 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
   reference_ = {device, n};
   const bool gpu = device.is_cuda();
   const std::string& wanted = settings.traversal;
-  if (gpu ? wanted == "clusters" : wanted == "cells" || wanted == "verlet")
+  if (wanted == (gpu ? "clusters" : "verlet"))
     throw UserError(fmt::format("neighbors.traversal: \"{}\" is not for the device {}; expected {}",
                                 wanted, device.name(),
-                                gpu ? "verlet, cells or rows" : "clusters or rows"));
+                                gpu ? "verlet, cells or rows" : "clusters, cells or rows"));
   reorder_ = settings.reorder;
   if (!reorder_ && (!gpu || wanted != "rows"))
     throw UserError("neighbors.reorder: false is for the traversal \"rows\" on a GPU only");
@@ -249,10 +249,14 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
                           settings.cells});
   if (tiles_ && tiles_->fits())
     cell_sort_ = CellSort(device, n, tiles_->geometry().cell_count());
+  else if (!gpu && direct_)
+    columns_ = std::make_unique<DirectSearch>(particles_, range_, settings.interaction_sorting,
+                                              settings.cells);
   else if (!gpu && wanted != "rows")
     clusters_ = std::make_unique<ClusterList>();
   else
     use_rows();
+  if (columns_ && !columns_->fits()) use_rows();
   invalidate();
 }
 
@@ -260,6 +264,7 @@ void Neighbors::use_rows() {
   if (direct_) skin_ = 0.16 * range_;
   direct_ = false;
   tiles_.reset();
+  columns_.reset();
   choose_grid();
   allocate();
 }
@@ -358,12 +363,22 @@ void Neighbors::invalidate() {
   particles_.device().copy_in(flags_.data(), &one, sizeof one);
 }
 
+bool Neighbors::interaction_sorting() const {
+  return columns_ ? columns_->sorted() : direct_ && search().geometry.sorted;
+}
+
+DirectView Neighbors::columns() const {
+  return columns_->view(particles_, has_exclusions_ ? exclusion_begin_.data() : nullptr,
+                        excluded_.data());
+}
+
 TileSearch Neighbors::search() const {
   return tiles_->search(cell_sort_.cell_start(),
                         has_exclusions_ ? exclusion_begin_.data() : nullptr, excluded_.data());
 }
 
 MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
+  if (columns_) return {nullptr, 0, {}, progress, step};
   if (direct_) {
     moves_checked_ = true;
     return {nullptr, 0, {}, progress, step, cell_sort_.counter(tiles_->geometry())};
@@ -375,6 +390,7 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
 }
 
 void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange) {
+  if (columns_) return sort_columns(progress != nullptr);
   const Device& device = particles_.device();
   if (!moves_checked_)
     for_each(device, "check displacements", particles_.size(),
@@ -386,6 +402,17 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
                         : cell_sort_.sort(particles_, tiles_->geometry(), nullptr);
   device.when(rebuild_, [this] { build(); });
   if (!device.recording() && !device.skipping()) recover();
+}
+
+/// Particles are sorted in every step, but brought into that order in memory now and then: forces do
+/// not depend on it. Counted are the steps, so that a resumed run does it when the first one did.
+void Neighbors::sort_columns(bool in_step) {
+  constexpr std::uint32_t interval = 16;
+  std::uint32_t *now = flags_.data(), *steps = flags_.data() + 1;
+  if (in_step && ++*steps >= interval) *now = 1;
+  columns_->sort(particles_, *now != 0);
+  if (*now != 0) *builds_.data() += 1;
+  if (*now != 0) *steps = *now = 0;
 }
 
 void Neighbors::build() {
@@ -470,7 +497,7 @@ bool Neighbors::recover() {
     build();
     recovered = true;
   }
-  if (clusters_) return false;
+  if (clusters_ || columns_) return false;
   for (;;) {
     const std::uint32_t wanted = flags_.to_host(1);
     if (wanted <= capacity_) return recovered;

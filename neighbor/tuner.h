@@ -10,7 +10,7 @@ namespace perrin {
 
 /// Told how long steps take, says what to try next. First a climb along the skin of the device's
 /// standard traversal; then, at the skin that won, the other ways of the device: on a GPU 4 and 8
-/// threads per particle, `cells` with interactions sorted and not; on the CPU `rows`. After that,
+/// threads per particle, on the CPU `rows`; `cells` with interactions sorted and not. After that,
 /// now and then, a look at a slightly different skin, because systems change. A change must bring
 /// two per cent.
 class NeighborTuner {
