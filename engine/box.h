@@ -46,7 +46,7 @@ struct Metric {
 #endif
   }
   /// As fixed(); w of the result is 0.
-  PERRIN_HD Real4 fixed(const Real4& v) const {
+  PERRIN_HD Real4 fixed_word(const Real4& v) const {
 #ifdef __CUDA_ARCH__
     const Real3 u = fixed(v.xyz());
     return {u.x, u.y, u.z, 0};

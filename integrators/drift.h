@@ -93,7 +93,7 @@ PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const 
                   double(limit));
     return;
   }
-  const Real4 u = metric.fixed(displacement);
+  const Real4 u = metric.fixed_word(displacement);
   const Position p = moved(particles.position[i], u);
 #ifndef __CUDA_ARCH__
   if (!stays_inside(particles.position[i], p, u, metric))
