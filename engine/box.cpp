@@ -106,10 +106,11 @@ Metric Box::metric() const {
   m.inv_yy = Real(two32 / hyy);
   m.inv_yz = Real(-two32 * hyz / (hyy * hzz));
   m.inv_zz = Real(two32 / hzz);
+  m.skewed = !orthogonal();
+  m.lower.fill(0);
+  m.upper.fill(std::numeric_limits<std::uint32_t>::max());
   for (int axis = 0; axis < 3; ++axis) {
     const auto k = static_cast<std::size_t>(axis);
-    m.lower[k] = 0;
-    m.upper[k] = std::numeric_limits<std::uint32_t>::max();
     if (periodic[k]) continue;
     const double s = stretch(*this, axis);
     m.lower[k] = static_cast<std::uint32_t>(std::floor(padding[axis] / s * two32));

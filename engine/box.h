@@ -11,9 +11,11 @@ namespace perrin {
 /// minimum image is the wrap-around of integer subtraction; rows of the upper triangular matrix
 /// turn a difference into a vector in length units.
 struct Metric {
-  Real xx, xy, xz, yy, yz, zz;  // length per unit of the fixed-point fraction
-  Real inv_xx, inv_xy, inv_xz, inv_yy, inv_yz, inv_zz;  // fixed-point units per length
-  std::array<std::uint32_t, 3> lower, upper;  // a particle outside has left a non-periodic axis
+  Real xx, yy, zz, xy, xz, yz;  // length per unit of the fixed-point fraction
+  Real inv_xx, inv_yy, inv_zz, inv_xy, inv_xz, inv_yz;  // fixed-point units per length
+  /// A particle outside has left a non-periodic axis; the fourth bounds hold for any type.
+  std::array<std::uint32_t, 4> lower, upper;
+  bool skewed;  // xy, xz or yz is not 0
 
   PERRIN_HD Real3 vector(std::int32_t dx, std::int32_t dy, std::int32_t dz) const {
     const Real x = Real(dx), y = Real(dy), z = Real(dz);
@@ -27,6 +29,35 @@ struct Metric {
   PERRIN_HD Real3 fixed(Real3 r) const {
     return {multiply_add(inv_xx, r.x, multiply_add(inv_xy, r.y, inv_xz * r.z)),
             multiply_add(inv_yy, r.y, inv_yz * r.z), inv_zz * r.z};
+  }
+
+  // Whole words: four numbers at a time on the CPU.
+  PERRIN_HD Real distance2(const Position& a, const Position& b) const {
+#ifdef __CUDA_ARCH__
+    const Real3 d = vector(a, b);
+    return dot(d, d);
+#else
+    const FourInts d = std::bit_cast<FourInts>(a) - std::bit_cast<FourInts>(b);
+    const auto r = __builtin_convertvector(d, FourReals);
+    FourReals v = FourReals{xx, yy, zz, 0} * r;
+    if (skewed)
+      v += FourReals{xy, yz, 0, 0} * FourReals{r[1], r[2], 0, 0} + FourReals{xz, 0, 0, 0} * r[2];
+    return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+#endif
+  }
+  /// As fixed(); w of the result is 0.
+  PERRIN_HD Real4 fixed_word(const Real4& v) const {
+#ifdef __CUDA_ARCH__
+    const Real3 u = fixed(v.xyz());
+    return {u.x, u.y, u.z, 0};
+#else
+    const auto r = std::bit_cast<FourReals>(v);
+    FourReals u = FourReals{inv_xx, inv_yy, inv_zz, 0} * r;
+    if (skewed)
+      u += FourReals{inv_xy, inv_yz, 0, 0} * FourReals{r[1], r[2], 0, 0} +
+           FourReals{inv_xz, 0, 0, 0} * r[2];
+    return std::bit_cast<Real4>(u);
+#endif
   }
 };
 

@@ -38,8 +38,7 @@ struct MoveCheck {
     if (i == 0 && progress) *progress = step;
     if (cells.count) cells(i, p);
     if (!reference) return;
-    const Real3 d = metric.vector(p, reference[i]);
-    if (!(dot(d, d) <= limit2)) rebuild.raise();
+    if (!(metric.distance2(p, reference[i]) <= limit2)) rebuild.raise();
   }
 };
 

@@ -1,6 +1,7 @@
 // The number types of the engine and the marks of host-device code.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -63,6 +64,42 @@ struct alignas(4 * sizeof(Real)) Real4 {
   Real x{}, y{}, z{}, w{};
   PERRIN_HD Real3 xyz() const { return {x, y, z}; }
 };
+
+/// What a word is on the CPU: a vector of four numbers, which every x86-64 has. Words are passed as
+/// Real4 and taken for vectors by std::bit_cast, for which GCC makes no instruction; it does where
+/// members of a word are named.
+using FourReals = Real __attribute__((vector_size(4 * sizeof(Real)), may_alias));
+using FourInts = std::int32_t __attribute__((vector_size(16), may_alias));
+
+/// a times the x, y and z of b.
+PERRIN_HD Real4 times(Real a, const Real4& b) {
+#ifdef __CUDA_ARCH__
+  return {a * b.x, a * b.y, a * b.z, 0};
+#else
+  return std::bit_cast<Real4>(a * std::bit_cast<FourReals>(b));  // w as well: nobody asks for it
+#endif
+}
+
+/// a b + c; w is that of c.
+PERRIN_HD Real4 multiply_add(Real a, const Real4& b, const Real4& c) {
+#ifdef __CUDA_ARCH__
+  return {multiply_add(a, b.x, c.x), multiply_add(a, b.y, c.y), multiply_add(a, b.z, c.z), c.w};
+#else
+  const auto from = std::bit_cast<FourReals>(b);
+  const FourReals xyz = __builtin_shufflevector(from, FourReals{}, 0, 1, 2, 4);  // w may be NaN
+  return std::bit_cast<Real4>(a * xyz + std::bit_cast<FourReals>(c));
+#endif
+}
+
+/// x² + y² + z²
+PERRIN_HD Real square(const Real4& r) {
+#ifdef __CUDA_ARCH__
+  return dot(r.xyz(), r.xyz());
+#else
+  const auto v = std::bit_cast<FourReals>(r);
+  return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+#endif
+}
 
 /// A position: the fraction of the box along each axis in units of 2^-32, and the type.
 struct alignas(16) Position {

@@ -117,7 +117,7 @@ std::string Simulation::neighbor_report() const {
   if (!neighbors->direct()) text += fmt::format(", skin {:.4g}", neighbors->skin());
   if (const TileList* tiles = neighbors->tiles(); tiles && !neighbors->direct())
     text += fmt::format(", {} lanes", 1 << tiles->log2_lanes());
-  if (neighbors->direct() && !neighbors->search().geometry.sorted) text += " unsorted";
+  if (neighbors->direct() && !neighbors->interaction_sorting()) text += " unsorted";
   return tuner_ ? text + "; auto: " + tuner_->report() : text;
 }
 
@@ -132,7 +132,14 @@ void Simulation::timed(double& seconds, F&& work) {
   seconds += seconds_since(start);
 }
 
+void Simulation::next_step() {
+  ++recorded_step_;
+  // After a fault nothing happens any more, as on a GPU that is halted.
+  if (!device().is_cuda() && fault_.data()->claimed) device().set_skipping(true);
+}
+
 void Simulation::update_neighbors(bool may_exchange) {
+  if (!device().is_cuda() && device().skipping()) return;
   exchanges_ = may_exchange && in_step_ && neighbors && neighbors->direct();
   timed(timings.neighbors, [&] {
     // A step that was halted by a full list goes on from here.
@@ -254,10 +261,16 @@ void Simulation::advance_steps(Integrator& integrator, std::int64_t n) {
   };
 
   if (!device().is_cuda()) {
+    const int most = integrator.recordable() ? steps_per_recording : 1;
     while (step_ < target) {
-      run_steps(integrator, 1);
-      if (fault_.data()->claimed) check_faults();
-      set_step(step_ + 1);
+      const auto portion = int(std::min<std::uint64_t>(target - step_, std::uint64_t(most)));
+      run_steps(integrator, portion);
+      if (fault_.data()->claimed) {
+        device().set_skipping(false);
+        set_step(fault_.data()->step);
+        check_faults();
+      }
+      set_step(step_ + std::uint64_t(portion));
     }
     const double parts = timings.neighbors + timings.forces - before.neighbors - before.forces;
     timings.integration += seconds_since(begin) - parts;

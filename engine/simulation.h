@@ -75,7 +75,7 @@ class Simulation {
   double max_displacement() const { return max_displacement_; }
 
   /// For Integrator::steps(): the next of several steps begins; device_step() moves on.
-  void next_step() { ++recorded_step_; }
+  void next_step();
   // For integrators, in the order in which a step calls them; device work only.
   /// For the kernel that moves the particles: it passes this to drift(). Where nobody asks for it,
   /// update_neighbors() looks at the positions itself.

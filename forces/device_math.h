@@ -37,7 +37,7 @@ PERRIN_HD T inverse_sqrt(T x) {
   }
 }
 
-/// 1/x for x ≥ 0; finite or infinite at 0. In float on the GPU by way of the inverse square root,
+/// 1/x for x ≥ 10⁻²⁴. In float on the GPU by way of the inverse square root,
 /// which is one instruction there; on the CPU an estimate from the exponent (within 5.1 %), a
 /// third-order and a second-order step: within 8·10⁻⁸, in half the time of an inverse square root.
 template <class T>
@@ -45,17 +45,13 @@ PERRIN_HD T reciprocal(T x) {
   if constexpr (std::is_same_v<T, float>) {
 #ifdef __CUDA_ARCH__
     float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x > T(1e-24) ? x : T(1e-24)));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 #else
-    // The order of non-negative floats is that of their bits; 0x179abe15 is 10⁻²⁴ (see above).
-    std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
-    bits = bits > 0x179abe15u ? bits : 0x179abe15u;
-    const float z = std::bit_cast<float>(bits);
-    float y = std::bit_cast<float>(0x7ef311c7u - bits);
-    float e = 1.0f - z * y;
+    float y = std::bit_cast<float>(0x7ef311c7u - std::bit_cast<std::uint32_t>(x));
+    float e = 1.0f - x * y;
     y += y * (e + e * e);
-    e = 1.0f - z * y;
+    e = 1.0f - x * y;
     return y + y * e;
 #endif
   } else {

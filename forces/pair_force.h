@@ -83,7 +83,8 @@ struct PairBody {
 
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4&, bool real,
                       Real (&term)[sums]) const {
-    const Real r2 = dot(d, d);
+    // No potential sees a distance below 10⁻¹² (reciprocal() of device_math.h relies on it).
+    const Real r2 = Real(1e-24) + d.x * d.x + d.y * d.y + d.z * d.z;
     const auto c = OneType ? own.coefficients : table[own.row + type];
     const auto result = E::evaluate(r2, c);
     const bool inside = real && r2 < c.cutoff2;

@@ -1,7 +1,13 @@
 // Moving one particle: what every integrator's position update comes down to.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cmath>
+
+#ifndef __CUDA_ARCH__
+#include <emmintrin.h>
+#endif
 
 #include "engine/faults.h"
 #include "engine/move_check.h"
@@ -9,53 +15,54 @@
 
 namespace perrin {
 
-/// The nearest integer of a number below 2^31 in size.
-PERRIN_HD std::int32_t round_to_int(float x) {
-#ifdef __CUDA_ARCH__
-  return __float2int_rn(x);
+/// A position moved by a displacement in fixed-point units, rounded to nearest.
+PERRIN_HD Position moved(const Position& p, const Real4& by) {
+#if defined __CUDA_ARCH__ && defined PERRIN_DOUBLE
+  return {p.x + __double2int_rn(by.x), p.y + __double2int_rn(by.y), p.z + __double2int_rn(by.z),
+          p.type};
+#elif defined __CUDA_ARCH__
+  return {p.x + __float2int_rn(by.x), p.y + __float2int_rn(by.y), p.z + __float2int_rn(by.z),
+          p.type};
 #else
-  return static_cast<std::int32_t>(std::lrint(x));
+#ifdef PERRIN_DOUBLE
+  const auto r = std::bit_cast<FourReals>(by);
+  const __m128i step = _mm_unpacklo_epi64(_mm_cvtpd_epi32(_mm_set_pd(r[1], r[0])),
+                                          _mm_cvtpd_epi32(_mm_set_pd(0, r[2])));
+#else
+  const __m128i step = _mm_cvtps_epi32(std::bit_cast<__m128>(by));
 #endif
-}
-PERRIN_HD std::int32_t round_to_int(double x) {
-#ifdef __CUDA_ARCH__
-  return __double2int_rn(x);
-#else
-  return static_cast<std::int32_t>(std::lrint(x));
+  return std::bit_cast<Position>(_mm_add_epi32(std::bit_cast<__m128i>(p), step));
 #endif
 }
 
-/// Adds `step` to a fixed-point coordinate and counts the crossing of the periodic face, if any.
-PERRIN_HD void move_along(std::uint32_t& coordinate, std::int32_t& image, std::int32_t step) {
-  const std::uint32_t before = coordinate;
-  coordinate = before + std::uint32_t(step);
-  image += step >= 0 ? (coordinate < before ? 1 : 0) : (coordinate > before ? -1 : 0);
+/// What the periodic face crossed on the way counts, if there is one.
+PERRIN_HD std::int32_t crossing(std::uint32_t before, std::uint32_t after, Real by) {
+  return by >= 0 ? (after < before ? 1 : 0) : (after > before ? -1 : 0);
 }
 
-/// Moves particle i by a displacement (length), rounded to the fixed-point grid. Reports, and
-/// leaves the particle where it is, if the displacement is not finite or longer than `limit`
-/// (Simulation::max_displacement(): below half of the smallest height of the box); reports also
-/// a particle that leaves the box along an axis that is not periodic. `check`
-/// (Simulation::check_moves()) watches over the neighbour list; without it update_neighbors() does.
-PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const FaultSink& faults,
-                     std::int64_t i, Real3 displacement, Real limit, const MoveCheck& check = {}) {
-  const Real length2 = dot(displacement, displacement);
-  if (!(length2 <= limit * limit)) {  // catches NaN
-    const double x = double(displacement.x), y = double(displacement.y), z = double(displacement.z);
-    const double length = std::sqrt(x * x + y * y + z * z);
-    const bool finite = length <= 1e300;
-    faults.report(finite ? FaultKind::too_fast : FaultKind::not_finite, particles.id[i], length,
-                  double(limit));
-    return;
-  }
-  const Real3 u = metric.fixed(displacement);
-  Position p = particles.position[i];
-  Image crossed{};
-  move_along(p.x, crossed.x, round_to_int(u.x));
-  move_along(p.y, crossed.y, round_to_int(u.y));
-  move_along(p.z, crossed.z, round_to_int(u.z));
-  particles.position[i] = p;
-  check(i, p, metric);
+#ifndef __CUDA_ARCH__
+/// True for all but a few particles: no face was crossed, none that is not periodic passed.
+inline __attribute__((always_inline)) bool stays_inside(const Position& before,
+                                                        const Position& after, const Real4& by,
+                                                        const Metric& metric) {
+  using Unsigned = std::uint32_t __attribute__((vector_size(16), may_alias));
+  const auto p = std::bit_cast<Unsigned>(before), q = std::bit_cast<Unsigned>(after);
+  const auto lower = std::bit_cast<Unsigned>(metric.lower),
+             upper = std::bit_cast<Unsigned>(metric.upper);
+  const FourInts backward = __builtin_convertvector(std::bit_cast<FourReals>(by) < 0, FourInts);
+  const FourInts wrapped = (backward & FourInts(q > p)) | (~backward & FourInts(q < p));
+  const FourInts out = wrapped | FourInts(q < lower) | FourInts(q > upper);
+  return _mm_movemask_epi8(std::bit_cast<__m128i>(out)) == 0;
+}
+#endif
+
+/// Counts the crossings of periodic faces and reports a particle that is outside of others.
+PERRIN_HD void watch_faces(const ParticleView& particles, const Metric& metric,
+                           const FaultSink& faults, std::int64_t i, const Position& p,
+                           const Real4& by, Real length2, Real limit) {
+  const Position before = particles.position[i];
+  const Image crossed{crossing(before.x, p.x, by.x), crossing(before.y, p.y, by.y),
+                      crossing(before.z, p.z, by.z)};
   // Few particles cross: the counters of the others are not even read.
   if ((crossed.x | crossed.y | crossed.z) != 0) particles.image[i] += crossed;
   const bool outside[3] = {p.x < metric.lower[0] || p.x > metric.upper[0],
@@ -67,6 +74,38 @@ PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const 
                   outside[0]   ? 0
                   : outside[1] ? 1
                                : 2);
+}
+
+/// Moves particle i by a displacement (length), rounded to the fixed-point grid. Reports, and
+/// leaves the particle where it is, if the displacement is not finite or longer than `limit`
+/// (Simulation::max_displacement(): below half of the smallest height of the box); reports also
+/// a particle that leaves the box along an axis that is not periodic. `check`
+/// (Simulation::check_moves()) watches over the neighbour list; without it update_neighbors() does.
+PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const FaultSink& faults,
+                     std::int64_t i, const Real4& displacement, Real limit,
+                     const MoveCheck& check = {}) {
+  const Real length2 = square(displacement);
+  if (!(length2 <= limit * limit)) {  // catches NaN
+    const double x = double(displacement.x), y = double(displacement.y), z = double(displacement.z);
+    const double length = std::sqrt(x * x + y * y + z * z);
+    const bool finite = length <= 1e300;
+    faults.report(finite ? FaultKind::too_fast : FaultKind::not_finite, particles.id[i], length,
+                  double(limit));
+    return;
+  }
+  const Real4 u = metric.fixed_word(displacement);
+  const Position p = moved(particles.position[i], u);
+#ifndef __CUDA_ARCH__
+  if (!stays_inside(particles.position[i], p, u, metric))
+#endif
+    watch_faces(particles, metric, faults, i, p, u, length2, limit);
+  particles.position[i] = p;
+  check(i, p, metric);
+}
+PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const FaultSink& faults,
+                     std::int64_t i, Real3 displacement, Real limit, const MoveCheck& check = {}) {
+  drift(particles, metric, faults, i, Real4{displacement.x, displacement.y, displacement.z, 0},
+        limit, check);
 }
 
 }  // namespace perrin

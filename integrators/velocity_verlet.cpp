@@ -10,8 +10,7 @@ namespace perrin {
 namespace {
 
 PERRIN_HD Real4 kicked(const Real4& v, const Real4& f, Real dt) {
-  const Real s = dt * v.w;  // w: 1/mass
-  return {multiply_add(s, f.x, v.x), multiply_add(s, f.y, v.y), multiply_add(s, f.z, v.z), v.w};
+  return multiply_add(dt * v.w, f, v);  // w: 1/mass
 }
 
 PERRIN_HD void check_finite(const ParticleView& particles, const FaultSink& faults, std::int64_t i,
@@ -31,7 +30,7 @@ struct HalfKickAndDrift {
   PERRIN_HD void operator()(std::int64_t i) const {
     const Real4 v = kicked(particles.velocity[i], particles.force[i], Real(0.5) * dt);
     particles.velocity[i] = v;
-    drift(particles, metric, faults, i, dt * v.xyz(), limit, check);
+    drift(particles, metric, faults, i, times(dt, v), limit, check);
   }
 };
 
@@ -59,7 +58,7 @@ struct KickAndDrift {
     check_finite(end.particles, end.faults, i, v);
     v = kicked(v, f, half);
     begin.particles.velocity[i] = v;
-    drift(begin.particles, begin.metric, begin.faults, i, begin.dt * v.xyz(), begin.limit,
+    drift(begin.particles, begin.metric, begin.faults, i, times(begin.dt, v), begin.limit,
           begin.check);
   }
 };

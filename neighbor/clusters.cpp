@@ -7,7 +7,6 @@
 
 #include "engine/parallel.h"
 #include "neighbor/clusters_columns.h"
-#include "neighbor/short_sort.h"
 
 #define PERRIN_INLINE inline __attribute__((always_inline))
 
@@ -29,30 +28,6 @@ void share_out(const Device& device, std::int64_t n, std::int64_t grain, const F
 PERRIN_INLINE std::uint32_t along(const Position& p, int axis) {
   return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
 }
-/// In the order of ids: where particles stand in memory must not matter.
-struct BinsOfParticles {
-  const Position* position;
-  const std::uint32_t* index;
-  ColumnGrid grid;
-  std::uint32_t *bin, *coordinate;
-  PERRIN_INLINE void operator()(std::int64_t id) const {
-    const Position p = position[index[id]];
-    bin[id] = grid.bin(p);
-    coordinate[id] = grid.coordinate(p);
-  }
-};
-
-struct SortedOrder {
-  const std::uint32_t* words;
-  const std::int32_t* start;
-  const std::uint32_t* member;
-  std::uint32_t* order;
-  PERRIN_INLINE void operator()(std::int64_t b) const {
-    for (std::int32_t k = start[b]; k < start[b + 1]; ++k)
-      order[k] = member[start[b] + std::int32_t(short_sort_index(words[k]))];
-  }
-};
-
 /// The end of the cluster that begins with particle `begin`: sixteen particles unless the column
 /// ends or they are too far apart.
 struct ClusterCut {
@@ -239,22 +214,21 @@ struct ClusterList::Search {
   /// Lanes of cluster i that have a member of cluster j within reach.
   PERRIN_INLINE std::uint32_t reaching(std::int64_t i, std::int64_t j, Real3 d) const {
     const Real* a = coordinates + i * (3 * width);
-    const Real* b = coordinates + j * (3 * width);
-    alignas(64) Real best[width];
-    for (int k = 0; k < width; ++k) best[k] = std::numeric_limits<Real>::max();
-    for (int j0 = 0; j0 < width; j0 += 4) {
-      const Real* q = b + j0;
-      const Real *u = q, *v = q + width, *w = q + 2 * width;
-      const Real u0 = u[0] + d.x, u1 = u[1] + d.x, u2 = u[2] + d.x, u3 = u[3] + d.x;
-      const Real v0 = v[0] + d.y, v1 = v[1] + d.y, v2 = v[2] + d.y, v3 = v[3] + d.y;
-      const Real w0 = w[0] + d.z, w1 = w[1] + d.z, w2 = w[2] + d.z, w3 = w[3] + d.z;
+    const Real* q = coordinates + j * (3 * width);
+    alignas(64) Real best[width], x[width], y[width], z[width];
+#pragma omp simd simdlen(width)
+    for (int k = 0; k < width; ++k) {
+      best[k] = std::numeric_limits<Real>::max();
+      x[k] = a[k] - d.x, y[k] = a[width + k] - d.y, z[k] = a[2 * width + k] - d.z;
+    }
+    for (int m = 0; m < width; m += 4, q += 4) {
 #pragma omp simd simdlen(width)
       for (int k = 0; k < width; ++k) {
-        const Real x = a[k], y = a[width + k], z = a[2 * width + k];
-        const Real r0 = distance2(x, y, z, u0, v0, w0), r1 = distance2(x, y, z, u1, v1, w1);
-        const Real r2 = distance2(x, y, z, u2, v2, w2), r3 = distance2(x, y, z, u3, v3, w3);
-        const Real p = r0 < r1 ? r0 : r1, s = r2 < r3 ? r2 : r3;
-        const Real least = p < s ? p : s;
+        const Real r0 = distance2(x[k], y[k], z[k], q[0], q[width], q[2 * width]);
+        const Real r1 = distance2(x[k], y[k], z[k], q[1], q[width + 1], q[2 * width + 1]);
+        const Real r2 = distance2(x[k], y[k], z[k], q[2], q[width + 2], q[2 * width + 2]);
+        const Real r3 = distance2(x[k], y[k], z[k], q[3], q[width + 3], q[2 * width + 3]);
+        const Real s = r0 < r1 ? r0 : r1, t = r2 < r3 ? r2 : r3, least = s < t ? s : t;
         best[k] = least < best[k] ? least : best[k];
       }
     }
@@ -295,6 +269,7 @@ struct ClusterList::Search {
     const std::int64_t slack = grid.slack;
     const std::int64_t from = std::int64_t(low[i]) - reach_w - image.w - slack;
     const std::int64_t to = std::int64_t(high[i]) + reach_w - image.w + slack;
+    if (to < 0 || from >> 32 > 0) return;  // most images along the column
     while (image.next < image.end && std::int64_t(high[image.next]) < from) ++image.next;
     std::uint32_t begin = image.next, end = begin;
     if (same && begin <= i) begin = end = i + 1;
@@ -427,9 +402,9 @@ void ClusterList::build(Particles& particles, double reach, const std::uint32_t*
   PERRIN_ASSERT(!device.is_cuda());
   if (particles.size() == 0) return;
   columns_->grid = choose_columns(particles, reach);
-  sort(particles);
+  sort_.sort(particles, columns_->grid);
   cut(particles, reach);
-  particles.reorder(order_);
+  particles.reorder(sort_.order());
   make_boxes(particles);
   make_tasks();
   if (exclusion_begin) {
@@ -467,51 +442,12 @@ void ClusterList::build(Particles& particles, double reach, const std::uint32_t*
   collect_sources();
 }
 
-void ClusterList::sort(const Particles& particles) {
-  const Device& device = particles.device();
-  const std::int64_t n = particles.size();
-  const ColumnGrid& grid = columns_->grid;
-  const auto bins = std::int64_t(grid.cells[0]) * grid.cells[1] * grid.cells[2];
-  if (bin_.size() != n)
-    for (auto* buffer : {&bin_, &order_, &words_, &member_}) *buffer = {device, n};
-  if (bin_start_.size() < bins + 1) bin_start_ = {device, bins + 1};
-  share_out(device, n, 4096,
-            BinsOfParticles{particles.position.data(), particles.index.data(), grid, bin_.data(),
-                            order_.data()});
-  std::int32_t* start = bin_start_.data();
-  std::fill(start, start + bins + 1, 0);
-  const std::uint32_t *bin = bin_.data(), *coordinate = order_.data();
-  for (std::int64_t id = 0; id < n; ++id) ++start[bin[id] + 1];
-  const bool shorter = *std::max_element(start, start + bins + 1) <= 0xffff;
-  for (std::int64_t b = 0; b < bins; ++b) start[b + 1] += start[b];
-  next_.assign(start, start + bins);
-  std::uint32_t *member = member_.data(), *words = words_.data();
-  const std::uint32_t* index = particles.index.data();
-  for (std::int64_t id = 0; id < n; ++id) {
-    const std::int32_t at = next_[bin[id]]++;
-    member[at] = index[id];
-    words[at] = short_sort_word(coordinate[id], std::uint32_t(at - start[bin[id]]) & 0xffffu);
-  }
-  if (shorter) {
-    short_sort(device, words, words, start, bins);
-    share_out(device, bins, 64, SortedOrder{words, start, member, order_.data()});
-  } else {  // a bin of more particles than an index of 16 bits can tell apart
-    const Position* position = particles.position.data();
-    std::copy(member, member + n, order_.data());
-    for (std::int64_t b = 0; b < bins; ++b)
-      std::stable_sort(order_.data() + start[b], order_.data() + start[b + 1],
-                       [&](std::uint32_t i, std::uint32_t j) {
-                         return grid.coordinate(position[i]) < grid.coordinate(position[j]);
-                       });
-  }
-}
-
 void ClusterList::cut(const Particles& particles, double reach) {
   const Device& device = particles.device();
   const ColumnGrid& grid = columns_->grid;
   const auto columns = std::int64_t(grid.cells[0]) * grid.cells[1];
   const Position* position = particles.position.data();
-  ClusterCut rule{position, order_.data(), {}};
+  ClusterCut rule{position, sort_.order().data(), {}};
   const auto heights = particles.box.padded_heights();
   // Long enough for what sixteen particles need where it is dense; coordinates within a cluster
   // must stay short to be exact, and members must not come to be nearer to the origin's next image
@@ -521,7 +457,7 @@ void ClusterList::cut(const Particles& particles, double reach) {
     rule.limit[axis] = std::uint32_t(std::min(0.5, longest / heights[axis]) * 4294967295.0);
   far_ = Real(8 * (reach + longest));
   column_first_.assign(std::size_t(columns) + 1, 0);
-  const std::int32_t* start = bin_start_.data();
+  const std::int32_t* start = sort_.start();
   share_out(device, columns, 16,
             CountClusters{rule, start, grid.cells[2], column_first_.data() + 1});
   std::partial_sum(column_first_.begin(), column_first_.end(), column_first_.begin());
@@ -530,7 +466,7 @@ void ClusterList::cut(const Particles& particles, double reach) {
   share_out(device, columns, 16,
             CutColumns{rule, start, grid.cells[2], column_first_.data(), first_.data()});
   share_out(device, std::int64_t(first_.size()) - 1, 64,
-            OrderMembers{position, first_.data(), grid, order_.data()});
+            OrderMembers{position, first_.data(), grid, sort_.order().data()});
 }
 
 void ClusterList::make_boxes(const Particles& particles) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/particles.h"
+#include "neighbor/column_sort.h"
 
 namespace perrin {
 
@@ -62,9 +63,6 @@ struct ClusterView {
 
 namespace detail {
 
-/// Four numbers: what every x86-64 adds at once in float.
-using FourReals = Real __attribute__((vector_size(4 * sizeof(Real)), may_alias));
-
 /// Writes the present coordinates of a cluster's members, seen from its origin: x, y, z of all
 /// lanes. Lanes without a particle are put where nothing reaches them.
 struct LoadCluster {
@@ -76,7 +74,6 @@ struct LoadCluster {
 
   // By reference: vectors of four doubles have no calling convention on every x86-64.
   static inline __attribute__((always_inline)) void convert(__m128i v, FourReals& to) {
-    using FourInts = std::int32_t __attribute__((vector_size(16), may_alias));
     to = __builtin_convertvector(reinterpret_cast<FourInts>(v), FourReals);
   }
   inline __attribute__((always_inline)) void operator()(std::int64_t cluster, Real* to) const {
@@ -132,16 +129,13 @@ class ClusterList {
   struct Columns;
   struct TaskList;
   struct Search;
-  void sort(const Particles& particles);
   void cut(const Particles& particles, double reach);
   void make_boxes(const Particles& particles);
   void make_tasks();
   void collect_sources();
 
   std::unique_ptr<Columns> columns_;
-  Buffer<std::uint32_t> bin_, order_, words_, member_;
-  Buffer<std::int32_t> bin_start_;
-  std::vector<std::int32_t> next_;
+  ColumnSort sort_;
   std::vector<std::uint32_t> first_, column_first_;
   std::vector<Position> origin_;
   std::vector<std::uint32_t> low_, high_;  // along the columns, by cluster

@@ -52,10 +52,10 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
   const Device& device = particles_.device();
   const bool gpu = device.is_cuda();
   const std::string& wanted = settings.traversal;
-  if (!gpu && (wanted == "cells" || wanted == "verlet"))
+  if (!gpu && wanted == "verlet")
     throw UserError(fmt::format(
-        "neighbors.traversal: \"{}\" is not for the device {}; expected clusters or rows", wanted,
-        device.name()));
+        "neighbors.traversal: \"{}\" is not for the device {}; expected clusters, cells or rows",
+        wanted, device.name()));
   if (!settings.reorder && (!gpu || wanted != "rows"))
     throw UserError("neighbors.reorder: false is for the traversal \"rows\" on a GPU only");
   if (gpu && wanted != "rows" && settings.lanes != 0 && settings.lanes != 4 && settings.lanes != 8)
@@ -65,7 +65,7 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
                     settings.lanes));
   make_exclusions(settings.exclusions);
   const std::int64_t n = particles_.size();
-  flags_ = {device, 1};
+  flags_ = {device, 2};
   builds_ = {device, 1};
   progress_ = {device, 1};
   reference_ = {device, n};
@@ -87,11 +87,15 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
     count_ = {device, n};
   } else if (warp_clusters_ && warp_clusters_->fits()) {
     cell_sort_ = CellSort(device, n, warp_clusters_->geometry().cell_count());
+  } else if (!gpu && direct_) {
+    columns_ = std::make_unique<DirectSearch>(particles_, range, settings.interaction_sorting,
+                                              settings.cells);
   } else if (!gpu && !rows) {
     clusters_ = std::make_unique<ClusterList>();
   } else {
     use_rows();
   }
+  if (columns_ && !columns_->fits()) use_rows();
   invalidate();
 }
 
@@ -133,6 +137,7 @@ void Neighbors::use_rows() {
   direct_ = false;
   tiles_.reset();
   warp_clusters_.reset();
+  columns_.reset();
   rows_ = std::make_unique<RowList>(particles_, with_skin(ranges_, skin_), crowding, row_choices_);
 }
 
@@ -178,11 +183,21 @@ void Neighbors::invalidate() {
   particles_.device().copy_in(flags_.data(), &one, sizeof one);
 }
 
+bool Neighbors::interaction_sorting() const {
+  return columns_ ? columns_->sorted() : direct_ && search().geometry.sorted;
+}
+
+DirectView Neighbors::columns() const {
+  return columns_->view(particles_, has_exclusions_ ? exclusion_begin_.data() : nullptr,
+                        excluded_.data());
+}
+
 TileSearch Neighbors::search() const {
   return tiles_->search(cell_sort_.cell_start(), exclusions(), excluded_.data());
 }
 
 MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
+  if (columns_) return {nullptr, 0, {}, progress, step};
   if (direct_) {
     moves_checked_ = true;
     return {nullptr, 0, {}, progress, step, cell_sort_.counter(tiles_->geometry())};
@@ -194,6 +209,7 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
 }
 
 void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange) {
+  if (columns_) return sort_columns(progress != nullptr);
   const Device& device = particles_.device();
   if (!moves_checked_)
     for_each(device, "check displacements", particles_.size(),
@@ -205,6 +221,17 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
                         : cell_sort_.sort(particles_, tiles_->geometry(), nullptr);
   device.when(rebuild_, [this] { build(); });
   if (!device.recording() && !device.skipping()) recover();
+}
+
+/// Particles are sorted in every step, but brought into that order in memory now and then: forces do
+/// not depend on it. Counted are the steps, so that a resumed run does it when the first one did.
+void Neighbors::sort_columns(bool in_step) {
+  constexpr std::uint32_t interval = 16;
+  std::uint32_t *now = flags_.data(), *steps = flags_.data() + 1;
+  if (in_step && ++*steps >= interval) *now = 1;
+  columns_->sort(particles_, *now != 0);
+  if (*now != 0) *builds_.data() += 1;
+  if (*now != 0) *steps = *now = 0;
 }
 
 void Neighbors::build() {
@@ -251,7 +278,7 @@ bool Neighbors::recover() {
 }
 
 std::int64_t Neighbors::bytes() const {
-  return rows_ ? rows_->bytes() : tiles_ ? tiles_->bytes() : clusters_->bytes();
+  return rows_ ? rows_->bytes() : tiles_ ? tiles_->bytes() : clusters_ ? clusters_->bytes() : 0;
 }
 
 std::int64_t Neighbors::builds() const { return builds_.to_host(0); }
@@ -261,6 +288,7 @@ const char* Neighbors::traversal() const {
 }
 
 double Neighbors::mean_entries() const {
+  if (direct_) return 0;
   if (clusters_) return clusters_->mean_tests();
   if (rows_) return rows_->mean_entries();
   if (warp_clusters_) return warp_clusters_->mean_tests();

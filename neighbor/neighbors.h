@@ -16,6 +16,7 @@
 #include "engine/settings.h"
 #include "neighbor/cell_sort.h"
 #include "neighbor/clusters.h"
+#include "neighbor/direct.h"
 #include "neighbor/ranges.h"
 #include "neighbor/rows.h"
 #include "neighbor/tile_search.h"
@@ -38,7 +39,7 @@ void describe(D& d, NeighborSettings& s) {
   d.optional("traversal", s.traversal,
              OneOf{"standard", "verlet", "cells", "clusters", "rows", "auto"},
              "how pairs are found: verlet, lists per tile (GPU); cells, a search in every step "
-             "without lists (GPU); clusters, lists of clusters of particles; rows, a list "
+             "without lists; clusters, lists of clusters of particles; rows, a list "
              "per particle; standard, verlet on a GPU and clusters on the CPU; auto, what proves "
              "fastest while running (a repeat then has other bits)");
   d.optional("skin", s.skin, NonNegative{},
@@ -46,16 +47,16 @@ void describe(D& d, NeighborSettings& s) {
   d.optional("exclusions", s.exclusions, OneOf{"bonds", "angles", "molecules"},
              "pairs of particles that pair forces leave out: bonded, the ends of an angle, of one "
              "molecule");
-  d.optional("interaction_sorting", s.interaction_sorting, Any{},
-             "on a GPU: cut the candidates of a row of cells at both ends, by their order along x");
+  d.optional(
+      "interaction_sorting", s.interaction_sorting, Any{},
+      "with cells: cut the candidates of a row of cells at both ends, by their order along it");
   d.optional(
       "reorder", s.reorder, Any{},
       "keep particles that are near in space near in memory; false, with rows on a GPU only, "
       "is there to see what that is worth");
   d.optional("cells", s.cells, Between{0, 2},
-             "with verlet, cells and clusters on a GPU: 1 or 2 cells to the range of the lists; 0: "
-             "chosen by "
-             "Perrin");
+             "with verlet and cells, and with clusters on a GPU: 1 or 2 cells to the range of the "
+             "lists; 0: chosen by Perrin");
   d.optional(
       "brick", s.brick, Between{0, 512},
       "with verlet and cells on a GPU: cells of the brick that a block works on, rounded to a "
@@ -93,9 +94,13 @@ class Neighbors {
   const WarpClusters* warp_clusters() const { return warp_clusters_.get(); }
   /// The list by tile (on a GPU), or nullptr.
   const TileList* tiles() const { return tiles_.get(); }
-  /// True: there are no lists, tiles are searched anew by every pair_loop().
+  /// True: there are no lists, tiles or columns are searched anew by every pair_loop().
   bool direct() const { return direct_; }
+  /// Whether that search cuts rows of cells by the order of the particles.
+  bool interaction_sorting() const;
   TileSearch search() const;
+  /// The search without lists on the CPU; only where direct().
+  DirectView columns() const;
   /// After a halt: true if the list was full; then it has been enlarged and built.
   bool recover();
   /// verlet, cells, clusters or rows.
@@ -117,6 +122,7 @@ class Neighbors {
   double choose_skin(const Crowding& crowding, const NeighborSettings& settings) const;
   void use_rows();
   void build();
+  void sort_columns(bool in_step);
   void make_exclusions(const std::vector<std::string>& kinds);
   const std::uint32_t* exclusions() const {
     return has_exclusions_ ? exclusion_begin_.data() : nullptr;
@@ -141,6 +147,7 @@ class Neighbors {
   std::unique_ptr<TileList> tiles_;
   std::unique_ptr<RowList> rows_;
   std::unique_ptr<WarpClusters> warp_clusters_;
+  std::unique_ptr<DirectSearch> columns_;  // of the search without lists on the CPU
   CellSort cell_sort_;
   bool direct_ = false;
   RowList::Choices row_choices_;

@@ -13,6 +13,8 @@ NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, boo
   const bool sorting = settings.interaction_sorting;
   if (!gpu) {
     others_ = {{"rows", 0, lanes, sorting}};
+    if (sorting) others_.push_back({"cells", 0, lanes, true});
+    others_.push_back({"cells", 0, lanes, false});
     return;
   }
   if (lanes == 0) others_ = {{"verlet", 0, 4, sorting}, {"verlet", 0, 8, sorting}};

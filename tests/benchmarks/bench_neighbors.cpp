@@ -9,6 +9,47 @@
 #include "tests/fluids.h"
 
 namespace perrin::bench {
+namespace {
+
+/// Counts, for every particle, whom the traversal lets it meet, and who of them is in range.
+struct CountBody {
+  static constexpr int sums = 2, odd = 0;
+  static constexpr bool has_extra = false;
+  Real range2, far2;
+  Real* result;  // [met, in range][particle]
+  std::int64_t n;
+  struct Own {};
+  PERRIN_HD Own own(std::int64_t) const { return {}; }
+  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
+  PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t, const Real4&, bool real,
+                      Real (&term)[sums]) const {
+    // Lanes without a particle are put far away by some traversals.
+    term[0] = real && dot(d, d) < far2 ? Real(1) : Real(0);
+    term[1] = real && dot(d, d) < range2 ? Real(1) : Real(0);
+  }
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    result[i] = sum[0], result[n + i] = sum[1];
+  }
+};
+
+/// The share of the candidates of the traversal that are in range.
+double useful_share(Simulation& s) {
+  const std::int64_t n = s.particles.size();
+  Buffer<Real> result(s.device(), 2 * n);
+  const double range = s.neighbors->range(), far = 4 * range;
+  s.neighbors->update();
+  pair_loop("count", *s.neighbors,
+            CountBody{Real(range * range), Real(far * far), result.data(), n});
+  const auto counts = result.to_host();
+  double met = 0, in_range = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    met += double(counts[std::size_t(i)]);
+    in_range += double(counts[std::size_t(n + i)]);
+  }
+  return in_range / met;
+}
+
+}  // namespace
 
 int neighbors(const Options& options) {
   const bool cuda = options.device.is_cuda();
@@ -18,13 +59,11 @@ int neighbors(const Options& options) {
     const char* traversal;
     bool sorted, reorder = true;
   };
-  const std::vector<Way> ways = cuda ? std::vector<Way>{{"rows", false},
-                                                        {"rows", false, false},
-                                                        {"verlet", false},
-                                                        {"clusters", false},
-                                                        {"cells", true},
-                                                        {"cells", false}}
-                                     : std::vector<Way>{{"rows", false}, {"clusters", false}};
+  const std::vector<Way> ways =
+      cuda ? std::vector<Way>{{"rows", false},     {"rows", false, false}, {"verlet", false},
+                              {"clusters", false}, {"cells", true},        {"cells", false}}
+           : std::vector<Way>{
+                 {"rows", false}, {"clusters", false}, {"cells", true}, {"cells", false}};
   for (const long size : sizes)
     for (const double density : {0.1, 0.4, 0.8442})
       for (const double temperature : {0.9, 4.0}) {
@@ -72,6 +111,7 @@ int neighbors(const Options& options) {
                        double(s.step() - first) /
                            double(std::max<std::int64_t>(1, s.neighbors->builds() - builds))},
                       {"entries_per_particle", s.neighbors->mean_entries()},
+                      {"useful_share", useful_share(s)},
                       {"baseline", "rows"},
                       {"ratio", baseline / time}});
         }

@@ -92,10 +92,13 @@ class NeighborsTest : public DeviceTest {
     std::vector<Way> all;
     for (const char* traversal : {"verlet", "cells", "cells", "clusters", "rows"}) {
       const std::string name = traversal;
-      if (!device().is_cuda() && (name == "verlet" || name == "cells")) continue;
+      if (!device().is_cuda() && name == "verlet") continue;
       NeighborSettings settings;
       settings.traversal = name;
       settings.interaction_sorting = !all.empty() && all.back().name == name;
+      all.push_back({name, settings});
+      if (name != "cells" || device().is_cuda()) continue;
+      settings.cells = 2;  // to the range
       all.push_back({name, settings});
     }
     if (device().is_cuda()) {
@@ -134,6 +137,26 @@ TEST_P(NeighborsTest, PairsEqualBruteForceAfterTenThousandSteps) {
     integrator.begin(s);
     s.advance(integrator, 10000);
     EXPECT_GT(compare_with_brute_force(*s.neighbors).in_range, 256u * 40);
+  }
+}
+
+TEST_P(NeighborsTest, ThreadsDoNotMatterWithoutLists) {
+  if (device().is_cuda()) GTEST_SKIP() << "a GPU has no choice";
+  for (const bool sorted : {false, true}) {
+    std::vector<std::vector<Real>> results;
+    for (const int threads : {1, 2, 5}) {
+      Particles particles(Device::cpu(threads), random_in(box_of(40, 40, 40), 6000, 14, clustered));
+      NeighborSettings settings;
+      settings.traversal = "cells";
+      settings.interaction_sorting = sorted;
+      Neighbors neighbors(particles, 1.5, settings);
+      neighbors.update();
+      Buffer<Real> result(particles.device(), 6000 * checks);
+      pair_loop("check", neighbors, CheckBody{particles.id.data(), Real(2.25), result.data()});
+      results.push_back(result.to_host());
+    }
+    EXPECT_EQ(results[0], results[1]);
+    EXPECT_EQ(results[0], results[2]);
   }
 }
 
@@ -216,6 +239,23 @@ TEST_P(NeighborsTest, ExclusionsLeaveTheListAlone) {
     neighbors.update();
     compare_with_brute_force(neighbors,
                              [](std::uint32_t a, std::uint32_t b) { return a / 2 == b / 2; });
+  }
+}
+
+TEST_P(NeighborsTest, CellsInAVeryLargeBox) {
+  // A clump of 400 in a box 20 000 ranges wide: on the CPU columns would be too wide for exact coordinates.
+  Configuration c = random_in(box_of(20000, 20000, 20000), 400, 15, [](std::mt19937& g) {
+    std::normal_distribution<double> u(0.5, 0.0001);
+    return Vec3<double>{u(g), u(g), u(g)};
+  });
+  for (const bool sorted : {false, true}) {
+    Particles particles(device(), c);
+    NeighborSettings settings;
+    settings.traversal = "cells";
+    settings.interaction_sorting = sorted;
+    Neighbors neighbors(particles, 1, settings);
+    neighbors.update();
+    EXPECT_GT(compare_with_brute_force(neighbors), 50u);
   }
 }
 

@@ -74,6 +74,25 @@ TEST(NeighborTuner, TriesLanesAndSortingOnAGpuOnceTheSkinIsSettled) {
   }
 }
 
+TEST(NeighborTuner, TriesRowsAndCellsOnTheCpuOnceTheSkinIsSettled) {
+  const Way clusters{"clusters", 0, true}, rows{"rows", 0, true}, sorted{"cells", 0, true},
+      unsorted{"cells", 0, false};
+  for (const Way& best : {clusters, rows, sorted, unsorted}) {
+    NeighborTuner tuner({}, 2.5, false);
+    std::vector<Way> order;
+    for (int k = 0; k < 40; ++k) {
+      const NeighborSettings& s = tuner.current();
+      const Way way{s.traversal, s.lanes, s.interaction_sorting};
+      if (order.empty() || order.back() != way) order.push_back(way);
+      const double off = s.traversal == "cells" ? 0 : std::log(s.skin / 0.6);
+      tuner.measured((way == best ? 0.9 : 1) * (1 + off * off));
+    }
+    std::vector<Way> expected{clusters, rows, sorted, unsorted};
+    if (best != unsorted) expected.push_back(best);
+    EXPECT_EQ(order, expected) << tuner.report();
+  }
+}
+
 TEST(NeighborTuner, LeavesWhatTheUserChose) {
   NeighborSettings settings;
   settings.lanes = 8;

@@ -1,0 +1,115 @@
+#include "neighbor/column_sort.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/parallel.h"
+#include "neighbor/short_sort.h"
+
+namespace perrin {
+namespace {
+
+/// In the order of ids: where particles stand in memory must not matter.
+struct BinsOfParticles {
+  const Position* position;
+  const std::uint32_t* index;
+  ColumnGrid grid;
+  std::uint32_t *bin, *coordinate;
+  PERRIN_HD void operator()(std::int64_t id) const {
+    const Position p = position[index[id]];
+    bin[id] = grid.bin(p);
+    coordinate[id] = grid.coordinate(p);
+  }
+};
+
+struct SortedOrder {
+  const std::uint32_t* words;
+  const std::int32_t* start;
+  const std::uint32_t* member;
+  std::uint32_t* order;
+  PERRIN_HD void operator()(std::int64_t b) const {
+    for (std::int32_t k = start[b]; k < start[b + 1]; ++k)
+      order[k] = member[start[b] + std::int32_t(short_sort_index(words[k]))];
+  }
+};
+
+}  // namespace
+
+/// A counting sort by shares of the ids: start_, and the members of the bins with their words for
+/// the short sort. Ids of a bin stay in order, whatever the number of threads.
+void ColumnSort::distribute(const Particles& particles, std::int64_t bins) {
+  const std::int64_t n = particles.size();
+  const std::uint32_t *index = particles.index.data(), *bin = bin_.data();
+  const std::uint32_t* coordinate = order_.data();
+  std::uint32_t *member = member_.data(), *words = words_.data();
+  std::int32_t* start = start_.data();
+  const int most = n > 4096 ? particles.device().threads() : 1;
+  next_.resize(std::size_t(bins) * std::size_t(most));
+  std::vector<std::int32_t> total(std::size_t(most) + 1);
+#pragma omp parallel num_threads(most)
+  {
+    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    const std::int64_t first = n * thread / threads, last = n * (thread + 1) / threads;
+    std::int32_t* next = next_.data() + thread * bins;
+    std::fill(next, next + bins, 0);
+    for (std::int64_t id = first; id < last; ++id) ++next[bin[id]];
+#pragma omp barrier
+    const std::int64_t begin = bins * thread / threads, end = bins * (thread + 1) / threads;
+    for (int t = 0; t < threads; ++t)
+      total[std::size_t(thread) + 1] =
+          std::accumulate(next_.data() + t * bins + begin, next_.data() + t * bins + end,
+                          total[std::size_t(thread) + 1]);
+#pragma omp barrier
+    std::int32_t at = std::accumulate(total.begin(), total.begin() + thread + 1, 0);
+    for (std::int64_t b = begin; b < end; ++b) {
+      start[b] = at;
+      for (int t = 0; t < threads; ++t) {
+        std::int32_t& count = next_[std::size_t(t * bins + b)];
+        const std::int32_t here = at;
+        at += count;
+        count = here;
+      }
+    }
+#pragma omp barrier
+    for (std::int64_t id = first; id < last; ++id) {
+      const std::int32_t to = next[bin[id]]++;
+      member[to] = index[id];
+      words[to] = short_sort_word(coordinate[id], std::uint32_t(to - start[bin[id]]) & 0xffffu);
+    }
+  }
+  start[bins] = std::int32_t(n);
+}
+
+void ColumnSort::sort(const Particles& particles, const ColumnGrid& grid, bool along) {
+  const Device& device = particles.device();
+  const std::int64_t n = particles.size();
+  const auto bins = std::int64_t(grid.cells[0]) * grid.cells[1] * grid.cells[2];
+  if (bin_.size() != n)
+    for (auto* buffer : {&bin_, &order_, &words_, &member_}) *buffer = {device, n};
+  if (start_.size() < bins + 1) start_ = {device, bins + 1};
+  for_each(device, "bins of particles", n,
+           BinsOfParticles{particles.position.data(), particles.index.data(), grid, bin_.data(),
+                           order_.data()});
+  distribute(particles, bins);
+  const std::int32_t* start = start_.data();
+  std::uint32_t *member = member_.data(), *words = words_.data();
+  std::int32_t longest = 0;
+  for (std::int64_t b = 0; along && b < bins; ++b)
+    longest = std::max(longest, start[b + 1] - start[b]);
+  if (!along) {
+    order_.swap(member_);
+  } else if (longest <= 0xffff) {
+    short_sort(device, words, words, start, bins);
+    for_each(device, "sorted order", bins, SortedOrder{words, start, member, order_.data()});
+  } else {  // a bin of more particles than an index of 16 bits can tell apart
+    const Position* position = particles.position.data();
+    std::copy(member, member + n, order_.data());
+    for (std::int64_t b = 0; b < bins; ++b)
+      std::stable_sort(order_.data() + start[b], order_.data() + start[b + 1],
+                       [&](std::uint32_t i, std::uint32_t j) {
+                         return grid.coordinate(position[i]) < grid.coordinate(position[j]);
+                       });
+  }
+}
+
+}  // namespace perrin
