@@ -5,33 +5,60 @@
 namespace perrin {
 
 NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, bool gpu)
-    : current_(settings) {
+    : settings_(settings), current_(settings) {
   current_.traversal = gpu ? "verlet" : "clusters";
   if (current_.skin == 0) current_.skin = 0.16 * range;
   start_skin_ = current_.skin;
-  const int lanes = settings.lanes;
-  const bool sorting = settings.interaction_sorting;
-  if (!gpu) {
-    others_ = {{"rows", 0, lanes, sorting}};
-    if (sorting) others_.push_back({"cells", 0, lanes, true});
-    others_.push_back({"cells", 0, lanes, false});
-    return;
+  const auto add = [this](const char* traversal, int Way::*field = nullptr, int value = 0,
+                          bool sorting = true) {
+    Way other{traversal, 0, as_before, as_before, as_before, settings_.interaction_sorting};
+    if (field) other.*field = value;
+    other.sorting = other.sorting && sorting;
+    others_.push_back(other);
+  };
+  if (gpu) {
+    if (settings.lanes == 0)
+      for (const int lanes : {4, 8}) add("verlet", &Way::lanes, lanes);
+    if (settings.cells == 0)
+      for (const int cells : {1, 2}) add("verlet", &Way::cells, cells);
+    if (settings.brick == 0)
+      for (const int brick : {8, 16, 32, 64}) add("verlet", &Way::brick, brick);
+    add("clusters");
   }
-  if (lanes == 0) others_ = {{"verlet", 0, 4, sorting}, {"verlet", 0, 8, sorting}};
-  others_.push_back({"clusters", 0, lanes, sorting});
-  if (sorting) others_.push_back({"cells", 0, lanes, true});
-  others_.push_back({"cells", 0, lanes, false});
+  add("rows");
+  for (const bool sorting : {true, false}) {
+    if (sorting && !settings.interaction_sorting) continue;
+    add("cells", nullptr, 0, sorting);
+    if (settings.cells == 0)
+      for (const int cells : {1, 2}) add("cells", &Way::cells, cells, sorting);
+  }
+}
+
+NeighborTuner::Way NeighborTuner::complete(Way other) const {
+  const bool same = other.traversal == best_.way.traversal;
+  const auto set = [same](int& field, int best, int chosen) {
+    if (field == as_before) field = same ? best : chosen;
+  };
+  set(other.lanes, best_.way.lanes, settings_.lanes);
+  set(other.cells, best_.way.cells, settings_.cells);
+  set(other.brick, best_.way.brick, settings_.brick);
+  other.skin = best_.way.skin;
+  return other;
 }
 
 std::string NeighborTuner::Way::name() const {
-  if (traversal == "cells") return sorting ? "cells" : "cells unsorted";
-  const std::string shared =
-      lanes > 0 && traversal != "clusters" ? fmt::format(" with {} lanes", lanes) : "";
-  return fmt::format("{} {:.3g}{}", traversal, skin, shared);
+  std::string text = traversal;
+  if (traversal != "cells") text += fmt::format(" {:.3g}", skin);
+  if (traversal == "cells" && !sorting) text += " unsorted";
+  if (lanes > 0 && traversal != "clusters") text += fmt::format(" with {} lanes", lanes);
+  if (cells > 0) text += fmt::format(", {} cells to the range", cells);
+  if (brick > 0) text += fmt::format(", bricks of {}", brick);
+  return text;
 }
 
 NeighborTuner::Way NeighborTuner::way() const {
-  return {current_.traversal, current_.skin, current_.lanes, current_.interaction_sorting};
+  return {current_.traversal, current_.skin,  current_.lanes,
+          current_.cells,     current_.brick, current_.interaction_sorting};
 }
 
 /// True if this is a change.
@@ -40,6 +67,8 @@ bool NeighborTuner::use(const Way& next) {
   current_.traversal = next.traversal;
   current_.skin = next.skin;
   current_.lanes = next.lanes;
+  current_.cells = next.cells;
+  current_.brick = next.brick;
   current_.interaction_sorting = next.sorting;
   return change;
 }
@@ -62,11 +91,10 @@ bool NeighborTuner::try_next(bool better) {
     if (better && room) return use(best_.way.skin / factor);
     phase_ = Phase::others;
   }
-  if (phase_ == Phase::others && !others_.empty()) {
-    Way next = others_.front();
+  while (phase_ == Phase::others && !others_.empty()) {
+    const Way next = complete(others_.front());
     others_.erase(others_.begin());
-    next.skin = best_.way.skin;
-    return use(next);
+    if (next != best_.way) return use(next);
   }
   phase_ = Phase::rest;
   resting_ = rest;

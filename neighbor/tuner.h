@@ -9,14 +9,16 @@
 namespace perrin {
 
 /// Told how long steps take, says what to try next. First a climb along the skin of the device's
-/// standard traversal; then, at the skin that won, the other ways of the device: on a GPU 4 and 8
-/// threads per particle, `clusters`, `cells` with interactions sorted and not; on the CPU `rows`. After that,
-/// now and then, a look at a slightly different skin, because systems change. A change must bring
-/// two per cent.
+/// standard traversal; then, at the skin that won, what else the device offers, one thing at a time and each with
+/// the best of those before. On a GPU: threads per particle, cells to the range, size of bricks; `clusters`, `rows`, and
+/// `cells` with interactions sorted and not and with one or two cells to the range. On the CPU: `rows` and
+/// `cells` in the same four ways. After that, now and then, a look at a slightly different skin, because systems
+/// change. A change must bring two per cent. Particles are brought into order in memory whenever lists are built, which
+/// is when some particle has moved half the skin: the skin decides that interval, too.
 class NeighborTuner {
  public:
   /// `range`: the longest interaction; `settings`: where to begin (a skin of 0: 0.16 of the range),
-  /// and what stays: lanes that are not 0, interaction_sorting that is false.
+  /// and what stays: lanes, cells and brick that are not 0, interaction_sorting that is false.
   NeighborTuner(const NeighborSettings& settings, double range, bool gpu);
 
   /// What is to be used now.
@@ -31,7 +33,7 @@ class NeighborTuner {
   struct Way {
     std::string traversal;
     double skin = 0;
-    int lanes = 0;
+    int lanes = 0, cells = 0, brick = 0;
     bool sorting = true;
 
     bool operator==(const Way&) const = default;
@@ -42,13 +44,16 @@ class NeighborTuner {
     double time;
   };
   enum class Phase { longer, shorter, others, rest };
+  static constexpr int as_before = -1;  // in others_: what the best has, or the user chose
   Way way() const;
+  Way complete(Way other) const;
   bool use(const Way& way);
   bool use(double skin);  // of the best way
   bool try_next(bool better);
   static constexpr int rest = 50;         // windows between two looks around
   static constexpr std::size_t most = 8;  // trials of a climb
 
+  const NeighborSettings settings_;
   NeighborSettings current_;
   double start_skin_ = 0;
   std::vector<Way> others_;  // not tried yet, at whatever skin has won by then

@@ -2,9 +2,11 @@
 // it when another becomes faster, and change nothing but speed.
 #include "neighbor/tuner.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
-#include <tuple>
+#include <ostream>
 
 #include "engine/simulation.h"
 #include "integrators/velocity_verlet.h"
@@ -27,7 +29,7 @@ void settle(NeighborTuner& tuner, double best, double other_traversal, int windo
 TEST(NeighborTuner, ClimbsToTheFastestSkin) {
   for (const double best : {0.15, 0.4, 0.9}) {
     NeighborTuner tuner({}, 2.5, false);
-    settle(tuner, best, 3, 12);
+    settle(tuner, best, 3, 40);
     EXPECT_EQ(tuner.current().traversal, "clusters");
     EXPECT_NEAR(std::log(tuner.current().skin / best), 0, 0.5 * std::log(1.3) + 0.01) << best;
   }
@@ -35,71 +37,105 @@ TEST(NeighborTuner, ClimbsToTheFastestSkin) {
 
 TEST(NeighborTuner, TakesTheOtherTraversalWhereItIsFaster) {
   NeighborTuner gpu({}, 1, true), cpu({}, 1, false);
-  settle(gpu, 0.16, 0.5, 12);
-  settle(cpu, 0.16, 0.99, 12);
+  settle(gpu, 0.16, 0.5, 40);
+  settle(cpu, 0.16, 0.99, 40);
   EXPECT_EQ(gpu.current().traversal, "cells");
   EXPECT_EQ(cpu.current().traversal, "clusters") << "one per cent is not worth a change";
 }
 
-using Way = std::tuple<std::string, int, bool>;  // traversal, lanes, interaction_sorting
+struct Way {
+  std::string traversal;
+  int lanes = 0, cells = 0, brick = 0;
+  bool sorting = true;
+  bool operator==(const Way&) const = default;
+};
 
-TEST(NeighborTuner, TriesLanesAndSortingOnAGpuOnceTheSkinIsSettled) {
-  const Way verlet{"verlet", 0, true}, four{"verlet", 4, true}, eight{"verlet", 8, true},
-      clusters{"clusters", 0, true}, sorted{"cells", 0, true}, unsorted{"cells", 0, false};
-  for (const Way& best : {verlet, four, eight, clusters, sorted, unsorted}) {
-    NeighborTuner tuner({}, 2.5, true);
-    std::vector<Way> order;
-    std::vector<double> skins;
-    for (int k = 0; k < 40; ++k) {
-      const NeighborSettings& s = tuner.current();
-      const Way way{s.traversal, s.lanes, s.interaction_sorting};
-      if (order.empty() || order.back() != way) order.push_back(way), skins.push_back(s.skin);
-      const double off = s.traversal == "cells" ? 0 : std::log(s.skin / 0.6);
-      tuner.measured((way == best ? 0.9 : 1) * (1 + off * off));
+std::ostream& operator<<(std::ostream& out, const Way& w) {
+  return out << w.traversal << ' ' << w.lanes << ' ' << w.cells << ' ' << w.brick << ' '
+             << w.sorting;
+}
+
+/// The ways that are tried once the skin is settled, where `fast` says which take a tenth less each.
+std::vector<Way> tried(bool gpu, const std::function<int(const Way&)>& fast, std::string& report) {
+  NeighborTuner tuner({}, 2.5, gpu);
+  std::vector<Way> order;
+  for (int k = 0; k < 60; ++k) {
+    const NeighborSettings& s = tuner.current();
+    const Way way{s.traversal, s.lanes, s.cells, s.brick, s.interaction_sorting};
+    if (order.empty() || order.back() != way) order.push_back(way);
+    const double off = s.traversal == "cells" ? 0 : std::log(s.skin / 0.6);
+    if (order.size() > 1) {
+      EXPECT_NEAR(std::log(s.skin / 0.6), 0, 0.5 * std::log(1.3) + 0.01);
     }
-    std::vector<Way> expected{verlet, four, eight, clusters, sorted, unsorted};
-    if (best != unsorted) expected.push_back(best);
-    EXPECT_EQ(order, expected) << tuner.report();
-    for (const double skin : skins)
-      if (skin != skins[0]) {
-        EXPECT_NEAR(std::log(skin / 0.6), 0, 0.5 * std::log(1.3) + 0.01);
+    tuner.measured(std::pow(0.9, fast(way)) * (1 + off * off));
+  }
+  report = tuner.report();
+  return order;
+}
+
+TEST(NeighborTuner, TriesEverythingOnceTheSkinIsSettled) {
+  const std::vector<Way> cells{{"cells"},
+                               {"cells", 0, 1},
+                               {"cells", 0, 2},
+                               {"cells", 0, 0, 0, false},
+                               {"cells", 0, 1, 0, false},
+                               {"cells", 0, 2, 0, false}};
+  std::vector<Way> cpu{{"clusters"}, {"rows"}};
+  std::vector<Way> gpu{{"verlet"},
+                       {"verlet", 4},
+                       {"verlet", 8},
+                       {"verlet", 0, 1},
+                       {"verlet", 0, 2},
+                       {"verlet", 0, 0, 8},
+                       {"verlet", 0, 0, 16},
+                       {"verlet", 0, 0, 32},
+                       {"verlet", 0, 0, 64},
+                       {"clusters"},
+                       {"rows"}};
+  for (auto* all : {&cpu, &gpu}) {
+    all->insert(all->end(), cells.begin(), cells.end());
+    for (const Way& best : {all->front(), all->at(1), all->back()}) {
+      std::string report;
+      const auto order = tried(
+          all == &gpu, [&](const Way& w) { return w == best ? 1 : 0; }, report);
+      EXPECT_EQ(order.back(), best) << report;
+      if (best == all->front()) {
+        std::vector<Way> expected = *all;
+        expected.push_back(best);
+        EXPECT_EQ(order, expected) << report;
       }
-    const char* name = best == four       ? " with 4 lanes ("
-                       : best == eight    ? " with 8 lanes ("
-                       : best == clusters ? "clusters 0.676 ("
-                       : best == sorted   ? "cells ("
-                       : best == unsorted ? "cells unsorted ("
-                                          : "verlet 0.676 (";
-    EXPECT_NE(tuner.report().find(name), std::string::npos) << tuner.report();
+    }
   }
 }
 
-TEST(NeighborTuner, TriesRowsAndCellsOnTheCpuOnceTheSkinIsSettled) {
-  const Way clusters{"clusters", 0, true}, rows{"rows", 0, true}, sorted{"cells", 0, true},
-      unsorted{"cells", 0, false};
-  for (const Way& best : {clusters, rows, sorted, unsorted}) {
-    NeighborTuner tuner({}, 2.5, false);
-    std::vector<Way> order;
-    for (int k = 0; k < 40; ++k) {
-      const NeighborSettings& s = tuner.current();
-      const Way way{s.traversal, s.lanes, s.interaction_sorting};
-      if (order.empty() || order.back() != way) order.push_back(way);
-      const double off = s.traversal == "cells" ? 0 : std::log(s.skin / 0.6);
-      tuner.measured((way == best ? 0.9 : 1) * (1 + off * off));
-    }
-    std::vector<Way> expected{clusters, rows, sorted, unsorted};
-    if (best != unsorted) expected.push_back(best);
-    EXPECT_EQ(order, expected) << tuner.report();
-  }
+TEST(NeighborTuner, KeepsWhatHasProvedGoodForTheNextTrial) {
+  std::string report;
+  const auto order = tried(
+      true,
+      [](const Way& w) {
+        return w.traversal == "verlet" ? (w.lanes == 8) + (w.cells == 1) + (w.brick == 32) : 0;
+      },
+      report);
+  const Way best{"verlet", 8, 1, 32};
+  EXPECT_EQ(order.back(), best) << report;
+  EXPECT_NE(std::find(order.begin(), order.end(), Way{"verlet", 8, 1, 64}), order.end());
+  EXPECT_NE(std::find(order.begin(), order.end(), Way{"rows"}), order.end())
+      << "other traversals begin with what the user chose";
+  EXPECT_EQ(report.find("verlet 0.676 with 8 lanes, 1 cells to the range, bricks of 32 ("), 0u)
+      << report;
 }
 
 TEST(NeighborTuner, LeavesWhatTheUserChose) {
   NeighborSettings settings;
   settings.lanes = 8;
   settings.interaction_sorting = false;
+  settings.cells = 1;
+  settings.brick = 16;
   NeighborTuner tuner(settings, 2.5, true);
   for (int k = 0; k < 40; ++k) {
     EXPECT_EQ(tuner.current().lanes, 8);
+    EXPECT_EQ(tuner.current().cells, 1);
+    EXPECT_EQ(tuner.current().brick, 16);
     EXPECT_FALSE(tuner.current().interaction_sorting);
     tuner.measured(1 + 0.1 * (k % 3));
   }
@@ -107,7 +143,7 @@ TEST(NeighborTuner, LeavesWhatTheUserChose) {
 
 TEST(NeighborTuner, FollowsASystemThatChanges) {
   NeighborTuner tuner({}, 2.5, false);
-  settle(tuner, 0.4, 3, 12);
+  settle(tuner, 0.4, 3, 40);
   settle(tuner, 0.8, 3, 2000);
   EXPECT_NEAR(std::log(tuner.current().skin / 0.8), 0, std::log(1.1) * 1.6);
 }
