@@ -42,8 +42,8 @@ struct MatrixSearch {
   }
 
   struct Words {
-    std::uint32_t of[2][2] =
-        {};  // [particle 2t, 2t+1][candidate m, m+8]: the last step's bit is the lowest
+    // [particle 2t, 2t+1][candidate of the first, of the second eight]: the last step's bit is the lowest
+    std::uint32_t of[2][2] = {};
   };
   struct Factors {
     std::uint32_t high, low;  // of this lane's component of particle m
@@ -72,24 +72,44 @@ struct MatrixSearch {
     }
   }
 
-  /// Appends to the lists what the words of `steps` steps say, and clears them. first_step: those before.
-  /// self_at: 16 · step + row at which particle m meets itself. found: entries of the lists of
-  /// particles 2t and 2t+1; what does not fit is counted only.
-  __device__ void harvest(int steps, std::uint32_t first_step, std::uint32_t self_at, Words& words,
-                          std::uint32_t (&found)[2]) const {
+  /// Writes the entries that the words of `steps` steps say, behind one another.
+  __device__ void write(const Words& words, int c, std::uint32_t steps, std::uint32_t set,
+                        std::uint16_t*& to) const {
+    const std::uint32_t m = (threadIdx.x & 31) >> 2;
+    // The bit of step k is steps-1-k.
+    const auto* first = reinterpret_cast<const std::uint16_t*>(scratch.work) + set * matrix_steps;
+    const std::uint16_t* place = first + steps - 1;
+#pragma unroll
+    for (std::uint32_t h = 0; h < 2; ++h)
+      for (std::uint32_t bits = words.of[c][h]; bits != 0;) {
+        const std::uint32_t b = 31u - std::uint32_t(__clz(int(bits)));
+        bits ^= 1u << b;
+        // The first place of the eight, or behind it, that is m modulo 8.
+        *to++ = std::uint16_t(((place[-int(b)] + 8 * h + 7 - m) & ~7u) | m);
+      }
+  }
+
+  /// Appends to the lists what two sets of words say, of `steps` steps in all. first_step: those before.
+  /// self_at: 16 · step + 8 · (which eight) + lane at which particle m meets itself. found: entries of
+  /// the lists of particles 2t and 2t+1; what does not fit is counted only.
+  __device__ void harvest(std::uint32_t steps, std::uint32_t first_step, std::uint32_t self_at,
+                          Words (&words)[2], std::uint32_t (&found)[2]) const {
     __syncwarp();
     const std::uint32_t lane = threadIdx.x & 31, m = lane >> 2, t = lane & 3;
-    // The bit of step k is steps-1-k.
-    const std::uint16_t* place = reinterpret_cast<const std::uint16_t*>(scratch.work) + steps - 1;
+    const std::uint32_t in_set[2] = {steps < matrix_steps ? steps : matrix_steps,
+                                     steps < matrix_steps ? 0 : steps - matrix_steps};
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
       const std::uint32_t self = __shfl_sync(warp, self_at, 8 * t + 4 * c) - 16 * first_step;
-      const std::uint32_t bit = std::uint32_t(steps - 1) - (self >> 4);
-      if (bit < 32 && (self & 7) == m) {
-        const std::uint32_t others = ~(1u << bit);
-        (self & 8) == 0 ? words.of[c][0] &= others : words.of[c][1] &= others;
+      std::uint32_t own = 0;
+#pragma unroll
+      for (std::uint32_t set = 0; set < 2; ++set) {
+        const std::uint32_t bit = in_set[set] - 1 - ((self >> 4) - set * matrix_steps);
+        const std::uint32_t others = bit < in_set[set] && (self & 7) == m ? ~(1u << bit) : ~0u;
+        words[set].of[c][0] &= self & 8 ? ~0u : others;
+        words[set].of[c][1] &= self & 8 ? others : ~0u;
+        own += __popc(words[set].of[c][0]) + __popc(words[set].of[c][1]);
       }
-      const std::uint32_t own = __popc(words.of[c][0]) + __popc(words.of[c][1]);
       std::uint32_t until = own;
 #pragma unroll
       for (std::uint32_t up = 4; up < 32; up *= 2) {
@@ -98,17 +118,10 @@ struct MatrixSearch {
       }
       const std::uint32_t before = found[c] + until - own;
       found[c] += __shfl_sync(warp, until, 28 + t);
-      if (found[c] <= scratch.room) {
-        std::uint16_t* to = scratch.list + (2 * t + c) * scratch.stride() + before;
-#pragma unroll
-        for (int h = 0; h < 2; ++h)
-          for (std::uint32_t bits = words.of[c][h]; bits != 0;) {
-            const std::uint32_t b = 31u - std::uint32_t(__clz(int(bits)));
-            bits ^= 1u << b;
-            *to++ = std::uint16_t(place[-int(b)] + m + 8 * h);
-          }
-      }
-      words.of[c][0] = words.of[c][1] = 0;
+      if (found[c] > scratch.room) continue;
+      std::uint16_t* to = scratch.list + (2 * t + c) * scratch.stride() + before;
+      write(words[0], c, in_set[0], 0, to);
+      write(words[1], c, in_set[1], 1, to);
     }
     __syncwarp();
   }
@@ -131,13 +144,13 @@ struct MatrixSearch {
     neighbour_cells(g, 2, __reduce_min_sync(warp, at.z), __reduce_max_sync(warp, at.z), z0, z1);
     auto* place = reinterpret_cast<std::uint16_t*>(scratch.work);
     const float* component = reinterpret_cast<const float*>(lengths) + t;
-    Words words;
     std::uint32_t found[2] = {0, 0}, self_at = 0x80000000u, done = 0;  // met: not yet
     std::uint32_t k = 0, end = 0;
     std::int32_t z = z0;
-    for (bool more = true; more; done += matrix_steps) {
+    for (bool more = true; more;) {
+      Words words[2];
       std::uint32_t steps = 0;
-      while (steps < matrix_steps) {
+      while (steps < 2 * matrix_steps) {
         if (k >= end) {
           if (z == z1) {
             more = false;
@@ -145,26 +158,39 @@ struct MatrixSearch {
           }
           k = cell_offset[(z * g.halo.y + y0) * g.halo.x];
           end = cell_offset[(z * g.halo.y + y1) * g.halo.x];
-          if (z == at.z) self_at = 16 * (done + steps) + at.self - k;
+          if (z == at.z) self_at = (16 * (done + steps) + ((at.self - k) & ~7u)) | (at.self & 7);
           ++z;
           continue;
         }
-        const std::uint32_t wanted = (end - k + 15) / 16, room = matrix_steps - steps;
+        if (steps == matrix_steps) {
+          words[0] = words[1];
+          words[1] = {};
+        }
+        const std::uint32_t wanted = (end - k + 15) / 16,
+                            room = matrix_steps - steps % matrix_steps;
         const std::uint32_t now = wanted < room ? wanted : room;
         if (lane < now) place[steps + lane] = std::uint16_t(k + 16 * lane);
         steps += now;
         const std::uint32_t full = (end - k) / 16 < now ? (end - k) / 16 : now;
-        const float* from = component + 4 * (k + m);
+        // Lane m takes the places that are m modulo 8: lists become groups of places in the same bank, of which
+        // the pair loop reads several at a time.
+        const std::uint32_t mine = k + ((m - k) & 7);
+        const float* from = component + 4 * mine;
 #pragma unroll 2
-        for (std::uint32_t j = 0; j < full; ++j, from += 64) step(from, from + 32, p, words);
+        for (std::uint32_t j = 0; j < full; ++j, from += 64) step(from, from + 32, p, words[1]);
         if (full < now) {
-          const std::uint32_t a = k + 16 * full + m, b = a + 8;
+          const std::uint32_t a = mine + 16 * full, b = a + 8;
           step(component + 4 * (a < end ? a : total), component + 4 * (b < end ? b : total), p,
-               words);
+               words[1]);
         }
         k += 16 * now;
       }
-      if (steps > 0) harvest(int(steps), done, self_at, words, found);
+      if (steps <= matrix_steps) {
+        words[0] = words[1];
+        words[1] = {};
+      }
+      if (steps > 0) harvest(steps, done, self_at, words, found);
+      done += steps;
     }
     const std::uint32_t even = __shfl_sync(warp, found[0], m >> 1),
                         odd = __shfl_sync(warp, found[1], m >> 1);

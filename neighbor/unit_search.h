@@ -19,7 +19,7 @@ namespace detail {
 /// Words of 32 candidates per particle between two harvests; an even number whose multiples of four
 /// rows lie in different banks.
 constexpr int unit_words = 28;
-/// Steps of sixteen candidates between two harvests of MatrixSearch.
+/// Steps of sixteen candidates whose results fill a word of MatrixSearch; two words are kept.
 constexpr std::uint32_t matrix_steps = 32;
 
 /// A warp's shared memory: what the search needs, and eight lists; entry k of the list of particle m is
@@ -33,7 +33,7 @@ struct UnitScratch {
   PERRIN_HD static constexpr std::uint32_t stride(std::uint32_t room) { return room + 8; }
   PERRIN_HD static constexpr std::size_t work_bytes(bool general) {
     return general ? unit_particles * (sizeof(Real4) + unit_words * 6)
-                   : matrix_steps * sizeof(std::uint16_t);
+                   : 2 * matrix_steps * sizeof(std::uint16_t);
   }
   /// A multiple of 16.
   PERRIN_HD static constexpr std::size_t bytes(bool general, std::uint32_t room) {
