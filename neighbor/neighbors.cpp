@@ -268,7 +268,9 @@ bool Neighbors::recover() {
 }
 
 std::int64_t Neighbors::bytes() const {
-  return rows_ ? rows_->bytes() : tiles_ ? tiles_->bytes() : clusters_->bytes();
+  if (rows_) return rows_->bytes();
+  if (clusters_) return clusters_->bytes();
+  return tiles_ ? tiles_->bytes() : warp_clusters_->bytes();
 }
 
 std::int64_t Neighbors::builds() const { return builds_.to_host(0); }
