@@ -71,8 +71,8 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
   reference_ = {device, n};
   direct_ = wanted == "cells";
   const Crowding crowding = measure_crowding(particles_, range);
-  skin_ = direct_ ? 0 : std::min(choose_skin(crowding, settings), half - range);
-  const bool rows = wanted == "rows" || (wanted == "standard" && choose_rows(crowding));
+  const bool rows = wanted == "rows" || (wanted == "standard" && choose_rows(crowding, settings));
+  skin_ = direct_ ? 0 : std::min(choose_skin(crowding, settings, rows), half - range);
   row_choices_ = {rows ? settings.lanes : 0, settings.reorder};
   if (gpu && wanted == "clusters")
     warp_clusters_ =
@@ -99,7 +99,8 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
   invalidate();
 }
 
-double Neighbors::choose_skin(const Crowding& crowding, const NeighborSettings& settings) const {
+double Neighbors::choose_skin(const Crowding& crowding, const NeighborSettings& settings,
+                              bool rows) const {
   if (settings.skin > 0) return settings.skin;
   // In proportion to the mean range of the pairs in range, so that short lists of many particles do
   // not become those of the few large ones.
@@ -113,27 +114,43 @@ double Neighbors::choose_skin(const Crowding& crowding, const NeighborSettings& 
     }
   const double mean = ranges_.uniform() || pairs == 0 ? ranges_.longest() : sum / pairs;
   // As the benchmarks have it: cluster lists are quickly built and lose much to a long skin.
-  return (particles_.device().is_cuda() || settings.traversal == "rows" ? 0.16 : 0.1) * mean;
+  return (particles_.device().is_cuda() || rows ? 0.16 : 0.1) * mean;
 }
 
-/// Is a list for every particle cheaper than clusters, which look as far as the longest range for all?
-/// From estimates of what is tested, weighed as measured (docs/performance.md).
-bool Neighbors::choose_rows(const Crowding& crowding) const {
+/// Is a list for every particle cheaper than clusters or tiles, which look as far as the longest range
+/// for all? From estimates of what is tested and listed, weighed as measured: ns per particle and
+/// step on two threads, or entries of tiles on a GPU.
+bool Neighbors::choose_rows(const Crowding& crowding, const NeighborSettings& settings) const {
   const Device& device = particles_.device();
-  if (ranges_.uniform() && crowding.occupied > 0.5) return false;
   const Box& box = particles_.box;
-  const double reach = ranges_.longest() + skin_, d = box.dimension;
-  const RowPlan plan = plan_rows(box, with_skin(ranges_, skin_), crowding, row_costs(device));
-  const auto ball = [&](double r) { return d == 2 ? M_PI * r * r : 4.18879 * r * r * r; };
-  if (device.is_cuda()) return false;
-  const double edge = std::pow(cluster_size / crowding.density, 1 / d);
-  const double tests = std::min(crowding.density * ball(reach + 0.6 * edge), crowding.particles());
-  return 2.3 * plan.mean_entries() + 0.05 * plan.mean_tests() < 0.6 * tests;
+  const int d = box.dimension;
+  const RowPlan plan = plan_rows(box, with_skin(ranges_, choose_skin(crowding, settings, true)),
+                                 crowding, row_costs(device));
+  const Ranges reaches = with_skin(ranges_, choose_skin(crowding, settings, false));
+  if (device.is_cuda())
+    return 2 * plan.mean_entries() + 0.2 * plan.mean_tests() <
+           TileList::estimate(particles_, reaches, crowding, settings.cells);
+  const double reach = reaches.longest(), most = crowding.particles();
+  // Clusters are as wide as sixteen particles need, or as columns are where the box is so empty that there
+  // are no more of them; those wider than the reach are cut and only partly filled.
+  double edge = std::pow(cluster_size / crowding.density, 1.0 / d);
+  const double radius = reach + 0.6 * edge;
+  const double ball = d == 2 ? M_PI * radius * radius : 4.18879 * radius * radius * radius;
+  const double tests = std::min(crowding.density * ball, most) / 2;
+  const auto h = box.padded_heights();
+  if (d == 3) {
+    const double face = std::max({h.x, h.y, h.z}) * std::min({h.x, h.y, h.z});
+    edge = std::max(edge, std::sqrt(face / (most / 4 + 1)));
+  }
+  const double cut = std::clamp(2 * (edge / reach - 1), 0.0, 1.0);
+  const bool one_type = crowding.by_type.size() == 1;
+  const double by_clusters = 35 + 65 * cut + (one_type ? 0.3 : 0.85) * tests;
+  return (one_type ? 35 + 0.95 * plan.mean_entries() : 50 + 2 * plan.mean_entries()) < by_clusters;
 }
 
 void Neighbors::use_rows() {
   const Crowding crowding = measure_crowding(particles_, ranges_.longest());
-  if (direct_) skin_ = choose_skin(crowding, {});
+  if (direct_) skin_ = choose_skin(crowding, {}, true);
   direct_ = false;
   tiles_.reset();
   warp_clusters_.reset();
@@ -278,7 +295,10 @@ bool Neighbors::recover() {
 }
 
 std::int64_t Neighbors::bytes() const {
-  return rows_ ? rows_->bytes() : tiles_ ? tiles_->bytes() : clusters_ ? clusters_->bytes() : 0;
+  if (rows_) return rows_->bytes();
+  if (clusters_) return clusters_->bytes();
+  if (columns_) return 0;  // as much as the particles have, and no more
+  return tiles_ ? tiles_->bytes() : warp_clusters_->bytes();
 }
 
 std::int64_t Neighbors::builds() const { return builds_.to_host(0); }

@@ -118,8 +118,8 @@ class Neighbors {
   bool state(Archive& archive);
 
  private:
-  bool choose_rows(const Crowding& crowding) const;
-  double choose_skin(const Crowding& crowding, const NeighborSettings& settings) const;
+  bool choose_rows(const Crowding& crowding, const NeighborSettings& settings) const;
+  double choose_skin(const Crowding& crowding, const NeighborSettings& settings, bool rows) const;
   void use_rows();
   void build();
   void sort_columns(bool in_step);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "engine/parallel.h"
 #include "neighbor/matrix_search.h"
@@ -321,6 +323,39 @@ bool TileList::general() const {
   return !geometry_.orthogonal || geometry_.wraps || geometry_.wide;
 }
 
+double TileList::estimate(const Particles& particles, const Ranges& reaches,
+                          const Crowding& crowding, int cells) {
+  const Box& box = particles.box;
+  const double reach = reaches.longest(), most = crowding.particles();
+  const TileGeometry g = choose_tile_geometry(
+      box, reach, particles.size(),
+      {crowding.density, crowding.occupied, particles.device().multiprocessors(), cells, 0, false});
+  const auto heights = box.padded_heights();
+  double searched = crowding.density;  // all of a halo along x, what is in reach along y and z
+  for (int axis = 0; axis < box.dimension; ++axis) {
+    const double side = axis == 0 ? g.halo.x : std::min(2 * g.reach[axis] + 1, g.cells[axis]);
+    searched *= side * heights[axis] / g.cells[axis];
+  }
+  // Rows of eight particles are as long as the longest of them.
+  std::vector<std::pair<double, double>> types;  // entries, share of the particles
+  for (std::size_t a = 0; a < crowding.by_type.size(); ++a) {
+    double entries = 0;
+    for (std::size_t b = 0; b < crowding.by_type.size(); ++b) {
+      const double r = reaches(a, b);
+      const double ball = box.dimension == 2 ? M_PI * r * r : 4.18879 * r * r * r;
+      entries += std::min(1.0, crowding.density / most * ball) * double(crowding.by_type[b]);
+    }
+    types.push_back({entries, double(crowding.by_type[a]) / most});
+  }
+  std::sort(types.begin(), types.end());
+  double padded = 0, below = 0;
+  for (const auto& [entries, share] : types) {
+    padded += entries * (std::pow(below + share, 8) - std::pow(below, 8));
+    below += share;
+  }
+  return 1.15 * padded + 0.1 * std::min(searched, most);
+}
+
 std::int64_t TileList::units() const {
   return particles_.size() / (32 >> log2_lanes_) + geometry_.brick_count() + 1;
 }
@@ -338,10 +373,15 @@ bool TileList::choose_sizes() {
   const std::size_t more = (halo_capacity_ + 4) * (sizeof(Real4) * (lists_ ? 1 : 2) + 4) + 2048;
   const std::size_t limit = std::size_t(shared_limit(device));
   const bool any_box = general() || sizeof(Real) != 4 || !lists_;
+  // In a box that is nearly empty cells are wide; coordinates in their tiles would be too coarse.
+  bool coarse = false;
+  const auto heights = particles_.box.padded_heights();
+  for (int axis = 0; axis < particles_.box.dimension; ++axis)
+    coarse = coarse || double(~geometry_.mask[axis]) / 4294967296.0 * heights[axis] > 2e-6 * reach_;
   for (;; search_threads_ = search_threads_ / 64 * 32) {  // long lists: fewer warps at a time
     scratch_bytes_ =
         scratch_bytes(halo_capacity_, list_capacity_, halo_cells, search_threads_, any_box);
-    fits_ = halo_capacity_ < 65535 && scratch_bytes_ + more < limit;
+    fits_ = halo_capacity_ < 65535 && scratch_bytes_ + more < limit && !coarse;
     if (fits_ || search_threads_ <= 32) break;
   }
   if (!lists_ && geometry_.sorted)

@@ -102,6 +102,11 @@ class TileList {
   TileList(const Particles& particles, const Ranges& reaches, const Crowding& crowding,
            const Choices& choices);
 
+  /// What lists of tiles would cost, in entries per particle and step: pairs of a row padded to its
+  /// longest, and the share of a step in a build.
+  static double estimate(const Particles& particles, const Ranges& reaches,
+                         const Crowding& crowding, int cells);
+
   const TileGeometry& geometry() const { return geometry_; }
   TileView view() const;
   /// For a search of one's own among particles sorted by key().

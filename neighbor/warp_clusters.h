@@ -137,6 +137,9 @@ class WarpClusters {
   bool enlarge();
   /// False: a tile is too large for shared memory or 16 bits; another kind of list must serve.
   bool fits() const { return fits_; }
+  std::int64_t bytes() const {  // of memory
+    return tiles_.bytes() + rows_.bytes() + entries_.bytes() + halo_.bytes();
+  }
   /// Mean number of pairs that are looked at per particle: those of one tile count once, others
   /// twice (waits).
   double mean_tests() const;

@@ -193,8 +193,10 @@ class UnevenTest : public DeviceTest {
 };
 
 TEST_P(UnevenTest, MixturesEqualBruteForce) {
-  for (const auto& system : mixtures())
+  for (const auto& system : mixtures()) {
     for (const char* way : ways()) check(system, way, false);
+    if (device().is_cuda()) check(system, "clusters", false);
+  }
 }
 
 TEST_P(UnevenTest, MixturesWithExclusions) {
@@ -223,9 +225,11 @@ TEST_P(UnevenTest, MemoryFollowsTheParticles) {
   for (const char* way : ways()) {
     SCOPED_TRACE(way);
     const std::size_t n = 3000;
+    // Tiles have up to four bricks for a particle, each with room for lists.
+    const double most = (device().is_cuda() ? 8192.0 : 1024.0) * n;
     for (const double edge : {17.0, 170.0, 1700.0}) {
-      EXPECT_LT(bytes(random_in(cube(edge), n, 1, uniform), way), 1024.0 * n) << edge;
-      EXPECT_LT(bytes(polymer(10 * edge, n, 2), way), 1024.0 * n) << edge;
+      EXPECT_LT(bytes(random_in(cube(edge), n, 1, uniform), way), most) << edge;
+      EXPECT_LT(bytes(polymer(10 * edge, n, 2), way), most) << edge;
     }
   }
 }
@@ -267,7 +271,9 @@ TEST_P(UnevenTest, MixturesKeepTheirEnergy) {
     integrator.begin(s);
     const double energy = s.totals().potential + s.totals().kinetic;
     s.advance(integrator, 1500);
-    EXPECT_GT(s.neighbors->builds(), way == std::string("cells") ? 0 : 5);
+    if (!s.neighbors->direct()) {
+      EXPECT_GT(s.neighbors->builds(), 5);
+    }
     EXPECT_NEAR(s.totals().potential + s.totals().kinetic, energy, 2e-3 * s.totals().kinetic);
     EXPECT_GT(compare_with_brute_force(*s.neighbors).in_range, 100u);
   }
