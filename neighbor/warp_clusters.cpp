@@ -25,7 +25,8 @@ __global__ void __launch_bounds__(32 * OrderClusters::warps)
 }
 
 template <bool General>
-__global__ void __launch_bounds__(256, 4) build_clusters_kernel(const BuildClusters build) {
+__global__ void __launch_bounds__(256, sizeof(Real) > 4 ? 2 : 4)
+    build_clusters_kernel(const BuildClusters build) {
   if (begin_kernel(build.halt)) return;
   extern __shared__ __align__(32) unsigned char memory[];
   build.operator()<General>(memory);
@@ -95,7 +96,7 @@ WarpClusters::WarpClusters(const Particles& particles, double reach, int cells)
     reached *= std::min(1.0, (brick[axis] + 2 * reach_) / heights[axis]);
   }
   // Coordinates of places, and a cell more, in the 24 bits of a float.
-  general_ = !geometry_.orthogonal || geometry_.wraps || sizeof(Real) > 4;
+  general_ = !geometry_.orthogonal || geometry_.wraps || geometry_.wide || sizeof(Real) > 4;
   grid_.geometry = geometry_;
   for (int axis = 0; axis < 3; ++axis) {
     const double width = brick[axis] / (1 << geometry_.log2_brick[axis]);
@@ -140,9 +141,9 @@ void WarpClusters::choose_sizes() {
   build.around = around_;
   build.room = {places_, entries_of_row_, chunks_, nullptr};
   build.warps = warps_;
-  // The pair loop: coordinates, extra words, 48 sums per particle of the tile (WarpClusterView::warps_for()).
+  // The pair loop: coordinates, extra words, 64 sums per particle of the tile (WarpClusterView::warps_for()).
   const std::size_t needed =
-      std::max(build.bytes(), places_ * 2 * sizeof(Real4) + 48 * own_room_ * sizeof(Real));
+      std::max(build.bytes(), places_ * 2 * sizeof(Real4) + 64 * own_room_ * sizeof(Real));
   fits_ = places_ < 65536 && needed + 1024 < std::size_t(shared_limit(particles_.device()));
   if (!fits_) return;
   const Device& device = particles_.device();

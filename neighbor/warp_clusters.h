@@ -79,8 +79,8 @@ struct WarpRow {
   std::uint32_t own, entries;
 };
 
-/// The list as a kernel sees it. Entry k of row r is entries[r · row_room + k]: a place, and in bits 16
-/// … 19 which particles of the cluster it meets. Rows are filled up to multiples of 32 with entries
+/// The list as a kernel sees it. Entry k of row r is entries[r · row_room + k]: a place, and in bits 28
+/// … 31 which particles of the cluster it meets. Rows are filled up to multiples of 32 with entries
 /// that meet none.
 struct WarpClusterView {
   WarpGrid grid;
