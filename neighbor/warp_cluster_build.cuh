@@ -54,7 +54,6 @@ struct ClusterCuts {
 struct OrderClusters {
   static constexpr int warps = 4;  // of a block
   WarpGrid grid;
-  bool general;
   Real3 brick_edge;
   const std::uint32_t* cell_start;
   Particles::Arrays from, to;
@@ -150,8 +149,7 @@ struct OrderClusters {
         const std::uint32_t tile =
             offset == 0 ? brick
                         : std::uint32_t(grid.geometry.brick_count()) + atomicAdd(more_tiles, 1u);
-        tiles[tile] = {
-            first, n, brick, row + offset / warp_cluster, 0, 0, grid.origin(brick, general)};
+        tiles[tile] = {first, n, brick, row + offset / warp_cluster, 0, 0, grid.origin(brick)};
       }
       for (std::uint32_t k = lane; k < n; k += 32) {
         const Position p = from.position[first + k];
@@ -285,7 +283,8 @@ struct BuildClusters {
     if (lane == 0) values[n] = before;
   }
 
-  /// Which bricks may hold neighbours, and how many chunks of 32 particles they have together.
+  /// The bricks that may hold neighbours, in chunks of 32 particles (chunk_mask: how many there are);
+  /// returns the number of chunks.
   __device__ std::uint32_t list_bricks(const Memory& m, std::uint32_t brick) const {
     const TileGeometry& geometry = grid.geometry;
     const int bits = geometry.log2_cells_per_brick();
@@ -312,7 +311,15 @@ struct BuildClusters {
     __syncthreads();
     if (threadIdx.x < 32) scan(m.brick_chunk, brick_room() - 1);
     __syncthreads();
-    return m.brick_chunk[brick_room() - 1];
+    const std::uint32_t chunks = m.brick_chunk[brick_room() - 1];
+    if (chunks > room.chunks) return chunks;
+    for (std::uint32_t k = threadIdx.x; k + 1 < brick_room(); k += blockDim.x)
+      for (std::uint32_t done = 0, c = m.brick_chunk[k]; done < m.brick_count[k]; done += 32, ++c) {
+        m.chunk_first[c] = m.brick_begin[k] + done;
+        m.chunk_mask[c] = min(32u, m.brick_count[k] - done);
+      }
+    __syncthreads();
+    return chunks;
   }
 
   /// Which candidates are in reach of the tile's box, and where they will be in the halo; returns
@@ -330,15 +337,9 @@ struct BuildClusters {
         bounds.high[k] = max(bounds.high[k], __shfl_xor_sync(whole_warp, bounds.high[k], step));
       }
     for (std::uint32_t c = own_warp(); c < chunks; c += warps) {
-      std::uint32_t b = 0, end = brick_room() - 1;  // the last brick that begins at c or before
-      while (end - b > 1) {
-        const std::uint32_t middle = (b + end) / 2;
-        (m.brick_chunk[middle] <= c ? b : end) = middle;
-      }
-      const std::uint32_t k = (c - m.brick_chunk[b]) * 32;
-      const std::uint32_t j = m.brick_begin[b] + k + lane;
+      const std::uint32_t j = m.chunk_first[c] + lane;
       bool near = false;
-      if (k + lane < m.brick_count[b] && j - tile.first >= tile.count) {
+      if (lane < m.chunk_mask[c] && j - tile.first >= tile.count) {
         const Real3 r = for_boxes<General>(grid.local<General>(position[j], tile.origin));
         Real3 gap;
         for (int a = 0; a < 3; ++a) gap[a] = max(bounds.low[a] - r[a], r[a] - bounds.high[a]);
@@ -348,7 +349,6 @@ struct BuildClusters {
       if (lane == 0) {
         m.chunk_mask[c] = mask;
         m.chunk_place[c] = std::uint32_t(__popc(mask));
-        m.chunk_first[c] = m.brick_begin[b] + k;
       }
     }
     __syncthreads();

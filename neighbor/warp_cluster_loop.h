@@ -254,7 +254,7 @@ void warp_cluster_loop(const Device& device, const char* name, const Particles& 
                        const WarpClusterView& list, const Body& body) {
   static_assert(Body::sums <= 24, "sums of a tile's particles are kept in shared memory");
   if constexpr (Body::sums <= 6)
-    if (!list.general)
+    if (!list.grid.general)
       return start_warp_cluster_loop<Body, false>(device, name, particles, list, body);
   start_warp_cluster_loop<Body, true>(device, name, particles, list, body);
 }
