@@ -226,7 +226,7 @@ __device__ inline void sort_long(const std::uint32_t* in, std::uint32_t* out, in
 
 /// Arrays of any lengths, chunk ≤ 32 consecutive ones to each warp, which sorts them class by
 /// class: as many at once as its lanes hold, in the smallest shape that fits them.
-static __global__ void __launch_bounds__(32 * ragged_warps, 8)
+[[maybe_unused]] static __global__ void __launch_bounds__(32 * ragged_warps, 8)
     sort_ragged_kernel(const std::uint32_t* in, std::uint32_t* out, Extent extents,
                        std::int64_t count, int chunk) {
   __shared__ std::uint32_t staging[ragged_warps][32 * (ragged_rows + 1)];

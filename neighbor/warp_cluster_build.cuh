@@ -54,7 +54,6 @@ struct ClusterCuts {
 struct OrderClusters {
   static constexpr int warps = 4;  // of a block
   WarpGrid grid;
-  bool general;
   Real3 brick_edge;
   const std::uint32_t* cell_start;
   Particles::Arrays from, to;
@@ -150,8 +149,7 @@ struct OrderClusters {
         const std::uint32_t tile =
             offset == 0 ? brick
                         : std::uint32_t(grid.geometry.brick_count()) + atomicAdd(more_tiles, 1u);
-        tiles[tile] = {
-            first, n, brick, row + offset / warp_cluster, 0, 0, grid.origin(brick, general)};
+        tiles[tile] = {first, n, brick, row + offset / warp_cluster, 0, 0, grid.origin(brick)};
       }
       for (std::uint32_t k = lane; k < n; k += 32) {
         const Position p = from.position[first + k];
@@ -285,7 +283,8 @@ struct BuildClusters {
     if (lane == 0) values[n] = before;
   }
 
-  /// Which bricks may hold neighbours, and how many chunks of 32 particles they have together.
+  /// The bricks that may hold neighbours, in chunks of 32 particles (chunk_mask: how many there are);
+  /// returns the number of chunks.
   __device__ std::uint32_t list_bricks(const Memory& m, std::uint32_t brick) const {
     const TileGeometry& geometry = grid.geometry;
     const int bits = geometry.log2_cells_per_brick();
@@ -312,7 +311,15 @@ struct BuildClusters {
     __syncthreads();
     if (threadIdx.x < 32) scan(m.brick_chunk, brick_room() - 1);
     __syncthreads();
-    return m.brick_chunk[brick_room() - 1];
+    const std::uint32_t chunks = m.brick_chunk[brick_room() - 1];
+    if (chunks > room.chunks) return chunks;
+    for (std::uint32_t k = threadIdx.x; k + 1 < brick_room(); k += blockDim.x)
+      for (std::uint32_t done = 0, c = m.brick_chunk[k]; done < m.brick_count[k]; done += 32, ++c) {
+        m.chunk_first[c] = m.brick_begin[k] + done;
+        m.chunk_mask[c] = min(32u, m.brick_count[k] - done);
+      }
+    __syncthreads();
+    return chunks;
   }
 
   /// Which candidates are in reach of the tile's box, and where they will be in the halo; returns
@@ -330,15 +337,9 @@ struct BuildClusters {
         bounds.high[k] = max(bounds.high[k], __shfl_xor_sync(whole_warp, bounds.high[k], step));
       }
     for (std::uint32_t c = own_warp(); c < chunks; c += warps) {
-      std::uint32_t b = 0, end = brick_room() - 1;  // the last brick that begins at c or before
-      while (end - b > 1) {
-        const std::uint32_t middle = (b + end) / 2;
-        (m.brick_chunk[middle] <= c ? b : end) = middle;
-      }
-      const std::uint32_t k = (c - m.brick_chunk[b]) * 32;
-      const std::uint32_t j = m.brick_begin[b] + k + lane;
+      const std::uint32_t j = m.chunk_first[c] + lane;
       bool near = false;
-      if (k + lane < m.brick_count[b] && j - tile.first >= tile.count) {
+      if (lane < m.chunk_mask[c] && j - tile.first >= tile.count) {
         const Real3 r = for_boxes<General>(grid.local<General>(position[j], tile.origin));
         Real3 gap;
         for (int a = 0; a < 3; ++a) gap[a] = max(bounds.low[a] - r[a], r[a] - bounds.high[a]);
@@ -348,7 +349,6 @@ struct BuildClusters {
       if (lane == 0) {
         m.chunk_mask[c] = mask;
         m.chunk_place[c] = std::uint32_t(__popc(mask));
-        m.chunk_first[c] = m.brick_begin[b] + k;
       }
     }
     __syncthreads();
@@ -378,21 +378,31 @@ struct BuildClusters {
     }
   }
 
-  /// The row of cluster c of the tile, by one warp.
+  /// A place in shared memory; the square of the distance from the origin goes with it, but not where
+  /// differences of squares are no use.
   template <bool General>
+  __device__ static Real4 place_at(Real3 r) {
+    return {r.x, r.y, r.z, General ? Real(0) : dot(r, r)};
+  }
+
+  /// The rows of clusters c … c + Rows - 1 of the tile, by one warp.
+  template <bool General, int Rows>
   __device__ void search(const Memory& m, const WarpTile& tile, std::uint32_t c,
                          std::uint32_t total) const {
+    constexpr std::uint32_t size = warp_cluster * Rows;
     const std::uint32_t lane = threadIdx.x % 32, before = (1u << lane) - 1;
     const std::uint32_t begin = c * warp_cluster, n = tile.count;
-    const std::uint32_t members = min(warp_cluster, n - begin);
-    Real3 p[warp_cluster];
+    const std::uint32_t members = min(size, n - begin), all = (1u << members) - 1;
+    Real4 p[size];  // General: as it is; else times -2, and what |q|² - 2 p·q must be below
     Bounds bounds{{infinite, infinite, infinite}, {-infinite, -infinite, -infinite}};
 #pragma unroll
-    for (std::uint32_t k = 0; k < warp_cluster; ++k) {
-      p[k] = m.staged[begin + (k < members ? k : 0)].xyz();
-      bounds.add(for_boxes<General>(p[k]));
+    for (std::uint32_t k = 0; k < size; ++k) {
+      p[k] = m.staged[begin + (k < members ? k : 0)];
+      bounds.add(for_boxes<General>(p[k].xyz()));
+      if constexpr (!General)
+        p[k] = {-2 * p[k].x, -2 * p[k].y, -2 * p[k].z, reach * reach - p[k].w};
     }
-    // Groups in reach. Of its own tile the row meets only what comes after.
+    // Groups in reach. Of its own tile a row meets only what comes after.
     std::uint32_t hits = 0;
     const std::uint32_t groups = (total + group - 1) / group;
     for (std::uint32_t first = begin / group; first < groups; first += 32) {
@@ -411,41 +421,57 @@ struct BuildClusters {
     }
     __syncwarp();
     std::uint32_t* row = entries + std::size_t(tile.row + c) * room.entries;
-    std::uint32_t found = 0, own = 0;
+    std::uint32_t found[Rows] = {}, own[Rows] = {};
     for (std::uint32_t h = 0; h < hits; h += 32 / group) {
       const std::uint32_t mine = h + lane / group;
       const std::uint32_t place = mine < hits ? m.hits[mine] * group + lane % group : total;
+      const Real4 q = m.staged[place < total ? place : begin];
       std::uint32_t met = 0;
-      if (place < total) {
-        const Real3 q = m.staged[place].xyz();
 #pragma unroll
-        for (std::uint32_t k = 0; k < warp_cluster; ++k) {
-          Real3 d = p[k] - q;
-          d = grid.vector<General>(metric, d);
-          if (dot(d, d) < reach * reach && k < members && place > begin + k) met |= 1u << k;
+      for (std::uint32_t k = 0; k < size; ++k) {
+        bool near;
+        if constexpr (General) {
+          const Real3 d = grid.vector<true>(metric, p[k].xyz() - q.xyz());
+          near = dot(d, d) < reach * reach;
+        } else {
+          near = p[k].x * q.x + (p[k].y * q.y + (p[k].z * q.z + q.w)) < p[k].w;
         }
-        if (exclusion_begin && met != 0) {
-          const std::uint32_t other =
-              id[place < n ? tile.first + place : halo[tile.halo_begin + place - n]];
-          for (std::uint32_t k = 0; k < members; ++k)
-            if (is_excluded(id[tile.first + begin + k], other)) met &= ~(1u << k);
-        }
+        if (near) met |= 1u << k;
       }
-      const std::uint32_t votes = __ballot_sync(whole_warp, met != 0);
-      const std::uint32_t of_tile = __ballot_sync(whole_warp, met != 0 && place < n);
-      const std::uint32_t at = found + std::uint32_t(__popc(votes & before));
-      if (met != 0 && at < room.entries) row[at] = place | met << 16;
-      found += std::uint32_t(__popc(votes));
-      own += std::uint32_t(__popc(of_tile));
+      if (place < begin + size) met &= place > begin ? (1u << (place - begin)) - 1 : 0u;
+      met = place < total ? met & all : 0u;
+      if (exclusion_begin && met != 0) {
+        const std::uint32_t other =
+            id[place < n ? tile.first + place : halo[tile.halo_begin + place - n]];
+        for (std::uint32_t k = 0; k < members; ++k)
+          if (is_excluded(id[tile.first + begin + k], other)) met &= ~(1u << k);
+      }
+      const std::uint32_t of_tile = __ballot_sync(whole_warp, place < n);
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) {
+        const std::uint32_t which = met >> (unsigned(r) * warp_cluster) & 15u;
+        const std::uint32_t votes = __ballot_sync(whole_warp, which != 0);
+        const std::uint32_t at = found[r] + std::uint32_t(__popc(votes & before));
+        if (which != 0 && at < room.entries)
+          row[unsigned(r) * room.entries + at] = place | which << 28;
+        found[r] += std::uint32_t(__popc(votes));
+        own[r] += std::uint32_t(__popc(votes & of_tile));
+      }
     }
     __syncwarp();
-    if (found <= room.entries && found + lane < round_up(found, 32)) row[found + lane] = 0;
-    if (lane != 0) return;
-    rows[tile.row + c] = {own, found};
-    if (found > room.entries) {
-      atomicMax(&room.words[2], found);
-      room.words[0] = 1;
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+      if (unsigned(r) * warp_cluster >= members) break;
+      if (found[r] <= room.entries && found[r] + lane < round_up(found[r], 32))
+        row[unsigned(r) * room.entries + found[r] + lane] = 0;
+      if (lane != 0) continue;
+      rows[tile.row + c + unsigned(r)] = {own[r], found[r]};
+      if (found[r] > room.entries) {
+        atomicMax(&room.words[2], found[r]);
+        room.words[0] = 1;
+      }
     }
+    __syncwarp();
   }
 
   template <bool General>
@@ -454,7 +480,7 @@ struct BuildClusters {
     const std::uint32_t t = threadIdx.x, lane = t % 32;
     for (std::uint32_t k = t; k < tile.count; k += blockDim.x) {
       const Real3 r = grid.local<General>(position[tile.first + k], tile.origin);
-      m.staged[k] = {r.x, r.y, r.z, Real(0)};
+      m.staged[k] = place_at<General>(r);
     }
     const std::uint32_t chunks = list_bricks(m, tile.brick);  // which waits for all threads
     if (chunks > room.chunks) {
@@ -480,16 +506,19 @@ struct BuildClusters {
           m.chunk_place[c] + std::uint32_t(__popc(mask & ((1u << lane) - 1)));
       const std::uint32_t j = m.chunk_first[c] + lane;
       const Real3 r = grid.local<General>(position[j], tile.origin);
-      m.staged[tile.count + place] = {r.x, r.y, r.z, Real(0)};
+      m.staged[tile.count + place] = place_at<General>(r);
       halo[tile.halo_begin + place] = j;
     }
     __syncthreads();
     make_boxes<General>(m, total);
     __syncthreads();
-    for (std::uint32_t c = own_warp(); c * warp_cluster < tile.count; c += warps) {
-      search<General>(m, tile, c, total);
-      __syncwarp();
-    }
+    // Two rows at a time, for they have most candidates in common; one where there are few.
+    const std::uint32_t clusters = (tile.count + warp_cluster - 1) / warp_cluster;
+    if (clusters > warps)
+      for (std::uint32_t c = 2 * own_warp(); c < clusters; c += 2 * warps)
+        search<General, 2>(m, tile, c, total);
+    else if (own_warp() < clusters)
+      search<General, 1>(m, tile, own_warp(), total);
   }
 
   template <bool General>

@@ -16,7 +16,7 @@ namespace perrin::detail {
 /// has some, sums of the tile's own particles for each warp.
 template <class Body, bool General>
 struct WarpClusterLoop {
-  static constexpr int sums = Body::sums, size = int(warp_cluster);
+  static constexpr int sums = Body::sums, size = int(warp_cluster), words = (sums + 3) / 4;
   static constexpr unsigned whole_warp = 0xffffffffu;
   Body body;
   const Position* position;
@@ -26,12 +26,13 @@ struct WarpClusterLoop {
 
   PERRIN_HD std::size_t bytes() const {
     return std::size_t(list.places) * sizeof(Real4) * (Body::has_extra ? 2 : 1) +
-           std::size_t(warps) * sums * list.own_room * sizeof(Real);
+           std::size_t(warps) * words * list.own_room * sizeof(Real4);
   }
 
   struct Memory {
     Real4 *staged, *extra;
-    Real* given;  // to the tile's particles, by this warp: given[s · own_room + place]
+    Real4*
+        given;  // to the tile's particles, by this warp: four sums in given[w · own_room + place]
   };
 
   __device__ void stage(const WarpTile& tile, const Memory& m) const {
@@ -68,6 +69,32 @@ struct WarpClusterLoop {
     sum += __shfl_xor_sync(whole_warp, odd ? a : b, 8);
     for (int step = 4; step > 0; step /= 2) sum += __shfl_xor_sync(whole_warp, sum, step);
     return sum;
+  }
+
+  /// Adds to what this warp has for a particle of the tile.
+  __device__ void give(const Memory& m, std::uint32_t place, const Real (&share)[sums]) const {
+    Real4* to = m.given + place;
+#pragma unroll
+    for (int w = 0; w < words; ++w, to += list.own_room) {
+      Real4 four = *to;
+      four.x += share[4 * w];
+      if (4 * w + 1 < sums) four.y += share[(4 * w + 1) % sums];
+      if (4 * w + 2 < sums) four.z += share[(4 * w + 2) % sums];
+      if (4 * w + 3 < sums) four.w += share[(4 * w + 3) % sums];
+      *to = four;
+    }
+  }
+
+  /// Does the entry meet particle k of the cluster? By the sign of the shifted word: left to itself the
+  /// compiler takes three instructions instead of two.
+  __device__ static bool meets(std::uint32_t entry, int k) {
+#ifdef __CUDA_ARCH__
+    std::int32_t word = std::int32_t(entry << (3 - k));
+    asm("" : "+r"(word));
+    return word < 0;
+#else
+    return (entry & (1u << (28 + k))) != 0;
+#endif
   }
 
   /// What is fetched of a row before its turn: its extent, and the first entry of this lane.
@@ -114,7 +141,7 @@ struct WarpClusterLoop {
       for (int k = 0; k < size; ++k) {
         const Real3 d = list.grid.template vector<General>(metric, p[k] - q.xyz());
         Real term[sums];
-        body.pair(own[k], d, real_to_type(q.w), more, (e & (0x10000u << k)) != 0, term);
+        body.pair(own[k], d, real_to_type(q.w), more, meets(e, k), term);
 #pragma unroll
         for (int s = 0; s < sums; ++s) {
           sum[s][k] += term[s];
@@ -122,9 +149,8 @@ struct WarpClusterLoop {
         }
       }
       if constexpr (newton) {
-        if (place < tile.count && e >> 16 != 0)  // a place comes once in a row
-          for (int s = 0; s < sums; ++s)
-            m.given[std::uint32_t(s) * list.own_room + place] += share[s];
+        if (place < tile.count && e > 0xffffu)
+          give(m, place, share);  // a place comes once in a row
       }
     };
     std::uint32_t k = 0;
@@ -141,13 +167,11 @@ struct WarpClusterLoop {
         meet(std::false_type{}, e);
       }
     __syncwarp();
+    Real total[sums];
 #pragma unroll
-    for (int s = 0; s < sums; ++s) {
-      const Real total = sum_over_lanes(sum[s]);
-      const std::uint32_t place = begin + lane / 8;
-      if (lane % 8 == std::uint32_t(s) % 8 && place < tile.count)
-        m.given[std::uint32_t(s) * list.own_room + place] += total;
-    }
+    for (int s = 0; s < sums; ++s) total[s] = sum_over_lanes(sum[s]);
+    const std::uint32_t place = begin + lane / 8;
+    if (lane % 8 == 0 && place < tile.count) give(m, place, total);
     __syncwarp();
   }
 
@@ -155,8 +179,8 @@ struct WarpClusterLoop {
     Memory m;
     m.staged = reinterpret_cast<Real4*>(memory);
     m.extra = m.staged + list.places;
-    Real* given = reinterpret_cast<Real*>(Body::has_extra ? m.extra + list.places : m.extra);
-    const std::uint32_t set = std::uint32_t(sums) * list.own_room;
+    Real4* given = Body::has_extra ? m.extra + list.places : m.extra;
+    const std::uint32_t set = std::uint32_t(words) * list.own_room;
     // Through a shuffle the compiler learns that it is the same in all lanes.
     const std::uint32_t warp = __shfl_sync(whole_warp, threadIdx.x / 32, 0);
     m.given = given + warp * set;
@@ -166,7 +190,7 @@ struct WarpClusterLoop {
       if (tile.count == 0) continue;
       Ahead ahead = fetch(tile, warp);  // on its way while the places come
       stage(tile, m);
-      for (std::uint32_t k = threadIdx.x; k < warps * set; k += 32 * warps) given[k] = 0;
+      for (std::uint32_t k = threadIdx.x; k < warps * set; k += 32 * warps) given[k] = {};
       __syncthreads();
       for (std::uint32_t c = warp; c * warp_cluster < tile.count; c += warps) {
         const Ahead next = fetch(tile, c + warps);
@@ -176,12 +200,18 @@ struct WarpClusterLoop {
       __syncthreads();
       for (std::uint32_t k = threadIdx.x; k < tile.count; k += 32 * warps) {
         Real total[sums];
-        const Real* from = given + k;
-        for (int s = 0; s < sums; ++s) total[s] = from[std::uint32_t(s) * list.own_room];
+        for (int w = 0; w < words; ++w) {
+          const Real4* from = given + std::uint32_t(w) * list.own_room + k;
+          Real4 four = *from;
 #pragma unroll 1
-        for (std::uint32_t w = 1; w < warps; ++w) {
-          from += set;
-          for (int s = 0; s < sums; ++s) total[s] += from[std::uint32_t(s) * list.own_room];
+          for (std::uint32_t warp_of = 1; warp_of < warps; ++warp_of) {
+            const Real4 more = *(from += set);
+            four.x += more.x, four.y += more.y, four.z += more.z, four.w += more.w;
+          }
+          total[4 * w] = four.x;
+          if (4 * w + 1 < sums) total[(4 * w + 1) % sums] = four.y;
+          if (4 * w + 2 < sums) total[(4 * w + 2) % sums] = four.z;
+          if (4 * w + 3 < sums) total[(4 * w + 3) % sums] = four.w;
         }
         body.store(tile.first + k, total);
       }
@@ -194,7 +224,9 @@ struct WarpClusterLoop {
 #ifdef __CUDACC__
 
 template <class Body, bool General>
-__global__ void __launch_bounds__(256, Body::sums <= 3 && !Body::has_extra ? 4 : 2)
+__global__ void __launch_bounds__(256, sizeof(Real) > 4                      ? 1
+                                       : Body::sums <= 3 && !Body::has_extra ? 4
+                                                                             : 2)
     warp_cluster_loop_kernel(const WarpClusterLoop<Body, General> loop, const std::uint32_t* halt) {
   if (begin_kernel(halt)) return;
   extern __shared__ __align__(32) unsigned char cluster_memory[];
@@ -222,7 +254,7 @@ void warp_cluster_loop(const Device& device, const char* name, const Particles& 
                        const WarpClusterView& list, const Body& body) {
   static_assert(Body::sums <= 24, "sums of a tile's particles are kept in shared memory");
   if constexpr (Body::sums <= 6)
-    if (!list.general)
+    if (!list.grid.general)
       return start_warp_cluster_loop<Body, false>(device, name, particles, list, body);
   start_warp_cluster_loop<Body, true>(device, name, particles, list, body);
 }

@@ -25,7 +25,8 @@ __global__ void __launch_bounds__(32 * OrderClusters::warps)
 }
 
 template <bool General>
-__global__ void __launch_bounds__(256, 4) build_clusters_kernel(const BuildClusters build) {
+__global__ void __launch_bounds__(256, sizeof(Real) > 4 ? 2 : 4)
+    build_clusters_kernel(const BuildClusters build) {
   if (begin_kernel(build.halt)) return;
   extern __shared__ __align__(32) unsigned char memory[];
   build.operator()<General>(memory);
@@ -95,7 +96,7 @@ WarpClusters::WarpClusters(const Particles& particles, double reach, int cells)
     reached *= std::min(1.0, (brick[axis] + 2 * reach_) / heights[axis]);
   }
   // Coordinates of places, and a cell more, in the 24 bits of a float.
-  general_ = !geometry_.orthogonal || geometry_.wraps || sizeof(Real) > 4;
+  grid_.general = !geometry_.orthogonal || geometry_.wraps || geometry_.wide || sizeof(Real) > 4;
   grid_.geometry = geometry_;
   for (int axis = 0; axis < 3; ++axis) {
     const double width = brick[axis] / (1 << geometry_.log2_brick[axis]);
@@ -115,7 +116,7 @@ WarpClusters::WarpClusters(const Particles& particles, double reach, int cells)
   // What a uniform system needs, and some more; whatever is full grows (enlarge()).
   const double density = n / (heights.x * heights.y * (box.dimension == 2 ? 1 : heights.z));
   const double places =
-      std::min(n, general_ ? n * reached : density * around_box(brick, reach_, box.dimension));
+      std::min(n, grid_.general ? n * reached : density * around_box(brick, reach_, box.dimension));
   places_ = std::uint32_t(std::min(1.1 * places + 64, n)) + own_room_;
   const double edge = 0.8 * std::pow(warp_cluster / density, 1.0 / box.dimension);
   const double entries =
@@ -140,9 +141,9 @@ void WarpClusters::choose_sizes() {
   build.around = around_;
   build.room = {places_, entries_of_row_, chunks_, nullptr};
   build.warps = warps_;
-  // The pair loop: coordinates, extra words, 48 sums per particle of the tile (WarpClusterView::warps_for()).
+  // The pair loop: coordinates, extra words, 64 sums per particle of the tile (WarpClusterView::warps_for()).
   const std::size_t needed =
-      std::max(build.bytes(), places_ * 2 * sizeof(Real4) + 48 * own_room_ * sizeof(Real));
+      std::max(build.bytes(), places_ * 2 * sizeof(Real4) + 64 * own_room_ * sizeof(Real));
   fits_ = places_ < 65536 && needed + 1024 < std::size_t(shared_limit(particles_.device()));
   if (!fits_) return;
   const Device& device = particles_.device();
@@ -155,7 +156,7 @@ void WarpClusters::choose_sizes() {
 WarpClusterView WarpClusters::view() const {
   return {grid_,        tiles_.data(),   used_.data() + 3, halo_.data(),
           rows_.data(), entries_.data(), entries_of_row_,  places_,
-          own_room_,    warps_,          blocks_,          general_};
+          own_room_,    warps_,          blocks_};
 }
 
 OrderClusters WarpClusters::ordering(Particles& particles, const std::uint32_t* cell_start,
@@ -165,7 +166,6 @@ OrderClusters WarpClusters::ordering(Particles& particles, const std::uint32_t* 
   for (int axis = 0; axis < 3; ++axis)
     brick_edge[axis] = Real(heights[axis] / geometry_.bricks(axis));
   return {grid_,
-          general_,
           brick_edge,
           cell_start,
           particles.spare_arrays(),
@@ -228,7 +228,7 @@ void WarpClusters::build([[maybe_unused]] Particles& particles, [[maybe_unused]]
                static_cast<const std::uint32_t*>(device.halt_word()));
   if (particles.has_attached()) particles.reorder_attached(order_);
   const BuildClusters work = building(sort.cell_start(), exclusion_begin, excluded, when_built);
-  general_ ? start_build<true>(device, work) : start_build<false>(device, work);
+  grid_.general ? start_build<true>(device, work) : start_build<false>(device, work);
 #endif
 }
 

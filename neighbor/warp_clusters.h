@@ -32,14 +32,16 @@ struct BuildClusters;
 constexpr std::uint32_t warp_cluster = 4;  // particles of a cluster
 constexpr std::uint32_t warp_piece = 256;  // most of a tile
 
-/// How positions become coordinates in a tile, relative to its origin. Usually lengths, rounded to a grid of
-/// a power of two such that differences are exact in Real: the vector of a pair is the difference, and
-/// bit by bit opposite for its two particles whichever tiles they are in. General (triclinic boxes, images
-/// taken per pair, doubles): those of TileGeometry.
+/// How positions become coordinates in a tile, relative to its origin. Usually lengths, rounded to a
+/// grid of a power of two such that differences are exact in Real: the vector of a pair is the
+/// difference, and bit by bit opposite for its two particles whichever tiles they are in. Where this
+/// cannot be (`general`: triclinic boxes, images taken per pair, halos of many reaches, doubles) those of
+/// TileGeometry. Kernels with the parameter General serve both.
 struct WarpGrid {
   TileGeometry geometry;
   Vec3<std::uint32_t> cells;  // of the grid, along the edges of the box; below 2^31
   Real3 unit;
+  bool general;
 
   PERRIN_HD std::uint32_t along(std::uint32_t fraction, int axis) const {
     return std::uint32_t((std::uint64_t(fraction) * cells[axis]) >> 32);
@@ -52,16 +54,15 @@ struct WarpGrid {
   }
   template <bool General>
   PERRIN_HD Real3 local(const Position& p, const Vec3<std::uint32_t>& origin) const {
-    if constexpr (General) return geometry.local(p, origin);
+    if (General && general) return geometry.local(p, origin);
     return {local(p.x, origin.x, 0), local(p.y, origin.y, 1), local(p.z, origin.z, 2)};
   }
   template <bool General>
   PERRIN_HD Real3 vector(const Metric& metric, Real3 d) const {
-    if constexpr (General) return geometry.template vector<true>(metric, d);
-    return d;
+    return General && general ? geometry.template vector<true>(metric, d) : d;
   }
   /// What the coordinates in the tiles of a brick are relative to.
-  PERRIN_HD Vec3<std::uint32_t> origin(std::uint32_t brick, bool general) const {
+  PERRIN_HD Vec3<std::uint32_t> origin(std::uint32_t brick) const {
     const Vec3<std::uint32_t> o = geometry.origin(geometry.first_cell(brick));
     return general ? o : Vec3<std::uint32_t>{along(o.x, 0), along(o.y, 1), along(o.z, 2)};
   }
@@ -79,8 +80,8 @@ struct WarpRow {
   std::uint32_t own, entries;
 };
 
-/// The list as a kernel sees it. Entry k of row r is entries[r · row_room + k]: a place, and in bits 16
-/// … 19 which particles of the cluster it meets. Rows are filled up to multiples of 32 with entries
+/// The list as a kernel sees it. Entry k of row r is entries[r · row_room + k]: a place, and in bits 28
+/// … 31 which particles of the cluster it meets. Rows are filled up to multiples of 32 with entries
 /// that meet none.
 struct WarpClusterView {
   WarpGrid grid;
@@ -94,7 +95,6 @@ struct WarpClusterView {
   std::uint32_t own_room;  // of which its own particles
   std::uint32_t warps;     // that share a tile where sums are few
   std::uint32_t blocks;    // each takes one tile; one more where a brick had too many particles
-  bool general;            // see WarpGrid
 
   /// Warps of a block for a body of so many sums: each has sums of its own in shared memory.
   PERRIN_HD std::uint32_t warps_for(int sums) const {
@@ -152,7 +152,6 @@ class WarpClusters {
   double reach_;
   TileGeometry geometry_{};
   WarpGrid grid_{};
-  bool general_ = false;
   Vec3<std::int32_t> around_{};  // bricks that can hold neighbours of a tile, along each axis
   std::uint32_t own_room_ = warp_piece, warps_ = 8, blocks_ = 0;
   std::uint32_t places_ = 0, entries_of_row_ = 0, chunks_ = 0;
