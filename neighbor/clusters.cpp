@@ -557,8 +557,7 @@ Real* ClusterList::workspace(std::int64_t numbers) const {
 }
 
 std::int64_t ClusterList::bytes() const {
-  std::int64_t all = bin_.bytes() + order_.bytes() + words_.bytes() + member_.bytes() +
-                     bin_start_.bytes() + type_.bytes() + coordinates_.bytes() + workspace_.bytes();
+  std::int64_t all = sort_.bytes() + type_.bytes() + coordinates_.bytes() + workspace_.bytes();
   all += std::int64_t((boxes_.capacity() + rows_.capacity() * 4 + origin_.capacity() * 4) *
                       sizeof(std::uint32_t));
   for (const auto& list : lists_) all += list->entries.bytes();

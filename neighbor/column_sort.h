@@ -20,6 +20,10 @@ class ColumnSort {
   const Buffer<std::uint32_t>& order() const { return order_; }
   /// Bin b has the places start()[b] … start()[b + 1] - 1 of the order.
   const std::int32_t* start() const { return start_.data(); }
+  std::int64_t bytes() const {  // of memory
+    return bin_.bytes() + order_.bytes() + words_.bytes() + member_.bytes() + start_.bytes() +
+           std::int64_t(next_.capacity() * sizeof next_[0]);
+  }
 
  private:
   void distribute(const Particles& particles, std::int64_t bins);

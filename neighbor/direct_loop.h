@@ -15,7 +15,7 @@ namespace perrin {
 namespace detail {
 
 template <class Body>
-struct DirectLoop {
+struct ColumnLoop {
   static constexpr int width = 16, sums = Body::sums, most = 8, room = 512;
   static constexpr std::uint32_t nobody = 0xffffffffu;
   static constexpr std::int64_t chunk = 64;  // particles; groups end where a chunk does
@@ -306,7 +306,7 @@ struct DirectLoop {
 template <class Body>
 void direct_loop([[maybe_unused]] const char* name, const Device& device, const DirectView& list,
                  const Body& body) {
-  using Loop = detail::DirectLoop<Body>;
+  using Loop = detail::ColumnLoop<Body>;
   if (device.skipping()) return;
   const Loop loop{body, list};
   const std::int64_t chunks = (list.n + Loop::chunk - 1) / Loop::chunk;
