@@ -250,7 +250,7 @@ Neighbors::Neighbors(Particles& particles, double range, const NeighborSettings&
   if (tiles_ && tiles_->fits())
     cell_sort_ = CellSort(device, n, tiles_->geometry().cell_count());
   else if (!gpu && direct_)
-    columns_ = std::make_unique<DirectSearch>(particles_, range_, settings.interaction_sorting,
+    columns_ = std::make_unique<ColumnSearch>(particles_, range_, settings.interaction_sorting,
                                               settings.cells);
   else if (!gpu && wanted != "rows")
     clusters_ = std::make_unique<ClusterList>();
@@ -367,7 +367,7 @@ bool Neighbors::interaction_sorting() const {
   return columns_ ? columns_->sorted() : direct_ && search().geometry.sorted;
 }
 
-DirectView Neighbors::columns() const {
+ColumnView Neighbors::columns() const {
   return columns_->view(particles_, has_exclusions_ ? exclusion_begin_.data() : nullptr,
                         excluded_.data());
 }

@@ -27,7 +27,7 @@
 
 #include "engine/parallel.h"
 #include "neighbor/cluster_loop.h"
-#include "neighbor/direct_loop.h"
+#include "neighbor/column_loop.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/tile_loop.h"
 
@@ -182,7 +182,7 @@ void pair_loop(const char* name, Neighbors& neighbors, const Body& body) {
 #endif
   if (const ClusterList* clusters = neighbors.clusters())
     return cluster_loop(name, *clusters, particles, body);
-  if (neighbors.direct()) return direct_loop(name, device, neighbors.columns(), body);
+  if (neighbors.direct()) return column_loop(name, device, neighbors.columns(), body);
   for_each(
       device, name, n,
       detail::PairLoopOnCpu<Body>{body, particles.position.data(), particles.box.metric(), list});

@@ -9,18 +9,18 @@
 #include <cstring>
 
 #include "engine/parallel.h"
-#include "neighbor/direct.h"
+#include "neighbor/column_search.h"
 
 namespace perrin {
 namespace detail {
 
 template <class Body>
-struct DirectLoop {
+struct ColumnLoop {
   static constexpr int width = 16, sums = Body::sums, most = 8, room = 512;
   static constexpr std::uint32_t nobody = 0xffffffffu;
   static constexpr std::int64_t chunk = 64;  // particles; groups end where a chunk does
   Body body;
-  DirectView list;
+  ColumnView list;
 
   struct Candidates {
     alignas(64) Real x[room + width], y[room + width], z[room + width];
@@ -304,9 +304,9 @@ struct DirectLoop {
 
 /// Runs the body over all pairs within the range of the view.
 template <class Body>
-void direct_loop([[maybe_unused]] const char* name, const Device& device, const DirectView& list,
+void column_loop([[maybe_unused]] const char* name, const Device& device, const ColumnView& list,
                  const Body& body) {
-  using Loop = detail::DirectLoop<Body>;
+  using Loop = detail::ColumnLoop<Body>;
   if (device.skipping()) return;
   const Loop loop{body, list};
   const std::int64_t chunks = (list.n + Loop::chunk - 1) / Loop::chunk;
