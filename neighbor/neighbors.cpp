@@ -88,7 +88,7 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
   } else if (warp_clusters_ && warp_clusters_->fits()) {
     cell_sort_ = CellSort(device, n, warp_clusters_->geometry().cell_count());
   } else if (!gpu && direct_) {
-    columns_ = std::make_unique<DirectSearch>(particles_, range, settings.interaction_sorting,
+    columns_ = std::make_unique<ColumnSearch>(particles_, range, settings.interaction_sorting,
                                               settings.cells);
   } else if (!gpu && !rows) {
     clusters_ = std::make_unique<ClusterList>();
@@ -204,7 +204,7 @@ bool Neighbors::interaction_sorting() const {
   return columns_ ? columns_->sorted() : direct_ && search().geometry.sorted;
 }
 
-DirectView Neighbors::columns() const {
+ColumnView Neighbors::columns() const {
   return columns_->view(particles_, has_exclusions_ ? exclusion_begin_.data() : nullptr,
                         excluded_.data());
 }

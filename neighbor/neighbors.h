@@ -16,7 +16,7 @@
 #include "engine/settings.h"
 #include "neighbor/cell_sort.h"
 #include "neighbor/clusters.h"
-#include "neighbor/direct.h"
+#include "neighbor/column_search.h"
 #include "neighbor/ranges.h"
 #include "neighbor/rows.h"
 #include "neighbor/tile_search.h"
@@ -100,7 +100,7 @@ class Neighbors {
   bool interaction_sorting() const;
   TileSearch search() const;
   /// The search without lists on the CPU; only where direct().
-  DirectView columns() const;
+  ColumnView columns() const;
   /// After a halt: true if the list was full; then it has been enlarged and built.
   bool recover();
   /// verlet, cells, clusters or rows.
@@ -147,7 +147,7 @@ class Neighbors {
   std::unique_ptr<TileList> tiles_;
   std::unique_ptr<RowList> rows_;
   std::unique_ptr<WarpClusters> warp_clusters_;
-  std::unique_ptr<DirectSearch> columns_;  // of the search without lists on the CPU
+  std::unique_ptr<ColumnSearch> columns_;  // of the search without lists on the CPU
   CellSort cell_sort_;
   bool direct_ = false;
   RowList::Choices row_choices_;

@@ -23,7 +23,7 @@
 
 #include "engine/parallel.h"
 #include "neighbor/cluster_loop.h"
-#include "neighbor/direct_loop.h"
+#include "neighbor/column_loop.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/row_loop.h"
 #include "neighbor/tile_loop.h"
@@ -51,7 +51,7 @@ void pair_loop(const char* name, Neighbors& neighbors, const Body& body) {
 #endif
   if (const ClusterList* clusters = neighbors.clusters())
     return cluster_loop(name, *clusters, particles, body);
-  if (neighbors.direct()) return direct_loop(name, particles.device(), neighbors.columns(), body);
+  if (neighbors.direct()) return column_loop(name, particles.device(), neighbors.columns(), body);
   row_loop(name, neighbors.rows()->view(), particles, body);
 }
 

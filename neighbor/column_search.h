@@ -4,7 +4,7 @@
 // With interaction sorting the particles of a column are ordered along it, and what a column offers to
 // a particle is cut at both ends where the distance along the axis, with what the distance to the column
 // leaves of the range, is too long: E. S. Fomin's sorting of interactions, with columns instead of pairs
-// of cells. Without, whole cells are tested (direct_loop.h has the loop).
+// of cells. Without, whole cells are tested (column_loop.h has the loop).
 #pragma once
 
 #include "neighbor/column_sort.h"
@@ -20,7 +20,7 @@ using Coordinate = std::uint32_t;
 #endif
 
 /// By place in the order of columns, bins and, within these, along the column or by id.
-struct DirectView {
+struct ColumnView {
   ColumnGrid grid;  // slack 0 where whole bins are tested
   bool sorted, orthogonal;
   std::int64_t n;
@@ -37,17 +37,17 @@ struct DirectView {
   const std::uint32_t *id, *index, *exclusion_begin, *excluded;  // exclusion_begin may be nullptr
 };
 
-class DirectSearch {
+class ColumnSearch {
  public:
   /// `cells`: columns to the range, 1 or 2; 0: as Perrin chooses.
-  DirectSearch(const Particles& particles, double range, bool sorted, int cells);
+  ColumnSearch(const Particles& particles, double range, bool sorted, int cells);
 
   /// False: columns would be so wide against the range that coordinates are ambiguous.
   bool fits() const { return fits_; }
   bool sorted() const { return sorted_; }
   /// Takes the particles where they are now. `reorder`: also in memory.
   void sort(Particles& particles, bool reorder);
-  DirectView view(const Particles& particles, const std::uint32_t* exclusion_begin,
+  ColumnView view(const Particles& particles, const std::uint32_t* exclusion_begin,
                   const std::uint32_t* excluded) const;
 
  private:

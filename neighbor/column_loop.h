@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "engine/parallel.h"
-#include "neighbor/direct.h"
+#include "neighbor/column_search.h"
 
 namespace perrin {
 namespace detail {
@@ -20,7 +20,7 @@ struct ColumnLoop {
   static constexpr std::uint32_t nobody = 0xffffffffu;
   static constexpr std::int64_t chunk = 64;  // particles; groups end where a chunk does
   Body body;
-  DirectView list;
+  ColumnView list;
 
   struct Candidates {
     alignas(64) Real x[room + width], y[room + width], z[room + width];
@@ -304,7 +304,7 @@ struct ColumnLoop {
 
 /// Runs the body over all pairs within the range of the view.
 template <class Body>
-void direct_loop([[maybe_unused]] const char* name, const Device& device, const DirectView& list,
+void column_loop([[maybe_unused]] const char* name, const Device& device, const ColumnView& list,
                  const Body& body) {
   using Loop = detail::ColumnLoop<Body>;
   if (device.skipping()) return;

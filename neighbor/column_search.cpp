@@ -1,4 +1,4 @@
-#include "neighbor/direct.h"
+#include "neighbor/column_search.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ struct Iota {
 
 }  // namespace
 
-DirectSearch::DirectSearch(const Particles& particles, double range, bool sorted, int cells)
+ColumnSearch::ColumnSearch(const Particles& particles, double range, bool sorted, int cells)
     : range_(range), sorted_(sorted), orthogonal_(particles.box.orthogonal()) {
   const Box& box = particles.box;
   const auto heights = box.padded_heights();
@@ -92,7 +92,7 @@ DirectSearch::DirectSearch(const Particles& particles, double range, bool sorted
   for (auto* buffer : {&x_, &y_, &z_}) *buffer = {device, particles.size()};
 }
 
-void DirectSearch::sort(Particles& particles, bool reorder) {
+void ColumnSearch::sort(Particles& particles, bool reorder) {
   sort_.sort(particles, grid_, sorted_);
   const Device& device = particles.device();
   const std::int64_t n = particles.size();
@@ -108,7 +108,7 @@ void DirectSearch::sort(Particles& particles, bool reorder) {
                   edge_units(e.z.z), w_.data(), type_.data(), x_.data(), y_.data(), z_.data()});
 }
 
-DirectView DirectSearch::view(const Particles& particles, const std::uint32_t* exclusion_begin,
+ColumnView ColumnSearch::view(const Particles& particles, const std::uint32_t* exclusion_begin,
                               const std::uint32_t* excluded) const {
   const auto whole = [](Vec3<double> e) {
     return Vec3<Coordinate>{Coordinate(edge_units(e.x)), Coordinate(edge_units(e.y)),
