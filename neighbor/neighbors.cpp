@@ -132,7 +132,7 @@ bool Neighbors::choose_rows(const Crowding& crowding, const NeighborSettings& se
            TileList::estimate(particles_, reaches, crowding, settings.cells);
   const double reach = reaches.longest(), most = crowding.particles();
   // Clusters are as wide as sixteen particles need, or as columns are where the box is so empty that there
-  // are no more of them; those wider than the reach are cut and only partly filled.
+  // are no more of them; those much wider than the reach are cut and only partly filled.
   double edge = std::pow(cluster_size / crowding.density, 1.0 / d);
   const double radius = reach + 0.6 * edge;
   const double ball = d == 2 ? M_PI * radius * radius : 4.18879 * radius * radius * radius;
@@ -142,10 +142,10 @@ bool Neighbors::choose_rows(const Crowding& crowding, const NeighborSettings& se
     const double face = std::max({h.x, h.y, h.z}) * std::min({h.x, h.y, h.z});
     edge = std::max(edge, std::sqrt(face / (most / 4 + 1)));
   }
-  const double cut = std::clamp(2 * (edge / reach - 1), 0.0, 1.0);
+  const double cut = std::clamp(2 * (edge / reach - 2), 0.0, 1.0);
   const bool one_type = crowding.by_type.size() == 1;
   const double by_clusters = 35 + 65 * cut + (one_type ? 0.3 : 0.85) * tests;
-  return (one_type ? 35 + 0.95 * plan.mean_entries() : 50 + 2 * plan.mean_entries()) < by_clusters;
+  return (one_type ? 50 + 0.95 * plan.mean_entries() : 65 + 2 * plan.mean_entries()) < by_clusters;
 }
 
 void Neighbors::use_rows() {

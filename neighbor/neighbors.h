@@ -36,12 +36,13 @@ struct NeighborSettings {
 
 template <class D>
 void describe(D& d, NeighborSettings& s) {
-  d.optional("traversal", s.traversal,
-             OneOf{"standard", "verlet", "cells", "clusters", "rows", "auto"},
-             "how pairs are found: verlet, lists per tile (GPU); cells, a search in every step "
-             "without lists; clusters, lists of clusters of particles; rows, a list "
-             "per particle; standard, verlet on a GPU and clusters on the CPU; auto, what proves "
-             "fastest while running (a repeat then has other bits)");
+  d.optional(
+      "traversal", s.traversal, OneOf{"standard", "verlet", "cells", "clusters", "rows", "auto"},
+      "how pairs are found: verlet, lists per tile (GPU); cells, a search in every step "
+      "without lists; clusters, lists of clusters of particles; rows, a list "
+      "per particle; standard, verlet on a GPU and clusters on the CPU, or rows where ranges "
+      "differ much between types or the box is nearly empty; auto, what proves fastest "
+      "while running (a repeat then has other bits)");
   d.optional("skin", s.skin, NonNegative{},
              "lists reach this much further than the interactions (length); 0: chosen by Perrin");
   d.optional("exclusions", s.exclusions, OneOf{"bonds", "angles", "molecules"},
