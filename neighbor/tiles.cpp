@@ -291,13 +291,13 @@ TileList::TileList(const Particles& particles, const Ranges& reaches, const Crow
   const double volume =
       particles_.box.dimension == 2 ? M_PI * reach_ * reach_ : 4.1888 * std::pow(reach_, 3);
   const double entries = std::min(n, density * volume);
-  // As many warps as make few rounds of full work; where few bricks share a multiprocessor, all that
-  // there may be.
+  // As many warps as make few rounds of full work; where few bricks share a multiprocessor, all that there
+  // may be: they bring the halo together.
   const double brick_units = 1.05 * n / bricks / unit_particles;
   const double rounds = std::ceil(brick_units / (threads / 32));
   const double warps =
-      bricks <= 3.0 * device.multiprocessors() ? brick_units : brick_units / rounds;
-  search_threads_ = int(std::clamp(std::ceil(warps), 2.0, double(threads / 32))) * 32;
+      bricks <= 3.0 * device.multiprocessors() ? threads / 32 : std::ceil(brick_units / rounds);
+  search_threads_ = int(std::clamp(warps, 2.0, double(threads / 32))) * 32;
   single_threads_ = std::clamp(int((1.15 * n / bricks + 31) / 32) * 32, 64, threads);
   // What a uniform system needs, and some more; whatever is full grows (enlarge()).
   const std::uint32_t row = 4u << log2_lanes_;
