@@ -38,24 +38,22 @@ std::size_t scratch_bytes(std::uint32_t halo, std::uint32_t list, int halo_cells
 
 #ifdef __CUDACC__
 
-/// A thread's part of a list that eight share.
+/// A thread's part of a list that eight share, two entries at a time.
 struct Eighth {
-  const std::uint16_t* list;
-  std::uint32_t left, none;
+  const std::uint32_t* two;
+  std::int32_t left;
 
   __device__ Eighth(const detail::UnitScratch& scratch, std::uint32_t m, std::uint32_t found,
-                    std::uint32_t eighth, std::uint32_t no_place)
-      : none(no_place) {
-    const std::uint32_t each = (found + 7) / 8, begin = eighth * each;
-    list = scratch.list + m * scratch.stride() + begin;
-    left = begin >= found ? 0 : found - begin < each ? found - begin : each;
+                    std::uint32_t eighth) {
+    const std::uint32_t each = (found + 15) / 16 * 2, begin = eighth * each;
+    two = reinterpret_cast<const std::uint32_t*>(scratch.list + m * scratch.stride() + begin);
+    left = std::int32_t(begin + each < found ? each : found - begin);
   }
-  __device__ std::uint16_t operator[](std::uint32_t k) const {
-    return std::uint16_t(k < left ? list[k] : none);
-  }
-  __device__ void skip(std::uint32_t entries) {
-    list += entries;
-    left = left > entries ? left - entries : 0;
+  /// Entries 2k and 2k+1, `none` behind the last.
+  __device__ std::uint32_t operator()(std::int32_t k, std::uint32_t none) const {
+    const std::uint32_t both = two[k];
+    const std::uint32_t one = (both & 0xffff) | (none << 16);
+    return 2 * k + 1 < left ? both : 2 * k < left ? one : none | (none << 16);
   }
 };
 
@@ -130,19 +128,17 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
       if (sub == 0 && first + m < n) b.count[block.first + first + m] = found;
       // As many rows of chunks as the unit's longest list needs: as TileChunk says.
       const bool pairs = lanes == 4;
-      const std::uint32_t most = __reduce_max_sync(0xffffffffu, found), at_once = pairs ? 2 : 4;
-      const std::uint32_t rows = (most + row - 1) / row;
-      if (lane == 0) b.rows[unit_begin + u] = rows;
+      const std::uint32_t most = __reduce_max_sync(0xffffffffu, found);
+      const std::int32_t rows = std::int32_t((most + row - 1) / row), at_once = pairs ? 1 : 2;
+      if (lane == 0) b.rows[unit_begin + u] = std::uint32_t(rows);
       const std::uint32_t one = u * per_unit - first + (lane / 8) * (pairs ? 2 : 1),
                           other = one + (pairs ? 1 : 0);
-      Eighth of_one(scratch, one, __shfl_sync(0xffffffffu, all, one * 4), lane % 8, total),
-          of_other(scratch, other, __shfl_sync(0xffffffffu, all, other * 4), lane % 8, total);
-      if (!pairs) of_other.skip(2);
-      TileChunk* to = b.chunks + std::size_t(unit_begin + u) * b.unit_rows * 32 + lane;
-      for (std::uint32_t c = 0; c < rows; ++c, to += 32) {
-        *to = {of_one[0], of_one[1], of_other[0], of_other[1]};
-        of_one.skip(at_once), of_other.skip(at_once);
-      }
+      const Eighth of_one(scratch, one, __shfl_sync(0xffffffffu, all, one * 4), lane % 8),
+          of_other(scratch, other, __shfl_sync(0xffffffffu, all, other * 4), lane % 8);
+      auto* to = reinterpret_cast<uint2*>(b.chunks +
+                                          std::size_t(unit_begin + u) * b.unit_rows * 32 + lane);
+      for (std::int32_t k = 0; k < rows * at_once; k += at_once, to += 32)
+        *to = make_uint2(of_one(k, total), of_other(pairs ? k : k + 1, total));
     }
     __syncwarp();
   }
