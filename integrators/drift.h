@@ -15,14 +15,27 @@
 
 namespace perrin {
 
+/// The nearest integer of a number below 2^31 in size.
+PERRIN_HD std::int32_t round_to_int(float x) {
+#ifdef __CUDA_ARCH__
+  return __float2int_rn(x);
+#else
+  return static_cast<std::int32_t>(std::lrint(x));
+#endif
+}
+PERRIN_HD std::int32_t round_to_int(double x) {
+#ifdef __CUDA_ARCH__
+  return __double2int_rn(x);
+#else
+  return static_cast<std::int32_t>(std::lrint(x));
+#endif
+}
+
 /// A position moved by a displacement in fixed-point units, rounded to nearest.
 PERRIN_HD Position moved(const Position& p, const Real4& by) {
-#if defined __CUDA_ARCH__ && defined PERRIN_DOUBLE
-  return {p.x + __double2int_rn(by.x), p.y + __double2int_rn(by.y), p.z + __double2int_rn(by.z),
-          p.type};
-#elif defined __CUDA_ARCH__
-  return {p.x + __float2int_rn(by.x), p.y + __float2int_rn(by.y), p.z + __float2int_rn(by.z),
-          p.type};
+#ifdef __CUDA_ARCH__
+  return {p.x + std::uint32_t(round_to_int(by.x)), p.y + std::uint32_t(round_to_int(by.y)),
+          p.z + std::uint32_t(round_to_int(by.z)), p.type};
 #else
 #ifdef PERRIN_DOUBLE
   const auto r = std::bit_cast<FourReals>(by);
