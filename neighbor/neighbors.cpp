@@ -121,6 +121,7 @@ double Neighbors::choose_skin(const Crowding& crowding, const NeighborSettings& 
 /// for all? From estimates of what is tested and listed, weighed as measured: ns per particle and
 /// step on two threads, or entries of tiles on a GPU.
 bool Neighbors::choose_rows(const Crowding& crowding, const NeighborSettings& settings) const {
+  if (particles_.size() < 2) return false;
   const Device& device = particles_.device();
   const Box& box = particles_.box;
   const int d = box.dimension;

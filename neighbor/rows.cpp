@@ -223,10 +223,11 @@ void RowList::build(const std::uint32_t* exclusion_begin, const std::uint32_t* e
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     constexpr int warps = detail::row_search_block / 32;
-    launch_early(device, "build rows", dim3(unsigned((group_count_ + warps - 1) / warps)),
-                 dim3(detail::row_search_block), 0, detail::build_rows_kernel, search,
-                 static_cast<const RowGroup*>(groups_.data()), group_count_,
-                 static_cast<const std::uint32_t*>(device.halt_word()));
+    if (group_count_ > 0)
+      launch_early(device, "build rows", dim3(unsigned((group_count_ + warps - 1) / warps)),
+                   dim3(detail::row_search_block), 0, detail::build_rows_kernel, search,
+                   static_cast<const RowGroup*>(groups_.data()), group_count_,
+                   static_cast<const std::uint32_t*>(device.halt_word()));
     return finish();
   }
 #endif

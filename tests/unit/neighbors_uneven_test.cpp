@@ -140,7 +140,7 @@ class UnevenTest : public DeviceTest {
  protected:
   std::vector<const char*> ways() const {
     if (device().is_cuda()) return {"standard", "verlet", "cells", "rows"};
-    return {"standard", "clusters", "rows"};
+    return {"standard", "clusters", "cells", "rows"};
   }
   static NeighborSettings settings(const char* traversal) {
     NeighborSettings s;
