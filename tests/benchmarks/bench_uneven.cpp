@@ -68,9 +68,10 @@ Configuration dense_part(long size, const std::function<bool(const Vec3<double>&
   const double a = std::cbrt(4 / rho);
   const double basis[4][3] = {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}};
   const Vec3<double> half = 0.5 * c.box.length;
-  for (double z = -half.z; z < half.z - 0.5 * a; z += a)
-    for (double y = -half.y; y < half.y - 0.5 * a; y += a)
-      for (double x = -half.x; x < half.x - 0.5 * a; x += a)
+  // Whole cells of the lattice only, or those at opposite faces would overlap.
+  for (double z = -half.z; z < half.z - 0.999 * a; z += a)
+    for (double y = -half.y; y < half.y - 0.999 * a; y += a)
+      for (double x = -half.x; x < half.x - 0.999 * a; x += a)
         for (const auto& b : basis) {
           const Vec3<double> r = Vec3<double>{x, y, z} + a * Vec3<double>{b[0], b[1], b[2]};
           if (inside((1 / scale) * r)) c.position.push_back(r);
