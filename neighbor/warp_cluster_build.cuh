@@ -346,6 +346,7 @@ struct BuildClusters {
         near = within<General>(gap);
       }
       const std::uint32_t mask = __ballot_sync(whole_warp, near);
+      __syncwarp();  // all have read how many there are
       if (lane == 0) {
         m.chunk_mask[c] = mask;
         m.chunk_place[c] = std::uint32_t(__popc(mask));
