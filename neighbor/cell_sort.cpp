@@ -51,21 +51,37 @@ struct MoveSorted {
 
 #ifdef __CUDACC__
 /// start[c] = count[0] + … + count[c-1] for c ≤ cells, by one block: one launch for small systems.
-constexpr int scan_threads = 1024, scan_cells = 32768;
+/// `count` and `start` have room for a multiple of scan_at_once.
+constexpr int scan_threads = 1024, scan_at_once = 8, scan_cells = 32768;
 __global__ void __launch_bounds__(scan_threads)
     scan_kernel(const std::uint32_t* count, std::uint32_t* start, std::int64_t cells,
                 const std::uint32_t* halt) {
   if (begin_kernel(halt)) return;
-  using Scan = cub::BlockScan<std::uint32_t, scan_threads>;
+  using Scan = cub::BlockScan<std::uint32_t, scan_threads, cub::BLOCK_SCAN_WARP_SCANS>;
   __shared__ typename Scan::TempStorage shared;
   std::uint32_t before = 0;
-  for (std::int64_t begin = 0; begin <= cells; begin += 4 * scan_threads) {
-    std::uint32_t own[4], sum = 0;
-    const std::int64_t first = begin + 4 * std::int64_t(threadIdx.x);
-    for (int k = 0; k < 4; ++k) own[k] = first + k < cells ? count[first + k] : 0;
-    Scan(shared).ExclusiveSum(own, own, sum);
-    for (int k = 0; k < 4; ++k)
-      if (first + k <= cells) start[first + k] = before + own[k];
+  for (std::int64_t begin = 0; begin <= cells; begin += scan_at_once * scan_threads) {
+    const std::int64_t first = begin + scan_at_once * std::int64_t(threadIdx.x);
+    union {
+      uint4 four[scan_at_once / 4];
+      std::uint32_t one[scan_at_once];
+    } own = {};
+    if (first <= cells) {
+#pragma unroll
+      for (int k = 0; k < scan_at_once / 4; ++k)
+        own.four[k] = reinterpret_cast<const uint4*>(count + first)[k];
+#pragma unroll
+      for (int k = 0; k < scan_at_once; ++k)
+        if (first + k >= cells) own.one[k] = 0;
+    }
+    std::uint32_t sum = 0;
+    Scan(shared).ExclusiveSum(own.one, own.one, sum);
+#pragma unroll
+    for (int k = 0; k < scan_at_once; ++k) own.one[k] += before;
+    if (first <= cells)
+#pragma unroll
+      for (int k = 0; k < scan_at_once / 4; ++k)
+        reinterpret_cast<uint4*>(start + first)[k] = own.four[k];
     before += sum;
     __syncthreads();
   }
@@ -76,8 +92,8 @@ __global__ void __launch_bounds__(scan_threads)
 
 CellSort::CellSort(const Device& device, std::int64_t particles, std::int64_t cells)
     : cells_(cells),
-      count_(device, cells + 1),
-      start_(device, cells + 1),
+      count_(device, cells + 16),  // the scan's last threads read and write eight at once
+      start_(device, cells + 16),
       key_(device, particles),
       slot_(device, particles),
       any_order_(device, particles),
