@@ -230,10 +230,17 @@ RowPlan plan_rows(const Box& box, const Ranges& reaches, const Crowding& crowdin
         for (const std::size_t u : division.classes[b])
           pair.mixed = pair.mixed || (crowding.by_type[t] > 0 && crowding.by_type[u] > 0 &&
                                       reaches(t, u) != reach);
-      const double sphere =
-          box.dimension == 2 ? M_PI * reach * reach : 4.18879 * reach * reach * reach;
-      plan.entries[a] += std::min(density * division.share(b) * sphere, double(plan.members[b]));
       plan.tests[a] += division.tests(reach, grid, b);
+    }
+  // By types: lists hold no more than what is within the range of each.
+  for (std::size_t t = 0; t < types; ++t)
+    for (std::size_t u = 0; u < types; ++u) {
+      const double r = reaches(t, u), n = double(crowding.by_type[u]), all = crowding.particles();
+      const double ball = box.dimension == 2 ? M_PI * r * r : 4.18879 * r * r * r;
+      const std::size_t a = plan.class_of[t];
+      const double of_class = double(std::max<std::int64_t>(1, plan.members[a]));
+      plan.entries[a] += double(crowding.by_type[t]) / of_class *
+                         std::min(density * n / std::max(all, 1.0) * ball, n);
     }
   return plan;
 }
