@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -389,7 +388,6 @@ bool TileList::choose_sizes() {
       fits_ = fits_ && (fit || single_threads_ > 32);
       if (fit || single_threads_ <= 32) break;
     }
-  if (!fits_) std::fprintf(stderr, "DEBUG fits: halo %u list %u scratch %zu more %zu limit %zu coarse %d single %d lists %d sorted %d\n", halo_capacity_, list_capacity_, scratch_bytes_, more, limit, int(coarse), single_threads_, int(lists_), int(geometry_.sorted));
   if (fits_ && lists_) {
     rows_ = Buffer<std::uint32_t>();
     rows_ = {device, units()};
