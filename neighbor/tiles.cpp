@@ -283,7 +283,7 @@ TileList::TileList(const Particles& particles, const Ranges& reaches, const Crow
   if (choices.lanes > 0) log2_lanes_ = choices.lanes == 8 ? 3 : 2;
   const double cells = double(geometry_.cell_count()) * crowding.occupied;
   const double halo = n / cells * geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;
-  halo_capacity_ = std::uint32_t(std::min(1.1 * halo + 64, n) + 31) / 32 * 32;
+  halo_capacity_ = std::uint32_t(std::min(1.25 * halo + 64, n) + 31) / 32 * 32;
   const double volume =
       particles_.box.dimension == 2 ? M_PI * reach_ * reach_ : 4.1888 * std::pow(reach_, 3);
   const double entries = std::min(n, density * volume);
