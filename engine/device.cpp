@@ -337,6 +337,7 @@ void Device::copy(void* to, const void* from, std::size_t bytes) const {
   if (cuda_) {
     check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda_->stream),
                "copying on the device");
+    cuda_->after_kernel = false;
     return;
   }
 #endif
@@ -348,6 +349,7 @@ void Device::zero(void* memory, std::size_t bytes) const {
 #ifdef PERRIN_CUDA
   if (cuda_) {
     check_cuda(cudaMemsetAsync(memory, 0, bytes, cuda_->stream), "zeroing");
+    cuda_->after_kernel = false;
     return;
   }
 #endif

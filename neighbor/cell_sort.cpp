@@ -16,12 +16,14 @@ struct CountCells {
   PERRIN_HD void operator()(std::int64_t i) const { counter(i, position[i]); }
 };
 
+/// CUB's scan does not know that the device may be halted: what it found becomes the starts of cells here.
 struct Place {
-  const std::uint32_t *start, *key, *slot;
-  std::uint32_t *order, *count;
+  const std::uint32_t *scanned, *key, *slot;
+  std::uint32_t *start, *order, *count;
   std::int64_t particles, cells;
   PERRIN_HD void operator()(std::int64_t i) const {
-    if (i < particles) order[start[key[i]] + slot[i]] = std::uint32_t(i);
+    if (i < particles) order[scanned[key[i]] + slot[i]] = std::uint32_t(i);
+    if (i <= cells && start != scanned) start[i] = scanned[i];
     if (i < cells) count[i] = 0;  // for the next sort
   }
 };
@@ -92,8 +94,8 @@ __global__ void __launch_bounds__(scan_threads)
 
 CellSort::CellSort(const Device& device, std::int64_t particles, std::int64_t cells)
     : cells_(cells),
-      count_(device, cells + 16),  // the scan's last threads read and write eight at once
-      start_(device, cells + 16),
+      count_(device, cells + 16),        // the scan's last threads read and write eight at once
+      start_(device, 2 * (cells + 16)),  // the second half for what is scanned
       key_(device, particles),
       slot_(device, particles),
       any_order_(device, particles),
@@ -123,6 +125,7 @@ void CellSort::sort_into_spare_arrays([[maybe_unused]] Particles& particles,
 #ifdef __CUDACC__
   const Device& device = particles.device();
   const std::int64_t n = particles.size();
+  std::uint32_t* scanned = start_.data();
   if (cells_ < scan_cells) {
     launch_early(device, "starts of cells", dim3(1), dim3(scan_threads), 0, scan_kernel,
                  static_cast<const std::uint32_t*>(count_.data()), start_.data(), cells_,
@@ -130,13 +133,14 @@ void CellSort::sort_into_spare_arrays([[maybe_unused]] Particles& particles,
   } else if (!device.skipping()) {
     std::size_t bytes = std::size_t(scratch_.size());
     device.next_may_overlap();
-    check_cuda(cub::DeviceScan::ExclusiveSum(scratch_.data(), bytes, count_.data(), start_.data(),
+    scanned += cells_ + 16;
+    check_cuda(cub::DeviceScan::ExclusiveSum(scratch_.data(), bytes, count_.data(), scanned,
                                              int(cells_ + 1), device.stream()),
                "starts of cells");
   }
-  for_each(
-      device, "place in cells", std::max(n, cells_),
-      Place{start_.data(), key_.data(), slot_.data(), any_order_.data(), count_.data(), n, cells_});
+  for_each(device, "place in cells", std::max(n, cells_ + 1),
+           Place{scanned, key_.data(), slot_.data(), start_.data(), any_order_.data(),
+                 count_.data(), n, cells_});
   for_each(device, "sort particles", n,
            MoveSorted{start_.data(), key_.data(), any_order_.data(), particles.arrays(),
                       particles.spare_arrays(), particles.index.data(),

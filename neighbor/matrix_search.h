@@ -140,6 +140,7 @@ struct MatrixSearch {
     p.rest[0] = __shfl_sync(warp, rest, 8 * t), p.rest[1] = __shfl_sync(warp, rest, 8 * t + 4);
     // All eight take the candidates of any, which are few more: they are neighbours themselves.
     std::int32_t y0, y1, z0, z1;
+    __syncwarp();
     neighbour_cells(g, 1, __reduce_min_sync(warp, at.y), __reduce_max_sync(warp, at.y), y0, y1);
     neighbour_cells(g, 2, __reduce_min_sync(warp, at.z), __reduce_max_sync(warp, at.z), z0, z1);
     auto* place = reinterpret_cast<std::uint16_t*>(scratch.work);

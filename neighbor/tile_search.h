@@ -94,6 +94,7 @@ struct TileBlock {
     }
     if (lane == 31) warp_sum[warp] = until;
     __syncthreads();
+    __syncwarp();  // the barrier does not bring a warp's threads together, and reductions must find them so
     const std::uint32_t of_warp = lane < blockDim.x / 32 ? warp_sum[lane] : 0;
     const std::uint32_t before = __reduce_add_sync(0xffffffffu, lane < warp ? of_warp : 0);
     const std::uint32_t total = __reduce_add_sync(0xffffffffu, of_warp);

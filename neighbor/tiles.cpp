@@ -128,6 +128,7 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
       if (sub == 0 && first + m < n) b.count[block.first + first + m] = found;
       // As many rows of chunks as the unit's longest list needs: as TileChunk says.
       const bool pairs = lanes == 4;
+      __syncwarp();
       const std::uint32_t most = __reduce_max_sync(0xffffffffu, found);
       const std::int32_t rows = std::int32_t((most + row - 1) / row), at_once = pairs ? 1 : 2;
       if (lane == 0) b.rows[unit_begin + u] = std::uint32_t(rows);
