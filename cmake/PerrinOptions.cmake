@@ -37,10 +37,9 @@ endif()
 
 add_library(perrin_strict INTERFACE)
 # -Wrestrict: false alarms of GCC 12 on std::string + (GCC bug 105651).
-set(PERRIN_WARNINGS -Wall -Wextra -Wshadow -Wno-unknown-pragmas -Wno-restrict)
+# -Wpsabi: vectors of four doubles never leave inlined functions; how they would be passed does not matter.
+set(PERRIN_WARNINGS -Wall -Wextra -Wshadow -Wno-unknown-pragmas -Wno-restrict -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # Vectors of four doubles never leave inlined functions: how they would be passed does not matter.
-  list(APPEND PERRIN_WARNINGS -Wno-psabi)
   list(APPEND PERRIN_WARNINGS -Wno-restrict)  # false alarms for "text" + std::string (GCC bug 105651)
 endif()
 target_compile_options(perrin_strict INTERFACE
