@@ -23,6 +23,7 @@ __device__ __forceinline__ std::uint32_t find_row(const RowSearch& s, std::uint3
     if (!(pair.reach2 > Real(0))) continue;
     const RowGrid grid = s.grids[b];
     const RowWalk walk(grid, pair, s.cell_start, s.orthogonal, p);
+    __syncwarp();  // reductions must find a warp's threads together
     const int ny = __reduce_max_sync(warp, walk.rows_y()),
               nz = __reduce_max_sync(warp, walk.rows_z());
     for (int kz = 0; kz < nz; ++kz)

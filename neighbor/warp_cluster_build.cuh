@@ -92,6 +92,7 @@ struct OrderClusters {
         const std::uint32_t at = scratch.at[axis][k];
         high = max(high, at), low = max(low, 0xffffu - at);
       }
+      __syncwarp();  // reductions must find a warp's threads together
       high = __reduce_max_sync(whole_warp, high);
       low = __reduce_max_sync(whole_warp, low);
       edge[axis] = brick_edge[axis] * Real(high + low - 0xffffu + 1) * Real(1.0 / 65536);
