@@ -88,6 +88,7 @@ __device__ inline std::uint32_t filter_list(const TileSearch& s, const UnitScrat
     const std::uint16_t entry = k + sub < found ? list[k + sub] : std::uint16_t(0);
     const bool keep = k + sub < found && !s.leaves_out(i, index[entry]);
     const std::uint32_t votes = (__ballot_sync(warp, keep) >> (lane & 28)) & 15;
+    __syncwarp();  // all have read
     if (keep) list[kept + __popc(votes & ((1u << sub) - 1))] = entry;
     kept += __popc(votes);
     __syncwarp();
