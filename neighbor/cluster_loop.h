@@ -6,8 +6,6 @@
 // the number of threads.
 #pragma once
 
-#include <cstring>
-
 #include "engine/parallel.h"
 #include "neighbor/clusters.h"
 
@@ -17,15 +15,11 @@ namespace detail {
 template <class Body>
 struct ClusterRows {
   static constexpr int width = cluster_size, sums = Body::sums;
-  // What a task works on, cluster by cluster: coordinates, then sums. Side by side, so that one
-  // address serves both; and the same memory for all tasks of a thread, so that it stays in the
-  // cache of the core.
-  static constexpr std::int64_t stride = (3 + sums) * width;
   Body body;
   ClusterView list;
   LoadCluster load;
-  Real* blocks;
-  Real* results;
+  Real* coordinates;  // of a task's clusters; all tasks of a thread use the same memory
+  Real* results;      // blocks of sums; each task has its own
 
   /// A particle of the two that share a row.
   template <class Own>
@@ -56,23 +50,25 @@ struct ClusterRows {
   template <bool Masked, class Own>
   inline __attribute__((always_inline)) void tile(const Member<Own>& a, const Member<Own>& b,
                                                   const ClusterEntry& entry, std::uint32_t mask,
-                                                  std::uint32_t begin, Real (&sum_a)[sums][width],
+                                                  const ClusterTask& task, Real* given,
+                                                  Real (&sum_a)[sums][width],
                                                   Real (&sum_b)[sums][width]) const {
-    Real* block = blocks + std::int64_t(entry.cluster) * stride;
-    const std::uint32_t cluster = list.wrapped(begin + entry.cluster);
+    const Real* at = coordinates + std::int64_t(entry.cluster) * (3 * width);
+    Real* to = given + std::int64_t(entry.cluster) * (sums * width);
+    const std::uint32_t cluster = task.clusters[entry.cluster];
     const std::uint32_t* type = list.type + std::int64_t(cluster) * width;
     const std::uint32_t first = list.first[cluster];
 #pragma omp simd simdlen(width)
     for (int k = 0; k < width; ++k) {
       Real term_a[sums], term_b[sums];
-      evaluate(a, b, block[k] + entry.x, block[width + k] + entry.y, block[2 * width + k] + entry.z,
-               type[k], first + std::uint32_t(k), !Masked || ((mask >> k) & 1u) != 0,
+      evaluate(a, b, at[k] + entry.x, at[width + k] + entry.y, at[2 * width + k] + entry.z, type[k],
+               first + std::uint32_t(k), !Masked || ((mask >> k) & 1u) != 0,
                !Masked || ((mask >> (width + k)) & 1u) != 0, term_a, term_b);
       for (int s = 0; s < sums; ++s) {
         sum_a[s][k] += term_a[s];
         sum_b[s][k] += term_b[s];
-        const Real sum = block[(3 + s) * width + k];
-        block[(3 + s) * width + k] =
+        const Real sum = to[s * width + k];
+        to[s * width + k] =
             s < Body::odd ? (sum - term_a[s]) - term_b[s] : (sum + term_a[s]) + term_b[s];
       }
     }
@@ -97,30 +93,30 @@ struct ClusterRows {
 
   inline __attribute__((always_inline)) void operator()(std::int64_t t) const {
     const ClusterTask task = list.task[t];
+    Real* given = results + std::int64_t(task.block) * (sums * width);
     for (std::uint32_t k = 0; k < task.span; ++k) {
-      load(list.wrapped(task.begin + k), blocks + k * stride);
-      for (int n = 3 * width; n < stride; ++n) blocks[k * stride + n] = 0;
+      load(task.clusters[k], coordinates + k * (3 * width));
+      for (int n = 0; n < sums * width; ++n) given[k * (sums * width) + unsigned(n)] = 0;
     }
     for (std::uint32_t cluster = task.begin; cluster < task.end; ++cluster) {
       const std::uint32_t first = list.first[cluster], count = list.first[cluster + 1] - first;
-      Real* block = blocks + (cluster - task.begin) * stride;
+      const Real* at = coordinates + (cluster - task.begin) * (3 * width);
       Four quarters[sums][width] = {};
       for (std::uint32_t lane = 0; lane < count; lane += 2) {
         const ClusterRow row = list.row[std::int64_t(cluster) * (width / 2) + lane / 2];
         // The last particle may be alone: its companion is nowhere near.
         const bool two = lane + 1 < count;
         using Own = decltype(body.own(first));
-        const Member<Own> a{body.own(first + lane), block[lane], block[width + lane],
-                            block[2 * width + lane]};
-        const Member<Own> b{body.own(first + lane + (two ? 1 : 0)),
-                            two ? block[lane + 1] : -load.far, block[width + lane + 1],
-                            block[2 * width + lane + 1]};
+        const Member<Own> a{body.own(first + lane), at[lane], at[width + lane],
+                            at[2 * width + lane]};
+        const Member<Own> b{body.own(first + lane + (two ? 1 : 0)), two ? at[lane + 1] : -load.far,
+                            at[width + lane + 1], at[2 * width + lane + 1]};
         alignas(64) Real sum_a[sums][width] = {}, sum_b[sums][width] = {};
         for (std::uint32_t k = row.begin; k < row.plain; ++k)
-          tile<true>(a, b, task.entries[k], task.masks[row.mask + k - row.begin], task.begin, sum_a,
-                     sum_b);
+          tile<true>(a, b, task.entries[k], task.masks[row.mask + k - row.begin], task, given,
+                     sum_a, sum_b);
         for (std::uint32_t k = row.plain; k < row.end; ++k)
-          tile<false>(a, b, task.entries[k], 0, task.begin, sum_a, sum_b);
+          tile<false>(a, b, task.entries[k], 0, task, given, sum_a, sum_b);
         for (int s = 0; s < sums; ++s) {
           quarter(sum_a[s], quarters[s][lane]);
           quarter(sum_b[s], quarters[s][lane + 1]);
@@ -130,12 +126,10 @@ struct ClusterRows {
       for (int s = 0; s < sums; ++s)
         for (int lane = 0; lane < width; lane += 4)
           sum_of_each(&quarters[s][lane], total[s] + lane);
+      Real* to = given + (cluster - task.begin) * (sums * width);
       for (int s = 0; s < sums; ++s)
-        for (int k = 0; k < width; ++k) block[(3 + s) * width + k] += total[s][k];
+        for (int k = 0; k < width; ++k) to[s * width + k] += total[s][k];
     }
-    for (std::uint32_t k = 0; k < task.span; ++k)
-      std::memcpy(results + (task.block + k) * (sums * width), blocks + k * stride + 3 * width,
-                  sums * width * sizeof(Real));
   }
 };
 
@@ -180,18 +174,21 @@ void cluster_loop([[maybe_unused]] const char* name, const ClusterList& clusters
   const ClusterView list = clusters.view();
   const detail::LoadCluster load = clusters.loader(particles);
   constexpr std::int64_t row = cluster_size;
-  const std::int64_t share = list.longest_span * (3 + Body::sums) * row;
+  const std::int64_t share = list.longest_span * 3 * row;
   Real* workspace = clusters.workspace(device.threads() * share + list.blocks * Body::sums * row);
   Real* results = workspace + device.threads() * share;
   // Waking the threads costs more than a small system's step.
-#pragma omp parallel num_threads(device.threads()) if (particles.size() > 512)
+  const int wanted = particles.size() > 512 ? device.threads() : 1;
+  ClusterQueue queue(list.tasks, wanted);
+#pragma omp parallel num_threads(wanted)
   {
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-#pragma omp for schedule(dynamic, 1)
-    for (std::int64_t t = 0; t < list.tasks; ++t)
+    queue.work(thread, [&](std::int64_t t) {
       detail::run_range(
           detail::ClusterRows<Body>{body, list, load, workspace + thread * share, results}, t,
           t + 1);
+    });
+#pragma omp barrier
     detail::run_range(detail::StoreClusters<Body>{body, list, results},
                       std::int64_t(list.clusters) * thread / threads,
                       std::int64_t(list.clusters) * (thread + 1) / threads);

@@ -162,12 +162,31 @@ struct ClusterList::Columns {
 
 /// The entries of one task, growing as needed.
 struct ClusterList::TaskList {
-  Buffer<ClusterEntry> entries;  // from Device::allocate, which knows about large pages
+  static constexpr std::uint32_t none = 0xffffffffu;
+  std::vector<std::uint32_t> clusters;  // that the task adds to
+  std::vector<std::uint32_t> number;    // there, of every cluster; `none` of others
+  Buffer<ClusterEntry> entries;         // from Device::allocate, which knows about large pages
   std::vector<std::uint32_t> masks;
   std::size_t used = 0;
   std::vector<ClusterEntry> candidates;  // of one cluster
   std::vector<std::uint16_t> near;       // lanes of the cluster that reach the candidate
   std::vector<std::uint16_t> excluded;   // [lane][candidate] excluded lanes of the candidate
+
+  void begin(const ClusterTask& task, std::int64_t all) {
+    used = 0;
+    masks.clear();
+    if (number.size() == std::size_t(all))
+      for (const std::uint32_t c : clusters) number[c] = none;
+    else
+      number.assign(std::size_t(all), none);
+    clusters.clear();
+    for (std::uint32_t c = task.begin; c < task.end; ++c) number_of(c);
+  }
+  std::uint32_t number_of(std::uint32_t cluster) {
+    std::uint32_t& n = number[cluster];
+    if (n == none) n = std::uint32_t(clusters.size()), clusters.push_back(cluster);
+    return n;
+  }
 };
 
 /// Finds the entries of the rows of one task.
@@ -313,7 +332,7 @@ struct ClusterList::Search {
     return bits;
   }
 
-  PERRIN_INLINE void write_rows(std::uint32_t i, ClusterTask& task, TaskList& list) const {
+  PERRIN_INLINE void write_rows(std::uint32_t i, const ClusterTask& task, TaskList& list) const {
     const std::uint32_t count = first[i + 1] - first[i];
     const std::size_t found = list.candidates.size();
     list.excluded.assign(exclusion_begin ? found * count : 0, 0);
@@ -321,8 +340,7 @@ struct ClusterList::Search {
       std::uint32_t& j = list.candidates[k].cluster;
       for (std::uint32_t lane = 0; exclusion_begin && lane < count; ++lane)
         list.excluded[lane * found + k] = std::uint16_t(excluded_in(first[i] + lane, j));
-      j = j < task.begin ? j + std::uint32_t(clusters) - task.begin : j - task.begin;
-      task.span = std::max(task.span, j + 1);
+      j = list.number_of(j);
     }
     for (std::uint32_t lane = 0; lane < count; lane += 2) {
       if (list.entries.size() < std::int64_t(list.used + found) + 1)
@@ -370,12 +388,10 @@ struct ClusterList::Search {
   PERRIN_INLINE void operator()(std::int64_t t) const {
     ClusterTask& task = tasks[t];
     TaskList& list = *lists[t];
-    list.used = 0;
-    list.masks.clear();
+    list.begin(task, clusters);
     std::vector<Image> images;
     std::uint32_t column = 0;
     while (column_first[column + 1] <= task.begin) ++column;
-    task.span = task.end - task.begin;
     for (std::uint32_t i = task.begin; i < task.end;) {
       while (column_first[column + 1] <= i) ++column;
       surroundings(column, images);
@@ -390,6 +406,8 @@ struct ClusterList::Search {
     }
     task.entries = list.entries.data();
     task.masks = list.masks.data();
+    task.span = std::uint32_t(list.clusters.size());
+    task.clusters = list.clusters.data();
   }
 };
 
@@ -437,8 +455,10 @@ void ClusterList::build(Particles& particles, double reach, const std::uint32_t*
                       tasks_.data(),
                       lists_.data()};
   const auto tasks = std::int64_t(tasks_.size());
-#pragma omp parallel for num_threads(device.threads()) schedule(dynamic, 1) if (clusters > 32)
-  for (std::int64_t t = 0; t < tasks; ++t) detail::run_range(search, t, t + 1);
+  const int threads = clusters > 32 ? device.threads() : 1;
+  ClusterQueue queue(tasks, threads);
+#pragma omp parallel num_threads(threads)
+  queue.work(omp_get_thread_num(), [&](std::int64_t t) { detail::run_range(search, t, t + 1); });
   collect_sources();
 }
 
@@ -516,7 +536,7 @@ void ClusterList::collect_sources() {
   std::uint32_t block = 0;
   const auto each = [&](auto&& f) {
     for (const ClusterTask& task : tasks_)
-      for (std::uint32_t k = 0; k < task.span; ++k) f((task.begin + k) % clusters, task.block + k);
+      for (std::uint32_t k = 0; k < task.span; ++k) f(task.clusters[k], task.block + k);
   };
   for (ClusterTask& task : tasks_) {
     task.block = block;

@@ -13,6 +13,7 @@
 
 #include <emmintrin.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -24,7 +25,7 @@ namespace perrin {
 
 constexpr int cluster_size = 16;
 
-/// The particles of the row meet a cluster, numbered from the task's first one. (x, y, z) is the vector from the origin of the row's own
+/// The particles of the row meet a cluster, by its number among those of the task. (x, y, z) is the vector from the origin of the row's own
 /// cluster to that of the other one, in the periodic image that is meant.
 struct alignas(16) ClusterEntry {
   std::uint32_t cluster;
@@ -39,11 +40,39 @@ struct ClusterRow {
 
 /// A part of the rows, worked on by one thread; the division depends on the system alone.
 struct ClusterTask {
-  std::uint32_t begin, end;  // its rows are those of the particles of these clusters
-  std::uint32_t span;        // it adds to clusters begin … begin + span - 1, modulo their number
-  std::uint32_t block;       // its first block of results
+  std::uint32_t begin, end;       // its rows are those of the particles of these clusters
+  std::uint32_t span;             // clusters that it adds to …
+  std::uint32_t block;            // … in blocks of results from here on
+  const std::uint32_t* clusters;  // which they are: first its own, in order
   const ClusterEntry* entries;
   const std::uint32_t* masks;
+};
+
+/// Tasks for the threads of a parallel region: each thread first takes those of its own share, the same in
+/// every step, whose data its core still holds, then what others have not begun.
+class ClusterQueue {
+ public:
+  /// `threads` that will come.
+  ClusterQueue(std::int64_t tasks, int threads) : tasks_(tasks), shares_(std::size_t(threads)) {
+    for (int k = 0; k < threads; ++k) shares_[std::size_t(k)].next = begin(k);
+  }
+  template <class F>
+  void work(int thread, const F& f) {
+    const int threads = int(shares_.size());
+    for (int k = 0; k < threads; ++k) {
+      const int share = (thread + k) % threads;
+      const std::int64_t end = begin(share + 1);
+      for (std::int64_t t; (t = shares_[std::size_t(share)].next.fetch_add(1)) < end;) f(t);
+    }
+  }
+
+ private:
+  struct alignas(64) Share {
+    std::atomic<std::int64_t> next;
+  };
+  std::int64_t begin(int thread) const { return tasks_ * thread / std::int64_t(shares_.size()); }
+  std::int64_t tasks_;
+  std::vector<Share> shares_;
 };
 
 struct ClusterView {
@@ -55,10 +84,6 @@ struct ClusterView {
   const ClusterTask* task;
   const std::uint32_t* source_begin;  // blocks that hold sums of cluster c, in order of tasks:
   const std::uint32_t* source;        // source[source_begin[c] … source_begin[c+1]-1]
-
-  std::uint32_t wrapped(std::uint32_t cluster) const {
-    return cluster < clusters ? cluster : cluster - clusters;
-  }
 };
 
 namespace detail {

@@ -51,17 +51,39 @@ double density_seen(const Particles& particles, double reach) {
   return std::max(pairs / (samples * volume) * double(stride), double(n) / box.volume() / 8);
 }
 
+/// How much of each edge of the box particles take up: 1 if they are evenly spread, little for a thin layer across
+/// the axis. From pairs that share one of 32 parts.
+Vec3<double> taken_up(const Particles& particles) {
+  constexpr std::uint32_t parts = 32;
+  std::uint32_t count[3][parts] = {};
+  const std::int64_t n = particles.size(), stride = n / 65536 + 1;
+  double samples = 0;
+  for (std::int64_t i = 0; i < n; i += stride, ++samples)
+    for (int axis = 0; axis < 3; ++axis)
+      ++count[axis][ColumnGrid::along(particles.position.data()[i], axis) >> 27];
+  Vec3<double> share{1, 1, 1};
+  for (int axis = 0; axis < 3; ++axis) {
+    double pairs = 0;
+    for (const std::uint32_t c : count[axis]) pairs += double(c) * (double(c) - 1);
+    const double even = samples * (samples - 1) / parts;
+    if (pairs > 1.25 * even) share[axis] = even / pairs;  // and not chance
+  }
+  return share;
+}
+
 }  // namespace
 
 ColumnGrid choose_columns(const Particles& particles, double reach) {
   const Box& box = particles.box;
   const auto heights = box.padded_heights();
   ColumnGrid grid{};
-  // Tasks divide the longest axis; columns stand along the middle one, long enough for whole
-  // clusters. In two dimensions there is one layer of columns.
+  // Tasks divide the axis along which the system is longest; columns stand along the middle one, long
+  // enough for whole clusters. In two dimensions there is one layer of columns.
   int axes[3] = {0, 1, 2};
   const auto height = [&](int axis) { return axis < box.dimension ? heights[axis] : 0.0; };
-  std::stable_sort(axes, axes + 3, [&](int a, int b) { return height(a) > height(b); });
+  const Vec3<double> share = taken_up(particles);
+  std::stable_sort(axes, axes + 3,
+                   [&](int a, int b) { return share[a] * height(a) > share[b] * height(b); });
   grid.axis[0] = axes[0], grid.axis[1] = axes[2], grid.axis[2] = axes[1];
 
   const double per_cluster = cluster_size / density_seen(particles, reach);

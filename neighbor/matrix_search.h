@@ -14,11 +14,6 @@
 
 namespace perrin::detail {
 
-/// {x, y, z, |r|²} in length units from local coordinates.
-PERRIN_HD Real4 to_length(const Metric& l, const Real3& r) {
-  const Real x = l.xx * r.x, y = l.yy * r.y, z = l.zz * r.z;
-  return {x, y, z, x * x + y * y + z * z};
-}
 /// Beyond all reach.
 PERRIN_HD Real4 beyond_reach() { return {Real(0), Real(0), Real(0), Real(1e30)}; }
 
@@ -29,7 +24,7 @@ struct MatrixSearch {
   const TileSearch& s;
   const TileBlock& block;
   const std::uint32_t* cell_offset;
-  const Real4* lengths;  // to_length() of the halo; behind it beyond_reach()
+  const Real4* lengths;  // coordinates of the halo, and |r|²; behind it beyond_reach()
   std::uint32_t total;   // places in the halo
   UnitScratch scratch;
 

@@ -2,8 +2,8 @@
 //
 // Where some particles reach much further than others, lists that look as far as the longest range
 // for everybody test far too much. Types of similar ranges form a class with a cell grid of its own;
-// a particle looks into the grid of every class only as far as the two classes interact. After
-// K. Stratford's and P. J. in 't Veld's "multi" lists of LAMMPS, Comput. Phys. Commun. 179 (2008) 320.
+// a particle looks into the grid of every class only as far as the two classes interact. After the
+// "multi" lists of P. J. in 't Veld, S. J. Plimpton, G. S. Grest, Comput. Phys. Commun. 179, 320 (2008).
 #pragma once
 
 #include <cstdint>

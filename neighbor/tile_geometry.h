@@ -27,12 +27,21 @@ struct Divisor {
 
 /// How the box is cut. Cells are numbered brick by brick (key()), so that a brick's particles are
 /// contiguous in memory. The last brick along an axis may reach beyond the box: nobody is there.
+///
+/// Coordinates in a tile are relative to its origin and on a grid, so coarse that differences are exact in
+/// Real: the vector of a pair is, bit by bit, opposite for its two particles, whichever tiles they are in.
+/// Usually they are lengths, multiples of a power of two, and the vector is the difference. In triclinic boxes,
+/// where images are taken per pair, in halos of many reaches, and in double precision they are in units of
+/// fixed-point coordinates. Kernels with the parameter General serve both.
 struct TileGeometry {
   Vec3<std::int32_t> cells;       // along each axis
   Vec3<std::int32_t> log2_brick;  // cells of a brick
   Vec3<std::int32_t> reach;       // cells on each side of a brick that can hold neighbours
   Vec3<std::int32_t> halo;        // cells of brick and surroundings; all of the axis at most
-  Vec3<std::uint32_t> mask;       // which bits of a fixed-point coordinate count …
+  bool lengths;                   // coordinates in a tile are lengths …
+  Vec3<std::int32_t> grid;        // … so many multiples to an edge of the box, …
+  Vec3<Real> unit;                // … of this power of two
+  Vec3<std::uint32_t> mask;       // else: which bits of a fixed-point coordinate count …
   Vec3<std::uint32_t> half;       // … after adding half of the first that does
   Vec3<Real> inverse_period;      // 2^-32 along axes whose minimum image is taken per pair, else 0
   bool orthogonal, wraps;
@@ -49,6 +58,8 @@ struct TileGeometry {
     halo_x = Divisor(std::uint32_t(halo.x)), halo_y = Divisor(std::uint32_t(halo.y));
   }
 
+  /// Triclinic, or images taken per pair, or halos of many reaches.
+  bool is_general() const { return !orthogonal || wraps || wide; }
   PERRIN_HD std::int32_t bricks(int axis) const {
     return (cells[axis] + (1 << log2_brick[axis]) - 1) >> log2_brick[axis];
   }
@@ -86,8 +97,7 @@ struct TileGeometry {
     return {halo.x == cells.x ? 0 : cell.x - reach.x, halo.y == cells.y ? 0 : cell.y - reach.y,
             halo.z == cells.z ? 0 : cell.z - reach.z};
   }
-  /// What coordinates in a tile are relative to: the middle of the brick that begins at this
-  /// cell, on the grid of `mask`.
+  /// What coordinates in a tile are relative to, near the middle of the brick that begins at this cell.
   PERRIN_HD Vec3<std::uint32_t> origin(const Vec3<std::int32_t>& cell) const {
     const auto middle = [](std::int32_t first, std::int32_t log2, std::uint64_t of_cell) {
       return std::uint32_t((std::uint64_t(2 * first + (1 << log2)) * of_cell) >> 32);
@@ -96,15 +106,26 @@ struct TileGeometry {
             middle(cell.y, log2_brick.y, half_cell.y) & mask.y,
             middle(cell.z, log2_brick.z, half_cell.z) & mask.z};
   }
+  /// ⌊p·grid/2^32⌋ - ⌊origin·grid/2^32⌋ units, of the image of p nearest to the origin: what is left of the
+  /// origin decides with p - origin where the next unit begins.
+  PERRIN_HD Real length(std::uint32_t p, std::uint32_t origin, int axis) const {
+    const std::int64_t left = origin * std::uint32_t(grid[axis]);
+    const std::int64_t all = std::int64_t(std::int32_t(p - origin)) * grid[axis] + left;
+    return Real(std::int32_t(all >> 32)) * unit[axis];
+  }
+  template <bool General>
   PERRIN_HD Real3 local(const Position& p, const Vec3<std::uint32_t>& origin) const {
+    if (sizeof(Real) == 4 && (!General || lengths))
+      return {length(p.x, origin.x, 0), length(p.y, origin.y, 1), length(p.z, origin.z, 2)};
     return {Real(std::int32_t(((p.x + half.x) & mask.x) - origin.x)),
             Real(std::int32_t(((p.y + half.y) & mask.y) - origin.y)),
             Real(std::int32_t(((p.z + half.z) & mask.z) - origin.z))};
   }
   /// From the difference of two local coordinates to a vector in length units. General: the box
-  /// is triclinic, or so small that the minimum image must be taken here.
+  /// may be triclinic, or so small that the minimum image must be taken here.
   template <bool General>
   PERRIN_HD Real3 vector(const Metric& metric, Real3 d) const {
+    if (sizeof(Real) == 4 && (!General || lengths)) return d;
     if constexpr (!General) return {metric.xx * d.x, metric.yy * d.y, metric.zz * d.z};
     const Real period = Real(4294967296.0);
     d.x -= period * std::rint(d.x * inverse_period.x);

@@ -61,26 +61,36 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
   };
   fetch();
 
-  constexpr int at_once = 4;  // indices, then positions
+  // Indices, then positions, then what is made of them: loads must not wait for one another, and those behind the
+  // last place are made for nothing, or they would.
+  constexpr int at_once = 5;
   for (std::uint32_t k = threadIdx.x; k < tile.halo_count; k += at_once * TileList::threads) {
-    std::uint32_t j[at_once];
-#pragma unroll
-    for (int e = 0; e < at_once; ++e)
-      if (k + e * TileList::threads < tile.halo_count)
-        j[e] = t.halo[tile.halo_begin + k + e * TileList::threads];
+    std::uint32_t place[at_once], j[at_once];
+    Position q[at_once];
+    Real4 more[at_once];
 #pragma unroll
     for (int e = 0; e < at_once; ++e) {
-      const std::uint32_t place = k + e * TileList::threads;
-      if (place >= tile.halo_count) break;
-      const Position q = position[j[e]];
-      const Real3 r = t.geometry.local(q, origin);
-      staged[place] = {r.x, r.y, r.z, type_to_real(q.type)};
-      if constexpr (Body::has_extra) extra[place] = body.extra(j[e]);
+      place[e] = k + e * TileList::threads;
+      j[e] = t.halo[tile.halo_begin + (place[e] < tile.halo_count ? place[e] : k)];
+    }
+#pragma unroll
+    for (int e = 0; e < at_once; ++e) {
+      q[e] = position[j[e]];
+      if constexpr (Body::has_extra) more[e] = body.extra(j[e]);
+    }
+#pragma unroll
+    for (int e = 0; e < at_once; ++e) {
+      const Real3 r = t.geometry.template local<General>(q[e], origin);
+      if (place[e] >= tile.halo_count) continue;
+      staged[place[e]] = {r.x, r.y, r.z, type_to_real(q[e].type)};
+      if constexpr (Body::has_extra) extra[place[e]] = more[e];
     }
   }
   if (threadIdx.x == 0) {
     // Where there is no neighbour: far away (General: told by its place).
-    const Real far = General ? Real(0) : Real(1e16);
+    const Real far = General            ? Real(0)
+                     : sizeof(Real) > 4 ? Real(1e16)
+                                        : Real(1e12) * t.geometry.unit.x;
     staged[tile.halo_count] = {far, far, far, Real(0)};
     if constexpr (Body::has_extra) extra[tile.halo_count] = {};
   }
@@ -97,7 +107,7 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
       m[of] = u * per_unit + (pairs ? 2 * of_eight + std::uint32_t(of) : of_eight);
       const std::int64_t i = tile.first + (m[of] < tile.count ? m[of] : 0);
       own[of] = body.own(i);
-      p[of] = t.geometry.local(position[i], origin);
+      p[of] = t.geometry.template local<General>(position[i], origin);
     }
     for (std::uint32_t c = 1; c <= rows; ++c) {
       const std::uint32_t places[4] = {low_half(four.x), high_half(four.x), low_half(four.y),
@@ -153,13 +163,13 @@ template <class Body>
 void tile_loop(const Device& device, const char* name, const Particles& particles,
                const TileView& tiles, const Body& body) {
   if constexpr (runs_in_every_step<Body>)
-    if (tiles.geometry.orthogonal && !tiles.geometry.wraps)
+    if (!tiles.geometry.is_general())
       return start_tile_loop<Body, false>(device, name, particles, tiles, body);
   start_tile_loop<Body, true>(device, name, particles, tiles, body);
 }
 
 /// Without lists: the block of a tile finds the neighbours of its particles and goes through them at
-/// once. Shared memory: coordinates and type of the halo, extra words, lengths for MatrixSearch, memory
+/// once. Shared memory: coordinates and type of the halo, extra words, coordinates with their squares for MatrixSearch, memory
 /// indices where there are exclusions, the cells of the halo, what the search needs.
 struct DirectLoop {
   TileSearch search;
@@ -205,19 +215,29 @@ __global__ void __launch_bounds__(TileList::threads, 3)
   unsigned char* work = memory + d.halo_bytes<Body, matrix>();
   const TileBlock block(s, blockIdx.x);
   if (block.count == 0) return;
-  const std::uint32_t total = block.lay_out(s, cell_offset);
+  const std::uint32_t total = block.lay_out(s, cell_offset, staged, room.halo);
   if (total > room.halo) {
     if (threadIdx.x == 0) d.full(1, total);
     return;
   }
-  block.for_each_place(s, cell_offset, staged, [&](std::uint32_t k, std::uint32_t j) {
-    const Position q = s.position[j];
-    const Real3 r = g.local(q, block.origin);
-    staged[k] = {r.x, r.y, r.z, type_to_real(q.type)};
-    if constexpr (Body::has_extra) extra[k] = body.extra(j);
-    if constexpr (matrix) lengths[k] = to_length(s.metric, r);
-    if (s.exclusion_begin) index[k] = j;
-  });
+  struct Staged {
+    Position position;
+    Real4 extra;
+  };
+  block.for_each_place(
+      total, staged,
+      [&](std::uint32_t j) {
+        Staged got{s.position[j], {}};
+        if constexpr (Body::has_extra) got.extra = body.extra(j);
+        return got;
+      },
+      [&](std::uint32_t k, std::uint32_t j, const Staged& got) {
+        const Real3 r = g.template local<General>(got.position, block.origin);
+        staged[k] = {r.x, r.y, r.z, type_to_real(got.position.type)};
+        if constexpr (Body::has_extra) extra[k] = got.extra;
+        if constexpr (matrix) lengths[k] = {r.x, r.y, r.z, dot(r, r)};
+        if (s.exclusion_begin) index[k] = j;
+      });
   if (threadIdx.x < 4) staged[total + threadIdx.x] = {};  // may be read, is never used
   if constexpr (matrix)
     if (threadIdx.x == 0) lengths[total] = beyond_reach();
@@ -236,7 +256,7 @@ __global__ void __launch_bounds__(TileList::threads, 3)
     const bool present = first + m < block.count;
     const std::int64_t i = block.first + first + (present ? m : 0);
     const auto own = body.own(i);  // on its way while the search goes on
-    const Real3 r = g.local(s.position[i], block.origin);
+    const Real3 r = g.template local<General>(s.position[i], block.origin);
     std::uint32_t found;
     if constexpr (Sorted)
       found = find_in_rows(s, block, cell_offset, staged, i, list, stride, room.list);

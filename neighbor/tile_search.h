@@ -14,7 +14,7 @@ struct TileSearch {
   TileGeometry geometry;
   Metric metric;
   Vec3<Real> cell;          // edges of a cell; orthogonal boxes
-  Real per_cell, per_unit;  // along x: cells, and units of fixed-point coordinates, to a length
+  Real per_cell, per_unit;  // along x: cells, and units of coordinates, to a length
   Real reach2;
   const Real* reach2_of_types;  // [type · types + type]; nullptr: reach2 for all (lists only)
   std::uint32_t types;
@@ -70,9 +70,11 @@ struct TileBlock {
     z += z < 0 ? g.cells.z : z >= g.cells.z ? -g.cells.z : 0;
     return g.key(x, y, z);
   }
-  /// Fills cell_offset (halo cells + 1): the first place of every cell of the halo. Returns the
-  /// number of places. All threads of the block.
-  __device__ std::uint32_t lay_out(const TileSearch& s, std::uint32_t* cell_offset) const {
+  /// Fills cell_offset (halo cells + 1): the first place of every cell of the halo, and staged[place].w, if
+  /// there are no more than `room`, with the memory index of who is there. Returns the number of places.
+  /// All threads of the block.
+  __device__ std::uint32_t lay_out(const TileSearch& s, std::uint32_t* cell_offset, Real4* staged,
+                                   std::uint32_t room) const {
     const TileGeometry& g = s.geometry;
     __shared__ std::uint32_t warp_sum[32];
     const std::uint32_t cells = std::uint32_t(g.halo.x * g.halo.y * g.halo.z);
@@ -81,11 +83,22 @@ struct TileBlock {
     const std::uint32_t each = (cells + blockDim.x - 1) / blockDim.x;
     const std::uint32_t begin = t * each < cells ? t * each : cells,
                         end = begin + each < cells ? begin + each : cells;
+    constexpr std::uint32_t at_once = 3;  // loads that do not wait for one another
+    std::uint32_t index[at_once], here[at_once];
+    const auto look = [&](std::uint32_t c) {
+#pragma unroll
+      for (std::uint32_t e = 0; e < at_once; ++e) {
+        const std::uint32_t* start = s.cell_start + cell_key(g, c + e < end ? c + e : c);
+        index[e] = start[0], here[e] = start[1];
+      }
+#pragma unroll
+      for (std::uint32_t e = 0; e < at_once; ++e) here[e] = c + e < end ? here[e] - index[e] : 0;
+    };
     std::uint32_t own = 0;
-    for (std::uint32_t c = begin; c < end; ++c) {
-      const std::uint32_t key = cell_key(g, c), here = s.cell_start[key + 1] - s.cell_start[key];
-      cell_offset[c] = here;
-      own += here;
+    for (std::uint32_t c = begin; c < end; c += at_once) {
+      look(c);
+#pragma unroll
+      for (std::uint32_t e = 0; e < at_once; ++e) own += here[e];
     }
     std::uint32_t until = own;
     for (std::uint32_t step = 1; step < 32; step *= 2) {
@@ -98,39 +111,39 @@ struct TileBlock {
     const std::uint32_t of_warp = lane < blockDim.x / 32 ? warp_sum[lane] : 0;
     const std::uint32_t before = __reduce_add_sync(0xffffffffu, lane < warp ? of_warp : 0);
     const std::uint32_t total = __reduce_add_sync(0xffffffffu, of_warp);
-    for (std::uint32_t c = begin, at = before + until - own; c < end; ++c) {
-      const std::uint32_t here = cell_offset[c];
-      cell_offset[c] = at;
-      at += here;
+    for (std::uint32_t c = begin, at = before + until - own; c < end; c += at_once) {
+      if (each > at_once) look(c);
+#pragma unroll
+      for (std::uint32_t e = 0; e < at_once; ++e) {
+        if (c + e < end) cell_offset[c + e] = at;
+        for (std::uint32_t k = 0; k < here[e]; ++k, ++at)
+          if (total <= room) staged[at].w = type_to_real(index[e] + k);
+      }
     }
     if (t == 0) cell_offset[cells] = total;
     __syncthreads();
     return total;
   }
-  /// f(place, memory index) for everything in the halo, which is to fill staged[place]. All threads of
-  /// the block. First a thread for a cell notes indices, then a thread for a place, or the many
-  /// loads of f would wait for one another.
-  template <class F>
-  __device__ void for_each_place(const TileSearch& s, const std::uint32_t* cell_offset,
-                                 Real4* staged, F&& f) const {
-    const TileGeometry& g = s.geometry;
-    const std::uint32_t cells = std::uint32_t(g.halo.x * g.halo.y * g.halo.z);
-    for (std::uint32_t c = threadIdx.x; c < cells; c += blockDim.x) {
-      std::uint32_t j = s.cell_start[cell_key(g, c)];
-      for (std::uint32_t k = cell_offset[c]; k < cell_offset[c + 1]; ++k, ++j)
-        staged[k].w = type_to_real(j);
-    }
-    __syncthreads();
-    constexpr std::uint32_t at_once = 3;
-    const std::uint32_t total = cell_offset[cells], threads = blockDim.x;
+  /// put(place, memory index, get(memory index)) for each of the `total` places that lay_out() has found; it is
+  /// to fill staged[place]. A thread gets several before it puts the first.
+  template <class Get, class Put>
+  __device__ static void for_each_place(std::uint32_t total, const Real4* staged, Get&& get,
+                                        Put&& put) {
+    constexpr std::uint32_t at_once = 4;
+    const std::uint32_t threads = blockDim.x;
     for (std::uint32_t k = threadIdx.x; k < total; k += at_once * threads) {
       std::uint32_t j[at_once];
+      decltype(get(0u)) got[at_once];
+#pragma unroll
+      for (std::uint32_t e = 0; e < at_once; ++e) {
+        const std::uint32_t place = k + e * threads;
+        j[e] = real_to_type(staged[place < total ? place : k].w);
+      }
+#pragma unroll
+      for (std::uint32_t e = 0; e < at_once; ++e) got[e] = get(j[e]);
 #pragma unroll
       for (std::uint32_t e = 0; e < at_once; ++e)
-        j[e] = k + e * threads < total ? real_to_type(staged[k + e * threads].w) : 0;
-#pragma unroll
-      for (std::uint32_t e = 0; e < at_once; ++e)
-        if (k + e * threads < total) f(k + e * threads, j[e]);
+        if (k + e * threads < total) put(k + e * threads, j[e], got[e]);
     }
   }
 };
@@ -151,7 +164,7 @@ __device__ __forceinline__ std::uint32_t find_in_rows(const TileSearch& s, const
                                                       std::uint16_t* list, std::uint32_t stride,
                                                       std::uint32_t most) {
   const Position p = s.position[i];
-  const Real3 r = s.geometry.local(p, block.origin);
+  const Real3 r = s.geometry.local<false>(p, block.origin);
   const TileGeometry& g = s.geometry;
   const Vec3<std::int32_t> cell{TileGeometry::along(p.x, g.cells.x),
                                 TileGeometry::along(p.y, g.cells.y),

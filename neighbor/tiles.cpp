@@ -78,7 +78,7 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
     if (t == 0) b.tiles[brick] = {block.first, 0, 0, 0, unit_begin, block.origin};
     return;
   }
-  const std::uint32_t total = block.lay_out(search, cell_offset);
+  const std::uint32_t total = block.lay_out(search, cell_offset, staged, b.room.halo);
   if (t == 0) {
     halo_begin = atomicAdd(&b.used[0], total);
     full = total > b.room.halo || halo_begin + total > b.halo_pool;
@@ -88,14 +88,13 @@ __device__ void build_tile(const BuildTiles& b, unsigned char* memory) {
   }
   __syncthreads();
   if (full) return;
-  block.for_each_place(search, cell_offset, staged, [&](std::uint32_t k, std::uint32_t j) {
-    const Real3 r = g.local(search.position[j], block.origin);
-    if constexpr (General)
-      staged[k] = {r.x, r.y, r.z, Real(0)};
-    else
-      staged[k] = detail::to_length(search.metric, r);
-    b.halo[halo_begin + k] = j;
-  });
+  block.for_each_place(
+      total, staged, [&](std::uint32_t j) { return search.position[j]; },
+      [&](std::uint32_t k, std::uint32_t j, const Position& q) {
+        const Real3 r = g.local<General>(q, block.origin);
+        staged[k] = {r.x, r.y, r.z, General ? Real(0) : dot(r, r)};
+        b.halo[halo_begin + k] = j;
+      });
   if (t == 0) staged[total] = detail::beyond_reach();
   __syncthreads();
 
@@ -261,7 +260,12 @@ TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t par
       while (half_extent > 16777216.0 * double(1u << drop)) ++drop;
     g.mask[axis] = ~((1u << drop) - 1);
     g.half[axis] = drop == 0 ? 0 : 1u << (drop - 1);
+    const double finest = std::max(half_extent / (4294967296.0 * 16777216.0), 1 / 2147483647.0);
+    const double unit = std::exp2(std::ceil(std::log2(heights[axis] * finest)));
+    g.grid[axis] = std::int32_t(std::lround(heights[axis] / unit));
+    g.unit[axis] = Real(unit);
   }
+  g.lengths = sizeof(Real) == 4 && !g.is_general();
   g.prepare();
   return g;
 }
@@ -316,9 +320,7 @@ TileList::TileList(const Particles& particles, const Ranges& reaches, const Crow
   used_ = {device, 2};
 }
 
-bool TileList::general() const {
-  return !geometry_.orthogonal || geometry_.wraps || geometry_.wide;
-}
+bool TileList::general() const { return geometry_.is_general(); }
 
 double TileList::estimate(const Particles& particles, const Ranges& reaches,
                           const Crowding& crowding, int cells) {
@@ -374,7 +376,9 @@ bool TileList::choose_sizes() {
   bool coarse = false;
   const auto heights = particles_.box.padded_heights();
   for (int axis = 0; axis < particles_.box.dimension; ++axis)
-    coarse = coarse || double(~geometry_.mask[axis]) / 4294967296.0 * heights[axis] > 2e-6 * reach_;
+    coarse = coarse || heights[axis] * (geometry_.lengths ? 1.0 / geometry_.grid[axis]
+                                                          : ~geometry_.mask[axis] / 4294967296.0) >
+                           2e-6 * reach_;
   for (;; search_threads_ = search_threads_ / 64 * 32) {  // long lists: fewer warps at a time
     scratch_bytes_ =
         scratch_bytes(halo_capacity_, list_capacity_, halo_cells, search_threads_, any_box);
@@ -406,7 +410,7 @@ TileSearch TileList::search(const std::uint32_t* cell_start, const std::uint32_t
           particles_.box.metric(),
           {Real(heights.x / g.cells.x), Real(heights.y / g.cells.y), Real(heights.z / g.cells.z)},
           Real(g.cells.x / heights.x),
-          Real(1 / particles_.box.metric().xx),
+          geometry_.lengths ? Real(1) : Real(1 / particles_.box.metric().xx),
           Real(reach_ * reach_),
           types_ > 0 ? reach2_.data() : nullptr,
           types_,

@@ -53,7 +53,7 @@ struct ClusterCuts {
 /// from the spare arrays, where CellSort has left them, to where they belong.
 struct OrderClusters {
   static constexpr int warps = 4;  // of a block
-  WarpGrid grid;
+  TileGeometry geometry;
   Real3 brick_edge;
   const std::uint32_t* cell_start;
   Particles::Arrays from, to;
@@ -76,9 +76,8 @@ struct OrderClusters {
 
   /// 16 bits of the place within the brick.
   __device__ std::uint32_t in_brick(std::uint32_t fraction, int axis) const {
-    const TileGeometry& g = grid.geometry;
-    const std::uint64_t cells = std::uint64_t(fraction) * std::uint32_t(g.cells[axis]);
-    return std::uint32_t(cells >> (g.log2_brick[axis] + 16)) & 0xffffu;
+    const std::uint64_t cells = std::uint64_t(fraction) * std::uint32_t(geometry.cells[axis]);
+    return std::uint32_t(cells >> (geometry.log2_brick[axis] + 16)) & 0xffffu;
   }
 
   /// scratch.source[place] = number of the particle that goes there. E keys to a lane.
@@ -134,7 +133,7 @@ struct OrderClusters {
 
   __device__ void operator()(std::uint32_t brick, Scratch& scratch) const {
     const std::uint32_t lane = threadIdx.x % 32;
-    const int bits = grid.geometry.log2_cells_per_brick();
+    const int bits = geometry.log2_cells_per_brick();
     const std::uint32_t begin = cell_start[std::size_t(brick) << bits],
                         all = cell_start[std::size_t(brick + 1) << bits] - begin;
     if (all == 0 && lane == 0) tiles[brick] = {begin, 0, brick, 0, 0, 0, {}};
@@ -148,9 +147,14 @@ struct OrderClusters {
       const std::uint32_t first = begin + offset, n = min(size, all - offset);
       if (lane == 0) {
         const std::uint32_t tile =
-            offset == 0 ? brick
-                        : std::uint32_t(grid.geometry.brick_count()) + atomicAdd(more_tiles, 1u);
-        tiles[tile] = {first, n, brick, row + offset / warp_cluster, 0, 0, grid.origin(brick)};
+            offset == 0 ? brick : std::uint32_t(geometry.brick_count()) + atomicAdd(more_tiles, 1u);
+        tiles[tile] = {first,
+                       n,
+                       brick,
+                       row + offset / warp_cluster,
+                       0,
+                       0,
+                       geometry.origin(geometry.first_cell(brick))};
       }
       for (std::uint32_t k = lane; k < n; k += 32) {
         const Position p = from.position[first + k];
@@ -176,7 +180,7 @@ struct OrderClusters {
 /// A block builds the lists of a tile. General: triclinic boxes, or images taken per pair.
 struct BuildClusters {
   static constexpr std::uint32_t group = 8;  // places that share a bounding box
-  WarpGrid grid;
+  TileGeometry geometry;
   Metric metric;
   // General: length per unit of a coordinate along the normal of its faces; 0 where images are taken
   // per pair.
@@ -287,7 +291,6 @@ struct BuildClusters {
   /// The bricks that may hold neighbours, in chunks of 32 particles (chunk_mask: how many there are);
   /// returns the number of chunks.
   __device__ std::uint32_t list_bricks(const Memory& m, std::uint32_t brick) const {
-    const TileGeometry& geometry = grid.geometry;
     const int bits = geometry.log2_cells_per_brick();
     const std::int32_t own[3] = {
         std::int32_t(brick % std::uint32_t(geometry.bricks(0))),
@@ -341,7 +344,7 @@ struct BuildClusters {
       const std::uint32_t j = m.chunk_first[c] + lane;
       bool near = false;
       if (lane < m.chunk_mask[c] && j - tile.first >= tile.count) {
-        const Real3 r = for_boxes<General>(grid.local<General>(position[j], tile.origin));
+        const Real3 r = for_boxes<General>(geometry.local<General>(position[j], tile.origin));
         Real3 gap;
         for (int a = 0; a < 3; ++a) gap[a] = max(bounds.low[a] - r[a], r[a] - bounds.high[a]);
         near = within<General>(gap);
@@ -433,7 +436,7 @@ struct BuildClusters {
       for (std::uint32_t k = 0; k < size; ++k) {
         bool near;
         if constexpr (General) {
-          const Real3 d = grid.vector<true>(metric, p[k].xyz() - q.xyz());
+          const Real3 d = geometry.vector<true>(metric, p[k].xyz() - q.xyz());
           near = dot(d, d) < reach * reach;
         } else {
           near = p[k].x * q.x + (p[k].y * q.y + (p[k].z * q.z + q.w)) < p[k].w;
@@ -481,7 +484,7 @@ struct BuildClusters {
     __shared__ std::uint32_t halo_begin, full;
     const std::uint32_t t = threadIdx.x, lane = t % 32;
     for (std::uint32_t k = t; k < tile.count; k += blockDim.x) {
-      const Real3 r = grid.local<General>(position[tile.first + k], tile.origin);
+      const Real3 r = geometry.local<General>(position[tile.first + k], tile.origin);
       m.staged[k] = place_at<General>(r);
     }
     const std::uint32_t chunks = list_bricks(m, tile.brick);  // which waits for all threads
@@ -507,7 +510,7 @@ struct BuildClusters {
       const std::uint32_t place =
           m.chunk_place[c] + std::uint32_t(__popc(mask & ((1u << lane) - 1)));
       const std::uint32_t j = m.chunk_first[c] + lane;
-      const Real3 r = grid.local<General>(position[j], tile.origin);
+      const Real3 r = geometry.local<General>(position[j], tile.origin);
       m.staged[tile.count + place] = place_at<General>(r);
       halo[tile.halo_begin + place] = j;
     }
@@ -526,7 +529,7 @@ struct BuildClusters {
   template <bool General>
   __device__ void operator()(unsigned char* memory) const {
     const Memory m = divide(memory);
-    const std::uint32_t count = std::uint32_t(grid.geometry.brick_count()) + used[2];
+    const std::uint32_t count = std::uint32_t(geometry.brick_count()) + used[2];
     for (std::uint32_t tile = blockIdx.x; tile < count; tile += blocks) {
       if (tiles[tile].count > 0) build<General>(tiles[tile], &tiles[tile], m);
       __syncthreads();

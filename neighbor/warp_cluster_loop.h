@@ -52,7 +52,7 @@ struct WarpClusterLoop {
         const std::uint32_t place = k + e * threads;
         if (place >= total) break;
         const Position q = position[j[e]];
-        const Real3 r = list.grid.template local<General>(q, tile.origin);
+        const Real3 r = list.geometry.template local<General>(q, tile.origin);
         m.staged[place] = {r.x, r.y, r.z, type_to_real(q.type)};
         if constexpr (Body::has_extra) m.extra[place] = body.extra(j[e]);
       }
@@ -139,7 +139,7 @@ struct WarpClusterLoop {
       Real share[sums] = {};
 #pragma unroll
       for (int k = 0; k < size; ++k) {
-        const Real3 d = list.grid.template vector<General>(metric, p[k] - q.xyz());
+        const Real3 d = list.geometry.template vector<General>(metric, p[k] - q.xyz());
         Real term[sums];
         body.pair(own[k], d, real_to_type(q.w), more, meets(e, k), term);
 #pragma unroll
@@ -254,7 +254,7 @@ void warp_cluster_loop(const Device& device, const char* name, const Particles& 
                        const WarpClusterView& list, const Body& body) {
   static_assert(Body::sums <= 24, "sums of a tile's particles are kept in shared memory");
   if constexpr (Body::sums <= 6)
-    if (!list.grid.general)
+    if (list.geometry.lengths)
       return start_warp_cluster_loop<Body, false>(device, name, particles, list, body);
   start_warp_cluster_loop<Body, true>(device, name, particles, list, body);
 }

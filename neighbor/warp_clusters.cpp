@@ -95,18 +95,6 @@ WarpClusters::WarpClusters(const Particles& particles, double reach, int cells)
     visited *= around_[axis];
     reached *= std::min(1.0, (brick[axis] + 2 * reach_) / heights[axis]);
   }
-  // Coordinates of places, and a cell more, in the 24 bits of a float.
-  grid_.general = !geometry_.orthogonal || geometry_.wraps || geometry_.wide || sizeof(Real) > 4;
-  grid_.geometry = geometry_;
-  for (int axis = 0; axis < 3; ++axis) {
-    const double width = brick[axis] / (1 << geometry_.log2_brick[axis]);
-    const double half =
-        std::min(heights[axis], brick[axis] + 2 * (geometry_.reach[axis] + 1) * width) / 2;
-    const double unit =
-        std::exp2(std::ceil(std::log2(std::max(half / 16777216.0, heights[axis] / 2147483647.0))));
-    grid_.cells[axis] = std::uint32_t(std::lround(heights[axis] / unit));
-    grid_.unit[axis] = Real(unit);
-  }
   const double mean = n / bricks;
   own_room_ = std::uint32_t(std::clamp(1.15 * mean + 16, 32.0, double(warp_piece)) + 31) / 32 * 32;
   while (warps_ > 2 && mean < 2.5 * double(warps_)) warps_ /= 2;
@@ -115,8 +103,8 @@ WarpClusters::WarpClusters(const Particles& particles, double reach, int cells)
       std::uint32_t(bricks + std::min(more, std::max(2.0 * device.multiprocessors(), bricks / 16)));
   // What a uniform system needs, and some more; whatever is full grows (enlarge()).
   const double density = n / (heights.x * heights.y * (box.dimension == 2 ? 1 : heights.z));
-  const double places =
-      std::min(n, grid_.general ? n * reached : density * around_box(brick, reach_, box.dimension));
+  const double places = std::min(
+      n, !geometry_.lengths ? n * reached : density * around_box(brick, reach_, box.dimension));
   places_ = std::uint32_t(std::min(1.1 * places + 64, n)) + own_room_;
   const double edge = 0.8 * std::pow(warp_cluster / density, 1.0 / box.dimension);
   const double entries =
@@ -154,7 +142,7 @@ void WarpClusters::choose_sizes() {
 }
 
 WarpClusterView WarpClusters::view() const {
-  return {grid_,        tiles_.data(),   used_.data() + 3, halo_.data(),
+  return {geometry_,    tiles_.data(),   used_.data() + 3, halo_.data(),
           rows_.data(), entries_.data(), entries_of_row_,  places_,
           own_room_,    warps_,          blocks_};
 }
@@ -165,7 +153,7 @@ OrderClusters WarpClusters::ordering(Particles& particles, const std::uint32_t* 
   const auto heights = particles.box.padded_heights();
   for (int axis = 0; axis < 3; ++axis)
     brick_edge[axis] = Real(heights[axis] / geometry_.bricks(axis));
-  return {grid_,
+  return {geometry_,
           brick_edge,
           cell_start,
           particles.spare_arrays(),
@@ -188,7 +176,7 @@ BuildClusters WarpClusters::building(const std::uint32_t* cell_start,
   for (int axis = 0; axis < 3; ++axis)
     edge[axis] =
         geometry_.inverse_period[axis] != Real(0) ? Real(0) : Real(heights[axis] / 4294967296.0);
-  return {grid_,
+  return {geometry_,
           particles_.box.metric(),
           edge,
           Real(reach_),
@@ -228,7 +216,7 @@ void WarpClusters::build([[maybe_unused]] Particles& particles, [[maybe_unused]]
                static_cast<const std::uint32_t*>(device.halt_word()));
   if (particles.has_attached()) particles.reorder_attached(order_);
   const BuildClusters work = building(sort.cell_start(), exclusion_begin, excluded, when_built);
-  grid_.general ? start_build<true>(device, work) : start_build<false>(device, work);
+  geometry_.lengths ? start_build<false>(device, work) : start_build<true>(device, work);
 #endif
 }
 

@@ -32,42 +32,6 @@ struct BuildClusters;
 constexpr std::uint32_t warp_cluster = 4;  // particles of a cluster
 constexpr std::uint32_t warp_piece = 256;  // most of a tile
 
-/// How positions become coordinates in a tile, relative to its origin. Usually lengths, rounded to a
-/// grid of a power of two such that differences are exact in Real: the vector of a pair is the
-/// difference, and bit by bit opposite for its two particles whichever tiles they are in. Where this
-/// cannot be (`general`: triclinic boxes, images taken per pair, halos of many reaches, doubles) those of
-/// TileGeometry. Kernels with the parameter General serve both.
-struct WarpGrid {
-  TileGeometry geometry;
-  Vec3<std::uint32_t> cells;  // of the grid, along the edges of the box; below 2^31
-  Real3 unit;
-  bool general;
-
-  PERRIN_HD std::uint32_t along(std::uint32_t fraction, int axis) const {
-    return std::uint32_t((std::uint64_t(fraction) * cells[axis]) >> 32);
-  }
-  PERRIN_HD Real local(std::uint32_t fraction, std::uint32_t origin, int axis) const {
-    const std::int32_t n = std::int32_t(cells[axis]);
-    std::int32_t d = std::int32_t(along(fraction, axis) - origin);
-    d += d > n / 2 ? -n : d < -(n / 2) ? n : 0;
-    return Real(d) * unit[axis];
-  }
-  template <bool General>
-  PERRIN_HD Real3 local(const Position& p, const Vec3<std::uint32_t>& origin) const {
-    if (General && general) return geometry.local(p, origin);
-    return {local(p.x, origin.x, 0), local(p.y, origin.y, 1), local(p.z, origin.z, 2)};
-  }
-  template <bool General>
-  PERRIN_HD Real3 vector(const Metric& metric, Real3 d) const {
-    return General && general ? geometry.template vector<true>(metric, d) : d;
-  }
-  /// What the coordinates in the tiles of a brick are relative to.
-  PERRIN_HD Vec3<std::uint32_t> origin(std::uint32_t brick) const {
-    const Vec3<std::uint32_t> o = geometry.origin(geometry.first_cell(brick));
-    return general ? o : Vec3<std::uint32_t>{along(o.x, 0), along(o.y, 1), along(o.z, 2)};
-  }
-};
-
 /// Particles first … first+count-1 in memory; cluster k of it is row `row` + k. Places 0 … count-1 are
 /// these particles, the others those with the memory indices halo[halo_begin …].
 struct WarpTile {
@@ -84,7 +48,7 @@ struct WarpRow {
 /// … 31 which particles of the cluster it meets. Rows are filled up to multiples of 32 with entries
 /// that meet none.
 struct WarpClusterView {
-  WarpGrid grid;
+  TileGeometry geometry;
   const WarpTile* tiles;
   const std::uint32_t* tile_count;
   const std::uint32_t* halo;
@@ -151,7 +115,6 @@ class WarpClusters {
   const Particles& particles_;
   double reach_;
   TileGeometry geometry_{};
-  WarpGrid grid_{};
   Vec3<std::int32_t> around_{};  // bricks that can hold neighbours of a tile, along each axis
   std::uint32_t own_room_ = warp_piece, warps_ = 8, blocks_ = 0;
   std::uint32_t places_ = 0, entries_of_row_ = 0, chunks_ = 0;

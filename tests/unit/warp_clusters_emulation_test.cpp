@@ -130,7 +130,7 @@ struct Rig {
                       excluded.data(), {&flag, &builds});
     building.halt = &halt;
     emulation::launch(building.blocks, int(32 * building.warps),
-                      list.view().grid.general ? build_kernel<true> : build_kernel<false>,
+                      list.view().geometry.lengths ? build_kernel<false> : build_kernel<true>,
                       &building);
     for (std::int64_t i = 0; i < n; ++i) {
       const Position &a = particles.position.data()[i], &b = reference[std::size_t(i)];
@@ -171,7 +171,7 @@ std::size_t compare_with_brute_force(Rig& rig, double range) {
   std::vector<Real> got(n * checks, Real(-1));
   const CheckBody body{id, Real(range * range), got.data()};
   rig.run<CheckBody, true>(body);  // serves every list
-  if (!rig.list.view().grid.general) {
+  if (rig.list.view().geometry.lengths) {
     const std::vector<Real> general = got;
     rig.run<CheckBody, false>(body);
     EXPECT_EQ(got, general);

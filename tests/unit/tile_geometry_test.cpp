@@ -1,0 +1,91 @@
+// Coordinates in tiles (neighbor/tile_geometry.h): whichever tile a pair is seen from, its vector is the
+// same, and it is the one that 64-bit arithmetic on the positions gives.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "neighbor/tiles.h"
+
+namespace perrin {
+namespace {
+
+struct TileGeometryTest : testing::Test {
+  std::mt19937 generator{5};
+
+  std::uint32_t random() { return std::uint32_t(generator()); }
+  Vec3<std::uint32_t> some_origin(const TileGeometry& g) {
+    return g.origin(g.first_cell(random() % std::uint32_t(g.brick_count())));
+  }
+  /// A position within `reach` of an origin, along each axis.
+  Position near(const Box& box, const Vec3<std::uint32_t>& origin, double reach) {
+    std::uniform_real_distribution<double> u(-reach, reach);
+    const auto heights = box.padded_heights();
+    Position p{};
+    for (int axis = 0; axis < 3; ++axis)
+      (axis == 0   ? p.x
+       : axis == 1 ? p.y
+                   : p.z) =
+          origin[axis] + std::uint32_t(std::int64_t(u(generator) / heights[axis] * 0x1p32));
+    return p;
+  }
+};
+
+TEST_F(TileGeometryTest, VectorsDoNotDependOnTheTile) {
+  for (const double edge : {40.0, 107.3, 400.0}) {
+    Box box;
+    box.length = {edge, 1.1 * edge, 0.9 * edge};
+    const double reach = 2.9;
+    const auto particles = std::int64_t(0.84 * box.volume());
+    const TileGeometry g = choose_tile_geometry(box, reach, particles, {0.84, 1, 132, 0, 0, false});
+    ASSERT_FALSE(g.is_general());
+    const Metric metric = box.metric();
+    const auto heights = box.padded_heights();
+    for (int repeat = 0; repeat < 20000; ++repeat) {
+      const auto one = some_origin(g);
+      auto other = one;  // of a tile nearby, perhaps across the faces of the box
+      for (int axis = 0; axis < 3; ++axis)
+        other[axis] +=
+            std::uint32_t(std::int64_t(double(int(random() % 5) - 2) / g.cells[axis] * 0x1p32));
+      const Position p = near(box, one, reach), q = near(box, one, reach);
+      const Real3 a = g.vector<false>(metric, g.local<false>(p, one) - g.local<false>(q, one));
+      const Real3 b = g.vector<false>(metric, g.local<false>(q, other) - g.local<false>(p, other));
+      // Two roundings down to the grid, and its edge, a whole number of units.
+      const std::uint32_t from[] = {p.x - q.x, p.y - q.y, p.z - q.z};
+      for (int axis = 0; axis < 3; ++axis) {
+        EXPECT_EQ(a[axis], -b[axis]);
+        const double exact = double(std::int32_t(from[axis])) * 0x1p-32 * heights[axis];
+        const double unit =
+            g.lengths ? double(g.unit[axis]) : double(~g.mask[axis] + 1) * 0x1p-32 * heights[axis];
+        EXPECT_NEAR(double(a[axis]), exact, 1.001 * unit + 6e-8 * std::abs(exact));
+        EXPECT_LT(unit, 2e-6 * reach);
+      }
+    }
+  }
+}
+
+TEST_F(TileGeometryTest, LengthsArePowersOfTwo) {
+  if (sizeof(Real) > 4) GTEST_SKIP() << "in units of positions in double precision";
+  Box box;
+  box.length = {40, 50, 60};
+  const TileGeometry g = choose_tile_geometry(box, 2.9, 100000, {0.84, 1, 132, 0, 0, false});
+  ASSERT_TRUE(g.lengths);
+  for (int axis = 0; axis < 3; ++axis) {
+    int exponent = 0;
+    EXPECT_EQ(std::frexp(double(g.unit[axis]), &exponent), 0.5);
+    EXPECT_NEAR(g.grid[axis] * double(g.unit[axis]), box.padded_heights()[axis],
+                0.51 * double(g.unit[axis]));
+  }
+  for (int repeat = 0; repeat < 10000; ++repeat) {
+    const auto origin = some_origin(g);
+    const Real3 r = g.local<false>(near(box, origin, 8), origin);
+    for (int axis = 0; axis < 3; ++axis) {
+      const double units = double(r[axis]) / double(g.unit[axis]);
+      EXPECT_EQ(units, std::rint(units));
+      EXPECT_LT(std::abs(units), 0x1p24);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace perrin
