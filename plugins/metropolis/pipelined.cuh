@@ -407,7 +407,12 @@ __global__ void __launch_bounds__(512, 2) pipelined_kernel(const __grid_constant
   }
   __threadfence();
   __syncwarp();
-  if (lane == 0) store_release(p.decided + replica, group + 1);
+  if (lane == 0) {
+    // The sites of the group before may still be on their way although its decision has come.
+    while (load_acquire(decided) < group) {
+    }
+    store_release(p.decided + replica, group + 1);
+  }
   double total = mine ? change : 0;
   for (int k = 16; k > 0; k /= 2) total += __shfl_xor_sync(~0u, total, k);
   if (lane == 0) p.change[place] = total;
