@@ -515,11 +515,11 @@ void ClusterList::make_boxes(const Particles& particles) {
 }
 
 void ClusterList::make_tasks() {
-  // Slabs across the longest axis, at least three columns thick: what they add to the next one is
-  // then less than what they keep. Thinner ones would serve more threads, at 10 % more for each.
+  // Slabs across the longest axis, about two columns thick: thinner ones would serve more threads, but each
+  // adds to clusters of the next two columns as well.
   const auto clusters = std::uint32_t(first_.size() - 1);
   std::uint32_t tasks = 1;
-  while (tasks < 64 && 6 * tasks <= std::uint32_t(columns_->grid.cells[0]) &&
+  while (tasks < 64 && 3 * tasks <= std::uint32_t(columns_->grid.cells[0]) &&
          clusters / (2 * tasks) >= 8)
     tasks *= 2;
   tasks_.assign(tasks, {});
