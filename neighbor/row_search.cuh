@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(row_search_block)
   if (lane == 0) base = atomicAdd(s.used, total);
   base = __shfl_sync(warp, base, 0);
   if (present && sub == 0) s.begin[i] = base + before, s.count[i] = found;
-  __syncwarp();  // what others of the warp have staged
+  __syncwarp();                                      // what others of the warp have staged
   if (std::uint64_t(base) + total > s.room) return;  // seen when the list is finished
   std::uint32_t* to = s.entries + std::size_t(base + before) * row_unit;
   if (__ballot_sync(warp, found > most) != 0)
