@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "engine/changed_since.h"
 #include "engine/run.h"
 #include "io/h5md_file.h"
 #include "io/text_file.h"
@@ -152,7 +153,7 @@ void MetropolisStage::write_csv() const {
 }
 
 /// What is due after this cycle.
-void MetropolisStage::observe(bool end) {
+void MetropolisStage::observe(Run& run, bool end) {
   const std::int64_t cycle = sampler_->cycle();
   const bool measuring = cycle >= settings_.equilibration;
   if (cycle % settings_.stride == 0 || end) {
@@ -182,6 +183,13 @@ void MetropolisStage::observe(bool end) {
       const Rdf::Sample sample = rdf_.sample(sampler_->system());
       rdf_.add(sample);
       rdf_row_.add(sample);
+      if (rdf_.reach() < rdf_.bins() && !warned_of_range_) {
+        warned_of_range_ = true;
+        run.print(fmt::format(
+            "warning: cycle {}: rdf.range ({:.6g}) is more than half of an edge of the box; "
+            "distributions end at {:.6g}, beyond they are NaN",
+            cycle, rdf_.bins() * rdf_.width(), rdf_.reach() * rdf_.width()));
+      }
     }
     if (end || (r.rows > 0 && (cycle - settings_.equilibration) % r.rows == 0)) write_rdf();
   }
@@ -191,10 +199,23 @@ void MetropolisStage::observe(bool end) {
   }
 }
 
+void MetropolisStage::begin_averages_anew(Run& run) {
+  write_rdf();
+  rdf_.clear();
+  rdf_row_.clear();
+  energy_sum_.assign(energy_sum_.size(), 0);
+  energy_sum2_.assign(energy_sum2_.size(), 0);
+  energy_rows_ = 0;
+  run.print(fmt::format("averages begin anew at cycle {}: the resumed run has other settings",
+                        sampler_->cycle()));
+  other_averages_ = false;
+}
+
 bool MetropolisStage::run(Run& run) {
   open_files();
+  if (other_averages_) begin_averages_anew(run);
   run.start_progress("cycles", sampler_->cycle(), total());
-  if (sampler_->cycle() == 0) observe(false);
+  if (sampler_->cycle() == 0) observe(run, false);
   // Chunks of about a tenth of a second, so that signals are heard and the line moves.
   std::int64_t chunk = 1;
   while (sampler_->cycle() < total()) {
@@ -224,7 +245,7 @@ bool MetropolisStage::run(Run& run) {
       if (seconds < 0.05) chunk *= 2;
       if (seconds > 0.2) chunk = std::max<std::int64_t>(1, chunk / 2);
     }
-    observe(sampler_->cycle() == total());
+    observe(run, sampler_->cycle() == total());
     run.observe();
     run.progress(sampler_->cycle());
   }
@@ -260,15 +281,33 @@ void MetropolisStage::state(Archive& archive) {
     const Archive::Scope scope(archive, "sampler");
     sampler_->state(archive);
   }
+  const std::int64_t cycle = sampler_->cycle();
+  std::string start = settings_.start;
+  if (!settings_.files && changed_since(archive, "start", settings_.start, &start))
+    throw UserError(fmt::format(
+        "start: the chain of the checkpoint began with {}; a resumed run cannot begin with {}",
+        start, settings_.start));
+  std::int64_t before = 0;
+  if (changed_since(archive, "equilibration", settings_.equilibration, &before) &&
+      cycle > std::min(before, settings_.equilibration))
+    throw UserError(fmt::format(
+        "equilibration: cannot be changed from {} to {} at cycle {}: sizes were tuned and averages "
+        "taken accordingly",
+        before, settings_.equilibration, cycle));
+  if (cycle > total())
+    throw UserError(
+        fmt::format("cycles: the checkpoint is at cycle {}, beyond equilibration and cycles ({})",
+                    cycle, total()));
   archive("energy_sum", energy_sum_);
   archive("energy_sum2", energy_sum2_);
   archive("energy_rows", energy_rows_);
   const auto part = [&](const char* name, auto& object) {
     const Archive::Scope scope(archive, name);
-    object.state(archive);
+    return object.state(archive);
   };
+  other_averages_ = sampler_->other_ensemble();
   if (settings_.rdf) {
-    part("rdf", rdf_);
+    other_averages_ = part("rdf", rdf_) || other_averages_;
     part("rdf_row", rdf_row_);
     part("rdf_file", *rdf_rows_);
   }

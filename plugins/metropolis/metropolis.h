@@ -26,7 +26,8 @@ class MetropolisStage : public Stage {
   void check(Setup& setup) const;
   void make_files(Setup& setup, const Prepared& prepared);
   void open_files();
-  void observe(bool end);
+  void observe(Run& run, bool end);
+  void begin_averages_anew(Run& run);
   void write_rdf();
   void write_csv() const;
   void report(Run& run);
@@ -41,6 +42,8 @@ class MetropolisStage : public Stage {
   std::filesystem::path csv_;
   std::string energy_unit_;
   bool resumed_ = false, overwrite_ = false;
+  bool other_averages_ = false;  // those restored are of other settings
+  bool warned_of_range_ = false;
   // Of the rows after equilibration: sums over rows, by temperature.
   std::vector<double> energy_sum_, energy_sum2_;
   std::int64_t energy_rows_ = 0;

@@ -57,6 +57,12 @@ struct Model {
     return pairs[a * types.size() + b];
   }
   double volume() const { return box.x * box.y * box.z; }
+  /// How far pairs interact; 0: all by their nearest images, without a cut-off.
+  double longest_cutoff() const;
+  double radius() const;  // largest distance of a site from its molecule's centre
+  /// Nearest images are all that is looked at: why that is not enough in a box with these edges.
+  /// Empty: it is.
+  std::string too_small(const Vec3<double>& edges) const;
 };
 
 /// Where the molecules are: one entry per molecule.

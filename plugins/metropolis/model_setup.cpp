@@ -160,13 +160,12 @@ void make_molecules(const MetropolisSettings& s, Model& model, Checker& check) {
 void check_box(const MetropolisSettings& s, const Model& model, Checker& check) {
   const double half = std::min({model.box.x, model.box.y, model.box.z}) / 2;
   const char* key = s.files ? "files" : "box";
+  if (const double cutoff = model.longest_cutoff(); cutoff > half)
+    check.error(
+        "cutoff",
+        fmt::format("must be at most half of the shortest edge ({:g}), got {:g}{}", half, cutoff,
+                    s.potential == "wca" ? ", where wca ends: take a larger box" : ""));
   for (const PairParameters& p : model.pairs) {
-    if (p.cutoff > half) {
-      check.error("cutoff",
-                  fmt::format("must be at most half of the shortest edge ({:g}), got {:g}", half,
-                              p.cutoff));
-      break;
-    }
     if (p.kind == PairKind::soft_dpd && p.cutoff == 0) {
       check.error("cutoff", "is missing: soft_dpd ends there");
       break;

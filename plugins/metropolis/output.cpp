@@ -1,5 +1,8 @@
 #include "plugins/metropolis/output.h"
 
+#include <fmt/format.h>
+
+#include "engine/changed_since.h"
 #include "io/writer.h"
 
 namespace perrin::metropolis {
@@ -64,6 +67,14 @@ void RowsFile::flush() {
 
 void RowsFile::state(Archive& archive) {
   if (archive.is_saving()) flush();
+  std::string names, before;
+  for (const io::ObservableColumn& column : columns_) {
+    names += " " + column.name;
+    for (const hsize_t n : column.row) names += fmt::format("[{}]", n);
+  }
+  if (changed_since(archive, "columns", names, &before))
+    throw UserError(fmt::format("{}: its columns are{}; a resumed run cannot have{}",
+                                path_.string(), before, names));
   archive("rows", rows_);
   archive("last", last_);
 }

@@ -1,7 +1,13 @@
 #include "plugins/metropolis/rdf.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numbers>
 
+#include "engine/changed_since.h"
 #include "plugins/metropolis/distances.h"
 
 namespace perrin::metropolis {
@@ -31,17 +37,22 @@ void Rdf::clear() {
   counts_.assign(names_.size() * std::size_t(bins_), 0);
   samples_ = 0;
   density_sum_ = 0;
+  reach_ = bins_;
 }
 
 Rdf::Sample Rdf::sample(System& system) const {
+  const Vec3<double>& box = system.box();
+  const double half = std::min({box.x, box.y, box.z}) / 2;
   return {count_distances(system, width_, bins_),
-          double(system.replicas()) / system.model().volume()};
+          double(system.replicas()) / system.model().volume(),
+          int(std::min(double(bins_), std::floor(half / width_ * (1 + 1e-9))))};
 }
 
 void Rdf::add(const Sample& sample) {
   for (std::size_t k = 0; k < counts_.size(); ++k) counts_[k] += sample.counts[k];
   ++samples_;
   density_sum_ += sample.density;
+  reach_ = std::min(reach_, sample.reach);
 }
 
 std::vector<double> Rdf::values(std::size_t pair) const {
@@ -51,14 +62,24 @@ std::vector<double> Rdf::values(std::size_t pair) const {
     const double shell = 4 * std::numbers::pi / 3 * (outer * outer * outer - inner * inner * inner);
     const double ideal = pairs_[pair] * shell * density_sum_;
     if (ideal > 0) g[k] = double(counts_[pair * g.size() + k]) / ideal;
+    if (int(k) >= reach_) g[k] = std::numeric_limits<double>::quiet_NaN();
   }
   return g;
 }
 
-void Rdf::state(Archive& archive) {
+bool Rdf::state(Archive& archive) {
+  int bins = bins_;
+  if (changed_since(archive, "bins", bins_, &bins))
+    throw UserError(fmt::format(
+        "rdf.bins: the checkpoint's distributions have {} bins, a resumed run cannot have {}", bins,
+        bins_));
+  const bool changed = changed_since(archive, "width", width_);
   archive("counts", counts_);
   archive("samples", samples_);
   archive("density_sum", density_sum_);
+  archive("reach", reach_);
+  if (changed) clear();
+  return changed;
 }
 
 }  // namespace perrin::metropolis

@@ -9,7 +9,8 @@
 namespace perrin::metropolis {
 
 /// g_ab(r) = counted pairs in a shell / (all pairs a, b of different molecules · shell / V): 1 for
-/// sites anywhere. Averages over configurations and replicas.
+/// sites anywhere. Averages over configurations and replicas. Beyond half of an edge nearest images
+/// are not all: bins that were there in any configuration have no value (NaN).
 class Rdf {
  public:
   Rdf() = default;
@@ -19,6 +20,7 @@ class Rdf {
   struct Sample {
     std::vector<std::int64_t> counts;
     double density = 0;  // 1/V, over replicas
+    int reach = 0;       // bins up to half of the shortest edge
   };
   Sample sample(System& system) const;
   void add(const Sample& sample);
@@ -26,14 +28,17 @@ class Rdf {
   std::int64_t samples() const { return samples_; }
   double width() const { return width_; }
   int bins() const { return bins_; }
+  int reach() const { return reach_; }  // bins that have values
   /// "A-A", "A-B", "B-B", … : index of (a ≤ b).
   const std::vector<std::string>& names() const { return names_; }
   /// Of one pair of types, in the middle of each bin.
   std::vector<double> values(std::size_t pair) const;
-  void state(Archive& archive);
+  /// True: restored for another range; then it is empty. Throws UserError where the number of bins is
+  /// another.
+  bool state(Archive& archive);
 
  private:
-  int bins_ = 0;
+  int bins_ = 0, reach_ = 0;
   double width_ = 0;
   std::vector<std::string> names_;
   std::vector<double> pairs_;  // number of pairs of sites

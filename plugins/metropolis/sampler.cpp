@@ -7,6 +7,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "engine/changed_since.h"
 #include "plugins/metropolis/checkerboard.h"
 #include "plugins/metropolis/moves.h"
 #include "plugins/metropolis/pair_rows.h"
@@ -25,6 +26,8 @@ std::int64_t to_multiple(std::int64_t cycle, std::int64_t interval) {
 
 Sampler::Sampler(const Device& device, const Prepared& prepared, const SamplerOptions& options)
     : options_(options),
+      given_sizes_(prepared.sizes),
+      given_box_(prepared.model.box),
       system_(options.engine == "sequential" ? Device::cpu(1) : device, prepared.model,
               prepared.start, std::int64_t(prepared.kT.size())),
       sizes_(prepared.sizes),
@@ -119,7 +122,14 @@ void Sampler::volume_move() {
   const Vec3<double> old = system_.box();
   const double volume = system_.model().volume(), fresh_volume = volume * std::exp(change);
   const double old_energy = system_.energies()[0] + tail_of(system_.model(), volume).energy;
-  system_.set_box(std::exp(change / 3) * old);
+  const Vec3<double> fresh_box = std::exp(change / 3) * old;
+  // The ensemble has such states, but their energies would need images beyond the nearest.
+  if (const std::string why = system_.model().too_small(fresh_box); !why.empty())
+    throw RunError(
+        fmt::format("cycle {}: in a volume move {}; take more molecules, a shorter cut-off or a "
+                    "lower pressure",
+                    cycle_, why));
+  system_.set_box(fresh_box);
   const Totals fresh = totals()[0];
   const double energy = fresh.energy + tail_of(system_.model(), fresh_volume).energy;
   const double cost =
@@ -150,6 +160,10 @@ void Sampler::exchange() {
     ++exchange_accepted_;
     std::swap(replica_of_[k], replica_of_[k + 1]);
   }
+  use_temperatures();
+}
+
+void Sampler::use_temperatures() {
   std::vector<double> kT(kT_.size());
   for (std::size_t k = 0; k < kT.size(); ++k) kT[replica_of_[k]] = kT_[k];
   system_.set_temperatures(kT);
@@ -188,8 +202,39 @@ std::vector<double> Sampler::acceptance() {
   return list;
 }
 
+void Sampler::check_molecules(Archive& archive) const {
+  const Model& model = system_.model();
+  std::vector<double> templates;
+  for (const MoleculeTemplate& t : model.templates) {
+    templates.push_back(double(t.sites.size()));
+    for (const auto& site : t.sites)
+      templates.insert(templates.end(), {double(site.type), site.at.x, site.at.y, site.at.z});
+  }
+  const bool other_templates = changed_since(archive, "templates", templates);
+  if (changed_since(archive, "molecules", model.molecule) || other_templates)
+    throw UserError("molecules: those of the checkpoint are others; begin a run of its own");
+  std::uint64_t replicas = 0;
+  if (changed_since(archive, "replicas", std::uint64_t(kT_.size()), &replicas))
+    throw UserError(fmt::format("replicas: the checkpoint has {}, a resumed run cannot have {}",
+                                replicas, kT_.size()));
+}
+
+/// Whether the system's energies are those of other settings. The box follows the settings where they
+/// were changed, else it is the restored one.
+bool Sampler::other_energies(Archive& archive) {
+  const Model& model = system_.model();
+  std::vector<double> potential{double(model.tail)};
+  for (const PairParameters& p : model.pairs)
+    potential.insert(potential.end(), {double(p.kind), p.a, p.b, p.c, p.cutoff, p.core});
+  const bool other_potential = changed_since(archive, "potential", potential);
+  const bool other_box = changed_since(archive, "given_box", given_box_);
+  if (other_box) system_.set_box(given_box_);
+  return other_potential || other_box;
+}
+
 void Sampler::state(Archive& archive) {
   if (archive.is_saving()) engine_->update_system();
+  check_molecules(archive);
   {
     const Archive::Scope scope(archive, "system");
     system_.state(archive);
@@ -206,9 +251,31 @@ void Sampler::state(Archive& archive) {
   archive("counted_cycle", counted_cycle_);
   archive("tuned", tuned_);
   archive("tuned_cycle", tuned_cycle_);
+  if (changed_since(archive, "given_translation", given_sizes_.translation))
+    sizes_.translation = given_sizes_.translation;
+  if (changed_since(archive, "given_rotation", given_sizes_.rotation))
+    sizes_.rotation = given_sizes_.rotation;
+  const bool other_temperatures = changed_since(archive, "given_temperatures", kT_);
+  const bool other_volume_moves = changed_since(archive, "volume_moves", options_.volume ? 1 : 0);
+  const bool other_pressure =
+      changed_since(archive, "pressure", options_.volume ? options_.volume->pressure : 0.0);
+  const bool other_energy = other_energies(archive);
   if (archive.is_saving()) return;
-  engine_->set_sizes(sizes_);
+  other_ensemble_ = other_temperatures || other_volume_moves || other_pressure || other_energy;
+  if (const std::string why = system_.model().too_small(system_.box()); !why.empty())
+    throw UserError(fmt::format("in the box of the checkpoint, at cycle {}, {}", cycle_, why));
+  use_temperatures();
   engine_->system_changed();
+  engine_->set_sizes(sizes_);
+  if (!other_energy) return;
+  std::vector<double> energy;
+  for (const Totals& t : totals()) {
+    if (t.cores > 0)
+      throw UserError(fmt::format(
+          "hard cores overlap at cycle {} with the settings of the resumed run", cycle_));
+    energy.push_back(t.energy);
+  }
+  system_.set_energies(energy);
 }
 
 }  // namespace perrin::metropolis

@@ -59,17 +59,27 @@ class Sampler {
     return exchange_tried_ > 0 ? double(exchange_accepted_) / double(exchange_tried_) : 0;
   }
   void update_system() { engine_->update_system(); }
+  /// Restored with other settings than the checkpoint's, they apply: temperatures, the potential, the
+  /// box, the pressure, sizes of moves. Throws UserError where they cannot: other molecules, another
+  /// number of replicas.
   void state(Archive& archive);
+  /// What was restored is a state of another ensemble: averages over it are over.
+  bool other_ensemble() const { return other_ensemble_; }
 
  private:
   std::vector<Totals> totals();
   void compare(const std::vector<Totals>& fresh);
   void tune();
   void volume_move();
+  void check_molecules(Archive& archive) const;
+  bool other_energies(Archive& archive);
   void exchange();
+  void use_temperatures();
   void recompute();
 
   SamplerOptions options_;
+  MoveSizes given_sizes_;  // of the settings; and the box
+  Vec3<double> given_box_;
   System system_;
   std::unique_ptr<MoveEngine> engine_;
   MoveSizes sizes_;
@@ -77,6 +87,7 @@ class Sampler {
   std::vector<std::uint32_t> replica_of_;  // of each temperature
   std::int64_t cycle_ = 0;
   double drift_ = 0;
+  bool other_ensemble_ = false;
   std::uint64_t volume_tried_ = 0, volume_accepted_ = 0;
   std::uint64_t exchange_tried_ = 0, exchange_accepted_ = 0;
   std::vector<unsigned long long> counted_, tuned_;  // accepted moves at the last look

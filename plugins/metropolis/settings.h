@@ -93,10 +93,11 @@ struct RdfSettings {
 template <class D>
 void describe(D& d, RdfSettings& s) {
   d.optional("bins", s.bins, Between{1, 100000}, "number of bins");
-  d.optional(
-      "range", s.range, NonNegative{},
-      "largest distance; 0: half of the shortest edge, with checkerboard at most 3 cut-offs. "
-      "Large systems want a small one: up to 0.4 of an edge, pairs are found by cells");
+  d.optional("range", s.range, NonNegative{},
+             "largest distance; 0: half of the shortest edge (with volume 0.9 of it), with "
+             "checkerboard at "
+             "most 3 cut-offs. "
+             "Large systems want a small one: up to 0.4 of an edge, pairs are found by cells");
   d.optional("interval", s.interval, Positive{},
              "cycles from one configuration counted to the next");
   d.optional("rows", s.rows, NonNegative{},

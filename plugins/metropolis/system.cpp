@@ -135,7 +135,6 @@ void System::state(Archive& archive) {
   archive("box", model_.box);
   archive("centre", centre_);
   archive("orientation", orientation_);
-  archive("temperature", kT_);
   archive("energy", energy_);
   archive("accepted", accepted_);
   if (!archive.is_saving()) rebuild_sites();

@@ -67,6 +67,7 @@ class System {
   /// Sites from centres and orientations.
   void rebuild_sites();
 
+  /// The chain's state: the box, where molecules are, energies, counts. Not the temperatures.
   void state(Archive& archive);
 
  private:

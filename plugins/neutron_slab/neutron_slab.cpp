@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/changed_since.h"
 #include "engine/run.h"
 
 namespace neutron {
@@ -14,6 +15,7 @@ NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& set
       device_(setup.device()),
       record_(setup.record()),
       units_(setup.units()),
+      seed_(setup.seed()),
       overwrite_(setup.overwrite()) {
   const NeutronSlabSettings& s = settings_;
   if (layers_.empty()) return;  // reported
@@ -112,8 +114,38 @@ void NeutronSlab::print_table(perrin::Run& run) const {
                     settings_.target_error, settings_.target, results_.histories()));
 }
 
+// What the sums are of, and what the states of generators are the states of.
+void NeutronSlab::check_settings(perrin::Archive& archive) const {
+  const NeutronSlabSettings& s = settings_;
+  const auto refuse_other = [&](const char* key, const auto& now) {
+    auto before = now;
+    if (perrin::changed_since(archive, key, now, &before))
+      throw perrin::UserError(
+          fmt::format("neutron_slab: {}: the checkpoint's results are of {}, a resumed run cannot "
+                      "have {}; begin a run of its own",
+                      key, before, now));
+  };
+  std::vector<double> layers;
+  for (const Layer& layer : layers_)
+    layers.insert(layers.end(), {layer.thickness, layer.total, layer.scattering});
+  if (perrin::changed_since(archive, "layers", layers))
+    throw perrin::UserError(
+        "neutron_slab: the checkpoint's results are of another slab (thickness, cross-sections or "
+        "layers); begin a run of its own");
+  refuse_other("estimator", s.estimator);
+  refuse_other("depth_bins", s.depth_bins);
+  refuse_other("angle_bins", s.angle_bins);
+  // A keyed generator begins anew with every history: another may go on.
+  refuse_other("generator", is_keyed(s.generator) ? std::string("keyed") : s.generator);
+  refuse_other("seed", is_keyed(s.generator) ? std::uint64_t(0) : seed_);
+}
+
 void NeutronSlab::state(perrin::Archive& archive) {
   if (archive.is_saving() && file_) file_->flush();
+  {
+    const perrin::Archive::Scope scope(archive, "settings");
+    check_settings(archive);
+  }
   results_.state(archive);
   archive("rows", rows_);
   archive("last_row", last_row_);

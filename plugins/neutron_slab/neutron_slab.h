@@ -25,6 +25,7 @@ class NeutronSlab : public perrin::Stage {
 
  private:
   bool finished() const;
+  void check_settings(perrin::Archive& archive) const;
   void open_file();
   void write_row();
   void print_table(perrin::Run& run) const;
@@ -34,6 +35,7 @@ class NeutronSlab : public perrin::Stage {
   perrin::Device device_;
   perrin::JobRecord record_;
   perrin::Units units_;
+  std::uint64_t seed_;
   bool overwrite_, resumed_ = false;
   std::filesystem::path path_;
   std::int64_t batch_ = 0, rows_ = 0, last_row_ = -1;

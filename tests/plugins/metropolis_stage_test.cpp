@@ -143,6 +143,162 @@ TEST_P(MetropolisJob, EnginesWriteTheSameRows) {
       EXPECT_NEAR(energy[0][k], other[k], 1e-9 * std::abs(energy[0][k]));
 }
 
+// Atoms that an outside pressure pushes together.
+std::string squeezed(const std::string& engine, const std::string& rest) {
+  return R"({"type": "metropolis", "engine": ")" + engine + R"(", "precision": "double",
+    "molecules": {"a": {"number": 64, "sites": [{"type": "A"}]}},
+    "pairs": [{"types": ["A", "A"], "sigma": 1, "epsilon": 1}], "box": [8, 9, 10],
+    "temperature": 1, "translation": 0.3, "cycles": 400, "stride": 1)" +
+         rest + "}";
+}
+
+TEST_P(MetropolisJob, ABoxThatShrinksBelowTwiceTheCutoffIsAnError) {
+  const struct {
+    std::string rest, reason;
+  } cases[] = {
+      {R"(, "cutoff": 3, "volume": {"pressure": 20, "step": 0.1})",
+       "is less than twice the cut-off (3)"},
+      {R"(, "potential": "wca", "volume": {"pressure": 100, "step": 0.1})",
+       "is less than twice the cut-off (2.80616)"},
+  };
+  for (const auto& c : cases)
+    for (const char* engine : {"sequential", "reduction", "pipelined"}) {
+      SCOPED_TRACE(engine + c.rest);
+      std::string text = squeezed(engine, c.rest);
+      if (c.rest.find("wca") != std::string::npos)  // few large ones
+        text.replace(text.find("\"sigma\": 1,"), 11, "\"sigma\": 2.5,")
+            .replace(text.find("\"number\": 64"), 12, "\"number\": 8");
+      StageRun run("shrinks", device());
+      std::string what;
+      try {
+        run.run(text);
+      } catch (const RunError& e) {
+        what = e.what();
+      }
+      EXPECT_EQ(what.find("cycle "), 0u) << what;
+      EXPECT_NE(what.find("in a volume move edge x = "), std::string::npos) << what;
+      EXPECT_NE(what.find(c.reason), std::string::npos) << what;
+      // Until then, no box was too small.
+      for (const double v : run.read("metropolis.h5", "observables/volume/value"))
+        EXPECT_GE(std::cbrt(v * 8 * 8 / 9 / 10), 2 * 2.806);
+    }
+}
+
+TEST_P(MetropolisJob, DistributionsEndAtHalfOfTheSmallestBox) {
+  StageRun run("shrinking-rdf", device());
+  ASSERT_TRUE(run.run(squeezed("pipelined", R"(, "volume": {"pressure": 5, "step": 0.1},
+      "rdf": {"range": 3.9, "bins": 39, "interval": 1})")));
+  double half = 4;
+  for (const double v : run.read("metropolis.h5", "observables/volume/value"))
+    half = std::min(half, std::cbrt(v * 8 * 8 / 9 / 10) / 2);
+  ASSERT_LT(half, 3.5);
+  const auto g = run.read("rdf.h5", "observables/g_A-A/value");
+  for (std::size_t k = 0; k < 39; ++k)
+    EXPECT_EQ(std::isfinite(g[k]), 0.1 * double(k + 1) <= half) << k << " of " << half;
+}
+
+/// Stops in mid-run, and goes on with another text.
+struct Resumption {
+  StageRun run;
+  Resumption(const Device& device, const std::string& first) : run("resumption", device) {
+    run.control->add_plan(run.folder / "checkpoint.h5", 1e-9);
+    run.stop_after = 3;
+    EXPECT_FALSE(run.run(first));
+    run.control = std::make_unique<RunControl>();
+  }
+  bool with(const std::string& text) { return run.run(text, true); }
+  /// Why a checkpoint is refused.
+  std::string refusal(const std::string& text) {
+    try {
+      with(text);
+    } catch (const UserError& e) {
+      return e.what();
+    }
+    return "accepted";
+  }
+  double last(const std::string& file, const std::string& name) {
+    return run.read(file, name).back();
+  }
+};
+
+std::string changed(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST_P(MetropolisJob, AResumedRunFollowsItsSettings) {
+  const std::string original = job(R"(, "trajectory": {"interval": 10})");
+  const auto mean_of_last = [](const std::vector<double>& rows) {
+    double sum = 0;
+    for (std::size_t k = rows.size() - 6; k < rows.size(); ++k) sum += rows[k] / 6;
+    return sum;
+  };
+  {
+    const std::string hot = changed(original, "\"temperature\": 1.3", "\"temperature\": 60");
+    StageRun reference("hot", device());
+    ASSERT_TRUE(reference.run(hot));
+    Resumption resumed(device(), original);
+    ASSERT_TRUE(resumed.with(hot));
+    // Hot molecules overlap: all the energy is theirs. At 1.3 it is negative.
+    const double expected =
+        mean_of_last(reference.read("metropolis.h5", "observables/energy/value"));
+    EXPECT_GT(expected, 50);
+    EXPECT_NEAR(mean_of_last(resumed.run.read("metropolis.h5", "observables/energy/value")),
+                expected, 0.5 * expected);
+  }
+  {
+    Resumption resumed(device(), original);
+    ASSERT_TRUE(resumed.with(changed(original, "\"translation\": 0.2", "\"translation\": 0.05")));
+    EXPECT_EQ(resumed.last("metropolis.h5", "observables/translation/value"), 0.05);
+    EXPECT_EQ(resumed.last("metropolis.h5", "observables/rotation/value"), 0.4);
+  }
+  {
+    Resumption resumed(device(), original);
+    ASSERT_TRUE(resumed.with(changed(original, "[6, 7, 8]", "[6.5, 7.5, 8.5]")));
+    const auto edges = resumed.run.read("trajectory.h5", "particles/all/box/edges/value");
+    EXPECT_EQ(edges[edges.size() - 9], 6.5);
+    EXPECT_EQ(edges.back(), 8.5);
+  }
+}
+
+TEST_P(MetropolisJob, AResumedRunHasTheEnergiesOfItsPotential) {
+  // Nobody moves.
+  std::string still =
+      changed(job(R"(, "precision": "double")"), "\"translation\": 0.2", "\"translation\": 0");
+  still = changed(still, "\"rotation\": 0.4", "\"rotation\": 0");
+  std::string twice = changed(still, "\"epsilon\": 1", "\"epsilon\": 2");
+  twice = changed(twice, "\"epsilon\": 0.7", "\"epsilon\": 1.4");
+  Resumption resumed(device(), still);
+  ASSERT_TRUE(resumed.with(twice));
+  const auto energy = resumed.run.read("metropolis.h5", "observables/energy/value");
+  EXPECT_NEAR(energy.back(), 2 * energy.front(), 1e-9 * std::abs(energy.front()));
+}
+
+TEST_P(MetropolisJob, WhatAResumedRunCannotChangeIsRefused) {
+  const std::string original = job(R"(, "rdf": {"bins": 50})");
+  const struct {
+    const char *from, *to, *expected;
+  } cases[] = {
+      {"\"number\": 60", "\"number\": 61", "molecules: those of the checkpoint are others"},
+      {"0.3, 0, 0", "0.2, 0, 0", "molecules: those of the checkpoint are others"},
+      {"\"temperature\": 1.3", "\"temperature\": 1.3, \"replicas\": 2",
+       "replicas: the checkpoint has 1, a resumed run cannot have 2"},
+      {"\"bins\": 50", "\"bins\": 40", "rdf.bins: the checkpoint's distributions have 50 bins"},
+      {"\"rdf\"", "\"start\": \"random\", \"rdf\"",
+       "start: the chain of the checkpoint began with lattice"},
+      {"\"rdf\"", "\"pressure\": true, \"rdf\"", "a resumed run cannot have energy acceptance"},
+      {"\"cycles\": 60", "\"cycles\": 1", "cycles: the checkpoint is at cycle "},
+      {"\"rdf\"", "\"equilibration\": 2, \"rdf\"",
+       "equilibration: cannot be changed from 0 to 2 at cycle "},
+  };
+  Resumption resumed(device(), original);
+  for (const auto& c : cases) {
+    const std::string what = resumed.refusal(changed(original, c.from, c.to));
+    EXPECT_NE(what.find(c.expected), std::string::npos) << c.expected << "\nin\n" << what;
+  }
+}
+
 PERRIN_INSTANTIATE_DEVICES(MetropolisJob);
 
 TEST(MetropolisStage, MistakesAreNamed) {

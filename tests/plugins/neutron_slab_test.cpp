@@ -379,6 +379,7 @@ struct StageRun {
     perrin::SetupContext c;
     c.no_system = true;
     c.device = Device::cpu(2);
+    c.seed = seed;
     c.output_directory = folder;
     c.overwrite = true;
     c.resuming = resumed;
@@ -406,6 +407,7 @@ struct StageRun {
     return run.execute();
   }
   int stop_after = 0;  // checkpoints
+  std::uint64_t seed = 1;
 
   std::vector<double> read(const std::string& name) {
     return perrin::io::writer().get([&] {
@@ -436,6 +438,47 @@ TEST(NeutronStage, ResumedRunEqualsTheUninterruptedOne) {
       EXPECT_EQ(whole.read(name), parts.read(name)) << generator << " " << name;
     EXPECT_EQ(whole.read("transmission/step"), (std::vector<double>{10000, 20000, 30000, 40000}));
   }
+}
+
+TEST(NeutronStage, WhatAResumedRunCannotChangeIsRefused) {
+  const struct {
+    const char *from, *to, *expected;
+  } cases[] = {
+      {"\"scattering\": 1.0", "\"scattering\": 0.9", "results are of another slab"},
+      {"\"thickness\": 10", "\"thickness\": 11", "results are of another slab"},
+      {"\"stride\"", "\"estimator\": \"weighted\", \"stride\"",
+       "estimator: the checkpoint's results are of analogue, a resumed run cannot have weighted"},
+      {"\"stride\"", "\"depth_bins\": 7, \"stride\"",
+       "depth_bins: the checkpoint's results are of 100"},
+      {"\"stride\"", "\"angle_bins\": 7, \"stride\"",
+       "angle_bins: the checkpoint's results are of 20"},
+      {"saru_state", "lcg", "generator: the checkpoint's results are of saru_state"},
+      {"saru_state", "saru", "generator: the checkpoint's results are of saru_state"},
+  };
+  StageRun run("refused");
+  run.control->add_plan(run.folder / "checkpoint.h5", 1e-9);
+  run.stop_after = 3;
+  const std::string original = stage_json("saru_state");
+  ASSERT_FALSE(run.run(original, false));
+  run.control = std::make_unique<perrin::RunControl>();
+  const auto refusal = [&](const std::string& text) -> std::string {
+    try {
+      run.run(text, true);
+    } catch (const perrin::UserError& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  for (const auto& c : cases) {
+    std::string text = original;
+    text.replace(text.find(c.from), std::string(c.from).size(), c.to);
+    const std::string what = refusal(text);
+    EXPECT_NE(what.find(c.expected), std::string::npos) << c.expected << "\nin\n" << what;
+  }
+  run.seed = 2;
+  EXPECT_NE(refusal(original).find("seed: the checkpoint's results are of 1"), std::string::npos);
+  run.seed = 1;
+  EXPECT_EQ(refusal(original), "accepted");
 }
 
 TEST(NeutronStage, StopsAtTheTargetError) {
