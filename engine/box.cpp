@@ -6,7 +6,8 @@
 namespace perrin {
 namespace {
 
-constexpr double two32 = 4294967296.0;
+constexpr double two32 = 4294967296.0, two40 = 256 * two32;
+constexpr std::int64_t whole_edge = std::int64_t(1) << 40;
 
 Vec3<double> cell_heights(Vec3<double> l, double xy, double xz, double yz) {
   // The height along an axis is the volume over the area of the face that the other two edges span.
@@ -60,7 +61,7 @@ Vec3<double> Box::point(Vec3<double> s) const {
 
 Position Box::fixed(Vec3<double> r, std::uint32_t type, Image* image) const {
   const Vec3<double> s = fraction(r);
-  std::uint32_t u[3];
+  std::int64_t place[3];  // in units of 2^-40
   for (int axis = 0; axis < 3; ++axis) {
     double f = s[axis];
     std::int32_t wraps = 0;
@@ -68,26 +69,28 @@ Position Box::fixed(Vec3<double> r, std::uint32_t type, Image* image) const {
       const double whole = std::floor(f);
       wraps = static_cast<std::int32_t>(whole);
       f -= whole;
+      place[axis] = static_cast<std::int64_t>(std::nearbyint(f * two40));
+      // What is nearest to the upper face is in the next image, on or just below the lower one.
+      if (place[axis] >= whole_edge - 128) place[axis] -= whole_edge, ++wraps;
     } else {
       f = (std::clamp(f, 0.0, 1.0) + padding[axis]) / stretch(*this, axis);
+      place[axis] =
+          std::min(static_cast<std::int64_t>(std::nearbyint(f * two40)), whole_edge - 129);
     }
-    double scaled = std::nearbyint(f * two32);
-    if (scaled >=
-        two32) {  // rounded up to the upper face: that is the lower face of the next image
-      scaled = periodic[static_cast<std::size_t>(axis)] ? 0.0 : two32 - 1;
-      wraps += periodic[static_cast<std::size_t>(axis)] ? 1 : 0;
-    }
-    u[axis] = static_cast<std::uint32_t>(scaled);
     if (image) (*image)[axis] += wraps;
   }
-  return {u[0], u[1], u[2], type};
+  const auto rounded = [&](int axis) { return (place[axis] + 128) >> 8; };
+  const auto left = [&](int axis) { return std::int32_t(place[axis] - rounded(axis) * 256); };
+  Position p{std::uint32_t(rounded(0)), std::uint32_t(rounded(1)), std::uint32_t(rounded(2)), type};
+  p.set_remainders(left(0), left(1), left(2));
+  return p;
 }
 
 Vec3<double> Box::point(const Position& p) const {
   const std::uint32_t u[3] = {p.x, p.y, p.z};
   Vec3<double> s;
   for (int axis = 0; axis < 3; ++axis) {
-    s[axis] = u[axis] / two32 * stretch(*this, axis);
+    s[axis] = (u[axis] * 256.0 + p.remainder(axis)) / two40 * stretch(*this, axis);
     if (!periodic[static_cast<std::size_t>(axis)]) s[axis] -= padding[axis];
   }
   return point(s);

@@ -13,7 +13,7 @@ namespace perrin {
 struct Metric {
   Real xx, yy, zz, xy, xz, yz;  // length per unit of the fixed-point fraction
   Real inv_xx, inv_yy, inv_zz, inv_xy, inv_xz, inv_yz;  // fixed-point units per length
-  /// A particle outside has left a non-periodic axis; the fourth bounds hold for any type.
+  /// A particle outside has left a non-periodic axis; the fourth number has no bounds.
   std::array<std::uint32_t, 4> lower, upper;
   bool skewed;  // xy, xz or yz is not 0
 
@@ -89,10 +89,11 @@ class Box {
   /// Coordinates in units of the edges (0 to 1 inside) of a point, and back.
   Vec3<double> fraction(Vec3<double> r) const;
   Vec3<double> point(Vec3<double> fraction) const;
-  /// Fixed-point position of a point, with the image it lies in. Points outside a non-periodic
-  /// axis are the caller's error; they are clamped.
+  /// Fixed-point position of a point to 2^-40 of the edges, with the image it lies in. Points
+  /// outside a non-periodic axis are the caller's error; they are clamped.
   Position fixed(Vec3<double> r, std::uint32_t type, Image* image = nullptr) const;
-  /// Wrapped point of a fixed-point position.
+  /// Wrapped point of a fixed-point position, remainders included: it may lie below a lower face by
+  /// 2^-33 of the edge.
   Vec3<double> point(const Position& p) const;
   Metric metric() const;
 

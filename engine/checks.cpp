@@ -42,6 +42,9 @@ std::vector<std::string> check_configuration(const Configuration& c) {
   if (n >= std::numeric_limits<std::uint32_t>::max())
     return {fmt::format("has {} particles; at most {} fit", n,
                         std::numeric_limits<std::uint32_t>::max() - 1)};
+  if (c.types.size() > Position::type_count)
+    return {
+        fmt::format("has {} particle types; at most {} fit", c.types.size(), Position::type_count)};
   for (int axis = 0; axis < c.box.dimension; ++axis)
     if (!(c.box.length[axis] > 0) || !std::isfinite(c.box.length[axis]))
       return {fmt::format("the box must have positive edges, got {}", text(c.box.length))};
@@ -72,8 +75,12 @@ std::vector<std::string> check_configuration(const Configuration& c) {
       });
   first_wrong(
       c.mass.size(), list,
-      [&](std::size_t i) { return !(c.mass[i] > 0) || !std::isfinite(c.mass[i]); },
-      [&](std::size_t i) { return fmt::format("particle {} has the mass {}", i, c.mass[i]); });
+      [&](std::size_t i) { return !(c.mass[i] > 0) || !std::isnormal(Real(1 / c.mass[i])); },
+      [&](std::size_t i) {
+        return fmt::format("particle {} has the mass {}; expected one between {:.2g} and {:.2g}", i,
+                           c.mass[i], 1 / double(std::numeric_limits<Real>::max()),
+                           1 / double(std::numeric_limits<Real>::min()));
+      });
   first_wrong(
       c.type.size(), list, [&](std::size_t i) { return c.type[i] >= c.types.size(); },
       [&](std::size_t i) {

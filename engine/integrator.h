@@ -20,6 +20,9 @@ class Integrator {
   /// between them.
   virtual void steps(Simulation&, int n);
   virtual double timestep() const = 0;
+  /// How far a particle typically goes along an axis in one step (length, root mean square); 0: not
+  /// known. By default what the present velocities say. Waits for the device.
+  virtual double typical_displacement(const Simulation&) const;
   /// False: step() is called from the host every time (a minimiser that looks at its result).
   virtual bool recordable() const { return true; }
   /// True when nothing is left to do (a minimiser that has converged). Asked between chunks of

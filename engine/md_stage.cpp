@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "engine/registry.h"
+#include "engine/resolution.h"
 #include "engine/run.h"
 
 namespace perrin {
@@ -17,7 +18,16 @@ void MdStage::begin(Run& run, bool resumed) {
   if (!resumed && run.stage_index() > 0) simulation.invalidate();
   simulation.prepare(*integrator_);
   integrator_->begin(simulation);
+  warn_of_resolution(run);
   run.control().heat = [this, &simulation] { return integrator_->heat(simulation); };
+}
+
+void MdStage::warn_of_resolution(Run& run) {
+  if (warned_) return;
+  for (const auto& line : resolution_warnings(run.simulation(), *integrator_)) {
+    run.print("warning: " + line);
+    warned_ = true;
+  }
 }
 
 double MdStage::first_timestep() const {
@@ -50,6 +60,7 @@ bool MdStage::run(Run& run) {
     run.progress(done_);
   }
   run.finish_progress(done_);
+  warn_of_resolution(run);  // velocities that were 0 at the start are not any more
   return true;
 }
 

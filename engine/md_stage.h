@@ -35,7 +35,10 @@ class MdStage : public Stage {
   void state(Archive& archive) override;
 
  private:
+  void warn_of_resolution(Run& run);
+
   std::int64_t steps_, done_ = 0;
+  bool warned_ = false;
   std::unique_ptr<Integrator> integrator_;
 };
 

@@ -45,6 +45,7 @@ Particles::Particles(const Device& device, const Configuration& c)
     : box(c.box), types(c.types), charge(c.charge), diameter(c.diameter), topology(c.topology) {
   const std::size_t n = c.position.size();
   PERRIN_ASSERT(n < (std::size_t(1) << 32) && c.type.size() == n);
+  PERRIN_ASSERT(c.types.size() <= Position::type_count);
   std::vector<Position> p(n);
   std::vector<Real4> v(n);
   std::vector<Image> im(n);
@@ -88,7 +89,7 @@ Configuration Particles::configuration() const {
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t k = ids[i];
     c.position[k] = box.point(p[i]);
-    c.type[k] = p[i].type;
+    c.type[k] = p[i].type();
     c.velocity[k] = {double(v[i].x), double(v[i].y), double(v[i].z)};
     c.image[k] = im[i];
     c.mass[k] = 1.0 / double(v[i].w);

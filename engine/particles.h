@@ -14,7 +14,7 @@ namespace perrin {
 /// The arrays a kernel sees: plain pointers, index i in memory order, 0 … n-1.
 struct ParticleView {
   std::int64_t n;
-  Position* position;    // fixed-point fraction of the box, type in the fourth word
+  Position* position;    // fixed-point fraction of the box, with the type
   Real4* velocity;       // length/time; w: 1/mass
   Real4* force;          // energy/length; w: potential energy where asked for
   Image* image;          // box crossings

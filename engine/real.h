@@ -101,9 +101,28 @@ PERRIN_HD Real square(const Real4& r) {
 #endif
 }
 
-/// A position: the fraction of the box along each axis in units of 2^-32, and the type.
+/// A position: the fraction of the box along each axis in units of 2^-32, rounded; and in one word
+/// the type with what rounding left, a signed byte per axis in units of 2^-40, which small
+/// displacements add up in (integrators/drift.h) and forces do not see.
 struct alignas(16) Position {
-  std::uint32_t x{}, y{}, z{}, type{};
+  static constexpr std::uint32_t type_count = 256;  // types are 0 … 255
+
+  std::uint32_t x{}, y{}, z{};
+  std::uint32_t tail{};  // bytes from the lowest: remainders along x, y and z; the type
+
+  Position() = default;
+  PERRIN_HD Position(std::uint32_t x_, std::uint32_t y_, std::uint32_t z_, std::uint32_t type)
+      : x(x_), y(y_), z(z_), tail(type << 24) {}
+
+  PERRIN_HD std::uint32_t type() const { return tail >> 24; }
+  /// Along axis 0, 1 or 2: -128 … 127 units of 2^-40.
+  PERRIN_HD std::int32_t remainder(int axis) const {
+    return std::int32_t(tail << (24 - 8 * axis)) >> 24;
+  }
+  PERRIN_HD void set_remainders(std::int32_t along_x, std::int32_t along_y, std::int32_t along_z) {
+    tail = (tail & 0xff000000u) | (std::uint32_t(along_x) & 255u) |
+           (std::uint32_t(along_y) & 255u) << 8 | (std::uint32_t(along_z) & 255u) << 16;
+  }
 };
 
 /// How often a particle has crossed the box along each axis.

@@ -19,7 +19,7 @@ struct Kernel {
 
   PERRIN_HD void operator()(std::int64_t i) const {
     const Position p = particles.position[i];
-    const Real on = mask[p.type] ? Real(1) : Real(0);
+    const Real on = mask[p.type()] ? Real(1) : Real(0);
     const Real energy =
         out.energy ? -on * dot(force, origin.to(metric, p, particles.image[i])) : Real(0);
     deposit(out, particles.n, i, on * force, energy, Virial{}, Real(1));

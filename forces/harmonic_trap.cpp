@@ -21,7 +21,7 @@ struct Kernel {
     const Position p = particles.position[i];
     Real3 force{};
     Real energy = 0;
-    if (mask[p.type]) {
+    if (mask[p.type()]) {
       const Real3 r = center.to(metric, p, particles.image[i]);
       force = {-stiffness.x * r.x, -stiffness.y * r.y, -stiffness.z * r.z};
       energy = Real(-0.5) * dot(force, r);

@@ -77,7 +77,7 @@ struct PairBody {
     typename E::Coefficients coefficients;  // where there is one type only
   };
   PERRIN_HD Own own(std::int64_t i) const {
-    return {OneType ? 0u : position[i].type * types, table[0]};
+    return {OneType ? 0u : position[i].type() * types, table[0]};
   }
   PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
 

@@ -31,24 +31,84 @@ PERRIN_HD std::int32_t round_to_int(double x) {
 #endif
 }
 
-/// A position moved by a displacement in fixed-point units, rounded to nearest.
-PERRIN_HD Position moved(const Position& p, const Real4& by) {
+/// a - b, rounded once: never made part of a product.
+PERRIN_HD float difference(float a, float b) {
 #ifdef __CUDA_ARCH__
-  return {p.x + std::uint32_t(round_to_int(by.x)), p.y + std::uint32_t(round_to_int(by.y)),
-          p.z + std::uint32_t(round_to_int(by.z)), p.type};
+  return __fsub_rn(a, b);
 #else
-#ifdef PERRIN_DOUBLE
-  const auto r = std::bit_cast<FourReals>(by);
-  const __m128i step = _mm_unpacklo_epi64(_mm_cvtpd_epi32(_mm_set_pd(r[1], r[0])),
-                                          _mm_cvtpd_epi32(_mm_set_pd(0, r[2])));
-#else
-  const __m128i step = _mm_cvtps_epi32(std::bit_cast<__m128>(by));
+  return a - b;
 #endif
-  return std::bit_cast<Position>(_mm_add_epi32(std::bit_cast<__m128i>(p), step));
+}
+PERRIN_HD double difference(double a, double b) {
+#ifdef __CUDA_ARCH__
+  return __dsub_rn(a, b);
+#else
+  return a - b;
 #endif
 }
 
-/// What the periodic face crossed on the way counts, if there is one.
+/// A displacement along an axis (fixed-point units) as whole units. What is left of it goes to the
+/// remainder, in units of 2^-8: a displacement and its opposite come back to the same place.
+PERRIN_HD std::int32_t whole_units(Real by, std::int32_t& remainder) {
+  const std::int32_t whole = round_to_int(by);
+  remainder += round_to_int(Real(256) * difference(by, Real(whole)));
+  const std::int32_t carry = (remainder + 128) >> 8;  // rounded down
+  remainder -= carry * 256;
+  return whole + carry;
+}
+
+/// A position moved by a displacement in fixed-point units (w is 0), axis by axis.
+PERRIN_HD Position moved_by_axes(Position p, const Real4& by) {
+  std::int32_t rx = p.remainder(0), ry = p.remainder(1), rz = p.remainder(2);
+  p.x += std::uint32_t(whole_units(by.x, rx));
+  p.y += std::uint32_t(whole_units(by.y, ry));
+  p.z += std::uint32_t(whole_units(by.z, rz));
+  p.set_remainders(rx, ry, rz);
+  return p;
+}
+
+#ifndef __CUDA_ARCH__
+/// Whole numbers next to these and, in units of 2^-8, what is left of them.
+inline __attribute__((always_inline)) void split(const Real4& by, __m128i& whole, __m128i& rest) {
+#ifdef PERRIN_DOUBLE
+  const __m128d low = _mm_set_pd(by.y, by.x), high = _mm_set_pd(0, by.z);
+  const __m128i a = _mm_cvtpd_epi32(low), b = _mm_cvtpd_epi32(high);
+  const __m128d fine = _mm_set1_pd(256);
+  whole = _mm_unpacklo_epi64(a, b);
+  rest =
+      _mm_unpacklo_epi64(_mm_cvtpd_epi32(_mm_mul_pd(fine, _mm_sub_pd(low, _mm_cvtepi32_pd(a)))),
+                         _mm_cvtpd_epi32(_mm_mul_pd(fine, _mm_sub_pd(high, _mm_cvtepi32_pd(b)))));
+#else
+  const __m128 u = std::bit_cast<__m128>(by);
+  whole = _mm_cvtps_epi32(u);
+  rest = _mm_cvtps_epi32(_mm_mul_ps(_mm_set1_ps(256), _mm_sub_ps(u, _mm_cvtepi32_ps(whole))));
+#endif
+}
+#endif
+
+/// The same; on the CPU with whole words, of which the fourth number, the type, moves by 0.
+PERRIN_HD Position moved(const Position& p, const Real4& by) {
+#ifdef __CUDA_ARCH__
+  return moved_by_axes(p, by);
+#else
+  __m128i whole, rest;
+  split(by, whole, rest);
+  const auto before = std::bit_cast<FourInts>(p);
+  const FourInts tail = __builtin_shufflevector(before, before, 3, 3, 3, 3);
+  const FourInts bytes = (tail << FourInts{24, 16, 8, 0}) >> 24;  // with their signs
+  const FourInts sum = bytes + std::bit_cast<FourInts>(rest);
+  const FourInts carry = (sum + 128) >> 8;
+  const FourInts after = before + (std::bit_cast<FourInts>(whole) + carry);
+  // The lowest byte of a sum is what the carry leaves.
+  const auto low = std::bit_cast<__m128i>(sum & 255);
+  const __m128i words = _mm_packs_epi32(low, low);
+  const auto tails = std::bit_cast<FourInts>(_mm_packus_epi16(words, words));
+  return std::bit_cast<Position>(__builtin_shufflevector(after, tails, 0, 1, 2, 7));
+#endif
+}
+
+/// What the periodic face crossed on the way counts, if there is one. Whole units and carry never go
+/// against the displacement: remainders are rounded in one direction wherever a particle comes from.
 PERRIN_HD std::int32_t crossing(std::uint32_t before, std::uint32_t after, Real by) {
   return by >= 0 ? (after < before ? 1 : 0) : (after > before ? -1 : 0);
 }
@@ -65,7 +125,7 @@ inline __attribute__((always_inline)) bool stays_inside(const Position& before,
   const FourInts backward = __builtin_convertvector(std::bit_cast<FourReals>(by) < 0, FourInts);
   const FourInts wrapped = (backward & FourInts(q > p)) | (~backward & FourInts(q < p));
   const FourInts out = wrapped | FourInts(q < lower) | FourInts(q > upper);
-  return _mm_movemask_epi8(std::bit_cast<__m128i>(out)) == 0;
+  return (_mm_movemask_epi8(std::bit_cast<__m128i>(out)) & 0xfff) == 0;  // of x, y and z
 }
 #endif
 
@@ -89,8 +149,7 @@ PERRIN_HD void watch_faces(const ParticleView& particles, const Metric& metric,
                                : 2);
 }
 
-/// Moves particle i by a displacement (length), rounded to the fixed-point grid. Reports, and
-/// leaves the particle where it is, if the displacement is not finite or longer than `limit`
+/// Moves particle i by a displacement (length), rounded to 2^-40 of the edges. Reports, and leaves the particle where it is, if the displacement is not finite or longer than `limit`
 /// (Simulation::max_displacement(): below half of the smallest height of the box); reports also
 /// a particle that leaves the box along an axis that is not periodic. `check`
 /// (Simulation::check_moves()) watches over the neighbour list; without it update_neighbors() does.

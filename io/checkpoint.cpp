@@ -17,7 +17,7 @@
 namespace perrin {
 namespace {
 
-constexpr std::int32_t layout_version = 1;
+constexpr std::int32_t layout_version = 2;
 
 using io::File;
 using io::Node;

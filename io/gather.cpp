@@ -41,7 +41,7 @@ struct GatherById {
       force[k] = {float(f.x), float(f.y), float(f.z)};
     }
     if (image) image[k] = from.image[i];
-    if (species) species[k] = std::int32_t(p.type);
+    if (species) species[k] = std::int32_t(p.type());
   }
 };
 

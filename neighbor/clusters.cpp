@@ -131,7 +131,7 @@ struct MakeBoxes {
       low.x = std::min(low.x, p.x), high.x = std::max(high.x, p.x);
       low.y = std::min(low.y, p.y), high.y = std::max(high.y, p.y);
       low.z = std::min(low.z, p.z), high.z = std::max(high.z, p.z);
-      type[c * width + (k - first[c])] = p.type;
+      type[c * width + (k - first[c])] = p.type();
     }
     for (std::uint32_t k = first[c + 1] - first[c]; k < std::uint32_t(width); ++k)
       type[c * width + k] = 0;

@@ -28,7 +28,7 @@ struct Coordinates {
   Coordinate *x, *y, *z;
   PERRIN_HD void operator()(std::int64_t k) const {
     const Position p = position[order[k]];
-    w[k] = ColumnGrid::along(p, axis), type[k] = p.type;
+    w[k] = ColumnGrid::along(p, axis), type[k] = p.type();
     x[k] = coordinate(xx * p.x + xy * p.y + xz * p.z);
     y[k] = coordinate(yy * p.y + yz * p.z);
     z[k] = coordinate(zz * p.z);

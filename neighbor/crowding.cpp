@@ -24,8 +24,8 @@ Crowding measure_crowding(const Particles& particles, double reach) {
   Crowding crowding{double(n) / padded_volume(box), 1, {}};
   crowding.by_type.assign(std::max<std::size_t>(1, particles.types.size()), 0);
   for (const Position& p : positions) {
-    if (p.type >= crowding.by_type.size()) crowding.by_type.resize(p.type + 1);
-    ++crowding.by_type[p.type];
+    if (p.type() >= crowding.by_type.size()) crowding.by_type.resize(p.type() + 1);
+    ++crowding.by_type[p.type()];
   }
   if (n < 2) return crowding;
   const std::int64_t stride = n / 1000000 + 1, samples = (n + stride - 1) / stride;

@@ -31,7 +31,7 @@ inline __attribute__((always_inline)) void fetch4(const Position* position,
   store(x, _mm_unpacklo_epi64(ab, cd));
   store(y, _mm_unpackhi_epi64(ab, cd));
   store(z, _mm_unpacklo_epi64(ab2, cd2));
-  store(type, _mm_unpackhi_epi64(ab2, cd2));
+  store(type, _mm_srli_epi32(_mm_unpackhi_epi64(ab2, cd2), 24));  // Position::type()
 }
 #endif
 
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(row_block)
     Real term[Body::sums];
     const std::uint32_t j = *entry;
     const Position q = position[j];
-    body.pair(own, metric.vector(p, q), q.type, Body::has_extra ? body.extra(j) : Real4{}, true,
+    body.pair(own, metric.vector(p, q), q.type(), Body::has_extra ? body.extra(j) : Real4{}, true,
               term);
     for (int c = 0; c < Body::sums; ++c) sum[c] += term[c];
   }

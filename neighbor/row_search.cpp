@@ -121,12 +121,12 @@ struct SearchChunk {
   PERRIN_INLINE std::int64_t packet_end(std::int64_t first, std::int64_t last, Real3& low,
                                         Real3& high) const {
     const Position p = s.position[first];
-    const RowGrid& grid = s.grids[s.class_of[p.type]];
+    const RowGrid& grid = s.grids[s.class_of[p.type()]];
     low = high = {};
     std::int64_t i = first + 1;
     for (; i < std::min(first + packet, last); ++i) {
       const Position q = s.position[i];
-      if (s.class_of[q.type] != s.class_of[p.type]) break;
+      if (s.class_of[q.type()] != s.class_of[p.type()]) break;
       const Real3 d{grid.unit.x * Real(std::int32_t(q.x - p.x)),
                     grid.unit.y * Real(std::int32_t(q.y - p.y)),
                     grid.unit.z * Real(std::int32_t(q.z - p.z))};
@@ -207,7 +207,7 @@ struct SearchChunk {
       if (pair.mixed) {
         const Position a = s.position[i], b = s.position[j];
         const Real3 d = s.metric.vector(a, b);
-        if (!(dot(d, d) < s.reach2[a.type * s.types + b.type])) continue;
+        if (!(dot(d, d) < s.reach2[a.type() * s.types + b.type()])) continue;
       }
       if (s.exclusion_begin && s.is_excluded(i, j)) continue;
       to[kept++] = j;
@@ -224,7 +224,7 @@ struct SearchChunk {
       const Position p = s.position[first];
       scratch->segments.clear();
       for (std::uint32_t b = 0; b < s.classes; ++b) {
-        const RowPair& pair = s.pairs[s.class_of[p.type] * s.classes + b];
+        const RowPair& pair = s.pairs[s.class_of[p.type()] * s.classes + b];
         if (pair.reach2 > Real(0)) gather(p, low, high, s.grids[b], pair);
       }
       for (std::int64_t i = first; i < end; ++i) {

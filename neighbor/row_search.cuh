@@ -19,7 +19,7 @@ __device__ __forceinline__ std::uint32_t find_row(const RowSearch& s, std::uint3
   const Position p = s.position[i];
   std::uint32_t found = 0;
   for (std::uint32_t b = 0; b < s.classes; ++b) {
-    const RowPair pair = s.pairs[s.class_of[p.type] * s.classes + b];
+    const RowPair pair = s.pairs[s.class_of[p.type()] * s.classes + b];
     if (!(pair.reach2 > Real(0))) continue;
     const RowGrid grid = s.grids[b];
     const RowWalk walk(grid, pair, s.cell_start, s.orthogonal, p);
@@ -41,7 +41,7 @@ __device__ __forceinline__ std::uint32_t find_row(const RowSearch& s, std::uint3
             const Real3 d = s.metric.vector(p, q);
             const Real r2 = dot(d, d);
             near = r2 < pair.reach2 && j != i &&
-                   (!pair.mixed || r2 < s.reach2[p.type * s.types + q.type]);
+                   (!pair.mixed || r2 < s.reach2[p.type() * s.types + q.type()]);
             if (near && s.exclusion_begin) near = !s.is_excluded(i, j);
           }
           const unsigned hits = (__ballot_sync(warp, near) >> (lane - sub)) & mine;

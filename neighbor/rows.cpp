@@ -24,7 +24,7 @@ struct CellKeys {
   PERRIN_HD void operator()(std::int64_t id) const {
     const std::uint32_t i = index[id];
     const Position p = position[i];
-    keys[id] = grids[class_of[p.type]].key(p);
+    keys[id] = grids[class_of[p.type()]].key(p);
     values[id] = i;
   }
 };

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
     for (int e = 0; e < at_once; ++e) {
       const Real3 r = t.geometry.template local<General>(q[e], origin);
       if (place[e] >= tile.halo_count) continue;
-      staged[place[e]] = {r.x, r.y, r.z, type_to_real(q[e].type)};
+      staged[place[e]] = {r.x, r.y, r.z, type_to_real(q[e].type())};
       if constexpr (Body::has_extra) extra[place[e]] = more[e];
     }
   }
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(TileList::threads, 3)
       },
       [&](std::uint32_t k, std::uint32_t j, const Staged& got) {
         const Real3 r = g.template local<General>(got.position, block.origin);
-        staged[k] = {r.x, r.y, r.z, type_to_real(got.position.type)};
+        staged[k] = {r.x, r.y, r.z, type_to_real(got.position.type())};
         if constexpr (Body::has_extra) extra[k] = got.extra;
         if constexpr (matrix) lengths[k] = {r.x, r.y, r.z, dot(r, r)};
         if (s.exclusion_begin) index[k] = j;

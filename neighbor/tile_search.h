@@ -33,7 +33,7 @@ struct TileSearch {
   PERRIN_HD bool is_beyond(std::int64_t i, std::uint32_t j) const {
     const Position p = position[i], q = position[j];
     const Real3 d = metric.vector(p, q);
-    return !(dot(d, d) < reach2_of_types[p.type * types + q.type]);
+    return !(dot(d, d) < reach2_of_types[p.type() * types + q.type()]);
   }
   /// Are there pairs in reach that lists leave out?
   PERRIN_HD bool has_filter() const { return exclusion_begin || reach2_of_types; }

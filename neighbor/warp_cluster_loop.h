@@ -53,7 +53,7 @@ struct WarpClusterLoop {
         if (place >= total) break;
         const Position q = position[j[e]];
         const Real3 r = list.geometry.template local<General>(q, tile.origin);
-        m.staged[place] = {r.x, r.y, r.z, type_to_real(q.type)};
+        m.staged[place] = {r.x, r.y, r.z, type_to_real(q.type())};
         if constexpr (Body::has_extra) m.extra[place] = body.extra(j[e]);
       }
     }

@@ -31,7 +31,7 @@ struct Sample {
 
   PERRIN_HD void operator()(std::int64_t i) const {
     const Position r = p.position[i];
-    if (!mask[r.type]) return;
+    if (!mask[r.type()]) return;
     const double fraction = double(axis == 0 ? r.x : axis == 1 ? r.y : r.z) * scale - shift;
     const double place = fraction * double(bins);
     std::int64_t bin = place > 0 ? std::int64_t(place) : 0;

@@ -29,7 +29,7 @@ struct Partial {
     double re = 0, im = 0;
     for (std::int64_t i = n * chunk / chunks; i < n * (chunk + 1) / chunks; ++i) {
       const Position p = position[i];
-      if (!mask[p.type]) continue;
+      if (!mask[p.type()]) continue;
       const std::uint32_t turn =
           std::uint32_t(k.x) * p.x + std::uint32_t(k.y) * p.y + std::uint32_t(k.z) * p.z;
       const auto phase = exact::sincos_turn<float>(turn);

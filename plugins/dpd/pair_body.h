@@ -157,7 +157,7 @@ struct PairBody {
   };
   PERRIN_HD Own own(std::int64_t i) const {
     const Real4 m = extra(std::uint32_t(i));
-    return {OneType ? 0u : position[i].type * types, m.xyz(), unpack_id(m.w), *step + instant,
+    return {OneType ? 0u : position[i].type() * types, m.xyz(), unpack_id(m.w), *step + instant,
             table[0]};
   }
   PERRIN_HD Real4 extra(std::uint32_t j) const {
@@ -256,7 +256,7 @@ struct DragBody {
     Coefficients<C> coefficients;
   };
   PERRIN_HD Own own(std::int64_t i) const {
-    return {OneType ? 0u : position[i].type * types, middle[i].xyz(), table[0]};
+    return {OneType ? 0u : position[i].type() * types, middle[i].xyz(), table[0]};
   }
   PERRIN_HD Real4 extra(std::uint32_t j) const { return fetch(middle, j); }
   PERRIN_HD Coefficients<C> coefficients([[maybe_unused]] const Own& own,

@@ -77,10 +77,10 @@ Bath::ById Bath::by_id(const Simulation& simulation) const {
   all.type.resize(ids.size()), all.mass.resize(ids.size()), all.drag.resize(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto id = ids[i];
-    all.type[id] = position[i].type;
+    all.type[id] = position[i].type();
     all.mass[id] = 1 / double(velocity[i].w);
     all.drag[id] = settings_.viscosity ? 3 * M_PI * *settings_.viscosity * p.diameter.at(id)
-                                       : drag_of_type_.at(position[i].type);
+                                       : drag_of_type_.at(position[i].type());
   }
   return all;
 }
@@ -100,7 +100,7 @@ void Bath::rest(Simulation& simulation) const {
     const auto position = p.position.to_host();
     auto velocity = p.velocity.to_host();
     for (std::size_t i = 0; i < velocity.size(); ++i) {
-      const bool moves = moving_.empty() || moving_[position[i].type];
+      const bool moves = moving_.empty() || moving_[position[i].type()];
       Real4& v = velocity[i];
       if (!moves || !law_.x) v.x = 0;
       if (!moves || !law_.y) v.y = 0;

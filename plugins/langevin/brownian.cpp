@@ -46,7 +46,7 @@ struct Push {
 
  private:
   PERRIN_HD Real3 pull(const std::uint32_t* acts, const Position& p, Real3 r) const {
-    if (acts != nullptr && !acts[p.type]) return {};
+    if (acts != nullptr && !acts[p.type()]) return {};
     return {-stiffness.x * r.x, -stiffness.y * r.y, -stiffness.z * r.z};
   }
 };
@@ -89,14 +89,14 @@ struct Move {
 
   PERRIN_HD void operator()(std::int64_t i, const Loaded& now) const {
     Position p = now.position;
-    if (Plain || mobile.moves(p.type)) {
+    if (Plain || mobile.moves(p.type())) {
       auto g = noise.local(now.step, now.id);
       const NoiseLaw draws = Plain ? NoiseLaw{true, true, true, law.uniform} : law;
       const Real3 fresh = draws.draw(g);
       noise.store(now.id, g);
       Real3 r = fresh;
       if (!Plain && previous != nullptr) r = Real(0.5) * (previous[now.id].xyz() + fresh);
-      const Mobility m = Plain ? mobility.all : mobility.of(p.type, now.id);
+      const Mobility m = Plain ? mobility.all : mobility.of(p.type(), now.id);
       const Real root = Plain ? temperature.root_from : temperature.root(now.step);
       const Real3 force = Plain ? at(p, now, i) : mobile.along(at(p, now, i));
       const Real3 d = m.drift * force + m.spread * root * r;
@@ -136,15 +136,10 @@ struct Move {
       return;
     }
     const Real3 u = metric.fixed(d);
-    const Image crossed{add(p.x, u.x), add(p.y, u.y), add(p.z, u.z)};
-    particles.position[i] = p;
+    const Position q = moved(p, {u.x, u.y, u.z, 0});
+    const Image crossed{crossing(p.x, q.x, u.x), crossing(p.y, q.y, u.y), crossing(p.z, q.z, u.z)};
+    particles.position[i] = p = q;
     if ((crossed.x | crossed.y | crossed.z) != 0) particles.image[i] += crossed;
-  }
-  /// Adds to a fixed-point coordinate and returns the change of the image counter: the carry.
-  PERRIN_HD static std::int32_t add(std::uint32_t& coordinate, Real step) {
-    const std::int64_t sum = std::int64_t(coordinate) + round_to_int(step);
-    coordinate = std::uint32_t(sum);
-    return std::int32_t(sum >> 32);
   }
 };
 
@@ -157,7 +152,7 @@ struct SecondHalfOfWork {
   const Real3* displacement;  // by id
   double* heat;
   PERRIN_HD void operator()(std::int64_t i) const {
-    if (mobile.moves(particles.position[i].type))
+    if (mobile.moves(particles.position[i].type()))
       heat[i] -= 0.5 * double(dot(particles.force[i].xyz(), displacement[particles.id[i]]));
   }
 };
@@ -250,6 +245,9 @@ class Brownian : public Integrator {
   }
 
   double timestep() const override { return dt_; }
+  double typical_displacement(const Simulation&) const override {
+    return double(mobility_.view().all.spread) * double(bath_.temperature().root_from);
+  }
   /// Never; but a good moment to look at the stream.
   bool finished(Simulation& simulation) override {
     stream_->check(simulation.step() - std::uint64_t(bath_.start()));

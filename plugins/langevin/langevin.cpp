@@ -55,7 +55,7 @@ struct Baoab {
   Real half_dt, limit;
 
   PERRIN_HD void operator()(std::int64_t i) const {
-    const std::uint32_t type = particles.position[i].type, id = particles.id[i];
+    const std::uint32_t type = particles.position[i].type(), id = particles.id[i];
     if (!mobile.moves(type)) return;
     const Real4 v = particles.velocity[i];
     const Real3 before = v.xyz() + half_dt * v.w * mobile.along(particles.force[i].xyz());
@@ -79,7 +79,7 @@ struct HalfKick {
   Real half_dt;
 
   PERRIN_HD void operator()(std::int64_t i) const {
-    if (!mobile.moves(particles.position[i].type)) return;
+    if (!mobile.moves(particles.position[i].type())) return;
     const Real4 v = particles.velocity[i];
     set_velocity(particles, faults, i,
                  v.xyz() + half_dt * v.w * mobile.along(particles.force[i].xyz()), v.w);
@@ -110,7 +110,7 @@ struct FirstHalf {
   Real dt, limit;
 
   PERRIN_HD void operator()(std::int64_t i) const {
-    if (!mobile.moves(particles.position[i].type)) return;
+    if (!mobile.moves(particles.position[i].type())) return;
     const Real4 v = particles.velocity[i];
     const Real3 w =
         kick_with_bath(particles, mobile, i, v, bath[particles.id[i]], Real(0.5) * dt, heat);
@@ -134,7 +134,7 @@ struct SecondHalf {
   Real half_dt;
 
   PERRIN_HD void operator()(std::int64_t i) const {
-    const std::uint32_t type = particles.position[i].type, id = particles.id[i];
+    const std::uint32_t type = particles.position[i].type(), id = particles.id[i];
     if (!mobile.moves(type)) return;
     const Real4 v = particles.velocity[i];
     auto g = noise.local(*step, id);

@@ -31,7 +31,9 @@ __device__ __forceinline__ void store_word(unsigned long long* p, unsigned long 
 /// Past the first-level cache, which does not see what other blocks write.
 __device__ __forceinline__ Position load_fresh(const Position* p) {
   const uint4 v = __ldcg(reinterpret_cast<const uint4*>(p));
-  return {v.x, v.y, v.z, v.w};
+  Position position;
+  position.x = v.x, position.y = v.y, position.z = v.z, position.tail = v.w;
+  return position;
 }
 __device__ __forceinline__ Quaternion load_fresh(const Quaternion* p) {
   const double2* q = reinterpret_cast<const double2*>(p);

@@ -156,7 +156,7 @@ class DomainKernel {
       const int to = count_ + group_.before(bits);
       if (keep && to < capacity_) {
         s_.x[to] = r.x, s_.y[to] = r.y, s_.z[to] = r.z;
-        if constexpr (!OneType) s_.type[to] = std::uint16_t(p.type);
+        if constexpr (!OneType) s_.type[to] = std::uint16_t(p.type());
       }
       count_ += __popc(bits);
     }
@@ -197,7 +197,7 @@ class DomainKernel {
       if (crowded_) {
         const Position q = v_.position[memory(t, k)];
         other = domain_.point(domain_.local(q));
-        other_type = q.type;
+        other_type = q.type();
       } else {
         other = {s_.x[t], s_.y[t], s_.z[t]};
         if constexpr (!OneType) other_type = s_.type[t];
@@ -291,7 +291,7 @@ class DomainKernel {
     for (int k = 0; k < Slots; ++k) {
       const int place = k * Lanes + group_.lane;
       x[k] = y[k] = z[k] = checkerboard_far<T>;
-      if constexpr (!OneType) row[k] = now.type * v_.types;
+      if constexpr (!OneType) row[k] = now.type() * v_.types;
       if (place < listed && !scanned) {
         const int t = s_.list[place];
         x[k] = s_.x[t], y[k] = s_.y[t], z[k] = s_.z[t];
@@ -309,7 +309,7 @@ class DomainKernel {
 
     T before = listed_energy(r);
     if (__any_sync(Group::all, scanned)) {
-      const T all = scan(p, now.type, r, scanned);
+      const T all = scan(p, now.type(), r, scanned);
       if (scanned) before = all;
     }
     before = bounded(Group::sum(before));
@@ -324,7 +324,7 @@ class DomainKernel {
       T after = listed_energy(r_to);
       const bool far = inside && (scanned || distance2(start, r_to.x, r_to.y, r_to.z) > v_.margin2);
       if (__any_sync(Group::all, far)) {
-        const T all = scan(p, now.type, r_to, far);
+        const T all = scan(p, now.type(), r_to, far);
         if (far) after = all;
       }
       after = bounded(Group::sum(after));
@@ -343,7 +343,7 @@ class DomainKernel {
       if (group_.lane == 0)
         v_.position[begin_ + p] = {std::uint32_t(at.x) + domain_.center.x,
                                    std::uint32_t(at.y) + domain_.center.y,
-                                   std::uint32_t(at.z) + domain_.center.z, now.type};
+                                   std::uint32_t(at.z) + domain_.center.z, now.type()};
     }
     __syncwarp();
   }

@@ -60,7 +60,7 @@ struct CheckerboardCpu {
       for (std::uint32_t i = v.start[c]; i < v.start[c + 1]; ++i) {
         const Vec3<T> q = domain.point(domain.local(v.position[i]));
         const T e =
-            P::energy(distance2(r, q.x, q.y, q.z), v.table[type * v.types + v.position[i].type]);
+            P::energy(distance2(r, q.x, q.y, q.z), v.table[type * v.types + v.position[i].type()]);
         if (i != self) sum += e;
       }
     }
@@ -81,7 +81,7 @@ struct CheckerboardCpu {
       for (std::uint32_t i = begin; i < end; ++i) {
         const Vec3<T> r = domain.point(domain.local(v.position[i]));
         const int n = staged.n;
-        staged.append(r, v.position[i].type);
+        staged.append(r, v.position[i].type());
         staged.n = n + (k == 0 || domain.beyond2(r) < v.range2 ? 1 : 0);
       }
     }
@@ -126,7 +126,7 @@ struct CheckerboardCpu {
     std::uint64_t accepted = 0;
     for (int p = 0; p < own; ++p) {
       Position& position = v.position[begin + std::uint32_t(p)];
-      const std::uint32_t id = v.id[begin + std::uint32_t(p)], type = position.type;
+      const std::uint32_t id = v.id[begin + std::uint32_t(p)], type = position.type();
       Vec3<std::int32_t> at = domain.local(position);
       Vec3<T> r = domain.point(at);
       const Vec3<T> first_r = r;

@@ -68,7 +68,7 @@ struct CheckerboardTotalsOf {
                      y = scale.y * double(std::int32_t(p.y - q.y)),
                      z = scale.z * double(std::int32_t(p.z - q.z));
         const double r2 = x * x + y * y + z * z;
-        const PairRow<double>& row = table[p.type * types + q.type];
+        const PairRow<double>& row = table[p.type() * types + q.type()];
         if (std::int64_t(j) == i) continue;
         if (r2 < row.core2) {
           sum.energy += row.core_energy, sum.cores += 1;
@@ -118,7 +118,7 @@ struct ScatterAtoms {
     const Position p = position[i];
     system.site[id[i]] = p;
     Position& centre = system.centre[id[i]];
-    centre = {p.x, p.y, p.z, centre.type};
+    centre = {p.x, p.y, p.z, centre.type()};
   }
 };
 

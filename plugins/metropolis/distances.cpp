@@ -21,8 +21,8 @@ struct DistanceBins {
   PERRIN_HD void add(const Position& p, const Position& q, const Count& count) const {
     const float r2 = distance2<float>(p.x, p.y, p.z, q.x, q.y, q.z, scale);
     if (r2 >= range2) return;
-    const std::uint32_t low = p.type < q.type ? p.type : q.type;
-    const std::uint32_t high = p.type < q.type ? q.type : p.type;
+    const std::uint32_t low = p.type() < q.type() ? p.type() : q.type();
+    const std::uint32_t high = p.type() < q.type() ? q.type() : p.type();
     const std::uint32_t pair = low * types - low * (low + 1) / 2 + high;
     const std::uint32_t bin = std::uint32_t(std::sqrt(r2) * per_width);
     count(pair * bins + (bin < bins ? bin : bins - 1));

@@ -257,6 +257,10 @@ std::optional<Prepared> prepare(const MetropolisSettings& s, Setup& setup) {
     make_molecules(s, p.model, check);
     if (check.mistakes == 0) make_pairs(s, p.model, check);
   }
+  for (const std::size_t n : {p.model.types.size(), p.model.templates.size()})
+    if (n > Position::type_count)
+      check.error("molecules", fmt::format("at most {} types of sites and of molecules, got {}",
+                                           Position::type_count, n));
   const auto missing = [&](const char* key, const char* in_file) {
     check.error(key, s.files ? fmt::format("is missing, and {} in {}", in_file, s.files->model)
                              : std::string("is missing"));

@@ -113,7 +113,7 @@ PERRIN_HD Draw draw_trial(const MoveLaw& law, std::int64_t cycle, std::uint32_t 
 }
 
 PERRIN_HD Position moved(const Position& c, const Draw& d) {
-  return {c.x + d.dx, c.y + d.dy, c.z + d.dz, c.type};
+  return {c.x + d.dx, c.y + d.dy, c.z + d.dz, c.type()};
 }
 PERRIN_HD Quaternion turned(const Quaternion& q, const Draw& d) {
   return normalized(multiply(d.turn, q));

@@ -50,7 +50,7 @@ struct GroupChange {
     for (std::uint32_t k = 0; k < group_size; ++k) mine[k] = 0;
     for (std::int64_t k = 0; k < end - begin; ++k) {
       const Position& old = view.site[base + begin + k];
-      c.rows = rows + old.type * view.types;
+      c.rows = rows + old.type() * view.types;
       double sum = 0;
       // Positions from `begin` on stand for sites after the group.
       if (from < begin) sum += c.over(from, to < begin ? to : begin, old, fresh[k]);
@@ -79,7 +79,7 @@ struct WithinGroup {
       if (a != std::uint32_t(b))
         for (std::uint32_t k = first[b]; k < first[b + 1]; ++k)
           for (std::uint32_t j = first[a]; j < first[a + 1]; ++j) {
-            const PairRow<T>& row = rows[old[k].type * view.types + old[j].type];
+            const PairRow<T>& row = rows[old[k].type() * view.types + old[j].type()];
             const auto energy = [&](const Position& p, const Position& q) {
               return E::energy(distance2<T>(p.x, p.y, p.z, q.x, q.y, q.z, s), row);
             };
@@ -175,8 +175,8 @@ class Pipelined final : public MoveEngine {
     owner_.resize(fresh_.size());
     for (std::uint32_t b = 0; b < moves; ++b) {
       const Position centre = v.centre[m + b];
-      const std::uint32_t local = v.template_first[centre.type];
-      const std::uint32_t n = v.template_first[centre.type + 1] - local;
+      const std::uint32_t local = v.template_first[centre.type()];
+      const std::uint32_t n = v.template_first[centre.type() + 1] - local;
       const Draw draw = draw_trial(law, cycle, m + b, 0, n > 1);
       trial[b] = {moved(centre, draw), turned(v.orientation[m + b], draw), draw.factor * v.kT[0]};
       first[b] = std::uint32_t(v.first_site[m + b] - begin);

@@ -52,6 +52,13 @@ struct Pipeline {
   double* change;                // [place]: of the energy
 };
 
+/// What is in the place of a site that is not there: no site has this tail (remainders are 0).
+__device__ __forceinline__ Position no_site() {
+  Position none;
+  none.tail = ~0u;
+  return none;
+}
+
 /// The sites of a lane's own molecule, before and after the trial move: in registers where every
 /// molecule has S sites of one type, in shared memory where S is 0.
 template <class T, class E, int S>
@@ -99,7 +106,7 @@ struct OwnSites<T, E, 0> {
     T sum = 0;
     for (int k = 0; k < n; ++k) {
       const Position a = fresh[k], b = old[k];
-      const PairRow<T>& row = rows[a.type * types + q.type];
+      const PairRow<T>& row = rows[a.type() * types + q.type()];
       sum += E::energy(distance2<T>(a.x, a.y, a.z, q.x, q.y, q.z, s), row);
       sum -= E::energy(distance2<T>(b.x, b.y, b.z, q.x, q.y, q.z, s), row);
     }
@@ -239,12 +246,12 @@ __global__ void __launch_bounds__(512, 2) pipelined_kernel(const __grid_constant
       Quaternion new_orientation = load_fresh(p.view.orientation + entry);
       if (my_sites > 1) new_orientation = turned(new_orientation, draw);
       shared.trial[lane] = {new_centre, new_orientation};
-      const std::uint32_t first = p.view.template_first[centre.type];
+      const std::uint32_t first = p.view.template_first[centre.type()];
       for (std::uint32_t k = 0; k < my_sites; ++k) {
         const std::uint32_t at = lane * width + k;
         const Position old = load_fresh(sites + p.view.first_site[my_molecule] + k);
         const Position fresh = place_site(new_centre, new_orientation, p.view.local[first + k],
-                                          old.type, p.law.per_unit);
+                                          old.type(), p.law.per_unit);
         own_old[at] = proposal[at] = old;
         own_new[at] = proposal[32 * width + at] = fresh;
       }
@@ -326,9 +333,9 @@ __global__ void __launch_bounds__(512, 2) pipelined_kernel(const __grid_constant
     return g < known;
   };
   const std::uint32_t entries = share * width;
-  // Site `e` of the warp's share of group g; type ~0: none.
+  // Site `e` of the warp's share of group g, or no_site().
   const auto fetch = [&](std::int64_t g, std::uint32_t e) {
-    Position q{0, 0, 0, ~0u};
+    Position q = no_site();
     const std::uint32_t a = share_begin + e / width, k = e % width;
     if (e < entries && a < members.count(g)) {
       const std::uint32_t m = members.molecule(g, a);
@@ -339,7 +346,7 @@ __global__ void __launch_bounds__(512, 2) pipelined_kernel(const __grid_constant
     }
     return q;
   };
-  Position next{0, 0, 0, ~0u};
+  Position next = no_site();
   bool have_next = false;
   for (; other < last; ++other) {
     if (!have_next) {
@@ -359,7 +366,7 @@ __global__ void __launch_bounds__(512, 2) pipelined_kernel(const __grid_constant
       const std::uint32_t n = entries - from < 32 ? entries - from : 32;
       for (std::uint32_t k = 0; k < n; ++k) {
         const Position q = stage_old[k];
-        if (q.type != ~0u) sum += own.change(q, p.scale);
+        if (q.tail != no_site().tail) sum += own.change(q, p.scale);
       }
       __syncwarp();
     }

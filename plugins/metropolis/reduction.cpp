@@ -32,7 +32,7 @@ struct ProposeMove {
     now.molecule = random_order ? chosen(choice, cycle, index, view.molecules) : index;
     const std::int64_t entry = std::int64_t(replica) * view.molecules + now.molecule;
     const Position centre = view.centre[entry];
-    const std::uint32_t local = view.template_first[centre.type];
+    const std::uint32_t local = view.template_first[centre.type()];
     now.first = view.first_site[now.molecule];
     now.sites = view.first_site[now.molecule + 1] - now.first;
     const Draw draw = draw_trial(law, cycle, index, replica, now.sites > 1);
@@ -64,7 +64,7 @@ struct EnergyChange {
     T sum = 0;
     for (std::uint32_t k = 0; k < n; ++k) {
       const Position fresh = trial[k], old = site[first + k];
-      const PairRow<T>& row = rows[old.type * view.types + q.type];
+      const PairRow<T>& row = rows[old.type() * view.types + q.type()];
       sum += AnyPair::energy(distance2<T>(fresh.x, fresh.y, fresh.z, q.x, q.y, q.z, scale), row) -
              AnyPair::energy(distance2<T>(old.x, old.y, old.z, q.x, q.y, q.z, scale), row);
     }

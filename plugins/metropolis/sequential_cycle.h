@@ -38,8 +38,8 @@ struct SequentialCycle {
       const std::uint32_t m = random_order ? chosen(choice, cycle, index, v.molecules) : index;
       const std::size_t entry = std::size_t(host.replica) * v.molecules + m;
       const Position centre = v.centre[entry];
-      const std::uint32_t first = v.template_first[centre.type];
-      const std::uint32_t n = v.template_first[centre.type + 1] - first;
+      const std::uint32_t first = v.template_first[centre.type()];
+      const std::uint32_t n = v.template_first[centre.type() + 1] - first;
       const Draw draw = draw_trial(law, cycle, index, host.replica, n > 1);
       const Position new_centre = moved(centre, draw);
       const Quaternion turn = turned(v.orientation[entry], draw);
@@ -49,7 +49,7 @@ struct SequentialCycle {
         host.trial[k] =
             place_site(new_centre, turn, v.local[first + k], v.local_type[first + k], law.per_unit);
         const Position& old = v.site[base + begin + k];
-        change.rows = rows + old.type * v.types;
+        change.rows = rows + old.type() * v.types;
         dE += change.over(0, begin, old, host.trial[k]);
         dE += change.over(end, v.sites, old, host.trial[k]);
       }

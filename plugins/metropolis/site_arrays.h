@@ -17,7 +17,7 @@ struct SiteArrays {
     for (std::size_t i = 0; i < n; ++i) set(i, site[i]);
   }
   void set(std::size_t i, const Position& p) {
-    x[i] = p.x, y[i] = p.y, z[i] = p.z, type[i] = p.type;
+    x[i] = p.x, y[i] = p.y, z[i] = p.z, type[i] = p.type();
   }
 };
 

@@ -17,8 +17,8 @@ struct RebuildSites {
     const Position centre = view.centre[i];
     const Quaternion q = view.orientation[i];
     Position* site = view.site + replica * view.sites + view.first_site[m];
-    const std::uint32_t first = view.template_first[centre.type];
-    const std::uint32_t n = view.template_first[centre.type + 1] - first;
+    const std::uint32_t first = view.template_first[centre.type()];
+    const std::uint32_t n = view.template_first[centre.type() + 1] - first;
     for (std::uint32_t k = 0; k < n; ++k)
       site[k] = place_site(centre, q, view.local[first + k], view.local_type[first + k], per_unit);
   }

@@ -37,7 +37,7 @@ struct MoleculeTotals {
       for (std::uint32_t b = view.first_site[j]; b < view.first_site[j + 1]; ++b) {
         const Position& p = site[a];
         const Position& q = site[b];
-        const PairRow<T> row = rows[p.type * view.types + q.type];
+        const PairRow<T> row = rows[p.type() * view.types + q.type()];
         const Vec3<T> d = separation<T>(p.x, p.y, p.z, q.x, q.y, q.z, scale);
         const T r2 = d.x * d.x + d.y * d.y + d.z * d.z;
         if (r2 < row.core2) {

@@ -462,6 +462,33 @@ TEST_P(DpdTest, HalfLambdaIsVelocityVerlet) {
   EXPECT_EQ(x, y);
 }
 
+/// Particles that meet nobody, in a box of which a step is a share of 10^-9 and less: every step is
+/// right to 2^-41 of the edge.
+TEST_P(DpdTest, LongBoxesTakeNothingFromDisplacements) {
+  constexpr double edge = 1e6;
+  constexpr int n = 30, steps = 50;
+  Configuration c = cube(edge);
+  for (int k = 0; k < n; ++k) {
+    c.position.push_back({(k - n / 2) * 1000.0, 1.0 * k, -3.0 * k});
+    c.velocity.push_back({0.05 * std::cos(k), -0.01 * k / n, 0.002 * (k - n / 2)});
+  }
+  c.type.assign(n, 0);
+  Split split({0.02, 0.66});
+  GrootWarren groot_warren({0.02, 0.65});
+  for (Integrator* integrator : std::initializer_list<Integrator*>{&split, &groot_warren}) {
+    Simulation s = simulation(single(), c, standard());
+    s.prepare(*integrator);
+    integrator->begin(s);
+    s.advance(*integrator, steps);
+    const Configuration end = s.particles.configuration();
+    for (std::size_t k = 0; k < n; ++k)
+      for (int axis = 0; axis < 3; ++axis)
+        EXPECT_NEAR(end.position[k][axis] - c.position[k][axis], steps * 0.02 * c.velocity[k][axis],
+                    (steps + 1) * edge * 0x1p-41 + 1e-8)
+            << "particle " << k << ", axis " << axis;
+  }
+}
+
 /// From rest, one step gives every degree of freedom the variance 2 gamma kT dt sum w² e_x² of the noise,
 /// whose mean is 2 · 4.5 · 3 · (4 pi / 30) / 3 · dt for particles placed at random (velocity Verlet: two
 /// half kicks with independent noise, half of that); the friction takes a few per cent of it. Then

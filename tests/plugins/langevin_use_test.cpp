@@ -50,6 +50,26 @@ TEST_P(LangevinUse, MemoryOrderDoesNotMatter) {
     }
 }
 
+TEST_P(LangevinUse, LongBoxesTakeNothingFromDisplacements) {
+  // The same free particles in two boxes, one with an edge of 10^8, of which a step is a share of
+  // 10^-9 and less: every step is right to 2^-41 of the edge.
+  constexpr int n = 50, steps = 20;
+  for (const char* kind : kinds) {
+    Configuration c = at_rest(n, 100), large = at_rest(n, 1e8);
+    for (std::size_t i = 0; i < n; ++i) c.velocity[i] = {0.1, -0.2, double(i) / n};
+    large.velocity = c.velocity;
+    Rig in_short(device(), c, {}, kind), in_long(device(), large, {}, kind);
+    in_short.run(steps), in_long.run(steps);
+    const Configuration a = in_short.now(), b = in_long.now();
+    for (std::size_t i = 0; i < n; ++i) {
+      const Vec3<double> expected = unwrapped(a, i), found = unwrapped(b, i);
+      for (int axis = 0; axis < 3; ++axis)
+        ASSERT_NEAR(found[axis], expected[axis], (steps + 1) * 1e8 * 0x1p-41 + 1e-5)
+            << kind << ", particle " << i << ", axis " << axis;
+    }
+  }
+}
+
 TEST(LangevinThreads, NumberOfThreadsDoesNotMatter) {
   const Configuration c = at_rest(3000, 8, 2);
   for (const char* kind : kinds)

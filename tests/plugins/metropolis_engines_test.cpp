@@ -44,7 +44,7 @@ void expect_same(const Trace& a, const Trace& b) {
   std::size_t different = 0;
   for (std::size_t i = 0; i < a.sites.size(); ++i)
     different += a.sites[i].x != b.sites[i].x || a.sites[i].y != b.sites[i].y ||
-                 a.sites[i].z != b.sites[i].z || a.sites[i].type != b.sites[i].type;
+                 a.sites[i].z != b.sites[i].z || a.sites[i].tail != b.sites[i].tail;
   EXPECT_EQ(different, 0u);
   for (std::size_t r = 0; r < a.energy.size(); ++r)
     EXPECT_NEAR(a.energy[r], b.energy[r], 1e-9 * std::max(1.0, std::abs(a.energy[r])));

@@ -246,7 +246,7 @@ TEST_P(Metropolis, HardCoresNeverOverlap) {
         const std::size_t end = first + model.templates[t].sites.size();
         for (std::size_t a = first; a < end; ++a)
           for (std::size_t b = end; b < site.size(); ++b) {
-            if (site[a].type == site[b].type) continue;
+            if (site[a].type() == site[b].type()) continue;
             const double r2 = distance2<double>(site[a].x, site[a].y, site[a].z, site[b].x,
                                                 site[b].y, site[b].z, Scale<double>::of(model.box));
             ASSERT_GE(r2, 0.7 * 0.7);

@@ -30,7 +30,7 @@ struct CheckBody {
   struct Own {
     std::uint32_t id, row;
   };
-  PERRIN_HD Own own(std::int64_t i) const { return {id[i], position[i].type * types}; }
+  PERRIN_HD Own own(std::int64_t i) const { return {id[i], position[i].type() * types}; }
   PERRIN_HD Real4 extra(std::uint32_t j) const { return {Real(id[j])}; }
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& extra, bool real,
                       Real (&term)[sums]) const {
@@ -92,7 +92,7 @@ inline Pairs compare_with_brute_force(Neighbors& neighbors, const Excluded& excl
       const double fz = along(position[i].z, position[j].z, 2);
       const Vec3<double> d = fx * edges[0] + fy * edges[1] + fz * edges[2];
       const double r = std::sqrt(dot(d, d));
-      const double range = ranges(position[i].type, position[j].type);
+      const double range = ranges(position[i].type(), position[j].type());
       if (range > 0 && r < range + neighbors.skin()) ++pairs.in_reach;
       if (range > 0 && std::abs(r - range) < 1e-5 * range) marginal = true;
       if (!(r < range)) continue;

@@ -37,9 +37,9 @@ struct Sorted {
       : box(the_box), reaches(the_reaches), position(std::move(p)) {
     const std::size_t types = std::max<std::size_t>(1, reaches.types());
     Crowding crowding{density, 1, std::vector<std::int64_t>(types)};
-    for (const Position& q : position) ++crowding.by_type[q.type];
+    for (const Position& q : position) ++crowding.by_type[q.type()];
     plan = plan_rows(box, reaches, crowding, {12});
-    const auto key = [&](const Position& q) { return plan.grids[plan.class_of[q.type]].key(q); };
+    const auto key = [&](const Position& q) { return plan.grids[plan.class_of[q.type()]].key(q); };
     std::stable_sort(position.begin(), position.end(),
                      [&](const Position& a, const Position& b) { return key(a) < key(b); });
     cell_start.assign(std::size_t(plan.cells()) + 1, 0);
@@ -87,7 +87,7 @@ struct Sorted {
     for (std::uint32_t j = 0; j < size(); ++j) {
       const Real3 d = m.vector(position[i], position[j]);
       if (j != i && (exclusion_begin.empty() || j != (i ^ 1u)) &&
-          dot(d, d) < reach2[position[i].type * plan.class_of.size() + position[j].type])
+          dot(d, d) < reach2[position[i].type() * plan.class_of.size() + position[j].type()])
         all.push_back(j);
     }
     return all;
