@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "engine/parallel.h"
 #include "engine/registry.h"
 #include "engine/simulation.h"
@@ -10,9 +12,35 @@
 namespace perrin::analysis {
 namespace {
 
-constexpr double unit = 0x1p-24;  // of the sums of one sample
+/// What one particle adds to a slab.
+struct Share {
+  double mass, momentum[3], mv2;
+};
+PERRIN_HD Share share(const ParticleView& p, std::int64_t i) {
+  const Real4 v = p.velocity[i];
+  const double m = 1 / double(v.w), x = double(v.x), y = double(v.y), z = double(v.z);
+  return {m, {m * x, m * y, m * z}, m * (x * x + y * y + z * z)};
+}
 
-PERRIN_HD void add(std::int64_t* place, double value) {
+struct FindLargest {
+  ParticleView p;
+  const std::uint32_t* mask;
+
+  PERRIN_HD Profile::Largest operator()(std::int64_t i) const {
+    if (!mask[p.position[i].type()]) return {};
+    const Share s = share(p, i);
+    Profile::Largest largest{s.mass, 0, s.mv2};
+    for (const double m : s.momentum) largest += {0, std::abs(m), 0};
+    return largest;
+  }
+};
+
+/// The unit of an integer sum: a power of two of which n times the largest is below 2^62.
+PERRIN_HD double unit_for(double largest, std::int64_t n) {
+  return largest > 0 ? std::ldexp(1.0, std::ilogb(largest) + std::ilogb(double(n)) + 2 - 62) : 1.0;
+}
+
+PERRIN_HD void add(std::int64_t* place, double value, double unit) {
   const std::int64_t whole = std::int64_t(value / unit);
 #ifdef __CUDA_ARCH__
   atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(whole));
@@ -27,6 +55,7 @@ struct Sample {
   int axis;
   double scale, shift;  // fixed-point coordinate to a fraction of the box
   std::int64_t bins;
+  const Profile::Largest* largest;
   std::int64_t* sum;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -36,23 +65,26 @@ struct Sample {
     const double place = fraction * double(bins);
     std::int64_t bin = place > 0 ? std::int64_t(place) : 0;
     if (bin >= bins) bin = bins - 1;
-    const Real4 v = p.velocity[i];
-    const double m = v.w > 0 ? 1 / double(v.w) : 0.0;
-    const double x = double(v.x), y = double(v.y), z = double(v.z);
-    add(sum + bin, 1);
-    add(sum + bins + bin, m);
-    add(sum + 2 * bins + bin, m * x);
-    add(sum + 3 * bins + bin, m * y);
-    add(sum + 4 * bins + bin, m * z);
-    add(sum + 5 * bins + bin, m * (x * x + y * y + z * z));
+    const Share one = share(p, i);
+    const double mass = unit_for(largest->mass, p.n), momentum = unit_for(largest->momentum, p.n);
+    add(sum + bin, 1, 1);
+    add(sum + bins + bin, one.mass, mass);
+    for (int k = 0; k < 3; ++k) add(sum + (2 + k) * bins + bin, one.momentum[k], momentum);
+    add(sum + 5 * bins + bin, one.mv2, unit_for(largest->mv2, p.n));
   }
 };
 
 struct Fold {
+  const Profile::Largest* largest;
+  std::int64_t particles, bins;
   std::int64_t* sample;
   double* sum;
   PERRIN_HD void operator()(std::int64_t k) const {
-    sum[k] += unit * double(sample[k]);
+    const std::int64_t quantity = k / bins;
+    const double most = quantity == 1  ? largest->mass
+                        : quantity < 5 ? largest->momentum
+                                       : largest->mv2;
+    sum[k] += (quantity == 0 ? 1.0 : unit_for(most, particles)) * double(sample[k]);
     sample[k] = 0;
   }
 };
@@ -78,7 +110,9 @@ Profile::Profile(const ProfileSettings& settings, Setup& setup)
       file_(settings.file, columns(settings, setup), setup),
       mask_(type_mask(settings.types, setup)),
       sample_(setup.device(), quantities * std::int64_t(settings.bins)),
-      sum_(setup.device(), quantities * std::int64_t(settings.bins)) {
+      sum_(setup.device(), quantities * std::int64_t(settings.bins)),
+      largest_(setup.device(), 1),
+      scratch_(setup.device(), detail::sum_chunks) {
   if (settings.rows_every % settings.stride != 0)
     setup.error("rows_every", fmt::format("must be a multiple of stride ({}), got {}",
                                           settings.stride, settings.rows_every));
@@ -92,10 +126,14 @@ void Profile::observe(Simulation& s) {
   if (step == last_sample_) return;
   last_sample_ = step;
   const double padding = s.particles.box.padding[axis_];
-  for_each(s.device(), "profile", s.particles.size(),
-           Sample{s.particles.view(), mask_.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding,
-                  settings_.bins, sample_.data()});
-  for_each(s.device(), "profile sums", sum_.size(), Fold{sample_.data(), sum_.data()});
+  const ParticleView particles = s.particles.view();
+  sum<Largest>(s.device(), "profile: units", particles.n, FindLargest{particles, mask_.data()},
+               scratch_, largest_.data());
+  for_each(s.device(), "profile", particles.n,
+           Sample{particles, mask_.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding,
+                  settings_.bins, largest_.data(), sample_.data()});
+  for_each(s.device(), "profile sums", sum_.size(),
+           Fold{largest_.data(), particles.n, settings_.bins, sample_.data(), sum_.data()});
   ++samples_;
   if (step % settings_.rows_every == 0) write_row(s);
 }

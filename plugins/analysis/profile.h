@@ -45,6 +45,16 @@ class Profile final : public Observer {
 
   /// particles, mass, momentum (3), m v² of a slab
   static constexpr int quantities = 6;
+  /// The largest of one particle's, from which the units of a sample's integer sums follow.
+  struct Largest {
+    double mass = 0, momentum = 0, mv2 = 0;
+    PERRIN_HD Largest& operator+=(const Largest& b) {
+      mass = b.mass > mass ? b.mass : mass;
+      momentum = b.momentum > momentum ? b.momentum : momentum;
+      mv2 = b.mv2 > mv2 ? b.mv2 : mv2;
+      return *this;
+    }
+  };
 
  private:
   void write_row(Simulation& simulation);
@@ -53,8 +63,9 @@ class Profile final : public Observer {
   double k_boltzmann_;
   ObservableFile file_;
   Buffer<std::uint32_t> mask_;
-  Buffer<std::int64_t> sample_;  // [quantity · bins + bin], in units of 2^-24
+  Buffer<std::int64_t> sample_;  // [quantity · bins + bin], each quantity in a unit of its own
   Buffer<double> sum_;           // of the samples since the last row
+  Buffer<Largest> largest_, scratch_;
   std::int64_t samples_ = 0, last_sample_ = -1;
 };
 

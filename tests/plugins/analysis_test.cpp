@@ -48,6 +48,9 @@ class AnalysisTest : public DeviceTest {
         [&] { return io::File::read((folder_ / file).string()).root().open(path).read<double>(); });
   }
 
+  /// In units of mass and velocity: those of kilograms and atoms, or of stars.
+  void check_profile(double mass_unit, double velocity_unit);
+
   std::filesystem::path folder_;
 };
 
@@ -68,12 +71,15 @@ Configuration cube(double length, std::size_t n, unsigned seed) {
   return c;
 }
 
-TEST_P(AnalysisTest, ProfileIsThatOfTheConfiguration) {
-  const Configuration c = cube(6, 3000, 1);
+void AnalysisTest::check_profile(double mass_unit, double velocity_unit) {
+  Configuration c = cube(6, 3000, 1);
+  for (double& m : c.mass) m *= mass_unit;
+  for (auto& v : c.velocity) v *= velocity_unit;
   auto profile = observer(c, R"({"type": "profile", "axis": "y", "bins": 4, "stride": 1,
       "rows_every": 2, "file": "p.h5", "types": ["A"]})");
   Simulation s(device(), c, {});
-  VelocityVerlet integrator({1e-9});  // nobody moves: the two samples of a row are the same
+  // Nobody moves: the two samples of a row are the same.
+  VelocityVerlet integrator({1e-15 / velocity_unit});
   profile->begin(s, false);
   integrator.begin(s);
   for (int step = 0; step < 2; ++step) {
@@ -100,11 +106,16 @@ TEST_P(AnalysisTest, ProfileIsThatOfTheConfiguration) {
     EXPECT_NEAR(at[b], -2.25 + 1.5 * double(b), 1e-12);
     EXPECT_NEAR(density[b], count[b] / (6 * 6 * 1.5), 1e-12);
     for (std::size_t a = 0; a < 3; ++a)
-      EXPECT_NEAR(velocity[3 * b + a], momentum[b][int(a)] / mass[b], 1e-6);
+      EXPECT_NEAR(velocity[3 * b + a], momentum[b][int(a)] / mass[b], 1e-6 * velocity_unit);
     EXPECT_NEAR(temperature[b],
-                (square[b] - dot(momentum[b], momentum[b]) / mass[b]) / (3 * count[b]), 1e-5);
+                (square[b] - dot(momentum[b], momentum[b]) / mass[b]) / (3 * count[b]),
+                1e-5 * mass_unit * velocity_unit * velocity_unit);
   }
 }
+
+TEST_P(AnalysisTest, ProfileIsThatOfTheConfiguration) { check_profile(1, 1); }
+TEST_P(AnalysisTest, ProfileOfTinyMasses) { check_profile(6.6e-26, 130); }
+TEST_P(AnalysisTest, ProfileOfLargeMasses) { check_profile(1e20, 1e-6); }
 
 TEST_P(AnalysisTest, StructureFactorIsTheExplicitSum) {
   for (const bool triclinic : {false, true}) {
