@@ -239,14 +239,21 @@ void Job::make_components() {
 
 void Job::check_ranges() {
   const double largest = largest_range(configuration_.box);
+  constexpr double shortest_range = 1e-8;
   double longest = 0;
   for (std::size_t i = 0; i < forces_.size(); ++i) {
     if (!forces_[i]) continue;
     const double range = forces_[i]->range();
     longest = std::max(longest, range);
-    if (range <= largest) continue;
     const std::string path = settings_.forces[i].path;
     const bool has_cutoff = file_.value()["forces"][i].contains("cutoff");
+    // Kernels keep distances from falling below 10^-12; of this range that must be nothing.
+    if (range > 0 && range < shortest_range)
+      report(has_cutoff ? join_path(path, "cutoff") : path,
+             fmt::format("must be at least {:g} in the units of this job, got {:.6g}: choose a "
+                         "unit of length of the size of particles, such as nm",
+                         shortest_range, range));
+    if (range <= largest) continue;
     report(
         has_cutoff ? join_path(path, "cutoff") : path,
         fmt::format("must reach at most half the smallest height of the box ({:.6g}), got {:.6g}",

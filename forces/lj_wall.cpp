@@ -7,6 +7,7 @@
 #include "engine/simulation.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
+#include "forces/number_range.h"
 #include "forces/register.h"
 
 namespace perrin {
@@ -46,7 +47,7 @@ struct Kernel {
     const Real3 r = wall.to(metric, p, particles.image[i]);
     const Real side = axis == 0 ? r.x : axis == 1 ? r.y : r.z;
     const Real h = std::abs(side);
-    if (mask[p.type] && h < cutoff) {
+    if (mask[p.type()] && h < cutoff) {
       const WallForce<Real> f = evaluate(nine_three, h, steep, flat);
       const Real along = side < 0 ? -f.force : f.force;
       force = {axis == 0 ? along : Real(0), axis == 1 ? along : Real(0),
@@ -70,7 +71,9 @@ LjWall::LjWall(const LjWallSettings& s, const Device& device, std::size_t types,
                                   : 4 * s.epsilon * std::pow(s.sigma, 12);
   const double flat =
       nine_three ? s.epsilon * std::pow(s.sigma, 3) : 4 * s.epsilon * std::pow(s.sigma, 6);
-  steep_ = Real(steep), flat_ = Real(flat), cutoff_ = Real(cutoff);
+  steep_ = in_range(steep, nine_three ? "2/15 epsilon sigma^9" : "4 epsilon sigma^12");
+  flat_ = in_range(flat, nine_three ? "epsilon sigma^3" : "4 epsilon sigma^6");
+  cutoff_ = Real(cutoff);
   shift_ = Real(evaluate(nine_three, cutoff, steep, flat).energy);
 }
 

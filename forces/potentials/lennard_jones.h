@@ -5,6 +5,7 @@
 
 #include "engine/settings.h"
 #include "forces/device_math.h"
+#include "forces/number_range.h"
 #include "forces/pair_potential.h"
 
 namespace perrin {
@@ -21,7 +22,8 @@ struct LennardJones {
 
   static Coefficients coefficients(const Settings& s) {
     const double sigma6 = std::pow(s.sigma, 6);
-    return {Real(48 * s.epsilon * sigma6 * sigma6), Real(24 * s.epsilon * sigma6)};
+    return {in_range(48 * s.epsilon * sigma6 * sigma6, "48 epsilon sigma^12"),
+            in_range(24 * s.epsilon * sigma6, "24 epsilon sigma^6")};
   }
 
   template <class T>
