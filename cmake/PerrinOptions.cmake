@@ -1,5 +1,4 @@
 # perrin_options: what every user of the headers needs; perrin_strict: how our own files are compiled.
-find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(HDF5 REQUIRED COMPONENTS C)
@@ -18,12 +17,41 @@ elseif(NOT PERRIN_PRECISION STREQUAL "mixed")
   message(FATAL_ERROR "PERRIN_PRECISION must be mixed or double, got ${PERRIN_PRECISION}")
 endif()
 
+# Bits for has_instruction_set(): 1 baseline, 2 AVX2, 4 AVX-512.
+if(PERRIN_INSTRUCTION_SETS STREQUAL "native")
+  set(native 1)
+  file(READ /proc/cpuinfo processor)
+  if(processor MATCHES " avx2" AND processor MATCHES " fma ")
+    set(native 2)
+    if(processor MATCHES " avx512f" AND processor MATCHES " avx512dq" AND
+       processor MATCHES " avx512vl" AND processor MATCHES " avx512bw")
+      set(native 4)
+    endif()
+  endif()
+  target_compile_definitions(perrin_options INTERFACE PERRIN_SETS=${native})
+elseif(PERRIN_INSTRUCTION_SETS STREQUAL "baseline")
+  target_compile_definitions(perrin_options INTERFACE PERRIN_SETS=1)
+elseif(NOT PERRIN_INSTRUCTION_SETS STREQUAL "all")
+  message(FATAL_ERROR
+          "PERRIN_INSTRUCTION_SETS must be all, native or baseline, got ${PERRIN_INSTRUCTION_SETS}")
+endif()
+
 # errno and floating-point traps are never looked at; without them loops vectorise. Contraction to
 # fused multiply-add is on, as nvcc has it. The tuning chooses no instruction set (engine/parallel.h does,
 # at run time); it lets GCC use gathers where there are any.
-set(PERRIN_HOST_FLAGS -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast -mtune=skylake-avx512)
+# -fopenmp-simd: the pragmas of vector loops; threads are the engine's own (engine/threads.h).
+set(PERRIN_HOST_FLAGS -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast -mtune=skylake-avx512)
 target_compile_options(perrin_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${PERRIN_HOST_FLAGS}>")
-target_link_options(perrin_options INTERFACE -fopenmp)
+if(PERRIN_SANITIZE)
+  if(PERRIN_CUDA)
+    message(FATAL_ERROR "PERRIN_SANITIZE is for builds with -DPERRIN_DEVICE=cpu")
+  endif()
+  # Whatever is found ends the program. Vector loops may read beyond the end of arrays, as far as
+  # Device::allocate() makes them longer.
+  set(sanitize -fsanitize=${PERRIN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(perrin_options INTERFACE ${sanitize})
+  target_link_options(perrin_options INTERFACE ${sanitize})
+endif()
 if(PERRIN_CUDA)
   # fmt 9 takes half of its constexpr away where it sees nvcc, and then does not compile as C++20.
   target_compile_definitions(perrin_options INTERFACE

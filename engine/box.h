@@ -37,8 +37,9 @@ struct Metric {
     const Real3 d = vector(a, b);
     return dot(d, d);
 #else
-    const FourInts d = std::bit_cast<FourInts>(a) - std::bit_cast<FourInts>(b);
-    const auto r = __builtin_convertvector(d, FourReals);
+    // Unsigned, for the difference wraps around.
+    const auto d = std::bit_cast<FourWords>(a) - std::bit_cast<FourWords>(b);
+    const auto r = __builtin_convertvector(reinterpret_cast<FourInts>(d), FourReals);
     FourReals v = FourReals{xx, yy, zz, 0} * r;
     if (skewed)
       v += FourReals{xy, yz, 0, 0} * FourReals{r[1], r[2], 0, 0} + FourReals{xz, 0, 0, 0} * r[2];

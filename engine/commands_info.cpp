@@ -1,7 +1,6 @@
 // schema, help, plugins, info.
 #include <fmt/format.h>
 #include <hdf5.h>
-#include <omp.h>
 
 #include "engine/commands.h"
 #include "engine/plugin_api.h"

@@ -1,7 +1,6 @@
 #include "engine/device.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 #include <sys/mman.h>
 
 #include <cstdlib>
@@ -10,26 +9,43 @@
 
 #include "engine/move_check.h"
 #include "engine/parallel.h"
+#include "engine/threads.h"
 
 namespace perrin {
 
+namespace {
+
+bool processor_has(InstructionSet set) {
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (set != InstructionSet::avx512) return set == InstructionSet::baseline || avx2;
+  return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+}
+
+InstructionSet best_instruction_set() {
+  const char* limit = std::getenv("PERRIN_ISA");
+  const std::string at_most = limit ? limit : "";
+  using enum InstructionSet;
+  for (const InstructionSet set : {avx512, avx2, baseline}) {
+    if (at_most == "baseline" && set != baseline) continue;
+    if (at_most == "avx2" && set == avx512) continue;
+    if (has_instruction_set(set) && processor_has(set)) return set;
+  }
+  throw UserError("this Perrin was built for other processors (PERRIN_INSTRUCTION_SETS in CMake)" +
+                  (limit ? ", or PERRIN_ISA=" + at_most + " leaves none of them" : std::string()));
+}
+
+}  // namespace
+
 InstructionSet instruction_set() {
-  static const InstructionSet best = [] {
-    const char* limit = std::getenv("PERRIN_ISA");
-    const std::string at_most = limit ? limit : "";
-    if (at_most == "baseline" || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-      return InstructionSet::baseline;
-    if (at_most == "avx2" || !__builtin_cpu_supports("avx512f") ||
-        !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl") ||
-        !__builtin_cpu_supports("avx512bw"))
-      return InstructionSet::avx2;
-    return InstructionSet::avx512;
-  }();
+  static const InstructionSet best = best_instruction_set();
   return best;
 }
 
 struct Device::Shared {
+  explicit Shared(int count) : threads(count) {}
   bool skipping = false;
+  Threads threads;
 };
 
 #ifdef PERRIN_CUDA
@@ -139,7 +155,8 @@ Device Device::cuda(int index) {
     throw UserError(fmt::format("there is no device cuda:{}; {} found", index,
                                 count == 1 ? "one (cuda:0)" : fmt::format("{}", count)));
   Device device;
-  device.shared_ = std::make_shared<Shared>();
+  device.threads_ = default_threads();
+  device.shared_ = std::make_shared<Shared>(device.threads_);
   device.cuda_ = std::make_shared<Cuda>(index);
   return device;
 }
@@ -155,9 +172,12 @@ Device Device::cuda(int) {
 #endif
 
 Device Device::cpu(int threads) {
+  if (threads > Threads::most)
+    throw UserError(
+        fmt::format("{} threads were asked for; at most {} can be used", threads, Threads::most));
   Device device;
-  device.shared_ = std::make_shared<Shared>();
-  device.threads_ = threads > 0 ? threads : omp_get_max_threads();
+  device.threads_ = threads > 0 ? threads : default_threads();
+  device.shared_ = std::make_shared<Shared>(device.threads_);
   return device;
 }
 
@@ -169,6 +189,10 @@ Device Device::parse(const std::string& name, int threads) {
       name.find_first_not_of("0123456789", 5) == std::string::npos)
     return cuda(std::stoi(name.substr(5)));
   throw UserError(fmt::format("unknown device \"{}\": expected auto, cpu, cuda or cuda:N", name));
+}
+
+Threads* Device::host_threads() const {
+  return shared_ && threads_ > 1 ? &shared_->threads : nullptr;
 }
 
 std::string Device::name() const {

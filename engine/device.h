@@ -1,4 +1,4 @@
-// Where the work runs: CPU threads (OpenMP) or one CUDA device with its stream.
+// Where the work runs: threads of the CPU or one CUDA device with its stream.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,14 @@
 namespace perrin {
 
 struct Condition;
+class Threads;
 
 /// A cheap copyable handle. All work given to one Device runs in order.
 class Device {
  public:
   Device() = default;  // the CPU, one thread
-  /// CPU with the given number of threads; 0: OMP_NUM_THREADS or every core.
+  /// CPU with the given number of threads; 0: OMP_NUM_THREADS or every core. Throws UserError above
+  /// Threads::most.
   static Device cpu(int threads = 0);
   /// The CUDA device with this index. Throws UserError where there is none, with the reason.
   static Device cuda(int index = 0);
@@ -30,7 +32,9 @@ class Device {
   static int cuda_count();
 
   bool is_cuda() const { return cuda_ != nullptr; }
+  /// Of the CPU: those that loops run on, on a CUDA device those for work of the host.
   int threads() const { return threads_; }
+  Threads* host_threads() const;  // nullptr: the calling thread alone
   /// "cpu" or "cuda:0": what parse() takes.
   std::string name() const;
   /// For people: "NVIDIA H200 (cuda:0)", "CPU, 2 threads".

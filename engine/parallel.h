@@ -6,8 +6,6 @@
 // chosen at run time. In a CUDA build this header is for files compiled as CUDA (KERNELS in CMake).
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -15,6 +13,7 @@
 #include "engine/buffer.h"
 #include "engine/device.h"
 #include "engine/real.h"
+#include "engine/threads.h"
 
 #if defined(PERRIN_CUDA) && !defined(__CUDACC__)
 #error "engine/parallel.h needs nvcc in a CUDA build: list this file under KERNELS"
@@ -23,8 +22,18 @@
 namespace perrin {
 
 enum class InstructionSet { baseline, avx2, avx512 };
-/// The best of this processor, or less where PERRIN_ISA=baseline|avx2 says so.
+/// The best of this processor, or less where PERRIN_ISA=baseline|avx2 says so, of those that this build
+/// has. Throws UserError where that leaves none.
 InstructionSet instruction_set();
+/// Those of this build, a bit for each: all, unless CMake's PERRIN_INSTRUCTION_SETS says otherwise.
+#ifdef PERRIN_SETS
+constexpr unsigned instruction_sets = PERRIN_SETS;
+#else
+constexpr unsigned instruction_sets = 7;
+#endif
+constexpr bool has_instruction_set(InstructionSet set) {
+  return (instruction_sets >> unsigned(set) & 1u) != 0;
+}
 
 #ifdef __CUDACC__
 /// Does begin_kernel() wait on devices that overlap kernels? Not if only older ones were compiled for,
@@ -65,14 +74,12 @@ __attribute__((flatten)) void run_baseline(const F f, std::int64_t begin, std::i
 }
 template <class F>
 void run_range(const F& f, std::int64_t begin, std::int64_t end) {
-  switch (instruction_set()) {
-    case InstructionSet::avx512:
-      return run_avx512(f, begin, end);
-    case InstructionSet::avx2:
-      return run_avx2(f, begin, end);
-    default:
-      return run_baseline(f, begin, end);
-  }
+  const InstructionSet set = instruction_set();
+  if constexpr (has_instruction_set(InstructionSet::avx512))
+    if (set == InstructionSet::avx512) return run_avx512(f, begin, end);
+  if constexpr (has_instruction_set(InstructionSet::avx2))
+    if (set == InstructionSet::avx2) return run_avx2(f, begin, end);
+  if constexpr (has_instruction_set(InstructionSet::baseline)) run_baseline(f, begin, end);
 }
 
 constexpr int sum_block = 128;   // threads of a block of sum()
@@ -171,13 +178,9 @@ void for_each(const Device& device, const char* name, std::int64_t n, const F& f
   }
 #endif
   (void)name;
-  // Waking the threads costs more than a short loop, above all where other programs hold the cores.
-#pragma omp parallel num_threads(device.threads()) if (n > 256)
-  {
-    // Contiguous shares: a thread keeps its part of the arrays in its own cache.
-    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    detail::run_range(f, n * thread / threads, n * (thread + 1) / threads);
-  }
+  // Calling the threads together costs more than a short loop.
+  for_pieces(device, n, 256,
+             [&](std::int64_t begin, std::int64_t end) { detail::run_range(f, begin, end); });
 }
 
 /// result[0] = sum of f(i), 0 ≤ i < n, added in an order that does not depend on the number of
@@ -200,13 +203,15 @@ void sum(const Device& device, const char* name, std::int64_t n, const F& f, Buf
 #endif
   (void)name;
   T* partial = scratch.data();
-#pragma omp parallel for num_threads(device.threads()) schedule(static) if (n > 4096)
-  for (int chunk = 0; chunk < detail::sum_chunks; ++chunk) {
-    T total{};
-    const std::int64_t end = detail::chunk_begin(n, chunk + 1);
-    for (std::int64_t i = detail::chunk_begin(n, chunk); i < end; ++i) total += f(i);
-    partial[chunk] = total;
-  }
+  const auto add_up = [&](std::int64_t first, std::int64_t last) {
+    for (auto chunk = int(first); chunk < last; ++chunk) {
+      T total{};
+      const std::int64_t end = detail::chunk_begin(n, chunk + 1);
+      for (std::int64_t i = detail::chunk_begin(n, chunk); i < end; ++i) total += f(i);
+      partial[chunk] = total;
+    }
+  };
+  for_pieces(device, detail::sum_chunks, n > 4096 ? 64 : detail::sum_chunks, add_up);
   T total{};
   for (int chunk = 0; chunk < detail::sum_chunks; ++chunk) total += partial[chunk];
   *result = total;

@@ -70,6 +70,7 @@ struct alignas(4 * sizeof(Real)) Real4 {
 /// members of a word are named.
 using FourReals = Real __attribute__((vector_size(4 * sizeof(Real)), may_alias));
 using FourInts = std::int32_t __attribute__((vector_size(16), may_alias));
+using FourWords = std::uint32_t __attribute__((vector_size(16), may_alias));
 
 /// a times the x, y and z of b.
 PERRIN_HD Real4 times(Real a, const Real4& b) {

@@ -177,22 +177,14 @@ void cluster_loop([[maybe_unused]] const char* name, const ClusterList& clusters
   const std::int64_t share = list.longest_span * 3 * row;
   Real* workspace = clusters.workspace(device.threads() * share + list.blocks * Body::sums * row);
   Real* results = workspace + device.threads() * share;
-  // Waking the threads costs more than a small system's step.
-  const int wanted = particles.size() > 512 ? device.threads() : 1;
-  ClusterQueue queue(list.tasks, wanted);
-#pragma omp parallel num_threads(wanted)
-  {
-    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    queue.work(thread, [&](std::int64_t t) {
-      detail::run_range(
-          detail::ClusterRows<Body>{body, list, load, workspace + thread * share, results}, t,
-          t + 1);
-    });
-#pragma omp barrier
-    detail::run_range(detail::StoreClusters<Body>{body, list, results},
-                      std::int64_t(list.clusters) * thread / threads,
-                      std::int64_t(list.clusters) * (thread + 1) / threads);
-  }
+  const detail::StoreClusters<Body> store{body, list, results};
+  const auto evaluate = [&](std::int64_t t, int thread) {
+    const detail::ClusterRows<Body> rows{body, list, load, workspace + thread * share, results};
+    detail::run_range(rows, t, t + 1);
+  };
+  for_tasks(device, list.tasks, evaluate, particles.size() > 512);
+  for_pieces(device, list.clusters, 32,
+             [&](std::int64_t begin, std::int64_t end) { detail::run_range(store, begin, end); });
 }
 
 }  // namespace perrin

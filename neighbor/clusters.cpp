@@ -15,14 +15,10 @@ namespace {
 
 constexpr int width = cluster_size;
 
-/// f(i) for 0 ≤ i < n on the CPU's threads, in contiguous shares.
 template <class F>
 void share_out(const Device& device, std::int64_t n, std::int64_t grain, const F& f) {
-#pragma omp parallel num_threads(device.threads()) if (n > grain)
-  {
-    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    detail::run_range(f, n * thread / threads, n * (thread + 1) / threads);
-  }
+  for_pieces(device, n, grain,
+             [&](std::int64_t begin, std::int64_t end) { detail::run_range(f, begin, end); });
 }
 
 PERRIN_INLINE std::uint32_t along(const Position& p, int axis) {
@@ -455,10 +451,8 @@ void ClusterList::build(Particles& particles, double reach, const std::uint32_t*
                       tasks_.data(),
                       lists_.data()};
   const auto tasks = std::int64_t(tasks_.size());
-  const int threads = clusters > 32 ? device.threads() : 1;
-  ClusterQueue queue(tasks, threads);
-#pragma omp parallel num_threads(threads)
-  queue.work(omp_get_thread_num(), [&](std::int64_t t) { detail::run_range(search, t, t + 1); });
+  const auto find = [&](std::int64_t t, int) { detail::run_range(search, t, t + 1); };
+  for_tasks(device, tasks, find, clusters > 32);
   collect_sources();
 }
 

@@ -13,7 +13,6 @@
 
 #include <emmintrin.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -46,33 +45,6 @@ struct ClusterTask {
   const std::uint32_t* clusters;  // which they are: first its own, in order
   const ClusterEntry* entries;
   const std::uint32_t* masks;
-};
-
-/// Tasks for the threads of a parallel region: each thread first takes those of its own share, the same in
-/// every step, whose data its core still holds, then what others have not begun.
-class ClusterQueue {
- public:
-  /// `threads` that will come.
-  ClusterQueue(std::int64_t tasks, int threads) : tasks_(tasks), shares_(std::size_t(threads)) {
-    for (int k = 0; k < threads; ++k) shares_[std::size_t(k)].next = begin(k);
-  }
-  template <class F>
-  void work(int thread, const F& f) {
-    const int threads = int(shares_.size());
-    for (int k = 0; k < threads; ++k) {
-      const int share = (thread + k) % threads;
-      const std::int64_t end = begin(share + 1);
-      for (std::int64_t t; (t = shares_[std::size_t(share)].next.fetch_add(1)) < end;) f(t);
-    }
-  }
-
- private:
-  struct alignas(64) Share {
-    std::atomic<std::int64_t> next;
-  };
-  std::int64_t begin(int thread) const { return tasks_ * thread / std::int64_t(shares_.size()); }
-  std::int64_t tasks_;
-  std::vector<Share> shares_;
 };
 
 struct ClusterView {

@@ -310,8 +310,8 @@ void column_loop([[maybe_unused]] const char* name, const Device& device, const 
   if (device.skipping()) return;
   const Loop loop{body, list};
   const std::int64_t chunks = (list.n + Loop::chunk - 1) / Loop::chunk;
-#pragma omp parallel for num_threads(device.threads()) schedule(dynamic, 4) if (list.n > 256)
-  for (std::int64_t k = 0; k < chunks; ++k) detail::run_range(loop, k, k + 1);
+  const auto evaluate = [&](std::int64_t k, int) { detail::run_range(loop, k, k + 1); };
+  for_tasks(device, chunks, evaluate, list.n > 256);
 }
 
 }  // namespace perrin

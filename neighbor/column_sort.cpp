@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "engine/parallel.h"
 #include "neighbor/short_sort.h"
@@ -35,48 +36,52 @@ struct SortedOrder {
 
 }  // namespace
 
-/// A counting sort by shares of the ids: start_, and the members of the bins with their words for
-/// the short sort. Ids of a bin stay in order, whatever the number of threads.
+/// A counting sort by parts of the ids: start_, and the members of the bins with their words for
+/// the short sort. Ids of a bin stay in order, whatever the number of parts. Parts of the bins, as many, are added up
+/// and placed together.
 void ColumnSort::distribute(const Particles& particles, std::int64_t bins) {
+  const Device& device = particles.device();
   const std::int64_t n = particles.size();
   const std::uint32_t *index = particles.index.data(), *bin = bin_.data();
   const std::uint32_t* coordinate = order_.data();
   std::uint32_t *member = member_.data(), *words = words_.data();
   std::int32_t* start = start_.data();
-  const int most = n > 4096 ? particles.device().threads() : 1;
-  next_.resize(std::size_t(bins) * std::size_t(most));
-  std::vector<std::int32_t> total(std::size_t(most) + 1);
-#pragma omp parallel num_threads(most)
-  {
-    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    const std::int64_t first = n * thread / threads, last = n * (thread + 1) / threads;
-    std::int32_t* next = next_.data() + thread * bins;
+  const std::int64_t parts = n > 4096 ? device.threads() : 1;
+  next_.resize(std::size_t(bins * parts));
+  std::vector<std::int32_t> total(std::size_t(parts * parts));  // [part of ids][part of bins]
+  const auto begin = [&](std::int64_t of, std::int64_t part) { return of * part / parts; };
+  for_tasks(device, parts, [&](std::int64_t part, int) {
+    std::int32_t* next = next_.data() + part * bins;
     std::fill(next, next + bins, 0);
-    for (std::int64_t id = first; id < last; ++id) ++next[bin[id]];
-#pragma omp barrier
-    const std::int64_t begin = bins * thread / threads, end = bins * (thread + 1) / threads;
-    for (int t = 0; t < threads; ++t)
-      total[std::size_t(thread) + 1] =
-          std::accumulate(next_.data() + t * bins + begin, next_.data() + t * bins + end,
-                          total[std::size_t(thread) + 1]);
-#pragma omp barrier
-    std::int32_t at = std::accumulate(total.begin(), total.begin() + thread + 1, 0);
-    for (std::int64_t b = begin; b < end; ++b) {
+    for (std::int64_t id = begin(n, part); id < begin(n, part + 1); ++id) ++next[bin[id]];
+    for (std::int64_t p = 0; p < parts; ++p)
+      total[std::size_t(part * parts + p)] =
+          std::accumulate(next + begin(bins, p), next + begin(bins, p + 1), 0);
+  });
+  std::vector<std::int32_t> first(std::size_t(parts) + 1);
+  for (std::int64_t p = 0; p < parts; ++p) {
+    first[std::size_t(p) + 1] = first[std::size_t(p)];
+    for (std::int64_t part = 0; part < parts; ++part)
+      first[std::size_t(p) + 1] += total[std::size_t(part * parts + p)];
+  }
+  for_tasks(device, parts, [&](std::int64_t p, int) {
+    std::int32_t at = first[std::size_t(p)];
+    for (std::int64_t b = begin(bins, p); b < begin(bins, p + 1); ++b) {
       start[b] = at;
-      for (int t = 0; t < threads; ++t) {
-        std::int32_t& count = next_[std::size_t(t * bins + b)];
-        const std::int32_t here = at;
-        at += count;
-        count = here;
+      for (std::int64_t part = 0; part < parts; ++part) {
+        std::int32_t& count = next_[std::size_t(part * bins + b)];
+        at += std::exchange(count, at);
       }
     }
-#pragma omp barrier
-    for (std::int64_t id = first; id < last; ++id) {
+  });
+  for_tasks(device, parts, [&](std::int64_t part, int) {
+    std::int32_t* next = next_.data() + part * bins;
+    for (std::int64_t id = begin(n, part); id < begin(n, part + 1); ++id) {
       const std::int32_t to = next[bin[id]]++;
       member[to] = index[id];
       words[to] = short_sort_word(coordinate[id], std::uint32_t(to - start[bin[id]]) & 0xffffu);
     }
-  }
+  });
   start[bins] = std::int32_t(n);
 }
 

@@ -30,7 +30,7 @@ class ColumnSort {
 
   Buffer<std::uint32_t> bin_, order_, words_, member_;
   Buffer<std::int32_t> start_;
-  std::vector<std::int32_t> next_;  // [thread][bin]: where its next particle goes
+  std::vector<std::int32_t> next_;  // [part of the ids][bin]: where its next particle goes
 };
 
 }  // namespace perrin

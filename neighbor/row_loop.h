@@ -159,9 +159,10 @@ void row_loop(const char* name, const RowView& list, const Particles& particles,
   constexpr std::int64_t share = 128;
   const std::int64_t shares = (n + share - 1) / share;
   const detail::RowsOnCpu<Body> rows{body, position, metric, list};
-#pragma omp parallel for num_threads(device.threads()) schedule(dynamic, 4) if (n > 256)
-  for (std::int64_t s = 0; s < shares; ++s)
+  const auto evaluate = [&](std::int64_t s, int) {
     detail::run_range(rows, s * share, std::min((s + 1) * share, n));
+  };
+  for_tasks(device, shares, evaluate, n > 256);
 }
 
 }  // namespace perrin

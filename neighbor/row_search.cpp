@@ -254,13 +254,11 @@ void search_rows([[maybe_unused]] const Device& device, [[maybe_unused]] const R
 #ifndef __CUDA_ARCH__
   const std::int64_t chunks = (n + SearchChunk::chunk - 1) / SearchChunk::chunk;
   const bool avx512 = instruction_set() == InstructionSet::avx512;
-#pragma omp parallel num_threads(device.threads()) if (chunks > 4)
-  {
-    Scratch scratch;
-#pragma omp for schedule(dynamic, 4)
-    for (std::int64_t c = 0; c < chunks; ++c)
-      detail::run_range(SearchChunk{search, &scratch, avx512, n}, c, c + 1);
-  }
+  std::vector<Scratch> scratch(std::size_t(device.threads()));
+  const auto find = [&](std::int64_t c, int thread) {
+    detail::run_range(SearchChunk{search, &scratch[std::size_t(thread)], avx512, n}, c, c + 1);
+  };
+  for_tasks(device, chunks, find, chunks > 4);
 #endif
 }
 

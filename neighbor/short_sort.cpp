@@ -18,9 +18,9 @@ void sort_on_cpu(const Device& device, const CpuArrays& arrays, std::int64_t cou
                                                                  : short_sort_detail::sort_baseline;
   constexpr std::int64_t share = 256;  // arrays; small, for lengths may differ along the batch
   const std::int64_t shares = (count + share - 1) / share;
-#pragma omp parallel for num_threads(device.threads()) schedule(dynamic, 4) if (shares > 1)
-  for (std::int64_t i = 0; i < shares; ++i)
+  for_tasks(device, shares, [&](std::int64_t i, int) {
     sort(arrays, i * share, std::min(count, (i + 1) * share));
+  });
 }
 
 #ifdef __CUDACC__

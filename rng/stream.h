@@ -27,6 +27,7 @@
 #include "engine/archive.h"
 #include "engine/buffer.h"
 #include "engine/error.h"
+#include "engine/threads.h"
 #include "rng/keyed.h"
 #include "rng/per_particle.h"
 
@@ -112,13 +113,14 @@ class ParticleStream {
     // Seeds are keyed like all randomness, at a step that no run reaches.
     const RunKey key(purpose, seed);
     std::vector<std::uint32_t> host(std::size_t(particles * Kept::words));
-#pragma omp parallel for if (particles > 10000)
-    for (std::int64_t id = 0; id < particles; ++id) {
-      std::uint32_t own[Kept::words];
-      Philox source = keyed<Philox>(key, ~std::uint64_t(0), std::uint32_t(id));
-      Kept::seed(own, source);
-      for (int i = 0; i < Kept::words; ++i) host[std::size_t(i * particles + id)] = own[i];
-    }
+    for_pieces(device, particles, 10000, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t id = begin; id < end; ++id) {
+        std::uint32_t own[Kept::words];
+        Philox source = keyed<Philox>(key, ~std::uint64_t(0), std::uint32_t(id));
+        Kept::seed(own, source);
+        for (int i = 0; i < Kept::words; ++i) host[std::size_t(i * particles + id)] = own[i];
+      }
+    });
     words_ = Buffer<std::uint32_t>(device, std::span<const std::uint32_t>(host));
     parameters_ = Buffer<std::uint32_t>(device, std::span<const std::uint32_t>(Kept::parameters()));
     fault_ = Buffer<std::uint32_t>(device, 1);

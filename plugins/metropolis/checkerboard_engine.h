@@ -284,8 +284,8 @@ class CheckerboardOf final : public CheckerboardEngine {
   template <class F>
   void run_cpu(const F& f) const {
     const std::int64_t n = domains();
-#pragma omp parallel for num_threads(device_.threads()) schedule(dynamic, 4) if (n > 8)
-    for (std::int64_t d = 0; d < n; ++d) detail::run_range(f, d, d + 1);
+    for_tasks(
+        device_, n, [&](std::int64_t d, int) { detail::run_range(f, d, d + 1); }, n > 8);
   }
 
 #ifdef __CUDACC__

@@ -1,7 +1,5 @@
 #include "plugins/metropolis/distances.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "engine/parallel.h"
@@ -170,15 +168,15 @@ std::vector<std::int64_t> count(const Device& device, const D& d) {
     return histogram;
   }
 #endif
-#pragma omp parallel num_threads(device.threads())
-  {
-    std::vector<std::int64_t> own(histogram.size());
-    const CountHere here{own.data()};
-#pragma omp for schedule(dynamic, 16)
-    for (std::int64_t i = 0; i < d.items(); ++i) d.of(i, 0, 1, here);
-#pragma omp critical
-    for (std::size_t k = 0; k < own.size(); ++k) histogram[k] += own[k];
-  }
+  std::vector<std::vector<std::int64_t>> own(std::size_t(device.threads()), histogram);
+  constexpr std::int64_t portion = 16;
+  for_tasks(device, (d.items() + portion - 1) / portion, [&](std::int64_t p, int thread) {
+    const CountHere here{own[std::size_t(thread)].data()};
+    const std::int64_t end = std::min<std::int64_t>((p + 1) * portion, d.items());
+    for (std::int64_t i = p * portion; i < end; ++i) d.of(i, 0, 1, here);
+  });
+  for (const auto& counts : own)
+    for (std::size_t k = 0; k < counts.size(); ++k) histogram[k] += counts[k];
   return histogram;
 }
 

@@ -1,7 +1,5 @@
 // The pipelined engine: groups of 32 moves. On the GPU many groups are in work at once
 // (pipelined.cuh); on the CPU all threads work at one group, or each at a replica of its own.
-#include <omp.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -140,14 +138,12 @@ class Pipelined final : public MoveEngine {
     const auto rows = rows_of<T>();
     const SystemView view = system_.view();
     const MoveLaw law(options_.seed, sizes_, system_.box());
-    const int threads = system_.device().threads();
     // Choosing at random scatters a group's sites over the arrays: then move by move.
     if (view.replicas > 1 || options_.random_order) {
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-      for (std::uint32_t r = 0; r < view.replicas; ++r) {
+      for_tasks(system_.device(), view.replicas, [&](std::int64_t r, int) {
         std::vector<Position> trial(width_);
         for (std::int64_t cycle = first; cycle < first + n; ++cycle) {
-          const SequentialCycle<T, E> body{{view, &arrays_, r, trial.data()},
+          const SequentialCycle<T, E> body{{view, &arrays_, std::uint32_t(r), trial.data()},
                                            law,
                                            choice_,
                                            options_.random_order,
@@ -155,7 +151,7 @@ class Pipelined final : public MoveEngine {
                                            cycle};
           detail::run_range(body, 0, 1);
         }
-      }
+      });
       return;
     }
     for (std::int64_t cycle = first; cycle < first + n; ++cycle)
@@ -198,15 +194,11 @@ class Pipelined final : public MoveEngine {
     double with_old[group_size * group_size], with_new[group_size * group_size];
     const WithinGroup<T, E> within{v,     rows.data(), v.site + begin, fresh_.data(),
                                    first, moves,       with_old,       with_new};
-    // Waking the threads costs more than a small group, above all where other programs hold the
-    // cores.
-#pragma omp parallel num_threads(system_.device().threads()) if (others * (end - begin) > 1 << 19)
-    {
-#pragma omp for schedule(dynamic) nowait
-      for (std::int64_t p = 0; p < portions; ++p) detail::run_range(outside, p, p + 1);
-#pragma omp for schedule(dynamic, 8)
-      for (std::uint32_t b = 0; b < moves; ++b) detail::run_range(within, b, b + 1);
-    }
+    const auto evaluate = [&](std::int64_t k, int) {
+      k < portions ? detail::run_range(outside, k, k + 1)
+                   : detail::run_range(within, k - portions, k - portions + 1);
+    };
+    for_tasks(system_.device(), portions + moves, evaluate, others * (end - begin) > 1 << 19);
 
     std::uint32_t accepted = 0;
     for (std::uint32_t b = 0; b < moves; ++b) {

@@ -121,7 +121,7 @@ class KeyedTransport : public Transport {
     }
 #endif
     KeyedBody<Generator, Weighted, Observe> body{task, key_};
-    return run_on_host(device, task.bins, n, persistent_, body);
+    return run_on_host(device, task.bins, n, body);
   }
 
  private:

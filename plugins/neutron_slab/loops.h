@@ -2,10 +2,7 @@
 // threads that go on with another (persistent). All histories run to their ends in either.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -58,26 +55,18 @@ PERRIN_HD void run_history(const Task& task, Generator& g, Recorder& recorder, S
 /// body(i, sums) for 0 ≤ i < n, spread over the threads; Body is a struct template member
 /// `operator()(std::int64_t) const` after `sums` was set.
 template <class Body>
-Batch run_on_host(const Device& device, const Bins& bins, std::int64_t n, bool dynamic,
-                  const Body& body) {
+Batch run_on_host(const Device& device, const Bins& bins, std::int64_t n, const Body& body) {
   std::vector<HostSums> all(std::size_t(device.threads()));
-  std::atomic<std::int64_t> taken{0};
-#pragma omp parallel num_threads(device.threads())
-  {
-    HostSums& sums = all[std::size_t(omp_get_thread_num())];
-    sums.bins.resize(std::size_t(bins.size()));
+  for (HostSums& sums : all) sums.bins.resize(std::size_t(bins.size()));
+  // Histories differ in length, and of generators with a state there may be few.
+  const std::int64_t portion = std::clamp<std::int64_t>(n / (device.threads() * 8), 1, 256);
+  perrin::for_tasks(device, (n + portion - 1) / portion, [&](std::int64_t p, int thread) {
+    HostSums& sums = all[std::size_t(thread)];
     Body mine = body;
     mine.sums = &sums;
     mine.recorder = {sums.bins.data()};
-    if (dynamic) {
-      constexpr std::int64_t portion = 256;
-      for (std::int64_t i; (i = taken.fetch_add(portion)) < n;)
-        perrin::detail::run_range(mine, i, std::min(i + portion, n));
-    } else {
-      const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-      perrin::detail::run_range(mine, n * thread / threads, n * (thread + 1) / threads);
-    }
-  }
+    perrin::detail::run_range(mine, p * portion, std::min((p + 1) * portion, n));
+  });
   Batch batch;
   batch.bins.resize(std::size_t(bins.size()));
   for (const HostSums& sums : all) {

@@ -124,7 +124,7 @@ class StreamTransport : public Transport {
     }
 #endif
     StreamBody<Kept, Weighted, Observe> body{task, view};
-    const Batch batch = run_on_host(device, task.bins, streams_, false, body);
+    const Batch batch = run_on_host(device, task.bins, streams_, body);
     check_period();
     return batch;
   }
@@ -204,7 +204,7 @@ class TwisterTransport : public Transport {
     const Task task = workspace_.begin(first, n);
     const auto streams = std::uint32_t(generators_.size());
     TwisterBody<Weighted, Observe> body{task, generators_.data(), streams};
-    return run_on_host(workspace_.device(), task.bins, streams, false, body);
+    return run_on_host(workspace_.device(), task.bins, streams, body);
   }
   void state(perrin::Archive& archive) override {
     const std::size_t size = generators_.size();

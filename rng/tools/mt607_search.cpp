@@ -1,14 +1,17 @@
 // perrin-mt607: finds parameters of MT607 generators and checks a table of them.
 #include "rng/tools/mt607_search.h"
 
-#include <omp.h>
-
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <numeric>
 #include <sstream>
+
+#include "engine/threads.h"
 
 namespace {
 
@@ -55,16 +58,14 @@ int search(int count, int evaluations, int threads, const std::string& path) {
   const Mt607Matrix matrix;
   std::vector<Mt607Parameters> table(static_cast<std::size_t>(count));
   const auto start = std::chrono::steady_clock::now();
-  int done = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (int id = 0; id < count; ++id) {
+  std::atomic<int> done = 0;
+  for_tasks(Device::cpu(threads), count, [&](std::int64_t id, int) {
     table[std::size_t(id)] =
         id < 2 ? published[id] : search_mt607(matrix, std::uint32_t(id), evaluations);
-#pragma omp critical
-    if (++done % 64 == 0)
-      std::fprintf(stderr, "%d of %d, %.3f s for each\n", done, count,
-                   seconds_since(start) / done * threads);
-  }
+    if (const int so_far = ++done; so_far % 64 == 0)
+      std::fprintf(stderr, "%d of %d, %.3f s for each\n", so_far, count,
+                   seconds_since(start) / so_far * threads);
+  });
   write_table(path, table);
   std::printf("%d parameter sets, %.1f s on %d threads: %.4f s for each on one thread\n", count,
               seconds_since(start), threads, seconds_since(start) / count * threads);
@@ -74,18 +75,17 @@ int search(int count, int evaluations, int threads, const std::string& path) {
 int check(const std::string& path, int threads) {
   const std::vector<Mt607Parameters> table = read_table(path);
   const Mt607Matrix matrix;
-  int wrong = 0, worst = 0;
-  double sum = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : wrong, sum) \
-    reduction(max : worst)
-  for (std::size_t id = 0; id < table.size(); ++id) {
-    const bool good = matrix.primitive(table[id].a) && (table[id].a & 0xffffu) == id;
-    wrong += !good;
-    const int defect = total_defect(table[id]);
-    sum += defect;
-    worst = std::max(worst, defect);
-    if (id < 2) std::printf("id %zu: total defect %d\n", id, defect);
-  }
+  std::vector<int> good(table.size()), defect(table.size());
+  for_tasks(Device::cpu(threads), std::int64_t(table.size()), [&](std::int64_t k, int) {
+    const auto id = std::size_t(k);
+    good[id] = matrix.primitive(table[id].a) && (table[id].a & 0xffffu) == id;
+    defect[id] = total_defect(table[id]);
+  });
+  for (std::size_t id = 0; id < std::min<std::size_t>(2, table.size()); ++id)
+    std::printf("id %zu: total defect %d\n", id, defect[id]);
+  const auto wrong = int(std::count(good.begin(), good.end(), 0));
+  const int worst = table.empty() ? 0 : *std::max_element(defect.begin(), defect.end());
+  const double sum = std::accumulate(defect.begin(), defect.end(), 0.0);
   std::printf(
       "%zu parameter sets, %d wrong; total defect of equidistribution: mean %.2f, "
       "largest %d\n",
@@ -98,7 +98,7 @@ int check(const std::string& path, int threads) {
 int main(int argc, char** argv) {
   CLI::App app("Finds and checks parameters of Mersenne twisters of 607 bits");
   app.require_subcommand(1);
-  int count = 4096, evaluations = 2000, threads = omp_get_max_threads();
+  int count = 4096, evaluations = 2000, threads = default_threads();
   std::string path = "rng/mt607_table.inc";
   app.add_option("-t,--threads", threads, "Number of threads")->check(CLI::PositiveNumber);
   auto* find = app.add_subcommand("search", "Find parameters and write a table");

@@ -31,6 +31,7 @@ void print_line(nlohmann::json line);
 double copy_bandwidth(const Device& device);
 
 int lj(const Options& options);
+int busy(const Options& options);
 int neighbors(const Options& options);
 int uneven(const Options& options);
 int rng(const Options& options);

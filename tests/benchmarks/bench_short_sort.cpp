@@ -113,11 +113,15 @@ int bench_cpu(const Device& device, int length) {
   const auto ragged = ragged_offsets(length, cpu_keys);
   const auto reference = [&](const std::vector<std::int32_t>& offsets) {
     return [&](const Words& in, Words& out) {
-#pragma omp parallel for num_threads(device.threads())
-      for (std::size_t i = 0; i < offsets.size() - 1; ++i) {
-        std::copy(in.begin() + offsets[i], in.begin() + offsets[i + 1], out.begin() + offsets[i]);
-        std::sort(out.begin() + offsets[i], out.begin() + offsets[i + 1]);
-      }
+      for_pieces(device, std::int64_t(offsets.size()) - 1, 0,
+                 [&](std::int64_t i, std::int64_t end) {
+                   for (; i < end; ++i) {
+                     const std::int32_t begin = offsets[std::size_t(i)],
+                                        last = offsets[std::size_t(i) + 1];
+                     std::copy(in.begin() + begin, in.begin() + last, out.begin() + begin);
+                     std::sort(out.begin() + begin, out.begin() + last);
+                   }
+                 });
     };
   };
   time("std::sort", "equal lengths", true, equal, reference(equal));

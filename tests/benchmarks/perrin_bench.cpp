@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   };
   const Subject subjects[] = {
       {"lj", "the Lennard-Jones liquid, steps per second", bench::lj},
+      {"busy", "the same on the CPU, with busy processes beside it", bench::busy},
       {"neighbors", "the ways to find pairs, side by side, steps per second", bench::neighbors},
       {"uneven", "droplet, slab, polymer, mixtures: pairs in range per second", bench::uneven},
       {"rng", "random numbers per second", bench::rng},
