@@ -11,6 +11,7 @@
 #include "forces/register.h"
 #include "integrators/register.h"
 #include "io/convert.h"
+#include "io/formats.h"
 #include "io/register.h"
 
 namespace perrin {
@@ -61,22 +62,52 @@ void add_run_options(CLI::App& app, RunArguments& a) {
   app.add_flag("--quiet", a.quiet, "print errors only");
 }
 
-int say(ExitStatus status, const char* what, const std::string& text) {
-  // Each line of the user's mistakes begins with its place; the others name the program.
-  if (status == ExitStatus::user)
-    std::fputs((text + "\n").c_str(), stderr);
-  else
-    std::fputs(fmt::format("perrin: {}: {}\n", what, text).c_str(), stderr);
+void add_convert(CLI::App& app, ConvertOptions& options) {
+  auto* convert_files =
+      app.add_subcommand("convert", "convert trajectories and configurations between formats");
+  std::vector<std::string> formats = io::format_names();
+  formats.push_back("auto");
+  convert_files->add_option("IN", options.in, "file to be read")->required();
+  convert_files->add_option("OUT", options.out, "file to be made")->required();
+  convert_files->add_option(
+      "--frame", options.frame,
+      "one frame, from 0; negative from the end (default: all; LAMMPS data: the last)");
+  convert_files->add_option("--from", options.from, "format of IN: h5md, gsd, lammps, xyz")
+      ->check(CLI::IsMember(formats));
+  convert_files->add_option("--to", options.to, "format of OUT")->check(CLI::IsMember(formats));
+  convert_files->add_flag("--overwrite", options.overwrite, "replace OUT where it exists");
+  convert_files->callback([&options] {
+    const long long frames = convert(options);
+    fmt::print("{}: {} frame{}\n", options.out, frames, frames == 1 ? "" : "s");
+  });
+}
+
+void add_rng(CLI::App& app, RngArguments& a) {
+  auto* rng = app.add_subcommand(
+      "rng",
+      "write raw 32-bit random words (little-endian) to standard output, for test batteries");
+  rng->add_option("name", a.generator, "generator");
+  rng->add_option("--seed", a.seed, "64-bit seed");
+  rng->add_option("--scheme", a.scheme,
+                  "keyed, phillips, state or shared (default: the generator's usual one)");
+  rng->add_option("--pattern", a.pattern, "particles, particle, pairs, rows, columns or sequence");
+  rng->add_option("--count", a.count, "number of words (default: without end)")
+      ->check(CLI::PositiveNumber);
+  rng->add_flag("--list", a.list, "print the names of the generators");
+  rng->callback([&a] { rng_command(a); });
+}
+
+/// A mistake of the user begins with its place; the others name the program.
+int say(ExitStatus status, const std::string& what, const std::string& text) {
+  const std::string line =
+      status == ExitStatus::user ? text + "\n" : fmt::format("perrin: {}: {}\n", what, text);
+  std::fputs(line.c_str(), stderr);
   return static_cast<int>(status);
 }
 
 }  // namespace
 
 int run_program(int argc, char** argv) {
-  // These two have command lines of their own.
-  if (argc > 1 && std::string(argv[1]) == "rng") return rng_command(argc - 1, argv + 1);
-  if (argc > 1 && std::string(argv[1]) == "convert") return convert_command(argc - 1, argv + 1);
-
   CLI::App app("Perrin: particles in soft matter, on CPU and GPU");
   app.set_version_flag("--version", std::string(engine_version()));
   app.require_subcommand(1);
@@ -108,9 +139,16 @@ int run_program(int argc, char** argv) {
   help->callback([&] { help_command(type); });
   app.add_subcommand("plugins", "list the plug-ins that are found")->callback(plugins_command);
   app.add_subcommand("info", "print versions, build and devices")->callback(info_command);
-  app.add_subcommand("convert", "convert trajectories and configurations between formats");
-  app.add_subcommand("rng", "write random numbers, list the generators");
+  ConvertOptions conversion;
+  add_convert(app, conversion);
+  RngArguments words;
+  add_rng(app, words);
 
+  const auto stopped = [&] {
+    return app.got_subcommand("convert") ? "convert"
+           : app.got_subcommand("rng")   ? "rng"
+                                         : "the run stopped";
+  };
   try {
     app.parse(argc, argv);
     return 0;
@@ -120,9 +158,9 @@ int run_program(int argc, char** argv) {
   } catch (const UserError& e) {
     return say(ExitStatus::user, "", e.what());
   } catch (const RunError& e) {
-    return say(ExitStatus::run, "the run stopped", e.what());
+    return say(ExitStatus::run, stopped(), e.what());
   } catch (const std::bad_alloc&) {
-    return say(ExitStatus::run, "the run stopped", "out of memory");
+    return say(ExitStatus::run, stopped(), "out of memory");
   } catch (const std::exception& e) {
     return say(ExitStatus::bug, "this is a bug", e.what());
   }

@@ -2,9 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <iostream>
-
 #include "engine/error.h"
 #include "io/formats.h"
 #include "io/h5md_file.h"
@@ -44,40 +41,6 @@ long long convert(const ConvertOptions& options) {
   }
   io::move_into_place(aside, options.out, options.overwrite);
   return end - first;
-}
-
-int convert_command(int argc, char** argv) {
-  CLI::App app(
-      "Converts configurations and trajectories between H5MD, GSD, LAMMPS data and "
-      "extended XYZ",
-      "perrin convert");
-  ConvertOptions options;
-  std::vector<std::string> formats = io::format_names();
-  formats.push_back("auto");
-  app.add_option("IN", options.in, "file to be read")->required();
-  app.add_option("OUT", options.out, "file to be made")->required();
-  app.add_option("--frame", options.frame,
-                 "one frame, from 0; negative from the end (default: all; LAMMPS data: the last)");
-  app.add_option("--from", options.from, "format of IN: h5md, gsd, lammps, xyz")
-      ->check(CLI::IsMember(formats));
-  app.add_option("--to", options.to, "format of OUT")->check(CLI::IsMember(formats));
-  app.add_flag("--overwrite", options.overwrite, "replace OUT where it exists");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  try {
-    const long long frames = convert(options);
-    std::cout << options.out << ": " << frames << (frames == 1 ? " frame\n" : " frames\n");
-    return 0;
-  } catch (const UserError& error) {
-    std::cerr << error.what() << "\n";
-    return 2;
-  } catch (const RunError& error) {
-    std::cerr << "perrin convert: " << error.what() << "\n";
-    return 3;
-  }
 }
 
 }  // namespace perrin

@@ -18,8 +18,4 @@ struct ConvertOptions {
 /// RunError.
 long long convert(const ConvertOptions& options);
 
-/// The command line of the same: argv[0] is "convert". Prints what went wrong and returns the exit
-/// status.
-int convert_command(int argc, char** argv);
-
 }  // namespace perrin
