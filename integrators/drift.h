@@ -98,12 +98,15 @@ PERRIN_HD Position moved(const Position& p, const Real4& by) {
   const FourInts bytes = (tail << FourInts{24, 16, 8, 0}) >> 24;  // with their signs
   const FourInts sum = bytes + std::bit_cast<FourInts>(rest);
   const FourInts carry = (sum + 128) >> 8;
-  const FourInts after = before + (std::bit_cast<FourInts>(whole) + carry);
+  // Unsigned, for positions wrap around.
+  const FourWords by_units = std::bit_cast<FourWords>(std::bit_cast<FourInts>(whole) + carry);
+  const FourWords after = std::bit_cast<FourWords>(before) + by_units;
   // The lowest byte of a sum is what the carry leaves.
   const auto low = std::bit_cast<__m128i>(sum & 255);
   const __m128i words = _mm_packs_epi32(low, low);
   const auto tails = std::bit_cast<FourInts>(_mm_packus_epi16(words, words));
-  return std::bit_cast<Position>(__builtin_shufflevector(after, tails, 0, 1, 2, 7));
+  return std::bit_cast<Position>(
+      __builtin_shufflevector(after, std::bit_cast<FourWords>(tails), 0, 1, 2, 7));
 #endif
 }
 
@@ -118,10 +121,9 @@ PERRIN_HD std::int32_t crossing(std::uint32_t before, std::uint32_t after, Real 
 inline __attribute__((always_inline)) bool stays_inside(const Position& before,
                                                         const Position& after, const Real4& by,
                                                         const Metric& metric) {
-  using Unsigned = std::uint32_t __attribute__((vector_size(16), may_alias));
-  const auto p = std::bit_cast<Unsigned>(before), q = std::bit_cast<Unsigned>(after);
-  const auto lower = std::bit_cast<Unsigned>(metric.lower),
-             upper = std::bit_cast<Unsigned>(metric.upper);
+  const auto p = std::bit_cast<FourWords>(before), q = std::bit_cast<FourWords>(after);
+  const auto lower = std::bit_cast<FourWords>(metric.lower),
+             upper = std::bit_cast<FourWords>(metric.upper);
   const FourInts backward = __builtin_convertvector(std::bit_cast<FourReals>(by) < 0, FourInts);
   const FourInts wrapped = (backward & FourInts(q > p)) | (~backward & FourInts(q < p));
   const FourInts out = wrapped | FourInts(q < lower) | FourInts(q > upper);
