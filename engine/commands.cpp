@@ -1,10 +1,14 @@
 #include "engine/commands.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
+#include <system_error>
 
 #include "engine/md_stage.h"
 #include "engine/rng_command.h"
@@ -105,9 +109,15 @@ int say(ExitStatus status, const std::string& what, const std::string& text) {
   return static_cast<int>(status);
 }
 
-}  // namespace
+/// A file that is opened must not become standard output because that was closed.
+void hold_standard_streams() {
+  for (int descriptor = 0; descriptor < 3; ++descriptor)
+    if (::fcntl(descriptor, F_GETFD) < 0)
+      while (::open("/dev/null", O_RDWR) >= 0 && ::fcntl(descriptor, F_GETFD) < 0) {
+      }
+}
 
-int run_program(int argc, char** argv) {
+int run_command_line(int argc, char** argv) {
   CLI::App app("Perrin: particles in soft matter, on CPU and GPU");
   app.set_version_flag("--version", std::string(engine_version()));
   app.require_subcommand(1);
@@ -131,6 +141,8 @@ int run_program(int argc, char** argv) {
   validate->add_option("--set", arguments.sets, "change a value of the job: path=value")
       ->allow_extra_args(false);
   validate->add_option("--threads", arguments.threads, "threads")->check(CLI::Range(1, 4096));
+  validate->add_option("--output-dir", arguments.output_directory, "folder for output files");
+  validate->add_flag("--overwrite", arguments.overwrite, "output files that exist may be replaced");
   validate->callback([&] { validate_command(arguments); });
 
   app.add_subcommand("schema", "print the JSON Schema of job files")->callback(schema_command);
@@ -161,9 +173,23 @@ int run_program(int argc, char** argv) {
     return say(ExitStatus::run, stopped(), e.what());
   } catch (const std::bad_alloc&) {
     return say(ExitStatus::run, stopped(), "out of memory");
+  } catch (const std::system_error& e) {  // no thread to be had, a full disk behind standard output
+    return say(ExitStatus::run, stopped(), e.what());
   } catch (const std::exception& e) {
     return say(ExitStatus::bug, "this is a bug", e.what());
   }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  hold_standard_streams();
+  const int status = run_command_line(argc, argv);
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  const std::string why = errno != 0 ? std::strerror(errno) : "an earlier write failed";
+  const int said = say(ExitStatus::run, "standard output could not be written", why);
+  return status == 0 ? said : status;
 }
 
 }  // namespace perrin

@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "engine/commands.h"
+#include "engine/output_path.h"
 #include "engine/run.h"
 #include "engine/signals.h"
 #include "io/checkpoint.h"
+#include "io/folder_lock.h"
+#include "io/writer.h"
 
 namespace perrin {
 namespace {
@@ -30,7 +34,13 @@ JobOptions options_of(const RunArguments& a) {
   return options;
 }
 
-void make_folders(const Job& job) {
+void check_output_directory(const RunArguments& a) {
+  const std::string what = why_no_folder(a.output_directory, 1);
+  if (!what.empty()) throw UserError("--output-dir: " + what);
+}
+
+/// Makes the folders of all outputs, and keeps other runs out of them.
+void take_folders(const Job& job, io::FolderLocks& locks) {
   const auto make = [](const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
@@ -39,7 +49,12 @@ void make_folders(const Job& job) {
           fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
   };
   make(job.context().output_directory);
-  for (const auto& [file, component] : job.context().outputs) make(folder_of(file));
+  for (const auto& [file, component] : job.context().outputs) {
+    make(folder_of(file));
+    locks.take(folder_of(file));
+  }
+  // Another run may have made its files since the job was checked.
+  job.check_outputs();
 }
 
 void print_timings(const Simulation& simulation, std::uint64_t steps, double seconds) {
@@ -67,8 +82,9 @@ std::string job_path_text(const fs::path& path) {
   return fs::absolute(path).lexically_normal().string();
 }
 
-void run_job(Job& job, const RunArguments& a, const JobOptions& options, Archive* restored) {
-  make_folders(job);
+/// Runs the job in folders that are locked. Returns what to say of a run that was stopped.
+std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& options,
+                           Archive* restored) {
   if (!a.quiet) fmt::print("Perrin {}\n{}", engine_version(), job.summary());
   std::fflush(stdout);
 
@@ -98,11 +114,20 @@ void run_job(Job& job, const RunArguments& a, const JobOptions& options, Archive
   const bool complete = run.execute();
   if (!a.quiet && run.has_simulation())
     print_timings(run.simulation(), run.simulation().step() - first_step, run.seconds());
-  if (complete) return;
+  if (complete) return "";
   const std::string where =
       run.has_simulation() ? fmt::format(" at step {}", run.simulation().step()) : "";
-  fmt::print("stopped by {}{}; go on with: perrin resume {}\n", run.stop_reason(), where,
-             run.checkpoint().string());
+  return fmt::format("stopped by {}{}; go on with: perrin resume {}\n", run.stop_reason(), where,
+                     run.checkpoint().string());
+}
+
+void run_job(Job& job, const RunArguments& a, const JobOptions& options, io::FolderLocks& locks,
+             Archive* restored) {
+  take_folders(job, locks);
+  const std::string stopped = run_in_folders(job, a, options, restored);
+  // With the run all its files were closed: whatever that says comes before any good news.
+  io::writer().flush_and_wait();
+  std::fputs(stopped.c_str(), stdout);
   std::fflush(stdout);
 }
 
@@ -111,13 +136,19 @@ void run_job(Job& job, const RunArguments& a, const JobOptions& options, Archive
 void run_command(const RunArguments& a) {
   JsonFile file = JsonFile::read(a.file);
   for (const auto& assignment : a.sets) file.set(assignment);
+  check_output_directory(a);
   Components components;
   const JobOptions options = options_of(a);
+  io::FolderLocks locks;
+  locks.take_if_possible(options.output_directory);
   Job job(file, components.registry, components.plugins, options);
-  run_job(job, a, options, nullptr);
+  run_job(job, a, options, locks, nullptr);
 }
 
 void resume_command(const RunArguments& a) {
+  check_output_directory(a);
+  io::FolderLocks locks;
+  locks.take_if_possible(folder_of(a.file));
   Checkpoint checkpoint = read_checkpoint(a.file);
   JsonFile file = JsonFile::parse(checkpoint.job, a.file);
   for (const auto& assignment : a.sets) file.set(assignment);
@@ -127,21 +158,24 @@ void resume_command(const RunArguments& a) {
   if (options.device.empty()) {
     options.device = checkpoint.facts["device"];
     if (options.threads == 0 && options.device == "cpu")
-      options.threads = std::stoi(checkpoint.facts["threads"]);
+      options.threads = std::atoi(checkpoint.facts["threads"].c_str());
   }
   options.job_directory = checkpoint.facts["job_directory"];
   if (a.output_directory.empty())
     options.output_directory =
         (folder_of(a.file) / checkpoint.facts["output_directory"]).lexically_normal();
-  options.default_checkpoint = fs::absolute(a.file);
+  fs::path next = fs::absolute(a.file);
+  if (next.extension() == ".prev") next.replace_extension();
+  options.default_checkpoint = next;
   Archive archive = Archive::restoring(std::move(checkpoint.records));
   Job job(file, components.registry, components.plugins, options, &archive);
-  run_job(job, a, options, &archive);
+  run_job(job, a, options, locks, &archive);
 }
 
 void validate_command(const RunArguments& a) {
   JsonFile file = JsonFile::read(a.file);
   for (const auto& assignment : a.sets) file.set(assignment);
+  check_output_directory(a);
   Components components;
   JobOptions options = options_of(a);
   options.validating = true;

@@ -9,6 +9,7 @@
 #include "engine/checks.h"
 #include "engine/configuration_archive.h"
 #include "engine/md_stage.h"
+#include "engine/output_path.h"
 #include "engine/plugin_api.h"
 #include "engine/settings_parse.h"
 #include "engine/settings_schema.h"
@@ -222,6 +223,11 @@ void Job::make_components() {
   forces_ = make_all(settings_.forces);
   parts_.observers = make_all(settings_.observers);
   parts_.stages = make_all(settings_.stages);
+  if (control_->plans().empty()) {  // a stopped run writes one all the same
+    Setup setup(context_, "");
+    setup.output_file(options_.default_checkpoint, "");
+    setup.output_file(previous_checkpoint(options_.default_checkpoint), "");
+  }
   for (std::size_t i = 0; i < settings_.stages.size(); ++i) {
     const auto& part = settings_.stages[i];
     if (!part) continue;
@@ -277,6 +283,16 @@ void Job::make_simulation(bool resumed) {
   } catch (const UserError& e) {
     report("system", e.what());
   }
+}
+
+void Job::check_outputs() const {
+  Problems problems;
+  for (const auto& [file, component] : context_.outputs) {
+    const std::string what =
+        why_not_writable(file, existing_outputs(context_.resuming, context_.overwrite));
+    if (!what.empty()) problems.add(file_.problem(component, what));
+  }
+  problems.throw_if_any();
 }
 
 void Job::describe_itself() {

@@ -49,7 +49,7 @@ struct JobOptions {
   std::filesystem::path default_checkpoint = "checkpoint.h5";  // in the output directory
   bool overwrite = false, quiet = false;
   double time_limit = 0;    // seconds; 0: none
-  bool validating = false;  // on the CPU, touching no output
+  bool validating = false;  // on the CPU, making no output
 };
 
 class Job {
@@ -64,6 +64,9 @@ class Job {
   RunControl& control() { return *control_; }
   const SetupContext& context() const { return context_; }
   const JobRecord& record() const { return context_.record; }
+  /// Looks once more whether every output may be written, when others are kept from it. Throws
+  /// UserError.
+  void check_outputs() const;
   /// What is about to happen, for the console: system, device, precision, plug-ins.
   std::string summary() const { return summary_; }
 

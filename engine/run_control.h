@@ -9,6 +9,11 @@
 
 namespace perrin {
 
+/// The name that a checkpoint gets when the next one takes its place.
+inline std::filesystem::path previous_checkpoint(const std::filesystem::path& path) {
+  return path.string() + ".prev";
+}
+
 class RunControl {
  public:
   /// Checkpoints at one path: whenever `seconds` have passed (0: never by time), at a stop, and at

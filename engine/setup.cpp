@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "engine/error.h"
+#include "engine/output_path.h"
 #include "engine/problems.h"
 #include "engine/registry.h"
 
@@ -60,29 +61,10 @@ fs::path Setup::output_file(const std::string& name, const std::string& key) {
   if (!is_new && other->second != path_)
     error(key, fmt::format("{} is written by {} too; every output needs a file of its own",
                            file.string(), other->second));
-  if (context_.validating) return file;
-  std::error_code ignored;
-  if (fs::is_directory(file, ignored)) {
-    error(key, fmt::format("{} is a folder, not a file", file.string()));
-  } else if (fs::exists(file, ignored) && !context_.resuming && !context_.overwrite) {
-    error(key, fmt::format("{} exists already: --overwrite replaces it, --output-dir writes "
-                           "elsewhere",
-                           file.string()));
-  } else if (fs::exists(file, ignored) && access(file.c_str(), W_OK) != 0) {
-    error(key, fmt::format("cannot write {}: {}", file.string(), std::strerror(errno)));
-  } else {
-    // The nearest folder that exists must let us in.
-    fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    while (!fs::exists(folder, ignored) && folder.has_parent_path() &&
-           folder != folder.parent_path())
-      folder = folder.parent_path();
-    if (folder.empty()) folder = ".";
-    if (!fs::exists(folder, ignored)) folder = ".";
-    if (!fs::is_directory(folder, ignored))
-      error(key, fmt::format("cannot write {}: {} is no folder", file.string(), folder.string()));
-    else if (access(folder.c_str(), W_OK | X_OK) != 0)
-      error(key, fmt::format("cannot write in {}: {}", folder.string(), std::strerror(errno)));
-  }
+  std::string what =
+      why_not_writable(file, existing_outputs(context_.resuming, context_.overwrite));
+  if (what.empty() && fs::path(name).is_absolute()) what = why_no_folder(file.parent_path(), 0);
+  if (!what.empty()) error(key, what);
   return file;
 }
 

@@ -35,7 +35,7 @@ struct SetupContext {
   std::uint64_t seed = 1;
   Units units;
   std::filesystem::path job_directory = ".", output_directory = ".";
-  bool validating = false;  // nothing will run: leave output files alone
+  bool validating = false;  // nothing will run: output files are looked at
   bool resuming = false;    // output files exist already and will be continued
   bool overwrite = false;
   JobRecord record;
@@ -70,9 +70,9 @@ class Setup {
 
   /// Resolves the name of a file to be read; reports an error at `key` where it cannot be.
   std::filesystem::path input_file(const std::string& name, const std::string& key);
-  /// Resolves the name of a file to be written, and reports an error at `key` where it exists and
-  /// may not be overwritten, where its folder cannot be written, or where another component of this
-  /// job writes it. Makes no file.
+  /// Resolves the name of a file to be written, and reports an error at `key` where it cannot be
+  /// written or exists and may not be replaced (engine/output_path.h), where its folder is mistyped
+  /// (absolute, and not there), or where another component of this job writes it. Makes no file.
   std::filesystem::path output_file(const std::string& name, const std::string& key);
 
   /// Reports a mistake at a key of this component's settings, e.g. error("cutoff", "must be below

@@ -1,9 +1,14 @@
 #include "engine/signals.h"
 
-#include <csignal>
-
 namespace perrin {
 namespace {
+
+struct Signal {
+  int number;
+  const char* name;
+};
+constexpr std::array<Signal, 3> signals{
+    {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}}};
 
 volatile std::sig_atomic_t first_signal = 0;
 
@@ -25,18 +30,22 @@ SignalWatch::SignalWatch() {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART | SA_NODEFER;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (std::size_t k = 0; k < before_.size(); ++k) {
+    sigaction(signals[k].number, nullptr, &before_[k]);
+    if (before_[k].sa_handler != SIG_IGN) sigaction(signals[k].number, &action, nullptr);
+  }
 }
 
 SignalWatch::~SignalWatch() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  for (std::size_t k = 0; k < before_.size(); ++k)
+    sigaction(signals[k].number, &before_[k], nullptr);
 }
 
 const char* SignalWatch::received() {
-  const int signal = first_signal;
-  return signal == 0 ? nullptr : signal == SIGINT ? "SIGINT" : "SIGTERM";
+  const int it = first_signal;
+  for (const Signal& signal : signals)
+    if (signal.number == it) return signal.name;
+  return nullptr;
 }
 
 }  // namespace perrin

@@ -1,9 +1,13 @@
-// SIGINT and SIGTERM ask a run to end; a second one ends the program at once.
+// SIGINT, SIGTERM and SIGHUP ask a run to end; a second one ends the program at once.
 #pragma once
+
+#include <array>
+#include <csignal>
 
 namespace perrin {
 
-/// Takes over the two signals for its lifetime.
+/// Takes over the signals for its lifetime; but what the program was started to ignore (nohup) it
+/// goes on ignoring.
 class SignalWatch {
  public:
   SignalWatch();
@@ -12,6 +16,9 @@ class SignalWatch {
   SignalWatch& operator=(const SignalWatch&) = delete;
   /// The signal that came ("SIGTERM"), or nullptr.
   static const char* received();
+
+ private:
+  std::array<struct sigaction, 3> before_{};
 };
 
 }  // namespace perrin

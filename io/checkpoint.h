@@ -1,7 +1,8 @@
 // Checkpoints: the records of an Archive with the job, in an HDF5 file that is replaced atomically.
 //
-// The file is written aside (<path>.part), brought to the disk, and renamed; the checkpoint before
-// it stays as <path>.prev. At every moment at least one of the two is whole.
+// The file is written aside (<path>.part), sealed (io/seal.h), brought to the disk, read back, and
+// renamed; the checkpoint before it stays as <path>.prev. At every moment at least one of the two is
+// whole, whichever call fails.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +11,7 @@
 
 #include "engine/archive.h"
 #include "engine/observer.h"
+#include "engine/run_control.h"
 #include "engine/settings.h"
 #include "engine/setup.h"
 
@@ -25,9 +27,9 @@ struct Checkpoint {
 /// Drains the queue of the writer first, so that the output files hold what the checkpoint counts
 /// on. Throws RunError; the earlier checkpoint is then still there.
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
-/// Throws UserError where the file is missing, no checkpoint, or damaged.
+/// Throws UserError where the file is missing, no checkpoint, or not what was written; it names the
+/// checkpoint before it where that is whole.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
-std::filesystem::path previous_checkpoint(const std::filesystem::path& path);
 
 struct CheckpointSettings {
   std::string file = "checkpoint.h5";

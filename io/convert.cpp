@@ -3,8 +3,9 @@
 #include <unistd.h>
 
 #include "engine/error.h"
+#include "engine/output_path.h"
 #include "io/formats.h"
-#include "io/h5md_file.h"
+#include "io/new_file.h"
 
 namespace perrin {
 namespace {
@@ -18,8 +19,10 @@ io::Format choose(const std::string& name, const std::string& path, bool existin
 long long convert(const ConvertOptions& options) {
   const io::Format from = choose(options.from, options.in, true);
   const io::Format to = choose(options.to, options.out, false);
-  if (!options.overwrite && ::access(options.out.c_str(), F_OK) == 0)
-    throw UserError(options.out + ": exists; --overwrite replaces it");
+  if (const std::string what =
+          why_not_writable(options.out, options.overwrite ? Existing::replaced : Existing::refused);
+      !what.empty())
+    throw UserError(what);
   const auto reader = io::open_frames(options.in, from);
   std::int64_t first = 0, end = reader->frames();
   if (options.frame || to == io::Format::lammps) {
@@ -28,18 +31,13 @@ long long convert(const ConvertOptions& options) {
     end = first + 1;
   }
   io::Frame frame = io::read_frame(*reader, options.in, first);
-  const std::string aside = io::name_aside(options.out);
-  ::unlink(aside.c_str());
-  try {
-    const auto writer = io::make_frame_writer(aside, to, frame);
-    writer->write(frame);
-    for (std::int64_t k = first + 1; k < end; ++k) writer->write(reader->read(k));
-    writer->finish();
-  } catch (...) {
-    ::unlink(aside.c_str());
-    throw;
-  }
-  io::move_into_place(aside, options.out, options.overwrite);
+  // Beside a run, or another conversion: no lock, but a name of its own.
+  io::NewFile place(options.out, "." + std::to_string(::getpid()));
+  const auto writer = io::make_frame_writer(place.aside(), to, frame);
+  writer->write(frame);
+  for (std::int64_t k = first + 1; k < end; ++k) writer->write(reader->read(k));
+  writer->finish();
+  place.put_in_place(options.overwrite);
   return end - first;
 }
 

@@ -1,16 +1,12 @@
 #include "io/h5md_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "engine/error.h"
+#include "io/new_file.h"
 
 namespace perrin::io {
 namespace {
@@ -179,24 +175,6 @@ void H5mdFrame::set_box(const Box& box) {
   }
 }
 
-std::string name_aside(const std::string& path) { return path + ".part"; }
-
-void move_into_place(const std::string& aside, const std::string& path, bool overwrite) {
-  const int status =
-      overwrite ? ::rename(aside.c_str(), path.c_str())
-                : ::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE);
-  if (status == 0) return;
-  // Not every file system can refuse to replace: ask first then.
-  if (!overwrite && errno == EINVAL && ::access(path.c_str(), F_OK) != 0 &&
-      ::rename(aside.c_str(), path.c_str()) == 0)
-    return;
-  const int why = errno;
-  ::unlink(aside.c_str());
-  throw UserError(why == EEXIST || why == EINVAL
-                      ? path + ": exists; --overwrite replaces it"
-                      : fmt::format("{}: cannot make the file: {}", path, std::strerror(why)));
-}
-
 void write_run_record(const Node& root, const JobRecord& record, const Units& units) {
   const Node h5md = root.make_group("h5md");
   h5md.attribute("version", std::vector<std::int32_t>{1, 1});
@@ -226,12 +204,8 @@ void write_run_record(const Node& root, const JobRecord& record, const Units& un
   own.write("neighbors", neighbors.type, {}, neighbors.text);
 }
 
-void H5mdWriter::create(const std::string& path, const Configuration& c, const H5mdLayout& layout,
-                        const JobRecord& record, const Units& units, bool overwrite) {
-  const std::string aside = name_aside(path);
-  ::unlink(aside.c_str());  // what a killed run left
-  File file = File::create(aside);
-  const Node& root = file.root();
+static void write_contents(const Node& root, const Configuration& c, const H5mdLayout& layout,
+                           const JobRecord& record, const Units& units) {
   write_run_record(root, record, units);
   const hsize_t n = c.position.size();
   const Node particles = root.make_group("particles/all");
@@ -268,8 +242,15 @@ void H5mdWriter::create(const std::string& path, const Configuration& c, const H
   set_unit(root.open(all + "mass"), units.mass);
   root.hard_link(particles, "particles/trajectory");
   root.hard_link(particles, "particles/system");
+}
+
+void H5mdWriter::create(const std::string& path, const Configuration& c, const H5mdLayout& layout,
+                        const JobRecord& record, const Units& units, bool overwrite) {
+  NewFile place(path);
+  File file = File::create(place.aside());
+  write_contents(file.root(), c, layout, record, units);
   file.close();
-  move_into_place(aside, path, overwrite);
+  place.put_in_place(overwrite);
 }
 
 void H5mdWriter::trim(const std::string& path, std::int64_t frames, std::int64_t last_step) {
@@ -301,11 +282,11 @@ H5mdWriter::H5mdWriter(const std::string& path) : file_(File::append(path)) {
     series = Series::open(root, name, type);
     return true;
   };
-  open(step_, all + "position/step", H5T_NATIVE_INT64);
-  open(time_, all + "position/time", H5T_NATIVE_DOUBLE);
-  open(edges_, all + "box/edges/value", H5T_NATIVE_DOUBLE);
-  open(origin_, "parameters/perrin/box_origin/value", H5T_NATIVE_DOUBLE);
-  open(position_, all + "position/value", H5T_NATIVE_FLOAT);
+  step_ = Series::open(root, all + "position/step", H5T_NATIVE_INT64);
+  time_ = Series::open(root, all + "position/time", H5T_NATIVE_DOUBLE);
+  edges_ = Series::open(root, all + "box/edges/value", H5T_NATIVE_DOUBLE);
+  origin_ = Series::open(root, "parameters/perrin/box_origin/value", H5T_NATIVE_DOUBLE);
+  position_ = Series::open(root, all + "position/value", H5T_NATIVE_FLOAT);
   has_velocity_ = open(velocity_, all + "velocity/value", H5T_NATIVE_FLOAT);
   has_force_ = open(force_, all + "force/value", H5T_NATIVE_FLOAT);
   has_image_ = open(image_, all + "image/value", H5T_NATIVE_INT32);
@@ -346,13 +327,8 @@ void H5mdWriter::close() {
   file_.close();
 }
 
-void ObservablesWriter::create(const std::string& path,
-                               const std::vector<ObservableColumn>& columns,
-                               const JobRecord& record, const Units& units, bool overwrite) {
-  const std::string aside = name_aside(path);
-  ::unlink(aside.c_str());
-  File file = File::create(aside);
-  const Node& root = file.root();
+static void write_contents(const Node& root, const std::vector<ObservableColumn>& columns,
+                           const JobRecord& record, const Units& units) {
   write_run_record(root, record, units);
   write_module(root, "thermodynamics");
   root.make_group("particles");
@@ -373,26 +349,34 @@ void ObservablesWriter::create(const std::string& path,
     const hsize_t chunk = width <= 64 ? scalar_chunk : std::max<hsize_t>(1, 32768 / width);
     set_unit(Series::make(group, "value", H5T_IEEE_F64LE, column.row, chunk).node(), column.unit);
   }
+}
+
+void ObservablesWriter::create(const std::string& path,
+                               const std::vector<ObservableColumn>& columns,
+                               const JobRecord& record, const Units& units, bool overwrite) {
+  NewFile place(path);
+  File file = File::create(place.aside());
+  write_contents(file.root(), columns, record, units);
   file.close();
-  move_into_place(aside, path, overwrite);
+  place.put_in_place(overwrite);
 }
 
 void ObservablesWriter::trim(const std::string& path, std::int64_t rows, std::int64_t last_step) {
   File file = File::modify(path);
-  const Node group = file.root().open("observables");
-  const auto names = group.children();
-  PERRIN_ASSERT(!names.empty());
-  check_steps(group, names[0] + "/step", rows, last_step);
+  const auto names = file.root().open("observables").children();
+  if (names.empty()) throw UserError(path + ": cannot be continued: it has no observables");
+  const std::string clock = "observables/" + names[0];
+  check_steps(file.root(), clock + "/step", rows, last_step);
   const auto cut = [&](const std::string& name) {
-    Series series = Series::open(group, name, H5T_NATIVE_DOUBLE);
+    Series series = Series::open(file.root(), name, H5T_NATIVE_DOUBLE);
     if (series.size() < rows)
       throw UserError(fmt::format("{}: cannot be continued: {} has {} rows, expected {}", path,
                                   series.node().path(), series.size(), rows));
     if (series.size() > rows) series.truncate(rows);
   };
-  for (const std::string& name : names) cut(name + "/value");
-  cut(names[0] + "/step");
-  cut(names[0] + "/time");
+  for (const std::string& name : names) cut("observables/" + name + "/value");
+  cut(clock + "/step");
+  cut(clock + "/time");
   file.close();
 }
 

@@ -36,11 +36,6 @@ struct H5mdLayout {
 
 /// Author, creator, and /parameters/perrin: what every file of a run says about it.
 void write_run_record(const Node& root, const JobRecord& record, const Units& units);
-/// Renames `aside` to `path`; where `path` exists it is replaced only if `overwrite`. Throws
-/// UserError.
-void move_into_place(const std::string& aside, const std::string& path, bool overwrite);
-/// A name beside `path` for a file that is being made.
-std::string name_aside(const std::string& path);
 
 class H5mdWriter {
  public:

@@ -3,14 +3,47 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <list>
+#include <mutex>
 
 #include "engine/error.h"
-#include "io/hdf5_driver.h"
 
 namespace perrin::io {
 namespace {
+
+bool close_failed = false;  // on the writer's thread
+
+/// The files that are open for appending, and what was wrong with those that were closed.
+struct OutputFiles {
+  struct Entry {
+    std::string path;
+    std::shared_ptr<const SteadyState> state;
+    std::weak_ptr<const int> open;
+  };
+  std::mutex mutex;
+  std::list<Entry> entries;
+  std::string failure;  // the first
+};
+
+OutputFiles& output_files() {
+  static OutputFiles it;
+  return it;
+}
+
+/// What is wrong with a file that is or was being written; empty: nothing.
+std::string what_is_wrong(const std::string& path, const SteadyState& state) {
+  if (state.error != 0)
+    return fmt::format("{}: cannot write: {}", path, std::strerror(state.error));
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 && errno != ENOENT && errno != ENOTDIR)
+    return fmt::format("{}: cannot be looked at: {}", path, std::strerror(errno));
+  if (status.st_dev != state.device || status.st_ino != state.inode)
+    return path + ": was deleted, moved or replaced while it was being written";
+  return "";
+}
 
 /// Some steps of HDF5's error stack say more than others: the innermost says what happened.
 herr_t innermost(unsigned n, const H5E_error2_t* error, void* out) {
@@ -49,6 +82,26 @@ std::string joined(const std::string& parent, const std::string& path) {
 
 }  // namespace
 
+void close_hid(hid_t id) noexcept {
+  if (H5Idec_ref(id) < 0) close_failed = true;
+}
+
+void check_output_files() {
+  OutputFiles& files = output_files();
+  const std::lock_guard lock(files.mutex);
+  std::string wrong = std::exchange(files.failure, std::string());
+  std::erase_if(files.entries, [](const auto& entry) { return entry.open.expired(); });
+  for (const auto& entry : files.entries)
+    if (wrong.empty()) wrong = what_is_wrong(entry.path, *entry.state);
+  if (!wrong.empty()) throw RunError(wrong);
+}
+
+[[noreturn]] static void fail(const std::string& file, bool reading, const std::string& what) {
+  const std::string message = fmt::format("{}: {}: {}", file, what, hdf5_reason());
+  if (reading) throw UserError(message);
+  throw RunError(message);
+}
+
 void silence_hdf5() {
   H5dont_atexit();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -61,21 +114,20 @@ std::string hdf5_reason() {
   return text.empty() ? "HDF5 gives no reason" : text;
 }
 
-void Node::fail(const std::string& what) const {
-  const std::string message = fmt::format("{}: {} {}: {}", file_, what, path_, hdf5_reason());
-  if (reading_) throw UserError(message);
-  throw RunError(message);
-}
+void Node::fail(const std::string& what) const { io::fail(file_, reading_, what + " " + path_); }
 
 bool Node::has(const std::string& path) const {
-  // H5Lexists wants every part of the path to exist.
+  // H5Lexists wants every part of the path before the last to be a group.
   for (std::size_t at = 0; at != std::string::npos;) {
     at = path.find('/', at + 1);
-    if (H5Lexists(id_, path.substr(0, at).c_str(), H5P_DEFAULT) <= 0) return false;
+    const std::string part = path.substr(0, at);
+    const htri_t link = H5Lexists(id_, part.c_str(), H5P_DEFAULT);
+    const htri_t object = link > 0 ? H5Oexists_by_name(id_, part.c_str(), H5P_DEFAULT) : link;
+    check(object >= 0, "cannot look for " + part + " in");
+    if (object == 0) return false;
+    if (at != std::string::npos && H5Iget_type(open(part).id()) != H5I_GROUP) return false;
   }
-  const bool found = H5Oexists_by_name(id_, path.c_str(), H5P_DEFAULT) > 0;
-  H5Eclear2(H5E_DEFAULT);
-  return found;
+  return true;
 }
 
 Node Node::open(const std::string& path) const {
@@ -99,13 +151,16 @@ void Node::hard_link(const Node& target, const std::string& path) const {
 
 std::vector<std::string> Node::children() const {
   std::vector<std::string> names;
-  H5Literate(
-      id_, H5_INDEX_NAME, H5_ITER_INC, nullptr,
+  // In no order: what HDF5 1.10 does to sort them itself crashes where a read fails.
+  const herr_t status = H5Literate(
+      id_, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
       [](hid_t, const char* name, const H5L_info_t*, void* out) {
         static_cast<std::vector<std::string>*>(out)->push_back(name);
         return herr_t(0);
       },
       &names);
+  check(status >= 0, "cannot list");
+  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -149,7 +204,11 @@ void Node::attribute_reference(const std::string& name, const std::string& targe
         "cannot write attribute " + name + " of");
 }
 
-bool Node::has_attribute(const std::string& name) const { return H5Aexists(id_, name.c_str()) > 0; }
+bool Node::has_attribute(const std::string& name) const {
+  const htri_t found = H5Aexists(id_, name.c_str());
+  check(found >= 0, "cannot look for the attribute " + name + " of");
+  return found > 0;
+}
 
 std::vector<std::string> Node::read_texts(hid_t object, bool attribute) const {
   const Hid space(attribute ? H5Aget_space(object) : H5Dget_space(object));
@@ -228,7 +287,8 @@ Shape Node::shape() const {
   const int rank = H5Sget_simple_extent_ndims(space);
   check(rank >= 0, "cannot read the shape of");
   Shape shape(static_cast<std::size_t>(rank));
-  if (rank > 0) H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+  check(rank == 0 || H5Sget_simple_extent_dims(space, shape.data(), nullptr) >= 0,
+        "cannot read the shape of");
   return shape;
 }
 
@@ -237,6 +297,7 @@ bool Node::is_dataset() const { return H5Iget_type(id_) == H5I_DATASET; }
 bool Node::is_number() const {
   const Hid type(H5Dget_type(id_));
   const H5T_class_t kind = H5Tget_class(type);
+  check(kind != H5T_NO_CLASS, "cannot read the type of");
   return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM;
 }
 
@@ -298,6 +359,7 @@ Series Series::open(const Node& parent, const std::string& path, hid_t type) {
 }
 
 void Series::append(const void* row) {
+  PERRIN_ASSERT(!shape_.empty());  // made or opened
   Shape start(shape_.size(), 0), extent = shape_;
   start[0] = shape_[0];
   extent[0] = 1;
@@ -319,60 +381,112 @@ void Series::flush() {
   if (H5Dflush(node_.id()) < 0) node_.fail("cannot write");
 }
 
-File File::open(const std::string& path, unsigned flags, bool steady) {
+File File::open(const std::string& path, unsigned flags, bool steady, bool gather) {
   silence_hdf5();
   File file;
+  file.path_ = path;
   file.reading_ = flags == H5F_ACC_RDONLY;
+  file.gather_ = gather;
+  const bool creating = flags & H5F_ACC_CREAT;
+  if (steady && !creating) finish_changes(path);
   const Hid access(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_fclose_degree(access, H5F_CLOSE_WEAK);
   if (steady) {
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
-    set_steady_driver(access);
+    if (set_steady_driver(access, gather) < 0)
+      throw RunError("HDF5 does not take the driver for " + path);
   }
   // Metadata in pages of the operating system: a block that lies in one page is written whole or
   // not at all, also when the process is killed in the middle of the system call.
   const Hid layout(H5Pcreate(H5P_FILE_CREATE));
   H5Pset_file_space_strategy(layout, H5F_FSPACE_STRATEGY_PAGE, false, 1);
   H5Pset_file_space_page_size(layout, 4096);
-  const bool creating = flags & H5F_ACC_CREAT;
   take_driver_error();
   struct stat status {};
-  const bool missing = !creating && ::stat(path.c_str(), &status) != 0;
-  const std::string why = missing ? std::strerror(errno) : "";
-  if (!missing)
-    file.id_ = Hid(creating ? H5Fcreate(path.c_str(), H5F_ACC_EXCL, layout, access)
-                            : H5Fopen(path.c_str(), flags, access));
+  if (!creating && ::stat(path.c_str(), &status) != 0)
+    throw UserError(fmt::format("{}: cannot open as HDF5: {}", path, std::strerror(errno)));
+  file.id_ = Hid(creating ? H5Fcreate(path.c_str(), H5F_ACC_EXCL, layout, access)
+                          : H5Fopen(path.c_str(), flags, access));
   if (file.id_ < 0)
-    throw UserError(fmt::format("{}: cannot {}: {}", path,
-                                creating ? "make the file" : "open as HDF5",
-                                missing ? why : hdf5_reason()));
+    fail(path, file.reading_, creating ? "cannot make the file" : "cannot open as HDF5");
   file.root_ = Node(Hid(H5Gopen2(file.id_, "/", H5P_DEFAULT)), path, "/", file.reading_);
   if (file.root_.id() < 0) file.root_.fail("cannot open");
+  if (steady) file.state_ = steady_state(file.id_);
+  if (steady && !file.state_) file.root_.fail("HDF5 has lost the driver of");
   return file;
 }
 
 File File::create(const std::string& path) { return open(path, H5F_ACC_CREAT, true); }
 File File::read(const std::string& path) { return open(path, H5F_ACC_RDONLY, false); }
-File File::modify(const std::string& path) { return open(path, H5F_ACC_RDWR, true); }
+File File::modify(const std::string& path) { return open(path, H5F_ACC_RDWR, true, true); }
+
 File File::append(const std::string& path) {
-  return open(path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, true);
+  File file = open(path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, true);
+  file.watched_ = std::make_shared<const int>(0);
+  OutputFiles& files = output_files();
+  const std::lock_guard lock(files.mutex);
+  files.entries.push_back({path, file.state_, file.watched_});
+  return file;
+}
+
+void File::check_state() const {
+  const bool failed = std::exchange(close_failed, false);
+  if (state_ && state_->error != 0)
+    throw RunError(fmt::format("{}: cannot write: {}", path_, std::strerror(state_->error)));
+  if (failed && !reading_)
+    throw RunError(fmt::format("{}: cannot close a part of it: {}", path_, hdf5_reason()));
 }
 
 void File::flush(bool to_disk) {
   if (H5Fflush(id_, H5F_SCOPE_GLOBAL) < 0) root_.fail("cannot write");
-  if (to_disk && !sync_steady_file(id_))
-    throw RunError(fmt::format("{}: cannot write to the disk: {}", path(), std::strerror(errno)));
+  if (to_disk) sync_steady_file(id_);
+  check_state();
 }
 
 void File::close() {
-  const std::string name = path();
   root_ = Node();
   if (id_ < 0) return;
-  const Hid id = std::exchange(id_, Hid());
   take_driver_error();
-  // A failed flush must be noticed here: the destructor of Hid cannot say so.
-  const bool good = reading_ || H5Fflush(id, H5F_SCOPE_GLOBAL) >= 0;
-  if (!good) throw RunError(fmt::format("{}: cannot write: {}", name, hdf5_reason()));
+  bool good = true;
+  {
+    const Hid id = std::exchange(id_, Hid());
+    // Before the closing, which HDF5 may leave half done after a failure.
+    good = reading_ || H5Fflush(id, H5F_SCOPE_GLOBAL) >= 0;
+  }
+  const std::string reason = good ? "" : hdf5_reason();
+  check_state();
+  if (!good) throw RunError(fmt::format("{}: cannot write: {}", path_, reason));
+  if (state_ && state_->open)
+    throw BugError(fmt::format("{}: a part of it was open when it was closed", path_));
+  if (gather_) make_changes(path_, state_->changes);
+  if (!watched_) return;
+  watched_.reset();
+  if (const std::string wrong = what_is_wrong(path_, *state_); !wrong.empty())
+    throw RunError(wrong);
+}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(id_, other.id_);
+  std::swap(root_, other.root_);
+  std::swap(path_, other.path_);
+  std::swap(reading_, other.reading_);
+  std::swap(gather_, other.gather_);
+  std::swap(state_, other.state_);
+  std::swap(watched_, other.watched_);
+  return *this;
+}
+
+File::~File() {
+  const bool appending = watched_ != nullptr;
+  gather_ = false;  // without close() nothing is changed
+  try {
+    close();
+  } catch (const std::exception& error) {
+    if (!appending) return;  // whoever made it has failed already, and lets go of it
+    OutputFiles& files = output_files();
+    const std::lock_guard lock(files.mutex);
+    if (files.failure.empty()) files.failure = error.what();
+  }
 }
 
 }  // namespace perrin::io

@@ -8,11 +8,18 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "io/hdf5_driver.h"
+
 namespace perrin::io {
+
+/// Closes an identifier. What then fails, and a destructor cannot say, is remembered for the next
+/// File::flush() or File::close(), which throws it.
+void close_hid(hid_t id) noexcept;
 
 /// Owns an HDF5 identifier.
 class Hid {
@@ -22,7 +29,7 @@ class Hid {
   Hid(Hid&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
   Hid& operator=(Hid&& other) noexcept { return std::swap(id_, other.id_), *this; }
   ~Hid() {
-    if (id_ >= 0) H5Idec_ref(id_);
+    if (id_ >= 0) close_hid(id_);
   }
   operator hid_t() const { return id_; }
 
@@ -54,7 +61,7 @@ class Node {
   const std::string& file() const { return file_; }
   const std::string& path() const { return path_; }
 
-  /// Whether the path leads to an object from here.
+  /// Whether the path leads to an object from here. What cannot be read is an error, not absent.
   bool has(const std::string& path) const;
   Node open(const std::string& path) const;
   /// Makes a group, and those above it.
@@ -152,29 +159,45 @@ class Series {
 
 class File {
  public:
+  File() = default;
   /// Makes a file that must not exist yet, in the format of HDF5 1.10.
   static File create(const std::string& path);
   /// Opens for reading; any HDF5 file.
   static File read(const std::string& path);
-  /// Opens for changes of any kind. A kill in the middle can leave it broken.
+  /// Opens for changes of any kind. close() makes them, as a whole or, when the process is killed
+  /// or a call fails, not at all (io/journal.h); destroyed without it, the file stays as it was.
   static File modify(const std::string& path);
   /// Opens for appending to series and rewriting numbers, nothing else; in exchange the file is
-  /// whole at every moment (HDF5's single-writer mode and io/hdf5_driver.h).
+  /// whole at every moment (HDF5's single-writer mode and io/hdf5_driver.h). Until it is closed
+  /// check_output_files() looks after it.
   static File append(const std::string& path);
+  File(File&&) = default;
+  File& operator=(File&& other) noexcept;
+  /// Closes; what goes wrong with a file that was being appended to, check_output_files() throws.
+  ~File();
 
   const Node& root() const { return root_; }
   const std::string& path() const { return root_.file(); }
-  /// To the operating system, and on to the disk.
+  /// To the operating system, and on to the disk. Throws what has failed so far, this time or before.
   void flush(bool to_disk = false);
-  /// Closes and reports what the destructor could not.
+  /// Closes and throws whatever has failed. All that was opened from the file must be closed.
   void close();
 
  private:
-  static File open(const std::string& path, unsigned flags, bool steady);
+  static File open(const std::string& path, unsigned flags, bool steady, bool gather = false);
+  void check_state() const;
   Hid id_;
   Node root_;
-  bool reading_ = false;
+  std::string path_;
+  bool reading_ = false, gather_ = false;
+  std::shared_ptr<const SteadyState> state_;  // nullptr: not written by our driver
+  std::shared_ptr<const int> watched_;        // keeps the file on the list of check_output_files()
 };
+
+/// Throws RunError where a file that is being appended to has failed, or has lost its name (was
+/// deleted, moved or replaced), and where one has since the last call. From any thread, while the
+/// writer's is idle.
+void check_output_files();
 
 /// What HDF5 and its driver say about the last failure; clears it.
 std::string hdf5_reason();

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -20,7 +22,8 @@ constexpr std::size_t superblock_size = 48;  // versions 2 and 3 with 8-byte add
 constexpr std::size_t flags_at = 11, end_at = 28, checksum_at = 44;
 constexpr haddr_t smallest_growth = 1 << 20, largest_growth = 1 << 28;
 
-thread_local std::string last_error;
+constexpr int locked_elsewhere = -1;
+thread_local int last_error = 0;  // an errno, or locked_elsewhere
 
 /// HDF5's checksum of metadata: Bob Jenkins' lookup3 (2006, public domain) over bytes, seed 0.
 std::uint32_t lookup3(const unsigned char* bytes, std::size_t n) {
@@ -59,30 +62,90 @@ void store(unsigned char* at, T value) {  // little endian, as HDF5 has it
   for (std::size_t k = 0; k < sizeof(T); ++k) at[k] = static_cast<unsigned char>(value >> (8 * k));
 }
 
-struct SteadyFile {
-  H5FD_t base;  // HDF5's part; must come first
-  int descriptor;
-  bool writing, failed, have_superblock;
-  haddr_t allocated, size, published;
-  dev_t device;
-  ino_t inode;
-  std::array<unsigned char, superblock_size> superblock;
+struct DriverInfo {
+  bool gather;
 };
 
-SteadyFile& of(H5FD_t* file) { return *reinterpret_cast<SteadyFile*>(file); }
-const SteadyFile& of(const H5FD_t* file) { return *reinterpret_cast<const SteadyFile*>(file); }
+struct SteadyFile : H5FD_t {
+  std::shared_ptr<SteadyState> state;
+  int descriptor = -1;
+  bool writing = false, gather = false, have_superblock = false;
+  haddr_t allocated = 0, size = 0, published = 0;
+  std::array<unsigned char, superblock_size> superblock{};
+};
+
+SteadyFile& of(H5FD_t* file) { return static_cast<SteadyFile&>(*file); }
+const SteadyFile& of(const H5FD_t* file) { return static_cast<const SteadyFile&>(*file); }
 
 herr_t fail(SteadyFile& file) {
-  last_error = std::strerror(errno);
-  file.failed = true;
+  last_error = errno;
+  if (file.state->error == 0) file.state->error = errno;
   return -1;
 }
 
+/// What the file has there; zeros beyond its end, as HDF5's own driver has it.
+herr_t read_all(const SteadyFile& file, haddr_t at, std::size_t n, unsigned char* bytes) {
+  while (n > 0) {
+    const ssize_t done = ::pread(file.descriptor, bytes, n, static_cast<off_t>(at));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) {
+      last_error = errno;
+      return -1;
+    }
+    if (done == 0) {
+      std::memset(bytes, 0, n);
+      return 0;
+    }
+    bytes += done, at += haddr_t(done), n -= std::size_t(done);
+  }
+  return 0;
+}
+
+/// Calls f(page number, first byte within it, bytes, bytes before) for each page of a range.
+template <class F>
+herr_t for_each_page(haddr_t at, std::size_t n, F&& f) {
+  constexpr std::size_t page = FileChanges::page;
+  for (std::size_t done = 0; done < n;) {
+    const std::size_t first = (at + done) % page, size = std::min(page - first, n - done);
+    if (f((at + done) / page, first, size, done) < 0) return -1;
+    done += size;
+  }
+  return 0;
+}
+
+herr_t gather(SteadyFile& file, haddr_t at, std::size_t n, const unsigned char* bytes) {
+  auto& pages = file.state->changes.pages;
+  const auto put = [&](std::uint64_t number, std::size_t first, std::size_t size,
+                       std::size_t done) {
+    auto it = pages.find(number);
+    if (it == pages.end()) {
+      it = pages.emplace(number, std::array<unsigned char, FileChanges::page>()).first;
+      if (read_all(file, number * FileChanges::page, FileChanges::page, it->second.data()) < 0) {
+        pages.erase(it);
+        return fail(file);
+      }
+    }
+    std::memcpy(it->second.data() + first, bytes + done, size);
+    return herr_t(0);
+  };
+  try {
+    return for_each_page(at, n, put);
+  } catch (const std::bad_alloc&) {
+    errno = ENOMEM;
+    return fail(file);
+  }
+}
+
 herr_t write_all(SteadyFile& file, haddr_t at, std::size_t n, const unsigned char* bytes) {
+  if (file.gather) {
+    file.size = std::max<haddr_t>(file.size, at + n);
+    return gather(file, at, n, bytes);
+  }
   while (n > 0) {
     const ssize_t done = ::pwrite(file.descriptor, bytes, n, static_cast<off_t>(at));
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return fail(file);
+    if (done == 0) errno = EIO;
+    if (done <= 0) return fail(file);
     bytes += done, at += haddr_t(done), n -= std::size_t(done);
   }
   file.size = std::max(file.size, at);
@@ -90,7 +153,8 @@ herr_t write_all(SteadyFile& file, haddr_t at, std::size_t n, const unsigned cha
 }
 
 herr_t set_size(SteadyFile& file, haddr_t size) {
-  if (::ftruncate(file.descriptor, static_cast<off_t>(size)) != 0) return fail(file);
+  while (!file.gather && ::ftruncate(file.descriptor, static_cast<off_t>(size)) != 0)
+    if (errno != EINTR) return fail(file);
   file.size = size;
   return 0;
 }
@@ -113,15 +177,24 @@ herr_t cover(SteadyFile& file, haddr_t end) {
   return publish(file, end);
 }
 
-H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
+H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t) {
   int mode = (flags & H5F_ACC_RDWR) ? O_RDWR : O_RDONLY;
   if (flags & H5F_ACC_TRUNC) mode |= O_TRUNC;
   if (flags & H5F_ACC_CREAT) mode |= O_CREAT;
   if (flags & H5F_ACC_EXCL) mode |= O_EXCL;
+  // HDF5 is C: no exception may pass through it.
+  std::unique_ptr<SteadyFile> file(new (std::nothrow) SteadyFile);
+  try {
+    if (file) file->state = std::make_shared<SteadyState>();
+  } catch (const std::bad_alloc&) {
+    file.reset();
+  }
+  last_error = ENOMEM;
+  if (!file) return nullptr;
   const int descriptor = ::open(name, mode | O_CLOEXEC, 0666);
   struct stat status {};
   if (descriptor < 0 || ::fstat(descriptor, &status) != 0) {
-    last_error = std::strerror(errno);
+    last_error = errno;
     if (descriptor >= 0) ::close(descriptor);
     return nullptr;
   }
@@ -132,36 +205,36 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
   // File systems without locks are no reason to refuse the file.
   if (writing && ::fcntl(descriptor, F_OFD_SETLK, &lock) != 0 &&
       (errno == EAGAIN || errno == EACCES)) {
-    last_error = "another process is writing this file";
+    last_error = locked_elsewhere;
     ::close(descriptor);
     return nullptr;
   }
-  auto* file = new SteadyFile{};
+  last_error = 0;
   file->descriptor = descriptor;
   file->writing = writing;
+  const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access));
+  file->gather = writing && info != nullptr && info->gather;
   file->size = haddr_t(status.st_size);
-  file->device = status.st_dev;
-  file->inode = status.st_ino;
-  return &file->base;
+  file->state->device = status.st_dev;
+  file->state->inode = status.st_ino;
+  return file.release();
 }
 
 herr_t close_file(H5FD_t* base) {
-  SteadyFile& file = of(base);
-  herr_t result = 0;
-  if (file.writing && !file.failed && file.have_superblock) {
+  const std::unique_ptr<SteadyFile> file(&of(base));
+  if (file->writing && file->state->error == 0 && file->have_superblock) {
     // First the address, then the size: the file is never shorter than it says.
-    if (publish(file, file.allocated) < 0 || set_size(file, file.allocated) < 0) result = -1;
+    if (publish(*file, file->allocated) >= 0) set_size(*file, file->allocated);
   }
-  if (::close(file.descriptor) != 0 && !file.failed) {
-    last_error = std::strerror(errno);
-    result = -1;
-  }
-  delete &file;
-  return result;
+  file->state->changes.size = file->size;
+  // Interrupted, it is closed all the same.
+  if (::close(file->descriptor) != 0 && errno != EINTR) fail(*file);
+  file->state->open = false;
+  return file->state->error == 0 ? 0 : -1;
 }
 
 int compare_files(const H5FD_t* a, const H5FD_t* b) {
-  const SteadyFile &first = of(a), &second = of(b);
+  const SteadyState &first = *of(a).state, &second = *of(b).state;
   if (first.device != second.device) return first.device < second.device ? -1 : 1;
   return first.inode < second.inode ? -1 : first.inode > second.inode;
 }
@@ -179,32 +252,27 @@ herr_t set_end_of_allocation(H5FD_t* file, H5FD_mem_t, haddr_t end) {
 }
 haddr_t get_end_of_file(const H5FD_t* file, H5FD_mem_t) { return of(file).size; }
 herr_t get_handle(H5FD_t* file, hid_t, void** handle) {
-  *handle = &of(file).descriptor;
+  *handle = &of(file);
   return 0;
 }
 
 herr_t read(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t at, std::size_t n, void* buffer) {
-  SteadyFile& file = of(base);
+  const SteadyFile& file = of(base);
   auto* bytes = static_cast<unsigned char*>(buffer);
-  while (n > 0) {
-    const ssize_t done = ::pread(file.descriptor, bytes, n, static_cast<off_t>(at));
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) {
-      last_error = std::strerror(errno);
-      return -1;
-    }
-    if (done == 0) {  // beyond the end: zeros, as HDF5's own driver has it
-      std::memset(bytes, 0, n);
-      return 0;
-    }
-    bytes += done, at += haddr_t(done), n -= std::size_t(done);
-  }
-  return 0;
+  if (read_all(file, at, n, bytes) < 0) return -1;
+  const auto& pages = file.state->changes.pages;
+  if (pages.empty()) return 0;
+  return for_each_page(
+      at, n, [&](std::uint64_t number, std::size_t first, std::size_t size, std::size_t done) {
+        if (const auto it = pages.find(number); it != pages.end())
+          std::memcpy(bytes + done, it->second.data() + first, size);
+        return herr_t(0);
+      });
 }
 
 herr_t write(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t at, std::size_t n, const void* buffer) {
   SteadyFile& file = of(base);
-  if (file.failed) return 0;
+  if (file.state->error != 0) return 0;
   const auto* bytes = static_cast<const unsigned char*>(buffer);
   if (at == 0 && n >= superblock_size && bytes[8] >= 2) {
     std::memcpy(file.superblock.data(), bytes, superblock_size);
@@ -232,6 +300,7 @@ H5FD_class_t make_class() {
   c.name = "perrin_steady";
   c.maxaddr = (haddr_t(1) << 62) - 1;
   c.fc_degree = H5F_CLOSE_WEAK;
+  c.fapl_size = sizeof(DriverInfo);
   c.open = open_file;
   c.close = close_file;
   c.cmp = compare_files;
@@ -250,20 +319,48 @@ H5FD_class_t make_class() {
   return c;
 }
 
-}  // namespace
-
-herr_t set_steady_driver(hid_t access) {
+/// Registered once; every thread that opens files is the writer's (io/writer.h).
+hid_t steady_driver() {
   static const H5FD_class_t description = make_class();
   static const hid_t driver = H5FDregister(&description);
-  return driver < 0 ? -1 : H5Pset_driver(access, driver, nullptr);
+  return driver;
 }
 
-bool sync_steady_file(hid_t file) {
+SteadyFile* steady_file(hid_t file) {
+  const hid_t access = H5Fget_access_plist(file);
+  const bool ours = access >= 0 && H5Pget_driver(access) == steady_driver();
+  if (access >= 0) H5Pclose(access);
   void* handle = nullptr;
-  if (H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0 || handle == nullptr) return true;
-  return ::fdatasync(*static_cast<int*>(handle)) == 0;
+  if (!ours || H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0) return nullptr;
+  return static_cast<SteadyFile*>(handle);
 }
 
-std::string take_driver_error() { return std::exchange(last_error, std::string()); }
+}  // namespace
+
+herr_t set_steady_driver(hid_t access, bool gather) {
+  const DriverInfo info{gather};
+  return steady_driver() < 0 ? -1 : H5Pset_driver(access, steady_driver(), &info);
+}
+
+std::shared_ptr<const SteadyState> steady_state(hid_t file) {
+  const SteadyFile* it = steady_file(file);
+  return it == nullptr ? nullptr : it->state;
+}
+
+void sync_steady_file(hid_t file) {
+  SteadyFile* it = steady_file(file);
+  if (it == nullptr) return;
+  while (::fdatasync(it->descriptor) != 0) {
+    if (errno == EINTR) continue;
+    fail(*it);
+    return;
+  }
+}
+
+std::string take_driver_error() {
+  const int error = std::exchange(last_error, 0);
+  if (error == locked_elsewhere) return "another process is writing this file";
+  return error == 0 ? "" : std::strerror(error);
+}
 
 }  // namespace perrin::io

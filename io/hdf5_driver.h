@@ -10,26 +10,45 @@
 //     address that is at or beyond everything written (the file is grown first, sparsely, by
 //     growth_step); the exact address is written when the file is closed;
 //   - after a failed write (full disk) nothing more reaches the file, so what is there stays
-//     consistent, and HDF5 can be made to close it;
+//     consistent, and HDF5 can be made to close it; the failure is remembered beyond the closing
+//     (SteadyState), because HDF5 drops what fails while an object is closed;
+//   - changes of any kind (File::modify) are only gathered, for their maker to make them as a whole
+//     when the file is closed (io/journal.h);
 //   - a file is written by one process at a time (an open-file-description lock, which readers do
-//   not
-//     notice);
+//     not notice);
 //   - the lock calls of HDF5 do nothing, so that readers need no HDF5_USE_FILE_LOCKING here.
 //
 // Format of the superblock (versions 2 and 3): HDF5 File Format Specification 3.0, section II.A.
 #pragma once
 
 #include <hdf5.h>
+#include <sys/types.h>
 
+#include <memory>
 #include <string>
+
+#include "io/journal.h"
 
 namespace perrin::io {
 
-/// Sets the driver on a file access property list. Returns HDF5's status.
-herr_t set_steady_driver(hid_t access);
+/// What has become of a file that the driver opened for writing; it outlives the file.
+struct SteadyState {
+  int error = 0;  // errno of the first write, sync or close that failed; nothing was written since
+  bool open = true;  // HDF5 has not closed it
+  dev_t device = 0;  // which file it is, whatever its name
+  ino_t inode = 0;
+  FileChanges changes;  // of a file whose changes are gathered
+};
 
-/// Writes what the driver's file has to the disk (fdatasync). Returns false with errno set.
-bool sync_steady_file(hid_t file);
+/// Sets the driver on a file access property list. `gather`: nothing is written, changes are
+/// gathered in the file's SteadyState. Returns HDF5's status.
+herr_t set_steady_driver(hid_t access, bool gather);
+
+/// Of a file that the driver opened; nullptr for others.
+std::shared_ptr<const SteadyState> steady_state(hid_t file);
+
+/// Writes what the driver's file has to the disk (fdatasync). A failure is remembered.
+void sync_steady_file(hid_t file);
 
 /// What the last failed system call of this thread's driver said ("No space left on device"), and
 /// forgets it. Empty: none failed.

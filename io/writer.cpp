@@ -50,8 +50,8 @@ void Writer::push(Work work, std::size_t bytes) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return queued_bytes_ == 0 || queued_bytes_ + bytes <= limit; });
   rethrow(lock);
-  queued_bytes_ += bytes;
   queue_.push_back({std::move(work), bytes});
+  queued_bytes_ += bytes;
   changed_.notify_all();
 }
 
@@ -81,6 +81,8 @@ void Writer::flush_and_wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return queue_.empty() && !busy_; });
   rethrow(lock);
+  lock.unlock();
+  check_output_files();
 }
 
 Writer& writer() {

@@ -9,7 +9,7 @@
 
 #include "engine/changed_since.h"
 #include "engine/run.h"
-#include "io/h5md_file.h"
+#include "io/new_file.h"
 #include "io/text_file.h"
 
 namespace perrin::metropolis {
@@ -136,8 +136,8 @@ void MetropolisStage::write_rdf() {
 
 void MetropolisStage::write_csv() const {
   if (csv_.empty()) return;
-  const std::string aside = io::name_aside(csv_.string());
-  io::TextFile file(aside);
+  io::NewFile place(csv_.string());
+  io::TextFile file(place.aside());
   std::string line = "r";
   for (const std::string& name : rdf_.names()) line += ",g_" + name;
   file.put(line + "\n");
@@ -149,7 +149,7 @@ void MetropolisStage::write_csv() const {
     file.put(line + "\n");
   }
   file.close();
-  io::move_into_place(aside, csv_.string(), overwrite_ || resumed_);
+  place.put_in_place(overwrite_ || resumed_);
 }
 
 /// What is due after this cycle.

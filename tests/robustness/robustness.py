@@ -23,6 +23,8 @@ import unittest
 import h5py
 import numpy
 
+import reseal
+
 PERRIN, OTHER_VERSION_PLUGIN = sys.argv[1:3]
 DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
 if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
@@ -265,6 +267,118 @@ class Robustness(unittest.TestCase):
             self.assertGreater(len(frames), 3)
             self.assertTrue(numpy.isfinite(frames[:]).all())
 
+    def test_validate_looks_at_outputs(self):
+        self.assertEqual(self.run_job(JOB).returncode, 0)
+        done = self.perrin("validate", "job.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"observers\[0\]\S*: .*trajectory\.h5 exists already")
+        self.assertRegex(done.stderr, r"observers\[1\]\S*: .*thermo\.h5 exists already")
+        for more in (["--overwrite"], ["--output-dir", "elsewhere"]):
+            done = self.perrin("validate", "job.json", *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(os.path.exists(self.path("elsewhere")))
+
+    def test_mistyped_absolute_path(self):
+        wrong = self.path("mistyped", "runs", "t.h5")
+        self.refused(self.changed(lambda j: j["observers"][0].update(file=wrong)),
+                     r"observers\[0\]\.file: the folder .*mistyped/runs does not exist")
+        self.refused(JOB, r"--output-dir: the folder .*/mistyped does not exist", "--output-dir",
+                     self.path("mistyped", "runs"))
+        # The last folder of a run, and folders below it, are made.
+        job = self.changed(lambda j: j["observers"][0].update(file="below/t.h5"))
+        self.assertEqual(self.run_job(job, "--output-dir", self.path("made")).returncode, 0)
+        self.assertTrue(os.path.exists(self.path("made", "below", "t.h5")))
+
+    def test_only_regular_files_are_replaced(self):
+        with open(self.path("precious"), "w") as out:
+            out.write("precious")
+        os.symlink("precious", self.path("link"))
+        os.symlink("nowhere", self.path("dangling"))
+        os.mkfifo(self.path("pipe"))
+        os.mkdir(self.path("folder"))
+        for name, what in (("link", "symbolic link"), ("dangling", "symbolic link"), ("pipe", "a pipe"),
+                           ("folder", "is a folder"), ("/dev/null", "a device")):
+            self.refused(self.changed(lambda j: j["observers"][0].update(file=name)),
+                         rf"observers\[0\]\.file: .*{what}", "--overwrite")
+        self.write_job(JOB, "whole.json")
+        self.assertEqual(self.perrin("run", "whole.json", "--output-dir", "whole").returncode, 0)
+        for name in ("link", "pipe", "folder"):
+            done = self.perrin("convert", "whole/trajectory.h5", name, "--to", "xyz", "--overwrite")
+            self.assertEqual(done.returncode, 2, name)
+        with open(self.path("precious")) as kept:
+            self.assertEqual(kept.read(), "precious")
+
+    def test_a_stopped_run_leaves_another_checkpoint_alone(self):
+        """The checkpoint of a stopped run is an output as all others."""
+        for name in ("checkpoint.h5", "checkpoint.h5.prev"):
+            with open(self.path(name), "w") as out:
+                out.write("precious")
+            job = self.changed(lambda j: j["stages"][0].update(steps=10**9))
+            self.refused(job, rf"{name} exists already", "--time-limit", "0.2s")
+            with open(self.path(name)) as kept:
+                self.assertEqual(kept.read(), "precious")
+            os.remove(self.path(name))
+
+    def test_one_run_per_folder(self):
+        self.write_job(self.changed(lambda j: j["stages"][0].update(steps=10**9)))
+        first = self.start("out")
+        self.wait_for(first, self.path("out", "thermo.h5"), "thermo table")
+        other = self.changed(lambda j: (j.update(seed=12), j["observers"][0].update(file="other.h5"),
+                                        j["observers"].pop(1)))
+        self.write_job(other, "other.json")
+        for more in ([], ["--overwrite"]):
+            second = self.perrin("run", "other.json", "--output-dir", "out", *more)
+            self.assertEqual(second.returncode, 2)
+            self.assertRegex(second.stderr, rf"out: another run \(process {first.pid} on .*\) is writing")
+        first.send_signal(signal.SIGTERM)
+        out, error = first.communicate(timeout=60)
+        self.assertEqual(first.returncode, 0, error)
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["checkpoint.h5", "thermo.h5", "trajectory.h5"])
+        # A run and one that goes on from a checkpoint in the same folder, which is the other's output.
+        self.assertEqual(self.perrin("run", "other.json", "--output-dir", "out", "--set",
+                                     "observers[0].file=beside.h5").returncode, 2)
+        resumed = subprocess.Popen([PERRIN, "resume", "out/checkpoint.h5"], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(resumed.communicate)
+        self.addCleanup(resumed.kill)
+        self.wait_for(resumed, self.path("out", ".perrin.lock"), "lock")
+        second = self.perrin("resume", "out/checkpoint.h5")
+        self.assertEqual(second.returncode, 2)
+        self.assertRegex(second.stderr, rf"another run \(process {resumed.pid} ")
+        # The lock dies with its process.
+        resumed.kill()
+        resumed.communicate(timeout=60)
+        self.assertTrue(os.path.exists(self.path("out", ".perrin.lock")))
+        done = self.perrin("resume", "out/checkpoint.h5", "--time-limit", "0.3s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(os.path.exists(self.path("out", ".perrin.lock")))
+
+    def test_folder_deleted_in_mid_run(self):
+        self.write_job(self.changed(lambda j: j["stages"][0].update(steps=10**9)))
+        process = self.start("out")
+        self.wait_for(process, self.path("out", "thermo.h5"), "thermo table")
+        shutil.rmtree(self.path("out"))
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3, error)
+        self.assertRegex(error, r"(trajectory|thermo)\.h5: was deleted, moved or replaced")
+
+    def test_full_disk_behind_standard_output(self):
+        self.write_job(self.changed(lambda j: j["observers"][1].update(console_stride=5)))
+        for arguments in (["run", "job.json"], ["run", "job.json", "--overwrite"], ["validate", "job.json",
+                          "--output-dir", "elsewhere"], ["help"], ["schema"], ["info"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([PERRIN, *arguments], cwd=self.folder, stdout=full, text=True,
+                                      stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(done.returncode, 3, arguments)
+            self.assertRegex(done.stderr, "perrin: .*No space left on device|perrin: .*earlier write")
+        # What is closed does not become one of the files.
+        done = subprocess.run(f"'{PERRIN}' run job.json --output-dir closed >&-", shell=True, cwd=self.folder,
+                              timeout=60)
+        self.assertEqual(done.returncode, 0)
+        with h5py.File(self.path("closed", "trajectory.h5")) as file:
+            self.assertEqual(len(file["particles/all/position/value"]), 5)
+
     # -- plug-ins --------------------------------------------------------------------------------
 
     def test_missing_plugin(self):
@@ -375,18 +489,14 @@ class Robustness(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_same_results("whole", "parts")
 
-    def test_killed_and_resumed_is_the_same_run(self):
+    def test_killed_moved_and_resumed_is_the_same_run(self):
+        """Kills in number: campaign.py. Moved as a whole, the folder can still be resumed."""
         self.write_job(self.long_job())
         self.run_whole()
         process = self.start("parts")
         self.wait_for(process, self.path("parts", "checkpoint.h5"), "checkpoint")
-        time.sleep(random.Random().uniform(0, 0.5))
         process.kill()
         process.communicate(timeout=60)
-        for name in ("trajectory.h5", "thermo.h5", "checkpoint.h5"):
-            with h5py.File(self.path("parts", name)) as file:
-                self.assertGreater(len(file), 0)
-        # Moved as a whole, the folder can still be resumed.
         os.rename(self.path("parts"), self.path("moved"))
         done = self.perrin("resume", "moved/checkpoint.h5")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -405,6 +515,28 @@ class Robustness(unittest.TestCase):
             self.assertEqual(list(numpy.diff(steps)), [5] * (len(steps) - 1))
             self.assertGreaterEqual(steps[-1], int(match[1]) + 15)
 
+    def test_hangup_is_a_request_to_stop(self):
+        self.write_job(self.changed(lambda j: j["stages"][0].update(steps=10**9)))
+        process = self.start("out")
+        self.wait_for(process, self.path("out", "thermo.h5"), "thermo table")
+        process.send_signal(signal.SIGHUP)
+        out, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, error)
+        self.assertRegex(out, r"stopped by SIGHUP at step \d+; go on with: perrin resume out/checkpoint\.h5")
+        self.assertTrue(os.path.exists(self.path("out", "checkpoint.h5")))
+        # What the program was started to ignore, it ignores.
+        ignoring = subprocess.Popen(["nohup", PERRIN, "run", "job.json", "--output-dir", "ignoring"],
+                                    cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(ignoring.communicate)
+        self.addCleanup(ignoring.kill)
+        self.wait_for(ignoring, self.path("ignoring", "thermo.h5"), "thermo table")
+        ignoring.send_signal(signal.SIGHUP)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            ignoring.wait(timeout=0.5)
+        ignoring.send_signal(signal.SIGTERM)
+        out, _ = ignoring.communicate(timeout=60)
+        self.assertIn("stopped by SIGTERM", out)
+
     def test_second_signal_stops_at_once(self):
         job = self.changed(lambda j: j["stages"][0].update(steps=10**9))
         self.write_job(job)
@@ -416,13 +548,98 @@ class Robustness(unittest.TestCase):
         # Either the first was served already, or the second ended the program by its default action.
         self.assertIn(process.returncode, (0, -signal.SIGTERM, -signal.SIGINT))
 
+    # -- checkpoints -----------------------------------------------------------------------------
+
     def test_not_a_checkpoint(self):
         with h5py.File(self.path("other.h5"), "w") as file:
             file["x"] = 1
-        for name in ("other.h5", "nowhere.h5"):
+        os.mkfifo(self.path("pipe"))
+        for name in ("other.h5", "nowhere.h5", "pipe", "."):
             done = self.perrin("resume", name)
             self.assertEqual(done.returncode, 2)
             self.assertIn(name, done.stderr)
+
+    def saved(self):
+        """A whole run with a checkpoint in its middle and one before it; it is left as killed there."""
+        job = self.changed(lambda j: j["observers"].append({"type": "checkpoint", "steps": 10}))
+        job["stages"].append({"type": "md", "steps": 20, "integrator": {
+            "type": "bussi", "timestep": 0.004, "temperature": 0.8, "tau": 0.1}})
+        self.write_job(job)
+        self.run_whole()
+        os.rename(self.path("whole"), self.path("saved"))
+        self.run_whole()
+
+    def test_damaged_checkpoint(self):
+        self.saved()
+        path, previous = self.path("saved", "checkpoint.h5"), self.path("saved", "checkpoint.h5.prev")
+        with open(path, "rb") as file:
+            good = file.read()
+
+        def refused(data, pattern="no whole checkpoint"):
+            os.remove(path)  # the one before may be the same file
+            with open(path, "wb") as file:
+                file.write(data)
+            done = self.perrin("resume", "saved/checkpoint.h5")
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertRegex(done.stderr, r"saved/checkpoint\.h5: .*" + pattern)
+            return done.stderr
+
+        rng = random.Random(1)
+        places = [0, 11, 28, len(good) - 1, len(good) - 32] + [rng.randrange(len(good)) for _ in range(40)]
+        for at in places:
+            error = refused(good[:at] + bytes([good[at] ^ 1 << rng.randrange(8)]) + good[at + 1:])
+            self.assertRegex(error, r"go on with: perrin resume saved/checkpoint\.h5\.prev")
+        for size in (0, 1, 31, 32, 48, len(good) // 2, len(good) - 32, len(good) - 1):
+            refused(good[:size])
+        refused(good + b"\0")
+        # One that another program has written to.
+        with open(path, "wb") as file:
+            file.write(good)
+        with h5py.File(path, "r+") as file:
+            file["state/run/stage"][...] = 0
+        with open(path, "rb") as file:
+            changed = file.read()
+        refused(changed)
+        # The one before leads on, and checkpoints are written under their own names again.
+        os.remove(path)
+        error = self.perrin("resume", "saved/checkpoint.h5").stderr
+        self.assertRegex(error, r"No such file.*\n.*perrin resume saved/checkpoint\.h5\.prev")
+        with open(path, "wb") as file:
+            file.write(changed)
+        done = self.perrin("resume", "saved/checkpoint.h5.prev")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_same_results("whole", "saved")
+        self.assertEqual(self.perrin("resume", "saved/checkpoint.h5").returncode, 0)
+        # Where none is whole, none is named.
+        with open(previous, "wb") as file:
+            file.write(changed)
+        self.assertNotIn(".prev", refused(good[:100]))
+
+    def test_tampered_checkpoint(self):
+        """Every record of a state, made absurd and sealed again: refused, or the run goes on; no crash."""
+        self.saved()
+        path = self.path("saved", "checkpoint.h5")
+        shutil.copytree(self.path("saved"), self.path("good"))
+        with h5py.File(path) as file:
+            names = reseal.records(file)
+        self.assertGreater(len(names), 20)
+        changes = {
+            "longer": lambda a: numpy.concatenate([a, a[:1]]), "shorter": lambda a: a[:-1],
+            "ones": lambda a: numpy.frombuffer(b"\xff" * a.nbytes, dtype=a.dtype),
+            "zeros": lambda a: a * 0}
+        statuses = {}
+        for name in names:
+            for what, changed in changes.items():
+                shutil.rmtree(self.path("saved"))
+                shutil.copytree(self.path("good"), self.path("saved"))
+                reseal.change(path, name, changed)
+                done = self.perrin("resume", "saved/checkpoint.h5", "--time-limit", "20s")
+                self.assertIn(done.returncode, (0, 2, 3), f"{name} {what}: {done.stderr}")
+                if done.returncode != 0:
+                    self.assertRegex(done.stderr, r"\S", f"{name} {what}")
+                statuses[name, what] = done.returncode
+        for name in ("run/stage", "simulation/particles/id"):
+            self.assertEqual(statuses[name, "ones"], 2, name)
 
 
 if __name__ == "__main__":

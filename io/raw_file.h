@@ -1,0 +1,82 @@
+// A file of bytes, every call of which completes or throws.
+#pragma once
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "engine/error.h"
+
+namespace perrin::io {
+
+/// Throws `Error` with the path and the system's reason.
+template <class Error = RunError>
+class RawFile {
+ public:
+  /// `mode`: O_RDONLY, O_RDWR, with O_CREAT if need be. Only regular files.
+  RawFile(const std::string& path, int mode) : path_(path) {
+    // A pipe must not keep us waiting.
+    descriptor_ = ::open(path.c_str(), mode | O_CLOEXEC | O_NONBLOCK, 0666);
+    struct stat status {};
+    const bool good = descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0;
+    const int why = good ? 0 : errno;
+    if (descriptor_ >= 0 && !(good && S_ISREG(status.st_mode))) ::close(descriptor_);
+    if (!good) throw Error(fmt::format("{}: cannot be opened: {}", path, std::strerror(why)));
+    if (!S_ISREG(status.st_mode)) throw Error(path + ": is not a file");
+    size_ = std::uint64_t(status.st_size);
+  }
+  ~RawFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  RawFile(const RawFile&) = delete;
+  RawFile& operator=(const RawFile&) = delete;
+
+  /// When it was opened.
+  std::uint64_t size() const { return size_; }
+  void read(std::uint64_t at, void* data, std::size_t n) const {
+    for (auto* to = static_cast<unsigned char*>(data); n > 0;) {
+      const ssize_t done = ::pread(descriptor_, to, n, off_t(at));
+      if (done < 0 && errno == EINTR) continue;
+      if (done == 0) errno = EIO;  // shorter than was asked for
+      if (done <= 0) fail("cannot be read");
+      to += done, at += std::uint64_t(done), n -= std::size_t(done);
+    }
+  }
+  void write(std::uint64_t at, const void* data, std::size_t n) const {
+    for (auto* from = static_cast<const unsigned char*>(data); n > 0;) {
+      const ssize_t done = ::pwrite(descriptor_, from, n, off_t(at));
+      if (done < 0 && errno == EINTR) continue;
+      if (done == 0) errno = EIO;
+      if (done <= 0) fail("cannot be written");
+      from += done, at += std::uint64_t(done), n -= std::size_t(done);
+    }
+  }
+  void set_size(std::uint64_t size) const {
+    while (::ftruncate(descriptor_, off_t(size)) != 0)
+      if (errno != EINTR) fail("cannot be given its size");
+  }
+  /// Brings it to the disk.
+  void sync_and_close() {
+    while (::fsync(descriptor_) != 0)
+      if (errno != EINTR) fail("cannot be brought to the disk");
+    const int descriptor = descriptor_;
+    descriptor_ = -1;
+    if (::close(descriptor) != 0 && errno != EINTR) fail("cannot be closed");
+  }
+
+ private:
+  [[noreturn]] void fail(const char* what) const {
+    throw Error(fmt::format("{}: {}: {}", path_, what, std::strerror(errno)));
+  }
+  std::string path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace perrin::io
