@@ -169,7 +169,8 @@ class Faults(Campaign):
     # kind → the ways in which it fails: once, for good, short
     KINDS = {"write": ("once", "sticky", "short"), "sync": ("once", "sticky"), "truncate": ("once", "sticky"),
              "rename": ("once", "sticky"), "link": ("once", "sticky"), "unlink": ("once",),
-             "open": ("once", "sticky"), "close": ("once",), "read": ("once",), "memory": ("once", "sticky")}
+             "open": ("once", "sticky"), "close": ("once",), "read": ("once",), "memory": ("once", "sticky"),
+             "hdf5_memory": ("once",)}
     ERRNO = {"once": "5", "sticky": "28", "short": "5"}  # EIO; ENOSPC
     BYTES = "4096"  # smaller allocations than that do not fail on any machine we know of
 
@@ -204,16 +205,18 @@ class Faults(Campaign):
             if not os.path.exists(os.path.join(folder, "checkpoint.h5")):
                 self.problem(trial, "status 0 without a checkpoint", folder)
         else:
-            if status not in ((2, 3) if kind in ("read", "open", "memory") else (3,)):
+            # HDF5 1.10 corrupts its own memory where it gets none: no word, but no harm to files either.
+            crashed = kind == "hdf5_memory" and status in (-signal.SIGABRT, -signal.SIGSEGV)
+            if not crashed and status not in ((2, 3) if kind in ("read", "open", "memory") else (3,)):
                 self.problem(trial, f"status {status}: {error[-300:]}", folder)
-            if not error.strip():
+            if not crashed and not error.strip():
                 self.problem(trial, "no message", folder)
             if trial[0] == "run":
                 for what in differences(self.whole, folder, True):
                     self.problem(trial, f"status {status}, and {what}", folder)
         litter = [name for name in os.listdir(folder) if name.endswith((".part", ".lock"))] \
             if os.path.isdir(folder) else []
-        if litter and kind not in LEAVE_LITTER:
+        if litter and kind not in LEAVE_LITTER and status >= 0:
             self.problem(trial, f"left behind: {litter}", folder)
 
     def try_run(self, trial):

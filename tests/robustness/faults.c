@@ -1,11 +1,12 @@
 // A library to be preloaded: makes the n-th call of one kind fail, as a bad disk or a full one would.
 //
-//   FAULT_CALL    write, sync, truncate, rename, link, unlink, open, close, read or memory
+//   FAULT_CALL    write, sync, truncate, rename, link, unlink, open, close, read, memory or hdf5_memory
 //   FAULT_AT      which call of that kind fails, from 1; 0: none
 //   FAULT_STICKY  set: all later ones, too
 //   FAULT_SHORT   set: a write does half of its bytes and reports that, which is no failure
 //   FAULT_ERRNO   what the call reports (5: EIO)
-//   FAULT_BYTES   memory: smallest allocation that counts (65536)
+//   FAULT_BYTES   smallest allocation that counts (65536): memory counts those of everybody but the
+//                 HDF5 library, hdf5_memory those of HDF5
 //   FAULT_COUNT   file that is told, at the end, how many calls there were
 //
 // Files are those beyond standard error; opened ones count if their name has ".h5" or ".perrin" in it.
@@ -148,21 +149,25 @@ extern void* __libc_calloc(size_t, size_t);
 extern void* __libc_realloc(void*, size_t);
 extern void* __libc_memalign(size_t, size_t);
 
-static int no_memory(size_t n) {
+static int no_memory(size_t n, void* caller) {
   set_up();
-  if (n < least || !fails("memory")) return 0;
+  if (n < least || !strstr(call, "memory")) return 0;
+  Dl_info library;
+  const int of_hdf5 = dladdr(caller, &library) && library.dli_fname && strstr(library.dli_fname, "libhdf5");
+  if (!fails(of_hdf5 ? "hdf5_memory" : "memory")) return 0;
   errno = ENOMEM;
   return 1;
 }
-void* malloc(size_t n) { return no_memory(n) ? NULL : __libc_malloc(n); }
+#define NO_MEMORY(n) no_memory(n, __builtin_return_address(0))
+void* malloc(size_t n) { return NO_MEMORY(n) ? NULL : __libc_malloc(n); }
 void* calloc(size_t n, size_t size) {
-  return no_memory(n * size) ? NULL : __libc_calloc(n, size);
+  return NO_MEMORY(n * size) ? NULL : __libc_calloc(n, size);
 }
-void* realloc(void* old, size_t n) { return no_memory(n) ? NULL : __libc_realloc(old, n); }
-void* memalign(size_t to, size_t n) { return no_memory(n) ? NULL : __libc_memalign(to, n); }
-void* aligned_alloc(size_t to, size_t n) { return no_memory(n) ? NULL : __libc_memalign(to, n); }
+void* realloc(void* old, size_t n) { return NO_MEMORY(n) ? NULL : __libc_realloc(old, n); }
+void* memalign(size_t to, size_t n) { return NO_MEMORY(n) ? NULL : __libc_memalign(to, n); }
+void* aligned_alloc(size_t to, size_t n) { return NO_MEMORY(n) ? NULL : __libc_memalign(to, n); }
 int posix_memalign(void** out, size_t to, size_t n) {
-  if (no_memory(n)) return ENOMEM;
+  if (NO_MEMORY(n)) return ENOMEM;
   *out = __libc_memalign(to, n);
   return *out ? 0 : ENOMEM;
 }
