@@ -35,6 +35,37 @@ void first_wrong(std::size_t n, std::vector<std::string>& list, Wrong wrong, Sen
 
 }  // namespace
 
+std::vector<std::string> check_parts(const Configuration& c) {
+  std::vector<std::string> list;
+  const std::size_t n = c.position.size();
+  const auto count = [&](const char* what, std::size_t m, bool may_be_absent) {
+    if (m != n && !(may_be_absent && m == 0))
+      list.push_back(fmt::format("has {} particles, but {} {}", n, m, what));
+  };
+  count("types", c.type.size(), false);
+  count("velocities", c.velocity.size(), true);
+  count("images", c.image.size(), true);
+  count("masses", c.mass.size(), true);
+  count("charges", c.charge.size(), true);
+  count("diameters", c.diameter.size(), true);
+  count("molecules", c.topology.molecule.size(), true);
+  const auto members = [&](const char* what, std::size_t k,
+                           std::initializer_list<std::uint32_t> ids, std::uint32_t type,
+                           std::size_t types) {
+    for (const std::uint32_t id : ids)
+      if (id >= n) list.push_back(fmt::format("{} {} names particle {} of {}", what, k, id, n));
+    if (type >= types)
+      list.push_back(fmt::format("{} {} is of type {} of {}", what, k, type, types));
+  };
+  const Topology& t = c.topology;
+  for (std::size_t k = 0; k < t.bonds.size() && list.empty(); ++k)
+    members("bond", k, {t.bonds[k].a, t.bonds[k].b}, t.bonds[k].type, t.bond_types.size());
+  for (std::size_t k = 0; k < t.angles.size() && list.empty(); ++k)
+    members("angle", k, {t.angles[k].a, t.angles[k].b, t.angles[k].c}, t.angles[k].type,
+            t.angle_types.size());
+  return list;
+}
+
 std::vector<std::string> check_configuration(const Configuration& c) {
   std::vector<std::string> list;
   const std::size_t n = c.position.size();
@@ -58,8 +89,11 @@ std::vector<std::string> check_configuration(const Configuration& c) {
       [&](std::size_t i) {
         if (!finite(c.position[i])) return false;
         const auto s = c.box.fraction(c.position[i]);
+        constexpr double rounding =
+            0x1p-30;  // some units of positions, for what was in the box once
         for (int axis = 0; axis < c.box.dimension; ++axis)
-          if (!c.box.periodic[static_cast<std::size_t>(axis)] && !(s[axis] >= 0 && s[axis] <= 1))
+          if (!c.box.periodic[static_cast<std::size_t>(axis)] &&
+              !(s[axis] >= -rounding && s[axis] <= 1 + rounding))
             return true;
         return false;
       },

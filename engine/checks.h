@@ -10,7 +10,11 @@ namespace perrin {
 
 class Simulation;
 
-/// What is wrong with a configuration (none: empty), one sentence each: no particles, coordinates,
+/// Whether the parts of a configuration fit one another: as many types, masses, … as positions, and
+/// bonds and angles of particles and types that there are. One sentence each; none: empty.
+std::vector<std::string> check_parts(const Configuration& configuration);
+
+/// What is wrong with a configuration whose parts fit (none: empty), one sentence each: no particles, coordinates,
 /// velocities or masses that are no numbers, particles outside a box that does not wrap, ….
 std::vector<std::string> check_configuration(const Configuration& configuration);
 

@@ -1,5 +1,9 @@
 #include "engine/configuration_archive.h"
 
+#include <cstring>
+
+#include "engine/error.h"
+
 namespace perrin {
 namespace {
 
@@ -22,6 +26,13 @@ void archive_names(Archive& archive, const std::string& name, std::vector<std::s
 void archive_configuration(Archive& archive, Configuration& c) {
   const Archive::Scope scope(archive, "configuration");
   archive("box", c.box);
+  for (const bool& periodic : c.box.periodic) {  // bytes from a file: true and false are 1 and 0
+    unsigned char byte = 0;
+    std::memcpy(&byte, &periodic, 1);
+    if (byte > 1) throw UserError("\"configuration/box\" in the checkpoint is no box");
+  }
+  if (c.box.dimension != 2 && c.box.dimension != 3)
+    throw UserError("\"configuration/box\" in the checkpoint has no dimension");
   archive_names(archive, "types", c.types);
   archive("position", c.position);
   archive("type", c.type);

@@ -200,6 +200,10 @@ void Job::make_system(Archive* restored) {
   }
   if (restored) {
     archive_configuration(*restored, configuration_);
+    auto wrong = check_parts(configuration_);
+    if (wrong.empty()) wrong = check_configuration(configuration_);
+    for (const auto& what : wrong) report("system", what);
+    if (!wrong.empty()) return;
     context_.configuration = &configuration_;
     return;
   }
@@ -210,7 +214,8 @@ void Job::make_system(Archive* restored) {
   } catch (const UserError& e) {
     return report("system", e.what());
   }
-  const auto wrong = check_configuration(configuration_);
+  auto wrong = check_parts(configuration_);
+  if (wrong.empty()) wrong = check_configuration(configuration_);
   for (const auto& what : wrong) report("system", what);
   if (!wrong.empty()) return;
   if (settings_.velocity && !has_problem_under("velocity"))

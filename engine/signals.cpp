@@ -1,5 +1,7 @@
 #include "engine/signals.h"
 
+#include <atomic>
+
 namespace perrin {
 namespace {
 
@@ -10,16 +12,17 @@ struct Signal {
 constexpr std::array<Signal, 3> signals{
     {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}}};
 
-volatile std::sig_atomic_t first_signal = 0;
+// The handler runs on whichever thread the signal comes to.
+std::atomic<int> first_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_signal(int signal) {
-  if (first_signal != 0) {
+  int none = 0;
+  if (!first_signal.compare_exchange_strong(none, signal)) {
     // The default action ends the program with the status that shells expect.
     std::signal(signal, SIG_DFL);
     std::raise(signal);
-    return;
   }
-  first_signal = signal;
 }
 
 }  // namespace

@@ -403,8 +403,11 @@ File File::open(const std::string& path, unsigned flags, bool steady, bool gathe
   H5Pset_file_space_page_size(layout, 4096);
   take_driver_error();
   struct stat status {};
-  if (!creating && ::stat(path.c_str(), &status) != 0)
-    throw UserError(fmt::format("{}: cannot open as HDF5: {}", path, std::strerror(errno)));
+  if (!creating && ::stat(path.c_str(), &status) != 0) {
+    const std::string what = fmt::format("{}: cannot open as HDF5: {}", path, std::strerror(errno));
+    if (flags & H5F_ACC_SWMR_WRITE) throw RunError(what);  // it was there a moment ago
+    throw UserError(what);
+  }
   file.id_ = Hid(creating ? H5Fcreate(path.c_str(), H5F_ACC_EXCL, layout, access)
                           : H5Fopen(path.c_str(), flags, access));
   if (file.id_ < 0)

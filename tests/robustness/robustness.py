@@ -23,8 +23,6 @@ import unittest
 import h5py
 import numpy
 
-import reseal
-
 PERRIN, OTHER_VERSION_PLUGIN = sys.argv[1:3]
 DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
 if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
@@ -357,6 +355,8 @@ class Robustness(unittest.TestCase):
         self.write_job(self.changed(lambda j: j["stages"][0].update(steps=10**9)))
         process = self.start("out")
         self.wait_for(process, self.path("out", "thermo.h5"), "thermo table")
+        while os.path.getsize(self.path("out", "thermo.h5")) < 2**19 and process.poll() is None:
+            time.sleep(0.005)  # until rows are written: the file is then longer than its contents
         shutil.rmtree(self.path("out"))
         process.send_signal(signal.SIGTERM)
         _, error = process.communicate(timeout=60)
@@ -614,32 +614,6 @@ class Robustness(unittest.TestCase):
         with open(previous, "wb") as file:
             file.write(changed)
         self.assertNotIn(".prev", refused(good[:100]))
-
-    def test_tampered_checkpoint(self):
-        """Every record of a state, made absurd and sealed again: refused, or the run goes on; no crash."""
-        self.saved()
-        path = self.path("saved", "checkpoint.h5")
-        shutil.copytree(self.path("saved"), self.path("good"))
-        with h5py.File(path) as file:
-            names = reseal.records(file)
-        self.assertGreater(len(names), 20)
-        changes = {
-            "longer": lambda a: numpy.concatenate([a, a[:1]]), "shorter": lambda a: a[:-1],
-            "ones": lambda a: numpy.frombuffer(b"\xff" * a.nbytes, dtype=a.dtype),
-            "zeros": lambda a: a * 0}
-        statuses = {}
-        for name in names:
-            for what, changed in changes.items():
-                shutil.rmtree(self.path("saved"))
-                shutil.copytree(self.path("good"), self.path("saved"))
-                reseal.change(path, name, changed)
-                done = self.perrin("resume", "saved/checkpoint.h5", "--time-limit", "20s")
-                self.assertIn(done.returncode, (0, 2, 3), f"{name} {what}: {done.stderr}")
-                if done.returncode != 0:
-                    self.assertRegex(done.stderr, r"\S", f"{name} {what}")
-                statuses[name, what] = done.returncode
-        for name in ("run/stage", "simulation/particles/id"):
-            self.assertEqual(statuses[name, "ones"], 2, name)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,82 @@
+// What several threads touch, under ThreadSanitizer: the writer and the files that it owns, signals,
+// progress. The sources are compiled for it into this program; HDF5 runs on the writer's thread alone.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "engine/error.h"
+#include "engine/progress.h"
+#include "engine/signals.h"
+#include "io/hdf5.h"
+#include "io/writer.h"
+
+namespace perrin {
+namespace {
+
+TEST(Writer, ServesSeveralThreads) {
+  char name[] = "/tmp/perrin_tsan_XXXXXX";
+  const std::filesystem::path folder = ::mkdtemp(name);
+  const std::string path = folder / "series.h5";
+  io::writer().call([&] {
+    io::File file = io::File::create(path);
+    io::Series::make(file.root(), "x", H5T_NATIVE_INT64, {}, 16);
+    file.close();
+  });
+  struct Open {
+    io::File file;
+    io::Series series;
+  };
+  auto open = io::writer().get([&] {
+    auto it = std::make_shared<Open>();
+    it->file = io::File::append(path);
+    it->series = io::Series::open(it->file.root(), "x", H5T_NATIVE_INT64);
+    return it;
+  });
+  constexpr std::int64_t each = 300;
+  const auto work = [&open](std::int64_t first) {
+    for (std::int64_t k = 0; k < each; ++k) {
+      auto value = std::make_shared<std::int64_t>(first + k);
+      io::writer().push([open, value] { open->series.append(value.get()); }, io::Writer::limit / 4);
+      if (k % 50 == 0) io::writer().flush_and_wait();
+      if (k % 70 == 0) io::writer().call([open] { open->file.flush(true); });
+    }
+  };
+  std::thread other(work, each);
+  work(0);
+  other.join();
+  EXPECT_EQ(io::writer().get([&] { return open->series.size(); }), 2 * each);
+  // Errors cross from the writer's thread to whoever asks next.
+  io::writer().push([] { throw RunError("told"); });
+  EXPECT_THROW(io::writer().flush_and_wait(), RunError);
+  EXPECT_THROW(io::writer().call([] { throw UserError("told here"); }), UserError);
+  io::writer().call([&] { open.reset(); });
+  io::writer().flush_and_wait();
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Signals, AreHeardWhileProgressIsShown) {
+  const SignalWatch watch;
+  Progress progress(false, true);
+  progress.start("stage", "steps", 0, 1000000);
+  // The handler runs on the other thread.
+  std::thread other([] { ::pthread_kill(::pthread_self(), SIGHUP); });
+  std::int64_t done = 0;
+  while (SignalWatch::received() == nullptr) {
+    progress.update(++done % 1000000);
+    io::writer().push([] {});
+  }
+  other.join();
+  progress.print("stopped");
+  progress.finish(done);
+  io::writer().flush_and_wait();
+  EXPECT_STREQ(SignalWatch::received(), "SIGHUP");
+}
+
+}  // namespace
+}  // namespace perrin
