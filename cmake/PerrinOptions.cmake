@@ -31,9 +31,11 @@ if(PERRIN_INSTRUCTION_SETS STREQUAL "native")
   target_compile_definitions(perrin_options INTERFACE PERRIN_SETS=${native})
 elseif(PERRIN_INSTRUCTION_SETS STREQUAL "baseline")
   target_compile_definitions(perrin_options INTERFACE PERRIN_SETS=1)
+elseif(PERRIN_INSTRUCTION_SETS STREQUAL "avx2")
+  target_compile_definitions(perrin_options INTERFACE PERRIN_SETS=2)
 elseif(NOT PERRIN_INSTRUCTION_SETS STREQUAL "all")
-  message(FATAL_ERROR
-          "PERRIN_INSTRUCTION_SETS must be all, native or baseline, got ${PERRIN_INSTRUCTION_SETS}")
+  message(FATAL_ERROR "PERRIN_INSTRUCTION_SETS must be all, native, avx2 or baseline, got "
+                      "${PERRIN_INSTRUCTION_SETS}")
 endif()
 
 # errno and floating-point traps are never looked at; without them loops vectorise. Contraction to

@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 
@@ -105,6 +106,26 @@ for what, change in {
     bad = copy.deepcopy(good)
     change(bad)
     expect(what, bad, False)
+
+# scripts/run builds what a job names: for every type of a plug-in, that plug-in; for the others none.
+plugin, shipped = None, {}
+for line in perrin("plugins").split("plug-ins\n")[1].split("refused\n")[0].splitlines():
+    words = line.split()
+    if line.startswith("    "):
+        shipped[words[1]] = plugin
+    else:
+        plugin = words[0]
+with tempfile.TemporaryDirectory() as folder:
+    for name in schema["definitions"]:
+        kind = name.partition(".")[2]
+        if kind:
+            job = os.path.join(folder, "job.json")
+            with open(job, "w") as out:
+                json.dump({"stages": [{"integrator": {"type": kind}}]}, out)
+            named = subprocess.run([os.path.join(SOURCE, "scripts", "plugins-for"), job],
+                                   capture_output=True, text=True, check=True).stdout.split()
+            if named != ([shipped[kind]] if kind in shipped else []):
+                failures.append(f"scripts/plugins-for: type {kind} needs {shipped.get(kind)}, got {named}")
 
 print(f"{len(jobs)} example jobs, {types} types, {len(failures)} failures")
 print("\n".join(failures))
