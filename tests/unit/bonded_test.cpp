@@ -40,7 +40,10 @@ Configuration chains(int count) {
       r += (0.95 + 0.2 * u(random)) / std::sqrt(dot(step, step)) * step;
     }
   }
-  for (auto& p : c.position) p = c.box.point(c.box.fixed(p, 0));
+  for (auto& p : c.position) {  // where forces see them: without remainders
+    const Position seen = c.box.fixed(p, 0);
+    p = c.box.point(Position{seen.x, seen.y, seen.z, 0});
+  }
   return c;
 }
 
