@@ -9,6 +9,7 @@
 
 #include "engine/parallel.h"
 #include "neighbor/neighbors.h"
+#include "neighbor/strain.h"
 #include "neighbor/tuner.h"
 
 namespace perrin {
@@ -50,6 +51,10 @@ struct Sums {
     return *this;
   }
 };
+
+std::array<double, 6> virial_of(const Sums& s) {
+  return {s.v[1], s.v[2], s.v[3], s.v[4], s.v[5], s.v[6]};
+}
 
 struct Measure {
   ParticleView p;
@@ -323,18 +328,34 @@ void Simulation::advance_steps(Integrator& integrator, std::int64_t n) {
 const Totals& Simulation::totals() {
   if (totals_valid_) return totals_;
   if (neighbors) neighbors->update();
-  bool add = false;
   measured_force_.zero();
   measured_virial_.zero();
-  for (const auto& force : forces) {
-    force->compute(*this, {measured_force_.data(), measured_virial_.data(), add, true});
-    add = true;
+  bool add = false;
+  // Those that see pairs through the list, or the others.
+  const auto measure = [&](bool pairs) {
+    for (const auto& force : forces) {
+      if ((force->range() > 0) != pairs) continue;
+      force->compute(*this, {measured_force_.data(), measured_virial_.data(), add, true});
+      add = true;
+    }
+    return sum<Sums>(device(), "totals", particles.size(),
+                     Measure{particles.view(), measured_force_.data(), measured_virial_.data()});
+  };
+  const bool any_other = std::any_of(forces.begin(), forces.end(),
+                                     [](const auto& force) { return !(force->range() > 0); });
+  // The virial is that of all forces, friction and noise of pairs included: there the correction errs by
+  // some 1e-8 of their random sum.
+  Sums s = measure(true);
+  double unstretched = neighbors ? pair_strain(*neighbors).energy(virial_of(s)) : 0;
+  if (any_other) {
+    const Sums all = measure(false);
+    std::array<double, 6> others = virial_of(all);
+    for (std::size_t c = 0; c < 6; ++c) others[c] -= virial_of(s)[c];
+    unstretched += metric_strain(particles.box).energy(others);
+    s = all;
   }
-  const Sums s =
-      sum<Sums>(device(), "totals", particles.size(),
-                Measure{particles.view(), measured_force_.data(), measured_virial_.data()});
   Totals t;
-  t.potential = s.v[0];
+  t.potential = s.v[0] + unstretched;
   for (std::size_t c = 0; c < 6; ++c) {
     t.virial[c] = s.v[1 + c];
     t.kinetic_tensor[c] = s.v[7 + c];

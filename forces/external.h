@@ -18,8 +18,9 @@ class Setup;
 class Anchor {
  public:
   /// `unwrapped`: measured along the particle's whole path, image counters included. Otherwise
-  /// along a periodic axis to the nearest image of the point. Along an axis that is not periodic
-  /// there is nothing to choose.
+  /// along a periodic axis to the nearest image of the point by fractions of the edges, which in a
+  /// tilted box is not the nearest in space (NearestImage finds that). Along an axis that is not
+  /// periodic there is nothing to choose.
   Anchor(const Box& box, Vec3<double> point, bool unwrapped);
 
   /// The vector from the point to a particle (length).

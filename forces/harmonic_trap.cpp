@@ -4,6 +4,7 @@
 #include "engine/registry.h"
 #include "engine/simulation.h"
 #include "forces/deposit.h"
+#include "forces/nearest_image.h"
 #include "forces/register.h"
 
 namespace perrin {
@@ -13,6 +14,8 @@ struct Kernel {
   ParticleView particles;
   Metric metric;
   Anchor center;
+  NearestImage nearest;
+  bool unwrapped;
   Real3 stiffness;
   const std::uint32_t* mask;
   ForceOutput out;
@@ -22,7 +25,8 @@ struct Kernel {
     Real3 force{};
     Real energy = 0;
     if (mask[p.type()]) {
-      const Real3 r = center.to(metric, p, particles.image[i]);
+      Real3 r = center.to(metric, p, particles.image[i]);
+      if (!unwrapped) r = nearest(r);
       force = {-stiffness.x * r.x, -stiffness.y * r.y, -stiffness.z * r.z};
       energy = Real(-0.5) * dot(force, r);
     }
@@ -43,7 +47,7 @@ void HarmonicTrap::compute(Simulation& simulation, const ForceOutput& output) {
   const ParticleView particles = simulation.particles.view();
   for_each(simulation.device(), "harmonic_trap", particles.n,
            Kernel{particles, box.metric(), Anchor(box, settings_.center, settings_.unwrapped),
-                  stiffness, mask_.data(), output});
+                  NearestImage(box), settings_.unwrapped, stiffness, mask_.data(), output});
 }
 
 void register_harmonic_trap(Registry& registry) {

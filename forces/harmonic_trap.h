@@ -21,9 +21,10 @@ void describe(D& d, HarmonicTrapSettings& s) {
   d.required("stiffness", s.stiffness, NonNegative{},
              "along x, y, z, energy/length²; E = 1/2 sum stiffness displacement²");
   d.optional("center", s.center, Any{}, "the point that attracts");
-  d.optional("unwrapped", s.unwrapped, Any{},
-             "true: a particle is held to where it set out from, through the periodic images; "
-             "false: to the nearest image of the center");
+  d.optional(
+      "unwrapped", s.unwrapped, Any{},
+      "true: to the center itself, displacements counted along the particle's whole path (with "
+      "image counters); false: to the image of the center that is nearest to the particle");
   d.optional("types", s.types, Any{}, "particle types it acts on; default: all");
 }
 

@@ -53,7 +53,9 @@ struct PairSettings {
       d.optional("mixing", s.mixing, OneOf{"none", "lorentz_berthelot", "geometric"},
                  "parameters of unlike types that are not listed follow from the like ones");
     if constexpr (HasTail<P>)
-      d.optional("tail", s.tail, Any{}, "add what the cut-off leaves out to energy and pressure");
+      d.optional("tail", s.tail, Any{},
+                 "add what cut-off and switch leave out to energy and pressure; not with the "
+                 "truncations that shift");
     d.required("pairs", s.pairs, Any{}, "parameters for each pair of types");
   }
 };
@@ -259,13 +261,25 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
   if constexpr (HasTail<P>) {
     if (s.tail && setup.configuration().box.dimension != 3)
       setup.error("tail", "is for three dimensions");
+    const bool switched = s.truncation == Switched::name;
+    if (s.tail && !switched && s.truncation != PlainCut::name)
+      setup.error(
+          "tail",
+          fmt::format("is for the truncations cut and switch, got {}: how much a shift takes "
+                      "away depends on how many neighbours are near",
+                      s.truncation));
     if (s.tail) {
       tail.count.assign(types, 0);
       for (const auto t : setup.configuration().type) ++tail.count[t];
       for (std::size_t a = 0; a < types; ++a)
         for (std::size_t b = 0; b < types; ++b) {
-          tail.energy.push_back(P::tail_energy(table.at(a, b)->parameters, table.cutoff(a, b)));
-          tail.virial.push_back(P::tail_virial(table.at(a, b)->parameters, table.cutoff(a, b)));
+          const auto& parameters = table.at(a, b)->parameters;
+          const double cutoff = table.cutoff(a, b);
+          TailIntegrals before;
+          if (switched)
+            before = taken_by_switch<P>(parameters, {cutoff, s.switch_on.value_or(0.9 * cutoff)});
+          tail.energy.push_back(P::tail_energy(parameters, cutoff) + before.energy);
+          tail.virial.push_back(P::tail_virial(parameters, cutoff) + before.virial);
         }
     }
   }

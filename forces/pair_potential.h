@@ -61,8 +61,9 @@ concept HasMixing = requires(const typename P::Settings& settings) {
 /// With N_a, N_b particles of types a and b in a volume V and no structure beyond the cut-off, all
 /// that was cut off between them is 2π N_a N_b / V times the integral, summed over ordered pairs
 /// (a, b) (Allen, Tildesley, Computer Simulation of Liquids, section 2.8). tail_virial gives the
-/// trace of the virial, sum of r · F. Right for the plain cut; the other truncations change what is
-/// inside as well.
+/// trace of the virial, sum of r · F. `switch` takes away more, before the cut-off
+/// (taken_by_switch() of forces/truncation.h). A shift changes all pairs, near ones as well, of which
+/// there are not as many as without structure: it has no tail.
 template <class P>
 concept HasTail = requires(const typename P::Settings& settings) {
   { P::tail_energy(settings, 2.5) } -> std::same_as<double>;

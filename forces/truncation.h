@@ -112,6 +112,31 @@ struct Truncated {
   }
 };
 
+/// What a potential leaves out, for pairs of types and no structure: integrals over r of r² E and of
+/// r² · r F (see HasTail).
+struct TailIntegrals {
+  double energy = 0, virial = 0;
+};
+
+/// Of what Switched takes away before the cut-off.
+template <PairPotential P>
+TailIntegrals taken_by_switch(const typename P::Settings& settings, const CutOff& c) {
+  using Cut = Truncated<P, Switched>;
+  const auto coefficients = Cut::coefficients(settings, c);
+  TailIntegrals sum;
+  constexpr int n = 1000;  // intervals of Simpson's rule
+  const double width = (c.cutoff - c.switch_on) / n;
+  for (int k = 0; k <= n; ++k) {
+    const double r = c.switch_on + k * width, r2 = r * r;
+    const auto whole = P::evaluate(r2, coefficients.potential);
+    const auto left = Cut::evaluate(r2, coefficients);
+    const double weight = (k == 0 || k == n ? 1 : k % 2 ? 4 : 2) * width / 3 * r2;
+    sum.energy += weight * (whole.energy - left.energy);
+    sum.virial += weight * r2 * (whole.force_over_r - left.force_over_r);
+  }
+  return sum;
+}
+
 inline constexpr std::array<const char*, 4> truncation_names{PlainCut::name, EnergyShift::name,
                                                              ForceShift::name, Switched::name};
 

@@ -13,6 +13,7 @@
 #include "engine/parallel.h"
 #include "engine/registry.h"
 #include "forces/harmonic_trap.h"
+#include "forces/nearest_image.h"
 #include "integrators/drift.h"
 #include "plugins/langevin/bath.h"
 #include "plugins/langevin/particle_loop.h"
@@ -31,17 +32,19 @@ struct Push {
   enum class Kind { none, memory, trap } kind;
   Anchor center;
   Position middle;  // the center, where every axis is periodic and images do not count
+  NearestImage image;
   Real3 stiffness;
   bool unwrapped;
   const std::uint32_t* mask;  // by type; nullptr: the trap acts on all
 
-  /// In a periodic box, to the nearest image of the center.
+  /// In a periodic box that is not tilted, to the nearest image of the center.
   PERRIN_HD Real3 nearest(const Metric& metric, const Position& p) const {
     return pull(mask, p, metric.vector(p, middle));
   }
   PERRIN_HD Real3 trap(const ParticleView& particles, const Metric& metric, const Position& p,
                        std::int64_t i) const {
-    return pull(mask, p, center.to(metric, p, unwrapped ? particles.image[i] : Image{}));
+    if (unwrapped) return pull(mask, p, center.to(metric, p, particles.image[i]));
+    return pull(mask, p, image(center.to(metric, p, Image{})));
   }
 
  private:
@@ -265,11 +268,12 @@ class Brownian : public Integrator {
  private:
   bool plain(const Simulation& simulation) const {
     const Mobile mobile = bath_.mobile();
-    const auto& periodic = simulation.particles.box.periodic;
+    const Box& box = simulation.particles.box;
+    const auto& periodic = box.periodic;
     return mobile.types == nullptr && mobile.x && mobile.y && mobile.z &&
            mobility_.view().values == nullptr && bath_.temperature().inverse_ramp == 0 &&
            previous_.size() == 0 && !settings_.tally_heat && periodic[0] && periodic[1] &&
-           periodic[2] && (trap_ == nullptr || !trap_->settings().unwrapped);
+           periodic[2] && (trap_ == nullptr || (!trap_->settings().unwrapped && box.orthogonal()));
   }
   Push push(const Simulation& simulation) const {
     const Box& box = simulation.particles.box;
@@ -282,6 +286,7 @@ class Brownian : public Integrator {
     return {kind,
             Anchor(box, s.center, s.unwrapped),
             box.fixed(s.center, 0),
+            NearestImage(box),
             stiffness,
             s.unwrapped,
             trap_ != nullptr && !s.types.empty() ? trap_->mask().data() : nullptr};

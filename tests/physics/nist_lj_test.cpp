@@ -2,6 +2,7 @@
 // (tests/reference/nist_lj/README.md). The default build must agree to 2e-6, the double build to
 // 1e-9: there the step of the fixed-point positions is what is left.
 #include <fstream>
+#include <random>
 
 #include "engine/simulation.h"
 #include "neighbor/pair_loop.h"
@@ -129,6 +130,67 @@ TEST(NistLjTail, LongRangeCorrections) {
     const double tail =
         2 * M_PI * n * n / c.box.volume() * LennardJones::tail_energy({1, 1}, row.cutoff);
     EXPECT_NEAR(tail, row.tail, 1e-8);
+  }
+}
+
+/// Near the given length, one that float rounds up or down nearly as far as it can.
+double badly_rounded(double length, bool up) {
+  for (;; length *= 1 + 1e-9) {
+    const double strain = double(float(length)) / length - 1;
+    if (up ? strain > 4.5e-8 : strain < -4.5e-8) return length;
+  }
+}
+
+/// A compressed crystal, its particles a little displaced, with edges that a float cannot hold. Forces
+/// nearly cancel, so that rounding of coordinates does little.
+Configuration compressed(double tilt) {
+  Configuration c = fcc(6, 1.35);
+  std::mt19937 generator(5);
+  std::uniform_real_distribution<double> u(-0.02, 0.02);
+  Box& box = c.box;
+  const Box old = box;
+  for (int axis = 0; axis < 3; ++axis) box.length[axis] = badly_rounded(8.5 + 0.1 * axis, true);
+  box.xy = tilt == 0 ? 0 : badly_rounded(tilt, true);
+  box.yz = tilt == 0 ? 0 : badly_rounded(tilt / 2, true);
+  for (auto& r : c.position)
+    r = box.point(old.fraction(r)) + Vec3<double>{u(generator), u(generator), u(generator)};
+  return c;
+}
+
+struct Reference {
+  double energy = 0, virial = 0;
+};
+Reference in_double(const Configuration& c, double cutoff) {
+  const auto edge = c.box.edges();
+  Reference sum;
+  for (std::size_t i = 0; i < c.position.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      Vec3<double> d = c.position[i] - c.position[j];
+      for (std::size_t axis = 3; axis-- > 0;)  // right within less than half of the heights
+        d = d - std::rint(d[int(axis)] / edge[axis][int(axis)]) * edge[axis];
+      const double r2 = dot(d, d), s6 = 1 / (r2 * r2 * r2);
+      if (r2 >= cutoff * cutoff) continue;
+      sum.energy += 4 * s6 * (s6 - 1);
+      sum.virial += 24 * s6 * (2 * s6 - 1);
+    }
+  return sum;
+}
+
+// All edges are rounded up by 4.5e-8 or more: without the correction the energy errs by that times the
+// virial.
+TEST_P(NistLj, EnergiesDoNotInheritTheRoundingOfTheEdges) {
+  for (const double tilt : {0.0, 0.3}) {
+    const Configuration c = compressed(tilt);
+    const Reference expected = in_double(c, 3);
+    ASSERT_GT(expected.virial, 5 * std::abs(expected.energy));
+    for (const char* traversal : {"verlet", "clusters", "cells", "rows"}) {
+      if (!device().is_cuda() && traversal == std::string("verlet")) continue;
+      SCOPED_TRACE(testing::Message() << traversal << ", tilt " << tilt);
+      NeighborSettings settings;
+      settings.traversal = traversal;
+      Simulation s(device(), c, lennard_jones<PlainCut>(device(), 3), 0, settings);
+      EXPECT_NEAR(s.totals().potential, expected.energy, 1e-8 * expected.virial);
+    }
   }
 }
 

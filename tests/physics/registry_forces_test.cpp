@@ -109,5 +109,80 @@ TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {
   }
 }
 
+/// Of a force alone, made from its job.
+double potential_of(const Configuration& c, const std::string& job) {
+  Registry registry;
+  register_forces(registry);
+  SetupContext context;
+  context.configuration = &c;
+  std::vector<std::unique_ptr<Force>> forces;
+  forces.push_back(make_component<Force>(registry, job, context));
+  return Simulation(Device::cpu(1), c, std::move(forces)).totals().potential;
+}
+
+// Springs without a length at rest: the energy grows with the square of the edges.
+TEST(RegistryForces, EnergiesOfBondsDoNotInheritTheRoundingOfTheEdges) {
+  Configuration c = small_system();
+  double edge = 7.7;
+  while (std::abs(double(float(edge)) / edge - 1) < 3e-8) edge *= 1 + 1e-9;
+  const double scale = edge / 7.7;
+  c.box.length = scale * c.box.length;
+  c.box.origin = scale * c.box.origin;
+  for (auto& r : c.position) r = scale * r;
+  double expected = 0;
+  for (const auto& bond : c.topology.bonds) {
+    const Vec3<double> d = c.position[bond.a] - c.position[bond.b];
+    expected += 0.5 * 50 * dot(d, d);
+  }
+  const double potential = potential_of(
+      c, R"({"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 0}}})");
+  EXPECT_NEAR(potential, expected, 2e-8 * expected);
+}
+
+// What the switch takes away is smooth and vanishes at both ends, so its virial is three times its
+// energy (integration by parts): U ~ 1/V.
+TEST(RegistryForces, TailsCountWhatTheSwitchTakesAway) {
+  const Configuration c = small_system();
+  const auto job = [](const std::string& truncation, bool tail) {
+    return R"({"type": "lennard_jones", "cutoff": 3, "switch_on": 2, "truncation": ")" +
+           truncation + R"(", "tail": )" + (tail ? "true" : "false") +
+           R"(, "pairs": [{"types": ["A", "A"], "epsilon": 1.5, "sigma": 1.1}]})";
+  };
+  double integral =
+      0;  // of r² (E - S E) from 2 to 3, and of r² E beyond, by the midpoint rule in 1/r
+  constexpr int n = 200000;
+  for (int k = 0; k < n; ++k) {
+    const double u = (k + 0.5) / n / 2, r = 1 / u, s6 = std::pow(1.1 * u, 6);
+    const double x = r - 2, s = r < 3 ? 1 - x * x * x * (10 - x * (15 - 6 * x)) : 0;
+    integral += 4 * 1.5 * s6 * (s6 - 1) * (1 - s) * r * r * r * r / n / 2;
+  }
+  const double number = double(c.position.size());
+  const double expected = 2 * M_PI * number * number / c.box.volume() * integral;
+  const double with = potential_of(c, job("switch", true));
+  EXPECT_NEAR(with - potential_of(c, job("switch", false)), expected, 1e-6 * std::abs(with));
+  Registry registry;
+  register_forces(registry);
+  SetupContext context;
+  context.configuration = &c;
+  std::vector<std::unique_ptr<Force>> forces;
+  forces.push_back(make_component<Force>(registry, job("switch", true), context));
+  Simulation s(Device::cpu(1), c, std::move(forces));
+  const ForceCorrection tail = s.forces[0]->correction(s);
+  EXPECT_NEAR(tail.energy, expected, 1e-6 * std::abs(expected));
+  EXPECT_NEAR(tail.virial, 3 * expected, 3e-6 * std::abs(expected));
+  for (const char* shift : {"energy_shift", "force_shift"}) {
+    std::string mistakes;
+    try {
+      potential_of(c, job(shift, true));
+    } catch (const UserError& e) {
+      mistakes = e.what();
+    }
+    EXPECT_NE(
+        mistakes.find("tail: is for the truncations cut and switch, got " + std::string(shift)),
+        std::string::npos)
+        << mistakes;
+  }
+}
+
 }  // namespace
 }  // namespace perrin

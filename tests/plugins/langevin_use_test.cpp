@@ -166,6 +166,27 @@ TEST_P(LangevinUse, FusedTrapIsTheTrap) {
   }
 }
 
+TEST_P(LangevinUse, FusedTrapPullsToTheNearestImageInATiltedBox) {
+  const std::string head =
+      R"({"type": "brownian", "timestep": 0.05, "temperature": 1, "friction": 10, )";
+  Configuration c = at_rest(1000, 20);
+  c.box.xy = 10, c.box.xz = -9, c.box.yz = 8;
+  for (std::size_t i = 0; i < c.position.size(); ++i)  // a lattice that fills the box
+    c.position[i] =
+        c.box.point(Vec3<double>{double(i % 10) / 10 + 0.031, double(i / 10 % 10) / 10 + 0.023,
+                                 double(i / 100) / 10 + 0.017});
+  Rig fused(device(), c, trap(device(), 2), head + R"("fuse": true})");
+  Rig plain(device(), c, trap(device(), 2), head + R"("fuse": false})");
+  fused.run(5), plain.run(5);
+  const auto f = fused.simulation.particles.force.to_host();
+  const auto p = plain.simulation.particles.force.to_host();
+  for (std::size_t i = 0; i < f.size(); ++i) {
+    EXPECT_NEAR(double(f[i].x), double(p[i].x), 1e-4);
+    EXPECT_NEAR(double(f[i].y), double(p[i].y), 1e-4);
+    EXPECT_NEAR(double(f[i].z), double(p[i].z), 1e-4);
+  }
+}
+
 TEST_P(LangevinUse, TheShortKernelIsTheGeneralOne) {
   // Naming all types says nothing new, but is not the plain case. On CUDA once with two particles
   // to a thread.

@@ -1,5 +1,6 @@
 // External forces: a harmonic trap, a constant force, a flat wall.
 #include <cmath>
+#include <random>
 
 #include "engine/simulation.h"
 #include "forces/constant_force.h"
@@ -98,6 +99,72 @@ TEST_P(External, TrapInATiltedBox) {
   s.center = {0.5, 1, 1.5};
   auto simulation = simulate<HarmonicTrap>(device(), c, s);
   expect_near(force_on(*simulation, 0), {-0.5, -1, -1.5}, 10 * rounding);
+}
+
+/// Every image that can be nearer than `r` itself.
+Vec3<double> nearest_image(const Box& box, const Vec3<double>& r) {
+  const auto edge = box.edges();
+  const auto height = box.heights();
+  int reach[3];
+  for (int axis = 0; axis < 3; ++axis)
+    reach[axis] = box.periodic[std::size_t(axis)]
+                      ? int(std::ceil(2 * std::sqrt(dot(r, r)) / height[axis]))
+                      : 0;
+  Vec3<double> nearest = r;
+  for (int x = -reach[0]; x <= reach[0]; ++x)
+    for (int y = -reach[1]; y <= reach[1]; ++y)
+      for (int z = -reach[2]; z <= reach[2]; ++z) {
+        const Vec3<double> image =
+            r + double(x) * edge[0] + double(y) * edge[1] + double(z) * edge[2];
+        if (dot(image, image) < dot(nearest, nearest)) nearest = image;
+      }
+  return nearest;
+}
+
+TEST_P(External, TrapPullsToTheNearestImageInTiltedBoxes) {
+  std::mt19937 generator(7);
+  std::uniform_real_distribution<double> u(-1, 1);
+  const struct {
+    double xy, xz, yz;
+    std::array<bool, 3> periodic{true, true, true};
+  } tilts[] = {{2, -1, 1.5},
+               {5, 0, 0},
+               {5, 5, 6},
+               {-5, 5, -6},
+               {23, -31, 17},
+               {0, 40, 0},
+               {5, 5, 6, {true, true, false}},
+               {5, 3, 6, {true, false, true}},
+               {5, 3, 6, {false, true, true}}};
+  for (const auto& tilt : tilts) {
+    SCOPED_TRACE(testing::Message() << tilt.xy << ", " << tilt.xz << ", " << tilt.yz);
+    auto c = particles_at(std::vector<Vec3<double>>(200));
+    c.box.xy = tilt.xy, c.box.xz = tilt.xz, c.box.yz = tilt.yz;
+    c.box.periodic = tilt.periodic;
+    c.box.origin = {0, 0, 0};
+    for (auto& r : c.position)
+      r = c.box.point(Vec3<double>{0.5 + 0.5 * u(generator), 0.5 + 0.5 * u(generator),
+                                   0.5 + 0.5 * u(generator)});
+    HarmonicTrapSettings s;
+    s.stiffness = {1, 1, 1};
+    s.center = c.box.point(Vec3<double>{0.3, 0.4, 0.45});
+    auto simulation = simulate<HarmonicTrap>(device(), c, s);
+    double by_fractions = 0;
+    for (std::int64_t i = 0; i < 200; ++i) {
+      const Vec3<double> r = c.position[std::size_t(i)] - s.center;
+      const auto index = simulation->particles.index.to_host(i);
+      const Vec3<double> expected = nearest_image(c.box, r);
+      const Vec3<double> force = force_on(*simulation, std::int64_t(index));
+      // Two images may be equally far: then it is the distance that is the same.
+      EXPECT_NEAR(std::sqrt(dot(force, force)), std::sqrt(dot(expected, expected)), 100 * rounding);
+      Vec3<double> f = c.box.fraction(c.box.origin + r);
+      for (int axis = 0; axis < 3; ++axis)
+        if (c.box.periodic[std::size_t(axis)]) f[axis] -= std::rint(f[axis]);
+      const Vec3<double> rounded = c.box.point(f) - c.box.origin;
+      by_fractions = std::max(by_fractions, dot(rounded, rounded) - dot(expected, expected));
+    }
+    EXPECT_GT(by_fractions, 1) << "rounding fractions would have done";
+  }
 }
 
 TEST_P(External, ConstantForceConservesEnergyAcrossTheBoundary) {
