@@ -79,6 +79,13 @@ std::vector<std::string> check_configuration(const Configuration& c) {
   for (int axis = 0; axis < c.box.dimension; ++axis)
     if (!(c.box.length[axis] > 0) || !std::isfinite(c.box.length[axis]))
       return {fmt::format("the box must have positive edges, got {}", text(c.box.length))};
+  // Squares of distances are float in the default build.
+  constexpr double least = 1e-18, most = 1e18;
+  const auto heights = c.box.heights();
+  for (int axis = 0; axis < c.box.dimension; ++axis)
+    if (!(heights[axis] >= least && c.box.length[axis] <= most))
+      return {fmt::format("edges and heights of the box must be from {:g} to {:g}, got edges {}",
+                          least, most, text(c.box.length))};
   first_wrong(
       n, list, [&](std::size_t i) { return !finite(c.position[i]); },
       [&](std::size_t i) {

@@ -12,6 +12,7 @@
 
 #include "engine/md_stage.h"
 #include "engine/rng_command.h"
+#include "engine/threads.h"
 #include "forces/register.h"
 #include "integrators/register.h"
 #include "io/convert.h"
@@ -58,7 +59,7 @@ namespace {
 void add_run_options(CLI::App& app, RunArguments& a) {
   app.add_option("--device", a.device, "auto, cpu, cuda or cuda:N");
   app.add_option("--threads", a.threads, "threads on the CPU (default: all cores)")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, Threads::most));
   app.add_option("--set", a.sets, "change a value of the job: path=value")->allow_extra_args(false);
   app.add_option("--output-dir", a.output_directory, "folder for output files");
   app.add_option("--time-limit", a.time_limit,
@@ -140,7 +141,8 @@ int run_command_line(int argc, char** argv) {
   validate->add_option("JOB", arguments.file, "job file")->required();
   validate->add_option("--set", arguments.sets, "change a value of the job: path=value")
       ->allow_extra_args(false);
-  validate->add_option("--threads", arguments.threads, "threads")->check(CLI::Range(1, 4096));
+  validate->add_option("--threads", arguments.threads, "threads")
+      ->check(CLI::Range(1, Threads::most));
   validate->add_option("--output-dir", arguments.output_directory, "folder for output files");
   validate->add_flag("--overwrite", arguments.overwrite, "output files that exist may be replaced");
   validate->callback([&] { validate_command(arguments); });

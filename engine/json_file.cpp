@@ -52,6 +52,27 @@ class CountingIterator {
   Reading* reading_;
 };
 
+/// Deeper than any job; writing a value out takes some stack for every level.
+constexpr int deepest = 64;
+
+/// UTF-8 as it is, or with what is none replaced, for messages.
+std::string readable(const std::string& text) {
+  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+std::string shortened(const std::string& text) {
+  return text.size() > 200 ? text.substr(0, 197) + "…" : text;
+}
+
+bool is_utf8(const std::string& text) {
+  try {
+    return !Json(text).dump().empty();  // strict
+  } catch (const Json::type_error&) {
+    return false;
+  }
+}
+
 /// "line:column" of a position, both from 1.
 std::string line_and_column(const std::string& text, std::size_t position) {
   int line = 1, column = 1;
@@ -152,7 +173,13 @@ class LineBuilder : public nlohmann::json_sax<Json> {
     return {&member, join_path(stack_.back().path, key_)};
   }
   bool add(Json value, int read_ahead) { return put(std::move(value), read_ahead), true; }
-  bool open(Json value) { return stack_.push_back(put(std::move(value), 0)), true; }
+  bool open(Json value) {
+    stack_.push_back(put(std::move(value), 0));
+    if (int(stack_.size()) > deepest)
+      throw UserError(fmt::format("{}:{}: lists and objects within one another, more than {} deep",
+                                  file_.name_, line(0), deepest));
+    return true;
+  }
 
   JsonFile& file_;
   const std::string& text_;
@@ -238,8 +265,9 @@ std::vector<Step> steps_of(const std::string& path) {
 
 void JsonFile::set(const std::string& assignment) {
   const auto fail = [&](const std::string& what) {
-    throw UserError(fmt::format("--set {}: {}", assignment, what));
+    throw UserError(fmt::format("--set {}: {}", shortened(readable(assignment)), what));
   };
+  if (!is_utf8(assignment)) fail("is no valid UTF-8");
   const auto equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0)
     fail("expected path=value, e.g. stages[0].steps=1000");
@@ -264,7 +292,14 @@ void JsonFile::set(const std::string& assignment) {
       path = join_path(path, step.key);
     }
   }
-  Json value = Json::parse(text, nullptr, false);
+  bool too_deep = false;
+  const auto watch = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep = too_deep || depth > deepest;
+    return !too_deep;
+  };
+  Json value = Json::parse(text, watch, false);
+  if (too_deep)
+    fail(fmt::format("lists and objects within one another, more than {} deep", deepest));
   *at = value.is_discarded() ? Json(text) : std::move(value);
   for (auto it = lines_.lower_bound(path); it != lines_.end() && it->first.rfind(path, 0) == 0;) {
     const char next = it->first.size() > path.size() ? it->first[path.size()] : '.';

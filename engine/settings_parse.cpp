@@ -147,6 +147,11 @@ void SettingsParser::parse_list(const Json& value, const std::string& path, cons
     return report_(path, fmt::format("must be {}, got {}", noun(type), shown(value)));
   if (type.fixed >= 0 && value.size() != static_cast<std::size_t>(type.fixed))
     return report_(path, fmt::format("must be {}, got {}", noun(type), shown(value)));
+  // Each is made, asked and saved one by one.
+  constexpr std::size_t most_parts = 4096;
+  if (type.element().kind == Kind::part && value.size() > most_parts)
+    return report_(path,
+                   fmt::format("must have at most {} entries, got {}", most_parts, value.size()));
   if (type.fixed < 0) type.resize(target, value.size());
   for (std::size_t i = 0; i < value.size(); ++i)
     parse_value(value[i], join_path(path, i), type.element(), check, type.at(target, i));
@@ -165,7 +170,13 @@ void SettingsParser::parse_value(const Json& value, const std::string& path, con
     case Kind::real: {
       if (!value.is_number()) return wrong();
       const auto v = value.get<double>();
-      if (check_number(v, value, path, check)) *static_cast<double*>(target) = v;
+      if (!check_number(v, value, path, check)) return;
+      // What particles and pairs are computed with is float in the default build.
+      constexpr double least = 1e-37, most = 1e37;
+      if (v != 0 && !(std::abs(v) >= least && std::abs(v) <= most))
+        return report_(path, fmt::format("must be 0 or from {:g} to {:g} in magnitude, got {}",
+                                         least, most, shown(value)));
+      *static_cast<double*>(target) = v;
       return;
     }
     case Kind::text: {

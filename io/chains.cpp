@@ -163,16 +163,14 @@ std::unique_ptr<Source> make_chains(const ChainsSettings& s, Setup& setup) {
                             s.pattern.dump()));
     return nullptr;
   }
-  std::int64_t beads = 0;
+  double in_chain = 0;
   std::vector<std::string> names;
   for (const auto& [name, n] : blocks) {
-    beads += n;
+    in_chain += double(n);
     names.push_back(name);
   }
-  if (beads > (std::int64_t(1) << 32) / s.chains) {
-    setup.error("chains", "too many beads: at most 2^32 - 1 are possible");
-    return nullptr;
-  }
+  if (!check_count(in_chain * double(s.chains), "chains", setup)) return nullptr;
+  const auto beads = std::int64_t(in_chain);
   check_masses(s.masses, names, setup);
   const Box box = box_for(s.density, s.box, beads * s.chains, s.dimension, s.periodic, setup);
   for (int axis = 0; axis < s.dimension; ++axis)

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -142,8 +143,7 @@ std::unique_ptr<Source> make_lattice(const LatticeSettings& s, Setup& setup) {
   double sites = s.particles ? double(*s.particles) : 8;
   if (s.cells)
     for (const auto k : *s.cells) sites *= double(k);
-  if (sites >= 4e9)
-    wrong(s.cells ? "cells" : "particles", "too many: at most 2^32 - 1 particles are possible");
+  if (!check_count(sites, s.cells ? "cells" : "particles", setup)) good = false;
   std::vector<std::string> names;
   for (const auto& [name, share] : s.types) names.push_back(name);
   check_masses(s.masses, names, setup);
@@ -161,6 +161,22 @@ std::vector<double> masses_of(const std::map<std::string, double>& by_type,
     masses.push_back(it == by_type.end() ? 1.0 : it->second);
   }
   return masses;
+}
+
+bool check_count(double n, const char* key, Setup& setup) {
+  constexpr double bytes_each = 250;  // about, without lists of neighbours
+  const double memory = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
+  if (!(n < 4294967295.0))
+    setup.error(key,
+                fmt::format("too many: at most 2^32 - 2 particles are possible, got {:.6g}", n));
+  else if (n * bytes_each > memory)
+    setup.error(
+        key,
+        fmt::format("too many: {:.6g} particles need about {:.3g} GiB, this machine has {:.3g}", n,
+                    n * bytes_each / 1073741824, memory / 1073741824));
+  else
+    return true;
+  return false;
 }
 
 void check_masses(const std::map<std::string, double>& by_type,

@@ -79,21 +79,20 @@ std::unique_ptr<Source> make_random(const RandomSettings& s, Setup& setup) {
     }
     const double volume = s.box->x * s.box->y * (s.dimension == 2 ? 1.0 : s.box->z);
     for (const auto& [name, density] : s.densities) {
+      if (!check_count(density * volume, "densities", setup)) return nullptr;
       counts[name] = std::llround(density * volume);
       if (counts[name] < 1)
         setup.error("densities", fmt::format("\"{}\" makes no particle in this box", name));
     }
   }
-  std::int64_t n = 0;
+  double all = 0;
   std::vector<std::string> names;
   for (const auto& [name, count] : counts) {
-    n += count;
+    all += double(count);
     names.push_back(name);
   }
-  if (n >= (std::int64_t(1) << 32)) {
-    setup.error("particles", "too many: at most 2^32 - 1 are possible");
-    return nullptr;
-  }
+  if (!check_count(all, s.densities.empty() ? "particles" : "densities", setup)) return nullptr;
+  const auto n = std::int64_t(all);
   check_masses(s.masses, names, setup);
   const Box box = box_for(s.density, s.box, n, s.dimension, s.periodic, setup);
   return std::make_unique<RandomSource>(counts, box, s, setup.seed());

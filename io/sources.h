@@ -124,6 +124,8 @@ std::unique_ptr<Source> make_random(const RandomSettings& settings, Setup& setup
 std::unique_ptr<Source> make_chains(const ChainsSettings& settings, Setup& setup);
 std::unique_ptr<Source> make_file_source(const FileSettings& settings, Setup& setup);
 
+/// Reports under `key` more particles than 32 bits can number or this machine's memory can hold.
+bool check_count(double n, const char* key, Setup& setup);
 /// Masses by particle from masses by type; empty where all are 1. Reports unknown types at
 /// "masses".
 std::vector<double> masses_of(const std::map<std::string, double>& by_type,

@@ -179,6 +179,95 @@ class Robustness(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(os.listdir(self.folder), ["job.json"])
 
+    # -- extremes --------------------------------------------------------------------------------
+
+    def refused_at_once(self, job, pattern, *arguments, seconds=1.0):
+        """Status 2 and one clear sentence, soon; a busy machine gets a second try and some patience."""
+        for attempt in range(3):
+            begin = os.times()
+            error = self.refused(job, pattern, *arguments)
+            end = os.times()
+            used = end.children_user + end.children_system - begin.children_user - begin.children_system
+            if used < seconds:
+                break
+        self.assertLess(used, seconds)
+        return error
+
+    def test_extreme_numbers(self):
+        atom = {"type": "random", "particles": {"A": 10}, "box": [10, 10, 10], "min_distance": 0.9}
+        box = lambda edge: self.changed(lambda j: j.update(system={**atom, "box": [edge] * 3}))
+        self.refused_at_once(box(1e300), r"system\.box\[0\]: must be 0 or from 1e-37 to 1e\+?37 in magnitude")
+        self.refused_at_once(box(1e30), r"system: edges and heights of the box must be from 1e-18 to 1e\+?18")
+        self.refused_at_once(self.from_file("huge.xyz", self.xyz([(1, 2, 3), (4, 5, 6)], box=1e300)),
+                             r"edges and heights of the box must be from 1e-18 to 1e\+?18|box")
+        self.refused_at_once(self.changed(lambda j: j["system"].update(density=1e-320)), r"system\.density: must be")
+        self.refused_at_once(self.changed(lambda j: j["system"].update(density=1e-30, cells=[4, 4, 4])), r"system")
+        for cutoff in (1e-320, 1e-300, 1e300):
+            self.refused_at_once(self.changed(lambda j: j["forces"][0].update(cutoff=cutoff)),
+                                 r"forces\[0\]\.cutoff: must be")
+        self.refused_at_once(self.changed(lambda j: j["stages"][0]["integrator"].update(timestep=1e300)),
+                             r"timestep: must be")
+
+    def test_extreme_counts(self):
+        def system(**of):
+            return self.changed(lambda j: j.update(system=of))
+        large = 2**63 - 1
+        self.refused_at_once(self.changed(lambda j: j["stages"][0].update(steps=2**63)),
+                             r"stages\[0\]\.steps: must be an integer from")
+        for many in (large, 2**32, 2**32 - 2):
+            self.refused_at_once(system(type="random", particles={"A": many, "B": many}, density=0.1),
+                                 r"system\.particles: too many")
+            self.refused_at_once(system(type="lattice", particles=many, density=0.1),
+                                 r"system\.particles: (too many|must be)")
+            self.refused_at_once(system(type="chains", chains=many, pattern="A100", density=0.1,
+                                        bond_length=0.97),
+                                 r"system\.chains: (too many|must be)")
+        self.refused_at_once(system(type="chains", chains=2, pattern=[["A", large], ["B", large]], density=0.1,
+                                    bond_length=0.97),
+                             r"system\.chains: too many")
+        self.refused_at_once(system(type="random", densities={"A": 1e30}, box=[10, 10, 10]),
+                             r"system\.densities: too many")
+        self.refused_at_once(system(type="lattice", cells=[2**31 - 1] * 3, density=0.1), r"system\.cells: too many")
+
+    def test_extreme_jobs(self):
+        many = [{"type": "thermo", "stride": 5, "file": f"{i}.h5"} for i in range(100000)]
+        error = self.refused_at_once(self.changed(lambda j: j.update(observers=many)),
+                                     r"observers: must have at most 4096 entries, got 100000", seconds=2.0)
+        self.assertEqual(len(error.splitlines()), 1)
+        self.refused_at_once('{"title": ' + "[" * 1000000, r"job\.json:1: lists and objects within one another")
+        self.refused_at_once('{"a":' * 200000, r"job\.json:1: lists and objects within one another")
+        self.refused_at_once(JOB, r"^--set title=\[+.{0,10}: lists and objects within one another", "--set",
+                             "title=" + "[" * 50000 + "]" * 50000)
+        for bad in (b"title=\xff\xfe", b"title=\"\xc3\x28\"", b"\xff=1"):
+            self.refused_at_once(JOB, r"^--set .*: is no valid UTF-8", "--set", bad)
+
+    def test_3000_observers_start_at_once(self):
+        job = self.changed(lambda j: j.update(observers=[
+            {"type": "thermo", "stride": 5, "file": f"{i}.h5"} for i in range(3000)]))
+        path = self.write_job(job)
+        used = 0
+        for attempt in range(3):
+            begin = os.times()
+            done = self.perrin("validate", path)
+            end = os.times()
+            self.assertEqual(done.returncode, 0, done.stderr)
+            used = end.children_user + end.children_system - begin.children_user - begin.children_system
+            if used < 1:
+                break
+        self.assertLess(used, 1)
+
+    def test_convert_reports_what_run_reports(self):
+        """No memory: status 3 and a sentence, from every command."""
+        with open(self.path("many.xyz"), "w") as out:
+            out.write(self.xyz([(i * 0.001, 0, 0) for i in range(200000)], box=1000))
+        script = f"ulimit -v 120000; exec '{PERRIN}' convert many.xyz many.h5"
+        done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True, text=True, timeout=120)
+        if "while loading shared libraries" in done.stderr or "AddressSanitizer" in done.stderr:
+            self.skipTest("does not start in so little memory")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, r"^perrin: convert: out of memory")
+        self.assertEqual(os.listdir(self.folder), ["many.xyz"])
+
     # -- the system ------------------------------------------------------------------------------
 
     def from_file(self, name, text=None):
