@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/error.h"
 #include "engine/parallel.h"
 
 namespace perrin {
@@ -155,15 +156,40 @@ void Particles::reorder(const Buffer<std::uint32_t>& order, Position* positions)
   reorder_attached(order);
 }
 
+void Particles::check_count(const std::string& name, std::size_t count) const {
+  if (std::int64_t(count) != size())
+    throw UserError(fmt::format("\"{}\" in the checkpoint is of {} particles, the system has {}",
+                                name, count, size()));
+}
+
 void Particles::state(Archive& a) {
   Archive::Scope scope(a, "particles");
-  a("box", box);
-  a("position", position);
-  a("velocity", velocity);
-  a("force", force);
-  a("image", image);
-  a("id", id);
-  a("index", index);
+  Box saved = box;
+  a("box", saved);
+  auto order = id.to_host();
+  a("order", order);
+  if (!a.is_saving()) {
+    constexpr std::uint32_t nowhere = 0xffffffffu;
+    check_count("particles/order", order.size());
+    std::vector<std::uint32_t> place(order.size(), nowhere);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (order[i] >= place.size() || place[order[i]] != nowhere)
+        throw UserError(
+            "\"particles/order\" in the checkpoint does not name every particle once: it is "
+            "damaged");
+      place[order[i]] = std::uint32_t(i);
+    }
+    id.assign(order);
+    index.assign(place);
+  }
+  state(a, "position", position);
+  state(a, "velocity", velocity);
+  state(a, "force", force);
+  state(a, "image", image);
+  if (a.is_saving() || saved == box) return;
+  auto positions = position.to_host();
+  for (Position& p : positions) p = box.fixed(saved.point(p), p.type());
+  position.assign(positions);
 }
 
 }  // namespace perrin

@@ -43,7 +43,7 @@ class Particles {
   Topology topology;                     // by id
 
   /// A per-particle array of a component that must follow when memory is reordered. The buffer
-  /// must outlive the particles and keep its address.
+  /// must outlive the particles and keep its address. state() below saves such arrays.
   template <class T>
   void attach(Buffer<T>& array) {
     static_assert(sizeof(T) % 4 == 0);
@@ -85,9 +85,39 @@ class Particles {
   void reorder_attached(const Buffer<std::uint32_t>& order);
   bool has_attached() const { return !attached_.empty(); }
 
+  /// Everything by id, and which id is where in memory. Where the restored box is padded
+  /// otherwise than this one, particles stay where they are in space.
   void state(Archive& archive);
+  /// Saves or restores a per-particle array in memory order: by id, so that it finds its particles
+  /// whatever their order in memory is. After the particles.
+  template <class T>
+  void state(Archive& archive, const std::string& name, Buffer<T>& array) {
+    std::vector<T> values;
+    if (archive.is_saving()) values = by_id(array);
+    archive(name, values);
+    if (archive.is_saving()) return;
+    check_count(name, values.size());
+    assign_by_id(array, values);
+  }
+  /// A per-particle array in memory order as a list by id, and back. Waits for the device.
+  template <class T>
+  std::vector<T> by_id(const Buffer<T>& array) const {
+    const auto values = array.to_host();
+    const auto ids = id.to_host();
+    std::vector<T> sorted(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) sorted[ids[i]] = values[i];
+    return sorted;
+  }
+  template <class T>
+  void assign_by_id(Buffer<T>& array, const std::vector<T>& values) {
+    const auto ids = id.to_host();
+    std::vector<T> in_memory(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) in_memory[i] = values[ids[i]];
+    array.assign(in_memory);
+  }
 
  private:
+  void check_count(const std::string& name, std::size_t count) const;
   void attach_bytes(std::function<void*()> data, std::size_t bytes);
   struct Attached {
     std::function<void*()> data;

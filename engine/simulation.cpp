@@ -104,13 +104,15 @@ Simulation::Simulation(const Device& device, Configuration configuration,
     smallest = std::min(smallest, heights[axis]);
   max_displacement_ = longest_displacement_ = smallest / 4;
   if (range == 0) return;
+  neighbor_settings_ = std::make_unique<NeighborSettings>(neighbor_settings);
   if (neighbor_settings.traversal == "auto")
     tuner_ = std::make_unique<NeighborTuner>(neighbor_settings, range, device.is_cuda());
   use_neighbors(tuner_ ? tuner_->current() : neighbor_settings);
 }
 
-void Simulation::use_neighbors(const NeighborSettings& settings) {
-  neighbors = std::make_unique<Neighbors>(particles, ranges_, settings);
+void Simulation::use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices) {
+  neighbors.reset();  // first: there may be no room for two
+  neighbors = std::make_unique<Neighbors>(particles, ranges_, settings, choices);
   max_displacement_ = std::min(longest_displacement_, ranges_.longest() + neighbors->skin());
   forces_valid_ = false;  // the order in memory changes
   recorded_for_ = nullptr;
@@ -244,6 +246,7 @@ void Simulation::advance(Integrator& integrator, std::int64_t n) {
       advance_steps(integrator,
                     std::min<std::int64_t>(n, 16));  // first lists and recordings are not counted
       n -= std::min<std::int64_t>(n, 16);
+      ensure_forces();  // n may be 0, and observers want forces in the order of the new lists
     }
     window_ = {};
   }
@@ -433,9 +436,40 @@ void Simulation::state(Archive& a) {
   a("forces_valid", forces_valid_);
   a("force_timestep", timestep_);
   a("friction_in_forces", friction_in_forces_);
-  if (neighbors && !neighbors->state(a)) forces_valid_ = false;
+  state_of_neighbors(a);
   for_each(device(), "running step", steps_per_recording, SetStep{device_step_.data(), step_});
   totals_valid_ = false;
+}
+
+void Simulation::state_of_neighbors(Archive& a) {
+  const Archive::Scope scope(a, "neighbors");
+  const std::string mine = neighbors ? what_choices_rest_on(*neighbor_settings_, ranges_,
+                                                            particles.types.size(), device())
+                                     : "";
+  // Another GPU cuts the box otherwise.
+  const std::string my_hardware = device().is_cuda() ? device().description() : "cpu";
+  std::string basis = mine, hardware = my_hardware;
+  a("basis", basis);
+  a("hardware", hardware);
+  recorded_for_ = nullptr;
+  if (basis != mine) {
+    forces_valid_ = false;
+    if (neighbors) neighbors->invalidate();
+    return;
+  }
+  if (!neighbors) return;
+  if (tuner_) tuner_->state(a);
+  NeighborChoices choices = neighbors->choices();
+  choices.state(a);
+  if (!a.is_saving()) {
+    const bool valid = forces_valid_;
+    use_neighbors(tuner_ ? tuner_->current() : *neighbor_settings_, &choices);
+    forces_valid_ = valid;
+  }
+  if (!neighbors->state(a) && hardware == my_hardware)
+    throw BugError(
+        "the lists of the checkpoint cannot be built again: particles came into another "
+        "order in memory");
 }
 
 }  // namespace perrin

@@ -18,6 +18,7 @@ namespace perrin {
 class Neighbors;
 class NeighborTuner;
 struct NeighborSettings;
+struct NeighborChoices;
 
 /// Sums over all particles at one instant. Tensors: xx yy zz xy xz yz.
 struct Totals {
@@ -107,12 +108,15 @@ class Simulation {
 
   /// Throws RunError naming step, particle and quantity if a kernel reported a fault.
   void check_faults();
+  /// Restored are the same bits. Where the settings that lists depend on, or the device, are
+  /// others, lists begin anew with every particle where it was, and forces are computed afresh.
   void state(Archive& archive);
 
  private:
   static constexpr int steps_per_recording = 8;
   void advance_steps(Integrator& integrator, std::int64_t n);
-  void use_neighbors(const NeighborSettings& settings);
+  void use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices = nullptr);
+  void state_of_neighbors(Archive& archive);
   void run_steps(Integrator& integrator, int n);
   Recording& recorded(Integrator& integrator, int n);
   void finish_halted_step(Integrator& integrator);
@@ -139,6 +143,7 @@ class Simulation {
   const Integrator* recorded_for_ = nullptr;
   std::int64_t recorded_version_ = 0;
 
+  std::unique_ptr<const NeighborSettings> neighbor_settings_;  // those of the job
   // neighbors.traversal "auto": windows of steps are timed.
   std::unique_ptr<NeighborTuner> tuner_;
   Ranges ranges_;

@@ -10,7 +10,8 @@ namespace perrin {
 namespace {
 
 /// Number density around a particle, averaged over particles: what a droplet sees, not the vapour
-/// around it. From pairs that share a cell; large systems are sampled.
+/// around it. From pairs that share a cell; large systems are sampled, by id: where particles stand
+/// in memory must not matter.
 double density_seen(const Particles& particles, double reach) {
   const std::int64_t n = particles.size();
   const Box& box = particles.box;
@@ -38,12 +39,13 @@ double density_seen(const Particles& particles, double reach) {
   std::vector<std::uint32_t> count(std::size_t(cells[0] * cells[1] * cells[2]));
   const std::int64_t stride = n / 65536 + 1;
   const Position* position = particles.position.data();
+  const std::uint32_t* index = particles.index.data();
   const auto part = [](std::uint32_t fraction, std::int64_t m) {
     return std::int64_t((std::uint64_t(fraction) * std::uint64_t(m)) >> 32);
   };
   double samples = 0, pairs = 0;
-  for (std::int64_t i = 0; i < n; i += stride, ++samples) {
-    const Position& p = position[i];
+  for (std::int64_t id = 0; id < n; id += stride, ++samples) {
+    const Position& p = position[index[id]];
     ++count[std::size_t((part(p.z, cells[2]) * cells[1] + part(p.y, cells[1])) * cells[0] +
                         part(p.x, cells[0]))];
   }
@@ -58,9 +60,10 @@ Vec3<double> taken_up(const Particles& particles) {
   std::uint32_t count[3][parts] = {};
   const std::int64_t n = particles.size(), stride = n / 65536 + 1;
   double samples = 0;
-  for (std::int64_t i = 0; i < n; i += stride, ++samples)
-    for (int axis = 0; axis < 3; ++axis)
-      ++count[axis][ColumnGrid::along(particles.position.data()[i], axis) >> 27];
+  for (std::int64_t id = 0; id < n; id += stride, ++samples) {
+    const Position& p = particles.position.data()[particles.index.data()[id]];
+    for (int axis = 0; axis < 3; ++axis) ++count[axis][ColumnGrid::along(p, axis) >> 27];
+  }
   Vec3<double> share{1, 1, 1};
   for (int axis = 0; axis < 3; ++axis) {
     double pairs = 0;

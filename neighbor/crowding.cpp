@@ -34,7 +34,9 @@ Crowding measure_crowding(const Particles& particles, double reach) {
   double folded = padded_volume(box);  // of the folded box
   for (int axis = 0; axis < 3; ++axis) folded = std::ldexp(folded, -grid.fold[axis]);
   std::vector<std::uint32_t> count(static_cast<std::size_t>(cells));
-  for (std::int64_t i = 0; i < n; i += stride) ++count[grid.key(positions[std::size_t(i)])];
+  const auto index = particles.index.to_host();  // by id: the order in memory must not matter
+  for (std::int64_t id = 0; id < n; id += stride)
+    ++count[grid.key(positions[index[std::size_t(id)]])];
   double pairs = 0;
   for (const std::uint32_t c : count) pairs += double(c) * (double(c) - 1);
   double seen = pairs / double(samples) * double(stride) * double(cells) / folded;

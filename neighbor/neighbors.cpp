@@ -37,19 +37,7 @@ struct CountEntry {
   PERRIN_HD double operator()(std::int64_t i) const { return double(count[i]); }
 };
 
-}  // namespace
-
-Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborSettings& settings)
-    : particles_(particles), ranges_(ranges) {
-  const Box& box = particles_.box;
-  const auto heights = box.padded_heights();
-  double half = std::numeric_limits<double>::infinity();
-  for (int axis = 0; axis < box.dimension; ++axis)
-    if (box.periodic[std::size_t(axis)]) half = std::min(half, heights[axis] / 2);
-  const double range = ranges_.longest();
-  if (range > half)
-    throw UserError(fmt::format("the interaction range {} exceeds half the box ({})", range, half));
-  const Device& device = particles_.device();
+void check_settings(const Device& device, const NeighborSettings& settings) {
   const bool gpu = device.is_cuda();
   const std::string& wanted = settings.traversal;
   if (!gpu && wanted == "verlet")
@@ -63,23 +51,60 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
         fmt::format("neighbors.lanes: expected 4 or 8, or 0, got {}; other powers of "
                     "two are for the traversal \"rows\"",
                     settings.lanes));
+}
+
+}  // namespace
+
+Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborSettings& settings,
+                     const NeighborChoices* choices)
+    : particles_(particles), ranges_(ranges) {
+  const Box& box = particles_.box;
+  const auto heights = box.padded_heights();
+  double half = std::numeric_limits<double>::infinity();
+  for (int axis = 0; axis < box.dimension; ++axis)
+    if (box.periodic[std::size_t(axis)]) half = std::min(half, heights[axis] / 2);
+  const double range = ranges_.longest();
+  if (range > half)
+    throw UserError(fmt::format("the interaction range {} exceeds half the box ({})", range, half));
+  check_settings(particles_.device(), settings);
   make_exclusions(settings.exclusions);
-  const std::int64_t n = particles_.size();
+  const Device& device = particles_.device();
   flags_ = {device, 2};
   builds_ = {device, 1};
   progress_ = {device, 1};
-  reference_ = {device, n};
-  direct_ = wanted == "cells";
-  const Crowding crowding = measure_crowding(particles_, range);
-  const bool rows = wanted == "rows" || (wanted == "standard" && choose_rows(crowding, settings));
-  skin_ = direct_ ? 0 : std::min(choose_skin(crowding, settings, rows), half - range);
-  row_choices_ = {rows ? settings.lanes : 0, settings.reorder};
-  if (gpu && wanted == "clusters")
+  reference_ = {device, particles_.size()};
+  reorder_ = settings.reorder;
+  choices_ = choices ? *choices : choose(settings);
+  most_skin_ = half - range;
+  choices_.skin = std::min(choices_.skin, most_skin_);
+  make_lists(settings);
+  invalidate();
+}
+
+NeighborChoices Neighbors::choose(const NeighborSettings& settings) const {
+  const Crowding crowding = measure_crowding(particles_, range());
+  NeighborChoices choices{settings.traversal, 0, 0, crowding};
+  const bool standard = settings.traversal == "standard";
+  const bool rows = settings.traversal == "rows" || (standard && choose_rows(crowding, settings));
+  if (rows) choices.traversal = "rows", choices.lanes = settings.lanes;
+  if (!rows && (standard || settings.traversal == "auto"))
+    choices.traversal = particles_.device().is_cuda() ? "verlet" : "clusters";
+  if (choices.traversal != "cells") choices.skin = choose_skin(crowding, settings, rows);
+  return choices;
+}
+
+void Neighbors::make_lists(const NeighborSettings& settings) {
+  const Device& device = particles_.device();
+  const std::int64_t n = particles_.size();
+  const bool gpu = device.is_cuda();
+  const std::string& traversal = choices_.traversal;
+  direct_ = traversal == "cells";
+  if (gpu && traversal == "clusters")
     warp_clusters_ =
-        std::make_unique<WarpClusters>(particles_, ranges_.longest() + skin_, settings.cells);
-  else if (gpu && !rows)
+        std::make_unique<WarpClusters>(particles_, ranges_.longest() + skin(), settings.cells);
+  else if (gpu && traversal != "rows")
     tiles_ = std::make_unique<TileList>(
-        particles_, with_skin(ranges_, skin_), crowding,
+        particles_, with_skin(ranges_, skin()), choices_.crowding,
         TileList::Choices{!direct_, settings.interaction_sorting && direct_, settings.lanes,
                           settings.cells, settings.brick});
   if (tiles_ && tiles_->fits()) {
@@ -88,15 +113,14 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
   } else if (warp_clusters_ && warp_clusters_->fits()) {
     cell_sort_ = CellSort(device, n, warp_clusters_->geometry().cell_count());
   } else if (!gpu && direct_) {
-    columns_ = std::make_unique<ColumnSearch>(particles_, range, settings.interaction_sorting,
+    columns_ = std::make_unique<ColumnSearch>(particles_, range(), settings.interaction_sorting,
                                               settings.cells);
-  } else if (!gpu && !rows) {
+  } else if (!gpu && traversal == "clusters") {
     clusters_ = std::make_unique<ClusterList>();
   } else {
-    use_rows();
+    use_rows(choices_.crowding);
   }
-  if (columns_ && !columns_->fits()) use_rows();
-  invalidate();
+  if (columns_ && !columns_->fits()) use_rows(choices_.crowding);
 }
 
 double Neighbors::choose_skin(const Crowding& crowding, const NeighborSettings& settings,
@@ -149,14 +173,17 @@ bool Neighbors::choose_rows(const Crowding& crowding, const NeighborSettings& se
   return (one_type ? 50 + 0.95 * plan.mean_entries() : 65 + 2 * plan.mean_entries()) < by_clusters;
 }
 
-void Neighbors::use_rows() {
-  const Crowding crowding = measure_crowding(particles_, ranges_.longest());
-  if (direct_) skin_ = choose_skin(crowding, {}, true);
+/// Also where another kind of list turns out not to fit.
+void Neighbors::use_rows(const Crowding& crowding) {
+  if (direct_) choices_.skin = std::min(choose_skin(crowding, {}, true), most_skin_);
+  choices_.traversal = "rows";
+  choices_.crowding = crowding;
   direct_ = false;
   tiles_.reset();
   warp_clusters_.reset();
   columns_.reset();
-  rows_ = std::make_unique<RowList>(particles_, with_skin(ranges_, skin_), crowding, row_choices_);
+  rows_ = std::make_unique<RowList>(particles_, with_skin(ranges_, skin()), crowding,
+                                    RowList::Choices{choices_.lanes, reorder_});
 }
 
 void Neighbors::make_exclusions(const std::vector<std::string>& kinds) {
@@ -222,7 +249,7 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
   }
   rebuild_ = particles_.device().condition(flags_.data());
   moves_checked_ = true;
-  const Real limit = Real(skin_ / 2);
+  const Real limit = Real(skin() / 2);
   return {reference_.data(), limit * limit, rebuild_, progress ? progress : progress_.data(), step};
 }
 
@@ -267,7 +294,7 @@ void Neighbors::build() {
   if (rows_)
     rows_->build(exclusions(), excluded_.data(), {flags_.data(), builds_.data()});
   else
-    clusters_->build(particles_, ranges_.longest() + skin_, exclusions(), excluded_.data());
+    clusters_->build(particles_, ranges_.longest() + skin(), exclusions(), excluded_.data());
   for_each(device, "keep positions", particles_.size(),
            CopyPositions{reference_.data(), particles_.position.data()});
   if (!rows_) for_each(device, "list built", 1, FinishBuild{flags_.data(), builds_.data()});
@@ -279,7 +306,8 @@ bool Neighbors::recover() {
     if (!particles_.device().halted()) return recovered;
     if (!(tiles_ ? tiles_->enlarge() : warp_clusters_->enlarge())) return recovered;
     const bool direct = direct_;
-    if (!(tiles_ ? tiles_->fits() : warp_clusters_->fits())) use_rows();
+    if (!(tiles_ ? tiles_->fits() : warp_clusters_->fits()))
+      use_rows(measure_crowding(particles_, range()));
     ++version_;
     particles_.device().clear_halt();
     if (direct && direct_) return true;
@@ -319,31 +347,26 @@ double Neighbors::mean_entries() const {
 }
 
 bool Neighbors::state(Archive& a) {
-  Archive::Scope scope(a, "neighbors");
-  double skin = skin_;
-  a("skin", skin);
   a("builds", builds_);
   a("flags", flags_);
-  a("reference", reference_);
+  if (direct_) return true;
+  particles_.state(a, "reference", reference_);
   if (a.is_saving()) return true;
-  if (skin != skin_) {  // "auto" chose it, or the settings have been changed
-    invalidate();
-    return false;
-  }
-  if (builds() == 0 || direct_) return true;
-  // The list itself is not stored: it follows from where particles were when it was built.
   const auto flags = flags_.to_host();
   const auto count = builds_.to_host();
-  Buffer<Position> now(particles_.device(), particles_.size());
-  now.copy_from(particles_.position);
+  if (count[0] == 0 || flags[0] != 0) return true;  // the next update() builds
+  const auto order = particles_.id.to_host();
+  const auto position = particles_.by_id(particles_.position);
+  const auto force = particles_.by_id(particles_.force);
   particles_.position.copy_from(reference_);
   build();
   recover();
-  particles_.position.copy_from(now);
+  particles_.assign_by_id(particles_.position, position);
+  particles_.assign_by_id(particles_.force, force);
   flags_.assign(flags);
   builds_.assign(count);
   ++version_;
-  return true;
+  return particles_.id.to_host() == order;
 }
 
 }  // namespace perrin

@@ -67,15 +67,33 @@ void describe(D& d, NeighborSettings& s) {
              "chosen by Perrin");
 }
 
+/// What was chosen from the state of the system, and the state it was chosen from: a resumed run
+/// must not choose again.
+struct NeighborChoices {
+  std::string traversal;  // verlet, cells, clusters or rows
+  double skin = 0;
+  int lanes = 0;  // of rows
+  Crowding crowding{};
+
+  void state(Archive& archive);
+};
+
+/// For comparison: choices of a run with the same text are good for another one of it.
+std::string what_choices_rest_on(const NeighborSettings& settings, const Ranges& ranges,
+                                 std::size_t types, const Device& device);
+
 class Neighbors {
  public:
-  /// `ranges`: how far particles interact. Throws UserError if the longest exceeds half the box.
-  Neighbors(Particles& particles, const Ranges& ranges, const NeighborSettings& settings);
+  /// `ranges`: how far particles interact. `choices`: those of an earlier run, or nullptr. Throws
+  /// UserError if the longest range exceeds half the box.
+  Neighbors(Particles& particles, const Ranges& ranges, const NeighborSettings& settings,
+            const NeighborChoices* choices = nullptr);
 
   const Particles& particles() const { return particles_; }
   double range() const { return ranges_.longest(); }
   const Ranges& ranges() const { return ranges_; }
-  double skin() const { return skin_; }
+  double skin() const { return choices_.skin; }
+  const NeighborChoices& choices() const { return choices_; }
   /// For the kernel that moves the particles in this step (see MoveCheck). `progress` and `step`: it
   /// notes there which step is running.
   MoveCheck check_moves(std::uint32_t* progress, std::uint32_t step);
@@ -115,13 +133,18 @@ class Neighbors {
   /// Changes when device addresses do: recorded steps are then void.
   std::int64_t version() const { return version_; }
 
-  /// False: what was saved is for another skin; all begins anew, and forces are void.
+  /// To be restored by an object with the same settings and choices, after the particles. The list
+  /// is built again from where particles were when it was built, which brings them into the order
+  /// in memory that they had. False: they have come into another one, which is harmless, but not to
+  /// the last bit what the earlier run would have gone on with.
   bool state(Archive& archive);
 
  private:
+  NeighborChoices choose(const NeighborSettings& settings) const;
   bool choose_rows(const Crowding& crowding, const NeighborSettings& settings) const;
   double choose_skin(const Crowding& crowding, const NeighborSettings& settings, bool rows) const;
-  void use_rows();
+  void make_lists(const NeighborSettings& settings);
+  void use_rows(const Crowding& crowding);
   void build();
   void sort_columns(bool in_step);
   void make_exclusions(const std::vector<std::string>& kinds);
@@ -131,7 +154,6 @@ class Neighbors {
 
   Particles& particles_;
   Ranges ranges_;
-  double skin_;
   std::int64_t version_ = 0;
 
   Condition rebuild_{};          // of the running step
@@ -150,8 +172,9 @@ class Neighbors {
   std::unique_ptr<WarpClusters> warp_clusters_;
   std::unique_ptr<ColumnSearch> columns_;  // of the search without lists on the CPU
   CellSort cell_sort_;
-  bool direct_ = false;
-  RowList::Choices row_choices_;
+  bool direct_ = false, reorder_ = true;
+  double most_skin_ = 0;  // lists must not reach beyond half of the box
+  NeighborChoices choices_;
 };
 
 }  // namespace perrin

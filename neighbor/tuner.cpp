@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/error.h"
+
 namespace perrin {
 
 NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, bool gpu)
@@ -118,6 +120,44 @@ bool NeighborTuner::measured(double time) {
   }
   trials_.push_back({way(), time});
   return try_next(better);
+}
+
+void NeighborTuner::Way::state(Archive& a) {
+  a("traversal", traversal);
+  a("skin", skin);
+  a("lanes", lanes);
+  a("cells", cells);
+  a("brick", brick);
+  a("sorting", sorting);
+}
+
+void NeighborTuner::Trial::state(Archive& a) {
+  way.state(a);
+  a("time", time);
+}
+
+void NeighborTuner::state(Archive& a) {
+  const auto one = [&a](const std::string& name, auto& it) {
+    const Archive::Scope scope(a, name);
+    it.state(a);
+  };
+  const auto list = [&](const std::string& name, auto& items) {
+    std::uint64_t count = items.size();
+    a(name + "_count", count);
+    if (count > 1000) throw UserError("the checkpoint's tuner has too many trials: it is damaged");
+    items.resize(count);
+    for (std::size_t k = 0; k < items.size(); ++k) one(fmt::format("{}{}", name, k), items[k]);
+  };
+  Way now = way();
+  one("now", now);
+  one("best", best_);
+  list("others", others_);
+  list("trials", trials_);
+  a("start_skin", start_skin_);
+  a("phase", phase_);
+  a("resting", resting_);
+  a("aside", aside_);
+  use(now);
 }
 
 std::string NeighborTuner::report() const {

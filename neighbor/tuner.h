@@ -27,6 +27,8 @@ class NeighborTuner {
   bool measured(double seconds_per_step);
   /// "verlet 0.42 with 8 lanes (12.3 us per step; tried verlet 0.32: 14.1, …)".
   std::string report() const;
+  /// A resumed run goes on where this one was.
+  void state(Archive& archive);
 
  private:
   /// What the tuner varies of the settings.
@@ -38,10 +40,12 @@ class NeighborTuner {
 
     bool operator==(const Way&) const = default;
     std::string name() const;
+    void state(Archive& archive);
   };
   struct Trial {
     Way way;
     double time;
+    void state(Archive& archive);
   };
   enum class Phase { longer, shorter, others, rest };
   static constexpr int as_before = -1;  // in others_: what the best has, or the user chose
