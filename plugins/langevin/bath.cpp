@@ -33,12 +33,12 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Setup& setup
     setup.error("scheme", fmt::format("rng \"{}\" has {}, got \"{}\"", s.rng, list, s.scheme));
   }
 
-  std::string axes = s.axes.empty() ? (c.box.dimension == 2 ? "xy" : "xyz") : s.axes;
+  const std::string axes = s.axes.value_or(c.box.dimension == 2 ? "xy" : "xyz");
   const auto has = [&](char axis) { return axes.find(axis) != std::string::npos; };
   law_ = {has('x'), has('y'), has('z'),
           (s.noise == "default" ? default_noise : s.noise) == "uniform"};
   if (c.box.dimension == 2 && law_.z)
-    setup.error("axes", fmt::format("the system has two dimensions, got \"{}\"", s.axes));
+    setup.error("axes", fmt::format("the system has two dimensions, got \"{}\"", axes));
 
   if (!s.types.empty()) moving_.assign(c.types.size(), 0);
   for (std::size_t k = 0; k < s.types.size(); ++k)

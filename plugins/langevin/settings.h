@@ -18,7 +18,7 @@ struct BathSettings {
   std::optional<double> friction, viscosity;
   std::map<std::string, double> frictions;
   std::vector<std::string> types;
-  std::string axes;
+  std::optional<std::string> axes;
   std::string rng = "saru", scheme = "default", noise = "default";
 };
 
