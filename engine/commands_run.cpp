@@ -6,6 +6,7 @@
 
 #include "engine/commands.h"
 #include "engine/output_path.h"
+#include "engine/resumed_job.h"
 #include "engine/run.h"
 #include "engine/signals.h"
 #include "io/checkpoint.h"
@@ -78,6 +79,13 @@ void print_timings(const Simulation& simulation, std::uint64_t steps, double sec
                1e-6 * double(steps) * double(simulation.particles.size()) / seconds);
 }
 
+/// What the last bits of a run depend on; not the number of threads.
+std::string hardware(const Device& device) {
+  const std::string text = device.description();
+  return device.is_cuda() ? text.substr(0, text.rfind(" ("))
+                          : "CPU" + text.substr(text.rfind(", "));
+}
+
 std::string job_path_text(const fs::path& path) {
   return fs::absolute(path).lexically_normal().string();
 }
@@ -96,6 +104,7 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
     c.job = job.record().job;
     c.version = job.record().version;
     c.facts["device"] = device.name();
+    c.facts["hardware"] = hardware(device);
     c.facts["threads"] = std::to_string(device.threads());
     c.facts["job_directory"] = job_path_text(options.job_directory);
     // Relative, so that the folder can be moved as a whole.
@@ -151,7 +160,8 @@ void resume_command(const RunArguments& a) {
   locks.take_if_possible(folder_of(a.file));
   Checkpoint checkpoint = read_checkpoint(a.file);
   JsonFile file = JsonFile::parse(checkpoint.job, a.file);
-  for (const auto& assignment : a.sets) file.set(assignment);
+  const Standing standing = standing_of(checkpoint.records);
+  set_resumed_job(file, a.sets, standing);
   Components components;
   JobOptions options = options_of(a);
   // The same device and number of threads, if not told otherwise: the same bits.
@@ -169,6 +179,19 @@ void resume_command(const RunArguments& a) {
   options.default_checkpoint = next;
   Archive archive = Archive::restoring(std::move(checkpoint.records));
   Job job(file, components.registry, components.plugins, options, &archive);
+  if (standing.complete && file.value()["stages"] == Json::parse(checkpoint.job)["stages"]) {
+    fmt::print(
+        "{}: this run is complete, nothing is left to do; its last stage, stages[{}], can be made "
+        "longer with --set\n",
+        a.file, standing.stage);
+    return;
+  }
+  const std::string before = checkpoint.facts["hardware"];
+  if (const std::string now = hardware(job.context().device); !a.quiet && now != before)
+    fmt::print(
+        "note: the checkpoint was made on {}: on {} it goes on from the same state, with other "
+        "last bits\n",
+        before, now);
   run_job(job, a, options, locks, &archive);
 }
 

@@ -303,6 +303,7 @@ void Job::check_outputs() const {
 void Job::describe_itself() {
   parts_.output_directory = options_.output_directory;
   parts_.seed = context_.seed;
+  for (const auto& f : settings_.forces) parts_.forces_record += record_component(f).dump();
   parts_.quiet = options_.quiet;
   parts_.time_limit = options_.time_limit;
   parts_.default_checkpoint = options_.output_directory / options_.default_checkpoint;

@@ -1,5 +1,7 @@
 #include "engine/md_stage.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -10,7 +12,7 @@
 namespace perrin {
 
 MdStage::MdStage(const MdSettings& settings, Setup& setup)
-    : steps_(settings.steps), integrator_(setup.make(settings.integrator)) {}
+    : path_(setup.path()), steps_(settings.steps), integrator_(setup.make(settings.integrator)) {}
 
 void MdStage::begin(Run& run, bool resumed) {
   Simulation& simulation = run.simulation();
@@ -66,6 +68,9 @@ bool MdStage::run(Run& run) {
 
 void MdStage::state(Archive& archive) {
   archive("done", done_);
+  if (done_ > steps_)
+    throw UserError(fmt::format("{}.steps: the checkpoint has done {} steps of this stage, got {}",
+                                path_, done_, steps_));
   const Archive::Scope scope(archive, "integrator");
   integrator_->state(archive);
 }

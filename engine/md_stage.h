@@ -37,6 +37,7 @@ class MdStage : public Stage {
  private:
   void warn_of_resolution(Run& run);
 
+  std::string path_;  // in the job
   std::int64_t steps_, done_ = 0;
   bool warned_ = false;
   std::unique_ptr<Integrator> integrator_;

@@ -110,6 +110,8 @@ void Run::save_due() {
 void Run::state(Archive& archive) {
   archive("run/stage", stage_);
   archive("run/observed_step", observed_step_);
+  archive("run/complete", complete_);
+  if (!archive.is_saving()) complete_ = false;  // it is being made longer
   if (parts_.simulation) {
     if (archive.is_saving()) {
       // What the components are made from when the run is resumed.
@@ -121,6 +123,9 @@ void Run::state(Archive& archive) {
       const Archive::Scope scope(archive, fmt::format("force{}", i));
       simulation().forces[i]->state(archive);
     }
+    std::string forces = parts_.forces_record;
+    archive("run/forces", forces);
+    if (forces != parts_.forces_record) simulation().invalidate();
   }
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
     const Archive::Scope scope(archive, fmt::format("observer{}", i));
@@ -164,7 +169,8 @@ bool Run::run_stages() {
     // Where the job names no file for it, a stopped run makes one all the same: nothing is lost.
     if (stopped && control_.plans().empty()) save(parts_.default_checkpoint);
     // That of a complete run still is in its last stage, which may be made longer with --set.
-    if (stopped || stage_ + 1 == parts_.stages.size())
+    complete_ = !stopped && stage_ + 1 == parts_.stages.size();
+    if (stopped || complete_)
       for (const auto& plan : control_.plans()) save(plan.path);
     end_stage();
     if (stopped) return false;

@@ -31,6 +31,7 @@ struct RunParts {
   /// Writes a checkpoint (io/checkpoint.h), and the path for one where the job names none.
   std::function<void(const std::filesystem::path&, const Archive&)> write_checkpoint;
   std::filesystem::path default_checkpoint;
+  std::string forces_record;  // their settings: a resumed run that has others computes forces anew
 };
 
 /// Given to Stage::run. A stage that moves the particles by itself does
@@ -87,6 +88,7 @@ class Run {
   Progress progress_;
   std::chrono::steady_clock::time_point start_;
   std::uint64_t stage_ = 0;
+  bool complete_ = false;
   std::int64_t observed_step_ = -1;
   std::unique_ptr<Archive> restored_;  // until the stage that was running has begun
   std::filesystem::path last_checkpoint_;

@@ -165,6 +165,13 @@ void check_steps(const Node& root, const std::string& path, std::int64_t rows,
         root.file(), rows - 1, found, last_step));
 }
 
+std::vector<std::pair<const char*, std::string>> record_texts(const JobRecord& record) {
+  return {{"job", record.job},
+          {"version", record.version},
+          {"device", record.device},
+          {"plugins", record.plugins}};
+}
+
 }  // namespace
 
 void H5mdFrame::set_box(const Box& box) {
@@ -188,10 +195,7 @@ void write_run_record(const Node& root, const JobRecord& record, const Units& un
     h5md.open("modules/units").attribute("system", "SI");
   }
   const Node own = root.make_group("parameters/perrin");
-  own.write_text("job", record.job);
-  own.write_text("version", record.version);
-  own.write_text("device", record.device);
-  own.write_text("plugins", record.plugins);
+  for (const auto& [name, text] : record_texts(record)) own.write_text(name, text);
 #ifdef PERRIN_DOUBLE
   own.write_text("precision", "double");
 #else
@@ -202,6 +206,21 @@ void write_run_record(const Node& root, const JobRecord& record, const Units& un
   own.write("wall_time", {}, &seconds).attribute("unit", "s");
   const NeighborsText neighbors("");
   own.write("neighbors", neighbors.type, {}, neighbors.text);
+}
+
+void renew_run_record(const Node& root, const JobRecord& record, std::int64_t last_step) {
+  const Node own = root.open("parameters/perrin");
+  const auto texts = record_texts(record);
+  const auto same = [&](const auto& t) { return own.open(t.first).read_text() == t.second; };
+  if (std::all_of(texts.begin(), texts.end(), same)) return;
+  const std::size_t number = own.make_group("earlier").children().size();
+  const Node earlier = own.make_group(fmt::format("earlier/{}", number));
+  for (const auto& [name, text] : texts) {
+    if (H5Lmove(own.id(), name, earlier.id(), name, H5P_DEFAULT, H5P_DEFAULT) < 0)
+      own.fail(fmt::format("cannot move {}", name));
+    own.write_text(name, text);
+  }
+  earlier.write("last_step", {}, &last_step);
 }
 
 static void write_contents(const Node& root, const Configuration& c, const H5mdLayout& layout,
@@ -253,7 +272,8 @@ void H5mdWriter::create(const std::string& path, const Configuration& c, const H
   place.put_in_place(overwrite);
 }
 
-void H5mdWriter::trim(const std::string& path, std::int64_t frames, std::int64_t last_step) {
+void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int64_t frames,
+                      std::int64_t last_step) {
   File file = File::modify(path);
   const Node& root = file.root();
   check_steps(root, all + "position/step", frames, last_step);
@@ -272,6 +292,7 @@ void H5mdWriter::trim(const std::string& path, std::int64_t frames, std::int64_t
   cut("parameters/perrin/box_origin/value");
   cut(all + "position/step");
   cut(all + "position/time");
+  renew_run_record(root, record, last_step);
   file.close();
 }
 
@@ -361,7 +382,8 @@ void ObservablesWriter::create(const std::string& path,
   place.put_in_place(overwrite);
 }
 
-void ObservablesWriter::trim(const std::string& path, std::int64_t rows, std::int64_t last_step) {
+void ObservablesWriter::trim(const std::string& path, const JobRecord& record, std::int64_t rows,
+                             std::int64_t last_step) {
   File file = File::modify(path);
   const auto names = file.root().open("observables").children();
   if (names.empty()) throw UserError(path + ": cannot be continued: it has no observables");
@@ -377,6 +399,7 @@ void ObservablesWriter::trim(const std::string& path, std::int64_t rows, std::in
   for (const std::string& name : names) cut("observables/" + name + "/value");
   cut(clock + "/step");
   cut(clock + "/time");
+  renew_run_record(file.root(), record, last_step);
   file.close();
 }
 

@@ -35,7 +35,11 @@ struct H5mdLayout {
 };
 
 /// Author, creator, and /parameters/perrin: what every file of a run says about it.
+/// renew_run_record: for a resumed run; where it has something otherwise than the run before, it
+/// becomes the record, and that one goes to /parameters/perrin/earlier/0, 1, … with the last step
+/// written under it.
 void write_run_record(const Node& root, const JobRecord& record, const Units& units);
+void renew_run_record(const Node& root, const JobRecord& record, std::int64_t last_step);
 
 class H5mdWriter {
  public:
@@ -43,9 +47,10 @@ class H5mdWriter {
   static void create(const std::string& path, const Configuration& configuration,
                      const H5mdLayout& layout, const JobRecord& record, const Units& units,
                      bool overwrite);
-  /// Trims every series to `frames`, of which the last must be that of `last_step`. Throws
-  /// UserError if the file has fewer.
-  static void trim(const std::string& path, std::int64_t frames, std::int64_t last_step);
+  /// For a resumed run, whose record it takes: trims every series to `frames`, of which the last
+  /// must be that of `last_step`. Throws UserError if the file has fewer.
+  static void trim(const std::string& path, const JobRecord& record, std::int64_t frames,
+                   std::int64_t last_step);
 
   /// Opens for appending.
   explicit H5mdWriter(const std::string& path);
@@ -76,7 +81,8 @@ class ObservablesWriter {
  public:
   static void create(const std::string& path, const std::vector<ObservableColumn>& columns,
                      const JobRecord& record, const Units& units, bool overwrite);
-  static void trim(const std::string& path, std::int64_t rows, std::int64_t last_step);
+  static void trim(const std::string& path, const JobRecord& record, std::int64_t rows,
+                   std::int64_t last_step);
 
   ObservablesWriter(const std::string& path, const std::vector<ObservableColumn>& columns);
   /// Values of all columns one after another.

@@ -73,7 +73,7 @@ void Thermo::begin(Simulation& simulation, bool resumed) {
   const std::string path = path_.string();
   io::writer().call([&] {
     if (resumed)
-      io::ObservablesWriter::trim(path, rows_, last_step_);
+      io::ObservablesWriter::trim(path, record_, rows_, last_step_);
     else
       io::ObservablesWriter::create(path, abouts_, record_, units_, overwrite_);
     file_ = std::make_shared<io::ObservablesWriter>(path, abouts_);

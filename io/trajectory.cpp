@@ -44,7 +44,7 @@ void Trajectory::begin(Simulation& simulation, bool resumed) {
   const Configuration configuration = resumed ? Configuration{} : particles.configuration();
   io::writer().call([&] {
     if (resumed)
-      io::H5mdWriter::trim(path, frames_, last_step_);
+      io::H5mdWriter::trim(path, record_, frames_, last_step_);
     else
       io::H5mdWriter::create(path, configuration, layout_, record_, units_, overwrite_);
     file_ = std::make_shared<io::H5mdWriter>(path);

@@ -30,7 +30,7 @@ void ObservableFile::begin(const Simulation& simulation, bool resumed,
   const std::string path = path_.string();
   io::writer().call([&] {
     if (resumed) {
-      io::ObservablesWriter::trim(path, rows_, last_step_);
+      io::ObservablesWriter::trim(path, record_, rows_, last_step_);
     } else {
       io::ObservablesWriter::create(path, columns_, record_, units_, overwrite_);
       if (constants) {

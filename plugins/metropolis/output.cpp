@@ -39,7 +39,7 @@ void RowsFile::open(bool resumed) {
   if (file_) return;
   io::writer().call([&] {
     if (resumed)
-      io::ObservablesWriter::trim(path_.string(), rows_, last_);
+      io::ObservablesWriter::trim(path_.string(), record_, rows_, last_);
     else
       io::ObservablesWriter::create(path_.string(), columns_, record_, units_, overwrite_);
     file_ = std::make_shared<io::ObservablesWriter>(path_.string(), columns_);
@@ -109,7 +109,7 @@ void FramesFile::open(bool resumed, const System& system) {
   layout.image = false;
   io::writer().call([&] {
     if (resumed)
-      io::H5mdWriter::trim(path_.string(), frames_, last_);
+      io::H5mdWriter::trim(path_.string(), record_, frames_, last_);
     else
       io::H5mdWriter::create(path_.string(), c, layout, record_, units_, overwrite_);
     file_ = std::make_shared<io::H5mdWriter>(path_.string());

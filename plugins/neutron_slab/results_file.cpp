@@ -63,7 +63,7 @@ ResultsFile::ResultsFile(const std::string& path, int depth_bins, int angle_bins
   const auto list = columns(depth_bins, angle_bins, units.length);
   writer().call([&] {
     if (resumed)
-      ObservablesWriter::trim(path, rows, last_step);
+      ObservablesWriter::trim(path, record, rows, last_step);
     else
       ObservablesWriter::create(path, list, record, units, overwrite);
     impl_->file = std::make_unique<ObservablesWriter>(path, list);

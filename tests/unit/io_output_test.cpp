@@ -143,7 +143,7 @@ TEST(Killed, FilesOpenAndHoldEveryFlushedFrame) {
         << neighbors << flushed;
     // And it can be continued.
     io::writer().call([&] {
-      io::H5mdWriter::trim(path, flushed, 100 * (flushed - 1));
+      io::H5mdWriter::trim(path, JobRecord{}, flushed, 100 * (flushed - 1));
       io::H5mdWriter again(path);
       for (std::int64_t k = flushed; k < flushed + 3; ++k) again.append(frame_of(k, n));
       again.close();
@@ -200,12 +200,15 @@ TEST(Resume, TrimsOrRefuses) {
     io::H5mdWriter writer(path);
     for (std::int64_t k = 0; k < 9; ++k) writer.append(frame_of(k, 10));
   });
-  io::writer().call([&] { io::H5mdWriter::trim(path, 4, 300); });
+  io::writer().call([&] { io::H5mdWriter::trim(path, JobRecord{}, 4, 300); });
   EXPECT_EQ(check_frames(path, 10), 4);
-  EXPECT_THROW(io::writer().call([&] { io::H5mdWriter::trim(path, 5, 400); }), UserError);
-  EXPECT_THROW(io::writer().call([&] { io::H5mdWriter::trim(path, 4, 301); }), UserError);
-  EXPECT_THROW(io::writer().call([&] { io::H5mdWriter::trim(folder.file("no.h5"), 1, 0); }),
+  EXPECT_THROW(io::writer().call([&] { io::H5mdWriter::trim(path, JobRecord{}, 5, 400); }),
                UserError);
+  EXPECT_THROW(io::writer().call([&] { io::H5mdWriter::trim(path, JobRecord{}, 4, 301); }),
+               UserError);
+  EXPECT_THROW(
+      io::writer().call([&] { io::H5mdWriter::trim(folder.file("no.h5"), JobRecord{}, 1, 0); }),
+      UserError);
 }
 
 TEST(CheckpointFile, KeepsThePreviousOne) {

@@ -1,0 +1,172 @@
+"""perrin resume, as users call it: the run that never stopped and the one that did, compared by id; what
+--set changes and what it must not. resume_test.cpp has every type and traversal, in one process."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+import numpy
+
+PERRIN = os.path.abspath(sys.argv[1])
+
+LIQUID = {
+    "seed": 5,
+    "system": {"type": "lattice", "structure": "fcc", "density": 0.6, "cells": [5, 5, 5]},
+    "velocity": {"temperature": 1.2},
+    "forces": [{"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+                "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}],
+    "observers": [{"type": "trajectory", "stride": 10, "quantities": ["position", "velocity"]},
+                  {"type": "checkpoint"}],
+    "stages": [{"type": "md", "steps": 100,
+                "integrator": {"type": "bussi", "timestep": 0.004, "temperature": 1, "tau": 0.1}}],
+}
+
+
+def droplet(particles, pairs, density):
+    """A trap draws the particles together: what is measured at the start is long past at the stop."""
+    job = copy.deepcopy(LIQUID)
+    job["system"] = {"type": "random", "particles": particles, "density": density, "min_distance": 0}
+    job["forces"] = [{"type": "soft_dpd", "pairs": [
+        {"types": t, "repulsion": a, "range": r} for t, a, r in pairs]},
+        {"type": "harmonic_trap", "stiffness": [2, 2, 2]}]
+    job["stages"][0]["integrator"] = {"type": "langevin", "timestep": 0.01, "temperature": 0.5,
+                                      "friction": 3, "axes": "xyz"}
+    return job
+
+
+class Resume(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def perrin(self, *arguments):
+        return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=300)
+
+    def good(self, *arguments):
+        done = self.perrin(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        return done
+
+    def run_job(self, job, output, steps, threads=1):
+        with open(self.path("job.json"), "w") as file:
+            json.dump(job, file)
+        return self.good("run", "job.json", "--device", "cpu", "--threads", str(threads), "--output-dir", output,
+                         "--set", f"stages[0].steps={steps}")
+
+    def resume(self, output, steps, *more):
+        return self.good("resume", f"{output}/checkpoint.h5", "--set", f"stages[0].steps={steps}", *more)
+
+    def frames(self, output):
+        with h5py.File(self.path(output, "trajectory.h5")) as file:
+            all_ = file["particles/all"]
+            return (all_["position/step"][:], all_["position/value"][:], all_["velocity/value"][:],
+                    numpy.diag(all_["box/edges/value"][0]))
+
+    def assert_same(self, job, stop, end, *more, threads=1):
+        self.run_job(job, "whole", end)
+        self.run_job(job, "parts", stop)
+        self.resume("parts", end, "--threads", str(threads), *more)
+        for one, other in zip(self.frames("whole"), self.frames("parts")):
+            self.assertTrue(numpy.array_equal(one, other))
+
+    def assert_near(self, job, stop, end, *more):
+        """Other settings: the same particles at the same places, for the few steps that are left."""
+        self.run_job(job, "whole", end)
+        self.run_job(job, "parts", stop)
+        self.resume("parts", end, *more)
+        whole, parts = self.frames("whole"), self.frames("parts")
+        self.assertTrue(numpy.array_equal(whole[0], parts[0]))
+        apart = whole[1] - parts[1]
+        apart -= whole[3] * numpy.round(apart / whole[3])
+        self.assertLess(numpy.abs(apart).max(), 0.01)
+
+    def test_mixture_that_draws_together(self):
+        job = droplet({"B": 20, "S": 1500},
+                      [(["S", "S"], 25, 1), (["B", "B"], 100, 5), (["B", "S"], 50, 3)], 0.05)
+        self.assert_same(job, 130, 140)
+
+    def test_droplet_of_small_particles(self):
+        job = droplet({"S": 2000}, [(["S", "S"], 25, 1)], 0.05)
+        job["neighbors"] = {"traversal": "rows"}
+        self.assert_same(job, 130, 140, threads=2)
+
+    def test_thin_gas(self):
+        job = copy.deepcopy(LIQUID)
+        for density in (0.02, 0.1):
+            job["system"] = {"type": "lattice", "structure": "sc", "density": density, "cells": [9, 9, 9]}
+            with tempfile.TemporaryDirectory() as self.folder:
+                self.assert_same(job, 200, 210)
+
+    def test_more_particles_than_densities_are_measured_from(self):
+        job = copy.deepcopy(LIQUID)
+        job["system"] = {"type": "random", "particles": {"A": 66000}, "density": 1.1, "min_distance": 0}
+        job["velocity"]["temperature"] = 0.0001
+        job["neighbors"] = {"traversal": "clusters"}
+        job["forces"] = [{"type": "soft_dpd", "pairs": [{"types": ["A", "A"], "repulsion": 25, "range": 1}]}]
+        job["stages"][0]["integrator"] = {"type": "velocity_verlet", "timestep": 0.0005}
+        self.assert_same(job, 20, 30)
+
+    def test_other_traversals(self):
+        job = copy.deepcopy(LIQUID)
+        job["neighbors"] = {"skin": 0.3}
+        for traversal in ("rows", "cells", "auto"):
+            with self.subTest(traversal):
+                with tempfile.TemporaryDirectory() as self.folder:
+                    self.assert_near(job, 60, 70, "--set", f"neighbors.traversal={traversal}")
+
+    def test_the_record_of_the_trajectory_is_that_of_the_resumed_job(self):
+        self.run_job(LIQUID, "out", 50)
+        self.resume("out", 70, "--set", "stages[0].integrator.temperature=2")
+        self.resume("out", 90, "--set", "title=longer")
+        with h5py.File(self.path("out", "trajectory.h5")) as file:
+            own = file["parameters/perrin"]
+            records = [own[f"earlier/{k}"] for k in sorted(own["earlier"])] + [own]
+            jobs = [json.loads(r["job"][()]) for r in records]
+            self.assertEqual([j["stages"][0]["steps"] for j in jobs], [50, 70, 90])
+            self.assertEqual([j["stages"][0]["integrator"]["temperature"] for j in jobs], [1, 2, 2])
+            self.assertEqual(jobs[2]["title"], "longer")
+            self.assertEqual([int(r["last_step"][()]) for r in records[:2]], [50, 70])
+
+    def test_what_a_resumed_run_cannot_change_is_refused(self):
+        job = copy.deepcopy(LIQUID)
+        job["stages"].append(copy.deepcopy(job["stages"][0]))
+        self.run_job(job, "out", 20)
+        for change, word in (("system.density=0.3", "keeps its system"), ("seed=6", "keeps its seed"),
+                             ("velocity.temperature=3", "keeps its velocity"),
+                             ("units.length=nm", "keeps its units"), ("device=cpu", "--device"),
+                             ("stages[0].steps=100", "this stage is done"),
+                             ("stages[1].steps=50", "has done 100 steps of this stage"),
+                             ("stages[1].integrator.type=velocity_verlet", "goes on with"),
+                             ("forces[0].type=wca", "goes on with"), ("forces[0].cutof=2", "cutof")):
+            with self.subTest(change):
+                done = self.perrin("resume", "out/checkpoint.h5", "--set", change)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertIn(word, done.stderr)
+        self.good("resume", "out/checkpoint.h5", "--set", "stages[1].steps=110", "--set", "forces[0].cutoff=2.2")
+
+    def test_a_complete_run_says_so(self):
+        self.run_job(LIQUID, "out", 20)
+        before = os.stat(self.path("out", "trajectory.h5")).st_mtime_ns
+        done = self.good("resume", "out/checkpoint.h5")
+        self.assertIn("this run is complete", done.stdout)
+        self.assertEqual(before, os.stat(self.path("out", "trajectory.h5")).st_mtime_ns)
+
+    def test_langevin_without_axes(self):
+        job = copy.deepcopy(LIQUID)
+        for name in ("langevin", "brownian"):
+            with tempfile.TemporaryDirectory() as self.folder:
+                job["stages"][0]["integrator"] = {"type": name, "timestep": 0.0004, "temperature": 1, "friction": 1}
+                self.assert_same(job, 20, 30)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:])

@@ -1,0 +1,503 @@
+// Everything that can be registered, on every kind of system, every traversal and device: saved at
+// random steps, resumed, compared by id and to the last bit with the run that never stopped. A new type enters
+// by being registered; what its settings must be where the schema does not say it enough, samples() says.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <random>
+
+#include "engine/commands.h"
+#include "engine/run.h"
+#include "engine/settings_parse.h"
+#include "engine/settings_schema.h"
+#include "io/hdf5.h"
+#include "io/writer.h"
+
+namespace perrin {
+namespace {
+
+namespace fs = std::filesystem;
+using Records = std::map<std::string, Record>;
+
+Components& components() {
+  static Components all;
+  all.registry.discover();
+  return all;
+}
+
+Json json(const std::string& text) { return Json::parse(text, nullptr, true, true); }
+
+/// What a job must say of a type beyond the example that its schema gives. A stage's is a whole job.
+std::optional<Json> sample(const RegistryRow& row) {
+  static const std::map<std::string, const char*> samples{
+      {"dpd_lj", R"({"type": "dpd_lj", "temperature": 1, "cutoff": 1,
+        "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1, "gamma": 2}]})"},
+      {"bond_harmonic",
+       R"({"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 50, "length": 1}}})"},
+      {"bond_fene",
+       R"({"type": "bond_fene", "bonds": {"bond": {"maximum_length": 5, "epsilon": 1}}})"},
+      {"angle_harmonic",
+       R"({"type": "angle_harmonic", "angles": {"angle": {"stiffness": 5, "angle": 180}}})"},
+      {"angle_cosine", R"({"type": "angle_cosine", "angles": {"angle": {"stiffness": 5}}})"},
+      {"lj_wall",
+       R"({"type": "lj_wall", "axis": "z", "position": -3.76, "epsilon": 1, "sigma": 0.5})"},
+      {"lennard_jones", R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+        "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]})"},
+      {"trajectory",
+       R"({"type": "trajectory", "stride": 3, "file": "other.h5", "species": "time-dependent",
+        "quantities": ["position", "velocity", "force", "image"]})"},
+      {"thermo", R"({"type": "thermo", "stride": 2, "file": "other.h5"})"},
+      {"profile", R"({"type": "profile", "stride": 2, "rows_every": 10, "bins": 7})"},
+      {"structure_factor",
+       R"({"type": "structure_factor", "stride": 2, "rows_every": 10, "k_max": 2})"},
+      {"bussi", R"({"type": "bussi", "timestep": 0.002, "temperature": 0.8, "tau": 0.1})"},
+      {"langevin", R"({"type": "langevin", "timestep": 0.002, "temperature": 0.8, "friction": 1})"},
+      {"brownian",
+       R"({"type": "brownian", "timestep": 0.0001, "temperature": 0.8, "friction": 1})"},
+      {"metropolis", R"({"stages": [{"type": "metropolis", "engine": "sequential", "cycles": 60,
+        "molecules": {"A": {"number": 60, "sites": [{"type": "A"}]}}, "box": [5, 5, 5], "cutoff": 2,
+        "pairs": [{"types": ["A", "A"], "sigma": 1, "epsilon": 1}], "temperature": 1.2,
+        "translation": 0.2, "stride": 5, "rdf": {"bins": 20, "interval": 5, "rows": 10},
+        "trajectory": {"interval": 10}}]})"},
+      {"neutron_slab", R"({"stages": [{"type": "neutron_slab", "thickness": 5, "total": 1.1,
+        "scattering": 1, "histories": 40000, "batch": 1000, "stride": 4000, "depth_bins": 10}]})"}};
+  const auto found = samples.find(row.type);
+  if (found != samples.end()) return json(found->second);
+  return std::nullopt;
+}
+
+Json sample_or_example(const RegistryRow& row) {
+  if (auto given = sample(row)) return *given;
+  Json one = example(row, components().registry);
+  // A cut-off is optional where each pair of types can have its own.
+  const auto settings = row.settings->create();
+  Fields fields;
+  row.settings->describe(fields, settings.get());
+  for (const Field& f : fields.list())
+    if (f.key == "cutoff" && !one.contains("cutoff")) one["cutoff"] = 2.5;
+  return one;
+}
+
+// Systems.
+
+const char* liquid =
+    R"({"type": "lattice", "structure": "fcc", "density": 0.6, "cells": [5, 5, 5]})";
+const char* open = R"({"type": "lattice", "structure": "fcc", "density": 0.6, "cells": [4, 4, 4],
+                       "periodic": [true, true, false]})";
+const char* polymer = R"({"type": "chains", "chains": 24, "pattern": "A10", "density": 0.1,
+                          "min_distance": 0.85, "angle_type": "angle"})";
+const char* lj = R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+                     "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]})";
+const char* verlet = R"({"type": "velocity_verlet", "timestep": 0.002})";
+const char* bussi = R"({"type": "bussi", "timestep": 0.004, "temperature": 0.8, "tau": 0.1})";
+
+Json job(const std::string& system, const std::vector<Json>& forces, const Json& integrator,
+         int steps, double temperature = 0.8) {
+  Json j{{"seed", 7}, {"system", json(system)}, {"velocity", {{"temperature", temperature}}}};
+  j["forces"] = forces;
+  j["observers"] =
+      json(R"([{"type": "trajectory", "stride": 5, "quantities": ["position", "velocity"]},
+                            {"type": "thermo", "stride": 5}, {"type": "checkpoint"}])");
+  j["stages"] = Json::array({{{"type", "md"}, {"steps", steps}, {"integrator", integrator}}});
+  return j;
+}
+
+/// A trap draws the particles together, so that what is measured at the start is long past when the
+/// run is saved.
+Json droplet(const std::string& particles, const std::string& pairs, int steps) {
+  return job(
+      R"({"type": "random", "min_distance": 0, "density": 0.05, "particles": )" + particles + "}",
+      {json(R"({"type": "soft_dpd", "pairs": )" + pairs + "}"),
+       json(R"({"type": "harmonic_trap", "stiffness": [2, 2, 2]})")},
+      json(R"({"type": "langevin", "timestep": 0.01, "temperature": 0.5, "friction": 3})"), steps);
+}
+const char* small = R"([{"types": ["S", "S"], "repulsion": 25, "range": 1}])";
+const char* small_and_big = R"([{"types": ["S", "S"], "repulsion": 25, "range": 1},
+  {"types": ["B", "B"], "repulsion": 100, "range": 5}, {"types": ["B", "S"], "repulsion": 50, "range": 3}])";
+
+std::map<std::string, Json> systems() {
+  Json mixture = job(liquid, {json(R"({"type": "lennard_jones", "cutoff": 2.5,
+      "mixing": "lorentz_berthelot", "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1},
+      {"types": ["B", "B"], "epsilon": 1, "sigma": 0.2}]})")},
+                     json(bussi), 120);
+  mixture["system"]["types"] = {{"A", 1}, {"B", 9}};
+  Json chains = job(polymer,
+                    {json(lj), *sample(*components().registry.find("force", "bond_fene")),
+                     *sample(*components().registry.find("force", "angle_cosine"))},
+                    json(bussi), 120);
+  Json walls = job(
+      open,
+      {json(lj), json(R"({"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]})"),
+       json(R"({"type": "lj_wall", "axis": "z", "position": -3.76, "epsilon": 1, "sigma": 0.5})"),
+       json(R"({"type": "lj_wall", "axis": "z", "position": 3.76, "epsilon": 1, "sigma": 0.5})")},
+      json(bussi), 120);
+  return {
+      {"liquid", job(liquid, {json(lj)}, json(bussi), 120)},
+      {"gas", job(R"({"type": "lattice", "structure": "sc", "density": 0.02, "cells": [8, 8, 8]})",
+                  {json(lj)}, json(bussi), 200)},
+      {"droplet", droplet(R"({"S": 1500})", small, 150)},
+      {"mixture 1:5 in a droplet", droplet(R"({"B": 15, "S": 1200})", small_and_big, 150)},
+      {"mixture", std::move(mixture)},
+      {"polymer", std::move(chains)},
+      {"walls and a trap", std::move(walls)}};
+}
+
+// Runs.
+
+struct How {
+  std::string device = "cpu";
+  int threads = 1;
+};
+
+struct Ran {
+  std::string record;                 // of the job
+  std::map<std::string, Records> at;  // checkpoints by step (or number, without a system)
+  Records restored;                   // saved again right after it was restored
+  Records end;
+};
+
+class Resume : public ::testing::Test {
+ protected:
+  Resume() : folder_(fs::temp_directory_path() / ("perrin-resume-" + std::to_string(getpid()))) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~Resume() override { fs::remove_all(folder_); }
+
+  /// Runs a job; keeps every checkpoint where `every` > 0.
+  Ran run(const Json& j, const std::string& name, const How& how, int every,
+          const Records* from = nullptr) {
+    const auto file = JsonFile::parse(j.dump(), "job.json");
+    JobOptions options;
+    options.device = how.device;
+    options.threads = how.threads;
+    options.quiet = true;
+    options.output_directory = folder_ / name;
+    fs::create_directories(options.output_directory);
+    std::optional<Archive> archive;
+    if (from) archive = Archive::restoring(*from);
+    Job job(file, components().registry, components().plugins, options,
+            archive ? &*archive : nullptr);
+    Ran ran;
+    ran.record = job.record().job;
+    RunParts parts = job.take_parts();
+    const bool system = parts.simulation != nullptr;
+    if (!system)
+      job.control().add_plan("all", every > 0 ? 1e-9 : 0);  // at every chance, or the end
+    perrin::Run* running = nullptr;
+    parts.write_checkpoint = [&](const fs::path&, const Archive& a) {
+      ran.end = a.records();
+      const auto at = system ? running->simulation().step() : ran.at.size();
+      if (every > 0) ran.at[std::to_string(at)] = a.records();
+    };
+    perrin::Run r(std::move(parts), job.control());
+    running = &r;
+    if (archive) {
+      r.restore(std::move(*archive));
+      if (system) {
+        Archive again = Archive::saving();
+        r.simulation().state(again);
+        ran.restored = again.records();
+      }
+    }
+    EXPECT_TRUE(r.execute());
+    return ran;
+  }
+
+  /// Every dataset of two files; but clocks, and what says that the run was resumed elsewhere.
+  static void same_datasets(const io::Node& a, const io::Node& b, const std::string& path) {
+    auto names = a.children(), others = b.children();
+    for (auto* list : {&names, &others}) std::erase(*list, "earlier");  // records of other devices
+    EXPECT_EQ(names, others) << path;
+    for (const auto& name : names) {
+      if (name == "wall_time" || name == "device") continue;
+      const io::Node x = a.open(name), y = b.open(name);
+      if (!x.is_dataset()) {
+        same_datasets(x, y, path + name + "/");
+        continue;
+      }
+      ASSERT_EQ(x.shape(), y.shape()) << path << name;
+      const io::Hid type(H5Dget_type(x.id()));
+      if (H5Tis_variable_str(type) > 0 || x.shape().empty()) continue;
+      std::size_t bytes = H5Tget_size(type);
+      for (const auto extent : x.shape()) bytes *= extent;
+      std::vector<std::byte> u(bytes), v(bytes);
+      if (bytes > 0) x.read(type, u.data()), y.read(type, v.data());
+      EXPECT_TRUE(u == v) << path << name << " differs";
+    }
+  }
+  void same_files(const std::string& a, const std::string& b) {
+    for (const auto& entry : fs::directory_iterator(folder_ / a)) {
+      const fs::path other = folder_ / b / entry.path().filename();
+      ASSERT_TRUE(fs::exists(other)) << other;
+      if (entry.path().extension() != ".h5") continue;
+      io::writer().call([&] {
+        const io::File x = io::File::read(entry.path().string()),
+                       y = io::File::read(other.string());
+        same_datasets(x.root(), y.root(), entry.path().filename().string() + ":/");
+      });
+    }
+  }
+  static void same_records(const Records& a, const Records& b, const std::string& under = "") {
+    for (const auto& [name, record] : a) {
+      if (name.rfind(under, 0) != 0) continue;
+      const auto other = b.find(name);
+      ASSERT_NE(other, b.end()) << name;
+      EXPECT_TRUE(other->second.bytes == record.bytes) << name << " differs";
+    }
+  }
+  /// Where particles are, by id.
+  struct Places {
+    Box box;
+    std::vector<Position> position;
+    explicit Places(const Records& r) {
+      const auto& edges = r.at("simulation/particles/box").bytes;
+      const auto& words = r.at("simulation/particles/position").bytes;
+      EXPECT_EQ(edges.size(), sizeof box);
+      std::memcpy(&box, edges.data(), sizeof box);
+      position.resize(words.size() / sizeof(Position));
+      std::memcpy(position.data(), words.data(), words.size());
+    }
+  };
+  /// The longest way from a particle here to the same one there.
+  static double apart(const Records& a, const Records& b) {
+    const Places here(a), there(b);
+    double longest = here.position.size() == there.position.size() ? 0 : 1e300;
+    for (std::size_t k = 0; k < std::min(here.position.size(), there.position.size()); ++k) {
+      Vec3<double> d = here.box.fraction(here.box.point(here.position[k])) -
+                       here.box.fraction(there.box.point(there.position[k]));
+      for (int axis = 0; axis < 3; ++axis)
+        if (here.box.periodic[std::size_t(axis)]) d[axis] -= std::round(d[axis]);
+      for (int axis = 0; axis < 3; ++axis)
+        longest = std::max(longest, std::abs(d[axis]) * here.box.length[axis]);
+    }
+    return longest;
+  }
+  /// The particles, by id.
+  static void same_state(const Records& saved, const Records& restored) {
+    const std::string particles = "simulation/particles/";
+    for (const char* name : {"velocity", "image"}) same_records(saved, restored, particles + name);
+    for (const char* name : {"step", "time"})
+      same_records(saved, restored, std::string("simulation/") + name);
+    // Open axes may be padded otherwise.
+    if (Places(saved).box == Places(restored).box)
+      same_records(saved, restored, particles + "position");
+    else
+      EXPECT_LT(apart(saved, restored), 1e-7);
+  }
+
+  /// Saves at random, resumes with the same settings and other numbers of threads: the same bits, of state
+  /// and files. `every`: steps from one checkpoint to the next.
+  void check(Json j, const How& how, int every, int times = 2) {
+    if (j.contains("system"))
+      for (auto& o : j["observers"])
+        if (o["type"] == "checkpoint") o["steps"] = every;
+    fs::remove_all(folder_ / "whole");
+    const Ran whole = run(j, "whole", how, every);
+    ASSERT_GE(whole.at.size(), 2u) << "nothing was saved";
+    for (int k = 0; k < times; ++k) {
+      auto at = whole.at.begin();
+      std::advance(at, std::uniform_int_distribution<std::size_t>(0, whole.at.size() - 2)(random_));
+      SCOPED_TRACE("resumed at " + at->first);
+      fs::remove_all(folder_ / "resumed");
+      fs::copy(folder_ / "whole", folder_ / "resumed");
+      How other = how;
+      other.threads = how.threads + k;
+      const Ran resumed = run(json(whole.record), "resumed", other, 0, &at->second);
+      same_records(resumed.restored, at->second);
+      same_records(whole.end, resumed.end);
+      same_files("whole", "resumed");
+      if (HasFailure()) return;
+    }
+  }
+
+  /// Resumes with other settings for neighbours, or on another device: the same state, and soon after about
+  /// the same one.
+  void check_changed(Json j, const How& how, const How& other, const Json& neighbors) {
+    const int steps = j["stages"][0]["steps"].get<int>();
+    for (auto& o : j["observers"])
+      if (o["type"] == "checkpoint") o["steps"] = steps - 10;
+    fs::remove_all(folder_ / "whole");
+    const Ran whole = run(j, "whole", how, steps - 10);
+    Json changed = json(whole.record);
+    changed["neighbors"].update(neighbors);
+    const Records& saved = whole.at.at(std::to_string(steps - 10));
+    const Ran resumed = run(changed, "whole", other, 0, &saved);
+    same_state(saved, resumed.restored);
+    EXPECT_LT(apart(whole.end, resumed.end), 0.01);
+  }
+
+  std::vector<const RegistryRow*> rows(const char* kind) {
+    return components().registry.rows(kind);
+  }
+  static bool has_cuda() { return Device::cuda_count() > 0; }
+  std::vector<How> devices() {
+    return has_cuda() ? std::vector<How>{{"cpu", 1}, {"cuda", 1}} : std::vector<How>{{"cpu", 1}};
+  }
+  static std::vector<std::string> traversals(const How& how) {
+    if (how.device == "cpu") return {"standard", "clusters", "rows", "cells"};
+    return {"standard", "verlet", "clusters", "rows", "cells"};
+  }
+
+  fs::path folder_;
+  std::mt19937 random_{20260};
+};
+
+/// Runs what is registered, and says where to add a sample where that cannot be made from its schema.
+template <class F>
+void with_sample(const RegistryRow& row, const F& f) {
+  SCOPED_TRACE(row.kind + " " + row.type);
+  try {
+    f();
+  } catch (const UserError& e) {
+    ADD_FAILURE()
+        << "no job with it could be run; if its settings are to blame, add it to samples in "
+           "tests/robustness/resume_test.cpp: "
+        << e.what();
+  }
+}
+
+TEST_F(Resume, EverySystemWithEveryTraversal) {
+  for (const How& how : devices())
+    for (const auto& [name, j] : systems())
+      for (const auto& traversal : traversals(how)) {
+        SCOPED_TRACE(how.device + ", " + name + ", " + traversal);
+        Json with = j;
+        with["neighbors"] = {{"traversal", traversal}};
+        check(with, how, 7);
+      }
+}
+
+TEST_F(Resume, OtherTraversalsAndDevicesGoOnFromTheSameState) {
+  for (const How& how : devices())
+    for (const How& other : devices())
+      for (const auto& [name, j] : systems())
+        for (const auto& traversal : traversals(other)) {
+          SCOPED_TRACE(how.device + " to " + other.device + ", " + name + ", " + traversal);
+          check_changed(j, how, other, {{"traversal", traversal}});
+        }
+  for (const auto& [name, j] : systems()) {  // pads open axes otherwise, too
+    SCOPED_TRACE(name);
+    check_changed(j, {}, {"cpu", 2}, {{"skin", 0.37}});
+  }
+}
+
+TEST_F(Resume, AutoGoesOnWhereItWas) {
+  for (const How& how : devices()) {
+    Json j = systems().at("liquid");
+    j["neighbors"] = {{"traversal", "auto"}};
+    j["observers"] = json(R"([{"type": "checkpoint", "steps": 150}])");
+    j["stages"][0]["steps"] = 600;
+    const Ran whole = run(j, "auto", how, 150);
+    for (const auto& [step, saved] : whole.at) {
+      if (step == "600") continue;
+      const Ran resumed = run(json(whole.record), "auto", how, 0, &saved);
+      same_records(resumed.restored, saved);
+    }
+  }
+}
+
+TEST_F(Resume, ManyParticles) {
+  for (const How& how : devices()) {
+    // Lists measure densities by samples of large systems. Soft particles that move far: lists are built
+    // in between.
+    Json j = job(
+        R"({"type": "random", "particles": {"A": 70000}, "density": 1.1, "min_distance": 0})",
+        {json(
+            R"({"type": "soft_dpd", "pairs": [{"types": ["A", "A"], "repulsion": 25, "range": 1}]})")},
+        json(R"({"type": "velocity_verlet", "timestep": 0.0005})"), 33, 1e-4);
+    j["observers"] = json(R"([{"type": "checkpoint"}])");
+    j["neighbors"] = {{"traversal", how.device == "cpu" ? "clusters" : "standard"}};
+    check(j, {how.device, 2}, 15, 1);
+  }
+}
+
+TEST_F(Resume, EveryForce) {
+  for (const How& how : devices())
+    for (const RegistryRow* row : rows("force"))
+      with_sample(*row, [&] {
+        const bool wall = row->type == "lj_wall";
+        std::vector<Json> forces{sample_or_example(*row)};
+        const std::string& type = row->type;
+        if (type != "lennard_jones") forces.push_back(json(lj));
+        if (wall) return check(job(open, forces, json(verlet), 24), how, 5);
+        for (const char* kind : {"bond_", "angle_"})
+          if (type.rfind(kind, 0) != 0)
+            forces.push_back(
+                *sample(*components().registry.find("force", kind + std::string("harmonic"))));
+        check(job(polymer, forces, json(verlet), 24), how, 5);
+      });
+}
+
+TEST_F(Resume, EveryIntegrator) {
+  for (const How& how : devices())
+    for (const RegistryRow* row : rows("integrator"))
+      with_sample(*row, [&] {
+        const Json pairs = json(R"({"type": "dpd", "temperature": 1, "cutoff": 1,
+            "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]})");
+        const bool dpd = row->provider == "dpd";
+        Json integrator = sample_or_example(*row);
+        if (integrator.contains("timestep") && integrator["timestep"] == 1.0)
+          integrator["timestep"] = 0.002;
+        check(job(liquid, {dpd ? pairs : json(lj)}, integrator, 40), how, 7);
+      });
+}
+
+TEST_F(Resume, EveryObserver) {
+  for (const How& how : devices())
+    for (const RegistryRow* row : rows("observer"))
+      with_sample(*row, [&] {
+        Json j = job(polymer,
+                     {json(lj), *sample(*components().registry.find("force", "bond_harmonic")),
+                      *sample(*components().registry.find("force", "angle_harmonic"))},
+                     json(verlet), 40);
+        j["observers"] = json(R"([{"type": "checkpoint"}])");
+        if (row->type != "checkpoint") j["observers"].push_back(sample_or_example(*row));
+        check(j, how, 7);
+      });
+}
+
+TEST_F(Resume, EveryStage) {
+  for (const How& how : devices())
+    for (const RegistryRow* row : rows("stage"))
+      with_sample(*row, [&] {
+        Json j;
+        if (row->type == "md") {  // two of them: the second is resumed, too
+          j = job(liquid, {json(lj)}, json(bussi), 20);
+          j["stages"].push_back({{"type", "md"}, {"steps", 20}, {"integrator", json(verlet)}});
+        } else if (const auto given = sample(*row)) {
+          j = *given;
+        } else {
+          j["stages"] = Json::array({example(*row, components().registry)});
+        }
+        j["seed"] = 3;
+        check(j, how, 7, 3);
+      });
+}
+
+TEST(Recorded, SettingsOfEveryTypeAreReadAgainAsTheyAre) {
+  const Registry& registry = components().registry;
+  ASSERT_GT(registry.rows().size(), 20u);
+  for (const RegistryRow* row : registry.rows()) {
+    SCOPED_TRACE(row->kind + " " + row->type);
+    std::vector<std::string> wrong;
+    const auto parse = [&](const Json& value) {
+      SettingsParser parser(registry, [&](const std::string& path, const std::string& what) {
+        wrong.push_back(path + ": " + what);
+      });
+      return record_component(parser.parse_component(row->kind, value, "it"));
+    };
+    const Json once = parse(example(*row, registry));
+    // As text, as it is in files.
+    const Json again = parse(json(once.dump()));
+    EXPECT_EQ(wrong, std::vector<std::string>{});
+    EXPECT_EQ(once.dump(), again.dump());
+  }
+}
+
+}  // namespace
+}  // namespace perrin
