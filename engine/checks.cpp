@@ -140,38 +140,68 @@ double largest_range(const Box& box) {
   return largest;
 }
 
-void check_start(Simulation& simulation, double timestep) {
-  simulation.ensure_forces();
-  const auto& particles = simulation.particles;
-  const auto force = particles.force.to_host();
-  const auto velocity = particles.velocity.to_host();
-  const auto id = particles.id.to_host();
-  std::size_t worst = force.size();
-  double worst_move = 0, worst_force = 0;
+namespace {
+
+/// The particle that a force moves furthest in the first step.
+struct Worst {
+  std::size_t particle = 0;  // in memory
+  double force = 0, move = 0;
+  bool wrong(const Simulation& simulation) const {
+    return !std::isfinite(force) || move > simulation.max_displacement();
+  }
+};
+
+Worst worst_of(const Buffer<Real4>& forces, const std::vector<Real4>& velocity, double timestep) {
+  const auto force = forces.to_host();
+  Worst worst;
   for (std::size_t i = 0; i < force.size(); ++i) {
     const Vec3<double> f{double(force[i].x), double(force[i].y), double(force[i].z)};
     const double size = std::sqrt(dot(f, f));
     // What the first step adds to the path that the particle would take without the force.
     const double move = size * double(velocity[i].w) * timestep * timestep / 2;
-    if (std::isfinite(size) && !(move > worst_move)) continue;
-    worst = i, worst_move = move, worst_force = size;
-    if (!std::isfinite(size)) break;
+    if (!std::isfinite(size)) return {i, size, move};
+    if (move > worst.move) worst = {i, size, move};
   }
-  const bool infinite = !std::isfinite(worst_force);
-  if (worst == force.size() || (!infinite && !(worst_move > simulation.max_displacement()))) return;
+  return worst;
+}
 
-  std::string what =
-      infinite ? fmt::format("the force on particle {} is not finite at the start", id[worst])
-               : fmt::format(
-                     "the force on particle {} at the start ({:.3g}) would move it by {:.3g} "
-                     "in one step",
-                     id[worst], worst_force, worst_move);
-  if (const auto pair = closest_pair(particles.configuration()))
-    what += fmt::format("; the closest particles are {} and {}, {:.4g} apart", pair->a, pair->b,
-                        pair->distance);
-  throw UserError(what +
-                  ": particles overlap; begin with a stage that minimises the energy, or "
-                  "mend the configuration");
+}  // namespace
+
+std::optional<WrongStart> check_start(Simulation& simulation, double timestep) {
+  simulation.ensure_forces();
+  const auto& particles = simulation.particles;
+  const auto velocity = particles.velocity.to_host();
+  if (!worst_of(particles.force, velocity, timestep).wrong(simulation)) return std::nullopt;
+
+  // Which of them is it? Where each alone would pass, the largest.
+  std::size_t culprit = 0;
+  Worst worst;
+  Buffer<Real4> alone(simulation.device(), particles.size());
+  for (std::size_t k = 0; k < simulation.forces.size(); ++k) {
+    simulation.forces[k]->compute(simulation, {alone.data(), nullptr, false, false});
+    const Worst one = worst_of(alone, velocity, timestep);
+    if (k > 0 && std::isfinite(one.force) && !(one.move > worst.move)) continue;
+    culprit = k, worst = one;
+    if (!std::isfinite(one.force)) break;
+  }
+  const auto id = particles.id.to_host()[worst.particle];
+  const auto now = particles.configuration();
+  std::string what = fmt::format("its force on particle {} at {} ", id, text(now.position[id]));
+  what += std::isfinite(worst.force)
+              ? fmt::format("at the start ({:.3g}) would move it by {:.3g} in one step",
+                            worst.force, worst.move)
+              : "is not finite at the start";
+  const bool of_pairs = simulation.forces[culprit]->range() > 0;
+  const auto pair = of_pairs ? closest_pair(now) : std::nullopt;
+  if (pair)
+    what += fmt::format(
+        "; the closest particles are {} and {}, {:.4g} apart: where that is an overlap, begin with "
+        "a stage that minimises the energy, or mend the configuration; else its parameters are "
+        "wrong",
+        pair->a, pair->b, pair->distance);
+  else
+    what += ": where the particle stands and the parameters of this force do not go together";
+  return WrongStart{culprit, what};
 }
 
 }  // namespace perrin

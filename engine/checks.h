@@ -1,6 +1,7 @@
 // What must be true of a system before it can run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,15 @@ std::vector<std::string> check_configuration(const Configuration& configuration)
 /// along a periodic axis (infinite without one).
 double largest_range(const Box& box);
 
-/// Throws UserError where particles overlap at the start: a force is not finite, or would
-/// (`timestep` > 0) move its particle further than a step may. Names the closest pair. Computes the
-/// forces if they are not there.
-void check_start(Simulation& simulation, double timestep);
+/// A force that cannot be right at the start.
+struct WrongStart {
+  std::size_t force;  // index in Simulation::forces
+  std::string what;
+};
+
+/// Looks whether a force at the start is not finite, or would (`timestep` > 0) move its particle
+/// further than a step may; says which of the forces it is and which particle, and for forces
+/// between particles which are the closest. Computes the forces if they are not there.
+std::optional<WrongStart> check_start(Simulation& simulation, double timestep);
 
 }  // namespace perrin

@@ -90,11 +90,16 @@ std::string job_path_text(const fs::path& path) {
   return fs::absolute(path).lexically_normal().string();
 }
 
+void print_warnings(const Job& job) {
+  for (const auto& warning : job.warnings()) fmt::print(stderr, "{}\n", warning);
+}
+
 /// Runs the job in folders that are locked. Returns what to say of a run that was stopped.
 std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& options,
                            Archive* restored) {
   if (!a.quiet) fmt::print("Perrin {}\n{}", engine_version(), job.summary());
   std::fflush(stdout);
+  if (!a.quiet) print_warnings(job);
 
   RunParts parts = job.take_parts();
   const Device device = job.context().device;
@@ -203,7 +208,9 @@ void validate_command(const RunArguments& a) {
   JobOptions options = options_of(a);
   options.validating = true;
   const Job job(file, components.registry, components.plugins, options);
-  fmt::print("{}{}: nothing wrong found\n", job.summary(), a.file);
+  print_warnings(job);
+  fmt::print("{}{}: {}\n", job.summary(), a.file,
+             job.warnings().empty() ? "nothing wrong found" : "no mistakes; see the warnings");
 }
 
 }  // namespace perrin

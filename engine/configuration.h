@@ -1,6 +1,7 @@
 // The initial particles as a Source makes them: plain host data in double precision, in id order.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Configuration {
   std::vector<double> charge, diameter;  // carried for outputs and plug-ins; empty: none
   Topology topology;
   std::int64_t step = 0;  // of the frame it was read from
+  /// What the source has besides and Perrin has no place for, and how many: "dihedrals", ….
+  std::map<std::string, std::int64_t> left_out;
 };
 
 }  // namespace perrin

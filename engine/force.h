@@ -1,7 +1,11 @@
 // A Force adds force, and on request energy and virial, to the particles.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "engine/archive.h"
+#include "engine/momentum.h"
 #include "engine/real.h"
 #include "neighbor/ranges.h"
 
@@ -24,6 +28,12 @@ struct ForceCorrection {
   double virial = 0;  // trace: adds virial / (dimension · volume) to the pressure
 };
 
+/// What a force acts on of that which only some forces look at.
+struct Handled {
+  std::vector<bool> bond_types, angle_types;  // [type]; empty: none
+  bool charges = false;
+};
+
 class Force {
  public:
   virtual ~Force() = default;
@@ -34,6 +44,15 @@ class Force {
   /// Device work only: neither allocates nor waits, so that steps can be recorded and replayed.
   virtual void compute(Simulation& simulation, const ForceOutput& output) = 0;
   virtual ForceCorrection correction(Simulation&) { return {}; }
+  /// How it changes the total momentum; `particles`: their number by type. What looks for
+  /// neighbours is taken to act between particles, everything else to be a field that holds them.
+  virtual MomentumChange momentum_change(std::span<const std::int64_t> /*particles*/) const {
+    if (range() > 0) return {};
+    return {{true, true, true}, {}};
+  }
+  /// A job whose system has bonds or angles that no force handles is refused; charges are warned
+  /// of.
+  virtual Handled handled() const { return {}; }
   /// State to keep in checkpoints beyond the settings.
   virtual void state(Archive&) {}
 };

@@ -1,7 +1,10 @@
 // An Integrator moves the particles one step.
 #pragma once
 
+#include <string>
+
 #include "engine/archive.h"
+#include "engine/momentum.h"
 
 namespace perrin {
 
@@ -25,9 +28,16 @@ class Integrator {
   virtual double typical_displacement(const Simulation&) const;
   /// False: step() is called from the host every time (a minimiser that looks at its result).
   virtual bool recordable() const { return true; }
-  /// True when nothing is left to do (a minimiser that has converged). Asked between chunks of
-  /// steps.
+  /// True when nothing is left to do (a minimiser that has converged): the stage ends. Asked
+  /// whenever finish_stride() steps of the stage are done, and at no other moment, so that the same
+  /// job ends at the same step; steps from there to the next such moment should change nothing.
   virtual bool finished(Simulation&) { return false; }
+  /// 0: finished() is never asked. On CUDA the host waits every time.
+  virtual std::int64_t finish_stride() const { return 0; }
+  /// For the console, when the stage has ended: "converged (…)". Empty: nothing to say.
+  virtual std::string report(Simulation&) { return {}; }
+  /// Which velocities it moves, for the count of the degrees of freedom.
+  virtual Motion motion() const { return {}; }
   /// Energy given to the particles by a heat bath since the stage began; total energy minus this
   /// is the conserved quantity.
   virtual double heat(Simulation&) { return 0; }

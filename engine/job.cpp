@@ -31,6 +31,10 @@ void describe(Fields& d, JobSettings& s) {
   d.optional("system", s.system, Any{}, "where the particles come from");
   d.optional("velocity", s.velocity, Any{},
              "draw the initial velocities, whatever velocities the system has");
+  d.optional("ignore", s.ignore,
+             OneOf{"bonds", "angles", "dihedrals", "impropers", "constraints", "pairs", "charges"},
+             "what the system has and no force shall act on; ignored bonds and angles leave no "
+             "pair out of the pair forces");
   d.optional("neighbors", s.neighbors, Any{}, "the neighbour list");
   d.optional("forces", s.forces, Any{}, "what acts on the particles");
   d.optional("observers", s.observers, Any{}, "what is written or measured");
@@ -86,6 +90,10 @@ void Job::report(const std::string& path, const std::string& what) {
   problems_.add(file_.problem(path, what));
 }
 
+void Job::warn(const std::string& path, const std::string& what) {
+  warnings_.push_back(file_.problem(path, "warning: " + what).text());
+}
+
 bool Job::has_problem_under(const std::string& path) const {
   return std::any_of(problems_.list().begin(), problems_.list().end(), [&](const Problem& p) {
     if (p.path.rfind(path, 0) != 0) return false;
@@ -110,6 +118,9 @@ void Job::parse() {
   SettingsParser parser(registry_, context_.report);
   parser.parse(file_.value(), "", settings_);
   providers_ = parser.providers();
+  // Bonds that are ignored leave no pair out, either.
+  for (const auto& kind : settings_.ignore) std::erase(settings_.neighbors.exclusions, kind);
+  context_.exclusions = settings_.neighbors.exclusions;
   if (settings_.stages.empty() && !has_problem_under("stages") && file_.value().contains("stages"))
     report("stages", "must have at least one stage");
   // A type may be unknown because its plug-in was refused: say so beside it.
@@ -218,9 +229,6 @@ void Job::make_system(Archive* restored) {
   if (wrong.empty()) wrong = check_configuration(configuration_);
   for (const auto& what : wrong) report("system", what);
   if (!wrong.empty()) return;
-  if (settings_.velocity && !has_problem_under("velocity"))
-    draw_velocities(configuration_, settings_.velocity->temperature, context_.units.k_boltzmann,
-                    context_.seed);
   context_.configuration = &configuration_;
 }
 
@@ -246,6 +254,52 @@ void Job::make_components() {
     return;
   }
   check_ranges();
+  check_topology();
+}
+
+void Job::check_topology() {
+  const Topology& t = configuration_.topology;
+  Handled all;
+  for (const auto& force : forces_) {
+    if (!force) return;  // what it would handle is not known
+    const Handled one = force->handled();
+    const auto join = [](std::vector<bool>& a, const std::vector<bool>& b) {
+      a.resize(std::max(a.size(), b.size()), false);
+      for (std::size_t k = 0; k < b.size(); ++k) a[k] = a[k] || b[k];
+    };
+    join(all.bond_types, one.bond_types);
+    join(all.angle_types, one.angle_types);
+    all.charges = all.charges || one.charges;
+  }
+  const auto refuse = [&](const std::string& which, std::int64_t count, const std::string& kind) {
+    report("forces", fmt::format("no force acts on the system's {} {}; where none shall, say "
+                                 "\"ignore\": [\"{}\"]",
+                                 count, which, kind));
+  };
+  const auto look = [&](const auto& members, const auto& names, const std::vector<bool>& handled,
+                        const char* kind) {
+    if (ignores(kind)) return;
+    std::vector<std::int64_t> count(names.size(), 0);
+    for (const auto& m : members) ++count.at(m.type);
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (count[k] > 0 && !(k < handled.size() && handled[k]))
+        refuse(fmt::format("{} of type \"{}\"", kind, names[k]), count[k], kind);
+  };
+  look(t.bonds, t.bond_types, all.bond_types, "bonds");
+  look(t.angles, t.angle_types, all.angle_types, "angles");
+  for (const auto& [kind, count] : configuration_.left_out)
+    if (count > 0 && !ignores(kind)) refuse(kind, count, kind);
+  const auto charged = std::count_if(configuration_.charge.begin(), configuration_.charge.end(),
+                                     [](double q) { return q != 0; });
+  if (charged > 0 && !all.charges && !ignores("charges"))
+    warn("forces", fmt::format("{} particles carry charges, and no force acts on them (\"ignore\": "
+                               "[\"charges\"] says that this is meant)",
+                               charged));
+}
+
+bool Job::ignores(const std::string& kind) const {
+  return std::find(settings_.ignore.begin(), settings_.ignore.end(), kind) !=
+         settings_.ignore.end();
 }
 
 void Job::check_ranges() {
@@ -279,12 +333,25 @@ void Job::check_ranges() {
 }
 
 void Job::make_simulation(bool resumed) {
+  const Stage& first = *parts_.stages.front();
+  const Integrator* integrator = first.integrator();
+  if (settings_.velocity && !resumed) {
+    DegreesOfFreedom freedom(configuration_);
+    freedom.count(forces_, integrator);
+    draw_velocities(configuration_, settings_.velocity->temperature, context_.units.k_boltzmann,
+                    context_.seed, freedom);
+  }
   try {
     parts_.simulation = std::make_unique<Simulation>(
         context_.device, configuration_, std::move(forces_), context_.seed, settings_.neighbors);
     parts_.simulation->k_boltzmann = context_.units.k_boltzmann;
-    if (!resumed && parts_.stages.front()->needs_system())
-      check_start(*parts_.simulation, parts_.stages.front()->first_timestep());
+    if (resumed || !first.needs_system()) return;
+    // A minimiser is there to pull overlapping particles apart; whatever else is not.
+    const double timestep =
+        integrator != nullptr && integrator->recordable() ? integrator->timestep() : 0;
+    if (const auto wrong = check_start(*parts_.simulation, timestep))
+      report(settings_.forces.at(wrong->force).path,
+             fmt::format("{}: {}", settings_.forces[wrong->force].row->type, wrong->what));
   } catch (const UserError& e) {
     report("system", e.what());
   }

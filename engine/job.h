@@ -19,7 +19,8 @@ struct VelocitySettings {
 };
 template <class D>
 void describe(D& d, VelocitySettings& s) {
-  d.required("temperature", s.temperature, NonNegative{}, "temperature, exactly, without drift");
+  d.required("temperature", s.temperature, NonNegative{},
+             "temperature, exactly; along axes where nothing changes the momentum, without drift");
 }
 
 /// The top level of a job file.
@@ -32,6 +33,7 @@ struct JobSettings {
   std::string device = "auto";
   Part<Source> system;
   std::optional<VelocitySettings> velocity;
+  std::vector<std::string> ignore;
   NeighborSettings neighbors;
   std::vector<Part<Force>> forces;
   std::vector<Part<Observer>> observers;
@@ -69,6 +71,8 @@ class Job {
   void check_outputs() const;
   /// What is about to happen, for the console: system, device, precision, plug-ins.
   std::string summary() const { return summary_; }
+  /// What is allowed and probably not meant, one line each: "job.json:12: forces: warning: …".
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   void parse();
@@ -79,9 +83,12 @@ class Job {
   void make_components();
   void make_simulation(bool resumed);
   void check_ranges();
+  void check_topology();
+  bool ignores(const std::string& kind) const;
   void describe_itself();
   bool has_problem_under(const std::string& path) const;
   void report(const std::string& path, const std::string& what);
+  void warn(const std::string& path, const std::string& what);
   template <class Component>
   std::unique_ptr<Component> make(const Part<Component>& part);
   template <class Component>
@@ -100,6 +107,7 @@ class Job {
   std::vector<std::unique_ptr<Force>> forces_;
   RunParts parts_;
   std::string summary_;
+  std::vector<std::string> warnings_;
 };
 
 /// The JSON Schema of a whole job file.

@@ -32,23 +32,22 @@ void MdStage::warn_of_resolution(Run& run) {
   }
 }
 
-double MdStage::first_timestep() const {
-  // A minimiser is there to pull overlapping particles apart; whatever else is not.
-  return integrator_->recordable() ? integrator_->timestep() : 0;
-}
-
 bool MdStage::run(Run& run) {
   Simulation& simulation = run.simulation();
   run.start_progress("steps", done_, steps_);
   run.observe();
   // Chunks of about a tenth of a second, so that signals are heard and the line moves.
   std::int64_t chunk = 1;
-  while (done_ < steps_ && !integrator_->finished(simulation)) {
+  // finished() is asked at fixed steps: where the stage ends must not depend on the chunks.
+  const std::int64_t stride = integrator_->finish_stride();
+  while (done_ < steps_) {
+    if (stride > 0 && done_ % stride == 0 && integrator_->finished(simulation)) break;
     if (run.stop_requested()) {
       run.progress(done_);
       return false;
     }
-    const std::int64_t n = std::min({chunk, steps_ - done_, run.steps_to_observer()});
+    std::int64_t n = std::min({chunk, steps_ - done_, run.steps_to_observer()});
+    if (stride > 0) n = std::min(n, stride - done_ % stride);
     const auto begin = std::chrono::steady_clock::now();
     simulation.advance(*integrator_, n);
     const double seconds =
@@ -61,7 +60,7 @@ bool MdStage::run(Run& run) {
     run.observe();
     run.progress(done_);
   }
-  run.finish_progress(done_);
+  run.finish_progress(done_, integrator_->report(simulation));
   warn_of_resolution(run);  // velocities that were 0 at the start are not any more
   return true;
 }

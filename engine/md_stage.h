@@ -31,7 +31,7 @@ class MdStage : public Stage {
   MdStage(const MdSettings& settings, Setup& setup);
   void begin(Run& run, bool resumed) override;
   bool run(Run& run) override;
-  double first_timestep() const override;
+  const Integrator* integrator() const override { return integrator_.get(); }
   void state(Archive& archive) override;
 
  private:

@@ -46,8 +46,7 @@ std::string Progress::line(std::int64_t done) const {
   return text;
 }
 
-void Progress::show(std::int64_t done) {
-  const std::string text = line(done);
+void Progress::show(const std::string& text) {
   if (terminal_) {
     // The line is wiped and written in one go, so that it does not flicker.
     std::fputs(("\r\033[K" + text).c_str(), stdout);
@@ -71,12 +70,13 @@ void Progress::update(std::int64_t done) {
   if (!due) return;
   while (next_fraction_ <= fraction) next_fraction_ += 0.1;
   last_ = now;
-  show(done);
+  show(line(done));
 }
 
-void Progress::finish(std::int64_t done) {
+void Progress::finish(std::int64_t done, const std::string& remark) {
   if (quiet_) return;
-  show(done);
+  total_ = done;
+  show(remark.empty() ? line(done) : line(done) + ", " + remark);
   if (terminal_) {
     std::puts("");
     shown_.clear();

@@ -18,14 +18,15 @@ class Progress {
   void start(const std::string& stage, const std::string& unit, std::int64_t done,
              std::int64_t total);
   void update(std::int64_t done);
-  void finish(std::int64_t done);
+  /// The last line of a stage: all that it had to do is done.
+  void finish(std::int64_t done, const std::string& remark = {});
   /// A line of its own, above the progress line.
   void print(const std::string& line);
 
  private:
   using Clock = std::chrono::steady_clock;
   std::string line(std::int64_t done) const;
-  void show(std::int64_t done);
+  void show(const std::string& text);
   void clear();
 
   bool quiet_, terminal_;

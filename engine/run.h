@@ -62,7 +62,11 @@ class Run {
   /// Starts the progress line of this stage.
   void start_progress(const std::string& unit, std::int64_t done, std::int64_t total);
   void progress(std::int64_t done) { progress_.update(done); }
-  void finish_progress(std::int64_t done) { progress_.finish(done); }
+  /// The stage has reached its end, with this many units, be it earlier than was planned; `remark`:
+  /// how.
+  void finish_progress(std::int64_t done, const std::string& remark = {}) {
+    progress_.finish(done, remark);
+  }
   void print(const std::string& line) { progress_.print(line); }
   double seconds() const;  // of wall time since the run began
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -25,6 +26,19 @@ const Configuration& Setup::configuration() const {
 RunControl& Setup::control() const {
   if (!context_.control) throw BugError(path_ + ": asked for the run outside of a job");
   return *context_.control;
+}
+
+std::uint32_t Setup::instance(Purpose purpose) {
+  auto& drawers = context_.drawers[purpose];
+  const auto me = std::find(drawers.begin(), drawers.end(), path_);
+  const auto place = static_cast<std::uint32_t>(me - drawers.begin());
+  if (me == drawers.end()) drawers.push_back(path_);
+  return place;
+}
+
+bool Setup::excludes(const std::string& kind) const {
+  const auto& list = context_.exclusions;
+  return std::find(list.begin(), list.end(), kind) != list.end();
 }
 
 void Setup::error(const std::string& key, const std::string& what) {

@@ -12,6 +12,7 @@
 #include "engine/device.h"
 #include "engine/settings.h"
 #include "engine/units.h"
+#include "rng/keyed.h"
 
 namespace perrin {
 
@@ -43,6 +44,8 @@ struct SetupContext {
   /// Takes the user's mistakes: full path in the job ("forces[0].cutoff"), and what is wrong.
   std::function<void(const std::string& path, const std::string& what)> report;
   std::map<std::filesystem::path, std::string> outputs;  // file → the path in the job that names it
+  std::map<Purpose, std::vector<std::string>> drawers;  // purpose → the paths of those who draw
+  std::vector<std::string> exclusions{"bonds"};         // what neighbors.exclusions says
 };
 
 class Setup {
@@ -52,7 +55,15 @@ class Setup {
   /// The particles as the source made them; throws BugError in the maker of a Source.
   const Configuration& configuration() const;
   const Device& device() const { return context_.device; }  // the CPU while only validating
-  std::uint64_t seed() const { return context_.seed; }
+  std::uint64_t seed() const { return context_.seed; }      // of the job
+  /// Which of the components that draw random numbers for this purpose this one is: 0 for the first
+  /// in the job. Those that act at the same time, or count steps of their own, draw from
+  /// instance_seed(seed, instance), so that no two of them share their numbers.
+  std::uint32_t instance(Purpose purpose);
+  /// That seed, for those who need no simulation.
+  std::uint64_t seed(Purpose purpose) { return instance_seed(seed(), instance(purpose)); }
+  /// Whether pair forces leave out the pairs of a kind ("bonds", "angles", "molecules").
+  bool excludes(const std::string& kind) const;
   double k_boltzmann() const { return context_.units.k_boltzmann; }
   const Units& units() const { return context_.units; }
   /// Relative input and output paths start here.

@@ -83,17 +83,17 @@ Simulation::Simulation(const Device& device, Configuration configuration,
 Simulation::Simulation(const Device& device, Configuration configuration,
                        std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed,
                        const NeighborSettings& neighbor_settings)
-    : particles(device, padded(std::move(configuration),
+    : degrees_of_freedom(configuration),
+      particles(device, padded(std::move(configuration),
                                all_ranges(the_forces).longest() + neighbor_settings.skin)),
       forces(std::move(the_forces)),
       seed(the_seed),
-      degrees_of_freedom(particles.box.dimension *
-                         int(std::max<std::int64_t>(particles.size() - 1, 1))),
       device_step_(device, steps_per_recording),
       progress_(device, 1),
       fault_(device, 1),
       measured_force_(device, particles.size()),
       measured_virial_(device, 6 * particles.size()) {
+  degrees_of_freedom.count(forces, nullptr);
   device.clear_halt();  // that an earlier simulation may have left behind
   for_each(device, "first step", steps_per_recording, SetStep{device_step_.data(), 0});
   ranges_ = all_ranges(forces);
@@ -180,6 +180,7 @@ void Simulation::ensure_forces() {
 }
 
 void Simulation::prepare(const Integrator& integrator) {
+  degrees_of_freedom.count(forces, &integrator);
   const double timestep = integrator.recordable() ? integrator.timestep() : 0;
   const bool in_forces = !integrator.applies_pair_friction();
   if (timestep == timestep_ && in_forces == friction_in_forces_) return;
@@ -376,7 +377,7 @@ const Totals& Simulation::totals() {
 }
 
 double Simulation::temperature() {
-  return 2 * totals().kinetic / (degrees_of_freedom * k_boltzmann);
+  return degrees_of_freedom.kt(totals().kinetic, totals().momentum) / k_boltzmann;
 }
 
 std::array<double, 6> Simulation::pressure_tensor() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/degrees_of_freedom.h"
 #include "engine/faults.h"
 #include "engine/force.h"
 #include "engine/integrator.h"
@@ -47,11 +48,11 @@ class Simulation {
   ~Simulation();
 
   const Device& device() const { return particles.device(); }
+  DegreesOfFreedom degrees_of_freedom;  // of the integrator that prepare() was given
   Particles particles;
   std::vector<std::unique_ptr<Force>> forces;
   std::unique_ptr<Neighbors> neighbors;  // nullptr where no force has a range
   const std::uint64_t seed;
-  int degrees_of_freedom;  // dimension · (N - 1) unless a component says otherwise
   double k_boltzmann = 1;  // energy per unit of temperature in the job's units
   Timings timings;
 
@@ -61,8 +62,9 @@ class Simulation {
   /// The number of the running step, readable by kernels: recorded steps must not capture step().
   const std::uint64_t* device_step() const { return device_step_.data() + recorded_step_; }
   FaultSink fault_sink() { return {fault_.data(), device_step(), device().halt_word()}; }
-  /// Before integrator.begin() and by advance(): which integrator is about to act. Forces with
-  /// friction or noise depend on it; forces computed for another time step are void.
+  /// Before integrator.begin() and by advance(): which integrator is about to act. The degrees of
+  /// freedom are counted for it. Forces with friction or noise depend on it; forces computed for
+  /// another time step are void.
   void prepare(const Integrator& integrator);
   /// Time step of the integrator that prepare() was given; 0: none yet, or a minimiser.
   double timestep() const { return timestep_; }
@@ -99,7 +101,9 @@ class Simulation {
   /// Energies, virial, momentum of the current state (cached until the next step). Does not touch
   /// the forces that the integrator uses.
   const Totals& totals();
-  double temperature();  // of the kinetic energy, in the job's units
+  /// Of the kinetic energy, in the job's units, without that of a centre of mass whose velocity
+  /// nothing changes.
+  double temperature();
   /// Pressure tensor xx yy zz xy xz yz, and its mean diagonal.
   std::array<double, 6> pressure_tensor();
   double pressure();

@@ -6,6 +6,7 @@
 
 namespace perrin {
 
+class Integrator;
 class Run;
 
 class Stage {
@@ -17,8 +18,9 @@ class Stage {
   virtual bool run(Run& run) = 0;
   /// True: the stage needs the job's system (particles and forces).
   virtual bool needs_system() const { return true; }
-  /// The time step with which forces will first act, to judge overlaps at the start; 0: none.
-  virtual double first_timestep() const { return 0; }
+  /// What moves the particles, for initial velocities and to judge overlaps at the start; nullptr:
+  /// none.
+  virtual const Integrator* integrator() const { return nullptr; }
   /// State to keep in checkpoints: at least how far run() has come.
   virtual void state(Archive&) {}
 };

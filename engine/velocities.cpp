@@ -1,35 +1,35 @@
 #include "engine/velocities.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "rng/keyed.h"
 
 namespace perrin {
 
-void draw_velocities(Configuration& c, double temperature, double k_boltzmann, std::uint64_t seed) {
+void draw_velocities(Configuration& c, double temperature, double k_boltzmann, std::uint64_t seed,
+                     const DegreesOfFreedom& freedom) {
   const std::size_t n = c.position.size();
   const auto mass = [&](std::size_t i) { return c.mass.empty() ? 1.0 : c.mass[i]; };
   const RunKey key(Purpose::initial_velocities, seed);
   c.velocity.assign(n, {});
   Vec3<double> momentum;
-  double total_mass = 0;
   for (std::size_t i = 0; i < n; ++i) {
     auto g = keyed<Philox>(key, 0, static_cast<std::uint32_t>(i));
     const double width = 1 / std::sqrt(mass(i));
     for (int axis = 0; axis < c.box.dimension; ++axis)
       c.velocity[i][axis] = width * g.normal<double>();
     momentum += mass(i) * c.velocity[i];
-    total_mass += mass(i);
   }
-  double twice_kinetic = 0;
+  const Vec3<double> drift = freedom.drift(momentum);
+  double twice_kinetic = 0;  // of what counts
   for (std::size_t i = 0; i < n; ++i) {
-    if (n > 1) c.velocity[i] -= (1 / total_mass) * momentum;
-    twice_kinetic += mass(i) * dot(c.velocity[i], c.velocity[i]);
+    c.velocity[i] -= drift;
+    for (int axis = 0; axis < c.box.dimension; ++axis)
+      if (freedom.counts(c.type[i], static_cast<std::size_t>(axis)))
+        twice_kinetic += mass(i) * c.velocity[i][axis] * c.velocity[i][axis];
   }
-  if (twice_kinetic == 0) return;
-  const double freedom = c.box.dimension * static_cast<double>(std::max<std::size_t>(n, 2) - 1);
-  const double scale = std::sqrt(freedom * k_boltzmann * temperature / twice_kinetic);
+  const double kt = k_boltzmann * temperature;
+  const double scale = std::sqrt(twice_kinetic > 0 ? freedom.number() * kt / twice_kinetic : kt);
   for (auto& v : c.velocity) v *= scale;
 }
 

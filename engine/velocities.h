@@ -4,13 +4,14 @@
 #include <cstdint>
 
 #include "engine/configuration.h"
+#include "engine/degrees_of_freedom.h"
 
 namespace perrin {
 
-/// Draws every velocity from the Maxwell distribution, by particle id, takes the momentum out and
-/// scales to the temperature exactly: kinetic energy = dimension (N - 1) k_B T / 2. A single
-/// particle keeps what it drew, scaled with `dimension` degrees of freedom.
+/// Draws every velocity from the Maxwell distribution, by particle id, takes out the momentum along
+/// the axes where nothing changes it, and scales so that the velocities that count have the
+/// temperature exactly.
 void draw_velocities(Configuration& configuration, double temperature, double k_boltzmann,
-                     std::uint64_t seed);
+                     std::uint64_t seed, const DegreesOfFreedom& freedom);
 
 }  // namespace perrin

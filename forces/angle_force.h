@@ -10,6 +10,8 @@
 // of the angle theta between the two bonds at the vertex, 0 ≤ theta ≤ pi, stretched is pi.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "engine/force.h"
@@ -19,6 +21,7 @@
 #include "forces/bonded_table.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
+#include "forces/pair_potential.h"
 
 namespace perrin {
 
@@ -95,6 +98,7 @@ class AngleForce : public Force {
       coefficients[t] = P::coefficients(found->second);
     }
     table_ = angle_table(device, configuration.position.size(), topology, used);
+    handled_.angle_types = std::move(used);
     coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
   }
 
@@ -105,7 +109,11 @@ class AngleForce : public Force {
                             coefficients_.data(), output});
   }
 
+  MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
+  Handled handled() const override { return handled_; }
+
  private:
+  Handled handled_;
   BondedTable<AngleEntry> table_;
   Buffer<typename P::Coefficients> coefficients_;
 };
@@ -121,6 +129,11 @@ void register_angle(Registry& registry) {
         for (const auto& [name, unused] : s.angles) given.push_back(name);
         check_bonded_types(setup, "angle", "angles", given, s.skip, topology.angle_types,
                            types_in_use(topology.angles, topology.angle_types.size()));
+        if constexpr (HasCheck<P>)
+          for (const auto& [name, settings] : s.angles)
+            P::check(settings, [&](const std::string& wrong, const std::string& what) {
+              setup.error(fmt::format("angles.{}.{}", name, wrong), what);
+            });
         return std::make_unique<AngleForce<P>>(setup.device(), configuration, s.angles);
       });
 }

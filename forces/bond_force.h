@@ -4,8 +4,11 @@
 // A bond potential is a struct like a pair potential (forces/pair_potential.h): Settings with
 // describe(), Coefficients, type, help, coefficients(settings) and evaluate(r2, coefficients). One
 // that can break also has `static Real breaking_length2(const Coefficients&)`, in HD: the bond's
-// length squared must stay below, or the run stops.
+// length squared must stay below, or the run stops. One whose settings depend on whether pair
+// forces act between the bonded has `static Settings completed(Settings, bool excluded)`.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <memory>
 
@@ -88,6 +91,7 @@ class BondForce : public Force {
       coefficients[t] = P::coefficients(found->second);
     }
     table_ = bond_table(device, configuration.position.size(), topology, used);
+    handled_.bond_types = std::move(used);
     coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
   }
 
@@ -98,7 +102,11 @@ class BondForce : public Force {
                            coefficients_.data(), output, simulation.fault_sink()});
   }
 
+  MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
+  Handled handled() const override { return handled_; }
+
  private:
+  Handled handled_;
   BondedTable<BondEntry> table_;
   Buffer<typename P::Coefficients> coefficients_;
 };
@@ -114,7 +122,16 @@ void register_bond(Registry& registry) {
         for (const auto& [name, unused] : s.bonds) given.push_back(name);
         check_bonded_types(setup, "bond", "bonds", given, s.skip, topology.bond_types,
                            types_in_use(topology.bonds, topology.bond_types.size()));
-        return std::make_unique<BondForce<P>>(setup.device(), configuration, s.bonds);
+        auto bonds = s.bonds;
+        for (auto& [name, settings] : bonds) {
+          if constexpr (requires { P::completed(settings, true); })
+            settings = P::completed(settings, setup.excludes("bonds"));
+          if constexpr (HasCheck<P>)
+            P::check(settings, [&](const std::string& wrong, const std::string& what) {
+              setup.error(fmt::format("bonds.{}.{}", name, wrong), what);
+            });
+        }
+        return std::make_unique<BondForce<P>>(setup.device(), configuration, bonds);
       });
 }
 

@@ -1,6 +1,8 @@
 // Harmonic and FENE bonds.
 #pragma once
 
+#include <optional>
+
 #include "engine/settings.h"
 #include "forces/device_math.h"
 #include "forces/potentials/wca.h"
@@ -40,10 +42,14 @@ void describe(D& d, BondHarmonic::Settings& s) {
 }
 
 /// E = -k/2 R0² ln(1 - (r/R0)²), with epsilon > 0 plus the WCA repulsion of the two beads.
-/// Kremer, Grest, J. Chem. Phys. 92, 5057 (1990).
+/// Kremer, Grest, J. Chem. Phys. 92, 5057 (1990). In their model that repulsion acts once between
+/// the bonded: it comes with the bond where pair forces leave the bonded out, else with the pair
+/// force.
 struct BondFene {
   struct Settings {
-    double stiffness = 30, maximum_length = 1.5, epsilon = 0, sigma = 1;
+    double stiffness = 30, maximum_length = 1.5;
+    std::optional<double> epsilon;
+    double sigma = 1;
   };
   struct Coefficients {
     Real stiffness, maximum2, inverse_maximum2;
@@ -53,14 +59,20 @@ struct BondFene {
   static constexpr const char* type = "bond_fene";
   static constexpr const char* help =
       "FENE bonds: -stiffness/2 R0^2 ln(1 - (r/R0)^2), R0 = maximum_length; with epsilon > 0 plus "
-      "the "
-      "WCA repulsion between the bonded (otherwise a pair force that does not exclude bonds brings "
-      "it)";
+      "the WCA repulsion between the bonded";
 
+  static Settings completed(Settings s, bool excluded) {
+    if (!s.epsilon) s.epsilon = excluded ? 1 : 0;
+    return s;
+  }
+  static void check(const Settings& s, const Refuse& refuse) {
+    if (s.epsilon.value_or(0) > 0 && s.sigma >= s.maximum_length)
+      refuse("sigma", "must be below maximum_length: bonded beads repel one another up to there");
+  }
   static Coefficients coefficients(const Settings& s) {
-    const double r2 = s.maximum_length * s.maximum_length;
-    const double end = s.epsilon > 0 ? Wca::default_cutoff({s.epsilon, s.sigma}) : 0;
-    return {Real(s.stiffness), Real(r2), Real(1 / r2), Wca::coefficients({s.epsilon, s.sigma}),
+    const double r2 = s.maximum_length * s.maximum_length, epsilon = s.epsilon.value_or(0);
+    const double end = epsilon > 0 ? Wca::default_cutoff({epsilon, s.sigma}) : 0;
+    return {Real(s.stiffness), Real(r2), Real(1 / r2), Wca::coefficients({epsilon, s.sigma}),
             Real(end * end)};
   }
   PERRIN_HD static Real breaking_length2(const Coefficients& c) { return c.maximum2; }
@@ -83,7 +95,10 @@ void describe(D& d, BondFene::Settings& s) {
   d.optional("stiffness", s.stiffness, Positive{}, "energy/length²");
   d.optional("maximum_length", s.maximum_length, Positive{},
              "R0: a bond that reaches this length ends the run");
-  d.optional("epsilon", s.epsilon, NonNegative{}, "energy of the WCA part; 0: without");
+  d.optional(
+      "epsilon", s.epsilon, NonNegative{},
+      "energy of the WCA part; 0: without. Default: 1 where pair forces leave the bonded out "
+      "(neighbors.exclusions), else 0, since a pair force brings it");
   d.optional("sigma", s.sigma, Positive{}, "diameter of the WCA part");
 }
 

@@ -41,6 +41,10 @@ void ConstantForce::compute(Simulation& simulation, const ForceOutput& output) {
                   Real3{Real(f.x), Real(f.y), Real(f.z)}, mask_.data(), output});
 }
 
+MomentumChange ConstantForce::momentum_change(std::span<const std::int64_t> particles) const {
+  return {{}, double(mask_.count(particles)) * settings_.force};
+}
+
 void register_constant_force(Registry& registry) {
   registry.add<Force, ConstantForceSettings>(
       "constant_force", "the same force on every particle",

@@ -29,6 +29,7 @@ class ConstantForce : public Force {
   ConstantForce(const ConstantForceSettings& settings, const Device& device, std::size_t types,
                 const std::vector<std::uint32_t>& chosen);
   void compute(Simulation& simulation, const ForceOutput& output) override;
+  MomentumChange momentum_change(std::span<const std::int64_t> particles) const override;
 
  private:
   ConstantForceSettings settings_;

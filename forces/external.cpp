@@ -20,10 +20,17 @@ Anchor::Anchor(const Box& box, Vec3<double> point, bool unwrapped) {
 }
 
 TypeMask::TypeMask(const Device& device, std::size_t types,
-                   const std::vector<std::uint32_t>& chosen) {
-  std::vector<std::uint32_t> mask(types, chosen.empty() ? 1 : 0);
-  for (const auto t : chosen) mask.at(t) = 1;
-  mask_ = Buffer<std::uint32_t>(device, mask);
+                   const std::vector<std::uint32_t>& chosen)
+    : host_(types, chosen.empty() ? 1 : 0) {
+  for (const auto t : chosen) host_.at(t) = 1;
+  mask_ = Buffer<std::uint32_t>(device, host_);
+}
+
+std::int64_t TypeMask::count(std::span<const std::int64_t> particles) const {
+  std::int64_t n = 0;
+  for (std::size_t t = 0; t < host_.size(); ++t)
+    if (host_[t]) n += particles[t];
+  return n;
 }
 
 std::vector<std::uint32_t> chosen_types(Setup& setup, const std::vector<std::string>& names) {

@@ -4,6 +4,7 @@
 // on each other; what they exert on a wall or a trap is not part of it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,8 +47,11 @@ class TypeMask {
   /// Empty: all of them.
   TypeMask(const Device& device, std::size_t types, const std::vector<std::uint32_t>& chosen);
   const std::uint32_t* data() const { return mask_.data(); }  // [type]: 1 or 0
+  /// How many of the particles, whose number by type is given, the force acts on.
+  std::int64_t count(std::span<const std::int64_t> particles) const;
 
  private:
+  std::vector<std::uint32_t> host_;
   Buffer<std::uint32_t> mask_;
 };
 

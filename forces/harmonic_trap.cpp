@@ -50,6 +50,12 @@ void HarmonicTrap::compute(Simulation& simulation, const ForceOutput& output) {
                   NearestImage(box), settings_.unwrapped, stiffness, mask_.data(), output});
 }
 
+MomentumChange HarmonicTrap::momentum_change(std::span<const std::int64_t> particles) const {
+  const bool acts = mask_.count(particles) > 0;
+  const auto& k = settings_.stiffness;
+  return {{acts && k.x > 0, acts && k.y > 0, acts && k.z > 0}, {}};
+}
+
 void register_harmonic_trap(Registry& registry) {
   registry.add<Force, HarmonicTrapSettings>(
       "harmonic_trap", "a harmonic spring from every particle to one point",

@@ -87,6 +87,13 @@ void LjWall::compute(Simulation& simulation, const ForceOutput& output) {
                   settings_.form == "9-3", steep_, flat_, cutoff_, shift_, mask_.data(), output});
 }
 
+MomentumChange LjWall::momentum_change(std::span<const std::int64_t> particles) const {
+  MomentumChange change;
+  change.varying[static_cast<std::size_t>(axis_)] =
+      settings_.epsilon > 0 && mask_.count(particles) > 0;
+  return change;
+}
+
 void register_lj_wall(Registry& registry) {
   registry.add<Force, LjWallSettings>(
       "lj_wall", "a flat Lennard-Jones wall",

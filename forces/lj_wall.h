@@ -41,6 +41,7 @@ class LjWall : public Force {
   LjWall(const LjWallSettings& settings, const Device& device, std::size_t types,
          const std::vector<std::uint32_t>& chosen);
   void compute(Simulation& simulation, const ForceOutput& output) override;
+  MomentumChange momentum_change(std::span<const std::int64_t> particles) const override;
 
  private:
   LjWallSettings settings_;

@@ -188,6 +188,10 @@ class PairTable {
         setup.error(key,
                     fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
       at(a, b) = at(b, a) = Entry{pair.parameters, pair.cutoff ? pair.cutoff : s.cutoff};
+      if constexpr (HasCheck<P>)
+        P::check(pair.parameters, [&](const std::string& wrong, const std::string& what) {
+          setup.error(fmt::format("pairs[{}].{}", k, wrong), what);
+        });
     }
     if constexpr (HasMixing<P>)
       if (s.mixing != "none")

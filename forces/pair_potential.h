@@ -22,9 +22,13 @@
 //     static double tail_energy(const Settings&, double cutoff)
 //     static double tail_virial(const Settings&, double cutoff)
 //         the integrals over r from the cut-off to infinity of r² E(r) and r² · r F(r), three dimensions
+//     static void check(const Settings&, const Refuse& refuse)
+//         refuse("sigma", "must be below …") where settings that are fine one by one do not go together
 #pragma once
 
 #include <concepts>
+#include <functional>
+#include <string>
 
 #include "engine/real.h"
 
@@ -46,6 +50,14 @@ concept PairPotential = requires(const typename P::Settings& settings,
   { P::evaluate(1.0, coefficients) } -> std::same_as<PairForce<double>>;
   { P::type } -> std::convertible_to<const char*>;
   { P::help } -> std::convertible_to<const char*>;
+};
+
+/// Takes what is wrong with a key of a potential's settings.
+using Refuse = std::function<void(const std::string& key, const std::string& what)>;
+
+template <class P>
+concept HasCheck = requires(const typename P::Settings& settings, const Refuse& refuse) {
+  P::check(settings, refuse);
 };
 
 template <class P>

@@ -11,9 +11,10 @@ namespace {
 
 struct KineticEnergy {
   const Real4* velocity;
+  Vec3<double> drift;
   PERRIN_HD double operator()(std::int64_t i) const {
     const Real4 v = velocity[i];
-    const double x = double(v.x), y = double(v.y), z = double(v.z);
+    const double x = double(v.x) - drift.x, y = double(v.y) - drift.y, z = double(v.z) - drift.z;
     return v.w > 0 ? 0.5 * (x * x + y * y + z * z) / double(v.w) : 0.0;
   }
 };
@@ -75,10 +76,12 @@ struct DrawFactor {
 struct Rescale {
   Real4* velocity;
   const Bussi::Bath* bath;
+  Real3 drift;
   PERRIN_HD void operator()(std::int64_t i) const {
     const Real4 v = velocity[i];
     const Real s = Real(bath->factor);
-    velocity[i] = {s * v.x, s * v.y, s * v.z, v.w};
+    velocity[i] = {drift.x + s * (v.x - drift.x), drift.y + s * (v.y - drift.y),
+                   drift.z + s * (v.z - drift.z), v.w};
   }
 };
 
@@ -91,7 +94,9 @@ void Bussi::begin(Simulation& simulation) {
   simulation.ensure_forces();
   scratch_ = Buffer<double>(simulation.device(), detail::sum_chunks);
   if (bath_.size() == 0) bath_ = Buffer<Bath>(simulation.device(), 1);
-  if (ramp_start_ < 0) ramp_start_ = std::int64_t(simulation.step());
+  if (ramp_start_ >= 0) return;
+  ramp_start_ = std::int64_t(simulation.step());
+  drift_ = simulation.degrees_of_freedom.drift(simulation.totals().momentum);
 }
 
 void Bussi::step(Simulation& simulation) {
@@ -103,7 +108,7 @@ void Bussi::step(Simulation& simulation) {
   const Device& device = simulation.device();
   const std::int64_t n = simulation.particles.size();
   Real4* velocity = simulation.particles.velocity.data();
-  sum<double>(device, "kinetic energy", n, KineticEnergy{velocity}, scratch_,
+  sum<double>(device, "kinetic energy", n, KineticEnergy{velocity, drift_}, scratch_,
               &bath_.data()->kinetic);
   const double from = k_boltzmann_ * settings_.temperature;
   const double to = k_boltzmann_ * settings_.final_temperature.value_or(settings_.temperature);
@@ -112,14 +117,16 @@ void Bussi::step(Simulation& simulation) {
   for_each(device, "rescaling factor", 1,
            DrawFactor{bath_.data(), simulation.device_step(),
                       RunKey(Purpose::thermostat, simulation.seed), from, to, inverse_ramp,
-                      ramp_start_, double(simulation.degrees_of_freedom), decay});
-  for_each(device, "rescale velocities", n, Rescale{velocity, bath_.data()});
+                      ramp_start_, simulation.degrees_of_freedom.number(), decay});
+  for_each(device, "rescale velocities", n,
+           Rescale{velocity, bath_.data(), {Real(drift_.x), Real(drift_.y), Real(drift_.z)}});
 }
 
 double Bussi::heat(Simulation&) { return bath_.size() > 0 ? bath_.to_host(0).heat : 0; }
 
 void Bussi::state(Archive& archive) {
   archive("ramp_start", ramp_start_);
+  archive("drift", drift_);
   archive("bath", bath_);
 }
 

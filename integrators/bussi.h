@@ -30,8 +30,8 @@ void describe(D& d, BussiSettings& s) {
 }
 
 /// All velocities are multiplied by one random factor per step (equation A7), drawn and applied on
-/// the device. The centre of mass has no part in the degrees of freedom that are counted
-/// (Simulation::degrees_of_freedom), so its velocity should be zero.
+/// the device. Where the centre of mass keeps its velocity (Simulation::degrees_of_freedom) they
+/// are measured from it: it is left alone.
 class Bussi : public Integrator {
  public:
   /// `k_boltzmann`: energy per unit of temperature.
@@ -53,6 +53,7 @@ class Bussi : public Integrator {
  private:
   BussiSettings settings_;
   double k_boltzmann_;
+  Vec3<double> drift_;            // of the centre of mass
   std::int64_t ramp_start_ = -1;  // step at which the ramp began; -1: not yet
   Buffer<Bath> bath_;
   Buffer<double> scratch_;

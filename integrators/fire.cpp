@@ -1,5 +1,7 @@
 #include "integrators/fire.h"
 
+#include <fmt/format.h>
+
 #include "engine/parallel.h"
 #include "engine/registry.h"
 #include "engine/simulation.h"
@@ -115,7 +117,7 @@ void Fire::begin(Simulation& simulation) {
   scratch_ = Buffer<Measures>(device, detail::sum_chunks);
   if (rule_.size() > 0) return;  // resumed
   velocity_ = Buffer<Real4>(device, simulation.particles.size());
-  rule_ = Buffer<Rule>(device, std::vector<Rule>{{settings_.timestep, 0.1, 0, 0, 0, 0, 0}});
+  rule_ = Buffer<Rule>(device, std::vector<Rule>{{settings_.timestep, 0.1, 0, 0, 0, 0, -1}});
 }
 
 void Fire::step(Simulation& simulation) {
@@ -143,7 +145,18 @@ void Fire::step(Simulation& simulation) {
 
 bool Fire::finished(Simulation&) { return rule_.size() > 0 && rule_.to_host(0).converged != 0; }
 
-double Fire::largest_force() const { return std::sqrt(rule_.to_host(0).largest2); }
+double Fire::largest_force() const {
+  const double squared = rule_.to_host(0).largest2;
+  return squared < 0 ? -1 : std::sqrt(squared);
+}
+
+std::string Fire::report(Simulation& simulation) {
+  const double force = largest_force();
+  if (force < 0) return {};
+  return fmt::format("{} (largest force {:.4g}, tolerance {:.4g})",
+                     finished(simulation) ? "converged" : "not converged", force,
+                     settings_.force_tolerance);
+}
 
 void Fire::state(Archive& archive) {
   archive("rule", rule_);

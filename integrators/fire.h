@@ -37,9 +37,11 @@ class Fire : public Integrator {
   void step(Simulation& simulation) override;
   double timestep() const override { return 0; }  // minimising takes no physical time
   bool finished(Simulation& simulation) override;
+  std::int64_t finish_stride() const override { return 32; }
+  std::string report(Simulation& simulation) override;
   void state(Archive& archive) override;
 
-  /// The largest force on a particle, of the latest step.
+  /// The largest force on a particle, of the latest step; negative before the first.
   double largest_force() const;
 
   /// What decides, on the device.
@@ -48,7 +50,7 @@ class Fire : public Integrator {
     double mix_velocity, mix_force;  // v ← mix_velocity v + mix_force f
     std::int32_t downhill;           // steps since the power was last negative
     std::uint32_t converged;
-    double largest2;
+    double largest2;  // negative: no step was made
   };
   /// Sums over the particles, and a maximum.
   struct Measures {

@@ -114,6 +114,10 @@ class GsdReader : public FrameReader {
     for (const auto& g : bonds) t.bonds.push_back({g[1], g[2], g[0]});
     const auto angles = groups("angles", 3, t.angle_types);
     for (const auto& g : angles) t.angles.push_back({g[1], g[2], g[3], g[0]});
+    for (const char* kind : {"dihedrals", "impropers", "constraints", "pairs"})
+      if (const auto number = values<std::uint32_t>(std::string(kind) + "/N", 1);
+          number && (*number)[0] > 0)
+        c.left_out[kind] = (*number)[0];
     check_frame(c, fmt::format("{}, frame {}", path_, index));
     return frame;
   }

@@ -230,6 +230,8 @@ class H5mdReader : public FrameReader {
       const Node node = connectivity.open(name);
       if (!node.is_dataset()) continue;
       const Shape shape = node.shape();
+      if (shape.size() == 2 && shape[1] == 4 && shape[0] > 0)
+        c.left_out["dihedrals"] += std::int64_t(shape[0]);
       if (shape.size() != 2 || (shape[1] != 2 && shape[1] != 3)) continue;
       const auto ids = node.read<std::int64_t>();
       // With ours come the types of the bonds; a list of others is one type, named like the list.

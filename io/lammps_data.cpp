@@ -123,6 +123,8 @@ class LammpsReader : public FrameReader {
     fill("atom", c_.types);
     fill("bond", c_.topology.bond_types);
     fill("angle", c_.topology.angle_types);
+    for (const char* kind : {"dihedrals", "impropers"})
+      if (counts_.count(kind) && counts_[kind] > 0) c_.left_out[kind] = counts_[kind];
     masses_.assign(c_.types.size(), 0.0);
     has_masses_ = false;
   }

@@ -37,6 +37,15 @@ struct RunKey {
   std::uint32_t x = 0, y = 0, z = 0, w = 0;
 };
 
+/// The seed of one of several components of a run that draw for the same purpose, numbered from 0:
+/// the run's own for the first, unrelated ones for the others.
+PERRIN_HD std::uint64_t instance_seed(std::uint64_t seed, std::uint32_t instance) {
+  if (instance == 0) return seed;
+  const Words4 k = philox4x32<10>({instance, 0, 0, 0x696e7374u},
+                                  {std::uint32_t(seed), std::uint32_t(seed >> 32)});
+  return std::uint64_t(k.x) << 32 | k.y;
+}
+
 /// How a generator takes its key; specialise it for one's own generator.
 template <class Generator>
 struct KeyedBy;

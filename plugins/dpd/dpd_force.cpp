@@ -27,7 +27,7 @@ template <class C>
 DpdForce<C>::DpdForce(const Device& device, const char* name,
                       const std::vector<Coefficients<C>>& table, std::uint32_t types,
                       const Ranges& ranges, double kt, double exponent, NoiseChoice choice,
-                      std::int64_t particles)
+                      std::int64_t particles, std::uint32_t instance)
     : name_(name),
       table_(device, std::span<const Coefficients<C>>(table)),
       types_(types),
@@ -35,6 +35,7 @@ DpdForce<C>::DpdForce(const Device& device, const char* name,
       kt_(kt),
       exponent_(exponent),
       choice_(choice),
+      instance_(instance),
       moving_(device, particles) {
   PERRIN_ASSERT(device.is_cuda() || particles < (std::int64_t(1) << 30));  // fetch() in pair_body.h
 }
@@ -52,9 +53,21 @@ void DpdForce<C>::compute(Simulation& s, const ForceOutput& output) {
   if (split) bath = {Real(0), Real(std::sqrt(2 * kt_ * dt))};
   if (!s.device().is_cuda())
     for_each(s.device(), "velocities and ids", p.n, PackMoving{p.velocity, p.id, moving_.data()});
-  const PairRun<C> run{name_,          *s.neighbors,    p.position,  p.velocity, p.id,
-                       moving_.data(), table_.data(),   types_,      exponent_,  bath,
-                       s.seed,         s.device_step(), s.instant(), p.n,        output,
+  const PairRun<C> run{name_,
+                       *s.neighbors,
+                       p.position,
+                       p.velocity,
+                       p.id,
+                       moving_.data(),
+                       table_.data(),
+                       types_,
+                       exponent_,
+                       bath,
+                       instance_seed(s.seed, instance_),
+                       s.device_step(),
+                       s.instant(),
+                       p.n,
+                       output,
                        impulse_.data()};
   const Output kind = output.energy ? Output::measure : split ? Output::split : Output::force;
   const bool plain = choice_.generator == Generator::saru && !choice_.paper_keys &&
@@ -142,10 +155,10 @@ std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup&
     }
   const NoiseChoice choice = noise_choice(s.bath, setup);
   if (table.size() != types * types) return nullptr;  // reported above
-  return std::make_unique<DpdForce<C>>(setup.device(), name, table, std::uint32_t(types),
-                                       Ranges(types, ranges),
-                                       setup.k_boltzmann() * s.bath.temperature, s.bath.exponent,
-                                       choice, std::int64_t(setup.configuration().position.size()));
+  return std::make_unique<DpdForce<C>>(
+      setup.device(), name, table, std::uint32_t(types), Ranges(types, ranges),
+      setup.k_boltzmann() * s.bath.temperature, s.bath.exponent, choice,
+      std::int64_t(setup.configuration().position.size()), setup.instance(Purpose::dpd));
 }
 
 template <class C, class Pair>

@@ -99,10 +99,11 @@ class PairBath {
 template <class C>
 class DpdForce final : public Force, public PairBath {
  public:
-  /// `kt`: energy. `table`: [type_i · types + type_j].
+  /// `kt`: energy. `table`: [type_i · types + type_j]. `instance`: which of the forces of this
+  /// plug-in (Setup::instance), since all of them ask for the same pairs in the same steps.
   DpdForce(const Device& device, const char* name, const std::vector<Coefficients<C>>& table,
            std::uint32_t types, const Ranges& ranges, double kt, double exponent,
-           NoiseChoice choice, std::int64_t particles);
+           NoiseChoice choice, std::int64_t particles, std::uint32_t instance);
 
   double range() const override { return ranges_.longest(); }
   Ranges ranges() const override { return ranges_; }
@@ -117,6 +118,7 @@ class DpdForce final : public Force, public PairBath {
   Ranges ranges_;
   double kt_, exponent_;
   NoiseChoice choice_;
+  std::uint32_t instance_;
   Buffer<Real4> moving_;            // velocity and id
   Buffer<Real4> impulse_, middle_;  // of the split update
 };

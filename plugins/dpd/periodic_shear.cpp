@@ -40,6 +40,12 @@ void PeriodicShear::compute(Simulation& s, const ForceOutput& output) {
                   std::uint32_t(settings_.periods), settings_.form == "sine", amplitude, output});
 }
 
+MomentumChange PeriodicShear::momentum_change(std::span<const std::int64_t>) const {
+  MomentumChange change;
+  change.varying[std::size_t(axis_of(settings_.flow))] = settings_.amplitude != 0;
+  return change;
+}
+
 void register_periodic_shear(Registry& registry) {
   registry.add<Force, PeriodicShearSettings>(
       "periodic_shear", "a periodic field that drives a shear flow, for viscosities",

@@ -40,6 +40,7 @@ class PeriodicShear final : public Force {
  public:
   explicit PeriodicShear(const PeriodicShearSettings& settings) : settings_(settings) {}
   void compute(Simulation& simulation, const ForceOutput& output) override;
+  MomentumChange momentum_change(std::span<const std::int64_t>) const override;
 
  private:
   PeriodicShearSettings settings_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "engine/parallel.h"
-#include "rng/philox.h"
 
 namespace perrin::langevin {
 namespace {
@@ -17,8 +16,8 @@ struct Heat {
 
 }  // namespace
 
-Bath::Bath(const BathSettings& s, const std::string& default_noise, Setup& setup)
-    : settings_(s), k_boltzmann_(setup.k_boltzmann()) {
+Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purpose, Setup& setup)
+    : settings_(s), k_boltzmann_(setup.k_boltzmann()), instance_(setup.instance(purpose)) {
   const Configuration& c = setup.configuration();
   if (s.final_temperature.has_value() != (s.ramp_steps > 0))
     setup.error(s.ramp_steps > 0 ? "final_temperature" : "ramp_steps",
@@ -95,7 +94,6 @@ void Bath::begin(Simulation& simulation, bool tally_heat) {
 
 void Bath::rest(Simulation& simulation) const {
   Particles& p = simulation.particles;
-  std::int64_t moving = p.size();
   if (!moving_.empty() || law_.axes() < 3) {
     const auto position = p.position.to_host();
     auto velocity = p.velocity.to_host();
@@ -105,11 +103,9 @@ void Bath::rest(Simulation& simulation) const {
       if (!moves || !law_.x) v.x = 0;
       if (!moves || !law_.y) v.y = 0;
       if (!moves || !law_.z) v.z = 0;
-      if (!moves) --moving;
     }
     p.velocity.assign(velocity);
   }
-  simulation.degrees_of_freedom = int(std::max<std::int64_t>(1, moving * law_.axes()));
 }
 
 Temperature Bath::temperature() const {
@@ -127,14 +123,6 @@ double Bath::total_heat() const {
 void Bath::state(Archive& archive) {
   archive("ramp_start", start_);
   archive("heat", heat_);
-}
-
-std::uint64_t Bath::stage_seed(std::uint64_t seed) const {
-  if (start_ == 0) return seed;
-  const auto start = std::uint64_t(start_);
-  const Words4 k = philox4x32<10>({std::uint32_t(start), std::uint32_t(start >> 32), 0, 0},
-                                  {std::uint32_t(seed), std::uint32_t(seed >> 32)});
-  return std::uint64_t(k.x) << 32 | k.y;
 }
 
 }  // namespace perrin::langevin

@@ -82,14 +82,16 @@ class CoefficientTable {
 class Bath {
  public:
   /// Reports the user's mistakes.
-  Bath(const BathSettings& settings, const std::string& default_noise, Setup& setup);
+  Bath(const BathSettings& settings, const std::string& default_noise, Purpose purpose,
+       Setup& setup);
 
   /// From the integrator's begin(): the ramp starts here, heat is 0. Particles are read back from
   /// the device.
   void begin(Simulation& simulation, bool tally_heat);
+  /// The velocities that are left after rest().
+  Motion motion() const { return {moving_, {law_.x, law_.y, law_.z}, false}; }
   /// Velocities that can never change are set to 0: those of particles that do not move, and those
-  /// along axes that do not count. Sets the simulation's degrees of freedom: the bath takes
-  /// momentum, so every velocity that is left is one.
+  /// along axes that do not count.
   void rest(Simulation& simulation) const;
 
   /// False after a mistake that leaves no generator to choose.
@@ -115,8 +117,9 @@ class Bath {
   double total_heat() const;  // waits
   void state(Archive& archive);
 
-  /// A seed of this stage for streams that do not follow the step: other stages have others.
-  std::uint64_t stage_seed(std::uint64_t seed) const;
+  /// Of all random numbers of this stage: other stages have others, also with generators whose
+  /// states do not follow the step.
+  std::uint64_t seed(std::uint64_t of_job) const { return instance_seed(of_job, instance_); }
 
  private:
   /// Types, masses and drag coefficients by id.
@@ -130,6 +133,7 @@ class Bath {
   bool usable_ = true;
   NoiseLaw law_{};
   double k_boltzmann_;
+  std::uint32_t instance_;
   std::vector<double> drag_of_type_;   // empty: from diameters
   std::vector<std::uint32_t> moving_;  // [type]: 1 or 0; empty: all
   Buffer<std::uint32_t> mask_;

@@ -201,12 +201,10 @@ class Brownian : public Integrator {
     if (settings_.method == "leimkuhler_matthews") {
       previous_ = Buffer<Real4>(device, n);
       for_each(device, "brownian: first noise", n,
-               FirstNoise{RunKey(Purpose::brownian, simulation.seed), bath_.law(),
+               FirstNoise{RunKey(Purpose::brownian, bath_.seed(simulation.seed)), bath_.law(),
                           simulation.step(), previous_.data()});
     }
-    stream_.emplace(device, Purpose::brownian,
-                    follows_step<Stream> ? simulation.seed : bath_.stage_seed(simulation.seed), n,
-                    bath_.law().words());
+    stream_.emplace(device, Purpose::brownian, bath_.seed(simulation.seed), n, bath_.law().words());
   }
 
   void step(Simulation& simulation) override {
@@ -256,6 +254,7 @@ class Brownian : public Integrator {
     stream_->check(simulation.step() - std::uint64_t(bath_.start()));
     return false;
   }
+  std::int64_t finish_stride() const override { return check_stride<Stream>; }
   double heat(Simulation&) override { return bath_.total_heat(); }
 
   void state(Archive& archive) override {
@@ -308,7 +307,7 @@ void register_brownian(Registry& registry) {
   registry.add<Integrator, BrownianSettings>(
       "brownian", "Brownian dynamics: overdamped motion in a heat bath, velocities left alone",
       [](const BrownianSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
-        Bath bath(s, "gaussian", setup);
+        Bath bath(s, "gaussian", Purpose::brownian, setup);
         if (!bath.usable()) return nullptr;
         return with_noise(s.rng, bath.scheme(), [&](auto type) -> std::unique_ptr<Integrator> {
           using Stream = typename decltype(type)::type;

@@ -176,9 +176,7 @@ class Langevin : public Integrator {
       });
       force_ = Buffer<Real3>(device, n);  // none in the first half kick of a stage
     }
-    stream_.emplace(device, Purpose::langevin,
-                    follows_step<Stream> ? simulation.seed : bath_.stage_seed(simulation.seed), n,
-                    bath_.law().words());
+    stream_.emplace(device, Purpose::langevin, bath_.seed(simulation.seed), n, bath_.law().words());
   }
 
   void step(Simulation& simulation) override {
@@ -209,11 +207,13 @@ class Langevin : public Integrator {
   }
 
   double timestep() const override { return dt_; }
+  Motion motion() const override { return bath_.motion(); }
   /// Never; but a good moment to look at the stream.
   bool finished(Simulation& simulation) override {
     stream_->check(simulation.step() - std::uint64_t(bath_.start()));
     return false;
   }
+  std::int64_t finish_stride() const override { return check_stride<Stream>; }
   double heat(Simulation&) override { return bath_.total_heat(); }
 
   void state(Archive& archive) override {
@@ -239,7 +239,7 @@ void register_langevin(Registry& registry) {
   registry.add<Integrator, LangevinSettings>(
       "langevin", "Langevin dynamics (canonical ensemble): drag and random forces of a heat bath",
       [](const LangevinSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
-        Bath bath(s, s.method == "baoab" ? "gaussian" : "uniform", setup);
+        Bath bath(s, s.method == "baoab" ? "gaussian" : "uniform", Purpose::langevin, setup);
         if (!bath.usable()) return nullptr;
         return with_noise(s.rng, bath.scheme(), [&](auto type) -> std::unique_ptr<Integrator> {
           using Stream = typename decltype(type)::type;

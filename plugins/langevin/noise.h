@@ -40,13 +40,17 @@ class PhillipsStream {
   View view_;
 };
 
-/// True where a step's numbers follow from its number, so that a second stage goes on with others.
+/// True where a step's numbers follow from its number.
 template <class Stream>
 constexpr bool follows_step = false;
 template <class Generator>
 constexpr bool follows_step<KeyedStream<Generator>> = true;
 template <class Generator>
 constexpr bool follows_step<PhillipsStream<Generator>> = true;
+
+/// Steps of a stage after which the host looks how much of the stream's period is left; 0: no need.
+template <class Stream>
+constexpr std::int64_t check_stride = follows_step<Stream> ? 0 : 8192;
 
 /// At temperature 0: draws nothing.
 class NoNoise {
@@ -62,6 +66,8 @@ class NoNoise {
   void check(std::uint64_t) const {}
   void state(Archive&) {}
 };
+template <>
+constexpr std::int64_t check_stride<NoNoise> = 0;
 
 /// The schemes of a generator, its default first.
 inline std::vector<std::string> schemes_of(const std::string& rng) {

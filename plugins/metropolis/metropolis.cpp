@@ -24,7 +24,7 @@ MetropolisStage::MetropolisStage(const MetropolisSettings& settings, Setup& setu
   make_files(setup, *prepared);
   SamplerOptions options;
   options.engine = settings.engine;
-  options.moves.seed = setup.seed();
+  options.moves.seed = setup.seed(Purpose::metropolis_choice);
   options.moves.single_precision = settings.precision == "single";
   options.moves.random_order = settings.order == "random";
   options.moves.trials = settings.trials;

@@ -295,8 +295,8 @@ std::optional<Prepared> prepare(const MetropolisSettings& s, Setup& setup) {
   p.model.kT = p.kT.front();
   if (!s.files) {
     try {
-      p.start = s.start == "random" ? random_start(p.model, setup.seed())
-                                    : lattice_start(p.model, setup.seed());
+      const std::uint64_t seed = setup.seed(Purpose::metropolis_choice);
+      p.start = s.start == "random" ? random_start(p.model, seed) : lattice_start(p.model, seed);
     } catch (const UserError& e) {
       setup.error("start", e.what());
       return std::nullopt;

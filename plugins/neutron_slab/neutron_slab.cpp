@@ -40,7 +40,7 @@ NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& set
     t.weighted = s.estimator == "weighted";
     t.persistent = s.kernel == "persistent";
     t.generator = s.generator;
-    t.seed = setup.seed();
+    t.seed = setup.seed(perrin::Purpose::neutron);
     t.streams = s.streams;
     transport_ = make_transport(device_, t);
   }

@@ -194,8 +194,8 @@ void expect_canonical(const Device& device, int particles, int dimension, double
   settings.timestep = dt, settings.temperature = temperature, settings.tau = tau;
   Bussi integrator(settings, 1);
   integrator.begin(simulation);
-  const double k = 0.5 * simulation.degrees_of_freedom;
-  ASSERT_EQ(simulation.degrees_of_freedom, dimension * (particles - 1));
+  const double k = 0.5 * simulation.degrees_of_freedom.number();
+  ASSERT_EQ(simulation.degrees_of_freedom.number(), dimension * (particles - 1));
   const double c = tau > 0 ? std::exp(-dt / tau) : 0;
   simulation.advance(integrator, tau > 0 ? int(20 * tau / dt) : 5);
 
@@ -244,6 +244,51 @@ TEST_P(Integrators, BussiAccountsForItsHeat) {
   EXPECT_NEAR(after - integrator.heat(simulation), before, 1e-5 * (before + after));
 }
 
+/// In a harmonic trap the mean potential energy is that of equipartition, whatever the thermometer
+/// counts. The total energy is gamma distributed with 3N degrees of freedom each for both halves:
+/// variance 3N (k T)². The bath exchanges it within about 2 tau; samples 3 apart are taken as half
+/// independent.
+TEST_P(Integrators, BussiHoldsTheTemperatureOfATrap) {
+  const int particles = 2, samples = 1000;
+  Simulation simulation(device(), ideal_gas(particles, 3), trap(device(), 1.7), 5);
+  EXPECT_EQ(simulation.degrees_of_freedom.number(), 3 * particles);
+  BussiSettings settings;
+  settings.timestep = 0.05, settings.temperature = 1, settings.tau = 0.5;
+  Bussi integrator(settings, 1);
+  integrator.begin(simulation);
+  simulation.advance(integrator, 1000);
+  double total = 0, temperature = 0;
+  for (int k = 0; k < samples; ++k) {
+    simulation.advance(integrator, 60);
+    total += simulation.totals().potential + simulation.totals().kinetic;
+    temperature += simulation.temperature();
+  }
+  const double freedom = 3 * particles, error = std::sqrt(2.0 / samples);
+  EXPECT_NEAR(total / samples, freedom, 4 * std::sqrt(freedom) * error);
+  EXPECT_NEAR(temperature / samples, 1, 4 * std::sqrt(2 / freedom) * error);
+}
+
+/// A gas that moves as a whole keeps its velocity, and its temperature is of what remains.
+TEST_P(Integrators, BussiLeavesTheCentreOfMassAlone) {
+  auto c = ideal_gas(100, 3);
+  for (auto& v : c.velocity) v.x += 5;
+  Simulation simulation(device(), c, {}, 3);
+  BussiSettings settings;
+  settings.timestep = 0.001, settings.temperature = 1.5, settings.tau = 0;
+  Bussi integrator(settings, 1);
+  integrator.begin(simulation);
+  const double before = simulation.totals().momentum.x;
+  EXPECT_GT(before, 400);
+  double mean = 0;
+  const int samples = 400;
+  for (int k = 0; k < samples; ++k) {
+    simulation.advance(integrator, 1);
+    mean += simulation.temperature() / samples;
+  }
+  EXPECT_NEAR(simulation.totals().momentum.x, before, 1e-5 * before);
+  EXPECT_NEAR(mean, 1.5, 4 * 1.5 * std::sqrt(2.0 / 297 / samples));
+}
+
 TEST_P(Integrators, BussiFollowsARamp) {
   auto c = ideal_gas(1000, 3);
   Simulation simulation(device(), c, {}, 3);
@@ -253,7 +298,8 @@ TEST_P(Integrators, BussiFollowsARamp) {
   settings.final_temperature = 3, settings.ramp_steps = 100;
   Bussi integrator(settings, 0.5);
   integrator.begin(simulation);
-  const double error = std::sqrt(2.0 / simulation.degrees_of_freedom);  // relative, one sample
+  const double error =
+      std::sqrt(2.0 / simulation.degrees_of_freedom.number());  // relative, one sample
   for (const double expected : {1.5, 2.0, 2.5, 3.0, 3.0}) {
     simulation.advance(integrator, 25);
     EXPECT_NEAR(simulation.temperature(), expected, 4 * error * expected);

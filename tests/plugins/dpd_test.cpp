@@ -321,6 +321,40 @@ TEST_P(DpdTest, MeasuringSeesTheNoiseOfTheStep) {
   EXPECT_GT(scale, 10);
 }
 
+/// Two forces with noise in one job push the same pairs in the same steps. At rest and without
+/// repulsion the force of each is its noise, and the noises of some 150 pairs in range are
+/// independent: the mean of their products is 0 within 1/√150 of the mean square.
+TEST_P(DpdTest, TwoForcesHaveNoiseOfTheirOwn) {
+  const Configuration c = isolated_pairs(1, 0);
+  Registry registry;
+  register_dpd(registry);
+  SetupContext context;
+  context.configuration = &c;
+  context.device = device();
+  std::vector<std::unique_ptr<Force>> forces;
+  for (const char* path : {"forces[0]", "forces[1]"}) {
+    auto settings = parse_component_text(registry, "force", two_types(0, 1), context);
+    settings.path = path;
+    forces.emplace_back(static_cast<Force*>(make_from_settings(settings, context)));
+  }
+  Simulation s(device(), c, std::move(forces), 1);
+  s.prepare(VelocityVerlet({0.01}));
+  s.ensure_forces();
+  Buffer<Real4> force(device(), s.particles.size());
+  std::vector<Real4> noise[2];
+  for (std::size_t k = 0; k < 2; ++k) {
+    s.forces[k]->compute(s, {force.data(), nullptr, false, false});
+    noise[k] = force.to_host();
+  }
+  double product = 0, square = 0;
+  for (std::size_t i = 0; i < noise[0].size(); ++i) {
+    product += dot(wide(noise[0][i]), wide(noise[1][i]));
+    square += dot(wide(noise[0][i]), wide(noise[0][i]));
+  }
+  EXPECT_GT(square, 0);
+  EXPECT_NEAR(product / square, 0, 5 / std::sqrt(150.0));
+}
+
 TEST_P(DpdTest, ThermostatAloneHasNoRepulsion) {
   const Configuration c = isolated_pairs(1, 0);
   const VelocityVerlet integrator({0.01});

@@ -17,14 +17,18 @@ namespace perrin::langevin_tests {
 
 constexpr double sigmas = 4.5;
 
+/// The integrator of a stage; `earlier`: how many stages of its kind the job has before.
 inline std::unique_ptr<Integrator> integrator(const Device& device, const Configuration& c,
-                                              const std::string& json) {
+                                              const std::string& json, int earlier = 0) {
   Registry registry("langevin");
   langevin::register_langevin(registry);
   langevin::register_brownian(registry);
   SetupContext context;
   context.configuration = &c;
   context.device = device;
+  for (const Purpose purpose : {Purpose::langevin, Purpose::brownian})
+    for (int k = 0; k < earlier; ++k)
+      context.drawers[purpose].push_back("stages[" + std::to_string(k) + "].integrator");
   return make_component<Integrator>(registry, json, context);
 }
 

@@ -133,7 +133,7 @@ with h5py.File(thermo, "r") as f:
 # Chains: bonds for VMD and in the H5MD way.
 trajectory, _ = job("chains", {"type": "chains", "chains": 5, "pattern": "A3B4", "density": 0.05,
                                "min_distance": 0.8},
-                    forces=[{"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]}])
+                    {"ignore": ["bonds"]}, forces=[{"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]}])
 check_h5md(trajectory, 11)
 with h5py.File(trajectory, "r") as f:
     bonds = f["connectivity/bonds"]

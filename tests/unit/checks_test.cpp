@@ -8,6 +8,10 @@
 
 #include "engine/closest_pair.h"
 #include "engine/configuration_archive.h"
+#include "engine/degrees_of_freedom.h"
+#include "engine/force.h"
+#include "engine/integrator.h"
+#include "engine/setup.h"
 #include "engine/units.h"
 #include "engine/velocities.h"
 #include "rng/keyed.h"
@@ -84,7 +88,7 @@ TEST(ClosestPair, FindsCoincidingParticlesAcrossTheBoundary) {
 TEST(Velocities, HaveTheTemperatureAndNoMomentum) {
   for (const int dimension : {2, 3}) {
     auto c = random_configuration(500, true, 0, dimension);
-    draw_velocities(c, 0.7, 2.0, 42);
+    draw_velocities(c, 0.7, 2.0, 42, DegreesOfFreedom(c));
     Vec3<double> momentum;
     double twice_kinetic = 0;
     for (std::size_t i = 0; i < c.position.size(); ++i) {
@@ -103,11 +107,93 @@ TEST(Velocities, HaveTheTemperatureAndNoMomentum) {
       (i % 2 ? heavy : light) += c.mass[i] * dot(c.velocity[i], c.velocity[i]);
     EXPECT_NEAR(light / heavy, 1, 0.45);
     auto again = random_configuration(500, true, 0, dimension);
-    draw_velocities(again, 0.7, 2.0, 42);
+    draw_velocities(again, 0.7, 2.0, 42, DegreesOfFreedom(again));
     EXPECT_EQ(again.velocity, c.velocity);
-    draw_velocities(again, 0.7, 2.0, 43);
+    draw_velocities(again, 0.7, 2.0, 43, DegreesOfFreedom(again));
     EXPECT_NE(again.velocity, c.velocity);
   }
+}
+
+/// A force that only says what it does to the momentum.
+struct Says : Force {
+  MomentumChange change;
+  explicit Says(MomentumChange c) : change(c) {}
+  void compute(Simulation&, const ForceOutput&) override {}
+  MomentumChange momentum_change(std::span<const std::int64_t>) const override { return change; }
+};
+/// The same of what it moves.
+struct Mover : Integrator {
+  Motion what;
+  explicit Mover(Motion m) : what(std::move(m)) {}
+  void step(Simulation&) override {}
+  double timestep() const override { return 0.01; }
+  Motion motion() const override { return what; }
+};
+DegreesOfFreedom counted(const Configuration& c, const std::vector<MomentumChange>& changes,
+                         const Motion& motion = {}) {
+  std::vector<std::unique_ptr<Force>> forces;
+  for (const auto& change : changes) forces.push_back(std::make_unique<Says>(change));
+  const Mover mover(motion);
+  DegreesOfFreedom freedom(c);
+  freedom.count(forces, &mover);
+  return freedom;
+}
+
+TEST(DegreesOfFreedom, AreThoseThatNothingConserves) {
+  const auto c = random_configuration(10, true, 0), flat = random_configuration(10, true, 0, 2);
+  const auto one = random_configuration(1, true, 0);
+  EXPECT_EQ(counted(c, {}).number(), 27);
+  EXPECT_EQ(counted(flat, {}).number(), 18);
+  EXPECT_EQ(counted(one, {}).number(), 3);
+  const MomentumChange wall{{false, false, true}, {}}, pull{{}, {2, 0, 0}}, push{{}, {-2, 0, 0}};
+  EXPECT_EQ(counted(c, {wall}).number(), 28);
+  EXPECT_EQ(counted(flat, {wall}).number(), 18);
+  EXPECT_EQ(counted(c, {pull}).number(), 28);
+  EXPECT_EQ(counted(c, {pull, push}).number(), 27);
+  EXPECT_EQ(counted(c, {pull, wall}).number(), 29);
+  // Of ten particles five are A. A bath takes momentum, and so do those who are held.
+  EXPECT_EQ(counted(c, {}, {{}, {true, true, true}, false}).number(), 30);
+  EXPECT_EQ(counted(c, {}, {{1, 0}, {true, true, true}, true}).number(), 15);
+  EXPECT_EQ(counted(c, {}, {{0, 1}, {true, false, false}, false}).number(), 5);
+  EXPECT_EQ(counted(c, {}, {{0, 0}, {true, true, true}, true}).number(), 0);
+  EXPECT_EQ(counted(c, {}, {{0, 0}, {true, true, true}, true}).kt(1, {}), 0);
+}
+
+TEST(Velocities, HaveTheTemperatureOfWhatMoves) {
+  const auto start = random_configuration(50, true, 0);
+  const auto momentum = [](const Configuration& c) {
+    Vec3<double> sum;
+    for (std::size_t i = 0; i < c.position.size(); ++i) sum += c.mass[i] * c.velocity[i];
+    return sum;
+  };
+  const auto twice_kinetic = [](const Configuration& c, bool only_a) {
+    double sum = 0;
+    for (std::size_t i = 0; i < c.position.size(); ++i)
+      if (!only_a || c.type[i] == 0) sum += c.mass[i] * dot(c.velocity[i], c.velocity[i]);
+    return sum;
+  };
+  Configuration c = start;
+  draw_velocities(c, 0.7, 1, 3, counted(c, {MomentumChange{{false, false, true}, {}}}));
+  EXPECT_NEAR(twice_kinetic(c, false), (3 * 50 - 2) * 0.7, 1e-9);
+  EXPECT_NEAR(momentum(c).x, 0, 1e-10);
+  EXPECT_NEAR(momentum(c).y, 0, 1e-10);
+  EXPECT_GT(std::abs(momentum(c).z), 0.01);
+  draw_velocities(c, 0.7, 1, 3, counted(c, {}, {{1, 0}, {true, true, true}, false}));
+  EXPECT_NEAR(twice_kinetic(c, true), 3 * 25 * 0.7, 1e-9);
+}
+
+TEST(Instances, DrawFromSeedsOfTheirOwn) {
+  SetupContext context;
+  context.seed = 12;
+  perrin::Setup first(context, "stages[0]"), second(context, "stages[3].integrator");
+  EXPECT_EQ(first.seed(Purpose::dpd), 12u);
+  EXPECT_EQ(second.instance(Purpose::dpd), 1u);
+  EXPECT_NE(second.seed(Purpose::dpd), 12u);
+  EXPECT_EQ(second.seed(Purpose::dpd), second.seed(Purpose::dpd));
+  EXPECT_EQ(second.seed(Purpose::langevin), 12u);  // the first to draw for that
+  EXPECT_EQ(first.instance(Purpose::dpd), 0u);
+  EXPECT_NE(instance_seed(12, 1), instance_seed(12, 2));
+  EXPECT_NE(instance_seed(12, 1), instance_seed(13, 1));
 }
 
 TEST(Checks, NameWhatIsWrongWithAConfiguration) {

@@ -1,0 +1,293 @@
+#!/usr/bin/python3
+"""What whole jobs give: temperatures, bonds, ends of stages, independent noise, through the real program.
+
+    jobs.py PERRIN [unittest arguments]
+"""
+
+import copy
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import h5py
+import numpy
+
+PERRIN = sys.argv[1]
+DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
+if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
+                                                      text=True).stdout:
+    print("skipped: no CUDA device")
+    sys.exit(77)
+
+WCA = {"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
+BUSSI = {"type": "bussi", "timestep": 0.004, "temperature": 1, "tau": 0.1}
+
+
+class Jobs(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="perrin-jobs-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def write(self, job, name="job.json"):
+        with open(self.path(name), "w") as out:
+            json.dump(job, out, indent=1)
+        return self.path(name)
+
+    def perrin(self, *arguments):
+        return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=300)
+
+    def run_job(self, job, *arguments, folder="."):
+        done = self.perrin("run", self.write(job), "--device", DEVICE, "--threads", "1",
+                           "--output-dir", self.path(folder), *arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def refused(self, job, pattern):
+        """Refused alike by run and validate."""
+        path = self.write(job)
+        for arguments in (("run", path, "--device", DEVICE), ("validate", path)):
+            done = self.perrin(*arguments)
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertRegex(done.stderr, pattern)
+        return done.stderr
+
+    def column(self, name, folder="."):
+        with h5py.File(self.path(folder, "thermo.h5")) as file:
+            group = file["observables"][name]
+            return group["step"][:], group["value"][:]
+
+    # -- degrees of freedom ----------------------------------------------------------------------
+
+    def mixture(self):
+        """A stage that moves a tenth of the particles, then one that moves all."""
+        return {
+            "seed": 5,
+            "system": {"type": "random", "particles": {"A": 100, "B": 900}, "density": 0.3,
+                       "min_distance": 0.9},
+            "velocity": {"temperature": 1},
+            "forces": [{"type": "wca", "mixing": "lorentz_berthelot",
+                        "pairs": [{"types": [t, t], "epsilon": 1, "sigma": 1} for t in "AB"]}],
+            "observers": [{"type": "thermo", "stride": 10}, {"type": "checkpoint"}],
+            "stages": [
+                {"type": "md", "steps": 40, "integrator": {
+                    "type": "langevin", "timestep": 0.004, "temperature": 1, "friction": 1,
+                    "types": ["A"], "axes": "xyz"}},
+                {"type": "md", "steps": 1200, "integrator": {**BUSSI, "tau": 0.05}}]}
+
+    def test_degrees_of_freedom_are_those_of_the_stage(self):
+        self.run_job(self.mixture())
+        step, kinetic = self.column("kinetic_energy")
+        temperature = self.column("temperature")[1]
+        first, late = step < 40, step > 800
+        # 3·100 particles of the bath; then 3·1000 - 3. The kinetic energy of n degrees of freedom
+        # scatters by √(n/2).
+        numpy.testing.assert_allclose(2 * kinetic[first] / 300, temperature[first], rtol=1e-6)
+        # The bath of the first stage has left them a momentum, which nothing changes any more.
+        drift = (self.column("momentum")[1][late] ** 2).sum(axis=1) / 1000
+        numpy.testing.assert_allclose((2 * kinetic[late] - drift) / 2997, temperature[late], rtol=1e-6)
+        self.assertAlmostEqual(kinetic[late].mean() / 1498.5, 1, delta=0.03)
+
+    def test_degrees_of_freedom_after_a_resume(self):
+        """A process that begins in the second stage counts as one that has seen the first."""
+        job = self.mixture()
+        job["observers"][1]["steps"] = 700
+        self.run_job(job, folder="whole")
+        shutil.copytree(self.path("whole"), self.path("again"))
+        # The last checkpoint is that of the end; the one before is of step 700.
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("kinetic_energy", "temperature"):
+            numpy.testing.assert_array_equal(self.column(name, "whole"), self.column(name, "again"))
+
+    # -- the end of a minimisation ---------------------------------------------------------------
+
+    def minimised(self, tolerance=0.5, steps=20000):
+        return {
+            "seed": 5,
+            "system": {"type": "random", "particles": {"A": 1000}, "density": 0.8,
+                       "min_distance": 0.8},
+            "velocity": {"temperature": 1},
+            "forces": [WCA],
+            "observers": [{"type": "thermo", "stride": 50},
+                          {"type": "trajectory", "stride": 100000, "file": "t.h5"}],
+            "stages": [{"type": "md", "name": "push apart", "steps": steps,
+                        "integrator": {"type": "fire", "force_tolerance": tolerance}},
+                       {"type": "md", "name": "nvt", "steps": 50, "integrator": BUSSI}]}
+
+    def test_fire_ends_at_the_same_step_whoever_looks(self):
+        """Observers cut the run into other pieces, and so does a process that is stopped now and then."""
+        job = self.minimised()
+        often = copy.deepcopy(job)
+        often["observers"][1]["stride"] = 1
+        self.run_job(job, folder="quiet")
+        self.run_job(often, folder="often")
+        process = subprocess.Popen([PERRIN, "run", self.write(job), "--device", DEVICE, "--threads",
+                                    "1", "--output-dir", self.path("slow"), "--quiet"])
+        while process.poll() is None:
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(0.02)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.005)
+        self.assertEqual(process.returncode, 0)
+        expected = self.column("potential_energy", "quiet")
+        for other in ("often", "slow"):
+            numpy.testing.assert_array_equal(expected, self.column("potential_energy", other))
+
+    def test_fire_says_whether_it_converged(self):
+        done = self.run_job(self.minimised(), folder="yes")
+        line = re.search(r"push apart: (\d+) of (\d+) steps \(100 %\).*converged \(largest force "
+                         r"(\S+), tolerance 0\.5\)", done.stdout)
+        self.assertTrue(line, done.stdout)
+        self.assertEqual(line[1], line[2])
+        self.assertLessEqual(float(line[3]), 0.5)
+        done = self.run_job(self.minimised(1e-9, 64), folder="no")
+        self.assertRegex(done.stdout, r"push apart: 64 of 64 steps \(100 %\).*, not converged \(largest "
+                         r"force \S+, tolerance 1e-09\)")
+
+    # -- noise -----------------------------------------------------------------------------------
+
+    def test_two_pair_thermostats_give_one_temperature(self):
+        pair = {"types": ["A", "A"], "gamma": 4.5}
+        self.run_job({
+            "seed": 5,
+            "system": {"type": "random", "particles": {"A": 1500}, "density": 3, "min_distance": 0},
+            "velocity": {"temperature": 1},
+            "forces": [{"type": "dpd", "temperature": 1, "pairs": [{**pair, "repulsion": 25}]},
+                       {"type": "dpd_thermostat", "temperature": 1, "pairs": [pair]}],
+            "observers": [{"type": "thermo", "stride": 10}],
+            "stages": [{"type": "md", "steps": 600,
+                        "integrator": {"type": "velocity_verlet", "timestep": 0.01}}]})
+        step, temperature = self.column("temperature")
+        # √(2/4497) each, correlated over about 20 steps; the time step adds a few per cent.
+        self.assertAlmostEqual(temperature[step > 200].mean(), 1, delta=0.06)
+
+    def test_equal_stages_are_independent(self):
+        chain = {"type": "metropolis", "engine": "sequential", "cycles": 20,
+                 "molecules": {"a": {"number": 100, "sites": [{"type": "A"}]}},
+                 "pairs": [{"types": ["A", "A"], "sigma": 1, "epsilon": 1}], "cutoff": 2.5,
+                 "box": [6, 6, 6], "temperature": 1, "translation": 0.2, "stride": 20}
+        slab = {"type": "neutron_slab", "thickness": 2, "absorption": 0.5, "scattering": 0.5,
+                "histories": 20000}
+        self.run_job({"seed": 3, "stages": [{**chain, "file": "a.h5"}, {**chain, "file": "b.h5"},
+                                            {**slab, "file": "c.h5"}, {**slab, "file": "d.h5"}]})
+        for one, other in ("ab", "cd"):
+            with h5py.File(self.path(one + ".h5")) as a, h5py.File(self.path(other + ".h5")) as b:
+                different = []
+
+                def compare(name, node):
+                    if isinstance(node, h5py.Dataset) and node.dtype.kind == "f":
+                        different.append(not numpy.array_equal(node[()], b[name][()]))
+                a.visititems(compare)
+            self.assertTrue(any(different), one + other)
+
+    # -- topology --------------------------------------------------------------------------------
+
+    def chains(self, *forces):
+        return {"seed": 7,
+                "system": {"type": "chains", "chains": 40, "pattern": "A10", "bond_length": 0.97,
+                           "density": 0.4, "min_distance": 0.8},
+                "velocity": {"temperature": 1},
+                "forces": list(forces),
+                "observers": [{"type": "trajectory", "stride": 100}],
+                "stages": [
+                    {"type": "md", "steps": 500, "integrator": {
+                        "type": "fire", "force_tolerance": 10, "maximum_move": 0.02}},
+                    {"type": "md", "steps": 3000, "integrator": {**BUSSI, "timestep": 0.005}}]}
+
+    def bond_length(self):
+        with h5py.File(self.path("trajectory.h5")) as file:
+            bonds = file["connectivity/bonds"][:]
+            position = file["particles/all/position/value"][:]
+            edges = numpy.diag(file["particles/all/box/edges/value"][0])
+        late = position[len(position) // 2:]
+        d = late[:, bonds[:, 0]] - late[:, bonds[:, 1]]
+        d -= edges * numpy.rint(d / edges)
+        return numpy.sqrt((d ** 2).sum(axis=2)).mean()
+
+    def test_the_plain_job_of_kremer_and_grest(self):
+        """Mean bond length 0.97 at k = 30, R0 = 1.5, k_B T = 1, whoever brings the repulsion."""
+        fene = {"type": "bond_fene", "bonds": {"bond": {}}}
+        for exclusions in (None, [], ["bonds"]):
+            job = self.chains(WCA, fene)
+            if exclusions is not None:
+                job["neighbors"] = {"exclusions": exclusions}
+            self.run_job(job, "--overwrite")
+            # 360 bonds in 18 frames; a bond's length scatters by 0.03.
+            self.assertAlmostEqual(self.bond_length(), 0.97, delta=0.005)
+
+    def test_bonds_that_no_force_handles(self):
+        self.refused(self.chains(WCA), r'job\.json:\d+: forces: no force acts on the system\'s 360 bonds '
+                     r'of type "bond"; where none shall, say "ignore": \["bonds"\]')
+        job = self.chains(WCA)
+        job["ignore"] = ["bonds"]
+        job["stages"] = [{"type": "md", "steps": 5000, "integrator": {**BUSSI, "timestep": 0.002}}]
+        self.run_job(job)
+        # The chains fall apart, and their pairs are pairs like all others.
+        self.assertGreater(self.bond_length(), 1.2)
+
+    def write_lammps(self, charge=0.0):
+        rows = "".join(f"{k + 1} 1 1 {charge} {k % 2 * 1.5 + 1} {k // 2 * 1.5 + 1} 2\n" for k in range(4))
+        with open(self.path("in.data"), "w") as out:
+            out.write("file\n\n4 atoms\n3 bonds\n2 angles\n1 dihedrals\n1 atom types\n1 bond types\n"
+                      "1 angle types\n1 dihedral types\n\n0 12 xlo xhi\n0 12 ylo yhi\n0 12 zlo zhi\n\n"
+                      "Masses\n\n1 1 # A\n\nAtoms # full\n\n" + rows +
+                      "\nBonds\n\n1 1 1 2\n2 1 2 3\n3 1 3 4\n\nAngles\n\n1 1 1 2 3\n2 1 2 3 4\n\n"
+                      "Dihedrals\n\n1 1 1 2 3 4\n")
+
+    def test_topology_of_a_file(self):
+        self.write_lammps()
+        job = {"system": {"type": "file", "path": "in.data"}, "forces": [WCA],
+               "stages": [{"type": "md", "steps": 1, "integrator": BUSSI}]}
+        error = self.refused(job, r"3 bonds of type")
+        self.assertRegex(error, r"2 angles of type")
+        self.assertRegex(error, r"1 dihedrals; where none shall")
+        job["ignore"] = ["bonds", "angles", "dihedrals"]
+        self.assertEqual(self.run_job(job).stderr, "")
+
+    def test_charges_that_no_force_handles(self):
+        self.write_lammps(0.5)
+        job = {"system": {"type": "file", "path": "in.data"}, "forces": [WCA],
+               "ignore": ["bonds", "angles", "dihedrals"],
+               "stages": [{"type": "md", "steps": 1, "integrator": BUSSI}]}
+        for done in (self.run_job(job), self.perrin("validate", self.write(job))):
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, r"forces: warning: 4 particles carry charges, and no force")
+        job["ignore"].append("charges")
+        done = self.perrin("validate", self.write(job))
+        self.assertEqual(done.stderr, "")
+        self.assertRegex(done.stdout, "nothing wrong found")
+
+    # -- errors at the start ---------------------------------------------------------------------
+
+    def test_the_force_that_is_wrong_at_the_start_is_named(self):
+        """Particles far from one another, one of them in a wall."""
+        with open(self.path("in.xyz"), "w") as out:
+            out.write('3\nLattice="10 0 0 0 10 0 0 0 10" Properties=species:S:1:pos:R:3\n'
+                      "A 1 1 1\nA 5 5 3.0001\nA 5 8 8\n")
+        job = {"system": {"type": "file", "path": "in.xyz"},
+               "forces": [WCA, {"type": "lj_wall", "axis": "z", "position": 3, "epsilon": 1,
+                                "sigma": 1}],
+               "stages": [{"type": "md", "steps": 1, "integrator": BUSSI}]}
+        error = self.refused(job, r"job\.json:\d+: forces\[1\]: lj_wall: its force on particle 1 at \(5, 5, "
+                             r"3\.0001\) ")
+        self.assertNotRegex(error, "closest|overlap")
+
+    def test_a_potential_refuses_settings_that_do_not_go_together(self):
+        fene = {"type": "bond_fene", "bonds": {"bond": {"sigma": 1.5}}}
+        self.refused(self.chains(WCA, fene), r"forces\[1\]\.bonds\.bond\.sigma: must be below maximum_length")
+
+
+if __name__ == "__main__":
+    sys.argv[1:2] = []
+    unittest.main()
