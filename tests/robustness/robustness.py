@@ -201,7 +201,9 @@ class Robustness(unittest.TestCase):
         self.refused_at_once(self.from_file("huge.xyz", self.xyz([(1, 2, 3), (4, 5, 6)], box=1e300)),
                              r"edges and heights of the box must be from 1e-18 to 1e\+?18|box")
         self.refused_at_once(self.changed(lambda j: j["system"].update(density=1e-320)), r"system\.density: must be")
-        self.refused_at_once(self.changed(lambda j: j["system"].update(density=1e-30, cells=[4, 4, 4])), r"system")
+        self.refused_at_once(self.changed(lambda j: (j["system"].pop("density"),
+                                                     j["system"].update(lattice_constant=1e19))),
+                             r"system: edges and heights of the box must be")
         for cutoff in (1e-320, 1e-300, 1e300):
             self.refused_at_once(self.changed(lambda j: j["forces"][0].update(cutoff=cutoff)),
                                  r"forces\[0\]\.cutoff: must be")
@@ -241,28 +243,18 @@ class Robustness(unittest.TestCase):
         for bad in (b"title=\xff\xfe", b"title=\"\xc3\x28\"", b"\xff=1"):
             self.refused_at_once(JOB, r"^--set .*: is no valid UTF-8", "--set", bad)
 
-    def test_3000_observers_start_at_once(self):
-        job = self.changed(lambda j: j.update(observers=[
-            {"type": "thermo", "stride": 5, "file": f"{i}.h5"} for i in range(3000)]))
-        path = self.write_job(job)
-        used = 0
-        for attempt in range(3):
-            begin = os.times()
-            done = self.perrin("validate", path)
-            end = os.times()
-            self.assertEqual(done.returncode, 0, done.stderr)
-            used = end.children_user + end.children_system - begin.children_user - begin.children_system
-            if used < 1:
-                break
-        self.assertLess(used, 1)
-
     def test_convert_reports_what_run_reports(self):
         """No memory: status 3 and a sentence, from every command."""
         with open(self.path("many.xyz"), "w") as out:
             out.write(self.xyz([(i * 0.001, 0, 0) for i in range(200000)], box=1000))
-        script = f"ulimit -v 120000; exec '{PERRIN}' convert many.xyz many.h5"
-        done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True, text=True, timeout=120)
-        if "while loading shared libraries" in done.stderr or "AddressSanitizer" in done.stderr:
+        for limit in range(90000, 40000, -5000):  # KiB; how much the libraries take differs
+            script = f"ulimit -v {limit}; exec '{PERRIN}' convert many.xyz many.h5"
+            done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True, text=True,
+                                  timeout=120)
+            if done.returncode != 0:
+                break
+            os.remove(self.path("many.h5"))
+        if "shared libraries" in done.stderr or "Sanitizer" in done.stderr:
             self.skipTest("does not start in so little memory")
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         self.assertRegex(done.stderr, r"^perrin: convert: out of memory")
