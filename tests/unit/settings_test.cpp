@@ -142,7 +142,11 @@ TEST(Settings, IntegersAreExactAndInRange) {
 
 TEST(Settings, BoundsHoldAtTheirEdges) {
   EXPECT_NE(parse(R"({"cutoff": 0})").text(), "");
-  EXPECT_EQ(parse(R"({"cutoff": 1e-300, "fraction": 0, "steps": 0})").text(), "");
+  EXPECT_EQ(parse(R"({"cutoff": 1e-37, "fraction": 0, "steps": 0})").text(), "");
+  EXPECT_EQ(parse(R"({"cutoff": 1e37})").text(), "");
+  // Beyond what single precision holds.
+  for (const char* extreme : {"1e-38", "1e-320", "1.1e37", "1e300"})
+    EXPECT_NE(parse(std::string(R"({"cutoff": )") + extreme + "}").text(), "") << extreme;
   EXPECT_NE(parse(R"({"cutoff": 1, "fraction": 1.0000001})").text(), "");
   EXPECT_NE(parse(R"({"cutoff": 1, "by_name": {"A": -1}})").text(), "");
   EXPECT_NE(parse(R"({"cutoff": 1, "maybe": 0})").text(), "");
