@@ -81,6 +81,7 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
       ->check(CLI::IsMember(formats));
   convert_files->add_option("--to", options.to, "format of OUT")->check(CLI::IsMember(formats));
   convert_files->add_flag("--overwrite", options.overwrite, "replace OUT where it exists");
+  options.warn = [](const std::string& what) { fmt::print(stderr, "warning: {}\n", what); };
   convert_files->callback([&options] {
     const long long frames = convert(options);
     fmt::print("{}: {} frame{}\n", options.out, frames, frames == 1 ? "" : "s");

@@ -32,7 +32,7 @@ constexpr Unit energies[] = {{"kJ/mol", "kJ mol-1", 1e3 / avogadro},
                              {"eV", "eV", electron_volt},
                              {"J", "J", 1.0},
                              {"pN nm", "pN nm", 1e-21},
-                             {"K", "1.380649e-23 J", boltzmann}};
+                             {"K", "K", boltzmann}};  // an energy divided by k_B
 constexpr Unit masses[] = {
     {"u", "u", dalton}, {"g/mol", "g mol-1", 1e-3 / avogadro}, {"kg", "kg", 1.0}};
 
@@ -50,15 +50,15 @@ std::vector<std::string> names(const Unit (&units)[N]) {
   return list;
 }
 
-/// "ps" where it is that to nine digits, else a factor and the unit just below: "0.0488882129 ps".
+/// "ps" where it is that to nine digits, else a factor and the unit just below: "48.8882129 fs".
 std::string time_unit(double seconds) {
   constexpr std::array<std::pair<const char*, double>, 5> scale{
       {{"s", 1.0}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}, {"fs", 1e-15}}};
   for (const auto& [name, size] : scale)
     if (std::abs(seconds / size - 1) < 1e-9) return name;
   for (const auto& [name, size] : scale)
-    if (seconds >= size) return fmt::format("{:.10g} {}", seconds / size, name);
-  return fmt::format("{:.10g} fs", seconds / 1e-15);
+    if (seconds >= size) return fmt::format("{:.15g} {}", seconds / size, name);
+  return fmt::format("{:.15g} fs", seconds / 1e-15);
 }
 
 /// A unit string to a power: "0.05 ps" and -1 → "20 ps-1".

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <set>
+
 #include "engine/error.h"
 #include "engine/output_path.h"
 #include "io/formats.h"
@@ -34,8 +36,14 @@ long long convert(const ConvertOptions& options) {
   // Beside a run, or another conversion: no lock, but a name of its own.
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
   const auto writer = io::make_frame_writer(place.aside(), to, frame);
-  writer->write(frame);
-  for (std::int64_t k = first + 1; k < end; ++k) writer->write(reader->read(k));
+  std::set<std::string> lost;
+  const auto write = [&](const io::Frame& f) {
+    for (const std::string& what : io::losses(f, to))
+      if (lost.insert(what).second && options.warn) options.warn(options.out + ": " + what);
+    writer->write(f);
+  };
+  write(frame);
+  for (std::int64_t k = first + 1; k < end; ++k) write(reader->read(k));
   writer->finish();
   place.put_in_place(options.overwrite);
   return end - first;

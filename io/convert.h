@@ -1,6 +1,7 @@
 // `perrin convert IN OUT`: between H5MD, GSD, LAMMPS data and extended XYZ.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -11,6 +12,8 @@ struct ConvertOptions {
   std::string from = "auto", to = "auto";  // "auto", "h5md", "gsd", "lammps", "xyz"
   std::optional<long long> frame;          // one frame, negative from the end; otherwise all
   bool overwrite = false;
+  /// Takes what the output has no place for, one sentence each.
+  std::function<void(const std::string&)> warn;
 };
 
 /// Returns the number of frames written. The output appears under its name when it is whole. A

@@ -43,7 +43,7 @@ std::map<std::string, std::string> parse_pairs(const std::string& line, const Te
         at = stop;
       }
     }
-    pairs[key] = value;
+    if (!pairs.emplace(key, value).second) text.fail(fmt::format("{} is there twice", quoted(key)));
   }
   return pairs;
 }
@@ -62,21 +62,60 @@ std::vector<std::string> split(const std::string& text, const char* separators) 
 std::vector<Column> parse_properties(const std::string& value, const TextLines& text) {
   const auto parts = split(value, ":");
   if (parts.empty() || parts.size() % 3 != 0)
-    text.fail(fmt::format("expected Properties=name:kind:columns:…, got \"{}\"", value));
+    text.fail(fmt::format("expected Properties=name:kind:columns:…, got {}", quoted(value)));
   std::vector<Column> columns;
   std::size_t first = 0;
   for (std::size_t k = 0; k < parts.size(); k += 3) {
     const auto width = text.integer(parts[k + 2], "a number of columns in Properties");
-    if (width < 1 || width > 1000) text.fail("a property has at least one column");
+    if (width < 1 || width > 1000)
+      text.fail(fmt::format("expected 1 to 1000 columns of {}, got {}", quoted(parts[k]), width));
+    for (const Column& column : columns)
+      if (column.name == parts[k])
+        text.fail(fmt::format("the property {} is there twice", quoted(parts[k])));
     columns.push_back({parts[k], parts[k + 1][0], std::size_t(width), first});
     first += std::size_t(width);
   }
   return columns;
 }
 
+/// Where in a row the quantities are that Perrin knows; nullptr: nowhere.
+struct Columns {
+  Columns(std::vector<Column> columns, const TextLines& text) : all(std::move(columns)) {
+    const auto find = [&](std::initializer_list<const char*> names,
+                          std::size_t wanted) -> const Column* {
+      for (const char* name : names)
+        for (const Column& column : all) {
+          if (column.name != name) continue;
+          if (column.width != wanted)
+            text.fail(
+                fmt::format("property {} has {} columns, expected {}", name, column.width, wanted));
+          return &column;
+        }
+      return nullptr;
+    };
+    position = find({"pos", "position", "positions"}, 3);
+    species = find({"species", "type", "element"}, 1);
+    velocity = find({"velo", "vel", "velocity", "velocities"}, 3);
+    momentum = find({"momenta", "momentum"}, 3);
+    image = find({"image", "images"}, 3);
+    mass = find({"mass", "masses"}, 1);
+    charge = find({"charge", "charges", "initial_charges"}, 1);
+    diameter = find({"diameter"}, 1);
+    molecule = find({"molecule", "molecule_index"}, 1);
+    if (position == nullptr) text.fail("Properties has no pos:R:3: expected positions");
+    width = all.back().first + all.back().width;
+  }
+  Columns(const Columns&) = delete;
+
+  std::vector<Column> all;
+  const Column *position, *species, *velocity, *momentum, *image, *mass, *charge, *diameter,
+      *molecule;
+  std::size_t width;
+};
+
 class ExtendedXyzReader : public FrameReader {
  public:
-  explicit ExtendedXyzReader(const std::string& path) : path_(path), text_(path) {
+  explicit ExtendedXyzReader(const std::string& path) : FrameReader(path), text_(path) {
     while (true) {
       const auto place = text_.place();
       if (!text_.next()) break;
@@ -92,7 +131,8 @@ class ExtendedXyzReader : public FrameReader {
 
   std::int64_t frames() const override { return std::int64_t(places_.size()); }
 
-  Frame read(std::int64_t index) override {
+ protected:
+  Frame get(std::int64_t index) override {
     text_.go(places_[std::size_t(index)]);
     text_.next();
     const auto n = std::size_t(count());
@@ -105,13 +145,18 @@ class ExtendedXyzReader : public FrameReader {
     Frame frame;
     Configuration& c = frame.configuration;
     c.box = read_box(value("lattice"), value("origin"), value("pbc"));
-    if (value("dimension") == "2") c.box.dimension = 2;
+    if (const auto dimension = value("dimension"); !dimension.empty()) {
+      if (dimension != "2" && dimension != "3")
+        text_.fail(fmt::format("expected Dimension=2 or 3, got {}", quoted(dimension)));
+      c.box.dimension = dimension == "2" ? 2 : 3;
+    }
     if (const auto step = value("step"); !step.empty()) c.step = text_.integer(step, "Step");
     if (const auto time = value("time"); !time.empty()) frame.time = text_.real(time, "Time");
     const auto properties = value("properties");
-    read_rows(parse_properties(properties.empty() ? "species:S:1:pos:R:3" : properties, text_), n,
-              c);
-    check_frame(c, fmt::format("{}, frame {}", path_, index));
+    read_rows(
+        Columns(parse_properties(properties.empty() ? "species:S:1:pos:R:3" : properties, text_),
+                text_),
+        n, frame);
     return frame;
   }
 
@@ -133,85 +178,83 @@ class ExtendedXyzReader : public FrameReader {
       edges[k / 3][int(k % 3)] = text_.real(numbers[k], "a number in Lattice");
     Box box = box_from_edges(edges, fmt::format("{}:{}", path_, text_.number()));
     box.origin = {0, 0, 0};
-    if (const auto at = split(origin, " \t,"); at.size() == 3)
+    if (!origin.empty()) {
+      const auto at = split(origin, " \t,");
+      if (at.size() != 3)
+        text_.fail(fmt::format("expected Origin=\"…\" with 3 numbers, got {}", quoted(origin)));
       for (int axis = 0; axis < 3; ++axis)
         box.origin[axis] = text_.real(at[std::size_t(axis)], "a number in Origin");
-    if (const auto flags = split(periodic, " \t,"); flags.size() == 3)
+    }
+    if (!periodic.empty()) {
+      const auto flags = split(periodic, " \t,");
+      if (flags.size() != 3)
+        text_.fail(fmt::format("expected pbc=\"…\" with 3 of T and F, got {}", quoted(periodic)));
       for (std::size_t axis = 0; axis < 3; ++axis) {
         const char flag = flags[axis][0];
         if (flag != 'T' && flag != 't' && flag != '1' && flag != 'F' && flag != 'f' && flag != '0')
-          text_.fail(fmt::format("expected T or F in pbc, got \"{}\"", flags[axis]));
+          text_.fail(fmt::format("expected T or F in pbc, got {}", quoted(flags[axis])));
         box.periodic[axis] = flag == 'T' || flag == 't' || flag == '1';
       }
+    }
     return box;
   }
 
-  void read_rows(const std::vector<Column>& columns, std::size_t n, Configuration& c) {
-    const std::size_t width = columns.back().first + columns.back().width;
-    const auto find = [&](std::initializer_list<const char*> names,
-                          std::size_t wanted) -> const Column* {
-      for (const char* name : names)
-        for (const Column& column : columns) {
-          if (column.name != name) continue;
-          if (column.width != wanted)
-            text_.fail(
-                fmt::format("property {} has {} columns, expected {}", name, column.width, wanted));
-          return &column;
-        }
-      return nullptr;
-    };
-    const Column* position = find({"pos", "position", "positions"}, 3);
-    const Column* species = find({"species", "type", "element"}, 1);
-    const Column* velocity = find({"velo", "vel", "velocity", "velocities"}, 3);
-    const Column* image = find({"image", "images"}, 3);
-    const Column* mass = find({"mass", "masses"}, 1);
-    const Column* charge = find({"charge", "charges", "initial_charges"}, 1);
-    const Column* diameter = find({"diameter"}, 1);
-    const Column* molecule = find({"molecule", "molecule_index"}, 1);
-    if (position == nullptr) text_.fail("Properties has no pos:R:3: expected positions");
+  void read_rows(const Columns& at, std::size_t n, Frame& frame) {
+    Configuration& c = frame.configuration;
+    std::map<std::string, std::uint32_t, std::less<>> types;
     std::vector<std::string_view> words;
+    const auto real = [&](const Column* column, const char* what) {
+      return text_.real(words[column->first], what);
+    };
+    const auto vector = [&](const Column* column, const char* what) {
+      Vec3<double> v;
+      for (int axis = 0; axis < 3; ++axis)
+        v[axis] = text_.real(words[column->first + std::size_t(axis)], what);
+      return v;
+    };
     for (std::size_t k = 0; k < n; ++k) {
       text_.need("a particle");
       words = text_.words();
-      if (words.size() < width)
-        text_.fail(fmt::format("expected {} columns, got {}", width, words.size()));
-      const auto real = [&](const Column& column, std::size_t at, const char* what) {
-        return text_.real(words[column.first + at], what);
-      };
-      const auto vector = [&](const Column& column, const char* what) {
-        return Vec3<double>{real(column, 0, what), real(column, 1, what), real(column, 2, what)};
-      };
-      c.position.push_back(vector(*position, "a coordinate"));
-      c.type.push_back(
-          index_of(c.types, species != nullptr ? std::string(words[species->first]) : "A"));
-      if (velocity != nullptr) c.velocity.push_back(vector(*velocity, "a velocity"));
-      if (image != nullptr) {
-        Image crossings;
-        for (int axis = 0; axis < 3; ++axis)
-          crossings[axis] =
-              std::int32_t(text_.integer(words[image->first + std::size_t(axis)], "an image"));
-        c.image.push_back(crossings);
+      if (words.size() != at.width)
+        text_.fail(fmt::format("expected {} columns, got {}", at.width, words.size()));
+      c.position.push_back(vector(at.position, "a coordinate"));
+      const auto name = at.species != nullptr ? words[at.species->first] : std::string_view("A");
+      auto type = types.find(name);
+      if (type == types.end()) {
+        type = types.emplace(std::string(name), std::uint32_t(c.types.size())).first;
+        c.types.emplace_back(name);
       }
-      if (mass != nullptr) c.mass.push_back(real(*mass, 0, "a mass"));
-      if (charge != nullptr) c.charge.push_back(real(*charge, 0, "a charge"));
-      if (diameter != nullptr) c.diameter.push_back(real(*diameter, 0, "a diameter"));
-      if (molecule != nullptr)
+      c.type.push_back(type->second);
+      if (at.velocity != nullptr) c.velocity.push_back(vector(at.velocity, "a velocity"));
+      if (at.velocity == nullptr && at.momentum != nullptr)
+        frame.momentum.push_back(vector(at.momentum, "a momentum"));
+      if (at.image != nullptr) {
+        Image image;
+        for (int axis = 0; axis < 3; ++axis)
+          image[axis] =
+              text_.whole<std::int32_t>(words[at.image->first + std::size_t(axis)], "an image");
+        c.image.push_back(image);
+      }
+      if (at.mass != nullptr) c.mass.push_back(real(at.mass, "a mass"));
+      if (at.charge != nullptr) c.charge.push_back(real(at.charge, "a charge"));
+      if (at.diameter != nullptr) c.diameter.push_back(real(at.diameter, "a diameter"));
+      if (at.molecule != nullptr)
         c.topology.molecule.push_back(
-            std::uint32_t(text_.integer(words[molecule->first], "a molecule")));
+            text_.whole<std::uint32_t>(words[at.molecule->first], "a molecule"));
     }
   }
 
-  std::string path_;
   TextLines text_;
   std::vector<TextLines::Place> places_;
 };
 
 class ExtendedXyzWriter : public FrameWriter {
  public:
-  explicit ExtendedXyzWriter(const std::string& path) : out_(path) {}
+  explicit ExtendedXyzWriter(const std::string& path) : path_(path), out_(path) {}
 
   void write(const Frame& frame) override {
     const Configuration& c = frame.configuration;
+    check_words(c.types, path_);
     const auto e = c.box.edges();
     const auto flag = [&](std::size_t axis) { return c.box.periodic[axis] ? 'T' : 'F'; };
     std::string properties = "species:S:1:pos:R:3";
@@ -246,6 +289,7 @@ class ExtendedXyzWriter : public FrameWriter {
   void finish() override { out_.close(); }
 
  private:
+  std::string path_;
   TextFile out_;
 };
 

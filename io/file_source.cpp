@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/error.h"
+#include "io/file_units.h"
 #include "io/formats.h"
 #include "io/sources.h"
 
@@ -11,26 +12,71 @@ namespace {
 
 class FileSource : public Source {
  public:
-  FileSource(const FileSettings& settings, std::string path)
-      : settings_(settings), path_(std::move(path)) {}
+  FileSource(const FileSettings& settings, std::string path, const Units& units)
+      : settings_(settings), path_(std::move(path)), units_(units) {}
 
   Configuration make() override {
     const io::Format format = settings_.format == "auto" ? io::guess_format(path_, true)
                                                          : io::format_of_name(settings_.format);
     const auto reader = io::open_frames(path_, format);
-    Configuration c = io::read_frame(*reader, path_, settings_.frame).configuration;
+    const io::ReadOptions options{settings_.periodic, settings_.masses, settings_.velocities,
+                                  settings_.images};
+    io::Frame frame = io::read_frame(*reader, path_, settings_.frame, options);
+    Configuration& c = frame.configuration;
+    if (format == io::Format::h5md && settings_.units == "file") convert_units(frame);
+    if (c.mass.empty() && !units_.reduced())
+      throw UserError(
+          fmt::format("{}: no masses, and the job has named units: expected \"masses\", "
+                      "in {}, of the types {}",
+                      path_, units_.mass, fmt::join(c.types, ", ")));
     rename(c);
-    if (settings_.periodic) {
-      c.box.periodic = *settings_.periodic;
-      if (c.box.dimension == 2) c.box.periodic[2] = true;
-      io::check_frame(c, path_);
-    }
-    if (!settings_.velocities) c.velocity.clear();
     if (!settings_.keep_step) c.step = 0;
     return c;
   }
 
  private:
+  /// From the units of the file to those of the job. H5MD says of a file without units that it is
+  /// in reduced ones: such numbers mean nothing to a job with named units, and the other way round.
+  void convert_units(io::Frame& frame) const {
+    const io::FrameUnits& from = frame.units;
+    if (from.empty() && units_.reduced()) return;
+    if (from.empty())
+      throw UserError(path_ +
+                      ": names no units (reduced units), but the job does; "
+                      "\"units\": \"job\" takes its numbers as they are");
+    if (units_.reduced())
+      throw UserError(fmt::format(
+          "{}: is in named units (length \"{}\", time \"{}\"), but the job is in reduced units; "
+          "\"units\": \"job\" takes its numbers as they are",
+          path_, from.length, from.time));
+    const auto factor = [&](const std::string& unit, const std::string& to, const char* what) {
+      if (unit.empty())
+        throw UserError(
+            fmt::format("{}: {} without a unit, where the file names others", path_, what));
+      return io::convert_unit(unit, to, fmt::format("{}: {}", path_, what));
+    };
+    Configuration& c = frame.configuration;
+    const double length = factor(from.length, units_.length, "positions");
+    Box& box = c.box;
+    const bool flat = box.dimension == 2;  // an edge of 1 along z in any unit
+    for (int axis = 0; axis < (flat ? 2 : 3); ++axis)
+      box.length[axis] *= length, box.origin[axis] *= length;
+    box.xy *= length, box.xz *= length, box.yz *= length;
+    for (auto& r : c.position) r *= length;
+    if (!c.diameter.empty())
+      for (double& d : c.diameter) d *= length;
+    if (!c.velocity.empty()) {
+      const double own =
+          io::convert_unit(units_.length, "nm", path_) / io::convert_unit(units_.time, "ps", path_);
+      const double velocity = factor(from.velocity, "nm ps-1", "velocities") / own;
+      for (auto& v : c.velocity) v *= velocity;
+    }
+    if (c.mass.empty()) return;
+    const double mass = factor(from.mass, units_.mass, "masses");
+    for (std::size_t i = 0; i < c.mass.size(); ++i)  // those of the job are in its units already
+      if (!settings_.masses.contains(c.types[c.type[i]])) c.mass[i] *= mass;
+  }
+
   void rename(Configuration& c) const {
     for (const auto& [from, to] : settings_.types)
       if (std::ranges::count(c.types, from) == 0)
@@ -49,6 +95,7 @@ class FileSource : public Source {
 
   FileSettings settings_;
   std::string path_;
+  Units units_;
 };
 
 }  // namespace
@@ -56,7 +103,7 @@ class FileSource : public Source {
 std::unique_ptr<Source> make_file_source(const FileSettings& settings, Setup& setup) {
   const auto path = setup.input_file(settings.path, "path");
   if (path.empty()) return nullptr;
-  return std::make_unique<FileSource>(settings, path.string());
+  return std::make_unique<FileSource>(settings, path.string(), setup.units());
 }
 
 }  // namespace perrin

@@ -28,40 +28,27 @@ const std::map<std::string, Format>& extensions() {
   return map;
 }
 
-template <class T>
-void check_size(const std::vector<T>& values, std::size_t n, const char* what,
+/// Masses by type take the place of the file's; types that are not named keep theirs, if any.
+void set_masses(Configuration& c, const std::map<std::string, double>& masses,
                 const std::string& where) {
-  if (!values.empty() && values.size() != n)
-    throw UserError(fmt::format("{}: {} {} for {} particles", where, values.size(), what, n));
-}
-
-void check_vectors(const std::vector<Vec3<double>>& values, const char* what,
-                   const std::string& where) {
-  for (std::size_t i = 0; i < values.size(); ++i)
-    for (int axis = 0; axis < 3; ++axis)
-      if (!std::isfinite(values[i][axis]))
-        throw UserError(fmt::format("{}: {} {} of particle {} is {}, expected a finite number",
-                                    where, what, "xyz"[axis], i, values[i][axis]));
-}
-
-template <class Group>
-void check_members(const std::vector<Group>& groups, std::size_t types, std::size_t n,
-                   const char* what, const std::string& where) {
-  for (std::size_t k = 0; k < groups.size(); ++k) {
-    std::vector<std::uint32_t> ids{groups[k].a, groups[k].b};
-    if constexpr (requires { groups[k].c; }) ids.push_back(groups[k].c);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (ids[i] >= n)
-        throw UserError(fmt::format("{}: {} {} names particle {}, expected 0 to {}", where, what, k,
-                                    ids[i], n - 1));
-      for (std::size_t j = 0; j < i; ++j)
-        if (ids[i] == ids[j])
-          throw UserError(fmt::format("{}: {} {} names particle {} twice", where, what, k, ids[i]));
-    }
-    if (groups[k].type >= types)
-      throw UserError(fmt::format("{}: {} {} is of type {}, but there are {} types", where, what, k,
-                                  groups[k].type, types));
+  for (const auto& [type, mass] : masses)
+    if (std::ranges::count(c.types, type) == 0)
+      throw UserError(fmt::format("{}: no type \"{}\" to give a mass; the types are {}", where,
+                                  type, fmt::join(c.types, ", ")));
+  const bool has = !c.mass.empty();
+  std::vector<double> by_type;
+  for (const std::string& type : c.types) {
+    const auto it = masses.find(type);
+    if (it == masses.end() && !has)
+      throw UserError(
+          fmt::format("{}: the type \"{}\" has no mass, neither in the file nor under "
+                      "\"masses\"",
+                      where, type));
+    by_type.push_back(it == masses.end() ? 0 : it->second);
   }
+  c.mass.resize(c.type.size());
+  for (std::size_t i = 0; i < c.type.size(); ++i)
+    if (c.type[i] < by_type.size() && by_type[c.type[i]] > 0) c.mass[i] = by_type[c.type[i]];
 }
 
 }  // namespace
@@ -102,6 +89,9 @@ Format guess_format(const std::string& path, bool existing) {
 }
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw UserError(path + ": is a folder, expected a file");
   switch (format) {
     case Format::h5md:
       return open_h5md(path);
@@ -114,13 +104,66 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format)
   }
 }
 
-Frame read_frame(FrameReader& reader, const std::string& path, std::int64_t frame) {
+Frame FrameReader::read(std::int64_t index, const ReadOptions& options) {
+  Frame frame = get(index);
+  Configuration& c = frame.configuration;
+  const std::string where = fmt::format("{}, frame {}", path_, index);
+  if (!options.velocities) c.velocity.clear(), frame.momentum.clear();
+  if (!options.images) c.image.clear();
+  if (options.periodic) {
+    c.box.periodic = *options.periodic;
+    if (c.box.dimension == 2) c.box.periodic[2] = true;
+  }
+  if (!options.masses.empty()) set_masses(c, options.masses, where);
+  const bool moving = !frame.momentum.empty();
+  if (moving) c.velocity = frame.momentum;  // checked like velocities
+  check_frame(c, where);
+  if (!moving) return frame;
+  if (c.mass.empty())
+    throw UserError(where +
+                    ": momenta without masses: expected masses too, in the file or under "
+                    "\"masses\" of the job");
+  for (std::size_t i = 0; i < c.velocity.size(); ++i) c.velocity[i] *= 1 / c.mass[i];
+  frame.momentum.clear();
+  return frame;
+}
+
+Frame read_frame(FrameReader& reader, const std::string& path, std::int64_t frame,
+                 const ReadOptions& options) {
   const std::int64_t n = reader.frames();
   const std::int64_t k = frame < 0 ? n + frame : frame;
   if (k < 0 || k >= n)
     throw UserError(
         fmt::format("{}: no frame {}: the file has {} frame{}", path, frame, n, n == 1 ? "" : "s"));
-  return reader.read(k);
+  return reader.read(k, options);
+}
+
+std::vector<std::string> losses(const Frame& frame, Format format) {
+  const Configuration& c = frame.configuration;
+  const Topology& t = c.topology;
+  std::vector<std::string> list;
+  const auto lost = [&](bool is, const std::string& what) {
+    if (is) list.push_back(what);
+  };
+  const bool lammps = format == Format::lammps;
+  std::string boundary;
+  for (const bool periodic : c.box.periodic) boundary += periodic ? " p" : " f";
+  lost(lammps && c.box.dimension == 2,
+       "two dimensions are left out: say \"dimension 2\" in the input of LAMMPS");
+  lost(lammps && boundary != " p p p", "axes that are not periodic are left out: say \"boundary" +
+                                           boundary + "\" in the input of LAMMPS");
+  lost(lammps && !c.diameter.empty(), "diameters are left out");
+  const bool names = !t.bonds.empty() || !t.angles.empty();
+  lost(lammps && names, "names of types of bonds and angles are left out");
+  lost(format == Format::gsd && !t.molecule.empty(), "numbers of molecules are left out");
+  lost(format == Format::extended_xyz && names, "bonds and angles are left out");
+  for (const auto& [kind, number] : c.left_out)
+    lost(number > 0, fmt::format("{} {} are left out", number, kind));
+  const FrameUnits& u = frame.units;
+  lost(format != Format::h5md && !u.empty(),
+       fmt::format("the names of the units are left out (length \"{}\", time \"{}\")", u.length,
+                   u.time));
+  return list;
 }
 
 std::unique_ptr<FrameWriter> make_frame_writer(const std::string& path, Format format,
@@ -129,7 +172,7 @@ std::unique_ptr<FrameWriter> make_frame_writer(const std::string& path, Format f
     case Format::h5md:
       return write_h5md(path, first);
     case Format::gsd:
-      return write_gsd(path, first);
+      return write_gsd(path);
     case Format::lammps:
       return write_lammps_data(path);
     default:
@@ -157,66 +200,6 @@ Box box_from_edges(const std::array<Vec3<double>, 3>& e, const std::string& wher
   box.length = {e[0].x, e[1].y, e[2].z};
   box.xy = e[1].x, box.xz = e[2].x, box.yz = e[2].y;
   return box;
-}
-
-void check_frame(Configuration& c, const std::string& where) {
-  const std::size_t n = c.position.size();
-  if (n == 0) throw UserError(where + ": no particles");
-  if (n >= (std::size_t(1) << 32))
-    throw UserError(fmt::format("{}: {} particles, at most 2^32 - 1 are possible", where, n));
-  if (c.type.size() != n)
-    throw UserError(fmt::format("{}: {} types for {} particles", where, c.type.size(), n));
-  check_size(c.velocity, n, "velocities", where);
-  check_size(c.image, n, "images", where);
-  check_size(c.mass, n, "masses", where);
-  check_size(c.charge, n, "charges", where);
-  check_size(c.diameter, n, "diameters", where);
-  check_size(c.topology.molecule, n, "molecules", where);
-  check_vectors(c.position, "coordinate", where);
-  check_vectors(c.velocity, "velocity", where);
-  Box& box = c.box;
-  for (int axis = 0; axis < 3; ++axis)
-    if (!(box.length[axis] > 0) || !std::isfinite(box.length[axis]))
-      throw UserError(fmt::format("{}: box length {} is {}, expected a positive number", where,
-                                  "xyz"[axis], box.length[axis]));
-  for (std::size_t i = 0; i < n; ++i) {
-    if (c.type[i] >= c.types.size())
-      throw UserError(fmt::format("{}: particle {} is of type {}, but there are {} types", where, i,
-                                  c.type[i], c.types.size()));
-    if (!c.mass.empty() && !(c.mass[i] > 0 && std::isfinite(c.mass[i])))
-      throw UserError(fmt::format("{}: mass of particle {} is {}, expected a positive number",
-                                  where, i, c.mass[i]));
-  }
-  check_members(c.topology.bonds, c.topology.bond_types.size(), n, "bond", where);
-  check_members(c.topology.angles, c.topology.angle_types.size(), n, "angle", where);
-
-  if (box.dimension == 2) {
-    box.length.z = 1, box.xz = 0, box.yz = 0, box.origin.z = -0.5;
-    for (auto& r : c.position) r.z = 0;
-    for (auto& v : c.velocity) v.z = 0;
-  }
-  const auto edges = box.edges();
-  for (std::size_t i = 0; i < n; ++i) {
-    const Vec3<double> s = box.fraction(c.position[i]);
-    for (int axis = 0; axis < 3; ++axis) {
-      if (!box.periodic[std::size_t(axis)]) {
-        // A particle on the face may be a rounding error beyond it.
-        if (s[axis] < -1e-6 || s[axis] > 1 + 1e-6)
-          throw UserError(
-              fmt::format("{}: particle {} lies outside of the box along {}, which is not periodic",
-                          where, i, "xyz"[axis]));
-        continue;
-      }
-      const double whole = std::floor(s[axis]);
-      if (whole == 0) continue;
-      if (std::abs(whole) > 1e9)
-        throw UserError(fmt::format("{}: particle {} lies {} boxes away along {}", where, i, whole,
-                                    "xyz"[axis]));
-      if (c.image.empty()) c.image.assign(n, Image{});
-      c.position[i] -= whole * edges[std::size_t(axis)];
-      c.image[i][axis] += std::int32_t(whole);
-    }
-  }
 }
 
 }  // namespace perrin::io

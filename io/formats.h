@@ -2,8 +2,11 @@
 // XYZ.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,25 +14,49 @@
 
 namespace perrin::io {
 
+/// What a file says of its units, as text ("nm", "ps", "nm ps-1"); empty where it says nothing.
+struct FrameUnits {
+  std::string length, time, velocity, mass;
+  bool empty() const { return length.empty() && time.empty() && velocity.empty() && mass.empty(); }
+  friend bool operator==(const FrameUnits&, const FrameUnits&) = default;
+};
+
 /// One frame of a file. configuration.step is the frame's step.
 struct Frame {
   Configuration configuration;
   double time = 0;
+  FrameUnits units;
+  /// Where a file has these instead of velocities: read() divides them by the masses.
+  std::vector<Vec3<double>> momentum;
+};
+
+/// What the user wants otherwise than the file says.
+struct ReadOptions {
+  std::optional<std::array<bool, 3>> periodic;
+  std::map<std::string, double> masses;   // by the name of the type in the file
+  bool velocities = true, images = true;  // false: as if the file had none
 };
 
 class FrameReader {
  public:
+  explicit FrameReader(std::string path) : path_(std::move(path)) {}
   virtual ~FrameReader() = default;
   virtual std::int64_t frames() const = 0;
   /// 0 ≤ frame < frames(). Particles are in id order, wrapped into the box, checked (check_frame).
   /// Throws UserError naming file, place and what was expected.
-  virtual Frame read(std::int64_t frame) = 0;
+  Frame read(std::int64_t frame, const ReadOptions& options = {});
+
+ protected:
+  /// The frame as the file has it.
+  virtual Frame get(std::int64_t frame) = 0;
+  std::string path_;
 };
 
 class FrameWriter {
  public:
   virtual ~FrameWriter() = default;
-  /// Throws RunError where the disk is full, UserError where the format cannot hold the frame.
+  /// Throws RunError where the disk is full, UserError where the format cannot hold the frame, or
+  /// not together with the frames before.
   virtual void write(const Frame& frame) = 0;
   /// The file is complete only after this.
   virtual void finish() = 0;
@@ -45,8 +72,9 @@ Format guess_format(const std::string& path, bool existing);
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format);
 /// Negative frames count from the end. Throws UserError where there is none such.
-Frame read_frame(FrameReader& reader, const std::string& path, std::int64_t frame);
-/// `path` must not exist. Static data (types, masses, bonds) are those of `first`.
+Frame read_frame(FrameReader& reader, const std::string& path, std::int64_t frame,
+                 const ReadOptions& options = {});
+/// `path` must not exist.
 std::unique_ptr<FrameWriter> make_frame_writer(const std::string& path, Format format,
                                                const Frame& first);
 
@@ -55,19 +83,25 @@ std::unique_ptr<FrameReader> open_gsd(const std::string& path);
 std::unique_ptr<FrameReader> open_lammps_data(const std::string& path);
 std::unique_ptr<FrameReader> open_extended_xyz(const std::string& path);
 std::unique_ptr<FrameWriter> write_h5md(const std::string& path, const Frame& first);
-std::unique_ptr<FrameWriter> write_gsd(const std::string& path, const Frame& first);
+std::unique_ptr<FrameWriter> write_gsd(const std::string& path);
 std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path);
 std::unique_ptr<FrameWriter> write_extended_xyz(const std::string& path);
 
+/// What of a frame has no place in a format, one sentence each: "bonds are left out".
+std::vector<std::string> losses(const Frame& frame, Format format);
+
 /// Refuses what no run can start from (no particles, NaN, masses that are not positive, ids of
-/// bonds out of range, particles beyond a non-periodic axis, a flat box), wraps particles along
+/// bonds out of range, bonds given twice, particles beyond a non-periodic axis or with an image
+/// along one, a flat box, types without a name), wraps particles along
 /// periodic axes and adjusts their images, and puts a two-dimensional system to z = 0. `where`
 /// names the file and the frame.
 void check_frame(Configuration& configuration, const std::string& where);
 /// A box from its edge vectors, the first along x, the second in the xy plane; throws UserError for
 /// others.
 Box box_from_edges(const std::array<Vec3<double>, 3>& edges, const std::string& where);
-/// Type indices from arbitrary labels, in the order of first appearance.
+/// Type indices from arbitrary labels, in the order of first appearance. For short lists.
 std::uint32_t index_of(std::vector<std::string>& names, const std::string& name);
+/// Throws UserError where a name would not be read back as one word of a text file.
+void check_words(const std::vector<std::string>& names, const std::string& where);
 
 }  // namespace perrin::io

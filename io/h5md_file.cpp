@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "engine/error.h"
+#include "io/hdf5_values.h"
 #include "io/new_file.h"
 
 namespace perrin::io {
@@ -13,6 +15,7 @@ namespace {
 
 constexpr hsize_t scalar_chunk = 512;
 const std::string all = "particles/all/";
+const char* const factor_name = "job_factor";
 
 /// Version and creator without the build tag: "0.1.0 (g++ …)" → "0.1.0".
 std::string plain_version(const std::string& version) {
@@ -23,8 +26,42 @@ void write_module(const Node& root, const std::string& name) {
   root.make_group("h5md/modules/" + name).attribute("version", std::vector<std::int32_t>{1, 0});
 }
 
-void set_unit(const Node& node, const std::string& unit) {
-  if (!unit.empty()) node.attribute("unit", unit);
+/// The attribute `unit`, and where the numbers of the job are not in this unit, what they are
+/// multiplied by.
+void set_unit(const Node& node, const FileUnit& unit) {
+  if (unit.name.empty()) return;
+  node.attribute("unit", unit.name);
+  if (unit.factor == 1) return;
+  const Hid space(H5Screate(H5S_SCALAR));
+  const Hid it(H5Acreate2(node.id(), factor_name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT));
+  if (it < 0 || H5Awrite(it, H5T_NATIVE_DOUBLE, &unit.factor) < 0)
+    node.fail("cannot write an attribute of");
+}
+
+double factor_of(const Series& series) {
+  const Node& node = series.node();
+  return node.has_attribute(factor_name) ? read_real_attribute(node, factor_name) : 1.0;
+}
+
+template <class T>
+void append(Series& series, const T* row, std::size_t n, double factor) {
+  if (factor == 1) return series.append(row);
+  std::vector<T> scaled(row, row + n);
+  for (T& value : scaled) value = T(value * factor);
+  series.append(scaled.data());
+}
+
+/// Coordinates in another unit, below the upper face of the box also after rounding.
+void append_positions(Series& series, const H5mdFrame& frame, double factor) {
+  if (factor == 1) return series.append(frame.position.data());
+  std::vector<float> scaled(frame.position);
+  for (std::size_t k = 0; k < scaled.size(); ++k) {
+    const double edge = frame.edges[4 * (k % 3)] * factor;
+    const bool inside = scaled[k] < frame.edges[4 * (k % 3)];
+    scaled[k] = float(scaled[k] * factor);
+    if (inside && scaled[k] >= edge) scaled[k] = std::nextafter(float(edge), 0.0f);
+  }
+  series.append(scaled.data());
 }
 
 std::vector<std::uint32_t> flat(const std::vector<Topology::Bond>& bonds) {
@@ -110,7 +147,7 @@ void write_static(const Node& root, const Configuration& c) {
 
 /// A time-dependent element that shares step and time with the positions.
 Series make_element(const Node& root, const std::string& path, hid_t type, const Shape& row,
-                    const Node& step, const Node& time, const std::string& unit, int deflate) {
+                    const Node& step, const Node& time, const FileUnit& unit, int deflate) {
   const Node group = root.make_group(path);
   Series series = Series::make(group, "value", type, row, 1, deflate);
   set_unit(series.node(), unit);
@@ -119,9 +156,9 @@ Series make_element(const Node& root, const std::string& path, hid_t type, const
   return series;
 }
 
-void make_clock(const Node& group, const Units& units) {
+void make_clock(const Node& group, const FileUnit& time) {
   Series::make(group, "step", H5T_STD_I64LE, {}, scalar_chunk);
-  set_unit(Series::make(group, "time", H5T_IEEE_F64LE, {}, scalar_chunk).node(), units.time);
+  set_unit(Series::make(group, "time", H5T_IEEE_F64LE, {}, scalar_chunk).node(), time);
 }
 
 // parameters/perrin/neighbors is known at the end only, and nothing can be made in a file that is
@@ -182,14 +219,21 @@ void H5mdFrame::set_box(const Box& box) {
   }
 }
 
-void write_run_record(const Node& root, const JobRecord& record, const Units& units) {
+H5mdUnits::H5mdUnits(const Units& units)
+    : length(file_length(units)),
+      time(file_time(units)),
+      velocity(file_velocity(units)),
+      force(file_force(units)),
+      mass(units.mass) {}
+
+void write_run_record(const Node& root, const JobRecord& record, bool named_units) {
   const Node h5md = root.make_group("h5md");
   h5md.attribute("version", std::vector<std::int32_t>{1, 1});
   h5md.make_group("author").attribute("name", record.author.empty() ? "N/A" : record.author);
   const Node creator = h5md.make_group("creator");
   creator.attribute("name", "Perrin");
   creator.attribute("version", record.version.empty() ? "unknown" : plain_version(record.version));
-  if (!units.reduced()) {
+  if (named_units) {
     write_module(root, "units");
     // The strings follow the rules of this module: factors and powers separated by spaces.
     h5md.open("modules/units").attribute("system", "SI");
@@ -224,26 +268,26 @@ void renew_run_record(const Node& root, const JobRecord& record, std::int64_t la
 }
 
 static void write_contents(const Node& root, const Configuration& c, const H5mdLayout& layout,
-                           const JobRecord& record, const Units& units) {
-  write_run_record(root, record, units);
+                           const JobRecord& record, const H5mdUnits& units) {
+  write_run_record(root, record, units.named());
   const hsize_t n = c.position.size();
   const Node particles = root.make_group("particles/all");
   const Node position = particles.make_group("position");
-  make_clock(position, units);
+  make_clock(position, units.time);
   const Node step = position.open("step"), time = position.open("time");
   set_unit(Series::make(position, "value", H5T_IEEE_F32LE, {n, 3}, 1, layout.deflate).node(),
            units.length);
   const auto element = [&](const std::string& name, hid_t type, const Shape& row,
-                           const std::string& unit, int deflate) {
+                           const FileUnit& unit, int deflate) {
     make_element(root, name, type, row, step, time, unit, deflate);
   };
   if (layout.velocity)
-    element(all + "velocity", H5T_IEEE_F32LE, {n, 3}, units.velocity(), layout.deflate);
-  if (layout.force) element(all + "force", H5T_IEEE_F32LE, {n, 3}, units.force(), layout.deflate);
-  if (layout.image) element(all + "image", H5T_STD_I32LE, {n, 3}, "", layout.deflate);
+    element(all + "velocity", H5T_IEEE_F32LE, {n, 3}, units.velocity, layout.deflate);
+  if (layout.force) element(all + "force", H5T_IEEE_F32LE, {n, 3}, units.force, layout.deflate);
+  if (layout.image) element(all + "image", H5T_STD_I32LE, {n, 3}, {}, layout.deflate);
   const std::vector<std::int32_t> species(c.type.begin(), c.type.end());
   if (layout.moving_species)
-    element(all + "species", H5T_STD_I32LE, {n}, "", layout.deflate);
+    element(all + "species", H5T_STD_I32LE, {n}, {}, layout.deflate);
   else
     root.write(all + "species", species);
 
@@ -258,13 +302,13 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
   element(all + "box/edges", H5T_IEEE_F64LE, {3, 3}, units.length, 0);
   element("parameters/perrin/box_origin", H5T_IEEE_F64LE, {3}, units.length, 0);
   write_static(root, c);
-  set_unit(root.open(all + "mass"), units.mass);
+  set_unit(root.open(all + "mass"), {units.mass});
   root.hard_link(particles, "particles/trajectory");
   root.hard_link(particles, "particles/system");
 }
 
 void H5mdWriter::create(const std::string& path, const Configuration& c, const H5mdLayout& layout,
-                        const JobRecord& record, const Units& units, bool overwrite) {
+                        const JobRecord& record, const H5mdUnits& units, bool overwrite) {
   NewFile place(path);
   File file = File::create(place.aside());
   write_contents(file.root(), c, layout, record, units);
@@ -313,25 +357,30 @@ H5mdWriter::H5mdWriter(const std::string& path) : file_(File::append(path)) {
   has_image_ = open(image_, all + "image/value", H5T_NATIVE_INT32);
   has_species_ = root.open(all + "species").is_dataset() == false &&
                  open(species_, all + "species/value", H5T_NATIVE_INT32);
+  length_factor_ = factor_of(position_);
+  time_factor_ = factor_of(time_);
+  if (has_velocity_) velocity_factor_ = factor_of(velocity_);
+  if (has_force_) force_factor_ = factor_of(force_);
   wall_time_ = root.open("parameters/perrin/wall_time");
   wall_before_ = wall_time_.read<double>()[0];
 }
 
 void H5mdWriter::append(const H5mdFrame& frame) {
-  const auto add = [](Series& series, const void* row) {
-    series.append(row);
+  const auto add = [](Series& series, const auto* row, std::size_t n = 1, double factor = 1) {
+    io::append(series, row, n, factor);
     series.flush();
   };
   add(step_, &frame.step);
-  add(time_, &frame.time);
-  add(edges_, frame.edges.data());
-  add(origin_, frame.origin.data());
+  add(time_, &frame.time, 1, time_factor_);
+  add(edges_, frame.edges.data(), 9, length_factor_);
+  add(origin_, frame.origin.data(), 3, length_factor_);
   if (has_species_) add(species_, frame.species.data());
-  if (has_velocity_) add(velocity_, frame.velocity.data());
-  if (has_force_) add(force_, frame.force.data());
+  if (has_velocity_) add(velocity_, frame.velocity.data(), frame.velocity.size(), velocity_factor_);
+  if (has_force_) add(force_, frame.force.data(), frame.force.size(), force_factor_);
   if (has_image_) add(image_, frame.image.data());
   // Last: whoever counts frames by the positions finds everything else there.
-  add(position_, frame.position.data());
+  append_positions(position_, frame, length_factor_);
+  position_.flush();
   const double seconds =
       wall_before_ +
       std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count();
@@ -350,14 +399,14 @@ void H5mdWriter::close() {
 
 static void write_contents(const Node& root, const std::vector<ObservableColumn>& columns,
                            const JobRecord& record, const Units& units) {
-  write_run_record(root, record, units);
+  write_run_record(root, record, !units.reduced());
   write_module(root, "thermodynamics");
   root.make_group("particles");
   Node step, time;
   for (const ObservableColumn& column : columns) {
     const Node group = root.make_group("observables/" + column.name);
     if (step.file().empty()) {
-      make_clock(group, units);
+      make_clock(group, file_time(units));
       step = group.open("step");
       time = group.open("time");
     } else {
@@ -368,7 +417,8 @@ static void write_contents(const Node& root, const std::vector<ObservableColumn>
     for (const hsize_t extent : column.row) width *= extent;
     // Wide rows (profiles, spectra) in chunks that still fit a cache.
     const hsize_t chunk = width <= 64 ? scalar_chunk : std::max<hsize_t>(1, 32768 / width);
-    set_unit(Series::make(group, "value", H5T_IEEE_F64LE, column.row, chunk).node(), column.unit);
+    set_unit(Series::make(group, "value", H5T_IEEE_F64LE, column.row, chunk).node(),
+             {column.unit, column.factor});
   }
 }
 
@@ -414,15 +464,17 @@ ObservablesWriter::ObservablesWriter(const std::string& path,
     std::size_t width = 1;
     for (const hsize_t extent : column.row) width *= extent;
     widths_.push_back(width);
+    factors_.push_back(factor_of(values_.back()));
   }
+  time_factor_ = factor_of(time_);
 }
 
 void ObservablesWriter::append(std::int64_t step, double time, const std::vector<double>& values) {
   step_.append(&step);
-  time_.append(&time);
+  io::append(time_, &time, 1, time_factor_);
   const double* at = values.data();
   for (std::size_t k = 0; k < values_.size(); ++k) {
-    values_[k].append(at);
+    io::append(values_[k], at, widths_[k], factors_[k]);
     at += widths_[k];
   }
   // Rows come far oftener than anybody looks.

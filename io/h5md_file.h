@@ -11,6 +11,7 @@
 
 #include "engine/configuration.h"
 #include "engine/setup.h"
+#include "io/file_units.h"
 #include "io/hdf5.h"
 
 namespace perrin::io {
@@ -34,18 +35,27 @@ struct H5mdLayout {
   int deflate = 0;
 };
 
+/// Units of what a trajectory holds; nothing in reduced units.
+struct H5mdUnits {
+  H5mdUnits() = default;
+  H5mdUnits(const Units& units);
+  FileUnit length, time, velocity, force;
+  std::string mass;
+  bool named() const { return !length.name.empty() || !time.name.empty(); }
+};
+
 /// Author, creator, and /parameters/perrin: what every file of a run says about it.
 /// renew_run_record: for a resumed run; where it has something otherwise than the run before, it
 /// becomes the record, and that one goes to /parameters/perrin/earlier/0, 1, … with the last step
 /// written under it.
-void write_run_record(const Node& root, const JobRecord& record, const Units& units);
+void write_run_record(const Node& root, const JobRecord& record, bool named_units);
 void renew_run_record(const Node& root, const JobRecord& record, std::int64_t last_step);
 
 class H5mdWriter {
  public:
   /// Makes the file with all that does not change. It appears under its name when it is whole.
   static void create(const std::string& path, const Configuration& configuration,
-                     const H5mdLayout& layout, const JobRecord& record, const Units& units,
+                     const H5mdLayout& layout, const JobRecord& record, const H5mdUnits& units,
                      bool overwrite);
   /// For a resumed run, whose record it takes: trims every series to `frames`, of which the last
   /// must be that of `last_step`. Throws UserError if the file has fewer.
@@ -66,15 +76,18 @@ class H5mdWriter {
   Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, position_;
   Node wall_time_;
   bool has_velocity_ = false, has_force_ = false, has_image_ = false, has_species_ = false;
+  // What the numbers of the job are multiplied by, as the file says.
+  double length_factor_ = 1, time_factor_ = 1, velocity_factor_ = 1, force_factor_ = 1;
   double wall_before_ = 0;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
 };
 
 /// A file of one-dimensional (or small) series under /observables, each with value, step and time.
 struct ObservableColumn {
-  std::string name;  // "pressure_tensor"
-  Shape row;         // {} for a number
-  std::string unit;  // empty: none
+  std::string name;   // "pressure_tensor"
+  Shape row;          // {} for a number
+  std::string unit;   // empty: none
+  double factor = 1;  // what is written is the number of the job times this
 };
 
 class ObservablesWriter {
@@ -97,6 +110,8 @@ class ObservablesWriter {
   Series step_, time_;
   std::vector<Series> values_;
   std::vector<std::size_t> widths_;
+  std::vector<double> factors_;
+  double time_factor_ = 1;
   std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
 };
 

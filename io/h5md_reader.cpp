@@ -1,13 +1,15 @@
 // H5MD 1.1 files of Perrin and of others: any frame as a configuration.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 
 #include "engine/error.h"
+#include "io/file_units.h"
 #include "io/formats.h"
-#include "io/h5md_file.h"
-#include "io/hdf5.h"
+#include "io/hdf5_values.h"
+#include "io/text_lines.h"
 #include "io/writer.h"
 
 namespace perrin::io {
@@ -15,7 +17,7 @@ namespace {
 
 class H5mdReader : public FrameReader {
  public:
-  explicit H5mdReader(const std::string& path) : path_(path) {
+  explicit H5mdReader(const std::string& path) : FrameReader(path) {
     writer().call([&] {
       file_ = File::read(path);
       open();
@@ -30,22 +32,25 @@ class H5mdReader : public FrameReader {
 
   std::int64_t frames() const override { return frames_; }
 
-  Frame read(std::int64_t index) override {
-    Frame frame = writer().get([&] { return get(index); });
-    check_frame(frame.configuration, fmt::format("{}, frame {}", path_, index));
-    return frame;
+ protected:
+  Frame get(std::int64_t index) override {
+    return writer().get([&] { return read_all(index); });
   }
 
  private:
+  [[noreturn]] void fail(const Node& node, const std::string& what) const {
+    throw UserError(fmt::format("{}: {}: {}", path_, node.path(), what));
+  }
+
   void open() {
     const Node& root = file_.root();
     if (!root.has("particles"))
       throw UserError(path_ + ": no group /particles: expected an H5MD file");
     const Node particles = root.open("particles");
-    const auto names = particles.children();
     std::string name;
     for (const char* usual : {"all", "trajectory", "system"})
       if (name.empty() && particles.has(usual)) name = usual;
+    const auto names = name.empty() ? particles.children() : std::vector<std::string>{};
     if (name.empty() && names.size() == 1) name = names[0];
     if (name.empty())
       throw UserError(fmt::format(
@@ -59,41 +64,59 @@ class H5mdReader : public FrameReader {
     moving_ = !position.is_dataset();
     if (moving_ && !position.has("value"))
       throw UserError(fmt::format("{}: no positions: expected {}/value", path_, position.path()));
-    const Node value = moving_ ? position.open("value") : group_.open("position");
-    const Shape shape = value.shape();
+    const Node value = group_.open(moving_ ? "position/value" : "position");
+    const Shape shape = shape_of_numbers(value);
     const std::size_t rank = moving_ ? 3 : 2;
-    if (shape.size() != rank || (shape[rank - 1] != 3 && shape[rank - 1] != 2) ||
-        !value.is_number())
-      throw UserError(fmt::format("{}: {} has the shape [{}], expected {}[particles][3]", path_,
-                                  value.path(), fmt::join(shape, "]["), moving_ ? "[frames]" : ""));
+    if (shape.size() != rank || (shape[rank - 1] != 3 && shape[rank - 1] != 2))
+      fail(value, fmt::format("the shape [{}], expected {}[particles][3]", fmt::join(shape, "]["),
+                              moving_ ? "[frames]" : ""));
     frames_ = moving_ ? std::int64_t(shape[0]) : 1;
     n_ = shape[rank - 2];
     dimension_ = shape[rank - 1];
-    if (frames_ == 0) throw UserError(fmt::format("{}: {} has no frames", path_, value.path()));
+    if (frames_ <= 0) fail(value, "no frames");
   }
 
-  /// The values of an element at a frame, static or not; false where there is none. `per` values
-  /// are expected, of which the last axis may be 2 or 3 long.
-  template <class T>
+  /// Calls read(dataset, row) for an element, static or not, and checks how many values came; false
+  /// where there is no such element. count 0: any number.
+  template <class T, class Read>
   bool element(const Node& parent, const std::string& name, std::int64_t frame, std::size_t count,
-               std::vector<T>& values) const {
+               std::vector<T>& values, Read&& read) const {
     if (!parent.has(name)) return false;
     const Node node = parent.open(name);
-    if (node.is_dataset()) {
-      values = node.read<T>();
-    } else {
-      if (!node.has("value")) return false;
-      const Node value = node.open("value");
-      const Shape shape = value.shape();
-      if (shape.empty() || std::int64_t(shape[0]) <= frame)
-        throw UserError(fmt::format("{}: {} has {} frames, frame {} is wanted", path_, value.path(),
-                                    shape.empty() ? 0 : shape[0], frame));
-      values = value.read_row<T>(frame);
-    }
+    if (!node.is_dataset() && !node.has("value")) return false;
+    values = node.is_dataset() ? read(node, Row{}) : read(node.open("value"), row_of(node, frame));
     if (count > 0 && values.size() != count)
-      throw UserError(fmt::format("{}: {} has {} values in a frame, expected {}", path_,
-                                  node.path(), values.size(), count));
+      fail(node, fmt::format("{} values in a frame, expected {}", values.size(), count));
     return true;
+  }
+  bool reals(const Node& parent, const std::string& name, std::int64_t frame, std::size_t count,
+             std::vector<double>& values) const {
+    return element(parent, name, frame, count, values,
+                   [](const Node& node, Row row) { return read_reals(node, row); });
+  }
+  template <class T>
+  bool integers(const Node& parent, const std::string& name, std::int64_t frame, std::size_t count,
+                std::vector<T>& values) const {
+    return element(parent, name, frame, count, values,
+                   [](const Node& node, Row row) { return read_integers<T>(node, row); });
+  }
+  bool static_reals(const std::string& path, std::size_t count, std::vector<double>& values) const {
+    return reals(file_.root(), path, 0, count, values);
+  }
+
+  /// The row of an element at a frame of the positions: that of the same step, where it counts its
+  /// own.
+  std::int64_t row_of(const Node& node, std::int64_t frame) const {
+    if (!moving_ || !node.has("step") || !group_.has("position/step")) return frame;
+    const Node own = node.open("step"), positions = group_.open("position/step");
+    if (shape_of_numbers(own).size() != 1 || shape_of_numbers(positions).size() != 1) return frame;
+    const auto step = read_integers<std::int64_t>(positions, frame)[0];
+    if (const Shape shape = shape_of_numbers(own); hsize_t(frame) < shape[0])
+      if (read_integers<std::int64_t>(own, frame)[0] == step) return frame;
+    const auto steps = read_integers<std::int64_t>(own);
+    const auto it = std::ranges::find(steps, step);
+    if (it == steps.end()) fail(node, fmt::format("no value at step {} of the positions", step));
+    return it - steps.begin();
   }
 
   template <class To, class From>
@@ -105,61 +128,95 @@ class H5mdReader : public FrameReader {
     return out;
   }
 
-  Frame get(std::int64_t index) const {
+  Frame read_all(std::int64_t index) const {
     Frame frame;
     Configuration& c = frame.configuration;
-    c.box = read_box(index);
+    frame.units = read_units();
+    c.box = read_box(index, frame.units);
     std::vector<double> real;
     std::vector<std::int32_t> whole;
-    element(group_, "position", index, dimension_ * n_, real);
+    if (!reals(group_, "position", index, dimension_ * n_, real)) fail(group_, "no positions");
     c.position = vectors<double>(real);
     for (auto& r : c.position) r += c.box.origin;
     if (c.box.dimension == 2)
       for (auto& r : c.position) r.z = 0;
-    if (element(group_, "velocity", index, dimension_ * n_, real))
-      c.velocity = vectors<double>(real);
-    if (element(group_, "image", index, dimension_ * n_, whole))
+    if (reals(group_, "velocity", index, dimension_ * n_, real)) c.velocity = vectors<double>(real);
+    if (integers(group_, "image", index, dimension_ * n_, whole))
       c.image = vectors<std::int32_t>(whole);
-    element(group_, "mass", index, n_, c.mass);
-    element(group_, "charge", index, n_, c.charge);
+    reals(group_, "mass", index, n_, c.mass);
+    reals(group_, "charge", index, n_, c.charge);
+    static_reals("parameters/perrin/diameter", n_, c.diameter);
     read_types(index, c);
     read_topology(c);
     if (moving_) {
-      std::vector<std::int64_t> step;
-      clock("step", index, step);
-      if (!step.empty()) c.step = step[0];
-      clock("time", index, real);
-      if (!real.empty()) frame.time = real[0];
+      c.step = step(index);
+      frame.time = time(index);
     }
-    const Node& root = file_.root();
-    if (root.has("parameters/perrin/diameter"))
-      c.diameter = root.open("parameters/perrin/diameter").read<double>();
     sort_by_id(index, c);
     return frame;
   }
 
-  /// Step or time: one per frame, or, in files of others, a single increment.
-  template <class T>
-  void clock(const std::string& name, std::int64_t frame, std::vector<T>& value) const {
-    value.clear();
-    const Node position = group_.open("position");
-    if (!position.has(name)) return;
-    const Node node = position.open(name);
-    const Shape shape = node.shape();
-    if (shape.empty()) {
-      const T increment = node.read<T>()[0];
-      value = {T(increment * T(frame))};
-    } else if (std::int64_t(shape[0]) > frame) {
-      value = node.read_row<T>(frame);
-    }
+  /// What the attributes say; an element without one is in the units of the others.
+  FrameUnits read_units() const {
+    const auto unit = [&](std::initializer_list<std::string> names) -> std::string {
+      for (const std::string& name : names)
+        if (group_.has(name))
+          if (const auto text = read_text_attribute(group_.open(name), "unit"); !text.empty())
+            return text[0];
+      return "";
+    };
+    return {unit({"position/value", "position", "box/edges/value", "box/edges"}),
+            unit({"position/time"}), unit({"velocity/value", "velocity"}),
+            unit({"mass/value", "mass"})};
   }
 
-  Box read_box(std::int64_t index) const {
+  /// Step or time of a frame: one per frame, or, in files of others, an increment and an offset.
+  /// `read` reads the number at a row or, without one, the only one.
+  template <class Number, class Read>
+  Number clock(const char* name, std::int64_t frame, Read&& read) const {
+    const Node position = group_.open("position");
+    if (!position.has(name)) return 0;
+    const Node node = position.open(name);
+    const Shape shape = shape_of_numbers(node);
+    if (shape.size() == 1) return read(node, Row{frame});
+    if (!shape.empty())
+      fail(node, fmt::format("the shape [{}], expected one per frame", fmt::join(shape, "][")));
+    Number value = read(node, Row{}), offset = 0;
+    if (node.has_attribute("offset")) offset = Number(read_real_attribute(node, "offset"));
+    if constexpr (std::is_integral_v<Number>) {
+      if (__builtin_mul_overflow(value, frame, &value) ||
+          __builtin_add_overflow(value, offset, &value))
+        fail(node, "the step is beyond 64 bits");
+      return value;
+    } else {
+      return offset + value * Number(frame);
+    }
+  }
+  std::int64_t step(std::int64_t frame) const {
+    return clock<std::int64_t>("step", frame, [](const Node& node, Row row) {
+      return row ? read_integers<std::int64_t>(node, row).at(0) : read_integer(node);
+    });
+  }
+  double time(std::int64_t frame) const {
+    return clock<double>("time", frame, [](const Node& node, Row row) {
+      return row ? read_reals(node, row).at(0) : read_real(node);
+    });
+  }
+
+  Box read_box(std::int64_t index, const FrameUnits& units) const {
     if (!group_.has("box/edges"))
       throw UserError(fmt::format("{}: no box: expected {}/box/edges", path_, group_.path()));
     const Node node = group_.open("box");
     std::vector<double> edges;
-    element(node, "edges", index, 0, edges);
+    reals(node, "edges", index, 0, edges);
+    const std::string where = fmt::format("{}: {}/edges", path_, node.path());
+    for (const char* name : {"edges/value", "edges"})
+      if (node.has(name))
+        if (const auto text = read_text_attribute(node.open(name), "unit"); !text.empty()) {
+          const double factor = convert_unit(text[0], units.length, where);
+          for (double& number : edges) number *= factor;
+          break;
+        }
     Box box;
     const std::size_t d = dimension_;
     if (edges.size() == d) {
@@ -167,36 +224,49 @@ class H5mdReader : public FrameReader {
     } else if (edges.size() == d * d) {
       std::array<Vec3<double>, 3> rows{Vec3<double>{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
       for (std::size_t k = 0; k < d * d; ++k) rows[k / d][int(k % d)] = edges[k];
-      box = box_from_edges(rows, fmt::format("{}: {}/box/edges", path_, group_.path()));
+      box = box_from_edges(rows, where);
     } else {
-      throw UserError(fmt::format("{}: {}/box/edges has {} values, expected {} or {}", path_,
-                                  group_.path(), edges.size(), d, d * d));
+      throw UserError(
+          fmt::format("{}: {} values, expected {} or {}", where, edges.size(), d, d * d));
     }
     box.origin = {0, 0, 0};
     box.dimension = int(d);
-    if (node.has_attribute("boundary")) {
-      const auto boundary = node.texts_attribute("boundary");
-      for (std::size_t k = 0; k < std::min(boundary.size(), d); ++k)
-        box.periodic[k] = boundary[k] == "periodic";
-    }
+    read_boundary(node, box);
     const Node& root = file_.root();
-    if (root.has("parameters/perrin/dimension") &&
-        root.open("parameters/perrin/dimension").read<std::int32_t>()[0] == 2) {
-      box.dimension = 2;
-      box.periodic[2] = true;
+    if (root.has("parameters/perrin/dimension")) {
+      const Node dimension = root.open("parameters/perrin/dimension");
+      const auto value = read_integer(dimension);
+      if (value != 2 && value != 3) fail(dimension, fmt::format("{}, expected 2 or 3", value));
+      if (value == 2) box.dimension = 2;
     }
+    if (box.dimension == 2) box.periodic[2] = true;
     std::vector<double> origin;
-    if (root.has("parameters/perrin") &&
-        element(root.open("parameters/perrin"), "box_origin", index, 3, origin))
+    if (root.has("parameters/perrin/box_origin") &&
+        reals(root.open("parameters/perrin"), "box_origin", index, 3, origin))
       box.origin = {origin[0], origin[1], origin[2]};
     return box;
+  }
+
+  void read_boundary(const Node& node, Box& box) const {
+    const auto boundary = read_text_attribute(node, "boundary");
+    if (boundary.empty()) return;
+    if (boundary.size() != dimension_)
+      fail(node, fmt::format("the attribute boundary has {} texts, expected {}", boundary.size(),
+                             dimension_));
+    for (std::size_t k = 0; k < dimension_; ++k) {
+      if (boundary[k] != "periodic" && boundary[k] != "none")
+        fail(node, fmt::format("the boundary {}, expected \"periodic\" or \"none\"",
+                               quoted(boundary[k])));
+      box.periodic[k] = boundary[k] == "periodic";
+    }
   }
 
   void read_types(std::int64_t index, Configuration& c) const {
     const Node& root = file_.root();
     std::vector<std::int32_t> species;
-    if (!element(group_, "species", index, n_, species)) species.assign(n_, 0);
-    if (root.has("parameters/perrin/type_names")) c.types = names("parameters/perrin/type_names");
+    if (!integers(group_, "species", index, n_, species)) species.assign(n_, 0);
+    if (root.has("parameters/perrin/type_names"))
+      c.types = read_names(root.open("parameters/perrin/type_names"));
     std::map<std::int32_t, std::uint32_t> known;
     if (!c.types.empty()) {
       for (std::size_t k = 0; k < c.types.size(); ++k) known[std::int32_t(k)] = std::uint32_t(k);
@@ -216,59 +286,60 @@ class H5mdReader : public FrameReader {
     }
   }
 
-  std::vector<std::string> names(const std::string& path) const {
-    return file_.root().open(path).read_texts();
-  }
-
   void read_topology(Configuration& c) const {
     const Node& root = file_.root();
-    if (root.has("parameters/perrin/molecule"))
-      c.topology.molecule = root.open("parameters/perrin/molecule").read<std::uint32_t>();
+    integers(root, "parameters/perrin/molecule", 0, n_, c.topology.molecule);
     if (!root.has("connectivity")) return;
     const Node connectivity = root.open("connectivity");
     for (const std::string& name : connectivity.children()) {
+      if (!connectivity.has(name)) continue;
       const Node node = connectivity.open(name);
       if (!node.is_dataset()) continue;
       const Shape shape = node.shape();
+      if (shape.size() == 2 && (shape[1] == 2 || shape[1] == 3)) read_list(name, node, shape, c);
       if (shape.size() == 2 && shape[1] == 4 && shape[0] > 0)
         c.left_out["dihedrals"] += std::int64_t(shape[0]);
-      if (shape.size() != 2 || (shape[1] != 2 && shape[1] != 3)) continue;
-      const auto ids = node.read<std::int64_t>();
-      // With ours come the types of the bonds; a list of others is one type, named like the list.
-      std::vector<std::uint32_t> types(shape[0], 0);
-      std::vector<std::string> type_names{name};
-      const std::string own = "parameters/perrin/" + name + "_type";
-      if (root.has(own) && root.has(own + "_names")) {
-        types = root.open(own).read<std::uint32_t>();
-        type_names = names(own + "_names");
-        if (types.size() != shape[0])
-          throw UserError(fmt::format("{}: /{} has {} values, expected {}", path_, own,
-                                      types.size(), shape[0]));
-      }
-      const auto id = [&](std::size_t k) { return std::uint32_t(ids[k]); };
-      Topology& t = c.topology;
-      if (shape[1] == 2) {
-        const auto first = std::uint32_t(t.bond_types.size());
-        t.bond_types.insert(t.bond_types.end(), type_names.begin(), type_names.end());
-        for (std::size_t k = 0; k < shape[0]; ++k)
-          t.bonds.push_back({id(2 * k), id(2 * k + 1), first + types[k]});
-      } else {
-        const auto first = std::uint32_t(t.angle_types.size());
-        t.angle_types.insert(t.angle_types.end(), type_names.begin(), type_names.end());
-        for (std::size_t k = 0; k < shape[0]; ++k)
-          t.angles.push_back({id(3 * k), id(3 * k + 1), id(3 * k + 2), first + types[k]});
-      }
     }
   }
 
-  /// Others may write particles in any order, with their ids beside.
+  void read_list(const std::string& name, const Node& node, const Shape& shape,
+                 Configuration& c) const {
+    const Node& root = file_.root();
+    const auto ids = read_integers<std::uint32_t>(node);
+    const std::size_t n = ids.size() / shape[1];
+    // With ours come the types of the bonds; a list of others is one type, named like the list.
+    std::vector<std::uint32_t> types(n, 0);
+    std::vector<std::string> type_names{name};
+    const std::string own = "parameters/perrin/" + name + "_type";
+    if (root.has(own) && root.has(own + "_names")) {
+      type_names = read_names(root.open(own + "_names"));
+      types = read_integers<std::uint32_t>(root.open(own));
+      if (types.size() != n)
+        fail(root.open(own), fmt::format("{} values, expected {}", types.size(), n));
+    }
+    Topology& t = c.topology;
+    auto& all_names = shape[1] == 2 ? t.bond_types : t.angle_types;
+    const auto first = std::uint32_t(all_names.size());
+    for (const std::uint32_t type : types)
+      if (type >= type_names.size())
+        fail(root.open(own), fmt::format("type {}, expected 0 to {}", type, type_names.size() - 1));
+    all_names.insert(all_names.end(), type_names.begin(), type_names.end());
+    for (std::size_t k = 0; k < n; ++k) {
+      if (shape[1] == 2)
+        t.bonds.push_back({ids[2 * k], ids[2 * k + 1], first + types[k]});
+      else
+        t.angles.push_back({ids[3 * k], ids[3 * k + 1], ids[3 * k + 2], first + types[k]});
+    }
+  }
+
+  /// Others may write particles in any order, with their ids beside. Bonds name ids.
   void sort_by_id(std::int64_t index, Configuration& c) const {
     std::vector<std::int64_t> id;
-    if (!group_.has("id") || !element(group_, "id", index, n_, id)) return;
-    if (std::ranges::is_sorted(id)) return;
+    if (!integers(group_, "id", index, n_, id)) return;
     std::vector<std::size_t> order(n_);
     for (std::size_t i = 0; i < n_; ++i) order[i] = i;
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return id[i]; });
+    if (!std::ranges::is_sorted(id))
+      std::ranges::stable_sort(order, {}, [&](std::size_t i) { return id[i]; });
     const auto sort = [&](auto& values) {
       if (values.size() != n_) return;
       auto sorted = values;
@@ -280,10 +351,25 @@ class H5mdReader : public FrameReader {
     sort(c.image);
     sort(c.mass);
     sort(c.charge);
+    sort(c.diameter);
     sort(c.type);
+    sort(c.topology.molecule);
+    sort(id);
+    if (const auto twice = std::ranges::adjacent_find(id); twice != id.end())
+      fail(group_.open("id"), fmt::format("the id {} is there twice", *twice));
+    const auto place = [&](std::uint32_t& member) {
+      const auto it = std::ranges::lower_bound(id, std::int64_t(member));
+      if (it == id.end() || *it != std::int64_t(member))
+        throw UserError(
+            fmt::format("{}: /connectivity names particle {}, which is not among the "
+                        "ids",
+                        path_, member));
+      member = std::uint32_t(it - id.begin());
+    };
+    for (auto& g : c.topology.bonds) place(g.a), place(g.b);
+    for (auto& g : c.topology.angles) place(g.a), place(g.b), place(g.c);
   }
 
-  std::string path_;
   File file_;
   Node group_;
   bool moving_ = false;
@@ -291,65 +377,10 @@ class H5mdReader : public FrameReader {
   std::size_t n_ = 0, dimension_ = 3;
 };
 
-class H5mdConverter : public FrameWriter {
- public:
-  H5mdConverter(const std::string& path, const Frame& first) {
-    H5mdLayout layout;
-    const Configuration& c = first.configuration;
-    layout.velocity = !c.velocity.empty();
-    JobRecord record;
-    record.version = "convert";
-    n_ = c.position.size();
-    writer().call([&] {
-      H5mdWriter::create(path, c, layout, record, Units{}, false);
-      out_ = std::make_unique<H5mdWriter>(path);
-    });
-    path_ = path;
-    velocity_ = layout.velocity;
-  }
-  ~H5mdConverter() override {
-    writer().call([&] { out_.reset(); });
-  }
-
-  void write(const Frame& frame) override {
-    const Configuration& c = frame.configuration;
-    if (c.position.size() != n_)
-      throw UserError(
-          fmt::format("{}: the number of particles changes from {} to {}: not possible "
-                      "in this layout",
-                      path_, n_, c.position.size()));
-    H5mdFrame out;
-    out.step = c.step;
-    out.time = frame.time;
-    out.set_box(c.box);
-    for (std::size_t i = 0; i < n_; ++i) {
-      const Vec3<double> r = c.position[i] - c.box.origin;
-      for (int axis = 0; axis < 3; ++axis) {
-        out.position.push_back(float(c.box.dimension == 2 && axis == 2 ? 0.5 : r[axis]));
-        if (velocity_) out.velocity.push_back(c.velocity.empty() ? 0 : float(c.velocity[i][axis]));
-        out.image.push_back(c.image.empty() ? 0 : c.image[i][axis]);
-      }
-    }
-    writer().call([&] { out_->append(out); });
-  }
-  void finish() override {
-    writer().call([&] { out_->close(); });
-  }
-
- private:
-  std::string path_;
-  std::size_t n_ = 0;
-  bool velocity_ = false;
-  std::unique_ptr<H5mdWriter> out_;
-};
-
 }  // namespace
 
 std::unique_ptr<FrameReader> open_h5md(const std::string& path) {
   return std::make_unique<H5mdReader>(path);
-}
-std::unique_ptr<FrameWriter> write_h5md(const std::string& path, const Frame& first) {
-  return std::make_unique<H5mdConverter>(path, first);
 }
 
 }  // namespace perrin::io

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "engine/error.h"
@@ -37,23 +39,40 @@ std::string comment_of(const std::string& line) {
   return line.substr(begin, std::min(line.find_first_of(" \t", begin), line.size()) - begin);
 }
 
+/// Says so where a bond or angle comes twice.
+template <std::size_t n>
+class Twice {
+ public:
+  void operator()(const std::array<std::uint32_t, n>& members, const TextLines& text,
+                  const char* what) {
+    const auto [it, is_new] = lines_.emplace(members, text.number());
+    if (!is_new) text.fail(fmt::format("this {} is there already, in line {}", what, it->second));
+  }
+
+ private:
+  std::map<std::array<std::uint32_t, n>, std::int64_t> lines_;
+};
+
 class LammpsReader : public FrameReader {
  public:
-  explicit LammpsReader(const std::string& path) : path_(path), text_(path) {}
+  explicit LammpsReader(const std::string& path) : FrameReader(path), text_(path) {}
   std::int64_t frames() const override { return 1; }
 
-  Frame read(std::int64_t) override {
+ protected:
+  Frame get(std::int64_t) override {
     text_.go({std::streampos(0), 0});
     text_.need("a LAMMPS data file");  // the first line says nothing
     c_ = {};
     atoms_.clear();
+    sections_.clear();
     read_header();
     while (!section_.empty()) read_section();
-    if (c_.position.empty())
-      throw UserError(
-          fmt::format("{}: no section \"Atoms\": expected {} particles", path_, count("atoms")));
+    for (const auto& [name, key] :
+         {std::pair("Atoms", "atoms"), std::pair("Bonds", "bonds"), std::pair("Angles", "angles")})
+      if (count(key) > 0 && !sections_.contains(name))
+        throw UserError(
+            fmt::format("{}: no section \"{}\": expected {} {}", path_, name, count(key), key));
     finish();
-    check_frame(c_, path_);
     Frame frame;
     frame.configuration = std::move(c_);
     return frame;
@@ -76,13 +95,18 @@ class LammpsReader : public FrameReader {
       section_ += word;
     }
     section_comment_ = comment_of(text_.line());
+    if (!sections_.insert(section_).second)
+      text_.fail(fmt::format("the section {} is there twice", quoted(section_)));
+    const bool needs_atoms =
+        section_ == "Velocities" || section_ == "Bonds" || section_ == "Angles";
+    if (needs_atoms && !sections_.contains("Atoms"))
+      text_.fail(fmt::format("the section {} stands before Atoms", section_));
   }
 
   void read_header() {
     counts_.clear();
     section_.clear();
-    std::array<double, 3> low{-0.5, -0.5, -0.5}, high{0.5, 0.5, 0.5};
-    Box& box = c_.box;
+    std::array<std::optional<std::array<double, 2>>, 3> bounds;
     while (text_.next()) {
       const auto words = text_.words(true);
       if (words.empty()) continue;
@@ -90,34 +114,21 @@ class LammpsReader : public FrameReader {
         enter_section();
         break;
       }
-      const auto ends_with = [&](std::initializer_list<const char*> names) {
-        if (words.size() < names.size()) return false;
-        return std::equal(names.begin(), names.end(), words.end() - std::ptrdiff_t(names.size()));
-      };
-      for (int axis = 0; axis < 3; ++axis) {
-        const std::string name(1, "xyz"[axis]);
-        if (words.size() == 4 && words[2] == name + "lo" && words[3] == name + "hi") {
-          low[std::size_t(axis)] = text_.real(words[0], "a box bound");
-          high[std::size_t(axis)] = text_.real(words[1], "a box bound");
-          if (high[std::size_t(axis)] <= low[std::size_t(axis)])
-            text_.fail("the upper bound of the box must be above the lower one");
-        }
-      }
-      if (words.size() == 6 && ends_with({"xy", "xz", "yz"})) {
-        box.xy = text_.real(words[0], "a tilt factor");
-        box.xz = text_.real(words[1], "a tilt factor");
-        box.yz = text_.real(words[2], "a tilt factor");
-      } else if (words.size() == 2) {  // "100 atoms"
-        counts_[std::string(words[1])] = text_.integer(words[0], "a count");
-      } else if (words.size() == 3 && words[2] == "types") {
-        counts_[std::string(words[1]) + " types"] = text_.integer(words[0], "a count");
-      }
+      read_header_line(words, bounds);
     }
-    box.origin = {low[0], low[1], low[2]};
-    box.length = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+    Box& box = c_.box;
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto& bound = bounds[std::size_t(axis)];
+      if (!bound)
+        text_.fail(
+            fmt::format("the header has no line \"{0}lo {0}hi\": expected the box", "xyz"[axis]));
+      box.origin[axis] = (*bound)[0];
+      box.length[axis] = (*bound)[1] - (*bound)[0];
+    }
     const auto fill = [&](const char* kind, std::vector<std::string>& names) {
       const std::int64_t n = count(std::string(kind) + " types");
-      if (n < 0 || n > 1000000) text_.fail(fmt::format("{} {} types", n, kind));
+      if (std::uint64_t(n) > text_.file_size())
+        text_.fail(fmt::format("{} {} types in a file of {} bytes", n, kind, text_.file_size()));
       for (std::int64_t k = 1; k <= n; ++k) names.push_back(std::to_string(k));
     };
     fill("atom", c_.types);
@@ -127,6 +138,38 @@ class LammpsReader : public FrameReader {
       if (counts_.count(kind) && counts_[kind] > 0) c_.left_out[kind] = counts_[kind];
     masses_.assign(c_.types.size(), 0.0);
     has_masses_ = false;
+  }
+
+  void read_header_line(const std::vector<std::string_view>& words,
+                        std::array<std::optional<std::array<double, 2>>, 3>& bounds) {
+    const auto is = [&](std::initializer_list<const char*> names) {
+      return words.size() == 2 * names.size() &&
+             std::equal(names.begin(), names.end(), words.end() - std::ptrdiff_t(names.size()));
+    };
+    const char* names[3][2] = {{"xlo", "xhi"}, {"ylo", "yhi"}, {"zlo", "zhi"}};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (!is({names[axis][0], names[axis][1]})) continue;
+      if (bounds[axis])
+        text_.fail(fmt::format("\"{} {}\" is there twice", names[axis][0], names[axis][1]));
+      bounds[axis] = {text_.real(words[0], "a box bound"), text_.real(words[1], "a box bound")};
+      if (!((*bounds[axis])[1] > (*bounds[axis])[0]))
+        text_.fail("the upper bound of the box must be above the lower one");
+      return;
+    }
+    if (is({"xy", "xz", "yz"})) {
+      c_.box.xy = text_.real(words[0], "a tilt factor");
+      c_.box.xz = text_.real(words[1], "a tilt factor");
+      c_.box.yz = text_.real(words[2], "a tilt factor");
+      return;
+    }
+    std::string key;  // "100 atoms", "2 atom types"
+    if (words.size() == 2) key = words[1];
+    if (words.size() == 3 && words[2] == "types") key = std::string(words[1]) + " types";
+    if (key.empty()) return;
+    const std::int64_t n = text_.integer(words[0], "a count");
+    if (n < 0) text_.fail(fmt::format("expected a count from 0, got {}", n));
+    if (!counts_.emplace(key, n).second)
+      text_.fail(fmt::format("the number of {} is there twice", quoted(key)));
   }
 
   /// Calls row(words) for the `n` rows of this section, and enters the next one.
@@ -165,12 +208,17 @@ class LammpsReader : public FrameReader {
       text_.fail(fmt::format("expected {} columns in {}, got {}", n, section_, words.size()));
   }
 
+  void first_time(std::vector<bool>& seen, std::size_t k, const std::string& what) const {
+    if (seen[k]) text_.fail(fmt::format("{} is there twice in {}", what, section_));
+    seen[k] = true;
+  }
+
   /// A number from 1, or a label.
   std::uint32_t type(std::string_view word, const std::vector<std::string>& names,
                      const char* what) const {
-    const auto it = std::ranges::find(names, word);
-    const bool number = std::isdigit(static_cast<unsigned char>(word[0])) != 0;
-    if (!number && it != names.end()) return std::uint32_t(it - names.begin());
+    if (std::isdigit(static_cast<unsigned char>(word[0])) == 0)
+      if (const auto it = std::ranges::find(names, word); it != names.end())
+        return std::uint32_t(it - names.begin());
     const std::int64_t k = text_.integer(word, what);
     if (k < 1 || k > std::int64_t(names.size()))
       text_.fail(fmt::format("{} {}, expected 1 to {}", what, k, names.size()));
@@ -178,11 +226,13 @@ class LammpsReader : public FrameReader {
   }
 
   void read_labels(std::vector<std::string>& names) {
+    std::vector<bool> seen(names.size(), false);
     rows(std::int64_t(names.size()), [&](const auto& words) {
       need_columns(words, 2);
       const std::int64_t k = text_.integer(words[0], "a type");
       if (k < 1 || k > std::int64_t(names.size()))
         text_.fail(fmt::format("type {}, expected 1 to {}", k, names.size()));
+      first_time(seen, std::size_t(k - 1), fmt::format("type {}", k));
       names[std::size_t(k - 1)] = std::string(words[1]);
     });
   }
@@ -195,26 +245,37 @@ class LammpsReader : public FrameReader {
     if (section_ == "Masses") return read_masses();
     if (section_ == "Atoms") return read_atoms();
     if (section_ == "Velocities") {
+      std::vector<bool> seen(c_.position.size(), false);
       c_.velocity.assign(c_.position.size(), {});
       return rows(count("atoms"), [&](const auto& words) {
         need_columns(words, 4);
         const std::size_t i = atom(words[0]);
+        first_time(seen, i, fmt::format("particle {}", words[0]));
         for (int axis = 0; axis < 3; ++axis)
           c_.velocity[i][axis] = text_.real(words[std::size_t(axis) + 1], "a velocity");
       });
     }
-    if (section_ == "Bonds")
+    if (section_ == "Bonds") {
+      Twice<3> twice;
       return rows(count("bonds"), [&](const auto& words) {
         need_columns(words, 4);
         t.bonds.push_back(
             {atom(words[2]), atom(words[3]), type(words[1], t.bond_types, "bond type")});
+        const auto& bond = t.bonds.back();
+        twice({std::min(bond.a, bond.b), std::max(bond.a, bond.b), bond.type}, text_, "bond");
       });
-    if (section_ == "Angles")
+    }
+    if (section_ == "Angles") {
+      Twice<4> twice;
       return rows(count("angles"), [&](const auto& words) {
         need_columns(words, 5);
         t.angles.push_back({atom(words[2]), atom(words[3]), atom(words[4]),
                             type(words[1], t.angle_types, "angle type")});
+        const auto& angle = t.angles.back();
+        twice({std::min(angle.a, angle.c), angle.b, std::max(angle.a, angle.c), angle.type}, text_,
+              "angle");
       });
+    }
     skip_section();
   }
 
@@ -228,13 +289,16 @@ class LammpsReader : public FrameReader {
 
   void read_masses() {
     has_masses_ = true;
+    std::vector<bool> seen(c_.types.size(), false);
+    std::set<std::string> names(c_.types.begin(), c_.types.end());
     rows(std::int64_t(c_.types.size()), [&](const auto& words) {
       need_columns(words, 2);
       const std::uint32_t k = type(words[0], c_.types, "type");
+      first_time(seen, k, fmt::format("type {}", words[0]));
       masses_[k] = text_.real(words[1], "a mass");
       // "1 1.0 # A": the usual way to name a type.
       const std::string name = comment_of(text_.line());
-      if (!name.empty() && std::ranges::count(c_.types, name) == 0) c_.types[k] = name;
+      if (!name.empty() && names.insert(name).second) c_.types[k] = name;
     });
   }
 
@@ -242,8 +306,8 @@ class LammpsReader : public FrameReader {
     if (!section_comment_.empty()) {
       if (const auto style = style_of_name(section_comment_)) return *style;
       text_.fail(fmt::format(
-          "atom style \"{}\" is not known: expected atomic, charge, bond, angle, molecular or full",
-          section_comment_));
+          "atom style {} is not known: expected atomic, charge, bond, angle, molecular or full",
+          quoted(section_comment_)));
     }
     if (columns == 5 || columns == 8) return *style_of_name("atomic");
     if (columns == 7 || columns == 10) return *style_of_name("full");
@@ -276,7 +340,7 @@ class LammpsReader : public FrameReader {
             text_.real(words[std::size_t(style->position) + std::size_t(axis)], "a coordinate");
         if (columns > plain)
           image[axis] =
-              std::int32_t(text_.integer(words[plain + std::size_t(axis)], "an image flag"));
+              text_.whole<std::int32_t>(words[plain + std::size_t(axis)], "an image flag");
       }
       c_.position.push_back(r);
       if (columns > plain) c_.image.push_back(image);
@@ -285,7 +349,7 @@ class LammpsReader : public FrameReader {
         c_.charge.push_back(text_.real(words[std::size_t(style->charge)], "a charge"));
       if (style->molecule > 0)
         c_.topology.molecule.push_back(
-            std::uint32_t(text_.integer(words[std::size_t(style->molecule)], "a molecule's id")));
+            text_.whole<std::uint32_t>(words[std::size_t(style->molecule)], "a molecule's id"));
     });
   }
 
@@ -315,10 +379,10 @@ class LammpsReader : public FrameReader {
       for (const std::uint32_t type : c_.type) c_.mass.push_back(masses_[type]);
   }
 
-  std::string path_;
   TextLines text_;
   Configuration c_;
   std::map<std::string, std::int64_t> counts_;
+  std::set<std::string> sections_;               // those seen so far
   std::map<std::int64_t, std::uint32_t> atoms_;  // id → row
   std::vector<double> masses_;
   bool has_masses_ = false;
@@ -333,6 +397,7 @@ class LammpsWriter : public FrameWriter {
     if (std::exchange(written_, true))
       throw UserError(path_ + ": a LAMMPS data file holds one frame; choose it with --frame");
     const Configuration& c = frame.configuration;
+    check_words(c.types, path_);
     const Topology& t = c.topology;
     const auto line = [&](const std::string& text) { out_.put(text + "\n"); };
     line(fmt::format("LAMMPS data file by Perrin, step {}\n", c.step));

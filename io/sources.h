@@ -103,8 +103,10 @@ struct FileSettings {
   std::string path, format = "auto";
   std::int64_t frame = -1;
   std::map<std::string, std::string> types;
+  std::map<std::string, double> masses;
   std::optional<std::array<bool, 3>> periodic;
-  bool velocities = true, keep_step = false;
+  std::string units = "file";
+  bool velocities = true, images = true, keep_step = false;
 };
 
 template <class D>
@@ -115,7 +117,13 @@ void describe(D& d, FileSettings& s) {
   d.optional("frame", s.frame, Any{}, "from 0; negative: from the end");
   d.optional("types", s.types, Any{}, "new names of types, by the names in the file");
   d.optional("periodic", s.periodic, Any{}, "along x, y, z, instead of what the file says");
+  d.optional("masses", s.masses, Positive{},
+             "by the names of types in the file, instead of what the file says");
+  d.optional("units", s.units, OneOf{"file", "job"},
+             "file: numbers are converted from the units that the file names (H5MD; other formats "
+             "name none); job: they are taken as numbers in the job's units");
   d.optional("velocities", s.velocities, Any{}, "take the velocities of the file, if it has any");
+  d.optional("images", s.images, Any{}, "take the image counters of the file, if it has any");
   d.optional("keep_step", s.keep_step, Any{}, "go on counting steps from the file's");
 }
 

@@ -11,9 +11,19 @@
 
 namespace perrin::io {
 
+std::string quoted(std::string_view word) {
+  constexpr std::size_t longest = 60;
+  return fmt::format("\"{}{}\"", word.substr(0, longest), word.size() > longest ? "…" : "");
+}
+
 TextLines::TextLines(const std::string& path) : path_(path), stream_(path, std::ios::binary) {
   if (!stream_)
     throw UserError(fmt::format("{}: cannot open the file: {}", path, std::strerror(errno)));
+  stream_.seekg(0, std::ios::end);
+  const auto end = stream_.tellg();
+  if (end < 0) throw UserError(path + ": cannot be read: not a regular file");
+  file_size_ = std::uint64_t(end);
+  stream_.seekg(0);
 }
 
 bool TextLines::next() {
@@ -50,8 +60,9 @@ double TextLines::real(std::string_view word, const std::string& what) const {
   if (!word.empty() && word[0] == '+') word.remove_prefix(1);
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || end != word.data() + word.size())
-    fail(fmt::format("expected {} (a number), got \"{}\"", what, word));
-  if (!std::isfinite(value)) fail(fmt::format("expected {} (a finite number), got {}", what, word));
+    fail(fmt::format("expected {} (a number), got {}", what, quoted(word)));
+  if (!std::isfinite(value))
+    fail(fmt::format("expected {} (a finite number), got {}", what, word.substr(0, 60)));
   return value;
 }
 
@@ -59,7 +70,15 @@ std::int64_t TextLines::integer(std::string_view word, const std::string& what) 
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || end != word.data() + word.size())
-    fail(fmt::format("expected {} (a whole number), got \"{}\"", what, word));
+    fail(fmt::format("expected {} (a whole number), got {}", what, quoted(word)));
+  return value;
+}
+
+std::int64_t TextLines::bounded(std::string_view word, const std::string& what, std::int64_t low,
+                                std::int64_t high) const {
+  const std::int64_t value = integer(word, what);
+  if (value < low || value > high)
+    fail(fmt::format("expected {} ({} to {}), got {}", what, low, high, value));
   return value;
 }
 

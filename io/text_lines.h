@@ -1,8 +1,10 @@
 // Reading text files line by line, with errors that name file and line.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +29,11 @@ class TextLines {
   /// are refused.
   double real(std::string_view word, const std::string& what) const;
   std::int64_t integer(std::string_view word, const std::string& what) const;
+  /// The same within the bounds of T.
+  template <std::integral T>
+  T whole(std::string_view word, const std::string& what) const {
+    return T(bounded(word, what, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+  }
   [[noreturn]] void fail(const std::string& what) const;
 
   struct Place {
@@ -35,12 +42,20 @@ class TextLines {
   };
   Place place() { return {stream_.tellg(), number_}; }
   void go(const Place& place);
+  std::uint64_t file_size() const { return file_size_; }
 
  private:
+  std::int64_t bounded(std::string_view word, const std::string& what, std::int64_t low,
+                       std::int64_t high) const;
+
   std::string path_;
   std::ifstream stream_;
   std::string line_;
   std::int64_t number_ = 0;
+  std::uint64_t file_size_ = 0;
 };
+
+/// A word of a file as a message quotes it: no longer than a line.
+std::string quoted(std::string_view word);
 
 }  // namespace perrin::io

@@ -7,6 +7,7 @@
 
 #include "engine/run_control.h"
 #include "engine/simulation.h"
+#include "io/file_units.h"
 #include "io/writer.h"
 
 namespace perrin {
@@ -51,7 +52,8 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   number("pressure", u.pressure(dimension), [](Simulation& s) { return s.pressure(); });
   columns_.push_back({{"pressure_tensor", {3, 3}, u.pressure(dimension)},
                       [](Simulation& s, Row& row) { put_tensor(s.pressure_tensor(), row); }});
-  columns_.push_back({{"momentum", {3}, u.momentum()}, [](Simulation& s, Row& row) {
+  columns_.push_back({{"momentum", {3}, io::file_momentum(u).name, io::file_momentum(u).factor},
+                      [](Simulation& s, Row& row) {
                         const Vec3<double> p = s.totals().momentum;
                         row.insert(row.end(), {p.x, p.y, p.z});
                       }});

@@ -96,7 +96,7 @@ std::vector<io::ObservableColumn> columns(const ProfileSettings& s, Setup& setup
   const std::string density = u.reduced() ? "" : fmt::format("{}-{}", u.length, dimension);
   return {{"coordinate", {bins}, u.length},
           {"density", {bins}, density},
-          {"velocity", {bins, 3}, u.velocity()},
+          {"velocity", {bins, 3}, io::file_velocity(u).name, io::file_velocity(u).factor},
           {"temperature", {bins}, u.temperature()}};
 }
 

@@ -83,7 +83,9 @@ FramesFile::FramesFile(std::filesystem::path path, const Setup& setup, const Uni
     : path_(std::move(path)),
       record_(setup.record()),
       units_(units),
-      overwrite_(setup.overwrite()) {}
+      overwrite_(setup.overwrite()) {
+  units_.time.clear();
+}
 
 FramesFile::~FramesFile() {
   if (!file_) return;

@@ -61,11 +61,13 @@ ResultsFile::ResultsFile(const std::string& path, int depth_bins, int angle_bins
   impl_->angle_bins = angle_bins;
   impl_->thickness = thickness;
   const auto list = columns(depth_bins, angle_bins, units.length);
+  perrin::Units counting = units;
+  counting.time.clear();  // it is the number of histories
   writer().call([&] {
     if (resumed)
       ObservablesWriter::trim(path, record, rows, last_step);
     else
-      ObservablesWriter::create(path, list, record, units, overwrite);
+      ObservablesWriter::create(path, list, record, counting, overwrite);
     impl_->file = std::make_unique<ObservablesWriter>(path, list);
   });
 }

@@ -7,6 +7,7 @@
 
 #include "engine/error.h"
 #include "io/convert.h"
+#include "io/file_units.h"
 #include "io/formats.h"
 
 namespace perrin::io {
@@ -224,10 +225,173 @@ TEST_F(Refused, Binary) {
   }
 }
 
+TEST_F(Refused, FramesKeepWhatIsTheirOwn) {
+  // Images, bonds and masses of frame 0 are not those of frame 1.
+  Frame first = sample(false, 3, 0), second = sample(false, 3, 1);
+  Configuration& c = second.configuration;
+  c.image.clear(), c.charge.clear(), c.diameter.clear();
+  first.configuration.diameter.assign(12, 2.0);
+  c.topology = {};
+  c.mass.assign(12, 7.0);
+  std::swap(c.types[0], c.types[1]);
+  for (auto& type : c.type) type = 1 - type;
+  c.type[0] = 1 - c.type[0];
+  for (const Format format : {Format::gsd, Format::extended_xyz}) {
+    const std::string name = file(format == Format::gsd ? "own.gsd" : "own.xyz");
+    const auto writer = make_frame_writer(name, format, first);
+    writer->write(first);
+    writer->write(second);
+    writer->finish();
+    const auto read = open_frames(name, format)->read(1).configuration;
+    for (Image image : read.image)
+      for (int axis = 0; axis < 3; ++axis) EXPECT_EQ(image[axis], 0);
+    for (std::size_t i = 0; i < 12; ++i)
+      EXPECT_EQ(read.types[read.type[i]], c.types[c.type[i]]) << i;
+    EXPECT_EQ(read.mass, c.mass);
+    EXPECT_TRUE(read.topology.bonds.empty());
+    for (const double charge : read.charge) EXPECT_EQ(charge, 0);
+    for (const double d : read.diameter) EXPECT_EQ(d, 1);  // what GSD says of a missing one
+  }
+  // H5MD has them once per file.
+  int k = 0;
+  const auto h5md = [&](auto change) -> std::string {
+    Frame other = first;
+    other.configuration.step = 9;
+    change(other.configuration);
+    const auto writer = write_h5md(file("own" + std::to_string(k++) + ".h5"), first);
+    writer->write(first);
+    try {
+      writer->write(other);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(h5md([](Configuration&) {}), "accepted");
+  expect(h5md([](Configuration& o) { o.type[3] = 0; }), "types of particles are at step 9 not the");
+  expect(h5md([](Configuration& o) { o.mass[3] = 8; }), "masses are");
+  expect(h5md([](Configuration& o) { o.charge.clear(); }), "charges are");
+  expect(h5md([](Configuration& o) { o.velocity.clear(); }), "velocities");
+  expect(h5md([](Configuration& o) { o.topology.bonds.pop_back(); }), "bonds, angles or molecules");
+  expect(h5md([](Configuration& o) { o.box.periodic[1] = false; }), "periodic axes");
+}
+
+TEST_F(Refused, AxesThatTheJobOpens) {
+  const std::string name = file("a.xyz");
+  const auto write = [&](const char* rows) {
+    std::ofstream(name)
+        << "2\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1:pos:R:3:image:I:3 "
+           "pbc=\"T T T\"\n"
+        << rows;
+  };
+  ReadOptions open_z;
+  open_z.periodic = {true, true, false};
+  const auto read = [&](const ReadOptions& options) -> std::string {
+    try {
+      open_extended_xyz(name)->read(0, options);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  write("A 1 1 1 0 0 0\nA 6 2 -1 0 0 0\n");
+  EXPECT_EQ(read({}), "accepted");
+  expect(read(open_z), "particle 1 lies outside of the box along z, which is not periodic");
+  write("A 1 1 1 0 0 0\nA 6 2 2 0 0 2\n");
+  expect(read(open_z), "particle 1 has the image 2 along z, which is not periodic");
+  open_z.images = false;
+  EXPECT_EQ(read(open_z), "accepted");
+}
+
+TEST_F(Refused, MomentaNeedMasses) {
+  const std::string name = file("ase.xyz");
+  const auto write = [&](const char* masses, const char* column) {
+    std::ofstream(name)
+        << "1\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1:pos:R:3:momenta:"
+           "R:3"
+        << masses << "\nAr 1 1 1 4 -8 0" << column << "\n";
+  };
+  write(":masses:R:1", " 4");
+  auto c = open_extended_xyz(name)->read(0).configuration;
+  EXPECT_EQ(c.velocity[0], (Vec3<double>{1, -2, 0}));
+  write("", "");
+  EXPECT_THROW(open_extended_xyz(name)->read(0), UserError);
+  ReadOptions options;
+  options.masses = {{"Ar", 8}};
+  c = open_extended_xyz(name)->read(0, options).configuration;
+  EXPECT_EQ(c.velocity[0], (Vec3<double>{0.5, -1, 0}));
+  EXPECT_EQ(c.mass[0], 8);
+  options.masses = {{"Kr", 8}};
+  EXPECT_THROW(open_extended_xyz(name)->read(0, options), UserError);
+  options = {};
+  options.velocities = false;
+  EXPECT_TRUE(open_extended_xyz(name)->read(0, options).configuration.velocity.empty());
+}
+
+TEST_F(Refused, ConvertSaysWhatIsLostAndKeepsUnits) {
+  Frame frame = sample(false, 2, 1);
+  frame.configuration.box.periodic = {true, false, true};
+  frame.configuration.image.clear();
+  frame.units = {"um", "ns", "um ns-1", "kg"};
+  const std::string a = file("a.h5");
+  {
+    const auto writer = write_h5md(a, frame);
+    writer->write(frame);
+    writer->finish();
+  }
+  ConvertOptions options;
+  options.in = a;
+  options.out = file("b.h5");
+  std::string warnings;
+  options.warn = [&](const std::string& what) { warnings += what + "\n"; };
+  convert(options);
+  EXPECT_EQ(warnings, "");
+  EXPECT_EQ(open_h5md(options.out)->read(0).units, frame.units);
+  options.out = file("b.data");
+  convert(options);
+  expect(warnings, "dimension 2");
+  expect(warnings, "boundary p f p");
+  expect(warnings, "names of the units");
+  warnings.clear();
+  options.out = file("b.xyz");
+  convert(options);
+  expect(warnings, "bonds and angles are left out");
+  const auto c = open_extended_xyz(options.out)->read(0).configuration;
+  EXPECT_FALSE(c.box.periodic[1]);
+  EXPECT_EQ(c.box.dimension, 2);
+  // A name of two words is no column.
+  frame.configuration.types[0] = "A 1";
+  EXPECT_THROW(write_extended_xyz(file("c.xyz"))->write(frame), UserError);
+  EXPECT_THROW(write_lammps_data(file("c.data"))->write(frame), UserError);
+}
+
+TEST(FileUnits, Conversions) {
+  EXPECT_EQ(convert_unit("Angstrom", "nm", ""), 0.1);
+  EXPECT_EQ(convert_unit("Angstrom fs-1", "nm ps-1", ""), 100);
+  EXPECT_DOUBLE_EQ(convert_unit("48.5 fs", "ps", ""), 0.0485);
+  EXPECT_DOUBLE_EQ(convert_unit("kcal mol-1", "kJ mol-1", ""), 4.184);
+  EXPECT_EQ(convert_unit("g mol-1", "u", ""), 1);
+  for (const char* wrong : {"ps", "nm2", "furlong", "nm-", "nm1e3", "0", "nm nm-1"})
+    EXPECT_THROW(convert_unit(wrong, "nm", "here"), UserError) << wrong;
+  const Units units = make_units({"angstrom", "kcal/mol", "g/mol"});
+  EXPECT_EQ(file_length(units).name, "Angstrom");
+  EXPECT_EQ(file_time(units).name, "ps");
+  EXPECT_NEAR(file_time(units).factor, 0.04888821291, 1e-11);  // AKMA
+  EXPECT_EQ(file_velocity(units).name, "Angstrom ps-1");
+  EXPECT_NEAR(file_velocity(units).factor, 1 / 0.04888821291, 1e-8);
+  EXPECT_EQ(file_force(units).name, "kcal mol-1 Angstrom-1");
+  const Units si = make_units({"m", "J", "kg"});
+  EXPECT_EQ(file_length(si).factor, 1e9);
+  EXPECT_EQ(file_time(si).factor, 1e12);
+  EXPECT_EQ(file_velocity(si).factor, 1e-3);  // m/s in nm/ps
+  EXPECT_EQ(file_force(si).name, "N");
+  EXPECT_EQ(file_time(Units{}).name, "");
+}
+
 TEST_F(Refused, ConvertThroughAllFormats) {
   const Frame frame = sample(true, 3, 12);
   const std::string a = file("a.gsd");
-  const auto writer = write_gsd(a, frame);
+  const auto writer = write_gsd(a);
   writer->write(frame);
   writer->write(frame);
   writer->finish();

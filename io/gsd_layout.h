@@ -1,0 +1,42 @@
+// What a GSD 2 file with the schema hoomd is made of: a header, data chunks, an index of them by
+// (frame, name). Positions are relative to the middle of the box.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/box.h"
+
+namespace perrin::io::gsd {
+
+inline constexpr std::uint64_t magic = 0x65DF65DF65DF65DF;
+inline constexpr std::uint32_t version_2_0 = 2u << 16, schema_1_4 = (1u << 16) | 4;
+inline constexpr std::size_t name_size = 64;
+
+struct Header {
+  std::uint64_t magic, index_location, index_entries, names_location, names_entries;
+  std::uint32_t schema_version, gsd_version;
+  char application[64], schema[64], reserved[80];
+};
+static_assert(sizeof(Header) == 256);
+
+struct Entry {
+  std::uint64_t frame, rows;
+  std::int64_t location;
+  std::uint32_t columns;
+  std::uint16_t name;
+  std::uint8_t type, flags;
+};
+static_assert(sizeof(Entry) == 32);
+
+enum Type : std::uint8_t { u8 = 1, u16, u32, u64, i8, i16, i32, i64, f32, f64, character };
+inline constexpr std::size_t type_size[] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 1};
+
+inline Vec3<double> middle(const Box& box) {
+  const auto e = box.edges();
+  Vec3<double> c = box.origin;
+  for (const auto& edge : e) c += 0.5 * edge;
+  if (box.dimension == 2) c.z = 0;
+  return c;
+}
+
+}  // namespace perrin::io::gsd

@@ -1,0 +1,114 @@
+// The writer of H5MD files of `perrin convert`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/error.h"
+#include "io/formats.h"
+#include "io/h5md_file.h"
+#include "io/writer.h"
+
+namespace perrin::io {
+namespace {
+
+bool same(const Topology& a, const Topology& b) {
+  const auto bonds = [](const Topology::Bond& x, const Topology::Bond& y) {
+    return x.a == y.a && x.b == y.b && x.type == y.type;
+  };
+  const auto angles = [](const Topology::Angle& x, const Topology::Angle& y) {
+    return x.a == y.a && x.b == y.b && x.c == y.c && x.type == y.type;
+  };
+  return a.bond_types == b.bond_types && a.angle_types == b.angle_types &&
+         a.molecule == b.molecule && std::ranges::equal(a.bonds, b.bonds, bonds) &&
+         std::ranges::equal(a.angles, b.angles, angles);
+}
+
+class H5mdConverter : public FrameWriter {
+ public:
+  H5mdConverter(const std::string& path, const Frame& first) : path_(path), first_(first) {
+    H5mdLayout layout;
+    const Configuration& c = first.configuration;
+    layout.velocity = !c.velocity.empty();
+    JobRecord record;
+    record.version = "convert";
+    H5mdUnits units;
+    units.length.name = first.units.length;
+    units.time.name = first.units.time;
+    units.velocity.name = first.units.velocity;
+    units.mass = first.units.mass;
+    writer().call([&] {
+      H5mdWriter::create(path, c, layout, record, units, false);
+      out_ = std::make_unique<H5mdWriter>(path);
+    });
+  }
+  ~H5mdConverter() override {
+    writer().call([&] { out_.reset(); });
+  }
+
+  void write(const Frame& frame) override {
+    check_same(frame);
+    const Configuration& c = frame.configuration;
+    H5mdFrame out;
+    out.step = c.step;
+    out.time = frame.time;
+    out.set_box(c.box);
+    for (std::size_t i = 0; i < c.position.size(); ++i) {
+      const Vec3<double> r = c.position[i] - c.box.origin;
+      for (int axis = 0; axis < 3; ++axis) {
+        out.position.push_back(
+            single(c.box.dimension == 2 && axis == 2 ? 0.5 : r[axis], "coordinate", i));
+        if (!c.velocity.empty()) out.velocity.push_back(single(c.velocity[i][axis], "velocity", i));
+        out.image.push_back(c.image.empty() ? 0 : c.image[i][axis]);
+      }
+    }
+    writer().call([&] { out_->append(out); });
+  }
+  void finish() override {
+    writer().call([&] { out_->close(); });
+  }
+
+ private:
+  float single(double value, const char* what, std::size_t i) const {
+    if (!std::isfinite(float(value)))
+      throw UserError(fmt::format("{}: {} {} of particle {} does not fit a number of 32 bits",
+                                  path_, what, value, i));
+    return float(value);
+  }
+
+  /// What this layout holds once per file must be the same in all frames.
+  void check_same(const Frame& frame) const {
+    const Configuration &a = first_.configuration, &b = frame.configuration;
+    const auto need = [&](bool same, const char* what) {
+      if (!same)
+        throw UserError(fmt::format(
+            "{}: {} at step {} not the same as in the first frame: an H5MD file of this layout "
+            "holds them once; GSD and extended XYZ hold them in every frame",
+            path_, what, b.step));
+    };
+    const std::size_t n = a.position.size();
+    need(n == b.position.size(), "the number of particles is");
+    for (std::size_t i = 0; i < n; ++i)
+      need(a.types[a.type[i]] == b.types[b.type[i]], "types of particles are");
+    need(a.mass == b.mass, "masses are");
+    need(a.charge == b.charge, "charges are");
+    need(a.diameter == b.diameter, "diameters are");
+    need(a.velocity.empty() == b.velocity.empty(), "velocities (none there, or here) are");
+    need(a.box.periodic == b.box.periodic && a.box.dimension == b.box.dimension,
+         "dimensions and periodic axes are");
+    need(same(a.topology, b.topology), "bonds, angles or molecules are");
+    need(first_.units == frame.units, "units are");
+  }
+
+  std::string path_;
+  Frame first_;
+  std::unique_ptr<H5mdWriter> out_;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameWriter> write_h5md(const std::string& path, const Frame& first) {
+  return std::make_unique<H5mdConverter>(path, first);
+}
+
+}  // namespace perrin::io
