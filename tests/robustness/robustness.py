@@ -23,6 +23,8 @@ import unittest
 import h5py
 import numpy
 
+import reseal
+
 PERRIN, OTHER_VERSION_PLUGIN = sys.argv[1:3]
 DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
 if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
@@ -641,8 +643,8 @@ class Robustness(unittest.TestCase):
             self.assertIn(name, done.stderr)
 
     def saved(self):
-        """A whole run with a checkpoint in its middle and one before it; it is left as killed there."""
-        job = self.changed(lambda j: j["observers"].append({"type": "checkpoint", "steps": 10}))
+        """A whole run, twice; its last checkpoint is of the end, the one before of its second stage."""
+        job = self.changed(lambda j: j["observers"].append({"type": "checkpoint", "steps": 25}))
         job["stages"].append({"type": "md", "steps": 20, "integrator": {
             "type": "bussi", "timestep": 0.004, "temperature": 0.8, "tau": 0.1}})
         self.write_job(job)
@@ -695,6 +697,34 @@ class Robustness(unittest.TestCase):
         with open(previous, "wb") as file:
             file.write(changed)
         self.assertNotIn(".prev", refused(good[:100]))
+
+    def test_tampered_checkpoint(self):
+        """Whatever the configuration of a checkpoint refers to, made absurd and sealed again: refused, or
+        the run goes on; no crash."""
+        self.saved()
+        path = self.path("saved", "checkpoint.h5")
+        os.replace(path + ".prev", path)
+        shutil.copytree(self.path("saved"), self.path("good"))
+        with h5py.File(path) as file:
+            names = [name for name in reseal.records(file) if name.startswith("configuration/")]
+        self.assertGreater(len(names), 9)
+        changes = {
+            "longer": lambda a: numpy.concatenate([a, a[:1]]), "shorter": lambda a: a[:-1],
+            "ones": lambda a: numpy.frombuffer(b"\xff" * a.nbytes, dtype=a.dtype),
+            "zeros": lambda a: a * 0}
+        statuses = {}
+        for name in names + ["run/stage"]:
+            for what, changed in changes.items():
+                shutil.rmtree(self.path("saved"))
+                shutil.copytree(self.path("good"), self.path("saved"))
+                reseal.change(path, name, changed)
+                done = self.perrin("resume", "saved/checkpoint.h5", "--time-limit", "20s")
+                self.assertIn(done.returncode, (0, 2, 3), f"{name} {what}: {done.stderr}")
+                if done.returncode != 0:
+                    self.assertRegex(done.stderr, r"\S", f"{name} {what}")
+                statuses[name, what] = done.returncode
+        for name in ("run/stage", "configuration/type", "configuration/box"):
+            self.assertEqual(statuses[name, "ones"], 2, name)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <set>
 
@@ -18,9 +20,13 @@
 #include "engine/simulation.h"
 #include "integrators/register.h"
 #include "io/checkpoint.h"
+#include "io/checksum.h"
 #include "io/formats.h"
 #include "io/h5md_file.h"
+#include "io/journal.h"
+#include "io/new_file.h"
 #include "io/register.h"
+#include "io/seal.h"
 #include "io/writer.h"
 #include "tests/devices.h"
 
@@ -265,6 +271,157 @@ TEST(CheckpointFile, KeepsThePreviousOne) {
   EXPECT_THROW(read_checkpoint(folder.file("none.h5")), UserError);
   make_file(folder.file("t.h5"), gas(4));
   EXPECT_THROW(read_checkpoint(folder.file("t.h5")), UserError);
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void replace(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+TEST(Seal, IsXxh64AndNoticesEveryChange) {
+  const auto hash = [](const std::string& text) { return io::xxh64(text.data(), text.size()); };
+  // Of the reference implementation.
+  EXPECT_EQ(hash(""), 0xef46db3751d8e999u);
+  EXPECT_EQ(hash("a"), 0xd24ec4f1a98c6e5bu);
+  EXPECT_EQ(hash("abc"), 0x44bc2cf5ad770999u);
+  EXPECT_EQ(hash("Nobody inspects the spammish repetition"), 0xfbcea83c8a378bf1u);
+  const Folder folder;
+  const std::string path = folder.file("sealed");
+  for (const std::size_t size : {0, 1, 1000, (1 << 20) - 1, 1 << 20, (1 << 20) + 7}) {
+    replace(path, std::string(size, 'x'));
+    EXPECT_NE(io::broken_seal(path), "") << size;
+    io::seal(path);
+    EXPECT_EQ(io::broken_seal(path), "") << size;
+    const std::string good = contents(path);
+    for (const std::size_t at : {std::size_t(0), size / 2, size, size + 9, size + 31}) {
+      std::string bad = good;
+      bad[at] ^= 4;
+      replace(path, bad);
+      EXPECT_NE(io::broken_seal(path), "") << size << " changed at " << at;
+    }
+    replace(path, good.substr(0, good.size() - 1));
+    EXPECT_NE(io::broken_seal(path), "");
+    replace(path, good + "x");
+    EXPECT_NE(io::broken_seal(path), "");
+    replace(path, good.substr(size > 0 ? 1 : 0));
+    EXPECT_EQ(io::broken_seal(path) == "", size == 0);
+  }
+}
+
+TEST(Journal, ChangesHappenAsAWholeOrNotAtAll) {
+  const Folder folder;
+  const std::string path = folder.file("t.h5");
+  make_file(path, gas(10));
+  io::writer().call([&] {
+    io::H5mdWriter writer(path);
+    for (std::int64_t k = 0; k < 9; ++k) writer.append(frame_of(k, 10));
+  });
+  const std::string before = contents(path);
+  io::writer().call([&] {  // given up
+    io::File file = io::File::modify(path);
+    io::Series::open(file.root(), "particles/all/position/step", H5T_NATIVE_INT64).truncate(2);
+  });
+  EXPECT_EQ(contents(path), before);
+  io::writer().call([&] { io::H5mdWriter::trim(path, 4, 300); });
+  const std::string after = contents(path);
+  EXPECT_EQ(check_frames(path, 10), 4);
+  EXPECT_FALSE(fs::exists(path + ".journal"));
+  // Killed after the journal was written, with the file in any state between the two.
+  io::FileChanges changes;
+  changes.size = after.size();
+  for (std::size_t at = 0; at < after.size(); at += io::FileChanges::page)
+    std::memcpy(changes.pages[at / io::FileChanges::page].data(), after.data() + at,
+                std::min(io::FileChanges::page, after.size() - at));
+  const std::string other = folder.file("other");
+  replace(other, before);
+  io::make_changes(other, changes);
+  EXPECT_EQ(contents(other), after);
+  for (const std::size_t half : {std::size_t(0), after.size() / 2}) {
+    fs::remove(path);
+    fs::create_directory(path);  // no file: the changes cannot be made, their journal stays
+    EXPECT_THROW(io::make_changes(path, changes), RunError);
+    ASSERT_TRUE(fs::exists(path + ".journal"));
+    fs::remove(path);
+    replace(path, after.substr(0, half) + before.substr(half));
+    io::writer().call([&] { io::H5mdWriter{path}; });
+    EXPECT_EQ(check_frames(path, 10), 4);
+    EXPECT_FALSE(fs::exists(path + ".journal"));
+  }
+  // A journal of a file that is replaced is not carried out on the new one.
+  replace(path + ".journal", "of another file");
+  fs::remove(path);
+  make_file(path, gas(10));
+  EXPECT_FALSE(fs::exists(path + ".journal"));
+}
+
+TEST(OutputFiles, ThatLoseTheirNameAreNoticed) {
+  const Folder folder;
+  for (const bool replaced : {false, true}) {
+    const std::string path = folder.file("t.h5");
+    make_file(path, gas(10));
+    auto writer = io::writer().get([&] { return std::make_unique<io::H5mdWriter>(path); });
+    EXPECT_NO_THROW(io::writer().flush_and_wait());
+    fs::remove(path);
+    if (replaced) make_file(path, gas(10));
+    EXPECT_THROW(io::writer().flush_and_wait(), RunError);
+    io::writer().call([&] { writer.reset(); });
+    EXPECT_THROW(io::check_output_files(), RunError);  // what its destructor could not say
+    EXPECT_NO_THROW(io::check_output_files());
+    fs::remove(path);
+  }
+}
+
+TEST(NewFile, ReplacesRegularFilesOnlyAndLeavesNoneThatFailed) {
+  const Folder folder;
+  const std::string path = folder.file("new");
+  const auto make = [&](bool overwrite) {
+    io::NewFile place(path);
+    replace(place.aside(), "new");
+    place.put_in_place(overwrite);
+  };
+  make(false);
+  EXPECT_THROW(make(false), UserError);
+  EXPECT_NO_THROW(make(true));
+  fs::remove(path);
+  fs::create_symlink("/dev/null", path);
+  EXPECT_THROW(make(true), UserError);
+  fs::remove(path);
+  fs::create_directory(path);
+  EXPECT_THROW(make(true), UserError);
+  fs::remove(path);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()), 0);
+}
+
+TEST(ReadErrors, AreNotAbsent) {
+  const Folder folder;
+  const std::string path = folder.file("t.h5");
+  make_file(path, gas(200));
+  const std::string good = contents(path);
+  io::writer().call([&] {
+    const io::File file = io::File::read(path);
+    EXPECT_TRUE(file.root().has("particles/all/velocity/value"));
+    EXPECT_FALSE(file.root().has("particles/all/force/value"));
+    EXPECT_FALSE(file.root().has("particles/all/species/value"));  // below a dataset
+  });
+  // Wherever a page is destroyed: what was there is found, or not readable; never merely gone.
+  int unreadable = 0;
+  for (std::size_t at = 4096; at < good.size(); at += 4096) {
+    replace(path, good.substr(0, at) +
+                      std::string(std::min<std::size_t>(4096, good.size() - at), 7) +
+                      good.substr(std::min(good.size(), at + 4096)));
+    try {
+      EXPECT_TRUE(io::writer().get([&] {
+        return io::File::read(path).root().has("particles/all/velocity/value");
+      })) << at;
+    } catch (const UserError&) {
+      ++unreadable;
+    }
+  }
+  EXPECT_GT(unreadable, 0);
 }
 
 class Observed : public DeviceTest {};
