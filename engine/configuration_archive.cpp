@@ -1,5 +1,7 @@
 #include "engine/configuration_archive.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "engine/error.h"
@@ -13,6 +15,9 @@ void archive_names(Archive& archive, const std::string& name, std::vector<std::s
   for (const auto& n : names) text += n + "\n";
   archive(name, text);
   if (archive.is_saving()) return;
+  if (!text.empty() && text.back() != '\n')
+    throw UserError(
+        fmt::format("\"configuration/{}\" in the checkpoint is no list of names", name));
   names.clear();
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
