@@ -326,7 +326,7 @@ TEST(Journal, ChangesHappenAsAWholeOrNotAtAll) {
     io::Series::open(file.root(), "particles/all/position/step", H5T_NATIVE_INT64).truncate(2);
   });
   EXPECT_EQ(contents(path), before);
-  io::writer().call([&] { io::H5mdWriter::trim(path, 4, 300); });
+  io::writer().call([&] { io::H5mdWriter::trim(path, JobRecord{}, 4, 300); });
   const std::string after = contents(path);
   EXPECT_EQ(check_frames(path, 10), 4);
   EXPECT_FALSE(fs::exists(path + ".journal"));
