@@ -92,10 +92,11 @@ template <PairPotential P, class M>
 struct Truncated {
   using Potential = P;
   using Mode = M;
-  struct Coefficients {
+  /// The mode's numbers are a base: without any they take no room, on host and device alike (nvcc
+  /// lays out members marked no_unique_address otherwise than the host compiler).
+  struct Coefficients : M::Numbers {
     typename P::Coefficients potential;
     Real cutoff2;
-    [[no_unique_address]] typename M::Numbers mode;
   };
 
   /// A potential with an end of its own is never cut beyond it.
@@ -103,12 +104,12 @@ struct Truncated {
     if constexpr (HasDefaultCutoff<P>) c.cutoff = std::min(c.cutoff, P::default_cutoff(settings));
     const auto potential = P::coefficients(settings);
     const double cutoff2 = c.cutoff * c.cutoff;
-    return {potential, Real(cutoff2), M::numbers(c, P::evaluate(cutoff2, potential))};
+    return {M::numbers(c, P::evaluate(cutoff2, potential)), potential, Real(cutoff2)};
   }
 
   template <class T>
   PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients& c) {
-    return M::template apply<T>(P::evaluate(r2, c.potential), r2, c.mode);
+    return M::template apply<T>(P::evaluate(r2, c.potential), r2, c);
   }
 };
 

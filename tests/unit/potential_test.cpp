@@ -124,8 +124,8 @@ template <class E>
 struct Evaluate {
   const Real* r2;
   PairForce<Real>* result;
-  typename E::Coefficients c;
-  PERRIN_HD void operator()(std::int64_t i) const { result[i] = E::evaluate(r2[i], c); }
+  const typename E::Coefficients* table;
+  PERRIN_HD void operator()(std::int64_t i) const { result[i] = E::evaluate(r2[i], table[1]); }
 };
 
 class PotentialOnDevice : public DeviceTest {
@@ -137,7 +137,10 @@ class PotentialOnDevice : public DeviceTest {
     for (double r = 0.8; r * r < double(c.cutoff2); r += 0.0031) r2.push_back(Real(r * r));
     Buffer<Real> in(device(), r2);
     Buffer<PairForce<Real>> out(device(), std::int64_t(r2.size()));
-    for_each(device(), "evaluate", in.size(), Evaluate<E>{in.data(), out.data(), c});
+    // Behind another: device and host must agree where the second one begins.
+    Buffer<typename E::Coefficients> table(
+        device(), std::vector<typename E::Coefficients>{coefficients<E>({1.1, 0.9}), c});
+    for_each(device(), "evaluate", in.size(), Evaluate<E>{in.data(), out.data(), table.data()});
     const auto result = out.to_host();
     // The largest energies and forces are of this order; cancellation between two terms near a
     // zero costs digits relative to the terms, not to the sum.
