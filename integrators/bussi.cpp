@@ -73,15 +73,19 @@ struct DrawFactor {
   }
 };
 
+/// drift + s (v - drift), rounded once: a drift far below a velocity's last digit would be lost in
+/// the difference and not in the sum, and the momentum would grow with every step.
 struct Rescale {
   Real4* velocity;
   const Bussi::Bath* bath;
-  Real3 drift;
+  Vec3<double> drift;
   PERRIN_HD void operator()(std::int64_t i) const {
     const Real4 v = velocity[i];
     const Real s = Real(bath->factor);
-    velocity[i] = {drift.x + s * (v.x - drift.x), drift.y + s * (v.y - drift.y),
-                   drift.z + s * (v.z - drift.z), v.w};
+    const double rest = 1 - double(s);
+    velocity[i] = {multiply_add(s, v.x, Real(rest * drift.x)),
+                   multiply_add(s, v.y, Real(rest * drift.y)),
+                   multiply_add(s, v.z, Real(rest * drift.z)), v.w};
   }
 };
 
@@ -118,8 +122,7 @@ void Bussi::step(Simulation& simulation) {
            DrawFactor{bath_.data(), simulation.device_step(),
                       RunKey(Purpose::thermostat, simulation.seed), from, to, inverse_ramp,
                       ramp_start_, simulation.degrees_of_freedom.number(), decay});
-  for_each(device, "rescale velocities", n,
-           Rescale{velocity, bath_.data(), {Real(drift_.x), Real(drift_.y), Real(drift_.z)}});
+  for_each(device, "rescale velocities", n, Rescale{velocity, bath_.data(), drift_});
 }
 
 double Bussi::heat(Simulation&) { return bath_.size() > 0 ? bath_.to_host(0).heat : 0; }
