@@ -17,8 +17,10 @@ struct Condition {
   unsigned long long handle = 0;  // of the recording's conditional node; 0 outside of recordings
 
   PERRIN_HD void raise() const {
+#ifndef __CUDA_ARCH__
+    __atomic_store_n(flag, 1, __ATOMIC_RELAXED);  // several threads may
+#else
     *flag = 1;  // every thread writes the same value
-#ifdef __CUDA_ARCH__
     if (handle != 0) cudaGraphSetConditional(handle, 1);
 #endif
   }

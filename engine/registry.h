@@ -87,12 +87,24 @@ class Registry {
 /// Throws UserError with all mistakes.
 ComponentSettings parse_component_text(const Registry& registry, const std::string& kind,
                                        const std::string& json, SetupContext& context);
-void* make_from_settings(const ComponentSettings& settings, SetupContext& context);
+/// What its maker says is wrong is added to `mistakes`.
+void* make_from_settings(const ComponentSettings& settings, SetupContext& context,
+                         std::string& mistakes);
+template <class Component>
+std::unique_ptr<Component> make_component(const ComponentSettings& settings,
+                                          SetupContext& context) {
+  std::string mistakes;
+  std::unique_ptr<Component> component(
+      static_cast<Component*>(make_from_settings(settings, context, mistakes)));
+  if (!mistakes.empty()) throw UserError(mistakes);
+  PERRIN_ASSERT(component != nullptr);
+  return component;
+}
 template <class Component>
 std::unique_ptr<Component> make_component(const Registry& registry, const std::string& json,
                                           SetupContext context) {
   const auto settings = parse_component_text(registry, component_kind<Component>, json, context);
-  return std::unique_ptr<Component>(static_cast<Component*>(make_from_settings(settings, context)));
+  return make_component<Component>(settings, context);
 }
 
 }  // namespace perrin

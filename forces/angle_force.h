@@ -130,9 +130,9 @@ void register_angle(Registry& registry) {
         check_bonded_types(setup, "angle", "angles", given, s.skip, topology.angle_types,
                            types_in_use(topology.angles, topology.angle_types.size()));
         if constexpr (HasCheck<P>)
-          for (const auto& [name, settings] : s.angles)
-            P::check(settings, [&](const std::string& wrong, const std::string& what) {
-              setup.error(fmt::format("angles.{}.{}", name, wrong), what);
+          for (const auto& entry : s.angles)
+            P::check(entry.second, [&](const std::string& wrong, const std::string& what) {
+              setup.error(fmt::format("angles.{}.{}", entry.first, wrong), what);
             });
         return std::make_unique<AngleForce<P>>(setup.device(), configuration, s.angles);
       });

@@ -123,7 +123,9 @@ void register_bond(Registry& registry) {
         check_bonded_types(setup, "bond", "bonds", given, s.skip, topology.bond_types,
                            types_in_use(topology.bonds, topology.bond_types.size()));
         auto bonds = s.bonds;
-        for (auto& [name, settings] : bonds) {
+        for (auto& entry : bonds) {
+          const std::string& name = entry.first;
+          auto& settings = entry.second;
           if constexpr (requires { P::completed(settings, true); })
             settings = P::completed(settings, setup.excludes("bonds"));
           if constexpr (HasCheck<P>)

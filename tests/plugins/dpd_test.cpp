@@ -335,7 +335,7 @@ TEST_P(DpdTest, TwoForcesHaveNoiseOfTheirOwn) {
   for (const char* path : {"forces[0]", "forces[1]"}) {
     auto settings = parse_component_text(registry, "force", two_types(0, 1), context);
     settings.path = path;
-    forces.emplace_back(static_cast<Force*>(make_from_settings(settings, context)));
+    forces.push_back(make_component<Force>(settings, context));
   }
   Simulation s(device(), c, std::move(forces), 1);
   s.prepare(VelocityVerlet({0.01}));
