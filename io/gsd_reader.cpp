@@ -277,6 +277,7 @@ class GsdReader : public FrameReader {
     const Entry* e = find(frame_, chunk);
     if (e == nullptr) e = find(0, chunk);
     if (e == nullptr) return otherwise;
+    if (type_size[e->type] != 1) fail(chunk, "numbers, expected text");
     const std::uint64_t size = elements(*e, chunk);
     if (size == 0 && e->rows > 0) fail(chunk, fmt::format("{} names of no length", e->rows));
     const auto text = values<char>(chunk, size);

@@ -58,6 +58,7 @@ TEST(BadFiles, Gsd) {
          {"nan_charge.gsd", "charge of particle"},
          {"nan_diameter.gsd", "diameter of particle"},
          {"types_cols0.gsd", "frame 0, particles/types: "},
+         {"types_float.gsd", "particles/types: numbers, expected text"},
          {"types_huge.gsd", "frame 0, particles/types: "},
          {"types_rows_overflow.gsd", "frame 0, particles/types: "}});
 }
