@@ -24,8 +24,10 @@ run "$examples/05-neutron-slab/job.json" --time-limit 5
 echo "examples: done"
 
 # A signal in the middle of writing, and the rest of the run.
+rm -f trajectory.h5
 "$perrin" run "$lj" "${small[@]}" --set 'stages[1].steps=100000' --device cpu --threads 2 --overwrite >log 2>&1 &
-sleep 4
+for _ in $(seq 300); do [ ! -f trajectory.h5 ] || break; sleep 0.2; done  # it hears signals by then
+sleep 1
 kill -TERM $!  # what a script starts beside itself ignores SIGINT
 wait $! || { cat log; exit 1; }
 grep -q "stopped by SIGTERM" log || { cat log; echo "the signal was not heard" >&2; exit 1; }
