@@ -6,7 +6,7 @@ perrin=$1 examples=$2/examples
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-run() { "$perrin" run "$@" --device cpu --threads 2 --overwrite >log 2>&1 || { cat log; exit 1; }; }
+run() { "$perrin" run "$@" --device cpu --threads 2 --overwrite >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }; }
 
 lj=$examples/01-lennard-jones-fluid/job.json
 small=(--set 'system.cells=[6,6,6]' --set 'stages[0].steps=60' --set 'stages[1].steps=60'
