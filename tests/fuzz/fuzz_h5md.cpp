@@ -1,7 +1,7 @@
-// libFuzzer: changes to a good H5MD file. Each takes an object or an attribute away and puts another
-// one there, of any kind, type, shape and contents; links may go in circles. What comes out must be
-// read, or refused with UserError. Bytes of HDF5 files themselves are left alone: what HDF5 makes of
-// those is not ours to mend.
+// libFuzzer: changes to a good H5MD file. Each takes an object or an attribute away and puts
+// another one there, of any kind, type, shape and contents; links may go in circles. What comes
+// out must be read, or refused with UserError. Bytes of HDF5 files themselves are left alone: what
+// HDF5 makes of those is not ours to mend.
 //
 // An input is a list of changes of six bytes and more: path, kind, type, rank, layout, number of
 // bytes of contents; eight bytes per extent; contents.
