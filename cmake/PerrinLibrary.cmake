@@ -18,7 +18,7 @@ set_target_properties(perrin PROPERTIES
 target_link_libraries(perrin PUBLIC perrin_options PRIVATE ${HDF5_C_LIBRARIES} ${CMAKE_DL_LIBS})
 add_library(perrin::perrin ALIAS perrin)
 
-add_executable(perrin_program engine/main.cpp)
+add_executable(perrin_program engine/app/main.cpp)
 set_target_properties(perrin_program PROPERTIES
   OUTPUT_NAME perrin RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
   INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

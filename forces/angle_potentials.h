@@ -3,7 +3,7 @@
 
 #include <numbers>
 
-#include "engine/settings.h"
+#include "engine/settings/settings.h"
 #include "forces/angle_force.h"
 
 namespace perrin {

@@ -12,10 +12,10 @@
 
 #include <memory>
 
-#include "engine/force.h"
-#include "engine/parallel.h"
-#include "engine/registry.h"
-#include "engine/simulation.h"
+#include "engine/core/parallel.h"
+#include "engine/run/force.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "forces/bonded_table.h"
 #include "forces/deposit.h"
 #include "forces/pair_potential.h"

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "engine/settings.h"
+#include "engine/settings/settings.h"
 #include "forces/device_math.h"
 #include "forces/potentials/wca.h"
 

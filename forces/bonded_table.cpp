@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "engine/setup.h"
+#include "engine/run/setup.h"
 
 namespace perrin {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/buffer.h"
-#include "engine/configuration.h"
+#include "engine/core/buffer.h"
+#include "engine/core/configuration.h"
 
 namespace perrin {
 

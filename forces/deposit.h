@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "engine/force.h"
+#include "engine/run/force.h"
 
 namespace perrin {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "engine/real.h"
+#include "engine/core/real.h"
 
 namespace perrin {
 

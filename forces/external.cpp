@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/setup.h"
+#include "engine/run/setup.h"
 #include "forces/register.h"
 
 namespace perrin {

@@ -1,8 +1,8 @@
 #include "forces/harmonic_trap.h"
 
-#include "engine/parallel.h"
-#include "engine/registry.h"
-#include "engine/simulation.h"
+#include "engine/core/parallel.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "forces/deposit.h"
 #include "forces/nearest_image.h"
 #include "forces/register.h"

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "engine/parallel.h"
-#include "engine/registry.h"
-#include "engine/simulation.h"
+#include "engine/core/parallel.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
 #include "forces/number_range.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/force.h"
-#include "engine/settings.h"
+#include "engine/run/force.h"
+#include "engine/settings/settings.h"
 #include "forces/external.h"
 
 namespace perrin {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/box.h"
+#include "engine/core/box.h"
 
 namespace perrin {
 

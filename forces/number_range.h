@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/error.h"
-#include "engine/real.h"
+#include "engine/core/error.h"
+#include "engine/core/real.h"
 
 namespace perrin {
 

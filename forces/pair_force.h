@@ -13,8 +13,8 @@
 #include <memory>
 #include <optional>
 
-#include "engine/registry.h"
-#include "engine/simulation.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "forces/truncation.h"
 #include "neighbor/pair_loop.h"
 

@@ -30,7 +30,7 @@
 #include <functional>
 #include <string>
 
-#include "engine/real.h"
+#include "engine/core/real.h"
 
 namespace perrin {
 

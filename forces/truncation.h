@@ -10,7 +10,7 @@
 #include <array>
 #include <string>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "forces/device_math.h"
 #include "forces/pair_potential.h"
 

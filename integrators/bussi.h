@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "engine/buffer.h"
-#include "engine/integrator.h"
-#include "engine/settings.h"
+#include "engine/core/buffer.h"
+#include "engine/run/integrator.h"
+#include "engine/settings/settings.h"
 #include "rng/keyed.h"
 
 namespace perrin {

@@ -9,9 +9,9 @@
 #include <emmintrin.h>
 #endif
 
-#include "engine/faults.h"
-#include "engine/move_check.h"
-#include "engine/particles.h"
+#include "engine/core/faults.h"
+#include "engine/core/particles.h"
+#include "neighbor/move_check.h"
 
 namespace perrin {
 

@@ -2,9 +2,9 @@
 // E. Bitzek, P. Koskinen, F. Gähler, M. Moseler, P. Gumbsch, Phys. Rev. Lett. 97, 170201 (2006).
 #pragma once
 
-#include "engine/buffer.h"
-#include "engine/integrator.h"
-#include "engine/settings.h"
+#include "engine/core/buffer.h"
+#include "engine/run/integrator.h"
+#include "engine/settings/settings.h"
 
 namespace perrin {
 

@@ -2,8 +2,8 @@
 // W. C. Swope, H. C. Andersen, P. H. Berens, K. R. Wilson, J. Chem. Phys. 76, 637 (1982).
 #pragma once
 
-#include "engine/integrator.h"
-#include "engine/settings.h"
+#include "engine/run/integrator.h"
+#include "engine/settings/settings.h"
 
 namespace perrin {
 

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/placement.h"
 #include "io/sources.h"
 

@@ -9,8 +9,8 @@
 #include <functional>
 #include <new>
 
-#include "engine/error.h"
-#include "engine/simulation.h"
+#include "engine/core/error.h"
+#include "engine/run/simulation.h"
 #include "io/checksum.h"
 #include "io/hdf5.h"
 #include "io/new_file.h"

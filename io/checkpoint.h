@@ -9,11 +9,11 @@
 #include <map>
 #include <string>
 
-#include "engine/archive.h"
-#include "engine/observer.h"
-#include "engine/run_control.h"
-#include "engine/settings.h"
-#include "engine/setup.h"
+#include "engine/core/archive.h"
+#include "engine/run/observer.h"
+#include "engine/run/run_control.h"
+#include "engine/run/setup.h"
+#include "engine/settings/settings.h"
 
 namespace perrin {
 
@@ -48,7 +48,7 @@ void describe(D& d, CheckpointSettings& s) {
              "At the end, a signal and --time-limit one is written in any case");
 }
 
-/// Asks the run for checkpoints (engine/run_control.h); the run writes them.
+/// Asks the run for checkpoints (engine/run/run_control.h); the run writes them.
 class CheckpointObserver : public Observer {
  public:
   CheckpointObserver(const CheckpointSettings& settings, Setup& setup);

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "engine/error.h"
-#include "engine/output_path.h"
+#include "engine/core/error.h"
+#include "engine/settings/output_path.h"
 #include "io/formats.h"
 #include "io/new_file.h"
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <map>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/formats.h"
 #include "io/text_file.h"
 #include "io/text_lines.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/file_units.h"
 #include "io/formats.h"
 #include "io/sources.h"

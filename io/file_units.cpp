@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 
 namespace perrin::io {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/units.h"
+#include "engine/settings/units.h"
 
 namespace perrin::io {
 

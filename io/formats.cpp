@@ -10,7 +10,7 @@
 #include <fstream>
 #include <map>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 
 namespace perrin::io {
 namespace {

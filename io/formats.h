@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/configuration.h"
+#include "engine/core/configuration.h"
 
 namespace perrin::io {
 

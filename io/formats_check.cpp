@@ -8,7 +8,7 @@
 #include <limits>
 #include <set>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/formats.h"
 
 namespace perrin::io {

@@ -1,6 +1,6 @@
 #include "io/gather.h"
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 
 namespace perrin::io {
 namespace {

@@ -1,7 +1,7 @@
 // Particle data in id order, as files want them, gathered on the device and copied out once.
 #pragma once
 
-#include "engine/particles.h"
+#include "engine/core/particles.h"
 #include "io/h5md_file.h"
 
 namespace perrin::io {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "engine/box.h"
+#include "engine/core/box.h"
 
 namespace perrin::io::gsd {
 

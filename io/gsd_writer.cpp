@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/formats.h"
 #include "io/gsd_layout.h"
 #include "io/text_file.h"

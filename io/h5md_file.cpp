@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/hdf5_values.h"
 #include "io/new_file.h"
 

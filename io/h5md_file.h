@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/configuration.h"
-#include "engine/setup.h"
+#include "engine/core/configuration.h"
+#include "engine/run/setup.h"
 #include "io/file_units.h"
 #include "io/hdf5.h"
 

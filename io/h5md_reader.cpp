@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/file_units.h"
 #include "io/formats.h"
 #include "io/hdf5_values.h"

@@ -9,7 +9,7 @@
 #include <list>
 #include <mutex>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 
 namespace perrin::io {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 
 namespace perrin::io {
 namespace {

@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/formats.h"
 #include "io/text_file.h"
 #include "io/text_lines.h"

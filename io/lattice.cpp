@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/placement.h"
 #include "io/sources.h"
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/journal.h"
 
 namespace perrin::io {

@@ -1,6 +1,6 @@
 #include "io/register.h"
 
-#include "engine/registry.h"
+#include "engine/run/registry.h"
 #include "io/checkpoint.h"
 #include "io/sources.h"
 #include "io/thermo.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/settings.h"
-#include "engine/setup.h"
-#include "engine/source.h"
+#include "engine/run/setup.h"
+#include "engine/run/source.h"
+#include "engine/settings/settings.h"
 
 namespace perrin {
 

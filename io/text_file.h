@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 
 namespace perrin::io {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 
 namespace perrin::io {
 

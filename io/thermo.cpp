@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/run_control.h"
-#include "engine/simulation.h"
+#include "engine/run/run_control.h"
+#include "engine/run/simulation.h"
 #include "io/file_units.h"
 #include "io/writer.h"
 

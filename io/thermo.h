@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 
-#include "engine/observer.h"
-#include "engine/setup.h"
+#include "engine/run/observer.h"
+#include "engine/run/setup.h"
 #include "io/h5md_file.h"
 
 namespace perrin {

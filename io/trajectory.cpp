@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/simulation.h"
+#include "engine/run/simulation.h"
 #include "io/writer.h"
 
 namespace perrin {

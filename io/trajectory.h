@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "engine/observer.h"
-#include "engine/setup.h"
+#include "engine/run/observer.h"
+#include "engine/run/setup.h"
 #include "io/gather.h"
 #include "io/h5md_file.h"
 

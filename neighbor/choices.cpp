@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "engine/settings_schema.h"
+#include "engine/settings/settings_schema.h"
 #include "neighbor/neighbors.h"
 
 namespace perrin {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 
 namespace perrin {
 namespace {

@@ -11,17 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "engine/move_check.h"
-#include "engine/particles.h"
-#include "engine/settings.h"
-#include "neighbor/cell_sort.h"
-#include "neighbor/clusters.h"
-#include "neighbor/column_search.h"
+#include "engine/core/particles.h"
+#include "engine/settings/settings.h"
+#include "neighbor/cells/cell_sort.h"
+#include "neighbor/clusters/clusters.h"
+#include "neighbor/columns/column_search.h"
+#include "neighbor/move_check.h"
 #include "neighbor/ranges.h"
-#include "neighbor/rows.h"
-#include "neighbor/tile_search.h"
-#include "neighbor/tiles.h"
-#include "neighbor/warp_clusters.h"
+#include "neighbor/rows/rows.h"
+#include "neighbor/tiles/tile_search.h"
+#include "neighbor/tiles/tiles.h"
+#include "neighbor/warp_clusters/warp_clusters.h"
 
 namespace perrin {
 

@@ -21,13 +21,13 @@
 // fixed pattern of partial sums, so that the result does not depend on the number of threads.
 #pragma once
 
-#include "engine/parallel.h"
-#include "neighbor/cluster_loop.h"
-#include "neighbor/column_loop.h"
+#include "engine/core/parallel.h"
+#include "neighbor/clusters/cluster_loop.h"
+#include "neighbor/columns/column_loop.h"
 #include "neighbor/neighbors.h"
-#include "neighbor/row_loop.h"
-#include "neighbor/tile_loop.h"
-#include "neighbor/warp_cluster_loop.h"
+#include "neighbor/rows/row_loop.h"
+#include "neighbor/tiles/tile_loop.h"
+#include "neighbor/warp_clusters/warp_cluster_loop.h"
 
 namespace perrin {
 /// Runs the body over all pairs of the neighbour list. `name` appears in errors and profiles.

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 
 namespace perrin {
 

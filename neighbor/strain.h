@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "engine/box.h"
+#include "engine/core/box.h"
 #include "neighbor/neighbors.h"
 
 namespace perrin {

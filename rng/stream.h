@@ -24,10 +24,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/archive.h"
-#include "engine/buffer.h"
-#include "engine/error.h"
-#include "engine/threads.h"
+#include "engine/core/archive.h"
+#include "engine/core/buffer.h"
+#include "engine/core/error.h"
+#include "engine/core/threads.h"
 #include "rng/keyed.h"
 #include "rng/per_particle.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "rng/lagged_fibonacci.h"
 #include "rng/stream.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "rng/keyed.h"
 #include "rng/lagged_fibonacci.h"
 #include "rng/mt607_table.h"

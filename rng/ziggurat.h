@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/real.h"
+#include "engine/core/real.h"
 
 namespace perrin::ziggurat {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/device.h"
+#include "engine/core/device.h"
 
 namespace perrin {
 

@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "engine/configuration.h"
-#include "engine/force.h"
+#include "engine/core/configuration.h"
+#include "engine/run/force.h"
 #include "forces/pair_force.h"
 #include "forces/potentials/lennard_jones.h"
 

@@ -2,7 +2,7 @@
 // exp(-(r/sigma)²).
 #pragma once
 
-#include "engine/settings.h"
+#include "engine/settings/settings.h"
 #include "forces/device_math.h"
 #include "forces/pair_potential.h"
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/settings.h"
+#include "engine/settings/settings.h"
 #include "forces/device_math.h"
 #include "forces/number_range.h"
 #include "forces/pair_potential.h"

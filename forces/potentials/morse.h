@@ -1,7 +1,7 @@
 // Morse, Phys. Rev. 34, 57 (1929): E = D [exp(-2 a (r - r0)) - 2 exp(-a (r - r0))].
 #pragma once
 
-#include "engine/settings.h"
+#include "engine/settings/settings.h"
 #include "forces/device_math.h"
 #include "forces/pair_potential.h"
 

@@ -2,7 +2,7 @@
 // (1997), equation 5: F = a (1 - r/r_c) for r < r_c, so E = a r_c / 2 (1 - r/r_c)².
 #pragma once
 
-#include "engine/settings.h"
+#include "engine/settings/settings.h"
 #include "forces/device_math.h"
 #include "forces/pair_potential.h"
 

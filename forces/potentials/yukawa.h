@@ -1,7 +1,7 @@
 // Yukawa (screened Coulomb): E = A exp(-kappa r) / r.
 #pragma once
 
-#include "engine/settings.h"
+#include "engine/settings/settings.h"
 #include "forces/device_math.h"
 #include "forces/pair_potential.h"
 

@@ -1,9 +1,9 @@
 // Observer "chain_size": radius of gyration and end-to-end distance of the molecules.
 #pragma once
 
-#include "engine/buffer.h"
-#include "engine/observer.h"
-#include "engine/settings.h"
+#include "engine/core/buffer.h"
+#include "engine/run/observer.h"
+#include "engine/settings/settings.h"
 #include "observable_file.h"
 
 namespace perrin {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/archive.h"
-#include "engine/setup.h"
-#include "engine/simulation.h"
+#include "engine/core/archive.h"
+#include "engine/run/setup.h"
+#include "engine/run/simulation.h"
 #include "io/h5md_file.h"
 
 namespace perrin::analysis {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "engine/parallel.h"
-#include "engine/registry.h"
-#include "engine/simulation.h"
+#include "engine/core/parallel.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "types.h"
 
 namespace perrin::analysis {

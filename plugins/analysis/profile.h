@@ -2,9 +2,9 @@
 // samples between two rows of the file.
 #pragma once
 
-#include "engine/buffer.h"
-#include "engine/observer.h"
-#include "engine/settings.h"
+#include "engine/core/buffer.h"
+#include "engine/run/observer.h"
+#include "engine/settings/settings.h"
 #include "observable_file.h"
 
 namespace perrin {

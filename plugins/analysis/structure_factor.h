@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "engine/buffer.h"
-#include "engine/observer.h"
-#include "engine/settings.h"
+#include "engine/core/buffer.h"
+#include "engine/run/observer.h"
+#include "engine/settings/settings.h"
 #include "observable_file.h"
 
 namespace perrin {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/buffer.h"
-#include "engine/setup.h"
+#include "engine/core/buffer.h"
+#include "engine/run/setup.h"
 
 namespace perrin::analysis {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/registry.h"
-#include "engine/simulation.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "pair_run.h"
 
 namespace perrin::dpd {

@@ -8,9 +8,9 @@
 // velocity_verlet), whose forces see the velocity after the first half kick.
 #pragma once
 
-#include "engine/buffer.h"
-#include "engine/integrator.h"
-#include "engine/settings.h"
+#include "engine/core/buffer.h"
+#include "engine/run/integrator.h"
+#include "engine/settings/settings.h"
 
 namespace perrin {
 class Registry;

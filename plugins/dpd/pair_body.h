@@ -13,7 +13,7 @@
 #include <bit>
 #include <cmath>
 
-#include "engine/force.h"
+#include "engine/run/force.h"
 #include "forces/device_math.h"
 #include "forces/potentials/lennard_jones.h"
 #include "neighbor/pair_loop.h"

@@ -12,8 +12,8 @@
 
 #include <string>
 
-#include "engine/force.h"
-#include "engine/settings.h"
+#include "engine/run/force.h"
+#include "engine/settings/settings.h"
 
 namespace perrin {
 class Registry;

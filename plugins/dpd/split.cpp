@@ -1,7 +1,7 @@
 #include "split.h"
 
 #include "dpd_force.h"
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "integrators/drift.h"
 
 namespace perrin::dpd {

@@ -29,9 +29,9 @@
 
 #include <vector>
 
-#include "engine/buffer.h"
-#include "engine/integrator.h"
-#include "engine/settings.h"
+#include "engine/core/buffer.h"
+#include "engine/run/integrator.h"
+#include "engine/settings/settings.h"
 
 namespace perrin {
 class Registry;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 
 namespace perrin::langevin {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/buffer.h"
-#include "engine/particles.h"
-#include "engine/setup.h"
-#include "engine/simulation.h"
+#include "engine/core/buffer.h"
+#include "engine/core/particles.h"
+#include "engine/run/setup.h"
+#include "engine/run/simulation.h"
 #include "plugins/langevin/noise.h"
 #include "plugins/langevin/settings.h"
 

@@ -10,8 +10,8 @@
 #include <limits>
 #include <optional>
 
-#include "engine/parallel.h"
-#include "engine/registry.h"
+#include "engine/core/parallel.h"
+#include "engine/run/registry.h"
 #include "forces/harmonic_trap.h"
 #include "forces/nearest_image.h"
 #include "integrators/drift.h"

@@ -10,8 +10,8 @@
 // uniform R.
 #include <optional>
 
-#include "engine/parallel.h"
-#include "engine/registry.h"
+#include "engine/core/parallel.h"
+#include "engine/run/registry.h"
 #include "integrators/drift.h"
 #include "plugins/langevin/bath.h"
 #include "plugins/langevin/register.h"

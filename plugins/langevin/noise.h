@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "rng/streams.h"
 
 namespace perrin::langevin {

@@ -2,7 +2,7 @@
 // happens, so that memory is busy from the first moment.
 #pragma once
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 
 namespace perrin::langevin {
 

@@ -1,5 +1,5 @@
 // The plug-in's one symbol.
-#include "engine/plugin_api.h"
+#include "engine/run/plugin_api.h"
 #include "plugins/langevin/register.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/settings.h"
+#include "engine/settings/settings.h"
 
 namespace perrin::langevin {
 

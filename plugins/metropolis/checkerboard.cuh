@@ -6,7 +6,7 @@
 // every loop goes as far as the group that needs it most, and the others idle.
 #pragma once
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "plugins/metropolis/checkerboard_model.h"
 
 namespace perrin::metropolis {

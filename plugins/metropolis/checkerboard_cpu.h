@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "plugins/metropolis/checkerboard_model.h"
 
 namespace perrin::metropolis {

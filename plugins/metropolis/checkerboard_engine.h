@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "plugins/metropolis/checkerboard.h"
 #include "plugins/metropolis/checkerboard_cpu.h"
 #include "plugins/metropolis/checkerboard_grid.h"

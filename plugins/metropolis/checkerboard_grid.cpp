@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 
 namespace perrin::metropolis {
 

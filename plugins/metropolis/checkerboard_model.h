@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/real.h"
+#include "engine/core/real.h"
 #include "plugins/metropolis/pair_energy.h"
 #include "rng/keyed.h"
 

@@ -1,6 +1,6 @@
 #include "plugins/metropolis/checkerboard_sort.h"
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 
 #ifdef __CUDACC__
 #include <cub/device/device_scan.cuh>

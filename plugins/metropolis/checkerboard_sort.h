@@ -1,7 +1,7 @@
 // Sorts the particles by (cell, id) for one sweep of the checkerboard.
 #pragma once
 
-#include "engine/buffer.h"
+#include "engine/core/buffer.h"
 #include "plugins/metropolis/checkerboard_model.h"
 
 namespace perrin::metropolis {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "engine/changed_since.h"
-#include "engine/run.h"
+#include "engine/core/changed_since.h"
+#include "engine/run/run.h"
 #include "io/new_file.h"
 #include "io/text_file.h"
 

@@ -1,8 +1,8 @@
 // Stage "metropolis": Monte Carlo sampling of atoms and rigid molecules; see docs/metropolis.md.
 #pragma once
 
-#include "engine/registry.h"
-#include "engine/stage.h"
+#include "engine/run/registry.h"
+#include "engine/run/stage.h"
 #include "plugins/metropolis/output.h"
 #include "plugins/metropolis/rdf.h"
 #include "plugins/metropolis/sampler.h"

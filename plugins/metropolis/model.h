@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/real.h"
+#include "engine/core/real.h"
 
 namespace perrin::metropolis {
 

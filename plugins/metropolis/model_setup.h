@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "engine/setup.h"
+#include "engine/run/setup.h"
 #include "plugins/metropolis/settings.h"
 #include "plugins/metropolis/system.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/changed_since.h"
+#include "engine/core/changed_since.h"
 #include "io/writer.h"
 
 namespace perrin::metropolis {

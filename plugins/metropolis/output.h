@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "engine/setup.h"
+#include "engine/run/setup.h"
 #include "io/h5md_file.h"
 #include "plugins/metropolis/system.h"
 

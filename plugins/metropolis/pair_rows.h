@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/buffer.h"
+#include "engine/core/buffer.h"
 #include "plugins/metropolis/pair_energy.h"
 
 namespace perrin::metropolis {

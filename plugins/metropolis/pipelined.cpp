@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "plugins/metropolis/engine.h"
 #include "plugins/metropolis/pair_rows.h"
 #include "plugins/metropolis/schedule.h"

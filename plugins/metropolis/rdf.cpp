@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "engine/changed_since.h"
+#include "engine/core/changed_since.h"
 #include "plugins/metropolis/distances.h"
 
 namespace perrin::metropolis {

@@ -1,7 +1,7 @@
 // One move at a time, its energy change summed by all threads of the device.
 #include <algorithm>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "plugins/metropolis/engine.h"
 #include "plugins/metropolis/moves.h"
 #include "plugins/metropolis/pair_rows.h"

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "engine/changed_since.h"
+#include "engine/core/changed_since.h"
 #include "plugins/metropolis/checkerboard.h"
 #include "plugins/metropolis/moves.h"
 #include "plugins/metropolis/pair_rows.h"

@@ -2,7 +2,7 @@
 // vector units, so that it is a fair one.
 #include <algorithm>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "plugins/metropolis/engine.h"
 #include "plugins/metropolis/pair_rows.h"
 #include "plugins/metropolis/sequential_cycle.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "plugins/metropolis/moves.h"
 
 namespace perrin::metropolis {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "plugins/metropolis/moves.h"
 
 namespace perrin::metropolis {

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "engine/archive.h"
-#include "engine/box.h"
-#include "engine/buffer.h"
+#include "engine/core/archive.h"
+#include "engine/core/box.h"
+#include "engine/core/buffer.h"
 #include "plugins/metropolis/model.h"
 
 namespace perrin::metropolis {
@@ -18,7 +18,7 @@ struct MoveSizes {
 
 /// What a kernel sees. Molecule m of replica r is entry r · molecules + m, its sites are the
 /// entries r · sites + first_site[m] … of `site`. All coordinates are fixed-point fractions of the
-/// box (engine/real.h): the minimum image of two sites is the wrap-around of their difference.
+/// box (engine/core/real.h): the minimum image of two sites is the wrap-around of their difference.
 struct SystemView {
   std::uint32_t molecules, sites, replicas, types;
   const std::uint32_t* first_site;      // [molecules + 1]

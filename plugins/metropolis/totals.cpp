@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "plugins/metropolis/pair_rows.h"
 
 namespace perrin::metropolis {

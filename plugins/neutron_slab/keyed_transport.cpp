@@ -1,6 +1,6 @@
 // Generators that are made afresh for every history, from (purpose, seed, history): which thread
 // runs it does not matter.
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "plugins/neutron_slab/loops.h"
 #include "rng/keyed.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "plugins/neutron_slab/settings.h"
 #include "plugins/neutron_slab/transport.h"
 

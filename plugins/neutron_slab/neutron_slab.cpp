@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "engine/changed_since.h"
-#include "engine/run.h"
+#include "engine/core/changed_since.h"
+#include "engine/run/run.h"
 
 namespace neutron {
 

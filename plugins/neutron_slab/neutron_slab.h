@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "engine/registry.h"
-#include "engine/stage.h"
+#include "engine/run/registry.h"
+#include "engine/run/stage.h"
 #include "plugins/neutron_slab/results_file.h"
 #include "plugins/neutron_slab/settings.h"
 

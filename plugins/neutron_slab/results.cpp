@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 
 namespace neutron {
 

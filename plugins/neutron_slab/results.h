@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/archive.h"
+#include "engine/core/archive.h"
 #include "plugins/neutron_slab/transport.h"
 
 namespace neutron {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/setup.h"
+#include "engine/run/setup.h"
 #include "plugins/neutron_slab/results.h"
 
 namespace neutron {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/settings.h"
-#include "engine/setup.h"
+#include "engine/run/setup.h"
+#include "engine/settings/settings.h"
 #include "plugins/neutron_slab/transport.h"
 
 namespace neutron {

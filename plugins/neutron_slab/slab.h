@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/real.h"
+#include "engine/core/real.h"
 
 namespace neutron {
 

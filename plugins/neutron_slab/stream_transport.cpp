@@ -3,7 +3,7 @@
 // depends on the number of streams, but neither on the kernel nor on which threads serve them.
 #include <string>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "plugins/neutron_slab/loops.h"
 #include "rng/keyed.h"
 #include "rng/per_particle.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/archive.h"
-#include "engine/device.h"
+#include "engine/core/archive.h"
+#include "engine/core/device.h"
 #include "plugins/neutron_slab/history.h"
 
 namespace neutron {

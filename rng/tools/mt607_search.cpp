@@ -11,7 +11,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "engine/threads.h"
+#include "engine/core/threads.h"
 
 namespace {
 

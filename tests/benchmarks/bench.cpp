@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "engine/buffer.h"
+#include "engine/core/buffer.h"
 
 namespace perrin::bench {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/device.h"
+#include "engine/core/device.h"
 #include "neighbor/neighbors.h"
 
 namespace perrin::bench {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <random>
 
-#include "engine/registry.h"
-#include "engine/simulation.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "forces/register.h"
 #include "integrators/velocity_verlet.h"
 #include "io/register.h"

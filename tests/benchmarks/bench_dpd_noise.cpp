@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <random>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "plugins/dpd/noise.h"
 #include "rng/per_particle.h"
 #include "tests/benchmarks/bench.h"

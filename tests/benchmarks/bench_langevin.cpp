@@ -14,8 +14,8 @@
 #include <map>
 #include <random>
 
-#include "engine/registry.h"
-#include "engine/simulation.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "forces/harmonic_trap.h"
 #include "plugins/langevin/noise.h"
 #include "plugins/langevin/register.h"

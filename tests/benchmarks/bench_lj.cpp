@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/simulation.h"
+#include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"
 #include "tests/benchmarks/bench.h"

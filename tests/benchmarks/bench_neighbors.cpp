@@ -3,7 +3,7 @@
 // indices, one row per particle.
 #include "neighbor/neighbors.h"
 
-#include "engine/simulation.h"
+#include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "tests/benchmarks/bench.h"
 #include "tests/fluids.h"

@@ -14,15 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "engine/buffer.h"
-#include "engine/error.h"
-#include "engine/parallel.h"
-#include "neighbor/short_sort.h"
-#include "neighbor/short_sort_rank.h"
+#include "engine/core/buffer.h"
+#include "engine/core/error.h"
+#include "engine/core/parallel.h"
+#include "neighbor/sort/short_sort.h"
+#include "neighbor/sort/short_sort_rank.h"
 #ifdef __CUDACC__
 #include <cub/device/device_segmented_sort.cuh>
 
-#include "neighbor/short_sort_launch.cuh"
+#include "neighbor/sort/short_sort_launch.cuh"
 #include "tests/benchmarks/bench_short_sort.cuh"
 #endif
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "engine/simulation.h"
+#include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/pair_loop.h"

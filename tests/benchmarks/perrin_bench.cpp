@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "engine/settings_parse.h"
+#include "engine/settings/settings_parse.h"
 #include "tests/benchmarks/bench.h"
 #include "tests/benchmarks/bench_short_sort.h"
 

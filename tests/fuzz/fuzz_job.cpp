@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "engine/job.h"
-#include "engine/md_stage.h"
-#include "engine/settings_parse.h"
-#include "engine/settings_schema.h"
+#include "engine/run/job.h"
+#include "engine/run/md_stage.h"
+#include "engine/settings/settings_parse.h"
+#include "engine/settings/settings_schema.h"
 #include "forces/harmonic_trap.h"
 #include "integrators/bussi.h"
 #include "integrators/fire.h"

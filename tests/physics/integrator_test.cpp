@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "engine/simulation.h"
+#include "engine/run/simulation.h"
 #include "forces/harmonic_trap.h"
 #include "forces/pair_force.h"
 #include "forces/potentials/lennard_jones.h"

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <random>
 
-#include "engine/simulation.h"
+#include "engine/run/simulation.h"
 #include "neighbor/pair_loop.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"

@@ -5,8 +5,8 @@
 #include <map>
 #include <random>
 
-#include "engine/plugin_api.h"
-#include "engine/simulation.h"
+#include "engine/run/plugin_api.h"
+#include "engine/run/simulation.h"
 #include "forces/register.h"
 #include "neighbor/neighbors.h"
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <random>
 
-#include "engine/parallel.h"
-#include "engine/registry.h"
-#include "engine/simulation.h"
+#include "engine/core/parallel.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"
 #include "plugins/dpd/groot_warren.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/registry.h"
-#include "engine/simulation.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "forces/harmonic_trap.h"
 #include "plugins/langevin/noise.h"
 #include "plugins/langevin/register.h"

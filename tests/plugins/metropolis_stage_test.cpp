@@ -5,7 +5,7 @@
 #include <fstream>
 #include <map>
 
-#include "engine/run.h"
+#include "engine/run/run.h"
 #include "io/hdf5.h"
 #include "io/writer.h"
 #include "plugins/metropolis/input_files.h"

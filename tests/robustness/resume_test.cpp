@@ -10,10 +10,10 @@
 #include <optional>
 #include <random>
 
-#include "engine/commands.h"
-#include "engine/run.h"
-#include "engine/settings_parse.h"
-#include "engine/settings_schema.h"
+#include "engine/app/commands.h"
+#include "engine/run/run.h"
+#include "engine/settings/settings_parse.h"
+#include "engine/settings/settings_schema.h"
 #include "io/hdf5.h"
 #include "io/writer.h"
 

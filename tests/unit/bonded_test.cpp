@@ -4,7 +4,7 @@
 #include <numbers>
 #include <random>
 
-#include "engine/simulation.h"
+#include "engine/run/simulation.h"
 #include "forces/angle_force.h"
 #include "forces/angle_potentials.h"
 #include "forces/bond_force.h"

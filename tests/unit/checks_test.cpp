@@ -1,19 +1,19 @@
 // Units, initial velocities, the checks of a configuration, the closest pair.
-#include "engine/checks.h"
+#include "engine/run/checks.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "engine/closest_pair.h"
-#include "engine/configuration_archive.h"
-#include "engine/degrees_of_freedom.h"
-#include "engine/force.h"
-#include "engine/integrator.h"
-#include "engine/setup.h"
-#include "engine/units.h"
-#include "engine/velocities.h"
+#include "engine/core/closest_pair.h"
+#include "engine/core/configuration_archive.h"
+#include "engine/run/degrees_of_freedom.h"
+#include "engine/run/force.h"
+#include "engine/run/integrator.h"
+#include "engine/run/setup.h"
+#include "engine/run/velocities.h"
+#include "engine/settings/units.h"
 #include "rng/keyed.h"
 
 namespace perrin {

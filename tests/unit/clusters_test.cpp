@@ -1,5 +1,5 @@
 // Cluster lists against all pairs by brute force, in double precision on the host.
-#include "neighbor/clusters.h"
+#include "neighbor/clusters/clusters.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-#include "neighbor/cluster_loop.h"
+#include "neighbor/clusters/cluster_loop.h"
 
 namespace perrin {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
-#include "engine/parallel.h"
-#include "engine/resolution.h"
-#include "engine/simulation.h"
+#include "engine/core/parallel.h"
+#include "engine/run/resolution.h"
+#include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "tests/devices.h"
 

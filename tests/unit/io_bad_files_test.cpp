@@ -9,7 +9,7 @@
 #include <fstream>
 #include <limits>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/formats.h"
 #include "io/hdf5.h"
 #include "io/writer.h"

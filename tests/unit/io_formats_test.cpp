@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 #include "io/convert.h"
 #include "io/file_units.h"
 #include "io/formats.h"

@@ -14,10 +14,10 @@
 #include <random>
 #include <set>
 
-#include "engine/error.h"
-#include "engine/registry.h"
-#include "engine/run_control.h"
-#include "engine/simulation.h"
+#include "engine/core/error.h"
+#include "engine/run/registry.h"
+#include "engine/run/run_control.h"
+#include "engine/run/simulation.h"
 #include "integrators/register.h"
 #include "io/checkpoint.h"
 #include "io/checksum.h"

@@ -1,9 +1,9 @@
 // JSON with comments and line numbers, and --set.
-#include "engine/json_file.h"
+#include "engine/settings/json_file.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/error.h"
+#include "engine/core/error.h"
 
 namespace perrin {
 namespace {

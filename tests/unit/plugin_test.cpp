@@ -1,12 +1,12 @@
 // Which plug-ins are refused, and that none is taken in by half.
-#include "engine/plugin.h"
+#include "engine/run/plugin.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "engine/error.h"
-#include "engine/plugin_api.h"
+#include "engine/core/error.h"
+#include "engine/run/plugin_api.h"
 
 namespace perrin {
 namespace {

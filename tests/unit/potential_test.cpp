@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "forces/potentials/gaussian_core.h"
 #include "forces/potentials/lennard_jones.h"
 #include "forces/potentials/morse.h"

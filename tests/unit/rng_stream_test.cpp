@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/parallel.h"
+#include "engine/core/parallel.h"
 #include "rng/streams.h"
 #include "tests/devices.h"
 

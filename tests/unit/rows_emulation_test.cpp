@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <random>
 
-#include "neighbor/row_plan.h"
+#include "neighbor/rows/row_plan.h"
 #include "tests/unit/cuda_emulation.h"
 
 namespace perrin {
 inline bool begin_kernel(const std::uint32_t* halt) { return *halt != 0; }
 }  // namespace perrin
 
-#include "neighbor/row_search.cuh"
+#include "neighbor/rows/row_search.cuh"
 
 namespace perrin {
 namespace {

@@ -1,13 +1,13 @@
 // The run of a job: observers and their strides, stops, checkpoints, stages of other kinds,
 // resuming.
-#include "engine/run.h"
+#include "engine/run/run.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/commands.h"
-#include "engine/error.h"
-#include "engine/job.h"
-#include "engine/md_stage.h"
+#include "engine/app/commands.h"
+#include "engine/core/error.h"
+#include "engine/run/job.h"
+#include "engine/run/md_stage.h"
 #include "integrators/register.h"
 #include "io/register.h"
 

@@ -1,10 +1,10 @@
 // From one describe(): parsing with every kind of mistake, the record, the schema, help.
-#include "engine/settings.h"
+#include "engine/settings/settings.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/settings_parse.h"
-#include "engine/settings_schema.h"
+#include "engine/settings/settings_parse.h"
+#include "engine/settings/settings_schema.h"
 
 namespace perrin {
 namespace {

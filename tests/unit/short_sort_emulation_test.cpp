@@ -9,8 +9,8 @@
 
 #include "tests/unit/cuda_emulation.h"
 // After the emulated names of CUDA.
-#include "neighbor/short_sort_gpu.cuh"
-#include "neighbor/short_sort_rank.cuh"
+#include "neighbor/sort/short_sort_gpu.cuh"
+#include "neighbor/sort/short_sort_rank.cuh"
 
 namespace perrin::short_sort_detail {
 namespace {

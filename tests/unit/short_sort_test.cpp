@@ -1,5 +1,5 @@
 // The short sorts and their plan, on every device there is.
-#include "neighbor/short_sort.h"
+#include "neighbor/sort/short_sort.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "neighbor/short_sort_cpu.h"
-#include "neighbor/short_sort_plan.h"
-#include "neighbor/short_sort_rank.h"
+#include "neighbor/sort/short_sort_cpu.h"
+#include "neighbor/sort/short_sort_plan.h"
+#include "neighbor/sort/short_sort_rank.h"
 
 namespace perrin {
 namespace {

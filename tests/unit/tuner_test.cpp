@@ -8,7 +8,7 @@
 #include <memory>
 #include <ostream>
 
-#include "engine/simulation.h"
+#include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"

@@ -1,4 +1,4 @@
-// The GPU's cluster lists (neighbor/warp_clusters.h), run by an emulated GPU: pairs against all pairs by
+// The GPU's cluster lists (neighbor/warp_clusters/warp_clusters.h), run by an emulated GPU: pairs against all pairs by
 // brute force, and who has been put where.
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include "tests/unit/cuda_emulation.h"
 
 #define PERRIN_EMULATED
-#include "neighbor/warp_cluster_build.cuh"
-#include "neighbor/warp_cluster_loop.h"
+#include "neighbor/warp_clusters/warp_cluster_build.cuh"
+#include "neighbor/warp_clusters/warp_cluster_loop.h"
 
 namespace perrin {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <thread>
 
-#include "engine/error.h"
-#include "engine/progress.h"
-#include "engine/signals.h"
+#include "engine/core/error.h"
+#include "engine/run/progress.h"
+#include "engine/run/signals.h"
 #include "io/hdf5.h"
 #include "io/writer.h"
 

@@ -1,0 +1,198 @@
+#include "engine/app/commands.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <system_error>
+
+#include "engine/app/rng_command.h"
+#include "engine/core/threads.h"
+#include "engine/run/md_stage.h"
+#include "forces/register.h"
+#include "integrators/register.h"
+#include "io/convert.h"
+#include "io/formats.h"
+#include "io/register.h"
+
+namespace perrin {
+
+Components::Components() {
+  register_sources(registry);
+  register_forces(registry);
+  register_integrators(registry);
+  register_io(registry);
+  register_md_stage(registry);
+}
+
+double parse_duration(const std::string& text) {
+  double seconds = 0;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    std::size_t used = 0;
+    double value = -1;
+    try {
+      value = std::stod(text.substr(i), &used);
+    } catch (const std::logic_error&) {
+    }
+    const char unit = i + used < text.size() ? text[i + used] : 's';
+    const double size = unit == 's'   ? 1
+                        : unit == 'm' ? 60
+                        : unit == 'h' ? 3600
+                        : unit == 'd' ? 86400
+                                      : 0;
+    if (!(value >= 0) || size == 0)
+      throw UserError(
+          fmt::format("--time-limit {}: expected a time such as 3600, 90s, 30m, 1h30m", text));
+    seconds += value * size;
+    i += used + 1;
+  }
+  return seconds;
+}
+
+namespace {
+
+void add_run_options(CLI::App& app, RunArguments& a) {
+  app.add_option("--device", a.device, "auto, cpu, cuda or cuda:N");
+  app.add_option("--threads", a.threads, "threads on the CPU (default: all cores)")
+      ->check(CLI::Range(1, Threads::most));
+  app.add_option("--set", a.sets, "change a value of the job: path=value")->allow_extra_args(false);
+  app.add_option("--output-dir", a.output_directory, "folder for output files");
+  app.add_option("--time-limit", a.time_limit,
+                 "stop after this wall time, with a checkpoint: 3600, 30m, 1h30m");
+  app.add_flag("--quiet", a.quiet, "print errors only");
+}
+
+void add_convert(CLI::App& app, ConvertOptions& options) {
+  auto* convert_files =
+      app.add_subcommand("convert", "convert trajectories and configurations between formats");
+  std::vector<std::string> formats = io::format_names();
+  formats.push_back("auto");
+  convert_files->add_option("IN", options.in, "file to be read")->required();
+  convert_files->add_option("OUT", options.out, "file to be made")->required();
+  convert_files->add_option(
+      "--frame", options.frame,
+      "one frame, from 0; negative from the end (default: all; LAMMPS data: the last)");
+  convert_files->add_option("--from", options.from, "format of IN: h5md, gsd, lammps, xyz")
+      ->check(CLI::IsMember(formats));
+  convert_files->add_option("--to", options.to, "format of OUT")->check(CLI::IsMember(formats));
+  convert_files->add_flag("--overwrite", options.overwrite, "replace OUT where it exists");
+  options.warn = [](const std::string& what) { fmt::print(stderr, "warning: {}\n", what); };
+  convert_files->callback([&options] {
+    const long long frames = convert(options);
+    fmt::print("{}: {} frame{}\n", options.out, frames, frames == 1 ? "" : "s");
+  });
+}
+
+void add_rng(CLI::App& app, RngArguments& a) {
+  auto* rng = app.add_subcommand(
+      "rng",
+      "write raw 32-bit random words (little-endian) to standard output, for test batteries");
+  rng->add_option("name", a.generator, "generator");
+  rng->add_option("--seed", a.seed, "64-bit seed");
+  rng->add_option("--scheme", a.scheme,
+                  "keyed, phillips, state or shared (default: the generator's usual one)");
+  rng->add_option("--pattern", a.pattern, "particles, particle, pairs, rows, columns or sequence");
+  rng->add_option("--count", a.count, "number of words (default: without end)")
+      ->check(CLI::PositiveNumber);
+  rng->add_flag("--list", a.list, "print the names of the generators");
+  rng->callback([&a] { rng_command(a); });
+}
+
+/// A mistake of the user begins with its place; the others name the program.
+int say(ExitStatus status, const std::string& what, const std::string& text) {
+  const std::string line =
+      status == ExitStatus::user ? text + "\n" : fmt::format("perrin: {}: {}\n", what, text);
+  std::fputs(line.c_str(), stderr);
+  return static_cast<int>(status);
+}
+
+/// A file that is opened must not become standard output because that was closed.
+void hold_standard_streams() {
+  for (int descriptor = 0; descriptor < 3; ++descriptor)
+    if (::fcntl(descriptor, F_GETFD) < 0)
+      while (::open("/dev/null", O_RDWR) >= 0 && ::fcntl(descriptor, F_GETFD) < 0) {
+      }
+}
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app("Perrin: particles in soft matter, on CPU and GPU");
+  app.set_version_flag("--version", std::string(engine_version()));
+  app.require_subcommand(1);
+  RunArguments arguments;
+  std::string type;
+
+  auto* run = app.add_subcommand("run", "run a job");
+  run->add_option("JOB", arguments.file, "job file")->required();
+  add_run_options(*run, arguments);
+  run->add_flag("--overwrite", arguments.overwrite, "replace output files that exist");
+  run->callback([&] { run_command(arguments); });
+
+  auto* resume = app.add_subcommand("resume", "go on from a checkpoint");
+  resume->add_option("CHECKPOINT", arguments.file, "checkpoint file")->required();
+  add_run_options(*resume, arguments);
+  resume->callback([&] { resume_command(arguments); });
+
+  auto* validate =
+      app.add_subcommand("validate", "check a job and its input files without running");
+  validate->add_option("JOB", arguments.file, "job file")->required();
+  validate->add_option("--set", arguments.sets, "change a value of the job: path=value")
+      ->allow_extra_args(false);
+  validate->add_option("--threads", arguments.threads, "threads")
+      ->check(CLI::Range(1, Threads::most));
+  validate->add_option("--output-dir", arguments.output_directory, "folder for output files");
+  validate->add_flag("--overwrite", arguments.overwrite, "output files that exist may be replaced");
+  validate->callback([&] { validate_command(arguments); });
+
+  app.add_subcommand("schema", "print the JSON Schema of job files")->callback(schema_command);
+  auto* help = app.add_subcommand("help", "list what a job can name, or explain one type");
+  help->add_option("TYPE", type, "a type, or \"job\" for the top level of a job file");
+  help->callback([&] { help_command(type); });
+  app.add_subcommand("plugins", "list the plug-ins that are found")->callback(plugins_command);
+  app.add_subcommand("info", "print versions, build and devices")->callback(info_command);
+  ConvertOptions conversion;
+  add_convert(app, conversion);
+  RngArguments words;
+  add_rng(app, words);
+
+  const auto stopped = [&] {
+    return app.got_subcommand("convert") ? "convert"
+           : app.got_subcommand("rng")   ? "rng"
+                                         : "the run stopped";
+  };
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    const int status = app.exit(e);
+    return status == 0 ? 0 : static_cast<int>(ExitStatus::user);
+  } catch (const UserError& e) {
+    return say(ExitStatus::user, "", e.what());
+  } catch (const RunError& e) {
+    return say(ExitStatus::run, stopped(), e.what());
+  } catch (const std::bad_alloc&) {
+    return say(ExitStatus::run, stopped(), "out of memory");
+  } catch (const std::system_error& e) {  // no thread to be had, a full disk behind standard output
+    return say(ExitStatus::run, stopped(), e.what());
+  } catch (const std::exception& e) {
+    return say(ExitStatus::bug, "this is a bug", e.what());
+  }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  hold_standard_streams();
+  const int status = run_command_line(argc, argv);
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  const std::string why = errno != 0 ? std::strerror(errno) : "an earlier write failed";
+  const int said = say(ExitStatus::run, "standard output could not be written", why);
+  return status == 0 ? said : status;
+}
+
+}  // namespace perrin

@@ -1,0 +1,98 @@
+// schema, help, plugins, info.
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include "engine/app/commands.h"
+#include "engine/run/plugin_api.h"
+#include "engine/settings/settings_schema.h"
+
+namespace perrin {
+namespace {
+
+constexpr const char* kinds[] = {component_kind<Source>, component_kind<Force>,
+                                 component_kind<Integrator>, component_kind<Observer>,
+                                 component_kind<Stage>};
+
+std::string heading(const std::string& kind) {
+  if (kind == "system") return "system (where the particles come from)";
+  return kind + "s";
+}
+
+}  // namespace
+
+void schema_command() {
+  Components components;
+  components.registry.discover();
+  fmt::print("{}\n", job_schema(components.registry).dump(2));
+}
+
+void help_command(const std::string& type) {
+  Components components;
+  components.registry.discover();
+  const Registry& registry = components.registry;
+  if (type.empty()) {
+    for (const char* kind : kinds) {
+      fmt::print("{}\n", heading(kind));
+      for (const RegistryRow* row : registry.rows(kind))
+        fmt::print("  {:<22} {}{}\n", row->type, row->help,
+                   row->provider == "built-in" ? "" : " [plug-in " + row->provider + "]");
+    }
+    fmt::print(
+        "\nperrin help TYPE explains one of them, perrin help job the top level of a job.\n");
+    return;
+  }
+  if (type == "job") {
+    JobSettings settings;
+    Fields fields;
+    describe(fields, settings);
+    fmt::print("job: the top level of a job file\n{}", help_fields(fields));
+    return;
+  }
+  std::vector<std::string> known;
+  bool found = false;
+  for (const RegistryRow* row : registry.rows()) {
+    known.push_back(row->type);
+    if (row->type != type) continue;
+    if (found) fmt::print("\n");
+    fmt::print("{}", help_text(*row, registry));
+    found = true;
+  }
+  if (!found) throw UserError(fmt::format("unknown type \"{}\"; {}", type, suggest(type, known)));
+}
+
+void plugins_command() {
+  Components components;
+  components.registry.discover();
+  fmt::print("searched\n");
+  for (const auto& folder : PluginLoader::search_folders()) fmt::print("  {}\n", folder.string());
+  fmt::print("plug-ins\n");
+  for (const auto& p : components.plugins.loaded()) {
+    fmt::print("  {} {}  {}\n", p.name, p.version, p.path.string());
+    for (const auto& row : p.brings) fmt::print("    {}\n", row);
+  }
+  if (components.plugins.loaded().empty()) fmt::print("  none\n");
+  if (components.plugins.refused().empty()) return;
+  fmt::print("refused\n");
+  for (const auto& r : components.plugins.refused())
+    fmt::print("  {}: {}\n", r.path.string(), r.reason);
+}
+
+void info_command() {
+  fmt::print("Perrin {}\n", engine_version());
+  fmt::print("  build       {}\n", build_tag());
+  fmt::print("  precision   {}\n", PERRIN_PRECISION_NAME);
+  fmt::print("  plug-ins    interface {}.{}\n", PERRIN_API_MAJOR, PERRIN_API_MINOR);
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  fmt::print("  HDF5        {}.{}.{}\n", major, minor, release);
+#ifdef PERRIN_CUDA
+  fmt::print("  CUDA        {}.{}\n", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+#else
+  fmt::print("  CUDA        not built in\n");
+#endif
+  fmt::print("devices\n  cpu         {}\n", Device::cpu().description());
+  for (int i = 0; i < Device::cuda_count(); ++i)
+    fmt::print("  cuda:{}      {}\n", i, Device::cuda(i).description());
+}
+
+}  // namespace perrin

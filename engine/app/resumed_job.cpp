@@ -1,0 +1,75 @@
+#include "engine/app/resumed_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/core/error.h"
+
+namespace perrin {
+namespace {
+
+/// Throws where an object of a component has become one of another type.
+void check_types(const Json& before, const Json& after, const std::string& path) {
+  if (before.is_array() && after.is_array() && before.size() == after.size()) {
+    for (std::size_t k = 0; k < before.size(); ++k)
+      check_types(before[k], after[k], join_path(path, k));
+    return;
+  }
+  if (!before.is_object() || !after.is_object()) return;
+  if (before.contains("type") && before["type"].is_string() && after.contains("type") &&
+      after["type"] != before["type"])
+    throw UserError(fmt::format("--set: {}.type: a resumed run goes on with {}, got {}", path,
+                                shown(before["type"]), shown(after["type"])));
+  for (const auto& [key, value] : before.items())
+    if (after.contains(key)) check_types(value, after[key], join_path(path, key));
+}
+
+}  // namespace
+
+Standing standing_of(const std::map<std::string, Record>& records) {
+  Archive archive = Archive::restoring({});
+  const auto read = [&](const std::string& name, auto& value) {
+    const auto it = records.find(name);
+    if (it != records.end()) archive = Archive::restoring({{name, it->second}});
+    archive(name, value);
+  };
+  Standing standing;
+  read("run/stage", standing.stage);
+  read("run/complete", standing.complete);
+  return standing;
+}
+
+void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
+                     const Standing& standing) {
+  const Json before = job.value();
+  for (const std::string& assignment : assignments) {
+    const std::string path = assignment.substr(0, assignment.find('='));
+    const std::string key = path.substr(0, path.find_first_of(".["));
+    const auto is = [&](std::initializer_list<const char*> keys) {
+      return std::any_of(keys.begin(), keys.end(), [&](const char* k) { return key == k; });
+    };
+    if (key == "device")
+      throw UserError(fmt::format("--set {}: for a resumed run the device is chosen with --device",
+                                  assignment));
+    if (is({"system", "velocity", "seed", "units", "$schema"}))
+      throw UserError(fmt::format(
+          "--set {}: a resumed run keeps its {}; it can have other forces, observers, stages, "
+          "neighbors, title, author and plugins",
+          assignment, key));
+    job.set(assignment);
+    for (std::uint64_t k = 0; k < standing.stage; ++k)
+      if (path.rfind(fmt::format("stages[{}]", k), 0) == 0)
+        throw UserError(fmt::format("--set {}: this stage is done; the run is in stages[{}]",
+                                    assignment, standing.stage));
+  }
+  const Json& after = job.value();
+  for (const char* list : {"forces", "observers"})
+    if (before.contains(list)) check_types(before[list], after[list], list);
+  if (before.contains("stages") && standing.stage < before["stages"].size() &&
+      after["stages"].is_array() && standing.stage < after["stages"].size())
+    check_types(before["stages"][standing.stage], after["stages"][standing.stage],
+                join_path("stages", standing.stage));
+}
+
+}  // namespace perrin

@@ -1,0 +1,27 @@
+// The job of a resumed run: that of its checkpoint, with what --set changes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/core/archive.h"
+#include "engine/settings/json_file.h"
+
+namespace perrin {
+
+/// Where a checkpoint stands in its job.
+struct Standing {
+  std::uint64_t stage = 0;
+  bool complete = false;  // the run had come to its end
+};
+/// Throws UserError where the records do not say it.
+Standing standing_of(const std::map<std::string, Record>& records);
+
+/// Applies --set to the job of a checkpoint. Throws UserError for what a resumed run cannot change:
+/// what the particles were made from, random numbers and units, stages that are done, and the types
+/// of components.
+void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
+                     const Standing& standing);
+
+}  // namespace perrin

@@ -1,0 +1,99 @@
+// What a checkpoint is made of: named values and arrays, written and read by one function per
+// class.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "engine/core/buffer.h"
+
+namespace perrin {
+
+/// One named record of a checkpoint: `count` elements of `element_size` bytes.
+struct Record {
+  std::string type;  // "i4", "u8", "f4", "bytes", … for the reader of the file; bytes rule
+  std::size_t element_size = 1;
+  std::vector<std::byte> bytes;
+};
+
+/// A component lists its state once:
+///
+///     void state(Archive& a) override { a("heat", heat_); a("positions", reference_); }
+///
+/// The same function saves (the archive copies out) and restores (it copies in). Names are
+/// joined by '/' under the component's own scope. Restoring throws UserError where a name is
+/// missing or has another size: the checkpoint belongs to another job or version.
+class Archive {
+ public:
+  static Archive saving() { return Archive(true, {}); }
+  static Archive restoring(std::map<std::string, Record> records) {
+    return Archive(false, std::move(records));
+  }
+  /// Where a Buffer that is still empty is made when it is restored (Simulation::state says it).
+  void set_device(const Device& device) { device_ = device; }
+  bool is_saving() const { return saving_; }
+  const std::map<std::string, Record>& records() const { return records_; }
+
+  /// A scope for the lifetime of the object: names inside are "scope/name".
+  class Scope {
+   public:
+    Scope(Archive& archive, const std::string& name);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Archive& archive_;
+    std::string outer_;
+  };
+
+  template <class T>
+  requires std::is_trivially_copyable_v<T>
+  void operator()(const std::string& name, T& value) {
+    fixed(name, type_name<T>(), &value, sizeof(T));
+  }
+  template <class T>
+  void operator()(const std::string& name, std::vector<T>& values) {
+    const std::size_t n = begin(name, type_name<T>(), sizeof(T), values.size());
+    values.resize(n);
+    raw(name, values.data(), n * sizeof(T));
+  }
+  void operator()(const std::string& name, std::string& text);
+  template <class T>
+  void operator()(const std::string& name, Buffer<T>& buffer) {
+    std::vector<T> host;
+    if (saving_) host = buffer.to_host();
+    (*this)(name, host);
+    if (saving_) return;
+    if (buffer.size() == 0) buffer = Buffer<T>(device_, 0);
+    buffer.assign(host);
+  }
+
+ private:
+  Archive(bool saving, std::map<std::string, Record> records)
+      : saving_(saving), records_(std::move(records)) {}
+  template <class T>
+  static std::string type_name() {
+    if constexpr (std::is_arithmetic_v<T>) {
+      const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
+      return kind + std::to_string(sizeof(T));
+    } else {
+      return "bytes";
+    }
+  }
+  void fixed(const std::string& name, const std::string& type, void* value, std::size_t bytes);
+  std::size_t begin(const std::string& name, const std::string& type, std::size_t element_size,
+                    std::size_t count);
+  void raw(const std::string& name, void* data, std::size_t bytes);
+
+  bool saving_;
+  std::map<std::string, Record> records_;
+  Device device_;
+  std::string scope_;
+};
+
+}  // namespace perrin

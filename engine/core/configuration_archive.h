@@ -1,0 +1,12 @@
+// A configuration in a checkpoint: what components are made from when a run is resumed.
+#pragma once
+
+#include "engine/core/archive.h"
+#include "engine/core/configuration.h"
+
+namespace perrin {
+
+/// Saves or restores everything but velocities and images, under "configuration/".
+void archive_configuration(Archive& archive, Configuration& configuration);
+
+}  // namespace perrin

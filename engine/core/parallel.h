@@ -1,0 +1,228 @@
+// Loops and sums over a Device, and the one checked launch of a CUDA kernel.
+//
+// A loop body is a small trivially copyable struct with `PERRIN_HD void operator()(std::int64_t i)
+// const` (structs rather than lambdas: nvcc hides host-device lambdas from the host optimiser). It
+// is compiled for the GPU and, for the CPU, for several instruction sets of which the best is
+// chosen at run time. In a CUDA build this header is for files compiled as CUDA (KERNELS in CMake).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "engine/core/buffer.h"
+#include "engine/core/device.h"
+#include "engine/core/real.h"
+#include "engine/core/threads.h"
+
+#if defined(PERRIN_CUDA) && !defined(__CUDACC__)
+#error "engine/core/parallel.h needs nvcc in a CUDA build: list this file under KERNELS"
+#endif
+
+namespace perrin {
+
+enum class InstructionSet { baseline, avx2, avx512 };
+/// The best of this processor, or less where PERRIN_ISA=baseline|avx2 says so, of those that this build
+/// has. Throws UserError where that leaves none.
+InstructionSet instruction_set();
+/// Those of this build, a bit for each: all, unless CMake's PERRIN_INSTRUCTION_SETS says otherwise.
+#ifdef PERRIN_SETS
+constexpr unsigned instruction_sets = PERRIN_SETS;
+#else
+constexpr unsigned instruction_sets = 7;
+#endif
+constexpr bool has_instruction_set(InstructionSet set) {
+  return (instruction_sets >> unsigned(set) & 1u) != 0;
+}
+
+#ifdef __CUDACC__
+/// Does begin_kernel() wait on devices that overlap kernels? Not if only older ones were compiled for,
+/// whose code a newer device runs as well.
+constexpr bool kernels_wait = [] {
+  for (const int architecture : {__CUDA_ARCH_LIST__})
+    if (architecture >= 900) return true;
+  return false;
+}();
+
+/// The first thing in a kernel that launch_early() starts: lets its successor come in, too, and
+/// waits until everything before it is done. True: the device is halted, nothing is to be done.
+__device__ inline bool begin_kernel(const std::uint32_t* halt) {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+  return *halt != 0;
+}
+#endif
+
+namespace detail {
+
+template <class F>
+__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,prefer-vector-width=512"),
+               flatten)) void
+run_avx512(const F f, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t i = begin; i < end; ++i) f(i);
+}
+template <class F>
+__attribute__((target("avx2,fma"), flatten)) void run_avx2(const F f, std::int64_t begin,
+                                                           std::int64_t end) {
+  for (std::int64_t i = begin; i < end; ++i) f(i);
+}
+template <class F>
+__attribute__((flatten)) void run_baseline(const F f, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t i = begin; i < end; ++i) f(i);
+}
+template <class F>
+void run_range(const F& f, std::int64_t begin, std::int64_t end) {
+  const InstructionSet set = instruction_set();
+  if constexpr (has_instruction_set(InstructionSet::avx512))
+    if (set == InstructionSet::avx512) return run_avx512(f, begin, end);
+  if constexpr (has_instruction_set(InstructionSet::avx2))
+    if (set == InstructionSet::avx2) return run_avx2(f, begin, end);
+  if constexpr (has_instruction_set(InstructionSet::baseline)) run_baseline(f, begin, end);
+}
+
+constexpr int sum_block = 128;   // threads of a block of sum()
+constexpr int sum_chunks = 512;  // partial sums: fixed, so that the order of addition is fixed
+
+/// n values split into sum_chunks ranges; the same on every device.
+PERRIN_HD std::int64_t chunk_begin(std::int64_t n, int chunk) { return n * chunk / sum_chunks; }
+
+#ifdef __CUDACC__
+template <class F>
+__global__ void for_each_kernel(const F f, std::int64_t n, const std::uint32_t* halt) {
+  if (begin_kernel(halt)) return;
+  const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) f(i);
+}
+
+template <int Block, class T>
+__device__ void block_sum(T& value) {
+  __shared__ T shared[Block];
+  shared[threadIdx.x] = value;
+  for (int half = Block / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (int(threadIdx.x) < half) shared[threadIdx.x] += shared[threadIdx.x + half];
+  }
+  value = shared[0];
+}
+
+template <class T, class F>
+__global__ void sum_chunks_kernel(const F f, std::int64_t n, T* partial,
+                                  const std::uint32_t* halt) {
+  if (*halt) return;
+  T total{};
+  const std::int64_t end = chunk_begin(n, int(blockIdx.x) + 1);
+  for (std::int64_t i = chunk_begin(n, int(blockIdx.x)) + threadIdx.x; i < end; i += sum_block)
+    total += f(i);
+  block_sum<sum_block>(total);
+  if (threadIdx.x == 0) partial[blockIdx.x] = total;
+}
+
+template <class T>
+__global__ void sum_partials_kernel(const T* partial, T* result, const std::uint32_t* halt) {
+  if (*halt) return;
+  T total{};
+  for (int chunk = int(threadIdx.x); chunk < sum_chunks; chunk += sum_block)
+    total += partial[chunk];
+  block_sum<sum_block>(total);
+  if (threadIdx.x == 0) *result = total;
+}
+#endif
+
+}  // namespace detail
+
+#ifdef __CUDACC__
+/// The one way a kernel is started: checks the launch and names the kernel in errors. A kernel that
+/// may be part of a step takes device.halt_word() and does nothing while that word is set.
+template <class... Parameters, class... Arguments>
+void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
+            void (*kernel)(Parameters...), Arguments&&... arguments) {
+  if (device.skipping()) return;
+  device.next_may_overlap();  // behind this one, a kernel
+  kernel<<<grid, block, shared, device.stream()>>>(std::forward<Arguments>(arguments)...);
+  check_cuda(cudaGetLastError(), name);
+}
+
+/// The same for kernels that begin with begin_kernel(): their blocks come in while the last blocks of
+/// the kernel before still run, and wait there. Saves most of a launch, which is what the steps
+/// of small systems are made of.
+template <class... Parameters, class... Arguments>
+void launch_early(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
+                  void (*kernel)(Parameters...), Arguments&&... arguments) {
+  if (device.skipping()) return;
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared;
+  config.stream = device.stream();
+  config.attrs = &overlap;
+  config.numAttrs = device.next_may_overlap() && kernels_wait ? 1 : 0;
+  check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(std::forward<Arguments>(arguments))...),
+             name);
+}
+#endif
+
+/// f(i) for 0 ≤ i < n, in any order. `name` appears in errors and profiles.
+template <class F>
+void for_each(const Device& device, const char* name, std::int64_t n, const F& f) {
+  static_assert(std::is_trivially_copyable_v<F>);
+  if (n <= 0 || device.skipping()) return;
+#ifdef __CUDACC__
+  if (device.is_cuda()) {
+    constexpr int block = 128;
+    launch_early(device, name, dim3(unsigned((n + block - 1) / block)), dim3(block), 0,
+                 detail::for_each_kernel<F>, f, n, device.halt_word());
+    return;
+  }
+#endif
+  (void)name;
+  // Calling the threads together costs more than a short loop.
+  for_pieces(device, n, 256,
+             [&](std::int64_t begin, std::int64_t end) { detail::run_range(f, begin, end); });
+}
+
+/// result[0] = sum of f(i), 0 ≤ i < n, added in an order that does not depend on the number of
+/// threads. T needs a zero T{} and +=. `scratch` has at least detail::sum_chunks elements. Device
+/// work only: the host does not wait.
+template <class T, class F>
+void sum(const Device& device, const char* name, std::int64_t n, const F& f, Buffer<T>& scratch,
+         T* result) {
+  static_assert(std::is_trivially_copyable_v<F>);
+  PERRIN_ASSERT(scratch.size() >= detail::sum_chunks);
+  if (device.skipping()) return;
+#ifdef __CUDACC__
+  if (device.is_cuda()) {
+    launch(device, name, dim3(detail::sum_chunks), dim3(detail::sum_block), 0,
+           detail::sum_chunks_kernel<T, F>, f, n, scratch.data(), device.halt_word());
+    launch(device, name, dim3(1), dim3(detail::sum_block), 0, detail::sum_partials_kernel<T>,
+           static_cast<const T*>(scratch.data()), result, device.halt_word());
+    return;
+  }
+#endif
+  (void)name;
+  T* partial = scratch.data();
+  const auto add_up = [&](std::int64_t first, std::int64_t last) {
+    for (auto chunk = int(first); chunk < last; ++chunk) {
+      T total{};
+      const std::int64_t end = detail::chunk_begin(n, chunk + 1);
+      for (std::int64_t i = detail::chunk_begin(n, chunk); i < end; ++i) total += f(i);
+      partial[chunk] = total;
+    }
+  };
+  for_pieces(device, detail::sum_chunks, n > 4096 ? 64 : detail::sum_chunks, add_up);
+  T total{};
+  for (int chunk = 0; chunk < detail::sum_chunks; ++chunk) total += partial[chunk];
+  *result = total;
+}
+
+/// The same, waiting for the result.
+template <class T, class F>
+T sum(const Device& device, const char* name, std::int64_t n, const F& f) {
+  Buffer<T> scratch(device, detail::sum_chunks + 1);
+  sum(device, name, n, f, scratch, scratch.data() + detail::sum_chunks);
+  return scratch.to_host(detail::sum_chunks);
+}
+
+}  // namespace perrin

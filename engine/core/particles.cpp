@@ -1,0 +1,195 @@
+#include "engine/core/particles.h"
+
+#include <fmt/format.h>
+
+#include "engine/core/error.h"
+#include "engine/core/parallel.h"
+
+namespace perrin {
+namespace {
+
+template <class Word>
+struct Gather {
+  Word* to;
+  const Word* from;
+  const std::uint32_t* order;
+  std::int64_t words;  // of an element
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const std::int64_t i = k / words;
+    to[k] = from[std::int64_t(order[i]) * words + (k - i * words)];
+  }
+};
+
+struct GatherEverything {
+  Particles::Arrays to, from;
+  const std::uint32_t* order;
+  std::uint32_t* index;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const std::uint32_t k = order[i];
+    to.copy(i, from, k);
+    index[from.id[k]] = std::uint32_t(i);
+  }
+};
+
+struct CopyEverything {
+  Particles::Arrays to, from;
+  Position* positions;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    to.copy(i, from, i);
+    if (positions) positions[i] = from.position[i];
+  }
+};
+
+}  // namespace
+
+Particles::Particles(const Device& device, const Configuration& c)
+    : box(c.box), types(c.types), charge(c.charge), diameter(c.diameter), topology(c.topology) {
+  const std::size_t n = c.position.size();
+  PERRIN_ASSERT(n < (std::size_t(1) << 32) && c.type.size() == n);
+  PERRIN_ASSERT(c.types.size() <= Position::type_count);
+  std::vector<Position> p(n);
+  std::vector<Real4> v(n);
+  std::vector<Image> im(n);
+  std::vector<std::uint32_t> ids(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!c.image.empty()) im[i] = c.image[i];
+    p[i] = box.fixed(c.position[i], c.type[i], &im[i]);
+    const Vec3<double> u = c.velocity.empty() ? Vec3<double>{} : c.velocity[i];
+    const double mass = c.mass.empty() ? 1.0 : c.mass[i];
+    v[i] = {Real(u.x), Real(u.y), Real(u.z), Real(1.0 / mass)};
+    ids[i] = static_cast<std::uint32_t>(i);
+  }
+  const auto make = [&](auto& buffer, const auto& host) {
+    buffer = {device, std::int64_t(n)};
+    buffer.assign(host);
+  };
+  make(position, p);
+  make(velocity, v);
+  make(image, im);
+  make(id, ids);
+  make(index, ids);
+  force = {device, std::int64_t(n)};
+  spare_position_ = {device, std::int64_t(n)}, spare_velocity_ = {device, std::int64_t(n)};
+  spare_image_ = {device, std::int64_t(n)}, spare_id_ = {device, std::int64_t(n)};
+}
+
+ParticleView Particles::view() {
+  return {size(),       position.data(), velocity.data(), force.data(),
+          image.data(), id.data(),       index.data()};
+}
+
+Configuration Particles::configuration() const {
+  const auto p = position.to_host();
+  const auto v = velocity.to_host();
+  const auto im = image.to_host();
+  const auto ids = id.to_host();
+  Configuration c;
+  c.box = box, c.types = types, c.charge = charge, c.diameter = diameter, c.topology = topology;
+  const std::size_t n = p.size();
+  c.position.resize(n), c.type.resize(n), c.velocity.resize(n), c.image.resize(n), c.mass.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t k = ids[i];
+    c.position[k] = box.point(p[i]);
+    c.type[k] = p[i].type();
+    c.velocity[k] = {double(v[i].x), double(v[i].y), double(v[i].z)};
+    c.image[k] = im[i];
+    c.mass[k] = 1.0 / double(v[i].w);
+  }
+  return c;
+}
+
+void Particles::attach_bytes(std::function<void*()> data, std::size_t bytes) {
+  attached_.push_back({std::move(data), bytes});
+  const auto needed = std::int64_t(bytes) * size();
+  if (scratch_.size() < needed) scratch_.resize(needed);
+}
+
+void Particles::detach(const void* data) {
+  std::erase_if(attached_, [&](const Attached& a) { return a.data() == data; });
+}
+
+Particles::Arrays Particles::arrays() {
+  return {position.data(), velocity.data(), image.data(), id.data()};
+}
+Particles::Arrays Particles::spare_arrays() {
+  return {spare_position_.data(), spare_velocity_.data(), spare_image_.data(), spare_id_.data()};
+}
+
+void Particles::copy_back(Position* positions) {
+  for_each(device(), "keep the new order", size(),
+           CopyEverything{arrays(), spare_arrays(), positions});
+}
+
+void Particles::exchange() {
+  position.swap(spare_position_), velocity.swap(spare_velocity_);
+  image.swap(spare_image_), id.swap(spare_id_);
+  exchanged_ = !exchanged_;
+}
+
+void Particles::settle() {
+  if (!exchanged_) return;
+  exchange();
+  copy_back(nullptr);
+}
+
+void Particles::assume_exchanged(bool exchanged) {
+  if (exchanged != exchanged_) exchange();
+}
+
+void Particles::reorder_attached(const Buffer<std::uint32_t>& order) {
+  const Device& d = device();
+  const std::int64_t n = size();
+  for (const Attached& a : attached_) {
+    auto* to = reinterpret_cast<std::uint32_t*>(scratch_.data());
+    auto* array = static_cast<std::uint32_t*>(a.data());
+    const auto words = std::int64_t(a.bytes / 4);
+    for_each(d, "reorder an attached array", n * words,
+             Gather<std::uint32_t>{to, array, order.data(), words});
+    d.copy(array, to, std::size_t(n) * a.bytes);
+  }
+}
+
+void Particles::reorder(const Buffer<std::uint32_t>& order, Position* positions) {
+  for_each(device(), "reorder particles", size(),
+           GatherEverything{spare_arrays(), arrays(), order.data(), index.data()});
+  copy_back(positions);
+  reorder_attached(order);
+}
+
+void Particles::check_count(const std::string& name, std::size_t count) const {
+  if (std::int64_t(count) != size())
+    throw UserError(fmt::format("\"{}\" in the checkpoint is of {} particles, the system has {}",
+                                name, count, size()));
+}
+
+void Particles::state(Archive& a) {
+  Archive::Scope scope(a, "particles");
+  Box saved = box;
+  a("box", saved);
+  auto order = id.to_host();
+  a("order", order);
+  if (!a.is_saving()) {
+    constexpr std::uint32_t nowhere = 0xffffffffu;
+    check_count("particles/order", order.size());
+    std::vector<std::uint32_t> place(order.size(), nowhere);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (order[i] >= place.size() || place[order[i]] != nowhere)
+        throw UserError(
+            "\"particles/order\" in the checkpoint does not name every particle once: it is "
+            "damaged");
+      place[order[i]] = std::uint32_t(i);
+    }
+    id.assign(order);
+    index.assign(place);
+  }
+  state(a, "position", position);
+  state(a, "velocity", velocity);
+  state(a, "force", force);
+  state(a, "image", image);
+  if (a.is_saving() || saved == box) return;
+  auto positions = position.to_host();
+  for (Position& p : positions) p = box.fixed(saved.point(p), p.type());
+  position.assign(positions);
+}
+
+}  // namespace perrin

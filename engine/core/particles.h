@@ -1,0 +1,135 @@
+// Who is where: the particles on their device, in memory order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/core/archive.h"
+#include "engine/core/box.h"
+#include "engine/core/buffer.h"
+#include "engine/core/configuration.h"
+
+namespace perrin {
+
+/// The arrays a kernel sees: plain pointers, index i in memory order, 0 … n-1.
+struct ParticleView {
+  std::int64_t n;
+  Position* position;    // fixed-point fraction of the box, with the type
+  Real4* velocity;       // length/time; w: 1/mass
+  Real4* force;          // energy/length; w: potential energy where asked for
+  Image* image;          // box crossings
+  std::uint32_t* id;     // the particle's name for users and random numbers
+  std::uint32_t* index;  // index[id]: where it is in memory now
+};
+
+class Particles {
+ public:
+  /// Copies a configuration to the device. The box is the configuration's, padded by the caller.
+  Particles(const Device& device, const Configuration& configuration);
+
+  std::int64_t size() const { return position.size(); }
+  const Device& device() const { return position.device(); }
+  ParticleView view();
+  /// Particles in id order, back on the host. Positions are wrapped.
+  Configuration configuration() const;
+
+  Buffer<Position> position;
+  Buffer<Real4> velocity, force;
+  Buffer<Image> image;
+  Buffer<std::uint32_t> id, index;
+  Box box;
+  std::vector<std::string> types;
+  std::vector<double> charge, diameter;  // by id, as read
+  Topology topology;                     // by id
+
+  /// A per-particle array of a component that must follow when memory is reordered. The buffer
+  /// must outlive the particles and keep its address. state() below saves such arrays.
+  template <class T>
+  void attach(Buffer<T>& array) {
+    static_assert(sizeof(T) % 4 == 0);
+    attach_bytes([&array] { return static_cast<void*>(array.data()); }, sizeof(T));
+  }
+  void detach(const void* data);
+
+  /// Reorders memory: new[i] = old[order[i]] for every array but the forces, which are computed
+  /// afresh after a reordering (order is on the device). Device work only.
+  /// `positions` (size() elements, or nullptr) receives a copy of the positions in the new order.
+  void reorder(const Buffer<std::uint32_t>& order, Position* positions = nullptr);
+
+  // For those who do the reordering themselves (CellSort).
+  /// Everything that moves when memory is reordered, but index and what is attached.
+  struct Arrays {
+    Position* position;
+    Real4* velocity;
+    Image* image;
+    std::uint32_t* id;
+
+    PERRIN_HD void copy(std::int64_t to, const Arrays& from, std::int64_t i) const {
+      position[to] = from.position[i];
+      velocity[to] = from.velocity[i];
+      image[to] = from.image[i];
+      id[to] = from.id[i];
+    }
+  };
+  Arrays arrays();
+  Arrays spare_arrays();  // room for a second set
+  /// Copies the spare arrays back. `positions` as in reorder(). Device work.
+  void copy_back(Position* positions);
+  /// The spare arrays become the arrays; settle() must follow before anyone outside of the steps of
+  /// a recording looks (data() of the buffers has changed). Host only.
+  void exchange();
+  /// If the arrays are exchanged: copies them to where they were. Device work.
+  void settle();
+  /// What exchange() has to be seen as after a recording was halted in the middle.
+  void assume_exchanged(bool exchanged);
+  void reorder_attached(const Buffer<std::uint32_t>& order);
+  bool has_attached() const { return !attached_.empty(); }
+
+  /// Everything by id, and which id is where in memory. Where the restored box is padded
+  /// otherwise than this one, particles stay where they are in space.
+  void state(Archive& archive);
+  /// Saves or restores a per-particle array in memory order: by id, so that it finds its particles
+  /// whatever their order in memory is. After the particles.
+  template <class T>
+  void state(Archive& archive, const std::string& name, Buffer<T>& array) {
+    std::vector<T> values;
+    if (archive.is_saving()) values = by_id(array);
+    archive(name, values);
+    if (archive.is_saving()) return;
+    check_count(name, values.size());
+    assign_by_id(array, values);
+  }
+  /// A per-particle array in memory order as a list by id, and back. Waits for the device.
+  template <class T>
+  std::vector<T> by_id(const Buffer<T>& array) const {
+    const auto values = array.to_host();
+    const auto ids = id.to_host();
+    std::vector<T> sorted(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) sorted[ids[i]] = values[i];
+    return sorted;
+  }
+  template <class T>
+  void assign_by_id(Buffer<T>& array, const std::vector<T>& values) {
+    const auto ids = id.to_host();
+    std::vector<T> in_memory(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) in_memory[i] = values[ids[i]];
+    array.assign(in_memory);
+  }
+
+ private:
+  void check_count(const std::string& name, std::size_t count) const;
+  void attach_bytes(std::function<void*()> data, std::size_t bytes);
+  struct Attached {
+    std::function<void*()> data;
+    std::size_t bytes;
+  };
+  std::vector<Attached> attached_;
+  Buffer<std::byte> scratch_;  // for the attached
+  Buffer<Position> spare_position_;
+  Buffer<Real4> spare_velocity_;
+  Buffer<Image> spare_image_;
+  Buffer<std::uint32_t> spare_id_;
+  bool exchanged_ = false;
+};
+
+}  // namespace perrin

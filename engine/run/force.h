@@ -1,0 +1,60 @@
+// A Force adds force, and on request energy and virial, to the particles.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/core/archive.h"
+#include "engine/core/momentum.h"
+#include "engine/core/real.h"
+#include "neighbor/ranges.h"
+
+namespace perrin {
+
+class Simulation;
+
+/// Where a force writes. Arrays are in memory order, one entry per particle.
+struct ForceOutput {
+  Real4* force;  // x, y, z: force; w: this particle's share of the potential energy
+  Real* virial;  // nullptr, or 6·n: xx yy zz xy xz yz of sum of r ⊗ f, this particle's share;
+                 // component c of particle i is virial[c·n + i]
+  bool add;      // add to what is there; false: overwrite (the first force of a step)
+  bool energy;   // fill force.w and virial (unless nullptr); false: force alone, w is set to 0
+};
+
+/// Analytic corrections for what a cut-off leaves out, and the like.
+struct ForceCorrection {
+  double energy = 0;
+  double virial = 0;  // trace: adds virial / (dimension · volume) to the pressure
+};
+
+/// What a force acts on of that which only some forces look at.
+struct Handled {
+  std::vector<bool> bond_types, angle_types;  // [type]; empty: none
+  bool charges = false;
+};
+
+class Force {
+ public:
+  virtual ~Force() = default;
+  /// Longest distance at which particles interact through the neighbour list; 0: needs no list.
+  virtual double range() const { return 0; }
+  /// The same for every pair of types; the longest is range().
+  virtual Ranges ranges() const { return range(); }
+  /// Device work only: neither allocates nor waits, so that steps can be recorded and replayed.
+  virtual void compute(Simulation& simulation, const ForceOutput& output) = 0;
+  virtual ForceCorrection correction(Simulation&) { return {}; }
+  /// How it changes the total momentum; `particles`: their number by type. What looks for
+  /// neighbours is taken to act between particles, everything else to be a field that holds them.
+  virtual MomentumChange momentum_change(std::span<const std::int64_t> /*particles*/) const {
+    if (range() > 0) return {};
+    return {{true, true, true}, {}};
+  }
+  /// A job whose system has bonds or angles that no force handles is refused; charges are warned
+  /// of.
+  virtual Handled handled() const { return {}; }
+  /// State to keep in checkpoints beyond the settings.
+  virtual void state(Archive&) {}
+};
+
+}  // namespace perrin

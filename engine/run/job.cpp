@@ -1,0 +1,378 @@
+#include "engine/run/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "engine/core/configuration_archive.h"
+#include "engine/run/checks.h"
+#include "engine/run/md_stage.h"
+#include "engine/run/plugin_api.h"
+#include "engine/run/velocities.h"
+#include "engine/settings/output_path.h"
+#include "engine/settings/settings_parse.h"
+#include "engine/settings/settings_schema.h"
+
+namespace perrin {
+
+Job::Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOptions options,
+         Archive* restored)
+    : file_(file),
+      registry_(registry),
+      plugins_(plugins),
+      options_(std::move(options)),
+      control_(std::make_unique<RunControl>()) {
+  context_.report = [this](const std::string& path, const std::string& what) {
+    report(path, what);
+  };
+  context_.job_directory = options_.job_directory;
+  context_.output_directory = options_.output_directory;
+  context_.validating = options_.validating;
+  context_.resuming = restored != nullptr;
+  context_.overwrite = options_.overwrite;
+  context_.control = control_.get();
+  if (!file_.value().is_object())
+    throw UserError(
+        fmt::format("{}: must be an object, got {}", file_.place(""), shown(file_.value())));
+
+  load_plugins();
+  parse();
+  parse_units();
+  choose_device();
+  make_system(restored);
+  if (context_.configuration || context_.no_system) make_components();
+  problems_.throw_if_any();
+  if (context_.configuration) make_simulation(restored != nullptr);
+  problems_.throw_if_any();
+  describe_itself();
+}
+
+void Job::report(const std::string& path, const std::string& what) {
+  problems_.add(file_.problem(path, what));
+}
+
+void Job::warn(const std::string& path, const std::string& what) {
+  warnings_.push_back(file_.problem(path, "warning: " + what).text());
+}
+
+bool Job::has_problem_under(const std::string& path) const {
+  return std::any_of(problems_.list().begin(), problems_.list().end(), [&](const Problem& p) {
+    if (p.path.rfind(path, 0) != 0) return false;
+    return p.path.size() == path.size() || p.path[path.size()] == '.' || p.path[path.size()] == '[';
+  });
+}
+
+void Job::load_plugins() {
+  const auto list = file_.value().find("plugins");
+  if (list == file_.value().end() || !list->is_array()) return;  // parse() says what is wrong
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    if (!(*list)[i].is_string()) continue;
+    try {
+      plugins_.load((*list)[i].get<std::string>(), options_.job_directory);
+    } catch (const UserError& e) {
+      report(join_path("plugins", i), e.what());
+    }
+  }
+}
+
+void Job::parse() {
+  SettingsParser parser(registry_, context_.report);
+  parser.parse(file_.value(), "", settings_);
+  providers_ = parser.providers();
+  // Bonds that are ignored leave no pair out, either.
+  for (const auto& kind : settings_.ignore) std::erase(settings_.neighbors.exclusions, kind);
+  context_.exclusions = settings_.neighbors.exclusions;
+  if (settings_.stages.empty() && !has_problem_under("stages") && file_.value().contains("stages"))
+    report("stages", "must have at least one stage");
+  // A type may be unknown because its plug-in was refused: say so beside it.
+  const bool unknown = std::any_of(
+      problems_.list().begin(), problems_.list().end(),
+      [](const Problem& p) { return p.what.rfind("unknown", 0) == 0 && p.path.ends_with("type"); });
+  if (unknown)
+    for (const auto& refused : plugins_.refused())
+      problems_.add({"", std::numeric_limits<int>::max(), refused.path.string(),
+                     "this plug-in was not loaded: " + refused.reason});
+}
+
+void Job::parse_units() {
+  const Json& units = settings_.units;
+  if (units.is_string() && units.get<std::string>() == "lj") return;
+  if (!units.is_object())
+    return report("units", fmt::format("must be \"lj\" or an object with length, energy and mass, "
+                                       "got {}",
+                                       shown(units)));
+  UnitNames names;
+  SettingsParser(registry_, context_.report).parse(units, "units", names);
+  if (!has_problem_under("units")) context_.units = make_units(names);
+}
+
+void Job::choose_device() {
+  // Seeds stay below 2^53, so that every reader of the record gets them back exactly.
+  if (!settings_.seed) {
+    std::random_device entropy;
+    settings_.seed = ((std::uint64_t(entropy()) << 32) | entropy()) >> 11;
+  }
+  context_.seed = *settings_.seed;
+  const bool from_command_line = !options_.device.empty();
+  try {
+    // Validating needs no GPU.
+    context_.device = options_.validating
+                          ? Device::cpu(options_.threads)
+                          : Device::parse(from_command_line ? options_.device : settings_.device,
+                                          options_.threads);
+  } catch (const UserError& e) {
+    if (from_command_line)
+      problems_.add({"--device", 0, "", e.what()});
+    else
+      report("device", e.what());
+  }
+  if (!problems_.empty()) return;
+  Json job = perrin::record(settings_);
+  if (settings_.schema.empty()) job.erase("$schema");
+  job["seed"] = *settings_.seed;
+  std::string plugins;
+  for (const auto& p : plugins_.loaded())
+    if (providers_.count(p.name))
+      plugins += fmt::format("{}{} {}", plugins.empty() ? "" : ", ", p.name, p.version);
+  context_.record = {job.dump(2),
+                     *settings_.seed,
+                     fmt::format("{} ({})", engine_version(), build_tag()),
+                     context_.device.description(),
+                     plugins,
+                     settings_.author};
+}
+
+template <class Component>
+std::unique_ptr<Component> Job::make(const Part<Component>& part) {
+  if (!part || has_problem_under(part.path)) return nullptr;
+  Setup setup(context_, part.path);
+  const std::size_t before = problems_.list().size();
+  try {
+    std::unique_ptr<Component> component(
+        static_cast<Component*>(part.row->make(part.settings.get(), setup)));
+    PERRIN_ASSERT(component || problems_.list().size() > before);
+    return component;
+  } catch (const UserError& e) {
+    report(part.path, e.what());
+    return nullptr;
+  }
+}
+
+template <class Component>
+std::vector<std::unique_ptr<Component>> Job::make_all(const std::vector<Part<Component>>& parts) {
+  std::vector<std::unique_ptr<Component>> list;
+  for (const auto& part : parts) list.push_back(make(part));
+  return list;
+}
+
+void Job::make_system(Archive* restored) {
+  if (!file_.value().contains("system")) {
+    context_.no_system = true;
+    return;
+  }
+  if (restored) {
+    archive_configuration(*restored, configuration_);
+    auto wrong = check_parts(configuration_);
+    if (wrong.empty()) wrong = check_configuration(configuration_);
+    for (const auto& what : wrong) report("system", what);
+    if (!wrong.empty()) return;
+    context_.configuration = &configuration_;
+    return;
+  }
+  const auto source = make(settings_.system);
+  if (!source) return;
+  try {
+    configuration_ = source->make();
+  } catch (const UserError& e) {
+    return report("system", e.what());
+  }
+  auto wrong = check_parts(configuration_);
+  if (wrong.empty()) wrong = check_configuration(configuration_);
+  for (const auto& what : wrong) report("system", what);
+  if (!wrong.empty()) return;
+  context_.configuration = &configuration_;
+}
+
+void Job::make_components() {
+  forces_ = make_all(settings_.forces);
+  parts_.observers = make_all(settings_.observers);
+  parts_.stages = make_all(settings_.stages);
+  if (control_->plans().empty()) {  // a stopped run writes one all the same
+    Setup setup(context_, "");
+    setup.output_file(options_.default_checkpoint, "");
+    setup.output_file(previous_checkpoint(options_.default_checkpoint), "");
+  }
+  for (std::size_t i = 0; i < settings_.stages.size(); ++i) {
+    const auto& part = settings_.stages[i];
+    if (!part) continue;
+    const Json stage = record_component(part);
+    parts_.stage_names.push_back(stage.value("name", part.row->type));
+  }
+  if (context_.no_system) {
+    const auto needs = [](const auto& s) { return s && s->needs_system(); };
+    if (std::any_of(parts_.stages.begin(), parts_.stages.end(), needs))
+      report("", "the key \"system\" is missing: a stage of this job moves particles");
+    return;
+  }
+  check_ranges();
+  check_topology();
+}
+
+void Job::check_topology() {
+  const Topology& t = configuration_.topology;
+  Handled all;
+  for (const auto& force : forces_) {
+    if (!force) return;  // what it would handle is not known
+    const Handled one = force->handled();
+    const auto join = [](std::vector<bool>& a, const std::vector<bool>& b) {
+      a.resize(std::max(a.size(), b.size()), false);
+      for (std::size_t k = 0; k < b.size(); ++k) a[k] = a[k] || b[k];
+    };
+    join(all.bond_types, one.bond_types);
+    join(all.angle_types, one.angle_types);
+    all.charges = all.charges || one.charges;
+  }
+  const auto refuse = [&](const std::string& which, std::int64_t count, const std::string& kind) {
+    report("forces", fmt::format("no force acts on the system's {} {}; where none shall, say "
+                                 "\"ignore\": [\"{}\"]",
+                                 count, which, kind));
+  };
+  const auto look = [&](const auto& members, const auto& names, const std::vector<bool>& handled,
+                        const char* kind) {
+    if (ignores(kind)) return;
+    std::vector<std::int64_t> count(names.size(), 0);
+    for (const auto& m : members) ++count.at(m.type);
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (count[k] > 0 && !(k < handled.size() && handled[k]))
+        refuse(fmt::format("{} of type \"{}\"", kind, names[k]), count[k], kind);
+  };
+  look(t.bonds, t.bond_types, all.bond_types, "bonds");
+  look(t.angles, t.angle_types, all.angle_types, "angles");
+  for (const auto& [kind, count] : configuration_.left_out)
+    if (count > 0 && !ignores(kind)) refuse(kind, count, kind);
+  const auto charged = std::count_if(configuration_.charge.begin(), configuration_.charge.end(),
+                                     [](double q) { return q != 0; });
+  if (charged > 0 && !all.charges && !ignores("charges"))
+    warn("forces", fmt::format("{} particles carry charges, and no force acts on them (\"ignore\": "
+                               "[\"charges\"] says that this is meant)",
+                               charged));
+}
+
+bool Job::ignores(const std::string& kind) const {
+  return std::find(settings_.ignore.begin(), settings_.ignore.end(), kind) !=
+         settings_.ignore.end();
+}
+
+void Job::check_ranges() {
+  const double largest = largest_range(configuration_.box);
+  constexpr double shortest_range = 1e-8;
+  double longest = 0;
+  for (std::size_t i = 0; i < forces_.size(); ++i) {
+    if (!forces_[i]) continue;
+    const double range = forces_[i]->range();
+    longest = std::max(longest, range);
+    const std::string path = settings_.forces[i].path;
+    const bool has_cutoff = file_.value()["forces"][i].contains("cutoff");
+    // Kernels keep distances from falling below 10^-12; of this range that must be nothing.
+    if (range > 0 && range < shortest_range)
+      report(has_cutoff ? join_path(path, "cutoff") : path,
+             fmt::format("must be at least {:g} in the units of this job, got {:.6g}: choose a "
+                         "unit of length of the size of particles, such as nm",
+                         shortest_range, range));
+    if (range <= largest) continue;
+    report(
+        has_cutoff ? join_path(path, "cutoff") : path,
+        fmt::format("must reach at most half the smallest height of the box ({:.6g}), got {:.6g}",
+                    largest, range));
+  }
+  const double skin = settings_.neighbors.skin;
+  if (longest > 0 && longest <= largest && longest + skin > largest)
+    report("neighbors.skin",
+           fmt::format("with the longest cut-off ({:.6g}) it must reach at most half the smallest "
+                       "height of the box ({:.6g}), got {:.6g}",
+                       longest, largest, skin));
+}
+
+void Job::make_simulation(bool resumed) {
+  const Stage& first = *parts_.stages.front();
+  const Integrator* integrator = first.integrator();
+  if (settings_.velocity && !resumed) {
+    DegreesOfFreedom freedom(configuration_);
+    freedom.count(forces_, integrator);
+    draw_velocities(configuration_, settings_.velocity->temperature, context_.units.k_boltzmann,
+                    context_.seed, freedom);
+  }
+  try {
+    parts_.simulation = std::make_unique<Simulation>(
+        context_.device, configuration_, std::move(forces_), context_.seed, settings_.neighbors);
+    parts_.simulation->k_boltzmann = context_.units.k_boltzmann;
+    if (resumed || !first.needs_system()) return;
+    // A minimiser is there to pull overlapping particles apart; whatever else is not.
+    const double timestep =
+        integrator != nullptr && integrator->recordable() ? integrator->timestep() : 0;
+    if (const auto wrong = check_start(*parts_.simulation, timestep))
+      report(settings_.forces.at(wrong->force).path,
+             fmt::format("{}: {}", settings_.forces[wrong->force].row->type, wrong->what));
+  } catch (const UserError& e) {
+    report("system", e.what());
+  }
+}
+
+void Job::check_outputs() const {
+  Problems problems;
+  for (const auto& [file, component] : context_.outputs) {
+    const std::string what =
+        why_not_writable(file, existing_outputs(context_.resuming, context_.overwrite));
+    if (!what.empty()) problems.add(file_.problem(component, what));
+  }
+  problems.throw_if_any();
+}
+
+void Job::describe_itself() {
+  parts_.output_directory = options_.output_directory;
+  parts_.seed = context_.seed;
+  for (const auto& f : settings_.forces) parts_.forces_record += record_component(f).dump();
+  parts_.quiet = options_.quiet;
+  parts_.time_limit = options_.time_limit;
+  parts_.default_checkpoint = options_.output_directory / options_.default_checkpoint;
+  const auto line = [&](const char* what, const std::string& text) {
+    summary_ += fmt::format("{:<10}{}\n", what, text);
+  };
+  if (!settings_.title.empty()) line("title", settings_.title);
+  if (context_.configuration) {
+    const Configuration& c = configuration_;
+    std::string types;
+    for (std::size_t t = 0; t < c.types.size(); ++t)
+      types += fmt::format("{}{} {}", t ? ", " : "",
+                           std::count(c.type.begin(), c.type.end(), std::uint32_t(t)), c.types[t]);
+    std::string box = fmt::format("{:.6g} × {:.6g}", c.box.length.x, c.box.length.y);
+    if (c.box.dimension == 3) box += fmt::format(" × {:.6g}", c.box.length.z);
+    if (!c.box.orthogonal())
+      box += fmt::format(" tilted by {:.6g}, {:.6g}, {:.6g}", c.box.xy, c.box.xz, c.box.yz);
+    std::string walls;
+    for (int axis = 0; axis < c.box.dimension; ++axis)
+      if (!c.box.periodic[static_cast<std::size_t>(axis)]) walls += "xyz"[axis];
+    if (!walls.empty()) box += ", not periodic along " + walls;
+    line("system", fmt::format("{} particles ({}), box {}", c.position.size(), types, box));
+    if (!c.topology.bonds.empty())
+      line("",
+           fmt::format("{} bonds, {} angles", c.topology.bonds.size(), c.topology.angles.size()));
+  }
+  std::string forces;
+  for (const auto& f : settings_.forces) forces += (forces.empty() ? "" : ", ") + f.row->type;
+  if (!forces.empty()) line("forces", forces);
+  std::string stages;
+  for (const auto& name : parts_.stage_names) stages += (stages.empty() ? "" : ", ") + name;
+  line("stages", stages);
+  const Units& u = context_.units;
+  if (!u.reduced())
+    line("units", fmt::format("{}, {}, {}; time {}", u.length, u.energy, u.mass, u.time));
+  line("device", context_.record.device);
+  line("precision", PERRIN_PRECISION_NAME);
+  line("seed", std::to_string(context_.seed));
+  if (!context_.record.plugins.empty()) line("plug-ins", context_.record.plugins);
+}
+
+}  // namespace perrin

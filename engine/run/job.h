@@ -1,0 +1,116 @@
+// A job: its file read and checked whole, and everything it names made.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/run/plugin.h"
+#include "engine/run/registry.h"
+#include "engine/run/run.h"
+#include "engine/settings/json_file.h"
+#include "neighbor/neighbors.h"
+
+namespace perrin {
+
+struct VelocitySettings {
+  double temperature = 0;
+};
+template <class D>
+void describe(D& d, VelocitySettings& s) {
+  d.required("temperature", s.temperature, NonNegative{},
+             "temperature, exactly; along axes where nothing changes the momentum, without drift");
+}
+
+/// The top level of a job file.
+struct JobSettings {
+  std::string schema, title;
+  std::string author = "N/A";
+  std::vector<std::string> plugins;
+  Json units;
+  std::optional<std::uint64_t> seed;
+  std::string device = "auto";
+  Part<Source> system;
+  std::optional<VelocitySettings> velocity;
+  std::vector<std::string> ignore;
+  NeighborSettings neighbors;
+  std::vector<Part<Force>> forces;
+  std::vector<Part<Observer>> observers;
+  std::vector<Part<Stage>> stages;
+
+  JobSettings();
+};
+void describe(Fields& d, JobSettings& s);
+
+/// What the command line says.
+struct JobOptions {
+  std::string device;  // empty: what the job says
+  int threads = 0;     // 0: all cores
+  std::filesystem::path job_directory, output_directory;
+  std::filesystem::path default_checkpoint = "checkpoint.h5";  // in the output directory
+  bool overwrite = false, quiet = false;
+  double time_limit = 0;    // seconds; 0: none
+  bool validating = false;  // on the CPU, making no output
+};
+
+class Job {
+ public:
+  /// Parses the job and makes its components; `restored` (a checkpoint) replaces the system's
+  /// source. Throws UserError with every mistake found.
+  Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOptions options,
+      Archive* restored = nullptr);
+
+  /// For a Run, once.
+  RunParts take_parts() { return std::move(parts_); }
+  RunControl& control() { return *control_; }
+  const SetupContext& context() const { return context_; }
+  const JobRecord& record() const { return context_.record; }
+  /// Looks once more whether every output may be written, when others are kept from it. Throws
+  /// UserError.
+  void check_outputs() const;
+  /// What is about to happen, for the console: system, device, precision, plug-ins.
+  std::string summary() const { return summary_; }
+  /// What is allowed and probably not meant, one line each: "job.json:12: forces: warning: …".
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  void parse();
+  void parse_units();
+  void load_plugins();
+  void choose_device();
+  void make_system(Archive* restored);
+  void make_components();
+  void make_simulation(bool resumed);
+  void check_ranges();
+  void check_topology();
+  bool ignores(const std::string& kind) const;
+  void describe_itself();
+  bool has_problem_under(const std::string& path) const;
+  void report(const std::string& path, const std::string& what);
+  void warn(const std::string& path, const std::string& what);
+  template <class Component>
+  std::unique_ptr<Component> make(const Part<Component>& part);
+  template <class Component>
+  std::vector<std::unique_ptr<Component>> make_all(const std::vector<Part<Component>>& parts);
+
+  const JsonFile& file_;
+  Registry& registry_;
+  PluginLoader& plugins_;
+  JobOptions options_;
+  Problems problems_;
+  JobSettings settings_;
+  std::set<std::string> providers_;
+  std::unique_ptr<RunControl> control_;
+  SetupContext context_;
+  Configuration configuration_;
+  std::vector<std::unique_ptr<Force>> forces_;
+  RunParts parts_;
+  std::string summary_;
+  std::vector<std::string> warnings_;
+};
+
+/// The JSON Schema of a whole job file.
+Json job_schema(const Registry& registry);
+
+}  // namespace perrin

@@ -1,0 +1,83 @@
+#include "engine/run/md_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/run/registry.h"
+#include "engine/run/resolution.h"
+#include "engine/run/run.h"
+
+namespace perrin {
+
+MdStage::MdStage(const MdSettings& settings, Setup& setup)
+    : path_(setup.path()), steps_(settings.steps), integrator_(setup.make(settings.integrator)) {}
+
+void MdStage::begin(Run& run, bool resumed) {
+  Simulation& simulation = run.simulation();
+  // Another integrator takes over; a resumed one goes on with the forces that it had.
+  if (!resumed && run.stage_index() > 0) simulation.invalidate();
+  simulation.prepare(*integrator_);
+  integrator_->begin(simulation);
+  warn_of_resolution(run);
+  run.control().heat = [this, &simulation] { return integrator_->heat(simulation); };
+}
+
+void MdStage::warn_of_resolution(Run& run) {
+  if (warned_) return;
+  for (const auto& line : resolution_warnings(run.simulation(), *integrator_)) {
+    run.print("warning: " + line);
+    warned_ = true;
+  }
+}
+
+bool MdStage::run(Run& run) {
+  Simulation& simulation = run.simulation();
+  run.start_progress("steps", done_, steps_);
+  run.observe();
+  // Chunks of about a tenth of a second, so that signals are heard and the line moves.
+  std::int64_t chunk = 1;
+  // finished() is asked at fixed steps: where the stage ends must not depend on the chunks.
+  const std::int64_t stride = integrator_->finish_stride();
+  while (done_ < steps_) {
+    if (stride > 0 && done_ % stride == 0 && integrator_->finished(simulation)) break;
+    if (run.stop_requested()) {
+      run.progress(done_);
+      return false;
+    }
+    std::int64_t n = std::min({chunk, steps_ - done_, run.steps_to_observer()});
+    if (stride > 0) n = std::min(n, stride - done_ % stride);
+    const auto begin = std::chrono::steady_clock::now();
+    simulation.advance(*integrator_, n);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (n == chunk) {
+      if (seconds < 0.05) chunk *= 2;
+      if (seconds > 0.2) chunk = std::max<std::int64_t>(1, chunk / 2);
+    }
+    done_ += n;
+    run.observe();
+    run.progress(done_);
+  }
+  run.finish_progress(done_, integrator_->report(simulation));
+  warn_of_resolution(run);  // velocities that were 0 at the start are not any more
+  return true;
+}
+
+void MdStage::state(Archive& archive) {
+  archive("done", done_);
+  if (done_ > steps_)
+    throw UserError(fmt::format("{}.steps: the checkpoint has done {} steps of this stage, got {}",
+                                path_, done_, steps_));
+  const Archive::Scope scope(archive, "integrator");
+  integrator_->state(archive);
+}
+
+void register_md_stage(Registry& registry) {
+  registry.add<Stage, MdSettings>(
+      "md", "molecular dynamics: so many steps of an integrator",
+      [](const MdSettings& s, Setup& setup) { return std::make_unique<MdStage>(s, setup); });
+}
+
+}  // namespace perrin

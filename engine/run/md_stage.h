@@ -1,0 +1,48 @@
+// Stage "md": so many steps of an integrator.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/run/integrator.h"
+#include "engine/run/setup.h"
+#include "engine/run/stage.h"
+#include "engine/settings/settings.h"
+
+namespace perrin {
+
+class Registry;
+
+struct MdSettings {
+  std::int64_t steps = 0;
+  Part<Integrator> integrator;
+  std::string name = "md";
+};
+
+template <class D>
+void describe(D& d, MdSettings& s) {
+  d.required("steps", s.steps, NonNegative{}, "number of steps");
+  d.required("integrator", s.integrator, Any{}, "how the particles move");
+  d.optional("name", s.name, Any{}, "name of the stage on the console");
+}
+
+class MdStage : public Stage {
+ public:
+  MdStage(const MdSettings& settings, Setup& setup);
+  void begin(Run& run, bool resumed) override;
+  bool run(Run& run) override;
+  const Integrator* integrator() const override { return integrator_.get(); }
+  void state(Archive& archive) override;
+
+ private:
+  void warn_of_resolution(Run& run);
+
+  std::string path_;  // in the job
+  std::int64_t steps_, done_ = 0;
+  bool warned_ = false;
+  std::unique_ptr<Integrator> integrator_;
+};
+
+void register_md_stage(Registry& registry);
+
+}  // namespace perrin

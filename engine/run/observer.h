@@ -1,0 +1,26 @@
+// An Observer is called when due, and writes or measures.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/archive.h"
+
+namespace perrin {
+
+class Simulation;
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// Called at every step that is a multiple of this (0: never by step).
+  virtual std::int64_t stride() const = 0;
+  /// When a stage begins (also after a resume; `resumed` says so): open files.
+  virtual void begin(Simulation&, bool /*resumed*/) {}
+  /// The particles stand at simulation.step(). Must not change them.
+  virtual void observe(Simulation&) = 0;
+  /// When a stage ends.
+  virtual void end(Simulation&) {}
+  virtual void state(Archive&) {}
+};
+
+}  // namespace perrin

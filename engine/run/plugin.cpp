@@ -1,0 +1,143 @@
+#include "engine/run/plugin.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/core/error.h"
+#include "engine/run/plugin_api.h"
+
+namespace perrin {
+namespace fs = std::filesystem;
+
+const char* build_tag() { return PERRIN_BUILD_TAG; }
+const char* engine_version() { return PERRIN_VERSION; }
+
+void check_plugin(const PluginDescription& p) {
+  if (p.magic != plugin_magic)
+    throw UserError(
+        "its description does not begin with Perrin's mark: it is no plug-in for Perrin");
+  if (p.api_major != PERRIN_API_MAJOR || p.api_minor > PERRIN_API_MINOR)
+    throw UserError(
+        fmt::format("it was built for plug-in interface {}.{}, this Perrin has {}.{}: build the "
+                    "plug-in again",
+                    p.api_major, p.api_minor, PERRIN_API_MAJOR, PERRIN_API_MINOR));
+  if (p.struct_size < sizeof(PluginDescription))
+    throw UserError(
+        fmt::format("its description has {} bytes, this Perrin's has {}: build the "
+                    "plug-in again",
+                    p.struct_size, sizeof(PluginDescription)));
+  if (std::strcmp(p.build_tag, PERRIN_BUILD_TAG) != 0)
+    throw UserError(
+        fmt::format("it was built as \"{}\", this Perrin as \"{}\": build the plug-in "
+                    "again with this Perrin's compiler and settings",
+                    p.build_tag, PERRIN_BUILD_TAG));
+}
+
+PluginLoader::PluginLoader(Registry& registry) : registry_(registry) {
+  registry.on_unknown_type([this] { load_all(); });
+}
+
+std::vector<fs::path> PluginLoader::search_folders() {
+  std::vector<fs::path> folders;
+  if (const char* list = std::getenv("PERRIN_PLUGIN_PATH")) {
+    const std::string text = list;
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(':', begin), text.size());
+      if (end > begin) folders.emplace_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  // Beside this library, in the build tree as after installation.
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&engine_version), &self) && self.dli_fname) {
+    std::error_code ignored;
+    const fs::path library = fs::canonical(self.dli_fname, ignored);
+    folders.push_back(library.parent_path() / "perrin" / "plugins");
+  }
+  return folders;
+}
+
+void PluginLoader::load_file(const fs::path& path, bool named_by_job) {
+  std::error_code ignored;
+  const fs::path file = fs::canonical(path, ignored);
+  if (files_.count(file)) return;
+  // Never closed: the registry holds functions of the plug-in until the program ends.
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) throw UserError(fmt::format("the loader says: {}", dlerror()));
+  const auto symbol =
+      reinterpret_cast<const PluginDescription* (*)()>(dlsym(library, "perrin_plugin"));
+  if (!symbol) throw UserError("it has no symbol perrin_plugin: it is no plug-in for Perrin");
+  const PluginDescription* description = symbol();
+  if (!description) throw UserError("its perrin_plugin() returned nothing");
+  check_plugin(*description);
+  const std::string name = description->name;
+  for (const Loaded& other : loaded_) {
+    if (other.name != name) continue;
+    // In the search folders, the first of a name hides the others.
+    if (!named_by_job) return;
+    throw UserError(
+        fmt::format("a plug-in called {} is loaded already, from {}", name, other.path.string()));
+  }
+
+  Registry staged(name);
+  try {
+    description->register_components(staged);
+  } catch (const std::exception& e) {
+    throw UserError(fmt::format("its registration failed: {}", e.what()));
+  }
+  Loaded loaded{name, description->version, file, {}};
+  for (const RegistryRow* row : staged.rows()) loaded.brings.push_back(row->kind + " " + row->type);
+  registry_.merge(std::move(staged));
+  loaded_.push_back(std::move(loaded));
+  files_.insert(file);
+}
+
+void PluginLoader::load(const std::string& name, const fs::path& base) {
+  const bool is_path = name.find('/') != std::string::npos || fs::path(name).extension() == ".so";
+  std::vector<fs::path> candidates;
+  if (is_path)
+    candidates.push_back(base / name);
+  else
+    for (const auto& folder : search_folders()) candidates.push_back(folder / (name + ".so"));
+  std::string tried;
+  for (const fs::path& path : candidates) {
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) {
+      tried += (tried.empty() ? "" : ", ") + path.string();
+      continue;
+    }
+    try {
+      return load_file(path, true);
+    } catch (const UserError& e) {
+      throw UserError(
+          fmt::format("cannot load plug-in \"{}\" from {}: {}", name, path.string(), e.what()));
+    }
+  }
+  std::string words;
+  if (!candidates.empty() && !dlopen(candidates.back().c_str(), RTLD_NOW | RTLD_LOCAL))
+    words = fmt::format("; the loader says: {}", dlerror());
+  throw UserError(fmt::format("cannot find plug-in \"{}\"; tried {}{}", name, tried, words));
+}
+
+void PluginLoader::load_all() {
+  for (const fs::path& folder : search_folders()) {
+    std::error_code ignored;
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      if (entry.path().extension() == ".so") files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    for (const fs::path& file : files) {
+      try {
+        load_file(file, false);
+      } catch (const UserError& e) {
+        refused_.push_back({file, e.what()});
+      }
+    }
+  }
+}
+
+}  // namespace perrin

@@ -1,0 +1,56 @@
+// Finds and loads plug-ins: shared libraries with the symbol `perrin_plugin` (engine/run/plugin_api.h).
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/run/registry.h"
+
+namespace perrin {
+
+struct PluginDescription;
+
+class PluginLoader {
+ public:
+  struct Loaded {
+    std::string name, version;
+    std::filesystem::path path;
+    std::vector<std::string> brings;  // "force example", …
+  };
+  struct Refused {
+    std::filesystem::path path;
+    std::string reason;
+  };
+
+  /// Makes the registry ask for all plug-ins that can be found when a type is unknown.
+  explicit PluginLoader(Registry& registry);
+
+  /// Loads a plug-in by name (NAME.so in the search folders) or path (anything with a '/' or ending
+  /// in .so; relative to `base`). Throws UserError: with the paths tried and the loader's words, or
+  /// why it was refused. A plug-in that is loaded already is left alone.
+  void load(const std::string& name, const std::filesystem::path& base);
+  /// Loads every plug-in in the search folders; what is refused is kept, not thrown.
+  void load_all();
+
+  const std::vector<Loaded>& loaded() const { return loaded_; }
+  const std::vector<Refused>& refused() const { return refused_; }
+  /// Folders of PERRIN_PLUGIN_PATH (':' between them), then that of the shipped plug-ins.
+  static std::vector<std::filesystem::path> search_folders();
+
+ private:
+  void load_file(const std::filesystem::path& path, bool named_by_job);
+  Registry& registry_;
+  std::vector<Loaded> loaded_;
+  std::vector<Refused> refused_;
+  std::set<std::filesystem::path> files_;  // loaded
+};
+
+/// Throws UserError with one sentence that names both sides where the engine cannot use a plug-in.
+void check_plugin(const PluginDescription& plugin);
+/// Compiler, standard, CUDA version, precision, version of this engine.
+const char* build_tag();
+const char* engine_version();
+
+}  // namespace perrin

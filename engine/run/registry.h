@@ -1,0 +1,110 @@
+// Every component type that a job can name: built-ins and plug-ins register the same way.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/core/error.h"
+#include "engine/run/force.h"
+#include "engine/run/integrator.h"
+#include "engine/run/observer.h"
+#include "engine/run/setup.h"
+#include "engine/run/source.h"
+#include "engine/run/stage.h"
+#include "engine/settings/settings.h"
+
+namespace perrin {
+
+/// One type of component.
+struct RegistryRow {
+  std::string kind;      // component_kind: "force", …
+  std::string type;      // the name in a job
+  std::string help;      // one line
+  std::string provider;  // "built-in" or the plug-in's name
+  const ValueType* settings;
+  /// Makes the component (a Component* of this kind, owned by the caller); nullptr after an error.
+  std::function<void*(const void* settings, Setup&)> make;
+};
+
+/// Component is one of Source, Force, Integrator, Observer, Stage.
+///
+///     void register_forces(Registry& registry) {
+///       registry.add<Force, HarmonicTrapSettings>("harmonic_trap", "a spring to a fixed point",
+///           [](const HarmonicTrapSettings& s, Setup& setup) {
+///             return std::make_unique<HarmonicTrap>(s, setup);
+///           });
+///     }
+///
+/// A maker that finds a mistake calls setup.error(key, …) and may return nullptr.
+class Registry {
+ public:
+  explicit Registry(std::string provider = "built-in") : provider_(std::move(provider)) {}
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  /// Throws BugError where the type exists already.
+  template <class Component, class Settings, class Maker>
+  void add(const std::string& type, const std::string& help, Maker maker) {
+    static_assert(component_kind<Component> != nullptr,
+                  "a component is a Source, Force, Integrator, Observer or Stage");
+    static_assert(Described<Settings>, "the settings need a describe(d, settings)");
+    add_row({component_kind<Component>, type, help, provider_, &value_type<Settings>(),
+             [maker](const void* settings, Setup& setup) -> void* {
+               std::unique_ptr<Component> component =
+                   maker(*static_cast<const Settings*>(settings), setup);
+               return component.release();
+             }});
+  }
+
+  /// nullptr where there is none. An unknown type makes the registry ask `discover` once for more.
+  const RegistryRow* find(const std::string& kind, const std::string& type) const;
+  /// All of a kind in order of registration; every kind where it is empty.
+  std::vector<const RegistryRow*> rows(const std::string& kind = "") const;
+  /// " (did you mean …?)", or the list of the types of this kind.
+  std::string suggestion(const std::string& kind, const std::string& type) const;
+
+  /// Takes over the rows of a plug-in, all or none. Throws UserError naming both sides of a clash.
+  void merge(Registry&& staged);
+  /// Called once, when a type is looked for that is not there: loads the plug-ins that can be
+  /// found.
+  void on_unknown_type(std::function<void()> discover) { discover_ = std::move(discover); }
+  void discover() const;
+
+ private:
+  void add_row(RegistryRow row);
+  std::string provider_;
+  std::vector<std::unique_ptr<RegistryRow>> rows_;
+  mutable std::function<void()> discover_;
+};
+
+/// Makes one component from JSON text, outside of a job (tests, tools):
+///
+///     SetupContext context;  context.configuration = &configuration;
+///     auto force = make_component<Force>(registry, R"({"type": "pair", …})", context);
+///
+/// Throws UserError with all mistakes.
+ComponentSettings parse_component_text(const Registry& registry, const std::string& kind,
+                                       const std::string& json, SetupContext& context);
+/// What its maker says is wrong is added to `mistakes`.
+void* make_from_settings(const ComponentSettings& settings, SetupContext& context,
+                         std::string& mistakes);
+template <class Component>
+std::unique_ptr<Component> make_component(const ComponentSettings& settings,
+                                          SetupContext& context) {
+  std::string mistakes;
+  std::unique_ptr<Component> component(
+      static_cast<Component*>(make_from_settings(settings, context, mistakes)));
+  if (!mistakes.empty()) throw UserError(mistakes);
+  PERRIN_ASSERT(component != nullptr);
+  return component;
+}
+template <class Component>
+std::unique_ptr<Component> make_component(const Registry& registry, const std::string& json,
+                                          SetupContext context) {
+  const auto settings = parse_component_text(registry, component_kind<Component>, json, context);
+  return make_component<Component>(settings, context);
+}
+
+}  // namespace perrin

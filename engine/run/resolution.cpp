@@ -1,0 +1,72 @@
+#include "engine/run/resolution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/run/integrator.h"
+#include "engine/run/simulation.h"
+
+namespace perrin {
+namespace {
+
+// The error of a displacement is at most half a unit of 2^-40 of the edge.
+constexpr double rounding = 0x1p-41, largest_error = 0.01;
+constexpr double force_unit = 0x1p-32, largest_share = 1e-4;
+
+double shortest_range(const Simulation& simulation) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const auto& force : simulation.forces) {
+    const Ranges ranges = force->ranges();
+    const std::size_t types = std::max<std::size_t>(ranges.types(), 1);
+    for (std::size_t k = 0; k < types * types; ++k)
+      if (const double range = ranges(k / types, k % types); range > 0)
+        shortest = std::min(shortest, range);
+  }
+  return shortest;
+}
+
+}  // namespace
+
+double Integrator::typical_displacement(const Simulation& simulation) const {
+  double sum = 0;
+  for (const Real4& v : simulation.particles.velocity.to_host())
+    sum += double(v.x) * double(v.x) + double(v.y) * double(v.y) + double(v.z) * double(v.z);
+  const double components =
+      double(simulation.particles.size()) * simulation.particles.box.dimension;
+  return timestep() * std::sqrt(sum / components);
+}
+
+std::vector<std::string> resolution_warnings(const Simulation& simulation,
+                                             const Integrator& integrator) {
+  std::vector<std::string> list;
+  const Box& box = simulation.particles.box;
+  const auto heights = box.padded_heights();
+  int axis = 0;
+  for (int k = 1; k < box.dimension; ++k)
+    if (heights[k] > heights[axis]) axis = k;
+  const double edge = heights[axis];
+  const char name = "xyz"[axis];
+  const double step = integrator.typical_displacement(simulation);
+  if (step > 0 && rounding * edge > largest_error * step)
+    list.push_back(fmt::format(
+        "the box is too long for this time step: along {} (height {:.4g}) displacements are "
+        "rounded to {:.3g}, and particles typically move by {:.3g} in a step, so that rounding "
+        "changes it by up to {:.2g} %; it stays below 1 % up to a height of {:.4g}, or with a "
+        "longer time step",
+        name, edge, 2 * rounding * edge, step, 100 * rounding * edge / step,
+        largest_error * step / rounding));
+  const double range = shortest_range(simulation);
+  if (force_unit * edge > largest_share * range)
+    list.push_back(fmt::format(
+        "the box is too long for exact forces: along {} (height {:.4g}) they see positions "
+        "rounded to {:.3g}, which is {:.2g} of the shortest range ({:.4g}); it stays below {:g} up "
+        "to a height of {:.4g}",
+        name, edge, force_unit * edge, force_unit * edge / range, range, largest_share,
+        largest_share * range / force_unit));
+  return list;
+}
+
+}  // namespace perrin

@@ -1,0 +1,195 @@
+#include "engine/run/run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/core/configuration_archive.h"
+#include "engine/core/error.h"
+#include "engine/run/signals.h"
+
+namespace perrin {
+namespace {
+
+/// Adds the time until it is destroyed to a total.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double* total) : total_(total) {}
+  ~Stopwatch() {
+    if (total_)
+      *total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  double* total_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+Run::Run(RunParts parts, RunControl& control)
+    : parts_(std::move(parts)),
+      control_(control),
+      progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0),
+      start_(std::chrono::steady_clock::now()) {
+  if (!parts_.quiet) control_.print_line = [this](const std::string& line) { print(line); };
+}
+
+Run::~Run() {
+  control_.print_line = nullptr;
+  control_.heat = nullptr;
+}
+
+Simulation& Run::simulation() {
+  if (!parts_.simulation) throw BugError("a stage asked for the system of a job that has none");
+  return *parts_.simulation;
+}
+
+double Run::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+bool Run::stop_requested() {
+  if (!stop_reason_.empty()) return true;
+  if (const char* signal = SignalWatch::received())
+    stop_reason_ = signal;
+  else if (parts_.time_limit > 0 && seconds() >= parts_.time_limit)
+    stop_reason_ = fmt::format("the time limit of {:g} s", parts_.time_limit);
+  else
+    stop_reason_ = control_.stop_reason();
+  return !stop_reason_.empty();
+}
+
+void Run::start_progress(const std::string& unit, std::int64_t done, std::int64_t total) {
+  progress_.start(parts_.stage_names.at(stage_), unit, done, total);
+}
+
+std::int64_t Run::steps_to_observer() {
+  auto next = std::numeric_limits<std::int64_t>::max();
+  const auto step = static_cast<std::int64_t>(simulation().step());
+  for (const auto& o : parts_.observers)
+    if (const std::int64_t stride = o->stride(); stride > 0)
+      next = std::min(next, stride - step % stride);
+  return next;
+}
+
+void Run::observe() {
+  if (parts_.simulation) {
+    const auto step = static_cast<std::int64_t>(simulation().step());
+    if (step != observed_step_) {
+      const Stopwatch watch(&simulation().timings.output);
+      for (const auto& o : parts_.observers)
+        if (const std::int64_t stride = o->stride(); stride > 0 && step % stride == 0)
+          o->observe(simulation());
+      observed_step_ = step;
+    }
+  }
+  save_due();
+}
+
+void Run::save(const std::filesystem::path& path) {
+  if (!parts_.write_checkpoint) return;
+  const Stopwatch watch(parts_.simulation ? &simulation().timings.output : nullptr);
+  Archive archive = Archive::saving();
+  state(archive);
+  parts_.write_checkpoint(path, archive);
+  last_checkpoint_ = path;
+}
+
+void Run::save_due() {
+  for (const auto& path : control_.take_requests()) save(path);
+  for (auto& plan : control_.plans()) {
+    if (plan.seconds <= 0 || seconds() - plan.last < plan.seconds) continue;
+    plan.last = seconds();
+    save(plan.path);
+  }
+}
+
+void Run::state(Archive& archive) {
+  archive("run/stage", stage_);
+  archive("run/observed_step", observed_step_);
+  archive("run/complete", complete_);
+  if (!archive.is_saving()) complete_ = false;  // it is being made longer
+  if (parts_.simulation) {
+    if (archive.is_saving()) {
+      // What the components are made from when the run is resumed.
+      Configuration configuration = simulation().particles.configuration();
+      archive_configuration(archive, configuration);
+    }
+    simulation().state(archive);
+    for (std::size_t i = 0; i < simulation().forces.size(); ++i) {
+      const Archive::Scope scope(archive, fmt::format("force{}", i));
+      simulation().forces[i]->state(archive);
+    }
+    std::string forces = parts_.forces_record;
+    archive("run/forces", forces);
+    if (forces != parts_.forces_record) simulation().invalidate();
+  }
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+    const Archive::Scope scope(archive, fmt::format("observer{}", i));
+    parts_.observers[i]->state(archive);
+  }
+  if (!archive.is_saving()) {
+    if (stage_ >= parts_.stages.size())
+      throw UserError("the checkpoint was made in a stage that this job does not have");
+    return;
+  }
+  const Archive::Scope scope(archive, "stage");
+  parts_.stages[stage_]->state(archive);
+}
+
+void Run::restore(Archive archive) {
+  restored_ = std::make_unique<Archive>(std::move(archive));
+  state(*restored_);
+}
+
+void Run::begin_stage(bool resumed) {
+  if (parts_.simulation)
+    for (const auto& o : parts_.observers) o->begin(simulation(), resumed);
+  parts_.stages[stage_]->begin(*this, resumed);
+  if (resumed) {
+    const auto archive = std::move(restored_);
+    const Archive::Scope scope(*archive, "stage");
+    parts_.stages[stage_]->state(*archive);
+  }
+}
+
+void Run::end_stage() {
+  control_.heat = nullptr;
+  if (parts_.simulation)
+    for (const auto& o : parts_.observers) o->end(simulation());
+}
+
+bool Run::run_stages() {
+  while (stage_ < parts_.stages.size()) {
+    begin_stage(restored_ != nullptr);
+    const bool stopped = !parts_.stages[stage_]->run(*this) && stop_requested();
+    // Where the job names no file for it, a stopped run makes one all the same: nothing is lost.
+    if (stopped && control_.plans().empty()) save(parts_.default_checkpoint);
+    // That of a complete run still is in its last stage, which may be made longer with --set.
+    complete_ = !stopped && stage_ + 1 == parts_.stages.size();
+    if (stopped || complete_)
+      for (const auto& plan : control_.plans()) save(plan.path);
+    end_stage();
+    if (stopped) return false;
+    ++stage_;
+  }
+  return true;
+}
+
+bool Run::execute() {
+  try {
+    return run_stages();
+  } catch (...) {
+    // What was written before stays readable; a second error would only hide the first.
+    try {
+      if (stage_ < parts_.stages.size()) end_stage();
+    } catch (const std::exception&) {
+    }
+    throw;
+  }
+}
+
+}  // namespace perrin

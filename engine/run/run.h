@@ -1,0 +1,102 @@
+// A run of a job: goes through its stages, calls the observers, writes checkpoints, and stops when
+// it is asked to.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/run/observer.h"
+#include "engine/run/progress.h"
+#include "engine/run/run_control.h"
+#include "engine/run/simulation.h"
+#include "engine/run/stage.h"
+
+namespace perrin {
+
+/// What a run consists of; made by a Job.
+struct RunParts {
+  std::unique_ptr<Simulation> simulation;  // nullptr: no stage needs a system
+  std::vector<std::unique_ptr<Observer>> observers;
+  std::vector<std::unique_ptr<Stage>> stages;
+  std::vector<std::string> stage_names;  // for the console
+  std::filesystem::path output_directory;
+  std::uint64_t seed = 0;
+  bool quiet = false;
+  double time_limit = 0;  // seconds of wall time; 0: none
+  /// Writes a checkpoint (io/checkpoint.h), and the path for one where the job names none.
+  std::function<void(const std::filesystem::path&, const Archive&)> write_checkpoint;
+  std::filesystem::path default_checkpoint;
+  std::string forces_record;  // their settings: a resumed run that has others computes forces anew
+};
+
+/// Given to Stage::run. A stage that moves the particles by itself does
+///
+///     while (done < total && !run.stop_requested()) { …; run.observe(); run.progress(done); }
+class Run {
+ public:
+  Run(RunParts parts, RunControl& control);
+  ~Run();
+
+  /// Throws BugError where the job has no system.
+  Simulation& simulation();
+  bool has_simulation() const { return parts_.simulation != nullptr; }
+  RunControl& control() { return control_; }
+  std::size_t stage_index() const { return stage_; }
+  const std::filesystem::path& output_directory() const { return parts_.output_directory; }
+  std::uint64_t seed() const { return parts_.seed; }
+  bool quiet() const { return parts_.quiet; }
+
+  /// Calls the observers that are due at simulation().step() and writes the checkpoints that are.
+  /// Called again at the same step it does nothing. A stage without a system calls it wherever its
+  /// state can be saved.
+  void observe();
+  /// Steps until an observer is due, at least 1; very large without one.
+  std::int64_t steps_to_observer();
+  /// A signal has come, the time limit is over, or a component asked: return from Stage::run.
+  bool stop_requested();
+  /// Starts the progress line of this stage.
+  void start_progress(const std::string& unit, std::int64_t done, std::int64_t total);
+  void progress(std::int64_t done) { progress_.update(done); }
+  /// The stage has reached its end, with this many units, be it earlier than was planned; `remark`:
+  /// how.
+  void finish_progress(std::int64_t done, const std::string& remark = {}) {
+    progress_.finish(done, remark);
+  }
+  void print(const std::string& line) { progress_.print(line); }
+  double seconds() const;  // of wall time since the run began
+
+  /// Runs all stages, or on from a restored state. True: the job is complete; false: it was
+  /// stopped, and checkpoint() says where it goes on.
+  bool execute();
+  /// Goes on from a checkpoint; before execute().
+  void restore(Archive archive);
+  /// Where the last checkpoint was written; empty: none was.
+  const std::filesystem::path& checkpoint() const { return last_checkpoint_; }
+  const std::string& stop_reason() const { return stop_reason_; }
+
+ private:
+  void state(Archive& archive);
+  bool run_stages();
+  void begin_stage(bool resumed);
+  void end_stage();
+  void save(const std::filesystem::path& path);
+  void save_due();
+
+  RunParts parts_;
+  RunControl& control_;
+  Progress progress_;
+  std::chrono::steady_clock::time_point start_;
+  std::uint64_t stage_ = 0;
+  bool complete_ = false;
+  std::int64_t observed_step_ = -1;
+  std::unique_ptr<Archive> restored_;  // until the stage that was running has begun
+  std::filesystem::path last_checkpoint_;
+  std::string stop_reason_;
+};
+
+}  // namespace perrin

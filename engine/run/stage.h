@@ -1,0 +1,28 @@
+// A Stage is one part of a job: "md" runs an integrator; a plug-in may bring a whole run of another
+// kind.
+#pragma once
+
+#include "engine/core/archive.h"
+
+namespace perrin {
+
+class Integrator;
+class Run;
+
+class Stage {
+ public:
+  virtual ~Stage() = default;
+  /// Before run(), and before state() restores it where the run is resumed.
+  virtual void begin(Run&, bool /*resumed*/) {}
+  /// Runs to its end, or until run.stop_requested(). Returns true when it has reached its end.
+  virtual bool run(Run& run) = 0;
+  /// True: the stage needs the job's system (particles and forces).
+  virtual bool needs_system() const { return true; }
+  /// What moves the particles, for initial velocities and to judge overlaps at the start; nullptr:
+  /// none.
+  virtual const Integrator* integrator() const { return nullptr; }
+  /// State to keep in checkpoints: at least how far run() has come.
+  virtual void state(Archive&) {}
+};
+
+}  // namespace perrin

@@ -1,0 +1,51 @@
+// From JSON to settings structs, collecting every mistake.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "engine/run/registry.h"
+#include "engine/settings/json_file.h"
+#include "engine/settings/settings.h"
+
+namespace perrin {
+
+class SettingsParser {
+ public:
+  using Report = std::function<void(const std::string& path, const std::string& what)>;
+  SettingsParser(const Registry& registry, Report report)
+      : registry_(registry), report_(std::move(report)) {}
+
+  /// Fills a struct that has a describe; reports wrong, missing and unknown keys.
+  template <class Settings>
+  void parse(const Json& value, const std::string& path, Settings& settings) {
+    parse_value(value, path, value_type<Settings>(), Any{}, &settings);
+  }
+  /// A component: an object whose "type" names a row of this kind.
+  ComponentSettings parse_component(const std::string& kind, const Json& value,
+                                    const std::string& path);
+  /// Who brings the components seen so far: "built-in", names of plug-ins.
+  const std::set<std::string>& providers() const { return providers_; }
+
+ private:
+  void parse_value(const Json& value, const std::string& path, const ValueType& type,
+                   const Check& check, void* target);
+  void parse_fields(const Json& value, const std::string& path, const Fields& fields,
+                    bool component);
+  void parse_list(const Json& value, const std::string& path, const ValueType& type,
+                  const Check& check, void* target);
+  void parse_integer(const Json& value, const std::string& path, const ValueType& type,
+                     const Check& check, void* target);
+  bool check_number(double value, const Json& shown_as, const std::string& path,
+                    const Check& check);
+
+  const Registry& registry_;
+  Report report_;
+  std::set<std::string> providers_;
+};
+
+/// What a value of this type and check must be: "a positive number".
+std::string expectation(const ValueType& type, const Check& check);
+
+}  // namespace perrin

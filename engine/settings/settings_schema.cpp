@@ -1,0 +1,357 @@
+#include "engine/settings/settings_schema.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "engine/settings/settings_parse.h"
+
+namespace perrin {
+namespace {
+
+using Kind = ValueType::Kind;
+
+Json record_value(const ValueType& type, const void* value) {
+  switch (type.kind) {
+    case Kind::boolean:
+      return *static_cast<const bool*>(value);
+    case Kind::int32:
+      return *static_cast<const std::int32_t*>(value);
+    case Kind::int64:
+      return *static_cast<const std::int64_t*>(value);
+    case Kind::uint32:
+      return *static_cast<const std::uint32_t*>(value);
+    case Kind::uint64:
+      return *static_cast<const std::uint64_t*>(value);
+    case Kind::real:
+      return *static_cast<const double*>(value);
+    case Kind::text:
+      return *static_cast<const std::string*>(value);
+    case Kind::json:
+      return *static_cast<const Json*>(value);
+    case Kind::list: {
+      Json list = Json::array();
+      void* p = const_cast<void*>(value);  // `at` only takes addresses
+      const std::size_t n =
+          type.fixed >= 0 ? static_cast<std::size_t>(type.fixed) : type.size(value);
+      for (std::size_t i = 0; i < n; ++i)
+        list.push_back(record_value(type.element(), type.at(p, i)));
+      return list;
+    }
+    case Kind::optional: {
+      const void* inside = type.get(value);
+      return inside ? record_value(type.element(), inside) : Json(nullptr);
+    }
+    case Kind::map: {
+      Json map = Json::object();
+      type.for_each(value, [&](const std::string& key, const void* member) {
+        map[key] = record_value(type.element(), member);
+      });
+      return map;
+    }
+    case Kind::object: {
+      Fields fields;
+      type.describe(fields, const_cast<void*>(value));
+      return record_fields(fields);
+    }
+    case Kind::part:
+      return record_component(*static_cast<const ComponentSettings*>(value));
+  }
+  return nullptr;
+}
+
+/// JSON Schema's words for a check.
+void add_check(Json& schema, const Check& check, bool number) {
+  if (number) {
+    if (check.kind == Check::Kind::positive) schema["exclusiveMinimum"] = 0;
+    if (check.kind == Check::Kind::non_negative) schema["minimum"] = 0;
+    if (check.kind == Check::Kind::between)
+      schema["minimum"] = check.low, schema["maximum"] = check.high;
+  } else if (check.kind == Check::Kind::one_of) {
+    schema["enum"] = check.values;
+  }
+}
+
+template <class T>
+Json integer_schema() {
+  return {{"type", "integer"},
+          {"minimum", std::numeric_limits<T>::min()},
+          {"maximum", std::numeric_limits<T>::max()}};
+}
+
+Json schema_value(const ValueType& type, const Check& check) {
+  Json schema = Json::object();
+  switch (type.kind) {
+    case Kind::boolean:
+      schema["type"] = "boolean";
+      break;
+    case Kind::int32:
+      schema = integer_schema<std::int32_t>();
+      break;
+    case Kind::int64:
+      schema = integer_schema<std::int64_t>();
+      break;
+    case Kind::uint32:
+      schema = integer_schema<std::uint32_t>();
+      break;
+    case Kind::uint64:
+      schema = integer_schema<std::uint64_t>();
+      break;
+    case Kind::real:
+      schema["type"] = "number";
+      break;
+    case Kind::text:
+      schema["type"] = "string";
+      break;
+    case Kind::list:
+      schema["type"] = "array";
+      schema["items"] = schema_value(type.element(), check);
+      if (type.fixed >= 0) schema["minItems"] = type.fixed, schema["maxItems"] = type.fixed;
+      break;
+    case Kind::optional:
+      schema["anyOf"] = {schema_value(type.element(), check), {{"type", "null"}}};
+      break;
+    case Kind::map:
+      schema["type"] = "object";
+      schema["additionalProperties"] = schema_value(type.element(), check);
+      break;
+    case Kind::object: {
+      const auto settings = type.create();
+      Fields fields;
+      type.describe(fields, settings.get());
+      schema = schema_fields(fields);
+      break;
+    }
+    case Kind::part:
+      return schema_reference(type.component);
+    case Kind::json:
+      break;
+  }
+  const bool number = type.kind == Kind::real || schema.value("type", "") == "integer";
+  if (number || type.kind == Kind::text) add_check(schema, check, number);
+  return schema;
+}
+
+/// A word for help: what kind of value.
+std::string type_word(const ValueType& type) {
+  switch (type.kind) {
+    case Kind::boolean:
+      return "true or false";
+    case Kind::real:
+      return "number";
+    case Kind::text:
+      return "text";
+    case Kind::list:
+      return type.fixed >= 0 ? fmt::format("list of {} × {}", type.fixed, type_word(type.element()))
+                             : "list of " + type_word(type.element());
+    case Kind::optional:
+      return type_word(type.element());
+    case Kind::map:
+      return "object: name → " + type_word(type.element());
+    case Kind::object:
+      return "object";
+    case Kind::part:
+      return fmt::format("{}", type.component);
+    case Kind::json:
+      return "any value";
+    default:
+      return "integer";
+  }
+}
+
+std::string check_word(const Check& check) {
+  switch (check.kind) {
+    case Check::Kind::positive:
+      return "> 0";
+    case Check::Kind::non_negative:
+      return ">= 0";
+    case Check::Kind::between:
+      return fmt::format("{} to {}", check.low, check.high);
+    case Check::Kind::one_of: {
+      std::string list;
+      for (const auto& v : check.values) list += (list.empty() ? "" : " | ") + v;
+      return list;
+    }
+    default:
+      return "";
+  }
+}
+
+/// The struct inside a list, map or optional, for help.
+const ValueType* inner_object(const ValueType& type) {
+  const ValueType* t = &type;
+  while (t->element) t = &t->element();
+  return t->kind == Kind::object ? t : nullptr;
+}
+
+Json example_fields(const Fields& fields, const Registry& registry);
+
+Json example_value(const ValueType& type, const Check& check, const void* value,
+                   const Registry& registry) {
+  const Json now = value ? record_value(type, value) : Json(nullptr);
+  switch (type.kind) {
+    case Kind::text:
+      if (check.kind == Check::Kind::one_of) return check.values.front();
+      return now.is_string() && !now.get<std::string>().empty() ? now : Json("A");
+    case Kind::list: {
+      if (type.fixed < 0 && !now.empty()) return now;
+      Json list = Json::array();
+      for (int i = 0; i < std::max(1, type.fixed); ++i)
+        list.push_back(example_value(type.element(), check, nullptr, registry));
+      return list;
+    }
+    case Kind::optional:
+      return example_value(type.element(), check, nullptr, registry);
+    case Kind::map:
+      return {{"A", example_value(type.element(), check, nullptr, registry)}};
+    case Kind::object: {
+      const auto settings = type.create();
+      Fields fields;
+      type.describe(fields, settings.get());
+      return example_fields(fields, registry);
+    }
+    case Kind::part: {
+      const auto rows = registry.rows(type.component);
+      return rows.empty() ? Json::object() : example(*rows.front(), registry);
+    }
+    case Kind::boolean:
+      return now.is_null() ? Json(false) : now;
+    case Kind::json:
+      return now.is_null() ? Json::object() : now;
+    default: {
+      if (now.is_number() && now != 0) return now;
+      const bool real = type.kind == Kind::real;
+      if (check.kind == Check::Kind::between)
+        return real ? Json(check.low) : Json(std::int64_t(check.low));
+      return real ? Json(1.0) : Json(1);
+    }
+  }
+}
+
+Json example_fields(const Fields& fields, const Registry& registry) {
+  Json object = Json::object();
+  for (const Field& f : fields.list())
+    if (f.required) object[f.key] = example_value(*f.type, f.check, f.value, registry);
+  return object;
+}
+
+Fields fields_of(const RegistryRow& row, const std::shared_ptr<void>& settings) {
+  Fields fields;
+  row.settings->describe(fields, settings.get());
+  return fields;
+}
+
+}  // namespace
+
+Json record_fields(const Fields& fields) {
+  Json object = Json::object();
+  for (const Field& f : fields.list()) {
+    Json value = record_value(*f.type, f.value);
+    // An absent component stays absent: the record can be read as a job again.
+    if (f.type->kind != Kind::part || !value.is_null()) object[f.key] = std::move(value);
+  }
+  return object;
+}
+
+Json record_component(const ComponentSettings& component) {
+  if (!component) return nullptr;
+  Json object = {{"type", component.row->type}};
+  object.update(record_fields(fields_of(*component.row, component.settings)));
+  return object;
+}
+
+Json schema_fields(const Fields& fields) {
+  Json properties = Json::object(), required = Json::array();
+  for (const Field& f : fields.list()) {
+    Json property = schema_value(*f.type, f.check);
+    // Draft-07 ignores what stands beside a $ref.
+    if (property.contains("$ref")) property = {{"allOf", {property}}};
+    property["description"] = f.help;
+    if (f.required) {
+      required.push_back(f.key);
+    } else if (Json value = record_value(*f.type, f.value); !value.is_null()) {
+      property["default"] = std::move(value);
+    }
+    properties[f.key] = std::move(property);
+  }
+  Json schema = {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
+  if (!required.empty()) schema["required"] = required;
+  return schema;
+}
+
+Json schema_reference(const std::string& kind) { return {{"$ref", "#/definitions/" + kind}}; }
+
+Json schema_definitions(const Registry& registry) {
+  Json definitions = Json::object();
+  for (const char* kind :
+       {component_kind<Source>, component_kind<Force>, component_kind<Integrator>,
+        component_kind<Observer>, component_kind<Stage>}) {
+    Json choices = Json::array(), names = Json::array();
+    for (const RegistryRow* row : registry.rows(kind)) {
+      const auto settings = row->settings->create();
+      Json schema = schema_fields(fields_of(*row, settings));
+      Json properties = {{"type", {{"const", row->type}, {"description", row->help}}}};
+      properties.update(schema["properties"]);
+      schema["properties"] = properties;
+      Json required = {"type"};
+      for (const Json& key : schema.value("required", Json::array())) required.push_back(key);
+      schema["required"] = required;
+      schema["description"] = row->help;
+      const std::string name = std::string(kind) + "." + row->type;
+      definitions[name] = schema;
+      names.push_back(row->type);
+      // "if type is this, then all of it": an editor's messages then speak of the type meant.
+      choices.push_back({{"if", {{"properties", {{"type", {{"const", row->type}}}}}}},
+                         {"then", {{"$ref", "#/definitions/" + name}}}});
+    }
+    definitions[kind] = {{"type", "object"},
+                         {"required", {"type"}},
+                         {"properties", {{"type", {{"type", "string"}, {"enum", names}}}}},
+                         {"allOf", choices}};
+    if (choices.empty()) definitions[kind] = false;
+  }
+  return definitions;
+}
+
+std::string help_fields(const Fields& fields, int indent) {
+  std::string text;
+  const std::string space(static_cast<std::size_t>(indent), ' ');
+  for (const Field& f : fields.list()) {
+    text += fmt::format("{}{}  ({}", space, f.key, type_word(*f.type));
+    if (const auto bound = check_word(f.check); !bound.empty()) text += ", " + bound;
+    if (f.required) {
+      text += ", required";
+    } else if (const Json value = record_value(*f.type, f.value); !value.is_null()) {
+      text += ", default " + value.dump();
+    } else {
+      text += ", optional";
+    }
+    text += fmt::format(")\n{}    {}\n", space, f.help);
+    if (const ValueType* object = inner_object(*f.type); object && indent < 12) {
+      const auto settings = object->create();
+      Fields inner;
+      object->describe(inner, settings.get());
+      text += help_fields(inner, indent + 4);
+    }
+  }
+  return text;
+}
+
+std::string help_text(const RegistryRow& row, const Registry& registry) {
+  const auto settings = row.settings->create();
+  const Fields fields = fields_of(row, settings);
+  std::string text =
+      fmt::format("{} ({}{}): {}\n", row.type, row.kind,
+                  row.provider == "built-in" ? "" : ", plug-in " + row.provider, row.help);
+  text += fields.list().empty() ? "  no settings\n" : help_fields(fields);
+  return text + "Example:\n  " + example(row, registry).dump() + "\n";
+}
+
+Json example(const RegistryRow& row, const Registry& registry) {
+  Json object = {{"type", row.type}};
+  const auto settings = row.settings->create();
+  object.update(example_fields(fields_of(row, settings), registry));
+  return object;
+}
+
+}  // namespace perrin

@@ -1,0 +1,52 @@
+#include "neighbor/cells/crowding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "neighbor/rows/row_plan.h"
+
+namespace perrin {
+
+double padded_volume(const Box& box) {
+  double volume = box.volume();
+  for (int axis = 0; axis < box.dimension; ++axis)
+    if (!box.periodic[std::size_t(axis)]) volume *= 1 + 2 * box.padding[axis];
+  return volume;
+}
+
+double Crowding::particles() const { return std::accumulate(by_type.begin(), by_type.end(), 0.0); }
+
+Crowding measure_crowding(const Particles& particles, double reach) {
+  const Box& box = particles.box;
+  const auto positions = particles.position.to_host();
+  const auto n = std::int64_t(positions.size());
+  Crowding crowding{double(n) / padded_volume(box), 1, {}};
+  crowding.by_type.assign(std::max<std::size_t>(1, particles.types.size()), 0);
+  for (const Position& p : positions) {
+    if (p.type() >= crowding.by_type.size()) crowding.by_type.resize(p.type() + 1);
+    ++crowding.by_type[p.type()];
+  }
+  if (n < 2) return crowding;
+  const std::int64_t stride = n / 1000000 + 1, samples = (n + stride - 1) / stride;
+  const RowGrid grid = make_row_grid(box, reach, std::max(64.0, 4.0 * double(samples)));
+  const auto cells = std::int64_t(grid.cells.x) * grid.cells.y * grid.cells.z;
+  double folded = padded_volume(box);  // of the folded box
+  for (int axis = 0; axis < 3; ++axis) folded = std::ldexp(folded, -grid.fold[axis]);
+  std::vector<std::uint32_t> count(static_cast<std::size_t>(cells));
+  const auto index = particles.index.to_host();  // by id: the order in memory must not matter
+  for (std::int64_t id = 0; id < n; id += stride)
+    ++count[grid.key(positions[index[std::size_t(id)]])];
+  double pairs = 0;
+  for (const std::uint32_t c : count) pairs += double(c) * (double(c) - 1);
+  double seen = pairs / double(samples) * double(stride) * double(cells) / folded;
+  seen -=
+      double(n) / folded - crowding.density;  // what is folded onto the same cells from elsewhere
+  if (seen > crowding.density) {
+    crowding.occupied = crowding.density / seen;
+    crowding.density = seen;
+  }
+  return crowding;
+}
+
+}  // namespace perrin

@@ -1,0 +1,140 @@
+#include "neighbor/columns/column_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/core/parallel.h"
+
+namespace perrin {
+namespace {
+
+#ifdef PERRIN_DOUBLE
+using Sum = double;
+PERRIN_HD double coordinate(double sum) { return sum / 4294967296.0; }
+double edge_units(double e) { return e; }
+#else
+using Sum = std::uint64_t;  // modulo 2⁶⁴, as the coordinates are modulo 2³²
+PERRIN_HD std::uint32_t coordinate(std::uint64_t sum) { return std::uint32_t(sum >> 32); }
+std::uint64_t edge_units(double e) { return std::uint64_t(std::int64_t(std::llround(e))); }
+#endif
+
+struct Coordinates {
+  const Position* position;
+  const std::uint32_t* order;
+  int axis;
+  Sum xx, xy, yy, xz, yz, zz;
+  std::uint32_t *w, *type;
+  Coordinate *x, *y, *z;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const Position p = position[order[k]];
+    w[k] = ColumnGrid::along(p, axis), type[k] = p.type();
+    x[k] = coordinate(xx * p.x + xy * p.y + xz * p.z);
+    y[k] = coordinate(yy * p.y + yz * p.z);
+    z[k] = coordinate(zz * p.z);
+  }
+};
+
+struct Iota {
+  std::uint32_t* order;
+  PERRIN_HD void operator()(std::int64_t k) const { order[k] = std::uint32_t(k); }
+};
+
+}  // namespace
+
+ColumnSearch::ColumnSearch(const Particles& particles, double range, bool sorted, int cells)
+    : range_(range), sorted_(sorted), orthogonal_(particles.box.orthogonal()) {
+  const Box& box = particles.box;
+  const auto heights = box.padded_heights();
+  int axes[3] = {0, 1, 2};  // columns stand along the longest
+  const auto height = [&](int axis) { return axis < box.dimension ? heights[axis] : 0.0; };
+  std::stable_sort(axes, axes + 3, [&](int a, int b) { return height(a) > height(b); });
+  grid_.axis[0] = axes[1], grid_.axis[1] = axes[2], grid_.axis[2] = axes[0];
+
+  // Memory follows the particles: where the box is nearly empty, cells are wider.
+  const double n = double(particles.size()), limit = std::max(64.0, n);
+  const auto fit = [&](int k, double width) {
+    const double h = height(grid_.axis[k]);
+    grid_.cells[k] = h > 0 ? std::int32_t(std::clamp(std::floor(h / width), 1.0, 1e6)) : 1;
+    grid_.reach[k] = h > 0 ? std::int32_t(std::ceil(range / (h / grid_.cells[k]) - 1e-9)) : 0;
+  };
+  double width = cells == 2 ? range / 2 : range;
+  for (;; width *= 1.1) {
+    fit(0, width), fit(1, width);
+    if (double(grid_.cells[0]) * grid_.cells[1] <= limit) break;
+  }
+  const double columns = double(grid_.cells[0]) * grid_.cells[1];
+  if (sorted) {  // about eight particles to a bin
+    grid_.cells[2] = std::int32_t(std::clamp(std::round(n / columns / 8), 1.0, 1e6));
+    grid_.slack = std::uint32_t(65536.0 / grid_.cells[2]) + 2;
+  } else {
+    const double most = std::max(1.0, std::floor(limit / columns));
+    fit(2, std::max(width, height(grid_.axis[2]) / (most + 0.5)));
+  }
+
+  // Exact differences up to twice the range (members of a group are no further apart than the range).
+  const auto edges = box.edges();
+  unit_ = sizeof(Real) == 4 ? std::exp2(std::ceil(std::log2(2 * range)) - 24) : 1;
+  double longest = 0;
+  for (int k = 0; k < 3; ++k) {
+    const int axis = grid_.axis[k];
+    const double stretch = box.periodic[std::size_t(axis)] ? 1 : 1 + 2 * box.padding[axis];
+    edge_[axis] = (stretch / unit_) * edges[std::size_t(axis)];
+    per_length_[k] = 4294967296.0 / std::max(heights[axis], 1e-300);
+    if (axis >= box.dimension) continue;
+    const double length = std::sqrt(dot(edge_[axis], edge_[axis]));
+    longest += k == 2 && sorted ? length * std::min(1.0, 2 * range / heights[axis])
+                                : length / grid_.cells[k] * (grid_.reach[k] + 1);
+  }
+  fits_ = sizeof(Real) == 8 || longest < 2e9;
+  const Device& device = particles.device();
+  for (auto* buffer : {&w_, &type_}) *buffer = {device, particles.size()};
+  for (auto* buffer : {&x_, &y_, &z_}) *buffer = {device, particles.size()};
+}
+
+void ColumnSearch::sort(Particles& particles, bool reorder) {
+  sort_.sort(particles, grid_, sorted_);
+  const Device& device = particles.device();
+  const std::int64_t n = particles.size();
+  if (reorder) {
+    particles.reorder(sort_.order());
+    for_each(device, "order", n, Iota{sort_.order().data()});
+  }
+  const auto& e = edge_;
+  for_each(
+      device, "coordinates", n,
+      Coordinates{particles.position.data(), sort_.order().data(), grid_.axis[2], edge_units(e.x.x),
+                  edge_units(e.y.x), edge_units(e.y.y), edge_units(e.z.x), edge_units(e.z.y),
+                  edge_units(e.z.z), w_.data(), type_.data(), x_.data(), y_.data(), z_.data()});
+}
+
+ColumnView ColumnSearch::view(const Particles& particles, const std::uint32_t* exclusion_begin,
+                              const std::uint32_t* excluded) const {
+  const auto whole = [](Vec3<double> e) {
+    return Vec3<Coordinate>{Coordinate(edge_units(e.x)), Coordinate(edge_units(e.y)),
+                            Coordinate(edge_units(e.z))};
+  };
+  return {grid_,
+          sorted_,
+          orthogonal_,
+          particles.size(),
+          range_ * (1 + 1e-5),  // against rounding
+          per_length_,
+          sort_.start(),
+          sort_.order().data(),
+          w_.data(),
+          type_.data(),
+          x_.data(),
+          y_.data(),
+          z_.data(),
+          particles.position.data(),
+          {whole(edge_.x), whole(edge_.y), whole(edge_.z)},
+          Real(unit_),
+          Real(8 * range_),
+          particles.id.data(),
+          particles.index.data(),
+          exclusion_begin,
+          excluded};
+}
+
+}  // namespace perrin

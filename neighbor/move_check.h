@@ -1,0 +1,29 @@
+// Watching how far particles move, for the neighbour list.
+#pragma once
+
+#include "engine/core/box.h"
+#include "engine/core/condition.h"
+#include "engine/core/real.h"
+#include "neighbor/tiles/tile_geometry.h"
+
+namespace perrin {
+
+/// What a kernel that moves particles calls for each of them, moved or not (drift() does): raises the condition
+/// under which the neighbour list is built again, or counts the particles of each cell.
+struct MoveCheck {
+  const Position* reference = nullptr;  // where the list was built; nullptr: no list
+  Real limit2 = 0;                      // square of half the skin
+  Condition rebuild;
+  std::uint32_t* progress = nullptr;  // which step of a recording is running, for the host
+  std::uint32_t step = 0;
+  CellCounter cells{};  // without lists, particles are sorted in every step: this begins it
+
+  PERRIN_HD void operator()(std::int64_t i, const Position& p, const Metric& metric) const {
+    if (i == 0 && progress) *progress = step;
+    if (cells.count) cells(i, p);
+    if (!reference) return;
+    if (!(metric.distance2(p, reference[i]) <= limit2)) rebuild.raise();
+  }
+};
+
+}  // namespace perrin

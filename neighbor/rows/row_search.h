@@ -1,0 +1,46 @@
+// Finding the entries of rows (neighbor/rows/rows.h).
+#pragma once
+
+#include "engine/core/device.h"
+#include "neighbor/rows/row_grid.h"
+
+namespace perrin {
+
+constexpr std::uint32_t row_unit = 8;  // rows begin at multiples of so many entries: 32 bytes
+
+/// What a warp works on: particles first … first+count-1, 2^log2_lanes threads for each.
+struct RowGroup {
+  std::uint32_t first;
+  std::uint16_t count, log2_lanes;
+};
+
+/// What is searched, and where the results go.
+struct RowSearch {
+  const RowGrid* grids;
+  const RowPair* pairs;
+  std::uint32_t classes, types;
+  const std::uint32_t* class_of;
+  const Real* reach2;  // [type · types + type], for pairs of classes that are mixed
+  const std::uint32_t* cell_start;
+  const std::uint32_t* order;  // the particle of each place in the cells; nullptr: itself
+  const Position* position;
+  const std::uint32_t* id;
+  Metric metric;
+  bool orthogonal;
+  const std::uint32_t *exclusion_begin, *excluded;  // by id; nullptr: none
+  std::uint32_t *begin, *count, *entries;
+  std::uint32_t* used;  // units of entries given away
+  std::uint32_t room;   // units of entries there are
+
+  PERRIN_HD bool is_excluded(std::int64_t i, std::uint32_t j) const {
+    const std::uint32_t me = id[i], other = id[j];
+    for (std::uint32_t k = exclusion_begin[me]; k < exclusion_begin[me + 1]; ++k)
+      if (excluded[k] == other) return true;
+    return false;
+  }
+};
+
+/// On the CPU: the rows of all n particles, which are sorted (order is nullptr).
+void search_rows(const Device& device, const RowSearch& search, std::int64_t n);
+
+}  // namespace perrin
