@@ -33,7 +33,7 @@ void help_command(const std::string& type) {
   if (type.empty()) {
     for (const char* kind : kinds) {
       fmt::print("{}\n", heading(kind));
-      for (const RegistryRow* row : registry.rows(kind))
+      for (const CatalogueRow* row : registry.rows(kind))
         fmt::print("  {:<22} {}{}\n", row->type, row->help,
                    row->provider == "built-in" ? "" : " [plug-in " + row->provider + "]");
     }
@@ -50,7 +50,7 @@ void help_command(const std::string& type) {
   }
   std::vector<std::string> known;
   bool found = false;
-  for (const RegistryRow* row : registry.rows()) {
+  for (const CatalogueRow* row : registry.rows()) {
     known.push_back(row->type);
     if (row->type != type) continue;
     if (found) fmt::print("\n");

@@ -1,10 +1,8 @@
 // Every component type that a job can name: built-ins and plug-ins register the same way.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "engine/core/error.h"
 #include "engine/run/force.h"
@@ -13,20 +11,10 @@
 #include "engine/run/setup.h"
 #include "engine/run/source.h"
 #include "engine/run/stage.h"
+#include "engine/settings/catalogue.h"
 #include "engine/settings/settings.h"
 
 namespace perrin {
-
-/// One type of component.
-struct RegistryRow {
-  std::string kind;      // component_kind: "force", …
-  std::string type;      // the name in a job
-  std::string help;      // one line
-  std::string provider;  // "built-in" or the plug-in's name
-  const ValueType* settings;
-  /// Makes the component (a Component* of this kind, owned by the caller); nullptr after an error.
-  std::function<void*(const void* settings, Setup&)> make;
-};
 
 /// Component is one of Source, Force, Integrator, Observer, Stage.
 ///
@@ -38,11 +26,9 @@ struct RegistryRow {
 ///     }
 ///
 /// A maker that finds a mistake calls setup.error(key, …) and may return nullptr.
-class Registry {
+class Registry : public Catalogue {
  public:
-  explicit Registry(std::string provider = "built-in") : provider_(std::move(provider)) {}
-  Registry(const Registry&) = delete;
-  Registry& operator=(const Registry&) = delete;
+  explicit Registry(std::string provider = "built-in") : Catalogue(std::move(provider)) {}
 
   /// Throws BugError where the type exists already.
   template <class Component, class Settings, class Maker>
@@ -50,33 +36,13 @@ class Registry {
     static_assert(component_kind<Component> != nullptr,
                   "a component is a Source, Force, Integrator, Observer or Stage");
     static_assert(Described<Settings>, "the settings need a describe(d, settings)");
-    add_row({component_kind<Component>, type, help, provider_, &value_type<Settings>(),
+    add_row({component_kind<Component>, type, help, provider(), &value_type<Settings>(),
              [maker](const void* settings, Setup& setup) -> void* {
                std::unique_ptr<Component> component =
                    maker(*static_cast<const Settings*>(settings), setup);
                return component.release();
              }});
   }
-
-  /// nullptr where there is none. An unknown type makes the registry ask `discover` once for more.
-  const RegistryRow* find(const std::string& kind, const std::string& type) const;
-  /// All of a kind in order of registration; every kind where it is empty.
-  std::vector<const RegistryRow*> rows(const std::string& kind = "") const;
-  /// " (did you mean …?)", or the list of the types of this kind.
-  std::string suggestion(const std::string& kind, const std::string& type) const;
-
-  /// Takes over the rows of a plug-in, all or none. Throws UserError naming both sides of a clash.
-  void merge(Registry&& staged);
-  /// Called once, when a type is looked for that is not there: loads the plug-ins that can be
-  /// found.
-  void on_unknown_type(std::function<void()> discover) { discover_ = std::move(discover); }
-  void discover() const;
-
- private:
-  void add_row(RegistryRow row);
-  std::string provider_;
-  std::vector<std::unique_ptr<RegistryRow>> rows_;
-  mutable std::function<void()> discover_;
 };
 
 /// Makes one component from JSON text, outside of a job (tests, tools):

@@ -80,13 +80,13 @@ inline constexpr const char* component_kind<Observer> = "observer";
 template <>
 inline constexpr const char* component_kind<Stage> = "stage";
 
-struct RegistryRow;
+struct CatalogueRow;
 
 /// The settings of a component that the value of "type" chose.
 struct ComponentSettings {
-  const RegistryRow* row = nullptr;  // nullptr: absent, or wrong and reported
-  std::shared_ptr<void> settings;    // the struct of the row's type
-  std::string path;                  // where in the job: "stages[0].integrator"
+  const CatalogueRow* row = nullptr;  // nullptr: absent, or wrong and reported
+  std::shared_ptr<void> settings;     // the struct of the row's type
+  std::string path;                   // where in the job: "stages[0].integrator"
   explicit operator bool() const { return row != nullptr; }
 };
 

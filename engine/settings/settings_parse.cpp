@@ -249,7 +249,7 @@ ComponentSettings SettingsParser::parse_component(const std::string& kind, const
   const auto type = value.find("type");
   if (type == value.end()) {
     std::vector<std::string> known;
-    for (const RegistryRow* row : registry_.rows(kind)) known.push_back(row->type);
+    for (const CatalogueRow* row : registry_.rows(kind)) known.push_back(row->type);
     report_(path, fmt::format("the key \"type\" is missing; {}", suggest("", known)));
     return {};
   }
@@ -257,7 +257,7 @@ ComponentSettings SettingsParser::parse_component(const std::string& kind, const
   if (!type->is_string())
     return report_(type_path, "must be text, got " + shown(*type)), ComponentSettings{};
   const auto name = type->get<std::string>();
-  const RegistryRow* row = registry_.find(kind, name);
+  const CatalogueRow* row = registry_.find(kind, name);
   if (!row) {
     report_(type_path,
             fmt::format("unknown {} \"{}\"; {}", kind, name, registry_.suggestion(kind, name)));

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "engine/run/registry.h"
+#include "engine/settings/catalogue.h"
 #include "engine/settings/json_file.h"
 #include "engine/settings/settings.h"
 
@@ -14,7 +14,7 @@ namespace perrin {
 class SettingsParser {
  public:
   using Report = std::function<void(const std::string& path, const std::string& what)>;
-  SettingsParser(const Registry& registry, Report report)
+  SettingsParser(const Catalogue& registry, Report report)
       : registry_(registry), report_(std::move(report)) {}
 
   /// Fills a struct that has a describe; reports wrong, missing and unknown keys.
@@ -40,7 +40,7 @@ class SettingsParser {
   bool check_number(double value, const Json& shown_as, const std::string& path,
                     const Check& check);
 
-  const Registry& registry_;
+  const Catalogue& registry_;
   Report report_;
   std::set<std::string> providers_;
 };

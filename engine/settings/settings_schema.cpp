@@ -184,10 +184,10 @@ const ValueType* inner_object(const ValueType& type) {
   return t->kind == Kind::object ? t : nullptr;
 }
 
-Json example_fields(const Fields& fields, const Registry& registry);
+Json example_fields(const Fields& fields, const Catalogue& registry);
 
 Json example_value(const ValueType& type, const Check& check, const void* value,
-                   const Registry& registry) {
+                   const Catalogue& registry) {
   const Json now = value ? record_value(type, value) : Json(nullptr);
   switch (type.kind) {
     case Kind::text:
@@ -228,14 +228,14 @@ Json example_value(const ValueType& type, const Check& check, const void* value,
   }
 }
 
-Json example_fields(const Fields& fields, const Registry& registry) {
+Json example_fields(const Fields& fields, const Catalogue& registry) {
   Json object = Json::object();
   for (const Field& f : fields.list())
     if (f.required) object[f.key] = example_value(*f.type, f.check, f.value, registry);
   return object;
 }
 
-Fields fields_of(const RegistryRow& row, const std::shared_ptr<void>& settings) {
+Fields fields_of(const CatalogueRow& row, const std::shared_ptr<void>& settings) {
   Fields fields;
   row.settings->describe(fields, settings.get());
   return fields;
@@ -281,13 +281,13 @@ Json schema_fields(const Fields& fields) {
 
 Json schema_reference(const std::string& kind) { return {{"$ref", "#/definitions/" + kind}}; }
 
-Json schema_definitions(const Registry& registry) {
+Json schema_definitions(const Catalogue& registry) {
   Json definitions = Json::object();
   for (const char* kind :
        {component_kind<Source>, component_kind<Force>, component_kind<Integrator>,
         component_kind<Observer>, component_kind<Stage>}) {
     Json choices = Json::array(), names = Json::array();
-    for (const RegistryRow* row : registry.rows(kind)) {
+    for (const CatalogueRow* row : registry.rows(kind)) {
       const auto settings = row->settings->create();
       Json schema = schema_fields(fields_of(*row, settings));
       Json properties = {{"type", {{"const", row->type}, {"description", row->help}}}};
@@ -337,7 +337,7 @@ std::string help_fields(const Fields& fields, int indent) {
   return text;
 }
 
-std::string help_text(const RegistryRow& row, const Registry& registry) {
+std::string help_text(const CatalogueRow& row, const Catalogue& registry) {
   const auto settings = row.settings->create();
   const Fields fields = fields_of(row, settings);
   std::string text =
@@ -347,7 +347,7 @@ std::string help_text(const RegistryRow& row, const Registry& registry) {
   return text + "Example:\n  " + example(row, registry).dump() + "\n";
 }
 
-Json example(const RegistryRow& row, const Registry& registry) {
+Json example(const CatalogueRow& row, const Catalogue& registry) {
   Json object = {{"type", row.type}};
   const auto settings = row.settings->create();
   object.update(example_fields(fields_of(row, settings), registry));

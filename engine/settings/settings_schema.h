@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "engine/run/registry.h"
+#include "engine/settings/catalogue.h"
 #include "engine/settings/settings.h"
 
 namespace perrin {
@@ -33,12 +33,12 @@ Json schema() {
 /// {"$ref": "#/definitions/force"}: some component of the kind.
 Json schema_reference(const std::string& kind);
 /// The definitions that such references need: one choice per kind, one object per type.
-Json schema_definitions(const Registry& registry);
+Json schema_definitions(const Catalogue& registry);
 
 /// One paragraph per setting, for a terminal; starts with the type and its help line.
-std::string help_text(const RegistryRow& row, const Registry& registry);
+std::string help_text(const CatalogueRow& row, const Catalogue& registry);
 std::string help_fields(const Fields& fields, int indent = 2);
 /// An object that parses: the required settings, with values that pass their checks.
-Json example(const RegistryRow& row, const Registry& registry);
+Json example(const CatalogueRow& row, const Catalogue& registry);
 
 }  // namespace perrin

@@ -72,7 +72,7 @@ TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {
   perrin_plugin()->register_components(registry);
   const auto table = jobs();
   const Configuration start = small_system();
-  for (const RegistryRow* row : registry.rows("force")) {
+  for (const CatalogueRow* row : registry.rows("force")) {
     if (row->type == "lj_wall") continue;  // needs an axis that is not periodic: external_test
     SCOPED_TRACE(row->type);
     ASSERT_EQ(table.count(row->type), 1u) << "give this test a job for it";

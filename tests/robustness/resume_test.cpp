@@ -32,7 +32,7 @@ Components& components() {
 Json json(const std::string& text) { return Json::parse(text, nullptr, true, true); }
 
 /// What a job must say of a type beyond the example that its schema gives. A stage's is a whole job.
-std::optional<Json> sample(const RegistryRow& row) {
+std::optional<Json> sample(const CatalogueRow& row) {
   static const std::map<std::string, const char*> samples{
       {"dpd_lj", R"({"type": "dpd_lj", "temperature": 1, "cutoff": 1,
         "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1, "gamma": 2}]})"},
@@ -70,7 +70,7 @@ std::optional<Json> sample(const RegistryRow& row) {
   return std::nullopt;
 }
 
-Json sample_or_example(const RegistryRow& row) {
+Json sample_or_example(const CatalogueRow& row) {
   if (auto given = sample(row)) return *given;
   Json one = example(row, components().registry);
   // A cut-off is optional where each pair of types can have its own.
@@ -331,7 +331,7 @@ class Resume : public ::testing::Test {
     EXPECT_LT(apart(whole.end, resumed.end), 0.01);
   }
 
-  std::vector<const RegistryRow*> rows(const char* kind) {
+  std::vector<const CatalogueRow*> rows(const char* kind) {
     return components().registry.rows(kind);
   }
   static bool has_cuda() { return Device::cuda_count() > 0; }
@@ -349,7 +349,7 @@ class Resume : public ::testing::Test {
 
 /// Runs what is registered, and says where to add a sample where that cannot be made from its schema.
 template <class F>
-void with_sample(const RegistryRow& row, const F& f) {
+void with_sample(const CatalogueRow& row, const F& f) {
   SCOPED_TRACE(row.kind + " " + row.type);
   try {
     f();
@@ -418,7 +418,7 @@ TEST_F(Resume, ManyParticles) {
 
 TEST_F(Resume, EveryForce) {
   for (const How& how : devices())
-    for (const RegistryRow* row : rows("force"))
+    for (const CatalogueRow* row : rows("force"))
       with_sample(*row, [&] {
         const bool wall = row->type == "lj_wall";
         std::vector<Json> forces{sample_or_example(*row)};
@@ -435,7 +435,7 @@ TEST_F(Resume, EveryForce) {
 
 TEST_F(Resume, EveryIntegrator) {
   for (const How& how : devices())
-    for (const RegistryRow* row : rows("integrator"))
+    for (const CatalogueRow* row : rows("integrator"))
       with_sample(*row, [&] {
         const Json pairs = json(R"({"type": "dpd", "temperature": 1, "cutoff": 1,
             "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]})");
@@ -449,7 +449,7 @@ TEST_F(Resume, EveryIntegrator) {
 
 TEST_F(Resume, EveryObserver) {
   for (const How& how : devices())
-    for (const RegistryRow* row : rows("observer"))
+    for (const CatalogueRow* row : rows("observer"))
       with_sample(*row, [&] {
         Json j = job(polymer,
                      {json(lj), *sample(*components().registry.find("force", "bond_harmonic")),
@@ -463,7 +463,7 @@ TEST_F(Resume, EveryObserver) {
 
 TEST_F(Resume, EveryStage) {
   for (const How& how : devices())
-    for (const RegistryRow* row : rows("stage"))
+    for (const CatalogueRow* row : rows("stage"))
       with_sample(*row, [&] {
         Json j;
         if (row->type == "md") {  // two of them: the second is resumed, too
@@ -482,7 +482,7 @@ TEST_F(Resume, EveryStage) {
 TEST(Recorded, SettingsOfEveryTypeAreReadAgainAsTheyAre) {
   const Registry& registry = components().registry;
   ASSERT_GT(registry.rows().size(), 20u);
-  for (const RegistryRow* row : registry.rows()) {
+  for (const CatalogueRow* row : registry.rows()) {
     SCOPED_TRACE(row->kind + " " + row->type);
     std::vector<std::string> wrong;
     const auto parse = [&](const Json& value) {

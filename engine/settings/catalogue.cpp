@@ -1,0 +1,57 @@
+#include "engine/settings/catalogue.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "engine/core/error.h"
+#include "engine/settings/problems.h"
+
+namespace perrin {
+
+void Catalogue::add_row(CatalogueRow row) {
+  for (const auto& r : rows_)
+    if (r->kind == row.kind && r->type == row.type)
+      throw BugError(
+          fmt::format("the {} \"{}\" is registered twice by {}", row.kind, row.type, provider_));
+  rows_.push_back(std::make_unique<CatalogueRow>(std::move(row)));
+}
+
+const CatalogueRow* Catalogue::find(const std::string& kind, const std::string& type) const {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    for (const auto& r : rows_)
+      if (r->kind == kind && r->type == type) return r.get();
+    if (!discover_) break;
+    discover();
+  }
+  return nullptr;
+}
+
+void Catalogue::discover() const {
+  if (const auto load = std::exchange(discover_, nullptr)) load();
+}
+
+std::vector<const CatalogueRow*> Catalogue::rows(const std::string& kind) const {
+  std::vector<const CatalogueRow*> list;
+  for (const auto& r : rows_)
+    if (kind.empty() || r->kind == kind) list.push_back(r.get());
+  return list;
+}
+
+std::string Catalogue::suggestion(const std::string& kind, const std::string& type) const {
+  std::vector<std::string> known;
+  for (const CatalogueRow* row : rows(kind)) known.push_back(row->type);
+  return suggest(type, known);
+}
+
+void Catalogue::merge(Catalogue&& staged) {
+  for (const auto& r : staged.rows_)
+    for (const auto& mine : rows_)
+      if (mine->kind == r->kind && mine->type == r->type)
+        throw UserError(fmt::format("the {} \"{}\" of plug-in {} exists already (from {})", r->kind,
+                                    r->type, r->provider, mine->provider));
+  for (auto& r : staged.rows_) rows_.push_back(std::move(r));
+  staged.rows_.clear();
+}
+
+}  // namespace perrin

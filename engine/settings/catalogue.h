@@ -1,0 +1,57 @@
+// The types of components that a job can name, as far as settings go: what a parser, help and the schema ask.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/settings/settings.h"
+
+namespace perrin {
+
+class Setup;
+
+/// One type of component.
+struct CatalogueRow {
+  std::string kind;      // component_kind: "force", …
+  std::string type;      // the name in a job
+  std::string help;      // one line
+  std::string provider;  // "built-in" or the plug-in's name
+  const ValueType* settings;
+  /// Makes the component (a Component* of this kind, owned by the caller); nullptr after an error.
+  std::function<void*(const void* settings, Setup&)> make;
+};
+
+class Catalogue {
+ public:
+  explicit Catalogue(std::string provider) : provider_(std::move(provider)) {}
+  Catalogue(const Catalogue&) = delete;
+  Catalogue& operator=(const Catalogue&) = delete;
+
+  /// nullptr where there is none. An unknown type makes the catalogue ask `discover` once for more.
+  const CatalogueRow* find(const std::string& kind, const std::string& type) const;
+  /// All of a kind in order of registration; every kind where it is empty.
+  std::vector<const CatalogueRow*> rows(const std::string& kind = "") const;
+  /// " (did you mean …?)", or the list of the types of this kind.
+  std::string suggestion(const std::string& kind, const std::string& type) const;
+
+  /// Takes over the rows of a plug-in, all or none. Throws UserError naming both sides of a clash.
+  void merge(Catalogue&& staged);
+  /// Called once, when a type is looked for that is not there: loads the plug-ins that can be
+  /// found.
+  void on_unknown_type(std::function<void()> discover) { discover_ = std::move(discover); }
+  void discover() const;
+
+ protected:
+  /// Throws BugError where the type exists already.
+  void add_row(CatalogueRow row);
+  const std::string& provider() const { return provider_; }
+
+ private:
+  std::string provider_;
+  std::vector<std::unique_ptr<CatalogueRow>> rows_;
+  mutable std::function<void()> discover_;
+};
+
+}  // namespace perrin

@@ -1,0 +1,136 @@
+"""The bits of a set of small runs: hashes of what their output files hold.
+
+    bits.py BUILD [--device cpu|cuda] [--save FILE] [--compare FILE]
+
+One line per run; --compare names those that differ from a file that --save has made with the same compiler and
+the same kind of device, and fails if there are any. Changes of structure must not change them."""
+
+import argparse
+import copy
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy
+
+LJ = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
+OBSERVERS = [{"type": "trajectory", "stride": 50, "quantities": ["position", "velocity", "force", "image"]},
+             {"type": "thermo", "stride": 10, "console_stride": 100000}]
+NVE = {"type": "velocity_verlet", "timestep": 0.004}
+THERMOSTAT = {"type": "bussi", "timestep": 0.004, "temperature": 1, "tau": 0.1}
+LANGEVIN = {"type": "langevin", "timestep": 0.004, "temperature": 1, "friction": 2}
+CPU = ["clusters", "cells", "rows"]
+CUDA = ["verlet", "cells", "rows"]
+
+
+def job(system, forces, *integrators, steps=150, **more):
+    return {"seed": 11, "system": system, "velocity": {"temperature": 1.0}, "forces": forces,
+            "observers": OBSERVERS,
+            "stages": [{"type": "md", "steps": steps, "integrator": i} for i in integrators], **more}
+
+
+def liquid(*integrators, **more):
+    return job({"type": "lattice", "structure": "fcc", "density": 0.8442, "cells": [8, 8, 8]}, [LJ],
+               *integrators, **more)
+
+
+def with_traversal(name, of):
+    found = copy.deepcopy(of)
+    found["neighbors"] = {**found.get("neighbors", {}), "traversal": name}
+    return found
+
+
+def jobs(device):
+    mixture = job(
+        {"type": "random", "particles": {"B": 20, "S": 3000}, "density": 0.05, "min_distance": 0},
+        [{"type": "soft_dpd", "pairs": [{"types": ["S", "S"], "repulsion": 25, "range": 1},
+                                        {"types": ["B", "B"], "repulsion": 100, "range": 5},
+                                        {"types": ["B", "S"], "repulsion": 50, "range": 3}]},
+         {"type": "harmonic_trap", "stiffness": [2, 2, 2]}], LANGEVIN)
+    fluid = {"type": "random", "particles": {"A": 3000}, "density": 3, "min_distance": 0}
+    dpd = [{"type": "dpd", "temperature": 1, "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}]
+    melt = job({"type": "chains", "chains": 60, "pattern": "A50", "bond_length": 0.97, "density": 0.85,
+                "min_distance": 0.7},
+               [{"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]},
+                {"type": "bond_fene", "bonds": {"bond": {"stiffness": 30, "maximum_length": 1.5}}}],
+               {"type": "fire", "force_tolerance": 10, "maximum_move": 0.02}, THERMOSTAT,
+               neighbors={"exclusions": []}, steps=500)
+    walls = job({"type": "lattice", "structure": "fcc", "density": 0.7, "cells": [7, 7, 7],
+                 "periodic": [True, True, False]},
+                [LJ, {"type": "lj_wall", "axis": "z", "at": -7, "epsilon": 1, "sigma": 1},
+                 {"type": "lj_wall", "axis": "z", "at": 7, "side": "below", "epsilon": 1, "sigma": 1}], LANGEVIN)
+    flat = job({"type": "lattice", "structure": "square", "density": 0.7, "cells": [40, 40]}, [LJ], THERMOSTAT)
+    argon = {"seed": 3, "stages": [
+        {"type": "metropolis", "engine": engine, "molecules": {"Ar": {"number": 500, "sites": [
+            {"type": "Ar", "at": [0, 0, 0]}]}},
+         "pairs": [{"types": ["Ar", "Ar"], "sigma": 1, "epsilon": 1, "cutoff": 2.5}], "box": [9, 9, 9],
+         "temperature": 1, "translation": 0.2, "cycles": 60, "stride": 5, "file": f"{engine}.h5"}
+        for engine in ("sequential", "pipelined", "checkerboard")]}
+    slab = {"seed": 5, "stages": [
+        {"type": "neutron_slab", "thickness": 10, "total": 1.1, "scattering": 1.0, "histories": 200000,
+         "estimator": estimator, "kernel": "persistent", "generator": "saru", "depth_bins": 50,
+         "angle_bins": 10, "stride": 100000, "file": f"{estimator}.h5"} for estimator in ("analogue", "weighted")]}
+    found = {"standard": liquid(NVE), "thermostat": liquid(THERMOSTAT), "langevin": liquid(LANGEVIN),
+             "brownian": liquid({"type": "brownian", "timestep": 0.0002, "temperature": 1, "friction": 2}),
+             "mixture": mixture, "polymer": melt, "walls": walls, "two dimensions": flat,
+             "dpd": job(fluid, dpd, {"type": "velocity_verlet", "timestep": 0.01}),
+             "dpd cells": with_traversal("cells", job(fluid, dpd, {"type": "velocity_verlet", "timestep": 0.04})),
+             "groot_warren": job(fluid, dpd, {"type": "groot_warren", "timestep": 0.03}),
+             "dpd_split": job(fluid, dpd, {"type": "dpd_split", "timestep": 0.03}),
+             "metropolis": argon, "neutron_slab": slab}
+    for traversal in CPU if device == "cpu" else CUDA:
+        found[f"liquid, {traversal}"] = with_traversal(traversal, liquid(NVE))
+        found[f"mixture, {traversal}"] = with_traversal(traversal, mixture)
+    return found
+
+
+def hash_of(folder):
+    """Every number of every observable and particle datum, by its path."""
+    found = hashlib.sha256()
+
+    def add(path, node):
+        if isinstance(node, h5py.Dataset) and node.dtype.kind in "iuf" and node.size > 0:
+            found.update(path.encode())
+            found.update(numpy.ascontiguousarray(node[()]).tobytes())
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".h5"):
+            with h5py.File(os.path.join(folder, name)) as file:
+                for root in ("particles", "observables"):
+                    if root in file:
+                        file[root].visititems(add)
+    return found.hexdigest()[:16]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--save")
+    parser.add_argument("--compare")
+    options = parser.parse_args()
+    hashes = {}
+    for name, text in jobs(options.device).items():
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "job.json"), "w") as file:
+                json.dump(text, file)
+            done = subprocess.run([os.path.join(os.path.abspath(options.build), "bin/perrin"), "run", "job.json",
+                                   "--quiet", "--device", options.device], cwd=folder, capture_output=True, text=True)
+            hashes[name] = hash_of(folder) if done.returncode == 0 else f"status {done.returncode}: {done.stderr[:300]}"
+        print(f"{hashes[name]}  {name}", flush=True)
+    if options.save:
+        with open(options.save, "w") as file:
+            json.dump(hashes, file, indent=1)
+    if options.compare:
+        with open(options.compare) as file:
+            before = json.load(file)
+        other = [name for name in before if hashes.get(name) != before[name]]
+        print(f"{len(before) - len(other)} of {len(before)} as before" + (": not " + "; ".join(other) if other else ""))
+        sys.exit(1 if other else 0)
+
+
+main()
