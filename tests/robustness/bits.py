@@ -60,15 +60,14 @@ def jobs(device):
                 {"type": "bond_fene", "bonds": {"bond": {"stiffness": 30, "maximum_length": 1.5}}}],
                {"type": "fire", "force_tolerance": 10, "maximum_move": 0.02}, THERMOSTAT,
                neighbors={"exclusions": []}, steps=500)
-    walls = job({"type": "lattice", "structure": "fcc", "density": 0.7, "cells": [7, 7, 7],
-                 "periodic": [True, True, False]},
-                [LJ, {"type": "lj_wall", "axis": "z", "at": -7, "epsilon": 1, "sigma": 1},
-                 {"type": "lj_wall", "axis": "z", "at": 7, "side": "below", "epsilon": 1, "sigma": 1}], LANGEVIN)
-    flat = job({"type": "lattice", "structure": "square", "density": 0.7, "cells": [40, 40]}, [LJ], THERMOSTAT)
+    gas = job({"type": "lattice", "structure": "fcc", "density": 0.01, "cells": [7, 7, 7]}, [
+        LJ, {"type": "lj_wall", "axis": "z", "position": 0.2, "epsilon": 1, "sigma": 1},
+        {"type": "constant_force", "force": [0.1, 0, 0]}], LANGEVIN)
+    flat = job({"type": "lattice", "structure": "square", "density": 0.7, "cells": [40, 40, 1]}, [LJ], THERMOSTAT)
     argon = {"seed": 3, "stages": [
         {"type": "metropolis", "engine": engine, "molecules": {"Ar": {"number": 500, "sites": [
             {"type": "Ar", "at": [0, 0, 0]}]}},
-         "pairs": [{"types": ["Ar", "Ar"], "sigma": 1, "epsilon": 1, "cutoff": 2.5}], "box": [9, 9, 9],
+         "pairs": [{"types": ["Ar", "Ar"], "sigma": 1, "epsilon": 1, "cutoff": 2.5}], "box": [11, 11, 11],
          "temperature": 1, "translation": 0.2, "cycles": 60, "stride": 5, "file": f"{engine}.h5"}
         for engine in ("sequential", "pipelined", "checkerboard")]}
     slab = {"seed": 5, "stages": [
@@ -77,7 +76,7 @@ def jobs(device):
          "angle_bins": 10, "stride": 100000, "file": f"{estimator}.h5"} for estimator in ("analogue", "weighted")]}
     found = {"standard": liquid(NVE), "thermostat": liquid(THERMOSTAT), "langevin": liquid(LANGEVIN),
              "brownian": liquid({"type": "brownian", "timestep": 0.0002, "temperature": 1, "friction": 2}),
-             "mixture": mixture, "polymer": melt, "walls": walls, "two dimensions": flat,
+             "mixture": mixture, "polymer": melt, "gas": gas, "two dimensions": flat,
              "dpd": job(fluid, dpd, {"type": "velocity_verlet", "timestep": 0.01}),
              "dpd cells": with_traversal("cells", job(fluid, dpd, {"type": "velocity_verlet", "timestep": 0.04})),
              "groot_warren": job(fluid, dpd, {"type": "groot_warren", "timestep": 0.03}),
