@@ -40,12 +40,13 @@ struct CountEntry {
 void check_settings(const Device& device, const NeighborSettings& settings) {
   const bool gpu = device.is_cuda();
   const std::string& wanted = settings.traversal;
-  if (!gpu && wanted == "verlet")
-    throw UserError(fmt::format(
-        "neighbors.traversal: \"{}\" is not for the device {}; expected clusters, cells or rows",
-        wanted, device.name()));
+  if (wanted == (gpu ? "clusters" : "verlet"))
+    throw UserError(
+        fmt::format("neighbors.traversal: \"{}\" is not for the device {}; expected standard, {}, "
+                    "cells or rows",
+                    wanted, device.name(), gpu ? "verlet" : "clusters"));
   if (!settings.reorder && (!gpu || wanted != "rows"))
-    throw UserError("neighbors.reorder: false is for the traversal \"rows\" on a GPU only");
+    throw BugError("reorder = false is for the traversal \"rows\" on a GPU only");
   if (gpu && wanted != "rows" && settings.lanes != 0 && settings.lanes != 4 && settings.lanes != 8)
     throw UserError(
         fmt::format("neighbors.lanes: expected 4 or 8, or 0, got {}; other powers of "
@@ -99,10 +100,7 @@ void Neighbors::make_lists(const NeighborSettings& settings) {
   const bool gpu = device.is_cuda();
   const std::string& traversal = choices_.traversal;
   direct_ = traversal == "cells";
-  if (gpu && traversal == "clusters")
-    warp_clusters_ =
-        std::make_unique<WarpClusters>(particles_, ranges_.longest() + skin(), settings.cells);
-  else if (gpu && traversal != "rows")
+  if (gpu && traversal != "rows")
     tiles_ = std::make_unique<TileList>(
         particles_, with_skin(ranges_, skin()), choices_.crowding,
         TileList::Choices{!direct_, settings.interaction_sorting && direct_, settings.lanes,
@@ -110,8 +108,6 @@ void Neighbors::make_lists(const NeighborSettings& settings) {
   if (tiles_ && tiles_->fits()) {
     cell_sort_ = CellSort(device, n, tiles_->geometry().cell_count());
     count_ = {device, n};
-  } else if (warp_clusters_ && warp_clusters_->fits()) {
-    cell_sort_ = CellSort(device, n, warp_clusters_->geometry().cell_count());
   } else if (!gpu && direct_) {
     columns_ = std::make_unique<ColumnSearch>(particles_, range(), settings.interaction_sorting,
                                               settings.cells);
@@ -180,7 +176,6 @@ void Neighbors::use_rows(const Crowding& crowding) {
   choices_.crowding = crowding;
   direct_ = false;
   tiles_.reset();
-  warp_clusters_.reset();
   columns_.reset();
   rows_ = std::make_unique<RowList>(particles_, with_skin(ranges_, skin()), crowding,
                                     RowList::Choices{choices_.lanes, reorder_});
@@ -288,9 +283,6 @@ void Neighbors::build() {
                   {flags_.data(), builds_.data()});
     return;
   }
-  if (warp_clusters_)
-    return warp_clusters_->build(particles_, cell_sort_, exclusions(), excluded_.data(),
-                                 reference_.data(), {flags_.data(), builds_.data()});
   if (rows_)
     rows_->build(exclusions(), excluded_.data(), {flags_.data(), builds_.data()});
   else
@@ -302,12 +294,11 @@ void Neighbors::build() {
 
 bool Neighbors::recover() {
   bool recovered = false;
-  while (tiles_ || warp_clusters_) {
+  while (tiles_) {
     if (!particles_.device().halted()) return recovered;
-    if (!(tiles_ ? tiles_->enlarge() : warp_clusters_->enlarge())) return recovered;
+    if (!tiles_->enlarge()) return recovered;
     const bool direct = direct_;
-    if (!(tiles_ ? tiles_->fits() : warp_clusters_->fits()))
-      use_rows(measure_crowding(particles_, range()));
+    if (!tiles_->fits()) use_rows(measure_crowding(particles_, range()));
     ++version_;
     particles_.device().clear_halt();
     if (direct && direct_) return true;
@@ -327,20 +318,19 @@ std::int64_t Neighbors::bytes() const {
   if (rows_) return rows_->bytes();
   if (clusters_) return clusters_->bytes();
   if (columns_) return 0;  // as much as the particles have, and no more
-  return tiles_ ? tiles_->bytes() : warp_clusters_->bytes();
+  return tiles_->bytes();
 }
 
 std::int64_t Neighbors::builds() const { return builds_.to_host(0); }
 
 const char* Neighbors::traversal() const {
-  return direct_ ? "cells" : tiles_ ? "verlet" : clusters_ || warp_clusters_ ? "clusters" : "rows";
+  return direct_ ? "cells" : tiles_ ? "verlet" : clusters_ ? "clusters" : "rows";
 }
 
 double Neighbors::mean_entries() const {
   if (direct_) return 0;
   if (clusters_) return clusters_->mean_tests();
   if (rows_) return rows_->mean_entries();
-  if (warp_clusters_) return warp_clusters_->mean_tests();
   const std::int64_t n = particles_.size();
   return sum<double>(particles_.device(), "count entries", n, CountEntry{count_.data()}) /
          double(std::max<std::int64_t>(n, 1));

@@ -21,7 +21,6 @@
 #include "neighbor/rows/rows.h"
 #include "neighbor/tiles/tile_search.h"
 #include "neighbor/tiles/tiles.h"
-#include "neighbor/warp_clusters/warp_clusters.h"
 
 namespace perrin {
 
@@ -30,8 +29,9 @@ struct NeighborSettings {
   double skin = 0;  // 0: chosen from the range
   std::vector<std::string> exclusions{"bonds"};
   bool interaction_sorting = true;
-  bool reorder = true;
   int lanes = 0, cells = 0, brick = 0;
+  // No key of a job: perrin-bench shows with `rows` on a GPU what order in memory is worth.
+  bool reorder = true;
 };
 
 template <class D>
@@ -39,7 +39,7 @@ void describe(D& d, NeighborSettings& s) {
   d.optional(
       "traversal", s.traversal, OneOf{"standard", "verlet", "cells", "clusters", "rows", "auto"},
       "how pairs are found: verlet, lists per tile (GPU); cells, a search in every step "
-      "without lists; clusters, lists of clusters of particles; rows, a list "
+      "without lists; clusters, lists of clusters of particles (CPU); rows, a list "
       "per particle; standard, verlet on a GPU and clusters on the CPU, or rows where ranges "
       "differ much between types or the box is nearly empty; auto, what proves fastest "
       "while running (a repeat then has other bits)");
@@ -51,13 +51,9 @@ void describe(D& d, NeighborSettings& s) {
   d.optional(
       "interaction_sorting", s.interaction_sorting, Any{},
       "with cells: cut the candidates of a row of cells at both ends, by their order along it");
-  d.optional(
-      "reorder", s.reorder, Any{},
-      "keep particles that are near in space near in memory; false, with rows on a GPU only, "
-      "is there to see what that is worth");
+  d.gone("reorder", true, "particles that are near in space are always kept near in memory");
   d.optional("cells", s.cells, Between{0, 2},
-             "with verlet and cells, and with clusters on a GPU: 1 or 2 cells to the range of the "
-             "lists; 0: chosen by Perrin");
+             "with verlet and cells: 1 or 2 cells to the range of the lists; 0: chosen by Perrin");
   d.optional(
       "brick", s.brick, Between{0, 512},
       "with verlet and cells on a GPU: cells of the brick that a block works on, rounded to a "
@@ -109,8 +105,6 @@ class Neighbors {
   const ClusterList* clusters() const { return clusters_.get(); }
   /// The list by particle, or nullptr.
   const RowList* rows() const { return rows_.get(); }
-  /// The list by cluster on a GPU, or nullptr.
-  const WarpClusters* warp_clusters() const { return warp_clusters_.get(); }
   /// The list by tile (on a GPU), or nullptr.
   const TileList* tiles() const { return tiles_.get(); }
   /// True: there are no lists, tiles or columns are searched anew by every pair_loop().
@@ -169,7 +163,6 @@ class Neighbors {
   std::unique_ptr<ClusterList> clusters_;
   std::unique_ptr<TileList> tiles_;
   std::unique_ptr<RowList> rows_;
-  std::unique_ptr<WarpClusters> warp_clusters_;
   std::unique_ptr<ColumnSearch> columns_;  // of the search without lists on the CPU
   CellSort cell_sort_;
   bool direct_ = false, reorder_ = true;

@@ -27,7 +27,6 @@
 #include "neighbor/neighbors.h"
 #include "neighbor/rows/row_loop.h"
 #include "neighbor/tiles/tile_loop.h"
-#include "neighbor/warp_clusters/warp_cluster_loop.h"
 
 namespace perrin {
 /// Runs the body over all pairs of the neighbour list. `name` appears in errors and profiles.
@@ -46,8 +45,6 @@ void pair_loop(const char* name, Neighbors& neighbors, const Body& body) {
       pair_loop(name, neighbors, body);
     return;
   }
-  if (const WarpClusters* clusters = neighbors.warp_clusters())
-    return detail::warp_cluster_loop(device, name, particles, clusters->view(), body);
 #endif
   if (const ClusterList* clusters = neighbors.clusters())
     return cluster_loop(name, *clusters, particles, body);

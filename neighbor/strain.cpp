@@ -50,8 +50,6 @@ Strain pair_strain(const Neighbors& neighbors) {
   const Box& box = neighbors.particles().box;
   if (sizeof(Real) == 8) return metric_strain(box);
   if (const TileList* tiles = neighbors.tiles()) return tile_strain(tiles->geometry(), box);
-  if (const WarpClusters* clusters = neighbors.warp_clusters())
-    return tile_strain(clusters->geometry(), box);
   if (!neighbors.direct()) return metric_strain(box);
   // Columns: whole units.
   const Edges h = edges_of(box);

@@ -25,7 +25,6 @@ NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, boo
       for (const int cells : {1, 2}) add("verlet", &Way::cells, cells);
     if (settings.brick == 0)
       for (const int brick : {8, 16, 32, 64}) add("verlet", &Way::brick, brick);
-    add("clusters");
   }
   add("rows");
   for (const bool sorting : {true, false}) {

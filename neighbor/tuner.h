@@ -10,7 +10,7 @@ namespace perrin {
 
 /// Told how long steps take, says what to try next. First a climb along the skin of the device's
 /// standard traversal; then, at the skin that won, what else the device offers, one thing at a time and each with
-/// the best of those before. On a GPU: threads per particle, cells to the range, size of bricks; `clusters`, `rows`, and
+/// the best of those before. On a GPU: threads per particle, cells to the range, size of bricks; `rows`, and
 /// `cells` with interactions sorted and not and with one or two cells to the range. On the CPU: `rows` and
 /// `cells` in the same four ways. After that, now and then, a look at a slightly different skin, because systems
 /// change. A change must bring two per cent. Particles are brought into order in memory whenever lists are built, which

@@ -78,7 +78,9 @@ void Job::load_plugins() {
 }
 
 void Job::parse() {
-  SettingsParser parser(registry_, context_.report);
+  SettingsParser parser(registry_, context_.report, [this](const auto& path, const auto& what) {
+    warnings_.push_back(file_.problem(path, "note: " + what).text());
+  });
   parser.parse(file_.value(), "", settings_);
   providers_ = parser.providers();
   // Bonds that are ignored leave no pair out, either.

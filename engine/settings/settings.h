@@ -45,6 +45,13 @@ struct OneOf {
   std::vector<std::string> values;
   OneOf(std::initializer_list<const char*> list) : values(list.begin(), list.end()) {}
   explicit OneOf(std::vector<std::string> list) : values(std::move(list)) {}
+
+  /// A name that a value had in earlier versions: taken, with a note.
+  OneOf& formerly(const std::string& old_name, const std::string& name) {
+    renamed[old_name] = name;
+    return *this;
+  }
+  std::map<std::string, std::string> renamed;
 };
 
 /// Any of the above.
@@ -52,12 +59,13 @@ struct Check {
   enum class Kind { any, positive, non_negative, between, one_of } kind = Kind::any;
   double low = 0, high = 0;
   std::vector<std::string> values;
+  std::map<std::string, std::string> renamed;  // old names of values
 
   Check(Any) {}
   Check(Positive) : kind(Kind::positive) {}
   Check(NonNegative) : kind(Kind::non_negative) {}
   Check(Between b) : kind(Kind::between), low(b.low), high(b.high) {}
-  Check(OneOf o) : kind(Kind::one_of), values(std::move(o.values)) {}
+  Check(OneOf o) : kind(Kind::one_of), values(std::move(o.values)), renamed(std::move(o.renamed)) {}
 };
 
 class Source;
@@ -142,6 +150,13 @@ struct Field {
   std::string help;
 };
 
+/// A key of earlier versions, true or false: taken with a note where it is `harmless`.
+struct GoneKey {
+  std::string key;
+  bool harmless;
+  std::string why;
+};
+
 /// The visitor that every `describe` is called with: collects the fields.
 class Fields {
  public:
@@ -153,9 +168,14 @@ class Fields {
   void optional(const std::string& key, T& value, Check check, const std::string& help) {
     fields_.push_back({key, false, &value, &value_type<T>(), std::move(check), help});
   }
+  void gone(const std::string& key, bool harmless, const std::string& why) {
+    gone_.push_back({key, harmless, why});
+  }
   const std::vector<Field>& list() const { return fields_; }
+  const std::vector<GoneKey>& gone_keys() const { return gone_; }
 
  private:
+  std::vector<GoneKey> gone_;
   std::vector<Field> fields_;
 };
 

@@ -182,6 +182,10 @@ void SettingsParser::parse_value(const Json& value, const std::string& path, con
     case Kind::text: {
       if (!value.is_string()) return wrong();
       auto text = value.get<std::string>();
+      if (const auto it = check.renamed.find(text); it != check.renamed.end()) {
+        note_(path, fmt::format("\"{}\" is now called \"{}\"", text, it->second));
+        text = it->second;
+      }
       if (check.kind == Check::Kind::one_of &&
           std::find(check.values.begin(), check.values.end(), text) == check.values.end()) {
         std::string list;
@@ -237,9 +241,21 @@ void SettingsParser::parse_fields(const Json& value, const std::string& path, co
   }
   for (const auto& [key, member] : value.items()) {
     if (component && key == "type") continue;
-    if (std::find(known.begin(), known.end(), key) == known.end())
+    const auto gone = std::find_if(fields.gone_keys().begin(), fields.gone_keys().end(),
+                                   [&](const GoneKey& g) { return g.key == key; });
+    if (gone != fields.gone_keys().end())
+      parse_gone_key(member, join_path(path, key), *gone);
+    else if (std::find(known.begin(), known.end(), key) == known.end())
       report_(join_path(path, key), fmt::format("unknown key; {}", suggest(key, known)));
   }
+}
+
+void SettingsParser::parse_gone_key(const Json& value, const std::string& path,
+                                    const GoneKey& gone) {
+  if (value.is_boolean() && value.get<bool>() == gone.harmless)
+    return note_(path, "this key is gone and may be left out: " + gone.why);
+  report_(path, fmt::format("this key is gone, expected {} or nothing, got {}: {}", gone.harmless,
+                            shown(value), gone.why));
 }
 
 ComponentSettings SettingsParser::parse_component(const std::string& kind, const Json& value,

@@ -14,8 +14,11 @@ namespace perrin {
 class SettingsParser {
  public:
   using Report = std::function<void(const std::string& path, const std::string& what)>;
-  SettingsParser(const Catalogue& registry, Report report)
-      : registry_(registry), report_(std::move(report)) {}
+  /// `report`: mistakes. `note`: keys and values of earlier versions that are taken all the same.
+  SettingsParser(
+      const Catalogue& registry, Report report,
+      Report note = [](const std::string&, const std::string&) {})
+      : registry_(registry), report_(std::move(report)), note_(std::move(note)) {}
 
   /// Fills a struct that has a describe; reports wrong, missing and unknown keys.
   template <class Settings>
@@ -33,6 +36,7 @@ class SettingsParser {
                    const Check& check, void* target);
   void parse_fields(const Json& value, const std::string& path, const Fields& fields,
                     bool component);
+  void parse_gone_key(const Json& value, const std::string& path, const GoneKey& gone);
   void parse_list(const Json& value, const std::string& path, const ValueType& type,
                   const Check& check, void* target);
   void parse_integer(const Json& value, const std::string& path, const ValueType& type,
@@ -41,7 +45,7 @@ class SettingsParser {
                     const Check& check);
 
   const Catalogue& registry_;
-  Report report_;
+  Report report_, note_;
   std::set<std::string> providers_;
 };
 

@@ -241,7 +241,6 @@ TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t par
   }
   g.orthogonal = box.orthogonal();
   for (int axis = 0; axis < 3; ++axis) {
-    if (wishes.whole) g.cells[axis] = (g.cells[axis] >> g.log2_brick[axis]) << g.log2_brick[axis];
     const double width = heights[axis] / g.cells[axis];
     const bool flat = axis >= box.dimension;
     g.reach[axis] = flat ? 0 : std::int32_t(std::ceil(reach / width * (1 - 1e-8)));
@@ -328,7 +327,7 @@ double TileList::estimate(const Particles& particles, const Ranges& reaches,
   const double reach = reaches.longest(), most = crowding.particles();
   const TileGeometry g = choose_tile_geometry(
       box, reach, particles.size(),
-      {crowding.density, crowding.occupied, particles.device().multiprocessors(), cells, 0, false});
+      {crowding.density, crowding.occupied, particles.device().multiprocessors(), cells, 0});
   const auto heights = box.padded_heights();
   double searched = crowding.density;  // all of a halo along x, what is in reach along y and z
   for (int axis = 0; axis < box.dimension; ++axis) {

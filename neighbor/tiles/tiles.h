@@ -76,7 +76,6 @@ struct TileWishes {
   int multiprocessors = 1;  // to be kept busy
   int cells = 0;            // 1 or 2 to the reach; 0: chosen
   int brick = 0;            // cells of a brick, a power of two; 0: chosen
-  bool whole = false;       // no brick reaches beyond the box
 };
 TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t particles,
                                   const TileWishes& wishes);

@@ -60,8 +60,11 @@ int neighbors(const Options& options) {
     bool sorted, reorder = true;
   };
   const std::vector<Way> ways =
-      cuda ? std::vector<Way>{{"rows", false},     {"rows", false, false}, {"verlet", false},
-                              {"clusters", false}, {"cells", true},        {"cells", false}}
+      cuda ? std::vector<Way>{{"rows", false},
+                              {"rows", false, false},
+                              {"verlet", false},
+                              {"cells", true},
+                              {"cells", false}}
            : std::vector<Way>{
                  {"rows", false}, {"clusters", false}, {"cells", true}, {"cells", false}};
   for (const long size : sizes)

@@ -184,7 +184,7 @@ TEST_P(NistLj, EnergiesDoNotInheritTheRoundingOfTheEdges) {
     const Reference expected = in_double(c, 3);
     ASSERT_GT(expected.virial, 5 * std::abs(expected.energy));
     for (const char* traversal : {"verlet", "clusters", "cells", "rows"}) {
-      if (!device().is_cuda() && traversal == std::string("verlet")) continue;
+      if (traversal == std::string(device().is_cuda() ? "clusters" : "verlet")) continue;
       SCOPED_TRACE(testing::Message() << traversal << ", tilt " << tilt);
       NeighborSettings settings;
       settings.traversal = traversal;

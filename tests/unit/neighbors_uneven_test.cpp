@@ -193,10 +193,8 @@ class UnevenTest : public DeviceTest {
 };
 
 TEST_P(UnevenTest, MixturesEqualBruteForce) {
-  for (const auto& system : mixtures()) {
+  for (const auto& system : mixtures())
     for (const char* way : ways()) check(system, way, false);
-    if (device().is_cuda()) check(system, "clusters", false);
-  }
 }
 
 TEST_P(UnevenTest, MixturesWithExclusions) {

@@ -42,7 +42,8 @@ void describe(D& d, Outer& s) {
   d.optional("seed", s.seed, Any{}, "seed");
   d.required("cutoff", s.cutoff, Positive{}, "cut-off");
   d.optional("fraction", s.fraction, Between{0, 1}, "a fraction");
-  d.optional("rng", s.rng, OneOf{"saru", "tea", "philox"}, "generator");
+  d.optional("rng", s.rng, OneOf{"saru", "tea", "philox"}.formerly("tiny", "tea"), "generator");
+  d.gone("slow", false, "nothing is slow");
   d.optional("direction", s.direction, Any{}, "a vector");
   d.optional("pair", s.pair, Any{}, "two numbers");
   d.optional("list", s.list, Any{}, "inner things");
@@ -55,6 +56,7 @@ void describe(D& d, Outer& s) {
 struct Parsed {
   Outer settings;
   Problems problems;
+  std::string notes;
   std::string text() const {
     std::string all;
     for (const auto& p : problems.list()) all += p.text() + "\n";
@@ -66,11 +68,28 @@ Parsed parse(const std::string& text) {
   Parsed result;
   const Registry registry;
   const auto file = JsonFile::parse(text, "job.json");
-  SettingsParser parser(registry, [&](const std::string& path, const std::string& what) {
-    result.problems.add(file.problem(path, what));
-  });
+  SettingsParser parser(
+      registry,
+      [&](const std::string& path, const std::string& what) {
+        result.problems.add(file.problem(path, what));
+      },
+      [&](const std::string& path, const std::string& what) {
+        result.notes += path + ": " + what + "\n";
+      });
   parser.parse(file.value(), "", result.settings);
   return result;
+}
+
+TEST(Settings, KeysAndValuesOfEarlierVersions) {
+  const auto p = parse(R"({"cutoff": 3, "rng": "tiny", "slow": false})");
+  EXPECT_EQ(p.text(), "");
+  EXPECT_EQ(p.settings.rng, "tea");
+  EXPECT_EQ(p.notes,
+            "rng: \"tiny\" is now called \"tea\"\n"
+            "slow: this key is gone and may be left out: nothing is slow\n");
+  EXPECT_EQ(parse(R"({"cutoff": 3, "slow": true})").text(),
+            "job.json:1: slow: this key is gone, expected false or nothing, got true: nothing is "
+            "slow\n");
 }
 
 TEST(Settings, ReadsEveryKindOfField) {

@@ -37,7 +37,7 @@ TEST_F(TileGeometryTest, VectorsDoNotDependOnTheTile) {
     box.length = {edge, 1.1 * edge, 0.9 * edge};
     const double reach = 2.9;
     const auto particles = std::int64_t(0.84 * box.volume());
-    const TileGeometry g = choose_tile_geometry(box, reach, particles, {0.84, 1, 132, 0, 0, false});
+    const TileGeometry g = choose_tile_geometry(box, reach, particles, {0.84, 1, 132, 0, 0});
     ASSERT_FALSE(g.is_general());
     const Metric metric = box.metric();
     const auto heights = box.padded_heights();
@@ -68,7 +68,7 @@ TEST_F(TileGeometryTest, LengthsArePowersOfTwo) {
   if (sizeof(Real) > 4) GTEST_SKIP() << "in units of positions in double precision";
   Box box;
   box.length = {40, 50, 60};
-  const TileGeometry g = choose_tile_geometry(box, 2.9, 100000, {0.84, 1, 132, 0, 0, false});
+  const TileGeometry g = choose_tile_geometry(box, 2.9, 100000, {0.84, 1, 132, 0, 0});
   ASSERT_TRUE(g.lengths);
   for (int axis = 0; axis < 3; ++axis) {
     int exponent = 0;

@@ -81,17 +81,11 @@ TEST(NeighborTuner, TriesEverythingOnceTheSkinIsSettled) {
                                {"cells", 0, 1, 0, false},
                                {"cells", 0, 2, 0, false}};
   std::vector<Way> cpu{{"clusters"}, {"rows"}};
-  std::vector<Way> gpu{{"verlet"},
-                       {"verlet", 4},
-                       {"verlet", 8},
-                       {"verlet", 0, 1},
-                       {"verlet", 0, 2},
-                       {"verlet", 0, 0, 8},
-                       {"verlet", 0, 0, 16},
-                       {"verlet", 0, 0, 32},
-                       {"verlet", 0, 0, 64},
-                       {"clusters"},
-                       {"rows"}};
+  std::vector<Way> gpu{{"verlet"},           {"verlet", 4},
+                       {"verlet", 8},        {"verlet", 0, 1},
+                       {"verlet", 0, 2},     {"verlet", 0, 0, 8},
+                       {"verlet", 0, 0, 16}, {"verlet", 0, 0, 32},
+                       {"verlet", 0, 0, 64}, {"rows"}};
   for (auto* all : {&cpu, &gpu}) {
     all->insert(all->end(), cells.begin(), cells.end());
     for (const Way& best : {all->front(), all->at(1), all->back()}) {
