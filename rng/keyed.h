@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "rng/philox.h"
 #include "rng/purpose.h"
@@ -146,30 +147,38 @@ struct PhillipsKey {
   PERRIN_HD std::uint32_t shifted(std::uint64_t step) const { return std::uint32_t(step) + hashed; }
   std::uint32_t hashed = 0;
 };
-/// Brownian dynamics: Saru(particle, step + seed).
-PERRIN_HD Saru phillips_single(const PhillipsKey& key, std::uint64_t step, std::uint32_t particle) {
-  return Saru(particle, key.shifted(step));
+/// For single particles (Brownian dynamics): Saru(particle, step + seed). With TEA the block is
+/// (particle, step) and k₁, the first word of the key of Zafar et al., the hashed seed. SaruTEA is
+/// Saru going on from those two words; the paper takes them as they are, where here the highest bit
+/// of the second is used up (Saru::from_mixed()), lest Saru's second sequence begin outside of its
+/// cycle.
+template <class Generator>
+PERRIN_HD Generator phillips_single(const PhillipsKey& key, std::uint64_t step,
+                                    std::uint32_t particle) {
+  if constexpr (std::is_same_v<Generator, Saru>) {
+    return Saru(particle, key.shifted(step));
+  } else {
+    static_assert(std::is_same_v<Generator, Tea> || std::is_same_v<Generator, SaruTea>);
+    Words4 k = tea_key_of_zafar();
+    k.x = key.hashed;
+    return Generator({particle, std::uint32_t(step)}, k);
+  }
 }
-/// DPD: Saru(smaller id, larger id, step + seed).
-PERRIN_HD Saru phillips_pair(const PhillipsKey& key, std::uint64_t step, std::uint32_t i,
-                             std::uint32_t j) {
-  return i < j ? Saru(i, j, key.shifted(step)) : Saru(j, i, key.shifted(step));
-}
-/// Brownian dynamics with TEA: the block is (particle, step), key word 1 the hashed seed.
-PERRIN_HD Tea phillips_tea_single(const PhillipsKey& key, std::uint64_t step,
-                                  std::uint32_t particle) {
-  Words4 k = tea_key_of_zafar();
-  k.y = key.hashed;
-  return Tea({particle, std::uint32_t(step)}, k);
-}
-/// DPD with TEA: the block is (smaller id, larger id), key words 1 and 2 the step and the hashed
-/// seed.
-PERRIN_HD Tea phillips_tea_pair(const PhillipsKey& key, std::uint64_t step, std::uint32_t i,
-                                std::uint32_t j) {
-  Words4 k = tea_key_of_zafar();
-  k.y = std::uint32_t(step);
-  k.z = key.hashed;
-  return i < j ? Tea({i, j}, k) : Tea({j, i}, k);
+/// For pairs (DPD): Saru(smaller id, larger id, step + seed). With TEA the block is (smaller id,
+/// larger id), k₁ the step and k₂ the hashed seed.
+template <class Generator>
+PERRIN_HD Generator phillips_pair(const PhillipsKey& key, std::uint64_t step, std::uint32_t i,
+                                  std::uint32_t j) {
+  const std::uint32_t low = i < j ? i : j, high = i < j ? j : i;
+  if constexpr (std::is_same_v<Generator, Saru>) {
+    return Saru(low, high, key.shifted(step));
+  } else {
+    static_assert(std::is_same_v<Generator, Tea> || std::is_same_v<Generator, SaruTea>);
+    Words4 k = tea_key_of_zafar();
+    k.x = std::uint32_t(step);
+    k.y = key.hashed;
+    return Generator({low, high}, k);
+  }
 }
 
 }  // namespace perrin

@@ -22,11 +22,12 @@ namespace perrin {
 struct WordSourceSettings {
   std::string generator = "saru";
   /// "keyed": afresh from (purpose, seed, step, ids); "phillips": the keys of Phillips et al.;
-  /// "state": one state per particle; "shared": one sequence for all; "" the generator's usual one.
+  /// "state": one state per particle; "shared": one sequence for all, "shared:4423" from the row of
+  /// this long lag; "" the generator's usual one.
   std::string scheme;
-  /// "particles": three words of each of 10000 particles, then the next step; "particle": three
-  /// words of one particle, step after step; "pairs": three words of each pair of one particle with
-  /// 50 fixed partners, step after step; "rows": one word of each of 10000 particles, then the next
+  /// "particles": three words of each of 16000 particles, then the next step; "particle": three
+  /// words of one particle, step after step; "pairs": the one word that DPD draws of each pair of a
+  /// particle with 50 fixed partners, step after step; "rows": one word of each of 16000, then the next
   /// step; "columns": one word of each of 4096 steps for one particle, then for the next of 256;
   /// "sequence": one generator's plain stream.
   std::string pattern = "particles";
@@ -53,14 +54,14 @@ class WordSource {
     const std::string& p = settings.pattern;
     const bool shared = settings.generator == "lagged_fibonacci";
     if (p == "particles")
-      particles_ = 10000;
+      particles_ = 16000;
     else if (p == "particle")
       // Of a sequence shared by many, one particle sees its own short stretches.
       particles_ = shared ? 1000 : 1, kept_ = 1;
     else if (p == "pairs")
-      particles_ = 50;
+      particles_ = 50, draws_ = 1;
     else if (p == "rows")
-      particles_ = 10000, draws_ = 1;
+      particles_ = 16000, draws_ = 1;
     else if (p == "columns")
       particles_ = 256, draws_ = 1, steps_ = 4096;
     else if (p == "sequence")
@@ -130,6 +131,13 @@ class WordSource {
       hashed([key](std::uint64_t t, std::uint32_t id) { return keyed<G>(key, t, id); });
   }
   template <class G>
+  void words_of_the_paper() {
+    const PhillipsKey key{std::uint32_t(settings_.seed)};
+    hashed([key, pairs = settings_.pattern == "pairs"](std::uint64_t t, std::uint32_t id) {
+      return pairs ? phillips_pair<G>(key, t, partner(id), centre) : phillips_single<G>(key, t, id);
+    });
+  }
+  template <class G>
   void carried(std::vector<G> generators, std::uint64_t period) {
     auto all = std::make_shared<std::vector<G>>(std::move(generators));
     make_step_ = [this, all, period, drawn = std::uint64_t(0)](std::uint64_t) mutable {
@@ -167,17 +175,10 @@ class WordSource {
       if (g == "philox") return keyed_words<Philox>();
       return keyed_words<Threefry>();
     }
-    if (scheme == "phillips" && (g == "saru" || g == "tea") && settings_.pattern != "sequence") {
-      const PhillipsKey key{std::uint32_t(settings_.seed)};
-      const bool pairs = settings_.pattern == "pairs";
-      if (g == "saru")
-        return hashed([key, pairs](std::uint64_t t, std::uint32_t id) {
-          return pairs ? phillips_pair(key, t, partner(id), centre) : phillips_single(key, t, id);
-        });
-      return hashed([key, pairs](std::uint64_t t, std::uint32_t id) {
-        return pairs ? phillips_tea_pair(key, t, partner(id), centre)
-                     : phillips_tea_single(key, t, id);
-      });
+    if (scheme == "phillips" && settings_.pattern != "sequence") {
+      if (g == "saru") return words_of_the_paper<Saru>();
+      if (g == "tea") return words_of_the_paper<Tea>();
+      if (g == "sarutea") return words_of_the_paper<SaruTea>();
     }
     if (settings_.pattern == "pairs")
       throw UserError(
@@ -213,8 +214,8 @@ class WordSource {
       if (g == "mt19937")
         return one_for_each<Mt19937>(0, [](Philox& s, std::size_t) { return Mt19937(s.next()); });
     }
-    if (scheme == "shared" && g == "lagged_fibonacci") {
-      const Lags lags = lags_for(std::int64_t(particles_) * draws_);
+    if (scheme.starts_with("shared") && g == "lagged_fibonacci") {
+      const Lags lags = chosen_lags();
       const RunKey key(Purpose::command, settings_.seed);
       Philox source = keyed<Philox>(key, ~std::uint64_t(0), 0);
       std::vector<std::uint32_t> ring(std::size_t(lags.long_lag));
@@ -231,6 +232,23 @@ class WordSource {
         throw UserError("--scheme " + scheme + ": " + g + " has no such scheme with --pattern " +
                         settings_.pattern);
     throw UserError("unknown generator '" + g + "', expected " + list(word_source_generators()));
+  }
+
+  /// "shared": the row for so many numbers at a time, none but the first for a plain sequence;
+  /// "shared:2281": the row of this long lag.
+  Lags chosen_lags() {
+    std::string& scheme = settings_.scheme;
+    const bool plain = settings_.pattern == "sequence";
+    const Lags own = lags_for(plain ? 1 : std::int64_t(particles_) * draws_);
+    if (scheme == "shared") scheme += ":" + std::to_string(own.long_lag);
+    std::string known;
+    for (const Lags& lags : lag_table()) {
+      const std::string name = std::to_string(lags.long_lag);
+      if (scheme == "shared:" + name) return lags;
+      known += (known.empty() ? "" : ", ") + name;
+    }
+    throw UserError("--scheme " + scheme + ": the rows of the lagged Fibonacci generator are " +
+                    known);
   }
 
   void refill() {

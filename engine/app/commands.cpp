@@ -94,8 +94,9 @@ void add_rng(CLI::App& app, RngArguments& a) {
       "write raw 32-bit random words (little-endian) to standard output, for test batteries");
   rng->add_option("name", a.generator, "generator");
   rng->add_option("--seed", a.seed, "64-bit seed");
-  rng->add_option("--scheme", a.scheme,
-                  "keyed, phillips, state or shared (default: the generator's usual one)");
+  rng->add_option(
+      "--scheme", a.scheme,
+      "keyed, phillips, state, shared or shared:LAG (default: the generator's usual one)");
   rng->add_option("--pattern", a.pattern, "particles, particle, pairs, rows, columns or sequence");
   rng->add_option("--count", a.count, "number of words (default: without end)")
       ->check(CLI::PositiveNumber);

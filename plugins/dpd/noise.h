@@ -25,17 +25,7 @@ struct PaperKeys {
   explicit PaperKeys(std::uint64_t seed) : key(std::uint32_t(seed)) {}
   PERRIN_HD explicit PaperKeys(const PhillipsKey& k) : key(k) {}
   PERRIN_HD G generator(std::uint64_t step, std::uint32_t a, std::uint32_t b) const {
-    if constexpr (std::is_same_v<G, Saru>) {
-      return phillips_pair(key, step, a, b);
-    } else if constexpr (std::is_same_v<G, Tea>) {
-      return phillips_tea_pair(key, step, a, b);
-    } else {
-      static_assert(std::is_same_v<G, SaruTea>, "the paper has no key for this generator");
-      Words4 words = tea_key_of_zafar();
-      words.y = std::uint32_t(step);
-      words.z = key.hashed;
-      return a < b ? SaruTea({a, b}, words) : SaruTea({b, a}, words);
-    }
+    return phillips_pair<G>(key, step, a, b);
   }
 };
 

@@ -18,10 +18,7 @@ class PhillipsStream {
   struct View {
     PhillipsKey key;
     PERRIN_HD Generator local(std::uint64_t step, std::uint32_t id) const {
-      if constexpr (std::is_same_v<Generator, Saru>)
-        return phillips_single(key, step, id);
-      else
-        return phillips_tea_single(key, step, id);
+      return phillips_single<Generator>(key, step, id);
     }
     PERRIN_HD void store(std::uint32_t, const Generator&) const {}
   };
@@ -72,8 +69,8 @@ constexpr std::int64_t check_stride<NoNoise> = 0;
 /// The schemes of a generator, its default first.
 inline std::vector<std::string> schemes_of(const std::string& rng) {
   if (rng == "saru") return {"per_call", "phillips", "per_particle"};
-  if (rng == "tea") return {"per_call", "phillips"};
-  if (rng == "sarutea" || rng == "philox" || rng == "threefry") return {"per_call"};
+  if (rng == "tea" || rng == "sarutea") return {"per_call", "phillips"};
+  if (rng == "philox" || rng == "threefry") return {"per_call"};
   if (rng == "lagged_fibonacci") return {"one_for_all"};
   return {"per_particle"};
 }
@@ -85,8 +82,9 @@ auto with_noise(const std::string& rng, const std::string& scheme, F&& f) {
   if (scheme == "none") return f(std::type_identity<NoNoise>{});
   if (scheme == "phillips") {
     if (rng == "saru") return f(std::type_identity<PhillipsStream<Saru>>{});
-    PERRIN_ASSERT(rng == "tea");
-    return f(std::type_identity<PhillipsStream<Tea>>{});
+    if (rng == "tea") return f(std::type_identity<PhillipsStream<Tea>>{});
+    PERRIN_ASSERT(rng == "sarutea");
+    return f(std::type_identity<PhillipsStream<SaruTea>>{});
   }
   return with_stream(rng == "saru" && scheme == "per_particle" ? "saru_state" : rng, f);
 }

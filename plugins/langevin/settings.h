@@ -50,7 +50,7 @@ void describe_bath(D& d, BathSettings& s) {
              OneOf{"default", "per_call", "phillips", "per_particle", "one_for_all"},
              "per_call: a generator from each (seed, step, id), no memory (saru, tea, sarutea, "
              "philox, threefry); phillips: the same with the keys of Phillips et al. 2011 (saru, "
-             "tea); per_particle: states in memory (saru and the rest); one_for_all: "
+             "tea, sarutea); per_particle: states in memory (saru and the rest); one_for_all: "
              "lagged_fibonacci. Default: the first that the generator has");
 }
 

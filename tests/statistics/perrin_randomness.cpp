@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   bool json = false;
   app.add_option("name", settings.generator, "generator; without one, words come from stdin");
   app.add_option("--seed", settings.seed, "64-bit seed");
-  app.add_option("--scheme", settings.scheme, "keyed, phillips, state or shared");
+  app.add_option("--scheme", settings.scheme, "keyed, phillips, state, shared or shared:LAG");
   app.add_option("--pattern", settings.pattern,
                  "particles, particle, pairs, rows, columns or sequence");
   app.add_option("--count", count, "number of words")->check(CLI::Range(2e6, 1e12));

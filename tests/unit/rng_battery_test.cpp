@@ -78,22 +78,34 @@ TEST(RngWordSource, RefusesWhatDoesNotExist) {
   EXPECT_THROW(WordSource({"saru", "", "diagonal", 1}), UserError);
   EXPECT_THROW(WordSource({"ran2", "", "pairs", 1}), UserError);
   EXPECT_THROW(WordSource({"philox", "phillips", "particles", 1}), UserError);
+  EXPECT_THROW(WordSource({"lagged_fibonacci", "shared:1252", "sequence", 1}), UserError);
+}
+TEST(RngWordSource, TheRowOfTheLaggedFibonacciGenerator) {
+  for (const Lags& lags : lag_table()) {
+    const std::string scheme = "shared:" + std::to_string(lags.long_lag);
+    WordSource source({"lagged_fibonacci", scheme, "sequence", 1});
+    EXPECT_EQ(source.scheme(), scheme);
+    std::vector<std::uint32_t> x(std::size_t(lags.long_lag + 10));
+    source.fill(x.data(), x.size());
+    EXPECT_EQ(x.back(), x[x.size() - 1 - std::size_t(lags.short_lag)] + x[9]);
+  }
+  EXPECT_EQ(WordSource({"lagged_fibonacci", "", "particles", 1}).scheme(), "shared:132049");
 }
 TEST(RngWordSource, PatternsArePathsThroughTheSameNumbers) {
   const RunKey key(Purpose::command, 9);
   WordSource rows({"philox", "", "rows", 9}), columns({"philox", "", "columns", 9}),
       particles({"philox", "", "particles", 9}), particle({"philox", "", "particle", 9});
-  std::vector<std::uint32_t> r(20000), c(4096 * 2), p(30003), one(30);
+  std::vector<std::uint32_t> r(20000), c(4096 * 2), p(48003), one(30);
   rows.fill(r.data(), r.size());
   columns.fill(c.data(), c.size());
   particles.fill(p.data(), p.size());
   particle.fill(one.data(), one.size());
   EXPECT_EQ(r[7], keyed<Philox>(key, 0, 7).next());
-  EXPECT_EQ(r[10003], keyed<Philox>(key, 1, 3).next());
+  EXPECT_EQ(r[16003], keyed<Philox>(key, 1, 3).next());
   EXPECT_EQ(c[9], keyed<Philox>(key, 9, 0).next());
   EXPECT_EQ(c[4096 + 5], keyed<Philox>(key, 5, 1).next());
   EXPECT_EQ(p[3 * 42], keyed<Philox>(key, 0, 42).next());
-  EXPECT_EQ(p[30000], keyed<Philox>(key, 1, 0).next());
+  EXPECT_EQ(p[48000], keyed<Philox>(key, 1, 0).next());
   Philox g = keyed<Philox>(key, 2, 0);
   for (int k = 0; k < 3; ++k) EXPECT_EQ(one[std::size_t(6 + k)], g.next());
 }

@@ -160,7 +160,7 @@ TEST(RngKeyedPhillips, SeedsShareShiftedNoise) {
   const PhillipsKey one(1);
   PhillipsKey other = one;
   other.hashed += 17;
-  EXPECT_EQ(phillips_single(one, 117, 3).next(), phillips_single(other, 100, 3).next());
+  EXPECT_EQ(phillips_single<Saru>(one, 117, 3).next(), phillips_single<Saru>(other, 100, 3).next());
 }
 
 TEST(RngPurpose, PluginsHaveTheirOwnRange) {

@@ -119,6 +119,77 @@ TEST(RngVectors, LaggedFibonacci) {
   }
 }
 
+/// Polynomials over GF(2) modulo x^p + x^q + 1, lowest power first.
+class Trinomial {
+ public:
+  Trinomial(std::size_t p, std::size_t q) : p_(p), q_(q), words_(p / 64 + 1) {}
+
+  /// Whether x^(2^p) is x, which tells, of a p for which 2^p - 1 is prime, that the trinomial is
+  /// irreducible and primitive.
+  bool is_primitive() const {
+    std::vector<std::uint64_t> f(words_);
+    f[0] = 2;
+    const auto x = f;
+    for (std::size_t k = 0; k < p_; ++k) f = squared(f);
+    return f == x;
+  }
+
+ private:
+  std::vector<std::uint64_t> squared(const std::vector<std::uint64_t>& f) const {
+    static const std::vector<std::uint16_t> spread = [] {
+      std::vector<std::uint16_t> table(256);
+      for (unsigned byte = 0; byte < 256; ++byte)
+        for (unsigned bit = 0; bit < 8; ++bit)
+          table[byte] = std::uint16_t(table[byte] | ((byte >> bit & 1u) << (2 * bit)));
+      return table;
+    }();
+    std::vector<std::uint64_t> wide(2 * words_ + 1);
+    for (std::size_t k = 0; k < words_; ++k)
+      for (unsigned byte = 0; byte < 8; ++byte)
+        wide[2 * k + byte / 4] |= std::uint64_t(spread[f[k] >> (8 * byte) & 255])
+                                  << (16 * (byte % 4));
+    // x^p is x^q + 1: what is above p comes back at 0 and at q, until nothing is.
+    for (bool above = true; above;) {
+      std::vector<std::uint64_t> high(words_ + 1);
+      above = false;
+      for (std::size_t k = 0; k < high.size(); ++k) {
+        high[k] = word_at(wide, p_ + 64 * k);
+        above = above || high[k] != 0;
+      }
+      wide[p_ / 64] &= (std::uint64_t(1) << (p_ % 64)) - 1;
+      for (std::size_t k = p_ / 64 + 1; k < wide.size(); ++k) wide[k] = 0;
+      for (std::size_t k = 0; k < high.size(); ++k) {
+        if (high[k] == 0) continue;
+        wide[k] ^= high[k];
+        const std::size_t at = q_ + 64 * k;
+        wide[at / 64] ^= high[k] << (at % 64);
+        if (at % 64 != 0) wide[at / 64 + 1] ^= high[k] >> (64 - at % 64);
+      }
+    }
+    wide.resize(words_);
+    return wide;
+  }
+  static std::uint64_t word_at(const std::vector<std::uint64_t>& f, std::size_t bit) {
+    const std::size_t k = bit / 64, shift = bit % 64;
+    const std::uint64_t low = k < f.size() ? f[k] >> shift : 0;
+    return shift != 0 && k + 1 < f.size() ? low | f[k + 1] << (64 - shift) : low;
+  }
+  std::size_t p_, q_, words_;
+};
+
+// The rows of more than 10^5 words would take minutes; they are in the literature's tables of primitive
+// trinomials (R. P. Brent, P. Zimmermann). The paper's 12470, 23209 is reducible.
+TEST(RngVectors, LagsArePrimitive) {
+  EXPECT_TRUE(Trinomial(7, 1).is_primitive());
+  EXPECT_FALSE(Trinomial(13, 6).is_primitive());
+  for (const Lags& lags : lag_table())
+    if (lags.long_lag < 100000) {
+      EXPECT_TRUE(Trinomial(std::size_t(lags.long_lag), std::size_t(lags.short_lag)).is_primitive())
+          << lags.long_lag;
+    }
+  EXPECT_FALSE(Trinomial(23209, 12470).is_primitive());
+}
+
 TEST(RngVectors, PhillipsKeys) {
   // gs = 42·0x12345677 + 0x12345, gs ^= gs >> 16, gs *= 0x45679, in 64-bit arithmetic cut to 32
   // bits.
@@ -127,8 +198,19 @@ TEST(RngVectors, PhillipsKeys) {
   gs = (gs * 0x45679ull) & 0xffffffffull;
   const PhillipsKey key(42);
   EXPECT_EQ(key.hashed, gs);
-  EXPECT_EQ(first(phillips_single(key, 7, 3)), first(Saru(3, std::uint32_t(gs + 7))));
-  EXPECT_EQ(first(phillips_pair(key, 7, 9, 4)), first(Saru(4, 9, std::uint32_t(gs + 7))));
+  EXPECT_EQ(first(phillips_single<Saru>(key, 7, 3)), first(Saru(3, std::uint32_t(gs + 7))));
+  EXPECT_EQ(first(phillips_pair<Saru>(key, 7, 9, 4)), first(Saru(4, 9, std::uint32_t(gs + 7))));
+  // TEA: k₁ = 0xA341316C, the first word, gives way to the seed; for pairs k₁ to the step and k₂ to
+  // the seed. Made with 64-bit arithmetic in Python from the definition of TEA.
+  Tea single = phillips_single<Tea>(key, 7, 3), pair = phillips_pair<Tea>(key, 7, 9, 4);
+  EXPECT_EQ(single.next(), 1347278952u);
+  EXPECT_EQ(single.next(), 3854062092u);
+  EXPECT_EQ(pair.next(), 2757717577u);
+  EXPECT_EQ(pair.next(), 2075384284u);
+  EXPECT_EQ(first(phillips_single<SaruTea>(key, 7, 3)),
+            first(Saru::from_mixed(1347278952u, 3854062092u)));
+  EXPECT_EQ(first(phillips_pair<SaruTea>(key, 7, 9, 4)),
+            first(Saru::from_mixed(2757717577u, 2075384284u)));
 }
 
 }  // namespace
