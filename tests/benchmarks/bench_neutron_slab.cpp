@@ -12,6 +12,7 @@
 #include "plugins/neutron_slab/results.h"
 #include "plugins/neutron_slab/settings.h"
 #include "plugins/neutron_slab/transport.h"
+#include "rng/stateful.h"
 #include "tests/benchmarks/bench.h"
 #include "tests/plugins/neutron_reference.h"
 
@@ -159,9 +160,13 @@ int neutron_check(const Options& options) {
             {"generator", generator},     {"kernel", kernel},
             {"estimator", estimator},     {"size", histories},
             {"time_s", seconds}};
+        // A history takes some fifteen numbers: the streams overlap, and the errors are too small.
+        const bool used_up =
+            generator == "park_miller" && histories > std::int64_t(ParkMiller::period / 15);
+        if (used_up) line["expected"] = "may be off: the generator's period is used up";
         const auto add = [&](const char* name, const neutron::Estimate& e, double value) {
           const double deviation = (e.mean - value) / e.error;
-          worst = std::max(worst, std::abs(deviation));
+          if (!used_up) worst = std::max(worst, std::abs(deviation));
           line[name] = {{"mean", e.mean}, {"error", e.error}, {"deviation", deviation}};
         };
         add("transmission", results.transmission(), exact.transmission);

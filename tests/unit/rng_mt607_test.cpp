@@ -99,6 +99,11 @@ TEST(RngMt607, EquidistributionByLatticeEqualsBruteForce) {
       EXPECT_EQ(k[v], independent_outputs(mt607_table()[id], v)) << "id " << id << " v " << v;
   }
 }
+// 18 of 32 bits is all that 607 bits of state allow.
+TEST(RngMt607, WholeWordsAreEquidistributedIn18Dimensions) {
+  for (const Mt607Parameters& parameters : mt607_table())
+    ASSERT_EQ(equidistribution(parameters)[32], 18) << "id " << (parameters.a & 0xffffu);
+}
 TEST(RngMt607, TemperingOfTheTableIsCloseToThePublishedOne) {
   const auto table = mt607_table();
   EXPECT_EQ(total_defect(table[0]), 222);
