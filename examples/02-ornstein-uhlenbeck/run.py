@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the oscillators once for every random number generator: run.py [--device cuda] [--timestep NS]."""
+"""Runs the oscillators once for every random number generator: run.py [--device cuda] [--timestep
+NS]."""
 import argparse
 import pathlib
 import subprocess
@@ -14,7 +15,8 @@ options = argparse.ArgumentParser(description=__doc__)
 options.add_argument("--perrin", default="perrin", help="the program")
 options.add_argument("--device", default="auto")
 options.add_argument("--timestep", type=float, default=0.001, help="ns; the experiment's: 0.001")
-options.add_argument("--duration", type=float, default=13000.0, help="ns; 13000 are 7.8 relaxation times")
+options.add_argument("--duration", type=float, default=13000.0,
+                     help="ns; 13000 are 7.8 relaxation times")
 options.add_argument("--particles", type=int, default=10000)
 options.add_argument("--seed", type=int, default=1)
 options.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out"))

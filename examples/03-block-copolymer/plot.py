@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Peaks of the structure factor and pictures of the cylinders.   plot.py [FOLDER] [PNG]
 
-Prints the strongest modes of S(k) of the A beads, averaged over the last tenth of the run, and whether the three
-strongest are those of hexagonally packed cylinders: coplanar (one is the sum or difference of the other two),
-of nearly equal length, and far above the rest.
+Prints the strongest modes of S(k) of the A beads, averaged over the last tenth of the run, and
+whether the three strongest are those of hexagonally packed cylinders: coplanar (one is the sum or
+difference of the other two), of nearly equal length, and far above the rest.
 """
 import sys
 
@@ -32,8 +32,8 @@ print("   n_x  n_y  n_z    |k|      S(k)")
 for m in order[:10]:
     print("  {:4d} {:4d} {:4d}  {:6.3f} {:9.2f}".format(*numbers[m], length[m], s[m]))
 
-# Neighbouring lattice points can share a peak that lies between them: strongest first, each takes the modes
-# within 2 pi / L of it (and of its opposite) along.
+# Neighbouring lattice points can share a peak that lies between them: strongest first, each takes
+# the modes within 2 pi / L of it (and of its opposite) along.
 spacing = 1.01 * length.min()
 peaks = []
 for m in order:

@@ -32,7 +32,8 @@ for side in ("reflected", "transmitted"):
     share = last[f"{side}_angles"]
     error = last[f"{side}_angles_error"]
     total = share.sum()
-    right.errorbar((cosine[1:] + cosine[:-1]) / 2, share / total / width, error / total / width, fmt=".-",
+    right.errorbar((cosine[1:] + cosine[:-1]) / 2, share / total / width, error / total / width,
+                   fmt=".-",
                    label=side)
 right.plot(cosine, 2 * cosine, "k:", label="2 cos (isotropic flux)")
 right.set(xlabel="cosine of the exit angle", ylabel="probability density")

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""What whole jobs give: temperatures, bonds, ends of stages, independent noise, through the real program.
+"""What whole jobs give: temperatures, bonds, ends of stages, independent noise, through the real
+program.
 
     jobs.py PERRIN [unittest arguments]
 """
@@ -95,7 +96,8 @@ class Jobs(unittest.TestCase):
         numpy.testing.assert_allclose(2 * kinetic[first] / 300, temperature[first], rtol=1e-6)
         # The bath of the first stage has left them a momentum, which nothing changes any more.
         drift = (self.column("momentum")[1][late] ** 2).sum(axis=1) / 1000
-        numpy.testing.assert_allclose((2 * kinetic[late] - drift) / 2997, temperature[late], rtol=1e-6)
+        numpy.testing.assert_allclose((2 * kinetic[late] - drift) / 2997, temperature[late],
+                                      rtol=1e-6)
         self.assertAlmostEqual(kinetic[late].mean() / 1498.5, 1, delta=0.03)
 
     def test_degrees_of_freedom_after_a_resume(self):
@@ -126,7 +128,8 @@ class Jobs(unittest.TestCase):
                        {"type": "md", "name": "nvt", "steps": 50, "integrator": BUSSI}]}
 
     def test_fire_ends_at_the_same_step_whoever_looks(self):
-        """Observers cut the run into other pieces, and so does a process that is stopped now and then."""
+        """Observers cut the run into other pieces, and so does a process that is stopped now and
+        then."""
         job = self.minimised()
         often = copy.deepcopy(job)
         often["observers"][1]["stride"] = 1
@@ -152,7 +155,8 @@ class Jobs(unittest.TestCase):
         self.assertEqual(line[1], line[2])
         self.assertLessEqual(float(line[3]), 0.5)
         done = self.run_job(self.minimised(1e-9, 64), folder="no")
-        self.assertRegex(done.stdout, r"push apart: 64 of 64 steps \(100 %\).*, not converged \(largest "
+        self.assertRegex(done.stdout,
+                         r"push apart: 64 of 64 steps \(100 %\).*, not converged \(largest "
                          r"force \S+, tolerance 1e-09\)")
 
     # -- noise -----------------------------------------------------------------------------------
@@ -227,7 +231,8 @@ class Jobs(unittest.TestCase):
             self.assertAlmostEqual(self.bond_length(), 0.97, delta=0.005)
 
     def test_bonds_that_no_force_handles(self):
-        self.refused(self.chains(WCA), r'job\.json:\d+: forces: no force acts on the system\'s 360 bonds '
+        self.refused(self.chains(WCA),
+                     r'job\.json:\d+: forces: no force acts on the system\'s 360 bonds '
                      r'of type "bond"; where none shall, say "ignore": \["bonds"\]')
         job = self.chains(WCA)
         job["ignore"] = ["bonds"]
@@ -237,7 +242,8 @@ class Jobs(unittest.TestCase):
         self.assertGreater(self.bond_length(), 1.2)
 
     def write_lammps(self, charge=0.0):
-        rows = "".join(f"{k + 1} 1 1 {charge} {k % 2 * 1.5 + 1} {k // 2 * 1.5 + 1} 2\n" for k in range(4))
+        rows = "".join(f"{k + 1} 1 1 {charge} {k % 2 * 1.5 + 1} {k // 2 * 1.5 + 1} 2\n"
+                       for k in range(4))
         with open(self.path("in.data"), "w") as out:
             out.write("file\n\n4 atoms\n3 bonds\n2 angles\n1 dihedrals\n1 atom types\n1 bond types\n"
                       "1 angle types\n1 dihedral types\n\n0 12 xlo xhi\n0 12 ylo yhi\n0 12 zlo zhi\n\n"
@@ -262,7 +268,8 @@ class Jobs(unittest.TestCase):
                "stages": [{"type": "md", "steps": 1, "integrator": BUSSI}]}
         for done in (self.run_job(job), self.perrin("validate", self.write(job))):
             self.assertEqual(done.returncode, 0)
-            self.assertRegex(done.stderr, r"forces: warning: 4 particles carry charges, and no force")
+            self.assertRegex(done.stderr,
+                             r"forces: warning: 4 particles carry charges, and no force")
         job["ignore"].append("charges")
         done = self.perrin("validate", self.write(job))
         self.assertEqual(done.stderr, "")
@@ -279,13 +286,15 @@ class Jobs(unittest.TestCase):
                "forces": [WCA, {"type": "lj_wall", "axis": "z", "position": 3, "epsilon": 1,
                                 "sigma": 1}],
                "stages": [{"type": "md", "steps": 1, "integrator": BUSSI}]}
-        error = self.refused(job, r"job\.json:\d+: forces\[1\]: lj_wall: its force on particle 1 at \(5, 5, "
+        error = self.refused(job,
+                             r"job\.json:\d+: forces\[1\]: lj_wall: its force on particle 1 at \(5, 5, "
                              r"3\.0001\) ")
         self.assertNotRegex(error, "closest|overlap")
 
     def test_a_potential_refuses_settings_that_do_not_go_together(self):
         fene = {"type": "bond_fene", "bonds": {"bond": {"sigma": 1.5}}}
-        self.refused(self.chains(WCA, fene), r"forces\[1\]\.bonds\.bond\.sigma: must be below maximum_length")
+        self.refused(self.chains(WCA, fene),
+                     r"forces\[1\]\.bonds\.bond\.sigma: must be below maximum_length")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,8 @@ def job(name, system, extra=None, forces=None):
     os.makedirs(path(name))
     with open(path(name + "/job.json"), "w") as f:
         json.dump(document, f)
-    run(perrin, "run", path(name + "/job.json"), "--device", "cpu", "--output-dir", path(name), "--quiet")
+    run(perrin, "run", path(name + "/job.json"), "--device", "cpu", "--output-dir", path(name),
+        "--quiet")
     return path(name + "/trajectory.h5"), path(name + "/thermo.h5")
 
 
@@ -98,7 +99,8 @@ def check_mdanalysis(name, frames):
         assert len(universe.trajectory) == frames
         for k, ts in enumerate(universe.trajectory):
             assert np.array_equal(ts.positions, positions[k])
-            assert np.allclose(MDAnalysis.lib.mdamath.triclinic_vectors(ts.dimensions), edges[k], atol=1e-4)
+            assert np.allclose(MDAnalysis.lib.mdamath.triclinic_vectors(ts.dimensions), edges[k],
+                               atol=1e-4)
             assert ts.has_velocities and ts.has_forces
             assert ts.data["step"] == 10 * k
 
@@ -118,7 +120,8 @@ for name in (trajectory, thermo):
     run("h5dump", "-H", name)
 
 # What the run found out about neighbours, in all of its files.
-lennard_jones = [{"type": "lennard_jones", "cutoff": 2.5, "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}]
+lennard_jones = [{"type": "lennard_jones", "cutoff": 2.5,
+                  "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}]
 for name in job("auto", {"type": "lattice", "density": 0.8, "particles": 864},
                 {"neighbors": {"traversal": "auto"},
                  "stages": [{"type": "md", "steps": 2000,
@@ -133,7 +136,8 @@ with h5py.File(thermo, "r") as f:
 # Chains: bonds for VMD and in the H5MD way.
 trajectory, _ = job("chains", {"type": "chains", "chains": 5, "pattern": "A3B4", "density": 0.05,
                                "min_distance": 0.8},
-                    {"ignore": ["bonds"]}, forces=[{"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]}])
+                    {"ignore": ["bonds"]},
+                    forces=[{"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]}])
 check_h5md(trajectory, 11)
 with h5py.File(trajectory, "r") as f:
     bonds = f["connectivity/bonds"]
@@ -151,7 +155,8 @@ check_h5md(trajectory, 11)
 check_mdanalysis(trajectory, 11)
 
 # Named units: whatever the job names, files say what readers know, as variable-length text, and the
-# numbers are in these units. Every combination opens in MDAnalysis, which converts to angstrom and ps.
+# numbers are in these units. Every combination opens in MDAnalysis, which converts to angstrom and
+# ps.
 ANGSTROM = {"nm": 10, "angstrom": 1, "um": 1e4, "m": 1e10}
 JOULE = {"kJ/mol": 1e3 / 6.02214076e23, "kcal/mol": 4184 / 6.02214076e23, "eV": 1.602176634e-19,
          "J": 1, "pN nm": 1e-21, "K": 1.380649e-23}
@@ -173,7 +178,8 @@ for length, energy, mass in COMBINATIONS:
     with h5py.File(trajectory, "r") as f:
         for path_, unit in (("position/value", ("nm", "Angstrom")), ("position/time", ("ps",)),
                             ("velocity/value", ("nm ps-1", "Angstrom ps-1")),
-                            ("box/edges/value", ("nm", "Angstrom")), ("mass", ("u", "g mol-1", "kg"))):
+                            ("box/edges/value", ("nm", "Angstrom")),
+                            ("mass", ("u", "g mol-1", "kg"))):
             dataset = f["particles/all/" + path_]
             assert dataset.attrs["unit"] in unit, (name, path_, dataset.attrs["unit"])
             assert dataset.attrs.get_id("unit").get_type().is_variable_str()
@@ -187,7 +193,8 @@ for length, energy, mass in COMBINATIONS:
         assert np.isclose(everything["position/time"][-1], scale["end"], rtol=1e-8), name
         # The velocities are those of the positions, in the file's own units.
         step = np.diff(everything["position/value"][:] +
-                       everything["image/value"][:] * np.diag(everything["box/edges/value"][0]), axis=0)
+                       everything["image/value"][:] * np.diag(everything["box/edges/value"][0]),
+                       axis=0)
         speed = step / np.diff(everything["position/time"][:])[:, None, None]
         mean = 0.5 * (everything["velocity/value"][1:] + everything["velocity/value"][:-1])
         assert np.abs(speed - mean).max() < 1e-2 * np.abs(mean).max(), name
@@ -233,7 +240,8 @@ def newest_mdanalysis():
         done = subprocess.run([python, "-m", "pip", "install", "-q", "MDAnalysis", "h5py"],
                               capture_output=True, text=True)
         if done.returncode != 0:
-            unreachable = ("Could not find a version", "Connection", "Temporary failure", "timed out")
+            unreachable = ("Could not find a version", "Connection", "Temporary failure",
+                           "timed out")
             assert any(text in done.stderr for text in unreachable), done.stderr
             return None
         open(ready, "w").close()
@@ -255,7 +263,8 @@ def edge_and_energy(path_, units, settings={}):
                    {"type": "file", "path": path_, **settings},
                    {"units": units} if units else None)
     with h5py.File(table, "r") as f:
-        return (f["observables/volume/value"][0] ** (1 / 3), f["observables/kinetic_energy/value"][0],
+        return (f["observables/volume/value"][0] ** (1 / 3),
+                f["observables/kinetic_energy/value"][0],
                 f["observables/temperature/value"][0])
 
 

@@ -2,8 +2,9 @@
 
     bits.py BUILD [--device cpu|cuda] [--save FILE] [--compare FILE]
 
-One line per run; --compare names those that differ from a file that --save has made with the same compiler and
-the same kind of device, and fails if there are any. Changes of structure must not change them."""
+One line per run; --compare names those that differ from a file that --save has made with the same
+compiler and the same kind of device, and fails if there are any. Changes of structure must not
+change them."""
 
 import argparse
 import copy
@@ -19,7 +20,8 @@ import numpy
 
 LJ = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
       "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
-OBSERVERS = [{"type": "trajectory", "stride": 50, "quantities": ["position", "velocity", "force", "image"]},
+OBSERVERS = [{"type": "trajectory", "stride": 50,
+              "quantities": ["position", "velocity", "force", "image"]},
              {"type": "thermo", "stride": 10, "console_stride": 100000}]
 NVE = {"type": "velocity_verlet", "timestep": 0.004}
 THERMOSTAT = {"type": "bussi", "timestep": 0.004, "temperature": 1, "tau": 0.1}
@@ -31,7 +33,8 @@ CUDA = ["verlet", "cells", "rows"]
 def job(system, forces, *integrators, steps=150, **more):
     return {"seed": 11, "system": system, "velocity": {"temperature": 1.0}, "forces": forces,
             "observers": OBSERVERS,
-            "stages": [{"type": "md", "steps": steps, "integrator": i} for i in integrators], **more}
+            "stages": [{"type": "md", "steps": steps, "integrator": i} for i in integrators],
+            **more}
 
 
 def liquid(*integrators, **more):
@@ -53,8 +56,10 @@ def jobs(device):
                                         {"types": ["B", "S"], "repulsion": 50, "range": 3}]},
          {"type": "harmonic_trap", "stiffness": [2, 2, 2]}], LANGEVIN)
     fluid = {"type": "random", "particles": {"A": 3000}, "density": 3, "min_distance": 0}
-    dpd = [{"type": "dpd", "temperature": 1, "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}]
-    melt = job({"type": "chains", "chains": 60, "pattern": "A50", "bond_length": 0.97, "density": 0.85,
+    dpd = [{"type": "dpd", "temperature": 1,
+            "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}]
+    melt = job({"type": "chains", "chains": 60, "pattern": "A50", "bond_length": 0.97,
+                "density": 0.85,
                 "min_distance": 0.7},
                [{"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]},
                 {"type": "bond_fene", "bonds": {"bond": {"stiffness": 30, "maximum_length": 1.5}}}],
@@ -63,22 +68,29 @@ def jobs(device):
     gas = job({"type": "lattice", "structure": "fcc", "density": 0.01, "cells": [7, 7, 7]}, [
         LJ, {"type": "lj_wall", "axis": "z", "position": 0.2, "epsilon": 1, "sigma": 1},
         {"type": "constant_force", "force": [0.1, 0, 0]}], LANGEVIN)
-    flat = job({"type": "lattice", "structure": "square", "density": 0.7, "cells": [40, 40, 1]}, [LJ], THERMOSTAT)
+    flat = job({"type": "lattice", "structure": "square", "density": 0.7, "cells": [40, 40, 1]},
+               [LJ], THERMOSTAT)
     argon = {"seed": 3, "stages": [
         {"type": "metropolis", "engine": engine, "molecules": {"Ar": {"number": 500, "sites": [
             {"type": "Ar", "at": [0, 0, 0]}]}},
-         "pairs": [{"types": ["Ar", "Ar"], "sigma": 1, "epsilon": 1, "cutoff": 2.5}], "box": [11, 11, 11],
+         "pairs": [{"types": ["Ar", "Ar"], "sigma": 1, "epsilon": 1, "cutoff": 2.5}],
+         "box": [11, 11, 11],
          "temperature": 1, "translation": 0.2, "cycles": 60, "stride": 5, "file": f"{engine}.h5"}
         for engine in ("sequential", "pipelined", "checkerboard")]}
     slab = {"seed": 5, "stages": [
-        {"type": "neutron_slab", "thickness": 10, "total": 1.1, "scattering": 1.0, "histories": 200000,
+        {"type": "neutron_slab", "thickness": 10, "total": 1.1, "scattering": 1.0,
+         "histories": 200000,
          "estimator": estimator, "kernel": "persistent", "generator": "saru", "depth_bins": 50,
-         "angle_bins": 10, "stride": 100000, "file": f"{estimator}.h5"} for estimator in ("analogue", "weighted")]}
-    found = {"standard": liquid(NVE), "thermostat": liquid(THERMOSTAT), "langevin": liquid(LANGEVIN),
-             "brownian": liquid({"type": "brownian", "timestep": 0.0002, "temperature": 1, "friction": 2}),
+         "angle_bins": 10, "stride": 100000, "file": f"{estimator}.h5"}
+        for estimator in ("analogue", "weighted")]}
+    found = {"standard": liquid(NVE), "thermostat": liquid(THERMOSTAT),
+             "langevin": liquid(LANGEVIN),
+             "brownian": liquid({"type": "brownian", "timestep": 0.0002, "temperature": 1,
+                                 "friction": 2}),
              "mixture": mixture, "polymer": melt, "gas": gas, "two dimensions": flat,
              "dpd": job(fluid, dpd, {"type": "velocity_verlet", "timestep": 0.01}),
-             "dpd cells": with_traversal("cells", job(fluid, dpd, {"type": "velocity_verlet", "timestep": 0.04})),
+             "dpd cells": with_traversal("cells", job(fluid, dpd, {"type": "velocity_verlet",
+                                                                   "timestep": 0.04})),
              "groot_warren": job(fluid, dpd, {"type": "groot_warren", "timestep": 0.03}),
              "dpd_split": job(fluid, dpd, {"type": "dpd_split", "timestep": 0.03}),
              "metropolis": argon, "neutron_slab": slab}
@@ -117,8 +129,10 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "job.json"), "w") as file:
                 json.dump(text, file)
-            done = subprocess.run([os.path.join(os.path.abspath(options.build), "bin/perrin"), "run", "job.json",
-                                   "--quiet", "--device", options.device], cwd=folder, capture_output=True, text=True)
+            done = subprocess.run([os.path.join(os.path.abspath(options.build), "bin/perrin"),
+                                   "run", "job.json",
+                                   "--quiet", "--device", options.device], cwd=folder,
+                                  capture_output=True, text=True)
             hashes[name] = hash_of(folder) if done.returncode == 0 else f"status {done.returncode}: {done.stderr[:300]}"
         print(f"{hashes[name]}  {name}", flush=True)
     if options.save:
@@ -128,7 +142,8 @@ def main():
         with open(options.compare) as file:
             before = json.load(file)
         other = [name for name in before if hashes.get(name) != before[name]]
-        print(f"{len(before) - len(other)} of {len(before)} as before" + (": not " + "; ".join(other) if other else ""))
+        print(f"{len(before) - len(other)} of {len(before)} as before"
+              + (": not " + "; ".join(other) if other else ""))
         sys.exit(1 if other else 0)
 
 

@@ -5,9 +5,10 @@
     campaign.py kills  PERRIN      [--trials N]    N runs are killed, and resumed (50)
 
 A run whose n-th write, sync, rename, … or allocation fails (SHIM: faults.c, preloaded) is complete
-or says so with status 3; 2 is for files that it reads. Never is anything missing after status 0, what
-was written is a beginning of the whole run, and the last checkpoint leads to the same bits. The same
-holds for a run that is resumed under faults, and for one that is killed at any moment, again and again.
+or says so with status 3; 2 is for files that it reads. Never is anything missing after status 0,
+what was written is a beginning of the whole run, and the last checkpoint leads to the same bits.
+The same holds for a run that is resumed under faults, and for one that is killed at any moment,
+again and again.
 """
 
 import argparse
@@ -26,7 +27,8 @@ import h5py
 
 JOB = {
     "title": "campaign", "seed": 3,
-    "system": {"type": "chains", "chains": 40, "pattern": "A3B2", "density": 0.5, "bond_length": 0.97},
+    "system": {"type": "chains", "chains": 40, "pattern": "A3B2", "density": 0.5,
+               "bond_length": 0.97},
     "velocity": {"temperature": 1},
     "neighbors": {"exclusions": []},
     "forces": [
@@ -36,7 +38,8 @@ JOB = {
             {"types": ["B", "B"], "repulsion": 25, "gamma": 4.5}]},
         {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 20, "length": 0.97}}}],
     "observers": [
-        {"type": "trajectory", "stride": 3, "quantities": ["position", "velocity", "image", "force"]},
+        {"type": "trajectory", "stride": 3,
+         "quantities": ["position", "velocity", "image", "force"]},
         {"type": "thermo", "stride": 1, "console_stride": 10},
         {"type": "structure_factor", "k_max": 3, "stride": 10, "rows_every": 20},
         {"type": "chain_size", "stride": 5},
@@ -48,7 +51,8 @@ JOB = {
             "type": "langevin", "timestep": 0.01, "temperature": 1, "friction": 1, "axes": "xyz"}}]}
 FILES = ["trajectory.h5", "thermo.h5", "structure_factor.h5", "chain_size.h5", "profile.h5"]
 CHECKPOINTS = ["checkpoint.h5", "checkpoint.h5.prev"]
-# Calls whose failure may leave a file beside the outputs, because it could not be removed or renamed.
+# Calls whose failure may leave a file beside the outputs, because it could not be removed or
+# renamed.
 LEAVE_LITTER = {"unlink", "rename", "open"}
 
 
@@ -111,7 +115,8 @@ class Campaign:
         environment = dict(os.environ, OMP_NUM_THREADS="1")
         if fault:
             environment.update(LD_PRELOAD=self.shim, **fault)
-        return subprocess.Popen([self.perrin, *arguments], env=environment, cwd=self.folder, text=True,
+        return subprocess.Popen([self.perrin, *arguments], env=environment, cwd=self.folder,
+                                text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def finish(self, process):
@@ -124,7 +129,8 @@ class Campaign:
         return process.returncode, out, error
 
     def begin(self, folder, fault=None):
-        return self.start("run", self.job, "--device", "cpu", "--threads", "1", "--output-dir", folder,
+        return self.start("run", self.job, "--device", "cpu", "--threads", "1", "--output-dir",
+                          folder,
                           fault=fault)
 
     def run_whole(self):
@@ -140,7 +146,8 @@ class Campaign:
             return None
         status, error = -1, ""
         for name in names:  # the one before only where the last is not whole
-            status, _, error = self.finish(self.start("resume", os.path.join(folder, name), "--quiet"))
+            status, _, error = self.finish(self.start("resume", os.path.join(folder, name),
+                                                      "--quiet"))
             if status == 0 or "the checkpoint before it is whole" not in error:
                 break
         if status != 0:
@@ -154,7 +161,8 @@ class Campaign:
         self.problems.append(f"{trial}: {what}")
         print("PROBLEM", self.problems[-1], flush=True)
         if folder and os.path.isdir(folder) and "PERRIN_CAMPAIGN_KEEP" in os.environ:
-            kept = os.path.join(os.environ["PERRIN_CAMPAIGN_KEEP"], f"{os.getpid()}-{len(self.problems)}")
+            kept = os.path.join(os.environ["PERRIN_CAMPAIGN_KEEP"],
+                                f"{os.getpid()}-{len(self.problems)}")
             shutil.copytree(folder, kept, dirs_exist_ok=True)
 
     def end(self):
@@ -167,15 +175,18 @@ class Campaign:
 
 class Faults(Campaign):
     # kind → the ways in which it fails: once, for good, short
-    KINDS = {"write": ("once", "sticky", "short"), "sync": ("once", "sticky"), "truncate": ("once", "sticky"),
+    KINDS = {"write": ("once", "sticky", "short"), "sync": ("once", "sticky"),
+             "truncate": ("once", "sticky"),
              "rename": ("once", "sticky"), "link": ("once", "sticky"), "unlink": ("once",),
-             "open": ("once", "sticky"), "close": ("once",), "read": ("once",), "memory": ("once", "sticky"),
+             "open": ("once", "sticky"), "close": ("once",), "read": ("once",),
+             "memory": ("once", "sticky"),
              "hdf5_memory": ("once",)}
     ERRNO = {"once": "5", "sticky": "28", "short": "5"}  # EIO; ENOSPC
     BYTES = "4096"  # smaller allocations than that do not fail on any machine we know of
 
     def fault(self, kind, at, way="once"):
-        it = {"FAULT_CALL": kind, "FAULT_AT": str(at), "FAULT_ERRNO": self.ERRNO[way], "FAULT_BYTES": self.BYTES}
+        it = {"FAULT_CALL": kind, "FAULT_AT": str(at), "FAULT_ERRNO": self.ERRNO[way],
+              "FAULT_BYTES": self.BYTES}
         if way != "once":
             it["FAULT_" + way.upper()] = "1"
         return it
@@ -205,9 +216,11 @@ class Faults(Campaign):
             if not os.path.exists(os.path.join(folder, "checkpoint.h5")):
                 self.problem(trial, "status 0 without a checkpoint", folder)
         else:
-            # HDF5 1.10 corrupts its own memory where it gets none: no word, but no harm to files either.
+            # HDF5 1.10 corrupts its own memory where it gets none: no word, but no harm to files
+            # either.
             crashed = kind == "hdf5_memory" and status in (-signal.SIGABRT, -signal.SIGSEGV)
-            if not crashed and status not in ((2, 3) if kind in ("read", "open", "memory") else (3,)):
+            if not crashed and status not in ((2, 3) if kind in ("read", "open", "memory")
+                                              else (3,)):
                 self.problem(trial, f"status {status}: {error[-300:]}", folder)
             if not crashed and not error.strip():
                 self.problem(trial, "no message", folder)
@@ -246,7 +259,8 @@ class Faults(Campaign):
         self.run_whole()
         calls = self.calls(lambda fault: self.begin(tempfile.mkdtemp(dir=self.folder), fault))
         # Stopped by a disk that fills up: with frames beyond its last checkpoint.
-        self.finish(self.begin(self.path("stopped"), self.fault("write", 7 * calls["write"] // 10, "sticky")))
+        self.finish(self.begin(self.path("stopped"),
+                               self.fault("write", 7 * calls["write"] // 10, "sticky")))
 
         def copy(fault):
             folder = tempfile.mkdtemp(dir=self.folder)
@@ -272,14 +286,16 @@ class Kills(Campaign):
             if os.path.exists(os.path.join(folder, name)):
                 try:
                     with h5py.File(os.path.join(folder, name)) as file:
-                        file.visititems(lambda _, item: item[()] if isinstance(item, h5py.Dataset) else None)
+                        file.visititems(lambda _,
+                                        item: item[()] if isinstance(item, h5py.Dataset) else None)
                 except (OSError, RuntimeError) as error:
                     self.problem(trial, f"{name} cannot be read: {error}", folder)
         for what in differences(self.whole, folder, True):
             self.problem(trial, what, folder)
 
     def chain(self, number, kills):
-        """A run that is killed up to `kills` times at random moments, then left to end. Returns the kills."""
+        """A run that is killed up to `kills` times at random moments, then left to end. Returns the
+        kills."""
         rng = random.Random(number)
         folder = self.path(f"killed-{number}")
         process = self.begin(folder)

@@ -7,7 +7,8 @@ import h5py
 import numpy
 
 MASK = 2**64 - 1
-P1, P2, P3, P4, P5 = (0x9e3779b185ebca87, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0x85ebca77c2b2ae63,
+P1, P2, P3, P4, P5 = (0x9e3779b185ebca87, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9,
+                      0x85ebca77c2b2ae63,
                       0x27d4eb2f165667c5)
 
 
@@ -33,7 +34,8 @@ def xxh64(data, seed=0):
         total = (seed + P5) & MASK
     total = (total + n) & MASK
     while n - at >= 8:
-        total = (rotated(total ^ mixed(0, int.from_bytes(data[at:at + 8], "little")), 27) * P1 + P4) & MASK
+        total = (rotated(total ^ mixed(0, int.from_bytes(data[at:at + 8], "little")), 27) * P1
+                 + P4) & MASK
         at += 8
     if n - at >= 4:
         word = int.from_bytes(data[at:at + 4], "little")
@@ -54,7 +56,8 @@ def record_hash(name, dataset):
 def records(file):
     """The names of all records, without the leading /state/."""
     names = []
-    file["state"].visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+    file["state"].visititems(lambda name,
+                             item: names.append(name) if isinstance(item, h5py.Dataset) else None)
     return names
 
 

@@ -1,5 +1,6 @@
-"""perrin resume, as users call it: the run that never stopped and the one that did, compared by id; what
---set changes and what it must not. resume_test.cpp has every type and traversal, in one process."""
+"""perrin resume, as users call it: the run that never stopped and the one that did, compared by id;
+what --set changes and what it must not. resume_test.cpp has every type and traversal, in one
+process."""
 
 import copy
 import json
@@ -28,9 +29,11 @@ LIQUID = {
 
 
 def droplet(particles, pairs, density):
-    """A trap draws the particles together: what is measured at the start is long past at the stop."""
+    """A trap draws the particles together: what is measured at the start is long past at the
+    stop."""
     job = copy.deepcopy(LIQUID)
-    job["system"] = {"type": "random", "particles": particles, "density": density, "min_distance": 0}
+    job["system"] = {"type": "random", "particles": particles, "density": density,
+                     "min_distance": 0}
     job["forces"] = [{"type": "soft_dpd", "pairs": [
         {"types": t, "repulsion": a, "range": r} for t, a, r in pairs]},
         {"type": "harmonic_trap", "stiffness": [2, 2, 2]}]
@@ -49,7 +52,8 @@ class Resume(unittest.TestCase):
         return os.path.join(self.folder, *parts)
 
     def perrin(self, *arguments):
-        return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=300)
+        return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=300)
 
     def good(self, *arguments):
         done = self.perrin(*arguments)
@@ -59,11 +63,13 @@ class Resume(unittest.TestCase):
     def run_job(self, job, output, steps, threads=1):
         with open(self.path("job.json"), "w") as file:
             json.dump(job, file)
-        return self.good("run", "job.json", "--device", "cpu", "--threads", str(threads), "--output-dir", output,
+        return self.good("run", "job.json", "--device", "cpu", "--threads", str(threads),
+                         "--output-dir", output,
                          "--set", f"stages[0].steps={steps}")
 
     def resume(self, output, steps, *more):
-        return self.good("resume", f"{output}/checkpoint.h5", "--set", f"stages[0].steps={steps}", *more)
+        return self.good("resume", f"{output}/checkpoint.h5", "--set", f"stages[0].steps={steps}",
+                         *more)
 
     def frames(self, output):
         with h5py.File(self.path(output, "trajectory.h5")) as file:
@@ -79,7 +85,8 @@ class Resume(unittest.TestCase):
             self.assertTrue(numpy.array_equal(one, other))
 
     def assert_near(self, job, stop, end, *more):
-        """Other settings: the same particles at the same places, for the few steps that are left."""
+        """Other settings: the same particles at the same places, for the few steps that are
+        left."""
         self.run_job(job, "whole", end)
         self.run_job(job, "parts", stop)
         self.resume("parts", end, *more)
@@ -102,16 +109,19 @@ class Resume(unittest.TestCase):
     def test_thin_gas(self):
         job = copy.deepcopy(LIQUID)
         for density in (0.02, 0.1):
-            job["system"] = {"type": "lattice", "structure": "sc", "density": density, "cells": [9, 9, 9]}
+            job["system"] = {"type": "lattice", "structure": "sc", "density": density,
+                             "cells": [9, 9, 9]}
             with tempfile.TemporaryDirectory() as self.folder:
                 self.assert_same(job, 200, 210)
 
     def test_more_particles_than_densities_are_measured_from(self):
         job = copy.deepcopy(LIQUID)
-        job["system"] = {"type": "random", "particles": {"A": 66000}, "density": 1.1, "min_distance": 0}
+        job["system"] = {"type": "random", "particles": {"A": 66000}, "density": 1.1,
+                         "min_distance": 0}
         job["velocity"]["temperature"] = 0.0001
         job["neighbors"] = {"traversal": "clusters"}
-        job["forces"] = [{"type": "soft_dpd", "pairs": [{"types": ["A", "A"], "repulsion": 25, "range": 1}]}]
+        job["forces"] = [{"type": "soft_dpd",
+                          "pairs": [{"types": ["A", "A"], "repulsion": 25, "range": 1}]}]
         job["stages"][0]["integrator"] = {"type": "velocity_verlet", "timestep": 0.0005}
         self.assert_same(job, 20, 30)
 
@@ -140,18 +150,21 @@ class Resume(unittest.TestCase):
         job = copy.deepcopy(LIQUID)
         job["stages"].append(copy.deepcopy(job["stages"][0]))
         self.run_job(job, "out", 20)
-        for change, word in (("system.density=0.3", "keeps its system"), ("seed=6", "keeps its seed"),
+        for change, word in (("system.density=0.3", "keeps its system"),
+                             ("seed=6", "keeps its seed"),
                              ("velocity.temperature=3", "keeps its velocity"),
                              ("units.length=nm", "keeps its units"), ("device=cpu", "--device"),
                              ("stages[0].steps=100", "this stage is done"),
                              ("stages[1].steps=50", "has done 100 steps of this stage"),
                              ("stages[1].integrator.type=velocity_verlet", "goes on with"),
-                             ("forces[0].type=wca", "goes on with"), ("forces[0].cutof=2", "cutof")):
+                             ("forces[0].type=wca", "goes on with"),
+                             ("forces[0].cutof=2", "cutof")):
             with self.subTest(change):
                 done = self.perrin("resume", "out/checkpoint.h5", "--set", change)
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
                 self.assertIn(word, done.stderr)
-        self.good("resume", "out/checkpoint.h5", "--set", "stages[1].steps=110", "--set", "forces[0].cutoff=2.2")
+        self.good("resume", "out/checkpoint.h5", "--set", "stages[1].steps=110", "--set",
+                  "forces[0].cutoff=2.2")
 
     def test_a_complete_run_says_so(self):
         self.run_job(LIQUID, "out", 20)
@@ -164,7 +177,8 @@ class Resume(unittest.TestCase):
         job = copy.deepcopy(LIQUID)
         for name in ("langevin", "brownian"):
             with tempfile.TemporaryDirectory() as self.folder:
-                job["stages"][0]["integrator"] = {"type": name, "timestep": 0.0004, "temperature": 1, "friction": 1}
+                job["stages"][0]["integrator"] = {"type": name, "timestep": 0.0004,
+                                                  "temperature": 1, "friction": 1}
                 self.assert_same(job, 20, 30)
 
 

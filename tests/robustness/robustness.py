@@ -3,8 +3,8 @@
 
     robustness.py PERRIN OTHER_VERSION_PLUGIN [unittest arguments]
 
-Every mistake must give one clear message and the right exit status: 2 for the user's, 3 where the run
-goes wrong; and nothing may be lost.
+Every mistake must give one clear message and the right exit status: 2 for the user's, 3 where the
+run goes wrong; and nothing may be lost.
 """
 
 import copy
@@ -38,7 +38,8 @@ JOB = {
     "seed": 11,
     "forces": [{"type": "lennard_jones", "cutoff": 2.5,
                 "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}],
-    "observers": [{"type": "trajectory", "stride": 10, "quantities": ["position", "image", "velocity"]},
+    "observers": [{"type": "trajectory", "stride": 10,
+                   "quantities": ["position", "image", "velocity"]},
                   {"type": "thermo", "stride": 5}],
     "stages": [{"type": "md", "steps": 40,
                 "integrator": {"type": "velocity_verlet", "timestep": 0.005}}],
@@ -92,7 +93,8 @@ class Robustness(unittest.TestCase):
         done = self.run_job(JOB)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, "")
-        for word in ("256 particles", "CPU|NVIDIA", "mixed|double", "neighbours", "forces", "integration",
+        for word in ("256 particles", "CPU|NVIDIA", "mixed|double", "neighbours", "forces",
+                     "integration",
                      "output", "100 %"):
             self.assertRegex(done.stdout, word)
         with h5py.File(self.path("trajectory.h5")) as file:
@@ -117,7 +119,8 @@ class Robustness(unittest.TestCase):
             job["forces"][0]["cutoff"] = "long"
             job["stages"][0]["steps"] = 1.5
             job["observers"] = {}
-        error = self.refused(self.changed(change), r"forces\[0\]\.cutoff: must be a number, positive, "
+        error = self.refused(self.changed(change),
+                             r"forces\[0\]\.cutoff: must be a number, positive, "
                              r'got the text "long"')
         self.assertRegex(error, r"stages\[0\]\.steps: must be an integer, got 1\.5")
         self.assertRegex(error, r"observers: must be a list, got an object")
@@ -126,7 +129,8 @@ class Robustness(unittest.TestCase):
     def test_negative_cutoff_with_its_line(self):
         text = json.dumps(self.changed(lambda j: j["forces"][0].update(cutoff=-2.5)), indent=1)
         line = 1 + text[:text.index('"cutoff"')].count("\n")
-        self.refused(text, rf"job\.json:{line}: forces\[0\]\.cutoff: must be positive, got -2\.5\n$")
+        self.refused(text,
+                     rf"job\.json:{line}: forces\[0\]\.cutoff: must be positive, got -2\.5\n$")
 
     def test_set_is_named_as_the_place(self):
         self.refused(JOB, r"^--set: forces\[0\]\.cutoff: must be positive, got -1\n$", "--set",
@@ -184,7 +188,8 @@ class Robustness(unittest.TestCase):
     # -- extremes --------------------------------------------------------------------------------
 
     def refused_at_once(self, job, pattern, *arguments, seconds=1.0):
-        """Status 2 and one clear sentence, soon; a busy machine gets a second try and some patience."""
+        """Status 2 and one clear sentence, soon; a busy machine gets a second try and some
+        patience."""
         for attempt in range(3):
             begin = os.times()
             error = self.refused(job, pattern, *arguments)
@@ -198,11 +203,15 @@ class Robustness(unittest.TestCase):
     def test_extreme_numbers(self):
         atom = {"type": "random", "particles": {"A": 10}, "box": [10, 10, 10], "min_distance": 0.9}
         box = lambda edge: self.changed(lambda j: j.update(system={**atom, "box": [edge] * 3}))
-        self.refused_at_once(box(1e300), r"system\.box\[0\]: must be 0 or from 1e-37 to 1e\+?37 in magnitude")
-        self.refused_at_once(box(1e30), r"system: edges and heights of the box must be from 1e-18 to 1e\+?18")
-        self.refused_at_once(self.from_file("huge.xyz", self.xyz([(1, 2, 3), (4, 5, 6)], box=1e300)),
+        self.refused_at_once(box(1e300),
+                             r"system\.box\[0\]: must be 0 or from 1e-37 to 1e\+?37 in magnitude")
+        self.refused_at_once(box(1e30),
+                             r"system: edges and heights of the box must be from 1e-18 to 1e\+?18")
+        self.refused_at_once(self.from_file("huge.xyz",
+                                            self.xyz([(1, 2, 3), (4, 5, 6)], box=1e300)),
                              r"edges and heights of the box must be from 1e-18 to 1e\+?18|box")
-        self.refused_at_once(self.changed(lambda j: j["system"].update(density=1e-320)), r"system\.density: must be")
+        self.refused_at_once(self.changed(lambda j: j["system"].update(density=1e-320)),
+                             r"system\.density: must be")
         self.refused_at_once(self.changed(lambda j: (j["system"].pop("density"),
                                                      j["system"].update(lattice_constant=1e19))),
                              r"system: edges and heights of the box must be")
@@ -219,28 +228,34 @@ class Robustness(unittest.TestCase):
         self.refused_at_once(self.changed(lambda j: j["stages"][0].update(steps=2**63)),
                              r"stages\[0\]\.steps: must be an integer from")
         for many in (large, 2**32, 2**32 - 2):
-            self.refused_at_once(system(type="random", particles={"A": many, "B": many}, density=0.1),
+            self.refused_at_once(system(type="random", particles={"A": many, "B": many},
+                                        density=0.1),
                                  r"system\.particles: too many")
             self.refused_at_once(system(type="lattice", particles=many, density=0.1),
                                  r"system\.particles: (too many|must be)")
             self.refused_at_once(system(type="chains", chains=many, pattern="A100", density=0.1,
                                         bond_length=0.97),
                                  r"system\.chains: (too many|must be)")
-        self.refused_at_once(system(type="chains", chains=2, pattern=[["A", large], ["B", large]], density=0.1,
+        self.refused_at_once(system(type="chains", chains=2, pattern=[["A", large], ["B", large]],
+                                    density=0.1,
                                     bond_length=0.97),
                              r"system\.chains: too many")
         self.refused_at_once(system(type="random", densities={"A": 1e30}, box=[10, 10, 10]),
                              r"system\.densities: too many")
-        self.refused_at_once(system(type="lattice", cells=[2**31 - 1] * 3, density=0.1), r"system\.cells: too many")
+        self.refused_at_once(system(type="lattice", cells=[2**31 - 1] * 3, density=0.1),
+                             r"system\.cells: too many")
 
     def test_extreme_jobs(self):
         many = [{"type": "thermo", "stride": 5, "file": f"{i}.h5"} for i in range(100000)]
         error = self.refused_at_once(self.changed(lambda j: j.update(observers=many)),
-                                     r"observers: must have at most 4096 entries, got 100000", seconds=2.0)
+                                     r"observers: must have at most 4096 entries, got 100000",
+                                     seconds=2.0)
         self.assertEqual(len(error.splitlines()), 1)
-        self.refused_at_once('{"title": ' + "[" * 1000000, r"job\.json:1: lists and objects within one another")
+        self.refused_at_once('{"title": ' + "[" * 1000000,
+                             r"job\.json:1: lists and objects within one another")
         self.refused_at_once('{"a":' * 200000, r"job\.json:1: lists and objects within one another")
-        self.refused_at_once(JOB, r"^--set title=\[+.{0,10}: lists and objects within one another", "--set",
+        self.refused_at_once(JOB, r"^--set title=\[+.{0,10}: lists and objects within one another",
+                             "--set",
                              "title=" + "[" * 50000 + "]" * 50000)
         for bad in (b"title=\xff\xfe", b"title=\"\xc3\x28\"", b"\xff=1"):
             self.refused_at_once(JOB, r"^--set .*: is no valid UTF-8", "--set", bad)
@@ -251,7 +266,8 @@ class Robustness(unittest.TestCase):
             out.write(self.xyz([(i * 0.001, 0, 0) for i in range(200000)], box=1000))
         for limit in range(90000, 40000, -5000):  # KiB; how much the libraries take differs
             script = f"ulimit -v {limit}; exec '{PERRIN}' convert many.xyz many.h5"
-            done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True, text=True,
+            done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True,
+                                  text=True,
                                   timeout=120)
             if done.returncode != 0:
                 break
@@ -280,7 +296,8 @@ class Robustness(unittest.TestCase):
         self.refused(self.from_file("nowhere.xyz"), r"job\.json:\d+: system\S*: .*nowhere\.xyz")
 
     def test_unreadable_hdf5(self):
-        self.refused(self.from_file("bad.h5", "this is no HDF5 file" * 100), r"system\S*: .*bad\.h5")
+        self.refused(self.from_file("bad.h5", "this is no HDF5 file" * 100),
+                     r"system\S*: .*bad\.h5")
 
     def test_hdf5_without_positions(self):
         with h5py.File(self.path("empty.h5"), "w") as file:
@@ -290,7 +307,8 @@ class Robustness(unittest.TestCase):
         self.refused(self.from_file("empty.h5"), r"system\S*: .*empty\.h5.*position")
 
     def test_zero_particles(self):
-        self.refused(self.from_file("none.xyz", self.xyz([])), r"system\S*: .*(no|0|without) particles")
+        self.refused(self.from_file("none.xyz", self.xyz([])),
+                     r"system\S*: .*(no|0|without) particles")
 
     def test_nan_coordinates(self):
         self.refused(self.from_file("nan.xyz", self.xyz([(1, 2, 3), (4, "nan", 6), (7, 8, 9)])),
@@ -300,7 +318,8 @@ class Robustness(unittest.TestCase):
         points = [(2 * i, 2 * j, 2 * k) for i in range(5) for j in range(5) for k in range(5)]
         for offset in (0, 1e-3):
             points[60] = (points[61][0], points[61][1], points[61][2] + offset)
-            error = self.refused(self.from_file("overlap.xyz", self.xyz(points)), r"particles are 60 and 61")
+            error = self.refused(self.from_file("overlap.xyz", self.xyz(points)),
+                                 r"particles are 60 and 61")
             self.assertRegex(error, "overlap")
             done = self.perrin("validate", "job.json")
             self.assertEqual(done.returncode, 2)
@@ -331,7 +350,8 @@ class Robustness(unittest.TestCase):
 
     def test_full_disk(self):
         """On a tmpfs of 400 KiB: status 3, and the frames that fitted can be read."""
-        job = self.changed(lambda j: (j["stages"][0].update(steps=2000), j["observers"][0].update(stride=2)))
+        job = self.changed(lambda j: (j["stages"][0].update(steps=2000),
+                                      j["observers"][0].update(stride=2)))
         self.write_job(job)
         os.mkdir(self.path("small"))
         script = ("mount -t tmpfs -o size=400k tmpfs small || exit 77; "
@@ -377,7 +397,8 @@ class Robustness(unittest.TestCase):
         os.symlink("nowhere", self.path("dangling"))
         os.mkfifo(self.path("pipe"))
         os.mkdir(self.path("folder"))
-        for name, what in (("link", "symbolic link"), ("dangling", "symbolic link"), ("pipe", "a pipe"),
+        for name, what in (("link", "symbolic link"), ("dangling", "symbolic link"),
+                           ("pipe", "a pipe"),
                            ("folder", "is a folder"), ("/dev/null", "a device")):
             self.refused(self.changed(lambda j: j["observers"][0].update(file=name)),
                          rf"observers\[0\]\.file: .*{what}", "--overwrite")
@@ -404,18 +425,22 @@ class Robustness(unittest.TestCase):
         self.write_job(self.changed(lambda j: j["stages"][0].update(steps=10**9)))
         first = self.start("out")
         self.wait_for(first, self.path("out", "thermo.h5"), "thermo table")
-        other = self.changed(lambda j: (j.update(seed=12), j["observers"][0].update(file="other.h5"),
+        other = self.changed(lambda j: (j.update(seed=12),
+                                        j["observers"][0].update(file="other.h5"),
                                         j["observers"].pop(1)))
         self.write_job(other, "other.json")
         for more in ([], ["--overwrite"]):
             second = self.perrin("run", "other.json", "--output-dir", "out", *more)
             self.assertEqual(second.returncode, 2)
-            self.assertRegex(second.stderr, rf"out: another run \(process {first.pid} on .*\) is writing")
+            self.assertRegex(second.stderr,
+                             rf"out: another run \(process {first.pid} on .*\) is writing")
         first.send_signal(signal.SIGTERM)
         out, error = first.communicate(timeout=60)
         self.assertEqual(first.returncode, 0, error)
-        self.assertEqual(sorted(os.listdir(self.path("out"))), ["checkpoint.h5", "thermo.h5", "trajectory.h5"])
-        # A run and one that goes on from a checkpoint in the same folder, which is the other's output.
+        self.assertEqual(sorted(os.listdir(self.path("out"))),
+                         ["checkpoint.h5", "thermo.h5", "trajectory.h5"])
+        # A run and one that goes on from a checkpoint in the same folder, which is the other's
+        # output.
         self.assertEqual(self.perrin("run", "other.json", "--output-dir", "out", "--set",
                                      "observers[0].file=beside.h5").returncode, 2)
         resumed = subprocess.Popen([PERRIN, "resume", "out/checkpoint.h5"], cwd=self.folder,
@@ -448,15 +473,18 @@ class Robustness(unittest.TestCase):
 
     def test_full_disk_behind_standard_output(self):
         self.write_job(self.changed(lambda j: j["observers"][1].update(console_stride=5)))
-        for arguments in (["run", "job.json"], ["run", "job.json", "--overwrite"], ["validate", "job.json",
-                          "--output-dir", "elsewhere"], ["help"], ["schema"], ["info"]):
+        for arguments in (["run", "job.json"], ["run", "job.json", "--overwrite"],
+                          ["validate", "job.json", "--output-dir", "elsewhere"],
+                          ["help"], ["schema"], ["info"]):
             with open("/dev/full", "w") as full:
                 done = subprocess.run([PERRIN, *arguments], cwd=self.folder, stdout=full, text=True,
                                       stderr=subprocess.PIPE, timeout=60)
             self.assertEqual(done.returncode, 3, arguments)
-            self.assertRegex(done.stderr, "perrin: .*No space left on device|perrin: .*earlier write")
+            self.assertRegex(done.stderr,
+                             "perrin: .*No space left on device|perrin: .*earlier write")
         # What is closed does not become one of the files.
-        done = subprocess.run(f"'{PERRIN}' run job.json --output-dir closed >&-", shell=True, cwd=self.folder,
+        done = subprocess.run(f"'{PERRIN}' run job.json --output-dir closed >&-", shell=True,
+                              cwd=self.folder,
                               timeout=60)
         self.assertEqual(done.returncode, 0)
         with h5py.File(self.path("closed", "trajectory.h5")) as file:
@@ -473,7 +501,8 @@ class Robustness(unittest.TestCase):
     def test_plugin_for_another_version(self):
         self.refused(self.changed(lambda j: j.update(plugins=[OTHER_VERSION_PLUGIN])),
                      r'plugins\[0\]: .*built as "gcc-1 cpu-only perrin-0\.0\.1", this Perrin as "\S+ .*"')
-        # Found on the way to an unknown type, it is named beside the mistake, and stops no other job.
+        # Found on the way to an unknown type, it is named beside the mistake, and stops no other
+        # job.
         found = {"PERRIN_PLUGIN_PATH": os.path.dirname(OTHER_VERSION_PLUGIN)}
         error = self.refused(self.changed(lambda j: j["forces"][0].update(type="quark")),
                              r'unknown force "quark"', environment=found)
@@ -523,7 +552,8 @@ class Robustness(unittest.TestCase):
 
     def start(self, folder):
         process = subprocess.Popen([PERRIN, "run", "job.json", "--device", DEVICE, "--threads", "1",
-                                    "--output-dir", folder], cwd=self.folder, stdout=subprocess.PIPE,
+                                    "--output-dir", folder], cwd=self.folder,
+                                   stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
@@ -546,7 +576,8 @@ class Robustness(unittest.TestCase):
             with h5py.File(self.path(one, name)) as a, h5py.File(self.path(other, name)) as b:
                 compared = 0
                 datasets = []
-                a.visititems(lambda key, item: datasets.append(key) if isinstance(item, h5py.Dataset) else None)
+                a.visititems(lambda key,
+                             item: datasets.append(key) if isinstance(item, h5py.Dataset) else None)
                 for key in datasets:
                     if not key.startswith(("particles", "observables")):
                         continue  # the record of the run has its own times
@@ -589,7 +620,8 @@ class Robustness(unittest.TestCase):
         job = self.changed(lambda j: j["stages"][0].update(steps=10**9))
         done = self.run_job(job, "--time-limit", "0.5s")
         self.assertEqual(done.returncode, 0, done.stderr)
-        match = re.search(r"stopped by the time limit of 0\.5 s at step (\d+); .* (\S+)$", done.stdout.strip())
+        match = re.search(r"stopped by the time limit of 0\.5 s at step (\d+); .* (\S+)$",
+                          done.stdout.strip())
         self.assertTrue(match, done.stdout)
         done = self.perrin("resume", match[2], "--set", f"stages[0].steps={int(match[1]) + 20}")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -605,11 +637,14 @@ class Robustness(unittest.TestCase):
         process.send_signal(signal.SIGHUP)
         out, error = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, error)
-        self.assertRegex(out, r"stopped by SIGHUP at step \d+; go on with: perrin resume out/checkpoint\.h5")
+        self.assertRegex(out,
+                         r"stopped by SIGHUP at step \d+; go on with: perrin resume out/checkpoint\.h5")
         self.assertTrue(os.path.exists(self.path("out", "checkpoint.h5")))
         # What the program was started to ignore, it ignores.
-        ignoring = subprocess.Popen(["nohup", PERRIN, "run", "job.json", "--output-dir", "ignoring"],
-                                    cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        ignoring = subprocess.Popen(["nohup", PERRIN, "run", "job.json", "--output-dir",
+                                     "ignoring"],
+                                    cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                    text=True)
         self.addCleanup(ignoring.communicate)
         self.addCleanup(ignoring.kill)
         self.wait_for(ignoring, self.path("ignoring", "thermo.h5"), "thermo table")
@@ -628,7 +663,8 @@ class Robustness(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
-        # Either the first was served already, or the second ended the program by its default action.
+        # Either the first was served already, or the second ended the program by its default
+        # action.
         self.assertIn(process.returncode, (0, -signal.SIGTERM, -signal.SIGINT))
 
     # -- checkpoints -----------------------------------------------------------------------------
@@ -643,7 +679,8 @@ class Robustness(unittest.TestCase):
             self.assertIn(name, done.stderr)
 
     def saved(self):
-        """A whole run, twice; its last checkpoint is of the end, the one before of its second stage."""
+        """A whole run, twice; its last checkpoint is of the end, the one before of its second
+        stage."""
         job = self.changed(lambda j: j["observers"].append({"type": "checkpoint", "steps": 25}))
         job["stages"].append({"type": "md", "steps": 20, "integrator": {
             "type": "bussi", "timestep": 0.004, "temperature": 0.8, "tau": 0.1}})
@@ -654,7 +691,8 @@ class Robustness(unittest.TestCase):
 
     def test_damaged_checkpoint(self):
         self.saved()
-        path, previous = self.path("saved", "checkpoint.h5"), self.path("saved", "checkpoint.h5.prev")
+        path, previous = self.path("saved", "checkpoint.h5"), self.path("saved",
+                                                                        "checkpoint.h5.prev")
         with open(path, "rb") as file:
             good = file.read()
 
@@ -668,7 +706,8 @@ class Robustness(unittest.TestCase):
             return done.stderr
 
         rng = random.Random(1)
-        places = [0, 11, 28, len(good) - 1, len(good) - 32] + [rng.randrange(len(good)) for _ in range(40)]
+        places = [0, 11, 28, len(good) - 1,
+                  len(good) - 32] + [rng.randrange(len(good)) for _ in range(40)]
         for at in places:
             error = refused(good[:at] + bytes([good[at] ^ 1 << rng.randrange(8)]) + good[at + 1:])
             self.assertRegex(error, r"go on with: perrin resume saved/checkpoint\.h5\.prev")
@@ -699,8 +738,8 @@ class Robustness(unittest.TestCase):
         self.assertNotIn(".prev", refused(good[:100]))
 
     def test_tampered_checkpoint(self):
-        """Whatever the configuration of a checkpoint refers to, made absurd and sealed again: refused, or
-        the run goes on; no crash."""
+        """Whatever the configuration of a checkpoint refers to, made absurd and sealed again:
+        refused, or the run goes on; no crash."""
         self.saved()
         path = self.path("saved", "checkpoint.h5")
         os.replace(path + ".prev", path)

@@ -51,7 +51,8 @@ failures = []
 
 
 def expect(what, document, good, against=validator):
-    errors = [f"{'.'.join(map(str, e.path))}: {e.message[:200]}" for e in against.iter_errors(document)]
+    errors = [f"{'.'.join(map(str, e.path))}: {e.message[:200]}"
+              for e in against.iter_errors(document)]
     if good and errors:
         failures.append(f"{what}: refused: {errors}")
     if not good and not errors:
@@ -87,7 +88,8 @@ good = {
     "units": {"length": "nm", "energy": "kJ/mol", "mass": "u"},
     "forces": [{"type": "lennard_jones", "cutoff": 2.5,
                 "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}],
-    "stages": [{"type": "md", "steps": 10, "integrator": {"type": "velocity_verlet", "timestep": 0.005}}],
+    "stages": [{"type": "md", "steps": 10,
+                "integrator": {"type": "velocity_verlet", "timestep": 0.005}}],
 }
 expect("a good job", good, True)
 for what, change in {
@@ -107,7 +109,8 @@ for what, change in {
     change(bad)
     expect(what, bad, False)
 
-# scripts/run builds what a job names: for every type of a plug-in, that plug-in; for the others none.
+# scripts/run builds what a job names: for every type of a plug-in, that plug-in; for the others
+# none.
 plugin, shipped = None, {}
 for line in perrin("plugins").split("plug-ins\n")[1].split("refused\n")[0].splitlines():
     words = line.split()

@@ -3,8 +3,8 @@
 
     units.py PERRIN
 
-The same temperature, energy and pressure after conversion; or, where numbers of forces leave single precision (in m, and
-for some in um), a refusal that says what to use instead.
+The same temperature, energy and pressure after conversion; or, where numbers of forces leave single
+precision (in m, and for some in um), a refusal that says what to use instead.
 """
 
 import itertools

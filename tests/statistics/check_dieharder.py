@@ -1,20 +1,22 @@
 #!/usr/bin/python3
 """A bounded part of dieharder over the words of `perrin rng`.   check_dieharder.py PERRIN
 
-Seeds are fixed, so that a result never changes by itself. Good generators must not fail (dieharder says
-FAILED below p = 10^-6; WEAK it says once in 100 tests), the LCG must: a battery that lets it pass is not
-looking. 25 p values go into each result: with 10, dieharder's test of their distribution is too rough
-and calls too even what is not (of its own AES and MT19937, 3 of 240 serial tests then FAIL near p = 1).
-Exit status 77 where dieharder is not installed.
+Seeds are fixed, so that a result never changes by itself. Good generators must not fail (dieharder
+says FAILED below p = 10^-6; WEAK it says once in 100 tests), the LCG must: a battery that lets it
+pass is not looking. 25 p values go into each result: with 10, dieharder's test of their
+distribution is too rough and calls too even what is not (of its own AES and MT19937, 3 of 240
+serial tests then FAIL near p = 1). Exit status 77 where dieharder is not installed.
 """
 import concurrent.futures
 import shutil
 import subprocess
 import sys
 
-# dieharder's numbers: 32×32 binary ranks, runs, monobit, runs of bits, serial patterns up to 16 bits.
+# dieharder's numbers: 32×32 binary ranks, runs, monobit, runs of bits, serial patterns up to 16
+# bits.
 TESTS = [2, 15, 100, 101, 102]
-GOOD = [("saru", "keyed", "particles"), ("saru", "keyed", "pairs"), ("philox", "keyed", "particles"),
+GOOD = [("saru", "keyed", "particles"), ("saru", "keyed", "pairs"),
+        ("philox", "keyed", "particles"),
         ("tea", "keyed", "rows")]
 BAD = ("lcg", "state", "sequence")
 
@@ -24,7 +26,8 @@ def dieharder(perrin, stream, test):
     name, scheme, pattern = stream
     words = subprocess.Popen([perrin, "rng", name, "--scheme", scheme, "--pattern", pattern,
                               "--seed", "1"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    result = subprocess.run(["dieharder", "-g", "200", "-d", str(test), "-p", "25", "-c", "|", "-D", "test_name",
+    result = subprocess.run(["dieharder", "-g", "200", "-d", str(test), "-p", "25", "-c", "|", "-D",
+                             "test_name",
                              "-D", "ntuple", "-D", "pvalues", "-D", "assessment"],
                             stdin=words.stdout, capture_output=True, text=True)
     words.stdout.close()
