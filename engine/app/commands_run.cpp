@@ -179,6 +179,7 @@ void resume_command(const RunArguments& a) {
   if (a.output_directory.empty())
     options.output_directory =
         (folder_of(a.file) / checkpoint.facts["output_directory"]).lexically_normal();
+  check_continued_files(Json::parse(checkpoint.job), file.value(), options.output_directory);
   fs::path next = fs::absolute(a.file);
   if (next.extension() == ".prev") next.replace_extension();
   options.default_checkpoint = next;

@@ -72,4 +72,24 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
                 join_path("stages", standing.stage));
 }
 
+void check_continued_files(const Json& before, const Json& job,
+                           const std::filesystem::path& output_directory) {
+  if (!before.contains("observers") || !job["observers"].is_array()) return;
+  const Json &was = before["observers"], &now = job["observers"];
+  for (std::size_t k = 0; k < was.size() && k < now.size(); ++k) {
+    if (was[k].value("type", "") == "checkpoint" || !was[k].contains("file")) continue;
+    if (!now[k].contains("file") || !now[k]["file"].is_string()) continue;  // said elsewhere
+    const auto old_name = was[k]["file"].get<std::string>();
+    const auto new_name = now[k]["file"].get<std::string>();
+    std::error_code ignored;
+    if (new_name == old_name || new_name.empty() ||
+        std::filesystem::exists(output_directory / new_name, ignored))
+      continue;
+    throw UserError(fmt::format(
+        "--set: {}.file: a resumed run goes on with the file that the run before has written, "
+        "\"{}\"; got \"{}\", which is not in {}",
+        join_path("observers", k), old_name, new_name, output_directory.string()));
+  }
+}
+
 }  // namespace perrin

@@ -1,6 +1,7 @@
 // The job of a resumed run: that of its checkpoint, with what --set changes.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,5 +24,10 @@ Standing standing_of(const std::map<std::string, Record>& records);
 /// of components.
 void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
                      const Standing& standing);
+
+/// Throws UserError where an observer was given another file that is not there: a resumed run goes
+/// on with the files of the run before. `before`: the job of the checkpoint.
+void check_continued_files(const Json& before, const Json& job,
+                           const std::filesystem::path& output_directory);
 
 }  // namespace perrin

@@ -84,13 +84,10 @@ std::string power(const std::string& unit, int n) {
 
 }  // namespace
 
-std::string Units::velocity() const { return reduced() ? "" : length + " " + power(time, -1); }
-std::string Units::force() const { return reduced() ? "" : energy + " " + power(length, -1); }
 std::string Units::pressure(int dimension) const {
   return reduced() ? "" : energy + " " + power(length, -dimension);
 }
 std::string Units::volume(int dimension) const { return reduced() ? "" : power(length, dimension); }
-std::string Units::momentum() const { return reduced() ? "" : mass + " " + velocity(); }
 
 Units make_units(const UnitNames& n) {
   const Unit& length = find(lengths, n.length, "length");

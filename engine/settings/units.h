@@ -18,11 +18,8 @@ struct Units {
 
   bool reduced() const { return length.empty(); }
   /// The units of derived quantities; empty in reduced units.
-  std::string velocity() const;
-  std::string force() const;
   std::string pressure(int dimension = 3) const;  // energy / length^dimension
   std::string volume(int dimension = 3) const;
-  std::string momentum() const;
   std::string temperature() const { return reduced() ? "" : "K"; }
 };
 

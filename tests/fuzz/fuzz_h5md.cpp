@@ -15,6 +15,7 @@
 #include "io/hdf5.h"
 #include "io/writer.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/three_particles.h"
 
 using namespace perrin;
 
@@ -176,15 +177,9 @@ std::vector<char> good_file() {
   const std::string path = "/tmp/perrin-fuzz-" + std::to_string(::getpid()) + ".h5";
   io::Frame frame;
   Configuration& c = frame.configuration;
-  c.box.length = {10, 10, 10};
-  c.types = {"A", "B"};
-  c.position = {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}};
-  c.velocity = c.position;
-  c.type = {0, 1, 0};
-  c.charge = c.mass = c.diameter = {1, 2, 1};
+  c = three_particles();
   c.topology.molecule = {0, 0, 1};
-  c.topology.bond_types = {"bond"}, c.topology.angle_types = {"angle"};
-  c.topology.bonds = {{0, 1, 0}, {1, 2, 0}};
+  c.topology.angle_types = {"angle"};
   c.topology.angles = {{0, 1, 2, 0}};
   frame.units = {"nm", "ps", "nm ps-1", "u"};
   const auto out = io::write_h5md(path, frame);

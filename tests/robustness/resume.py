@@ -166,6 +166,17 @@ class Resume(unittest.TestCase):
         self.good("resume", "out/checkpoint.h5", "--set", "stages[1].steps=110", "--set",
                   "forces[0].cutoff=2.2")
 
+    def test_another_file_is_one_that_is_there(self):
+        self.run_job(LIQUID, "out", 20)
+        change = ("--set", "observers[0].file=other.h5", "--set", "stages[0].steps=30")
+        done = self.perrin("resume", "out/checkpoint.h5", *change)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertRegex(done.stderr, r'observers\[0\]\.file: .*"trajectory\.h5"; got "other\.h5", .* not in out')
+        os.rename(self.path("out", "trajectory.h5"), self.path("out", "other.h5"))
+        self.good("resume", "out/checkpoint.h5", *change)
+        with h5py.File(self.path("out", "other.h5")) as file:
+            self.assertEqual(list(file["particles/all/position/step"][:]), [0, 10, 20, 30])
+
     def test_a_complete_run_says_so(self):
         self.run_job(LIQUID, "out", 20)
         before = os.stat(self.path("out", "trajectory.h5")).st_mtime_ns

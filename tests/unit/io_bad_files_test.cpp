@@ -13,6 +13,7 @@
 #include "io/formats.h"
 #include "io/hdf5.h"
 #include "io/writer.h"
+#include "tests/three_particles.h"
 
 namespace perrin::io {
 namespace {
@@ -92,15 +93,7 @@ class BadH5md : public ::testing::Test {
     char name[] = "/tmp/perrin_bad_XXXXXX";
     folder_ = ::mkdtemp(name);
     Frame frame;
-    Configuration& c = frame.configuration;
-    c.box.length = {10, 10, 10};
-    c.types = {"A", "B"};
-    c.position = {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}};
-    c.velocity = c.position;
-    c.type = {0, 1, 0};
-    c.charge = c.mass = c.diameter = {1, 2, 1};
-    c.topology.bond_types = {"bond"};
-    c.topology.bonds = {{0, 1, 0}, {1, 2, 0}};
+    frame.configuration = three_particles();
     const auto out = write_h5md(path(), frame);
     out->write(frame);
     out->finish();
