@@ -1,5 +1,7 @@
 #include "integrators/bussi.h"
 
+#include <cmath>
+
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
@@ -128,9 +130,17 @@ void Bussi::step(Simulation& simulation) {
 double Bussi::heat(Simulation&) { return bath_.size() > 0 ? bath_.to_host(0).heat : 0; }
 
 void Bussi::state(Archive& archive) {
+  const std::int64_t now = ramp_start_;  // as begin() has set it
   archive("ramp_start", ramp_start_);
+  archive.require(ramp_start_ >= -1 && (now < 0 || ramp_start_ <= now), "ramp_start",
+                  "a step that the run has made");
   archive("drift", drift_);
+  archive.require(std::isfinite(dot(drift_, drift_)), "drift", "a finite velocity");
   archive("bath", bath_);
+  const Bath bath = archive.is_saving() ? Bath{} : bath_.to_host(0);
+  archive.require(bath.kinetic >= 0 && std::isfinite(bath.kinetic) && std::isfinite(bath.factor) &&
+                      std::isfinite(bath.heat),
+                  "bath", "finite numbers, and a kinetic energy");
 }
 
 void register_bussi(Registry& registry) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
@@ -161,6 +163,16 @@ std::string Fire::report(Simulation& simulation) {
 void Fire::state(Archive& archive) {
   archive("rule", rule_);
   archive("velocity", velocity_);
+  if (archive.is_saving()) return;
+  const Rule r = rule_.to_host(0);
+  archive.require(r.dt > 0 && r.dt <= 2 * settings_.maximum_timestep && r.alpha > 0 &&
+                      r.alpha <= 1 && std::isfinite(r.mix_velocity) && std::isfinite(r.mix_force) &&
+                      r.downhill >= 0 && r.converged <= 1 && r.largest2 >= -1 &&
+                      std::isfinite(r.largest2),
+                  "rule", "a state of the minimiser");
+  for (const Real4& v : velocity_.to_host())
+    archive.require(std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z), "velocity",
+                    "finite numbers");
 }
 
 void register_fire(Registry& registry) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "engine/core/parallel.h"
 
@@ -195,12 +196,11 @@ void Neighbors::make_exclusions(const std::vector<std::string>& kinds) {
     if (kind == "angles")
       for (const auto& angle : topology.angles) exclude(angle.a, angle.c);
     if (kind == "molecules") {
-      std::vector<std::vector<std::uint32_t>> members;
+      std::map<std::uint32_t, std::vector<std::uint32_t>> members;  // numbers may be any
       for (std::size_t i = 0; i < topology.molecule.size(); ++i) {
-        const std::size_t m = topology.molecule[i];
-        if (members.size() <= m) members.resize(m + 1);
-        for (const std::uint32_t other : members[m]) exclude(std::uint32_t(i), other);
-        members[m].push_back(std::uint32_t(i));
+        auto& others = members[topology.molecule[i]];
+        for (const std::uint32_t other : others) exclude(std::uint32_t(i), other);
+        others.push_back(std::uint32_t(i));
       }
     }
   }

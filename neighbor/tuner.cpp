@@ -128,11 +128,20 @@ void NeighborTuner::Way::state(Archive& a) {
   a("cells", cells);
   a("brick", brick);
   a("sorting", sorting);
+  a.require(traversal == "verlet" || traversal == "cells" || traversal == "clusters" ||
+                traversal == "rows",
+            "traversal", "verlet, cells, clusters or rows");
+  a.require(skin >= 0, "skin", "at least 0");
+  const auto in = [](int value, int most) { return value >= as_before && value <= most; };
+  a.require(in(lanes, 32), "lanes", "from -1 to 32");
+  a.require(in(cells, 2), "cells", "from -1 to 2");
+  a.require(in(brick, 512), "brick", "from -1 to 512");
 }
 
 void NeighborTuner::Trial::state(Archive& a) {
   way.state(a);
   a("time", time);
+  a.require(time >= 0, "time", "at least 0");
 }
 
 void NeighborTuner::state(Archive& a) {
@@ -154,8 +163,11 @@ void NeighborTuner::state(Archive& a) {
   list("trials", trials_);
   a("start_skin", start_skin_);
   a("phase", phase_);
+  a.require(phase_ >= Phase::longer && phase_ <= Phase::rest, "phase", "from 0 to 3");
   a("resting", resting_);
+  a.require(resting_ >= 0 && resting_ <= rest, "resting", "from 0 to 50");
   a("aside", aside_);
+  a.require(start_skin_ > 0 && aside_ > 0.5 && aside_ < 2, "aside", "near 1");
   use(now);
 }
 

@@ -40,6 +40,8 @@ struct PerParticleDefaults {
   static constexpr std::uint64_t period = 0;
   /// Words that all particles share.
   static std::vector<std::uint32_t> parameters() { return {0}; }
+  /// Whether words can be a state of the generator: those of a checkpoint may be any. On the host.
+  static bool valid(StridedWords) { return true; }
 };
 
 template <>
@@ -52,6 +54,7 @@ struct PerParticle<HybridTaus> : PerParticleDefaults {
         own[i] = source.next();
       } while (i < 3 && !HybridTaus::valid_seed(own[i]));
   }
+  static bool valid(StridedWords w) { return w[0] > 1 && w[1] > 7 && w[2] > 15; }  // else stuck
   PERRIN_HD static Local load(StridedWords w, const std::uint32_t*, std::uint32_t) {
     return Local(w[0], w[1], w[2], w[3]);
   }
@@ -108,6 +111,7 @@ struct PerParticle<ParkMiller> : PerParticleDefaults {
   static void seed(std::uint32_t* own, Philox& source) {
     own[0] = 1 + source.below(ParkMiller::modulus - 1);
   }
+  static bool valid(StridedWords w) { return w[0] > 0 && w[0] < ParkMiller::modulus; }
   PERRIN_HD static Local load(StridedWords w, const std::uint32_t*, std::uint32_t) {
     return Local(ParkMiller(w[0]));
   }
@@ -127,6 +131,11 @@ struct PerParticle<Ran2> : PerParticleDefaults {
     Local g{StridedWords{own, 1}};
     g.seed(1 + source.below(2147483562u));
     g.save();
+  }
+  static bool valid(StridedWords w) {
+    for (int i = 0; i < words; ++i)
+      if (w[i] < 1 || w[i] > 2147483562u) return false;  // the third tells a place in the table
+    return true;
   }
   PERRIN_HD static Local load(StridedWords w, const std::uint32_t*, std::uint32_t) {
     return Local(w);
@@ -158,6 +167,11 @@ struct PerParticle<Mt607Generator> : PerParticleDefaults {
     for (int i = 0; i < Mt607::n; ++i) own[i] = source.next();
     own[1] |= 2u;  // not all zero, in a bit that counts
     own[Mt607::n] = 0;
+  }
+  static bool valid(StridedWords w) {
+    std::uint32_t any = 0;
+    for (int i = 0; i < Mt607::n; ++i) any |= w[i];
+    return any != 0 && w[Mt607::n] < std::uint32_t(Mt607::n);
   }
   PERRIN_HD static Local load(StridedWords w, const std::uint32_t* parameters, std::uint32_t id) {
     const std::uint32_t sets = parameters[0], i = id % sets;

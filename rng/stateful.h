@@ -99,6 +99,14 @@ class Mt19937 : public Distributions<Mt19937> {
     return v ^ (v >> 18);
   }
 
+  /// Whether this can be a state: that of a checkpoint may be anything. Of the first word one bit
+  /// counts.
+  bool valid() const {
+    std::uint32_t any = x_[0] & 0x80000000u;
+    for (int i = 1; i < n; ++i) any |= x_[i];
+    return any != 0 && position_ >= 0 && position_ < n;
+  }
+
  private:
   static constexpr int n = 624, m = 397;
   std::uint32_t x_[n] = {};

@@ -138,10 +138,13 @@ class ParticleStream {
   }
   void state(Archive& archive) {
     archive("words", words_);
-    if (words_.size() != particles_ * Kept::words)
-      throw UserError(std::string("random stream ") + Kept::name +
-                      ": the checkpoint is of another number of particles");
     archive("fault", fault_);
+    if (archive.is_saving()) return;
+    archive.require(fault_.to_host(0) == 0, "fault", "0");
+    auto words = words_.to_host();
+    for (std::int64_t id = 0; id < particles_; ++id)
+      archive.require(Kept::valid({words.data() + id, particles_}), "words",
+                      std::string("states of the generator ") + Kept::name);
   }
   std::int64_t bytes() const { return words_.bytes() + parameters_.bytes(); }
 

@@ -143,11 +143,13 @@ class LaggedFibonacciStream {
     detail::check_stream_fault("lagged_fibonacci", clock_.to_host(0).fault, draws_);
   }
   void state(Archive& archive) {
-    const std::int64_t size = ring_.size();
     archive("ring", ring_);
-    if (ring_.size() != size)
-      throw UserError("random stream lagged_fibonacci: the checkpoint is of another system size");
     archive("clock", clock_);
+    if (archive.is_saving()) return;
+    const Clock clock = clock_.to_host(0);
+    const auto within = [&](std::int64_t place) { return place >= 0 && place < lags_.long_lag; };
+    archive.require(within(clock.begin) && within(clock.next) && clock.fault == 0, "clock",
+                    "places in a ring, without a fault");
   }
   std::int64_t bytes() const { return ring_.bytes(); }
 

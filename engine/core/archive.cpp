@@ -31,6 +31,11 @@ void Archive::operator()(const std::string& name, std::string& text) {
   text.assign(letters.begin(), letters.end());
 }
 
+void Archive::refuse(const std::string& name, const std::string& expected) const {
+  throw UserError(
+      fmt::format("\"{}{}\" in the checkpoint must be {}: it was changed", scope_, name, expected));
+}
+
 void Archive::fixed(const std::string& name, const std::string& type, void* value,
                     std::size_t bytes) {
   begin(name, type, bytes, 1);
@@ -52,6 +57,7 @@ std::size_t Archive::begin(const std::string& name, const std::string& type,
         "\"{}\" in the checkpoint is {} of {} bytes, expected {} of {} bytes: it belongs to "
         "another job, version or precision",
         full, record.type, record.element_size, type, element_size));
+  if (record.bytes.size() % element_size != 0) refuse(name, "whole values");
   return record.bytes.size() / element_size;
 }
 

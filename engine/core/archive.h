@@ -2,6 +2,8 @@
 // class.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -26,7 +28,9 @@ struct Record {
 ///
 /// The same function saves (the archive copies out) and restores (it copies in). Names are
 /// joined by '/' under the component's own scope. Restoring throws UserError where a name is
-/// missing or has another size: the checkpoint belongs to another job or version.
+/// missing or has another type or size (the checkpoint belongs to another job or version), and
+/// where numbers are not finite or a bool is neither true nor false. What else a value must be,
+/// its component says with require().
 class Archive {
  public:
   static Archive saving() { return Archive(true, {}); }
@@ -54,13 +58,25 @@ class Archive {
   template <class T>
   requires std::is_trivially_copyable_v<T>
   void operator()(const std::string& name, T& value) {
-    fixed(name, type_name<T>(), &value, sizeof(T));
+    if constexpr (std::is_same_v<T, bool>) {
+      unsigned char byte = value;
+      fixed(name, type_name<T>(), &byte, 1);
+      require(byte <= 1, name, "true or false");
+      value = byte != 0;
+    } else {
+      fixed(name, type_name<T>(), &value, sizeof(T));
+      if constexpr (std::is_floating_point_v<T>)
+        require(std::isfinite(value), name, "a finite number");
+    }
   }
   template <class T>
   void operator()(const std::string& name, std::vector<T>& values) {
     const std::size_t n = begin(name, type_name<T>(), sizeof(T), values.size());
     values.resize(n);
     raw(name, values.data(), n * sizeof(T));
+    if constexpr (std::is_floating_point_v<T>)
+      require(std::all_of(values.begin(), values.end(), [](T x) { return std::isfinite(x); }), name,
+              "finite numbers");
   }
   void operator()(const std::string& name, std::string& text);
   template <class T>
@@ -69,8 +85,17 @@ class Archive {
     if (saving_) host = buffer.to_host();
     (*this)(name, host);
     if (saving_) return;
-    if (buffer.size() == 0) buffer = Buffer<T>(device_, 0);
+    if (buffer.size() == 0)
+      buffer = Buffer<T>(device_, 0);
+    else  // kernels rely on it
+      require(std::int64_t(host.size()) == buffer.size(), name,
+              "as many values as there are in this job");
     buffer.assign(host);
+  }
+  /// While restoring: throws UserError unless `good`. `expected` completes the sentence
+  /// '"simulation/step" in the checkpoint must be …'.
+  void require(bool good, const std::string& name, const std::string& expected) const {
+    if (!good && !saving_) refuse(name, expected);
   }
 
  private:
@@ -85,6 +110,7 @@ class Archive {
       return "bytes";
     }
   }
+  [[noreturn]] void refuse(const std::string& name, const std::string& expected) const;
   void fixed(const std::string& name, const std::string& type, void* value, std::size_t bytes);
   std::size_t begin(const std::string& name, const std::string& type, std::size_t element_size,
                     std::size_t count);

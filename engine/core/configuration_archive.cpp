@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "engine/core/error.h"
@@ -28,16 +29,28 @@ void archive_names(Archive& archive, const std::string& name, std::vector<std::s
 
 }  // namespace
 
-void archive_configuration(Archive& archive, Configuration& c) {
-  const Archive::Scope scope(archive, "configuration");
-  archive("box", c.box);
-  for (const bool& periodic : c.box.periodic) {  // bytes from a file: true and false are 1 and 0
+void archive_box(Archive& archive, const std::string& name, Box& box) {
+  archive(name, box);
+  for (const bool& periodic : box.periodic) {  // bytes from a file: true and false are 1 and 0
     unsigned char byte = 0;
     std::memcpy(&byte, &periodic, 1);
-    if (byte > 1) throw UserError("\"configuration/box\" in the checkpoint is no box");
+    archive.require(byte <= 1, name, "a box whose axes are periodic or not");
   }
-  if (c.box.dimension != 2 && c.box.dimension != 3)
-    throw UserError("\"configuration/box\" in the checkpoint has no dimension");
+  archive.require(box.dimension == 2 || box.dimension == 3, name, "a box of 2 or 3 dimensions");
+  for (const double number : {box.xy, box.xz, box.yz})
+    archive.require(std::isfinite(number), name, "a box with finite tilts");
+  for (int axis = 0; axis < 3; ++axis) {
+    archive.require(box.length[axis] > 0 && std::isfinite(box.length[axis]), name,
+                    "a box with positive edges");
+    archive.require(std::isfinite(box.origin[axis]), name, "a box with a finite corner");
+    archive.require(box.padding[axis] >= 0 && std::isfinite(box.padding[axis]), name,
+                    "a box whose padding is not negative");
+  }
+}
+
+void archive_configuration(Archive& archive, Configuration& c) {
+  const Archive::Scope scope(archive, "configuration");
+  archive_box(archive, "box", c.box);
   archive_names(archive, "types", c.types);
   archive("position", c.position);
   archive("type", c.type);

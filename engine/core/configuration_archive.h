@@ -9,4 +9,7 @@ namespace perrin {
 /// Saves or restores everything but velocities and images, under "configuration/".
 void archive_configuration(Archive& archive, Configuration& configuration);
 
+/// A box. Throws UserError where what is restored cannot be one.
+void archive_box(Archive& archive, const std::string& name, Box& box);
+
 }  // namespace perrin

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
+
+#include "engine/core/configuration_archive.h"
 #include "engine/core/error.h"
 #include "engine/core/parallel.h"
 
@@ -19,6 +23,8 @@ struct Gather {
     to[k] = from[std::int64_t(order[i]) * words + (k - i * words)];
   }
 };
+
+constexpr std::int64_t most_crossings = 1000000000;  // far from where 32 bits end
 
 struct GatherEverything {
   Particles::Arrays to, from;
@@ -162,10 +168,39 @@ void Particles::check_count(const std::string& name, std::size_t count) const {
                                 name, count, size()));
 }
 
+/// What a job cannot change, and what no run leaves behind.
+void Particles::check_restored(Archive& a, const std::vector<Position>& type_of,
+                               const std::vector<Real4>& mass_of) const {
+  const auto finite = [](const Real4& v) {
+    return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z) && std::isfinite(v.w);
+  };
+  const auto p = by_id(position);
+  const auto v = by_id(velocity), f = by_id(force);
+  const auto im = by_id(image);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const auto what = [&](const char* must) { return fmt::format("{} (particle {})", must, i); };
+    if (p[i].type() != type_of[i].type())
+      a.require(false, "position", what("of the types in the configuration"));
+    if (!finite(v[i])) a.require(false, "velocity", what("finite numbers"));
+    // 1/mass has been through a mass since.
+    if (!(std::abs(v[i].w / mass_of[i].w - 1) < Real(1e-5)))
+      a.require(false, "velocity", what("with the masses of the configuration"));
+    if (!finite(f[i])) a.require(false, "force", what("finite numbers"));
+    for (const std::int64_t k : {im[i].x, im[i].y, im[i].z})
+      if (std::abs(k) > most_crossings)
+        a.require(false, "image", what("crossings of the box, at most 10^9"));
+  }
+}
+
 void Particles::state(Archive& a) {
   Archive::Scope scope(a, "particles");
   Box saved = box;
-  a("box", saved);
+  archive_box(a, "box", saved);
+  Box mine = box;
+  mine.padding = saved.padding;
+  a.require(saved == mine, "box", "the box of the configuration");
+  const auto type_of = by_id(position);
+  const auto mass_of = by_id(velocity);
   auto order = id.to_host();
   a("order", order);
   if (!a.is_saving()) {
@@ -186,7 +221,9 @@ void Particles::state(Archive& a) {
   state(a, "velocity", velocity);
   state(a, "force", force);
   state(a, "image", image);
-  if (a.is_saving() || saved == box) return;
+  if (a.is_saving()) return;
+  check_restored(a, type_of, mass_of);
+  if (saved == box) return;
   auto positions = position.to_host();
   for (Position& p : positions) p = box.fixed(saved.point(p), p.type());
   position.assign(positions);

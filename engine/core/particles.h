@@ -118,6 +118,8 @@ class Particles {
 
  private:
   void check_count(const std::string& name, std::size_t count) const;
+  void check_restored(Archive& archive, const std::vector<Position>& type_of,
+                      const std::vector<Real4>& mass_of) const;
   void attach_bytes(std::function<void*()> data, std::size_t bytes);
   struct Attached {
     std::function<void*()> data;

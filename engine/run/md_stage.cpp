@@ -67,6 +67,7 @@ bool MdStage::run(Run& run) {
 
 void MdStage::state(Archive& archive) {
   archive("done", done_);
+  archive.require(done_ >= 0, "done", "at least 0");
   if (done_ > steps_)
     throw UserError(fmt::format("{}.steps: the checkpoint has done {} steps of this stage, got {}",
                                 path_, done_, steps_));

@@ -119,6 +119,8 @@ void Run::state(Archive& archive) {
       archive_configuration(archive, configuration);
     }
     simulation().state(archive);
+    archive.require(observed_step_ >= -1 && observed_step_ <= std::int64_t(simulation().step()),
+                    "run/observed_step", "a step that the run has made, or -1");
     for (std::size_t i = 0; i < simulation().forces.size(); ++i) {
       const Archive::Scope scope(archive, fmt::format("force{}", i));
       simulation().forces[i]->state(archive);

@@ -432,8 +432,12 @@ void Simulation::state(Archive& a) {
   Archive::Scope scope(a, "simulation");
   particles.state(a);
   a("step", step_);
+  // Steps are counted in signed numbers elsewhere, and must stay exact in a double.
+  a.require(step_ < std::uint64_t(1) << 53, "step", "below 2^53");
   a("time", time_);
   a("clock", clock_);
+  a.require(clock_.step <= step_ && std::isfinite(clock_.time) && std::isfinite(clock_.timestep),
+            "clock", "of this step or an earlier one, with finite times");
   a("forces_valid", forces_valid_);
   a("force_timestep", timestep_);
   a("friction_in_forces", friction_in_forces_);

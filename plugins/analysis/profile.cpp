@@ -164,7 +164,9 @@ void Profile::end(Simulation& simulation) { file_.end(simulation); }
 void Profile::state(Archive& archive) {
   file_.state(archive);
   archive("samples", samples_);
+  archive.require(samples_ >= 0, "samples", "at least 0");
   archive("last_sample", last_sample_);
+  archive.require(last_sample_ >= -1, "last_sample", "a step, or -1");
   archive("sum", sum_);
 }
 

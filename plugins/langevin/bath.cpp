@@ -121,8 +121,14 @@ double Bath::total_heat() const {
 }
 
 void Bath::state(Archive& archive) {
+  const std::int64_t now = start_;  // as begin() has set it
   archive("ramp_start", start_);
-  archive("heat", heat_);
+  archive.require(start_ >= 0 && start_ <= now, "ramp_start", "a step that the run has made");
+  std::vector<double> heat = heat_.to_host();
+  archive("heat", heat);
+  if (archive.is_saving() || heat_.size() == 0 || heat.empty()) return;  // counted from now on
+  archive.require(std::int64_t(heat.size()) == heat_.size(), "heat", "a number for every particle");
+  heat_.assign(heat);
 }
 
 }  // namespace perrin::langevin

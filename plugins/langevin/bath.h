@@ -1,6 +1,7 @@
 // The heat bath that the integrators of this plug-in share: who moves, temperature, friction, heat.
 #pragma once
 
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -151,6 +152,16 @@ void Bath::tabulate(const Simulation& simulation, CoefficientTable<C>& table, Ma
     values[id] = again ? values[id - 1] : make(all.drag[id], all.mass[id]);
   }
   table.assign(simulation.device(), values, all.type, simulation.particles.types.size());
+}
+
+/// Refuses vectors of a checkpoint that are not finite.
+template <class Vector>
+void require_finite(const Archive& archive, const std::string& name,
+                    const Buffer<Vector>& vectors) {
+  if (archive.is_saving()) return;
+  for (const Vector& v : vectors.to_host())
+    archive.require(std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z), name,
+                    "finite numbers");
 }
 
 }  // namespace perrin::langevin

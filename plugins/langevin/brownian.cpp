@@ -259,7 +259,10 @@ class Brownian : public Integrator {
 
   void state(Archive& archive) override {
     bath_.state(archive);
-    if (previous_.size() > 0) archive("previous_noise", previous_);
+    if (previous_.size() > 0) {
+      archive("previous_noise", previous_);
+      require_finite(archive, "previous_noise", previous_);
+    }
     const Archive::Scope scope(archive, "stream");
     stream_->state(archive);
   }

@@ -218,7 +218,10 @@ class Langevin : public Integrator {
 
   void state(Archive& archive) override {
     bath_.state(archive);
-    if (!baoab_) archive("bath_force", force_);
+    if (!baoab_) {
+      archive("bath_force", force_);
+      require_finite(archive, "bath_force", force_);
+    }
     const Archive::Scope scope(archive, "stream");
     stream_->state(archive);
   }

@@ -298,9 +298,13 @@ void MetropolisStage::state(Archive& archive) {
     throw UserError(
         fmt::format("cycles: the checkpoint is at cycle {}, beyond equilibration and cycles ({})",
                     cycle, total()));
+  const std::size_t temperatures = energy_sum_.size();
   archive("energy_sum", energy_sum_);
   archive("energy_sum2", energy_sum2_);
+  for (const auto* sums : {&energy_sum_, &energy_sum2_})
+    archive.require(sums->size() == temperatures, "energy_sum", "a number for every temperature");
   archive("energy_rows", energy_rows_);
+  archive.require(energy_rows_ >= 0, "energy_rows", "at least 0");
   const auto part = [&](const char* name, auto& object) {
     const Archive::Scope scope(archive, name);
     return object.state(archive);

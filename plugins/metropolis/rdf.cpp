@@ -74,10 +74,17 @@ bool Rdf::state(Archive& archive) {
         "rdf.bins: the checkpoint's distributions have {} bins, a resumed run cannot have {}", bins,
         bins_));
   const bool changed = changed_since(archive, "width", width_);
+  const std::size_t size = counts_.size();
   archive("counts", counts_);
+  archive.require(counts_.size() == size && std::all_of(counts_.begin(), counts_.end(),
+                                                        [](std::int64_t n) { return n >= 0; }),
+                  "counts", "as many numbers as there are bins, none negative");
   archive("samples", samples_);
+  archive.require(samples_ >= 0, "samples", "at least 0");
   archive("density_sum", density_sum_);
+  archive.require(density_sum_ >= 0, "density_sum", "at least 0");
   archive("reach", reach_);
+  archive.require(reach_ >= 0 && reach_ <= bins_, "reach", "from 0 to the number of bins");
   if (changed) clear();
   return changed;
 }

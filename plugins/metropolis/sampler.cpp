@@ -232,6 +232,28 @@ bool Sampler::other_energies(Archive& archive) {
   return other_potential || other_box;
 }
 
+void Sampler::check_restored(const Archive& archive) const {
+  const auto from_0_to = [&](const char* name, auto value, auto most) {
+    archive.require(value >= 0 && value <= most, name, fmt::format("from 0 to {}", most));
+  };
+  archive.require(cycle_ >= 0, "cycle", "at least 0");
+  for (const double size : {sizes_.translation, sizes_.rotation})
+    archive.require(size >= 0 && std::isfinite(size), "sizes", "at least 0");
+  std::vector<bool> seen(kT_.size());
+  archive.require(replica_of_.size() == kT_.size(), "replica_of",
+                  "a replica for every temperature");
+  for (const std::uint32_t r : replica_of_) {
+    archive.require(r < seen.size() && !seen[r], "replica_of", "every replica once");
+    seen[r] = true;
+  }
+  archive.require(counted_.size() == kT_.size() && tuned_.size() == kT_.size(), "counted",
+                  "a number for every replica");
+  from_0_to("volume_accepted", volume_accepted_, volume_tried_);
+  from_0_to("exchange_accepted", exchange_accepted_, exchange_tried_);
+  from_0_to("counted_cycle", counted_cycle_, cycle_);
+  from_0_to("tuned_cycle", tuned_cycle_, cycle_);
+}
+
 void Sampler::state(Archive& archive) {
   if (archive.is_saving()) engine_->update_system();
   check_molecules(archive);
@@ -251,6 +273,7 @@ void Sampler::state(Archive& archive) {
   archive("counted_cycle", counted_cycle_);
   archive("tuned", tuned_);
   archive("tuned_cycle", tuned_cycle_);
+  check_restored(archive);
   if (changed_since(archive, "given_translation", given_sizes_.translation))
     sizes_.translation = given_sizes_.translation;
   if (changed_since(archive, "given_rotation", given_sizes_.rotation))

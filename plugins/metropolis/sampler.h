@@ -72,6 +72,7 @@ class Sampler {
   void tune();
   void volume_move();
   void check_molecules(Archive& archive) const;
+  void check_restored(const Archive& archive) const;
   bool other_energies(Archive& archive);
   void exchange();
   void use_temperatures();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "engine/core/parallel.h"
 #include "plugins/metropolis/moves.h"
 
@@ -133,8 +135,16 @@ void System::set_centres(const std::vector<Position>& all) {
 
 void System::state(Archive& archive) {
   archive("box", model_.box);
+  for (const double edge : {model_.box.x, model_.box.y, model_.box.z})
+    archive.require(edge > 0 && std::isfinite(edge), "box", "three positive edges");
   archive("centre", centre_);
   archive("orientation", orientation_);
+  if (!archive.is_saving())
+    for (const Quaternion& q : orientation_.to_host()) {
+      const double square =
+          double(q.w) * q.w + double(q.x) * q.x + double(q.y) * q.y + double(q.z) * q.z;
+      archive.require(std::abs(square - 1) < 1e-3, "orientation", "unit quaternions");
+    }
   archive("energy", energy_);
   archive("accepted", accepted_);
   if (!archive.is_saving()) rebuild_sites();

@@ -1,5 +1,6 @@
 #include "plugins/neutron_slab/results.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -108,10 +109,21 @@ std::vector<Estimate> Results::transmitted_angles() const {
 
 void Results::state(perrin::Archive& archive) {
   archive("histories", histories_);
+  archive.require(histories_ >= 0 && histories_ < std::int64_t(1) << 53, "histories",
+                  "from 0 to 2^53");
   archive("batches", batches_);
-  archive("scores", scores_);
-  archive("bin_sums", sum_);
-  archive("bin_squares", square_);
+  archive.require(batches_ >= 0 && batches_ <= histories_, "batches",
+                  "from 0 to the number of histories");
+  const auto sums = [&](const char* name, std::vector<double>& values) {
+    const std::size_t size = values.size();
+    archive(name, values);
+    archive.require(values.size() == size, name, "as many numbers as this job has");
+    archive.require(std::all_of(values.begin(), values.end(), [](double x) { return x >= 0; }),
+                    name, "no negative sums");
+  };
+  sums("scores", scores_);
+  sums("bin_sums", sum_);
+  sums("bin_squares", square_);
 }
 
 }  // namespace neutron

@@ -130,13 +130,19 @@ class StreamTransport : public Transport {
   }
 
   void state(perrin::Archive& archive) override {
-    const std::int64_t size = words_.size();
-    archive("words", words_);
-    archive("drawn", drawn_);
-    if (words_.size() != size)
+    auto words = words_.to_host();
+    const std::size_t size = words.size();
+    archive("words", words);
+    if (words.size() != size)
       throw perrin::UserError(
           "neutron_slab: the checkpoint is of another generator or number of streams; set `streams`"
           " where it is to be resumed on another device");
+    archive("drawn", drawn_);
+    if (archive.is_saving()) return;
+    words_.assign(words);
+    for (std::uint32_t s = 0; s < streams_; ++s)
+      archive.require(Kept::valid({words.data() + s, std::int64_t(streams_)}), "words",
+                      std::string("states of the generator ") + Kept::name);
   }
 
  private:
@@ -211,6 +217,8 @@ class TwisterTransport : public Transport {
     archive("generators", generators_);
     if (generators_.size() != size)
       throw perrin::UserError("neutron_slab: the checkpoint is of another number of streams");
+    for (const auto& g : generators_)
+      archive.require(g.valid(), "generators", "states of the generator mt19937");
   }
 
  private:
