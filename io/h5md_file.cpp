@@ -195,7 +195,11 @@ void check_steps(const Node& root, const std::string& path, std::int64_t rows,
         fmt::format("{}: cannot be continued: the checkpoint says {} frames, the file has {}",
                     root.file(), rows, have));
   if (rows == 0) return;
-  const std::int64_t found = step.read_row<std::int64_t>(rows - 1)[0];
+  const auto steps = read_integers<std::int64_t>(step, rows - 1);
+  if (steps.size() != 1)
+    throw UserError(
+        fmt::format("{}: cannot be continued: {} is no list of steps", root.file(), step.path()));
+  const std::int64_t found = steps[0];
   if (found != last_step)
     throw UserError(fmt::format(
         "{}: cannot be continued: its frame {} is of step {}, the checkpoint's of step {}",
@@ -340,8 +344,9 @@ void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int
   file.close();
 }
 
-H5mdWriter::H5mdWriter(const std::string& path) : file_(File::append(path)) {
-  const Node& root = file_.root();
+H5mdWriter::H5mdWriter(const std::string& path) : OpenWhenUsed(path) { use(); }
+
+void H5mdWriter::open_parts(const Node& root) {
   const auto open = [&](Series& series, const std::string& name, hid_t type) {
     if (!root.has(name)) return false;
     series = Series::open(root, name, type);
@@ -362,10 +367,12 @@ H5mdWriter::H5mdWriter(const std::string& path) : file_(File::append(path)) {
   if (has_velocity_) velocity_factor_ = factor_of(velocity_);
   if (has_force_) force_factor_ = factor_of(force_);
   wall_time_ = root.open("parameters/perrin/wall_time");
-  wall_before_ = wall_time_.read<double>()[0];
+  wall_before_ = read_real(wall_time_);
+  opened_ = std::chrono::steady_clock::now();
 }
 
 void H5mdWriter::append(const H5mdFrame& frame) {
+  use();
   const auto add = [](Series& series, const auto* row, std::size_t n = 1, double factor = 1) {
     io::append(series, row, n, factor);
     series.flush();
@@ -387,14 +394,13 @@ void H5mdWriter::append(const H5mdFrame& frame) {
   wall_time_.rewrite(H5T_NATIVE_DOUBLE, &seconds);
 }
 
-void H5mdWriter::write_neighbors(const std::string& report) { rewrite_neighbors(file_, report); }
+void H5mdWriter::write_neighbors(const std::string& report) { rewrite_neighbors(use(), report); }
 
-void H5mdWriter::close() {
+void H5mdWriter::close_parts() {
   for (Series* series :
        {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_, &position_})
     *series = Series();
   wall_time_ = Node();
-  file_.close();
 }
 
 static void write_contents(const Node& root, const std::vector<ObservableColumn>& columns,
@@ -455,11 +461,23 @@ void ObservablesWriter::trim(const std::string& path, const JobRecord& record, s
 
 ObservablesWriter::ObservablesWriter(const std::string& path,
                                      const std::vector<ObservableColumn>& columns)
-    : file_(File::append(path)) {
-  const Node group = file_.root().open("observables");
-  step_ = Series::open(group, columns.front().name + "/step", H5T_NATIVE_INT64);
-  time_ = Series::open(group, columns.front().name + "/time", H5T_NATIVE_DOUBLE);
-  for (const ObservableColumn& column : columns) {
+    : OpenWhenUsed(path), columns_(columns) {
+  if (has_room()) use();
+}
+
+ObservablesWriter::~ObservablesWriter() {
+  try {
+    close();
+  } catch (const std::exception& error) {
+    remember_output_failure(error.what());
+  }
+}
+
+void ObservablesWriter::open_parts(const Node& root) {
+  const Node group = root.open("observables");
+  step_ = Series::open(group, columns_.front().name + "/step", H5T_NATIVE_INT64);
+  time_ = Series::open(group, columns_.front().name + "/time", H5T_NATIVE_DOUBLE);
+  for (const ObservableColumn& column : columns_) {
     values_.push_back(Series::open(group, column.name + "/value", H5T_NATIVE_DOUBLE));
     std::size_t width = 1;
     for (const hsize_t extent : column.row) width *= extent;
@@ -469,14 +487,33 @@ ObservablesWriter::ObservablesWriter(const std::string& path,
   time_factor_ = factor_of(time_);
 }
 
-void ObservablesWriter::append(std::int64_t step, double time, const std::vector<double>& values) {
+void ObservablesWriter::write(std::int64_t step, double time, const double* values) {
   step_.append(&step);
   io::append(time_, &time, 1, time_factor_);
-  const double* at = values.data();
   for (std::size_t k = 0; k < values_.size(); ++k) {
-    io::append(values_[k], at, widths_[k], factors_[k]);
-    at += widths_[k];
+    io::append(values_[k], values, widths_[k], factors_[k]);
+    values += widths_[k];
   }
+}
+
+void ObservablesWriter::write_waiting() {
+  if (waiting_.empty() && !neighbors_) return;
+  File& file = use();
+  for (const Waiting& row : std::exchange(waiting_, {}))
+    write(row.step, row.time, row.values.data());
+  waiting_bytes_ = 0;
+  if (const auto report = std::exchange(neighbors_, {})) rewrite_neighbors(file, *report);
+}
+
+void ObservablesWriter::append(std::int64_t step, double time, const std::vector<double>& values) {
+  if (!is_open() && !has_room() && waiting_bytes_ < most_waiting) {
+    waiting_.push_back({step, time, values});
+    waiting_bytes_ += sizeof(Waiting) + 8 * values.size();
+    return;
+  }
+  use();
+  write_waiting();
+  write(step, time, values.data());
   // Rows come far oftener than anybody looks.
   const auto now = std::chrono::steady_clock::now();
   if (now - flushed_ > std::chrono::milliseconds(250)) {
@@ -486,20 +523,29 @@ void ObservablesWriter::append(std::int64_t step, double time, const std::vector
 }
 
 void ObservablesWriter::write_neighbors(const std::string& report) {
-  rewrite_neighbors(file_, report);
+  neighbors_ = report;
+  if (is_open()) write_waiting();
 }
 
 void ObservablesWriter::flush() {
+  write_waiting();
+  if (!is_open()) return;  // whoever closed it has flushed it
   step_.flush();
   time_.flush();
   for (Series& series : values_) series.flush();
 }
 
-void ObservablesWriter::close() {
+void ObservablesWriter::close_parts() {
   step_ = Series();
   time_ = Series();
   values_.clear();
-  file_.close();
+  widths_.clear();
+  factors_.clear();
+}
+
+void ObservablesWriter::close() {
+  write_waiting();
+  close_for_good();
 }
 
 }  // namespace perrin::io

@@ -13,6 +13,7 @@
 #include "engine/run/setup.h"
 #include "io/file_units.h"
 #include "io/hdf5.h"
+#include "io/open_when_used.h"
 
 namespace perrin::io {
 
@@ -51,7 +52,7 @@ struct H5mdUnits {
 void write_run_record(const Node& root, const JobRecord& record, bool named_units);
 void renew_run_record(const Node& root, const JobRecord& record, std::int64_t last_step);
 
-class H5mdWriter {
+class H5mdWriter : OpenWhenUsed {
  public:
   /// Makes the file with all that does not change. It appears under its name when it is whole.
   static void create(const std::string& path, const Configuration& configuration,
@@ -64,22 +65,23 @@ class H5mdWriter {
 
   /// Opens for appending.
   explicit H5mdWriter(const std::string& path);
-  std::int64_t frames() const { return position_.size(); }
   void append(const H5mdFrame& frame);
   /// How pairs are found and why, as known by now: Simulation::neighbor_report().
   void write_neighbors(const std::string& report);
-  void flush_to_disk() { file_.flush(true); }
-  void close();
+  void flush_to_disk() { sync(); }
+  void close() { close_for_good(); }
 
  private:
-  File file_;
+  void open_parts(const Node& root) override;
+  void close_parts() override;
+
   Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, position_;
   Node wall_time_;
   bool has_velocity_ = false, has_force_ = false, has_image_ = false, has_species_ = false;
   // What the numbers of the job are multiplied by, as the file says.
   double length_factor_ = 1, time_factor_ = 1, velocity_factor_ = 1, force_factor_ = 1;
   double wall_before_ = 0;
-  std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point opened_;
 };
 
 /// A file of one-dimensional (or small) series under /observables, each with value, step and time.
@@ -90,23 +92,39 @@ struct ObservableColumn {
   double factor = 1;  // what is written is the number of the job times this
 };
 
-class ObservablesWriter {
+class ObservablesWriter : OpenWhenUsed {
  public:
   static void create(const std::string& path, const std::vector<ObservableColumn>& columns,
                      const JobRecord& record, const Units& units, bool overwrite);
   static void trim(const std::string& path, const JobRecord& record, std::int64_t rows,
                    std::int64_t last_step);
 
+  /// Opens for appending; where many files are open, when it is needed.
   ObservablesWriter(const std::string& path, const std::vector<ObservableColumn>& columns);
-  /// Values of all columns one after another.
+  ~ObservablesWriter();
+  /// Values of all columns one after another. While the file is closed, rows wait for others.
   void append(std::int64_t step, double time, const std::vector<double>& values);
   void write_neighbors(const std::string& report);
   void flush();
-  void flush_to_disk() { file_.flush(true); }
+  void flush_to_disk() { sync(); }
   void close();
 
  private:
-  File file_;
+  void open_parts(const Node& root) override;
+  void close_parts() override;
+  void write_waiting();
+  void write(std::int64_t step, double time, const double* values);
+
+  struct Waiting {
+    std::int64_t step;
+    double time;
+    std::vector<double> values;
+  };
+  static constexpr std::size_t most_waiting = 16384;  // bytes
+  std::vector<Waiting> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  std::optional<std::string> neighbors_;  // to be written
+  std::vector<ObservableColumn> columns_;
   Series step_, time_;
   std::vector<Series> values_;
   std::vector<std::size_t> widths_;

@@ -86,6 +86,12 @@ void close_hid(hid_t id) noexcept {
   if (H5Idec_ref(id) < 0) close_failed = true;
 }
 
+void remember_output_failure(const std::string& what) {
+  OutputFiles& files = output_files();
+  const std::lock_guard lock(files.mutex);
+  if (files.failure.empty()) files.failure = what;
+}
+
 void check_output_files() {
   OutputFiles& files = output_files();
   const std::lock_guard lock(files.mutex);
@@ -485,10 +491,8 @@ File::~File() {
   try {
     close();
   } catch (const std::exception& error) {
-    if (!appending) return;  // whoever made it has failed already, and lets go of it
-    OutputFiles& files = output_files();
-    const std::lock_guard lock(files.mutex);
-    if (files.failure.empty()) files.failure = error.what();
+    // Else whoever made it has failed already, and lets go of it.
+    if (appending) remember_output_failure(error.what());
   }
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,25 +99,13 @@ class Node {
   Shape shape() const;
   bool is_dataset() const;
   bool is_number() const;
+  /// Throws UserError where that would be more than the file holds (values_of()).
   template <class T>
-  std::vector<T> read() const {
-    std::size_t n = 1;
-    for (const hsize_t extent : shape()) n *= extent;
-    std::vector<T> data(n);
-    read(hdf5_type<T>(), data.data());
-    return data;
-  }
+  std::vector<T> read() const;
   void read(hid_t type, void* data) const;
   /// Row `row` of this dataset: everything at that first index.
   template <class T>
-  std::vector<T> read_row(std::int64_t row) const {
-    const Shape all = shape();
-    std::size_t n = 1;
-    for (std::size_t k = 1; k < all.size(); ++k) n *= all[k];
-    std::vector<T> data(n);
-    read_row(hdf5_type<T>(), row, data.data());
-    return data;
-  }
+  std::vector<T> read_row(std::int64_t row) const;
   void read_row(hid_t type, std::int64_t row, void* data) const;
   std::string read_text() const;
   std::vector<std::string> read_texts() const { return read_texts(id_, false); }
@@ -133,6 +122,25 @@ class Node {
   std::string file_, path_;
   bool reading_ = false;
 };
+
+/// How many values a dataset has, or one row of it. Throws UserError where there is no such row, and
+/// where they are more than what the file stores of the dataset: memory follows the file's size, not
+/// what a shape says (io/hdf5_values.cpp).
+std::size_t values_of(const Node& dataset, std::optional<std::int64_t> row = {});
+
+template <class T>
+std::vector<T> Node::read() const {
+  std::vector<T> data(values_of(*this));
+  read(hdf5_type<T>(), data.data());
+  return data;
+}
+
+template <class T>
+std::vector<T> Node::read_row(std::int64_t row) const {
+  std::vector<T> data(values_of(*this, row));
+  read_row(hdf5_type<T>(), row, data.data());
+  return data;
+}
 
 /// A dataset that grows along its first axis by one row at a time.
 class Series {
@@ -178,6 +186,11 @@ class File {
 
   const Node& root() const { return root_; }
   const std::string& path() const { return root_.file(); }
+  /// What becomes of it; nullptr where our driver did not write it.
+  const std::shared_ptr<const SteadyState>& state() const { return state_; }
+  /// Of a file that is appended to: whoever holds this keeps check_output_files() looking after it,
+  /// also when it is closed.
+  const std::shared_ptr<const int>& watched() const { return watched_; }
   /// To the operating system, and on to the disk. Throws what has failed so far, this time or before.
   void flush(bool to_disk = false);
   /// Closes and throws whatever has failed. All that was opened from the file must be closed.
@@ -198,6 +211,9 @@ class File {
 /// deleted, moved or replaced), and where one has since the last call. From any thread, while the
 /// writer's is idle.
 void check_output_files();
+
+/// For check_output_files() to throw: what nobody else can be told. On the writer's thread.
+void remember_output_failure(const std::string& what);
 
 /// What HDF5 and its driver say about the last failure; clears it.
 std::string hdf5_reason();

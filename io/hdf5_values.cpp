@@ -73,6 +73,11 @@ std::vector<T> get(const Node& node, const Row& row, hid_t memory) {
 
 }  // namespace
 
+std::size_t values_of(const Node& dataset, std::optional<std::int64_t> row) {
+  const Hid type(H5Dget_type(dataset.id()));
+  return count(dataset, dataset.shape(), row, H5Tget_size(type));
+}
+
 Shape shape_of_numbers(const Node& node) {
   if (!node.is_dataset()) refuse(node, "is no dataset, expected numbers");
   const Hid type(H5Dget_type(node.id()));

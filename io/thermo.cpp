@@ -7,6 +7,7 @@
 
 #include "engine/run/run_control.h"
 #include "engine/run/simulation.h"
+#include "io/archive_extent.h"
 #include "io/file_units.h"
 #include "io/writer.h"
 
@@ -75,9 +76,9 @@ void Thermo::begin(Simulation& simulation, bool resumed) {
   const std::string path = path_.string();
   io::writer().call([&] {
     if (resumed)
-      io::ObservablesWriter::trim(path, record_, rows_, last_step_);
+      io::ObservablesWriter::trim(path, *record_, rows_, last_step_);
     else
-      io::ObservablesWriter::create(path, abouts_, record_, units_, overwrite_);
+      io::ObservablesWriter::create(path, abouts_, *record_, units_, overwrite_);
     file_ = std::make_shared<io::ObservablesWriter>(path, abouts_);
     file_->write_neighbors(simulation.neighbor_report());
   });
@@ -140,19 +141,18 @@ void Thermo::end(Simulation& simulation) {
       file->flush();
       file->write_neighbors(report);
     });
-  io::writer().flush_and_wait();
+  io::writer().wait();
 }
 
 void Thermo::state(Archive& archive) {
   if (archive.is_saving() && file_) {
-    io::writer().flush_and_wait();
+    io::writer().wait();
     io::writer().call([&] {
       file_->flush();
       file_->flush_to_disk();
     });
   }
-  archive("rows", rows_);
-  archive("last_step", last_step_);
+  io::archive_extent(archive, "rows", rows_, "last_step", last_step_);
 }
 
 }  // namespace perrin

@@ -51,7 +51,7 @@ class Thermo : public Observer {
 
   ThermoSettings settings_;
   std::filesystem::path path_;
-  JobRecord record_;
+  std::shared_ptr<const JobRecord> record_;
   Units units_;
   bool overwrite_;
   RunControl* control_;

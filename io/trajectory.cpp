@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/run/simulation.h"
+#include "io/archive_extent.h"
 #include "io/writer.h"
 
 namespace perrin {
@@ -22,7 +23,10 @@ Trajectory::Trajectory(const TrajectorySettings& settings, Setup& setup)
   layout_.image = wants("image");
   layout_.moving_species = settings.species == "time-dependent";
   layout_.deflate = settings.compression == "deflate" ? 1 : 0;
-  if (!settings.author.empty()) record_.author = settings.author;
+  if (settings.author.empty()) return;
+  JobRecord own = *record_;
+  own.author = settings.author;
+  record_ = std::make_shared<const JobRecord>(std::move(own));
 }
 
 Trajectory::~Trajectory() {
@@ -44,9 +48,9 @@ void Trajectory::begin(Simulation& simulation, bool resumed) {
   const Configuration configuration = resumed ? Configuration{} : particles.configuration();
   io::writer().call([&] {
     if (resumed)
-      io::H5mdWriter::trim(path, record_, frames_, last_step_);
+      io::H5mdWriter::trim(path, *record_, frames_, last_step_);
     else
-      io::H5mdWriter::create(path, configuration, layout_, record_, units_, overwrite_);
+      io::H5mdWriter::create(path, configuration, layout_, *record_, units_, overwrite_);
     file_ = std::make_shared<io::H5mdWriter>(path);
   });
   tell_neighbors(simulation);
@@ -75,17 +79,16 @@ void Trajectory::observe(Simulation& simulation) {
 
 void Trajectory::end(Simulation& simulation) {
   if (file_) tell_neighbors(simulation);
-  io::writer().flush_and_wait();
+  io::writer().wait();
 }
 
 void Trajectory::state(Archive& archive) {
   if (archive.is_saving() && file_) {
     // The checkpoint counts on these frames: on the disk before it is.
-    io::writer().flush_and_wait();
+    io::writer().wait();
     io::writer().call([&] { file_->flush_to_disk(); });
   }
-  archive("frames", frames_);
-  archive("last_step", last_step_);
+  io::archive_extent(archive, "frames", frames_, "last_step", last_step_);
 }
 
 }  // namespace perrin

@@ -46,7 +46,7 @@ class Trajectory : public Observer {
 
   TrajectorySettings settings_;
   std::filesystem::path path_;
-  JobRecord record_;
+  std::shared_ptr<const JobRecord> record_;
   Units units_;
   bool overwrite_;
   io::H5mdLayout layout_;

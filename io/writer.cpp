@@ -77,11 +77,14 @@ void Writer::call(const Work& work) {
   if (error) std::rethrow_exception(error);
 }
 
-void Writer::flush_and_wait() {
+void Writer::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return queue_.empty() && !busy_; });
   rethrow(lock);
-  lock.unlock();
+}
+
+void Writer::flush_and_wait() {
+  wait();
   check_output_files();
 }
 

@@ -33,8 +33,10 @@ class Writer {
     call([&] { result = f(); });
     return std::move(*result);
   }
-  /// Waits for all queued work; throws what it has thrown, and what is wrong with the files that
-  /// are being appended to (check_output_files() in io/hdf5.h).
+  /// Waits for all queued work; throws what it has thrown.
+  void wait();
+  /// The same, and throws what is wrong with any of the files that are being appended to
+  /// (check_output_files() in io/hdf5.h): before a checkpoint, and before good news.
   void flush_and_wait();
 
   static constexpr std::size_t limit = std::size_t(256) << 20;

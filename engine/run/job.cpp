@@ -138,12 +138,9 @@ void Job::choose_device() {
   for (const auto& p : plugins_.loaded())
     if (providers_.count(p.name))
       plugins += fmt::format("{}{} {}", plugins.empty() ? "" : ", ", p.name, p.version);
-  context_.record = {job.dump(2),
-                     *settings_.seed,
-                     fmt::format("{} ({})", engine_version(), build_tag()),
-                     context_.device.description(),
-                     plugins,
-                     settings_.author};
+  context_.record = std::make_shared<const JobRecord>(
+      JobRecord{job.dump(2), *settings_.seed, fmt::format("{} ({})", engine_version(), build_tag()),
+                context_.device.description(), plugins, settings_.author});
 }
 
 template <class Component>
@@ -176,25 +173,19 @@ void Job::make_system(Archive* restored) {
   }
   if (restored) {
     archive_configuration(*restored, configuration_);
-    auto wrong = check_parts(configuration_);
-    if (wrong.empty()) wrong = check_configuration(configuration_);
-    for (const auto& what : wrong) report("system", what);
-    if (!wrong.empty()) return;
-    context_.configuration = &configuration_;
-    return;
-  }
-  const auto source = make(settings_.system);
-  if (!source) return;
-  try {
-    configuration_ = source->make();
-  } catch (const UserError& e) {
-    return report("system", e.what());
+  } else {
+    const auto source = make(settings_.system);
+    if (!source) return;
+    try {
+      configuration_ = source->make();
+    } catch (const UserError& e) {
+      return report("system", e.what());
+    }
   }
   auto wrong = check_parts(configuration_);
   if (wrong.empty()) wrong = check_configuration(configuration_);
   for (const auto& what : wrong) report("system", what);
-  if (!wrong.empty()) return;
-  context_.configuration = &configuration_;
+  if (wrong.empty()) context_.configuration = &configuration_;
 }
 
 void Job::make_components() {
@@ -371,10 +362,10 @@ void Job::describe_itself() {
   const Units& u = context_.units;
   if (!u.reduced())
     line("units", fmt::format("{}, {}, {}; time {}", u.length, u.energy, u.mass, u.time));
-  line("device", context_.record.device);
+  line("device", context_.record->device);
   line("precision", PERRIN_PRECISION_NAME);
   line("seed", std::to_string(context_.seed));
-  if (!context_.record.plugins.empty()) line("plug-ins", context_.record.plugins);
+  if (!context_.record->plugins.empty()) line("plug-ins", context_.record->plugins);
 }
 
 }  // namespace perrin

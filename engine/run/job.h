@@ -65,7 +65,7 @@ class Job {
   RunParts take_parts() { return std::move(parts_); }
   RunControl& control() { return *control_; }
   const SetupContext& context() const { return context_; }
-  const JobRecord& record() const { return context_.record; }
+  const JobRecord& record() const { return *context_.record; }
   /// Looks once more whether every output may be written, when others are kept from it. Throws
   /// UserError.
   void check_outputs() const;

@@ -39,7 +39,7 @@ struct SetupContext {
   bool validating = false;  // nothing will run: output files are looked at
   bool resuming = false;    // output files exist already and will be continued
   bool overwrite = false;
-  JobRecord record;
+  std::shared_ptr<const JobRecord> record = std::make_shared<const JobRecord>();
   RunControl* control = nullptr;
   /// Takes the user's mistakes: full path in the job ("forces[0].cutoff"), and what is wrong.
   std::function<void(const std::string& path, const std::string& what)> report;
@@ -73,7 +73,8 @@ class Setup {
   bool resuming() const { return context_.resuming; }
   bool overwrite() const { return context_.overwrite; }
   bool has_control() const { return context_.control != nullptr; }
-  const JobRecord& record() const { return context_.record; }
+  /// Shared by all: it holds the whole job.
+  const std::shared_ptr<const JobRecord>& record() const { return context_.record; }
   /// Stop requests and checkpoints (engine/run/run_control.h). Throws BugError outside of a job.
   RunControl& control() const;
   /// Where this component stands in the job: "observers[1]".

@@ -1,5 +1,6 @@
 #include "observable_file.h"
 
+#include "io/archive_extent.h"
 #include "io/writer.h"
 
 namespace perrin::analysis {
@@ -30,9 +31,9 @@ void ObservableFile::begin(const Simulation& simulation, bool resumed,
   const std::string path = path_.string();
   io::writer().call([&] {
     if (resumed) {
-      io::ObservablesWriter::trim(path, record_, rows_, last_step_);
+      io::ObservablesWriter::trim(path, *record_, rows_, last_step_);
     } else {
-      io::ObservablesWriter::create(path, columns_, record_, units_, overwrite_);
+      io::ObservablesWriter::create(path, columns_, *record_, units_, overwrite_);
       if (constants) {
         io::File file = io::File::modify(path);
         constants(file.root());
@@ -60,19 +61,18 @@ void ObservableFile::end(const Simulation& simulation) {
       file->flush();
       file->write_neighbors(report);
     });
-  io::writer().flush_and_wait();
+  io::writer().wait();
 }
 
 void ObservableFile::state(Archive& archive) {
   if (archive.is_saving() && file_) {
-    io::writer().flush_and_wait();
+    io::writer().wait();
     io::writer().call([&] {
       file_->flush();
       file_->flush_to_disk();
     });
   }
-  archive("rows", rows_);
-  archive("last_step", last_step_);
+  io::archive_extent(archive, "rows", rows_, "last_step", last_step_);
 }
 
 }  // namespace perrin::analysis

@@ -30,7 +30,7 @@ class ObservableFile {
  private:
   std::filesystem::path path_;
   std::vector<io::ObservableColumn> columns_;
-  JobRecord record_;
+  std::shared_ptr<const JobRecord> record_;
   Units units_;
   bool overwrite_;
   std::int64_t rows_ = 0, last_step_ = -1;

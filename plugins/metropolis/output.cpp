@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/core/changed_since.h"
+#include "io/archive_extent.h"
 #include "io/writer.h"
 
 namespace perrin::metropolis {
@@ -39,9 +40,9 @@ void RowsFile::open(bool resumed) {
   if (file_) return;
   io::writer().call([&] {
     if (resumed)
-      io::ObservablesWriter::trim(path_.string(), record_, rows_, last_);
+      io::ObservablesWriter::trim(path_.string(), *record_, rows_, last_);
     else
-      io::ObservablesWriter::create(path_.string(), columns_, record_, units_, overwrite_);
+      io::ObservablesWriter::create(path_.string(), columns_, *record_, units_, overwrite_);
     file_ = std::make_shared<io::ObservablesWriter>(path_.string(), columns_);
   });
 }
@@ -57,7 +58,7 @@ void RowsFile::append(std::int64_t cycle, std::vector<double> row) {
 }
 
 void RowsFile::flush() {
-  io::writer().flush_and_wait();
+  io::writer().wait();
   if (file_)
     io::writer().call([&] {
       file_->flush();
@@ -75,8 +76,7 @@ void RowsFile::state(Archive& archive) {
   if (changed_since(archive, "columns", names, &before))
     throw UserError(fmt::format("{}: its columns are{}; a resumed run cannot have{}",
                                 path_.string(), before, names));
-  archive("rows", rows_);
-  archive("last", last_);
+  io::archive_extent(archive, "rows", rows_, "last", last_);
 }
 
 FramesFile::FramesFile(std::filesystem::path path, const Setup& setup, const Units& units)
@@ -111,9 +111,9 @@ void FramesFile::open(bool resumed, const System& system) {
   layout.image = false;
   io::writer().call([&] {
     if (resumed)
-      io::H5mdWriter::trim(path_.string(), record_, frames_, last_);
+      io::H5mdWriter::trim(path_.string(), *record_, frames_, last_);
     else
-      io::H5mdWriter::create(path_.string(), c, layout, record_, units_, overwrite_);
+      io::H5mdWriter::create(path_.string(), c, layout, *record_, units_, overwrite_);
     file_ = std::make_shared<io::H5mdWriter>(path_.string());
   });
 }
@@ -135,14 +135,13 @@ void FramesFile::append(std::int64_t cycle, const System& system) {
 }
 
 void FramesFile::flush() {
-  io::writer().flush_and_wait();
+  io::writer().wait();
   if (file_) io::writer().call([&] { file_->flush_to_disk(); });
 }
 
 void FramesFile::state(Archive& archive) {
   if (archive.is_saving()) flush();
-  archive("frames", frames_);
-  archive("last", last_);
+  io::archive_extent(archive, "frames", frames_, "last", last_);
 }
 
 }  // namespace perrin::metropolis

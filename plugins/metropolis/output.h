@@ -26,7 +26,7 @@ class RowsFile {
  private:
   std::filesystem::path path_;
   std::vector<io::ObservableColumn> columns_;
-  JobRecord record_;
+  std::shared_ptr<const JobRecord> record_;
   Units units_;
   bool overwrite_;
   std::int64_t rows_ = 0, last_ = -1;
@@ -45,7 +45,7 @@ class FramesFile {
 
  private:
   std::filesystem::path path_;
-  JobRecord record_;
+  std::shared_ptr<const JobRecord> record_;
   Units units_;
   bool overwrite_;
   std::int64_t frames_ = 0, last_ = -1;

@@ -6,6 +6,7 @@
 
 #include "engine/core/changed_since.h"
 #include "engine/run/run.h"
+#include "io/archive_extent.h"
 
 namespace neutron {
 
@@ -56,7 +57,7 @@ void NeutronSlab::begin(perrin::Run&, bool resumed) {
 void NeutronSlab::open_file() {
   if (path_.empty() || file_) return;
   file_ = std::make_unique<ResultsFile>(path_.string(), settings_.depth_bins, settings_.angle_bins,
-                                        geometric_thickness(layers_), record_, units_, overwrite_,
+                                        geometric_thickness(layers_), *record_, units_, overwrite_,
                                         resumed_, rows_, last_row_);
 }
 
@@ -147,8 +148,7 @@ void NeutronSlab::state(perrin::Archive& archive) {
     check_settings(archive);
   }
   results_.state(archive);
-  archive("rows", rows_);
-  archive("last_row", last_row_);
+  perrin::io::archive_extent(archive, "rows", rows_, "last_row", last_row_);
   const perrin::Archive::Scope scope(archive, "generator");
   transport_->state(archive);
 }

@@ -33,7 +33,7 @@ class NeutronSlab : public perrin::Stage {
   NeutronSlabSettings settings_;
   std::vector<Layer> layers_;
   perrin::Device device_;
-  perrin::JobRecord record_;
+  std::shared_ptr<const perrin::JobRecord> record_;
   perrin::Units units_;
   std::uint64_t seed_;
   bool overwrite_, resumed_ = false;

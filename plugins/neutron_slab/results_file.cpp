@@ -98,7 +98,7 @@ void ResultsFile::append(const Results& results) {
 }
 
 void ResultsFile::flush() {
-  writer().flush_and_wait();
+  writer().wait();
   writer().call([this] {
     impl_->file->flush();
     impl_->file->flush_to_disk();

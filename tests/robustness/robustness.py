@@ -260,6 +260,75 @@ class Robustness(unittest.TestCase):
         for bad in (b"title=\xff\xfe", b"title=\"\xc3\x28\"", b"\xff=1"):
             self.refused_at_once(JOB, r"^--set .*: is no valid UTF-8", "--set", bad)
 
+    def used_by(self, *arguments):
+        """CPU seconds of a command that must succeed; the best of three, for machines are busy."""
+        best = float("inf")
+        for attempt in range(3):
+            begin = os.times()
+            done = self.perrin(*arguments)
+            end = os.times()
+            self.assertEqual(done.returncode, 0, done.stderr)
+            best = min(best, end.children_user + end.children_system
+                       - begin.children_user - begin.children_system)
+        return best
+
+    def test_3000_observers(self):
+        """Checked within a second; a run costs in proportion to their number, and does not need a file
+        descriptor or a megabyte for each."""
+        def job(number):
+            return self.changed(lambda j: (
+                j["stages"][0].update(steps=4), j["forces"][0].update(cutoff=1.5),
+                j.update(observers=[{"type": "thermo", "stride": 2, "file": f"{i}.h5"}
+                                    for i in range(number)])))
+        self.assertLess(self.used_by("validate", self.write_job(job(3000))), 1.0)
+        seconds = {}
+        for number in (100, 400):
+            seconds[number] = self.used_by("run", self.write_job(job(number)), "--device", DEVICE, "--quiet",
+                                           "--overwrite")
+        # Nothing in a start of theirs goes with the square of the number (16) but the job that every
+        # file records.
+        self.assertLess(seconds[400], 9 * seconds[100])
+        for i in (0, 399):
+            with h5py.File(self.path(f"{i}.h5")) as file:
+                self.assertEqual(list(file["observables/temperature/step"][:]), [0, 2, 4])
+        script = f"ulimit -n 100; exec '{PERRIN}' run job.json --quiet --overwrite --device {DEVICE}"
+        done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_files_of_many_observers_survive_a_stop(self):
+        """More files than are kept open, stopped and resumed: the rows of all of them."""
+        job = self.changed(lambda j: j.update(
+            observers=[{"type": "thermo", "stride": 3, "file": f"{i}.h5"} for i in range(80)]
+            + [{"type": "trajectory", "stride": 10, "file": f"t{i}.h5"} for i in range(40)]))
+        self.write_job(job)
+        done = self.perrin("run", "job.json", "--device", DEVICE, "--quiet", "--set",
+                           "stages[0].steps=1000000000", "--time-limit", "2s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with h5py.File(self.path("checkpoint.h5")) as file:
+            step = int(file["state/simulation/step"][0])
+        done = self.perrin("resume", "checkpoint.h5", "--quiet", "--set", f"stages[0].steps={step + 20}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for i in (0, 31, 32, 79):
+            with h5py.File(self.path(f"{i}.h5")) as file:
+                steps = file["observables/temperature/step"][:]
+                self.assertEqual(list(steps), list(range(0, step + 21, 3)))
+        for i in (0, 39):
+            with h5py.File(self.path(f"t{i}.h5")) as file:
+                self.assertEqual(list(file["particles/all/position/step"][:]),
+                                 list(range(0, step + 21, 10)))
+
+    def test_convert_says_what_it_leaves_out(self):
+        atoms = "\n".join(f"{i} 1 1 {i}.5 1 1" for i in range(1, 5))
+        with open(self.path("chain.data"), "w") as out:
+            out.write("a chain\n\n4 atoms\n1 atom types\n3 bonds\n1 bond types\n1 dihedrals\n"
+                      "1 dihedral types\n\n0 10 xlo xhi\n0 10 ylo yhi\n0 10 zlo zhi\n\n"
+                      f"Atoms # molecular\n\n{atoms}\n\nBonds\n\n1 1 1 2\n2 1 2 3\n3 1 3 4\n\n"
+                      "Dihedrals\n\n1 1 1 2 3 4\n")
+        for out in ("chain.h5", "chain.gsd", "chain.xyz", "again.data"):
+            done = self.perrin("convert", "chain.data", out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, rf"{out}: 1 dihedrals are left out")
+
     def test_convert_reports_what_run_reports(self):
         """No memory: status 3 and a sentence, from every command."""
         with open(self.path("many.xyz"), "w") as out:
