@@ -1,6 +1,8 @@
 // Everything that can be registered, on every kind of system, every traversal and device: saved at
-// random steps, resumed, compared by id and to the last bit with the run that never stopped. A new type enters
-// by being registered; what its settings must be where the schema does not say it enough, samples() says.
+// random steps, resumed, compared by id and to the last bit with the run that never stopped; run
+// again from its record; resumed from checkpoints whose records were changed. A new type enters by
+// being registered; what its settings must be where the schema does not say it enough, sample()
+// says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -118,6 +120,62 @@ Json droplet(const std::string& particles, const std::string& pairs, int steps) 
 const char* small = R"([{"types": ["S", "S"], "repulsion": 25, "range": 1}])";
 const char* small_and_big = R"([{"types": ["S", "S"], "repulsion": 25, "range": 1},
   {"types": ["B", "B"], "repulsion": 100, "range": 5}, {"types": ["B", "S"], "repulsion": 50, "range": 3}])";
+
+// Jobs around one type.
+
+Json job_with_force(const CatalogueRow& row) {
+  std::vector<Json> forces{sample_or_example(row)};
+  if (row.type != "lennard_jones") forces.push_back(json(lj));
+  if (row.type == "lj_wall") return job(open, forces, json(verlet), 24);
+  for (const char* kind : {"bond_", "angle_"})
+    if (row.type.rfind(kind, 0) != 0)
+      forces.push_back(
+          *sample(*components().registry.find("force", kind + std::string("harmonic"))));
+  return job(polymer, forces, json(verlet), 24);
+}
+
+Json job_with_integrator(const CatalogueRow& row) {
+  const Json pairs = json(R"({"type": "dpd", "temperature": 1, "cutoff": 1,
+      "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]})");
+  Json integrator = sample_or_example(row);
+  if (integrator.contains("timestep") && integrator["timestep"] == 1.0)
+    integrator["timestep"] = 0.002;
+  return job(liquid, {row.provider == "dpd" ? pairs : json(lj)}, integrator, 40);
+}
+
+Json job_with_observer(const CatalogueRow& row) {
+  Json j = job(polymer,
+               {json(lj), *sample(*components().registry.find("force", "bond_harmonic")),
+                *sample(*components().registry.find("force", "angle_harmonic"))},
+               json(verlet), 40);
+  j["observers"] = json(R"([{"type": "checkpoint"}])");
+  if (row.type != "checkpoint") j["observers"].push_back(sample_or_example(row));
+  return j;
+}
+
+Json job_with_stage(const CatalogueRow& row) {
+  Json j;
+  if (row.type == "md") {  // two of them: the second is resumed, too
+    j = job(liquid, {json(lj)}, json(bussi), 20);
+    j["stages"].push_back({{"type", "md"}, {"steps", 20}, {"integrator", json(verlet)}});
+  } else if (const auto given = sample(row)) {
+    j = *given;
+  } else {
+    j["stages"] = Json::array({example(row, components().registry)});
+  }
+  j["seed"] = 3;
+  return j;
+}
+
+/// What a setting of a type may be, where there is a list; else none.
+std::vector<std::string> choices_of(const CatalogueRow& row, const std::string& key) {
+  const auto settings = row.settings->create();
+  Fields fields;
+  row.settings->describe(fields, settings.get());
+  for (const Field& f : fields.list())
+    if (f.key == key) return f.check.values;
+  return {};
+}
 
 std::map<std::string, Json> systems() {
   Json mixture = job(liquid, {json(R"({"type": "lennard_jones", "cutoff": 2.5,
@@ -299,6 +357,14 @@ class Resume : public ::testing::Test {
     fs::remove_all(folder_ / "whole");
     const Ran whole = run(j, "whole", how, every);
     ASSERT_GE(whole.at.size(), 2u) << "nothing was saved";
+    {
+      SCOPED_TRACE("the recorded job, run from its start");
+      fs::remove_all(folder_ / "again");
+      const Ran again = run(json(whole.record), "again", how, every);
+      EXPECT_EQ(again.record, whole.record);
+      same_records(whole.end, again.end);
+      same_files("whole", "again");
+    }
     for (int k = 0; k < times; ++k) {
       auto at = whole.at.begin();
       std::advance(at, std::uniform_int_distribution<std::size_t>(0, whole.at.size() - 2)(random_));
@@ -329,6 +395,114 @@ class Resume : public ::testing::Test {
     const Ran resumed = run(changed, "whole", other, 0, &saved);
     same_state(saved, resumed.restored);
     EXPECT_LT(apart(whole.end, resumed.end), 0.01);
+  }
+
+  /// Resumes from records that somebody has changed. What was said of them; empty: nothing, and
+  /// the run came to its end.
+  std::string said_of(const Json& j, const Records& records) {
+    fs::remove_all(folder_ / "resumed");
+    fs::copy(folder_ / "whole", folder_ / "resumed");
+    try {
+      run(j, "resumed", {}, 0, &records);
+    } catch (const UserError& e) {
+      return e.what();
+    } catch (const RunError& e) {
+      return std::string("went wrong: ") + e.what();
+    } catch (const BugError& e) {
+      // Of particles and lists that do not belong together.
+      EXPECT_NE(std::string(e.what()).find("another order in memory"), std::string::npos)
+          << e.what();
+      return std::string("went wrong: ") + e.what();
+    }
+    return "";
+  }
+
+  /// Every way of changing() for every record under `prefix` of a checkpoint, each for itself: no
+  /// crash; what no run can have left behind is refused.
+  void tamper(Json j, const std::string& prefix) {
+    if (j.contains("system"))
+      for (auto& o : j["observers"])
+        if (o["type"] == "checkpoint") o["steps"] = 7;
+    fs::remove_all(folder_ / "whole");
+    const Ran whole = run(j, "whole", {}, 7);
+    ASSERT_GE(whole.at.size(), 2u) << "nothing was saved";
+    const Records saved = whole.at.count("14") ? whole.at.at("14") : whole.at.begin()->second;
+    const Json recorded = json(whole.record);
+    ASSERT_EQ(said_of(recorded, saved), "");
+    for (const auto& [name, record] : saved) {
+      if (name.rfind(prefix, 0) != 0) continue;
+      for (const auto& [what, change] : changing()) {
+        SCOPED_TRACE(name + " " + what);
+        Records changed = saved;
+        change(changed.at(name));
+        if (changed.at(name).bytes == record.bytes) continue;
+        const std::string said = said_of(recorded, changed);
+        if (record.type[0] == 'f' && what.rfind("NaN", 0) == 0) {
+          EXPECT_NE(said.find(name), std::string::npos) << "NaN was not refused: " << said;
+        }
+        const bool other_size = what == "longer" || what == "shorter" || what == "part of a value";
+        if (other_size || (what == "ones" && !may_be_anything(name))) {
+          EXPECT_NE(said, "") << "was not refused";
+        }
+      }
+    }
+  }
+
+  using Change = std::function<void(Record&)>;
+  static std::vector<std::pair<std::string, Change>> changing() {
+    // A pattern of so many bytes in all elements, or in the last one alone.
+    const auto filled = [](std::uint64_t pattern, std::size_t width, bool last) -> Change {
+      return [=](Record& r) {
+        std::byte word[8];
+        std::memcpy(word, &pattern, 8);
+        const std::size_t begin =
+            last && r.bytes.size() > r.element_size ? r.bytes.size() - r.element_size : 0;
+        for (std::size_t k = begin; k < r.bytes.size(); ++k) r.bytes[k] = word[(k - begin) % width];
+      };
+    };
+    std::vector<std::pair<std::string, Change>> list;
+    for (const bool last : {false, true}) {
+      const std::string where = last ? ", last" : "";
+      const auto real = [&](const char* what, std::uint64_t as_float, std::uint64_t as_double) {
+        list.emplace_back(what + where, [filled, as_float, as_double, last](Record& r) {
+          r.type == "f4" ? filled(as_float, 4, last)(r) : filled(as_double, 8, last)(r);
+        });
+      };
+      real("NaN", 0x7fc00000u, 0x7ff8000000000000u);
+      real("infinity", 0x7f800000u, 0x7ff0000000000000u);
+      real("-1", 0xbf800000u, 0xbff0000000000000u);
+      real("huge", 0x7149f2cau, 0x7e37e43c8800759cu);  // 1e30, 1e300
+      list.emplace_back("words of NaN" + where, filled(0x7fc00000u, 4, last));
+      list.emplace_back("words of 1e30" + where, filled(0x7149f2cau, 4, last));
+      list.emplace_back("ones" + where, filled(~std::uint64_t(0), 8, last));
+      list.emplace_back("zeros" + where, filled(0, 8, last));
+      list.emplace_back("2^63" + where, filled(std::uint64_t(1) << 63, 8, last));
+      list.emplace_back("2^62" + where, filled(std::uint64_t(1) << 62, 8, last));
+      list.emplace_back("2^31" + where, filled(0x80000000u, 4, last));
+    }
+    list.emplace_back("longer", [](Record& r) {
+      const std::size_t size = r.bytes.size();
+      r.bytes.resize(size + r.element_size);
+      if (size > 0) std::memcpy(r.bytes.data() + size, r.bytes.data(), r.element_size);
+    });
+    list.emplace_back("shorter", [](Record& r) {
+      if (!r.bytes.empty()) r.bytes.resize(r.bytes.size() - r.element_size);
+    });
+    list.emplace_back("part of a value", [](Record& r) {
+      if (r.element_size > 1) r.bytes.resize(r.bytes.size() + 1);
+    });
+    list.emplace_back("noise", [](Record& r) {
+      std::mt19937 random(7);
+      for (auto& b : r.bytes) b = std::byte(random() & 255);
+    });
+    return list;
+  }
+  /// Records that may hold any bits.
+  static bool may_be_anything(const std::string& name) {
+    for (const char* end : {"/builds", "/flags", "/image", "/words", "/counted", "/tuned", "/ring",
+                            "configuration/molecule"})
+      if (name.ends_with(end)) return true;
+    return false;
   }
 
   std::vector<const CatalogueRow*> rows(const char* kind) {
@@ -419,64 +593,74 @@ TEST_F(Resume, ManyParticles) {
 TEST_F(Resume, EveryForce) {
   for (const How& how : devices())
     for (const CatalogueRow* row : rows("force"))
-      with_sample(*row, [&] {
-        const bool wall = row->type == "lj_wall";
-        std::vector<Json> forces{sample_or_example(*row)};
-        const std::string& type = row->type;
-        if (type != "lennard_jones") forces.push_back(json(lj));
-        if (wall) return check(job(open, forces, json(verlet), 24), how, 5);
-        for (const char* kind : {"bond_", "angle_"})
-          if (type.rfind(kind, 0) != 0)
-            forces.push_back(
-                *sample(*components().registry.find("force", kind + std::string("harmonic"))));
-        check(job(polymer, forces, json(verlet), 24), how, 5);
-      });
+      with_sample(*row, [&] { check(job_with_force(*row), how, 5); });
 }
 
 TEST_F(Resume, EveryIntegrator) {
   for (const How& how : devices())
     for (const CatalogueRow* row : rows("integrator"))
-      with_sample(*row, [&] {
-        const Json pairs = json(R"({"type": "dpd", "temperature": 1, "cutoff": 1,
-            "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]})");
-        const bool dpd = row->provider == "dpd";
-        Json integrator = sample_or_example(*row);
-        if (integrator.contains("timestep") && integrator["timestep"] == 1.0)
-          integrator["timestep"] = 0.002;
-        check(job(liquid, {dpd ? pairs : json(lj)}, integrator, 40), how, 7);
-      });
+      with_sample(*row, [&] { check(job_with_integrator(*row), how, 7); });
 }
 
 TEST_F(Resume, EveryObserver) {
   for (const How& how : devices())
     for (const CatalogueRow* row : rows("observer"))
-      with_sample(*row, [&] {
-        Json j = job(polymer,
-                     {json(lj), *sample(*components().registry.find("force", "bond_harmonic")),
-                      *sample(*components().registry.find("force", "angle_harmonic"))},
-                     json(verlet), 40);
-        j["observers"] = json(R"([{"type": "checkpoint"}])");
-        if (row->type != "checkpoint") j["observers"].push_back(sample_or_example(*row));
-        check(j, how, 7);
-      });
+      with_sample(*row, [&] { check(job_with_observer(*row), how, 7); });
 }
 
 TEST_F(Resume, EveryStage) {
   for (const How& how : devices())
     for (const CatalogueRow* row : rows("stage"))
-      with_sample(*row, [&] {
-        Json j;
-        if (row->type == "md") {  // two of them: the second is resumed, too
-          j = job(liquid, {json(lj)}, json(bussi), 20);
-          j["stages"].push_back({{"type", "md"}, {"steps", 20}, {"integrator", json(verlet)}});
-        } else if (const auto given = sample(*row)) {
-          j = *given;
-        } else {
-          j["stages"] = Json::array({example(*row, components().registry)});
-        }
-        j["seed"] = 3;
-        check(j, how, 7, 3);
-      });
+      with_sample(*row, [&] { check(job_with_stage(*row), how, 7, 3); });
+}
+
+Json small_liquid() {
+  return job(R"({"type": "lattice", "structure": "fcc", "density": 0.6, "cells": [4, 4, 4]})",
+             {json(lj)}, json(bussi), 24);
+}
+
+TEST_F(Resume, ChangedRecordsAreRefused) {
+  tamper(small_liquid(), "");
+  for (const char* traversal : {"clusters", "rows", "cells", "auto"}) {
+    SCOPED_TRACE(traversal);
+    Json j = small_liquid();
+    j["neighbors"] = {{"traversal", traversal}};
+    tamper(j, "simulation/neighbors");
+  }
+}
+
+TEST_F(Resume, ChangedRecordsOfEveryIntegratorAreRefused) {
+  for (const CatalogueRow* row : rows("integrator"))
+    with_sample(*row, [&] {
+      Json j = job_with_integrator(*row);
+      j["system"] = small_liquid()["system"];
+      j["stages"][0]["steps"] = 24;
+      auto generators = choices_of(*row, "rng");
+      if (generators.empty()) generators.push_back("");
+      for (const auto& rng : generators) {
+        SCOPED_TRACE(rng);
+        if (rng != "") j["stages"][0]["integrator"]["rng"] = rng;
+        tamper(j, "stage/");
+      }
+    });
+}
+
+TEST_F(Resume, ChangedRecordsOfEveryForceObserverAndStageAreRefused) {
+  for (const CatalogueRow* row : rows("force"))
+    with_sample(*row, [&] { tamper(job_with_force(*row), "force"); });
+  for (const CatalogueRow* row : rows("observer"))
+    with_sample(*row, [&] { tamper(job_with_observer(*row), "observer"); });
+  for (const CatalogueRow* row : rows("stage"))
+    with_sample(*row, [&] {
+      if (row->type != "md") tamper(job_with_stage(*row), "");
+      for (const auto& generator : choices_of(*row, "generator")) {
+        SCOPED_TRACE(generator);
+        Json j = job_with_stage(*row);
+        j["stages"][0]["generator"] = generator;
+        j["stages"][0]["streams"] = 16;
+        tamper(j, "stage/generator");
+      }
+    });
 }
 
 TEST(Recorded, SettingsOfEveryTypeAreReadAgainAsTheyAre) {
