@@ -132,7 +132,7 @@ double Bussi::heat(Simulation&) { return bath_.size() > 0 ? bath_.to_host(0).hea
 void Bussi::state(Archive& archive) {
   const std::int64_t now = ramp_start_;  // as begin() has set it
   archive("ramp_start", ramp_start_);
-  archive.require(ramp_start_ >= -1 && (now < 0 || ramp_start_ <= now), "ramp_start",
+  archive.require(now < 0 || (ramp_start_ >= 0 && ramp_start_ <= now), "ramp_start",
                   "a step that the run has made");
   archive("drift", drift_);
   archive.require(std::isfinite(dot(drift_, drift_)), "drift", "a finite velocity");

@@ -342,8 +342,12 @@ bool Neighbors::state(Archive& a) {
   if (direct_) return true;
   particles_.state(a, "reference", reference_);
   if (a.is_saving()) return true;
+  const auto built_from = reference_.to_host(), now = particles_.position.to_host();
+  for (std::size_t i = 0; i < now.size(); ++i)
+    a.require(built_from[i].type() == now[i].type(), "reference", "of the particles' types");
   const auto flags = flags_.to_host();
   const auto count = builds_.to_host();
+  if (count[0] == 0) invalidate();
   if (count[0] == 0 || flags[0] != 0) return true;  // the next update() builds
   const auto order = particles_.id.to_host();
   const auto position = particles_.by_id(particles_.position);

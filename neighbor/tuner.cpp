@@ -128,8 +128,8 @@ void NeighborTuner::Way::state(Archive& a) {
   a("cells", cells);
   a("brick", brick);
   a("sorting", sorting);
-  a.require(traversal == "verlet" || traversal == "cells" || traversal == "clusters" ||
-                traversal == "rows",
+  a.require(traversal.empty() || traversal == "verlet" || traversal == "cells" ||
+                traversal == "clusters" || traversal == "rows",
             "traversal", "verlet, cells, clusters or rows");
   a.require(skin >= 0, "skin", "at least 0");
   const auto in = [](int value, int most) { return value >= as_before && value <= most; };
@@ -161,6 +161,8 @@ void NeighborTuner::state(Archive& a) {
   one("best", best_);
   list("others", others_);
   list("trials", trials_);
+  a.require(!now.traversal.empty() && best_.way.traversal.empty() == trials_.empty(),
+            "best/traversal", "there where there were trials");
   a("start_skin", start_skin_);
   a("phase", phase_);
   a.require(phase_ >= Phase::longer && phase_ <= Phase::rest, "phase", "from 0 to 3");

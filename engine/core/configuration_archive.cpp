@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 
 #include "engine/core/error.h"
@@ -30,7 +32,27 @@ void archive_names(Archive& archive, const std::string& name, std::vector<std::s
 }  // namespace
 
 void archive_box(Archive& archive, const std::string& name, Box& box) {
-  archive(name, box);
+  // Without what the compiler has left between the members.
+  std::array<std::byte, sizeof(Box)> bytes{};
+  const auto each = [&](const auto& copy) {
+    copy(offsetof(Box, length), &box.length, sizeof box.length);
+    copy(offsetof(Box, xy), &box.xy, sizeof box.xy);
+    copy(offsetof(Box, xz), &box.xz, sizeof box.xz);
+    copy(offsetof(Box, yz), &box.yz, sizeof box.yz);
+    copy(offsetof(Box, origin), &box.origin, sizeof box.origin);
+    copy(offsetof(Box, periodic), &box.periodic, sizeof box.periodic);
+    copy(offsetof(Box, dimension), &box.dimension, sizeof box.dimension);
+    copy(offsetof(Box, padding), &box.padding, sizeof box.padding);
+  };
+  if (archive.is_saving())
+    each([&](std::size_t at, const void* member, std::size_t n) {
+      std::memcpy(bytes.data() + at, member, n);
+    });
+  archive(name, bytes);
+  if (!archive.is_saving())
+    each([&](std::size_t at, void* member, std::size_t n) {
+      std::memcpy(member, bytes.data() + at, n);
+    });
   for (const bool& periodic : box.periodic) {  // bytes from a file: true and false are 1 and 0
     unsigned char byte = 0;
     std::memcpy(&byte, &periodic, 1);
@@ -63,6 +85,7 @@ void archive_configuration(Archive& archive, Configuration& c) {
   archive("angles", c.topology.angles);
   archive("molecule", c.topology.molecule);
   archive("step", c.step);
+  archive.require(c.step >= 0, "step", "at least 0");
 }
 
 }  // namespace perrin

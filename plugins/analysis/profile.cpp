@@ -166,7 +166,8 @@ void Profile::state(Archive& archive) {
   archive("samples", samples_);
   archive.require(samples_ >= 0, "samples", "at least 0");
   archive("last_sample", last_sample_);
-  archive.require(last_sample_ >= -1, "last_sample", "a step, or -1");
+  archive.require(last_sample_ >= (samples_ > 0 ? 0 : -1), "last_sample",
+                  "the step of the last sample, or -1 where there is none");
   archive("sum", sum_);
 }
 

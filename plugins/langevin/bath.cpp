@@ -86,6 +86,7 @@ Bath::ById Bath::by_id(const Simulation& simulation) const {
 
 void Bath::begin(Simulation& simulation, bool tally_heat) {
   start_ = std::int64_t(simulation.step());
+  particles_ = simulation.particles.size();
   mask_ = moving_.empty() ? Buffer<std::uint32_t>()
                           : Buffer<std::uint32_t>(simulation.device(), moving_);
   heat_ = tally_heat ? Buffer<double>(simulation.device(), simulation.particles.size())
@@ -126,9 +127,9 @@ void Bath::state(Archive& archive) {
   archive.require(start_ >= 0 && start_ <= now, "ramp_start", "a step that the run has made");
   std::vector<double> heat = heat_.to_host();
   archive("heat", heat);
-  if (archive.is_saving() || heat_.size() == 0 || heat.empty()) return;  // counted from now on
-  archive.require(std::int64_t(heat.size()) == heat_.size(), "heat", "a number for every particle");
-  heat_.assign(heat);
+  if (archive.is_saving() || heat.empty()) return;  // counted from now on
+  archive.require(std::int64_t(heat.size()) == particles_, "heat", "a number for every particle");
+  if (heat_.size() > 0) heat_.assign(heat);
 }
 
 }  // namespace perrin::langevin

@@ -138,7 +138,7 @@ class Bath {
   std::vector<double> drag_of_type_;   // empty: from diameters
   std::vector<std::uint32_t> moving_;  // [type]: 1 or 0; empty: all
   Buffer<std::uint32_t> mask_;
-  std::int64_t start_ = 0;
+  std::int64_t start_ = 0, particles_ = 0;
   Buffer<double> heat_;
 };
 

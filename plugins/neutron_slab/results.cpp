@@ -114,16 +114,18 @@ void Results::state(perrin::Archive& archive) {
   archive("batches", batches_);
   archive.require(batches_ >= 0 && batches_ <= histories_, "batches",
                   "from 0 to the number of histories");
-  const auto sums = [&](const char* name, std::vector<double>& values) {
-    const std::size_t size = values.size();
+  const auto sums = [&](const char* name, std::vector<double>& values, std::size_t size) {
     archive(name, values);
-    archive.require(values.size() == size, name, "as many numbers as this job has");
+    // None before the first batch.
+    archive.require(values.size() == size || (values.empty() && batches_ == 0), name,
+                    "as many numbers as this job has");
     archive.require(std::all_of(values.begin(), values.end(), [](double x) { return x >= 0; }),
                     name, "no negative sums");
   };
-  sums("scores", scores_);
-  sums("bin_sums", sum_);
-  sums("bin_squares", square_);
+  const auto bins = std::size_t(depth_bins_ + 2 * angle_bins_);
+  sums("scores", scores_, Scores::count);
+  sums("bin_sums", sum_, bins);
+  sums("bin_squares", square_, bins);
 }
 
 }  // namespace neutron

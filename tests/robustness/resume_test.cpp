@@ -440,6 +440,9 @@ class Resume : public ::testing::Test {
         if (record.type[0] == 'f' && what.rfind("NaN", 0) == 0) {
           EXPECT_NE(said.find(name), std::string::npos) << "NaN was not refused: " << said;
         }
+        // Compared with what the job says: where it is another, lists and forces are made anew.
+        if (name.ends_with("/basis") || name.ends_with("/hardware") || name == "run/forces")
+          continue;
         const bool other_size = what == "longer" || what == "shorter" || what == "part of a value";
         if (other_size || (what == "ones" && !may_be_anything(name))) {
           EXPECT_NE(said, "") << "was not refused";
@@ -500,7 +503,7 @@ class Resume : public ::testing::Test {
   /// Records that may hold any bits.
   static bool may_be_anything(const std::string& name) {
     for (const char* end : {"/builds", "/flags", "/image", "/words", "/counted", "/tuned", "/ring",
-                            "configuration/molecule"})
+                            "/observed_step", "configuration/molecule"})
       if (name.ends_with(end)) return true;
     return false;
   }
