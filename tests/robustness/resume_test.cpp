@@ -420,6 +420,9 @@ class Resume : public ::testing::Test {
   /// Every way of changing() for every record under `prefix` of a checkpoint, each for itself: no
   /// crash; what no run can have left behind is refused.
   void tamper(Json j, const std::string& prefix) {
+    // Files take most of the time: without them where they are not looked at.
+    if (j.contains("system") && prefix != "" && prefix != "observer")
+      j["observers"] = json(R"([{"type": "checkpoint"}])");
     if (j.contains("system"))
       for (auto& o : j["observers"])
         if (o["type"] == "checkpoint") o["steps"] = 7;
@@ -505,7 +508,7 @@ class Resume : public ::testing::Test {
     for (const char* end : {"/builds", "/flags", "/image", "/words", "/counted", "/tuned", "/ring",
                             "/observed_step", "configuration/molecule"})
       if (name.ends_with(end)) return true;
-    return false;
+    return name.find("neighbors/others") != std::string::npos;  // -1: as before
   }
 
   std::vector<const CatalogueRow*> rows(const char* kind) {

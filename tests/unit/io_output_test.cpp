@@ -440,7 +440,9 @@ TEST_P(Observed, TrajectoryAndThermoGoOnAfterAResume) {
   context.device = device();
   context.output_directory = folder.path;
   context.control = &control;
-  context.record = std::make_shared<const JobRecord>(JobRecord{.version = "0.1.0 (test)"});
+  JobRecord record;
+  record.version = "0.1.0 (test)";
+  context.record = std::make_shared<const JobRecord>(record);
   const auto make = [&](const char* json) {
     return make_component<Observer>(registry, json, context);
   };
