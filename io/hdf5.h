@@ -123,9 +123,9 @@ class Node {
   bool reading_ = false;
 };
 
-/// How many values a dataset has, or one row of it. Throws UserError where there is no such row, and
-/// where they are more than what the file stores of the dataset: memory follows the file's size, not
-/// what a shape says (io/hdf5_values.cpp).
+/// How many values a dataset has, or one row of it. Throws UserError where there is no such row,
+/// and where they are more than what the file stores of the dataset: memory follows the file's
+/// size, not what a shape says (io/hdf5_values.cpp).
 std::size_t values_of(const Node& dataset, std::optional<std::int64_t> row = {});
 
 template <class T>

@@ -161,6 +161,10 @@ void NeighborTuner::state(Archive& a) {
   one("best", best_);
   list("others", others_);
   list("trials", trials_);
+  const auto settled = [](const Way& way) {
+    return way.lanes >= 0 && way.cells >= 0 && way.brick >= 0;
+  };
+  a.require(settled(now) && settled(best_.way), "now", "settings of which none is as before");
   a.require(!now.traversal.empty() && best_.way.traversal.empty() == trials_.empty(),
             "best/traversal", "there where there were trials");
   a("start_skin", start_skin_);

@@ -171,7 +171,8 @@ class Resume(unittest.TestCase):
         change = ("--set", "observers[0].file=other.h5", "--set", "stages[0].steps=30")
         done = self.perrin("resume", "out/checkpoint.h5", *change)
         self.assertEqual(done.returncode, 2, done.stdout)
-        self.assertRegex(done.stderr, r'observers\[0\]\.file: .*"trajectory\.h5"; got "other\.h5", .* not in out')
+        self.assertRegex(done.stderr, r'observers\[0\]\.file: .*"trajectory\.h5"; '
+                                      r'got "other\.h5", .* not in out')
         os.rename(self.path("out", "trajectory.h5"), self.path("out", "other.h5"))
         self.good("resume", "out/checkpoint.h5", *change)
         with h5py.File(self.path("out", "other.h5")) as file:

@@ -273,8 +273,8 @@ class Robustness(unittest.TestCase):
         return best
 
     def test_3000_observers(self):
-        """Checked within a second; a run costs in proportion to their number, and does not need a file
-        descriptor or a megabyte for each."""
+        """Checked within a second; a run costs in proportion to their number, and does not need a
+        file descriptor or a megabyte for each."""
         def job(number):
             return self.changed(lambda j: (
                 j["stages"][0].update(steps=4), j["forces"][0].update(cutoff=1.5),
@@ -283,16 +283,19 @@ class Robustness(unittest.TestCase):
         self.assertLess(self.used_by("validate", self.write_job(job(3000))), 1.0)
         seconds = {}
         for number in (100, 400):
-            seconds[number] = self.used_by("run", self.write_job(job(number)), "--device", DEVICE, "--quiet",
-                                           "--overwrite")
-        # Nothing in a start of theirs goes with the square of the number (16) but the job that every
-        # file records.
+            seconds[number] = self.used_by("run", self.write_job(job(number)), "--device", DEVICE,
+                                           "--quiet", "--overwrite")
+        # Nothing in a start of theirs goes with the square of the number (16) but the job that
+        # every file records.
         self.assertLess(seconds[400], 9 * seconds[100])
         for i in (0, 399):
             with h5py.File(self.path(f"{i}.h5")) as file:
                 self.assertEqual(list(file["observables/temperature/step"][:]), [0, 2, 4])
-        script = f"ulimit -n 100; exec '{PERRIN}' run job.json --quiet --overwrite --device {DEVICE}"
-        done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True, text=True)
+        if DEVICE != "cpu":
+            return  # the driver of a GPU wants descriptors of its own
+        script = f"ulimit -n 100; exec '{PERRIN}' run job.json --quiet --overwrite --device cpu"
+        done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True,
+                              text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_files_of_many_observers_survive_a_stop(self):
@@ -306,7 +309,8 @@ class Robustness(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         with h5py.File(self.path("checkpoint.h5")) as file:
             step = int(file["state/simulation/step"][0])
-        done = self.perrin("resume", "checkpoint.h5", "--quiet", "--set", f"stages[0].steps={step + 20}")
+        done = self.perrin("resume", "checkpoint.h5", "--quiet", "--set",
+                           f"stages[0].steps={step + 20}")
         self.assertEqual(done.returncode, 0, done.stderr)
         for i in (0, 31, 32, 79):
             with h5py.File(self.path(f"{i}.h5")) as file:
