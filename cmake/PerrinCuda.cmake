@@ -13,9 +13,9 @@ if(NOT PERRIN_DEVICE STREQUAL "cpu")
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
     if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.4)
-      message(FATAL_ERROR "CUDA ${CMAKE_CUDA_COMPILER_VERSION} at ${CMAKE_CUDA_COMPILER} is too old: "
-                          "12.4 or newer is needed (conditional graph nodes). "
-                          "Build for the CPU alone with -DPERRIN_DEVICE=cpu.")
+      message(FATAL_ERROR
+        "CUDA ${CMAKE_CUDA_COMPILER_VERSION} at ${CMAKE_CUDA_COMPILER} is too old: 12.4 or newer "
+        "is needed (conditional graph nodes). Build for the CPU alone with -DPERRIN_DEVICE=cpu.")
     endif()
     find_package(CUDAToolkit REQUIRED)
     set(PERRIN_CUDA ON)

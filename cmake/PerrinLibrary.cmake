@@ -1,6 +1,6 @@
 # libperrin, the program, and what is installed: <prefix>/bin/perrin, the library, its headers, the
-# CMake package `perrin`, and the shipped plug-ins in <libdir>/perrin/plugins. The build tree has the
-# same layout under the build folder, so that both find their plug-ins the same way.
+# CMake package `perrin`, and the shipped plug-ins in <libdir>/perrin/plugins. The build tree has
+# the same layout under the build folder, so that both find their plug-ins the same way.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(PERRIN_API_MAJOR 0)

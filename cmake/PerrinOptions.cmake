@@ -1,4 +1,5 @@
-# perrin_options: what every user of the headers needs; perrin_strict: how our own files are compiled.
+# perrin_options: what every user of the headers needs; perrin_strict: how our own files are
+# compiled.
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(HDF5 REQUIRED COMPONENTS C)
@@ -10,7 +11,8 @@ target_compile_features(perrin_options INTERFACE cxx_std_20)
 target_include_directories(perrin_options INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
   $<INSTALL_INTERFACE:include/perrin>)
-target_link_libraries(perrin_options INTERFACE nlohmann_json::nlohmann_json fmt::fmt Threads::Threads)
+target_link_libraries(perrin_options INTERFACE nlohmann_json::nlohmann_json fmt::fmt
+                                               Threads::Threads)
 if(PERRIN_PRECISION STREQUAL "double")
   target_compile_definitions(perrin_options INTERFACE PERRIN_DOUBLE)
 elseif(NOT PERRIN_PRECISION STREQUAL "mixed")
@@ -39,10 +41,11 @@ elseif(NOT PERRIN_INSTRUCTION_SETS STREQUAL "all")
 endif()
 
 # errno and floating-point traps are never looked at; without them loops vectorise. Contraction to
-# fused multiply-add is on, as nvcc has it. The tuning chooses no instruction set (engine/core/parallel.h does,
-# at run time); it lets GCC use gathers where there are any.
+# fused multiply-add is on, as nvcc has it. The tuning chooses no instruction set
+# (engine/core/parallel.h does, at run time); it lets GCC use gathers where there are any.
 # -fopenmp-simd: the pragmas of vector loops; threads are the engine's own (engine/core/threads.h).
-set(PERRIN_HOST_FLAGS -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast -mtune=skylake-avx512)
+set(PERRIN_HOST_FLAGS -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
+                      -mtune=skylake-avx512)
 target_compile_options(perrin_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${PERRIN_HOST_FLAGS}>")
 if(PERRIN_SANITIZE)
   if(PERRIN_CUDA)
@@ -60,17 +63,20 @@ if(PERRIN_CUDA)
     PERRIN_CUDA $<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>)
   list(JOIN PERRIN_HOST_FLAGS , host)
   # The standard by its flag: CMake 3.25 knows none above C++17 for nvcc.
-  target_compile_options(perrin_options INTERFACE
-    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=${host};--expt-relaxed-constexpr;--diag-suppress=1675>")  # GCC's own pragmas are for the host compiler
+  set(cuda -std=c++20 -Xcompiler=${host} --expt-relaxed-constexpr)
+  list(APPEND cuda --diag-suppress=1675)  # GCC's own pragmas are for the host compiler
+  target_compile_options(perrin_options INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:${cuda}>")
   target_link_libraries(perrin_options INTERFACE CUDA::cudart)
 endif()
 
 add_library(perrin_strict INTERFACE)
 # -Wrestrict: false alarms of GCC 12 on std::string + (GCC bug 105651).
-# -Wpsabi: vectors of four doubles never leave inlined functions; how they would be passed does not matter.
+# -Wpsabi: vectors of four doubles never leave inlined functions; how they would be passed does not
+# matter.
 set(PERRIN_WARNINGS -Wall -Wextra -Wshadow -Wno-unknown-pragmas -Wno-restrict -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  list(APPEND PERRIN_WARNINGS -Wno-restrict)  # false alarms for "text" + std::string (GCC bug 105651)
+  # False alarms for "text" + std::string (GCC bug 105651).
+  list(APPEND PERRIN_WARNINGS -Wno-restrict)
 endif()
 target_compile_options(perrin_strict INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${PERRIN_WARNINGS};-Wpedantic;$<$<BOOL:${PERRIN_WERROR}>:-Werror>>")

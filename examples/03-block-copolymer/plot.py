@@ -49,8 +49,9 @@ closure = min(np.linalg.norm(c - a - b), np.linalg.norm(c + a + b), np.linalg.no
 print("three strongest peaks: |k| = " + ", ".join(f"{length[m]:.3f}" for m in peaks[:3]) +
       "; S = " + ", ".join(f"{s[m]:.1f}" for m in peaks[:3]) + f"; next peak {s[peaks[3]]:.1f}")
 hexagonal = tilt < 15 and closure <= 1.01 and s[peaks[2]] > 2 * s[peaks[3]]
-print(f"the third is {tilt:.1f} degrees out of the plane of the others, its distance from their sum or "
-      f"difference {closure:.2f} lattice spacings: {'hexagonal cylinders' if hexagonal else 'not (yet) hexagonal'}")
+verdict = "hexagonal cylinders" if hexagonal else "not (yet) hexagonal"
+print(f"the third is {tilt:.1f} degrees out of the plane of the others, its distance from "
+      f"their sum or difference {closure:.2f} lattice spacings: {verdict}")
 
 with h5py.File(f"{folder}/trajectory.h5") as file:
     particles = file["particles/all"]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes rng/normal_quantile.h: the quantiles of the normal distribution in cubic pieces.
 
-The argument is a tail probability p = f/2^33, 1 <= f <= 2^32. Each octave of f has 8 pieces of equal
-width; a piece is the cubic through the 4 Chebyshev nodes of the exact function, in the mantissa's
-distance from the piece's middle (within 1/16). mpmath computes with 120 bits.
+The argument is a tail probability p = f/2^33, 1 <= f <= 2^32. Each octave of f has 8 pieces of
+equal width; a piece is the cubic through the 4 Chebyshev nodes of the exact function, in the
+mantissa's distance from the piece's middle (within 1/16). mpmath computes with 120 bits.
 """
 from mpmath import cos, erfinv, lu_solve, matrix, mp, mpf, pi, sqrt
 

@@ -245,8 +245,10 @@ class Jobs(unittest.TestCase):
         rows = "".join(f"{k + 1} 1 1 {charge} {k % 2 * 1.5 + 1} {k // 2 * 1.5 + 1} 2\n"
                        for k in range(4))
         with open(self.path("in.data"), "w") as out:
-            out.write("file\n\n4 atoms\n3 bonds\n2 angles\n1 dihedrals\n1 atom types\n1 bond types\n"
-                      "1 angle types\n1 dihedral types\n\n0 12 xlo xhi\n0 12 ylo yhi\n0 12 zlo zhi\n\n"
+            out.write("file\n\n4 atoms\n3 bonds\n2 angles\n1 dihedrals\n1 atom types\n1 bond "
+                      "types\n"
+                      "1 angle types\n1 dihedral types\n\n0 12 xlo xhi\n0 12 ylo yhi\n0 12 zlo "
+                      "zhi\n\n"
                       "Masses\n\n1 1 # A\n\nAtoms # full\n\n" + rows +
                       "\nBonds\n\n1 1 1 2\n2 1 2 3\n3 1 3 4\n\nAngles\n\n1 1 1 2 3\n2 1 2 3 4\n\n"
                       "Dihedrals\n\n1 1 1 2 3 4\n")
@@ -287,7 +289,8 @@ class Jobs(unittest.TestCase):
                                 "sigma": 1}],
                "stages": [{"type": "md", "steps": 1, "integrator": BUSSI}]}
         error = self.refused(job,
-                             r"job\.json:\d+: forces\[1\]: lj_wall: its force on particle 1 at \(5, 5, "
+                             r"job\.json:\d+: forces\[1\]: lj_wall: its force on particle 1 at "
+                             r"\(5, 5, "
                              r"3\.0001\) ")
         self.assertNotRegex(error, "closest|overlap")
 

@@ -148,7 +148,8 @@ with h5py.File(trajectory, "r") as f:
 
 # Triclinic, through GSD's tilts of a file: extended XYZ → job → H5MD.
 with open(path("tilted.xyz"), "w") as f:
-    f.write('2\nLattice="6 0 0 1 7 0 -1 0.5 8" Properties=species:S:1:pos:R:3:velo:R:3 pbc="T T T"\n'
+    f.write('2\nLattice="6 0 0 1 7 0 -1 0.5 8" Properties=species:S:1:pos:R:3:velo:R:3 pbc="T T '
+            'T"\n'
             'A 1 1 1 1 0 0\nB 3 3 3 0 -1 0\n')
 trajectory, _ = job("tilted", {"type": "file", "path": "../tilted.xyz"})
 check_h5md(trajectory, 11)
@@ -291,7 +292,8 @@ assert np.isclose(edge_and_energy(source, None, {"units": "job"})[0], edge, rtol
 
 # ASE writes momenta, and masses only where they were set.
 with open(path("ase.xyz"), "w") as f:
-    f.write('1\nLattice="20 0 0 0 20 0 0 0 20" Properties=species:S:1:pos:R:3:momenta:R:3 pbc="T T T"\n'
+    f.write('1\nLattice="20 0 0 0 20 0 0 0 20" Properties=species:S:1:pos:R:3:momenta:R:3 pbc="T T '
+            'T"\n'
             'Ar 1 1 1 3 0 4\n')
 try:
     edge_and_energy(path("ase.xyz"), kcal)

@@ -133,7 +133,8 @@ def main():
                                    "run", "job.json",
                                    "--quiet", "--device", options.device], cwd=folder,
                                   capture_output=True, text=True)
-            hashes[name] = hash_of(folder) if done.returncode == 0 else f"status {done.returncode}: {done.stderr[:300]}"
+            hashes[name] = (hash_of(folder) if done.returncode == 0 else
+                            f"status {done.returncode}: {done.stderr[:300]}")
         print(f"{hashes[name]}  {name}", flush=True)
     if options.save:
         with open(options.save, "w") as file:

@@ -94,7 +94,9 @@ def differences(whole, folder, begun):
                 if size < frames:
                     wrong.append(f"{name}: {key} is shorter than the positions")
                 size = frames
-            if value[:size].tobytes() != expected[:size].tobytes() if expected.ndim > 0 else value != expected:
+            same = (value[:size].tobytes() == expected[:size].tobytes() if expected.ndim > 0 else
+                    value == expected)
+            if not same:
                 wrong.append(f"{name}: {key} differs")
     return wrong
 

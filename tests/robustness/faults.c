@@ -1,6 +1,8 @@
-// A library to be preloaded: makes the n-th call of one kind fail, as a bad disk or a full one would.
+// A library to be preloaded: makes the n-th call of one kind fail, as a bad disk or a full one
+// would.
 //
-//   FAULT_CALL    write, sync, truncate, rename, link, unlink, open, close, read, memory or hdf5_memory
+//   FAULT_CALL    write, sync, truncate, rename, link, unlink, open, close, read, memory or
+//                 hdf5_memory
 //   FAULT_AT      which call of that kind fails, from 1; 0: none
 //   FAULT_STICKY  set: all later ones, too
 //   FAULT_SHORT   set: a write does half of its bytes and reports that, which is no failure
@@ -9,7 +11,8 @@
 //                 HDF5 library, hdf5_memory those of HDF5
 //   FAULT_COUNT   file that is told, at the end, how many calls there were
 //
-// Files are those beyond standard error; opened ones count if their name has ".h5" or ".perrin" in it.
+// Files are those beyond standard error; opened ones count if their name has ".h5" or ".perrin" in
+// it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -153,7 +156,8 @@ static int no_memory(size_t n, void* caller) {
   set_up();
   if (n < least || !strstr(call, "memory")) return 0;
   Dl_info library;
-  const int of_hdf5 = dladdr(caller, &library) && library.dli_fname && strstr(library.dli_fname, "libhdf5");
+  const int of_hdf5 =
+      dladdr(caller, &library) && library.dli_fname && strstr(library.dli_fname, "libhdf5");
   if (!fails(of_hdf5 ? "hdf5_memory" : "memory")) return 0;
   errno = ENOMEM;
   return 1;

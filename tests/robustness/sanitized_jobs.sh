@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# Small jobs for a program built with sanitizers: every traversal with two threads, output of all kinds, a
+# Small jobs for a program built with sanitizers: every traversal with two threads, output of all
+# kinds, a
 # signal, a resume, the plug-ins.   sanitized_jobs.sh PERRIN SOURCE_DIR
 set -euo pipefail
 perrin=$1 examples=$2/examples
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-run() { "$perrin" run "$@" --device cpu --threads 2 --overwrite >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }; }
+run() {
+  "$perrin" run "$@" --device cpu --threads 2 --overwrite >"$work/log" 2>&1 ||
+    { cat "$work/log"; exit 1; }
+}
 
 lj=$examples/01-lennard-jones-fluid/job.json
 small=(--set 'system.cells=[6,6,6]' --set 'stages[0].steps=60' --set 'stages[1].steps=60'
@@ -25,7 +29,8 @@ echo "examples: done"
 
 # A signal in the middle of writing, and the rest of the run.
 rm -f trajectory.h5
-"$perrin" run "$lj" "${small[@]}" --set 'stages[1].steps=100000' --device cpu --threads 2 --overwrite >log 2>&1 &
+"$perrin" run "$lj" "${small[@]}" --set 'stages[1].steps=100000' --device cpu --threads 2 \
+  --overwrite >log 2>&1 &
 for _ in $(seq 300); do [ ! -f trajectory.h5 ] || break; sleep 0.2; done  # it hears signals by then
 sleep 1
 kill -TERM $!  # what a script starts beside itself ignores SIGINT

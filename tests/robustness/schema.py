@@ -128,7 +128,8 @@ with tempfile.TemporaryDirectory() as folder:
             named = subprocess.run([os.path.join(SOURCE, "scripts", "plugins-for"), job],
                                    capture_output=True, text=True, check=True).stdout.split()
             if named != ([shipped[kind]] if kind in shipped else []):
-                failures.append(f"scripts/plugins-for: type {kind} needs {shipped.get(kind)}, got {named}")
+                failures.append(f"scripts/plugins-for: type {kind} needs {shipped.get(kind)}, got "
+                                f"{named}")
 
 print(f"{len(jobs)} example jobs, {types} types, {len(failures)} failures")
 print("\n".join(failures))
