@@ -436,6 +436,8 @@ class Resume : public ::testing::Test {
       if (name.rfind(prefix, 0) != 0) continue;
       for (const auto& [what, change] : changing()) {
         SCOPED_TRACE(name + " " + what);
+        // Stages without a system take long to make.
+        if (!j.contains("system") && what.ends_with(", last")) continue;
         Records changed = saved;
         change(changed.at(name));
         if (changed.at(name).bytes == record.bytes) continue;
