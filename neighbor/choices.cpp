@@ -1,11 +1,111 @@
+#include "neighbor/choices.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/settings/settings_schema.h"
-#include "neighbor/neighbors.h"
+#include "neighbor/clusters/cluster_set.h"
+#include "neighbor/tiles/tile_plan.h"
+#include "neighbor/verlet_list/row_plan.h"
 
 namespace perrin {
+namespace {
+
+/// Pairs that clusters would test per particle, and how much of them are cut and only partly
+/// filled: clusters are as wide as sixteen particles need, or as columns are where the box is so
+/// empty that there are no more of them, and cut where they are much wider than the reach.
+struct ClusterEstimate {
+  double tests, cut;  // cut: 0 … 1
+
+  ClusterEstimate(const Box& box, double reach, const Crowding& crowding) {
+    const int d = box.dimension;
+    const double most = crowding.particles();
+    double edge = std::pow(cluster_size / crowding.density, 1.0 / d);
+    const double radius = reach + 0.6 * edge;
+    const double ball = d == 2 ? M_PI * radius * radius : 4.18879 * radius * radius * radius;
+    tests = std::min(crowding.density * ball, most) / 2;
+    const auto h = box.padded_heights();
+    if (d == 3) {
+      const double face = std::max({h.x, h.y, h.z}) * std::min({h.x, h.y, h.z});
+      edge = std::max(edge, std::sqrt(face / (most / 4 + 1)));
+    }
+    cut = std::clamp(2 * (edge / reach - 2), 0.0, 1.0);
+  }
+};
+
+/// Is a list for every particle cheaper than clusters or tiles, which look as far as the longest
+/// range for all? From estimates of what is tested and listed, weighed as measured: ns per particle
+/// and step on two threads, or entries of tiles on a GPU.
+bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const Crowding& crowding,
+                         const NeighborSettings& settings) {
+  if (particles.size() < 2) return false;
+  const auto reaches = [&](bool per_particle) {
+    return with_skin(ranges, choose_skin(particles, ranges, crowding, settings, per_particle));
+  };
+  const RowPlan plan =
+      plan_rows(particles.box, reaches(true), crowding, row_costs(particles.device()));
+  if (particles.device().is_cuda())
+    return 2 * plan.mean_entries() + 0.2 * plan.mean_tests() <
+           tile_list_cost(particles, reaches(false), crowding, settings.cells);
+  const ClusterEstimate clusters(particles.box, reaches(false).longest(), crowding);
+  const bool one_type = crowding.by_type.size() == 1;
+  const double by_clusters = 35 + 65 * clusters.cut + (one_type ? 0.3 : 0.85) * clusters.tests;
+  return (one_type ? 50 + 0.95 * plan.mean_entries() : 65 + 2 * plan.mean_entries()) < by_clusters;
+}
+
+}  // namespace
+
+NeighborChoices choose_neighbors(const Particles& particles, const Ranges& ranges,
+                                 const NeighborSettings& settings) {
+  const Crowding crowding = measure_crowding(particles, ranges.longest());
+  NeighborChoices choices{settings.traversal, 0, 0, crowding};
+  const bool standard = settings.traversal == "standard";
+  const bool per_particle =
+      settings.traversal == "verlet_list" ||
+      (standard && prefers_verlet_list(particles, ranges, crowding, settings));
+  if (per_particle) choices.traversal = "verlet_list", choices.lanes = settings.lanes;
+  if (!per_particle && (standard || settings.traversal == "auto"))
+    choices.traversal = particles.device().is_cuda() ? "tiles" : "clusters";
+  if (choices.traversal != "cells")
+    choices.skin = choose_skin(particles, ranges, crowding, settings, per_particle);
+  return choices;
+}
+
+double choose_skin(const Particles& particles, const Ranges& ranges, const Crowding& crowding,
+                   const NeighborSettings& settings, bool per_particle) {
+  if (settings.skin > 0) return settings.skin;
+  // In proportion to the mean range of the pairs in range, so that short lists of many particles do
+  // not become those of the few large ones.
+  double sum = 0, pairs = 0;
+  for (std::size_t a = 0; a < crowding.by_type.size(); ++a)
+    for (std::size_t b = 0; b < crowding.by_type.size(); ++b) {
+      const double range = ranges(a, b), d = particles.box.dimension;
+      const double weight =
+          double(crowding.by_type[a]) * double(crowding.by_type[b]) * std::pow(range, d);
+      sum += weight * range, pairs += weight;
+    }
+  const double mean = ranges.uniform() || pairs == 0 ? ranges.longest() : sum / pairs;
+  // As the benchmarks have it: cluster lists are quickly built and lose much to a long skin.
+  return (particles.device().is_cuda() || per_particle ? 0.16 : 0.1) * mean;
+}
+
+std::optional<WrongSetting> wrong_setting(const NeighborSettings& settings, bool gpu) {
+  const std::string& wanted = settings.traversal;
+  const int lanes = settings.lanes;
+  if (wanted == (gpu ? "clusters" : "tiles"))
+    return WrongSetting{"traversal",
+                        fmt::format("must be one of standard, {}, cells, verlet_list, auto on {}, "
+                                    "got \"{}\"",
+                                    gpu ? "tiles" : "clusters", gpu ? "a GPU" : "the CPU", wanted)};
+  if (gpu && wanted != "verlet_list" && lanes != 0 && lanes != 4 && lanes != 8)
+    return WrongSetting{
+        "lanes",
+        fmt::format("must be 4 or 8, or 0, got {}; other powers of two are for verlet_list",
+                    lanes)};
+  return std::nullopt;
+}
 
 std::string what_choices_rest_on(const NeighborSettings& settings, const Ranges& ranges,
                                  std::size_t types, const Device& device) {
@@ -15,17 +115,34 @@ std::string what_choices_rest_on(const NeighborSettings& settings, const Ranges&
   return text;
 }
 
+std::string current_traversal(const std::string& name, bool gpu) {
+  if (name == "verlet" || (gpu && name == "clusters")) return "tiles";
+  return name == "rows" ? "verlet_list" : name;
+}
+
+std::string current_basis(std::string text) {
+  const std::pair<const char*, const char*> changes[] = {
+      {R"("traversal":"verlet")", R"("traversal":"tiles")"},
+      {R"("traversal":"rows")", R"("traversal":"verlet_list")"},
+      {R"("reorder":true,)", ""}};
+  for (const auto& [before, now] : changes)
+    if (const auto at = text.find(before); at != std::string::npos)
+      text.replace(at, std::string_view(before).size(), now);
+  return text;
+}
+
 void NeighborChoices::state(Archive& a) {
   a("traversal", traversal);
+  traversal = current_traversal(traversal, false);
   a("skin", skin);
   a("lanes", lanes);
   a("density", crowding.density);
   a("occupied", crowding.occupied);
   const std::size_t types = crowding.by_type.size();
   a("by_type", crowding.by_type);
-  a.require(traversal == "verlet" || traversal == "cells" || traversal == "clusters" ||
-                traversal == "rows",
-            "traversal", "verlet, cells, clusters or rows");
+  a.require(traversal == "tiles" || traversal == "cells" || traversal == "clusters" ||
+                traversal == "verlet_list",
+            "traversal", "tiles, cells, clusters or verlet_list");
   a.require(skin >= 0, "skin", "at least 0");
   a.require(lanes >= 0 && lanes <= 32, "lanes", "from 0 to 32");
   a.require(crowding.density > 0, "density", "positive");

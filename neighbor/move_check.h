@@ -8,19 +8,22 @@
 
 namespace perrin {
 
-/// What a kernel that moves particles calls for each of them, moved or not (drift() does): raises the condition
-/// under which the neighbour list is built again, or counts the particles of each cell.
+/// What a kernel that moves particles calls for each of them, moved or not (drift() does): raises
+/// the condition under which the neighbour list is built again, or counts the particles of each
+/// cell.
 struct MoveCheck {
   const Position* reference = nullptr;  // where the list was built; nullptr: no list
   Real limit2 = 0;                      // square of half the skin
   Condition rebuild;
   std::uint32_t* progress = nullptr;  // which step of a recording is running, for the host
   std::uint32_t step = 0;
-  CellCounter cells{};  // without lists, particles are sorted in every step: this begins it
+  TileCounter cells{};  // without lists, particles are sorted in every step: this begins it
 
+  /// Is there anything to look at but progress?
+  bool watches() const { return reference || cells; }
   PERRIN_HD void operator()(std::int64_t i, const Position& p, const Metric& metric) const {
     if (i == 0 && progress) *progress = step;
-    if (cells.count) cells(i, p);
+    if (cells) cells(i, p);
     if (!reference) return;
     if (!(metric.distance2(p, reference[i]) <= limit2)) rebuild.raise();
   }

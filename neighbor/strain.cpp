@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "neighbor/neighbors.h"
+
 namespace perrin {
 namespace {
 
@@ -31,12 +33,6 @@ Strain strain(const Edges& rounded, const Edges& h) {
   return s;
 }
 
-Strain tile_strain(const TileGeometry& g, const Box& box) {
-  if (!g.lengths) return metric_strain(box);
-  const auto edge = [&](int axis) { return g.grid[axis] * double(g.unit[axis]); };
-  return strain({edge(0), edge(1), edge(2), 0, 0, 0}, edges_of(box));
-}
-
 }  // namespace
 
 Strain metric_strain(const Box& box) {
@@ -46,16 +42,21 @@ Strain metric_strain(const Box& box) {
                 edges_of(box));
 }
 
-Strain pair_strain(const Neighbors& neighbors) {
-  const Box& box = neighbors.particles().box;
-  if (sizeof(Real) == 8) return metric_strain(box);
-  if (const TileList* tiles = neighbors.tiles()) return tile_strain(tiles->geometry(), box);
-  if (!neighbors.direct()) return metric_strain(box);
-  // Columns: whole units.
+Strain tile_strain(const TileGeometry& g, const Box& box) {
+  if (!g.lengths) return metric_strain(box);
+  const auto edge = [&](int axis) { return g.grid[axis] * double(g.unit[axis]); };
+  return strain({edge(0), edge(1), edge(2), 0, 0, 0}, edges_of(box));
+}
+
+Strain unit_strain(double unit, const Box& box) {
   const Edges h = edges_of(box);
-  const double unit = double(neighbors.columns().unit);
   const auto edge = [unit](double x) { return std::nearbyint(x / unit) * unit; };
   return strain({edge(h.xx), edge(h.yy), edge(h.zz), edge(h.xy), edge(h.xz), edge(h.yz)}, h);
+}
+
+Strain pair_strain(const Neighbors& neighbors) {
+  if (sizeof(Real) == 8) return metric_strain(neighbors.particles().box);
+  return neighbors.visit([](const auto& traversal) { return traversal.strain(); });
 }
 
 }  // namespace perrin

@@ -7,8 +7,8 @@
 namespace perrin {
 
 NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, bool gpu)
-    : settings_(settings), current_(settings) {
-  current_.traversal = gpu ? "verlet" : "clusters";
+    : settings_(settings), gpu_(gpu), current_(settings) {
+  current_.traversal = gpu ? "tiles" : "clusters";
   if (current_.skin == 0) current_.skin = 0.16 * range;
   start_skin_ = current_.skin;
   const auto add = [this](const char* traversal, int Way::*field = nullptr, int value = 0,
@@ -20,13 +20,13 @@ NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, boo
   };
   if (gpu) {
     if (settings.lanes == 0)
-      for (const int lanes : {4, 8}) add("verlet", &Way::lanes, lanes);
+      for (const int lanes : {4, 8}) add("tiles", &Way::lanes, lanes);
     if (settings.cells == 0)
-      for (const int cells : {1, 2}) add("verlet", &Way::cells, cells);
+      for (const int cells : {1, 2}) add("tiles", &Way::cells, cells);
     if (settings.brick == 0)
-      for (const int brick : {8, 16, 32, 64}) add("verlet", &Way::brick, brick);
+      for (const int brick : {8, 16, 32, 64}) add("tiles", &Way::brick, brick);
   }
-  add("rows");
+  add("verlet_list");
   for (const bool sorting : {true, false}) {
     if (sorting && !settings.interaction_sorting) continue;
     add("cells", nullptr, 0, sorting);
@@ -121,16 +121,17 @@ bool NeighborTuner::measured(double time) {
   return try_next(better);
 }
 
-void NeighborTuner::Way::state(Archive& a) {
+void NeighborTuner::Way::state(Archive& a, bool gpu) {
   a("traversal", traversal);
+  traversal = current_traversal(traversal, gpu);
   a("skin", skin);
   a("lanes", lanes);
   a("cells", cells);
   a("brick", brick);
   a("sorting", sorting);
-  a.require(traversal.empty() || traversal == "verlet" || traversal == "cells" ||
-                traversal == "clusters" || traversal == "rows",
-            "traversal", "verlet, cells, clusters or rows");
+  a.require(traversal.empty() || traversal == "tiles" || traversal == "cells" ||
+                traversal == "clusters" || traversal == "verlet_list",
+            "traversal", "tiles, cells, clusters or verlet_list");
   a.require(skin >= 0, "skin", "at least 0");
   const auto in = [](int value, int most) { return value >= as_before && value <= most; };
   a.require(in(lanes, 32), "lanes", "from -1 to 32");
@@ -138,16 +139,16 @@ void NeighborTuner::Way::state(Archive& a) {
   a.require(in(brick, 512), "brick", "from -1 to 512");
 }
 
-void NeighborTuner::Trial::state(Archive& a) {
-  way.state(a);
+void NeighborTuner::Trial::state(Archive& a, bool gpu) {
+  way.state(a, gpu);
   a("time", time);
   a.require(time >= 0, "time", "at least 0");
 }
 
 void NeighborTuner::state(Archive& a) {
-  const auto one = [&a](const std::string& name, auto& it) {
+  const auto one = [&](const std::string& name, auto& it) {
     const Archive::Scope scope(a, name);
-    it.state(a);
+    it.state(a, gpu_);
   };
   const auto list = [&](const std::string& name, auto& items) {
     std::uint64_t count = items.size();

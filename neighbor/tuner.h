@@ -4,17 +4,19 @@
 #include <string>
 #include <vector>
 
-#include "neighbor/neighbors.h"
+#include "engine/core/archive.h"
+#include "neighbor/settings.h"
 
 namespace perrin {
 
 /// Told how long steps take, says what to try next. First a climb along the skin of the device's
-/// standard traversal; then, at the skin that won, what else the device offers, one thing at a time and each with
-/// the best of those before. On a GPU: threads per particle, cells to the range, size of bricks; `rows`, and
-/// `cells` with interactions sorted and not and with one or two cells to the range. On the CPU: `rows` and
-/// `cells` in the same four ways. After that, now and then, a look at a slightly different skin, because systems
-/// change. A change must bring two per cent. Particles are brought into order in memory whenever lists are built, which
-/// is when some particle has moved half the skin: the skin decides that interval, too.
+/// standard traversal; then, at the skin that won, what else the device offers, one thing at a time
+/// and each with the best of those before. On a GPU: threads per particle, cells to the range, size
+/// of bricks; `verlet_list`, and `cells` with interactions sorted and not and with one or two cells
+/// to the range. On the CPU: `verlet_list` and `cells` in the same four ways. After that, now and
+/// then, a look at a slightly different skin, because systems change. A change must bring two per
+/// cent. Particles are brought into order in memory whenever lists are built, which is when some
+/// particle has moved half the skin: the skin decides that interval, too.
 class NeighborTuner {
  public:
   /// `range`: the longest interaction; `settings`: where to begin (a skin of 0: 0.16 of the range),
@@ -25,7 +27,7 @@ class NeighborTuner {
   const NeighborSettings& current() const { return current_; }
   /// What the last window of steps took with current(). True: current() has changed.
   bool measured(double seconds_per_step);
-  /// "verlet 0.42 with 8 lanes (12.3 us per step; tried verlet 0.32: 14.1, …)".
+  /// "tiles 0.42 with 8 lanes (12.3 us per step; tried tiles 0.32: 14.1, …)".
   std::string report() const;
   /// A resumed run goes on where this one was.
   void state(Archive& archive);
@@ -40,12 +42,12 @@ class NeighborTuner {
 
     bool operator==(const Way&) const = default;
     std::string name() const;
-    void state(Archive& archive);
+    void state(Archive& archive, bool gpu);
   };
   struct Trial {
     Way way;
     double time;
-    void state(Archive& archive);
+    void state(Archive& archive, bool gpu);
   };
   enum class Phase { longer, shorter, others, rest };
   static constexpr int as_before = -1;  // in others_: what the best has, or the user chose
@@ -58,6 +60,7 @@ class NeighborTuner {
   static constexpr std::size_t most = 8;  // trials of a climb
 
   const NeighborSettings settings_;
+  const bool gpu_;
   NeighborSettings current_;
   double start_skin_ = 0;
   std::vector<Way> others_;  // not tried yet, at whatever skin has won by then

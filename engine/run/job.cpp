@@ -14,6 +14,7 @@
 #include "engine/settings/output_path.h"
 #include "engine/settings/settings_parse.h"
 #include "engine/settings/settings_schema.h"
+#include "neighbor/choices.h"
 
 namespace perrin {
 
@@ -258,6 +259,12 @@ bool Job::ignores(const std::string& kind) const {
          settings_.ignore.end();
 }
 
+bool Job::for_gpu() const {
+  if (!options_.validating) return context_.device.is_cuda();
+  return settings_.device.rfind("cuda", 0) == 0 ||
+         (settings_.device == "auto" && settings_.neighbors.traversal == "tiles");
+}
+
 void Job::check_ranges() {
   const double largest = largest_range(configuration_.box);
   constexpr double shortest_range = 1e-8;
@@ -280,6 +287,8 @@ void Job::check_ranges() {
         fmt::format("must reach at most half the smallest height of the box ({:.6g}), got {:.6g}",
                     largest, range));
   }
+  if (const auto wrong = wrong_setting(settings_.neighbors, for_gpu()); wrong && longest > 0)
+    report("neighbors." + wrong->key, wrong->what);
   const double skin = settings_.neighbors.skin;
   if (longest > 0 && longest <= largest && longest + skin > largest)
     report("neighbors.skin",
@@ -297,9 +306,12 @@ void Job::make_simulation(bool resumed) {
     draw_velocities(configuration_, settings_.velocity->temperature, context_.units.k_boltzmann,
                     context_.seed, freedom);
   }
+  NeighborSettings neighbors = settings_.neighbors;
+  if (for_gpu() && !context_.device.is_cuda())
+    neighbors.traversal = "standard", neighbors.lanes = 0;
   try {
-    parts_.simulation = std::make_unique<Simulation>(
-        context_.device, configuration_, std::move(forces_), context_.seed, settings_.neighbors);
+    parts_.simulation = std::make_unique<Simulation>(context_.device, configuration_,
+                                                     std::move(forces_), context_.seed, neighbors);
     parts_.simulation->k_boltzmann = context_.units.k_boltzmann;
     if (resumed || !first.needs_system()) return;
     // A minimiser is there to pull overlapping particles apart; whatever else is not.

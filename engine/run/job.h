@@ -10,7 +10,7 @@
 #include "engine/run/registry.h"
 #include "engine/run/run.h"
 #include "engine/settings/json_file.h"
-#include "neighbor/neighbors.h"
+#include "neighbor/settings.h"
 
 namespace perrin {
 
@@ -83,6 +83,8 @@ class Job {
   void make_components();
   void make_simulation(bool resumed);
   void check_ranges();
+  /// Is the device a GPU, or, while validating, may it be the one that the job needs?
+  bool for_gpu() const;
   void check_topology();
   bool ignores(const std::string& kind) const;
   void describe_itself();

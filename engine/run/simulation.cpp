@@ -120,11 +120,7 @@ void Simulation::use_neighbors(const NeighborSettings& settings, const NeighborC
 
 std::string Simulation::neighbor_report() const {
   if (!neighbors) return {};
-  std::string text = neighbors->traversal();
-  if (!neighbors->direct()) text += fmt::format(", skin {:.4g}", neighbors->skin());
-  if (const TileList* tiles = neighbors->tiles(); tiles && !neighbors->direct())
-    text += fmt::format(", {} lanes", 1 << tiles->log2_lanes());
-  if (neighbors->direct() && !neighbors->interaction_sorting()) text += " unsorted";
+  const std::string text = neighbors->report();
   return tuner_ ? text + "; auto: " + tuner_->report() : text;
 }
 
@@ -147,7 +143,7 @@ void Simulation::next_step() {
 
 void Simulation::update_neighbors(bool may_exchange) {
   if (!device().is_cuda() && device().skipping()) return;
-  exchanges_ = may_exchange && in_step_ && neighbors && neighbors->direct();
+  exchanges_ = may_exchange && in_step_ && neighbors && !neighbors->has_lists();
   timed(timings.neighbors, [&] {
     // A step that was halted by a full list goes on from here.
     if (device().skipping() && neighbors) neighbors->forget_check();
@@ -455,6 +451,7 @@ void Simulation::state_of_neighbors(Archive& a) {
   const std::string my_hardware = device().is_cuda() ? device().description() : "cpu";
   std::string basis = mine, hardware = my_hardware;
   a("basis", basis);
+  basis = current_basis(basis);
   a("hardware", hardware);
   recorded_for_ = nullptr;
   if (basis != mine) {

@@ -1,5 +1,7 @@
 #include "neighbor/cells/cell_sort.h"
 
+#include <algorithm>
+
 #include "engine/core/parallel.h"
 
 #ifdef __CUDACC__
@@ -10,44 +12,16 @@
 namespace perrin {
 namespace {
 
-struct CountCells {
-  CellCounter counter;
-  const Position* position;
-  PERRIN_HD void operator()(std::int64_t i) const { counter(i, position[i]); }
-};
-
-/// CUB's scan does not know that the device may be halted: what it found becomes the starts of cells here.
+/// CUB's scan does not know that the device may be halted: what it found becomes the starts of
+/// cells here.
 struct Place {
   const std::uint32_t *scanned, *key, *slot;
-  std::uint32_t *start, *order, *count;
-  std::int64_t particles, cells;
+  std::uint32_t *start, *member, *count;
+  std::int64_t things, cells;
   PERRIN_HD void operator()(std::int64_t i) const {
-    if (i < particles) order[scanned[key[i]] + slot[i]] = std::uint32_t(i);
+    if (i < things) member[scanned[key[i]] + slot[i]] = std::uint32_t(i);
     if (i <= cells && start != scanned) start[i] = scanned[i];
     if (i < cells) count[i] = 0;  // for the next sort
-  }
-};
-
-/// The slots came in any order: ranks the few particles of a cell by id, or by x and then id, and
-/// moves each to where it belongs.
-struct MoveSorted {
-  const std::uint32_t *start, *key, *any_order;
-  Particles::Arrays from, to;
-  std::uint32_t *index, *order;
-  bool by_x;
-
-  PERRIN_HD void operator()(std::int64_t k) const {
-    const std::uint32_t i = any_order[k], me = from.id[i];
-    const std::uint32_t begin = start[key[i]], end = start[key[i] + 1];
-    const std::uint32_t x = by_x ? from.position[i].x : 0;
-    std::uint32_t at = begin;
-    for (std::uint32_t m = begin; m < end; ++m) {
-      const std::uint32_t other = any_order[m], its_x = by_x ? from.position[other].x : 0;
-      at += its_x < x || (its_x == x && from.id[other] < me) ? 1 : 0;
-    }
-    to.copy(at, from, i);
-    index[me] = at;
-    if (order) order[at] = i;
   }
 };
 
@@ -92,15 +66,18 @@ __global__ void __launch_bounds__(scan_threads)
 
 }  // namespace
 
-CellSort::CellSort(const Device& device, std::int64_t particles, std::int64_t cells)
-    : cells_(cells),
-      count_(device, cells + 16),        // the scan's last threads read and write eight at once
-      start_(device, 2 * (cells + 16)),  // the second half for what is scanned
-      key_(device, particles),
-      slot_(device, particles),
-      any_order_(device, particles),
-      order_(device, particles) {
+CellSort::CellSort(const Device& device, std::int64_t things, std::int64_t cells)
+    : device_(device),
+      things_(things),
+      cells_(cells),
+      // The scan's last threads read and write eight at once; the second half is for what is
+      // scanned.
+      start_(device, device.is_cuda() ? 2 * (cells + 16) : cells + 1),
+      key_(device, things) {
 #ifdef __CUDACC__
+  if (!device.is_cuda()) return;
+  count_ = {device, cells + 16};
+  slot_ = {device, things}, member_ = {device, things};
   std::size_t bytes = 0;
   check_cuda(
       cub::DeviceScan::ExclusiveSum(nullptr, bytes, count_.data(), start_.data(), int(cells + 1)),
@@ -109,53 +86,43 @@ CellSort::CellSort(const Device& device, std::int64_t particles, std::int64_t ce
 #endif
 }
 
-void CellSort::count(Particles& particles, const TileGeometry& geometry) {
-  for_each(particles.device(), "count cells", particles.size(),
-           CountCells{counter(geometry), particles.position.data()});
+void CellSort::resize(std::int64_t cells) {
+  PERRIN_ASSERT(!device_.is_cuda());
+  cells_ = cells;
+  if (start_.size() <= cells) start_ = {device_, cells + 1};
 }
 
-void CellSort::into_spare_arrays(Particles& particles, const TileGeometry& geometry) {
-  sort_into_spare_arrays(particles, geometry, particles.has_attached());
-  particles.reorder_attached(order_);
-}
-
-void CellSort::sort_into_spare_arrays([[maybe_unused]] Particles& particles,
-                                      [[maybe_unused]] const TileGeometry& geometry,
-                                      [[maybe_unused]] bool with_order) {
+void CellSort::distribute() {
+  if (!device_.is_cuda()) {
+    if (member_.size() < things_) member_ = {device_, things_};
+    std::uint32_t* member = member_.data();
+    return distribute([member](std::uint32_t place, std::int64_t thing, std::uint32_t) {
+      member[place] = std::uint32_t(thing);
+    });
+  }
 #ifdef __CUDACC__
-  const Device& device = particles.device();
-  const std::int64_t n = particles.size();
   std::uint32_t* scanned = start_.data();
   if (cells_ < scan_cells) {
-    launch_early(device, "starts of cells", dim3(1), dim3(scan_threads), 0, scan_kernel,
+    launch_early(device_, "starts of cells", dim3(1), dim3(scan_threads), 0, scan_kernel,
                  static_cast<const std::uint32_t*>(count_.data()), start_.data(), cells_,
-                 static_cast<const std::uint32_t*>(device.halt_word()));
-  } else if (!device.skipping()) {
+                 static_cast<const std::uint32_t*>(device_.halt_word()));
+  } else if (!device_.skipping()) {
     std::size_t bytes = std::size_t(scratch_.size());
-    device.next_may_overlap();
+    device_.next_may_overlap();
     scanned += cells_ + 16;
     check_cuda(cub::DeviceScan::ExclusiveSum(scratch_.data(), bytes, count_.data(), scanned,
-                                             int(cells_ + 1), device.stream()),
+                                             int(cells_ + 1), device_.stream()),
                "starts of cells");
   }
-  for_each(device, "place in cells", std::max(n, cells_ + 1),
-           Place{scanned, key_.data(), slot_.data(), start_.data(), any_order_.data(),
-                 count_.data(), n, cells_});
-  for_each(device, "sort particles", n,
-           MoveSorted{start_.data(), key_.data(), any_order_.data(), particles.arrays(),
-                      particles.spare_arrays(), particles.index.data(),
-                      with_order ? order_.data() : nullptr, geometry.sorted});
+  for_each(device_, "place in cells", std::max(things_, cells_ + 1),
+           Place{scanned, key_.data(), slot_.data(), start_.data(), member_.data(), count_.data(),
+                 things_, cells_});
 #endif
 }
 
-void CellSort::sort(Particles& particles, const TileGeometry& geometry, Position* positions) {
-  into_spare_arrays(particles, geometry);
-  particles.copy_back(positions);
-}
-
-void CellSort::sort_exchanging(Particles& particles, const TileGeometry& geometry) {
-  into_spare_arrays(particles, geometry);
-  particles.exchange();
+std::int64_t CellSort::bytes() const {
+  return count_.bytes() + start_.bytes() + key_.bytes() + slot_.bytes() + member_.bytes() +
+         scratch_.bytes() + std::int64_t(next_.capacity() * sizeof next_[0]);
 }
 
 }  // namespace perrin

@@ -8,6 +8,7 @@
 
 #include "engine/core/parallel.h"
 #include "neighbor/clusters/clusters.h"
+#include "neighbor/inline.h"
 
 namespace perrin {
 namespace detail {
@@ -30,11 +31,9 @@ struct ClusterRows {
 
   // A function of its own: GCC does not vectorise over structs declared in the simd loop.
   template <class Own>
-  inline __attribute__((always_inline)) void evaluate(const Member<Own>& a, const Member<Own>& b,
-                                                      Real x, Real y, Real z, std::uint32_t type,
-                                                      std::uint32_t j, bool real_a, bool real_b,
-                                                      Real (&term_a)[sums],
-                                                      Real (&term_b)[sums]) const {
+  PERRIN_INLINE void evaluate(const Member<Own>& a, const Member<Own>& b, Real x, Real y, Real z,
+                              std::uint32_t type, std::uint32_t j, bool real_a, bool real_b,
+                              Real (&term_a)[sums], Real (&term_b)[sums]) const {
     const Real3 d_a{a.x - x, a.y - y, a.z - z}, d_b{b.x - x, b.y - y, b.z - z};
     if constexpr (Body::has_extra) {
       const Real4 extra = body.extra(j);
@@ -48,11 +47,9 @@ struct ClusterRows {
 
   /// Both particles of the row with the sixteen of a cluster.
   template <bool Masked, class Own>
-  inline __attribute__((always_inline)) void tile(const Member<Own>& a, const Member<Own>& b,
-                                                  const ClusterEntry& entry, std::uint32_t mask,
-                                                  const ClusterTask& task, Real* given,
-                                                  Real (&sum_a)[sums][width],
-                                                  Real (&sum_b)[sums][width]) const {
+  PERRIN_INLINE void tile(const Member<Own>& a, const Member<Own>& b, const ClusterEntry& entry,
+                          std::uint32_t mask, const ClusterTask& task, Real* given,
+                          Real (&sum_a)[sums][width], Real (&sum_b)[sums][width]) const {
     const Real* at = coordinates + std::int64_t(entry.cluster) * (3 * width);
     Real* to = given + std::int64_t(entry.cluster) * (sums * width);
     const std::uint32_t cluster = task.clusters[entry.cluster];
@@ -76,12 +73,12 @@ struct ClusterRows {
 
   using Four = FourReals;
 
-  static inline __attribute__((always_inline)) void quarter(const Real* from, Four& to) {
+  static PERRIN_INLINE void quarter(const Real* from, Four& to) {
     const Four* f = reinterpret_cast<const Four*>(from);
     to = (f[0] + f[2]) + (f[1] + f[3]);
   }
   /// to[k] = the sum of the numbers of from[k]: a transposition and three additions.
-  static inline __attribute__((always_inline)) void sum_of_each(const Four* from, Real* to) {
+  static PERRIN_INLINE void sum_of_each(const Four* from, Real* to) {
     const Four a = __builtin_shufflevector(from[0], from[1], 0, 4, 1, 5);
     const Four b = __builtin_shufflevector(from[2], from[3], 0, 4, 1, 5);
     const Four c = __builtin_shufflevector(from[0], from[1], 2, 6, 3, 7);
@@ -91,7 +88,7 @@ struct ClusterRows {
         __builtin_shufflevector(e, f, 0, 1, 4, 5) + __builtin_shufflevector(e, f, 2, 3, 6, 7);
   }
 
-  inline __attribute__((always_inline)) void operator()(std::int64_t t) const {
+  PERRIN_INLINE void operator()(std::int64_t t) const {
     const ClusterTask task = list.task[t];
     Real* given = results + std::int64_t(task.block) * (sums * width);
     for (std::uint32_t k = 0; k < task.span; ++k) {
@@ -141,7 +138,7 @@ struct StoreClusters {
   ClusterView list;
   const Real* results;
 
-  inline __attribute__((always_inline)) void operator()(std::int64_t cluster) const {
+  PERRIN_INLINE void operator()(std::int64_t cluster) const {
     // Fours, in registers; left to itself GCC puts its vectors across the blocks, with gathers.
     FourReals four[sums * width / 4] = {};
     for (std::uint32_t k = list.source_begin[cluster]; k < list.source_begin[cluster + 1]; ++k) {
@@ -164,15 +161,15 @@ struct StoreClusters {
 
 }  // namespace detail
 
-/// Runs the body over all pairs of the list, which belongs to these particles.
+/// Runs the body over all pairs of the list.
 template <class Body>
-void cluster_loop([[maybe_unused]] const char* name, const ClusterList& clusters,
-                  const Particles& particles, const Body& body) {
+void run_pairs([[maybe_unused]] const char* name, const ClusterList& clusters, const Body& body) {
   static_assert(std::is_trivially_copyable_v<Body>);
+  const Particles& particles = clusters.particles();
   const Device& device = particles.device();
   if (device.skipping() || particles.size() == 0) return;
   const ClusterView list = clusters.view();
-  const detail::LoadCluster load = clusters.loader(particles);
+  const detail::LoadCluster load = clusters.loader();
   constexpr std::int64_t row = cluster_size;
   const std::int64_t share = list.longest_span * 3 * row;
   Real* workspace = clusters.workspace(device.threads() * share + list.blocks * Body::sums * row);

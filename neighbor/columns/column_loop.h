@@ -1,15 +1,16 @@
 // The pair loop over neighbouring columns, for any Body of pair_loop.h, on the CPU, without lists.
 //
-// Up to four particles that follow one another in a column share their candidates: these are
-// brought together, as coordinates relative to the first of the four, and each of the four then meets all of
-// them in whole vectors. Every pair is seen from both sides. What a particle gets is added in the
-// order of the columns, so the result does not depend on the number of threads.
+// Up to eight particles that follow one another in a column share their candidates: these are
+// brought together, as coordinates relative to the first of the eight, which then meet all of them,
+// two at a time, in whole vectors. Every pair is seen from both sides. What a particle gets is
+// added in the order of the columns, so the result does not depend on the number of threads.
 #pragma once
 
 #include <cstring>
 
 #include "engine/core/parallel.h"
 #include "neighbor/columns/column_search.h"
+#include "neighbor/inline.h"
 
 namespace perrin {
 namespace detail {
@@ -49,7 +50,7 @@ struct ColumnLoop {
     int count = 0;
   };
 
-  inline __attribute__((always_inline)) Real difference(Coordinate a, Coordinate b) const {
+  PERRIN_INLINE Real difference(Coordinate a, Coordinate b) const {
 #ifdef PERRIN_DOUBLE
     return a - b;
 #else
@@ -57,7 +58,7 @@ struct ColumnLoop {
 #endif
   }
 
-  inline __attribute__((always_inline)) void look_around(Column& column) const {
+  PERRIN_INLINE void look_around(Column& column) const {
     const ColumnGrid& grid = list.grid;
     const auto turns = [](std::int32_t a, std::int32_t n) {
       return a >= 0 ? a / n : -((n - 1 - a) / n);
@@ -83,9 +84,9 @@ struct ColumnLoop {
       }
   }
 
-  /// Particles from this place on that are not far from one another; `end`: of their column or cell.
-  inline __attribute__((always_inline)) void begin(Group& g, std::int64_t place,
-                                                   std::int64_t end) const {
+  /// Particles from this place on that are not far from one another; `end`: of their column or
+  /// cell.
+  PERRIN_INLINE void begin(Group& g, std::int64_t place, std::int64_t end) const {
     g.place = place, g.count = 0;
     const ColumnGrid& grid = list.grid;
     const Real limit = Real(list.range);
@@ -98,7 +99,7 @@ struct ColumnLoop {
       if (std::abs(x) > limit || std::abs(y) > limit || std::abs(z) > limit) break;
       g.index[m] = i, g.x[m] = x, g.y[m] = y, g.z[m] = z;
       for (int a = 0; a < 3; ++a) {
-        const std::int64_t at = ColumnGrid::along(p, grid.axis[a]);
+        const std::int64_t at = fraction_along(p, grid.axis[a]);
         g.low[a] = m == 0 ? at : std::min(g.low[a], at);
         g.high[a] = m == 0 ? at : std::max(g.high[a], at);
       }
@@ -107,10 +108,10 @@ struct ColumnLoop {
     std::memset(g.partial, 0, sizeof g.partial);
   }
 
-  /// Of the places begin … end - 1, in order along the column, the first that is not before `limit`.
-  inline __attribute__((always_inline)) std::int32_t first_from(std::int32_t begin,
-                                                                std::int32_t end,
-                                                                std::int64_t limit) const {
+  /// Of the places begin … end - 1, in order along the column, the first that is not before
+  /// `limit`.
+  PERRIN_INLINE std::int32_t first_from(std::int32_t begin, std::int32_t end,
+                                        std::int64_t limit) const {
     const auto bound = std::uint32_t(limit);
     for (;; begin += width) {
       int before = 0;
@@ -123,8 +124,8 @@ struct ColumnLoop {
   }
 
   /// Candidates of the group, for whole cells: those next to its own.
-  inline __attribute__((always_inline)) void search_cells(Group& g, const Column& column,
-                                                          std::int32_t cell, Candidates& c) const {
+  PERRIN_INLINE void search_cells(Group& g, const Column& column, std::int32_t cell,
+                                  Candidates& c) const {
     const std::int32_t cells = list.grid.cells[2];
     const std::int32_t from = cell - list.grid.reach[2], to = cell + list.grid.reach[2];
     for (int n = 0; n < column.count; ++n)
@@ -137,8 +138,7 @@ struct ColumnLoop {
   }
 
   /// Candidates of the group, from sequences cut at both ends.
-  inline __attribute__((always_inline)) void search_order(Group& g, const Column& column,
-                                                          Candidates& c) const {
+  PERRIN_INLINE void search_order(Group& g, const Column& column, Candidates& c) const {
     const std::int64_t bins = list.grid.cells[2];
     constexpr std::int64_t turn = std::int64_t(1) << 32;
     const double range2 = list.range * list.range;
@@ -169,10 +169,8 @@ struct ColumnLoop {
   }
 
   /// The particles at places first … last - 1 of a column, in an image along it.
-  inline __attribute__((always_inline)) void add(Group& g, Candidates& c, std::int32_t first,
-                                                 std::int32_t last,
-                                                 const typename Column::Neighbor& near,
-                                                 std::int32_t image) const {
+  PERRIN_INLINE void add(Group& g, Candidates& c, std::int32_t first, std::int32_t last,
+                         const typename Column::Neighbor& near, std::int32_t image) const {
     const auto& along = list.edge[list.grid.axis[2]];
     const auto turns = Coordinate(image);
     const Coordinate x0 = list.x[g.place] - near.x - turns * along.x,
@@ -207,10 +205,8 @@ struct ColumnLoop {
 
   // A function of its own: GCC does not vectorise over structs declared in the simd loop.
   template <class Own>
-  inline __attribute__((always_inline)) void evaluate(const Member<Own>& a, const Member<Own>& b,
-                                                      const Candidates& c, int k,
-                                                      Real (&term_a)[sums],
-                                                      Real (&term_b)[sums]) const {
+  PERRIN_INLINE void evaluate(const Member<Own>& a, const Member<Own>& b, const Candidates& c,
+                              int k, Real (&term_a)[sums], Real (&term_b)[sums]) const {
     const Real3 d_a{a.x - c.x[k], a.y - c.y[k], a.z - c.z[k]};
     const Real3 d_b{b.x - c.x[k], b.y - c.y[k], b.z - c.z[k]};
     Real4 extra{};
@@ -220,17 +216,17 @@ struct ColumnLoop {
   }
 
   /// All particles of the group with all candidates; of these there are then none.
-  inline __attribute__((always_inline)) void meet(Group& g, Candidates& c) const {
+  PERRIN_INLINE void meet(Group& g, Candidates& c) const {
     const int padded = (c.n + width - 1) / width * width;
     for (int k = c.n; k < padded; ++k) {
       c.x[k] = c.y[k] = c.z[k] = list.far, c.type[k] = 0;
       c.index[k] = g.index[0], c.who[k] = nobody;
     }
     // Exclusions are one particle's: then each is on its own.
-    const int together = list.exclusion_begin ? 1 : 2;
+    const int together = list.exclusions ? 1 : 2;
     for (int m = 0; m < g.count; m += together) {
       const int other = together == 2 && m + 1 < g.count ? m + 1 : m;
-      const bool some = list.exclusion_begin && exclude(g.index[m], c);
+      const bool some = list.exclusions && exclude(g.index[m], c);
       using Own = decltype(body.own(0));
       const Member<Own> a{body.own(g.index[m]), g.x[m], g.y[m], g.z[m], g.index[m]};
       const Member<Own> b{body.own(g.index[other]), other == m ? -list.far : g.x[other], g.y[other],
@@ -258,17 +254,17 @@ struct ColumnLoop {
   }
 
   /// Marks those that particle i must not meet.
-  inline __attribute__((always_inline)) bool exclude(std::uint32_t i, Candidates& c) const {
+  PERRIN_INLINE bool exclude(std::uint32_t i, Candidates& c) const {
     const std::uint32_t me = list.id[i];
-    const std::uint32_t begin = list.exclusion_begin[me], end = list.exclusion_begin[me + 1];
+    const std::uint32_t begin = list.exclusions.begin[me], end = list.exclusions.begin[me + 1];
     for (std::uint32_t e = begin; e < end; ++e) {
-      const std::uint32_t j = list.index[list.excluded[e]];
+      const std::uint32_t j = list.index[list.exclusions.excluded[e]];
       for (int k = 0; k < c.n; ++k) c.who[k] = c.index[k] == j ? i : c.who[k];
     }
     return begin < end;
   }
 
-  inline __attribute__((always_inline)) void operator()(std::int64_t part) const {
+  PERRIN_INLINE void operator()(std::int64_t part) const {
     const std::int64_t end = std::min(list.n, (part + 1) * chunk), bins = list.grid.cells[2];
     Candidates candidates;
     Group g;
@@ -302,16 +298,16 @@ struct ColumnLoop {
 
 }  // namespace detail
 
-/// Runs the body over all pairs within the range of the view.
+/// Runs the body over all pairs within the range.
 template <class Body>
-void column_loop([[maybe_unused]] const char* name, const Device& device, const ColumnView& list,
-                 const Body& body) {
+void run_pairs([[maybe_unused]] const char* name, const ColumnSearch& search, const Body& body) {
   using Loop = detail::ColumnLoop<Body>;
+  const Device& device = search.particles().device();
   if (device.skipping()) return;
-  const Loop loop{body, list};
-  const std::int64_t chunks = (list.n + Loop::chunk - 1) / Loop::chunk;
+  const Loop loop{body, search.view()};
+  const std::int64_t n = loop.list.n, chunks = (n + Loop::chunk - 1) / Loop::chunk;
   const auto evaluate = [&](std::int64_t k, int) { detail::run_range(loop, k, k + 1); };
-  for_tasks(device, chunks, evaluate, list.n > 256);
+  for_tasks(device, chunks, evaluate, n > 256);
 }
 
 }  // namespace perrin

@@ -28,7 +28,7 @@ struct Coordinates {
   Coordinate *x, *y, *z;
   PERRIN_HD void operator()(std::int64_t k) const {
     const Position p = position[order[k]];
-    w[k] = ColumnGrid::along(p, axis), type[k] = p.type();
+    w[k] = fraction_along(p, axis), type[k] = p.type();
     x[k] = coordinate(xx * p.x + xy * p.y + xz * p.z);
     y[k] = coordinate(yy * p.y + yz * p.z);
     z[k] = coordinate(zz * p.z);
@@ -42,39 +42,57 @@ struct Iota {
 
 }  // namespace
 
-ColumnSearch::ColumnSearch(const Particles& particles, double range, bool sorted, int cells)
-    : range_(range), sorted_(sorted), orthogonal_(particles.box.orthogonal()) {
-  const Box& box = particles.box;
+ColumnSearch::ColumnSearch(const TraversalInput& input)
+    : particles_(&input.particles),
+      exclusions_(input.exclusions),
+      range_(input.ranges.longest()),
+      sorted_(input.settings.interaction_sorting),
+      orthogonal_(input.particles.box.orthogonal()) {
+  choose_grid(input.settings.cells);
+  choose_unit();
+  const Device& device = particles_->device();
+  for (auto* buffer : {&w_, &type_}) *buffer = {device, particles_->size()};
+  for (auto* buffer : {&x_, &y_, &z_}) *buffer = {device, particles_->size()};
+}
+
+/// Columns along the longest edge, 1 or 2 to the range (0: chosen), cut into bins.
+void ColumnSearch::choose_grid(int columns_to_range) {
+  const Box& box = particles_->box;
   const auto heights = box.padded_heights();
-  int axes[3] = {0, 1, 2};  // columns stand along the longest
+  int axes[3] = {0, 1, 2};
   const auto height = [&](int axis) { return axis < box.dimension ? heights[axis] : 0.0; };
   std::stable_sort(axes, axes + 3, [&](int a, int b) { return height(a) > height(b); });
   grid_.axis[0] = axes[1], grid_.axis[1] = axes[2], grid_.axis[2] = axes[0];
 
   // Memory follows the particles: where the box is nearly empty, cells are wider.
-  const double n = double(particles.size()), limit = std::max(64.0, n);
+  const double n = double(particles_->size()), limit = std::max(64.0, n);
   const auto fit = [&](int k, double width) {
     const double h = height(grid_.axis[k]);
     grid_.cells[k] = h > 0 ? std::int32_t(std::clamp(std::floor(h / width), 1.0, 1e6)) : 1;
-    grid_.reach[k] = h > 0 ? std::int32_t(std::ceil(range / (h / grid_.cells[k]) - 1e-9)) : 0;
+    grid_.reach[k] = h > 0 ? std::int32_t(std::ceil(range_ / (h / grid_.cells[k]) - 1e-9)) : 0;
   };
-  double width = cells == 2 ? range / 2 : range;
+  double width = columns_to_range == 2 ? range_ / 2 : range_;
   for (;; width *= 1.1) {
     fit(0, width), fit(1, width);
     if (double(grid_.cells[0]) * grid_.cells[1] <= limit) break;
   }
   const double columns = double(grid_.cells[0]) * grid_.cells[1];
-  if (sorted) {  // about eight particles to a bin
+  if (sorted_) {  // about eight particles to a bin
     grid_.cells[2] = std::int32_t(std::clamp(std::round(n / columns / 8), 1.0, 1e6));
     grid_.slack = std::uint32_t(65536.0 / grid_.cells[2]) + 2;
   } else {
     const double most = std::max(1.0, std::floor(limit / columns));
     fit(2, std::max(width, height(grid_.axis[2]) / (most + 0.5)));
   }
+}
 
-  // Exact differences up to twice the range (members of a group are no further apart than the range).
+/// Exact differences up to twice the range (members of a group are no further apart than the
+/// range).
+void ColumnSearch::choose_unit() {
+  const Box& box = particles_->box;
+  const auto heights = box.padded_heights();
   const auto edges = box.edges();
-  unit_ = sizeof(Real) == 4 ? std::exp2(std::ceil(std::log2(2 * range)) - 24) : 1;
+  unit_ = sizeof(Real) == 4 ? std::exp2(std::ceil(std::log2(2 * range_)) - 24) : 1;
   double longest = 0;
   for (int k = 0; k < 3; ++k) {
     const int axis = grid_.axis[k];
@@ -83,33 +101,36 @@ ColumnSearch::ColumnSearch(const Particles& particles, double range, bool sorted
     per_length_[k] = 4294967296.0 / std::max(heights[axis], 1e-300);
     if (axis >= box.dimension) continue;
     const double length = std::sqrt(dot(edge_[axis], edge_[axis]));
-    longest += k == 2 && sorted ? length * std::min(1.0, 2 * range / heights[axis])
-                                : length / grid_.cells[k] * (grid_.reach[k] + 1);
+    longest += k == 2 && sorted_ ? length * std::min(1.0, 2 * range_ / heights[axis])
+                                 : length / grid_.cells[k] * (grid_.reach[k] + 1);
   }
   fits_ = sizeof(Real) == 8 || longest < 2e9;
-  const Device& device = particles.device();
-  for (auto* buffer : {&w_, &type_}) *buffer = {device, particles.size()};
-  for (auto* buffer : {&x_, &y_, &z_}) *buffer = {device, particles.size()};
 }
 
-void ColumnSearch::sort(Particles& particles, bool reorder) {
-  sort_.sort(particles, grid_, sorted_);
-  const Device& device = particles.device();
-  const std::int64_t n = particles.size();
-  if (reorder) {
-    particles.reorder(sort_.order());
+/// Forces do not depend on the order in memory. Counted are the steps, so that a resumed run brings
+/// it about when the first one did.
+void ColumnSearch::sort(const StepSort& step) {
+  constexpr std::uint32_t interval = 16;
+  std::uint32_t *now = step.flag, *steps = step.flag + 1;
+  if (step.in_step && ++*steps >= interval) *now = 1;
+  const Device& device = particles_->device();
+  const std::int64_t n = particles_->size();
+  sort_.sort(*particles_, grid_, sorted_);
+  if (*now != 0) {
+    particles_->reorder(sort_.order());
     for_each(device, "order", n, Iota{sort_.order().data()});
+    *step.builds += 1;
+    *steps = *now = 0;
   }
   const auto& e = edge_;
-  for_each(
-      device, "coordinates", n,
-      Coordinates{particles.position.data(), sort_.order().data(), grid_.axis[2], edge_units(e.x.x),
-                  edge_units(e.y.x), edge_units(e.y.y), edge_units(e.z.x), edge_units(e.z.y),
-                  edge_units(e.z.z), w_.data(), type_.data(), x_.data(), y_.data(), z_.data()});
+  for_each(device, "coordinates", n,
+           Coordinates{particles_->position.data(), sort_.order().data(), grid_.axis[2],
+                       edge_units(e.x.x), edge_units(e.y.x), edge_units(e.y.y), edge_units(e.z.x),
+                       edge_units(e.z.y), edge_units(e.z.z), w_.data(), type_.data(), x_.data(),
+                       y_.data(), z_.data()});
 }
 
-ColumnView ColumnSearch::view(const Particles& particles, const std::uint32_t* exclusion_begin,
-                              const std::uint32_t* excluded) const {
+ColumnView ColumnSearch::view() const {
   const auto whole = [](Vec3<double> e) {
     return Vec3<Coordinate>{Coordinate(edge_units(e.x)), Coordinate(edge_units(e.y)),
                             Coordinate(edge_units(e.z))};
@@ -117,7 +138,7 @@ ColumnView ColumnSearch::view(const Particles& particles, const std::uint32_t* e
   return {grid_,
           sorted_,
           orthogonal_,
-          particles.size(),
+          particles_->size(),
           range_ * (1 + 1e-5),  // against rounding
           per_length_,
           sort_.start(),
@@ -127,14 +148,13 @@ ColumnView ColumnSearch::view(const Particles& particles, const std::uint32_t* e
           x_.data(),
           y_.data(),
           z_.data(),
-          particles.position.data(),
+          particles_->position.data(),
           {whole(edge_.x), whole(edge_.y), whole(edge_.z)},
           Real(unit_),
           Real(8 * range_),
-          particles.id.data(),
-          particles.index.data(),
-          exclusion_begin,
-          excluded};
+          particles_->id.data(),
+          particles_->index.data(),
+          exclusions_};
 }
 
 }  // namespace perrin

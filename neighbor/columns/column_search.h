@@ -1,13 +1,16 @@
-// The search without lists on the CPU: in every step the particles are sorted into columns of cells, and
-// every pair_loop() goes through the neighbouring columns.
+// The search without lists on the CPU: in every step the particles are sorted into columns of
+// cells, and every pair_loop() goes through the neighbouring columns.
 //
-// With interaction sorting the particles of a column are ordered along it, and what a column offers to
-// a particle is cut at both ends where the distance along the axis, with what the distance to the column
-// leaves of the range, is too long: E. S. Fomin's sorting of interactions, with columns instead of pairs
-// of cells. Without, whole cells are tested (column_loop.h has the loop).
+// With interaction sorting the particles of a column are ordered along it, and what a column offers
+// to a particle is cut at both ends where the distance along the axis, with what the distance to
+// the column leaves of the range, is too long: E. S. Fomin's sorting of interactions, with columns
+// instead of pairs of cells. Without, whole cells are tested (column_loop.h has the loop).
 #pragma once
 
 #include "neighbor/columns/column_sort.h"
+#include "neighbor/strain.h"
+#include "neighbor/tiles/tile_geometry.h"
+#include "neighbor/traversal_input.h"
 
 namespace perrin {
 
@@ -30,27 +33,41 @@ struct ColumnView {
   const std::uint32_t* order;     // memory indices
   const std::uint32_t *w, *type;  // fixed-point coordinate along the columns
   const Coordinate *x, *y, *z;
-  const Position* position;                                      // by memory index
-  Vec3<Vec3<Coordinate>> edge;                                   // of the box
-  Real unit;                                                     // length of a unit of Coordinate
-  Real far;                                                      // out of reach of everybody
-  const std::uint32_t *id, *index, *exclusion_begin, *excluded;  // exclusion_begin may be nullptr
+  const Position* position;     // by memory index
+  Vec3<Vec3<Coordinate>> edge;  // of the box
+  Real unit;                    // length of a unit of Coordinate
+  Real far;                     // out of reach of everybody
+  const std::uint32_t *id, *index;
+  ExclusionView exclusions;
 };
 
 class ColumnSearch {
  public:
-  /// `cells`: columns to the range, 1 or 2; 0: as Perrin chooses.
-  ColumnSearch(const Particles& particles, double range, bool sorted, int cells);
+  static constexpr const char* name = "cells";
+  static constexpr bool lists = false;
+  static bool serves(const Device& device) { return !device.is_cuda(); }
 
+  explicit ColumnSearch(const TraversalInput& input);
   /// False: columns would be so wide against the range that coordinates are ambiguous.
   bool fits() const { return fits_; }
-  bool sorted() const { return sorted_; }
-  /// Takes the particles where they are now. `reorder`: also in memory.
-  void sort(Particles& particles, bool reorder);
-  ColumnView view(const Particles& particles, const std::uint32_t* exclusion_begin,
-                  const std::uint32_t* excluded) const;
+  TileCounter counter() const { return {}; }  // particles are counted by sort()
+  /// Takes the particles where they are now; every sixteenth step brings them into order in memory.
+  void sort(const StepSort& step);
+  bool enlarge() { return false; }
+  double mean_entries() const { return 0; }
+  std::int64_t bytes() const { return 0; }  // as much as the particles have, and no more
+  std::string report() const { return sorted_ ? "" : " unsorted"; }
+  Strain strain() const { return unit_strain(double(Real(unit_)), particles_->box); }
+
+  const Particles& particles() const { return *particles_; }
+  ColumnView view() const;
 
  private:
+  void choose_grid(int columns_to_range);
+  void choose_unit();
+
+  Particles* particles_;
+  ExclusionView exclusions_;
   ColumnGrid grid_{};
   double range_;
   bool sorted_, orthogonal_, fits_ = true;

@@ -1,5 +1,5 @@
-// CUDA kernels of the short sort (neighbor/sort/short_sort.h): the network of short_sort_network.h on
-// the lanes of a warp, keys in registers, 32 / L arrays per warp at once.
+// CUDA kernels of the short sort (neighbor/sort/short_sort.h): the network of short_sort_network.h
+// on the lanes of a warp, keys in registers, 32 / L arrays per warp at once.
 //
 // Only CUDA's own names are used, so that the unit tests can run the same code on an emulated warp.
 // Including file: <cstddef>, <cstdint>, <utility> and the CUDA names (or their emulation) first.

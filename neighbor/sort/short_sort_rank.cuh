@@ -1,5 +1,6 @@
-// CUDA kernels of the rank sorts (neighbor/sort/short_sort_rank.h). Like short_sort_gpu.cuh, which has
-// Extent: CUDA's own names only. N: the longest array, a multiple of 32 or a power of two below.
+// CUDA kernels of the rank sorts (neighbor/sort/short_sort_rank.h). Like short_sort_gpu.cuh, which
+// has Extent: CUDA's own names only. N: the longest array, a multiple of 32 or a power of two
+// below.
 #pragma once
 
 #include "neighbor/sort/short_sort_gpu.cuh"

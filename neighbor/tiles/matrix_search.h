@@ -1,11 +1,12 @@
 // The neighbours of eight particles of a brick by one warp and the tensor cores.
 //
-// Whether |p - q|² < reach² is asked as |q|² - 2 p·q + (|p|² - reach²) < 0: for sixteen candidates q and eight
-// particles p a product of matrices with four columns (x, y, z, |q|²) and (-2x, -2y, -2z, 1). Factors are
-// TF32, 11 bits; each is split in two, and all products but that of the two remainders are taken, which
-// leaves an error of 2^-21 |p||q|: lists reach a little further than they must (TileList). Signs are
-// shifted into words, a bit per candidate, which stay in the registers of the thread that got them.
-// Orthogonal boxes in single precision; in others and in double precision UnitSearch serves.
+// Whether |p - q|² < reach² is asked as |q|² - 2 p·q + (|p|² - reach²) < 0: for sixteen candidates
+// q and eight particles p a product of matrices with four columns (x, y, z, |q|²) and (-2x, -2y,
+// -2z, 1). Factors are TF32, 11 bits; each is split in two, and all products but that of the two
+// remainders are taken, which leaves an error of 2^-21 |p||q|: lists reach a little further than
+// they must (TileList). Signs are shifted into words, a bit per candidate, which stay in the
+// registers of the thread that got them. Orthogonal boxes in single precision; in others and in
+// double precision UnitSearch serves.
 #pragma once
 
 #include "neighbor/tiles/unit_search.h"
@@ -18,8 +19,8 @@ namespace perrin::detail {
 PERRIN_HD Real4 beyond_reach() { return {Real(0), Real(0), Real(0), Real(1e30)}; }
 
 /// One warp's search for the neighbours of particles first … first+7 of the brick. Lane l is thread
-/// t = l mod 4 of row m = l/4: it feeds component t of candidates m and m+8 and of particle m, and gets what
-/// is said of these candidates and particles 2t and 2t+1.
+/// t = l mod 4 of row m = l/4: it feeds component t of candidates m and m+8 and of particle m, and
+/// gets what is said of these candidates and particles 2t and 2t+1.
 struct MatrixSearch {
   const TileSearch& s;
   const TileBlock& block;
@@ -37,7 +38,8 @@ struct MatrixSearch {
   }
 
   struct Words {
-    // [particle 2t, 2t+1][candidate of the first, of the second eight]: the last step's bit is the lowest
+    // [particle 2t, 2t+1][candidate of the first, of the second eight]: the last step's bit is the
+    // lowest
     std::uint32_t of[2][2] = {};
   };
   struct Factors {
@@ -84,9 +86,9 @@ struct MatrixSearch {
       }
   }
 
-  /// Appends to the lists what two sets of words say, of `steps` steps in all. first_step: those before.
-  /// self_at: 16 · step + 8 · (which eight) + lane at which particle m meets itself. found: entries of
-  /// the lists of particles 2t and 2t+1; what does not fit is counted only.
+  /// Appends to the lists what two sets of words say, of `steps` steps in all. first_step: those
+  /// before. self_at: 16 · step + 8 · (which eight) + lane at which particle m meets itself. found:
+  /// entries of the lists of particles 2t and 2t+1; what does not fit is counted only.
   __device__ void harvest(std::uint32_t steps, std::uint32_t first_step, std::uint32_t self_at,
                           Words (&words)[2], std::uint32_t (&found)[2]) const {
     __syncwarp();
@@ -168,8 +170,8 @@ struct MatrixSearch {
         if (lane < now) place[steps + lane] = std::uint16_t(k + 16 * lane);
         steps += now;
         const std::uint32_t full = (end - k) / 16 < now ? (end - k) / 16 : now;
-        // Lane m takes the places that are m modulo 8: lists become groups of places in the same bank, of which
-        // the pair loop reads several at a time.
+        // Lane m takes the places that are m modulo 8: lists become groups of places in the same
+        // bank, of which the pair loop reads several at a time.
         const std::uint32_t mine = k + ((m - k) & 7);
         const float* from = component + 4 * mine;
 #pragma unroll 2

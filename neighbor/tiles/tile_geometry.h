@@ -1,15 +1,34 @@
-// Cells and bricks of neighbor/tiles/tiles.h, and counting the particles of each cell.
+// Cells and bricks of neighbor/tiles/tile_list.h, and counting the particles of each cell.
 #pragma once
 
+#include <bit>
 #include <cmath>
 
 #include "engine/core/box.h"
 #include "engine/core/real.h"
+#include "neighbor/cells/cell_of.h"
+#include "neighbor/cells/cell_sort.h"
 
 namespace perrin {
 
-/// Division by a number that is known beforehand: a processor's own takes twenty instructions, and blocks
-/// of a small system have little else to do.
+/// A particle's type in the fourth word of its local coordinates.
+PERRIN_HD Real type_to_real(std::uint32_t type) {
+#ifdef PERRIN_DOUBLE
+  return Real(type);
+#else
+  return std::bit_cast<float>(type);
+#endif
+}
+PERRIN_HD std::uint32_t real_to_type(Real w) {
+#ifdef PERRIN_DOUBLE
+  return std::uint32_t(w);
+#else
+  return std::bit_cast<std::uint32_t>(w);
+#endif
+}
+
+/// Division by a number that is known beforehand: a processor's own takes twenty instructions, and
+/// blocks of a small system have little else to do.
 struct Divisor {
   std::uint32_t n = 1, reciprocal = 0xffffffffu;  // of 2^32, rounded down
 
@@ -28,11 +47,12 @@ struct Divisor {
 /// How the box is cut. Cells are numbered brick by brick (key()), so that a brick's particles are
 /// contiguous in memory. The last brick along an axis may reach beyond the box: nobody is there.
 ///
-/// Coordinates in a tile are relative to its origin and on a grid, so coarse that differences are exact in
-/// Real: the vector of a pair is, bit by bit, opposite for its two particles, whichever tiles they are in.
-/// Usually they are lengths, multiples of a power of two, and the vector is the difference. In triclinic boxes,
-/// where images are taken per pair, in halos of many reaches, and in double precision they are in units of
-/// fixed-point coordinates. Kernels with the parameter General serve both.
+/// Coordinates in a tile are relative to its origin and on a grid, so coarse that differences are
+/// exact in Real: the vector of a pair is, bit by bit, opposite for its two particles, whichever
+/// tiles they are in. Usually they are lengths, multiples of a power of two, and the vector is the
+/// difference. In triclinic boxes, where images are taken per pair, in halos of many reaches, and
+/// in double precision they are in units of fixed-point coordinates. Kernels with the parameter
+/// General serve both.
 struct TileGeometry {
   Vec3<std::int32_t> cells;       // along each axis
   Vec3<std::int32_t> log2_brick;  // cells of a brick
@@ -69,9 +89,6 @@ struct TileGeometry {
   PERRIN_HD int log2_cells_per_brick() const { return log2_brick.x + log2_brick.y + log2_brick.z; }
   PERRIN_HD std::int64_t cell_count() const { return brick_count() << log2_cells_per_brick(); }
 
-  PERRIN_HD static std::int32_t along(std::uint32_t fraction, std::int32_t n) {
-    return std::int32_t((std::uint64_t(fraction) * std::uint32_t(n)) >> 32);
-  }
   PERRIN_HD std::uint32_t key(std::int32_t x, std::int32_t y, std::int32_t z) const {
     const std::int32_t brick =
         ((z >> log2_brick.z) * bricks(1) + (y >> log2_brick.y)) * bricks(0) + (x >> log2_brick.x);
@@ -82,8 +99,12 @@ struct TileGeometry {
         (x & ((1 << log2_brick.x) - 1));
     return (std::uint32_t(brick) << log2_cells_per_brick()) | std::uint32_t(inside);
   }
+  PERRIN_HD Vec3<std::int32_t> cell(const Position& p) const {
+    return {cell_along(p.x, cells.x), cell_along(p.y, cells.y), cell_along(p.z, cells.z)};
+  }
   PERRIN_HD std::uint32_t key(const Position& p) const {
-    return key(along(p.x, cells.x), along(p.y, cells.y), along(p.z, cells.z));
+    const Vec3<std::int32_t> c = cell(p);
+    return key(c.x, c.y, c.z);
   }
   /// The first cell of a brick.
   PERRIN_HD Vec3<std::int32_t> first_cell(std::uint32_t brick) const {
@@ -97,7 +118,8 @@ struct TileGeometry {
     return {halo.x == cells.x ? 0 : cell.x - reach.x, halo.y == cells.y ? 0 : cell.y - reach.y,
             halo.z == cells.z ? 0 : cell.z - reach.z};
   }
-  /// What coordinates in a tile are relative to, near the middle of the brick that begins at this cell.
+  /// What coordinates in a tile are relative to, near the middle of the brick that begins at this
+  /// cell.
   PERRIN_HD Vec3<std::uint32_t> origin(const Vec3<std::int32_t>& cell) const {
     const auto middle = [](std::int32_t first, std::int32_t log2, std::uint64_t of_cell) {
       return std::uint32_t((std::uint64_t(2 * first + (1 << log2)) * of_cell) >> 32);
@@ -106,8 +128,8 @@ struct TileGeometry {
             middle(cell.y, log2_brick.y, half_cell.y) & mask.y,
             middle(cell.z, log2_brick.z, half_cell.z) & mask.z};
   }
-  /// ⌊p·grid/2^32⌋ - ⌊origin·grid/2^32⌋ units, of the image of p nearest to the origin: what is left of the
-  /// origin decides with p - origin where the next unit begins.
+  /// ⌊p·grid/2^32⌋ - ⌊origin·grid/2^32⌋ units, of the image of p nearest to the origin: what is
+  /// left of the origin decides with p - origin where the next unit begins.
   PERRIN_HD Real length(std::uint32_t p, std::uint32_t origin, int axis) const {
     const std::int64_t left = origin * std::uint32_t(grid[axis]);
     const std::int64_t all = std::int64_t(std::int32_t(p - origin)) * grid[axis] + left;
@@ -136,21 +158,13 @@ struct TileGeometry {
   }
 };
 
-/// Counting particles into cells, the first part of CellSort: for each particle its cell and a
-/// number of its own there (which depends on the order in which threads come).
-struct CellCounter {
+/// Counting particles into the cells of tiles.
+struct TileCounter {
   TileGeometry geometry;
-  std::uint32_t* count = nullptr;  // of each cell; nullptr: nothing is counted
-  std::uint32_t *key = nullptr, *slot = nullptr;
+  CellCounter cells;
 
-  PERRIN_HD void operator()([[maybe_unused]] std::int64_t i,
-                            [[maybe_unused]] const Position& p) const {
-#ifdef __CUDA_ARCH__
-    const std::uint32_t k = geometry.key(p);
-    key[i] = k;
-    slot[i] = atomicAdd(&count[k], 1u);
-#endif
-  }
+  PERRIN_HD explicit operator bool() const { return cells.count; }
+  PERRIN_HD void operator()(std::int64_t i, const Position& p) const { cells(i, geometry.key(p)); }
 };
 
 }  // namespace perrin

@@ -1,13 +1,14 @@
-// The pair loop over tiles (neighbor/tiles/tiles.h), on a CUDA device; see neighbor/pair_loop.h.
+// The pair loop over lists of tiles (neighbor/tiles/tile_list.h), on a CUDA device; see
+// neighbor/pair_loop.h.
 #pragma once
 
 #include "engine/core/parallel.h"
-#include "neighbor/tiles/matrix_search.h"
-#include "neighbor/tiles/tiles.h"
+#include "neighbor/tiles/tile_list.h"
 
-namespace perrin::detail {
+namespace perrin {
 
 #ifdef __CUDACC__
+namespace detail {
 
 /// volatile: or the compiler moves the load to where its result is used.
 __device__ inline uint2 load_chunk(const TileChunk* chunk) {
@@ -28,49 +29,47 @@ __device__ inline std::uint32_t high_half(std::uint32_t word) {
   return half;
 }
 
-/// One block per tile. Eight threads go through the lists of two particles together, or of one where rows must be
-/// short. A list says first what one row of candidates has, then the next (MatrixSearch): eight threads that
-/// begin at eight places of the same list read, at the same time, mostly from different banks.
-/// Shared memory: coordinates and type of the halo, behind them the extra words
-/// where the body has some. General: triclinic box, or images taken per pair.
-template <class Body, bool General>
-__global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::has_extra ? 5 : 1)
-    tile_loop_kernel(const Body body, const Position* position, const Metric metric,
-                     const TileView t, const std::uint32_t* halt) {
-  if (begin_kernel(halt)) return;
-  extern __shared__ __align__(16) unsigned char memory[];
-  Real4* staged = reinterpret_cast<Real4*>(memory);
-  Real4* extra = staged + t.halo_capacity + 1;
-  const Tile tile = t.tiles[blockIdx.x];
-  if (tile.count == 0) return;
-  const Vec3<std::uint32_t> origin = tile.origin;
-  const std::uint32_t lane = threadIdx.x & 31, of_eight = lane / 8;
-  const bool pairs = t.log2_lanes == 2;
-  const std::uint32_t per_unit = 32u >> t.log2_lanes;
-  const std::uint32_t units = (tile.count + per_unit - 1) / per_unit;
-
-  // What the first unit of this warp needs from memory is on its way while the halo comes.
-  std::uint32_t u = threadIdx.x / 32, rows = 0;
+/// A list of chunks on its way: what a warp has of the lists of its unit, one chunk ahead.
+struct ChunkReader {
+  const TileView& t;
+  const Tile& tile;
+  std::uint32_t u, units, rows = 0;
   const TileChunk* chunk = nullptr;
   uint2 four{};
-  const auto fetch = [&] {
+
+  __device__ __forceinline__ ChunkReader(const TileView& view, const Tile& its_tile)
+      : t(view),
+        tile(its_tile),
+        u(threadIdx.x / 32),
+        units((its_tile.count + (32u >> view.log2_lanes) - 1) / (32u >> view.log2_lanes)) {}
+  /// The first chunk of unit u; there is room for one row more than it has.
+  __device__ __forceinline__ void fetch() {
     if (u >= units) return;
     rows = t.rows[tile.unit_begin + u];
-    chunk = t.chunks + std::size_t(tile.unit_begin + u) * t.unit_rows * 32 + lane;
+    chunk = t.chunks + std::size_t(tile.unit_begin + u) * t.unit_rows * 32 + (threadIdx.x & 31);
     four = load_chunk(chunk);
-  };
-  fetch();
+  }
+  __device__ __forceinline__ void next_unit() {
+    u += TileBricks::threads / 32;
+    fetch();
+  }
+};
 
-  // Indices, then positions, then what is made of them: loads must not wait for one another, and those behind the
-  // last place are made for nothing, or they would.
+/// Brings the halo of a tile into shared memory: coordinates and types, behind them the extra words
+/// where the body has some. Indices, then positions, then what is made of them: loads must not wait
+/// for one another, and those behind the last place are made for nothing, or they would.
+template <class Body, bool General>
+__device__ __forceinline__ void stage_halo(const Body& body, const Position* position,
+                                           const TileView& t, const Tile& tile, Real4* staged,
+                                           Real4* extra) {
   constexpr int at_once = 5;
-  for (std::uint32_t k = threadIdx.x; k < tile.halo_count; k += at_once * TileList::threads) {
+  for (std::uint32_t k = threadIdx.x; k < tile.halo_count; k += at_once * TileBricks::threads) {
     std::uint32_t place[at_once], j[at_once];
     Position q[at_once];
     Real4 more[at_once];
 #pragma unroll
     for (int e = 0; e < at_once; ++e) {
-      place[e] = k + e * TileList::threads;
+      place[e] = k + e * TileBricks::threads;
       j[e] = t.halo[tile.halo_begin + (place[e] < tile.halo_count ? place[e] : k)];
     }
 #pragma unroll
@@ -80,7 +79,7 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
     }
 #pragma unroll
     for (int e = 0; e < at_once; ++e) {
-      const Real3 r = t.geometry.template local<General>(q[e], origin);
+      const Real3 r = t.geometry.template local<General>(q[e], tile.origin);
       if (place[e] >= tile.halo_count) continue;
       staged[place[e]] = {r.x, r.y, r.z, type_to_real(q[e].type())};
       if constexpr (Body::has_extra) extra[place[e]] = more[e];
@@ -94,9 +93,46 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
     staged[tile.halo_count] = {far, far, far, Real(0)};
     if constexpr (Body::has_extra) extra[tile.halo_count] = {};
   }
+}
+
+/// Of the sums of two particles over eight threads: the lower four end with that of the first, the
+/// upper four with that of the second. Without `pairs` both are one particle's.
+template <int Sums>
+__device__ __forceinline__ void add_up(Real (&sum)[2][Sums], bool pairs) {
+  const bool upper = threadIdx.x & 4;
+  for (int s = 0; s < Sums; ++s) {
+    if (!pairs) sum[0][s] = sum[1][s] = sum[0][s] + sum[1][s];
+    Real total = upper ? sum[1][s] : sum[0][s];
+    total += __shfl_xor_sync(0xffffffffu, upper ? sum[0][s] : sum[1][s], 4);
+    total += __shfl_xor_sync(0xffffffffu, total, 2);
+    total += __shfl_xor_sync(0xffffffffu, total, 1);
+    sum[0][s] = total;
+  }
+}
+
+/// One block per tile. Eight threads go through the lists of two particles together, or of one
+/// where rows must be short. A list says first what one row of candidates has, then the next
+/// (MatrixSearch): eight threads that begin at eight places of the same list read, at the same
+/// time, mostly from different banks. General: triclinic box, or images taken per pair.
+template <class Body, bool General>
+__global__ void __launch_bounds__(TileBricks::threads, Body::sums <= 3 && !Body::has_extra ? 5 : 1)
+    tile_loop_kernel(const Body body, const Position* position, const Metric metric,
+                     const TileView t, const std::uint32_t* halt) {
+  if (begin_kernel(halt)) return;
+  extern __shared__ __align__(16) unsigned char memory[];
+  Real4* staged = reinterpret_cast<Real4*>(memory);
+  Real4* extra = staged + t.halo_capacity + 1;
+  const Tile tile = t.tiles[blockIdx.x];
+  if (tile.count == 0) return;
+  const std::uint32_t lane = threadIdx.x & 31, of_eight = lane / 8;
+  const bool pairs = t.log2_lanes == 2;
+  const std::uint32_t per_unit = 32u >> t.log2_lanes;
+  ChunkReader list(t, tile);
+  list.fetch();  // on its way while the halo comes
+  stage_halo<Body, General>(body, position, t, tile, staged, extra);
   __syncthreads();
 
-  while (u < units) {
+  while (list.u < list.units) {
     // Of the two particles, which without pairs are one.
     std::uint32_t m[2];
     Real3 p[2];
@@ -104,15 +140,15 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
     Real sum[2][Body::sums] = {};
 #pragma unroll
     for (int of = 0; of < 2; ++of) {
-      m[of] = u * per_unit + (pairs ? 2 * of_eight + std::uint32_t(of) : of_eight);
+      m[of] = list.u * per_unit + (pairs ? 2 * of_eight + std::uint32_t(of) : of_eight);
       const std::int64_t i = tile.first + (m[of] < tile.count ? m[of] : 0);
       own[of] = body.own(i);
-      p[of] = t.geometry.template local<General>(position[i], origin);
+      p[of] = t.geometry.template local<General>(position[i], tile.origin);
     }
-    for (std::uint32_t c = 1; c <= rows; ++c) {
-      const std::uint32_t places[4] = {low_half(four.x), high_half(four.x), low_half(four.y),
-                                       high_half(four.y)};
-      four = load_chunk(chunk + c * 32);  // before it is needed; there is room for one row more
+    for (std::uint32_t c = 1; c <= list.rows; ++c) {
+      const std::uint32_t places[4] = {low_half(list.four.x), high_half(list.four.x),
+                                       low_half(list.four.y), high_half(list.four.y)};
+      list.four = load_chunk(list.chunk + c * 32);  // before it is needed
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         const std::uint32_t place = places[k];
@@ -124,19 +160,9 @@ __global__ void __launch_bounds__(TileList::threads, Body::sums <= 3 && !Body::h
         for (int s = 0; s < Body::sums; ++s) sum[k >> 1][s] += term[s];
       }
     }
-    u += TileList::threads / 32;
-    fetch();
-    // The lower four threads end with the sum of the first particle, the upper four with that of the second.
-    const bool upper = lane & 4;
-    const std::uint32_t mine = upper ? m[1] : m[0];
-    for (int s = 0; s < Body::sums; ++s) {
-      if (!pairs) sum[0][s] = sum[1][s] = sum[0][s] + sum[1][s];
-      Real total = upper ? sum[1][s] : sum[0][s];
-      total += __shfl_xor_sync(0xffffffffu, upper ? sum[0][s] : sum[1][s], 4);
-      total += __shfl_xor_sync(0xffffffffu, total, 2);
-      total += __shfl_xor_sync(0xffffffffu, total, 1);
-      sum[0][s] = total;
-    }
+    list.next_unit();
+    add_up(sum, pairs);
+    const std::uint32_t mine = lane & 4 ? m[1] : m[0];
     if (mine < tile.count && (lane & (pairs ? 3 : 7)) == 0) body.store(tile.first + mine, sum[0]);
   }
 }
@@ -149,180 +175,27 @@ void start_tile_loop(const Device& device, const char* name, const Particles& pa
     check_cuda(cudaFuncSetAttribute(tile_loop_kernel<Body, General>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
                name);
-  launch_early(device, name, dim3(unsigned(tiles.tile_count)), dim3(TileList::threads), shared,
+  launch_early(device, name, dim3(unsigned(tiles.tile_count)), dim3(TileBricks::threads), shared,
                tile_loop_kernel<Body, General>, body, particles.position.data(),
                particles.box.metric(), tiles,
                static_cast<const std::uint32_t*>(device.halt_word()));
 }
 
-/// Bodies with many sums (energies, virials) run now and then: one kernel serves them in all boxes.
-template <class Body>
-constexpr bool runs_in_every_step = Body::sums <= 6;
-
-template <class Body>
-void tile_loop(const Device& device, const char* name, const Particles& particles,
-               const TileView& tiles, const Body& body) {
-  if constexpr (runs_in_every_step<Body>)
-    if (!tiles.geometry.is_general())
-      return start_tile_loop<Body, false>(device, name, particles, tiles, body);
-  start_tile_loop<Body, true>(device, name, particles, tiles, body);
-}
-
-/// Without lists: the block of a tile finds the neighbours of its particles and goes through them at
-/// once. Shared memory: coordinates and type of the halo, extra words, coordinates with their squares for MatrixSearch, memory
-/// indices where there are exclusions, the cells of the halo, what the search needs.
-struct DirectLoop {
-  TileSearch search;
-  TileRoom room;
-  std::uint32_t* halt;
-
-  /// Sorted: a thread per particle, candidates in rows that are cut at both ends by x, which is
-  /// Fomin's method. Else a warp searches for a few particles together.
-  PERRIN_HD bool sorted() const {
-    return search.geometry.sorted && !search.general && !search.exclusion_begin;
-  }
-  PERRIN_HD std::size_t index_bytes() const {
-    return search.exclusion_begin ? std::size_t(room.halo + 4) / 4 * 16 : 0;
-  }
-  template <class Body, bool Matrix>
-  PERRIN_HD std::size_t halo_bytes() const {
-    const TileGeometry& g = search.geometry;
-    return std::size_t(room.halo + 4) * sizeof(Real4) *
-               (1 + (Body::has_extra ? 1 : 0) + (Matrix ? 1 : 0)) +
-           index_bytes() + std::size_t(g.halo.x * g.halo.y * g.halo.z + 4) / 4 * 16;
-  }
-  __device__ void full(int word, std::uint32_t wanted) const {
-    atomicMax(&room.words[word], wanted);
-    room.words[0] = 1;
-    *halt = 1;
-  }
-};
-
-template <class Body, bool General, bool Sorted>
-__global__ void __launch_bounds__(TileList::threads, 3)
-    direct_loop_kernel(const Body body, const DirectLoop d) {
-  if (begin_kernel(d.halt)) return;
-  extern __shared__ __align__(16) unsigned char memory[];
-  const TileSearch& s = d.search;
-  const TileGeometry& g = s.geometry;
-  const TileRoom& room = d.room;
-  Real4* staged = reinterpret_cast<Real4*>(memory);
-  constexpr bool matrix = !General && !Sorted;
-  Real4* extra = staged + room.halo + 4;
-  Real4* lengths = Body::has_extra ? extra + room.halo + 4 : extra;
-  auto* index = reinterpret_cast<std::uint32_t*>(matrix ? lengths + room.halo + 4 : lengths);
-  auto* cell_offset = index + d.index_bytes() / 4;
-  unsigned char* work = memory + d.halo_bytes<Body, matrix>();
-  const TileBlock block(s, blockIdx.x);
-  if (block.count == 0) return;
-  const std::uint32_t total = block.lay_out(s, cell_offset, staged, room.halo);
-  if (total > room.halo) {
-    if (threadIdx.x == 0) d.full(1, total);
-    return;
-  }
-  struct Staged {
-    Position position;
-    Real4 extra;
-  };
-  block.for_each_place(
-      total, staged,
-      [&](std::uint32_t j) {
-        Staged got{s.position[j], {}};
-        if constexpr (Body::has_extra) got.extra = body.extra(j);
-        return got;
-      },
-      [&](std::uint32_t k, std::uint32_t j, const Staged& got) {
-        const Real3 r = g.template local<General>(got.position, block.origin);
-        staged[k] = {r.x, r.y, r.z, type_to_real(got.position.type())};
-        if constexpr (Body::has_extra) extra[k] = got.extra;
-        if constexpr (matrix) lengths[k] = {r.x, r.y, r.z, dot(r, r)};
-        if (s.exclusion_begin) index[k] = j;
-      });
-  if (threadIdx.x < 4) staged[total + threadIdx.x] = {};  // may be read, is never used
-  if constexpr (matrix)
-    if (threadIdx.x == 0) lengths[total] = beyond_reach();
-  __syncthreads();
-
-  // Lists of this thread's particle: entry k is list[k · stride].
-  constexpr std::uint32_t per_warp = Sorted ? 32 : unit_particles, lanes = 32 / per_warp;
-  const std::uint32_t m = (threadIdx.x & 31) / lanes, sub = threadIdx.x & (lanes - 1);
-  const UnitScratch scratch(work + threadIdx.x / 32 * UnitScratch::bytes(General, room.list),
-                            General, room.list);
-  const std::uint32_t stride = Sorted ? blockDim.x : 1;
-  std::uint16_t* list = Sorted ? reinterpret_cast<std::uint16_t*>(work) + threadIdx.x
-                               : scratch.list + m * scratch.stride();
-  for (std::uint32_t first = threadIdx.x / 32 * per_warp; first < block.count;
-       first += blockDim.x / 32 * per_warp) {
-    const bool present = first + m < block.count;
-    const std::int64_t i = block.first + first + (present ? m : 0);
-    const auto own = body.own(i);  // on its way while the search goes on
-    const Real3 r = g.template local<General>(s.position[i], block.origin);
-    std::uint32_t found;
-    if constexpr (Sorted)
-      found = find_in_rows(s, block, cell_offset, staged, i, list, stride, room.list);
-    else if constexpr (General)
-      found = UnitSearch{s, block, cell_offset, staged, total, scratch}(first);
-    else
-      found = MatrixSearch{s, block, cell_offset, lengths, total, scratch}(first);
-    if (__any_sync(0xffffffffu, found > room.list)) {
-      if (found > room.list) d.full(2, found);
-      continue;
-    }
-    if (!present) found = 0;
-    if constexpr (!Sorted)
-      if (s.has_filter()) found = filter_list(s, scratch, index, i, m, found);
-    // Each thread its part of the list: see tile_loop_kernel.
-    const std::uint32_t each = (found + lanes - 1) / lanes, begin = sub * each;
-    const std::uint32_t end = begin + each < found ? begin + each : found;
-    Real sum[Body::sums] = {};
-    for (std::uint32_t k = begin; k < end; ++k) {
-      const std::uint32_t place = list[k * stride];
-      const Real4 q = staged[place];
-      Real term[Body::sums];
-      body.pair(own, g.template vector<General>(s.metric, r - q.xyz()), real_to_type(q.w),
-                Body::has_extra ? extra[place] : Real4{}, true, term);
-      for (int c = 0; c < Body::sums; ++c) sum[c] += term[c];
-    }
-    for (std::uint32_t step = lanes / 2; step > 0; step /= 2)
-      for (int c = 0; c < Body::sums; ++c)
-        sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], int(step));
-    if (present && sub == 0) body.store(i, sum);
-    __syncwarp();
-  }
-}
-
-template <class Body, bool General, bool Sorted>
-void start_direct_loop(const Device& device, const char* name, const DirectLoop& d, int threads,
-                       const Body& body) {
-  const std::size_t shared = d.halo_bytes < Body,
-                    !General &&
-                        !Sorted > () + (Sorted ? std::size_t(d.room.list) * std::size_t(threads) *
-                                                     sizeof(std::uint16_t)
-                                               : std::size_t(threads / 32) *
-                                                     UnitScratch::bytes(General, d.room.list));
-  if (shared > 48 * 1024)
-    check_cuda(cudaFuncSetAttribute(direct_loop_kernel<Body, General, Sorted>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
-               name);
-  launch_early(device, name, dim3(unsigned(d.search.geometry.brick_count())),
-               dim3(unsigned(threads)), shared, direct_loop_kernel<Body, General, Sorted>, body, d);
-}
-
-template <class Body>
-void direct_loop(const Device& device, const char* name, const TileSearch& search,
-                 const TileList& tiles, const Body& body) {
-  const DirectLoop d{search, tiles.room(), device.halt_word()};
-  const int threads = tiles.search_threads();
-  if constexpr (runs_in_every_step<Body>) {
-    if (d.sorted())
-      return start_direct_loop<Body, false, true>(device, name, d, tiles.single_threads(), body);
-    if constexpr (sizeof(Real) == 4)
-      if (!search.general)
-        return start_direct_loop<Body, false, false>(device, name, d, threads, body);
-  }
-  start_direct_loop<Body, true, false>(device, name, d, threads, body);
-}
-
+}  // namespace detail
 #endif
 
-}  // namespace perrin::detail
+/// Runs the body over all pairs of the list.
+template <class Body>
+void run_pairs([[maybe_unused]] const char* name, [[maybe_unused]] const TileList& list,
+               [[maybe_unused]] const Body& body) {
+#ifdef __CUDACC__
+  const Particles& particles = list.particles();
+  const TileView view = list.view();
+  if constexpr (detail::runs_in_every_step<Body>)
+    if (!view.geometry.is_general())
+      return detail::start_tile_loop<Body, false>(particles.device(), name, particles, view, body);
+  detail::start_tile_loop<Body, true>(particles.device(), name, particles, view, body);
+#endif
+}
+
+}  // namespace perrin

@@ -1,11 +1,9 @@
-// Finding the neighbours of a brick's particles (neighbor/tiles/tiles.h), by one block of a CUDA device.
-//
-// The particles of a cell are sorted by x (CellSort), so a row of cells along x is sorted as a
-// whole: what the distance between particle and row leaves of the reach cuts the row's candidates
-// at both ends. This is the interaction sorting of D. G. Fomin, for cells joined along x.
+// What a block of a CUDA device needs to find the neighbours of a brick's particles
+// (neighbor/tiles/tile_list.h): the particles of the brick and of its halo.
 #pragma once
 
-#include "neighbor/tiles/tiles.h"
+#include "neighbor/exclusions.h"
+#include "neighbor/tiles/tile_geometry.h"
 
 namespace perrin {
 
@@ -21,14 +19,9 @@ struct TileSearch {
   const Position* position;
   const std::uint32_t* id;
   const std::uint32_t* cell_start;
-  const std::uint32_t *exclusion_begin, *excluded;  // by id
+  ExclusionView exclusions;
   bool general;  // triclinic, or images taken per pair, or a halo of many reaches
 
-  PERRIN_HD bool is_excluded(std::uint32_t me, std::uint32_t other) const {
-    for (std::uint32_t k = exclusion_begin[me]; k < exclusion_begin[me + 1]; ++k)
-      if (excluded[k] == other) return true;
-    return false;
-  }
   /// Beyond the reach of their types?
   PERRIN_HD bool is_beyond(std::int64_t i, std::uint32_t j) const {
     const Position p = position[i], q = position[j];
@@ -36,9 +29,10 @@ struct TileSearch {
     return !(dot(d, d) < reach2_of_types[p.type() * types + q.type()]);
   }
   /// Are there pairs in reach that lists leave out?
-  PERRIN_HD bool has_filter() const { return exclusion_begin || reach2_of_types; }
+  PERRIN_HD bool has_filter() const { return exclusions || reach2_of_types; }
   PERRIN_HD bool leaves_out(std::int64_t i, std::uint32_t j) const {
-    return (exclusion_begin && is_excluded(id[i], id[j])) || (reach2_of_types && is_beyond(i, j));
+    return (exclusions && exclusions.excludes(id[i], id[j])) ||
+           (reach2_of_types && is_beyond(i, j));
   }
 };
 
@@ -70,9 +64,9 @@ struct TileBlock {
     z += z < 0 ? g.cells.z : z >= g.cells.z ? -g.cells.z : 0;
     return g.key(x, y, z);
   }
-  /// Fills cell_offset (halo cells + 1): the first place of every cell of the halo, and staged[place].w, if
-  /// there are no more than `room`, with the memory index of who is there. Returns the number of places.
-  /// All threads of the block.
+  /// Fills cell_offset (halo cells + 1): the first place of every cell of the halo, and
+  /// staged[place].w, if there are no more than `room`, with the memory index of who is there.
+  /// Returns the number of places. All threads of the block.
   __device__ std::uint32_t lay_out(const TileSearch& s, std::uint32_t* cell_offset, Real4* staged,
                                    std::uint32_t room) const {
     const TileGeometry& g = s.geometry;
@@ -107,7 +101,8 @@ struct TileBlock {
     }
     if (lane == 31) warp_sum[warp] = until;
     __syncthreads();
-    __syncwarp();  // the barrier does not bring a warp's threads together, and reductions must find them so
+    // The barrier does not bring a warp's threads together, and reductions must find them so.
+    __syncwarp();
     const std::uint32_t of_warp = lane < blockDim.x / 32 ? warp_sum[lane] : 0;
     const std::uint32_t before = __reduce_add_sync(0xffffffffu, lane < warp ? of_warp : 0);
     const std::uint32_t total = __reduce_add_sync(0xffffffffu, of_warp);
@@ -124,8 +119,8 @@ struct TileBlock {
     __syncthreads();
     return total;
   }
-  /// put(place, memory index, get(memory index)) for each of the `total` places that lay_out() has found; it is
-  /// to fill staged[place]. A thread gets several before it puts the first.
+  /// put(place, memory index, get(memory index)) for each of the `total` places that lay_out() has
+  /// found; it is to fill staged[place]. A thread gets several before it puts the first.
   template <class Get, class Put>
   __device__ static void for_each_place(std::uint32_t total, const Real4* staged, Get&& get,
                                         Put&& put) {
@@ -147,92 +142,6 @@ struct TileBlock {
     }
   }
 };
-
-/// To a few units in the last place.
-inline __device__ Real square_root(Real x) {
-  float root;
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(float(x)));
-  return root;
-}
-
-/// Lists the places of the neighbours of particle i: list[0], list[stride], …; returns how many
-/// there may be, of which none is missing if they are at most `most`. `staged` has 4 places of room
-/// behind the last. Orthogonal boxes without exclusions.
-__device__ __forceinline__ std::uint32_t find_in_rows(const TileSearch& s, const TileBlock& block,
-                                                      const std::uint32_t* cell_offset,
-                                                      const Real4* staged, std::int64_t i,
-                                                      std::uint16_t* list, std::uint32_t stride,
-                                                      std::uint32_t most) {
-  const Position p = s.position[i];
-  const Real3 r = s.geometry.local<false>(p, block.origin);
-  const TileGeometry& g = s.geometry;
-  const Vec3<std::int32_t> cell{TileGeometry::along(p.x, g.cells.x),
-                                TileGeometry::along(p.y, g.cells.y),
-                                TileGeometry::along(p.z, g.cells.z)};
-  const Vec3<std::int32_t> own{cell.x - block.halo_first.x, cell.y - block.halo_first.y,
-                               cell.z - block.halo_first.z};
-  const std::uint32_t self = cell_offset[(own.z * g.halo.y + own.y) * g.halo.x + own.x] +
-                             std::uint32_t(i) - s.cell_start[g.key(cell.x, cell.y, cell.z)];
-  std::uint32_t found = 0;
-  const auto distance2 = [&](Real3 q) {
-    const Real3 d = s.geometry.template vector<false>(s.metric, r - q);
-    return dot(d, d);
-  };
-  const auto row = [&](std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t k = begin; k < end; k += 4) {
-      const bool room = found + 4 <= most;
-      Real4 q[4];
-#pragma unroll
-      for (std::uint32_t l = 0; l < 4; ++l) q[l] = staged[k + l];
-      bool near[4];
-#pragma unroll
-      for (std::uint32_t l = 0; l < 4; ++l)
-        near[l] = distance2(q[l].xyz()) < s.reach2 && k + l < end && k + l != self;
-#pragma unroll
-      for (std::uint32_t l = 0; l < 4; ++l) {
-        // Every candidate is written behind the list; the list grows by those in reach.
-        if (room) *list = std::uint16_t(k + l);
-        if (near[l]) ++found, list += stride;
-      }
-    }
-  };
-  const auto low = [&](int axis) {
-    return g.halo[axis] == g.cells[axis] ? 0 : own[axis] - g.reach[axis];
-  };
-  const auto high = [&](int axis) {
-    return g.halo[axis] == g.cells[axis] ? g.halo[axis] - 1 : own[axis] + g.reach[axis];
-  };
-  const std::int32_t x0 = low(0), x1 = high(0), y0 = low(1), y1 = high(1), z0 = low(2),
-                     z1 = high(2);
-  // What the distance to the row leaves of the reach decides how long it must be.
-  const Real to_unit = Real(1.0 / 4294967296.0);
-  const Real in_x = Real(p.x * std::uint32_t(g.cells.x)) * to_unit;  // the low word: the fraction
-  const Real in_y = Real(p.y * std::uint32_t(g.cells.y)) * to_unit * s.cell.y;
-  const Real in_z = Real(p.z * std::uint32_t(g.cells.z)) * to_unit * s.cell.z;
-  const auto gap = [](std::int32_t d, Real inside, Real edge) {
-    return d == 0 ? Real(0) : d > 0 ? Real(d) * edge - inside : inside - Real(d + 1) * edge;
-  };
-  for (std::int32_t z = z0; z <= z1; ++z) {
-    const Real gz = gap(z - own.z, in_z, s.cell.z);
-    const Real left_z = s.reach2 - gz * gz;
-    if (left_z < Real(0)) continue;
-    for (std::int32_t y = y0; y <= y1; ++y) {
-      const Real gy = gap(y - own.y, in_y, s.cell.y);
-      const Real left = left_z - gy * gy;
-      if (left < Real(0)) continue;
-      const Real chord = square_root(left) * Real(1.0001);
-      const std::int32_t from = own.x + std::int32_t(floorf(float(in_x - chord * s.per_cell)));
-      const std::int32_t to = own.x + std::int32_t(floorf(float(in_x + chord * s.per_cell)));
-      const std::uint32_t* starts = cell_offset + (z * g.halo.y + y) * g.halo.x;
-      std::uint32_t begin = starts[x0 > from ? x0 : from], end = starts[(x1 < to ? x1 : to) + 1];
-      const Real first = r.x - chord * s.per_unit, last = r.x + chord * s.per_unit;
-      while (begin < end && staged[begin].x < first) ++begin;
-      while (begin < end && staged[end - 1].x > last) --end;
-      row(begin, end);
-    }
-  }
-  return found + 4 > most ? found + 4 : found;  // the last four are written ahead
-}
 
 }  // namespace detail
 #endif

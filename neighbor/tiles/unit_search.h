@@ -1,17 +1,19 @@
-// The neighbours of eight particles of a brick (neighbor/tiles/tiles.h) by one warp, in any box.
+// The neighbours of eight particles of a brick (neighbor/tiles/tile_list.h) by one warp, in any
+// box.
 //
-// A thread that looks through the candidates of its own particle waits for the other threads of
-// its warp at the end of every row of cells, and its list takes shared memory for as long as the block
-// lives. Here the warp holds 64 or 128 candidates in registers and takes one particle after the other; the
-// results of a test are a vote, kept as a word of 32 bits. At the end the words become lists, all lanes
-// at work. neighbor/tiles/matrix_search.h is for the boxes of nearly everybody.
+// A thread that looks through the candidates of its own particle waits for the other threads of its
+// warp at the end of every row of cells, and its list takes shared memory for as long as the block
+// lives. Here the warp holds 64 or 128 candidates in registers and takes one particle after the
+// other; the results of a test are a vote, kept as a word of 32 bits. At the end the words become
+// lists, all lanes at work. neighbor/tiles/matrix_search.h is for the boxes of nearly everybody.
 #pragma once
 
 #include "neighbor/tiles/tile_search.h"
 
 namespace perrin {
 
-/// What a warp searches for at a time: particles that follow one another in a brick, four threads each.
+/// What a warp searches for at a time: particles that follow one another in a brick, four threads
+/// each.
 constexpr int unit_particles = 8;
 
 namespace detail {
@@ -22,8 +24,8 @@ constexpr int unit_words = 28;
 /// Steps of sixteen candidates whose results fill a word of MatrixSearch; two words are kept.
 constexpr std::uint32_t matrix_steps = 32;
 
-/// A warp's shared memory: what the search needs, and eight lists; entry k of the list of particle m is
-/// list[m · stride() + k].
+/// A warp's shared memory: what the search needs, and eight lists; entry k of the list of particle
+/// m is list[m · stride() + k].
 struct UnitScratch {
   unsigned char* work;
   std::uint16_t* list;
@@ -57,9 +59,7 @@ struct UnitPlace {
                        const std::uint32_t* cell_offset, std::int64_t i) {
     const TileGeometry& g = s.geometry;
     const Position p = s.position[i];
-    const Vec3<std::int32_t> cell{TileGeometry::along(p.x, g.cells.x),
-                                  TileGeometry::along(p.y, g.cells.y),
-                                  TileGeometry::along(p.z, g.cells.z)};
+    const Vec3<std::int32_t> cell = g.cell(p);
     y = cell.y - block.halo_first.y, z = cell.z - block.halo_first.z;
     self = cell_offset[(z * g.halo.y + y) * g.halo.x + cell.x - block.halo_first.x] +
            std::uint32_t(i) - s.cell_start[g.key(cell.x, cell.y, cell.z)];
@@ -74,8 +74,8 @@ __device__ inline void neighbour_cells(const TileGeometry& g, int axis, std::int
   end = all ? g.halo[axis] : high + g.reach[axis] + 1;
 }
 
-/// Takes from the list of particle i, the warp's m-th, what lists leave out; four threads share it. Returns
-/// what is left of `found` entries. index: in memory, of each place.
+/// Takes from the list of particle i, the warp's m-th, what lists leave out; four threads share it.
+/// Returns what is left of `found` entries. index: in memory, of each place.
 __device__ inline std::uint32_t filter_list(const TileSearch& s, const UnitScratch& scratch,
                                             const std::uint32_t* index, std::int64_t i,
                                             std::uint32_t m, std::uint32_t found) {
@@ -200,7 +200,8 @@ struct UnitSearch {
     __syncwarp();
     std::uint32_t found = 0, group = 0;
     int words = 0;
-    // Particles in the same row of cells along x, which lie one behind the other, have the same candidates.
+    // Particles in the same row of cells along x, which lie one behind the other, have the same
+    // candidates.
     std::uint32_t left = __ballot_sync(warp, present);
     while (left != 0) {
       const int leader = __ffs(int(left)) - 1;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/core/real.h"
+#include "neighbor/cells/cell_of.h"
 #include "plugins/metropolis/pair_energy.h"
 #include "rng/keyed.h"
 
@@ -17,7 +18,7 @@ struct CheckerboardGrid {
   Vec3<std::int32_t> cells;
 
   PERRIN_HD static std::uint32_t along(std::uint32_t p, std::uint32_t origin, std::int32_t n) {
-    return std::uint32_t((std::uint64_t(p - origin) * std::uint32_t(n)) >> 32);
+    return std::uint32_t(cell_along(p - origin, n));
   }
   PERRIN_HD Vec3<std::int32_t> cell(const Position& p) const {
     return {std::int32_t(along(p.x, shift.x, cells.x)), std::int32_t(along(p.y, shift.y, cells.y)),

@@ -60,13 +60,13 @@ int neighbors(const Options& options) {
     bool sorted, reorder = true;
   };
   const std::vector<Way> ways =
-      cuda ? std::vector<Way>{{"rows", false},
-                              {"rows", false, false},
-                              {"verlet", false},
+      cuda ? std::vector<Way>{{"verlet_list", false},
+                              {"verlet_list", false, false},
+                              {"tiles", false},
                               {"cells", true},
                               {"cells", false}}
            : std::vector<Way>{
-                 {"rows", false}, {"clusters", false}, {"cells", true}, {"cells", false}};
+                 {"verlet_list", false}, {"clusters", false}, {"cells", true}, {"cells", false}};
   for (const long size : sizes)
     for (const double density : {0.1, 0.4, 0.8442})
       for (const double temperature : {0.9, 4.0}) {
@@ -114,7 +114,7 @@ int neighbors(const Options& options) {
                                                          double(std::max<std::int64_t>(
                                                              1, s.neighbors->builds() - builds))},
                                  {"entries_per_particle", s.neighbors->mean_entries()},
-                                 {"baseline", "rows"},
+                                 {"baseline", "verlet_list"},
                                  {"ratio", baseline / time}};
           // What a GPU tests without lists no Body sees.
           if (!cuda || way.traversal != std::string("cells"))

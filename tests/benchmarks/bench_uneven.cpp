@@ -1,6 +1,6 @@
-// perrin-bench uneven: systems that fill their box unevenly and mixtures of small and large particles,
-// beside the uniform fluid: do they run at its speed for the same number of pairs in range? For
-// mixtures also the old way, lists that reach as far as the longest range for all.
+// perrin-bench uneven: systems that fill their box unevenly and mixtures of small and large
+// particles, beside the uniform fluid: do they run at its speed for the same number of pairs in
+// range? For mixtures also the old way, lists that reach as far as the longest range for all.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -55,7 +55,8 @@ double pairs_in_range(Simulation& s, const Ranges& ranges) {
   return sum<double>(s.device(), "pairs", s.particles.size(), CountOf{count.data()}) / 2;
 }
 
-/// The fluid at rho 0.8442 cut to a part of its box, as a share of the particles and a gas around it.
+/// The fluid at rho 0.8442 cut to a part of its box, as a share of the particles and a gas around
+/// it.
 Configuration dense_part(long size, const std::function<bool(const Vec3<double>&)>& inside,
                          double volume, Vec3<double> edges, double gas) {
   // `inside` and `volume` for a part of volume 1, scaled to what (1 - gas) of the particles need.
@@ -87,8 +88,8 @@ Configuration dense_part(long size, const std::function<bool(const Vec3<double>&
   return c;
 }
 
-/// One chain in a box of a thousand ranges: a self-avoiding walk on a lattice of spacing 1.12, where
-/// the beads attract one another most; cold, so that it stays together without bonds.
+/// One chain in a box of a thousand ranges: a self-avoiding walk on a lattice of spacing 1.12,
+/// where the beads attract one another most; cold, so that it stays together without bonds.
 Configuration coil(long size) {
   Configuration c;
   const double edge = 2500, spacing = 1.12;
@@ -234,19 +235,19 @@ int uneven(const Options& options) {
         Ranges listed;
       };
       std::vector<Way> ways;
-      for (const char* traversal : {"standard", cuda ? "verlet" : "clusters", "rows"}) {
+      for (const char* traversal : {"standard", cuda ? "tiles" : "clusters", "verlet_list"}) {
         Way way{traversal, {}, c.ranges};
         way.settings.traversal = traversal;
         ways.push_back(way);
       }
       if (!c.ranges.uniform()) {
-        Way way{std::string(cuda ? "verlet" : "clusters") + ", one range for all",
+        Way way{std::string(cuda ? "tiles" : "clusters") + ", one range for all",
                 {},
                 c.ranges.longest()};
-        way.settings.traversal = cuda ? "verlet" : "clusters";
+        way.settings.traversal = cuda ? "tiles" : "clusters";
         ways.push_back(way);
-        way.name = "rows, one range for all";
-        way.settings.traversal = "rows";
+        way.name = "verlet_list, one range for all";
+        way.settings.traversal = "verlet_list";
         ways.push_back(way);
       }
       double standard = 0;

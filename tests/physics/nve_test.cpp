@@ -56,7 +56,7 @@ class Nve : public DeviceTest {
  protected:
   /// The ways of this device to find pairs.
   std::vector<const char*> traversals() {
-    if (device().is_cuda()) return {"verlet", "cells"};
+    if (device().is_cuda()) return {"tiles", "cells"};
     return {"clusters", "cells"};
   }
   static NeighborSettings with(const char* traversal) {
@@ -121,7 +121,7 @@ TEST_P(Nve, SameJobSameBits) {
     VelocityVerlet integrator({0.005});
     integrator.begin(s);
     for (const int n : chunks) s.advance(integrator, n);
-    if (!s.neighbors->direct()) {
+    if (s.neighbors->has_lists()) {
       EXPECT_GT(s.neighbors->builds(), 3);
     }
     return std::pair{s.particles.position.to_host(), s.particles.velocity.to_host()};
@@ -160,7 +160,7 @@ TEST_P(Nve, AFullListInTheMiddleOfAStepChangesNoBit) {
     return s.particles.position.to_host();
   };
   // The CPU's clusters have no capacity to exceed.
-  for (const char* list : {device().is_cuda() ? "verlet" : "rows"}) {
+  for (const char* list : {device().is_cuda() ? "tiles" : "verlet_list"}) {
     SCOPED_TRACE(list);
     traversal = list;
     const auto a = result(2400), b = result(16);

@@ -103,7 +103,7 @@ class Resume(unittest.TestCase):
 
     def test_droplet_of_small_particles(self):
         job = droplet({"S": 2000}, [(["S", "S"], 25, 1)], 0.05)
-        job["neighbors"] = {"traversal": "rows"}
+        job["neighbors"] = {"traversal": "verlet_list"}
         self.assert_same(job, 130, 140, threads=2)
 
     def test_thin_gas(self):
@@ -128,7 +128,7 @@ class Resume(unittest.TestCase):
     def test_other_traversals(self):
         job = copy.deepcopy(LIQUID)
         job["neighbors"] = {"skin": 0.3}
-        for traversal in ("rows", "cells", "auto"):
+        for traversal in ("verlet_list", "cells", "auto"):
             with self.subTest(traversal):
                 with tempfile.TemporaryDirectory() as self.folder:
                     self.assert_near(job, 60, 70, "--set", f"neighbors.traversal={traversal}")

@@ -521,8 +521,8 @@ class Resume : public ::testing::Test {
     return has_cuda() ? std::vector<How>{{"cpu", 1}, {"cuda", 1}} : std::vector<How>{{"cpu", 1}};
   }
   static std::vector<std::string> traversals(const How& how) {
-    if (how.device == "cpu") return {"standard", "clusters", "rows", "cells"};
-    return {"standard", "verlet", "rows", "cells"};
+    if (how.device == "cpu") return {"standard", "clusters", "verlet_list", "cells"};
+    return {"standard", "tiles", "verlet_list", "cells"};
   }
 
   fs::path folder_;
@@ -629,7 +629,7 @@ Json small_liquid() {
 
 TEST_F(Resume, ChangedRecordsAreRefused) {
   tamper(small_liquid(), "");
-  for (const char* traversal : {"clusters", "rows", "cells", "auto"}) {
+  for (const char* traversal : {"clusters", "verlet_list", "cells", "auto"}) {
     SCOPED_TRACE(traversal);
     Json j = small_liquid();
     j["neighbors"] = {{"traversal", traversal}};

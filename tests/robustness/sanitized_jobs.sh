@@ -15,7 +15,7 @@ run() {
 lj=$examples/01-lennard-jones-fluid/job.json
 small=(--set 'system.cells=[6,6,6]' --set 'stages[0].steps=60' --set 'stages[1].steps=60'
        --set 'observers[0].stride=10' --set 'observers[1].stride=5')
-for traversal in clusters rows cells; do
+for traversal in clusters verlet_list cells; do
   run "$lj" "${small[@]}" --set "neighbors.traversal=\"$traversal\""
   echo "$traversal: done"
 done

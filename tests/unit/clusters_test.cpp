@@ -200,10 +200,10 @@ void expect_all_pairs(const Particles& particles, const std::vector<double>& res
   EXPECT_GE(pairs, n > 100 ? 20 : 0);
 }
 
-std::vector<double> run(const ClusterList& list, const Particles& particles, double cutoff) {
+std::vector<double> run(const ClusterList& list, double cutoff) {
+  const Particles& particles = list.particles();
   std::vector<double> result(std::size_t(particles.size()) * Witness::sums, -1);
-  cluster_loop("witness", list, particles,
-               Witness{particles.id.data(), Real(cutoff * cutoff), result.data()});
+  run_pairs("witness", list, Witness{particles.id.data(), Real(cutoff * cutoff), result.data()});
   return result;
 }
 
@@ -229,16 +229,16 @@ TEST(Clusters, EveryPairOnceBeforeAndAfterMoves) {
     SCOPED_TRACE(system.name);
     const double skin = 0.1 * system.range;
     Particles particles(Device::cpu(2), system.make());
-    ClusterList list;
-    list.build(particles, system.range + skin, nullptr, nullptr);
+    ClusterList list(particles, system.range + skin, {});
+    list.build();
     const auto id = particles.id.to_host();
     const auto index = particles.index.to_host();
     for (std::size_t i = 0; i < id.size(); ++i) ASSERT_EQ(index[id[i]], i);
-    expect_all_pairs(particles, run(list, particles, system.range), system.range);
+    expect_all_pairs(particles, run(list, system.range), system.range);
     shake(particles, 0.49 * skin, 1);
-    expect_all_pairs(particles, run(list, particles, system.range), system.range);
-    list.build(particles, system.range + skin, nullptr, nullptr);
-    expect_all_pairs(particles, run(list, particles, system.range), system.range);
+    expect_all_pairs(particles, run(list, system.range), system.range);
+    list.build();
+    expect_all_pairs(particles, run(list, system.range), system.range);
   }
 }
 
@@ -247,10 +247,10 @@ TEST(Clusters, SameBitsWhateverTheThreads) {
   std::vector<double> expected;
   for (const int threads : {1, 2, 3, 7}) {
     Particles particles(Device::cpu(threads), system.make());
-    ClusterList list;
-    list.build(particles, system.range + 0.2, nullptr, nullptr);
+    ClusterList list(particles, system.range + 0.2, {});
+    list.build();
     shake(particles, 0.09, 1);
-    const auto result = run(list, particles, system.range);
+    const auto result = run(list, system.range);
     if (expected.empty()) expected = result;
     EXPECT_EQ(result, expected);
   }
@@ -260,13 +260,13 @@ TEST(Clusters, BuildingAgainChangesNothing) {
   for (const auto& system : systems()) {
     SCOPED_TRACE(system.name);
     Particles particles(Device::cpu(1), system.make());
-    ClusterList list, other;
-    list.build(particles, 1.1 * system.range, nullptr, nullptr);
+    ClusterList list(particles, 1.1 * system.range, {}), other(particles, 1.1 * system.range, {});
+    list.build();
     const auto id = particles.id.to_host();
-    const auto expected = run(list, particles, system.range);
-    other.build(particles, 1.1 * system.range, nullptr, nullptr);
+    const auto expected = run(list, system.range);
+    other.build();
     EXPECT_EQ(particles.id.to_host(), id);
-    EXPECT_EQ(run(other, particles, system.range), expected);
+    EXPECT_EQ(run(other, system.range), expected);
   }
 }
 
@@ -283,10 +283,10 @@ TEST(Clusters, ExclusionsByMask) {
         if (a != b && skip(a, b)) excluded.push_back(b);
       begin.push_back(std::uint32_t(excluded.size()));
     }
-    ClusterList list;
-    list.build(particles, range + 0.3, begin.data(), excluded.data());
+    ClusterList list(particles, range + 0.3, {begin.data(), excluded.data()});
+    list.build();
     shake(particles, 0.14, 2);
-    expect_all_pairs(particles, run(list, particles, range), range, 1, skip);
+    expect_all_pairs(particles, run(list, range), range, 1, skip);
   }
 }
 
@@ -296,17 +296,17 @@ TEST(Clusters, BinsOfMoreThan65535) {
                         std::normal_distribution<double> u(0.5, 1.5e-5);
                         return Vec3<double>{u(g), u(g), u(g)};
                       }));
-  ClusterList list;
-  list.build(particles, 0.11, nullptr, nullptr);
-  expect_all_pairs(particles, run(list, particles, 0.1), 0.1, 251);
+  ClusterList list(particles, 0.11, {});
+  list.build();
+  expect_all_pairs(particles, run(list, 0.1), 0.1, 251);
 }
 
 TEST(Clusters, MemoryFollowsTheParticles) {
   Particles particles(Device::cpu(1), filled(edges(1e5, 1e5, 1e5), 1000, 22, uniform));
-  ClusterList list;
-  list.build(particles, 3, nullptr, nullptr);
+  ClusterList list(particles, 3, {});
+  list.build();
   EXPECT_LE(list.view().clusters, 1000u);
-  EXPECT_LE(list.mean_tests(), 16.0);
+  EXPECT_LE(list.mean_entries(), 16.0);
 }
 
 /// Soft repulsion (1 - r/r_c)²/2 with its energy.
@@ -336,7 +336,7 @@ TEST(Clusters, TenThousandSteps) {
   // still there.
   const double range = 1.5, skin = 0.3, dt = 0.005;
   Particles particles(Device::cpu(1), filled(edges(6, 5, 7), 240, 23, uniform));
-  ClusterList list;
+  ClusterList list(particles, range + skin, {});
   const Metric metric = particles.box.metric();
   std::vector<Position> built;
   const auto forces = [&] {
@@ -346,10 +346,10 @@ TEST(Clusters, TenThousandSteps) {
       moved = moved || double(dot(d, d)) > skin * skin / 4;
     }
     if (moved) {
-      list.build(particles, range + skin, nullptr, nullptr);
+      list.build();
       built = particles.position.to_host();
     }
-    cluster_loop("soft", list, particles, Soft{Real(range), particles.force.data()});
+    run_pairs("soft", list, Soft{Real(range), particles.force.data()});
     return moved;
   };
   const auto energy = [&] {
@@ -384,7 +384,7 @@ TEST(Clusters, TenThousandSteps) {
   }
   EXPECT_GT(builds, 300);
   EXPECT_NEAR(energy(), start, 2e-3 * start);  // lost pairs change it by far more
-  expect_all_pairs(particles, run(list, particles, range), range);
+  expect_all_pairs(particles, run(list, range), range);
 }
 
 }  // namespace

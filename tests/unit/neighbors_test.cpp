@@ -90,9 +90,9 @@ class NeighborsTest : public DeviceTest {
   };
   std::vector<Way> ways() {
     std::vector<Way> all;
-    for (const char* traversal : {"verlet", "cells", "cells", "clusters", "rows"}) {
+    for (const char* traversal : {"tiles", "cells", "cells", "clusters", "verlet_list"}) {
       const std::string name = traversal;
-      if (name == (device().is_cuda() ? "clusters" : "verlet")) continue;
+      if (name == (device().is_cuda() ? "clusters" : "tiles")) continue;
       NeighborSettings settings;
       settings.traversal = name;
       settings.interaction_sorting = !all.empty() && all.back().name == name;
@@ -103,9 +103,9 @@ class NeighborsTest : public DeviceTest {
     }
     if (device().is_cuda()) {
       NeighborSettings in_place;
-      in_place.traversal = "rows";
+      in_place.traversal = "verlet_list";
       in_place.reorder = false;
-      all.push_back({"rows", in_place});
+      all.push_back({"verlet_list", in_place});
     }
     return all;
   }
@@ -219,7 +219,8 @@ TEST_P(NeighborsTest, FullListIsEnlarged) {
   // Room is made for what the particles see at first; then they gather in a droplet.
   Particles particles(device(), random_in(box_of(60, 60, 60), 3000, 10, uniform));
   NeighborSettings settings;
-  if (!device().is_cuda()) settings.traversal = "rows";  // clusters have no capacity to exceed
+  if (!device().is_cuda())
+    settings.traversal = "verlet_list";  // clusters have no capacity to exceed
   Neighbors neighbors(particles, 2.5, settings);
   neighbors.update();
   const auto version = neighbors.version();
@@ -246,7 +247,8 @@ TEST_P(NeighborsTest, ExclusionsLeaveTheListAlone) {
 }
 
 TEST_P(NeighborsTest, CellsInAVeryLargeBox) {
-  // A clump of 400 in a box 20 000 ranges wide: on the CPU columns would be too wide for exact coordinates.
+  // A clump of 400 in a box 20 000 ranges wide: on the CPU columns would be too wide for exact
+  // coordinates.
   Configuration c = random_in(box_of(20000, 20000, 20000), 400, 15, [](std::mt19937& g) {
     std::normal_distribution<double> u(0.5, 0.0001);
     return Vec3<double>{u(g), u(g), u(g)};

@@ -1,5 +1,5 @@
-// Mixtures of very different ranges, and systems that fill little of their box, against all pairs by
-// brute force; and how much memory they take.
+// Mixtures of very different ranges, and systems that fill little of their box, against all pairs
+// by brute force; and how much memory they take.
 #include <functional>
 #include <random>
 
@@ -52,7 +52,8 @@ Vec3<double> slab(std::mt19937& g) {
   return p;
 }
 
-/// A chain of n beads, a random walk of steps of 1, with its bonds; its middle is at a corner of the box.
+/// A chain of n beads, a random walk of steps of 1, with its bonds; its middle is at a corner of
+/// the box.
 Configuration polymer(double edge, std::size_t n, unsigned seed) {
   Configuration c;
   c.box = cube(edge);
@@ -139,8 +140,8 @@ std::vector<System> uneven() {
 class UnevenTest : public DeviceTest {
  protected:
   std::vector<const char*> ways() const {
-    if (device().is_cuda()) return {"standard", "verlet", "cells", "rows"};
-    return {"standard", "clusters", "cells", "rows"};
+    if (device().is_cuda()) return {"standard", "tiles", "cells", "verlet_list"};
+    return {"standard", "clusters", "cells", "verlet_list"};
   }
   static NeighborSettings settings(const char* traversal) {
     NeighborSettings s;
@@ -172,7 +173,7 @@ class UnevenTest : public DeviceTest {
       const Pairs pairs = compare_with_brute_force(neighbors, excluded);
       EXPECT_GT(pairs.in_range, 0u);
       const std::string traversal = neighbors.traversal();
-      if (distance == 0.07 || traversal == "clusters" || neighbors.direct()) continue;
+      if (distance == 0.07 || traversal == "clusters" || !neighbors.has_lists()) continue;
       // Lists hold what is in reach, and nothing else (tiles: but for rounding of coordinates).
       const double n = double(particles.size()), listed = neighbors.mean_entries() * n;
       EXPECT_NEAR(listed, double(pairs.in_reach), 2 + 0.003 * double(pairs.in_reach));
@@ -223,7 +224,8 @@ TEST_P(UnevenTest, MemoryFollowsTheParticles) {
   for (const char* way : ways()) {
     SCOPED_TRACE(way);
     const std::size_t n = 3000;
-    // Tiles have up to four bricks for a particle, each with room for lists; clusters copy coordinates.
+    // Tiles have up to four bricks for a particle, each with room for lists; clusters copy
+    // coordinates.
     const double most = (device().is_cuda() ? 8192.0 : 256.0 * sizeof(Real)) * n;
     for (const double edge : {17.0, 170.0, 1700.0}) {
       EXPECT_LT(bytes(random_in(cube(edge), n, 1, uniform), way), most) << edge;
@@ -236,7 +238,7 @@ TEST_P(UnevenTest, OneLargeParticleDoesNotLengthenAllRows) {
   Configuration c = random_in(cube(24), 4000, 1, uniform);
   const auto bytes = [&] {
     Particles particles(device(), c);
-    Neighbors neighbors(particles, Ranges(2, {1, 6, 6, 11}), settings("rows"));
+    Neighbors neighbors(particles, Ranges(2, {1, 6, 6, 11}), settings("verlet_list"));
     neighbors.update();
     return double(neighbors.bytes());
   };
@@ -269,7 +271,7 @@ TEST_P(UnevenTest, MixturesKeepTheirEnergy) {
     integrator.begin(s);
     const double energy = s.totals().potential + s.totals().kinetic;
     s.advance(integrator, 1500);
-    if (!s.neighbors->direct()) {
+    if (s.neighbors->has_lists()) {
       EXPECT_GT(s.neighbors->builds(), 5);
     }
     EXPECT_NEAR(s.totals().potential + s.totals().kinetic, energy, 2e-3 * s.totals().kinetic);

@@ -1,11 +1,11 @@
-// Coordinates in tiles (neighbor/tiles/tile_geometry.h): whichever tile a pair is seen from, its vector is the
-// same, and it is the one that 64-bit arithmetic on the positions gives.
+// Coordinates in tiles (neighbor/tiles/tile_geometry.h): whichever tile a pair is seen from, its
+// vector is the same, and it is the one that 64-bit arithmetic on the positions gives.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "neighbor/tiles/tiles.h"
+#include "neighbor/tiles/tile_plan.h"
 
 namespace perrin {
 namespace {

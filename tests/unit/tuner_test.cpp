@@ -2,14 +2,19 @@
 // it when another becomes faster, and change nothing but speed.
 #include "neighbor/tuner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <ostream>
 
+#include "engine/run/registry.h"
 #include "engine/run/simulation.h"
+#include "engine/settings/settings_parse.h"
 #include "integrators/velocity_verlet.h"
+#include "neighbor/neighbors.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"
 
@@ -20,10 +25,35 @@ namespace {
 void settle(NeighborTuner& tuner, double best, double other_traversal, int windows) {
   for (int k = 0; k < windows; ++k) {
     const NeighborSettings& s = tuner.current();
-    const bool standard = s.traversal == "clusters" || s.traversal == "verlet";
+    const bool standard = s.traversal == "clusters" || s.traversal == "tiles";
     const double off = std::log(s.skin / best);
     tuner.measured(standard ? 1 + off * off : other_traversal);
   }
+}
+
+TEST(NeighborSettings, NamesOfEarlierVersions) {
+  for (const auto& [before, now] : {std::pair{"verlet", "tiles"}, {"rows", "verlet_list"}}) {
+    NeighborSettings settings;
+    std::string notes;
+    const auto file = JsonFile::parse(
+        fmt::format("{{\"traversal\": \"{}\", \"reorder\": true}}", before), "job.json");
+    const Registry registry;
+    SettingsParser parser(
+        registry, [](const std::string& path, const std::string& what) { FAIL() << path << what; },
+        [&](const std::string& path, const std::string&) { notes += path + " "; });
+    parser.parse(file.value(), "", settings);
+    EXPECT_EQ(settings.traversal, now);
+    EXPECT_EQ(notes, "traversal reorder ");
+    // What a checkpoint of that version holds.
+    const std::string basis = fmt::format(
+        R"({{"traversal":"{}","skin":0.0,"exclusions":["bonds"],"interaction_sorting":true,)"
+        R"("reorder":true,"cells":0,"brick":0,"lanes":0}} cpu 2.5)",
+        before);
+    EXPECT_EQ(current_basis(basis), what_choices_rest_on(settings, Ranges(2.5), 1, Device::cpu(1)));
+    EXPECT_EQ(current_traversal(before, true), now);
+  }
+  EXPECT_EQ(current_traversal("clusters", false), "clusters");
+  EXPECT_EQ(current_traversal("clusters", true), "tiles");
 }
 
 TEST(NeighborTuner, ClimbsToTheFastestSkin) {
@@ -39,7 +69,7 @@ TEST(NeighborTuner, TakesTheOtherTraversalWhereItIsFaster) {
   NeighborTuner gpu({}, 1, true), cpu({}, 1, false);
   settle(gpu, 0.16, 0.5, 40);
   settle(cpu, 0.16, 0.99, 40);
-  EXPECT_EQ(gpu.current().traversal, "rows") << "the first of those that take half as long";
+  EXPECT_EQ(gpu.current().traversal, "verlet_list") << "the first of those that take half as long";
   EXPECT_EQ(cpu.current().traversal, "clusters") << "one per cent is not worth a change";
 }
 
@@ -55,7 +85,8 @@ std::ostream& operator<<(std::ostream& out, const Way& w) {
              << w.sorting;
 }
 
-/// The ways that are tried once the skin is settled, where `fast` says which take a tenth less each.
+/// The ways that are tried once the skin is settled, where `fast` says which take a tenth less
+/// each.
 std::vector<Way> tried(bool gpu, const std::function<int(const Way&)>& fast, std::string& report) {
   NeighborTuner tuner({}, 2.5, gpu);
   std::vector<Way> order;
@@ -80,12 +111,11 @@ TEST(NeighborTuner, TriesEverythingOnceTheSkinIsSettled) {
                                {"cells", 0, 0, 0, false},
                                {"cells", 0, 1, 0, false},
                                {"cells", 0, 2, 0, false}};
-  std::vector<Way> cpu{{"clusters"}, {"rows"}};
-  std::vector<Way> gpu{{"verlet"},           {"verlet", 4},
-                       {"verlet", 8},        {"verlet", 0, 1},
-                       {"verlet", 0, 2},     {"verlet", 0, 0, 8},
-                       {"verlet", 0, 0, 16}, {"verlet", 0, 0, 32},
-                       {"verlet", 0, 0, 64}, {"rows"}};
+  std::vector<Way> cpu{{"clusters"}, {"verlet_list"}};
+  std::vector<Way> gpu{{"tiles"},           {"tiles", 4},        {"tiles", 8},
+                       {"tiles", 0, 1},     {"tiles", 0, 2},     {"tiles", 0, 0, 8},
+                       {"tiles", 0, 0, 16}, {"tiles", 0, 0, 32}, {"tiles", 0, 0, 64},
+                       {"verlet_list"}};
   for (auto* all : {&cpu, &gpu}) {
     all->insert(all->end(), cells.begin(), cells.end());
     for (const Way& best : {all->front(), all->at(1), all->back()}) {
@@ -107,15 +137,15 @@ TEST(NeighborTuner, KeepsWhatHasProvedGoodForTheNextTrial) {
   const auto order = tried(
       true,
       [](const Way& w) {
-        return w.traversal == "verlet" ? (w.lanes == 8) + (w.cells == 1) + (w.brick == 32) : 0;
+        return w.traversal == "tiles" ? (w.lanes == 8) + (w.cells == 1) + (w.brick == 32) : 0;
       },
       report);
-  const Way best{"verlet", 8, 1, 32};
+  const Way best{"tiles", 8, 1, 32};
   EXPECT_EQ(order.back(), best) << report;
-  EXPECT_NE(std::find(order.begin(), order.end(), Way{"verlet", 8, 1, 64}), order.end());
-  EXPECT_NE(std::find(order.begin(), order.end(), Way{"rows"}), order.end())
+  EXPECT_NE(std::find(order.begin(), order.end(), Way{"tiles", 8, 1, 64}), order.end());
+  EXPECT_NE(std::find(order.begin(), order.end(), Way{"verlet_list"}), order.end())
       << "other traversals begin with what the user chose";
-  EXPECT_EQ(report.find("verlet 0.676 with 8 lanes, 1 cells to the range, bricks of 32 ("), 0u)
+  EXPECT_EQ(report.find("tiles 0.676 with 8 lanes, 1 cells to the range, bricks of 32 ("), 0u)
       << report;
 }
 

@@ -1,13 +1,13 @@
-// The cell grids that neighbor/rows/rows.h searches: one for each class of particles.
+// The cell grids that neighbor/verlet_list/verlet_list.h searches: one for each class of particles.
 //
 // Cells are as wide as suits the density where the particles are. Where a box that is nearly empty
-// would have too many of them, the grid is folded: coordinates are taken modulo 2^-fold of the box's
-// edge, which for fixed-point fractions is a shift. Cells that touch still touch, so what is near is
-// found; what is found besides, from other parts of the box, is told by its distance. Memory follows
-// the particles, however large the box.
+// would have too many of them, the grid is folded: coordinates are taken modulo 2^-fold of the
+// box's edge, which for fixed-point fractions is a shift. Cells that touch still touch, so what is
+// near is found; what is found besides, from other parts of the box, is told by its distance.
+// Memory follows the particles, however large the box.
 #pragma once
 
-#include "engine/core/box.h"
+#include "neighbor/cells/cell_of.h"
 
 namespace perrin {
 
@@ -20,13 +20,10 @@ struct RowGrid {
   Real3 packet;  // how far particles may be apart that are searched for together (length)
   std::uint32_t first_cell;  // of all grids' cells, one behind the other
 
-  PERRIN_HD static std::int32_t along(std::uint32_t fraction, std::int32_t n) {
-    return std::int32_t((std::uint64_t(fraction) * std::uint32_t(n)) >> 32);
-  }
-  /// A fraction times the number of cells: nobody is ever outside.
   PERRIN_HD std::uint32_t key(const Position& p) const {
-    const std::int32_t x = along(p.x << fold.x, cells.x), y = along(p.y << fold.y, cells.y),
-                       z = along(p.z << fold.z, cells.z);
+    const std::int32_t x = cell_along(p.x << fold.x, cells.x),
+                       y = cell_along(p.y << fold.y, cells.y),
+                       z = cell_along(p.z << fold.z, cells.z);
     return first_cell + std::uint32_t((z * cells.y + y) * cells.x + x);
   }
 };
@@ -43,8 +40,8 @@ struct CellRun {
   std::uint32_t begin, count, begin2, count2;
 };
 
-/// The rows of cells along x in which neighbours can be: of particles in a box around p that reaches
-/// from `low` to `high` as seen from p, along the heights of the periodic box.
+/// The rows of cells along x in which neighbours can be: of particles in a box around p that
+/// reaches from `low` to `high` as seen from p, along the heights of the periodic box.
 class RowWalk {
  public:
   PERRIN_HD RowWalk(const RowGrid& grid, const RowPair& pair, const std::uint32_t* cell_start,

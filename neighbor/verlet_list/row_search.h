@@ -1,8 +1,9 @@
-// Finding the entries of rows (neighbor/rows/rows.h).
+// Finding the entries of rows (neighbor/verlet_list/verlet_list.h).
 #pragma once
 
 #include "engine/core/device.h"
-#include "neighbor/rows/row_grid.h"
+#include "neighbor/exclusions.h"
+#include "neighbor/verlet_list/row_grid.h"
 
 namespace perrin {
 
@@ -27,16 +28,13 @@ struct RowSearch {
   const std::uint32_t* id;
   Metric metric;
   bool orthogonal;
-  const std::uint32_t *exclusion_begin, *excluded;  // by id; nullptr: none
+  ExclusionView exclusions;
   std::uint32_t *begin, *count, *entries;
   std::uint32_t* used;  // units of entries given away
   std::uint32_t room;   // units of entries there are
 
   PERRIN_HD bool is_excluded(std::int64_t i, std::uint32_t j) const {
-    const std::uint32_t me = id[i], other = id[j];
-    for (std::uint32_t k = exclusion_begin[me]; k < exclusion_begin[me + 1]; ++k)
-      if (excluded[k] == other) return true;
-    return false;
+    return exclusions && exclusions.excludes(id[i], id[j]);
   }
 };
 

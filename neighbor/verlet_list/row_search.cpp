@@ -1,18 +1,18 @@
-// Finding the entries of rows on the CPU: a packet of particles that lie close together looks at the
-// same candidates, which are gathered once.
-#include "neighbor/rows/row_search.h"
+// Finding the entries of rows on the CPU: a packet of particles that lie close together looks at
+// the same candidates, which are gathered once.
+#include "neighbor/verlet_list/row_search.h"
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "engine/core/parallel.h"
+#include "neighbor/four_positions.h"
+#include "neighbor/inline.h"
 
 #ifndef __CUDA_ARCH__
 #include <immintrin.h>
 #endif
-
-#define PERRIN_INLINE inline __attribute__((always_inline))
 
 namespace perrin {
 namespace {
@@ -84,27 +84,11 @@ __attribute__((target("avx512f"))) inline std::size_t select512(
 }
 #endif
 
-using FourReals = Real __attribute__((vector_size(4 * sizeof(Real)), may_alias));
-using FourInts = std::int32_t __attribute__((vector_size(16), may_alias));
-
-/// The vectors from `shift` to four positions that follow one another in memory: whole words,
-/// transposed (a gather of single words takes twice as long). SSE2, which every x86-64 has.
+/// The vectors from `shift` to four positions that follow one another in memory.
 PERRIN_INLINE void vectors4(const Position* position, const Position& shift, const Metric& m,
                             Real* x, Real* y, Real* z) {
-  const __m128i o = _mm_load_si128(reinterpret_cast<const __m128i*>(&shift));
-  __m128i p[4];
-  for (int k = 0; k < 4; ++k)
-    p[k] = _mm_sub_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(position + k)), o);
-  const __m128i ab = _mm_unpacklo_epi32(p[0], p[1]), cd = _mm_unpacklo_epi32(p[2], p[3]);
-  const __m128i ab2 = _mm_unpackhi_epi32(p[0], p[1]), cd2 = _mm_unpackhi_epi32(p[2], p[3]);
-  const auto convert = [](__m128i v, FourReals & to) __attribute__((always_inline)) {
-    to = __builtin_convertvector(reinterpret_cast<FourInts>(v), FourReals);
-  };
-  FourReals u, v, w;
-  convert(_mm_unpacklo_epi64(ab, cd), u);
-  convert(_mm_unpackhi_epi64(ab, cd), v);
-  convert(_mm_unpacklo_epi64(ab2, cd2), w);
-  const FourReals a = m.xx * u + m.xy * v + m.xz * w, b = m.yy * v + m.yz * w, c = m.zz * w;
+  FourReals a, b, c;
+  FourPositions::from(position, FourPositions::load(&shift)).to_lengths(m, a, b, c);
   std::memcpy(x, &a, sizeof a), std::memcpy(y, &b, sizeof b), std::memcpy(z, &c, sizeof c);
 }
 
@@ -200,7 +184,7 @@ struct SearchChunk {
           to[found] = j;
           found += j != std::uint32_t(i) ? 1 : 0;
         }
-    if (!pair.mixed && !s.exclusion_begin) return end + found;
+    if (!pair.mixed && !s.exclusions) return end + found;
     std::size_t kept = 0;
     for (std::size_t k = 0; k < found; ++k) {
       const std::uint32_t j = to[k];
@@ -209,7 +193,7 @@ struct SearchChunk {
         const Real3 d = s.metric.vector(a, b);
         if (!(dot(d, d) < s.reach2[a.type() * s.types + b.type()])) continue;
       }
-      if (s.exclusion_begin && s.is_excluded(i, j)) continue;
+      if (s.is_excluded(i, j)) continue;
       to[kept++] = j;
     }
     return end + kept;

@@ -1,15 +1,15 @@
 // Finding the entries of rows on a CUDA device: a warp for a group of particles.
 #pragma once
 
-#include "neighbor/rows/row_search.h"
+#include "neighbor/verlet_list/row_search.h"
 
 namespace perrin::detail {
 
 constexpr int row_search_block = 128;
 constexpr std::uint32_t row_stage = 1024;  // entries of a warp in shared memory
 
-/// The neighbours of a warp's particles, 2^log2_lanes threads for each: write(place, index) for every
-/// one. All particles are of one class, and all lanes come along. Returns their number.
+/// The neighbours of a warp's particles, 2^log2_lanes threads for each: write(place, index) for
+/// every one. All particles are of one class, and all lanes come along. Returns their number.
 template <class F>
 __device__ __forceinline__ std::uint32_t find_row(const RowSearch& s, std::uint32_t i, bool present,
                                                   int log2_lanes, F&& write) {
@@ -42,7 +42,7 @@ __device__ __forceinline__ std::uint32_t find_row(const RowSearch& s, std::uint3
             const Real r2 = dot(d, d);
             near = r2 < pair.reach2 && j != i &&
                    (!pair.mixed || r2 < s.reach2[p.type() * s.types + q.type()]);
-            if (near && s.exclusion_begin) near = !s.is_excluded(i, j);
+            if (near) near = !s.is_excluded(i, j);
           }
           const unsigned hits = (__ballot_sync(warp, near) >> (lane - sub)) & mine;
           if (near) write(found + std::uint32_t(__popc(hits & ((1u << sub) - 1))), j);

@@ -1,17 +1,18 @@
-// The kernel that finds rows on a GPU, emulated on the CPU, against all pairs and against the CPU's search.
+// The kernel that finds rows on a GPU, emulated on the CPU, against all pairs and against the CPU's
+// search.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "neighbor/rows/row_plan.h"
+#include "neighbor/verlet_list/row_plan.h"
 #include "tests/unit/cuda_emulation.h"
 
 namespace perrin {
 inline bool begin_kernel(const std::uint32_t* halt) { return *halt != 0; }
 }  // namespace perrin
 
-#include "neighbor/rows/row_search.cuh"
+#include "neighbor/verlet_list/row_search.cuh"
 
 namespace perrin {
 namespace {
@@ -24,7 +25,7 @@ struct Rows {
   }
 };
 
-/// Particles sorted by cell, as RowList does, and what is to be searched.
+/// Particles sorted by cell, as VerletList does, and what is to be searched.
 struct Sorted {
   Box box;
   Ranges reaches;
@@ -73,8 +74,8 @@ struct Sorted {
             id.data(),
             box.metric(),
             box.orthogonal(),
-            exclusion_begin.empty() ? nullptr : exclusion_begin.data(),
-            excluded.data(),
+            exclusion_begin.empty() ? ExclusionView{}
+                                    : ExclusionView{exclusion_begin.data(), excluded.data()},
             to.begin.data(),
             to.count.data(),
             to.entries.data(),

@@ -1,37 +1,28 @@
-// The pair loop over rows (neighbor/rows/rows.h), for any Body of neighbor/pair_loop.h.
+// The pair loop over rows (neighbor/verlet_list/verlet_list.h), for any Body of
+// neighbor/pair_loop.h.
 #pragma once
 
-#ifndef __CUDA_ARCH__
-#include <emmintrin.h>
-#endif
-
 #include "engine/core/parallel.h"
-#include "neighbor/rows/rows.h"
+#include "neighbor/four_positions.h"
+#include "neighbor/inline.h"
+#include "neighbor/verlet_list/verlet_list.h"
 
 namespace perrin {
 namespace detail {
 
 #ifndef __CUDA_ARCH__
-/// Four positions by coordinate: whole 16-byte words, transposed (a gather of single words takes
-/// twice as long). SSE2, which every x86-64 has.
-inline __attribute__((always_inline)) void fetch4(const Position* position,
-                                                  const std::uint32_t* index, std::uint32_t* x,
-                                                  std::uint32_t* y, std::uint32_t* z,
-                                                  std::uint32_t* type) {
-  const auto load = [](const Position& p) __attribute__((always_inline)) {
-    return _mm_load_si128(reinterpret_cast<const __m128i*>(&p));
+/// Four positions by coordinate.
+PERRIN_INLINE void fetch4(const Position* position, const std::uint32_t* index, std::uint32_t* x,
+                          std::uint32_t* y, std::uint32_t* z, std::uint32_t* type) {
+  const auto load = [&](int k) __attribute__((always_inline)) {
+    return FourPositions::load(position + index[k]);
   };
   const auto store = [](std::uint32_t * to, __m128i v) __attribute__((always_inline)) {
     _mm_store_si128(reinterpret_cast<__m128i*>(to), v);
   };
-  const __m128i a = load(position[index[0]]), b = load(position[index[1]]);
-  const __m128i c = load(position[index[2]]), d = load(position[index[3]]);
-  const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
-  const __m128i ab2 = _mm_unpackhi_epi32(a, b), cd2 = _mm_unpackhi_epi32(c, d);
-  store(x, _mm_unpacklo_epi64(ab, cd));
-  store(y, _mm_unpackhi_epi64(ab, cd));
-  store(z, _mm_unpacklo_epi64(ab2, cd2));
-  store(type, _mm_srli_epi32(_mm_unpackhi_epi64(ab2, cd2), 24));  // Position::type()
+  const FourPositions four(load(0), load(1), load(2), load(3));
+  store(x, four.x), store(y, four.y), store(z, four.z);
+  store(type, _mm_srli_epi32(four.w, 24));  // Position::type()
 }
 #endif
 
@@ -46,11 +37,9 @@ struct RowsOnCpu {
 
   // A function of its own: GCC does not vectorise over structs declared in the simd loop.
   template <class Own>
-  inline __attribute__((always_inline)) void evaluate(const Own& own, const Position& p,
-                                                      std::uint32_t x, std::uint32_t y,
-                                                      std::uint32_t z, std::uint32_t type,
-                                                      std::uint32_t j, bool real,
-                                                      Real (&term)[Body::sums]) const {
+  PERRIN_INLINE void evaluate(const Own& own, const Position& p, std::uint32_t x, std::uint32_t y,
+                              std::uint32_t z, std::uint32_t type, std::uint32_t j, bool real,
+                              Real (&term)[Body::sums]) const {
     const Real3 d =
         metric.vector(std::int32_t(p.x - x), std::int32_t(p.y - y), std::int32_t(p.z - z));
     if constexpr (Body::has_extra)
@@ -59,7 +48,7 @@ struct RowsOnCpu {
       body.pair(own, d, type, Real4{}, real, term);
   }
 
-  inline __attribute__((always_inline)) void operator()([[maybe_unused]] std::int64_t i) const {
+  PERRIN_INLINE void operator()([[maybe_unused]] std::int64_t i) const {
 #ifndef __CUDA_ARCH__
     const auto own = body.own(i);
     const Position p = position[i];
@@ -139,9 +128,11 @@ __global__ void __launch_bounds__(row_block)
 
 /// Runs the body over all rows.
 template <class Body>
-void row_loop(const char* name, const RowView& list, const Particles& particles, const Body& body) {
+void run_pairs([[maybe_unused]] const char* name, const VerletList& rows, const Body& body) {
+  const Particles& particles = rows.particles();
   const Device& device = particles.device();
   if (device.skipping()) return;
+  const RowView list = rows.view();
   const std::int64_t n = particles.size();
   const Position* position = particles.position.data();
   const Metric metric = particles.box.metric();
@@ -154,13 +145,12 @@ void row_loop(const char* name, const RowView& list, const Particles& particles,
     return;
   }
 #endif
-  (void)name;
   // Rows differ in length: threads take what comes next, some particles at a time.
   constexpr std::int64_t share = 128;
   const std::int64_t shares = (n + share - 1) / share;
-  const detail::RowsOnCpu<Body> rows{body, position, metric, list};
+  const detail::RowsOnCpu<Body> loop{body, position, metric, list};
   const auto evaluate = [&](std::int64_t s, int) {
-    detail::run_range(rows, s * share, std::min((s + 1) * share, n));
+    detail::run_range(loop, s * share, std::min((s + 1) * share, n));
   };
   for_tasks(device, shares, evaluate, n > 256);
 }

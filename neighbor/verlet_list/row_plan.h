@@ -1,17 +1,19 @@
-// How neighbor/rows/rows.h divides particles into classes and the box into cells.
+// How neighbor/verlet_list/verlet_list.h divides particles into classes and the box into cells.
 //
 // Where some particles reach much further than others, lists that look as far as the longest range
-// for everybody test far too much. Types of similar ranges form a class with a cell grid of its own;
-// a particle looks into the grid of every class only as far as the two classes interact. After the
-// "multi" lists of P. J. in 't Veld, S. J. Plimpton, G. S. Grest, Comput. Phys. Commun. 179, 320 (2008).
+// for everybody test far too much. Types of similar ranges form a class with a cell grid of its
+// own; a particle looks into the grid of every class only as far as the two classes interact. After
+// the "multi" lists of P. J. in 't Veld, S. J. Plimpton, G. S. Grest, Comput. Phys. Commun. 179,
+// 320 (2008).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "engine/core/device.h"
 #include "neighbor/cells/crowding.h"
 #include "neighbor/ranges.h"
-#include "neighbor/rows/row_grid.h"
+#include "neighbor/verlet_list/row_grid.h"
 
 namespace perrin {
 
@@ -20,6 +22,8 @@ struct RowCosts {
   double row;           // to begin a row of cells
   bool classes = true;  // there may be more than one class
 };
+
+RowCosts row_costs(const Device& device);
 
 struct RowPlan {
   std::vector<std::uint32_t> class_of;  // by type

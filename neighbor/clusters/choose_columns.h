@@ -1,0 +1,12 @@
+// The grid of columns that clusters are cut from.
+#pragma once
+
+#include "engine/core/particles.h"
+#include "neighbor/columns/column_grid.h"
+
+namespace perrin {
+
+/// Columns for the present positions: clusters as wide as long where most particles are.
+ColumnGrid choose_columns(const Particles& particles, double reach);
+
+}  // namespace perrin

@@ -1,0 +1,38 @@
+// Pairs that pair forces leave out: bonded particles, the ends of an angle, those of one molecule.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/core/buffer.h"
+#include "engine/core/configuration.h"
+
+namespace perrin {
+
+/// As kernels see them, by id: excluded[begin[a]] … excluded[begin[a + 1] - 1] are the partners of
+/// a, in order; begin == nullptr: there are none at all.
+struct ExclusionView {
+  const std::uint32_t *begin = nullptr, *excluded = nullptr;
+
+  PERRIN_HD explicit operator bool() const { return begin != nullptr; }
+  PERRIN_HD bool excludes(std::uint32_t a, std::uint32_t b) const {
+    for (std::uint32_t k = begin[a]; k < begin[a + 1]; ++k)
+      if (excluded[k] == b) return true;
+    return false;
+  }
+};
+
+class Exclusions {
+ public:
+  /// `kinds`: of "bonds", "angles", "molecules".
+  Exclusions(const Device& device, std::int64_t particles, const Topology& topology,
+             const std::vector<std::string>& kinds);
+  ExclusionView view() const {
+    return begin_.size() == 0 ? ExclusionView{} : ExclusionView{begin_.data(), excluded_.data()};
+  }
+
+ private:
+  Buffer<std::uint32_t> begin_, excluded_;
+};
+
+}  // namespace perrin

@@ -1,0 +1,38 @@
+// The search without lists on a GPU: particles are sorted into the cells of tiles in every step,
+// and every pair loop looks for pairs anew (neighbor/tiles/direct_loop.h).
+#pragma once
+
+#include "neighbor/strain.h"
+#include "neighbor/tiles/tile_bricks.h"
+#include "neighbor/tiles/tile_sort.h"
+
+namespace perrin {
+
+class DirectTiles {
+ public:
+  static constexpr const char* name = "cells";
+  static constexpr bool lists = false;
+  static bool serves(const Device& device) { return device.is_cuda(); }
+
+  explicit DirectTiles(const TraversalInput& input);
+  bool fits() const { return bricks_.fits(); }
+  /// To be called for every particle, once, before sort().
+  TileCounter counter() { return sort_.counter(); }
+  /// Sorts the particles in memory. Device work only.
+  void sort(const StepSort& step);
+  bool enlarge();
+  double mean_entries() const { return 0; }
+  std::int64_t bytes() const { return 0; }  // as much as the particles have, and no more
+  std::string report() const { return bricks_.geometry().sorted ? "" : " unsorted"; }
+  Strain strain() const { return tile_strain(bricks_.geometry(), bricks_.particles().box); }
+
+  const Particles& particles() const { return bricks_.particles(); }
+  const TileBricks& bricks() const { return bricks_; }
+  TileSearch search() const { return bricks_.search(sort_.cell_start()); }
+
+ private:
+  TileBricks bricks_;
+  TileSort sort_;
+};
+
+}  // namespace perrin

@@ -1,0 +1,166 @@
+#include "neighbor/tiles/tile_bricks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "engine/core/parallel.h"
+#include "neighbor/tiles/tile_plan.h"
+#include "neighbor/tiles/unit_search.h"
+
+namespace perrin {
+namespace {
+
+constexpr double rounding = 1 + 1e-4;  // what the grid of coordinates does to lengths
+
+/// Shared memory of a block that searches: the halo's coordinates, where its cells begin, and what
+/// its warps need. Multiples of 16 bytes.
+std::size_t bytes_of_search(std::uint32_t halo, std::uint32_t list, int halo_cells, int threads,
+                            bool general) {
+  return (halo + 1) * sizeof(Real4) + std::size_t(halo_cells + 4) / 4 * 16 +
+         std::size_t(threads / 32) * detail::UnitScratch::bytes(general, list);
+}
+
+int shared_limit([[maybe_unused]] const Device& device) {
+  int bytes = 0;
+#ifdef __CUDACC__
+  int index = 0;
+  if (device.is_cuda() && cudaGetDevice(&index) == cudaSuccess)
+    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, index);
+#endif
+  return bytes;
+}
+
+}  // namespace
+
+TileBricks::TileBricks(const TraversalInput& input, Use use)
+    : particles_(&input.particles),
+      use_(use),
+      reach_(input.reaches().longest() * rounding),
+      density_(input.crowding.density),
+      exclusions_(input.exclusions),
+      words_(input.particles.device(), 4) {
+  const Device& device = particles_->device();
+  const Ranges reaches = input.reaches();
+  const NeighborSettings& settings = input.settings;
+  geometry_ = choose_tile_geometry(particles_->box, reaches.longest(), particles_->size(),
+                                   {density_, input.crowding.occupied, device.multiprocessors(),
+                                    settings.cells, settings.brick});
+  geometry_.sorted = use == Use::sorted_search;
+  const double n = double(particles_->size());
+  // Short rows for few particles: the lists of a small system are a matter of latency.
+  while (log2_lanes_ < 3 && n * double(1 << log2_lanes_) < device.multiprocessors() * 256.0)
+    ++log2_lanes_;
+  if (settings.lanes > 0) log2_lanes_ = settings.lanes == 8 ? 3 : 2;
+  // Where there are particles.
+  const double occupied = input.crowding.occupied;
+  const double bricks = std::max(1.0, double(geometry_.brick_count()) * occupied);
+  const double cells = double(geometry_.cell_count()) * occupied;
+  const double halo = n / cells * geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;
+  halos_ = std::min(halo, n) * std::min(bricks, n);
+  choose_threads(bricks);
+  choose_capacities(halo);
+  if (!reaches.uniform() && use == Use::lists) {
+    types_ = std::uint32_t(reaches.types());
+    std::vector<Real> squares;
+    for (std::size_t k = 0; k < reaches.types() * reaches.types(); ++k) {
+      const double reach = reaches(k / types_, k % types_) * rounding;
+      squares.push_back(Real(reach * reach));
+    }
+    reach2_ = {device, std::span<const Real>(squares)};
+  }
+  choose_sizes();
+}
+
+/// As many warps as make few rounds of full work; where few bricks share a multiprocessor, all that
+/// there may be: they bring the halo together.
+void TileBricks::choose_threads(double bricks) {
+  const double n = double(particles_->size());
+  const double units = 1.05 * n / bricks / unit_particles;
+  const double rounds = std::ceil(units / (threads / 32));
+  const double warps = bricks <= 3.0 * particles_->device().multiprocessors()
+                           ? threads / 32
+                           : std::ceil(units / rounds);
+  search_threads_ = int(std::clamp(warps, 2.0, double(threads / 32))) * 32;
+  single_threads_ = std::clamp(int((1.15 * n / bricks + 31) / 32) * 32, 64, threads);
+}
+
+/// What a uniform system needs, and some more; whatever is full grows (enlarge()).
+void TileBricks::choose_capacities(double halo) {
+  const double n = double(particles_->size());
+  halo_capacity_ = std::uint32_t(std::min(1.25 * halo + 64, n) + 31) / 32 * 32;
+  const double volume =
+      particles_->box.dimension == 2 ? M_PI * reach_ * reach_ : 4.1888 * std::pow(reach_, 3);
+  const double entries = std::min(n, density_ * volume);
+  list_capacity_ = std::uint32_t(std::min(1.1 * entries + 12, n + 4) + row() - 1) / row() * row();
+}
+
+/// In a box that is nearly empty cells are wide, and coordinates in their tiles would be coarse.
+bool TileBricks::is_coarse() const {
+  const auto heights = particles_->box.padded_heights();
+  for (int axis = 0; axis < particles_->box.dimension; ++axis) {
+    const double unit =
+        geometry_.lengths ? 1.0 / geometry_.grid[axis] : ~geometry_.mask[axis] / 4294967296.0;
+    if (heights[axis] * unit > 2e-6 * reach_) return true;
+  }
+  return false;
+}
+
+void TileBricks::choose_sizes() {
+  const bool lists = use_ == Use::lists;
+  const int halo_cells = geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;
+  // The pair loop stages an extra word per place, and an index where there are exclusions. A search
+  // without lists has lengths, too, or lists by thread; its energies come from the search for any
+  // box.
+  const std::size_t more = (halo_capacity_ + 4) * (sizeof(Real4) * (lists ? 1 : 2) + 4) + 2048;
+  const auto limit = std::size_t(shared_limit(particles_->device()));
+  const bool any_box = geometry_.is_general() || sizeof(Real) != 4 || !lists;
+  const bool coarse = is_coarse();
+  for (;; search_threads_ = search_threads_ / 64 * 32) {  // long lists: fewer warps at a time
+    scratch_bytes_ =
+        bytes_of_search(halo_capacity_, list_capacity_, halo_cells, search_threads_, any_box);
+    fits_ = halo_capacity_ < 65535 && scratch_bytes_ + more < limit && !coarse;
+    if (fits_ || search_threads_ <= 32) break;
+  }
+  if (use_ != Use::sorted_search) return;
+  for (;; single_threads_ = single_threads_ / 64 * 32) {
+    const bool fit = bytes_of_search(halo_capacity_, 0, halo_cells, 0, false) + more +
+                         std::size_t(single_threads_) * list_capacity_ * sizeof(std::uint16_t) <
+                     limit;
+    fits_ = fits_ && (fit || single_threads_ > 32);
+    if (fit || single_threads_ <= 32) break;
+  }
+}
+
+bool TileBricks::enlarge(std::uint32_t& halos) {
+  if (!particles_->device().halted()) return false;
+  const auto words = words_.to_host();
+  if (words[0] == 0) return false;
+  if (words[1] > halo_capacity_) halo_capacity_ = (more_than(words[1]) + 31) / 32 * 32;
+  if (words[2] > list_capacity_) list_capacity_ = (more_than(words[2]) + row() - 1) / row() * row();
+  halos = words[3];
+  choose_sizes();
+  words_.zero();
+  return true;
+}
+
+TileSearch TileBricks::search(const std::uint32_t* cell_start) const {
+  const TileGeometry& g = geometry_;
+  const Metric metric = particles_->box.metric();
+  const auto heights = particles_->box.padded_heights();
+  return {g,
+          metric,
+          {Real(heights.x / g.cells.x), Real(heights.y / g.cells.y), Real(heights.z / g.cells.z)},
+          Real(g.cells.x / heights.x),
+          g.lengths ? Real(1) : Real(1 / metric.xx),
+          Real(reach_ * reach_),
+          types_ > 0 ? reach2_.data() : nullptr,
+          types_,
+          particles_->position.data(),
+          particles_->id.data(),
+          cell_start,
+          exclusions_,
+          g.is_general()};
+}
+
+}  // namespace perrin

@@ -1,0 +1,107 @@
+#include "neighbor/tiles/tile_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/core/parallel.h"
+#ifdef __CUDACC__
+#include "neighbor/tiles/tile_build.cuh"
+#endif
+
+namespace perrin {
+namespace {
+
+struct CountEntry {
+  const std::uint32_t* count;
+  PERRIN_HD double operator()(std::int64_t i) const { return double(count[i]); }
+};
+
+}  // namespace
+
+TileList::TileList(const TraversalInput& input)
+    : particles_(&input.particles), bricks_(input, TileBricks::Use::lists) {
+  const Device& device = particles_->device();
+  const TileGeometry& g = bricks_.geometry();
+  tiles_ = {device, g.brick_count()};
+  halo_ = {device, std::int64_t(1.2 * bricks_.halos()) + 1024};
+  used_ = {device, 2};
+  if (!bricks_.fits()) return;
+  sort_ = TileSort(*particles_, g);
+  count_ = {device, particles_->size()};
+  make_room();
+}
+
+void TileList::make_room() {
+  const Device& device = particles_->device();
+  rows_ = Buffer<std::uint32_t>();
+  rows_ = {device, units()};
+  chunks_ = Buffer<TileChunk>();
+  chunks_ = {device, (units() * unit_rows() + 1) * 32};  // one row is read ahead
+}
+
+std::int64_t TileList::units() const {
+  return particles_->size() / (32 >> bricks_.log2_lanes()) + bricks_.geometry().brick_count() + 1;
+}
+
+TileView TileList::view() const {
+  return {bricks_.geometry(),  tiles_.data(),        halo_.data(),
+          rows_.data(),        chunks_.data(),       unit_rows(),
+          bricks_.room().halo, bricks_.log2_lanes(), bricks_.geometry().brick_count()};
+}
+
+void TileList::build([[maybe_unused]] const ListBuild& build) {
+#ifdef __CUDACC__
+  const Device& device = particles_->device();
+  const TileGeometry& g = bricks_.geometry();
+  sort_.count();
+  sort_.sort(build.reference);
+  const detail::TileBuild b{bricks_.search(sort_.cell_start()),
+                            tiles_.data(),
+                            halo_.data(),
+                            rows_.data(),
+                            chunks_.data(),
+                            count_.data(),
+                            used_.data(),
+                            device.halt_word(),
+                            build.flag,
+                            build.builds,
+                            bricks_.room(),
+                            std::uint32_t(halo_.size()),
+                            unit_rows(),
+                            bricks_.log2_lanes(),
+                            std::uint32_t(g.brick_count())};
+  const std::size_t shared = bricks_.scratch_bytes();
+  if constexpr (sizeof(Real) == 4)
+    if (!g.is_general())
+      return detail::start_build<false>(device, b, shared, bricks_.search_threads());
+  detail::start_build<true>(device, b, shared, bricks_.search_threads());
+#endif
+}
+
+bool TileList::enlarge() {
+  std::uint32_t halos = 0;
+  if (!bricks_.enlarge(halos)) return false;
+  if (fits()) make_room();
+  if (halos > halo_.size()) {
+    halo_ = Buffer<std::uint32_t>();
+    halo_ = {particles_->device(), TileBricks::more_than(halos)};
+  }
+  return true;
+}
+
+double TileList::mean_entries() const {
+  const std::int64_t n = particles_->size();
+  return sum<double>(particles_->device(), "count entries", n, CountEntry{count_.data()}) /
+         double(std::max<std::int64_t>(n, 1));
+}
+
+std::int64_t TileList::bytes() const {
+  return tiles_.bytes() + halo_.bytes() + rows_.bytes() + chunks_.bytes();
+}
+
+std::string TileList::report() const {
+  return fmt::format(", {} lanes", 1 << bricks_.log2_lanes());
+}
+
+}  // namespace perrin

@@ -1,0 +1,62 @@
+#include "neighbor/tiles/tile_sort.h"
+
+#include "engine/core/parallel.h"
+
+namespace perrin {
+namespace {
+
+struct CountCells {
+  TileCounter counter;
+  const Position* position;
+  PERRIN_HD void operator()(std::int64_t i) const { counter(i, position[i]); }
+};
+
+/// Moves every particle to where it belongs.
+struct MoveSorted {
+  CellRank rank;
+  Particles::Arrays from, to;
+  std::uint32_t *index, *order;  // order: or nullptr
+
+  PERRIN_HD void operator()(std::int64_t k) const {
+    std::uint32_t i = 0;
+    const std::uint32_t at = rank(k, i);
+    to.copy(at, from, i);
+    index[from.id[i]] = at;
+    if (order) order[at] = i;
+  }
+};
+
+}  // namespace
+
+TileSort::TileSort(Particles& particles, const TileGeometry& geometry)
+    : particles_(&particles),
+      geometry_(geometry),
+      cells_(particles.device(), particles.size(), geometry.cell_count()),
+      order_(particles.device(), particles.size()) {}
+
+void TileSort::count() {
+  for_each(particles_->device(), "count cells", particles_->size(),
+           CountCells{counter(), particles_->position.data()});
+}
+
+void TileSort::into_spare_arrays() {
+  cells_.distribute();
+  const Particles::Arrays from = particles_->arrays();
+  for_each(particles_->device(), "sort particles", particles_->size(),
+           MoveSorted{cells_.rank(from.id, geometry_.sorted ? from.position : nullptr), from,
+                      particles_->spare_arrays(), particles_->index.data(),
+                      particles_->has_attached() ? order_.data() : nullptr});
+  particles_->reorder_attached(order_);
+}
+
+void TileSort::sort(Position* positions) {
+  into_spare_arrays();
+  particles_->copy_back(positions);
+}
+
+void TileSort::sort_exchanging() {
+  into_spare_arrays();
+  particles_->exchange();
+}
+
+}  // namespace perrin

@@ -1,0 +1,55 @@
+// What every traversal (neighbor/traversal.h) is made from, and what a list is given to build.
+#pragma once
+
+#include "engine/core/particles.h"
+#include "neighbor/cells/crowding.h"
+#include "neighbor/exclusions.h"
+#include "neighbor/ranges.h"
+#include "neighbor/settings.h"
+
+namespace perrin {
+
+/// The particles and what the exclusions point to must outlive the traversal.
+struct TraversalInput {
+  Particles& particles;
+  Ranges ranges;  // how far particles interact, without the skin
+  double skin;    // 0 without lists
+  Crowding crowding;
+  NeighborSettings settings;
+  ExclusionView exclusions;
+
+  Ranges reaches() const { return with_skin(ranges, skin); }
+};
+
+/// What happens beside the building of a list, unless something was full.
+struct ListBuild {
+  Position* reference;   // receives the positions, in the new order in memory
+  std::uint32_t* flag;   // set to 0
+  std::int64_t* builds;  // one more
+};
+
+/// Loop bodies for that.
+struct CopyPositions {
+  Position* to;
+  const Position* from;
+  PERRIN_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
+};
+struct FinishBuild {
+  std::uint32_t* flag;
+  std::int64_t* builds;
+  PERRIN_HD void operator()(std::int64_t) const {
+    *flag = 0;
+    *builds += 1;
+  }
+};
+
+/// What a traversal without lists is told in every step.
+struct StepSort {
+  bool may_exchange;  // the arrays of particles may be left exchanged (Particles::exchange())
+  bool in_step;       // of an integrator, not in between
+  // As ListBuild, where memory is brought into order in this step; flag[1] is the traversal's own.
+  std::uint32_t* flag;
+  std::int64_t* builds;
+};
+
+}  // namespace perrin
