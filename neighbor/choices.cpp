@@ -1,6 +1,7 @@
 #include "neighbor/choices.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -94,11 +95,11 @@ double choose_skin(const Particles& particles, const Ranges& ranges, const Crowd
 std::optional<WrongSetting> wrong_setting(const NeighborSettings& settings, bool gpu) {
   const std::string& wanted = settings.traversal;
   const int lanes = settings.lanes;
-  if (wanted == (gpu ? "clusters" : "tiles"))
+  const auto names = traversal_names(gpu ? Where::gpu : Where::cpu);
+  if (std::find(names.begin(), names.end(), wanted) == names.end())
     return WrongSetting{"traversal",
-                        fmt::format("must be one of standard, {}, cells, verlet_list, auto on {}, "
-                                    "got \"{}\"",
-                                    gpu ? "tiles" : "clusters", gpu ? "a GPU" : "the CPU", wanted)};
+                        fmt::format("must be one of {} on {}, got \"{}\"", fmt::join(names, ", "),
+                                    gpu ? "a GPU" : "the CPU", wanted)};
   if (gpu && wanted != "verlet_list" && lanes != 0 && lanes != 4 && lanes != 8)
     return WrongSetting{
         "lanes",

@@ -77,7 +77,7 @@ Traversal Neighbors::make_traversal() const {
                                 choices_.traversal, particles_.device().name()));
   } else {
     using T = std::variant_alternative_t<K, Traversal>;
-    if (choices_.traversal == T::name && T::serves(particles_.device()))
+    if (choices_.traversal == T::name && (particles_.device().is_cuda() ? T::on_gpu : T::on_cpu))
       return Traversal(std::in_place_type<T>, input());
     return make_traversal<K + 1>();
   }

@@ -18,19 +18,17 @@ struct NeighborSettings {
   bool reorder = true;
 };
 
+/// What neighbors.traversal can be (from neighbor/traversal.h), anywhere or on one kind of device;
+/// and in words.
+enum class Where { anywhere, gpu, cpu };
+std::vector<std::string> traversal_names(Where where = Where::anywhere);
+std::string traversal_help();
+
 template <class D>
 void describe(D& d, NeighborSettings& s) {
-  d.optional(
-      "traversal", s.traversal,
-      OneOf{"standard", "tiles", "clusters", "cells", "verlet_list", "auto"}
-          .formerly("verlet", "tiles")
-          .formerly("rows", "verlet_list"),
-      "how pairs are found: tiles, lists per tile of the box (GPU); clusters, lists of pairs "
-      "of clusters of particles (CPU); cells, a search in every step without lists; "
-      "verlet_list, the classical list for every particle; standard, tiles on a GPU and "
-      "clusters on the CPU, or verlet_list where ranges differ much between types or the "
-      "box is nearly empty; auto, what proves fastest while running (a repeat then has "
-      "other bits)");
+  d.optional("traversal", s.traversal,
+             OneOf(traversal_names()).formerly("verlet", "tiles").formerly("rows", "verlet_list"),
+             traversal_help());
   d.optional("skin", s.skin, NonNegative{},
              "lists reach this much further than the interactions (length); 0: chosen by Perrin");
   d.optional("exclusions", s.exclusions, OneOf{"bonds", "angles", "molecules"},

@@ -3,8 +3,9 @@
 // A traversal is a class with
 //
 //     static constexpr const char* name;  // in jobs: "neighbors": {"traversal": name}
+//     static constexpr const char* help;  // a few words for users
 //     static constexpr bool lists;        // see below
-//     static bool serves(const Device&);
+//     static constexpr bool on_gpu, on_cpu;
 //     explicit T(const TraversalInput&);
 //     bool fits() const;                  // false: not for this box, VerletList takes over
 //     bool enlarge();                     // after a halt or a build: true if something was full,
@@ -38,6 +39,6 @@
 
 namespace perrin {
 
-using Traversal = std::variant<VerletList, ClusterList, ColumnSearch, TileList, DirectTiles>;
+using Traversal = std::variant<TileList, ClusterList, DirectTiles, ColumnSearch, VerletList>;
 
 }  // namespace perrin

@@ -83,8 +83,8 @@ double quick_density(const Particles& particles, double reach) {
   };
   const double pairs = pairs_sharing(particles.position.data(), particles.index.data(), n, stride,
                                      std::int64_t(cells.x) * cells.y * cells.z, cell);
-  const double samples = double((n + stride - 1) / stride);
-  return std::max(pairs / (samples * (padded_volume(box) / total)) * double(stride),
+  const std::int64_t samples = (n + stride - 1) / stride;
+  return std::max(pairs / (double(samples) * (padded_volume(box) / total)) * double(stride),
                   double(n) / box.volume() / 8);
 }
 

@@ -34,8 +34,9 @@ struct ClusterView {
 class ClusterList {
  public:
   static constexpr const char* name = "clusters";
+  static constexpr const char* help = "lists of pairs of clusters of particles (CPU)";
   static constexpr bool lists = true;
-  static bool serves(const Device& device) { return !device.is_cuda(); }
+  static constexpr bool on_gpu = false, on_cpu = true;
 
   explicit ClusterList(const TraversalInput& input)
       : ClusterList(input.particles, input.reaches().longest(), input.exclusions) {}

@@ -44,8 +44,9 @@ struct ColumnView {
 class ColumnSearch {
  public:
   static constexpr const char* name = "cells";
+  static constexpr const char* help = "a search in every step, without lists";
   static constexpr bool lists = false;
-  static bool serves(const Device& device) { return !device.is_cuda(); }
+  static constexpr bool on_gpu = false, on_cpu = true;
 
   explicit ColumnSearch(const TraversalInput& input);
   /// False: columns would be so wide against the range that coordinates are ambiguous.

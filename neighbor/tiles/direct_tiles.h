@@ -11,8 +11,9 @@ namespace perrin {
 class DirectTiles {
  public:
   static constexpr const char* name = "cells";
+  static constexpr const char* help = "a search in every step, without lists";
   static constexpr bool lists = false;
-  static bool serves(const Device& device) { return device.is_cuda(); }
+  static constexpr bool on_gpu = true, on_cpu = false;
 
   explicit DirectTiles(const TraversalInput& input);
   bool fits() const { return bricks_.fits(); }

@@ -77,11 +77,11 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
 void TileBricks::choose_threads(double bricks) {
   const double n = double(particles_->size());
   const double units = 1.05 * n / bricks / unit_particles;
-  const double rounds = std::ceil(units / (threads / 32));
-  const double warps = bricks <= 3.0 * particles_->device().multiprocessors()
-                           ? threads / 32
-                           : std::ceil(units / rounds);
-  search_threads_ = int(std::clamp(warps, 2.0, double(threads / 32))) * 32;
+  constexpr double most = threads / 32.0;
+  const double rounds = std::ceil(units / most);
+  const double warps =
+      bricks <= 3.0 * particles_->device().multiprocessors() ? most : std::ceil(units / rounds);
+  search_threads_ = int(std::clamp(warps, 2.0, most)) * 32;
   single_threads_ = std::clamp(int((1.15 * n / bricks + 31) / 32) * 32, 64, threads);
 }
 

@@ -52,8 +52,9 @@ struct TileView {
 class TileList {
  public:
   static constexpr const char* name = "tiles";
+  static constexpr const char* help = "lists per tile of the box (GPU)";
   static constexpr bool lists = true;
-  static bool serves(const Device& device) { return device.is_cuda(); }
+  static constexpr bool on_gpu = true, on_cpu = false;
 
   explicit TileList(const TraversalInput& input);
   bool fits() const { return bricks_.fits(); }

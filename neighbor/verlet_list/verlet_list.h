@@ -30,8 +30,9 @@ struct RowView {
 class VerletList {
  public:
   static constexpr const char* name = "verlet_list";
+  static constexpr const char* help = "the classical list of every particle";
   static constexpr bool lists = true;
-  static bool serves(const Device&) { return true; }
+  static constexpr bool on_gpu = true, on_cpu = true;
 
   explicit VerletList(const TraversalInput& input);
   bool fits() const { return true; }
