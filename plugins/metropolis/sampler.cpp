@@ -233,7 +233,7 @@ bool Sampler::other_energies(Archive& archive) {
 }
 
 void Sampler::check_restored(const Archive& archive) const {
-  const auto from_0_to = [&](const char* name, auto value, auto most) {
+  const auto from_0_to = [&](const char* name, std::int64_t value, std::int64_t most) {
     archive.require(value >= 0 && value <= most, name, fmt::format("from 0 to {}", most));
   };
   archive.require(cycle_ >= 0, "cycle", "at least 0");

@@ -11,7 +11,7 @@ namespace {
 perrin::NeighborSettings parse_neighbors(const std::string& text) {
   using namespace perrin;
   NeighborSettings settings;
-  const Registry none;
+  const Catalogue none("perrin-bench");
   const JsonFile file = JsonFile::parse(text, "--neighbors");
   SettingsParser parser(none, [](const std::string& path, const std::string& what) {
     throw UserError("--neighbors: " + path + ": " + what);
