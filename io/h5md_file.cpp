@@ -7,49 +7,15 @@
 #include <cstring>
 
 #include "engine/core/error.h"
+#include "io/h5md_elements.h"
 #include "io/hdf5_values.h"
 #include "io/new_file.h"
+#include "io/run_record.h"
 
 namespace perrin::io {
 namespace {
 
-constexpr hsize_t scalar_chunk = 512;
 const std::string all = "particles/all/";
-const char* const factor_name = "job_factor";
-
-/// Version and creator without the build tag: "0.1.0 (g++ …)" → "0.1.0".
-std::string plain_version(const std::string& version) {
-  return version.substr(0, version.find(' '));
-}
-
-void write_module(const Node& root, const std::string& name) {
-  root.make_group("h5md/modules/" + name).attribute("version", std::vector<std::int32_t>{1, 0});
-}
-
-/// The attribute `unit`, and where the numbers of the job are not in this unit, what they are
-/// multiplied by.
-void set_unit(const Node& node, const FileUnit& unit) {
-  if (unit.name.empty()) return;
-  node.attribute("unit", unit.name);
-  if (unit.factor == 1) return;
-  const Hid space(H5Screate(H5S_SCALAR));
-  const Hid it(H5Acreate2(node.id(), factor_name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT));
-  if (it < 0 || H5Awrite(it, H5T_NATIVE_DOUBLE, &unit.factor) < 0)
-    node.fail("cannot write an attribute of");
-}
-
-double factor_of(const Series& series) {
-  const Node& node = series.node();
-  return node.has_attribute(factor_name) ? read_real_attribute(node, factor_name) : 1.0;
-}
-
-template <class T>
-void append(Series& series, const T* row, std::size_t n, double factor) {
-  if (factor == 1) return series.append(row);
-  std::vector<T> scaled(row, row + n);
-  for (T& value : scaled) value = T(value * factor);
-  series.append(scaled.data());
-}
 
 /// Coordinates in another unit, below the upper face of the box also after rounding.
 void append_positions(Series& series, const H5mdFrame& frame, double factor) {
@@ -156,63 +122,6 @@ Series make_element(const Node& root, const std::string& path, hid_t type, const
   return series;
 }
 
-void make_clock(const Node& group, const FileUnit& time) {
-  Series::make(group, "step", H5T_STD_I64LE, {}, scalar_chunk);
-  set_unit(Series::make(group, "time", H5T_IEEE_F64LE, {}, scalar_chunk).node(), time);
-}
-
-// parameters/perrin/neighbors is known at the end only, and nothing can be made in a file that is
-// open for appending, nor can text of variable length change: room for so many characters.
-constexpr std::size_t neighbors_room = 1024;
-
-struct NeighborsText {
-  explicit NeighborsText(const std::string& report) : type(H5Tcopy(H5T_C_S1)) {
-    H5Tset_size(type, neighbors_room);
-    H5Tset_strpad(type, H5T_STR_NULLPAD);
-    std::memcpy(text, report.data(), std::min(neighbors_room, report.size()));
-  }
-  Hid type;
-  char text[neighbors_room] = {};
-};
-
-void rewrite_neighbors(const File& file, const std::string& report) {
-  const std::string path = "parameters/perrin/neighbors";
-  if (!file.root().has(path)) return;  // an older version made the file
-  const NeighborsText t(report);
-  const Node node = file.root().open(path);
-  node.rewrite(t.type, t.text);
-  if (H5Dflush(node.id()) < 0) node.fail("cannot write");
-}
-
-/// Refuses a file that does not hold what the checkpoint says.
-void check_steps(const Node& root, const std::string& path, std::int64_t rows,
-                 std::int64_t last_step) {
-  const Node step = root.open(path);
-  const Shape shape = step.shape();
-  const std::int64_t have = shape.empty() ? 0 : std::int64_t(shape[0]);
-  if (have < rows)
-    throw UserError(
-        fmt::format("{}: cannot be continued: the checkpoint says {} frames, the file has {}",
-                    root.file(), rows, have));
-  if (rows == 0) return;
-  const auto steps = read_integers<std::int64_t>(step, rows - 1);
-  if (steps.size() != 1)
-    throw UserError(
-        fmt::format("{}: cannot be continued: {} is no list of steps", root.file(), step.path()));
-  const std::int64_t found = steps[0];
-  if (found != last_step)
-    throw UserError(fmt::format(
-        "{}: cannot be continued: its frame {} is of step {}, the checkpoint's of step {}",
-        root.file(), rows - 1, found, last_step));
-}
-
-std::vector<std::pair<const char*, std::string>> record_texts(const JobRecord& record) {
-  return {{"job", record.job},
-          {"version", record.version},
-          {"device", record.device},
-          {"plugins", record.plugins}};
-}
-
 }  // namespace
 
 void H5mdFrame::set_box(const Box& box) {
@@ -229,47 +138,6 @@ H5mdUnits::H5mdUnits(const Units& units)
       velocity(file_velocity(units)),
       force(file_force(units)),
       mass(units.mass) {}
-
-void write_run_record(const Node& root, const JobRecord& record, bool named_units) {
-  const Node h5md = root.make_group("h5md");
-  h5md.attribute("version", std::vector<std::int32_t>{1, 1});
-  h5md.make_group("author").attribute("name", record.author.empty() ? "N/A" : record.author);
-  const Node creator = h5md.make_group("creator");
-  creator.attribute("name", "Perrin");
-  creator.attribute("version", record.version.empty() ? "unknown" : plain_version(record.version));
-  if (named_units) {
-    write_module(root, "units");
-    // The strings follow the rules of this module: factors and powers separated by spaces.
-    h5md.open("modules/units").attribute("system", "SI");
-  }
-  const Node own = root.make_group("parameters/perrin");
-  for (const auto& [name, text] : record_texts(record)) own.write_text(name, text);
-#ifdef PERRIN_DOUBLE
-  own.write_text("precision", "double");
-#else
-  own.write_text("precision", "mixed");
-#endif
-  own.write("seed", {}, &record.seed);
-  const double seconds = 0;
-  own.write("wall_time", {}, &seconds).attribute("unit", "s");
-  const NeighborsText neighbors("");
-  own.write("neighbors", neighbors.type, {}, neighbors.text);
-}
-
-void renew_run_record(const Node& root, const JobRecord& record, std::int64_t last_step) {
-  const Node own = root.open("parameters/perrin");
-  const auto texts = record_texts(record);
-  const auto same = [&](const auto& t) { return own.open(t.first).read_text() == t.second; };
-  if (std::all_of(texts.begin(), texts.end(), same)) return;
-  const std::size_t number = own.make_group("earlier").children().size();
-  const Node earlier = own.make_group(fmt::format("earlier/{}", number));
-  for (const auto& [name, text] : texts) {
-    if (H5Lmove(own.id(), name, earlier.id(), name, H5P_DEFAULT, H5P_DEFAULT) < 0)
-      own.fail(fmt::format("cannot move {}", name));
-    own.write_text(name, text);
-  }
-  earlier.write("last_step", {}, &last_step);
-}
 
 static void write_contents(const Node& root, const Configuration& c, const H5mdLayout& layout,
                            const JobRecord& record, const H5mdUnits& units) {
@@ -401,151 +269,6 @@ void H5mdWriter::close_parts() {
        {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_, &position_})
     *series = Series();
   wall_time_ = Node();
-}
-
-static void write_contents(const Node& root, const std::vector<ObservableColumn>& columns,
-                           const JobRecord& record, const Units& units) {
-  write_run_record(root, record, !units.reduced());
-  write_module(root, "thermodynamics");
-  root.make_group("particles");
-  Node step, time;
-  for (const ObservableColumn& column : columns) {
-    const Node group = root.make_group("observables/" + column.name);
-    if (step.file().empty()) {
-      make_clock(group, file_time(units));
-      step = group.open("step");
-      time = group.open("time");
-    } else {
-      group.hard_link(step, "step");
-      group.hard_link(time, "time");
-    }
-    hsize_t width = 1;
-    for (const hsize_t extent : column.row) width *= extent;
-    // Wide rows (profiles, spectra) in chunks that still fit a cache.
-    const hsize_t chunk = width <= 64 ? scalar_chunk : std::max<hsize_t>(1, 32768 / width);
-    set_unit(Series::make(group, "value", H5T_IEEE_F64LE, column.row, chunk).node(),
-             {column.unit, column.factor});
-  }
-}
-
-void ObservablesWriter::create(const std::string& path,
-                               const std::vector<ObservableColumn>& columns,
-                               const JobRecord& record, const Units& units, bool overwrite) {
-  NewFile place(path);
-  File file = File::create(place.aside());
-  write_contents(file.root(), columns, record, units);
-  file.close();
-  place.put_in_place(overwrite);
-}
-
-void ObservablesWriter::trim(const std::string& path, const JobRecord& record, std::int64_t rows,
-                             std::int64_t last_step) {
-  File file = File::modify(path);
-  const auto names = file.root().open("observables").children();
-  if (names.empty()) throw UserError(path + ": cannot be continued: it has no observables");
-  const std::string clock = "observables/" + names[0];
-  check_steps(file.root(), clock + "/step", rows, last_step);
-  const auto cut = [&](const std::string& name) {
-    Series series = Series::open(file.root(), name, H5T_NATIVE_DOUBLE);
-    if (series.size() < rows)
-      throw UserError(fmt::format("{}: cannot be continued: {} has {} rows, expected {}", path,
-                                  series.node().path(), series.size(), rows));
-    if (series.size() > rows) series.truncate(rows);
-  };
-  for (const std::string& name : names) cut("observables/" + name + "/value");
-  cut(clock + "/step");
-  cut(clock + "/time");
-  renew_run_record(file.root(), record, last_step);
-  file.close();
-}
-
-ObservablesWriter::ObservablesWriter(const std::string& path,
-                                     const std::vector<ObservableColumn>& columns)
-    : OpenWhenUsed(path), columns_(columns) {
-  if (has_room()) use();
-}
-
-ObservablesWriter::~ObservablesWriter() {
-  try {
-    close();
-  } catch (const std::exception& error) {
-    remember_output_failure(error.what());
-  }
-}
-
-void ObservablesWriter::open_parts(const Node& root) {
-  const Node group = root.open("observables");
-  step_ = Series::open(group, columns_.front().name + "/step", H5T_NATIVE_INT64);
-  time_ = Series::open(group, columns_.front().name + "/time", H5T_NATIVE_DOUBLE);
-  for (const ObservableColumn& column : columns_) {
-    values_.push_back(Series::open(group, column.name + "/value", H5T_NATIVE_DOUBLE));
-    std::size_t width = 1;
-    for (const hsize_t extent : column.row) width *= extent;
-    widths_.push_back(width);
-    factors_.push_back(factor_of(values_.back()));
-  }
-  time_factor_ = factor_of(time_);
-}
-
-void ObservablesWriter::write(std::int64_t step, double time, const double* values) {
-  step_.append(&step);
-  io::append(time_, &time, 1, time_factor_);
-  for (std::size_t k = 0; k < values_.size(); ++k) {
-    io::append(values_[k], values, widths_[k], factors_[k]);
-    values += widths_[k];
-  }
-}
-
-void ObservablesWriter::write_waiting() {
-  if (waiting_.empty() && !neighbors_) return;
-  File& file = use();
-  for (const Waiting& row : std::exchange(waiting_, {}))
-    write(row.step, row.time, row.values.data());
-  waiting_bytes_ = 0;
-  if (const auto report = std::exchange(neighbors_, {})) rewrite_neighbors(file, *report);
-}
-
-void ObservablesWriter::append(std::int64_t step, double time, const std::vector<double>& values) {
-  if (!is_open() && !has_room() && waiting_bytes_ < most_waiting) {
-    waiting_.push_back({step, time, values});
-    waiting_bytes_ += sizeof(Waiting) + 8 * values.size();
-    return;
-  }
-  use();
-  write_waiting();
-  write(step, time, values.data());
-  // Rows come far oftener than anybody looks.
-  const auto now = std::chrono::steady_clock::now();
-  if (now - flushed_ > std::chrono::milliseconds(250)) {
-    flush();
-    flushed_ = now;
-  }
-}
-
-void ObservablesWriter::write_neighbors(const std::string& report) {
-  neighbors_ = report;
-  if (is_open()) write_waiting();
-}
-
-void ObservablesWriter::flush() {
-  write_waiting();
-  if (!is_open()) return;  // whoever closed it has flushed it
-  step_.flush();
-  time_.flush();
-  for (Series& series : values_) series.flush();
-}
-
-void ObservablesWriter::close_parts() {
-  step_ = Series();
-  time_ = Series();
-  values_.clear();
-  widths_.clear();
-  factors_.clear();
-}
-
-void ObservablesWriter::close() {
-  write_waiting();
-  close_for_good();
 }
 
 }  // namespace perrin::io

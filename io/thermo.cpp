@@ -7,9 +7,7 @@
 
 #include "engine/run/run_control.h"
 #include "engine/run/simulation.h"
-#include "io/archive_extent.h"
 #include "io/file_units.h"
-#include "io/writer.h"
 
 namespace perrin {
 namespace {
@@ -24,12 +22,7 @@ void put_tensor(const std::array<double, 6>& t, Row& row) {
 }  // namespace
 
 Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
-    : settings_(settings),
-      record_(setup.record()),
-      units_(setup.units()),
-      overwrite_(setup.overwrite()),
-      control_(setup.has_control() ? &setup.control() : nullptr) {
-  if (!settings.file.empty()) path_ = setup.output_file(settings.file, "file");
+    : settings_(settings), control_(setup.has_control() ? &setup.control() : nullptr) {
   if (settings.console_stride % settings.stride != 0)
     setup.error("console_stride", fmt::format("must be a multiple of stride ({}), got {}",
                                               settings.stride, settings.console_stride));
@@ -39,7 +32,7 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
     columns_.push_back(
         {{name, {}, unit}, [value](Simulation& s, Row& row) { row.push_back(value(s)); }});
   };
-  const Units& u = units_;
+  const Units& u = setup.units();
   const int dimension = setup.configuration().box.dimension;
   number("temperature", u.temperature(), [](Simulation& s) { return s.temperature(); });
   number("kinetic_energy", u.energy, [](Simulation& s) { return s.totals().kinetic; });
@@ -60,42 +53,24 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
                       }});
   number("volume", u.volume(dimension), [](Simulation& s) { return s.particles.box.volume(); });
   for (const Column& column : columns_) abouts_.push_back(column.about);
-}
-
-Thermo::~Thermo() {
-  if (!file_) return;
-  try {
-    io::writer().call([&] { file_.reset(); });
-  } catch (...) {  // already told
-  }
+  std::filesystem::path path;
+  if (!settings.file.empty()) path = setup.output_file(settings.file, "file");
+  file_ = std::make_unique<io::ObservableFile>(path, abouts_, setup);
 }
 
 void Thermo::begin(Simulation& simulation, bool resumed) {
   printed_ = 0;
-  if (file_ || path_.empty()) return;
-  const std::string path = path_.string();
-  io::writer().call([&] {
-    if (resumed)
-      io::ObservablesWriter::trim(path, *record_, rows_, last_step_);
-    else
-      io::ObservablesWriter::create(path, abouts_, *record_, units_, overwrite_);
-    file_ = std::make_shared<io::ObservablesWriter>(path, abouts_);
-    file_->write_neighbors(simulation.neighbor_report());
-  });
+  file_->begin(simulation, resumed);
 }
 
 void Thermo::observe(Simulation& simulation) {
   const auto step = std::int64_t(simulation.step());
-  if (step == last_step_) return;
+  if (step == file_->last_step()) return;
   const double time = simulation.time();
   Row row;
   for (const Column& column : columns_) column.values(simulation, row);
   if (settings_.console_stride > 0 && step % settings_.console_stride == 0) print(step, time, row);
-  if (file_)
-    io::writer().push([file = file_, step, time, row] { file->append(step, time, row); },
-                      8 * row.size());
-  last_step_ = step;
-  ++rows_;
+  file_->append(step, time, std::move(row));
 }
 
 void Thermo::print(std::int64_t step, double time, const Row& row) {
@@ -135,24 +110,8 @@ void Thermo::print(std::int64_t step, double time, const Row& row) {
   control_->print_line(line);
 }
 
-void Thermo::end(Simulation& simulation) {
-  if (file_)
-    io::writer().push([file = file_, report = simulation.neighbor_report()] {
-      file->flush();
-      file->write_neighbors(report);
-    });
-  io::writer().wait();
-}
+void Thermo::end(Simulation& simulation) { file_->end(simulation); }
 
-void Thermo::state(Archive& archive) {
-  if (archive.is_saving() && file_) {
-    io::writer().wait();
-    io::writer().call([&] {
-      file_->flush();
-      file_->flush_to_disk();
-    });
-  }
-  io::archive_extent(archive, "rows", rows_, "last_step", last_step_);
-}
+void Thermo::state(Archive& archive) { file_->state(archive); }
 
 }  // namespace perrin

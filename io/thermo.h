@@ -1,13 +1,12 @@
 // Observer "thermo": energies, temperature, pressure, … to a file and to the console.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 
 #include "engine/run/observer.h"
 #include "engine/run/setup.h"
-#include "io/h5md_file.h"
+#include "io/observable_file.h"
 
 namespace perrin {
 
@@ -35,7 +34,6 @@ void describe(D& d, ThermoSettings& s) {
 class Thermo : public Observer {
  public:
   Thermo(const ThermoSettings& settings, Setup& setup);
-  ~Thermo() override;
   std::int64_t stride() const override { return settings_.stride; }
   void begin(Simulation& simulation, bool resumed) override;
   void observe(Simulation& simulation) override;
@@ -50,16 +48,11 @@ class Thermo : public Observer {
   void print(std::int64_t step, double time, const std::vector<double>& row);
 
   ThermoSettings settings_;
-  std::filesystem::path path_;
-  std::shared_ptr<const JobRecord> record_;
-  Units units_;
-  bool overwrite_;
   RunControl* control_;
   std::vector<Column> columns_;
   std::vector<io::ObservableColumn> abouts_;
-  std::int64_t rows_ = 0, last_step_ = -1;
   int printed_ = 0;
-  std::shared_ptr<io::ObservablesWriter> file_;
+  std::unique_ptr<io::ObservableFile> file_;
 };
 
 }  // namespace perrin

@@ -1,13 +1,12 @@
 // Observer "trajectory": frames of all particles into an H5MD file.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 
 #include "engine/run/observer.h"
 #include "engine/run/setup.h"
+#include "io/frame_file.h"
 #include "io/gather.h"
-#include "io/h5md_file.h"
 
 namespace perrin {
 
@@ -34,7 +33,6 @@ void describe(D& d, TrajectorySettings& s) {
 class Trajectory : public Observer {
  public:
   Trajectory(const TrajectorySettings& settings, Setup& setup);
-  ~Trajectory() override;
   std::int64_t stride() const override { return settings_.stride; }
   void begin(Simulation& simulation, bool resumed) override;
   void observe(Simulation& simulation) override;
@@ -45,15 +43,9 @@ class Trajectory : public Observer {
   void tell_neighbors(const Simulation& simulation);
 
   TrajectorySettings settings_;
-  std::filesystem::path path_;
-  std::shared_ptr<const JobRecord> record_;
-  Units units_;
-  bool overwrite_;
-  io::H5mdLayout layout_;
-  std::int64_t frames_ = 0, last_step_ = -1;
+  io::FrameFile file_;
   std::unique_ptr<io::FrameGather> gather_;
-  std::string neighbors_;                 // what the file says of them
-  std::shared_ptr<io::H5mdWriter> file_;  // touched on the writer's thread alone
+  std::string neighbors_;  // what the file says of them
 };
 
 }  // namespace perrin

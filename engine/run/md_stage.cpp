@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
+#include "engine/run/chunk.h"
 #include "engine/run/registry.h"
 #include "engine/run/resolution.h"
 #include "engine/run/run.h"
@@ -36,8 +36,7 @@ bool MdStage::run(Run& run) {
   Simulation& simulation = run.simulation();
   run.start_progress("steps", done_, steps_);
   run.observe();
-  // Chunks of about a tenth of a second, so that signals are heard and the line moves.
-  std::int64_t chunk = 1;
+  Chunk chunk;
   // finished() is asked at fixed steps: where the stage ends must not depend on the chunks.
   const std::int64_t stride = integrator_->finish_stride();
   while (done_ < steps_) {
@@ -46,17 +45,12 @@ bool MdStage::run(Run& run) {
       run.progress(done_);
       return false;
     }
-    std::int64_t n = std::min({chunk, steps_ - done_, run.steps_to_observer()});
+    std::int64_t n = std::min({chunk.steps(), steps_ - done_, run.steps_to_observer()});
     if (stride > 0) n = std::min(n, stride - done_ % stride);
-    const auto begin = std::chrono::steady_clock::now();
-    simulation.advance(*integrator_, n);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (n == chunk) {
-      if (seconds < 0.05) chunk *= 2;
-      if (seconds > 0.2) chunk = std::max<std::int64_t>(1, chunk / 2);
-    }
-    done_ += n;
+    done_ += chunk.run(n, [&](std::int64_t steps) {
+      simulation.advance(*integrator_, steps);
+      return steps;
+    });
     run.observe();
     run.progress(done_);
   }

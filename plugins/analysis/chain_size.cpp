@@ -49,7 +49,7 @@ struct Measure {
 
 ChainSize::ChainSize(const ChainSizeSettings& settings, Setup& setup)
     : settings_(settings),
-      file_(settings.file,
+      file_(output_path(settings.file, setup),
             {{"radius_of_gyration_squared",
               {},
               setup.units().reduced() ? "" : setup.units().length + "2"},

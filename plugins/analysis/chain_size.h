@@ -4,7 +4,8 @@
 #include "engine/core/buffer.h"
 #include "engine/run/observer.h"
 #include "engine/settings/settings.h"
-#include "observable_file.h"
+#include "io/observable_file.h"
+#include "output.h"
 
 namespace perrin {
 class Registry;
@@ -44,7 +45,7 @@ class ChainSize final : public Observer {
 
  private:
   ChainSizeSettings settings_;
-  ObservableFile file_;
+  io::ObservableFile file_;
   std::int64_t molecules_ = 0, linear_ = 0;
   Buffer<std::uint32_t> begin_, members_;  // ids of molecule m: members[begin[m]] …
   Buffer<Ends> ends_;

@@ -7,6 +7,7 @@
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
+#include "io/file_units.h"
 #include "types.h"
 
 namespace perrin::analysis {
@@ -107,7 +108,7 @@ Profile::Profile(const ProfileSettings& settings, Setup& setup)
       axis_(settings.axis[0] - 'x'),
       dimension_(setup.configuration().box.dimension),
       k_boltzmann_(setup.k_boltzmann()),
-      file_(settings.file, columns(settings, setup), setup),
+      file_(output_path(settings.file, setup), columns(settings, setup), setup),
       mask_(type_mask(settings.types, setup)),
       sample_(setup.device(), quantities * std::int64_t(settings.bins)),
       sum_(setup.device(), quantities * std::int64_t(settings.bins)),

@@ -5,7 +5,8 @@
 #include "engine/core/buffer.h"
 #include "engine/run/observer.h"
 #include "engine/settings/settings.h"
-#include "observable_file.h"
+#include "io/observable_file.h"
+#include "output.h"
 
 namespace perrin {
 class Registry;
@@ -61,7 +62,7 @@ class Profile final : public Observer {
   ProfileSettings settings_;
   int axis_, dimension_;
   double k_boltzmann_;
-  ObservableFile file_;
+  io::ObservableFile file_;
   Buffer<std::uint32_t> mask_;
   Buffer<std::int64_t> sample_;  // [quantity · bins + bin], each quantity in a unit of its own
   Buffer<double> sum_;           // of the samples since the last row

@@ -90,8 +90,8 @@ std::vector<std::array<std::int32_t, 3>> choose_numbers(const Box& box, double k
 StructureFactor::StructureFactor(const StructureFactorSettings& settings, Setup& setup)
     : settings_(settings),
       wave_numbers_(choose_numbers(setup.configuration().box, settings.k_max)),
-      file_(settings.file, {{"structure_factor", {std::max<hsize_t>(1, wave_numbers_.size())}, ""}},
-            setup),
+      file_(output_path(settings.file, setup),
+            {{"structure_factor", {std::max<hsize_t>(1, wave_numbers_.size())}, ""}}, setup),
       mask_(type_mask(settings.types, setup)) {
   const Configuration& c = setup.configuration();
   if (settings.rows_every % settings.stride != 0)

@@ -7,7 +7,8 @@
 #include "engine/core/buffer.h"
 #include "engine/run/observer.h"
 #include "engine/settings/settings.h"
-#include "observable_file.h"
+#include "io/observable_file.h"
+#include "output.h"
 
 namespace perrin {
 class Registry;
@@ -52,7 +53,7 @@ class StructureFactor final : public Observer {
   std::vector<std::array<std::int32_t, 3>> wave_numbers_;
   std::vector<double> wave_vectors_;
   double scatterers_ = 0;
-  ObservableFile file_;
+  io::ObservableFile file_;
   Buffer<std::uint32_t> mask_;
   Buffer<Vec3<std::int32_t>> numbers_;
   Buffer<Vec3<double>> partial_;  // real and imaginary part of a chunk of the particles

@@ -28,17 +28,17 @@ bool only_lennard_jones(const Model& model) {
 }
 
 template <class P>
-std::unique_ptr<CheckerboardEngine> make(System& system, const EngineOptions& options,
-                                         double range) {
-  if (options.single_precision)
-    return std::make_unique<CheckerboardOf<P, float>>(system, options, range);
-  return std::make_unique<CheckerboardOf<P, double>>(system, options, range);
+std::unique_ptr<CheckerboardEngine> make(System& system, const ChainOptions& chain,
+                                         const CheckerboardOptions& options, double range) {
+  if (chain.single_precision)
+    return std::make_unique<CheckerboardOf<P, float>>(system, chain, options, range);
+  return std::make_unique<CheckerboardOf<P, double>>(system, chain, options, range);
 }
 
 }  // namespace
 
-std::unique_ptr<CheckerboardEngine> make_checkerboard(System& system,
-                                                      const EngineOptions& options) {
+std::unique_ptr<CheckerboardEngine> make_checkerboard(System& system, const ChainOptions& chain,
+                                                      const CheckerboardOptions& options) {
   const Model& model = system.model();
   if (!model.atoms_only())
     throw UserError(
@@ -48,13 +48,13 @@ std::unique_ptr<CheckerboardEngine> make_checkerboard(System& system,
     throw UserError(fmt::format(
         "engine \"checkerboard\" is for one large system, not {} replicas; take \"pipelined\"",
         system.replicas()));
-  if (options.random_order)
+  if (chain.random_order)
     throw UserError(
         "engine \"checkerboard\" moves the atoms of a domain one after the other: order "
         "\"random\" is for the other engines");
   const double range = longest_range(model);
-  return only_lennard_jones(model) ? make<CutLennardJones>(system, options, range)
-                                   : make<AnyPair>(system, options, range);
+  return only_lennard_jones(model) ? make<CutLennardJones>(system, chain, options, range)
+                                   : make<AnyPair>(system, chain, options, range);
 }
 
 }  // namespace perrin::metropolis

@@ -6,91 +6,21 @@
 // every loop goes as far as the group that needs it most, and the others idle.
 #pragma once
 
-#include "engine/core/parallel.h"
-#include "plugins/metropolis/checkerboard_model.h"
+#include "plugins/metropolis/checkerboard_atoms.cuh"
 
 namespace perrin::metropolis {
 
-template <int Lanes>
-struct LaneGroup {
-  static constexpr unsigned all = 0xffffffffu;
-  int lane;         // in the group
-  unsigned offset;  // of the group in the warp
-
-  __device__ LaneGroup()
-      : lane(int(threadIdx.x) % Lanes), offset(threadIdx.x % 32 / Lanes * Lanes) {}
-
-  /// One bit per lane of the group.
-  __device__ __forceinline__ unsigned ballot(bool bit) const {
-    const unsigned word = __ballot_sync(all, bit);
-    if constexpr (Lanes == 32) return word;
-    return (word >> offset) & ((1u << (Lanes % 32)) - 1);
-  }
-  __device__ __forceinline__ int before(unsigned bits) const {
-    return __popc(bits & ((1u << lane) - 1));
-  }
-  __device__ __forceinline__ static int warp_max(int value) {
-    return __reduce_max_sync(all, value);
-  }
-  template <class T>
-  __device__ __forceinline__ static T sum(T value) {
-    for (int k = Lanes / 2; k > 0; k /= 2) value += __shfl_xor_sync(all, value, k);
-    return value;
-  }
-  __device__ __forceinline__ static int running_sum(int value, int lane_) {
-    for (int step = 1; step < Lanes; step *= 2) {
-      const int other = __shfl_up_sync(all, value, step, Lanes);
-      if (lane_ >= step) value += other;
-    }
-    return value;
-  }
-  template <class T>
-  __device__ __forceinline__ static T from(T value, int lane_) {
-    return __shfl_sync(all, value, lane_, Lanes);
-  }
-};
-
-/// A group's part of the shared memory. The domain's own particles come first.
-template <class T, bool OneType>
-struct Staged {
-  T *x, *y, *z;
-  std::uint32_t *first,
-      *base;  // of the 27 cells: offsets in the sequence of all, and memory - offset
-  std::uint16_t* list;
-  std::uint16_t* type;
-
-  static std::size_t bytes(int capacity, int list_capacity) {
-    const std::size_t size = std::size_t(capacity) * (3 * sizeof(T) + (OneType ? 0 : 2)) + 56 * 4 +
-                             std::size_t(list_capacity) * 2;
-    return (size + 15) / 16 * 16;
-  }
-  __device__ Staged(char* memory, int capacity, int list_capacity)
-      : x(reinterpret_cast<T*>(memory)),
-        y(x + capacity),
-        z(y + capacity),
-        first(reinterpret_cast<std::uint32_t*>(z + capacity)),
-        base(first + 28),
-        list(reinterpret_cast<std::uint16_t*>(base + 28)),
-        type(list + list_capacity) {}
-};
-
 /// P: the energy of a pair, CutLennardJones or AnyPair.
 template <class P, class T, int Lanes, int Slots, bool OneType>
-class DomainKernel {
+class DomainKernel : DomainAtoms<T, Lanes, OneType> {
  public:
   static constexpr int threads = 64, groups = threads / Lanes, list_capacity = Slots * Lanes;
+  using Atoms = DomainAtoms<T, Lanes, OneType>;
   using Group = LaneGroup<Lanes>;
   using Coefficients = PairRow<T>;
 
   __device__ DomainKernel(const CheckerboardSweep<T>& v, char* memory, int capacity, std::int64_t d)
-      : v_(v),
-        real_(d < v.domains()),
-        d_(real_ ? d : 0),
-        cell_(v.domain(d_)),
-        domain_(v.grid, cell_, v.scale),
-        s_(memory, capacity, list_capacity),
-        capacity_(capacity),
-        coefficients_(v.table[0]) {}
+      : Atoms(v, memory, capacity, list_capacity, d), coefficients_(v.table[0]) {}
 
   __device__ __forceinline__ void run() {
     stage();
@@ -109,70 +39,20 @@ class DomainKernel {
   }
 
  private:
-  __device__ __forceinline__ void stage() {
-    int total = 0;
-    for (int k0 = 0; k0 < 27; k0 += Lanes) {
-      const int k = k0 + group_.lane;
-      std::uint32_t begin = 0;
-      int n = 0;
-      if (k < 27 && real_) {
-        const std::int32_t c = v_.grid.neighbor(cell_, k);
-        begin = v_.start[c];
-        n = int(v_.start[c + 1] - begin);
-      }
-      if (k0 == 0) {
-        begin_ = Group::from(begin, 0);
-        own_ = Group::from(n, 0);
-      }
-      const int sum = Group::running_sum(n, group_.lane);
-      if (k < 27) {
-        s_.first[k] = std::uint32_t(total + sum - n);
-        s_.base[k] = begin - std::uint32_t(total + sum - n);
-      }
-      total += Group::from(sum, Lanes - 1);
-    }
-    if (group_.lane == 0) s_.first[27] = std::uint32_t(total);
-    total_ = total;
-    __syncwarp();
-
-    // The next positions are on their way while one round's are looked at.
-    count_ = 0;
-    const int longest = Group::warp_max(total);
-    int k = 0;
-    Position next[2]{};
-#pragma unroll
-    for (int ahead = 0; ahead < 2; ++ahead) {
-      const int t = ahead * Lanes + group_.lane;
-      if (t < total) next[ahead] = v_.position[memory(t, k)];
-    }
-    for (int t0 = 0; t0 < longest; t0 += Lanes) {
-      const int t = t0 + group_.lane;
-      const Position p = next[0];
-      next[0] = next[1];
-      if (t + 2 * Lanes < total) next[1] = v_.position[memory(t + 2 * Lanes, k)];
-      const Vec3<T> r = domain_.point(domain_.local(p));
-      const bool keep = t < own_ || (t < total && domain_.beyond2(r) < v_.range2);
-      const unsigned bits = group_.ballot(keep);
-      const int to = count_ + group_.before(bits);
-      if (keep && to < capacity_) {
-        s_.x[to] = r.x, s_.y[to] = r.y, s_.z[to] = r.z;
-        if constexpr (!OneType) s_.type[to] = std::uint16_t(p.type());
-      }
-      count_ += __popc(bits);
-    }
-    crowded_ = count_ > capacity_;
-    constexpr int block = 4 * Lanes;
-    padded_ = (Group::warp_max(crowded_ ? 0 : count_) + block - 1) / block * block;
-    for (int t = count_ + group_.lane; t < padded_; t += Lanes)
-      s_.x[t] = s_.y[t] = s_.z[t] = checkerboard_far<T>;
-    __syncwarp();
-  }
-
-  /// Where the t-th particle of the 27 cells is; k: a cell not behind it, moved on.
-  __device__ __forceinline__ std::uint32_t memory(int t, int& k) const {
-    while (std::uint32_t(t) >= s_.first[k + 1]) ++k;
-    return s_.base[k] + std::uint32_t(t);
-  }
+  using Atoms::begin_;
+  using Atoms::count_;
+  using Atoms::crowded_;
+  using Atoms::d_;
+  using Atoms::domain_;
+  using Atoms::group_;
+  using Atoms::memory;
+  using Atoms::own_;
+  using Atoms::padded_;
+  using Atoms::real_;
+  using Atoms::s_;
+  using Atoms::stage;
+  using Atoms::total_;
+  using Atoms::v_;
 
   __device__ __forceinline__ const Coefficients& coefficients(std::uint32_t type,
                                                               std::uint32_t other) const {
@@ -272,6 +152,49 @@ class DomainKernel {
             Group::from(drawn_.threshold, from)};
   }
 
+  /// The candidates of one particle in registers, a few per lane.
+  struct Candidates {
+    T x[Slots], y[Slots], z[Slots];
+    std::uint32_t row[OneType ? 1 : Slots];  // of the table of coefficients
+  };
+
+  __device__ __forceinline__ void load(Candidates& c, int listed, bool scanned,
+                                       std::uint32_t type) const {
+#pragma unroll
+    for (int k = 0; k < Slots; ++k) {
+      const int place = k * Lanes + group_.lane;
+      c.x[k] = c.y[k] = c.z[k] = checkerboard_far<T>;
+      if constexpr (!OneType) c.row[k] = type * v_.types;
+      if (place < listed && !scanned) {
+        const int t = s_.list[place];
+        c.x[k] = s_.x[t], c.y[k] = s_.y[t], c.z[k] = s_.z[t];
+        if constexpr (!OneType) c.row[k] += s_.type[t];
+      }
+    }
+  }
+
+  /// This lane's part of the energy at r.
+  __device__ __forceinline__ T listed_energy(const Candidates& c, Vec3<T> r) const {
+    T sum = 0;
+#pragma unroll
+    for (int k = 0; k < Slots; ++k)
+      sum += P::energy(distance2(r, c.x[k], c.y[k], c.z[k]),
+                       OneType ? coefficients_ : v_.table[c.row[OneType ? 0 : k]]);
+    return sum;
+  }
+
+  /// The energy of particle p at r, by all staged particles where `far` says so.
+  __device__ __forceinline__ T energy(const Candidates& c, int p, std::uint32_t type, Vec3<T> r,
+                                      bool far) const {
+    T sum = listed_energy(c, r);
+    if (__any_sync(Group::all, far)) {
+      const T all = scan(p, type, r, far);
+      if (far) sum = all;
+    }
+    return bounded(Group::sum(sum));
+  }
+
+  /// All trials of particle p, which is at `now`.
   __device__ __forceinline__ void visit(int p, const Position& now) {
     const bool mine = p < own_;
     Vec3<std::int32_t> at = domain_.local(now);
@@ -285,49 +208,19 @@ class DomainKernel {
     const int listed = mine ? near : 0;
     const bool scanned = mine && (crowded_ || listed > list_capacity);
     __syncwarp();
-    T x[Slots], y[Slots], z[Slots];
-    std::uint32_t row[OneType ? 1 : Slots];
-#pragma unroll
-    for (int k = 0; k < Slots; ++k) {
-      const int place = k * Lanes + group_.lane;
-      x[k] = y[k] = z[k] = checkerboard_far<T>;
-      if constexpr (!OneType) row[k] = now.type() * v_.types;
-      if (place < listed && !scanned) {
-        const int t = s_.list[place];
-        x[k] = s_.x[t], y[k] = s_.y[t], z[k] = s_.z[t];
-        if constexpr (!OneType) row[k] += s_.type[t];
-      }
-    }
-    const auto listed_energy = [&](Vec3<T> to) {
-      T sum = 0;
-#pragma unroll
-      for (int k = 0; k < Slots; ++k)
-        sum += P::energy(distance2(to, x[k], y[k], z[k]),
-                         OneType ? coefficients_ : v_.table[row[OneType ? 0 : k]]);
-      return sum;
-    };
+    Candidates candidates;
+    load(candidates, listed, scanned, now.type());
 
-    T before = listed_energy(r);
-    if (__any_sync(Group::all, scanned)) {
-      const T all = scan(p, now.type(), r, scanned);
-      if (scanned) before = all;
-    }
-    before = bounded(Group::sum(before));
+    T before = energy(candidates, p, now.type(), r, scanned);
     const T first = before;
     bool moved = false;
-
     for (int t = 0; t < v_.trials; ++t) {
       const CheckerboardTrial<T> tried = trial(p, t);
       const Vec3<std::int32_t> to = displaced(at, tried.move);
       const bool inside = mine && domain_.inside(to);
       const Vec3<T> r_to = domain_.point(to);
-      T after = listed_energy(r_to);
       const bool far = inside && (scanned || distance2(start, r_to.x, r_to.y, r_to.z) > v_.margin2);
-      if (__any_sync(Group::all, far)) {
-        const T all = scan(p, now.type(), r_to, far);
-        if (far) after = all;
-      }
-      after = bounded(Group::sum(after));
+      const T after = energy(candidates, p, now.type(), r_to, far);
       if (inside && after - before <= tried.threshold) {
         at = to;
         r = r_to;
@@ -348,19 +241,8 @@ class DomainKernel {
     __syncwarp();
   }
 
-  const CheckerboardSweep<T>& v_;
-  Group group_;
-  bool real_;
-  std::int64_t d_;
-  Vec3<std::int32_t> cell_;
-  CheckerboardDomain<T> domain_;
-  Staged<T, OneType> s_;
-  int capacity_;
-  Coefficients coefficients_;
-  std::uint32_t begin_ = 0;
-  int own_ = 0, total_ = 0, count_ = 0, padded_ = 0;
+  Coefficients coefficients_;  // of the only pair of types
   CheckerboardTrial<T> drawn_{};
-  bool crowded_ = false;
   double energy_ = 0;
   std::uint32_t accepted_ = 0;
 };

@@ -18,21 +18,19 @@
 #pragma once
 
 #include "plugins/metropolis/engine.h"
-#include "plugins/metropolis/totals.h"
 
 namespace perrin::metropolis {
 
 class CheckerboardEngine : public MoveEngine {
  public:
-  /// Energy and virial from the positions alone, in double, in a time proportional to the number
-  /// of atoms. Waits.
-  virtual Totals totals() = 0;
+  using MoveEngine::MoveEngine;
   virtual Vec3<std::int32_t> cells() const = 0;
   /// Largest number of atoms that a domain needs to see, when the engine last looked.
   virtual int staged() const = 0;
 };
 
 /// Throws UserError where the model is not one of atoms with cut-offs, or the box is too small.
-std::unique_ptr<CheckerboardEngine> make_checkerboard(System& system, const EngineOptions& options);
+std::unique_ptr<CheckerboardEngine> make_checkerboard(System& system, const ChainOptions& chain,
+                                                      const CheckerboardOptions& options = {});
 
 }  // namespace perrin::metropolis

@@ -126,16 +126,17 @@ struct ScatterAtoms {
 template <class P, class T>
 class CheckerboardOf final : public CheckerboardEngine {
  public:
-  CheckerboardOf(System& system, const EngineOptions& options, double range)
-      : system_(system),
+  CheckerboardOf(System& system, const ChainOptions& chain, const CheckerboardOptions& options,
+                 double range)
+      : CheckerboardEngine(system, chain),
         device_(system.device()),
         options_(options),
         range_(range),
         types_(std::uint32_t(system.model().types.size())),
         position_(device_, system.molecules()),
         id_(device_, system.molecules()),
-        grid_key_(Purpose::metropolis_choice, options.seed),
-        move_key_(Purpose::metropolis_move, options.seed),
+        grid_key_(Purpose::metropolis_choice, chain.seed),
+        move_key_(Purpose::metropolis_move, chain.seed),
         energy_sum_(device_, detail::sum_chunks + 1),
         accepted_sum_(device_, detail::sum_chunks + 1) {
     system_changed();
@@ -186,8 +187,8 @@ class CheckerboardOf final : public CheckerboardEngine {
              ScatterAtoms{position_.data(), id_.data(), system_.view()});
   }
 
-  /// Also right for a box that has just been changed.
-  Totals totals() override {
+  /// In double, in a time proportional to the number of atoms.
+  std::vector<Totals> totals() override {
     fit_cells();
     sort_unshifted();
     const Buffer<PairRow<double>> table(
@@ -200,7 +201,7 @@ class CheckerboardOf final : public CheckerboardEngine {
     totals.energy = sums.energy / 2;
     totals.virial = sums.virial / 2;
     totals.cores = sums.cores / 2;
-    return totals;
+    return {totals};
   }
 
   Vec3<std::int32_t> cells() const override { return cells_; }
@@ -313,9 +314,8 @@ class CheckerboardOf final : public CheckerboardEngine {
   }
 #endif
 
-  System& system_;
   Device device_;
-  EngineOptions options_;
+  CheckerboardOptions options_;
   double range_, kT_ = 1, step_ = 0;
   std::uint32_t types_;
   Vec3<std::int32_t> cells_{};

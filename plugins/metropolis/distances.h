@@ -8,8 +8,8 @@
 namespace perrin::metropolis {
 
 /// The pairs of sites of different molecules, of all replicas together: entry pair · bins + bin,
-/// bin = floor(r / width), pair = index of (a ≤ b) in the order aa, ab, …, bb, … . Where width · bins
-/// is small against the box, by cells: then the work grows with the number of sites, not its
+/// bin = floor(r / width), pair = index of (a ≤ b) in the order aa, ab, …, bb, … . Where width ·
+/// bins is small against the box, by cells: then the work grows with the number of sites, not its
 /// square. Waits.
 std::vector<std::int64_t> count_distances(System& system, double width, int bins);
 

@@ -6,23 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "plugins/metropolis/engine_options.h"
 #include "plugins/metropolis/system.h"
+#include "plugins/metropolis/totals.h"
 
 namespace perrin::metropolis {
 
-struct EngineOptions {
-  std::uint64_t seed = 1;
-  bool single_precision = false;  // of pair energies; sums of them are double in any case
-  bool random_order = false;      // molecules are chosen at random, else one after the other
-  int trials = 8;                 // checkerboard: of each atom per sweep
-  double margin = 0;              // checkerboard: of lists beyond the cut-off, length; 0: chosen
-  int warps = 0;                  // pipelined on a GPU: that share a group of moves; 0: chosen
-  int band = 0;                   // the same: groups whose decisions are waited for last; 0: chosen
-};
-
 class MoveEngine {
  public:
-  MoveEngine() = default;
+  /// `system` outlives the engine.
+  MoveEngine(System& system, const ChainOptions& chain) : system_(system), chain_(chain) {}
   MoveEngine(const MoveEngine&) = delete;
   MoveEngine& operator=(const MoveEngine&) = delete;
   virtual ~MoveEngine() = default;
@@ -33,21 +26,32 @@ class MoveEngine {
   /// device is done.
   virtual void run(std::int64_t first, std::int64_t n) = 0;
   /// Trial moves of one replica in a cycle.
-  virtual std::int64_t moves_per_cycle() const = 0;
+  virtual std::int64_t moves_per_cycle() const { return system_.molecules(); }
   virtual void set_sizes(const MoveSizes& sizes) = 0;
   /// The system was changed from outside: coordinates, box or temperatures.
   virtual void system_changed() {}
   /// Makes the system hold what the engine keeps in a form of its own.
   virtual void update_system() {}
+  /// Of each replica, from the coordinates alone; also right for a box that has just been changed.
+  /// Waits.
+  virtual std::vector<Totals> totals();
+
+ protected:
+  System& system_;
+  ChainOptions chain_;
 };
 
-/// "sequential", "reduction", "pipelined" or "checkerboard". Throws UserError where the engine
-/// cannot do the model, with the reason. `system` outlives the engine.
-std::unique_ptr<MoveEngine> make_engine(const std::string& name, System& system,
+/// Throws UserError where the engine cannot do the model, with the reason. `system` outlives the
+/// engine.
+std::unique_ptr<MoveEngine> make_engine(System& system, const ChainOptions& chain,
                                         const EngineOptions& options);
+/// The engine of this name with its standard options.
+std::unique_ptr<MoveEngine> make_engine(const std::string& name, System& system,
+                                        const ChainOptions& chain);
 
-std::unique_ptr<MoveEngine> make_sequential(System& system, const EngineOptions& options);
-std::unique_ptr<MoveEngine> make_reduction(System& system, const EngineOptions& options);
-std::unique_ptr<MoveEngine> make_pipelined(System& system, const EngineOptions& options);
+std::unique_ptr<MoveEngine> make_sequential(System& system, const ChainOptions& chain);
+std::unique_ptr<MoveEngine> make_reduction(System& system, const ChainOptions& chain);
+std::unique_ptr<MoveEngine> make_pipelined(System& system, const ChainOptions& chain,
+                                           const PipelinedOptions& options);
 
 }  // namespace perrin::metropolis

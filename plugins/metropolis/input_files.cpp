@@ -73,89 +73,116 @@ bool atom_key(const std::string& key, std::size_t& index, std::string& what) {
   return true;
 }
 
-ModelFile read_model(const std::string& path) {
-  TextLines lines(path);
-  ModelFile m;
-  std::map<std::string, std::int64_t> seen;
-  std::int64_t n_types = -1;
-  while (lines.next()) {
-    std::string text = lines.line();
-    for (const char* mark : {"#", "//"}) text = text.substr(0, text.find(mark));
-    for (char& c : text)
-      if (c == '=') c = ' ';
-    const auto words = fields(text);
-    if (words.empty()) continue;
-    const std::string key(words[0]);
-    if (words.size() < 2) lines.fail(fmt::format("{}: a value is missing", key));
-    if (!seen.emplace(key, lines.number()).second)
-      lines.fail(fmt::format("{} was given in line {} already", key, seen[key]));
-    if (words.size() > 2 && key != "box")
-      lines.fail(
+/// Reads the lines of model.txt.
+class ModelReader {
+ public:
+  explicit ModelReader(const std::string& path) : path_(path), lines_(path) {}
+
+  ModelFile read() {
+    while (lines_.next()) {
+      std::string text = lines_.line();
+      for (const char* mark : {"#", "//"}) text = text.substr(0, text.find(mark));
+      for (char& c : text)
+        if (c == '=') c = ' ';
+      words_ = fields(text);
+      if (!words_.empty()) take(std::string(words_[0]));
+    }
+    check();
+    return std::move(m_);
+  }
+
+ private:
+  double real(double least, bool open) {
+    const double x = lines_.real(words_[1], std::string(words_[0]));
+    if (x < least || (open && x == least))
+      lines_.fail(fmt::format("{}: must be {} {:g}, got {}", words_[0], open ? "above" : "at least",
+                              least, words_[1]));
+    return x;
+  }
+  double positive() { return real(0, true); }
+  double not_negative() { return real(0, false); }
+  std::int64_t count(std::int64_t least) {
+    const std::int64_t n = lines_.integer(words_[1], std::string(words_[0]));
+    if (n < least) lines_.fail(fmt::format("{}: must be at least {}, got {}", words_[0], least, n));
+    return n;
+  }
+
+  void take(const std::string& key) {
+    if (words_.size() < 2) lines_.fail(fmt::format("{}: a value is missing", key));
+    if (!seen_.emplace(key, lines_.number()).second)
+      lines_.fail(fmt::format("{} was given in line {} already", key, seen_[key]));
+    if (words_.size() > 2 && key != "box")
+      lines_.fail(
           fmt::format("{}: expected one value (and a point, not a comma, before decimals)", key));
-    const auto real = [&](double least, bool open) {
-      const double x = lines.real(words[1], key);
-      if (x < least || (open && x == least))
-        lines.fail(fmt::format("{}: must be {} {:g}, got {}", key, open ? "above" : "at least",
-                               least, words[1]));
-      return x;
-    };
-    const auto count = [&](std::int64_t least) {
-      const std::int64_t n = lines.integer(words[1], key);
-      if (n < least) lines.fail(fmt::format("{}: must be at least {}, got {}", key, least, n));
-      return n;
-    };
-    std::size_t index = 0;
-    std::string what;
     if (key == "n_particles") {
-      m.particles = count(1);
+      m_.particles = count(1);
     } else if (key == "n_atoms") {
-      m.atoms = count(1);
+      m_.atoms = count(1);
     } else if (key == "n_atom_types") {
-      n_types = count(1);
+      types_ = count(1);
     } else if (key == "n_mc_passes") {
-      m.passes = count(0);
+      m_.passes = count(0);
     } else if (key == "temp") {
-      m.temperature = real(0, true);
+      m_.temperature = positive();
     } else if (key == "mcmove_tran") {
-      m.translation = real(0, false);
+      m_.translation = not_negative();
     } else if (key == "mcmove_rot") {
-      m.rotation = real(0, false);
-      if (*m.rotation > 3.1415926535897931)
-        lines.fail(fmt::format("mcmove_rot: must be at most pi (radians), got {}", words[1]));
+      m_.rotation = not_negative();
+      if (*m_.rotation > 3.1415926535897931)
+        lines_.fail(fmt::format("mcmove_rot: must be at most pi (radians), got {}", words_[1]));
     } else if (key == "box") {
-      if (words.size() != 2 && words.size() != 4)
-        lines.fail("box: must be one edge or three, in Å");
-      m.box.x = m.box.y = m.box.z = real(0, true);
-      if (words.size() == 4) m.box.y = lines.real(words[2], key);
-      if (words.size() == 4) m.box.z = lines.real(words[3], key);
-      if (!(m.box.y > 0 && m.box.z > 0)) lines.fail("box: edges must be positive");
-    } else if (atom_key(key, index, what)) {
-      if (m.types.size() <= index) m.types.resize(index + 1);
-      if (what == "sigma")
-        m.types[index].sigma = real(0, true);
-      else if (what == "epsilon")
-        m.types[index].epsilon = real(0, false);
-      else if (what == "min_r")
-        m.types[index].min_r = real(0, false);
-      else
-        lines.fail(fmt::format("{}: expected sigma, epsilon or min_r", key));
-    } else {
-      lines.fail(fmt::format(
+      take_box();
+    } else if (!take_type(key)) {
+      lines_.fail(fmt::format(
           "unknown key \"{}\", expected n_particles, n_atoms, n_atom_types, n_mc_passes, temp, "
           "box, mcmove_tran, mcmove_rot or atom[i].sigma, .epsilon, .min_r",
           key));
     }
   }
-  for (const char* key : {"n_particles", "n_atoms", "n_atom_types", "temp", "box"})
-    if (seen.count(key) == 0) throw UserError(fmt::format("{}: {} is missing", path, key));
-  if (std::int64_t(m.types.size()) != n_types)
-    throw UserError(fmt::format("{}: n_atom_types is {}, but atom[{}] is the last described", path,
-                                n_types, std::int64_t(m.types.size()) - 1));
-  for (std::size_t i = 0; i < m.types.size(); ++i)
-    if (m.types[i].sigma <= 0 || m.types[i].epsilon < 0)
-      throw UserError(fmt::format("{}: atom[{}].sigma or .epsilon is missing", path, i));
-  return m;
-}
+
+  void take_box() {
+    if (words_.size() != 2 && words_.size() != 4)
+      lines_.fail("box: must be one edge or three, in Å");
+    m_.box.x = m_.box.y = m_.box.z = positive();
+    if (words_.size() == 4) m_.box.y = lines_.real(words_[2], "box");
+    if (words_.size() == 4) m_.box.z = lines_.real(words_[3], "box");
+    if (!(m_.box.y > 0 && m_.box.z > 0)) lines_.fail("box: edges must be positive");
+  }
+
+  bool take_type(const std::string& key) {
+    std::size_t index = 0;
+    std::string what;
+    if (!atom_key(key, index, what)) return false;
+    if (m_.types.size() <= index) m_.types.resize(index + 1);
+    if (what == "sigma")
+      m_.types[index].sigma = positive();
+    else if (what == "epsilon")
+      m_.types[index].epsilon = not_negative();
+    else if (what == "min_r")
+      m_.types[index].min_r = not_negative();
+    else
+      lines_.fail(fmt::format("{}: expected sigma, epsilon or min_r", key));
+    return true;
+  }
+
+  void check() const {
+    for (const char* key : {"n_particles", "n_atoms", "n_atom_types", "temp", "box"})
+      if (seen_.count(key) == 0) throw UserError(fmt::format("{}: {} is missing", path_, key));
+    if (std::int64_t(m_.types.size()) != types_)
+      throw UserError(fmt::format("{}: n_atom_types is {}, but atom[{}] is the last described",
+                                  path_, types_, std::int64_t(m_.types.size()) - 1));
+    for (std::size_t i = 0; i < m_.types.size(); ++i)
+      if (m_.types[i].sigma <= 0 || m_.types[i].epsilon < 0)
+        throw UserError(fmt::format("{}: atom[{}].sigma or .epsilon is missing", path_, i));
+  }
+
+  std::string path_;
+  TextLines lines_;
+  std::vector<std::string_view> words_;  // of the line
+  ModelFile m_;
+  std::map<std::string, std::int64_t> seen_;  // key → line
+  std::int64_t types_ = -1;
+};
 
 struct AtomRow {
   std::uint32_t type;
@@ -213,6 +240,57 @@ std::uint32_t template_of(Model& model, const AtomRow* atoms, std::size_t n) {
   return std::uint32_t(model.templates.size() - 1);
 }
 
+/// Model and what else model.txt says.
+FileModel described(const ModelFile& m, const std::string& mixing) {
+  FileModel result;
+  Model& model = result.model;
+  model.box = m.box;
+  result.temperature = m.temperature;
+  result.cycles = m.passes;
+  result.translation = m.translation;
+  result.rotation = m.rotation;
+  std::vector<std::optional<PairParameters>> like;
+  for (std::size_t i = 0; i < m.types.size(); ++i) {
+    model.types.push_back(fmt::format("{}", i));
+    like.push_back(PairParameters{PairKind::lennard_jones, m.types[i].sigma, m.types[i].epsilon, 0,
+                                  0, 2 * m.types[i].min_r});
+  }
+  for (std::size_t a = 0; a < like.size(); ++a)
+    for (std::size_t b = 0; b < like.size(); ++b)
+      model.pairs.push_back(a == b ? *like[a] : mix(*like[a], *like[b], mixing));
+  return result;
+}
+
+/// The rotation in nine columns of a row. Some write the matrix by rows, some by columns: the atoms
+/// tell.
+Quaternion read_orientation(TextLines& lines, const std::vector<std::string_view>& row,
+                            const Vec3<double>& centre, const AtomRow* own, std::size_t n,
+                            const Vec3<double>& box) {
+  double rows[9], columns[9];
+  for (std::size_t k = 0; k < 9; ++k) {
+    rows[k] = lines.real(row[5 + k], "orientation");
+    columns[k % 3 * 3 + k / 3] = rows[k];
+  }
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t b = 0; b < 3; ++b) {
+      double product = 0;
+      for (std::size_t k = 0; k < 3; ++k) product += rows[3 * a + k] * rows[3 * b + k];
+      if (std::abs(product - (a == b ? 1 : 0)) > 1e-3)
+        lines.fail("orientation: must be a rotation matrix");
+    }
+  constexpr double tolerance = 0.01;  // Å
+  const Quaternion by_rows = normalized(quaternion_of(rows));
+  const double off = mismatch(by_rows, centre, own, n, box);
+  if (off <= tolerance) return by_rows;
+  const Quaternion by_columns = normalized(quaternion_of(columns));
+  const double other = mismatch(by_columns, centre, own, n, box);
+  if (other > tolerance)
+    lines.fail(fmt::format(
+        "centre and orientation put an atom {:.3g} Å from where line {} of the atoms' file has it",
+        std::min(off, other), own->line));
+  return by_columns;
+}
+
 }  // namespace
 
 Quaternion quaternion_of(const double (&m)[9]) {
@@ -239,25 +317,9 @@ Quaternion quaternion_of(const double (&m)[9]) {
 }
 
 FileModel read_files(const InputFiles& files, const std::string& mixing) {
-  const ModelFile m = read_model(files.model);
+  const ModelFile m = ModelReader(files.model).read();
   const std::vector<AtomRow> atoms = read_atoms(files.atoms, m);
-  FileModel result;
-  Model& model = result.model;
-  model.box = m.box;
-  result.temperature = m.temperature;
-  result.cycles = m.passes;
-  result.translation = m.translation;
-  result.rotation = m.rotation;
-  std::vector<std::optional<PairParameters>> like;
-  for (std::size_t i = 0; i < m.types.size(); ++i) {
-    model.types.push_back(fmt::format("{}", i));
-    like.push_back(PairParameters{PairKind::lennard_jones, m.types[i].sigma, m.types[i].epsilon, 0,
-                                  0, 2 * m.types[i].min_r});
-  }
-  for (std::size_t a = 0; a < like.size(); ++a)
-    for (std::size_t b = 0; b < like.size(); ++b)
-      model.pairs.push_back(a == b ? *like[a] : mix(*like[a], *like[b], mixing));
-
+  FileModel result = described(m, mixing);
   TextLines lines(files.particles);
   std::vector<std::string_view> row;
   std::int64_t base = -1, expected = 0;
@@ -283,39 +345,15 @@ FileModel read_files(const InputFiles& files, const std::string& mixing) {
     expected = first + n;
     const Vec3<double> centre{lines.real(row[2], "centre"), lines.real(row[3], "centre"),
                               lines.real(row[4], "centre")};
-    double rows_[9], columns[9];
-    for (std::size_t k = 0; k < 9; ++k) {
-      rows_[k] = lines.real(row[5 + k], "orientation");
-      columns[k % 3 * 3 + k / 3] = rows_[k];
-    }
-    for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t b = 0; b < 3; ++b) {
-        double product = 0;
-        for (std::size_t k = 0; k < 3; ++k) product += rows_[3 * a + k] * rows_[3 * b + k];
-        if (std::abs(product - (a == b ? 1 : 0)) > 1e-3)
-          lines.fail("orientation: must be a rotation matrix");
-      }
-    // Some write the matrix by rows, some by columns: the atoms tell.
     const AtomRow* own = atoms.data() + first;
-    Quaternion q = normalized(quaternion_of(rows_));
-    constexpr double tolerance = 0.01;  // Å
-    double off = mismatch(q, centre, own, std::size_t(n), m.box);
-    if (off > tolerance) {
-      q = normalized(quaternion_of(columns));
-      off = std::min(off, mismatch(q, centre, own, std::size_t(n), m.box));
-      if (mismatch(q, centre, own, std::size_t(n), m.box) > tolerance)
-        lines.fail(fmt::format(
-            "centre and orientation put an atom {:.3g} Å from where line {} of the atoms' file "
-            "has it",
-            off, own->line));
-    }
-    model.molecule.push_back(template_of(model, own, std::size_t(n)));
+    const std::size_t sites = std::size_t(n);
+    result.start.orientation.push_back(read_orientation(lines, row, centre, own, sites, m.box));
     result.start.centre.push_back(centre);
-    result.start.orientation.push_back(q);
+    result.model.molecule.push_back(template_of(result.model, own, sites));
   }
-  if (std::int64_t(model.molecule.size()) != m.particles)
+  if (std::int64_t(result.model.molecule.size()) != m.particles)
     throw UserError(fmt::format("{}: has {} molecules, but n_particles is {}", files.particles,
-                                model.molecule.size(), m.particles));
+                                result.model.molecule.size(), m.particles));
   if (expected != std::int64_t(atoms.size()))
     throw UserError(fmt::format("{}: the molecules have {} atoms, but n_atoms is {}",
                                 files.particles, expected, m.atoms));

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 
 #include "engine/core/changed_since.h"
+#include "engine/run/chunk.h"
 #include "engine/run/run.h"
 #include "io/new_file.h"
 #include "io/text_file.h"
@@ -23,12 +23,10 @@ MetropolisStage::MetropolisStage(const MetropolisSettings& settings, Setup& setu
   energy_unit_ = prepared->units.energy;
   make_files(setup, *prepared);
   SamplerOptions options;
-  options.engine = settings.engine;
-  options.moves.seed = setup.seed(Purpose::metropolis_choice);
-  options.moves.single_precision = settings.precision == "single";
-  options.moves.random_order = settings.order == "random";
-  options.moves.trials = settings.trials;
-  options.moves.margin = settings.margin;
+  options.chain = {setup.seed(Purpose::metropolis_choice), settings.precision == "single",
+                   settings.order == "random"};
+  options.engine = engine_named(settings.engine);
+  if (auto* own = std::get_if<CheckerboardOptions>(&options.engine)) *own = settings.checkerboard;
   options.equilibration = settings.equilibration;
   options.tune = settings.tune;
   options.volume = settings.volume;
@@ -85,11 +83,12 @@ void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
     if (s.pressure) columns.push_back({"pressure", shape, units.pressure()});
     if (s.volume) columns.push_back({"volume", {}, units.volume()});
     if (s.exchange > 0) columns.push_back({"replica", shape, ""});
-    rows_ = std::make_unique<RowsFile>(output(s.file, "file"), columns, setup, units);
+    rows_ = std::make_unique<io::ObservableFile>(output(s.file, "file"), columns, setup,
+                                                 counting_cycles(units));
   }
   if (s.trajectory)
     frames_ =
-        std::make_unique<FramesFile>(output(s.trajectory->file, "trajectory.file"), setup, units);
+        std::make_unique<SitesFile>(output(s.trajectory->file, "trajectory.file"), setup, units);
   if (!s.rdf) return;
   const double half = std::min({p.model.box.x, p.model.box.y, p.model.box.z}) / 2;
   if (s.rdf->range > half)
@@ -108,7 +107,8 @@ void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
   std::vector<io::ObservableColumn> columns{{"r", {hsize_t(s.rdf->bins)}, units.length}};
   for (const std::string& name : rdf_.names())
     columns.push_back({"g_" + name, {hsize_t(s.rdf->bins)}, ""});
-  rdf_rows_ = std::make_unique<RowsFile>(output(s.rdf->file, "rdf.file"), columns, setup, units);
+  rdf_rows_ = std::make_unique<io::ObservableFile>(output(s.rdf->file, "rdf.file"), columns, setup,
+                                                   counting_cycles(units));
   if (!s.rdf->csv.empty()) csv_ = output(s.rdf->csv, "rdf.csv");
 }
 
@@ -130,7 +130,7 @@ void MetropolisStage::write_rdf() {
   for (int k = 0; k < rdf_.bins(); ++k) row.push_back((k + 0.5) * rdf_.width());
   for (std::size_t pair = 0; pair < rdf_.names().size(); ++pair)
     for (const double g : rdf_row_.values(pair)) row.push_back(g);
-  rdf_rows_->append(sampler_->cycle(), std::move(row));
+  rdf_rows_->append(sampler_->cycle(), double(sampler_->cycle()), std::move(row));
   rdf_row_.clear();
 }
 
@@ -167,7 +167,7 @@ void MetropolisStage::observe(Run& run, bool end) {
     if (settings_.volume) row.push_back(sampler_->system().model().volume());
     if (settings_.exchange > 0)
       for (const std::uint32_t r : sampler_->replica_of()) row.push_back(double(r));
-    if (rows_) rows_->append(cycle, std::move(row));
+    if (rows_) rows_->append(cycle, double(cycle), std::move(row));
     if (measuring && cycle > settings_.equilibration && cycle % settings_.stride == 0) {
       for (std::size_t k = 0; k < energy.size(); ++k) {
         energy_sum_[k] += energy[k];
@@ -211,40 +211,36 @@ void MetropolisStage::begin_averages_anew(Run& run) {
   other_averages_ = false;
 }
 
+/// Cycles to the next at which something is to be written, counted or changed.
+std::int64_t MetropolisStage::to_next_look() const {
+  const std::int64_t cycle = sampler_->cycle(), equilibration = settings_.equilibration;
+  std::int64_t n = total() - cycle;
+  const auto limit = [&](std::int64_t interval, std::int64_t from = 0) {
+    if (interval > 0) n = std::min(n, interval - (cycle - from) % interval);
+  };
+  limit(settings_.stride);
+  if (cycle < equilibration) n = std::min(n, equilibration - cycle);
+  if (settings_.rdf && cycle >= equilibration) {
+    limit(settings_.rdf->interval);
+    limit(settings_.rdf->rows, equilibration);
+  }
+  if (settings_.trajectory) limit(settings_.trajectory->interval);
+  return n;
+}
+
 bool MetropolisStage::run(Run& run) {
   open_files();
   if (other_averages_) begin_averages_anew(run);
   run.start_progress("cycles", sampler_->cycle(), total());
   if (sampler_->cycle() == 0) observe(run, false);
-  // Chunks of about a tenth of a second, so that signals are heard and the line moves.
-  std::int64_t chunk = 1;
+  Chunk chunk;
   while (sampler_->cycle() < total()) {
     if (run.stop_requested()) {
       run.progress(sampler_->cycle());
       return false;
     }
-    const std::int64_t cycle = sampler_->cycle();
-    std::int64_t n = std::min(chunk, total() - cycle);
-    const auto limit = [&](std::int64_t interval) {
-      if (interval > 0) n = std::min(n, interval - cycle % interval);
-    };
-    limit(settings_.stride);
-    if (cycle < settings_.equilibration) n = std::min(n, settings_.equilibration - cycle);
-    if (settings_.rdf && cycle >= settings_.equilibration) {
-      limit(settings_.rdf->interval);
-      if (settings_.rdf->rows > 0)
-        n = std::min(n,
-                     settings_.rdf->rows - (cycle - settings_.equilibration) % settings_.rdf->rows);
-    }
-    if (settings_.trajectory) limit(settings_.trajectory->interval);
-    const auto begin = std::chrono::steady_clock::now();
-    const std::int64_t done = sampler_->advance(n);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (done == chunk) {
-      if (seconds < 0.05) chunk *= 2;
-      if (seconds > 0.2) chunk = std::max<std::int64_t>(1, chunk / 2);
-    }
+    chunk.run(std::min(chunk.steps(), to_next_look()),
+              [&](std::int64_t n) { return sampler_->advance(n); });
     observe(run, sampler_->cycle() == total());
     run.observe();
     run.progress(sampler_->cycle());

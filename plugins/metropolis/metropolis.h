@@ -3,6 +3,7 @@
 
 #include "engine/run/registry.h"
 #include "engine/run/stage.h"
+#include "io/observable_file.h"
 #include "plugins/metropolis/output.h"
 #include "plugins/metropolis/rdf.h"
 #include "plugins/metropolis/sampler.h"
@@ -27,6 +28,7 @@ class MetropolisStage : public Stage {
   void make_files(Setup& setup, const Prepared& prepared);
   void open_files();
   void observe(Run& run, bool end);
+  std::int64_t to_next_look() const;
   void begin_averages_anew(Run& run);
   void write_rdf();
   void write_csv() const;
@@ -37,8 +39,8 @@ class MetropolisStage : public Stage {
   std::int64_t cycles_ = 0;  // after equilibration
   std::unique_ptr<Sampler> sampler_;
   Rdf rdf_, rdf_row_;  // of the whole run; since the last row
-  std::unique_ptr<RowsFile> rows_, rdf_rows_;
-  std::unique_ptr<FramesFile> frames_;
+  std::unique_ptr<io::ObservableFile> rows_, rdf_rows_;
+  std::unique_ptr<SitesFile> frames_;
   std::filesystem::path csv_;
   std::string energy_unit_;
   bool resumed_ = false, overwrite_ = false;

@@ -15,6 +15,12 @@ std::int64_t Model::sites() const {
   return n;
 }
 
+std::uint32_t Model::largest_molecule() const {
+  std::size_t largest = 0;
+  for (const MoleculeTemplate& t : templates) largest = std::max(largest, t.sites.size());
+  return std::uint32_t(largest);
+}
+
 bool Model::atoms_only() const {
   return std::all_of(templates.begin(), templates.end(), [](const MoleculeTemplate& t) {
     return t.sites.size() == 1 && t.sites[0].at == Vec3<double>{};

@@ -52,7 +52,8 @@ struct Model {
   double kT = 1;                        // energy
 
   std::int64_t sites() const;
-  bool atoms_only() const;  // every template is one site at the centre
+  std::uint32_t largest_molecule() const;  // sites of it
+  bool atoms_only() const;                 // every template is one site at the centre
   const PairParameters& pair(std::uint32_t a, std::uint32_t b) const {
     return pairs[a * types.size() + b];
   }

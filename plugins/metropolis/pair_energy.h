@@ -74,8 +74,8 @@ PERRIN_HD T distance2(std::uint32_t ax, std::uint32_t ay, std::uint32_t az, std:
   return d.x * d.x + d.y * d.y + d.z * d.z;
 }
 
-/// (sigma/r)², at most 10⁵: two sites at one point have a large energy, not an infinite one, so that
-/// differences of energies exist.
+/// (sigma/r)², at most 10⁵: two sites at one point have a large energy, not an infinite one, so
+/// that differences of energies exist.
 template <class T>
 PERRIN_HD T scaled_inverse2(T r2, T sigma2) {
   const T s2 = sigma2 * quick_reciprocal(r2);

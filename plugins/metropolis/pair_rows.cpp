@@ -51,10 +51,18 @@ std::vector<PairRow<T>> make_rows(const Model& model, double kT) {
   return rows;
 }
 
+template <class T>
+std::vector<PairRow<T>> make_rows(const System& system) {
+  const auto kT = system.temperatures();
+  return make_rows<T>(system.model(), *std::max_element(kT.begin(), kT.end()));
+}
+
 template PairRow<float> make_row<float>(const PairParameters&, double);
 template PairRow<double> make_row<double>(const PairParameters&, double);
 template std::vector<PairRow<float>> make_rows<float>(const Model&, double);
 template std::vector<PairRow<double>> make_rows<double>(const Model&, double);
+template std::vector<PairRow<float>> make_rows<float>(const System&);
+template std::vector<PairRow<double>> make_rows<double>(const System&);
 
 bool plain_lennard_jones(const Model& model) {
   return std::all_of(model.pairs.begin(), model.pairs.end(), [](const PairParameters& p) {

@@ -5,6 +5,7 @@
 
 #include "engine/core/buffer.h"
 #include "plugins/metropolis/pair_energy.h"
+#include "plugins/metropolis/system.h"
 
 namespace perrin::metropolis {
 
@@ -13,6 +14,9 @@ PairRow<T> make_row(const PairParameters& pair, double kT);
 /// [type_a · types + type_b]. kT: the highest of all replicas.
 template <class T>
 std::vector<PairRow<T>> make_rows(const Model& model, double kT);
+/// Of the system's model at the highest of its temperatures.
+template <class T>
+std::vector<PairRow<T>> make_rows(const System& system);
 /// No pair has a cut-off, a core, or another potential than Lennard-Jones.
 bool plain_lennard_jones(const Model& model);
 /// Every template has as many sites as the first; 0 where not.

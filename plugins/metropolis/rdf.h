@@ -33,8 +33,8 @@ class Rdf {
   const std::vector<std::string>& names() const { return names_; }
   /// Of one pair of types, in the middle of each bin.
   std::vector<double> values(std::size_t pair) const;
-  /// True: restored for another range; then it is empty. Throws UserError where the number of bins is
-  /// another.
+  /// True: restored for another range; then it is empty. Throws UserError where the number of bins
+  /// is another.
   bool state(Archive& archive);
 
  private:

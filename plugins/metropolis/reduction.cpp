@@ -96,39 +96,31 @@ namespace {
 
 class Reduction final : public MoveEngine {
  public:
-  Reduction(System& system, const EngineOptions& options)
-      : system_(system),
-        options_(options),
-        choice_(Purpose::metropolis_choice, options.seed),
+  Reduction(System& system, const ChainOptions& chain)
+      : MoveEngine(system, chain),
+        choice_(Purpose::metropolis_choice, chain.seed),
         move_(system.device(), 1),
         scratch_(system.device(), detail::sum_chunks + 1) {
-    std::size_t largest = 0;
-    for (const MoleculeTemplate& t : system.model().templates)
-      largest = std::max(largest, t.sites.size());
-    trial_ = Buffer<Position>(system.device(), std::int64_t(largest));
+    trial_ = Buffer<Position>(system.device(), system.model().largest_molecule());
   }
   void run(std::int64_t first, std::int64_t n) override {
-    options_.single_precision ? run_as<float>(first, n) : run_as<double>(first, n);
+    chain_.single_precision ? run_as<float>(first, n) : run_as<double>(first, n);
   }
-  std::int64_t moves_per_cycle() const override { return system_.molecules(); }
   void set_sizes(const MoveSizes& sizes) override { sizes_ = sizes; }
 
  private:
   template <class T>
   void run_as(std::int64_t first, std::int64_t n) {
     const Device& device = system_.device();
-    const auto kT = system_.temperatures();
-    const Buffer<PairRow<T>> rows(
-        device, std::span<const PairRow<T>>(
-                    make_rows<T>(system_.model(), *std::max_element(kT.begin(), kT.end()))));
+    const Buffer<PairRow<T>> rows(device, std::span<const PairRow<T>>(make_rows<T>(system_)));
     const SystemView view = system_.view();
-    const MoveLaw law(options_.seed, sizes_, system_.box());
+    const MoveLaw law(chain_.seed, sizes_, system_.box());
     double* change = scratch_.data() + detail::sum_chunks;
     for (std::uint32_t r = 0; r < view.replicas; ++r)
       for (std::int64_t cycle = first; cycle < first + n; ++cycle)
         for (std::uint32_t index = 0; index < view.molecules; ++index) {
           for_each(device, "trial move", 1,
-                   ProposeMove{view, law, choice_, options_.random_order, r, index, cycle,
+                   ProposeMove{view, law, choice_, chain_.random_order, r, index, cycle,
                                move_.data(), trial_.data()});
           sum(device, "energy change", view.sites,
               EnergyChange<T>{view, r, move_.data(), trial_.data(), rows.data(),
@@ -139,8 +131,6 @@ class Reduction final : public MoveEngine {
     device.synchronize();  // the rows are in use
   }
 
-  System& system_;
-  EngineOptions options_;
   RunKey choice_;
   MoveSizes sizes_;
   Buffer<CurrentMove> move_;
@@ -150,8 +140,8 @@ class Reduction final : public MoveEngine {
 
 }  // namespace
 
-std::unique_ptr<MoveEngine> make_reduction(System& system, const EngineOptions& options) {
-  return std::make_unique<Reduction>(system, options);
+std::unique_ptr<MoveEngine> make_reduction(System& system, const ChainOptions& chain) {
+  return std::make_unique<Reduction>(system, chain);
 }
 
 }  // namespace perrin::metropolis

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "engine/core/changed_since.h"
-#include "plugins/metropolis/checkerboard.h"
 #include "plugins/metropolis/moves.h"
 #include "plugins/metropolis/pair_rows.h"
 
@@ -28,18 +27,18 @@ Sampler::Sampler(const Device& device, const Prepared& prepared, const SamplerOp
     : options_(options),
       given_sizes_(prepared.sizes),
       given_box_(prepared.model.box),
-      system_(options.engine == "sequential" ? Device::cpu(1) : device, prepared.model,
-              prepared.start, std::int64_t(prepared.kT.size())),
+      system_(std::holds_alternative<SequentialOptions>(options.engine) ? Device::cpu(1) : device,
+              prepared.model, prepared.start, std::int64_t(prepared.kT.size())),
       sizes_(prepared.sizes),
       kT_(prepared.kT),
       replica_of_(prepared.kT.size()) {
   std::iota(replica_of_.begin(), replica_of_.end(), 0u);
   system_.set_temperatures(kT_);
-  engine_ = make_engine(options.engine, system_, options.moves);
+  engine_ = make_engine(system_, options.chain, options.engine);
   engine_->set_sizes(sizes_);
   counted_.resize(kT_.size());
   tuned_.resize(kT_.size());
-  const auto start = totals();
+  const auto start = engine_->totals();
   std::vector<double> energy;
   for (const Totals& t : start) {
     if (t.cores > 0)
@@ -48,12 +47,6 @@ Sampler::Sampler(const Device& device, const Prepared& prepared, const SamplerOp
     energy.push_back(t.energy);
   }
   system_.set_energies(energy);
-}
-
-std::vector<Totals> Sampler::totals() {
-  if (auto* checkerboard = dynamic_cast<CheckerboardEngine*>(engine_.get()))
-    return {checkerboard->totals()};
-  return compute_totals(system_, options_.moves.single_precision);
 }
 
 std::int64_t Sampler::advance(std::int64_t n) {
@@ -80,12 +73,12 @@ void Sampler::compare(const std::vector<Totals>& fresh) {
 }
 
 double Sampler::drift() {
-  compare(totals());
+  compare(engine_->totals());
   return drift_;
 }
 
 void Sampler::recompute() {
-  const auto fresh = totals();
+  const auto fresh = engine_->totals();
   compare(fresh);
   std::vector<double> energy;
   for (std::size_t r = 0; r < fresh.size(); ++r) {
@@ -115,7 +108,7 @@ void Sampler::tune() {
 // A random walk in ln V; molecules keep their shape, their centres move with the box (Eppenga,
 // Frenkel, Mol. Phys. 52, 1303 (1984); Frenkel, Smit, Understanding Molecular Simulation, 5.4).
 void Sampler::volume_move() {
-  auto g = keyed<Philox>(Purpose::metropolis_choice, options_.moves.seed, std::uint64_t(cycle_), 0,
+  auto g = keyed<Philox>(Purpose::metropolis_choice, options_.chain.seed, std::uint64_t(cycle_), 0,
                          for_volume);
   const double change = options_.volume->step * g.symmetric<double>();
   const double allowed = -std::log(g.uniform_open<double>());
@@ -130,7 +123,7 @@ void Sampler::volume_move() {
                     "lower pressure",
                     cycle_, why));
   system_.set_box(fresh_box);
-  const Totals fresh = totals()[0];
+  const Totals fresh = engine_->totals()[0];
   const double energy = fresh.energy + tail_of(system_.model(), fresh_volume).energy;
   const double cost =
       (energy - old_energy + options_.volume->pressure * (fresh_volume - volume)) / kT_[0] -
@@ -150,7 +143,7 @@ void Sampler::exchange() {
   const auto energy = system_.energies();
   const std::size_t first = std::size_t(cycle_ / options_.exchange) % 2;
   for (std::size_t k = first; k + 1 < kT_.size(); k += 2) {
-    auto g = keyed<Philox>(Purpose::metropolis_choice, options_.moves.seed, std::uint64_t(cycle_),
+    auto g = keyed<Philox>(Purpose::metropolis_choice, options_.chain.seed, std::uint64_t(cycle_),
                            std::uint32_t(k), for_exchange);
     const double allowed = -std::log(g.uniform_open<double>());
     const double gain =
@@ -178,7 +171,7 @@ std::vector<double> Sampler::energies() {
 }
 
 std::vector<Sampler::State> Sampler::states() {
-  const auto by_replica = totals();
+  const auto by_replica = engine_->totals();
   const double volume = system_.model().volume();
   const TailEnergy tail = tail_of(system_.model(), volume);
   std::vector<State> list;
@@ -219,8 +212,8 @@ void Sampler::check_molecules(Archive& archive) const {
                                 replicas, kT_.size()));
 }
 
-/// Whether the system's energies are those of other settings. The box follows the settings where they
-/// were changed, else it is the restored one.
+/// Whether the system's energies are those of other settings. The box follows the settings where
+/// they were changed, else it is the restored one.
 bool Sampler::other_energies(Archive& archive) {
   const Model& model = system_.model();
   std::vector<double> potential{double(model.tail)};
@@ -292,7 +285,7 @@ void Sampler::state(Archive& archive) {
   engine_->set_sizes(sizes_);
   if (!other_energy) return;
   std::vector<double> energy;
-  for (const Totals& t : totals()) {
+  for (const Totals& t : engine_->totals()) {
     if (t.cores > 0)
       throw UserError(fmt::format(
           "hard cores overlap at cycle {} with the settings of the resumed run", cycle_));

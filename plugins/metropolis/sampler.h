@@ -6,13 +6,12 @@
 
 #include "plugins/metropolis/engine.h"
 #include "plugins/metropolis/model_setup.h"
-#include "plugins/metropolis/totals.h"
 
 namespace perrin::metropolis {
 
 struct SamplerOptions {
-  std::string engine = "pipelined";
-  EngineOptions moves;
+  ChainOptions chain;
+  EngineOptions engine;
   std::int64_t equilibration = 0;  // cycles during which sizes are tuned
   std::optional<TuneSettings> tune;
   std::optional<VolumeSettings> volume;
@@ -59,15 +58,14 @@ class Sampler {
     return exchange_tried_ > 0 ? double(exchange_accepted_) / double(exchange_tried_) : 0;
   }
   void update_system() { engine_->update_system(); }
-  /// Restored with other settings than the checkpoint's, they apply: temperatures, the potential, the
-  /// box, the pressure, sizes of moves. Throws UserError where they cannot: other molecules, another
-  /// number of replicas.
+  /// Restored with other settings than the checkpoint's, they apply: temperatures, the potential,
+  /// the box, the pressure, sizes of moves. Throws UserError where they cannot: other molecules,
+  /// another number of replicas.
   void state(Archive& archive);
   /// What was restored is a state of another ensemble: averages over it are over.
   bool other_ensemble() const { return other_ensemble_; }
 
  private:
-  std::vector<Totals> totals();
   void compare(const std::vector<Totals>& fresh);
   void tune();
   void volume_move();

@@ -12,25 +12,21 @@ namespace {
 
 class Sequential final : public MoveEngine {
  public:
-  Sequential(System& system, const EngineOptions& options)
-      : system_(system), options_(options), choice_(Purpose::metropolis_choice, options.seed) {
+  Sequential(System& system, const ChainOptions& chain)
+      : MoveEngine(system, chain), choice_(Purpose::metropolis_choice, chain.seed) {
     if (system.device().is_cuda())
       throw BugError("the sequential engine needs a system on the CPU");
-    std::size_t largest = 0;
-    for (const MoleculeTemplate& t : system.model().templates)
-      largest = std::max(largest, t.sites.size());
-    trial_.resize(largest);
+    trial_.resize(system.model().largest_molecule());
     system_changed();
   }
 
   void run(std::int64_t first, std::int64_t n) override {
     const bool plain = plain_lennard_jones(system_.model());
-    if (options_.single_precision)
+    if (chain_.single_precision)
       plain ? run_as<float, PlainLennardJones>(first, n) : run_as<float, AnyPair>(first, n);
     else
       plain ? run_as<double, PlainLennardJones>(first, n) : run_as<double, AnyPair>(first, n);
   }
-  std::int64_t moves_per_cycle() const override { return system_.molecules(); }
   void set_sizes(const MoveSizes& sizes) override { sizes_ = sizes; }
   void system_changed() override {
     const SystemView view = system_.view();
@@ -40,23 +36,20 @@ class Sequential final : public MoveEngine {
  private:
   template <class T, class E>
   void run_as(std::int64_t first, std::int64_t n) {
-    const auto kT = system_.temperatures();
-    const auto rows = make_rows<T>(system_.model(), *std::max_element(kT.begin(), kT.end()));
+    const auto rows = make_rows<T>(system_);
     const SystemView view = system_.view();
     for (std::uint32_t replica = 0; replica < view.replicas; ++replica)
       for (std::int64_t cycle = first; cycle < first + n; ++cycle) {
         const SequentialCycle<T, E> body{{view, &arrays_, replica, trial_.data()},
-                                         {options_.seed, sizes_, system_.box()},
+                                         {chain_.seed, sizes_, system_.box()},
                                          choice_,
-                                         options_.random_order,
+                                         chain_.random_order,
                                          rows.data(),
                                          cycle};
         detail::run_range(body, 0, 1);
       }
   }
 
-  System& system_;
-  EngineOptions options_;
   RunKey choice_;
   MoveSizes sizes_;
   SiteArrays arrays_;
@@ -65,8 +58,8 @@ class Sequential final : public MoveEngine {
 
 }  // namespace
 
-std::unique_ptr<MoveEngine> make_sequential(System& system, const EngineOptions& options) {
-  return std::make_unique<Sequential>(system, options);
+std::unique_ptr<MoveEngine> make_sequential(System& system, const ChainOptions& chain) {
+  return std::make_unique<Sequential>(system, chain);
 }
 
 }  // namespace perrin::metropolis

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/settings/settings.h"
+#include "plugins/metropolis/engine_options.h"
 
 namespace perrin::metropolis {
 
@@ -138,8 +139,7 @@ struct MetropolisSettings {
   std::string order = "sequential";
   std::optional<TuneSettings> tune;
   std::optional<VolumeSettings> volume;
-  int trials = 8;
-  double margin = 0;
+  CheckerboardOptions checkerboard;
   // What is written.
   std::string file = "metropolis.h5";
   std::int64_t stride = 10, recompute = 1000;
@@ -191,9 +191,10 @@ void describe(D& d, MetropolisSettings& s) {
              "in which molecules are moved: one after the other, or chosen at random");
   d.optional("tune", s.tune, Any{}, "adjust both sizes during equilibration");
   d.optional("volume", s.volume, Any{}, "volume moves: constant pressure instead of volume");
-  d.optional("trials", s.trials, Between{1, 1000}, "checkerboard: of each atom in a sweep");
+  d.optional("trials", s.checkerboard.trials, Between{1, 1000},
+             "checkerboard: of each atom in a sweep");
   d.optional(
-      "margin", s.margin, NonNegative{},
+      "margin", s.checkerboard.margin, NonNegative{},
       "checkerboard: how far beyond the cut-off lists reach (length), speed only; 0: chosen");
   d.optional("file", s.file, Any{}, "H5MD observables, relative to the output directory");
   d.optional("stride", s.stride, Positive{}, "cycles from one row of the file to the next");

@@ -63,10 +63,7 @@ template <class T>
 std::vector<Totals> totals_of(System& system) {
   const Device& device = system.device();
   const SystemView view = system.view();
-  const auto kT = system.temperatures();
-  const Buffer<PairRow<T>> rows(
-      device, std::span<const PairRow<T>>(
-                  make_rows<T>(system.model(), *std::max_element(kT.begin(), kT.end()))));
+  const Buffer<PairRow<T>> rows(device, std::span<const PairRow<T>>(make_rows<T>(system)));
   const std::int64_t entries = std::int64_t(view.molecules) * view.replicas;
   const std::int64_t pieces =
       device.is_cuda() ? std::clamp<std::int64_t>((1 << 19) / entries, 1, 32) : 1;

@@ -11,7 +11,8 @@
 
 namespace neutron {
 
-// Units of the integer sums, chosen so that a batch cannot overflow 64 bits (largest_batch in settings.h).
+// Units of the integer sums, chosen so that a batch cannot overflow 64 bits (largest_batch in
+// settings.h).
 constexpr float weight_unit = 0x1p40f;      // probabilities of the weighted estimator
 constexpr float collisions_unit = 0x1p20f;  // collisions of the weighted estimator
 constexpr float square_unit = 0x1p4f;       // and their squares

@@ -6,7 +6,6 @@
 
 #include "engine/core/changed_since.h"
 #include "engine/run/run.h"
-#include "io/archive_extent.h"
 
 namespace neutron {
 
@@ -14,16 +13,16 @@ NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& set
     : settings_(settings),
       layers_(layers_of(settings, setup)),
       device_(setup.device()),
-      record_(setup.record()),
-      units_(setup.units()),
-      seed_(setup.seed()),
-      overwrite_(setup.overwrite()) {
+      seed_(setup.seed()) {
   const NeutronSlabSettings& s = settings_;
   if (layers_.empty()) return;  // reported
   const double h = optical_thickness(layers_);
   if (h > max_optical_thickness || int(layers_.size()) > max_layers) return;
   batch_ = batch_of(s, h, setup);
-  if (!s.file.empty()) path_ = setup.output_file(s.file, "file");
+  std::filesystem::path path;
+  if (!s.file.empty()) path = setup.output_file(s.file, "file");
+  file_ = std::make_unique<ResultsFile>(path, s.depth_bins, s.angle_bins,
+                                        geometric_thickness(layers_), setup);
   if (s.roulette > 0 && s.estimator != "weighted")
     setup.error("roulette", "is for the estimator weighted, got " + s.estimator);
   if (s.streams > 0 && is_keyed(s.generator))
@@ -51,14 +50,7 @@ NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& set
 // A resumed file is opened once state() has said how long it was.
 void NeutronSlab::begin(perrin::Run&, bool resumed) {
   resumed_ = resumed;
-  if (!resumed) open_file();
-}
-
-void NeutronSlab::open_file() {
-  if (path_.empty() || file_) return;
-  file_ = std::make_unique<ResultsFile>(path_.string(), settings_.depth_bins, settings_.angle_bins,
-                                        geometric_thickness(layers_), *record_, units_, overwrite_,
-                                        resumed_, rows_, last_row_);
+  if (!resumed) file_->open(false);
 }
 
 bool NeutronSlab::finished() const {
@@ -67,15 +59,8 @@ bool NeutronSlab::finished() const {
          results_.by_name(settings_.target).relative() <= settings_.target_error;
 }
 
-void NeutronSlab::write_row() {
-  if (!file_ || last_row_ == results_.histories()) return;
-  file_->append(results_);
-  last_row_ = results_.histories();
-  ++rows_;
-}
-
 bool NeutronSlab::run(perrin::Run& run) {
-  open_file();
+  file_->open(resumed_);
   run.start_progress("histories", results_.histories(), settings_.histories);
   while (!finished()) {
     if (run.stop_requested()) {
@@ -86,13 +71,13 @@ bool NeutronSlab::run(perrin::Run& run) {
     const std::int64_t n = std::min(batch_, settings_.histories - done);
     results_.add(transport_->run(std::uint64_t(done), n), n);
     if (settings_.stride > 0 && (done + n) / settings_.stride > done / settings_.stride)
-      write_row();
+      file_->append(results_);
     run.observe();
     run.progress(results_.histories());
   }
   run.finish_progress(results_.histories());
-  write_row();
-  if (file_) file_->flush();
+  file_->append(results_);
+  file_->flush();
   print_table(run);
   return true;
 }
@@ -142,13 +127,12 @@ void NeutronSlab::check_settings(perrin::Archive& archive) const {
 }
 
 void NeutronSlab::state(perrin::Archive& archive) {
-  if (archive.is_saving() && file_) file_->flush();
   {
     const perrin::Archive::Scope scope(archive, "settings");
     check_settings(archive);
   }
   results_.state(archive);
-  perrin::io::archive_extent(archive, "rows", rows_, "last_row", last_row_);
+  file_->state(archive);
   const perrin::Archive::Scope scope(archive, "generator");
   transport_->state(archive);
 }

@@ -3,7 +3,6 @@
 // University, 2016); see docs/neutron-slab.md.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 
 #include "engine/run/registry.h"
@@ -26,19 +25,14 @@ class NeutronSlab : public perrin::Stage {
  private:
   bool finished() const;
   void check_settings(perrin::Archive& archive) const;
-  void open_file();
-  void write_row();
   void print_table(perrin::Run& run) const;
 
   NeutronSlabSettings settings_;
   std::vector<Layer> layers_;
   perrin::Device device_;
-  std::shared_ptr<const perrin::JobRecord> record_;
-  perrin::Units units_;
   std::uint64_t seed_;
-  bool overwrite_, resumed_ = false;
-  std::filesystem::path path_;
-  std::int64_t batch_ = 0, rows_ = 0, last_row_ = -1;
+  bool resumed_ = false;
+  std::int64_t batch_ = 0;
   std::unique_ptr<Transport> transport_;
   Results results_;
   std::unique_ptr<ResultsFile> file_;

@@ -2,22 +2,10 @@
 
 #include <vector>
 
-#include "io/h5md_file.h"
-#include "io/writer.h"
-
 namespace neutron {
+namespace {
 
 using perrin::io::ObservableColumn;
-using perrin::io::ObservablesWriter;
-using perrin::io::writer;
-
-struct ResultsFile::Impl {
-  std::unique_ptr<ObservablesWriter> file;
-  int depth_bins = 0, angle_bins = 0;
-  double thickness = 0;
-};
-
-namespace {
 
 std::vector<ObservableColumn> columns(int depth_bins, int angle_bins, const std::string& length) {
   std::vector<ObservableColumn> list;
@@ -51,33 +39,21 @@ void put_edges(int n, double end, std::vector<double>& row) {
   for (int k = 0; n > 0 && k <= n; ++k) row.push_back(end * k / n);
 }
 
+/// Histories in place of times: without a unit.
+perrin::Units counting_histories(perrin::Units units) {
+  units.time.clear();
+  return units;
+}
+
 }  // namespace
 
-ResultsFile::ResultsFile(const std::string& path, int depth_bins, int angle_bins, double thickness,
-                         const perrin::JobRecord& record, const perrin::Units& units,
-                         bool overwrite, bool resumed, std::int64_t rows, std::int64_t last_step)
-    : impl_(std::make_shared<Impl>()) {
-  impl_->depth_bins = depth_bins;
-  impl_->angle_bins = angle_bins;
-  impl_->thickness = thickness;
-  const auto list = columns(depth_bins, angle_bins, units.length);
-  perrin::Units counting = units;
-  counting.time.clear();  // it is the number of histories
-  writer().call([&] {
-    if (resumed)
-      ObservablesWriter::trim(path, record, rows, last_step);
-    else
-      ObservablesWriter::create(path, list, record, counting, overwrite);
-    impl_->file = std::make_unique<ObservablesWriter>(path, list);
-  });
-}
-
-ResultsFile::~ResultsFile() {
-  try {
-    writer().call([this] { impl_->file.reset(); });
-  } catch (...) {  // told before, by append() or flush()
-  }
-}
+ResultsFile::ResultsFile(std::filesystem::path path, int depth_bins, int angle_bins,
+                         double thickness, const perrin::Setup& setup)
+    : depth_bins_(depth_bins),
+      angle_bins_(angle_bins),
+      thickness_(thickness),
+      file_(std::move(path), columns(depth_bins, angle_bins, setup.units().length), setup,
+            counting_histories(setup.units())) {}
 
 void ResultsFile::append(const Results& results) {
   std::vector<double> row;
@@ -86,23 +62,13 @@ void ResultsFile::append(const Results& results) {
   put(results.absorption(), row);
   put(results.collisions(), row);
   row.push_back(results.simulated_collisions());
-  put_edges(impl_->depth_bins, impl_->thickness, row);
+  put_edges(depth_bins_, thickness_, row);
   put(results.flux(), row);
-  put_edges(impl_->angle_bins, 1, row);
+  put_edges(angle_bins_, 1, row);
   put(results.transmitted_angles(), row);
   put(results.reflected_angles(), row);
   const std::int64_t histories = results.histories();
-  writer().push(
-      [impl = impl_, histories, row] { impl->file->append(histories, double(histories), row); },
-      8 * row.size());
-}
-
-void ResultsFile::flush() {
-  writer().wait();
-  writer().call([this] {
-    impl_->file->flush();
-    impl_->file->flush_to_disk();
-  });
+  file_.append(histories, double(histories), std::move(row));
 }
 
 }  // namespace neutron

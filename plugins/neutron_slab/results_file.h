@@ -2,30 +2,28 @@
 // number of histories.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-
-#include "engine/run/setup.h"
+#include "io/observable_file.h"
 #include "plugins/neutron_slab/results.h"
 
 namespace neutron {
 
 class ResultsFile {
  public:
-  /// Makes the file, or trims that of a stopped run to `rows`. Throws UserError.
-  ResultsFile(const std::string& path, int depth_bins, int angle_bins, double thickness,
-              const perrin::JobRecord& record, const perrin::Units& units, bool overwrite,
-              bool resumed, std::int64_t rows, std::int64_t last_step);
-  ~ResultsFile();
-  /// Queued: the writer's thread does it.
+  /// An empty path: no file.
+  ResultsFile(std::filesystem::path path, int depth_bins, int angle_bins, double thickness,
+              const perrin::Setup& setup);
+  /// Makes the file, or trims that of a stopped run. Throws UserError.
+  void open(bool resumed) { file_.open(resumed); }
+  /// Queued; nothing where the last row has as many histories.
   void append(const Results& results);
   /// Waits until everything is on the disk.
-  void flush();
+  void flush() { file_.flush(); }
+  void state(perrin::Archive& archive) { file_.state(archive); }
 
  private:
-  struct Impl;
-  std::shared_ptr<Impl> impl_;
+  int depth_bins_, angle_bins_;
+  double thickness_;
+  perrin::io::ObservableFile file_;
 };
 
 }  // namespace neutron

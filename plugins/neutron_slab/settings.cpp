@@ -32,8 +32,8 @@ Layer complete(const LayerSettings& s, const std::string& path, Setup& setup) {
 
 }  // namespace
 
-// A neutron in a slab of h mean free paths makes of the order of h collisions, and their square is of
-// the order of h³ on average; a weight is at most 1. history.h has the units.
+// A neutron in a slab of h mean free paths makes of the order of h collisions, and their square is
+// of the order of h³ on average; a weight is at most 1. history.h has the units.
 double largest_batch(double h, bool weighted) {
   const double counted =
       0x1p59 / std::max(std::pow(1 + h, 3) * square_unit, (1 + h) * 2 * flux_unit);

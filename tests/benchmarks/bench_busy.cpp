@@ -1,4 +1,5 @@
-// perrin-bench busy: the Lennard-Jones liquid on all threads of the CPU while other processes are busy.
+// perrin-bench busy: the Lennard-Jones liquid on all threads of the CPU while other processes are
+// busy.
 // Baseline: one thread with nobody beside it, in the same run.
 #include <fmt/format.h>
 #include <signal.h>

@@ -20,7 +20,7 @@ constexpr int cycles = 100;
 double time_of(const std::string& engine, const Device& device, const Model& model, bool single,
                std::int64_t measured, double seconds, std::int64_t replicas = 1) {
   System system(device, model, lattice(model), replicas);
-  EngineOptions options{.seed = 1};
+  ChainOptions options{.seed = 1};
   options.single_precision = single;
   const auto e = make_engine(engine, system, options);
   e->set_sizes({0.1, 0.3});

@@ -42,7 +42,7 @@ Sampled sample(const Device& device, const Model& model, const MoveSizes& sizes,
   p.sizes = sizes;
   p.kT.assign(std::size_t(replicas), model.kT);
   SamplerOptions options;
-  options.moves.single_precision = single;
+  options.chain.single_precision = single;
   options.equilibration = equilibration;
   options.tune = TuneSettings{0.4, 10};
   Sampler s(device, p, options);

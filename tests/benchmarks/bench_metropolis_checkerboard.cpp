@@ -22,12 +22,7 @@ constexpr double step = 0.1;
 
 Model liquid(long n) { return atoms(std::size_t(n), 0.8442, 1, 2.5); }
 
-EngineOptions single_with(int trials) {
-  EngineOptions o;
-  o.seed = 1, o.single_precision = true, o.trials = trials;
-  o.margin = 0;  // the engine's choice
-  return o;
-}
+constexpr ChainOptions single{.seed = 1, .single_precision = true};
 
 /// Mean square displacement since `before`, less far than half a box.
 double displacement2(const System& system, const std::vector<Position>& before) {
@@ -76,7 +71,7 @@ class Liquid {
              double(sweeps);
     m.rate = n * trials / m.time;
     m.acceptance = double(system_.accepted()[0]) / (n * trials * double(sweep_ - first));
-    m.totals = engine->totals();
+    m.totals = engine->totals()[0];
     m.drift = (system_.energies()[0] - m.totals.energy) / n;
     engine->update_system();
     const auto before = system_.centres();
@@ -89,9 +84,9 @@ class Liquid {
 
  private:
   std::unique_ptr<CheckerboardEngine> start(int trials) {
-    auto engine = make_checkerboard(system_, single_with(trials));
+    auto engine = make_checkerboard(system_, single, {.trials = trials});
     engine->set_sizes({step, 0});
-    system_.set_energies({engine->totals().energy});
+    system_.set_energies({engine->totals()[0].energy});
     system_.clear_accepted();
     return engine;
   }
@@ -104,7 +99,7 @@ class Liquid {
 double sequential_rate(long n, double seconds) {
   const Model model = liquid(n);
   System system(Device::cpu(1), model, lattice(model), 1);
-  const auto engine = make_engine("sequential", system, single_with(1));
+  const auto engine = make_engine("sequential", system, single);
   engine->set_sizes({step, 0});
   std::int64_t cycle = 0;
   return double(n) / median_time(system.device(), seconds, [&] { engine->run(cycle++, 1); });

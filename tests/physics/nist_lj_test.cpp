@@ -53,7 +53,8 @@ Configuration read(int number) {
 }
 
 /// Standard deviation of the virial from rounding every coordinate to the fixed-point step: half a
-/// step at most, h/sqrt(3) root mean square, on both particles of each pair, along the line between them.
+/// step at most, h/sqrt(3) root mean square, on both particles of each pair, along the line between
+/// them.
 double virial_rounding(const Configuration& c, double cutoff) {
   const double h = c.box.length.x / 8589934592.0;  // 2^33
   double sum = 0;
@@ -141,8 +142,8 @@ double badly_rounded(double length, bool up) {
   }
 }
 
-/// A compressed crystal, its particles a little displaced, with edges that a float cannot hold. Forces
-/// nearly cancel, so that rounding of coordinates does little.
+/// A compressed crystal, its particles a little displaced, with edges that a float cannot hold.
+/// Forces nearly cancel, so that rounding of coordinates does little.
 Configuration compressed(double tilt) {
   Configuration c = fcc(6, 1.35);
   std::mt19937 generator(5);
@@ -176,8 +177,8 @@ Reference in_double(const Configuration& c, double cutoff) {
   return sum;
 }
 
-// All edges are rounded up by 4.5e-8 or more: without the correction the energy errs by that times the
-// virial.
+// All edges are rounded up by 4.5e-8 or more: without the correction the energy errs by that times
+// the virial.
 TEST_P(NistLj, EnergiesDoNotInheritTheRoundingOfTheEdges) {
   for (const double tilt : {0.0, 0.3}) {
     const Configuration c = compressed(tilt);

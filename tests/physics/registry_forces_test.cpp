@@ -1,4 +1,5 @@
-// Every force that a job can name, plug-ins included: the force is minus the derivative of the energy.
+// The forces of Perrin itself and of plugins/example_force: each is minus the derivative of its
+// energy.
 #include <gtest/gtest.h>
 
 #include <cmath>

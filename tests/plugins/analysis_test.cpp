@@ -1,5 +1,5 @@
-// The observers of the plug-in analysis against what is known of the configuration that they look at; their files
-// are read back.
+// The observers of the plug-in analysis against what is known of the configuration that they look
+// at; their files are read back.
 #include <cmath>
 #include <complex>
 #include <filesystem>
@@ -151,8 +151,8 @@ TEST_P(AnalysisTest, StructureFactorIsTheExplicitSum) {
   }
 }
 
-/// Straight chains of five beads, 0.8 apart, that cross the faces of the box: Rg² = b² (n² - 1) / 12,
-/// Re² = b² (n - 1)².
+/// Straight chains of five beads, 0.8 apart, that cross the faces of the box: Rg² = b² (n² - 1) /
+/// 12, Re² = b² (n - 1)².
 TEST_P(AnalysisTest, ChainsAreMeasuredAlongTheirPath) {
   Configuration c = cube(4, 0, 3);
   const Vec3<double> direction{0.6, 0, 0.8};

@@ -20,11 +20,10 @@ class CheckerboardTest : public DeviceTest {
   bool cuda() const { return device().is_cuda(); }
 };
 
-EngineOptions options(bool single, int trials = 4, std::uint64_t seed = 1, double margin = 0) {
-  EngineOptions o;
-  o.seed = seed, o.single_precision = single, o.trials = trials, o.margin = margin;
-  return o;
+ChainOptions chain(bool single, std::uint64_t seed = 1) {
+  return {.seed = seed, .single_precision = single};
 }
+constexpr CheckerboardOptions four_trials{.trials = 4};
 
 /// Mean and standard error of block averages.
 struct Blocks {
@@ -71,7 +70,7 @@ TEST_P(CheckerboardTest, TwoAtomsFollowBoltzmann) {
     if (b < 7) z += expected[b];  // up to the cut-off
   }
   System system(device(), model, lattice(model), 1);
-  const auto engine = make_checkerboard(system, options(false, 3));
+  const auto engine = make_checkerboard(system, chain(false), {.trials = 3});
   engine->set_sizes({0.6, 0});
   const std::int64_t per_block = cuda() ? 200 : 2000;
   Blocks share[bins];
@@ -126,8 +125,8 @@ TEST_P(CheckerboardTest, IdealGasIsUniform) {
   for (auto& c : start.centre)
     c = edge * Vec3<double>{uniform(random) / 2, uniform(random), uniform(random)};
   System system(device(), model, start, 1);
-  const auto o = options(true, 8, 5);
-  const auto engine = make_checkerboard(system, o);
+  const ChainOptions o = chain(true, 5);
+  const auto engine = make_checkerboard(system, o, {.trials = 8});
   ASSERT_EQ(engine->cells(), (Vec3<std::int32_t>{8, 8, 8}));
   engine->set_sizes({edge / 16, 0});
   constexpr std::int64_t sweeps = 100;
@@ -173,12 +172,12 @@ TEST_P(CheckerboardTest, EnergyIsThatOfThePositions) {
   for (const bool single : {false, true}) {
     const Model model = two_kinds(1000);
     System system(device(), model, lattice(model), 1);
-    const auto engine = make_checkerboard(system, options(single));
+    const auto engine = make_checkerboard(system, chain(single), four_trials);
     engine->set_sizes({0.13, 0});
-    system.set_energies({engine->totals().energy});
+    system.set_energies({engine->totals()[0].energy});
     engine->run(0, 20);
     engine->run(20, 10);
-    const Totals own = engine->totals();
+    const Totals own = engine->totals()[0];
     engine->update_system();
     const Totals all = compute_totals(system, false)[0];
     EXPECT_NEAR(own.energy, all.energy, 1e-9 * std::abs(all.energy));
@@ -194,14 +193,14 @@ TEST_P(CheckerboardTest, EnergyIsThatOfThePositions) {
 TEST_P(CheckerboardTest, FollowsTheBox) {
   const Model model = two_kinds(2000);
   System system(device(), model, lattice(model), 1);
-  const auto engine = make_checkerboard(system, options(false));
+  const auto engine = make_checkerboard(system, chain(false), four_trials);
   engine->set_sizes({0.13, 0});
   engine->run(0, 3);
   const auto cells = engine->cells();
   for (const double factor : {0.9, 1.4}) {
     system.set_box(factor * system.box());
     const double energy = compute_totals(system, false)[0].energy;
-    EXPECT_NEAR(engine->totals().energy, energy, 1e-9 * std::abs(energy));
+    EXPECT_NEAR(engine->totals()[0].energy, energy, 1e-9 * std::abs(energy));
     engine->system_changed();
     system.set_energies({energy});
     engine->run(3, 2);
@@ -217,10 +216,10 @@ struct Outcome {
   double energy;
   unsigned long long accepted;
 };
-Outcome outcome(const Device& device, const Model& model, const EngineOptions& o, int sweeps,
-                int at_once = 1) {
+Outcome outcome(const Device& device, const Model& model, const ChainOptions& chain, int sweeps,
+                int at_once = 1, double margin = 0) {
   System system(device, model, lattice(model), 1);
-  const auto engine = make_engine("checkerboard", system, o);
+  const auto engine = make_engine(system, chain, CheckerboardOptions{4, margin});
   engine->set_sizes({0.13, 0});
   for (int s = 0; s < sweeps; s += at_once) engine->run(s, at_once);
   engine->update_system();
@@ -235,9 +234,9 @@ int differences(const Outcome& a, const Outcome& b) {
 
 TEST(Checkerboard, ThreadsChangeNothing) {
   const Model model = two_kinds(3000);
-  const Outcome one = outcome(Device::cpu(1), model, options(true), 6);
+  const Outcome one = outcome(Device::cpu(1), model, chain(true), 6);
   for (const int threads : {2, 4}) {
-    const Outcome more = outcome(Device::cpu(threads), model, options(true), 6);
+    const Outcome more = outcome(Device::cpu(threads), model, chain(true), 6);
     EXPECT_EQ(differences(one, more), 0);
     EXPECT_EQ(one.energy, more.energy);
     EXPECT_EQ(one.accepted, more.accepted);
@@ -248,16 +247,16 @@ TEST(Checkerboard, ThreadsChangeNothing) {
 // candidates then differ by 10⁻¹⁵, and 5·10⁴ decisions do not hang on that).
 TEST_P(CheckerboardTest, RepeatsAndMarginsChangeNothing) {
   const Model model = two_kinds(2000);
-  const Outcome first = outcome(device(), model, options(false), 6);
-  const Outcome again = outcome(device(), model, options(false), 6, 3);
+  const Outcome first = outcome(device(), model, chain(false), 6);
+  const Outcome again = outcome(device(), model, chain(false), 6, 3);
   EXPECT_EQ(differences(first, again), 0);
   EXPECT_EQ(first.accepted, again.accepted);
   for (const double margin : {0.001, 0.1, 0.8}) {
-    const Outcome other = outcome(device(), model, options(false, 4, 1, margin), 6);
+    const Outcome other = outcome(device(), model, chain(false), 6, 1, margin);
     EXPECT_EQ(differences(first, other), 0) << margin;
     EXPECT_EQ(first.accepted, other.accepted);
   }
-  const Outcome other_seed = outcome(device(), model, options(false, 4, 2), 6);
+  const Outcome other_seed = outcome(device(), model, chain(false, 2), 6);
   EXPECT_GT(differences(first, other_seed), 1900);
 }
 
@@ -265,12 +264,12 @@ TEST_P(CheckerboardTest, RepeatsAndMarginsChangeNothing) {
 // same bits.
 TEST_P(CheckerboardTest, GoesOnFromCoordinates) {
   const Model model = two_kinds(2000);
-  const Outcome whole = outcome(device(), model, options(true), 6);
-  const Outcome half = outcome(device(), model, options(true), 3);
+  const Outcome whole = outcome(device(), model, chain(true), 6);
+  const Outcome half = outcome(device(), model, chain(true), 3);
   System system(device(), model, lattice(model), 1);
   system.set_centres(half.at);
   system.rebuild_sites();
-  const auto engine = make_checkerboard(system, options(true));
+  const auto engine = make_checkerboard(system, chain(true), four_trials);
   engine->set_sizes({0.13, 0});
   engine->run(3, 3);
   EXPECT_EQ(differences(whole, {system.centres(), 0, 0}), 0);
@@ -283,13 +282,13 @@ TEST_P(CheckerboardTest, GoesOnFromCoordinates) {
 TEST_P(CheckerboardTest, DecidesAsTheCpuDoes) {
   if (!cuda()) GTEST_SKIP() << "is the CPU";
   const Model model = two_kinds(3000);
-  const Outcome cpu = outcome(Device::cpu(2), model, options(false), 6);
-  const Outcome gpu = outcome(device(), model, options(false), 6);
+  const Outcome cpu = outcome(Device::cpu(2), model, chain(false), 6);
+  const Outcome gpu = outcome(device(), model, chain(false), 6);
   EXPECT_EQ(differences(cpu, gpu), 0);
   EXPECT_EQ(cpu.accepted, gpu.accepted);
   EXPECT_NEAR(cpu.energy, gpu.energy, 1e-7);
-  const Outcome cpu1 = outcome(Device::cpu(2), model, options(true), 1);
-  const Outcome gpu1 = outcome(device(), model, options(true), 1);
+  const Outcome cpu1 = outcome(Device::cpu(2), model, chain(true), 1);
+  const Outcome gpu1 = outcome(device(), model, chain(true), 1);
   EXPECT_LE(differences(cpu1, gpu1), 10);
 }
 
@@ -300,9 +299,9 @@ TEST_P(CheckerboardTest, CrowdedDomains) {
   Model model = atoms(n, double(n) / 64, 1, 1);
   model.pairs = {{PairKind::soft_dpd, 0.1, 0, 0, 1, 0}};
   System system(device(), model, lattice(model), 1);
-  const auto engine = make_checkerboard(system, options(false, 1));
+  const auto engine = make_checkerboard(system, chain(false), {.trials = 1});
   engine->set_sizes({0.2, 0});
-  system.set_energies({engine->totals().energy});
+  system.set_energies({engine->totals()[0].energy});
   engine->run(0, 2);
   engine->update_system();
   const double all = compute_totals(system, false)[0].energy;
@@ -315,10 +314,10 @@ TEST_P(CheckerboardTest, CoresNeverOverlap) {
   Model model = atoms(1000, 0.6, 1, 1.5);
   model.pairs[0].core = 0.95;
   System system(device(), model, lattice(model), 1);
-  const auto engine = make_checkerboard(system, options(true));
+  const auto engine = make_checkerboard(system, chain(true), four_trials);
   engine->set_sizes({0.2, 0});
   engine->run(0, 40);
-  EXPECT_EQ(engine->totals().cores, 0);
+  EXPECT_EQ(engine->totals()[0].cores, 0);
   EXPECT_GT(system.accepted()[0], 10000u);
 }
 
@@ -339,12 +338,10 @@ void add_pairs(const System& system, std::vector<double>& count) {
 }
 
 /// `cycles` per block of as many trials as atoms each.
-StateAverages sample(const Device& device, const std::string& name, const Model& model,
+StateAverages sample(const Device& device, const EngineOptions& options, const Model& model,
                      std::int64_t cycles, int blocks, double step) {
   System system(device, model, lattice(model), 1);
-  const auto o = options(true);
-  const auto engine = make_engine(name, system, o);
-  auto* const board = dynamic_cast<CheckerboardEngine*>(engine.get());
+  const auto engine = make_engine(system, chain(true), options);
   engine->set_sizes({step, 0});
   const std::int64_t runs = cycles * system.molecules() / engine->moves_per_cycle();
   const std::int64_t apart = std::max<std::int64_t>(1, runs / 8);
@@ -358,7 +355,7 @@ StateAverages sample(const Device& device, const std::string& name, const Model&
     for (std::int64_t k = 0; k < runs; k += apart) {
       engine->run(next, apart);
       next += apart;
-      const Totals t = board ? board->totals() : compute_totals(system, false)[0];
+      const Totals t = engine->totals()[0];
       energy += t.energy / n;
       pressure += (n * model.kT + t.virial / 3) / model.volume();
       samples += 1;
@@ -395,8 +392,9 @@ TEST_P(CheckerboardTest, LennardJonesFluids) {
                       {343, 2.0, 0.3, 0.4, -1.7664, 0.5826}};
   for (const auto& s : states) {
     const Model model = atoms(s.atoms, s.density, s.temperature, 2.5);
-    const auto board = sample(device(), "checkerboard", model, cuda() ? 640 : 256, 12, s.step);
-    const auto plain = sample(Device::cpu(2), "sequential", model, cuda() ? 128 : 64, 12, s.step);
+    const auto board = sample(device(), four_trials, model, cuda() ? 640 : 256, 12, s.step);
+    const auto plain =
+        sample(Device::cpu(2), SequentialOptions{}, model, cuda() ? 128 : 64, 12, s.step);
     expect_same(board.energy, plain.energy, "energy");
     expect_same(board.pressure, plain.pressure, "pressure");
     for (int b = 0; b < g_bins; ++b)
@@ -414,7 +412,7 @@ TEST_P(CheckerboardTest, LennardJonesFluids) {
 }
 
 TEST(Checkerboard, SaysWhatItCannotDo) {
-  const auto complaint = [](const Model& model, std::int64_t replicas, EngineOptions o) {
+  const auto complaint = [](const Model& model, std::int64_t replicas, ChainOptions o) {
     try {
       System system(Device::cpu(1), model, lattice(model), replicas);
       make_checkerboard(system, o);
@@ -431,7 +429,7 @@ TEST(Checkerboard, SaysWhatItCannotDo) {
   EXPECT_TRUE(says(complaint(atoms(100, 0.5, 1, 2.5), 1, {}), "4 cut-offs"));
   EXPECT_TRUE(says(complaint(dimers(1000, 0.5), 1, {}), "atoms only"));
   EXPECT_TRUE(says(complaint(atoms(1000, 0.5, 1, 2.5), 2, {}), "replicas"));
-  EngineOptions random;
+  ChainOptions random;
   random.random_order = true;
   EXPECT_TRUE(says(complaint(atoms(1000, 0.5, 1, 2.5), 1, random), "random"));
 }

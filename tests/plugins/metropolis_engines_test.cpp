@@ -15,8 +15,8 @@ struct Trace {
   std::vector<double> energy;
 };
 
-Trace follow(const std::string& engine, const Device& device, const Model& model, int cycles,
-             EngineOptions options, std::int64_t replicas = 1, int at_once = 1,
+Trace follow(const EngineOptions& engine, const Device& device, const Model& model, int cycles,
+             ChainOptions options, std::int64_t replicas = 1, int at_once = 1,
              double translation = 0.15) {
   System system(device, model, lattice(model), replicas);
   if (replicas > 1) {
@@ -25,7 +25,7 @@ Trace follow(const std::string& engine, const Device& device, const Model& model
     system.set_temperatures(kT);
   }
   const double scale = model.pairs[0].a;
-  const auto e = make_engine(engine, system, options);
+  const auto e = make_engine(system, options, engine);
   e->set_sizes({translation * scale, 0.4});
   Trace trace;
   for (int c = 0; c < cycles; c += at_once) {
@@ -73,16 +73,17 @@ TEST_P(MetropolisEngines, SameDecisionsInDouble) {
   for (const Case& c : cases())
     for (const bool random : {false, true}) {
       SCOPED_TRACE(std::string(c.name) + (random ? ", random order" : ""));
-      EngineOptions options{.seed = 7};
+      ChainOptions options{.seed = 7};
       options.random_order = random;
-      const Trace reference = follow("sequential", Device::cpu(1), c.model, c.cycles, options);
+      const Trace reference =
+          follow(SequentialOptions{}, Device::cpu(1), c.model, c.cycles, options);
       const double tried = double(c.model.molecule.size()) * c.cycles;
       EXPECT_GT(double(reference.accepted.back()) / tried, 0.1);
       EXPECT_LT(double(reference.accepted.back()) / tried, 0.9);
-      expect_same(reference, follow("pipelined", device(), c.model, c.cycles, options));
+      expect_same(reference, follow(PipelinedOptions{}, device(), c.model, c.cycles, options));
       const int few = 3;
-      expect_same(follow("sequential", Device::cpu(1), c.model, few, options),
-                  follow("reduction", device(), c.model, few, options));
+      expect_same(follow(SequentialOptions{}, Device::cpu(1), c.model, few, options),
+                  follow(ReductionOptions{}, device(), c.model, few, options));
     }
 }
 
@@ -92,10 +93,11 @@ TEST_P(MetropolisEngines, CyclesOfOneLaunchAreThoseOfMany) {
     for (const bool single : {false, true})
       for (const std::int64_t replicas : {1, 3}) {
         SCOPED_TRACE(std::string(c.name) + (single ? ", single" : ", double"));
-        const EngineOptions options{.seed = 3, .single_precision = single};
-        const Trace one = follow("pipelined", device(), c.model, 24, options, replicas, 1);
+        const ChainOptions options{.seed = 3, .single_precision = single};
+        const Trace one = follow(PipelinedOptions{}, device(), c.model, 24, options, replicas, 1);
         for (const int at_once : {3, 24}) {
-          const Trace many = follow("pipelined", device(), c.model, 24, options, replicas, at_once);
+          const Trace many =
+              follow(PipelinedOptions{}, device(), c.model, 24, options, replicas, at_once);
           expect_same({{}, one.sites, one.energy}, {{}, many.sites, many.energy});
           EXPECT_EQ(one.accepted.back(), many.accepted.back());
           EXPECT_EQ(one.energy, many.energy);
@@ -104,20 +106,18 @@ TEST_P(MetropolisEngines, CyclesOfOneLaunchAreThoseOfMany) {
 }
 
 TEST_P(MetropolisEngines, ReplicasAreRunsOfTheirOwn) {
-  const EngineOptions options{.seed = 5};
+  const ChainOptions options{.seed = 5};
   for (const Model& model : {atoms(100, 0.6), mixture(50, 0.15)})
-    expect_same(follow("sequential", Device::cpu(1), model, 10, options, 9, 5),
-                follow("pipelined", device(), model, 10, options, 9, 5));
+    expect_same(follow(SequentialOptions{}, Device::cpu(1), model, 10, options, 9, 5),
+                follow(PipelinedOptions{}, device(), model, 10, options, 9, 5));
 }
 
 TEST_P(MetropolisEngines, EverySharingOfTheWorkDecidesTheSame) {
   const Model model = dimers(150, 0.3);
-  EngineOptions options{.seed = 11};
-  const Trace reference = follow("sequential", Device::cpu(1), model, 10, options);
-  for (const int warps : {1, 2, 4, 8, 16}) {
-    options.warps = warps;
-    expect_same(reference, follow("pipelined", device(), model, 10, options));
-  }
+  const ChainOptions options{.seed = 11};
+  const Trace reference = follow(SequentialOptions{}, Device::cpu(1), model, 10, options);
+  for (const int warps : {1, 2, 4, 8, 16})
+    expect_same(reference, follow(PipelinedOptions{.warps = warps}, device(), model, 10, options));
 }
 
 // Trial moves onto molecules that then move away: their energies are beyond all bounds, but not
@@ -125,12 +125,13 @@ TEST_P(MetropolisEngines, EverySharingOfTheWorkDecidesTheSame) {
 TEST_P(MetropolisEngines, LargeStepsIntoOneAnother) {
   const Model model = atoms(96, 0.15);
   for (const bool random : {false, true}) {
-    EngineOptions options{.seed = 23};
+    ChainOptions options{.seed = 23};
     options.random_order = random;
     const double step = 3;
-    const Trace reference = follow("sequential", Device::cpu(1), model, 300, options, 1, 1, step);
+    const Trace reference =
+        follow(SequentialOptions{}, Device::cpu(1), model, 300, options, 1, 1, step);
     EXPECT_GT(double(reference.accepted.back()) / (96 * 300), 0.2);
-    expect_same(reference, follow("pipelined", device(), model, 300, options, 1, 1, step));
+    expect_same(reference, follow(PipelinedOptions{}, device(), model, 300, options, 1, 1, step));
     options.single_precision = true;
     System system(device(), model, lattice(model), 8);
     const double before = compute_totals(system, false)[0].energy;
@@ -147,11 +148,11 @@ TEST_P(MetropolisEngines, LargeStepsIntoOneAnother) {
 // Rounding of single pair energies parts the chains sooner or later; the first decisions agree.
 TEST_P(MetropolisEngines, SinglePrecisionFollowsForAWhile) {
   const Model model = dimers(150, 0.3);
-  EngineOptions options{.seed = 13};
-  const Trace reference = follow("sequential", Device::cpu(1), model, 2, options);
+  ChainOptions options{.seed = 13};
+  const Trace reference = follow(SequentialOptions{}, Device::cpu(1), model, 2, options);
   options.single_precision = true;
-  const Trace single = follow("pipelined", device(), model, 2, options);
-  const Trace again = follow("pipelined", device(), model, 2, options);
+  const Trace single = follow(PipelinedOptions{}, device(), model, 2, options);
+  const Trace again = follow(PipelinedOptions{}, device(), model, 2, options);
   EXPECT_EQ(reference.accepted[0], single.accepted[0]);
   EXPECT_NEAR(reference.energy[0], single.energy[0], 1e-3 * std::abs(reference.energy[0]));
   expect_same(single, again);
@@ -164,7 +165,7 @@ TEST_P(MetropolisEngines, EnergyDoesNotDrift) {
     for (const bool single : {false, true}) {
       SCOPED_TRACE(c.name);
       System system(device(), c.model, lattice(c.model), 2);
-      EngineOptions options{.seed = 17};
+      ChainOptions options{.seed = 17};
       options.single_precision = single;
       const auto before = compute_totals(system, false);
       const auto e = make_engine("pipelined", system, options);
@@ -184,11 +185,11 @@ TEST_P(MetropolisEngines, EnergyDoesNotDrift) {
 TEST_P(MetropolisEngines, RunsRepeatBitForBit) {
   const Model model = mixture(97, 0.15);
   for (const bool random : {false, true}) {
-    EngineOptions options{.seed = 19};
+    ChainOptions options{.seed = 19};
     options.random_order = random;
     options.single_precision = true;
-    const Trace a = follow("pipelined", device(), model, 20, options, 3);
-    const Trace b = follow("pipelined", device(), model, 20, options, 3);
+    const Trace a = follow(PipelinedOptions{}, device(), model, 20, options, 3);
+    const Trace b = follow(PipelinedOptions{}, device(), model, 20, options, 3);
     expect_same(a, b);
     EXPECT_EQ(a.energy, b.energy);
   }

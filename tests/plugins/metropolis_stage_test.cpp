@@ -1,4 +1,5 @@
-// The stage "metropolis": its job, its files, checkpoints, and the three files of the original work.
+// The stage "metropolis": its job, its files, checkpoints, and the three files of the original
+// work.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -83,7 +84,8 @@ struct StageRun {
 
 std::string job(const std::string& rest, const std::string& engine = "pipelined") {
   return R"({"type": "metropolis", "engine": ")" + engine + R"(",
-    "molecules": {"dimer": {"sites": [{"type": "A", "at": [0.3, 0, 0]}, {"type": "B", "at": [-0.3, 0, 0]}],
+    "molecules": {"dimer": {"sites": [{"type": "A", "at": [0.3, 0, 0]},
+                                      {"type": "B", "at": [-0.3, 0, 0]}],
                             "number": 60}},
     "pairs": [{"types": ["A", "A"], "sigma": 1, "epsilon": 1},
               {"types": ["B", "B"], "sigma": 0.8, "epsilon": 0.7}],
@@ -484,7 +486,8 @@ TEST(MetropolisFiles, RunAsAJobAndWriteADistribution) {
   StageRun run("files-job", Device::cpu(1));
   files_in(run, model_text, particles_text, atoms_text);
   ASSERT_TRUE(run.run(
-      R"({"type": "metropolis", "files": {}, "stride": 4, "rdf": {"bins": 10, "interval": 2, "csv": "distribution.csv"}})"));
+      R"({"type": "metropolis", "files": {}, "stride": 4,
+          "rdf": {"bins": 10, "interval": 2, "csv": "distribution.csv"}})"));
   EXPECT_EQ(run.read("metropolis.h5", "observables/energy/step"),
             (std::vector<double>{0, 4, 8, 12}));
   std::ifstream csv(run.folder / "distribution.csv");

@@ -120,7 +120,7 @@ TEST_P(Metropolis, OrientationsAreUniformWithoutEnergies) {
   for (auto& q : p.start.orientation) q = {1, 0, 0, 0};  // all alike
   for (auto& c : p.start.centre) c = {1, 1, 1};
   SamplerOptions options;
-  options.moves.single_precision = true;
+  options.chain.single_precision = true;
   Sampler s(device(), p, options);
   advance_to(s, 150);
   EXPECT_EQ(s.acceptance()[0], 1);
@@ -185,8 +185,8 @@ TEST_P(Metropolis, TwoMoleculesAgainstTheIntegral) {
   for (const bool random : {false, true})
     for (const double rotation : {2.0, 0.3}) {
       SamplerOptions options;
-      options.moves.seed = random ? 5 : 6;
-      options.moves.random_order = random;
+      options.chain.seed = random ? 5 : 6;
+      options.chain.random_order = random;
       Sampler s(device(), prepared(model, {0.9, rotation}, std::vector<double>(256, model.kT)),
                 options);
       advance_to(s, 300);
@@ -292,7 +292,7 @@ Sampled sample_fluid(const Device& device, std::size_t n, double kT, double rho,
   SamplerOptions options = base;
   options.equilibration = equilibration;
   options.tune = TuneSettings{0.4, 10};
-  options.moves.single_precision = true;
+  options.chain.single_precision = true;
   Sampler s(device, prepared(model, {0.15, 0}, std::vector<double>(std::size_t(replicas), kT)),
             options);
   advance_to(s, equilibration);
@@ -359,7 +359,7 @@ TEST_P(Metropolis, ConstantPressureGivesTheDensity) {
   Model model = atoms(150, 0.55, 2.0, 2.4);
   model.tail = true;
   SamplerOptions options;
-  options.moves.single_precision = true;
+  options.chain.single_precision = true;
   options.volume = VolumeSettings{johnson_equation(2.0, 0.6).pressure, 0.04, 2};
   Sampler s(device(), prepared(model, {0.2, 0}), options);
   advance_to(s, 300);

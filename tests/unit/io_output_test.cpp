@@ -424,6 +424,46 @@ TEST(ReadErrors, AreNotAbsent) {
   EXPECT_GT(unreadable, 0);
 }
 
+/// 141 frames, every five steps of 0.05.
+void expect_free_flight(const std::string& path, const Configuration& c) {
+  const auto reader = io::open_h5md(path);
+  ASSERT_EQ(reader->frames(), 141);
+  for (std::int64_t k = 0; k < 141; ++k) {
+    const io::Frame frame = reader->read(k);
+    EXPECT_EQ(frame.configuration.step, 5 * k);
+    EXPECT_NEAR(frame.time, 0.25 * double(k), 1e-9);
+    // Free flight, unwrapped by the images. Fixed-point steps of 2^-32 of the box, float
+    // velocities: 1e-6 relative over a path of 70; float positions 1e-6.
+    for (std::size_t i = 0; i < 40; i += 13)
+      for (int axis = 0; axis < 3; ++axis) {
+        const double path = frame.configuration.position[i][axis] +
+                            frame.configuration.image[i][axis] * c.box.length[axis];
+        const double expected = c.position[i][axis] + c.velocity[i][axis] * frame.time;
+        EXPECT_NEAR(path, expected, 2e-4) << k << " " << i;
+      }
+  }
+}
+
+/// 141 rows, every five steps.
+void expect_conserved(const std::string& path, const Configuration& c) {
+  io::writer().call([&] {
+    const io::File file = io::File::read(path);
+    const auto step = file.root().open("observables/pressure/step").read<std::int64_t>();
+    ASSERT_EQ(step.size(), 141u);
+    for (std::size_t k = 0; k < step.size(); ++k) EXPECT_EQ(step[k], 5 * std::int64_t(k));
+    double kinetic = 0;
+    for (std::size_t i = 0; i < 40; ++i)
+      kinetic += 0.5 * c.mass[i] * dot(c.velocity[i], c.velocity[i]);
+    for (const double e : file.root().open("observables/kinetic_energy/value").read<double>())
+      EXPECT_NEAR(e, kinetic, 1e-5 * kinetic);
+    const auto tensor = file.root().open("observables/pressure_tensor/value");
+    EXPECT_EQ(tensor.shape(), (io::Shape{141, 3, 3}));
+    const auto p = tensor.read_row<double>(140);
+    EXPECT_NEAR((p[0] + p[4] + p[8]) / 3,
+                file.root().open("observables/pressure/value").read<double>().at(140), 1e-9);
+  });
+}
+
 class Observed : public DeviceTest {};
 
 TEST_P(Observed, TrajectoryAndThermoGoOnAfterAResume) {
@@ -495,38 +535,8 @@ TEST_P(Observed, TrajectoryAndThermoGoOnAfterAResume) {
   }
   EXPECT_NE(lines.at(0).find("temperature"), std::string::npos);
 
-  const auto reader = io::open_h5md(folder.file("trajectory.h5"));
-  ASSERT_EQ(reader->frames(), 141);
-  for (std::int64_t k = 0; k < 141; ++k) {
-    const io::Frame frame = reader->read(k);
-    EXPECT_EQ(frame.configuration.step, 5 * k);
-    EXPECT_NEAR(frame.time, 0.25 * double(k), 1e-9);
-    // Free flight, unwrapped by the images. Fixed-point steps of 2^-32 of the box, float
-    // velocities: 1e-6 relative over a path of 70; float positions 1e-6.
-    for (std::size_t i = 0; i < 40; i += 13)
-      for (int axis = 0; axis < 3; ++axis) {
-        const double path = frame.configuration.position[i][axis] +
-                            frame.configuration.image[i][axis] * c.box.length[axis];
-        const double expected = c.position[i][axis] + c.velocity[i][axis] * frame.time;
-        EXPECT_NEAR(path, expected, 2e-4) << k << " " << i;
-      }
-  }
-  io::writer().call([&] {
-    const io::File file = io::File::read(folder.file("thermo.h5"));
-    const auto step = file.root().open("observables/pressure/step").read<std::int64_t>();
-    ASSERT_EQ(step.size(), 141u);
-    for (std::size_t k = 0; k < step.size(); ++k) EXPECT_EQ(step[k], 5 * std::int64_t(k));
-    double kinetic = 0;
-    for (std::size_t i = 0; i < 40; ++i)
-      kinetic += 0.5 * c.mass[i] * dot(c.velocity[i], c.velocity[i]);
-    for (const double e : file.root().open("observables/kinetic_energy/value").read<double>())
-      EXPECT_NEAR(e, kinetic, 1e-5 * kinetic);
-    const auto tensor = file.root().open("observables/pressure_tensor/value");
-    EXPECT_EQ(tensor.shape(), (io::Shape{141, 3, 3}));
-    const auto p = tensor.read_row<double>(140);
-    EXPECT_NEAR((p[0] + p[4] + p[8]) / 3,
-                file.root().open("observables/pressure/value").read<double>().at(140), 1e-9);
-  });
+  expect_free_flight(folder.file("trajectory.h5"), c);
+  expect_conserved(folder.file("thermo.h5"), c);
 }
 PERRIN_INSTANTIATE_DEVICES(Observed);
 
@@ -581,7 +591,8 @@ TEST_F(Sources, Lattices) {
 
 TEST_F(Sources, Random) {
   const char* json =
-      R"({"type": "random", "particles": {"A": 200, "B": 50}, "density": 0.3, "min_distance": 0.9})";
+      R"({"type": "random", "particles": {"A": 200, "B": 50}, "density": 0.3,
+          "min_distance": 0.9})";
   const auto c = make(json);
   EXPECT_EQ(c.position.size(), 250u);
   EXPECT_GE(nearest(c), 0.9);

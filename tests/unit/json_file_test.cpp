@@ -72,9 +72,8 @@ TEST(JsonFile, SetChangesAndAddsValues) {
   file.set("stages[0].x=[1, 2]");
   file.set("neighbors.skin=0.4");
   file.set("title=some words = one");
-  EXPECT_EQ(
-      file.value().dump(),
-      R"({"stages":[{"steps":1000,"x":[1,2]}],"neighbors":{"skin":0.4},"title":"some words = one"})");
+  EXPECT_EQ(file.value().dump(), R"({"stages":[{"steps":1000,"x":[1,2]}],"neighbors":{"skin":0.4},)"
+                                 R"("title":"some words = one"})");
   EXPECT_EQ(file.place("stages[0].steps"), "--set");
   EXPECT_EQ(file.place("stages[0].x[1]"), "--set");
   EXPECT_EQ(file.place("stages[0]"), "job.json:1");

@@ -177,8 +177,8 @@ class Trinomial {
   std::size_t p_, q_, words_;
 };
 
-// The rows of more than 10^5 words would take minutes; they are in the literature's tables of primitive
-// trinomials (R. P. Brent, P. Zimmermann). The paper's 12470, 23209 is reducible.
+// The rows of more than 10^5 words would take minutes; they are in the literature's tables of
+// primitive trinomials (R. P. Brent, P. Zimmermann). The paper's 12470, 23209 is reducible.
 TEST(RngVectors, LagsArePrimitive) {
   EXPECT_TRUE(Trinomial(7, 1).is_primitive());
   EXPECT_FALSE(Trinomial(13, 6).is_primitive());

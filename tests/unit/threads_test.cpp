@@ -1,5 +1,5 @@
-// Threads: every task once, exceptions, forks, regions within regions, more threads than cores, and a
-// helper that stands still.
+// Threads: every task once, exceptions, forks, regions within regions, more threads than cores, and
+// a helper that stands still.
 #include "engine/core/threads.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// What several threads touch, under ThreadSanitizer: the writer and the files that it owns, signals,
-// progress. The sources are compiled for it into this program; HDF5 runs on the writer's thread alone.
+// What several threads touch, under ThreadSanitizer: the writer and the files that it owns,
+// signals, progress. The sources are compiled for it into this program; HDF5 runs on the writer's
+// thread alone.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <unistd.h>

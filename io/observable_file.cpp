@@ -1,0 +1,62 @@
+#include "io/observable_file.h"
+
+#include <fmt/format.h>
+
+#include "engine/core/changed_since.h"
+#include "engine/run/simulation.h"
+
+namespace perrin::io {
+
+ObservableFile::ObservableFile(std::filesystem::path path, std::vector<ObservableColumn> columns,
+                               const Setup& setup, const Units& units)
+    : OutputFile(std::move(path), setup, units), columns_(std::move(columns)) {}
+
+ObservableFile::ObservableFile(std::filesystem::path path, std::vector<ObservableColumn> columns,
+                               const Setup& setup)
+    : ObservableFile(std::move(path), std::move(columns), setup, setup.units()) {}
+
+void ObservableFile::open(bool resumed, const std::function<void(const Node& root)>& constants) {
+  const std::string path = path_.string();
+  const auto create = [&] {
+    ObservablesWriter::create(path, columns_, *record_, units_, overwrite_);
+    if (!constants) return;
+    File file = File::modify(path);
+    constants(file.root());
+    file.close();
+  };
+  make_or_trim(resumed, create,
+               [&] { return std::make_shared<ObservablesWriter>(path, columns_); });
+}
+
+void ObservableFile::append(std::int64_t step, double time, std::vector<double> row) {
+  const std::size_t bytes = 8 * row.size();
+  push(step, bytes, [step, time, row = std::move(row)](ObservablesWriter& file) {
+    file.append(step, time, row);
+  });
+}
+
+void ObservableFile::begin(const Simulation& simulation, bool resumed,
+                           const std::function<void(const Node& root)>& constants) {
+  if (is_open()) return;
+  open(resumed, constants);
+  write_neighbors(simulation.neighbor_report());
+}
+
+void ObservableFile::end(const Simulation& simulation) {
+  if (is_open()) write_neighbors(simulation.neighbor_report());
+  writer().wait();
+}
+
+void ObservableFile::state(Archive& archive) {
+  save_or_restore(archive, "rows");
+  std::string names, before;
+  for (const ObservableColumn& column : columns_) {
+    names += " " + column.name;
+    for (const hsize_t n : column.row) names += fmt::format("[{}]", n);
+  }
+  if (changed_since(archive, "columns", names, &before) && !path_.empty())
+    throw UserError(fmt::format("{}: its columns are{}; a resumed run cannot have{}",
+                                path_.string(), before, names));
+}
+
+}  // namespace perrin::io

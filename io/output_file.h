@@ -1,0 +1,97 @@
+// A file of a run that grows: made or continued, appended to, flushed, closed. Whoever owns one
+// says when; the writer's thread (io/writer.h) does it. Errors of queued work are thrown by the
+// next append() or flush().
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/core/archive.h"
+#include "engine/run/setup.h"
+#include "io/writer.h"
+
+namespace perrin::io {
+
+/// What files of rows (io/observable_file.h) and of frames (io/frame_file.h) have in common.
+/// W: ObservablesWriter or H5mdWriter.
+template <class W>
+class OutputFile {
+ public:
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  bool is_open() const { return file_ != nullptr; }
+  /// Of the last row or frame; -1 where there is none yet.
+  std::int64_t last_step() const { return last_step_; }
+  /// How pairs are found (Simulation::neighbor_report()), in place of what the file says of it.
+  void write_neighbors(const std::string& report) {
+    if (file_) writer().push([file = file_, report] { file->write_neighbors(report); });
+  }
+  /// Waits until everything is on the disk. Throws what has gone wrong with this file.
+  void flush() {
+    writer().wait();
+    if (file_) writer().call([&] { file_->flush_to_disk(); });
+  }
+
+ protected:
+  /// An empty path: there is no file, and all calls do nothing.
+  OutputFile(std::filesystem::path path, const Setup& setup, Units units)
+      : path_(std::move(path)),
+        record_(setup.record()),
+        units_(std::move(units)),
+        overwrite_(setup.overwrite()) {}
+  ~OutputFile() {
+    if (!file_) return;
+    try {
+      writer().call([&] { file_.reset(); });
+    } catch (...) {  // told before, or the run is going down for another reason
+    }
+  }
+
+  /// resumed: cut to what the checkpoint knows of it; else made by `create`. Then `open` returns
+  /// its W.
+  template <class Create, class Open>
+  void make_or_trim(bool resumed, const Create& create, const Open& open) {
+    if (file_ || path_.empty()) return;
+    writer().call([&] {
+      if (resumed)
+        W::trim(path_.string(), *record_, count_, last_step_);
+      else
+        create();
+      file_ = open();
+    });
+  }
+  /// Queues append(W&), which holds so many bytes; nothing where this step is there already.
+  template <class Append>
+  void push(std::int64_t step, std::size_t bytes, Append append) {
+    if (step == last_step_) return;
+    if (file_) writer().push([file = file_, append = std::move(append)] { append(*file); }, bytes);
+    last_step_ = step;
+    ++count_;
+  }
+  /// `name`: of what is counted. A checkpoint waits until the disk has all of it. Whether a restored
+  /// file agrees, trim() looks.
+  void save_or_restore(Archive& archive, const char* name) {
+    if (archive.is_saving() && file_) flush();
+    archive(name, count_);
+    archive("last_step", last_step_);
+    archive.require(count_ >= 0, name, "at least 0");
+    archive.require(count_ == 0 ? last_step_ == -1 : last_step_ >= 0, "last_step",
+                    "the step of the last one, or -1 where there is none");
+  }
+
+  std::filesystem::path path_;
+  std::shared_ptr<const JobRecord> record_;
+  Units units_;
+  bool overwrite_;
+
+ private:
+  std::int64_t count_ = 0, last_step_ = -1;
+  std::shared_ptr<W> file_;  // touched on the writer's thread alone
+};
+
+}  // namespace perrin::io
