@@ -7,10 +7,11 @@
 
 namespace perrin {
 
-/// Rounding the fractions of a vector along the edges, as Metric does, gives the nearest image where
-/// the edges are perpendicular. In a tilted box it does not. Here the fractions are those along a
-/// Minkowski-reduced basis of the same lattice, whose 26 vectors around the origin are all that can
-/// still lead to a nearer image (P. Q. Nguyen, D. Stehlé, ACM Trans. Algorithms 5, 46 (2009)).
+/// Rounding the fractions of a vector along the edges, as Metric does, gives the nearest image
+/// where the edges are perpendicular. In a tilted box it does not. Here the fractions are those
+/// along a Minkowski-reduced basis of the same lattice, whose 26 vectors around the origin are all
+/// that can still lead to a nearer image (P. Q. Nguyen, D. Stehlé, ACM Trans. Algorithms 5, 46
+/// (2009)).
 class NearestImage {
  public:
   /// For images along the periodic axes of the box.

@@ -234,7 +234,8 @@ class PairTable {
   std::vector<std::optional<Entry>> entries_;
 };
 
-/// Energy and force are zero whatever the distance (an epsilon of 0): such pairs need not be listed.
+/// Energy and force are zero whatever the distance (an epsilon of 0): such pairs need not be
+/// listed.
 template <class E>
 bool is_nothing(const typename E::Coefficients& c, double cutoff) {
   constexpr int samples = 256;

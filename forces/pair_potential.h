@@ -1,12 +1,12 @@
 // What a pair potential is: one struct with its settings and its formula.
 //
 //     struct LennardJones {
-//       struct Settings { double epsilon = 1, sigma = 1; };   // of one pair of types; has a describe()
-//       struct Coefficients { Real twelve, six; };   // what the kernel reads
+//       struct Settings { double epsilon = 1, sigma = 1; };  // of a pair; has a describe()
+//       struct Coefficients { Real twelve, six; };           // what the kernel reads
 //       static constexpr const char* type = "lennard_jones";  // the name in a job
 //       static constexpr const char* help = "one line";
-//       static Coefficients coefficients(const Settings&);    // host, in double, rounded at the end
-//       template <class T>                                    // float or double
+//       static Coefficients coefficients(const Settings&);  // host, in double, rounded at the end
+//       template <class T>                                  // float or double
 //       PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients&);
 //     };
 //
@@ -16,14 +16,17 @@
 //
 // Optional members:
 //     static double default_cutoff(const Settings&)
-//         the potential ends there by itself (WCA): a job need not give a cut-off, and a longer one is shortened
+//         the potential ends there by itself (WCA): a job need not give a cut-off, and a longer one
+//         is shortened
 //     static Settings mix(const Settings& a, const Settings& b, Mixing rule)
 //         settings of unlike types from those of like types
 //     static double tail_energy(const Settings&, double cutoff)
 //     static double tail_virial(const Settings&, double cutoff)
-//         the integrals over r from the cut-off to infinity of r² E(r) and r² · r F(r), three dimensions
+//         the integrals over r from the cut-off to infinity of r² E(r) and r² · r F(r), three
+//         dimensions
 //     static void check(const Settings&, const Refuse& refuse)
-//         refuse("sigma", "must be below …") where settings that are fine one by one do not go together
+//         refuse("sigma", "must be below …") where settings that are fine one by one do not go
+//         together
 #pragma once
 
 #include <concepts>
@@ -74,8 +77,8 @@ concept HasMixing = requires(const typename P::Settings& settings) {
 /// that was cut off between them is 2π N_a N_b / V times the integral, summed over ordered pairs
 /// (a, b) (Allen, Tildesley, Computer Simulation of Liquids, section 2.8). tail_virial gives the
 /// trace of the virial, sum of r · F. `switch` takes away more, before the cut-off
-/// (taken_by_switch() of forces/truncation.h). A shift changes all pairs, near ones as well, of which
-/// there are not as many as without structure: it has no tail.
+/// (taken_by_switch() of forces/truncation.h). A shift changes all pairs, near ones as well, of
+/// which there are not as many as without structure: it has no tail.
 template <class P>
 concept HasTail = requires(const typename P::Settings& settings) {
   { P::tail_energy(settings, 2.5) } -> std::same_as<double>;

@@ -1,7 +1,8 @@
 // How a pair potential ends at its cut-off: wrappers around any potential, written once.
 //
-//     Truncated<LennardJones, ForceShift>::coefficients(settings, {.cutoff = 2.5})   on the host, in double
-//     Truncated<LennardJones, ForceShift>::evaluate(r2, coefficients)                for r2 < coefficients.cutoff2
+//     using P = Truncated<LennardJones, ForceShift>;
+//     P::coefficients(settings, {.cutoff = 2.5})   on the host, in double
+//     P::evaluate(r2, coefficients)                for r2 < coefficients.cutoff2
 //
 // The caller compares r2 with cutoff2; beyond it evaluate() is meaningless.
 #pragma once
@@ -113,8 +114,8 @@ struct Truncated {
   }
 };
 
-/// What a potential leaves out, for pairs of types and no structure: integrals over r of r² E and of
-/// r² · r F (see HasTail).
+/// What a potential leaves out, for pairs of types and no structure: integrals over r of r² E and
+/// of r² · r F (see HasTail).
 struct TailIntegrals {
   double energy = 0, virial = 0;
 };

@@ -47,7 +47,8 @@ std::uint64_t hash_of(const std::string& name, const Record& record) {
                hash_of(fmt::format("{} {} {}", name, record.type, record.element_size)));
 }
 
-/// Of everything that a checkpoint holds but its records, whose hashes are added to it: in any order.
+/// Of everything that a checkpoint holds but its records, whose hashes are added to it: in any
+/// order.
 std::uint64_t hash_of_texts(const Checkpoint& c) {
   std::uint64_t hash = hash_of(c.version, hash_of(c.job));
   for (const auto& [name, text] : c.facts) hash += hash_of(text, hash_of(name));
@@ -156,8 +157,8 @@ bool is_whole(const std::string& path) {
   }
 }
 
-/// Gives `aside` the name `path`; what had it keeps a name, `previous`, at every moment. What is not
-/// whole is not worth that, and a whole one before it stays.
+/// Gives `aside` the name `path`; what had it keeps a name, `previous`, at every moment. What is
+/// not whole is not worth that, and a whole one before it stays.
 void take_place(const std::string& aside, const std::string& path, const std::string& previous) {
   const auto refused = [&](const char* call) {
     throw RunError(fmt::format("{}: {}", call, std::strerror(errno)));

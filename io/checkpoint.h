@@ -1,8 +1,8 @@
 // Checkpoints: the records of an Archive with the job, in an HDF5 file that is replaced atomically.
 //
 // The file is written aside (<path>.part), sealed (io/seal.h), brought to the disk, read back, and
-// renamed; the checkpoint before it stays as <path>.prev. At every moment at least one of the two is
-// whole, whichever call fails.
+// renamed; the checkpoint before it stays as <path>.prev. At every moment at least one of the two
+// is whole, whichever call fails.
 #pragma once
 
 #include <filesystem>

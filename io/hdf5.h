@@ -191,7 +191,8 @@ class File {
   /// Of a file that is appended to: whoever holds this keeps check_output_files() looking after it,
   /// also when it is closed.
   const std::shared_ptr<const int>& watched() const { return watched_; }
-  /// To the operating system, and on to the disk. Throws what has failed so far, this time or before.
+  /// To the operating system, and on to the disk. Throws what has failed so far, this time or
+  /// before.
   void flush(bool to_disk = false);
   /// Closes and throws whatever has failed. All that was opened from the file must be closed.
   void close();

@@ -1,7 +1,7 @@
-// Changes to a file that happen as a whole or not at all, whenever the process is killed and whatever
-// call fails: they are written to a journal beside the file (`PATH.journal`), sealed and synced, then
-// made, then the journal is removed. A journal that is there when the file is next opened for writing
-// is carried out again. It gets its name when it is whole (io/new_file.h).
+// Changes to a file that happen as a whole or not at all, whenever the process is killed and
+// whatever call fails: they are written to a journal beside the file (`PATH.journal`), sealed and
+// synced, then made, then the journal is removed. A journal that is there when the file is next
+// opened for writing is carried out again. It gets its name when it is whole (io/new_file.h).
 #pragma once
 
 #include <array>

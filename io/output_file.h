@@ -73,8 +73,8 @@ class OutputFile {
     last_step_ = step;
     ++count_;
   }
-  /// `name`: of what is counted. A checkpoint waits until the disk has all of it. Whether a restored
-  /// file agrees, trim() looks.
+  /// `name`: of what is counted. A checkpoint waits until the disk has all of it. Whether a
+  /// restored file agrees, trim() looks.
   void save_or_restore(Archive& archive, const char* name) {
     if (archive.is_saving() && file_) flush();
     archive(name, count_);

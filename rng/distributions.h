@@ -133,10 +133,10 @@ class Distributions {
     }
   }
 
-  /// One standard normal by inversion: the quantile of a uniform number, from a table of cubics. One
-  /// word; a third of the instructions of Box and Muller, and no other number is thrown away. The
-  /// highest bit is the sign, the rest, w, stands for the tail probability (w + 1/2)/2^32. Errors
-  /// are below 6·10^-7 everywhere (rounding included); values reach 6.34.
+  /// One standard normal by inversion: the quantile of a uniform number, from a table of cubics.
+  /// One word; a third of the instructions of Box and Muller, and no other number is thrown away.
+  /// The highest bit is the sign, the rest, w, stands for the tail probability (w + 1/2)/2^32.
+  /// Errors are below 6·10^-7 everywhere (rounding included); values reach 6.34.
   PERRIN_HD float normal_quantile() {
     const std::uint32_t x = word();
     const auto bits = exact::bits_of<std::uint32_t>(float(x << 1 | 1u));

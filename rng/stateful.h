@@ -9,8 +9,9 @@
 namespace perrin {
 
 /// Three Tausworthe components and an LCG, combined by xor (L. Howes, D. Thomas, GPU Gems 3,
-/// chapter 37). Its parts have 31, 29, 28 and 32 bits of state: period near 2^120. All but the LCG's part is linear over GF(2): it fails binary
-/// rank and linear complexity tests in its lowest bits. 16 bytes.
+/// chapter 37). Its parts have 31, 29, 28 and 32 bits of state: period near 2^120. All but the
+/// LCG's part is linear over GF(2): it fails binary rank and linear complexity tests in its lowest
+/// bits. 16 bytes.
 class HybridTaus : public Distributions<HybridTaus> {
  public:
   HybridTaus() = default;

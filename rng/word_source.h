@@ -27,9 +27,9 @@ struct WordSourceSettings {
   std::string scheme;
   /// "particles": three words of each of 16000 particles, then the next step; "particle": three
   /// words of one particle, step after step; "pairs": the one word that DPD draws of each pair of a
-  /// particle with 50 fixed partners, step after step; "rows": one word of each of 16000, then the next
-  /// step; "columns": one word of each of 4096 steps for one particle, then for the next of 256;
-  /// "sequence": one generator's plain stream.
+  /// particle with 50 fixed partners, step after step; "rows": one word of each of 16000, then the
+  /// next step; "columns": one word of each of 4096 steps for one particle, then for the next of
+  /// 256; "sequence": one generator's plain stream.
   std::string pattern = "particles";
   std::uint64_t seed = 1;
 };

@@ -66,8 +66,8 @@ int default_threads() {
   return std::min(usable_cores(), Threads::most);
 }
 
-/// What the threads have in common. `gate` tells them of a run: its number, whether it is open, and how many
-/// helpers are inside. Whoever is inside is waited for; a closed gate lets nobody in.
+/// What the threads have in common. `gate` tells them of a run: its number, whether it is open, and
+/// how many helpers are inside. Whoever is inside is waited for; a closed gate lets nobody in.
 struct Threads::Team {
   static constexpr std::uint32_t inside = 0xfff, open = 0x1000, run_number = 0xffffe000;
   struct alignas(64) Share {

@@ -13,26 +13,26 @@ namespace perrin {
 /// this process may use.
 int default_threads();
 
-/// The calling thread, which is thread 0, and helpers that wait for work: briefly with their eyes open, then
-/// asleep. Work is cut into tasks. A thread first takes those of its own share, the same in every run of
-/// as many, whose data its core still holds, then what others have not begun; a helper that comes
-/// late, because another process has its core, is not waited for.
+/// The calling thread, which is thread 0, and helpers that wait for work: briefly with their eyes
+/// open, then asleep. Work is cut into tasks. A thread first takes those of its own share, the same
+/// in every run of as many, whose data its core still holds, then what others have not begun; a
+/// helper that comes late, because another process has its core, is not waited for.
 class Threads {
  public:
   static constexpr int most = 1024;
   using Work = void (*)(const void* what, std::int64_t task, int thread);
 
-  /// 1 to `most`. Helpers are started when there first is work for them; where the system has no more
-  /// threads to give, there are fewer.
+  /// 1 to `most`. Helpers are started when there first is work for them; where the system has no
+  /// more threads to give, there are fewer.
   explicit Threads(int count);
   ~Threads();
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
   int count() const { return count_; }
 
-  /// work(what, task, thread) once for each 0 ≤ task < tasks, 0 ≤ thread < count(). Returns when all are
-  /// done; then throws what the first of them, by its number, has thrown. A run within a task, or while another
-  /// thread of the program uses these, is the caller's alone.
+  /// work(what, task, thread) once for each 0 ≤ task < tasks, 0 ≤ thread < count(). Returns when
+  /// all are done; then throws what the first of them, by its number, has thrown. A run within a
+  /// task, or while another thread of the program uses these, is the caller's alone.
   void run(std::int64_t tasks, Work work, const void* what);
 
  private:
@@ -42,8 +42,9 @@ class Threads {
   std::unique_ptr<Team> team_;
 };
 
-/// f(task, thread) for 0 ≤ task < tasks, in any order, on the threads of the CPU; see Threads. Calling
-/// them together costs some microseconds: where there is less to do than that, it is not `worthwhile`.
+/// f(task, thread) for 0 ≤ task < tasks, in any order, on the threads of the CPU; see Threads.
+/// Calling them together costs some microseconds: where there is less to do than that, it is not
+/// `worthwhile`.
 template <class F>
 void for_tasks(const Device& device, std::int64_t tasks, const F& f, bool worthwhile = true) {
   Threads* const threads = worthwhile ? device.host_threads() : nullptr;
@@ -57,8 +58,8 @@ void for_tasks(const Device& device, std::int64_t tasks, const F& f, bool worthw
   threads->run(tasks, work, &f);
 }
 
-/// f(begin, end) for contiguous pieces of 0 ≤ i < n, several for each thread, so that others can take
-/// over from one that stands still; all at once where n is at most `grain`.
+/// f(begin, end) for contiguous pieces of 0 ≤ i < n, several for each thread, so that others can
+/// take over from one that stands still; all at once where n is at most `grain`.
 template <class F>
 void for_pieces(const Device& device, std::int64_t n, std::int64_t grain, const F& f) {
   if (n <= grain || device.threads() == 1) return f(std::int64_t(0), n);

@@ -15,8 +15,9 @@ class Simulation;
 /// bonds and angles of particles and types that there are. One sentence each; none: empty.
 std::vector<std::string> check_parts(const Configuration& configuration);
 
-/// What is wrong with a configuration whose parts fit (none: empty), one sentence each: no particles, coordinates,
-/// velocities or masses that are no numbers, particles outside a box that does not wrap, ….
+/// What is wrong with a configuration whose parts fit (none: empty), one sentence each: no
+/// particles, coordinates, velocities or masses that are no numbers, particles outside a box that
+/// does not wrap, ….
 std::vector<std::string> check_configuration(const Configuration& configuration);
 
 /// The longest range that the minimum image convention allows: half the smallest height of the box

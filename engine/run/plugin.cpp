@@ -90,7 +90,8 @@ void PluginLoader::load_file(const fs::path& path, bool named_by_job) {
     throw UserError(fmt::format("its registration failed: {}", e.what()));
   }
   Loaded loaded{name, description->version, file, {}};
-  for (const CatalogueRow* row : staged.rows()) loaded.brings.push_back(row->kind + " " + row->type);
+  for (const CatalogueRow* row : staged.rows())
+    loaded.brings.push_back(row->kind + " " + row->type);
   registry_.merge(std::move(staged));
   loaded_.push_back(std::move(loaded));
   files_.insert(file);

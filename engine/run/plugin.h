@@ -1,4 +1,5 @@
-// Finds and loads plug-ins: shared libraries with the symbol `perrin_plugin` (engine/run/plugin_api.h).
+// Finds and loads plug-ins: shared libraries with the symbol `perrin_plugin`
+// (engine/run/plugin_api.h).
 #pragma once
 
 #include <filesystem>

@@ -83,8 +83,9 @@ class Setup {
   /// Resolves the name of a file to be read; reports an error at `key` where it cannot be.
   std::filesystem::path input_file(const std::string& name, const std::string& key);
   /// Resolves the name of a file to be written, and reports an error at `key` where it cannot be
-  /// written or exists and may not be replaced (engine/settings/output_path.h), where its folder is mistyped
-  /// (absolute, and not there), or where another component of this job writes it. Makes no file.
+  /// written or exists and may not be replaced (engine/settings/output_path.h), where its folder is
+  /// mistyped (absolute, and not there), or where another component of this job writes it. Makes no
+  /// file.
   std::filesystem::path output_file(const std::string& name, const std::string& key);
 
   /// Reports a mistake at a key of this component's settings, e.g. error("cutoff", "must be below

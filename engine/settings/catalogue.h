@@ -1,4 +1,5 @@
-// The types of components that a job can name, as far as settings go: what a parser, help and the schema ask.
+// The types of components that a job can name, as far as settings go: what a parser, help and the
+// schema ask.
 #pragma once
 
 #include <functional>

@@ -12,9 +12,9 @@ inline Existing existing_outputs(bool resuming, bool overwrite) {
   return resuming ? Existing::continued : overwrite ? Existing::replaced : Existing::refused;
 }
 
-/// Why this file cannot be written; empty: it can. Only regular files are replaced: neither folders,
-/// devices, pipes and sockets nor symbolic links, which stand for something elsewhere. A file to be
-/// continued may be a symbolic link to one. Looks only, makes nothing.
+/// Why this file cannot be written; empty: it can. Only regular files are replaced: neither
+/// folders, devices, pipes and sockets nor symbolic links, which stand for something elsewhere. A
+/// file to be continued may be a symbolic link to one. Looks only, makes nothing.
 std::string why_not_writable(const std::filesystem::path& file, Existing existing);
 
 /// Why the folder of an output that is named by an absolute path is not to be made; empty: it may

@@ -1,7 +1,7 @@
-// perrin-bench dpd: the standard DPD fluid (rho 3, a 25, gamma 4.5, kT 1) and the block copolymer A3B7
-// of Phillips, Anderson, Glotzer 2011, steps per second in the steady state, list builds included.
-// Baseline: the same particles with the conservative forces alone (velocity Verlet). Of a few skins
-// the fastest is taken, for both.
+// perrin-bench dpd: the standard DPD fluid (rho 3, a 25, gamma 4.5, kT 1) and the block copolymer
+// A3B7 of Phillips, Anderson, Glotzer 2011, steps per second in the steady state, list builds
+// included. Baseline: the same particles with the conservative forces alone (velocity Verlet). Of a
+// few skins the fastest is taken, for both.
 #include <fmt/format.h>
 
 #include <cmath>

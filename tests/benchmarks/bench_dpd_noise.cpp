@@ -1,11 +1,11 @@
-// perrin-bench dpd-noise: the micro-benchmark of Phillips, Anderson, Glotzer 2011: a random number for every pair
-// of n particles with 50 neighbours, added up as a force along x would be. Made on the spot from
-// the pair's key by both particles of a pair, against one stateful generator per thread, whose number
-// both particles can only have if one of them draws and adds it, atomically, to the other: half of
-// the pairs, twice the additions. Neighbours near in memory, or anywhere.
+// perrin-bench dpd-noise: the micro-benchmark of Phillips, Anderson, Glotzer 2011: a random number
+// for every pair of n particles with 50 neighbours, added up as a force along x would be. Made on
+// the spot from the pair's key by both particles of a pair, against one stateful generator per
+// thread, whose number both particles can only have if one of them draws and adds it, atomically,
+// to the other: half of the pairs, twice the additions. Neighbours near in memory, or anywhere.
 //
-// The stateful way is here only: it depends on the order of threads, and its atomic sums of floats do
-// not repeat themselves.
+// The stateful way is here only: it depends on the order of threads, and its atomic sums of floats
+// do not repeat themselves.
 #include <algorithm>
 #include <random>
 

@@ -523,10 +523,10 @@ TEST_P(DpdTest, LongBoxesTakeNothingFromDisplacements) {
   }
 }
 
-/// From rest, one step gives every degree of freedom the variance 2 gamma kT dt sum w² e_x² of the noise,
-/// whose mean is 2 · 4.5 · 3 · (4 pi / 30) / 3 · dt for particles placed at random (velocity Verlet: two
-/// half kicks with independent noise, half of that); the friction takes a few per cent of it. Then
-/// it goes to 1.
+/// From rest, one step gives every degree of freedom the variance 2 gamma kT dt sum w² e_x² of the
+/// noise, whose mean is 2 · 4.5 · 3 · (4 pi / 30) / 3 · dt for particles placed at random (velocity
+/// Verlet: two half kicks with independent noise, half of that); the friction takes a few per cent
+/// of it. Then it goes to 1.
 TEST_P(DpdTest, HeatsAColdFluid) {
   Configuration c = fluid(6, 4);
   for (auto& v : c.velocity) v = {};

@@ -33,7 +33,8 @@ Components& components() {
 
 Json json(const std::string& text) { return Json::parse(text, nullptr, true, true); }
 
-/// What a job must say of a type beyond the example that its schema gives. A stage's is a whole job.
+/// What a job must say of a type beyond the example that its schema gives. A stage's is a whole
+/// job.
 std::optional<Json> sample(const CatalogueRow& row) {
   static const std::map<std::string, const char*> samples{
       {"dpd_lj", R"({"type": "dpd_lj", "temperature": 1, "cutoff": 1,
@@ -119,7 +120,8 @@ Json droplet(const std::string& particles, const std::string& pairs, int steps) 
 }
 const char* small = R"([{"types": ["S", "S"], "repulsion": 25, "range": 1}])";
 const char* small_and_big = R"([{"types": ["S", "S"], "repulsion": 25, "range": 1},
-  {"types": ["B", "B"], "repulsion": 100, "range": 5}, {"types": ["B", "S"], "repulsion": 50, "range": 3}])";
+  {"types": ["B", "B"], "repulsion": 100, "range": 5},
+  {"types": ["B", "S"], "repulsion": 50, "range": 3}])";
 
 // Jobs around one type.
 
@@ -348,8 +350,8 @@ class Resume : public ::testing::Test {
       EXPECT_LT(apart(saved, restored), 1e-7);
   }
 
-  /// Saves at random, resumes with the same settings and other numbers of threads: the same bits, of state
-  /// and files. `every`: steps from one checkpoint to the next.
+  /// Saves at random, resumes with the same settings and other numbers of threads: the same bits,
+  /// of state and files. `every`: steps from one checkpoint to the next.
   void check(Json j, const How& how, int every, int times = 2) {
     if (j.contains("system"))
       for (auto& o : j["observers"])
@@ -381,8 +383,8 @@ class Resume : public ::testing::Test {
     }
   }
 
-  /// Resumes with other settings for neighbours, or on another device: the same state, and soon after about
-  /// the same one.
+  /// Resumes with other settings for neighbours, or on another device: the same state, and soon
+  /// after about the same one.
   void check_changed(Json j, const How& how, const How& other, const Json& neighbors) {
     const int steps = j["stages"][0]["steps"].get<int>();
     for (auto& o : j["observers"])
@@ -529,7 +531,8 @@ class Resume : public ::testing::Test {
   std::mt19937 random_{20260};
 };
 
-/// Runs what is registered, and says where to add a sample where that cannot be made from its schema.
+/// Runs what is registered, and says where to add a sample where that cannot be made from its
+/// schema.
 template <class F>
 void with_sample(const CatalogueRow& row, const F& f) {
   SCOPED_TRACE(row.kind + " " + row.type);
@@ -585,13 +588,14 @@ TEST_F(Resume, AutoGoesOnWhereItWas) {
 
 TEST_F(Resume, ManyParticles) {
   for (const How& how : devices()) {
-    // Lists measure densities by samples of large systems. Soft particles that move far: lists are built
-    // in between.
-    Json j = job(
-        R"({"type": "random", "particles": {"A": 70000}, "density": 1.1, "min_distance": 0})",
-        {json(
-            R"({"type": "soft_dpd", "pairs": [{"types": ["A", "A"], "repulsion": 25, "range": 1}]})")},
-        json(R"({"type": "velocity_verlet", "timestep": 0.0005})"), 33, 1e-4);
+    // Lists measure densities by samples of large systems. Soft particles that move far: lists are
+    // built in between.
+    Json j =
+        job(R"({"type": "random", "particles": {"A": 70000}, "density": 1.1, "min_distance": 0})",
+            {json(
+                R"({"type": "soft_dpd",
+                "pairs": [{"types": ["A", "A"], "repulsion": 25, "range": 1}]})")},
+            json(R"({"type": "velocity_verlet", "timestep": 0.0005})"), 33, 1e-4);
     j["observers"] = json(R"([{"type": "checkpoint"}])");
     j["neighbors"] = {{"traversal", how.device == "cpu" ? "clusters" : "standard"}};
     check(j, {how.device, 2}, 15, 1);

@@ -1,5 +1,6 @@
-// perrin-testu01: TestU01's batteries over a generator of the library. TestU01 (P. L'Ecuyer, R. Simard, ACM Trans.
-// Math. Softw. 33, 22 (2007)) is no dependency of Perrin: scripts/testu01 builds both.
+// perrin-testu01: TestU01's batteries over a generator of the library. TestU01 (P. L'Ecuyer, R.
+// Simard, ACM Trans. Math. Softw. 33, 22 (2007)) is no dependency of Perrin: scripts/testu01 builds
+// both.
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
