@@ -14,7 +14,7 @@ constexpr int width = cluster_size;
 /// Finds the clusters that members of a cluster reach.
 struct Candidates {
   ClusterSearch search;
-  const ClusterBoxes& c;
+  ClusterBoxes c = search.clusters;
 
   /// One column in one periodic image, seen from another.
   struct Image {
@@ -137,7 +137,7 @@ struct Candidates {
 
 /// Makes rows of the candidates of a cluster.
 struct RowWriter {
-  const ClusterSearch& s;
+  ClusterSearch s;
 
   /// Pairs of the particle with memory index i and the members of a cluster that are excluded.
   PERRIN_INLINE std::uint32_t excluded_in(std::uint32_t i, std::uint32_t cluster) const {
@@ -230,7 +230,7 @@ struct SearchTask {
   ClusterTaskList* list;
 
   PERRIN_INLINE void operator()(std::int64_t) const {
-    const Candidates find{search, search.clusters};
+    const Candidates find{search};
     const RowWriter write{search};
     const std::uint32_t* column_first = search.clusters.column_first;
     std::vector<Candidates::Image> images;

@@ -158,13 +158,19 @@ struct TileGeometry {
   }
 };
 
-/// Counting particles into the cells of tiles.
+/// Counting particles into the cells of tiles, on a GPU. Nothing on the CPU: loops there must not be
+/// held up by a branch that nobody takes.
 struct TileCounter {
   TileGeometry geometry;
   CellCounter cells;
 
   PERRIN_HD explicit operator bool() const { return cells.count; }
-  PERRIN_HD void operator()(std::int64_t i, const Position& p) const { cells(i, geometry.key(p)); }
+  PERRIN_HD void operator()([[maybe_unused]] std::int64_t i,
+                            [[maybe_unused]] const Position& p) const {
+#ifdef __CUDA_ARCH__
+    cells(i, geometry.key(p));
+#endif
+  }
 };
 
 }  // namespace perrin
