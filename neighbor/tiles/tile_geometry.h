@@ -158,8 +158,8 @@ struct TileGeometry {
   }
 };
 
-/// Counting particles into the cells of tiles, on a GPU. Nothing on the CPU: loops there must not be
-/// held up by a branch that nobody takes.
+/// Counting particles into the cells of tiles, on a GPU. Nothing on the CPU: loops there must not
+/// be held up by a branch that nobody takes.
 struct TileCounter {
   TileGeometry geometry;
   CellCounter cells;
