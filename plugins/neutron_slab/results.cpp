@@ -33,7 +33,7 @@ void Results::add(const Batch& batch, std::int64_t histories) {
 }
 
 std::vector<double> Results::bins_of(const Batch& batch) const {
-  std::vector<double> bins(std::size_t(depth_bins_ + 2 * angle_bins_));
+  std::vector<double> bins(std::size_t(depth_bins_) + 2 * std::size_t(angle_bins_));
   const std::size_t n = cells_.cell.size();
   std::int64_t crossings = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -46,7 +46,7 @@ std::vector<double> Results::bins_of(const Batch& batch) const {
     bins[std::size_t(cell.bin)] += (whole + part) * cell.bin_fraction;
   }
   const std::size_t angles = n > 0 ? 2 * n + 1 : 0;
-  for (std::size_t k = 0; k < std::size_t(2 * angle_bins_); ++k)
+  for (std::size_t k = 0; k < 2 * std::size_t(angle_bins_); ++k)
     bins[std::size_t(depth_bins_) + k] = double(batch.bins[angles + k]) / angle_unit;
   return bins;
 }
@@ -122,7 +122,7 @@ void Results::state(perrin::Archive& archive) {
     archive.require(std::all_of(values.begin(), values.end(), [](double x) { return x >= 0; }),
                     name, "no negative sums");
   };
-  const auto bins = std::size_t(depth_bins_ + 2 * angle_bins_);
+  const auto bins = std::size_t(depth_bins_) + 2 * std::size_t(angle_bins_);
   sums("scores", scores_, Scores::count);
   sums("bin_sums", sum_, bins);
   sums("bin_squares", square_, bins);
