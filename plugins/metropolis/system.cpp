@@ -137,7 +137,11 @@ void System::state(Archive& archive) {
   archive("box", model_.box);
   for (const double edge : {model_.box.x, model_.box.y, model_.box.z})
     archive.require(edge > 0 && std::isfinite(edge), "box", "three positive edges");
+  const std::vector<Position> own = centre_.to_host();
   archive("centre", centre_);
+  const std::vector<Position> restored = centre_.to_host();
+  for (std::size_t i = 0; i < own.size(); ++i)
+    archive.require(restored[i].type() == own[i].type(), "centre", "centres of the same molecules");
   archive("orientation", orientation_);
   if (!archive.is_saving())
     for (const Quaternion& q : orientation_.to_host()) {
