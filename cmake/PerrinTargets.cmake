@@ -15,6 +15,32 @@ function(perrin_folder name)
   set_property(GLOBAL APPEND PROPERTY PERRIN_OBJECTS $<TARGET_OBJECTS:perrin_${name}>)
 endfunction()
 
+# perrin_components(FOLDER NAME…)  the component types of a folder, one line for each: NAME.cpp
+#   (with device code) defines `void register_NAME(Registry&)`, where "pair_" is left out of the name.
+#   Sets FOLDER_components to the files and FOLDER_registration to one with register_FOLDER(), which
+#   calls them in this order.
+function(perrin_components folder)
+  foreach(file ${ARGN})
+    string(REGEX REPLACE "^pair_" "" name ${file})
+    string(APPEND declarations "void register_${name}(Registry&);\n")
+    string(APPEND calls "  register_${name}(registry);\n")
+    list(APPEND files ${file}.cpp)
+  endforeach()
+  set(all ${CMAKE_CURRENT_BINARY_DIR}/register_${folder}.cpp)
+  file(CONFIGURE OUTPUT ${all} @ONLY CONTENT "#include \"${folder}/register.h\"
+
+namespace perrin {
+
+${declarations}
+void register_${folder}(Registry& registry) {
+${calls}}
+
+}  // namespace perrin
+")
+  set(${folder}_components ${files} PARENT_SCOPE)
+  set(${folder}_registration ${all} PARENT_SCOPE)
+endfunction()
+
 # perrin_test(NAME SOURCES … KERNELS … [LABELS …])  one GoogleTest program, one ctest entry.
 function(perrin_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;KERNELS;LABELS" ${ARGN})

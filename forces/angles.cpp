@@ -1,7 +1,6 @@
 // The angle forces that come with Perrin.
 #include "forces/angle_force.h"
 #include "forces/angle_potentials.h"
-#include "forces/register.h"
 
 namespace perrin {
 

@@ -1,7 +1,6 @@
 // The bond forces that come with Perrin.
 #include "forces/bond_force.h"
 #include "forces/bond_potentials.h"
-#include "forces/register.h"
 
 namespace perrin {
 

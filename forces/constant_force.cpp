@@ -4,7 +4,6 @@
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
 #include "forces/deposit.h"
-#include "forces/register.h"
 
 namespace perrin {
 namespace {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "engine/run/setup.h"
-#include "forces/register.h"
 
 namespace perrin {
 
@@ -38,12 +37,6 @@ std::vector<std::uint32_t> chosen_types(Setup& setup, const std::vector<std::str
   for (std::size_t k = 0; k < names.size(); ++k)
     types.push_back(setup.type_index(names[k], fmt::format("types[{}]", k)));
   return types;
-}
-
-void register_external(Registry& registry) {
-  register_harmonic_trap(registry);
-  register_constant_force(registry);
-  register_lj_wall(registry);
 }
 
 }  // namespace perrin

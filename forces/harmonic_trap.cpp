@@ -5,7 +5,6 @@
 #include "engine/run/simulation.h"
 #include "forces/deposit.h"
 #include "forces/nearest_image.h"
-#include "forces/register.h"
 
 namespace perrin {
 namespace {

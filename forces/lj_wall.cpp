@@ -8,7 +8,6 @@
 #include "forces/deposit.h"
 #include "forces/device_math.h"
 #include "forces/number_range.h"
-#include "forces/register.h"
 
 namespace perrin {
 namespace {

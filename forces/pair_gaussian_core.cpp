@@ -1,6 +1,5 @@
 #include "forces/pair_force.h"
 #include "forces/potentials/gaussian_core.h"
-#include "forces/register.h"
 
 namespace perrin {
 

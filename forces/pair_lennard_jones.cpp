@@ -1,6 +1,5 @@
 #include "forces/pair_force.h"
 #include "forces/potentials/lennard_jones.h"
-#include "forces/register.h"
 
 namespace perrin {
 

@@ -1,6 +1,5 @@
 #include "forces/pair_force.h"
 #include "forces/potentials/morse.h"
-#include "forces/register.h"
 
 namespace perrin {
 

@@ -1,6 +1,5 @@
 #include "forces/pair_force.h"
 #include "forces/potentials/soft_dpd.h"
-#include "forces/register.h"
 
 namespace perrin {
 

@@ -1,6 +1,5 @@
 #include "forces/pair_force.h"
 #include "forces/potentials/yukawa.h"
-#include "forces/register.h"
 
 namespace perrin {
 

@@ -4,9 +4,7 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
-#include "engine/run/simulation.h"
-#include "integrators/register.h"
-#include "integrators/velocity_verlet.h"
+#include "integrators/verlet_halves.h"
 
 namespace perrin {
 namespace {
@@ -78,16 +76,13 @@ struct DrawFactor {
 /// drift + s (v - drift), rounded once: a drift far below a velocity's last digit would be lost in
 /// the difference and not in the sum, and the momentum would grow with every step.
 struct Rescale {
-  Real4* velocity;
   const Bussi::Bath* bath;
   Vec3<double> drift;
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const Real4 v = velocity[i];
+  PERRIN_HD void operator()(MovingParticle& p) const {
     const Real s = Real(bath->factor);
     const double rest = 1 - double(s);
-    velocity[i] = {multiply_add(s, v.x, Real(rest * drift.x)),
-                   multiply_add(s, v.y, Real(rest * drift.y)),
-                   multiply_add(s, v.z, Real(rest * drift.z)), v.w};
+    const Real4 add{Real(rest * drift.x), Real(rest * drift.y), Real(rest * drift.z), p.velocity.w};
+    p.velocity = multiply_add(s, p.velocity, add);
   }
 };
 
@@ -98,23 +93,27 @@ Bussi::Bussi(const BussiSettings& settings, double k_boltzmann)
 
 void Bussi::begin(Simulation& simulation) {
   simulation.ensure_forces();
-  scratch_ = Buffer<double>(simulation.device(), detail::sum_chunks);
+  scratch_ = Buffer<double>(simulation.device(), sum_chunks);
   if (bath_.size() == 0) bath_ = Buffer<Bath>(simulation.device(), 1);
   if (ramp_start_ >= 0) return;
   ramp_start_ = std::int64_t(simulation.step());
   drift_ = simulation.degrees_of_freedom.drift(simulation.totals().momentum);
 }
 
-void Bussi::step(Simulation& simulation) {
-  half_kick_and_drift(simulation, settings_.timestep);
-  simulation.update_neighbors(true);
-  simulation.compute_forces();
-  half_kick(simulation, settings_.timestep);
+void Bussi::steps(Simulation& simulation, int n) {
+  const Real dt = Real(settings_.timestep);
+  run_particle_steps(
+      simulation, n, [&] { return KickAndDrift{dt}; }, [&] { return Kick{dt}; },
+      [&] { draw_factor(simulation); },
+      [&] {
+        return Rescale{bath_.data(), drift_};
+      });
+}
 
+void Bussi::draw_factor(Simulation& simulation) {
   const Device& device = simulation.device();
-  const std::int64_t n = simulation.particles.size();
-  Real4* velocity = simulation.particles.velocity.data();
-  sum<double>(device, "kinetic energy", n, KineticEnergy{velocity, drift_}, scratch_,
+  sum<double>(device, "kinetic energy", simulation.particles.size(),
+              KineticEnergy{simulation.particles.velocity.data(), drift_}, scratch_,
               &bath_.data()->kinetic);
   const double from = k_boltzmann_ * settings_.temperature;
   const double to = k_boltzmann_ * settings_.final_temperature.value_or(settings_.temperature);
@@ -124,7 +123,6 @@ void Bussi::step(Simulation& simulation) {
            DrawFactor{bath_.data(), simulation.device_step(),
                       RunKey(Purpose::thermostat, simulation.seed), from, to, inverse_ramp,
                       ramp_start_, simulation.degrees_of_freedom.number(), decay});
-  for_each(device, "rescale velocities", n, Rescale{velocity, bath_.data(), drift_});
 }
 
 double Bussi::heat(Simulation&) { return bath_.size() > 0 ? bath_.to_host(0).heat : 0; }

@@ -38,7 +38,7 @@ class Bussi : public Integrator {
   Bussi(const BussiSettings& settings, double k_boltzmann);
 
   void begin(Simulation& simulation) override;
-  void step(Simulation& simulation) override;
+  void steps(Simulation& simulation, int n) override;
   double timestep() const override { return settings_.timestep; }
   double heat(Simulation& simulation) override;
   void state(Archive& archive) override;
@@ -51,6 +51,8 @@ class Bussi : public Integrator {
   };
 
  private:
+  void draw_factor(Simulation& simulation);
+
   BussiSettings settings_;
   double k_boltzmann_;
   Vec3<double> drift_;            // of the centre of mass

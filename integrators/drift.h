@@ -110,8 +110,9 @@ PERRIN_HD Position moved(const Position& p, const Real4& by) {
 #endif
 }
 
-/// What the periodic face crossed on the way counts, if there is one. Whole units and carry never go
-/// against the displacement: remainders are rounded in one direction wherever a particle comes from.
+/// What the periodic face crossed on the way counts, if there is one. Whole units and carry never
+/// go against the displacement: remainders are rounded in one direction wherever a particle comes
+/// from.
 PERRIN_HD std::int32_t crossing(std::uint32_t before, std::uint32_t after, Real by) {
   return by >= 0 ? (after < before ? 1 : 0) : (after > before ? -1 : 0);
 }
@@ -133,13 +134,13 @@ inline __attribute__((always_inline)) bool stays_inside(const Position& before,
 
 /// Counts the crossings of periodic faces and reports a particle that is outside of others.
 PERRIN_HD void watch_faces(const ParticleView& particles, const Metric& metric,
-                           const FaultSink& faults, std::int64_t i, const Position& p,
-                           const Real4& by, Real length2, Real limit) {
-  const Position before = particles.position[i];
+                           const FaultSink& faults, std::int64_t i, const Position& before,
+                           const Position& p, const Real4& by, Real length2, Real limit) {
   const Image crossed{crossing(before.x, p.x, by.x), crossing(before.y, p.y, by.y),
                       crossing(before.z, p.z, by.z)};
   // Few particles cross: the counters of the others are not even read.
   if ((crossed.x | crossed.y | crossed.z) != 0) particles.image[i] += crossed;
+  if (!metric.open) return;
   const bool outside[3] = {p.x < metric.lower[0] || p.x > metric.upper[0],
                            p.y < metric.lower[1] || p.y > metric.upper[1],
                            p.z < metric.lower[2] || p.z > metric.upper[2]};
@@ -151,13 +152,14 @@ PERRIN_HD void watch_faces(const ParticleView& particles, const Metric& metric,
                                : 2);
 }
 
-/// Moves particle i by a displacement (length), rounded to 2^-40 of the edges. Reports, and leaves the particle where it is, if the displacement is not finite or longer than `limit`
-/// (Simulation::max_displacement(): below half of the smallest height of the box); reports also
-/// a particle that leaves the box along an axis that is not periodic. `check`
+/// Moves particle i, which is at `from`, by a displacement (length), rounded to 2^-40 of the edges.
+/// Reports, and leaves the particle where it is, if the displacement is not finite or longer than
+/// `limit` (Simulation::max_displacement(): below half of the smallest height of the box); reports
+/// also a particle that leaves the box along an axis that is not periodic. `check`
 /// (Simulation::check_moves()) watches over the neighbour list; without it update_neighbors() does.
 PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const FaultSink& faults,
-                     std::int64_t i, const Real4& displacement, Real limit,
-                     const MoveCheck& check = {}) {
+                     std::int64_t i, const Position& from, const Real4& displacement, Real limit,
+                     const MoveCheck& check) {
   const Real length2 = square(displacement);
   if (!(length2 <= limit * limit)) {  // catches NaN
     const double x = double(displacement.x), y = double(displacement.y), z = double(displacement.z);
@@ -168,18 +170,13 @@ PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const 
     return;
   }
   const Real4 u = metric.fixed_word(displacement);
-  const Position p = moved(particles.position[i], u);
+  const Position p = moved(from, u);
 #ifndef __CUDA_ARCH__
-  if (!stays_inside(particles.position[i], p, u, metric))
+  if (!stays_inside(from, p, u, metric))
 #endif
-    watch_faces(particles, metric, faults, i, p, u, length2, limit);
+    watch_faces(particles, metric, faults, i, from, p, u, length2, limit);
   particles.position[i] = p;
   check(i, p, metric);
-}
-PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const FaultSink& faults,
-                     std::int64_t i, Real3 displacement, Real limit, const MoveCheck& check = {}) {
-  drift(particles, metric, faults, i, Real4{displacement.x, displacement.y, displacement.z, 0},
-        limit, check);
 }
 
 }  // namespace perrin

@@ -6,47 +6,40 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
-#include "engine/run/simulation.h"
-#include "integrators/drift.h"
-#include "integrators/register.h"
+#include "integrators/particle_steps.h"
 
 namespace perrin {
 namespace {
 
-struct Move {
-  ParticleView particles;
-  Metric metric;
-  FaultSink faults;
+struct KickAndMove {
   Real4* velocity;  // by id
   const Fire::Rule* rule;
-  Real cap, limit;
+  Real cap;
 
-  PERRIN_HD void operator()(std::int64_t i) const {
-    if (rule->converged) return;
-    const std::uint32_t id = particles.id[i];
-    const Real4 f = particles.force[i];
-    const Real dt = Real(rule->dt), s = Real(0.5) * dt * particles.velocity[i].w;
-    Real3 v = velocity[id].xyz() + Real3{s * f.x, s * f.y, s * f.z};
+  PERRIN_HD Real4 operator()(const MovingParticle& p) const {
+    if (rule->converged) return {};
+    const Real dt = Real(rule->dt), s = Real(0.5) * dt * p.velocity.w;
+    Real4 v = multiply_add(s, p.force, velocity[p.id]);
     // In double: where particles overlap, squares of the forces leave the range of float.
     const double x = double(v.x), y = double(v.y), z = double(v.z);
     const double length = double(dt) * std::sqrt(x * x + y * y + z * z);
-    if (length > double(cap)) v *= Real(double(cap) / length);
-    velocity[id] = {v.x, v.y, v.z, Real(0)};
-    drift(particles, metric, faults, i, dt * v, limit);
+    if (length > double(cap)) {
+      const Real shorter = Real(double(cap) / length);
+      v = {shorter * v.x, shorter * v.y, shorter * v.z, Real(0)};
+    }
+    velocity[p.id] = v;
+    return times(dt, v);
   }
 };
 
 struct HalfKick {
-  ParticleView particles;
   Real4* velocity;
   const Fire::Rule* rule;
 
-  PERRIN_HD void operator()(std::int64_t i) const {
+  PERRIN_HD void operator()(const MovingParticle& p) const {
     if (rule->converged) return;
-    const Real4 f = particles.force[i];
-    const Real s = Real(0.5) * Real(rule->dt) * particles.velocity[i].w;
-    Real4& v = velocity[particles.id[i]];
-    v = {v.x + s * f.x, v.y + s * f.y, v.z + s * f.z, Real(0)};
+    const Real s = Real(0.5) * Real(rule->dt) * p.velocity.w;
+    velocity[p.id] = multiply_add(s, p.force, velocity[p.id]);
   }
 };
 
@@ -98,14 +91,13 @@ struct Decide {
 };
 
 struct Mix {
-  ParticleView particles;
   Real4* velocity;
   const Fire::Rule* rule;
 
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const Real4 f = particles.force[i];
+  PERRIN_HD void operator()(const MovingParticle& p) const {
+    const Real4 f = p.force;
     const Real a = Real(rule->mix_velocity), b = Real(rule->mix_force);
-    Real4& v = velocity[particles.id[i]];
+    Real4& v = velocity[p.id];
     v = {a * v.x + b * f.x, a * v.y + b * f.y, a * v.z + b * f.z, Real(0)};
   }
 };
@@ -116,33 +108,41 @@ void Fire::begin(Simulation& simulation) {
   simulation.ensure_forces();
   const Device& device = simulation.device();
   measures_ = Buffer<Measures>(device, 1);
-  scratch_ = Buffer<Measures>(device, detail::sum_chunks);
+  scratch_ = Buffer<Measures>(device, sum_chunks);
   if (rule_.size() > 0) return;  // resumed
   velocity_ = Buffer<Real4>(device, simulation.particles.size());
   rule_ = Buffer<Rule>(device, std::vector<Rule>{{settings_.timestep, 0.1, 0, 0, 0, 0, -1}});
 }
 
-void Fire::step(Simulation& simulation) {
+void Fire::steps(Simulation& simulation, int n) {
+  const double limit = simulation.max_displacement();
+  const Real cap =
+      Real(settings_.maximum_move > 0 ? std::min(settings_.maximum_move, limit / 2) : limit / 20);
+  Real4* const velocity = velocity_.data();
+  const Rule* const rule = rule_.data();
+  run_particle_steps(
+      simulation, n,
+      [&] {
+        return KickAndMove{velocity, rule, cap};
+      },
+      [&] {
+        return HalfKick{velocity, rule};
+      },
+      [&] { decide(simulation); },
+      [&] {
+        return Mix{velocity, rule};
+      });
+}
+
+void Fire::decide(Simulation& simulation) {
   const Device& device = simulation.device();
   const ParticleView particles = simulation.particles.view();
-  const Metric metric = simulation.particles.box.metric();
-  const double limit = simulation.max_displacement();
-  const double cap =
-      settings_.maximum_move > 0 ? std::min(settings_.maximum_move, limit / 2) : limit / 20;
-  for_each(device, "FIRE move", particles.n,
-           Move{particles, metric, simulation.fault_sink(), velocity_.data(), rule_.data(),
-                Real(cap), Real(limit)});
-  simulation.update_neighbors();
-  simulation.compute_forces();
-  for_each(device, "FIRE half kick", particles.n,
-           HalfKick{particles, velocity_.data(), rule_.data()});
   sum<Measures>(device, "FIRE power", particles.n, Measure{particles, velocity_.data()}, scratch_,
                 measures_.data());
   for_each(
       device, "FIRE decision", 1,
       Decide{rule_.data(), measures_.data(), settings_.force_tolerance * settings_.force_tolerance,
              settings_.maximum_timestep});
-  for_each(device, "FIRE mixing", particles.n, Mix{particles, velocity_.data(), rule_.data()});
 }
 
 bool Fire::finished(Simulation&) { return rule_.size() > 0 && rule_.to_host(0).converged != 0; }

@@ -34,7 +34,7 @@ class Fire : public Integrator {
   explicit Fire(const FireSettings& settings) : settings_(settings) {}
 
   void begin(Simulation& simulation) override;
-  void step(Simulation& simulation) override;
+  void steps(Simulation& simulation, int n) override;
   double timestep() const override { return 0; }  // minimising takes no physical time
   bool finished(Simulation& simulation) override;
   std::int64_t finish_stride() const override { return 32; }
@@ -63,11 +63,12 @@ class Fire : public Integrator {
   };
 
  private:
+  void decide(Simulation& simulation);
+
   FireSettings settings_;
   Buffer<Rule> rule_;
-  Buffer<Real4> velocity_;     // by id
-  Buffer<Measures> measures_;  // [0]: total; then the scratch space of the sum
-  Buffer<Measures> scratch_;
+  Buffer<Real4> velocity_;  // by id
+  Buffer<Measures> measures_, scratch_;
 };
 
 }  // namespace perrin

@@ -5,11 +5,7 @@ namespace perrin {
 
 class Registry;
 
-/// All of the below.
+/// All of those named in integrators/CMakeLists.txt.
 void register_integrators(Registry& registry);
-
-void register_velocity_verlet(Registry& registry);
-void register_bussi(Registry& registry);
-void register_fire(Registry& registry);
 
 }  // namespace perrin

@@ -21,17 +21,11 @@ class VelocityVerlet : public Integrator {
   explicit VelocityVerlet(const VelocityVerletSettings& settings) : dt_(settings.timestep) {}
 
   void begin(Simulation& simulation) override;
-  void step(Simulation& simulation) override;
   void steps(Simulation& simulation, int n) override;
   double timestep() const override { return dt_; }
 
  private:
   double dt_;
 };
-
-/// The two halves, for integrators built around them: v += dt/2 f/m, then x += dt v; and, after the
-/// new forces, v += dt/2 f/m.
-void half_kick_and_drift(Simulation& simulation, double dt);
-void half_kick(Simulation& simulation, double dt);
 
 }  // namespace perrin

@@ -33,10 +33,10 @@
 
 namespace perrin {
 
-namespace detail {
 /// What a kernel found wrong with the use of a stream.
 enum StreamFault : std::uint32_t { stream_fine = 0, stream_overdrawn = 1, stream_stale = 2 };
 
+/// Throws BugError where no stream is made for so many.
 inline void check_stream_size(const char* generator, std::int64_t particles, int draws) {
   if (particles < 0 || particles > std::int64_t(0xffffffffu) || draws < 1)
     throw BugError(std::string("random stream ") + generator +
@@ -53,7 +53,6 @@ inline void check_stream_fault(const char* generator, std::uint32_t fault, int d
     throw BugError(std::string("random stream ") + generator +
                    ": numbers were drawn in a step for which begin_step() was not called");
 }
-}  // namespace detail
 
 /// One generator per call: hashed afresh from (purpose, seed, step, id), no state in memory.
 template <class Generator>
@@ -69,7 +68,7 @@ class KeyedStream {
 
   KeyedStream(const Device&, Purpose purpose, std::uint64_t seed, std::int64_t particles, int draws)
       : view_{RunKey(purpose, seed)} {
-    detail::check_stream_size("keyed", particles, draws);
+    check_stream_size("keyed", particles, draws);
   }
   View view() const { return view_; }
   void begin_step(const std::uint64_t*) {}
@@ -102,14 +101,14 @@ class ParticleStream {
     }
     PERRIN_HD void store(std::uint32_t id, Local& g) const {
       const int drawn = Kept::save({words + id, particles}, g);
-      if (drawn > draws) *fault = detail::stream_overdrawn;  // whoever writes, writes the same
+      if (drawn > draws) *fault = stream_overdrawn;  // whoever writes, writes the same
     }
   };
 
   ParticleStream(const Device& device, Purpose purpose, std::uint64_t seed, std::int64_t particles,
                  int draws)
       : particles_(particles), draws_(draws) {
-    detail::check_stream_size(Kept::name, particles, draws);
+    check_stream_size(Kept::name, particles, draws);
     // Seeds are keyed like all randomness, at a step that no run reaches.
     const RunKey key(purpose, seed);
     std::vector<std::uint32_t> host(std::size_t(particles * Kept::words));
@@ -129,7 +128,7 @@ class ParticleStream {
   void begin_step(const std::uint64_t*) {}
   void check(std::uint64_t steps) const {
     if (Kept::period == 0) return;
-    detail::check_stream_fault(Kept::name, fault_.to_host(0), draws_);
+    check_stream_fault(Kept::name, fault_.to_host(0), draws_);
     if (steps > Kept::period / std::uint64_t(draws_))
       throw RunError(std::string("random stream ") + Kept::name + " is exhausted: after " +
                      std::to_string(steps) + " steps of up to " + std::to_string(draws_) +

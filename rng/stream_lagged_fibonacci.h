@@ -62,8 +62,8 @@ class LaggedFibonacciStream {
       return Local(rings + ring * size, position, size, draws, clock->step != step + 1);
     }
     PERRIN_HD void store(std::uint32_t, const Local& g) const {
-      if (g.stale()) clock->fault = detail::stream_stale;
-      if (g.overdrawn()) clock->fault = detail::stream_overdrawn;
+      if (g.stale()) clock->fault = stream_stale;
+      if (g.overdrawn()) clock->fault = stream_overdrawn;
     }
   };
 
@@ -96,7 +96,7 @@ class LaggedFibonacciStream {
   LaggedFibonacciStream(const Device& device, Purpose purpose, std::uint64_t seed,
                         std::int64_t particles, int draws)
       : device_(device), draws_(draws) {
-    detail::check_stream_size("lagged_fibonacci", particles, draws);
+    check_stream_size("lagged_fibonacci", particles, draws);
     const std::int64_t most = lag_table().back().parallel() / draws;
     if (most < 1)
       throw BugError("random stream lagged_fibonacci: " + std::to_string(draws) +
@@ -140,7 +140,7 @@ class LaggedFibonacciStream {
              Tick{clock_.data(), step, block, lags_.long_lag});
   }
   void check(std::uint64_t) const {
-    detail::check_stream_fault("lagged_fibonacci", clock_.to_host(0).fault, draws_);
+    check_stream_fault("lagged_fibonacci", clock_.to_host(0).fault, draws_);
   }
   void state(Archive& archive) {
     archive("ring", ring_);

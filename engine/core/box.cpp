@@ -110,6 +110,7 @@ Metric Box::metric() const {
   m.inv_yz = Real(-two32 * hyz / (hyy * hzz));
   m.inv_zz = Real(two32 / hzz);
   m.skewed = !orthogonal();
+  m.open = !(periodic[0] && periodic[1] && periodic[2]);
   m.lower.fill(0);
   m.upper.fill(std::numeric_limits<std::uint32_t>::max());
   for (int axis = 0; axis < 3; ++axis) {

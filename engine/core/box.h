@@ -16,6 +16,7 @@ struct Metric {
   /// A particle outside has left a non-periodic axis; the fourth number has no bounds.
   std::array<std::uint32_t, 4> lower, upper;
   bool skewed;  // xy, xz or yz is not 0
+  bool open;    // some axis is not periodic
 
   PERRIN_HD Real3 vector(std::int32_t dx, std::int32_t dy, std::int32_t dz) const {
     const Real x = Real(dx), y = Real(dy), z = Real(dz);

@@ -44,7 +44,6 @@ InstructionSet instruction_set() {
 
 struct Device::Shared {
   explicit Shared(int count) : threads(count) {}
-  bool skipping = false;
   Threads threads;
 };
 
@@ -69,7 +68,6 @@ struct Device::Cuda {
   cudaStream_t body_stream = nullptr;  // for recording the body of when()
   bool recording = false;
   bool after_kernel = false;  // the last work given was a kernel
-  std::uint32_t* halt = nullptr;
   cudaDeviceProp properties{};
 
   explicit Cuda(int device_index) : index(device_index) {
@@ -78,13 +76,28 @@ struct Device::Cuda {
     check_cuda(cudaStreamCreateWithFlags(&main_stream, cudaStreamNonBlocking), "making a stream");
     check_cuda(cudaStreamCreateWithFlags(&body_stream, cudaStreamNonBlocking), "making a stream");
     stream = main_stream;
-    check_cuda(cudaMalloc(&halt, sizeof *halt), "allocating");
-    check_cuda(cudaMemsetAsync(halt, 0, sizeof *halt, stream), "zeroing");
   }
   ~Cuda() {
-    cudaFree(halt);
     cudaStreamDestroy(main_stream);
     cudaStreamDestroy(body_stream);
+  }
+};
+
+struct Device::Halt {
+  bool skipping = false;
+  std::uint32_t* word = nullptr;  // on the device; nullptr on the CPU
+  std::shared_ptr<Cuda> cuda;
+
+  explicit Halt(const std::shared_ptr<Cuda>& of) : cuda(of) {
+    if (!cuda) return;
+    check_cuda(cudaSetDevice(cuda->index), "selecting the device");
+    check_cuda(cudaMalloc(&word, sizeof *word), "allocating");
+    check_cuda(cudaMemsetAsync(word, 0, sizeof *word, cuda->stream), "zeroing");
+  }
+  Halt(const Halt&) = delete;
+  Halt& operator=(const Halt&) = delete;
+  ~Halt() {
+    if (word) cudaFree(word);
   }
 };
 
@@ -158,12 +171,16 @@ Device Device::cuda(int index) {
   device.threads_ = default_threads();
   device.shared_ = std::make_shared<Shared>(device.threads_);
   device.cuda_ = std::make_shared<Cuda>(index);
-  return device;
+  return device.apart();
 }
 
 #else
 
 struct Device::Cuda {};
+struct Device::Halt {
+  explicit Halt(const std::shared_ptr<Cuda>&) {}
+  bool skipping = false;
+};
 int Device::cuda_count() { return 0; }
 Device Device::cuda(int) {
   throw UserError("this build has no CUDA back end (it was made without a CUDA toolkit)");
@@ -178,6 +195,12 @@ Device Device::cpu(int threads) {
   Device device;
   device.threads_ = threads > 0 ? threads : default_threads();
   device.shared_ = std::make_shared<Shared>(device.threads_);
+  return device.apart();
+}
+
+Device Device::apart() const {
+  Device device = *this;
+  device.halt_ = std::make_shared<Halt>(cuda_);
   return device;
 }
 
@@ -269,7 +292,7 @@ void Device::when(const Condition& condition, const std::function<void()>& work)
 
 std::uint32_t* Device::halt_word() const {
 #ifdef PERRIN_CUDA
-  if (cuda_) return cuda_->halt;
+  if (halt_) return halt_->word;
 #endif
   return nullptr;
 }
@@ -283,14 +306,14 @@ bool Device::halted() const {
 
 void Device::clear_halt() const {
 #ifdef PERRIN_CUDA
-  if (cuda_) zero(cuda_->halt, sizeof(std::uint32_t));
+  if (cuda_) zero(halt_->word, sizeof(std::uint32_t));
 #endif
 }
 
 void Device::set_skipping(bool skip) const {
-  if (shared_) shared_->skipping = skip;
+  if (halt_) halt_->skipping = skip;
 }
-bool Device::skipping() const { return shared_ && shared_->skipping; }
+bool Device::skipping() const { return halt_ && halt_->skipping; }
 
 bool Device::recording() const {
 #ifdef PERRIN_CUDA

@@ -30,6 +30,9 @@ class Device {
   static Device parse(const std::string& name, int threads = 0);
   /// Number of usable CUDA devices (0 without a driver or in a CPU-only build).
   static int cuda_count();
+  /// The same device and order of work, but halted and skipping by itself: what one simulation
+  /// stops must not stop another.
+  Device apart() const;
 
   bool is_cuda() const { return cuda_ != nullptr; }
   /// Of the CPU: those that loops run on, on a CUDA device those for work of the host.
@@ -81,9 +84,11 @@ class Device {
  private:
   struct Shared;  // what the handles of one device have in common
   struct Cuda;
+  struct Halt;
   int threads_ = 1;
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<Cuda> cuda_;
+  std::shared_ptr<Halt> halt_;
 
   friend class Recording;
 };

@@ -22,8 +22,8 @@
 namespace perrin {
 
 enum class InstructionSet { baseline, avx2, avx512 };
-/// The best of this processor, or less where PERRIN_ISA=baseline|avx2 says so, of those that this build
-/// has. Throws UserError where that leaves none.
+/// The best of this processor, or less where PERRIN_ISA=baseline|avx2 says so, of those that this
+/// build has. Throws UserError where that leaves none.
 InstructionSet instruction_set();
 /// Those of this build, a bit for each: all, unless CMake's PERRIN_INSTRUCTION_SETS says otherwise.
 #ifdef PERRIN_SETS
@@ -36,8 +36,8 @@ constexpr bool has_instruction_set(InstructionSet set) {
 }
 
 #ifdef __CUDACC__
-/// Does begin_kernel() wait on devices that overlap kernels? Not if only older ones were compiled for,
-/// whose code a newer device runs as well.
+/// Does begin_kernel() wait on devices that overlap kernels? Not if only older ones were compiled
+/// for, whose code a newer device runs as well.
 constexpr bool kernels_wait = [] {
   for (const int architecture : {__CUDA_ARCH_LIST__})
     if (architecture >= 900) return true;
@@ -45,15 +45,22 @@ constexpr bool kernels_wait = [] {
 }();
 
 /// The first thing in a kernel that launch_early() starts: lets its successor come in, too, and
-/// waits until everything before it is done. True: the device is halted, nothing is to be done.
-__device__ inline bool begin_kernel(const std::uint32_t* halt) {
+/// waits until everything before it is done.
+__device__ inline void await_predecessor() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
 #endif
+}
+/// The same. True: the device is halted, nothing is to be done.
+__device__ inline bool begin_kernel(const std::uint32_t* halt) {
+  await_predecessor();
   return *halt != 0;
 }
 #endif
+
+/// Partial sums of sum(): fixed, so that the order of addition is fixed.
+constexpr int sum_chunks = 512;
 
 namespace detail {
 
@@ -72,18 +79,23 @@ template <class F>
 __attribute__((flatten)) void run_baseline(const F f, std::int64_t begin, std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) f(i);
 }
+}  // namespace detail
+
+/// f(i) for begin ≤ i < end on the calling thread, compiled for the best instruction set.
 template <class F>
 void run_range(const F& f, std::int64_t begin, std::int64_t end) {
   const InstructionSet set = instruction_set();
   if constexpr (has_instruction_set(InstructionSet::avx512))
-    if (set == InstructionSet::avx512) return run_avx512(f, begin, end);
+    if (set == InstructionSet::avx512) return detail::run_avx512(f, begin, end);
   if constexpr (has_instruction_set(InstructionSet::avx2))
-    if (set == InstructionSet::avx2) return run_avx2(f, begin, end);
-  if constexpr (has_instruction_set(InstructionSet::baseline)) run_baseline(f, begin, end);
+    if (set == InstructionSet::avx2) return detail::run_avx2(f, begin, end);
+  if constexpr (has_instruction_set(InstructionSet::baseline)) detail::run_baseline(f, begin, end);
 }
 
-constexpr int sum_block = 128;   // threads of a block of sum()
-constexpr int sum_chunks = 512;  // partial sums: fixed, so that the order of addition is fixed
+namespace detail {
+using perrin::run_range;
+
+constexpr int sum_block = 128;  // threads of a block of sum()
 
 /// n values split into sum_chunks ranges; the same on every device.
 PERRIN_HD std::int64_t chunk_begin(std::int64_t n, int chunk) { return n * chunk / sum_chunks; }
@@ -144,8 +156,8 @@ void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::
   check_cuda(cudaGetLastError(), name);
 }
 
-/// The same for kernels that begin with begin_kernel(): their blocks come in while the last blocks of
-/// the kernel before still run, and wait there. Saves most of a launch, which is what the steps
+/// The same for kernels that begin with begin_kernel(): their blocks come in while the last blocks
+/// of the kernel before still run, and wait there. Saves most of a launch, which is what the steps
 /// of small systems are made of.
 template <class... Parameters, class... Arguments>
 void launch_early(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
@@ -164,6 +176,15 @@ void launch_early(const Device& device, const char* name, dim3 grid, dim3 block,
 }
 #endif
 
+namespace detail {
+template <class F>
+void for_each_on_cpu(const Device& device, std::int64_t n, const F& f, std::int64_t least = 256) {
+  // Calling the threads together costs more than a short loop.
+  for_pieces(device, n, least,
+             [&](std::int64_t begin, std::int64_t end) { run_range(f, begin, end); });
+}
+}  // namespace detail
+
 /// f(i) for 0 ≤ i < n, in any order. `name` appears in errors and profiles.
 template <class F>
 void for_each(const Device& device, const char* name, std::int64_t n, const F& f) {
@@ -178,23 +199,21 @@ void for_each(const Device& device, const char* name, std::int64_t n, const F& f
   }
 #endif
   (void)name;
-  // Calling the threads together costs more than a short loop.
-  for_pieces(device, n, 256,
-             [&](std::int64_t begin, std::int64_t end) { detail::run_range(f, begin, end); });
+  detail::for_each_on_cpu(device, n, f);
 }
 
 /// result[0] = sum of f(i), 0 ≤ i < n, added in an order that does not depend on the number of
-/// threads. T needs a zero T{} and +=. `scratch` has at least detail::sum_chunks elements. Device
+/// threads. T needs a zero T{} and +=. `scratch` has at least sum_chunks elements. Device
 /// work only: the host does not wait.
 template <class T, class F>
 void sum(const Device& device, const char* name, std::int64_t n, const F& f, Buffer<T>& scratch,
          T* result) {
   static_assert(std::is_trivially_copyable_v<F>);
-  PERRIN_ASSERT(scratch.size() >= detail::sum_chunks);
+  PERRIN_ASSERT(scratch.size() >= sum_chunks);
   if (device.skipping()) return;
 #ifdef __CUDACC__
   if (device.is_cuda()) {
-    launch(device, name, dim3(detail::sum_chunks), dim3(detail::sum_block), 0,
+    launch(device, name, dim3(sum_chunks), dim3(detail::sum_block), 0,
            detail::sum_chunks_kernel<T, F>, f, n, scratch.data(), device.halt_word());
     launch(device, name, dim3(1), dim3(detail::sum_block), 0, detail::sum_partials_kernel<T>,
            static_cast<const T*>(scratch.data()), result, device.halt_word());
@@ -211,18 +230,18 @@ void sum(const Device& device, const char* name, std::int64_t n, const F& f, Buf
       partial[chunk] = total;
     }
   };
-  for_pieces(device, detail::sum_chunks, n > 4096 ? 64 : detail::sum_chunks, add_up);
+  for_pieces(device, sum_chunks, n > 4096 ? 64 : sum_chunks, add_up);
   T total{};
-  for (int chunk = 0; chunk < detail::sum_chunks; ++chunk) total += partial[chunk];
+  for (int chunk = 0; chunk < sum_chunks; ++chunk) total += partial[chunk];
   *result = total;
 }
 
 /// The same, waiting for the result.
 template <class T, class F>
 T sum(const Device& device, const char* name, std::int64_t n, const F& f) {
-  Buffer<T> scratch(device, detail::sum_chunks + 1);
-  sum(device, name, n, f, scratch, scratch.data() + detail::sum_chunks);
-  return scratch.to_host(detail::sum_chunks);
+  Buffer<T> scratch(device, sum_chunks + 1);
+  sum(device, name, n, f, scratch, scratch.data() + sum_chunks);
+  return scratch.to_host(sum_chunks);
 }
 
 }  // namespace perrin

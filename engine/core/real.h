@@ -92,6 +92,34 @@ PERRIN_HD Real4 multiply_add(Real a, const Real4& b, const Real4& c) {
 #endif
 }
 
+/// a + b, whole words.
+PERRIN_HD Real4 plus(const Real4& a, const Real4& b) {
+#ifdef __CUDA_ARCH__
+  return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
+#else
+  return std::bit_cast<Real4>(std::bit_cast<FourReals>(a) + std::bit_cast<FourReals>(b));
+#endif
+}
+
+/// x, y and z of the first, w of the second.
+PERRIN_HD Real4 with_w(const Real4& xyz, const Real4& w) {
+#ifdef __CUDA_ARCH__
+  return {xyz.x, xyz.y, xyz.z, w.w};
+#else
+  return std::bit_cast<Real4>(__builtin_shufflevector(std::bit_cast<FourReals>(xyz),
+                                                      std::bit_cast<FourReals>(w), 0, 1, 2, 7));
+#endif
+}
+
+/// Number by number.
+PERRIN_HD Real4 product(const Real4& a, const Real4& b) {
+#ifdef __CUDA_ARCH__
+  return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w};
+#else
+  return std::bit_cast<Real4>(std::bit_cast<FourReals>(a) * std::bit_cast<FourReals>(b));
+#endif
+}
+
 /// x² + y² + z²
 PERRIN_HD Real square(const Real4& r) {
 #ifdef __CUDA_ARCH__

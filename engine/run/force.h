@@ -11,6 +11,7 @@
 
 namespace perrin {
 
+class Integrator;
 class Simulation;
 
 /// Where a force writes. Arrays are in memory order, one entry per particle.
@@ -41,6 +42,11 @@ class Force {
   virtual double range() const { return 0; }
   /// The same for every pair of types; the longest is range().
   virtual Ranges ranges() const { return range(); }
+  /// An integrator is about to act. A part of a force may be applied by the integrator itself
+  /// (friction and noise, say, in a step of their own): the two agree on it by a class that both
+  /// know and that the integrator derives from, which the force looks for here and leaves the part
+  /// out of compute(). True: forces computed before are void.
+  virtual bool prepare(const Integrator&) { return false; }
   /// Device work only: neither allocates nor waits, so that steps can be recorded and replayed.
   virtual void compute(Simulation& simulation, const ForceOutput& output) = 0;
   virtual ForceCorrection correction(Simulation&) { return {}; }

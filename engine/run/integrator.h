@@ -15,18 +15,16 @@ class Integrator {
   virtual ~Integrator() = default;
   /// Before the first step of a stage (also after a resume): sizes of buffers, forces at the start.
   virtual void begin(Simulation&) {}
-  /// One step. Device work only (no allocation, no waiting): on CUDA it is recorded once and
-  /// replayed.
-  virtual void step(Simulation&) = 0;
-  /// n steps, for a recording; by default one after the other. An integrator may join the end of a
-  /// step to the beginning of the next one, with the same bits; it calls Simulation::next_step()
-  /// between them.
-  virtual void steps(Simulation&, int n);
+  /// n steps, with Simulation::next_step() between them; whether in one call or several, the bits
+  /// are the same. Device work only (no allocation, no waiting): on CUDA it is recorded once and
+  /// replayed. integrators/particle_steps.h has the loop for what happens particle by particle.
+  virtual void steps(Simulation&, int n) = 0;
   virtual double timestep() const = 0;
   /// How far a particle typically goes along an axis in one step (length, root mean square); 0: not
   /// known. By default what the present velocities say. Waits for the device.
   virtual double typical_displacement(const Simulation&) const;
-  /// False: step() is called from the host every time (a minimiser that looks at its result).
+  /// False: steps() is called with n = 1 from the host every time (a minimiser that looks at its
+  /// result).
   virtual bool recordable() const { return true; }
   /// True when nothing is left to do (a minimiser that has converged): the stage ends. Asked
   /// whenever finish_stride() steps of the stage are done, and at no other moment, so that the same
@@ -42,9 +40,6 @@ class Integrator {
   /// is the conserved quantity.
   virtual double heat(Simulation&) { return 0; }
   virtual void state(Archive&) {}
-  /// True: step() applies the friction and noise of pair thermostats itself; such forces then leave
-  /// them out of compute() (Simulation::friction_in_forces).
-  virtual bool applies_pair_friction() const { return false; }
 };
 
 }  // namespace perrin

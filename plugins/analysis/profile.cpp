@@ -113,7 +113,7 @@ Profile::Profile(const ProfileSettings& settings, Setup& setup)
       sample_(setup.device(), quantities * std::int64_t(settings.bins)),
       sum_(setup.device(), quantities * std::int64_t(settings.bins)),
       largest_(setup.device(), 1),
-      scratch_(setup.device(), detail::sum_chunks) {
+      scratch_(setup.device(), sum_chunks) {
   if (settings.rows_every % settings.stride != 0)
     setup.error("rows_every", fmt::format("must be a multiple of stride ({}), got {}",
                                           settings.stride, settings.rows_every));

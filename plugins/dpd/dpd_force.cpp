@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/core/parallel.h"
 
@@ -41,12 +42,18 @@ DpdForce<C>::DpdForce(const Device& device, const char* name,
 }
 
 template <class C>
+bool DpdForce<C>::prepare(const Integrator& integrator) {
+  const bool split = dynamic_cast<const AppliesFriction*>(&integrator) != nullptr;
+  return std::exchange(split_, split) != split;
+}
+
+template <class C>
 void DpdForce<C>::compute(Simulation& s, const ForceOutput& output) {
   const ParticleView p = s.particles.view();
   PERRIN_ASSERT(moving_.size() == p.n);
   const double dt = s.timestep();
-  const bool in_forces = s.friction_in_forces() && dt > 0;
-  const bool split = !s.friction_in_forces() && !output.energy;
+  const bool in_forces = !split_ && dt > 0;
+  const bool split = split_ && !output.energy;
   PERRIN_ASSERT(!split || impulse_.size() == p.n);
   Bath bath;
   if (in_forces) bath = {Real(1), Real(std::sqrt(2 * kt_ / dt))};

@@ -6,6 +6,7 @@
 
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
+#include "pair_bath.h"
 #include "pair_run.h"
 
 namespace perrin::dpd {
@@ -84,18 +85,6 @@ void describe(D& d, DpdSettings<Pair>& s) {
   d.required("pairs", s.pairs, Any{}, "parameters for each pair of types");
 }
 
-/// A force with friction and noise of pairs that an integrator can apply itself, as one update of
-/// the velocities (split.h).
-class PairBath {
- public:
-  virtual ~PairBath() = default;
-  /// Allocates. Before the first step.
-  virtual void prepare_split(Simulation& simulation) = 0;
-  /// After compute() of the same step, in which it has drawn the random impulses u: v += (u - dt
-  /// drag(v + u / (4 m) + shift)) / m; `shift` by memory index. Device work only.
-  virtual void update_velocities(Simulation& simulation, const Real4* shift) = 0;
-};
-
 template <class C>
 class DpdForce final : public Force, public PairBath {
  public:
@@ -107,9 +96,11 @@ class DpdForce final : public Force, public PairBath {
 
   double range() const override { return ranges_.longest(); }
   Ranges ranges() const override { return ranges_; }
+  bool prepare(const Integrator& integrator) override;
   void compute(Simulation& simulation, const ForceOutput& output) override;
   void prepare_split(Simulation& simulation) override;
   void update_velocities(Simulation& simulation, const Real4* shift) override;
+  void state(Archive& archive) override { archive("split", split_); }
 
  private:
   const char* name_;
@@ -119,6 +110,7 @@ class DpdForce final : public Force, public PairBath {
   double kt_, exponent_;
   NoiseChoice choice_;
   std::uint32_t instance_;
+  bool split_ = false;              // the integrator applies friction and noise
   Buffer<Real4> moving_;            // velocity and id
   Buffer<Real4> impulse_, middle_;  // of the split update
 };

@@ -1,4 +1,5 @@
-// The generators, keys, distributions and weights that are there to be compared: decided as it runs.
+// The generators, keys, distributions and weights that are there to be compared: decided as it
+// runs.
 #include "pair_run.h"
 
 namespace perrin::dpd {

@@ -1,48 +1,32 @@
 #include "split.h"
 
-#include "dpd_force.h"
-#include "engine/core/parallel.h"
-#include "integrators/drift.h"
+#include "engine/run/registry.h"
+#include "integrators/particle_steps.h"
 
 namespace perrin::dpd {
 namespace {
 
 struct KickAndDrift {
-  ParticleView particles;
-  Metric metric;
-  FaultSink faults;
-  Real4* before;
-  MoveCheck check;
-  Real dt, limit;
+  Real4* before;  // forces of the last step, by id
+  Real dt;
 
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const Real4 f = particles.force[i];
-    Real4 v = particles.velocity[i];
-    const Real s = Real(0.5) * dt * v.w;  // w: 1/mass
-    v.x += s * f.x, v.y += s * f.y, v.z += s * f.z;
-    particles.velocity[i] = v;
-    before[particles.id[i]] = f;
-    drift(particles, metric, faults, i, dt * v.xyz(), limit, check);
+  PERRIN_HD Real4 operator()(MovingParticle& p) const {
+    p.kick(Real(0.5) * dt);
+    before[p.id] = p.force;
+    return times(dt, p.velocity);
   }
 };
 
 struct KickAndShift {
-  ParticleView particles;
-  FaultSink faults;
   const Real4* before;
-  Real4* shift;
+  Real4* shift;  // by memory index
   Real dt, correction;
 
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const Real4 f = particles.force[i], g = before[particles.id[i]];
-    Real4 v = particles.velocity[i];
-    const Real s = dt * v.w, half = Real(0.5) * s, sixth = correction * s / Real(6);
-    v.x += half * f.x, v.y += half * f.y, v.z += half * f.z;
-    particles.velocity[i] = v;
-    shift[i] = {sixth * (g.x - f.x), sixth * (g.y - f.y), sixth * (g.z - f.z), Real(0)};
-    const Real sum = v.x + v.y + v.z;
-    if (!(sum - sum == Real(0)))  // NaN or infinite
-      faults.report(FaultKind::not_finite, particles.id[i], double(sum), 0);
+  PERRIN_HD void operator()(MovingParticle& p) const {
+    const Real4 f = p.force, g = before[p.id];
+    const Real sixth = correction * (dt * p.velocity.w) / Real(6);
+    p.kick(Real(0.5) * dt);
+    shift[p.i] = {sixth * (g.x - f.x), sixth * (g.y - f.y), sixth * (g.z - f.z), Real(0)};
   }
 };
 
@@ -65,19 +49,20 @@ void Split::begin(Simulation& simulation) {
   simulation.ensure_forces();
 }
 
-void Split::step(Simulation& simulation) {
-  const Device& device = simulation.device();
-  Particles& p = simulation.particles;
-  const Real dt = Real(dt_);
-  for_each(device, "half kick and drift", p.size(),
-           KickAndDrift{p.view(), p.box.metric(), simulation.fault_sink(), before_.data(),
-                        simulation.check_moves(), dt, Real(simulation.max_displacement())});
-  simulation.update_neighbors(true);
-  simulation.compute_forces();
-  for_each(device, "half kick", p.size(),
-           KickAndShift{p.view(), simulation.fault_sink(), before_.data(), shift_.data(), dt,
-                        Real(correction_)});
-  for (PairBath* bath : baths_) bath->update_velocities(simulation, shift_.data());
+void Split::steps(Simulation& simulation, int n) {
+  const Real dt = Real(dt_), correction = Real(correction_);
+  run_particle_steps(
+      simulation, n,
+      [&] {
+        return KickAndDrift{before_.data(), dt};
+      },
+      [&] {
+        return KickAndShift{before_.data(), shift_.data(), dt, correction};
+      },
+      [&] {
+        for (PairBath* bath : baths_) bath->update_velocities(simulation, shift_.data());
+      },
+      [] { return NoUpdate{}; });
 }
 
 void register_split(Registry& registry) {

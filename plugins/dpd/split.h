@@ -32,14 +32,13 @@
 #include "engine/core/buffer.h"
 #include "engine/run/integrator.h"
 #include "engine/settings/settings.h"
+#include "pair_bath.h"
 
 namespace perrin {
 class Registry;
 }
 
 namespace perrin::dpd {
-
-class PairBath;
 
 struct SplitSettings {
   double timestep = 0.04, correction = 0.66;
@@ -53,15 +52,14 @@ void describe(D& d, SplitSettings& s) {
       "at the bath's temperature; the default keeps the kinetic temperature of a DPD fluid");
 }
 
-class Split final : public Integrator {
+class Split final : public Integrator, public AppliesFriction {
  public:
   explicit Split(const SplitSettings& settings)
       : dt_(settings.timestep), correction_(settings.correction) {}
   /// Throws UserError where no force has friction of pairs.
   void begin(Simulation& simulation) override;
-  void step(Simulation& simulation) override;
+  void steps(Simulation& simulation, int n) override;
   double timestep() const override { return dt_; }
-  bool applies_pair_friction() const override { return true; }
 
  private:
   double dt_, correction_;

@@ -31,12 +31,10 @@ struct Temperature {
 /// Which particles move, and along which axes.
 struct Mobile {
   const std::uint32_t* types;  // [type]: 1 or 0; nullptr: all
-  bool x, y, z;
+  Real4 axes;                  // 1 or 0
 
   PERRIN_HD bool moves(std::uint32_t type) const { return types == nullptr || types[type] != 0; }
-  PERRIN_HD Real3 along(Real3 v) const {
-    return {x ? v.x : Real(0), y ? v.y : Real(0), z ? v.z : Real(0)};
-  }
+  PERRIN_HD Real4 along(const Real4& v) const { return product(axes, v); }
 };
 
 /// A particle's coefficients: the same for all, by its type, or by its id.
@@ -104,7 +102,8 @@ class Bath {
   }
   const NoiseLaw& law() const { return law_; }
   Mobile mobile() const {
-    return {mask_.size() > 0 ? mask_.data() : nullptr, law_.x, law_.y, law_.z};
+    return {mask_.size() > 0 ? mask_.data() : nullptr,
+            {Real(law_.x), Real(law_.y), Real(law_.z), Real(0)}};
   }
   Temperature temperature() const;
   std::int64_t start() const { return start_; }

@@ -10,145 +10,16 @@
 // uniform R.
 #include <optional>
 
-#include "engine/core/parallel.h"
 #include "engine/run/registry.h"
-#include "integrators/drift.h"
-#include "plugins/langevin/bath.h"
+#include "plugins/langevin/baoab.h"
 #include "plugins/langevin/register.h"
+#include "plugins/langevin/verlet_bath.h"
 
 namespace perrin::langevin {
 namespace {
 
-/// 1/2 m (b² - a²), in double: heat is a small difference.
-PERRIN_HD double kinetic_change(Real3 a, Real3 b, Real inverse_mass) {
-  const Real3 d = b - a, s = a + b;
-  return 0.5 * (double(d.x) * double(s.x) + double(d.y) * double(s.y) + double(d.z) * double(s.z)) /
-         double(inverse_mass);
-}
-
-PERRIN_HD void set_velocity(const ParticleView& particles, const FaultSink& faults, std::int64_t i,
-                            Real3 v, Real inverse_mass) {
-  particles.velocity[i] = {v.x, v.y, v.z, inverse_mass};
-  const Real total = v.x + v.y + v.z;
-  if (!(total - total == Real(0)))  // NaN or infinite
-    faults.report(FaultKind::not_finite, particles.id[i], double(total), 0);
-}
-
-struct Friction {  // of one particle
-  Real decay;      // exp(-xi dt / m)
-  Real spread;     // of the velocity drawn, at k_B T = 1
-};
-
-/// B A O A; the second B is HalfKick.
-template <class Noise>
-struct Baoab {
-  ParticleView particles;
-  Metric metric;
-  FaultSink faults;
-  Mobile mobile;
-  Coefficients<Friction> friction;
-  Temperature temperature;
-  NoiseLaw law;
-  Noise noise;
-  const std::uint64_t* step;
-  double* heat;
-  Real half_dt, limit;
-
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const std::uint32_t type = particles.position[i].type(), id = particles.id[i];
-    if (!mobile.moves(type)) return;
-    const Real4 v = particles.velocity[i];
-    const Real3 before = v.xyz() + half_dt * v.w * mobile.along(particles.force[i].xyz());
-
-    auto g = noise.local(*step, id);
-    const Real3 r = law.draw(g);
-    noise.store(id, g);
-    const Friction f = friction.of(type, id);
-    const Real3 after = f.decay * before + f.spread * temperature.root(*step) * r;
-
-    particles.velocity[i] = {after.x, after.y, after.z, v.w};
-    if (heat != nullptr) heat[i] += kinetic_change(before, after, v.w);
-    drift(particles, metric, faults, i, half_dt * (before + after), limit);
-  }
-};
-
-struct HalfKick {
-  ParticleView particles;
-  FaultSink faults;
-  Mobile mobile;
-  Real half_dt;
-
-  PERRIN_HD void operator()(std::int64_t i) const {
-    if (!mobile.moves(particles.position[i].type())) return;
-    const Real4 v = particles.velocity[i];
-    set_velocity(particles, faults, i,
-                 v.xyz() + half_dt * v.w * mobile.along(particles.force[i].xyz()), v.w);
-  }
-};
-
-struct Drag {   // of one particle
-  Real drag;    // xi
-  Real spread;  // of the random force, at k_B T = 1: sqrt(2 xi / dt)
-};
-
-/// The half kick by a force of the particles and one of the bath, whose part is counted as heat.
-PERRIN_HD Real3 kick_with_bath(const ParticleView& particles, const Mobile& mobile, std::int64_t i,
-                               const Real4& v, Real3 bath, Real half_dt, double* heat) {
-  const Real3 total = mobile.along(particles.force[i].xyz()) + bath;
-  const Real3 kick = half_dt * v.w * total;
-  if (heat != nullptr) heat[i] += double(half_dt) * double(dot(v.xyz() + Real(0.5) * kick, bath));
-  return v.xyz() + kick;
-}
-
-struct FirstHalf {
-  ParticleView particles;
-  Metric metric;
-  FaultSink faults;
-  Mobile mobile;
-  const Real3* bath;  // by id
-  double* heat;
-  Real dt, limit;
-
-  PERRIN_HD void operator()(std::int64_t i) const {
-    if (!mobile.moves(particles.position[i].type())) return;
-    const Real4 v = particles.velocity[i];
-    const Real3 w =
-        kick_with_bath(particles, mobile, i, v, bath[particles.id[i]], Real(0.5) * dt, heat);
-    particles.velocity[i] = {w.x, w.y, w.z, v.w};
-    drift(particles, metric, faults, i, dt * w, limit);
-  }
-};
-
-template <class Noise>
-struct SecondHalf {
-  ParticleView particles;
-  FaultSink faults;
-  Mobile mobile;
-  Coefficients<Drag> drag;
-  Temperature temperature;
-  NoiseLaw law;
-  Noise noise;
-  const std::uint64_t* step;
-  Real3* bath;  // by id
-  double* heat;
-  Real half_dt;
-
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const std::uint32_t type = particles.position[i].type(), id = particles.id[i];
-    if (!mobile.moves(type)) return;
-    const Real4 v = particles.velocity[i];
-    auto g = noise.local(*step, id);
-    const Real3 r = law.draw(g);
-    noise.store(id, g);
-    const Drag d = drag.of(type, id);
-    const Real3 b = d.spread * temperature.root(*step) * r - d.drag * v.xyz();
-    bath[id] = b;
-    set_velocity(particles, faults, i, kick_with_bath(particles, mobile, i, v, b, half_dt, heat),
-                 v.w);
-  }
-};
-
-template <class Stream>
+/// Law: NoiseLaw or FullGaussian.
+template <class Stream, class Law>
 class Langevin : public Integrator {
   using Noise = decltype(std::declval<Stream&>().view());
 
@@ -179,31 +50,33 @@ class Langevin : public Integrator {
     stream_.emplace(device, Purpose::langevin, bath_.seed(simulation.seed), n, bath_.law().words());
   }
 
-  void step(Simulation& simulation) override {
-    const Device& device = simulation.device();
-    const ParticleView p = simulation.particles.view();
-    const Metric metric = simulation.particles.box.metric();
-    const FaultSink faults = simulation.fault_sink();
-    const std::uint64_t* now = simulation.device_step();
-    const auto limit = Real(simulation.max_displacement());
+  void steps(Simulation& simulation, int n) override {
     const Real dt = Real(dt_), half_dt = Real(0.5 * dt_);
     const Mobile mobile = bath_.mobile();
-
-    stream_->begin_step(now);
-    if (baoab_) {
-      for_each(device, "langevin: kick, drift, noise, drift", p.n,
-               Baoab<Noise>{p, metric, faults, mobile, friction_.view(), bath_.temperature(),
-                            bath_.law(), stream_->view(), now, bath_.heat(), half_dt, limit});
-      simulation.update_forces();
-      for_each(device, "langevin: half kick", p.n, HalfKick{p, faults, mobile, half_dt});
-    } else {
-      for_each(device, "langevin: half kick and drift", p.n,
-               FirstHalf{p, metric, faults, mobile, force_.data(), bath_.heat(), dt, limit});
-      simulation.update_forces();
-      for_each(device, "langevin: bath and half kick", p.n,
-               SecondHalf<Noise>{p, faults, mobile, drag_.view(), bath_.temperature(), bath_.law(),
-                                 stream_->view(), now, force_.data(), bath_.heat(), half_dt});
-    }
+    double* const heat = bath_.heat();
+    const auto noise = [&]() -> Noise {
+      stream_->begin_step(simulation.device_step());
+      return stream_->view();
+    };
+    const HalfKick half_kick{mobile, half_dt};
+    if (baoab_)
+      return run_particle_steps(
+          simulation, n,
+          [&] {
+            return KickDriftNoiseDrift<Noise, Law>{
+                half_kick, friction_.view(), bath_.temperature(), Law(bath_.law()), noise(), heat};
+          },
+          [&] { return half_kick; });
+    run_particle_steps(
+        simulation, n,
+        [&] {
+          return FirstHalf{mobile, force_.data(), heat, dt};
+        },
+        [&] {
+          return SecondHalf<Noise>{mobile,      drag_.view(), bath_.temperature(),
+                                   bath_.law(), noise(),      force_.data(),
+                                   heat,        half_dt};
+        });
   }
 
   double timestep() const override { return dt_; }
@@ -246,7 +119,10 @@ void register_langevin(Registry& registry) {
         if (!bath.usable()) return nullptr;
         return with_noise(s.rng, bath.scheme(), [&](auto type) -> std::unique_ptr<Integrator> {
           using Stream = typename decltype(type)::type;
-          return std::make_unique<Langevin<Stream>>(s, std::move(bath));
+          if constexpr (std::is_same_v<Stream, KeyedStream<Saru>>)
+            if (FullGaussian::is(bath.law()))
+              return std::make_unique<Langevin<Stream, FullGaussian>>(s, std::move(bath));
+          return std::make_unique<Langevin<Stream, NoiseLaw>>(s, std::move(bath));
         });
       });
 }

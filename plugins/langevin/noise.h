@@ -25,7 +25,7 @@ class PhillipsStream {
 
   PhillipsStream(const Device&, Purpose, std::uint64_t seed, std::int64_t particles, int draws)
       : view_{PhillipsKey(std::uint32_t(seed))} {
-    detail::check_stream_size("keyed", particles, draws);
+    check_stream_size("keyed", particles, draws);
   }
   View view() const { return view_; }
   void begin_step(const std::uint64_t*) {}
@@ -101,16 +101,17 @@ struct NoiseLaw {
     return uniform ? 2 * axes() : axes() == 3 ? 6 : 3;
   }
 
+  /// By the generator of a particle in a step.
+  template <class Noise>
+  PERRIN_HD Real4 draw_from(const Noise& noise, std::uint64_t step, std::uint32_t id) const {
+    auto g = noise.local(step, id);
+    const Real3 r = draw(g);
+    noise.store(id, g);
+    return {r.x, r.y, r.z, Real(0)};
+  }
+  PERRIN_HD Real3 draw(NoNoise::Local&) const { return {}; }
   template <class Generator>
   PERRIN_HD Real3 draw(Generator& g) const {
-    Real3 r{};
-    if constexpr (!std::is_same_v<Generator, NoNoise::Local>) r = draw_from(g);
-    return r;
-  }
-
- private:
-  template <class Generator>
-  PERRIN_HD Real3 draw_from(Generator& g) const {
     Real3 r{};
     if (uniform) {
       const Real width = Real(1.7320508075688772);  // (-1, 1) has variance 1/3
@@ -131,6 +132,18 @@ struct NoiseLaw {
     if (y) r.y = x ? pair.second : pair.first;
     if (z) r.z = x || y ? pair.second : pair.first;
     return r;
+  }
+};
+
+/// Three Gaussian numbers, the usual case, without a branch: on the CPU vectors are drawn.
+struct FullGaussian {
+  FullGaussian() = default;
+  explicit FullGaussian(const NoiseLaw&) {}
+  static bool is(const NoiseLaw& law) { return law.axes() == 3 && !law.uniform; }
+
+  template <class Noise>
+  PERRIN_HD Real4 draw_from(const Noise& noise, std::uint64_t step, std::uint32_t id) const {
+    return NoiseLaw{true, true, true, false}.draw_from(noise, step, id);
   }
 };
 

@@ -137,8 +137,8 @@ class CheckerboardOf final : public CheckerboardEngine {
         id_(device_, system.molecules()),
         grid_key_(Purpose::metropolis_choice, chain.seed),
         move_key_(Purpose::metropolis_move, chain.seed),
-        energy_sum_(device_, detail::sum_chunks + 1),
-        accepted_sum_(device_, detail::sum_chunks + 1) {
+        energy_sum_(device_, sum_chunks + 1),
+        accepted_sum_(device_, sum_chunks + 1) {
     system_changed();
   }
 
@@ -152,8 +152,8 @@ class CheckerboardOf final : public CheckerboardEngine {
       sort_.sort(grid_, position_, id_);
       for (const Vec3<std::int32_t>& color : plan.colors) run_color(view(sweep, color));
     }
-    double* const energy = energy_sum_.data() + detail::sum_chunks;
-    std::uint64_t* const accepted = accepted_sum_.data() + detail::sum_chunks;
+    double* const energy = energy_sum_.data() + sum_chunks;
+    std::uint64_t* const accepted = accepted_sum_.data() + sum_chunks;
     sum(device_, "checkerboard energy", domains(), CheckerboardSlot<double>{energy_.data()},
         energy_sum_, energy);
     sum(device_, "checkerboard accepted", domains(),
@@ -286,7 +286,7 @@ class CheckerboardOf final : public CheckerboardEngine {
   void run_cpu(const F& f) const {
     const std::int64_t n = domains();
     for_tasks(
-        device_, n, [&](std::int64_t d, int) { detail::run_range(f, d, d + 1); }, n > 8);
+        device_, n, [&](std::int64_t d, int) { run_range(f, d, d + 1); }, n > 8);
   }
 
 #ifdef __CUDACC__

@@ -129,8 +129,8 @@ class GroupsOnCpu {
     const WithinGroup<T, E> within{v,     rows.data(), v.site + begin, fresh_.data(),
                                    first, moves,       with_old,       with_new};
     const auto evaluate = [&](std::int64_t k, int) {
-      k < portions ? detail::run_range(outside, k, k + 1)
-                   : detail::run_range(within, k - portions, k - portions + 1);
+      k < portions ? run_range(outside, k, k + 1)
+                   : run_range(within, k - portions, k - portions + 1);
     };
     for_tasks(device_, portions + moves, evaluate, others * (end - begin) > 1 << 19);
 

@@ -100,7 +100,7 @@ class Reduction final : public MoveEngine {
       : MoveEngine(system, chain),
         choice_(Purpose::metropolis_choice, chain.seed),
         move_(system.device(), 1),
-        scratch_(system.device(), detail::sum_chunks + 1) {
+        scratch_(system.device(), sum_chunks + 1) {
     trial_ = Buffer<Position>(system.device(), system.model().largest_molecule());
   }
   void run(std::int64_t first, std::int64_t n) override {
@@ -115,7 +115,7 @@ class Reduction final : public MoveEngine {
     const Buffer<PairRow<T>> rows(device, std::span<const PairRow<T>>(make_rows<T>(system_)));
     const SystemView view = system_.view();
     const MoveLaw law(chain_.seed, sizes_, system_.box());
-    double* change = scratch_.data() + detail::sum_chunks;
+    double* change = scratch_.data() + sum_chunks;
     for (std::uint32_t r = 0; r < view.replicas; ++r)
       for (std::int64_t cycle = first; cycle < first + n; ++cycle)
         for (std::uint32_t index = 0; index < view.molecules; ++index) {

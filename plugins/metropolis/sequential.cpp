@@ -46,7 +46,7 @@ class Sequential final : public MoveEngine {
                                          chain_.random_order,
                                          rows.data(),
                                          cycle};
-        detail::run_range(body, 0, 1);
+        run_range(body, 0, 1);
       }
   }
 

@@ -168,6 +168,26 @@ TEST_P(Nve, AFullListInTheMiddleOfAStepChangesNoBit) {
   }
 }
 
+TEST_P(Nve, ASimulationThatStopsLeavesAnotherOnTheSameDeviceAlone) {
+  const Configuration start = liquid(device(), 6);
+  Configuration broken = start;
+  broken.velocity[7] = {1e6, 0, 0};
+  const auto simulation = [&](const Configuration& c) {
+    return std::make_unique<Simulation>(device(), c, lennard_jones<ForceShift>(device(), 2.5));
+  };
+  VelocityVerlet integrator({0.005});
+  const auto alone = simulation(start);
+  alone->advance(integrator, 60);
+
+  VelocityVerlet first({0.005}), second({0.005});
+  const auto good = simulation(start), bad = simulation(broken);
+  good->advance(first, 30);
+  EXPECT_THROW(bad->advance(second, 30), RunError);
+  good->advance(first, 30);
+  EXPECT_EQ(good->step(), 60u);
+  EXPECT_EQ(good->particles.configuration().position, alone->particles.configuration().position);
+}
+
 TEST_P(Nve, AParticleFlyingOffStopsTheRun) {
   Configuration c = fcc(5, 0.8442);
   thermalize(c, 0.5, 9);

@@ -1,0 +1,67 @@
+// A loop for bodies that say what they read of each element: on a GPU that is on its way before
+// anything else is looked at, so that memory is busy from the first moment.
+#pragma once
+
+#include "engine/core/parallel.h"
+
+namespace perrin {
+namespace detail {
+
+#ifdef __CUDACC__
+constexpr int loaded_block = 128;
+
+/// Each: elements of a thread.
+template <int Each, class Body>
+__global__ void __launch_bounds__(loaded_block)
+    loaded_kernel(const Body body, std::int64_t n, const std::uint32_t* halt) {
+  const std::int64_t first = std::int64_t(blockIdx.x) * (loaded_block * Each) + threadIdx.x;
+  await_predecessor();
+  typename Body::Loaded loaded[Each];
+#pragma unroll
+  for (int k = 0; k < Each; ++k)
+    if (first + k * loaded_block < n) loaded[k] = body.load(first + k * loaded_block);
+  if (*halt) return;
+#pragma unroll
+  for (int k = 0; k < Each; ++k)
+    if (first + k * loaded_block < n) body(loaded[k], first + k * loaded_block);
+}
+
+template <int Each, class Body>
+void start_loaded(const Device& device, const char* name, std::int64_t n, const Body& body) {
+  const std::int64_t block = loaded_block * Each;
+  launch_early(device, name, dim3(unsigned((n + block - 1) / block)), dim3(loaded_block), 0,
+               loaded_kernel<Each, Body>, body, n, device.halt_word());
+}
+#endif
+
+template <class Body>
+struct LoadAndDo {
+  Body body;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    typename Body::Loaded loaded = body.load(i);
+    body(loaded, i);
+  }
+};
+
+}  // namespace detail
+
+/// body(body.load(i), i) for 0 ≤ i < n, as for_each() does it; load() returns a Body::Loaded. A
+/// body with `light` true reads and does so little for an element that a thread takes two where
+/// there are very many: 2 to 5 % for Brownian dynamics of 10^7 particles on an H200, 2 % less at
+/// 10^6.
+template <class Body>
+void for_each_loaded(const Device& device, const char* name, std::int64_t n, const Body& body) {
+  static_assert(std::is_trivially_copyable_v<Body>);
+  if (n <= 0 || device.skipping()) return;
+#ifdef __CUDACC__
+  if (device.is_cuda()) {
+    if constexpr (Body::light)
+      if (n > (1 << 21)) return detail::start_loaded<2>(device, name, n, body);
+    return detail::start_loaded<1>(device, name, n, body);
+  }
+#endif
+  (void)name;
+  detail::for_each_on_cpu(device, n, detail::LoadAndDo<Body>{body});
+}
+
+}  // namespace perrin

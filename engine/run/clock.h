@@ -1,0 +1,45 @@
+// Completed steps and simulated time.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "engine/core/archive.h"
+
+namespace perrin {
+
+/// Time is counted from where the time step last changed: its bits must not depend on how a run is
+/// cut into calls.
+class Clock {
+ public:
+  std::uint64_t step() const { return step_; }
+  double time() const { return time_; }
+  /// Of the steps from here on; 0 for those that take no time.
+  void set_timestep(double timestep) {
+    if (timestep != origin_.timestep) origin_ = {step_, time_, timestep};
+  }
+  void set_step(std::uint64_t step) {
+    step_ = step;
+    time_ = origin_.time + double(step - origin_.step) * origin_.timestep;
+  }
+  void state(Archive& archive) {
+    archive("step", step_);
+    // Steps are counted in signed numbers elsewhere, and must stay exact in a double.
+    archive.require(step_ < std::uint64_t(1) << 53, "step", "below 2^53");
+    archive("time", time_);
+    archive("clock", origin_);
+    archive.require(
+        origin_.step <= step_ && std::isfinite(origin_.time) && std::isfinite(origin_.timestep),
+        "clock", "of this step or an earlier one, with finite times");
+  }
+
+ private:
+  std::uint64_t step_ = 0;
+  double time_ = 0;
+  struct {
+    std::uint64_t step = 0;
+    double time = 0, timestep = 0;
+  } origin_;  // where the present time step began
+};
+
+}  // namespace perrin

@@ -1,0 +1,35 @@
+#include "engine/run/fault_text.h"
+
+#include <fmt/format.h>
+
+#include "engine/core/error.h"
+
+namespace perrin {
+
+void throw_fault(const Fault& f) {
+  if (!f.claimed) return;
+  switch (f.kind) {
+    case FaultKind::not_finite:
+      throw RunError(
+          fmt::format("step {}: particle {}: a displacement that is not a finite number "
+                      "(velocity or force is NaN or infinite)",
+                      f.step, f.id));
+    case FaultKind::too_fast:
+      throw RunError(
+          fmt::format("step {}: particle {} moved {:.6g} in one step; more than {:.6g} is "
+                      "taken as an explosion (overlapping particles, or the time step is "
+                      "too long)",
+                      f.step, f.id, f.value, f.limit));
+    case FaultKind::left_the_box:
+      throw RunError(
+          fmt::format("step {}: particle {} left the box along {}, which is not periodic", f.step,
+                      f.id, "xyz"[f.axis % 3]));
+    case FaultKind::bond_too_long:
+      throw RunError(fmt::format("step {}: particle {}: a bond is {:.6g} long, its limit is {:.6g}",
+                                 f.step, f.id, f.value, f.limit));
+    default:
+      throw BugError("a fault without a kind");
+  }
+}
+
+}  // namespace perrin

@@ -1,0 +1,219 @@
+// One pass of an integrator over all particles: what is behind integrators/particle_steps.h.
+#pragma once
+
+#include <type_traits>
+
+#include "engine/core/loaded_loop.h"
+#include "engine/run/simulation.h"
+#include "integrators/drift.h"
+
+namespace perrin {
+
+/// A particle in the hands of an integrator. What a functor does not look at is not read.
+struct MovingParticle {
+  std::int64_t i;      // its place in memory
+  std::uint64_t step;  // the number of the running step, from 0
+  std::uint32_t id;
+  Position position;
+  Real4 velocity;  // length/time; w: 1/mass
+  Real4 force;     // energy/length
+
+  PERRIN_HD std::uint32_t type() const { return position.type(); }
+  /// v += dt f/m, each component rounded once where the device can.
+  PERRIN_HD void kick(Real dt) { velocity = multiply_add(dt * velocity.w, force, velocity); }
+};
+
+namespace detail {
+
+/// A functor that takes its particle as const leaves the velocity alone: it is not written.
+template <class F>
+constexpr bool changes_velocity =
+    !std::is_invocable_v<const F&, const MovingParticle&> &&
+    !std::is_invocable_v<const F&, const MovingParticle&, const Real4&>;
+
+/// As if it had been written to memory and read again: what follows is not fused into what was.
+PERRIN_HD void settle(Real4& v) {
+#if defined(__CUDA_ARCH__) && defined(PERRIN_DOUBLE)
+  asm("" : "+d"(v.x), "+d"(v.y), "+d"(v.z));
+#elif defined(__CUDA_ARCH__)
+  asm("" : "+f"(v.x), "+f"(v.y), "+f"(v.z));
+#elif defined(PERRIN_DOUBLE)
+  asm("" : "+m"(v));
+#else
+  auto word = std::bit_cast<FourReals>(v);
+  asm("" : "+x"(word));
+  v = std::bit_cast<Real4>(word);
+#endif
+}
+
+/// A functor that is called with random numbers of its own draw().
+template <class F>
+constexpr bool draws = requires(const F& f, MovingParticle& p) {
+  f(p, Real4{});
+};
+
+template <class F>
+PERRIN_HD Real4 drawn_by(const F& f, std::uint64_t step, std::uint32_t id) {
+  if constexpr (draws<F>)
+    return f.draw(step, id);
+  else
+    return {};
+}
+template <class F>
+PERRIN_HD auto call(const F& f, MovingParticle& p, const Real4& drawn) {
+  if constexpr (draws<F>)
+    return f(p, drawn);
+  else
+    return f(p);
+}
+
+template <class Before>
+struct MoveParticle {
+  static constexpr bool light = !changes_velocity<Before>, draws_any = draws<Before>;
+  ParticleView particles;
+  Metric metric;
+  FaultSink faults;
+  MoveCheck check;
+  Real limit;
+  Before before;
+
+  PERRIN_HD const std::uint64_t* first_step() const { return faults.step; }
+  PERRIN_HD Real4 draw(std::uint32_t id) const { return drawn_by(before, *faults.step, id); }
+  PERRIN_HD void operator()(MovingParticle& p, const Real4& drawn) const {
+    const Real4 displacement = call(before, p, drawn);
+    if constexpr (changes_velocity<Before>) particles.velocity[p.i] = p.velocity;
+#ifdef __CUDA_ARCH__
+    drift(particles, metric, faults, p.i, p.position, displacement, limit, check);
+#else  // a copy of a position would be handled number by number
+    drift(particles, metric, faults, p.i, particles.position[p.i], displacement, limit, check);
+#endif
+  }
+};
+
+template <class After>
+struct UpdateParticle {
+  static constexpr bool light = false, draws_any = draws<After>;
+  ParticleView particles;
+  FaultSink faults;
+  After after;
+
+  PERRIN_HD const std::uint64_t* first_step() const { return faults.step; }
+  PERRIN_HD Real4 draw(std::uint32_t id) const { return drawn_by(after, *faults.step, id); }
+  PERRIN_HD void operator()(MovingParticle& p, const Real4& drawn) const {
+    update(p, drawn);
+    if constexpr (changes_velocity<After>) particles.velocity[p.i] = p.velocity;
+  }
+  PERRIN_HD void update(MovingParticle& p, const Real4& drawn) const {
+    call(after, p, drawn);
+    if constexpr (changes_velocity<After>) {
+      const Real sum = p.velocity.x + p.velocity.y + p.velocity.z;
+      if (!(sum - sum == Real(0)))  // NaN or infinite
+        faults.report(FaultKind::not_finite, particles.id[p.i], double(sum), 0);
+    }
+  }
+};
+
+/// What the two functors of a pass draw for one particle, if they both do.
+struct Both {
+  Real4 after, before;
+};
+
+/// UpdateParticle of one step and MoveParticle of the next in one pass, with the same roundings.
+template <class After, class Before>
+struct UpdateAndMoveParticle {
+  static constexpr bool light = false, draws_any = draws<After> || draws<Before>;
+  UpdateParticle<After> end;
+  MoveParticle<Before> begin;
+
+  PERRIN_HD const std::uint64_t* first_step() const { return end.faults.step; }
+  PERRIN_HD auto draw(std::uint32_t id) const {
+    if constexpr (draws<After> && draws<Before>)
+      return Both{end.draw(id), begin.draw(id)};
+    else if constexpr (draws<After>)
+      return end.draw(id);
+    else
+      return begin.draw(id);
+  }
+  PERRIN_HD void operator()(MovingParticle& p, const Both& drawn) const {
+    (*this)(p, drawn.after, drawn.before);
+  }
+  PERRIN_HD void operator()(MovingParticle& p, const Real4& drawn) const {
+    (*this)(p, drawn, drawn);  // one of the functors does not ask
+  }
+
+ private:
+  PERRIN_HD void operator()(MovingParticle& p, const Real4& after, const Real4& before) const {
+    end.update(p, after);
+    if constexpr (changes_velocity<After> && !changes_velocity<Before>)
+      begin.particles.velocity[p.i] = p.velocity;
+    if constexpr (changes_velocity<After>) settle(p.velocity);
+    p.step = *begin.faults.step;
+    begin(p, before);
+  }
+};
+
+/// A pass over all particles, one by one.
+template <class Body>
+struct EachParticle {
+  using Loaded = MovingParticle;
+  static constexpr bool light = Body::light;
+  ParticleView view;
+  Body body;
+
+  PERRIN_HD MovingParticle load(std::int64_t i) const {
+    return {i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], view.force[i]};
+  }
+  PERRIN_HD void operator()(MovingParticle& p, std::int64_t) const { body(p, body.draw(p.id)); }
+};
+
+/// On the CPU: the random numbers of a block of particles at once, in vectors.
+template <class Body>
+struct BlockOfParticles {
+  static constexpr int width = 16;
+  EachParticle<Body> each;
+
+  PERRIN_HD void operator()(std::int64_t block) const {
+    const std::int64_t first = block * width, left = each.view.n - first;
+    const std::uint32_t* id = each.view.id + first;
+    const int count = left < width ? int(left) : width;
+    decltype(each.body.draw(0)) drawn[width];
+    if (count == width) {
+#pragma omp simd
+      for (int k = 0; k < width; ++k) drawn[k] = each.body.draw(id[k]);
+    } else {
+      for (int k = 0; k < count; ++k) drawn[k] = each.body.draw(id[k]);
+    }
+    for (int k = 0; k < count; ++k) {
+      MovingParticle p = each.load(first + k);
+      each.body(p, drawn[k]);
+    }
+  }
+};
+
+template <class Body>
+void run_pass(Simulation& s, const char* name, const Body& body) {
+  const EachParticle<Body> each{s.particles.view(), body};
+  if constexpr (Body::draws_any) {
+    constexpr int width = BlockOfParticles<Body>::width;
+    if (!s.device().is_cuda()) {
+      if (s.device().skipping()) return;
+      return for_each_on_cpu(s.device(), (each.view.n + width - 1) / width,
+                             BlockOfParticles<Body>{each}, 16);
+    }
+  }
+  for_each_loaded(s.device(), name, each.view.n, each);
+}
+
+template <class Before>
+MoveParticle<Before> beginning(Simulation& s, const Before& before) {
+  return {s.particles.view(), s.particles.box.metric(),   s.fault_sink(),
+          s.check_moves(),    Real(s.max_displacement()), before};
+}
+template <class After>
+UpdateParticle<After> ending(Simulation& s, const After& after) {
+  return {s.particles.view(), s.fault_sink(), after};
+}
+
+}  // namespace detail
+
+}  // namespace perrin

@@ -1,0 +1,113 @@
+// The functors of integrator "brownian".
+#pragma once
+
+#include "forces/harmonic_trap.h"
+#include "forces/nearest_image.h"
+#include "integrators/particle_steps.h"
+#include "plugins/langevin/bath.h"
+
+namespace perrin::langevin {
+
+struct Mobility {  // of one particle
+  Real drift;      // dt / xi
+  Real spread;     // of the displacement at k_B T = 1: sqrt(2 dt / xi)
+};
+
+/// The force on a particle: there is none, it is in memory, or a harmonic trap is all there is.
+struct Push {
+  enum class Kind { none, memory, trap } kind;
+  Metric metric;
+  Anchor center;
+  Position middle;  // the center, where every axis is periodic and images do not count
+  NearestImage nearest;
+  Real3 stiffness;
+  const Image* image;         // nullptr: the trap pulls to the nearest image of its center
+  const std::uint32_t* mask;  // by type; nullptr: the trap acts on all
+
+  /// Plain: in a periodic box that is not tilted, to the nearest image of the center.
+  template <bool Plain>
+  PERRIN_HD Real4 on(const MovingParticle& p) const {
+    if (kind == Kind::none) return {};
+    if (kind == Kind::memory) return p.force;
+    if (Plain) return pull(p, metric.vector(p.position, middle));
+    if (image != nullptr) return pull(p, center.to(metric, p.position, image[p.i]));
+    return pull(p, nearest(center.to(metric, p.position, Image{})));
+  }
+
+ private:
+  PERRIN_HD Real4 pull(const MovingParticle& p, Real3 r) const {
+    if (mask != nullptr && !mask[p.type()]) return {};
+    return {-stiffness.x * r.x, -stiffness.y * r.y, -stiffness.z * r.z, Real(0)};
+  }
+};
+
+/// Without neighbours to find and forces to read, a particle costs its position, read and written,
+/// and its id: 36 bytes. To move that at the speed of memory the GPU has some 300 instructions, so
+/// the common case is compiled by itself. Plain: all particles move along the three axes of a
+/// periodic box, with the same mobility, at a constant temperature, by ermak_mccammon, and nobody
+/// counts the heat.
+template <class Noise, bool Plain>
+struct Displace {
+  Mobile mobile;
+  Coefficients<Mobility> mobility;
+  Temperature temperature;
+  NoiseLaw law;
+  Noise noise;
+  Push push;
+  Real4* previous;      // noise of the last step, by id; nullptr: ermak_mccammon
+  double* heat;         // nullptr: not counted
+  Real3* displacement;  // of this step, by id; where heat is counted
+
+  PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
+    const NoiseLaw draws = Plain ? NoiseLaw{true, true, true, law.uniform} : law;
+    return draws.draw_from(noise, step, id);
+  }
+  PERRIN_HD Real4 operator()(const MovingParticle& p, const Real4& fresh) const {
+    if (!Plain && !mobile.moves(p.type())) return {};
+    Real4 r = fresh;
+    if (!Plain && previous != nullptr) {
+      const Real4 last = previous[p.id];
+      r = times(Real(0.5), plus(last, fresh));
+      // last.w is 0: it makes the store wait for the load. Issued right behind the load of the same
+      // line, it made a step of 10^7 particles five times slower on an H200 (888 µs, not 188).
+      previous[p.id] = with_w(fresh, last);
+    }
+    const Mobility m = Plain ? mobility.all : mobility.of(p.type(), p.id);
+    const Real root = Plain ? temperature.root_from : temperature.root(p.step);
+    const Real4 force = Plain ? push.on<true>(p) : mobile.along(push.on<false>(p));
+    const Real4 d = with_w(multiply_add(m.spread * root, r, times(m.drift, force)), r);
+    if (!Plain && heat != nullptr) {
+      heat[p.i] -= 0.5 * double(dot(force.xyz(), d.xyz()));
+      displacement[p.id] = d.xyz();
+    }
+    return d;
+  }
+};
+
+/// Heat is minus the work of the forces, of which the mean before and after a displacement counts
+/// (K. Sekimoto, Prog. Theor. Phys. Suppl. 130, 17 (1998)): potential energy minus heat is
+/// conserved. This is the half with the new forces.
+struct SecondHalfOfWork {
+  Mobile mobile;
+  const Real3* displacement;  // by id
+  double* heat;
+
+  PERRIN_HD void operator()(const MovingParticle& p) const {
+    if (mobile.moves(p.type())) heat[p.i] -= 0.5 * double(dot(p.force.xyz(), displacement[p.id]));
+  }
+};
+
+/// The noise before the first step: from a key of its own, so that it suits every generator.
+struct FirstNoise {
+  RunKey key;
+  NoiseLaw law;
+  std::uint64_t step;
+  Real4* previous;
+  PERRIN_HD void operator()(std::int64_t id) const {
+    auto g = keyed<Philox>(key, step, std::uint32_t(id), 1);
+    const Real3 r = law.draw(g);
+    previous[id] = {r.x, r.y, r.z, Real(0)};
+  }
+};
+
+}  // namespace perrin::langevin
