@@ -7,20 +7,42 @@
 
 namespace perrin::bench {
 
-double median_time(const Device& device, double seconds, const std::function<void()>& work) {
+namespace {
+
+double time_once(const Device& device, const std::function<void()>& work) {
   using Clock = std::chrono::steady_clock;
-  const auto once = [&] {
-    const auto start = Clock::now();
-    work();
-    device.synchronize();
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
-  once();
-  std::vector<double> times{once()};
+  const auto start = Clock::now();
+  work();
+  device.synchronize();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + long(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+double median_time(const Device& device, double seconds, const std::function<void()>& work) {
+  time_once(device, work);
+  std::vector<double> times{time_once(device, work)};
   for (double total = times[0]; total < seconds || times.size() < 3; total += times.back())
-    times.push_back(once());
-  std::nth_element(times.begin(), times.begin() + long(times.size() / 2), times.end());
-  return times[times.size() / 2];
+    times.push_back(time_once(device, work));
+  return median(times);
+}
+
+std::array<double, 2> median_times(const Device& device, double seconds,
+                                   const std::function<void()>& one,
+                                   const std::function<void()>& other) {
+  std::vector<double> times[2];
+  time_once(device, one), time_once(device, other);
+  for (double total = 0; total < 2 * seconds || times[0].size() < 3;) {
+    times[0].push_back(time_once(device, one));
+    times[1].push_back(time_once(device, other));
+    total += times[0].back() + times[1].back();
+  }
+  return {median(times[0]), median(times[1])};
 }
 
 void print_line(nlohmann::json line) {

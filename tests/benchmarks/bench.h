@@ -1,6 +1,7 @@
 // What the subjects of perrin-bench share: sizes, timing, and the line of JSON each prints.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,11 @@ struct Options {
 /// Wall-clock seconds of one call of `work`, the device waited for: the median of repetitions that
 /// fill `seconds`, after one call to warm up.
 double median_time(const Device& device, double seconds, const std::function<void()>& work);
+
+/// The same of two, in turns, so that a busy host slows both.
+std::array<double, 2> median_times(const Device& device, double seconds,
+                                   const std::function<void()>& one,
+                                   const std::function<void()>& other);
 
 /// Prints {"subject", "size", "device", "time_s", "rate", "rate_unit", "baseline", "ratio", …}:
 /// ratio = rate / baseline rate.

@@ -1,6 +1,7 @@
 // perrin-bench brownian, langevin: particle-steps per second without interactions.
 //
-// Cases of `brownian`: free; trap (harmonic, fused into the step, forces kept in memory);
+// Cases of `brownian`: free; trap (harmonic, fused into the step, forces kept in memory after every
+// eight steps);
 // trap_forces_not_kept; trap_through_memory (a kernel of its own); leimkuhler_matthews;
 // uniform_noise (free); no_noise (temperature 0, free). Then every generator, free; those with a
 // state in memory also tell what it takes. Cases of `langevin`: free and trap, BAOAB with and
@@ -157,7 +158,8 @@ int brownian(const Options& options) {
       const auto time = [&](const Json& settings) {
         return subject.step_time(simulation, c, settings, options.seconds);
       };
-      subject.line("trap", n, 2 * place + 4 + word, time({{"keep_forces", true}}));
+      subject.line("trap", n, 2 * place + 4 + (place + word) / RunningStep::most,
+                   time({{"keep_forces", true}}));
       subject.line("trap_forces_not_kept", n, 2 * place + 4, time({{"keep_forces", false}}));
       // The force's own kernel reads positions and writes forces.
       subject.line("trap_through_memory", n, 3 * place + 4 + 2 * word, time({{"fuse", false}}));
@@ -187,9 +189,9 @@ int langevin_dynamics(const Options& options) {
     for (const bool trapped : {false, true}) {
       Simulation simulation(options.device, c, trapped ? trap(options.device) : Forces{});
       const std::string where = trapped ? "trap" : "free";
-      // Position, velocity, id and force; the force's kernel; then velocity and force once more.
+      // Position, velocity, id and force, in one pass; the force's kernel.
       const int force = trapped ? place + word : word;
-      const int baoab = 2 * place + 4 + 2 * word + word + force + 2 * word + word;
+      const int baoab = 2 * place + 4 + 2 * word + word + force;
       const auto time = [&](const Json& settings) {
         return subject.step_time(simulation, c, settings, options.seconds);
       };

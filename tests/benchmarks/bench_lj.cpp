@@ -1,5 +1,6 @@
 // perrin-bench lj: the Lennard-Jones liquid, rho 0.8442, r_c 2.5, NVE near T 0.7, dt 0.005, in the
-// steady state, list builds included. Baselines: on a GPU, moving what a step must at least read
+// steady state, list builds included; and Langevin dynamics of the same liquid (T 0.7, friction 1),
+// in turns with it: its baseline. Baselines of NVE: on a GPU, moving what a step must at least read
 // and write; on the CPU, LAMMPS (`lmp` with the opt package, two MPI ranks) in the same run where
 // it is installed, else the same copy.
 #include <fmt/format.h>
@@ -9,9 +10,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/run/registry.h"
 #include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"
+#include "plugins/langevin/register.h"
 #include "tests/benchmarks/bench.h"
 #include "tests/fluids.h"
 
@@ -47,6 +50,49 @@ double lammps_steps_per_second(int cells, int steps) {
   return seconds > 0 ? steps / seconds : 0;
 }
 
+std::unique_ptr<Integrator> langevin_integrator(const Device& device, const Configuration& c) {
+  Registry registry("langevin");
+  langevin::register_langevin(registry);
+  SetupContext context;
+  context.configuration = &c;
+  context.device = device;
+  return make_component<Integrator>(
+      registry, R"({"type": "langevin", "timestep": 0.005, "temperature": 0.7, "friction": 1})",
+      context);
+}
+
+/// A liquid that its integrator has melted, which also warms up.
+struct Liquid {
+  std::unique_ptr<Integrator> integrator;
+  Simulation s;
+
+  Liquid(const Options& options, const Configuration& c, std::unique_ptr<Integrator> mover)
+      : integrator(std::move(mover)),
+        s(options.device, c, lennard_jones<PlainCut>(options.device, 2.5), 0, options.neighbors) {
+    s.prepare(*integrator);
+    integrator->begin(s);
+    s.advance(*integrator, options.device.is_cuda() ? 2000 : 300);
+  }
+  void run(std::int64_t steps) { s.advance(*integrator, steps); }
+};
+
+nlohmann::json line_of(Liquid& liquid, const Options& options, const char* integrator,
+                       double time) {
+  const auto n = liquid.s.particles.size();
+  return {{"subject", "lj"},
+          {"integrator", integrator},
+          {"size", n},
+          {"device", options.device.description()},
+          {"time_s", time},
+          {"rate", 1 / time},
+          {"rate_unit", "steps/s"},
+          {"particle_steps_per_s", double(n) / time},
+          {"temperature", liquid.s.temperature()},
+          {"steps_per_build", double(liquid.s.step()) /
+                                  double(std::max<std::int64_t>(1, liquid.s.neighbors->builds()))},
+          {"entries_per_particle", liquid.s.neighbors->mean_entries()}};
+}
+
 }  // namespace
 
 int lj(const Options& options) {
@@ -61,39 +107,26 @@ int lj(const Options& options) {
     Configuration c = fcc(cells, 0.8442);
     thermalize(c, 1.44, 1);
     const double n = double(c.position.size());
-    Simulation s(options.device, c, lennard_jones<PlainCut>(options.device, 2.5), 0,
-                 options.neighbors);
-    VelocityVerlet integrator({0.005});
-    integrator.begin(s);
-    s.advance(integrator, cuda ? 2000 : 300);  // melts; also the warm-up
-    const auto builds = s.neighbors->builds();
-    const auto first = s.step();
-    const double bytes = 2 * n * (sizeof(Position) + 2 * sizeof(Real4));
+    Liquid nve(options, c, std::make_unique<VelocityVerlet>(VelocityVerletSettings{0.005}));
+    Liquid bath(options, c, langevin_integrator(options.device, c));
     const std::int64_t chunk =
         std::max<std::int64_t>(20, std::int64_t(0.1 / (n * (cuda ? 1e-9 : 2e-7))));
-    const double time =
-        median_time(options.device, options.seconds, [&] { s.advance(integrator, chunk); }) /
-        double(chunk);
-    nlohmann::json line = {
-        {"subject", "lj"},
-        {"size", c.position.size()},
-        {"device", options.device.description()},
-        {"time_s", time},
-        {"rate", 1 / time},
-        {"rate_unit", "steps/s"},
-        {"particle_steps_per_s", n / time},
-        {"temperature", s.temperature()},
-        {"steps_per_build", double(s.step() - first) /
-                                double(std::max<std::int64_t>(1, s.neighbors->builds() - builds))},
-        {"entries_per_particle", s.neighbors->mean_entries()},
-        {"baseline", "copy of what a step must read and write"},
-        {"ratio", bytes / bandwidth / time}};
+    const auto [nve_time, bath_time] = median_times(
+        options.device, options.seconds, [&] { nve.run(chunk); }, [&] { bath.run(chunk); });
+    const double time = nve_time / double(chunk);
+    nlohmann::json line = line_of(nve, options, "velocity_verlet", time);
+    line["baseline"] = "copy of what a step must read and write";
+    line["ratio"] = 2 * n * (sizeof(Position) + 2 * sizeof(Real4)) / bandwidth / time;
     const double lammps = cuda ? 0 : lammps_steps_per_second(cells, int(chunk) + 100);
     if (lammps > 0) {
       line["baseline"] = "LAMMPS, mpirun -np 2 lmp -sf opt";
       line["baseline_rate"] = lammps;
       line["ratio"] = 1 / time / lammps;
     }
+    print_line(line);
+    line = line_of(bath, options, "langevin", bath_time / double(chunk));
+    line["baseline"] = "velocity_verlet in turns with it";
+    line["ratio"] = nve_time / bath_time;
     print_line(line);
   }
   return 0;
