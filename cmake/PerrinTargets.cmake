@@ -16,9 +16,9 @@ function(perrin_folder name)
 endfunction()
 
 # perrin_components(FOLDER NAME…)  the component types of a folder, one line for each: NAME.cpp
-#   (with device code) defines `void register_NAME(Registry&)`, where "pair_" is left out of the name.
-#   Sets FOLDER_components to the files and FOLDER_registration to one with register_FOLDER(), which
-#   calls them in this order.
+#   (with device code) defines `void register_NAME(Registry&)`, where "pair_" is left out of the
+#   name. Sets FOLDER_components to the files and FOLDER_registration to one with register_FOLDER(),
+#   which calls them in this order.
 function(perrin_components folder)
   foreach(file ${ARGN})
     string(REGEX REPLACE "^pair_" "" name ${file})

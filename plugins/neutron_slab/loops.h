@@ -65,7 +65,7 @@ Batch run_on_host(const Device& device, const Bins& bins, std::int64_t n, const 
     Body mine = body;
     mine.sums = &sums;
     mine.recorder = {sums.bins.data()};
-    run_range(mine, p * portion, std::min((p + 1) * portion, n));
+    perrin::run_range(mine, p * portion, std::min((p + 1) * portion, n));
   });
   Batch batch;
   batch.bins.resize(std::size_t(bins.size()));

@@ -10,8 +10,6 @@
 
 namespace neutron {
 
-using perrin::StridedWords;
-
 /// How many of n histories fall to stream s.
 PERRIN_HD std::uint32_t share(std::uint32_t n, std::uint32_t streams, std::uint32_t s) {
   return s < n ? (n - s - 1) / streams + 1 : 0;
