@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <random>
+#include <set>
 
 #include "engine/app/commands.h"
 #include "engine/run/run.h"
@@ -448,8 +449,7 @@ class Resume : public ::testing::Test {
           EXPECT_NE(said.find(name), std::string::npos) << "NaN was not refused: " << said;
         }
         // Compared with what the job says: where it is another, lists and forces are made anew.
-        if (name.ends_with("/basis") || name.ends_with("/hardware") || name == "run/forces")
-          continue;
+        if (is_of_the_job(name)) continue;
         const bool other_size = what == "longer" || what == "shorter" || what == "part of a value";
         if (other_size || (what == "ones" && !may_be_anything(name))) {
           EXPECT_NE(said, "") << "was not refused";
@@ -507,10 +507,18 @@ class Resume : public ::testing::Test {
     });
     return list;
   }
+  /// Records that hold what the job said.
+  static bool is_of_the_job(const std::string& name) {
+    for (const char* end :
+         {"/basis", "/hardware", "run/forces", "/given_box", "/given_temperatures",
+          "/given_translation", "/given_rotation", "sampler/potential", "/volume_moves"})
+      if (name.ends_with(end)) return true;
+    return false;
+  }
   /// Records that may hold any bits.
   static bool may_be_anything(const std::string& name) {
-    for (const char* end : {"/builds", "/flags", "/image", "/words", "/counted", "/tuned", "/ring",
-                            "/observed_step", "configuration/molecule"})
+    for (const char* end : {"/builds", "/flags", "/image", "/words", "/accepted", "/counted",
+                            "/tuned", "/ring", "/observed_step", "configuration/molecule"})
       if (name.ends_with(end)) return true;
     return name.find("neighbors/others") != std::string::npos;  // -1: as before
   }
@@ -667,6 +675,9 @@ TEST_F(Resume, ChangedRecordsOfEveryForceObserverAndStageAreRefused) {
       if (row->type != "md") tamper(job_with_stage(*row), "");
       for (const auto& generator : choices_of(*row, "generator")) {
         SCOPED_TRACE(generator);
+        // Those that are keyed afresh have no state.
+        const std::set<std::string> keyed{"saru", "tea", "sarutea", "philox", "threefry"};
+        if (keyed.count(generator) != 0) continue;
         Json j = job_with_stage(*row);
         j["stages"][0]["generator"] = generator;
         j["stages"][0]["streams"] = 16;
