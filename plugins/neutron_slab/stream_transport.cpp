@@ -135,7 +135,11 @@ class StreamTransport : public Transport {
       throw perrin::UserError(
           "neutron_slab: the checkpoint is of another generator or number of streams; set `streams`"
           " where it is to be resumed on another device");
-    archive("drawn", drawn_);
+    if constexpr (Kept::period != 0) {
+      archive("drawn", drawn_);
+      for (const std::uint64_t drawn : drawn_.to_host())
+        archive.require(drawn <= Kept::period, "drawn", "at most the generator's period");
+    }
     if (archive.is_saving()) return;
     words_.assign(words);
     for (std::uint32_t s = 0; s < streams_; ++s)

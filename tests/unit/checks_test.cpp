@@ -125,7 +125,7 @@ struct Says : Force {
 struct Mover : Integrator {
   Motion what;
   explicit Mover(Motion m) : what(std::move(m)) {}
-  void step(Simulation&) override {}
+  void steps(Simulation&, int) override {}
   double timestep() const override { return 0.01; }
   Motion motion() const override { return what; }
 };
