@@ -436,10 +436,10 @@ void expect_free_flight(const std::string& path, const Configuration& c) {
     // velocities: 1e-6 relative over a path of 70; float positions 1e-6.
     for (std::size_t i = 0; i < 40; i += 13)
       for (int axis = 0; axis < 3; ++axis) {
-        const double path = frame.configuration.position[i][axis] +
-                            frame.configuration.image[i][axis] * c.box.length[axis];
+        const double travelled = frame.configuration.position[i][axis] +
+                                 frame.configuration.image[i][axis] * c.box.length[axis];
         const double expected = c.position[i][axis] + c.velocity[i][axis] * frame.time;
-        EXPECT_NEAR(path, expected, 2e-4) << k << " " << i;
+        EXPECT_NEAR(travelled, expected, 2e-4) << k << " " << i;
       }
   }
 }
