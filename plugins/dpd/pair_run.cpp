@@ -7,14 +7,15 @@ namespace {
 
 template <class C, bool OneType>
 void plain(const PairRun<C>& r, Output kind) {
-  const UniformNoise<DefaultKeys<Saru>> noise{DefaultKeys<Saru>(r.seed)};
+  using Noise = UniformNoise<DefaultKeys<Saru>>;
+  const Noise noise{DefaultKeys<Saru>(r.seed)};
   switch (kind) {
     case Output::force:
-      return start<C, decltype(noise), Output::force, true, OneType>(r, noise);
+      return start<C, Noise, Output::force, true, OneType>(r, noise);
     case Output::measure:
-      return start<C, decltype(noise), Output::measure, true, OneType>(r, noise);
+      return start<C, Noise, Output::measure, true, OneType>(r, noise);
     case Output::split:
-      return start<C, decltype(noise), Output::split, true, OneType>(r, noise);
+      return start<C, Noise, Output::split, true, OneType>(r, noise);
   }
 }
 
