@@ -242,7 +242,7 @@ void SettingsParser::parse_fields(const Json& value, const std::string& path, co
   for (const auto& [key, member] : value.items()) {
     if (component && key == "type") continue;
     const auto gone = std::find_if(fields.gone_keys().begin(), fields.gone_keys().end(),
-                                   [&](const GoneKey& g) { return g.key == key; });
+                                   [&name = key](const GoneKey& g) { return g.key == name; });
     if (gone != fields.gone_keys().end())
       parse_gone_key(member, join_path(path, key), *gone);
     else if (std::find(known.begin(), known.end(), key) == known.end())
