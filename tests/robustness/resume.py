@@ -106,6 +106,14 @@ class Resume(unittest.TestCase):
         job["neighbors"] = {"traversal": "verlet_list"}
         self.assert_same(job, 130, 140, threads=2)
 
+    def test_forces_that_are_not_kept(self):
+        job = copy.deepcopy(LIQUID)
+        job["forces"] = [{"type": "harmonic_trap", "stiffness": [1, 1, 1]}]
+        job["observers"][0]["quantities"] = ["position", "velocity"]
+        job["stages"][0]["integrator"] = {"type": "brownian", "timestep": 0.001, "temperature": 1,
+                                          "friction": 1, "keep_forces": False}
+        self.assert_same(job, 30, 60)
+
     def test_thin_gas(self):
         job = copy.deepcopy(LIQUID)
         for density in (0.02, 0.1):
