@@ -179,8 +179,8 @@ void Particles::check_restored(Archive& a, const std::vector<Position>& type_of,
   const auto v = by_id(velocity), f = by_id(force);
   const auto im = by_id(image);
   // An integrator that keeps no forces leaves none behind.
-  const bool absent = std::all_of(f.begin(), f.end(), [](const Real4& force) {
-    return std::isnan(force.x) && std::isnan(force.y) && std::isnan(force.z) && force.w == 0;
+  const bool absent = std::all_of(f.begin(), f.end(), [](const Real4& word) {
+    return std::isnan(word.x) && std::isnan(word.y) && std::isnan(word.z) && word.w == 0;
   });
   for (std::size_t i = 0; i < p.size(); ++i) {
     const auto what = [&](const char* must) { return fmt::format("{} (particle {})", must, i); };
