@@ -93,7 +93,6 @@ void run_range(const F& f, std::int64_t begin, std::int64_t end) {
 }
 
 namespace detail {
-using perrin::run_range;
 
 constexpr int sum_block = 128;  // threads of a block of sum()
 

@@ -177,11 +177,11 @@ void run_pairs([[maybe_unused]] const char* name, const ClusterList& clusters, c
   const detail::StoreClusters<Body> store{body, list, results};
   const auto evaluate = [&](std::int64_t t, int thread) {
     const detail::ClusterRows<Body> rows{body, list, load, workspace + thread * share, results};
-    detail::run_range(rows, t, t + 1);
+    run_range(rows, t, t + 1);
   };
   for_tasks(device, list.tasks, evaluate, particles.size() > 512);
   for_pieces(device, list.clusters, 32,
-             [&](std::int64_t begin, std::int64_t end) { detail::run_range(store, begin, end); });
+             [&](std::int64_t begin, std::int64_t end) { run_range(store, begin, end); });
 }
 
 }  // namespace perrin

@@ -266,7 +266,7 @@ void ClusterTaskList::begin(const ClusterTask& task, std::int64_t all) {
 
 void search_clusters(const ClusterSearch& search, ClusterTask& task, ClusterTaskList& list) {
   list.begin(task, search.clusters.clusters);
-  detail::run_range(SearchTask{search, &task, &list}, 0, 1);
+  run_range(SearchTask{search, &task, &list}, 0, 1);
   task.entries = list.entries.data();
   task.masks = list.masks.data();
   task.span = std::uint32_t(list.clusters.size());

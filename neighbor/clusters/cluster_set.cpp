@@ -17,7 +17,7 @@ constexpr int width = cluster_size;
 template <class F>
 void share_out(const Device& device, std::int64_t n, std::int64_t grain, const F& f) {
   for_pieces(device, n, grain,
-             [&](std::int64_t begin, std::int64_t end) { detail::run_range(f, begin, end); });
+             [&](std::int64_t begin, std::int64_t end) { run_range(f, begin, end); });
 }
 
 /// The end of the cluster that begins with particle `begin`: sixteen particles unless the column

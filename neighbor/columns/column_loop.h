@@ -306,7 +306,7 @@ void run_pairs([[maybe_unused]] const char* name, const ColumnSearch& search, co
   if (device.skipping()) return;
   const Loop loop{body, search.view()};
   const std::int64_t n = loop.list.n, chunks = (n + Loop::chunk - 1) / Loop::chunk;
-  const auto evaluate = [&](std::int64_t k, int) { detail::run_range(loop, k, k + 1); };
+  const auto evaluate = [&](std::int64_t k, int) { run_range(loop, k, k + 1); };
   for_tasks(device, chunks, evaluate, n > 256);
 }
 

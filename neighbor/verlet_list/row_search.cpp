@@ -240,7 +240,7 @@ void search_rows([[maybe_unused]] const Device& device, [[maybe_unused]] const R
   const bool avx512 = instruction_set() == InstructionSet::avx512;
   std::vector<Scratch> scratch(std::size_t(device.threads()));
   const auto find = [&](std::int64_t c, int thread) {
-    detail::run_range(SearchChunk{search, &scratch[std::size_t(thread)], avx512, n}, c, c + 1);
+    run_range(SearchChunk{search, &scratch[std::size_t(thread)], avx512, n}, c, c + 1);
   };
   for_tasks(device, chunks, find, chunks > 4);
 #endif

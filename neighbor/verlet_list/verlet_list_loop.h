@@ -150,7 +150,7 @@ void run_pairs([[maybe_unused]] const char* name, const VerletList& rows, const 
   const std::int64_t shares = (n + share - 1) / share;
   const detail::RowsOnCpu<Body> loop{body, position, metric, list};
   const auto evaluate = [&](std::int64_t s, int) {
-    detail::run_range(loop, s * share, std::min((s + 1) * share, n));
+    run_range(loop, s * share, std::min((s + 1) * share, n));
   };
   for_tasks(device, shares, evaluate, n > 256);
 }
