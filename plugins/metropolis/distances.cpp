@@ -231,4 +231,24 @@ std::vector<std::int64_t> count_distances(System& system, double width, int bins
   return count(system.device(), AllDistances{view, entries});
 }
 
+void add_own_distances(const System& system, double width, int bins,
+                       std::vector<std::int64_t>& counts) {
+  const Model& model = system.model();
+  const double range = width * bins;
+  const DistanceBins entries{std::uint32_t(model.types.size()), std::uint32_t(bins),
+                             Scale<float>::of(system.box()), float(range * range),
+                             float(1 / width)};
+  const CountHere count{counts.data()};
+  for (std::int64_t r = 0; r < system.replicas(); ++r) {
+    const std::vector<Position> site = system.site_positions(r);
+    std::size_t first = 0;
+    for (const std::uint32_t t : model.molecule) {
+      const std::size_t end = first + model.templates[t].sites.size();
+      for (std::size_t a = first; a < end; ++a)
+        for (std::size_t b = a + 1; b < end; ++b) entries.add(site[a], site[b], count);
+      first = end;
+    }
+  }
+}
+
 }  // namespace perrin::metropolis

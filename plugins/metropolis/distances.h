@@ -13,4 +13,8 @@ namespace perrin::metropolis {
 /// square. Waits.
 std::vector<std::int64_t> count_distances(System& system, double width, int bins);
 
+/// Adds the pairs of sites of the same molecule. Waits.
+void add_own_distances(const System& system, double width, int bins,
+                       std::vector<std::int64_t>& counts);
+
 }  // namespace perrin::metropolis

@@ -1,9 +1,11 @@
-// The three files of the original work, in Å, kJ/mol, K and radians (docs/metropolis.md).
+// The three files of the original work, in Å, kJ/mol, K and radians (docs/metropolis.md): read, and
+// written at the end of a run.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "engine/settings/units.h"
 #include "plugins/metropolis/system.h"
 
 namespace perrin::metropolis {
@@ -21,6 +23,21 @@ struct FileModel {
   std::optional<double> translation, rotation;
 };
 FileModel read_files(const InputFiles& files, const std::string& mixing);
+
+/// Why a model in these units cannot be written as such files and read again with this mixing;
+/// empty: it can.
+std::string not_for_files(const Model& model, const std::string& mixing, const Units& units);
+
+/// What model.txt says beside the model.
+struct FileRun {
+  double kT = 0;  // kJ/mol
+  std::int64_t cycles = 0;
+  MoveSizes sizes;
+};
+/// Writes the first replica of a system in Å and kJ/mol. With all digits: read again, centres are
+/// where they were, sites within the rounding of a matrix. Throws UserError where a file is in the
+/// way, RunError where it cannot be written.
+void write_files(const InputFiles& files, const System& system, const FileRun& run, bool overwrite);
 
 /// Rows of a rotation matrix as a quaternion.
 Quaternion quaternion_of(const double (&m)[9]);

@@ -78,6 +78,7 @@ void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
   if (!s.file.empty()) {
     std::vector<io::ObservableColumn> columns{{"energy", shape, units.energy},
                                               {"acceptance", shape, ""},
+                                              {"acceptance_since_start", shape, ""},
                                               {"translation", {}, units.length},
                                               {"rotation", {}, ""}};
     if (s.pressure) columns.push_back({"pressure", shape, units.pressure()});
@@ -89,6 +90,13 @@ void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
   if (s.trajectory)
     frames_ =
         std::make_unique<SitesFile>(output(s.trajectory->file, "trajectory.file"), setup, units);
+  if (s.final_state) {
+    final_ = {output(s.final_state->model, "final_state.model").string(),
+              output(s.final_state->particles, "final_state.particles").string(),
+              output(s.final_state->atoms, "final_state.atoms").string()};
+    if (const std::string why = not_for_files(p.model, s.mixing, units); !why.empty())
+      setup.error("final_state", why);
+  }
   if (!s.rdf) return;
   const double half = std::min({p.model.box.x, p.model.box.y, p.model.box.z}) / 2;
   if (s.rdf->range > half)
@@ -103,7 +111,7 @@ void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
     for (const PairParameters& pair : p.model.pairs) cutoff = std::max(cutoff, pair.cutoff);
     if (cutoff > 0) range = std::min(range, 3 * cutoff);
   }
-  rdf_ = rdf_row_ = Rdf(p.model, s.rdf->bins, range);
+  rdf_ = rdf_row_ = Rdf(p.model, s.rdf->bins, range, s.rdf->own_molecule);
   std::vector<io::ObservableColumn> columns{{"r", {hsize_t(s.rdf->bins)}, units.length}};
   for (const std::string& name : rdf_.names())
     columns.push_back({"g_" + name, {hsize_t(s.rdf->bins)}, ""});
@@ -152,14 +160,23 @@ void MetropolisStage::write_csv() const {
   place.put_in_place(overwrite_ || resumed_);
 }
 
+void MetropolisStage::write_final_state() {
+  if (final_.model.empty()) return;
+  sampler_->update_system();
+  const System& system = sampler_->system();
+  write_files(final_, system, {system.temperatures()[0], cycles_, sampler_->sizes()},
+              overwrite_ || resumed_);
+}
+
 /// What is due after this cycle.
 void MetropolisStage::observe(Run& run, bool end) {
   const std::int64_t cycle = sampler_->cycle();
   const bool measuring = cycle >= settings_.equilibration;
-  if (cycle % settings_.stride == 0 || end) {
+  if (cycle % stride() == 0 || end) {
     const auto energy = sampler_->energies();
     std::vector<double> row = energy;
     for (const double a : sampler_->acceptance()) row.push_back(a);
+    for (const double a : sampler_->acceptance_since_start()) row.push_back(a);
     row.push_back(sampler_->sizes().translation);
     row.push_back(sampler_->sizes().rotation);
     if (settings_.pressure)
@@ -168,7 +185,7 @@ void MetropolisStage::observe(Run& run, bool end) {
     if (settings_.exchange > 0)
       for (const std::uint32_t r : sampler_->replica_of()) row.push_back(double(r));
     if (rows_) rows_->append(cycle, double(cycle), std::move(row));
-    if (measuring && cycle > settings_.equilibration && cycle % settings_.stride == 0) {
+    if (measuring && cycle > settings_.equilibration && cycle % stride() == 0) {
       for (std::size_t k = 0; k < energy.size(); ++k) {
         energy_sum_[k] += energy[k];
         energy_sum2_[k] += energy[k] * energy[k];
@@ -218,7 +235,7 @@ std::int64_t MetropolisStage::to_next_look() const {
   const auto limit = [&](std::int64_t interval, std::int64_t from = 0) {
     if (interval > 0) n = std::min(n, interval - (cycle - from) % interval);
   };
-  limit(settings_.stride);
+  limit(stride());
   if (cycle < equilibration) n = std::min(n, equilibration - cycle);
   if (settings_.rdf && cycle >= equilibration) {
     limit(settings_.rdf->interval);
@@ -247,6 +264,7 @@ bool MetropolisStage::run(Run& run) {
   }
   run.finish_progress(sampler_->cycle());
   write_csv();
+  write_final_state();
   if (rows_) rows_->flush();
   if (rdf_rows_) rdf_rows_->flush();
   if (frames_) frames_->flush();

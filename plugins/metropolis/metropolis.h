@@ -4,6 +4,7 @@
 #include "engine/run/registry.h"
 #include "engine/run/stage.h"
 #include "io/observable_file.h"
+#include "plugins/metropolis/input_files.h"
 #include "plugins/metropolis/output.h"
 #include "plugins/metropolis/rdf.h"
 #include "plugins/metropolis/sampler.h"
@@ -32,7 +33,9 @@ class MetropolisStage : public Stage {
   void begin_averages_anew(Run& run);
   void write_rdf();
   void write_csv() const;
+  void write_final_state();
   void report(Run& run);
+  std::int64_t stride() const { return settings_.stride.value_or(settings_.files ? 1 : 10); }
   std::int64_t total() const { return settings_.equilibration + cycles_; }
 
   MetropolisSettings settings_;
@@ -42,6 +45,7 @@ class MetropolisStage : public Stage {
   std::unique_ptr<io::ObservableFile> rows_, rdf_rows_;
   std::unique_ptr<SitesFile> frames_;
   std::filesystem::path csv_;
+  InputFiles final_;  // names; empty: not written
   std::string energy_unit_;
   bool resumed_ = false, overwrite_ = false;
   bool other_averages_ = false;  // those restored are of other settings

@@ -1,11 +1,11 @@
 // Trial moves: the same bits on every device, because all arithmetic is that of rng/math.h.
 //
 // A trial displaces the molecule's centre and turns it about the centre, both at once. The rotation
-// is J. Arvo's (Graphics Gems III, 1992, p. 117) with the limited deflection d of W. Becker's
-// variant: spin by θ about z, then carry z to a direction uniform in a cap. The cap's edge lies at
-// the angle Δφ with d = (1 - cos Δφ)/2. Two things differ from the code in circulation, whose θ
-// runs from 0 to 2πd: here it is uniform within ±πd, because a rotation and its inverse must be
-// equally likely (detailed balance); and the spin is offset by π, so that d = 0 is no rotation.
+// is that of the original work (its listing 3.3): J. Arvo's (Graphics Gems III, 1992, p. 117) with
+// the limited deflection d of W. Becker's variant: spin by θ about z, then carry z to a direction
+// uniform in a cap. The cap's edge lies at the angle Δφ with d = (1 - cos Δφ)/2. θ is uniform
+// within ±πd, because a rotation and its inverse must be equally likely (detailed balance); the
+// spin is offset by π, so that d = 0 is no rotation.
 #pragma once
 
 #include <cmath>

@@ -12,7 +12,8 @@
 
 namespace perrin::metropolis {
 
-Rdf::Rdf(const Model& model, int bins, double range) : bins_(bins), width_(range / bins) {
+Rdf::Rdf(const Model& model, int bins, double range, bool own_molecule)
+    : own_molecule_(own_molecule), bins_(bins), width_(range / bins) {
   const std::size_t n = model.types.size();
   std::vector<double> molecules(model.templates.size()), sites(n);
   for (const std::uint32_t t : model.molecule) ++molecules[t];
@@ -26,7 +27,7 @@ Rdf::Rdf(const Model& model, int bins, double range) : bins_(bins), width_(range
     for (std::size_t b = a; b < n; ++b) {
       names_.push_back(model.types[a] + "-" + model.types[b]);
       double pairs = sites[a] * sites[b];
-      for (std::size_t t = 0; t < inside.size(); ++t)
+      for (std::size_t t = 0; t < inside.size() && !own_molecule; ++t)
         pairs -= molecules[t] * inside[t][a] * inside[t][b];
       pairs_.push_back(a == b ? pairs / 2 : pairs);
     }
@@ -43,8 +44,9 @@ void Rdf::clear() {
 Rdf::Sample Rdf::sample(System& system) const {
   const Vec3<double>& box = system.box();
   const double half = std::min({box.x, box.y, box.z}) / 2;
-  return {count_distances(system, width_, bins_),
-          double(system.replicas()) / system.model().volume(),
+  std::vector<std::int64_t> counts = count_distances(system, width_, bins_);
+  if (own_molecule_) add_own_distances(system, width_, bins_, counts);
+  return {std::move(counts), double(system.replicas()) / system.model().volume(),
           int(std::min(double(bins_), std::floor(half / width_ * (1 + 1e-9))))};
 }
 
@@ -73,7 +75,8 @@ bool Rdf::state(Archive& archive) {
     throw UserError(fmt::format(
         "rdf.bins: the checkpoint's distributions have {} bins, a resumed run cannot have {}", bins,
         bins_));
-  const bool changed = changed_since(archive, "width", width_);
+  const bool other_pairs = changed_since(archive, "own_molecule", own_molecule_);
+  const bool changed = changed_since(archive, "width", width_) || other_pairs;
   const std::size_t size = counts_.size();
   archive("counts", counts_);
   archive.require(counts_.size() == size && std::all_of(counts_.begin(), counts_.end(),

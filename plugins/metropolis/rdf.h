@@ -9,12 +9,14 @@
 namespace perrin::metropolis {
 
 /// g_ab(r) = counted pairs in a shell / (all pairs a, b of different molecules · shell / V): 1 for
-/// sites anywhere. Averages over configurations and replicas. Beyond half of an edge nearest images
-/// are not all: bins that were there in any configuration have no value (NaN).
+/// sites anywhere. With `own_molecule` sites of one molecule are counted, too, and all pairs are
+/// N_a N_b (N_a²/2 of like types): far away g is 1 less what the molecule itself takes. Averages
+/// over configurations and replicas. Beyond half of an edge nearest images are not all: bins that
+/// were there in any configuration have no value (NaN).
 class Rdf {
  public:
   Rdf() = default;
-  Rdf(const Model& model, int bins, double range);
+  Rdf(const Model& model, int bins, double range, bool own_molecule = false);
   void add(System& system) { add(sample(system)); }
   /// What one look at a system gives, to be added to several.
   struct Sample {
@@ -33,11 +35,12 @@ class Rdf {
   const std::vector<std::string>& names() const { return names_; }
   /// Of one pair of types, in the middle of each bin.
   std::vector<double> values(std::size_t pair) const;
-  /// True: restored for another range; then it is empty. Throws UserError where the number of bins
-  /// is another.
+  /// True: restored for another range or normalisation; then it is empty. Throws UserError where
+  /// the number of bins is another.
   bool state(Archive& archive);
 
  private:
+  bool own_molecule_ = false;
   int bins_ = 0, reach_ = 0;
   double width_ = 0;
   std::vector<std::string> names_;

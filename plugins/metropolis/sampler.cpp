@@ -58,6 +58,7 @@ std::int64_t Sampler::advance(std::int64_t n) {
   if (options_.exchange > 0) n = std::min(n, to_multiple(cycle_, options_.exchange));
   engine_->run(cycle_, n);
   cycle_ += n;
+  tried_ += std::uint64_t(n) * std::uint64_t(engine_->moves_per_cycle());
   const auto due = [&](std::int64_t interval) { return cycle_ % interval == 0; };
   if (options_.volume && due(options_.volume->interval)) volume_move();
   if (options_.exchange > 0 && due(options_.exchange)) exchange();
@@ -195,6 +196,14 @@ std::vector<double> Sampler::acceptance() {
   return list;
 }
 
+std::vector<double> Sampler::acceptance_since_start() const {
+  const auto accepted = system_.accepted();
+  std::vector<double> list;
+  for (const std::uint32_t r : replica_of_)
+    list.push_back(tried_ > 0 ? double(accepted[r]) / double(tried_) : 0);
+  return list;
+}
+
 void Sampler::check_molecules(Archive& archive) const {
   const Model& model = system_.model();
   std::vector<double> templates;
@@ -255,6 +264,7 @@ void Sampler::state(Archive& archive) {
     system_.state(archive);
   }
   archive("cycle", cycle_);
+  archive("tried", tried_);
   archive("sizes", sizes_);
   archive("replica_of", replica_of_);
   archive("drift", drift_);

@@ -48,6 +48,8 @@ class Sampler {
   std::vector<State> states();
   /// Share of accepted moves since the last call, in the order of the temperatures.
   std::vector<double> acceptance();
+  /// Share of accepted moves since the first cycle, in the order of the temperatures.
+  std::vector<double> acceptance_since_start() const;
   /// Largest difference so far between the running energy and one from scratch; the energy now is
   /// compared too. Waits.
   double drift();
@@ -85,6 +87,7 @@ class Sampler {
   std::vector<double> kT_;                 // sorted as given
   std::vector<std::uint32_t> replica_of_;  // of each temperature
   std::int64_t cycle_ = 0;
+  std::uint64_t tried_ = 0;  // moves of a replica since the first cycle
   double drift_ = 0;
   bool other_ensemble_ = false;
   std::uint64_t volume_tried_ = 0, volume_accepted_ = 0;

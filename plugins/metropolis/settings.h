@@ -74,6 +74,18 @@ void describe(D& d, TuneSettings& s) {
   d.optional("interval", s.interval, Positive{}, "cycles from one adjustment to the next");
 }
 
+/// The state at the end, in the form that `files` are read in.
+struct FinalSettings {
+  std::string model = "final_model.txt", particles = "final_particles.csv",
+              atoms = "final_atoms.csv";
+};
+template <class D>
+void describe(D& d, FinalSettings& s) {
+  d.optional("model", s.model, Any{}, "sizes, temperature, box, steps and types");
+  d.optional("particles", s.particles, Any{}, "centre and orientation of each molecule");
+  d.optional("atoms", s.atoms, Any{}, "type, coordinates and local coordinates of each site");
+}
+
 struct VolumeSettings {
   double pressure = 0, step = 0.02;
   std::int64_t interval = 1;
@@ -89,6 +101,7 @@ struct RdfSettings {
   int bins = 200;
   double range = 0;
   std::int64_t interval = 10, rows = 0;
+  bool own_molecule = false;
   std::string file = "rdf.h5", csv;
 };
 template <class D>
@@ -103,6 +116,9 @@ void describe(D& d, RdfSettings& s) {
              "cycles from one configuration counted to the next");
   d.optional("rows", s.rows, NonNegative{},
              "cycles averaged into one row of the file; 0: one row for the whole run");
+  d.optional("own_molecule", s.own_molecule, Any{},
+             "count sites of one molecule too, and divide by N_a N_b instead of by the pairs of "
+             "different molecules");
   d.optional("file", s.file, Any{}, "H5MD observables r and g_A-B");
   d.optional("csv", s.csv, Any{}, "also write the average as text here: \"distribution.csv\"");
 }
@@ -142,10 +158,12 @@ struct MetropolisSettings {
   CheckerboardOptions checkerboard;
   // What is written.
   std::string file = "metropolis.h5";
-  std::int64_t stride = 10, recompute = 1000;
+  std::optional<std::int64_t> stride;
+  std::int64_t recompute = 1000;
   bool pressure = false;
   std::optional<RdfSettings> rdf;
   std::optional<FramesSettings> trajectory;
+  std::optional<FinalSettings> final_state;
   std::string name = "metropolis";
 };
 
@@ -197,12 +215,15 @@ void describe(D& d, MetropolisSettings& s) {
       "margin", s.checkerboard.margin, NonNegative{},
       "checkerboard: how far beyond the cut-off lists reach (length), speed only; 0: chosen");
   d.optional("file", s.file, Any{}, "H5MD observables, relative to the output directory");
-  d.optional("stride", s.stride, Positive{}, "cycles from one row of the file to the next");
+  d.optional("stride", s.stride, Positive{},
+             "cycles from one row of the file to the next; absent: 10, with files 1");
   d.optional("recompute", s.recompute, Positive{},
              "cycles from one energy computed from scratch to the next; the drift is reported");
   d.optional("pressure", s.pressure, Any{}, "also compute the pressure at every row");
   d.optional("rdf", s.rdf, Any{}, "radial distribution functions of all pairs of site types");
   d.optional("trajectory", s.trajectory, Any{}, "write the sites of the first replica");
+  d.optional("final_state", s.final_state, Any{},
+             "write the first replica's state at the end as three files, as `files` are");
   d.optional("name", s.name, Any{}, "name of the stage on the console");
 }
 

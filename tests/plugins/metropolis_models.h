@@ -60,6 +60,29 @@ inline Model benzene(std::size_t n, double edge, double kelvin = 298) {
   m.kT = 0.00831446261815324 * kelvin;
   return m;
 }
+/// nm, kJ/mol: 1000 atoms in 3.62 nm at 84.4 K, or others at that density.
+inline Model argon(std::size_t n, double edge = 0, double kelvin = 84.4) {
+  Model m = atoms(n, 1, 0.00831446261815324 * kelvin);
+  m.pairs[0] = {PairKind::lennard_jones, 0.3345, 1.045, 0, 0, 0};
+  if (edge == 0) edge = 3.62 * std::cbrt(double(n) / 1000);
+  m.box = {edge, edge, edge};
+  return m;
+}
+/// nm, kJ/mol: the dimers of the Metropolis thesis, of unlike sites, at 240 K; 500 in 1.258 nm, or
+/// others at that density (50 in 0.584 nm).
+inline Model unlike_dimers(std::size_t n) {
+  Model m = one_kind({{0.1215, 0, 0}, {-0.1215, 0, 0}}, n, 1, 0.00831446261815324 * 240);
+  m.types = {"A", "B"};
+  m.templates[0].sites[1].type = 1;
+  const double ab = std::sqrt(0.5);  // Lorentz and Berthelot
+  m.pairs = {{PairKind::lennard_jones, 0.1, 1, 0, 0, 0},
+             {PairKind::lennard_jones, 0.075, ab, 0, 0, 0},
+             {PairKind::lennard_jones, 0.075, ab, 0, 0, 0},
+             {PairKind::lennard_jones, 0.05, 0.5, 0, 0, 0}};
+  const double edge = 1.258 * std::cbrt(double(n) / 500);
+  m.box = {edge, edge, edge};
+  return m;
+}
 /// Two kinds of molecules, three types of sites, a cut-off and hard cores.
 inline Model mixture(std::size_t n, double density) {
   Model m;

@@ -340,6 +340,8 @@ TEST(MetropolisStage, MistakesAreNamed) {
       {"\"stride\": 5", "\"stride\": 5, \"files\": {}",
        "molecules: cannot be given together with files"},
       {"[0.3, 0, 0]", "[3.3, 0, 0]", "half of the shortest edge (3) must exceed"},
+      {"\"stride\": 5", "\"stride\": 5, \"final_state\": {}",
+       "final_state: the files are in Å and kJ/mol"},
       {"\"pipelined\"", "\"checkerboard\"", "atoms"},
       {"\"sigma\": 1,", "\"sigma\": 1, \"core\": 3,", "found no room for molecule"},
   };
@@ -480,6 +482,73 @@ TEST(MetropolisFiles, MistakesOfAJobAreNamed) {
   const std::string all = run.mistakes_of(stage);
   EXPECT_EQ(all.find("files.model: cannot read"), 0u) << all;
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 1) << all;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The state at the end goes on as the start of another run, stopped in between or not.
+TEST(MetropolisFiles, FinalStateIsReadAgain) {
+  const char* const job = R"({"type": "metropolis", "files": {}, "precision": "double",
+      "cycles": 40, "recompute": 1, "final_state": {},
+      "rdf": {"bins": 10, "interval": 2, "own_molecule": true, "csv": "distribution.csv"}})";
+  StageRun whole("final", Device::cpu(1)), parts("final-parts", Device::cpu(1));
+  for (StageRun* run : {&whole, &parts}) files_in(*run, model_text, particles_text, atoms_text);
+  ASSERT_TRUE(whole.run(job));
+  parts.control->add_plan(parts.folder / "checkpoint.h5", 1e-9);
+  parts.stop_after = 5;
+  ASSERT_FALSE(parts.run(job));
+  parts.control = std::make_unique<RunControl>();
+  ASSERT_TRUE(parts.run(job, true));
+  for (const char* name :
+       {"final_model.txt", "final_particles.csv", "final_atoms.csv", "distribution.csv"}) {
+    EXPECT_FALSE(text_of(whole.folder / name).empty()) << name;
+    EXPECT_EQ(text_of(whole.folder / name), text_of(parts.folder / name)) << name;
+  }
+  const std::string columns = "observables/acceptance_since_start/value";
+  EXPECT_EQ(whole.read("metropolis.h5", columns), parts.read("metropolis.h5", columns));
+
+  const FileModel f = read_files(
+      {(whole.folder / "final_model.txt").string(), (whole.folder / "final_particles.csv").string(),
+       (whole.folder / "final_atoms.csv").string()},
+      "lorentz_berthelot");
+  EXPECT_NEAR(f.temperature, 300, 1e-9);
+  EXPECT_EQ(f.cycles, 40);
+  EXPECT_EQ(f.translation, 0.3);
+  EXPECT_EQ(f.rotation, 0.2);
+  EXPECT_EQ(f.model.molecule, (std::vector<std::uint32_t>{0, 0, 1}));
+  EXPECT_EQ(f.model.pair(0, 1).core, 1.5);
+  StageRun on("final-on", Device::cpu(1));
+  for (const char* name : {"model", "particles", "atoms"}) {
+    const std::string end = name == std::string("model") ? ".txt" : ".csv";
+    std::filesystem::copy(whole.folder / ("final_" + (name + end)), on.folder / (name + end));
+  }
+  ASSERT_TRUE(on.run(R"({"type": "metropolis", "files": {}, "precision": "double",
+      "cycles": 0, "file": "metropolis.h5"})"));
+  const double energy = whole.read("metropolis.h5", "observables/energy/value").back();
+  EXPECT_NE(energy, whole.read("metropolis.h5", "observables/energy/value").front());
+  EXPECT_NEAR(on.read("metropolis.h5", "observables/energy/value").front(), energy,
+              1e-6 * std::abs(energy));
+}
+
+// A row for every pass, the first one too, and both shares of accepted moves.
+TEST(MetropolisFiles, EveryPassHasARow) {
+  StageRun run("passes", Device::cpu(1));
+  files_in(run, model_text, particles_text, atoms_text);
+  ASSERT_TRUE(run.run(R"({"type": "metropolis", "files": {}, "equilibration": 5})"));
+  std::vector<double> passes;
+  for (int k = 0; k <= 17; ++k) passes.push_back(k);
+  EXPECT_EQ(run.read("metropolis.h5", "observables/energy/step"), passes);
+  const auto own = run.read("metropolis.h5", "observables/acceptance/value");
+  const auto all = run.read("metropolis.h5", "observables/acceptance_since_start/value");
+  double sum = 0;
+  for (std::size_t k = 1; k < all.size(); ++k) {
+    sum += own[k];
+    EXPECT_NEAR(all[k], sum / double(k), 1e-12) << k;
+  }
+  EXPECT_GT(sum, 0);
 }
 
 TEST(MetropolisFiles, RunAsAJobAndWriteADistribution) {

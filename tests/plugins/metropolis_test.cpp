@@ -334,6 +334,77 @@ TEST_P(Metropolis, DistancesByCells) {
   }
 }
 
+// With own molecules: as many pairs more as there are bonds, all of them at the bond's length, and
+// another divisor.
+TEST_P(Metropolis, DistributionsWithTheOwnMolecule) {
+  Model model = one_kind({{0.3, 0, 0}, {-0.2, 0, 0}, {0, 0.4, 0}}, 60, 0.2);
+  model.types = {"A", "B"};
+  for (auto& site : model.templates[0].sites) site.type = site.at.y > 0 ? 1 : 0;
+  model.pairs.assign(4, model.pairs[0]);
+  System system(device(), model, lattice(model, 3), 2);
+  const int bins = 40;
+  const double range = 2, width = range / bins;
+  Rdf other(model, bins, range), all(model, bins, range, true);
+  ASSERT_EQ(all.names(), (std::vector<std::string>{"A-A", "A-B", "B-B"}));
+  other.add(system);
+  all.add(system);
+  const double n = 60, distance[] = {0.5, 0.447};  // A-A, and the nearer A-B; the other is A-A's
+  for (std::size_t pair = 0; pair < 3; ++pair) {
+    const double sites[] = {2 * n * 2 * n / 2, 2 * n * n, n * n / 2};
+    const double others[] = {sites[0] - 2 * n, sites[1] - 2 * n, sites[2] - n / 2};
+    const auto g = all.values(pair), g_other = other.values(pair);
+    double own = 0;
+    for (int k = 0; k < bins; ++k) {
+      const double shell = 4 * std::numbers::pi / 3 *
+                           (std::pow((k + 1) * width, 3) - std::pow(k * width, 3)) / model.volume();
+      const double added =
+          (g[std::size_t(k)] * sites[pair] - g_other[std::size_t(k)] * others[pair]) * shell;
+      const bool bond = (pair == 0 && std::abs((k + 0.5) * width - distance[0]) < width) ||
+                        (pair == 1 && (k + 0.5) * width < 0.55 && (k + 0.5) * width > 0.4);
+      EXPECT_GE(added, -1e-9);
+      EXPECT_TRUE(bond || std::abs(added) < 1e-9) << pair << ", bin " << k;
+      own += added;
+    }
+    const double expected[] = {n, 2 * n, 0};
+    EXPECT_NEAR(own, expected[pair], 1e-9) << pair;
+  }
+}
+
+/// Energy per site of a model without cut-off, kJ/mol.
+Mean energy_per_site(const Device& device, const Model& model, const MoveSizes& sizes,
+                     int equilibration, int cycles) {
+  const int replicas = device.is_cuda() ? 16 : 1;
+  SamplerOptions options;
+  options.chain.single_precision = true;
+  options.equilibration = equilibration;
+  options.tune = TuneSettings{0.4, 10};
+  Sampler s(device, prepared(model, sizes, std::vector<double>(std::size_t(replicas), model.kT)),
+            options);
+  advance_to(s, equilibration);
+  std::vector<double> energy;
+  while (s.cycle() < equilibration + cycles) {
+    advance_to(s, s.cycle() + 5);
+    double sum = 0;
+    for (const double e : s.energies()) sum += e / replicas;
+    energy.push_back(sum / double(model.sites()));
+  }
+  return block_mean(energy);
+}
+
+// The liquids of the original work (docs/papers.md): -6.01 ± 0.02 and -5.30 ± 0.03 there, long runs
+// of ours in the middle. Molecules without a cut-off, in boxes of nm.
+TEST_P(Metropolis, LiquidsOfTheOriginal) {
+  const Mean liquid = energy_per_site(device(), argon(1000), {0.03, 0}, 200, 300);
+  EXPECT_LT(liquid.error, 0.01);
+  EXPECT_NEAR(liquid.value, -6.002, 5 * liquid.error + 0.001);
+  const Mean ring = energy_per_site(device(), benzene(150, 2.8132), {0.03, 0.3}, 600, 1200);
+  EXPECT_LT(ring.error, 0.02);
+  EXPECT_NEAR(ring.value, -5.2928, 5 * ring.error + 0.002);
+  const Mean pairs = energy_per_site(device(), unlike_dimers(500), {0.1, 0.6}, 100, 500);
+  EXPECT_LT(pairs.error, 0.01);
+  EXPECT_NEAR(pairs.value, -1.297, 5 * pairs.error + 0.001);
+}
+
 TEST_P(Metropolis, FluidAgainstTheEquationOfState) {
   const bool cuda = device().is_cuda();
   // Far from the critical point: 150 atoms, and a tail that takes g = 1 beyond 2.5.
