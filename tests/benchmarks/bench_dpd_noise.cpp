@@ -1,18 +1,27 @@
-// perrin-bench dpd-noise: the micro-benchmark of Phillips, Anderson, Glotzer 2011: a random number
-// for every pair of n particles with 50 neighbours, added up as a force along x would be. Made on
-// the spot from the pair's key by both particles of a pair, against one stateful generator per
-// thread, whose number both particles can only have if one of them draws and adds it, atomically,
-// to the other: half of the pairs, twice the additions. Neighbours near in memory, or anywhere.
+// perrin-bench dpd-noise, bd-noise: the micro-benchmarks of C. L. Phillips, J. A. Anderson, S. C.
+// Glotzer, J. Comput. Phys. 230, 7191 (2011).
 //
-// The stateful way is here only: it depends on the order of threads, and its atomic sums of floats
-// do not repeat themselves.
+// dpd-noise: forces of n particles with 50 neighbours each, every pair with a random number:
+// conservative, friction and noise, from positions and velocities. Two ways. Keyed: both particles
+// of a pair make the number themselves; a thread reads all 50 neighbours and writes one force: 56 +
+// 36·50 bytes. Stateful: one generator per thread; both particles can only have the number if one
+// of them draws it and adds the force to the other, atomically, one addition per component: 72 +
+// 60·25 bytes with Saru's 8 bytes of state (each read and written). Beside them, to tell what the
+// generator does and what the atomics do: the keyed number with half the pairs and atomics, and the
+// stateful way with one atomic addition of four floats where the GPU has it. Neighbours near in
+// memory, or anywhere. Sums of atomic additions do not repeat themselves; forces are not set to
+// zero between steps, which the stateful way would need and is not charged for.
+//
+// bd-noise: the second half step of velocity Verlet with drag and uniform noise (their equation 1):
+// reads velocity, force and id, draws three numbers, writes the velocity: 52 bytes, and the state.
 #include <algorithm>
 #include <random>
 
 #include "engine/core/parallel.h"
 #include "plugins/dpd/noise.h"
-#include "rng/per_particle.h"
 #include "tests/benchmarks/bench.h"
+#include "tests/benchmarks/particle_states.h"
+#include "tests/benchmarks/xorwow.h"
 
 namespace perrin::bench {
 namespace {
@@ -45,119 +54,321 @@ Lists make_lists(std::int64_t n, bool near) {
   return lists;
 }
 
-template <class Noise>
-struct Keyed {
-  Noise noise;
-  const std::uint32_t* list;
+/// Particles within 0.5 of each other, so that every pair is in range.
+std::vector<Real4> random_vectors(std::int64_t n, double width, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> place(0, width);
+  std::vector<Real4> all;
+  for (std::int64_t i = 0; i < n; ++i)
+    all.push_back({Real(place(random)), Real(place(random)), Real(place(random)), Real(0)});
+  return all;
+}
+
+struct Fluid {
+  const Real4 *position, *velocity;
+  const std::uint32_t *id, *count;
   std::int64_t n;
-  std::uint64_t step;
-  float* sum;
-  PERRIN_HD void operator()(std::int64_t i) const {
-    float total = 0;
-    for (std::int64_t k = 0; k < neighbours; ++k) {
-      const std::uint32_t j = list[k * n + i];
-      const float theta = float(noise(step, std::uint32_t(i), j));
-      total += std::uint32_t(i) < j ? theta : -theta;
-    }
-    sum[i] = total;
+
+  /// On the particle at x with velocity v, by neighbour j; theta is the pair's number.
+  PERRIN_HD Real3 force(const Real4& x, const Real4& v, std::uint32_t j, Real theta) const {
+    const Real4 xj = position[j], vj = velocity[j];
+    const Real3 d = x.xyz() - xj.xyz(), u = v.xyz() - vj.xyz();
+    const Real inverse = Real(1) / std::sqrt(dot(d, d) + Real(1e-12));
+    const Real weight = Real(1) - dot(d, d) * inverse;
+    return weight * inverse *
+           (Real(25) - Real(4.5) * weight * inverse * dot(d, u) + Real(15) * theta) * d;
   }
 };
 
-PERRIN_HD void atomic_add(float* place, float value) {
+constexpr Real width = Real(1.7320508075688772);  // (-1, 1) has variance 1/3
+
+template <class G>
+PERRIN_HD Real pair_number(const RunKey& key, std::uint64_t step, std::uint32_t a,
+                           std::uint32_t b) {
+  return dpd::UniformNoise<dpd::DefaultKeys<G>>{dpd::DefaultKeys<G>(key)}(step, a, b);
+}
+
+/// Each thread all of its pairs.
+template <class G>
+struct Keyed {
+  Fluid fluid;
+  const std::uint32_t* list;
+  Real4* total;
+  RunKey key;
+  std::uint64_t step;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Real4 x = fluid.position[i], v = fluid.velocity[i];
+    const std::uint32_t id = fluid.id[i], count = fluid.count[i];
+    Real3 sum{};
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint32_t j = list[k * fluid.n + i];
+      sum += fluid.force(x, v, j, pair_number<G>(key, step, id, j));
+    }
+    total[i] = {sum.x, sum.y, sum.z, Real(0)};
+  }
+};
+
+PERRIN_HD void atomic_add(Real* place, Real value) {
 #ifdef __CUDA_ARCH__
   atomicAdd(place, value);
 #else
-  float seen = *place, wanted = seen + value;
+  Real seen = *place, wanted = seen + value;
   while (
       !__atomic_compare_exchange(place, &seen, &wanted, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     wanted = seen + value;
 #endif
 }
+/// One atomic addition per component.
+struct ByComponent {
+  PERRIN_HD static void add(Real4* place, const Real3& f) {
+    atomic_add(&place->x, f.x);
+    atomic_add(&place->y, f.y);
+    atomic_add(&place->z, f.z);
+  }
+};
+/// All components by one, where the device can.
+struct AtOnce {
+  PERRIN_HD static void add(Real4* place, const Real3& f) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(PERRIN_DOUBLE)
+    atomicAdd(reinterpret_cast<float4*>(place), float4{f.x, f.y, f.z, 0.0f});
+#else
+    ByComponent::add(place, f);
+#endif
+  }
+};
 
-/// The state of generator `G` (rng/per_particle.h) of every thread is loaded, used and stored.
-template <class G>
+/// Each thread half of its pairs, with numbers of a generator of its own.
+template <class G, class Add>
 struct Stateful {
-  using Kept = PerParticle<G>;
-  std::uint32_t* words;
-  const std::uint32_t* parameters;
+  Fluid fluid;
   const std::uint32_t* list;
-  std::int64_t n;
-  float* sum;
+  Real4* total;
+  typename ParticleStates<G>::View states;
   PERRIN_HD void operator()(std::int64_t i) const {
-    auto g = Kept::load({words + i, n}, parameters, std::uint32_t(i));
-    float total = 0;
-    for (std::int64_t k = 0; k < neighbours / 2; ++k) {
-      const std::uint32_t j = list[k * n + i];
-      const float theta = 1.7320508f * g.template symmetric<float>();
-      total += theta;
-      atomic_add(sum + j, -theta);
+    const Real4 x = fluid.position[i], v = fluid.velocity[i];
+    const std::uint32_t id = fluid.id[i], count = fluid.count[i] / 2;
+    auto g = states.load(id);
+    Real3 sum{};
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint32_t j = list[k * fluid.n + i];
+      const Real3 f = fluid.force(x, v, j, width * g.template symmetric<Real>());
+      sum += f;
+      Add::add(total + j, -f);
     }
-    atomic_add(sum + i, total);
-    Kept::save({words + i, n}, g);
+    Add::add(total + i, sum);
+    states.save(id, g);
   }
 };
 
+/// Half of the pairs with keyed numbers.
 template <class G>
-struct State {
-  Buffer<std::uint32_t> words, parameters;
-  State(const Device& device, std::int64_t n) {
-    using Kept = PerParticle<G>;
-    std::vector<std::uint32_t> host(std::size_t(n * Kept::words));
-    std::vector<std::uint32_t> own(std::size_t(Kept::words));
-    for (std::int64_t id = 0; id < n; ++id) {
-      Philox source = keyed<Philox>(Purpose::benchmark, 1, 0, std::uint32_t(id));
-      Kept::seed(own.data(), source);
-      for (int w = 0; w < Kept::words; ++w) host[std::size_t(w * n + id)] = own[std::size_t(w)];
+struct KeyedHalf {
+  Fluid fluid;
+  const std::uint32_t* list;
+  Real4* total;
+  RunKey key;
+  std::uint64_t step;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Real4 x = fluid.position[i], v = fluid.velocity[i];
+    const std::uint32_t id = fluid.id[i], count = fluid.count[i] / 2;
+    Real3 sum{};
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint32_t j = list[k * fluid.n + i];
+      const Real3 f = fluid.force(x, v, j, pair_number<G>(key, step, id, j));
+      sum += f;
+      ByComponent::add(total + j, -f);
     }
-    words = {device, std::span<const std::uint32_t>(host)};
-    parameters = {device, std::span<const std::uint32_t>(Kept::parameters())};
+    ByComponent::add(total + i, sum);
   }
 };
 
-struct Line {
-  const Options& options;
-  std::int64_t n;
-  bool near;
-  double baseline = 0;
-
-  void print(const std::string& generator, const std::string& way, double time) {
-    if (baseline == 0) baseline = time;
-    const double pairs = double(n) * neighbours / 2;
-    print_line(
-        {{"subject", "dpd-noise"},
-         {"size", n},
-         {"device", options.device.description()},
-         {"indices", near ? "near" : "random"},
-         {"generator", generator},
-         {"way", way},
-         {"time_s", time},
-         {"rate", pairs / time},
-         {"rate_unit", "pairs/s"},
-         {"baseline", "hybrid_taus, stateful"},
-         {"ratio", baseline / time},
-         {"paper", near ? "3 to 4 times as fast when keyed" : "2 to 7 times as fast when keyed"}});
-  }
-};
-
-template <class G>
-void stateful(Line& line, const char* name, const std::uint32_t* half, float* sum) {
-  State<G> state(line.options.device, line.n);
-  const Stateful<G> work{state.words.data(), state.parameters.data(), half, line.n, sum};
-  line.print(name, "stateful", median_time(line.options.device, line.options.seconds / 8, [&] {
-                                 for (int k = 0; k < 10; ++k)
-                                   for_each(line.options.device, "stateful noise", line.n, work);
-                               }) / 10);
+/// Seconds of one `work(step)`, from steps recorded as a simulation's are.
+double step_time(const Options& options, const std::function<void(std::uint64_t)>& work) {
+  constexpr int steps = 10;
+  const Recording recording(options.device, [&] {
+    for (int k = 0; k < steps; ++k) work(std::uint64_t(k));
+  });
+  return median_time(options.device, options.seconds / 8, [&] { recording.replay(); }) / steps;
 }
 
+class DpdLines {
+ public:
+  DpdLines(const Options& options, std::int64_t n, bool near)
+      : options_(options), n_(n), near_(near) {
+    const Device& device = options.device;
+    const Lists lists = make_lists(n, near);
+    full_ = {device, std::span<const std::uint32_t>(lists.full)};
+    half_ = {device, std::span<const std::uint32_t>(lists.half)};
+    position_ = {device, std::span<const Real4>(random_vectors(n, 0.5, 2))};
+    velocity_ = {device, std::span<const Real4>(random_vectors(n, 1, 3))};
+    std::vector<std::uint32_t> ids(std::size_t(n), 0);
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = std::uint32_t(i);
+    id_ = {device, std::span<const std::uint32_t>(ids)};
+    ids.assign(ids.size(), neighbours);
+    count_ = {device, std::span<const std::uint32_t>(ids)};
+    total_ = Buffer<Real4>(device, n);
+    fluid_ = {position_.data(), velocity_.data(), id_.data(), count_.data(), n};
+  }
+
+  template <class G>
+  void keyed(const char* generator) {
+    const RunKey key(Purpose::benchmark, 1);
+    line(generator, "keyed", 56 + 36 * neighbours, [&](std::uint64_t step) {
+      loop(Keyed<G>{fluid_, full_.data(), total_.data(), key, step});
+    });
+  }
+  template <class G>
+  void keyed_half(const char* generator) {
+    const RunKey key(Purpose::benchmark, 1);
+    line(generator, "keyed, atomics", 56 + 60 * neighbours / 2, [&](std::uint64_t step) {
+      loop(KeyedHalf<G>{fluid_, half_.data(), total_.data(), key, step});
+    });
+  }
+  template <class G, class Add = ByComponent>
+  void stateful(const char* generator, const char* way = "stateful") {
+    ParticleStates<G> states(options_.device, n_);
+    line(generator, way, 56 + 8 * PerParticle<G>::words + 60 * neighbours / 2, [&](std::uint64_t) {
+      loop(Stateful<G, Add>{fluid_, half_.data(), total_.data(), states.view()});
+    });
+  }
+
+ private:
+  template <class F>
+  void loop(const F& f) {
+    for_each(options_.device, "dpd noise", n_, f);
+  }
+  void line(const char* generator, const char* way, int bytes,
+            const std::function<void(std::uint64_t)>& work) {
+    const double time = step_time(options_, work);
+    if (baseline_ == 0) baseline_ = time;
+    print_line({{"subject", "dpd-noise"},
+                {"size", n_},
+                {"device", options_.device.description()},
+                {"indices", near_ ? "near" : "random"},
+                {"generator", generator},
+                {"way", way},
+                {"bytes_per_particle", bytes},
+                {"time_s", time},
+                {"rate", double(n_) * neighbours / 2 / time},
+                {"rate_unit", "pairs/s"},
+                {"baseline", "saru, stateful"},
+                {"ratio", baseline_ / time}});
+  }
+
+  const Options& options_;
+  std::int64_t n_;
+  bool near_;
+  double baseline_ = 0;
+  Buffer<std::uint32_t> full_, half_, id_, count_;
+  Buffer<Real4> position_, velocity_, total_;
+  Fluid fluid_;
+};
+
+/// v' = v + dt/2m (F - gamma v + sqrt(6 kT gamma / dt) u), u from (-1, 1) along each axis.
+struct BrownianKick {
+  Real4* velocity;
+  const Real4* force;
+  const std::uint32_t* id;
+  template <class G>
+  PERRIN_HD void kick(std::int64_t i, G& g) const {
+    const Real4 v = velocity[i], f = force[i];
+    const Real half = Real(0.0025), gamma = Real(1), strength = Real(34.641016);
+    const Real x = g.template symmetric<Real>(), y = g.template symmetric<Real>(),
+               z = g.template symmetric<Real>();
+    velocity[i] = {v.x + half * (f.x - gamma * v.x + strength * x),
+                   v.y + half * (f.y - gamma * v.y + strength * y),
+                   v.z + half * (f.z - gamma * v.z + strength * z), v.w};
+  }
+};
+template <class Make>
+struct KeyedKick {
+  BrownianKick move;
+  Make make;
+  std::uint64_t step;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    auto g = make(step, move.id[i]);
+    move.kick(i, g);
+  }
+};
 template <class G>
-void keyed_line(Line& line, const char* name, const std::uint32_t* full, float* sum) {
-  using Noise = dpd::UniformNoise<dpd::DefaultKeys<G>>;
-  Keyed<Noise> work{Noise{dpd::DefaultKeys<G>(1)}, full, line.n, 0, sum};
-  line.print(name, "keyed", median_time(line.options.device, line.options.seconds / 8, [&] {
-                              for (int k = 0; k < 10; ++k, ++work.step)
-                                for_each(line.options.device, "keyed noise", line.n, work);
-                            }) / 10);
-}
+struct StatefulKick {
+  BrownianKick move;
+  typename ParticleStates<G>::View states;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const std::uint32_t id = move.id[i];
+    auto g = states.load(id);
+    move.kick(i, g);
+    states.save(id, g);
+  }
+};
+/// What is left without a generator: every number is 0.
+struct Silence {
+  template <class T>
+  PERRIN_HD T symmetric() {
+    return T(0);
+  }
+};
+struct MakeSilence {
+  PERRIN_HD Silence operator()(std::uint64_t, std::uint32_t) const { return {}; }
+};
+template <class G>
+struct MakePhillips {
+  PhillipsKey key;
+  PERRIN_HD G operator()(std::uint64_t step, std::uint32_t id) const {
+    return phillips_single<G>(key, step, id);
+  }
+};
+
+class BdLines {
+ public:
+  BdLines(const Options& options, std::int64_t n) : options_(options), n_(n) {
+    velocity_ = {options.device, std::span<const Real4>(random_vectors(n, 1, 3))};
+    force_ = {options.device, std::span<const Real4>(random_vectors(n, 1, 4))};
+    std::vector<std::uint32_t> ids(std::size_t(n), 0);
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = std::uint32_t(i);
+    id_ = {options.device, std::span<const std::uint32_t>(ids)};
+    move_ = {velocity_.data(), force_.data(), id_.data()};
+  }
+  template <class G>
+  void stateful(const char* generator) {
+    ParticleStates<G> states(options_.device, n_);
+    line(generator, "stateful", 52 + 8 * PerParticle<G>::words, [&](std::uint64_t) {
+      loop(StatefulKick<G>{move_, states.view()});
+    });
+  }
+  template <class Make>
+  void keyed(const char* generator, const char* way, const Make& make) {
+    line(generator, way, 52, [&](std::uint64_t step) { loop(KeyedKick<Make>{move_, make, step}); });
+  }
+
+ private:
+  template <class F>
+  void loop(const F& f) {
+    for_each(options_.device, "bd noise", n_, f);
+  }
+  void line(const char* generator, const char* way, int bytes,
+            const std::function<void(std::uint64_t)>& work) {
+    const double time = step_time(options_, work);
+    if (baseline_ == 0) baseline_ = time;
+    print_line({{"subject", "bd-noise"},
+                {"size", n_},
+                {"device", options_.device.description()},
+                {"generator", generator},
+                {"way", way},
+                {"bytes_per_particle", bytes},
+                {"time_s", time},
+                {"rate", double(n_) / time},
+                {"rate_unit", "particles/s"},
+                {"baseline", "saru, stateful"},
+                {"ratio", baseline_ / time}});
+  }
+  const Options& options_;
+  std::int64_t n_;
+  double baseline_ = 0;
+  Buffer<Real4> velocity_, force_;
+  Buffer<std::uint32_t> id_;
+  BrownianKick move_{};
+};
 
 }  // namespace
 
@@ -166,19 +377,34 @@ int dpd_noise(const Options& options) {
   if (sizes.empty()) sizes = {10000, 30000, 100000};
   for (const long n : sizes)
     for (const bool near : {true, false}) {
-      const Lists lists = make_lists(n, near);
-      Buffer<std::uint32_t> full(options.device, std::span<const std::uint32_t>(lists.full));
-      Buffer<std::uint32_t> half(options.device, std::span<const std::uint32_t>(lists.half));
-      Buffer<float> sum(options.device, n);
-      Line line{options, n, near};
-      stateful<HybridTaus>(line, "hybrid_taus", half.data(), sum.data());
-      stateful<Saru>(line, "saru", half.data(), sum.data());
-      stateful<Ran2>(line, "ran2", half.data(), sum.data());
-      keyed_line<Saru>(line, "saru", full.data(), sum.data());
-      keyed_line<Tea>(line, "tea", full.data(), sum.data());
-      keyed_line<SaruTea>(line, "sarutea", full.data(), sum.data());
-      keyed_line<Philox>(line, "philox", full.data(), sum.data());
+      DpdLines lines(options, n, near);
+      lines.stateful<Saru>("saru");
+      lines.stateful<Saru, AtOnce>("saru", "stateful, one atomic of four");
+      lines.stateful<Xorwow>("xorwow");
+      lines.stateful<HybridTaus>("hybrid_taus");
+      lines.keyed_half<Saru>("saru");
+      lines.keyed<Saru>("saru");
+      lines.keyed<Tea>("tea");
+      lines.keyed<SaruTea>("sarutea");
+      lines.keyed<Philox>("philox");
     }
+  return 0;
+}
+
+int bd_noise(const Options& options) {
+  std::vector<long> sizes = options.sizes;
+  if (sizes.empty()) sizes = {10000, 100000, 1000000};
+  for (const long n : sizes) {
+    BdLines lines(options, n);
+    lines.stateful<Saru>("saru");
+    lines.stateful<Xorwow>("xorwow");
+    lines.stateful<HybridTaus>("hybrid_taus");
+    const PhillipsKey key(1);
+    lines.keyed("saru", "keyed", MakePhillips<Saru>{key});
+    lines.keyed("tea", "keyed", MakePhillips<Tea>{key});
+    lines.keyed("sarutea", "keyed", MakePhillips<SaruTea>{key});
+    lines.keyed("none", "no noise", MakeSilence{});
+  }
   return 0;
 }
 
