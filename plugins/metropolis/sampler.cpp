@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -41,6 +42,8 @@ Sampler::Sampler(const Device& device, const Prepared& prepared, const SamplerOp
   const auto start = engine_->totals();
   std::vector<double> energy;
   for (const Totals& t : start) {
+    // Sites on one another: 10^10 kT leave 10^-6 kT to the last digit of a double.
+    if (!(t.energy < 1e10 * kT_[0])) rough_start_ = true;
     if (t.cores > 0)
       throw OverlapError(
           fmt::format("hard cores overlap at the start, {} pairs of sites", t.cores));
@@ -56,6 +59,8 @@ std::int64_t Sampler::advance(std::int64_t n) {
   if (cycle_ < options_.equilibration) n = std::min(n, options_.equilibration - cycle_);
   if (options_.volume) n = std::min(n, to_multiple(cycle_, options_.volume->interval));
   if (options_.exchange > 0) n = std::min(n, to_multiple(cycle_, options_.exchange));
+  if (rough_start_ && cycle_ < options_.recompute)
+    n = std::min(n, std::int64_t(std::bit_ceil(std::uint64_t(cycle_) + 1)) - cycle_);
   engine_->run(cycle_, n);
   cycle_ += n;
   tried_ += std::uint64_t(n) * std::uint64_t(engine_->moves_per_cycle());
@@ -63,7 +68,7 @@ std::int64_t Sampler::advance(std::int64_t n) {
   if (options_.volume && due(options_.volume->interval)) volume_move();
   if (options_.exchange > 0 && due(options_.exchange)) exchange();
   if (tuning && due(options_.tune->interval)) tune();
-  if (due(options_.recompute)) recompute();
+  if (due(options_.recompute) || early_recompute()) recompute();
   return n;
 }
 
@@ -74,17 +79,22 @@ void Sampler::compare(const std::vector<Totals>& fresh) {
 }
 
 double Sampler::drift() {
-  compare(engine_->totals());
+  if (!rough_start_ || cycle_ > options_.recompute) compare(engine_->totals());
   return drift_;
+}
+
+/// After a rough start: after 1, 2, 4, 8 … cycles, too.
+bool Sampler::early_recompute() const {
+  return rough_start_ && cycle_ < options_.recompute && std::has_single_bit(std::uint64_t(cycle_));
 }
 
 void Sampler::recompute() {
   const auto fresh = engine_->totals();
-  compare(fresh);
+  if (!rough_start_ || cycle_ > options_.recompute) compare(fresh);
   std::vector<double> energy;
   for (std::size_t r = 0; r < fresh.size(); ++r) {
     energy.push_back(fresh[r].energy);
-    if (!std::isfinite(fresh[r].energy))
+    if (!std::isfinite(fresh[r].energy) && cycle_ >= options_.recompute)
       throw RunError(
           fmt::format("cycle {}: the energy of replica {} is {}", cycle_, r, fresh[r].energy));
   }
@@ -265,6 +275,7 @@ void Sampler::state(Archive& archive) {
   }
   archive("cycle", cycle_);
   archive("tried", tried_);
+  archive("rough_start", rough_start_);
   archive("sizes", sizes_);
   archive("replica_of", replica_of_);
   archive("drift", drift_);

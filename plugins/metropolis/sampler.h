@@ -76,6 +76,7 @@ class Sampler {
   bool other_energies(Archive& archive);
   void exchange();
   void use_temperatures();
+  bool early_recompute() const;
   void recompute();
 
   SamplerOptions options_;
@@ -87,7 +88,8 @@ class Sampler {
   std::vector<double> kT_;                 // sorted as given
   std::vector<std::uint32_t> replica_of_;  // of each temperature
   std::int64_t cycle_ = 0;
-  std::uint64_t tried_ = 0;  // moves of a replica since the first cycle
+  bool rough_start_ = false;  // energies at the start in which later ones would drown
+  std::uint64_t tried_ = 0;   // moves of a replica since the first cycle
   double drift_ = 0;
   bool other_ensemble_ = false;
   std::uint64_t volume_tried_ = 0, volume_accepted_ = 0;

@@ -45,6 +45,7 @@ int brownian(const Options& options);
 int langevin_dynamics(const Options& options);
 int neutron_slab(const Options& options);
 int neutron_check(const Options& options);
+int neutron_text(const Options& options);
 int dpd(const Options& options);
 int dpd_noise(const Options& options);
 int bd_noise(const Options& options);
@@ -52,6 +53,7 @@ int oscillators(const Options& options);
 int lcg_cycle(const Options& options);
 int metropolis(const Options& options);
 int metropolis_check(const Options& options);
+int metropolis_thesis(const Options& options);
 int metropolis_checkerboard(const Options& options);
 
 }  // namespace perrin::bench

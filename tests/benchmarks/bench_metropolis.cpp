@@ -1,7 +1,8 @@
 // perrin-bench metropolis: 100 cycles of rigid dimers without a cut-off, N atoms at a fixed
-// density, in single and double precision. Baseline, in the same run: the sequential engine on one
-// CPU thread, extrapolated with N² above 5 000 atoms. Then 1024 systems of 500 atoms at once,
-// against one after the other.
+// density, in single and double precision: of like sites, and those of the Metropolis thesis, of
+// unlike ones, which look their coefficients up for every pair. Baseline, in the same run: the
+// sequential engine on one CPU thread, extrapolated with N² above 5 000 atoms. Then 1024 systems of
+// 500 atoms at once, against one after the other.
 #include <algorithm>
 #include <string>
 
@@ -16,6 +17,8 @@ using namespace perrin::metropolis;
 
 constexpr int cycles = 100;
 
+MoveSizes sizes_of(const Model& model) { return {0.1 * model.pairs[0].a, 0.3}; }
+
 /// Seconds of 100 cycles; `measured` cycles are run, repeated until `seconds` have passed.
 double time_of(const std::string& engine, const Device& device, const Model& model, bool single,
                std::int64_t measured, double seconds, std::int64_t replicas = 1) {
@@ -23,7 +26,7 @@ double time_of(const std::string& engine, const Device& device, const Model& mod
   ChainOptions options{.seed = 1};
   options.single_precision = single;
   const auto e = make_engine(engine, system, options);
-  e->set_sizes({0.1, 0.3});
+  e->set_sizes(sizes_of(model));
   std::int64_t cycle = 0;
   const double t = median_time(device, seconds, [&] {
     e->run(cycle, measured);
@@ -32,14 +35,18 @@ double time_of(const std::string& engine, const Device& device, const Model& mod
   return t * cycles / double(measured);
 }
 
-void dimers_of(const Options& options, long atoms_, bool single) {
+Model dimers_of(std::size_t molecules, bool unlike) {
+  return unlike ? unlike_dimers(molecules) : dimers(molecules, 0.3);
+}
+
+void time_dimers(const Options& options, long atoms_, bool single, bool unlike) {
   const bool cuda = options.device.is_cuda();
-  const Model model = dimers(std::size_t(atoms_ / 2), 0.3);
+  const Model model = dimers_of(std::size_t(atoms_ / 2), unlike);
   const double n = double(atoms_) / 2;
   // Pair energies of a cycle: every molecule with every other, old and new, four pairs of sites.
   const double pairs = n * (n - 1) * 8;
   const long reference_atoms = std::min(atoms_, 5000L);
-  const Model small = dimers(std::size_t(reference_atoms / 2), 0.3);
+  const Model small = dimers_of(std::size_t(reference_atoms / 2), unlike);
   const double m = double(reference_atoms) / 2;
   const double reference_pairs = m * (m - 1) * 8;
   const auto few = [](double per_cycle, double rate) {
@@ -52,7 +59,7 @@ void dimers_of(const Options& options, long atoms_, bool single) {
                               cuda ? cycles : few(pairs, 1e9), options.seconds / 2);
   print_line({{"subject", "metropolis"},
               {"size", atoms_},
-              {"molecules", "dimers, no cut-off"},
+              {"molecules", unlike ? "dimers of unlike sites, no cut-off" : "dimers, no cut-off"},
               {"precision", single ? "single" : "double"},
               {"engine", "pipelined"},
               {"device", options.device.description()},
@@ -104,7 +111,8 @@ int metropolis(const Options& options) {
     if (options.device.is_cuda()) sizes.insert(sizes.end(), {10000, 20000, 50000});
   }
   for (const long n : sizes)
-    for (const bool single : {true, false}) dimers_of(options, n, single);
+    for (const bool unlike : {false, true})
+      for (const bool single : {true, false}) time_dimers(options, n, single, unlike);
   for (const bool single : {true, false}) replicas_of(options, single);
   return 0;
 }

@@ -53,6 +53,8 @@ int main(int argc, char** argv) {
       {"langevin", "Langevin dynamics, particle-steps per second", bench::langevin_dynamics},
       {"neutron-slab", "neutrons through a slab, histories per second", bench::neutron_slab},
       {"neutron-check", "the same, against the deterministic solution", bench::neutron_check},
+      {"neutron-text", "step limits, streams, figures of merit: the text's questions",
+       bench::neutron_text},
       {"dpd", "dissipative particle dynamics, steps per second", bench::dpd},
       {"dpd-noise", "random numbers of pairs, keyed against stateful", bench::dpd_noise},
       {"bd-noise", "random numbers of particles, keyed against stateful", bench::bd_noise},
@@ -61,6 +63,8 @@ int main(int argc, char** argv) {
       {"lcg-cycle", "Brownian oscillators through the LCG's whole cycle", bench::lcg_cycle},
       {"metropolis", "Monte Carlo of rigid molecules, pair energies per second", bench::metropolis},
       {"metropolis-check", "what it samples, beside published figures", bench::metropolis_check},
+      {"metropolis-thesis", "whole runs of its dimers by three engines, seconds",
+       bench::metropolis_thesis},
       {"metropolis-checkerboard", "Monte Carlo of many atoms, trial moves per second",
        bench::metropolis_checkerboard},
       {"short-sort", "sorts of very many short arrays, keys per second", bench::short_sort}};

@@ -533,6 +533,29 @@ TEST(MetropolisFiles, FinalStateIsReadAgain) {
               1e-6 * std::abs(energy));
 }
 
+// Sites on one another at the start: their energy is gone after some cycles, and has left nothing
+// in the running one.
+TEST(MetropolisFiles, RoughStartsLeaveNoTrace) {
+  std::string model = edited(model_text, "min_r = 1.0", "min_r = 0");
+  model = edited(model, "min_r = 0.5", "min_r = 0");
+  const std::string particles = edited(particles_text, "4;1;10;20;25", "4;1;5.01;5;5");
+  const std::string atoms = edited(atoms_text, "1, 10, 20, 25", "1, 5.01, 5, 5");
+  std::vector<double> energies[2];
+  for (const int often : {0, 1}) {
+    StageRun run("rough", Device::cpu(1));
+    files_in(run, model, particles, atoms);
+    ASSERT_TRUE(run.run(R"({"type": "metropolis", "files": {}, "precision": "double",
+        "cycles": 60, "translation": 3, "recompute": )" +
+                        std::string(often ? "5}" : "60}")));
+    energies[often] = run.read("metropolis.h5", "observables/energy/value");
+  }
+  ASSERT_GT(energies[0][0], 1e25);
+  ASSERT_LT(std::abs(energies[1].back()), 100);
+  // Before cycle 60 it is carried along from cycle 32.
+  for (std::size_t k = 32; k < energies[0].size(); ++k)
+    EXPECT_NEAR(energies[0][k], energies[1][k], 1e-9) << k;
+}
+
 // A row for every pass, the first one too, and both shares of accepted moves.
 TEST(MetropolisFiles, EveryPassHasARow) {
   StageRun run("passes", Device::cpu(1));

@@ -8,6 +8,7 @@
 // (e.g. Case, Zweifel, Linear Transport Theory, 1967, ch. 2). T, R and A follow by integration.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <numbers>
@@ -116,6 +117,20 @@ inline Solution integral_equation(const std::vector<Layer>& layers, int per_laye
   }
   if (density) *density = f;
   return s;
+}
+
+/// Means of a density by cell over equal bins of the optical depth.
+inline std::vector<double> bin_means(const Mesh& mesh, const std::vector<double>& density,
+                                     int bins) {
+  std::vector<double> means(static_cast<std::size_t>(bins));
+  const double width = mesh.edge.back() / bins;
+  for (std::size_t i = 0; i < density.size(); ++i)
+    for (int b = 0; b < bins; ++b) {
+      const double overlap =
+          std::min(mesh.edge[i + 1], (b + 1) * width) - std::max(mesh.edge[i], b * width);
+      if (overlap > 0) means[std::size_t(b)] += density[i] * overlap / width;
+    }
+  return means;
 }
 
 /// Nodes and weights of Gauss and Legendre on (0, 1).

@@ -1,0 +1,314 @@
+// perrin-bench neutron-text: what the neutron text asks and reports, in the slab Σ = 1.1, Σs = 1,
+// h = 10. One line of JSON each for
+//  - threads that make a fixed number of steps and begin anew where a history ends, as in the
+//    text's appendix: T, R, collisions and flux against the deterministic solution, per history
+//    that ended and per history that was begun; and the same where the first steps of each thread
+//    are not counted (its § 3.2.6: is that nearer to a stationary flux?);
+//  - histories per second against the number of threads, each with an MT607 stream of its own
+//    (Figures 3.4 to 3.6), and the raw rate of MT607;
+//  - the figure of merit 1 / (relative error² · seconds) of T, R and the flux by both estimators.
+// The step limits are simulated on the CPU; the plug-in has none.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "engine/core/parallel.h"
+#include "plugins/neutron_slab/loops.h"
+#include "plugins/neutron_slab/results.h"
+#include "rng/keyed.h"
+#include "rng/per_particle.h"
+#include "tests/benchmarks/bench.h"
+#include "tests/plugins/neutron_reference.h"
+
+namespace perrin::bench {
+
+// Not in an unnamed namespace: nvcc wants names for what instantiates a kernel.
+
+/// Numbers of one MT607 stream after another.
+struct RawMt607 {
+  using Kept = PerParticle<Mt607Generator>;
+  static constexpr int numbers = 1024;
+  std::uint32_t* words;
+  const std::uint32_t* parameters;
+  std::uint32_t* out;
+  std::int64_t streams;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    auto g = Kept::load({words + i, streams}, parameters, std::uint32_t(i));
+    std::uint32_t sum = 0;
+    for (int k = 0; k < numbers; ++k) sum ^= g.next();
+    out[i] = sum;
+    Kept::save({words + i, streams}, g);
+  }
+};
+
+namespace {
+
+using namespace neutron;
+
+const std::vector<Layer>& text_slab() {
+  static const std::vector<Layer> layers{{10, 1.1, 1.0}};
+  return layers;
+}
+constexpr int depth_bins = 10;
+
+struct Exact {
+  reference::Solution solution;
+  std::vector<double> flux;  // means over the bins
+};
+const Exact& exact() {
+  static const Exact e = [] {
+    Exact result;
+    std::vector<double> density;
+    const auto coarse = reference::integral_equation(text_slab(), 400);
+    const auto fine = reference::integral_equation(text_slab(), 800, &density);
+    result.solution = reference::extrapolated(coarse, fine);
+    result.flux = reference::bin_means(reference::Mesh(text_slab(), 800), density, depth_bins);
+    return result;
+  }();
+  return e;
+}
+
+// ---- A fixed number of steps ----
+
+struct Tally {
+  Scores scores;
+  std::vector<std::int64_t> bins;
+  std::int64_t begun = 0, ended = 0;
+
+  void add(const Tally& other) {
+    for (int k = 0; k < Scores::count; ++k) scores.sum[k] += other.scores.sum[k];
+    for (std::size_t k = 0; k < bins.size(); ++k) bins[k] += other.bins[k];
+    begun += other.begun;
+    ended += other.ended;
+  }
+};
+
+/// Walkers first … last - 1: `skipped` steps each that are not counted, then `steps` that are.
+template <bool Weighted>
+void walk(const Slab& slab, const Cells& cells, std::int64_t first, std::int64_t last, int skipped,
+          int steps, Tally& tally) {
+  const Bins bins{cells.edge.data(), int(cells.cell.size()), 0};
+  std::vector<std::int64_t> nowhere(tally.bins.size());
+  Scores forgotten;
+  const RunKey key(Purpose::benchmark, 1);
+  for (std::int64_t walker = first; walker < last; ++walker) {
+    auto g = keyed<Philox>(key, std::uint64_t(skipped), std::uint32_t(walker));
+    History<Weighted, true> history;
+    HostRecorder recorder{nowhere.data()};
+    for (int step = 0; step < skipped; ++step)
+      if (!history.advance(g, slab, bins, recorder, forgotten)) history = {};
+    recorder = {tally.bins.data()};
+    for (int step = 0; step < steps; ++step) {
+      tally.begun += history.cell < 0;  // still in front of the slab
+      if (!history.advance(g, slab, bins, recorder, tally.scores)) {
+        history = {};
+        ++tally.ended;
+      }
+    }
+  }
+}
+
+/// What a tally says by history, as relative deviations from the exact solution.
+nlohmann::json deviations(const Cells& cells, const Tally& tally, std::int64_t histories,
+                          bool weighted) {
+  Results results(cells, depth_bins, 0, weighted);
+  results.add({tally.scores, tally.bins}, histories);
+  const Exact& e = exact();
+  const auto of = [](const Estimate& x, double value) {
+    return nlohmann::json{{"off", x.mean / value - 1}, {"error", x.error / value}};
+  };
+  const auto flux = results.flux();
+  std::vector<double> off;
+  double total = 0, expected = 0;
+  for (std::size_t b = 0; b < flux.size(); ++b) {
+    off.push_back(std::round((flux[b].mean / e.flux[b] - 1) * 1e5) / 1e5);
+    total += flux[b].mean;
+    expected += e.flux[b];
+  }
+  return {{"T", of(results.transmission(), e.solution.transmission)},
+          {"R", of(results.reflection(), e.solution.reflection)},
+          {"flux_off", total / expected - 1},
+          {"flux_off_by_depth", off}};
+}
+
+void step_limits(const Options& options) {
+  const Device cpu = Device::cpu(options.device.is_cuda() ? 0 : options.device.threads());
+  const Slab slab = Slab::of(text_slab(), 0);
+  const Cells cells = Cells::of(text_slab(), depth_bins);
+  const std::size_t size = std::size_t(Bins{nullptr, int(cells.cell.size()), 0}.size());
+  const std::int64_t all_steps = std::int64_t(2.5e7 * options.seconds * cpu.threads());
+  for (const bool weighted : {true, false})
+    for (const int skipped : {0, 500})
+      for (const int steps : {100, 1000, 10000}) {
+        const std::int64_t walkers = all_steps / (steps + skipped);
+        std::vector<Tally> own(std::size_t(cpu.threads()));
+        for (Tally& t : own) t.bins.resize(size);
+        constexpr std::int64_t portion = 64;
+        for_tasks(cpu, (walkers + portion - 1) / portion, [&](std::int64_t p, int thread) {
+          (weighted ? walk<true> : walk<false>)(slab, cells, p * portion,
+                                                std::min((p + 1) * portion, walkers), skipped,
+                                                steps, own[std::size_t(thread)]);
+        });
+        Tally sum = own[0];
+        for (std::size_t k = 1; k < own.size(); ++k) sum.add(own[k]);
+        print_line({{"subject", "neutron-text"},
+                    {"what", "step limit"},
+                    {"estimator", weighted ? "weighted" : "analogue"},
+                    {"steps", steps},
+                    {"first_steps_not_counted", skipped},
+                    {"threads", walkers},
+                    {"ended", sum.ended},
+                    {"begun", sum.begun},
+                    {"per_history_ended", deviations(cells, sum, sum.ended, weighted)},
+                    {"per_history_begun", deviations(cells, sum, sum.begun, weighted)}});
+      }
+}
+
+// ---- Threads ----
+
+TransportSettings settings_of(const std::string& generator, bool weighted, bool observe) {
+  TransportSettings t;
+  t.slab = Slab::of(text_slab(), 0);
+  if (observe) t.edges = Cells::of(text_slab(), 100).edge;
+  t.generator = generator;
+  t.weighted = weighted;
+  return t;
+}
+
+/// Histories per second; `streams` 0: as the plug-in chooses.
+double histories_per_second(const Device& device, bool weighted, std::int64_t streams,
+                            std::int64_t histories, double seconds) {
+  TransportSettings t = settings_of("mt607", weighted, false);
+  t.streams = streams;
+  const auto transport = make_transport(device, t);
+  std::uint64_t first = 0;
+  const double time = median_time(device, seconds, [&] {
+    transport->run(first, histories);
+    first += std::uint64_t(histories);
+  });
+  return double(histories) / time;
+}
+
+void threads(const Options& options) {
+  const double seconds = options.seconds / 4;
+  const int most = Device::cpu(0).threads();
+  for (const bool weighted : {false, true}) {
+    const double one = histories_per_second(Device::cpu(1), weighted, 0, 20000, seconds);
+    const auto print = [&](const Device& device, std::int64_t n, double rate) {
+      print_line({{"subject", "neutron-text"},
+                  {"what", "threads"},
+                  {"estimator", weighted ? "weighted" : "analogue"},
+                  {"generator", "mt607"},
+                  {"device", device.description()},
+                  {"threads", n},
+                  {"rate", rate},
+                  {"rate_unit", "histories/s"},
+                  {"time_s", 1e6 / rate},
+                  {"time_of", "a million histories"},
+                  {"baseline", "one CPU thread"},
+                  {"ratio", rate / one},
+                  {"published", "18, 108 and 127 times one CPU thread"}});
+    };
+    for (int n = 1; n <= most; n *= 2)
+      print(Device::cpu(n), n,
+            n == 1 ? one : histories_per_second(Device::cpu(n), weighted, 0, 20000L * n, seconds));
+    if (!options.device.is_cuda()) continue;
+    for (std::int64_t n = 1; n <= std::int64_t(1) << 18; n *= 4)
+      print(options.device, n,
+            histories_per_second(options.device, weighted, n,
+                                 std::max<std::int64_t>(n * (weighted ? 16 : 64), 256), seconds));
+  }
+}
+
+void raw_rate(const Options& options) {
+  using Kept = RawMt607::Kept;
+  const auto rate_of = [&](const Device& device) {
+    const std::int64_t streams = device.is_cuda() ? 1 << 18 : 512;
+    const auto parameters = Kept::parameters();
+    std::vector<std::uint32_t> host(std::size_t(streams) * Kept::words);
+    std::uint32_t own[Kept::words];
+    for (std::int64_t s = 0; s < streams; ++s) {
+      auto source = keyed<Philox>(RunKey(Purpose::benchmark, 1), 0, std::uint32_t(s));
+      Kept::seed(own, source);
+      for (int i = 0; i < Kept::words; ++i) host[std::size_t(i * streams + s)] = own[i];
+    }
+    Buffer<std::uint32_t> words(device, std::span<const std::uint32_t>(host));
+    const Buffer<std::uint32_t> sets(device, std::span<const std::uint32_t>(parameters));
+    Buffer<std::uint32_t> out(device, streams);
+    const RawMt607 body{words.data(), sets.data(), out.data(), streams};
+    return double(streams) * RawMt607::numbers / median_time(device, options.seconds / 4, [&] {
+             for_each(device, "raw MT607", streams, body);
+           });
+  };
+  const double one = rate_of(Device::cpu(1));
+  std::vector<Device> devices{Device::cpu(1), Device::cpu(0)};
+  if (options.device.is_cuda()) devices.push_back(options.device);
+  for (const Device& device : devices) {
+    const double rate = rate_of(device);
+    print_line({{"subject", "neutron-text"},
+                {"what", "raw MT607"},
+                {"device", device.description()},
+                {"rate", rate},
+                {"rate_unit", "numbers/s"},
+                {"baseline", "one CPU thread"},
+                {"ratio", rate / one}});
+  }
+}
+
+// ---- Figures of merit ----
+
+void merit(const Options& options, const std::string& generator, bool weighted, bool observe) {
+  const Device& device = options.device;
+  const TransportSettings settings = settings_of(generator, weighted, observe);
+  const auto transport = make_transport(device, settings);
+  Results results(observe ? Cells::of(text_slab(), 100) : Cells{}, observe ? 100 : 0, 0, weighted);
+  const std::int64_t batch = device.is_cuda() ? (observe ? 1 << 21 : 1 << 23)
+                             : observe        ? 1 << 13
+                                              : 1 << 15;
+  transport->run(0, batch);  // to warm up
+  const auto begin = std::chrono::steady_clock::now();
+  double seconds = 0;
+  std::int64_t done = batch;
+  for (int k = 0; k < 64 || seconds < options.seconds; ++k) {
+    results.add(transport->run(std::uint64_t(done), batch), batch);
+    done += batch;
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  const auto of = [&](const Estimate& e) { return 1 / (e.relative() * e.relative() * seconds); };
+  nlohmann::json line = {{"subject", "neutron-text"},
+                         {"what", "figure of merit"},
+                         {"estimator", weighted ? "weighted" : "analogue"},
+                         {"generator", generator},
+                         {"device", device.description()},
+                         {"observables", observe},
+                         {"rate", double(results.histories()) / seconds},
+                         {"rate_unit", "histories/s"},
+                         {"merit_unit", "1 / (relative error² · s)"}};
+  if (observe) {
+    const auto flux = results.flux();
+    line["flux_front"] = of(flux[0]);
+    line["flux_middle"] = of(flux[50]);
+    line["flux_back"] = of(flux[99]);
+  } else {
+    line["T"] = of(results.transmission());
+    line["R"] = of(results.reflection());
+    const double n = double(results.histories());
+    line["T_variance"] = std::pow(results.transmission().error, 2) * n;
+    line["R_variance"] = std::pow(results.reflection().error, 2) * n;
+  }
+  print_line(line);
+}
+
+}  // namespace
+
+int neutron_text(const Options& options) {
+  step_limits(options);
+  threads(options);
+  raw_rate(options);
+  for (const char* generator : {"saru", "mt607"})
+    for (const bool observe : {false, true})
+      for (const bool weighted : {false, true}) merit(options, generator, weighted, observe);
+  return 0;
+}
+
+}  // namespace perrin::bench
