@@ -24,6 +24,7 @@ run "$examples/07-polymer-melt/job.json" --time-limit 5
 run "$examples/03-block-copolymer/job.json" --time-limit 5
 run "$examples/04-metropolis-benzene/job.json" --time-limit 5
 run "$examples/05-neutron-slab/job.json" --time-limit 5
+run "$examples/08-metropolis-dimers/job.json" --time-limit 5
 (cd "$examples/02-ornstein-uhlenbeck" && run job.json --time-limit 5 --output-dir "$work/ou")
 echo "examples: done"
 
