@@ -53,7 +53,8 @@ class Brownian : public Integrator {
 
   void steps(Simulation& simulation, int n) override {
     // Generators with states in memory are bound by that: the general functor is enough for them.
-    if constexpr (follows_step<Stream> || std::is_same_v<Stream, NoNoise>)
+    if constexpr (follows_step<Stream> || std::is_same_v<Stream, NoNoise> ||
+                  std::is_same_v<Stream, FusedLaggedFibonacciStream>)
       if (plain(simulation)) return steps<true>(simulation, n);
     steps<false>(simulation, n);
   }

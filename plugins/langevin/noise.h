@@ -71,7 +71,7 @@ inline std::vector<std::string> schemes_of(const std::string& rng) {
   if (rng == "saru") return {"per_call", "phillips", "per_particle"};
   if (rng == "tea" || rng == "sarutea") return {"per_call", "phillips"};
   if (rng == "philox" || rng == "threefry") return {"per_call"};
-  if (rng == "lagged_fibonacci") return {"one_for_all"};
+  if (rng == "lagged_fibonacci") return {"one_for_all", "separate_kernel"};
   return {"per_particle"};
 }
 
@@ -86,6 +86,8 @@ auto with_noise(const std::string& rng, const std::string& scheme, F&& f) {
     PERRIN_ASSERT(rng == "sarutea");
     return f(std::type_identity<PhillipsStream<SaruTea>>{});
   }
+  if (rng == "lagged_fibonacci" && scheme == "one_for_all")
+    return f(std::type_identity<FusedLaggedFibonacciStream>{});
   return with_stream(rng == "saru" && scheme == "per_particle" ? "saru_state" : rng, f);
 }
 

@@ -46,12 +46,14 @@ void describe_bath(D& d, BathSettings& s) {
              OneOf{"saru", "tea", "sarutea", "philox", "threefry", "hybrid_taus", "ran2", "lcg",
                    "park_miller", "mt607", "lagged_fibonacci"},
              "random number generator");
-  d.optional("scheme", s.scheme,
-             OneOf{"default", "per_call", "phillips", "per_particle", "one_for_all"},
-             "per_call: a generator from each (seed, step, id), no memory (saru, tea, sarutea, "
-             "philox, threefry); phillips: the same with the keys of Phillips et al. 2011 (saru, "
-             "tea, sarutea); per_particle: states in memory (saru and the rest); one_for_all: "
-             "lagged_fibonacci. Default: the first that the generator has");
+  d.optional(
+      "scheme", s.scheme,
+      OneOf{"default", "per_call", "phillips", "per_particle", "one_for_all", "separate_kernel"},
+      "per_call: a generator from each (seed, step, id), no memory (saru, tea, sarutea, "
+      "philox, threefry); phillips: the same with the keys of Phillips et al. 2011 (saru, "
+      "tea, sarutea); per_particle: states in memory (saru and the rest); one_for_all: "
+      "lagged_fibonacci, its numbers made by the kernel that draws them; separate_kernel: by "
+      "one of their own. Default: the first that the generator has");
 }
 
 struct LangevinSettings : BathSettings {

@@ -3,9 +3,10 @@
 // Cases of `brownian`: free; trap (harmonic, fused into the step, forces kept in memory after every
 // eight steps);
 // trap_forces_not_kept; trap_through_memory (a kernel of its own); leimkuhler_matthews;
-// uniform_noise (free); no_noise (temperature 0, free). Then every generator, free; those with a
-// state in memory also tell what it takes. Cases of `langevin`: free and trap, BAOAB with and
-// without the tally of heat, and the velocity-Verlet form.
+// uniform_noise (free); no_noise (temperature 0, free). Then every generator, in the trap, forces
+// not kept, and no noise there; with the bytes that states in memory take, of all particles. Cases
+// of `langevin`: free and trap, BAOAB with and without the tally of heat, and the velocity-Verlet
+// form.
 //
 // Baseline of a line: a copy on the same device, in the same run, of as many bytes as the step must
 // read and write at least (the state of a generator not counted). `ratio_to_state`: against the
@@ -121,6 +122,24 @@ std::vector<long> sizes_of(const Options& options) {
 
 constexpr int word = sizeof(Real4), place = sizeof(Position);
 
+/// Bytes that the states of n particles take, three words to be drawn in a step. One per particle:
+/// from two small streams, since large ones take long to seed.
+std::int64_t state_bytes(const std::string& rng, const std::string& scheme, std::int64_t n) {
+  return langevin::with_noise(rng, scheme, [&](auto type) -> std::int64_t {
+    using Stream = typename decltype(type)::type;
+    if constexpr (requires(Stream & s) { s.bytes(); }) {
+      const auto bytes = [](std::int64_t particles) {
+        return Stream(Device::cpu(1), Purpose::benchmark, 1, particles, 3).bytes();
+      };
+      if (rng == "lagged_fibonacci") return bytes(n);
+      const std::int64_t each = (bytes(2000) - bytes(1000)) / 1000;
+      return bytes(1000) + (n - 1000) * each;
+    } else {
+      return 0;
+    }
+  });
+}
+
 void every_generator(Subject& subject, const Options& options, Simulation& simulation,
                      const Configuration& c) {
   const auto n = std::int64_t(c.position.size());
@@ -129,20 +148,21 @@ void every_generator(Subject& subject, const Options& options, Simulation& simul
     if (name != "saru_state")
       for (const std::string& scheme : langevin::schemes_of(name))
         if (all[0] != std::pair(name, scheme)) all.push_back({name, scheme});
+  const Json settings = {{"keep_forces", false}};
+  const auto time_of = [&](Json more) {
+    more.update(settings);
+    return subject.step_time(simulation, c, more, options.seconds / 4);
+  };
+  subject.line("generator", n, 2 * place + 4, time_of({{"temperature", 0}}),
+               {{"generator", "none"}, {"scheme", ""}, {"state_bytes", 0}});
   double state_time = 0;
   for (const auto& [name, scheme] : all) {
-    const double time =
-        subject.step_time(simulation, c, {{"rng", name}, {"scheme", scheme}}, options.seconds / 4);
+    const double time = time_of({{"rng", name}, {"scheme", scheme}});
     if (state_time == 0) state_time = time;
-    const double state = langevin::with_noise(name, scheme, [&](auto type) {
-      typename decltype(type)::type stream(Device::cpu(1), Purpose::benchmark, 1, 10000, 4);
-      if constexpr (requires { stream.bytes(); }) return double(stream.bytes()) / 10000;
-      return 0.0;
-    });
     subject.line("generator", n, 2 * place + 4, time,
                  {{"generator", name},
                   {"scheme", scheme},
-                  {"state_bytes_per_particle", state},
+                  {"state_bytes", state_bytes(name, scheme, n)},
                   {"ratio_to_state", state_time / time}});
   }
 }
@@ -176,7 +196,7 @@ int brownian(const Options& options) {
   }
   for (const long n : sizes_of(options)) {
     const Configuration c = gas(n);
-    Simulation simulation(options.device, c, {});
+    Simulation simulation(options.device, c, trap(options.device));
     every_generator(subject, options, simulation, c);
   }
   return 0;

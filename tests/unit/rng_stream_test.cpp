@@ -104,7 +104,7 @@ TEST_P(RngStream, LaggedFibonacciIsTheSequence) {
   Rig<LaggedFibonacciStream> rig(device(), n);
   const Lags lags = rig.stream.lags();
   EXPECT_EQ(lags.long_lag, 4423);
-  LaggedFibonacci sequence(lags, LaggedFibonacciStream::seed_rings(Purpose::test, 11, lags, 1));
+  LaggedFibonacci sequence(lags, LaggedRings::seeds(Purpose::test, 11, lags, 1));
   for (std::uint64_t step = 0; step < 40; ++step) {
     const auto block = rig.take(step);
     for (int i = 0; i < n * draws; ++i) ASSERT_EQ(block[i], sequence.next()) << step << " " << i;
@@ -132,6 +132,49 @@ TEST_P(RngStream, LaggedFibonacciMayBeDrawnFromInPart) {
   all.take(0);
   part.take(0, 1);
   EXPECT_EQ(all.take(1), part.take(1));
+}
+
+// Made by the kernel that draws: from any first step, drawn from in part, on several rings.
+TEST_P(RngStream, FusedLaggedFibonacciIsTheSequence) {
+  constexpr int n = 150;
+  Rig<FusedLaggedFibonacciStream> rig(device(), n);
+  const Lags lags = rig.stream.lags();
+  LaggedFibonacci sequence(lags, LaggedRings::seeds(Purpose::test, 11, lags, 1));
+  for (std::uint64_t step = 7; step < 47; ++step) {
+    const int taken = step % 5 == 0 ? 1 : draws;
+    const auto block = rig.take(step, taken);
+    for (int i = 0; i < n * draws; ++i) {
+      const std::uint32_t expected = sequence.next();
+      if (i % draws < taken) {
+        ASSERT_EQ(block[std::size_t(i)], expected) << step << " " << i;
+      }
+    }
+  }
+  EXPECT_NO_THROW(rig.stream.check(40));
+
+  Rig<FusedLaggedFibonacciStream> fused(device(), 400000);
+  Rig<LaggedFibonacciStream> separate(device(), 400000);
+  EXPECT_EQ(separate.stream.rings(), 3);
+  for (std::uint64_t step = 0; step < 3; ++step) EXPECT_EQ(fused.take(step), separate.take(step));
+}
+TEST_P(RngStream, FusedLaggedFibonacciResumesAndFindsStepsLeftOut) {
+  Rig<FusedLaggedFibonacciStream> run(device(), 777);
+  for (std::uint64_t step = 3; step < 6; ++step) run.take(step);
+  Archive saved = Archive::saving();
+  run.stream.state(saved);
+  const auto expected = run.take(6);
+  Rig<FusedLaggedFibonacciStream> resumed(device(), 777);
+  Archive restored = Archive::restoring(saved.records());
+  resumed.stream.state(restored);
+  EXPECT_EQ(resumed.take(6), expected);
+  resumed.take(9);
+  EXPECT_THROW(resumed.stream.check(4), BugError);
+
+  Rig<FusedLaggedFibonacciStream> over(device(), 100);
+  for_each(device(), "overdraw", 1,
+           Draw<FusedLaggedFibonacciStream::View>{over.stream.view(), over.step.data(),
+                                                  over.out.data(), 1, draws + 1});
+  EXPECT_THROW(over.stream.check(1), RunError);
 }
 
 TEST_P(RngStream, MisuseIsAnError) {
