@@ -42,6 +42,7 @@ int neighbors(const Options& options);
 int uneven(const Options& options);
 int rng(const Options& options);
 int brownian(const Options& options);
+int brownian_profile(const Options& options);
 int langevin_dynamics(const Options& options);
 int neutron_slab(const Options& options);
 int neutron_check(const Options& options);

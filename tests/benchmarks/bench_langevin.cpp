@@ -68,16 +68,15 @@ class Subject {
   /// Seconds of a step; `settings` completes {"type", "timestep", "temperature", "friction"}.
   double step_time(Simulation& simulation, const Configuration& c, const Json& settings,
                    double seconds) {
-    Json json = {{"type", name_}, {"timestep", 0.001}, {"temperature", 1}, {"friction", 1}};
-    json.update(settings);
-    SetupContext context;
-    context.configuration = &c;
-    context.device = options_.device;
-    const auto mover = make_component<Integrator>(registry_, json.dump(), context);
-    simulation.invalidate();
-    mover->begin(simulation);
+    const auto mover = begin(simulation, c, settings);
     return time_each(options_, seconds,
                      [&](std::int64_t steps) { simulation.advance(*mover, steps); });
+  }
+  void few_steps(Simulation& simulation, const Configuration& c, const Json& settings,
+                 std::int64_t steps) {
+    const auto mover = begin(simulation, c, settings);
+    simulation.advance(*mover, steps);
+    options_.device.synchronize();
   }
 
   /// Copies per second of as many bytes as n particles read and write in a step.
@@ -108,6 +107,19 @@ class Subject {
   }
 
  private:
+  std::unique_ptr<Integrator> begin(Simulation& simulation, const Configuration& c,
+                                    const Json& settings) {
+    Json json = {{"type", name_}, {"timestep", 0.001}, {"temperature", 1}, {"friction", 1}};
+    json.update(settings);
+    SetupContext context;
+    context.configuration = &c;
+    context.device = options_.device;
+    auto mover = make_component<Integrator>(registry_, json.dump(), context);
+    simulation.invalidate();
+    mover->begin(simulation);
+    return mover;
+  }
+
   const Options& options_;
   std::string name_;
   std::map<std::pair<std::int64_t, int>, double> copies_;
@@ -140,14 +152,19 @@ std::int64_t state_bytes(const std::string& rng, const std::string& scheme, std:
   });
 }
 
-void every_generator(Subject& subject, const Options& options, Simulation& simulation,
-                     const Configuration& c) {
-  const auto n = std::int64_t(c.position.size());
+/// Every generator with each of its schemes, Saru with its state in memory first.
+std::vector<std::pair<std::string, std::string>> generators_and_schemes() {
   std::vector<std::pair<std::string, std::string>> all = {{"saru", "per_particle"}};
   for (const std::string& name : stream_names())
     if (name != "saru_state")
       for (const std::string& scheme : langevin::schemes_of(name))
         if (all[0] != std::pair(name, scheme)) all.push_back({name, scheme});
+  return all;
+}
+
+void every_generator(Subject& subject, const Options& options, Simulation& simulation,
+                     const Configuration& c) {
+  const auto n = std::int64_t(c.position.size());
   const Json settings = {{"keep_forces", false}};
   const auto time_of = [&](Json more) {
     more.update(settings);
@@ -156,7 +173,7 @@ void every_generator(Subject& subject, const Options& options, Simulation& simul
   subject.line("generator", n, 2 * place + 4, time_of({{"temperature", 0}}),
                {{"generator", "none"}, {"scheme", ""}, {"state_bytes", 0}});
   double state_time = 0;
-  for (const auto& [name, scheme] : all) {
+  for (const auto& [name, scheme] : generators_and_schemes()) {
     const double time = time_of({{"rng", name}, {"scheme", scheme}});
     if (state_time == 0) state_time = time;
     subject.line("generator", n, 2 * place + 4, time,
@@ -198,6 +215,29 @@ int brownian(const Options& options) {
     const Configuration c = gas(n);
     Simulation simulation(options.device, c, trap(options.device));
     every_generator(subject, options, simulation, c);
+  }
+  return 0;
+}
+
+int brownian_profile(const Options& options) {
+  Subject subject(options, "brownian");
+  const std::vector<long> sizes = options.sizes.empty() ? std::vector<long>{100000} : options.sizes;
+  for (const long n : sizes) {
+    const Configuration c = gas(n);
+    Simulation simulation(options.device, c, trap(options.device));
+    const auto steps = [&](const std::string& name, const std::string& scheme, Json settings) {
+      settings["keep_forces"] = false;
+      subject.few_steps(simulation, c, settings, 2);
+      print_line({{"subject", "brownian-profile"},
+                  {"size", n},
+                  {"device", options.device.description()},
+                  {"generator", name},
+                  {"scheme", scheme},
+                  {"steps", 2}});
+    };
+    steps("none", "", {{"temperature", 0}});
+    for (const auto& [name, scheme] : generators_and_schemes())
+      steps(name, scheme, {{"rng", name}, {"scheme", scheme}});
   }
   return 0;
 }

@@ -50,6 +50,8 @@ int main(int argc, char** argv) {
       {"uneven", "droplet, slab, polymer, mixtures: pairs in range per second", bench::uneven},
       {"rng", "random numbers per second", bench::rng},
       {"brownian", "overdamped motion, particle-steps per second", bench::brownian},
+      {"brownian-profile", "two steps with every generator, for a profiler",
+       bench::brownian_profile},
       {"langevin", "Langevin dynamics, particle-steps per second", bench::langevin_dynamics},
       {"neutron-slab", "neutrons through a slab, histories per second", bench::neutron_slab},
       {"neutron-check", "the same, against the deterministic solution", bench::neutron_check},
