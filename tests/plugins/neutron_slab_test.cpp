@@ -345,11 +345,11 @@ TEST(NeutronStepLimit, ForgettingUnfinishedHistoriesIsBiased) {
   const auto off = [](const Estimate& e, double value) { return e.mean / value - 1; };
   const Results analogue = step_limited<false>(thick, 100, 100000);
   const double t = thick_solution().transmission, r = thick_solution().reflection;
-  EXPECT_NEAR(off(analogue.transmission(), t), -0.19, 5 * analogue.transmission().error / t);
+  EXPECT_NEAR(off(analogue.transmission(), t), -0.165, 5 * analogue.transmission().error / t);
   EXPECT_GT(analogue.reflection().mean, r + 0.002);
   EXPECT_LT(analogue.collisions().mean, thick_solution().collisions - 0.1);
   const Results weighted = step_limited<true>(thick, 100, 100000);
-  EXPECT_NEAR(off(weighted.transmission(), t), 0.03, 5 * weighted.transmission().error / t);
+  EXPECT_NEAR(off(weighted.transmission(), t), 0.035, 5 * weighted.transmission().error / t);
   EXPECT_NEAR(off(weighted.reflection(), r), 0.19, 5 * weighted.reflection().error / r + 0.005);
   const Results longer = step_limited<true>(thick, 1000, 20000);
   EXPECT_NEAR(off(longer.reflection(), r), 0.022, 5 * longer.reflection().error / r + 0.001);
