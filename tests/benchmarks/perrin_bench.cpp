@@ -47,6 +47,8 @@ int main(int argc, char** argv) {
       {"lj", "the Lennard-Jones liquid, steps per second", bench::lj},
       {"busy", "the same on the CPU, with busy processes beside it", bench::busy},
       {"neighbors", "the ways to find pairs, side by side, steps per second", bench::neighbors},
+      {"interaction-sort", "sorted interactions against whole cells, particles per second",
+       bench::interaction_sort},
       {"uneven", "droplet, slab, polymer, mixtures: pairs in range per second", bench::uneven},
       {"rng", "random numbers per second", bench::rng},
       {"brownian", "overdamped motion, particle-steps per second", bench::brownian},
