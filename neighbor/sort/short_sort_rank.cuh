@@ -1,11 +1,29 @@
 // CUDA kernels of the rank sorts (neighbor/sort/short_sort_rank.h). Like short_sort_gpu.cuh, which
 // has Extent: CUDA's own names only. N: the longest array, a multiple of 32 or a power of two
-// below.
+// below. Keys: how words are compared, WordKeys (all different) or FloatKeys.
 #pragma once
 
 #include "neighbor/sort/short_sort_gpu.cuh"
 
 namespace perrin::short_sort_detail {
+
+/// Packed words: no two of an array are equal.
+struct WordKeys {
+  static constexpr bool may_be_equal = false;
+  static __device__ std::uint32_t load(std::uint32_t word) { return word; }
+  static __device__ std::uint32_t store(std::uint32_t key) { return key; }
+};
+
+/// The bits of floats as words in the same order: negative ones are turned round.
+struct FloatKeys {
+  static constexpr bool may_be_equal = true;
+  static __device__ std::uint32_t load(std::uint32_t bits) {
+    return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+  }
+  static __device__ std::uint32_t store(std::uint32_t key) {
+    return key >> 31 != 0 ? key & 0x7fffffffu : ~key;
+  }
+};
 
 template <int N>
 struct PairsShape {
@@ -15,7 +33,7 @@ struct PairsShape {
   static constexpr int threads = pairs * arrays < 1024 ? pairs * arrays : 1024;
 };
 
-template <int N>
+template <int N, class Keys>
 __global__ void __launch_bounds__(PairsShape<N>::threads)
     rank_all_pairs_kernel(const std::uint32_t* in, std::uint32_t* out, Extent extents,
                           std::int64_t count) {
@@ -35,7 +53,7 @@ __global__ void __launch_bounds__(PairsShape<N>::threads)
   __syncthreads();
   for (int i = thread; i < Shape::arrays * N; i += Shape::threads) {
     const int array = i / N, element = i % N;
-    keys[i] = element < lengths[array] ? in[begins[array] + element] : padding;
+    keys[i] = element < lengths[array] ? Keys::load(in[begins[array] + element]) : padding;
     ranks[i] = 0;
   }
   __syncthreads();
@@ -53,10 +71,23 @@ __global__ void __launch_bounds__(PairsShape<N>::threads)
       atomicAdd(&ranks[array * N + element], __popc(mine));
     }
   }
+  if constexpr (Keys::may_be_equal)
+#pragma unroll 4
+    for (int pair = thread; pair < Shape::arrays * Shape::pairs; pair += Shape::threads) {
+      const int array = pair / Shape::pairs, block = pair % Shape::pairs / (Shape::columns * N);
+      const int element = pair / Shape::columns % N;
+      const int other = block * Shape::columns + pair % Shape::columns;
+      const unsigned equal = __ballot_sync(
+          all_lanes, other < element && keys[array * N + other] == keys[array * N + element]);
+      if (thread % Shape::columns == 0) {
+        const unsigned mine = equal >> (thread % 32) & (all_lanes >> (32 - Shape::columns));
+        if (mine != 0) atomicAdd(&ranks[array * N + element], __popc(mine));
+      }
+    }
   __syncthreads();
   for (int i = thread; i < Shape::arrays * N; i += Shape::threads) {
     const int array = i / N;
-    if (i % N < lengths[array]) out[begins[array] + ranks[i]] = keys[i];
+    if (i % N < lengths[array]) out[begins[array] + ranks[i]] = Keys::store(keys[i]);
   }
 }
 
@@ -66,7 +97,7 @@ struct ElementShape {
   static constexpr int threads = arrays * N;
 };
 
-template <int N>
+template <int N, class Keys>
 __global__ void __launch_bounds__(ElementShape<N>::threads)
     rank_divide_kernel(const std::uint32_t* in, std::uint32_t* out, Extent extents,
                        std::int64_t count) {
@@ -76,7 +107,7 @@ __global__ void __launch_bounds__(ElementShape<N>::threads)
   const std::int64_t array = std::int64_t(blockIdx.x) * Shape::arrays + thread / N;
   const std::int64_t begin = array < count ? extents.begin(array) : 0;
   const int n = array < count ? int(extents.begin(array + 1) - begin) : 0;
-  std::uint32_t key = element < n ? in[begin + element] : padding;
+  std::uint32_t key = element < n ? Keys::load(in[begin + element]) : padding;
   int now = 0;
   keys[0][thread] = key;
   __syncthreads();
@@ -101,10 +132,10 @@ __global__ void __launch_bounds__(ElementShape<N>::threads)
     __syncthreads();
     key = keys[now][thread];
   }
-  if (element < n) out[begin + element] = key;
+  if (element < n) out[begin + element] = Keys::store(key);
 }
 
-template <int N>
+template <int N, class Keys>
 __global__ void __launch_bounds__(ElementShape<N>::threads)
     rank_element_kernel(const std::uint32_t* in, std::uint32_t* out, Extent extents,
                         std::int64_t count) {
@@ -115,7 +146,7 @@ __global__ void __launch_bounds__(ElementShape<N>::threads)
   const std::int64_t array = std::int64_t(blockIdx.x) * Shape::arrays + thread / N;
   const std::int64_t begin = array < count ? extents.begin(array) : 0;
   const int n = array < count ? int(extents.begin(array + 1) - begin) : 0;
-  const std::uint32_t key = element < n ? in[begin + element] : padding;
+  const std::uint32_t key = element < n ? Keys::load(in[begin + element]) : padding;
   reinterpret_cast<std::uint32_t*>(keys)[thread] = key;
   __syncthreads();
   const uint4* others = keys + (thread - element) / 4;
@@ -125,7 +156,11 @@ __global__ void __launch_bounds__(ElementShape<N>::threads)
     const uint4 other = others[i];
     rank += (other.x < key) + (other.y < key) + (other.z < key) + (other.w < key);
   }
-  if (element < n) out[begin + rank] = key;
+  if constexpr (Keys::may_be_equal) {
+    const auto* other = reinterpret_cast<const std::uint32_t*>(others);
+    for (int i = 0; i < element; ++i) rank += other[i] == key;
+  }
+  if (element < n) out[begin + rank] = Keys::store(key);
 }
 
 }  // namespace perrin::short_sort_detail

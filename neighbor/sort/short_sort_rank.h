@@ -18,7 +18,10 @@ namespace perrin {
 
 enum class RankSort { all_pairs, divide_and_conquer, element };
 
-/// As short_sort, for a CUDA device (BugError otherwise), arrays of at most `longest` ≤ 256 words,
+/// Arrays up to this length have a kernel.
+constexpr int rank_sort_length = 1024;
+
+/// As short_sort, for a CUDA device (BugError otherwise), arrays of at most `longest` ≤ 1024 words,
 /// and in ≠ out. The words of an array must differ, as packed words do.
 void short_sort_rank(const Device& device, RankSort variant, const std::uint32_t* in,
                      std::uint32_t* out, const std::int32_t* offsets, std::int64_t count,
@@ -26,5 +29,13 @@ void short_sort_rank(const Device& device, RankSort variant, const std::uint32_t
 /// The same for arrays of equal length.
 void short_sort_rank_uniform(const Device& device, RankSort variant, const std::uint32_t* in,
                              std::uint32_t* out, int length, std::int64_t count);
+
+/// The same for floats, of which any may be equal: a second pass counts the equal ones that stand
+/// before an element (divide_and_conquer needs none, for merging keeps their order). The order is
+/// that of std::strong_order: −0 before +0, NaN at the ends by their sign.
+void short_sort_rank(const Device& device, RankSort variant, const float* in, float* out,
+                     const std::int32_t* offsets, std::int64_t count, int longest);
+void short_sort_rank_uniform(const Device& device, RankSort variant, const float* in, float* out,
+                             int length, std::int64_t count);
 
 }  // namespace perrin

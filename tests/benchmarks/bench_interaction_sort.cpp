@@ -3,6 +3,7 @@
 // a force loop, and the building of Verlet lists. On the CPU one thread.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,17 +15,21 @@
 #include "tests/benchmarks/interaction_sort_cells.h"
 #include "tests/benchmarks/interaction_sort_shares.h"
 #include "tests/fluids.h"
+#ifdef __CUDACC__
+#include "tests/benchmarks/interaction_sort_blocks.cuh"
+#endif
 
 namespace perrin::bench {
 namespace {
 
 using namespace interaction_sort;
 
-/// What is measured: at the long cut-off a cell has a hundred particles, as in water at 1 nm.
+/// What is measured. A cell has three particles, as in dissipative particle dynamics, six,
+/// thirteen, or a hundred, as in water at 1 nm.
 struct System {
   double density, cutoff;
 };
-constexpr System systems[] = {{0.4, 2.5}, {0.8442, 2.5}, {0.8442, 5}};
+constexpr System systems[] = {{0.8442, 1.526}, {0.4, 2.5}, {0.8442, 2.5}, {0.8442, 5}};
 constexpr double skin = 0.3;
 
 /// Seconds of one `work`; on a GPU ten follow one another, because waiting takes time, too.
@@ -61,50 +66,91 @@ class Lines {
     line.update(more);
     print_line(line);
   }
+  /// All searches of a task find as many pairs; but for rounding at the range.
+  void check(const std::string& task, double near) {
+    const double expected = near_.emplace(task, near).first->second;
+    if (std::abs(near - expected) <= 1e-5 * expected) return;
+    std::fprintf(stderr, "perrin-bench: %s: %.0f pairs in range where there were %.0f\n",
+                 task.c_str(), near, expected);
+    wrong = true;
+  }
+  bool wrong = false;
 
  private:
   const Device device_;
   const System system_;
   std::size_t size_;
+  std::map<std::string, double> near_;
   std::map<std::string, double> baselines_;
 };
+
+/// How a search goes through the particles.
+enum class Loop { particles, cells, blocks };
+const char* name_of(Loop loop) {
+  return loop == Loop::particles ? "particle by particle"
+         : loop == Loop::cells   ? "cells in vectors"
+                                 : "blocks of threads";
+}
+
+#ifdef __CUDACC__
+template <Cut cut, class Body, int Threads, int Most>
+void start_blocks(const Orders& orders, const Body& body) {
+  launch(orders.device(), "search, a block for a cell", dim3(unsigned(orders.cell_count())),
+         dim3(Threads), 0, cell_block_kernel<cut, Body, Threads, Most>, orders.view(), body);
+}
+#endif
+
+/// Where there may be blocks: on a GPU, cells of at most 256 particles, not cut by x.
+bool has_blocks(const Orders& orders, std::int32_t fullest) {
+  return orders.device().is_cuda() && orders.cut() != Cut::by_x && fullest <= 256;
+}
+
+/// A GPU's search, or a CPU's scalar one. fullest: Orders::fullest_cell().
+template <class Body>
+void search(const Orders& orders, Loop loop, [[maybe_unused]] std::int32_t fullest,
+            const Body& body) {
+  if (loop == Loop::particles) return search_particles(orders, body);
+#ifdef __CUDACC__
+  const bool small = fullest <= 64;
+  if (orders.cut() == Cut::none)
+    return small ? start_blocks<Cut::none, Body, 32, 64>(orders, body)
+                 : start_blocks<Cut::none, Body, 128, 256>(orders, body);
+  return small ? start_blocks<Cut::axes, Body, 32, 64>(orders, body)
+               : start_blocks<Cut::axes, Body, 128, 256>(orders, body);
+#endif
+}
 
 struct Counts {
   double met = 0, near = 0;
 };
 
-Counts count(const Orders& orders, double range2) {
+Counts count(const Orders& orders, Loop loop, std::int32_t fullest, double range2) {
   const View v = orders.view();
   Buffer<std::uint32_t> met(orders.device(), v.n), near(orders.device(), v.n);
-  search_particles(orders, CountBody{Real(range2), met.data(), near.data()});
+  search(orders, loop, fullest, CountBody{Real(range2), met.data(), near.data()});
   Counts sum;
   for (const std::uint32_t m : met.to_host()) sum.met += m;
   for (const std::uint32_t m : near.to_host()) sum.near += m;
   return sum;
 }
 
-/// Seconds of the search for one particle after the other, by the scalar loop of
-/// search_particles().
-double time_particles(const Orders& orders, bool lists, double range2, double entries_per_particle,
-                      double seconds) {
+double time_search(const Orders& orders, Loop loop, std::int32_t fullest, bool lists, double range2,
+                   double entries_per_particle, double seconds) {
   const Device& device = orders.device();
   const std::int64_t n = orders.view().n;
   if (!lists) {
     Buffer<Real4> force(device, n);
     const ForceBody body{Real(range2), force.data()};
-    return time_of(device, seconds, [&] { search_particles(orders, body); });
+    return time_of(device, seconds, [&] { search(orders, loop, fullest, body); });
   }
   const auto most = std::uint32_t(2 * entries_per_particle + 32);
   Buffer<std::uint32_t> entries(device, std::int64_t(most) * n), length(device, n);
   const ListBody body{Real(range2), n, most, entries.data(), length.data()};
-  return time_of(device, seconds, [&] { search_particles(orders, body); });
+  return time_of(device, seconds, [&] { search(orders, loop, fullest, body); });
 }
 
 /// The same cell by cell in vectors, every pair once. CPU only.
-double time_cells([[maybe_unused]] const Orders& orders, [[maybe_unused]] bool lists,
-                  [[maybe_unused]] double seconds) {
-  double time = 0;
-#ifndef __CUDA_ARCH__
+double time_cells(const Orders& orders, bool lists, double seconds) {
   const auto n = std::size_t(orders.view().n);
   std::vector<Real4> force(n);
   std::vector<std::uint32_t> entries, length(n);
@@ -112,22 +158,19 @@ double time_cells([[maybe_unused]] const Orders& orders, [[maybe_unused]] bool l
   CellResult result;
   if (lists) {
     result.entries = &entries, result.begin = begin.data(), result.length = length.data();
-    time = time_of(orders.device(), seconds, [&] { search_cells<Work::lists>(orders, result); });
-  } else {
-    result.force = force.data();
-    time = time_of(orders.device(), seconds, [&] { search_cells<Work::forces>(orders, result); });
+    return time_of(orders.device(), seconds, [&] { search_cells<Work::lists>(orders, result); });
   }
-#endif
-  return time;
+  result.force = force.data();
+  return time_of(orders.device(), seconds, [&] { search_cells<Work::forces>(orders, result); });
 }
 
 /// A force loop and a list build with this cut, keys and all.
 void measure(const Device& device, const Particles& particles, double cutoff, Cut cut, int reach,
              double seconds, Lines& lines) {
-  const std::string search = std::string(cut == Cut::none   ? "whole cells"
-                                         : cut == Cut::by_x ? "cut by x"
-                                                            : "sorted along joining axes") +
-                             (reach == 2 ? ", half cells" : "");
+  const std::string name = std::string(cut == Cut::none   ? "whole cells"
+                                       : cut == Cut::by_x ? "cut by x"
+                                                          : "sorted along joining axes") +
+                           (reach == 2 ? ", half cells" : "");
   const std::int64_t n = particles.size();
   for (const bool lists : {false, true}) {
     const double range = lists ? cutoff + skin : cutoff;
@@ -137,15 +180,19 @@ void measure(const Device& device, const Particles& particles, double cutoff, Cu
         time_of(device, seconds / 2, [&] { orders.sort_cells(particles.position.data()); });
     const double keys_s =
         cut == Cut::axes ? time_of(device, seconds / 2, [&] { orders.sort_interactions(); }) : 0;
-    const Counts counts = count(orders, range * range);
-    for (const bool in_vectors : {false, true}) {
-      if (in_vectors && device.is_cuda()) continue;
-      const double search_s = in_vectors ? time_cells(orders, lists, seconds)
-                                         : time_particles(orders, lists, range * range,
-                                                          counts.near / double(n), seconds);
-      lines.print(lists ? "list build" : "forces",
-                  in_vectors ? "cells in vectors" : "particle by particle", search,
-                  cells_s + keys_s + search_s,
+    const std::int32_t fullest = orders.fullest_cell();
+    for (const Loop loop : {Loop::particles, Loop::cells, Loop::blocks}) {
+      if (loop == Loop::cells && device.is_cuda()) continue;
+      if (loop == Loop::blocks && !has_blocks(orders, fullest)) continue;
+      const Counts counts =
+          count(orders, loop == Loop::cells ? Loop::particles : loop, fullest, range * range);
+      const double search_s = loop == Loop::cells
+                                  ? time_cells(orders, lists, seconds)
+                                  : time_search(orders, loop, fullest, lists, range * range,
+                                                counts.near / double(n), seconds);
+      const char* task = lists ? "list build" : "forces";
+      lines.check(task, counts.near);
+      lines.print(task, name_of(loop), name, cells_s + keys_s + search_s,
                   {{"cells_s", cells_s},
                    {"keys_s", keys_s},
                    {"search_s", search_s},
@@ -169,7 +216,7 @@ void measure_perrin(const Device& device, const Configuration& start, double cut
   s.update_neighbors();
   s.compute_forces();
   const std::string search = "Perrin: " + s.neighbor_report();
-  const std::string loop = device.is_cuda() ? "particle by particle" : "cells in vectors";
+  const char* loop = name_of(device.is_cuda() ? Loop::particles : Loop::cells);
   const double build_s = time_of(device, seconds, [&] {
     s.neighbors->invalidate();
     s.neighbors->update();
@@ -191,6 +238,7 @@ int interaction_sort(const Options& options) {
   const Device device = cuda ? options.device : Device::parse("cpu", 1);
   std::vector<long> sizes = options.sizes;
   if (sizes.empty()) sizes = {cuda ? 256000 : 32000};
+  bool wrong = false;
   for (const long size : sizes)
     for (const System& system : systems) {
       const int cells = std::max(6, int(std::lround(std::cbrt(double(size) / 4))));
@@ -217,8 +265,9 @@ int interaction_sort(const Options& options) {
       perrin("verlet_list", false);
       perrin("cells", true);
       perrin("cells", false);
+      wrong = wrong || lines.wrong;
     }
-  return 0;
+  return wrong ? 1 : 0;
 }
 
 }  // namespace perrin::bench

@@ -259,8 +259,9 @@ void time_warp_merge(GpuBatch& batch, const Device& device) {
 template <int N, bool odd_even>
 void time_network(GpuBatch& batch, const Device& device) {
   batch.time(odd_even ? "odd-even merge network" : "bitonic network", "shared memory", false, [&] {
-    launch(device, "network", GpuBatch::blocks(batch.count, NetworkShape<N>::arrays), dim3(256), 0,
-           shared_network_kernel<N, odd_even>, batch.in.data(), batch.out.data(), batch.count);
+    launch(device, "network", GpuBatch::blocks(batch.count, NetworkShape<N>::arrays),
+           dim3(NetworkShape<N>::threads), 0, shared_network_kernel<N, odd_even>, batch.in.data(),
+           batch.out.data(), batch.count);
   });
 }
 

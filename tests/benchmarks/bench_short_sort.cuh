@@ -70,14 +70,16 @@ struct NetworkShape {
                                 : N <= 32  ? 32
                                 : N <= 64  ? 64
                                 : N <= 128 ? 128
-                                           : 256;
-  static constexpr int arrays = 512 / padded;  // of a block
-  static constexpr int threads = 256;          // one for each comparator of a stage
+                                : N <= 256 ? 256
+                                : N <= 512 ? 512
+                                           : 1024;
+  static constexpr int arrays = padded < 512 ? 512 / padded : 1;  // of a block
+  static constexpr int threads = arrays * padded / 2;  // one for each comparator of a stage
 };
 
 /// Batcher's bitonic (odd_even: odd-even merge) sort, in shared memory, a barrier after each stage.
 template <int N, bool odd_even>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(NetworkShape<N>::threads)
     shared_network_kernel(const Word* in, Word* out, std::int64_t count) {
   using Shape = NetworkShape<N>;
   constexpr int P = Shape::padded;

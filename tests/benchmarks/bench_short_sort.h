@@ -8,4 +8,7 @@ namespace perrin::bench {
 /// wrong result. Throws UserError.
 int short_sort(const Options& options);
 
+/// `perrin-bench short-sort-latency`: one batch at a time, up to 1 024 elements; as above.
+int short_sort_latency(const Options& options);
+
 }  // namespace perrin::bench

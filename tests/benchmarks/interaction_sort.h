@@ -121,7 +121,8 @@ struct FindCells {
   }
 };
 
-/// Puts the particles in their places, in order of x or as they are numbered.
+/// Puts the particles in their places, in order of x or as they are numbered. On the CPU members of
+/// cells are in order of their numbers, and sorted by x afterwards.
 struct PlaceParticles {
   const Position* position;
   CellRank rank;
@@ -130,8 +131,13 @@ struct PlaceParticles {
   Real4* place;
   std::uint32_t* number;  // of the particle at a place
   PERRIN_HD void operator()(std::int64_t k) const {
+#ifdef __CUDA_ARCH__
     std::uint32_t i = 0;
     const std::uint32_t at = rank(k, i);
+#else
+    const std::uint32_t i = rank.member[k];
+    const auto at = std::uint32_t(k);
+#endif
     const Position p = position[i];
     const auto inside = [&](std::uint32_t f) {
       const std::uint32_t low = f * std::uint32_t(cells);
@@ -146,6 +152,23 @@ struct PlaceParticles {
 #endif
     place[at] = {inside(p.x), inside(p.y), inside(p.z), Real(w)};
     number[at] = i;
+  }
+};
+
+/// CPU only: the particles of a cell by x, in place; as many as a cell has, insertion does.
+struct SortByX {
+  const std::int32_t* start;
+  Real4* place;
+  std::uint32_t* number;
+  PERRIN_HD void operator()(std::int64_t cell) const {
+    for (std::int32_t k = start[cell] + 1; k < start[cell + 1]; ++k) {
+      const Real4 p = place[k];
+      const std::uint32_t i = number[k];
+      std::int32_t to = k;
+      for (; to > start[cell] && place[to - 1].x > p.x; --to)
+        place[to] = place[to - 1], number[to] = number[to - 1];
+      place[to] = p, number[to] = i;
+    }
   }
 };
 
@@ -218,6 +241,15 @@ class Orders {
     sort_cells(position);
     if (axes_ > 0) sort_interactions();
   }
+  /// How many particles the fullest cell has. Waits.
+  std::int32_t fullest_cell() const {
+    std::vector<std::uint32_t> start(std::size_t(cell_count()) + 1);
+    place_.device().copy_out(start.data(), sort_.start(), start.size() * sizeof start[0]);
+    std::uint32_t most = 0;
+    for (std::size_t c = 0; c + 1 < start.size(); ++c)
+      most = std::max(most, start[c + 1] - start[c]);
+    return std::int32_t(most);
+  }
   void sort_cells(const Position* position) {
     const Device& device = place_.device();
     const std::int64_t n = place_.size();
@@ -227,6 +259,9 @@ class Orders {
              detail::PlaceParticles{
                  position, sort_.rank(numbers_.data(), cut_ == Cut::by_x ? position : nullptr),
                  cells_, Real(width_), place_.data(), number_.data()});
+    if (cut_ == Cut::by_x && !device.is_cuda())
+      for_each(device, "by x", cell_count(),
+               detail::SortByX{view().start, place_.data(), number_.data()});
   }
   void sort_interactions() {
     const Device& device = place_.device();

@@ -313,9 +313,12 @@ struct CellSearch {
   }
 };
 
+#endif
+
 /// All cells, by the calling thread. Orders of the CPU.
 template <Work work>
-void search_cells(const Orders& orders, CellResult& result) {
+void search_cells([[maybe_unused]] const Orders& orders, [[maybe_unused]] CellResult& result) {
+#ifndef __CUDA_ARCH__
   CellScratch scratch;
   const View v = orders.view();
   const Real range2 = v.range * v.range;
@@ -331,8 +334,7 @@ void search_cells(const Orders& orders, CellResult& result) {
     case Cut::axes:
       return run(CellSearch<Cut::axes, work>{v, &scratch, &result, range2, avx512});
   }
-}
-
 #endif
+}
 
 }  // namespace perrin::interaction_sort

@@ -71,7 +71,9 @@ int main(int argc, char** argv) {
        bench::metropolis_thesis},
       {"metropolis-checkerboard", "Monte Carlo of many atoms, trial moves per second",
        bench::metropolis_checkerboard},
-      {"short-sort", "sorts of very many short arrays, keys per second", bench::short_sort}};
+      {"short-sort", "sorts of very many short arrays, keys per second", bench::short_sort},
+      {"short-sort-latency", "one batch, by length and number of arrays: rank sorts and others",
+       bench::short_sort_latency}};
   for (const auto& s : subjects) app.add_subcommand(s.name, s.help);
   CLI11_PARSE(app, argc, argv);
   if (list || app.get_subcommands().empty()) {

@@ -1,6 +1,9 @@
 // The CUDA kernels of the short sorts, run on an emulated warp.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -135,36 +138,94 @@ TEST(ShortSortEmulated, RaggedKernelRoundTheClasses) {
   }
 }
 
-template <int N>
-void check_ranks(std::vector<int> lengths) {
-  SCOPED_TRACE(N);
-  const Batch batch = make_batch(lengths, Words::packed, N);
+enum class Variant { all_pairs, divide, element };
+
+/// Runs a rank sort of arrays up to N on packed words, or on the bits of floats.
+template <int N, class Keys>
+std::vector<std::uint32_t> sort_by_rank(Variant variant, const Batch& batch) {
   const Extent extents{batch.offsets.data(), 0};
-  const auto check = [&](const char* name, int arrays, int threads, auto kernel) {
-    SCOPED_TRACE(name);
-    std::vector<std::uint32_t> out(batch.words.size() + 1, untouched);
+  std::vector<std::uint32_t> out(batch.words.size() + 1, untouched);
+  const auto launch = [&](int arrays, int threads, auto kernel) {
     emulation::launch((batch.count() + arrays - 1) / arrays, threads, kernel, batch.words.data(),
                       out.data(), extents, batch.count());
-    EXPECT_EQ(out.back(), untouched);
-    out.pop_back();
-    EXPECT_EQ(out, sorted(batch));
   };
   using Pairs = PairsShape<N>;
   using Element = ElementShape<N>;
-  check("all pairs", Pairs::arrays, Pairs::threads, rank_all_pairs_kernel<N>);
-  check("divide and conquer", Element::arrays, Element::threads, rank_divide_kernel<N>);
-  check("element", Element::arrays, Element::threads, rank_element_kernel<N>);
+  if (variant == Variant::all_pairs)
+    launch(Pairs::arrays, Pairs::threads, rank_all_pairs_kernel<N, Keys>);
+  if (variant == Variant::divide)
+    launch(Element::arrays, Element::threads, rank_divide_kernel<N, Keys>);
+  if (variant == Variant::element)
+    launch(Element::arrays, Element::threads, rank_element_kernel<N, Keys>);
+  EXPECT_EQ(out.back(), untouched);
+  out.pop_back();
+  return out;
 }
 
-TEST(ShortSortEmulated, RankKernels) {
-  check_ranks<8>({8, 3, 0, 1, 8, 7, 5});
-  check_ranks<16>({16, 9, 0, 16, 1, 15});
-  check_ranks<32>({32, 17, 0, 31});
-  check_ranks<64>({64, 33, 63});
-  check_ranks<96>({96, 65, 95});
-  check_ranks<128>({128, 97});
-  check_ranks<192>({192, 129});
-  check_ranks<256>({256, 193});
+/// Floats of few different values, zeros of both signs, infinities and NaN.
+Batch make_floats(const std::vector<int>& lengths, unsigned seed) {
+  std::mt19937 random(seed);
+  const float special[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e-42f, -3.5f, 3.5f};
+  Batch batch = make_batch(lengths, Words::free, seed);
+  for (auto& word : batch.words) {
+    const float value = random() % 3 == 0   ? special[random() % 8]
+                        : random() % 2 == 0 ? float(int(random() % 7) - 3)
+                                            : std::bit_cast<float>(std::uint32_t(random()));
+    word = std::bit_cast<std::uint32_t>(value);
+  }
+  return batch;
+}
+
+std::vector<std::uint32_t> sorted_floats(const Batch& batch) {
+  std::vector<std::uint32_t> words = batch.words;
+  const auto before = [](std::uint32_t a, std::uint32_t b) {
+    return std::strong_order(std::bit_cast<float>(a), std::bit_cast<float>(b)) < 0;
+  };
+  for (std::size_t i = 0; i + 1 < batch.offsets.size(); ++i)
+    std::sort(words.begin() + batch.offsets[i], words.begin() + batch.offsets[i + 1], before);
+  return words;
+}
+
+/// All lengths from `from` to N, and some shorter ones; where there are none, N - 1 alone.
+template <int N>
+void check_ranks(int from, std::vector<Variant> variants) {
+  SCOPED_TRACE(N);
+  std::vector<int> lengths{N - 1};
+  if (from <= N) lengths = {N, 0, 1, N / 2};
+  for (int length = from; length <= N; ++length) lengths.push_back(length);
+  const Batch batch = make_batch(lengths, Words::packed, N);
+  const Batch floats = make_floats(lengths, N);
+  for (const Variant variant : variants) {
+    SCOPED_TRACE(int(variant));
+    EXPECT_EQ((sort_by_rank<N, WordKeys>(variant, batch)), sorted(batch));
+    EXPECT_EQ((sort_by_rank<N, FloatKeys>(variant, floats)), sorted_floats(floats));
+  }
+}
+
+TEST(ShortSortEmulated, RankKernelsEveryLength) {
+  // Long arrays of all pairs are too many for an emulator: see below.
+  const std::vector<Variant> all{Variant::all_pairs, Variant::divide, Variant::element};
+  check_ranks<8>(0, all);
+  check_ranks<16>(9, all);
+  check_ranks<32>(17, all);
+  check_ranks<64>(33, all);
+  check_ranks<96>(65, {Variant::divide, Variant::element});
+  check_ranks<128>(97, {Variant::divide, Variant::element});
+  check_ranks<192>(129, {Variant::divide, Variant::element});
+  check_ranks<256>(193, {Variant::divide, Variant::element});
+  check_ranks<384>(257, {Variant::divide, Variant::element});
+  check_ranks<512>(385, {Variant::divide, Variant::element});
+  check_ranks<768>(513, {Variant::divide, Variant::element});
+  check_ranks<1024>(769, {Variant::divide, Variant::element});
+}
+
+TEST(ShortSortEmulated, RankKernelsAllPairsOfLongArrays) {
+  const std::vector<Variant> all_pairs{Variant::all_pairs};
+  check_ranks<96>(95, all_pairs);
+  check_ranks<192>(192, all_pairs);
+  check_ranks<256>(257, all_pairs);
+  check_ranks<768>(769, all_pairs);
+  check_ranks<1024>(1025, all_pairs);
 }
 
 }  // namespace

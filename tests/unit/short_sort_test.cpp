@@ -289,13 +289,15 @@ TEST(ShortSortKeys, MapCoordinatesToSixteenBits) {
   EXPECT_EQ(short_sort_index(short_sort_word(65535, 12)), 12u);
 }
 
+constexpr RankSort rank_sorts[] = {RankSort::all_pairs, RankSort::divide_and_conquer,
+                                   RankSort::element};
+
 TEST(RankSorts, EveryLength) {
   if (Device::cuda_count() == 0) GTEST_SKIP() << "no CUDA device";
   const Device device = Device::cuda();
-  for (const RankSort variant :
-       {RankSort::all_pairs, RankSort::divide_and_conquer, RankSort::element})
-    for (int longest = 0; longest <= 256; longest += longest < 34 ? 1 : 13) {
-      std::vector<int> lengths = mixed_lengths(longest, 50, 18);
+  for (const RankSort variant : rank_sorts)
+    for (int longest = 0; longest <= rank_sort_length; ++longest) {
+      std::vector<int> lengths = mixed_lengths(longest, 8, 18);
       lengths.back() = longest;
       const Batch batch = make_batch(lengths, kinds[longest % 6], 19);
       const Buffer<std::int32_t> offsets(device, batch.offsets);
@@ -303,8 +305,36 @@ TEST(RankSorts, EveryLength) {
       Buffer<std::uint32_t> out(device, in.size());
       short_sort_rank(device, variant, in.data(), out.data(), offsets.data(), batch.count(),
                       longest);
-      EXPECT_TRUE(is_sorted_permutation(batch, out.to_host())) << int(variant);
+      EXPECT_TRUE(is_sorted_permutation(batch, out.to_host())) << int(variant) << " " << longest;
+      out.zero();
+      const std::int64_t first = longest == 0 ? 0 : batch.count() - 1;  // the last array alone
+      const std::int32_t begin = batch.offsets[std::size_t(first)];
+      short_sort_rank_uniform(device, variant, in.data() + begin, out.data(), longest, 1);
+      Words expected(batch.words.begin() + begin, batch.words.end());
+      std::sort(expected.begin(), expected.end());
+      Words result = out.to_host();
+      result.resize(expected.size());
+      EXPECT_EQ(result, expected) << int(variant) << " " << longest;
     }
+}
+
+TEST(RankSorts, FloatsOfWhichSomeAreEqual) {
+  if (Device::cuda_count() == 0) GTEST_SKIP() << "no CUDA device";
+  const Device device = Device::cuda();
+  std::mt19937 random(23);
+  for (const RankSort variant : rank_sorts)
+    for (int length = 1; length <= rank_sort_length; length += length < 40 ? 1 : 37)
+      for (const unsigned values : {2u, 30u, 1u << 30}) {
+        const std::int64_t count = 5;
+        std::vector<float> host(std::size_t(length * count));
+        for (float& x : host) x = (float(random() % values) - float(values / 2)) / 3;
+        const Buffer<float> in(device, host);
+        Buffer<float> out(device, in.size());
+        short_sort_rank_uniform(device, variant, in.data(), out.data(), length, count);
+        for (std::int64_t k = 0; k < count; ++k)
+          std::sort(host.begin() + k * length, host.begin() + (k + 1) * length);
+        EXPECT_EQ(out.to_host(), host) << int(variant) << " " << length << " " << values;
+      }
 }
 
 }  // namespace
