@@ -42,8 +42,8 @@ Sampler::Sampler(const Device& device, const Prepared& prepared, const SamplerOp
   const auto start = engine_->totals();
   std::vector<double> energy;
   for (const Totals& t : start) {
-    // Sites on one another: 10^10 kT leave 10^-6 kT to the last digit of a double.
-    if (!(t.energy < 1e10 * kT_[0])) rough_start_ = true;
+    // Sites on one another: so much leaves a thousandth of kT, or less, to the last digit.
+    if (!(t.energy < (options.chain.single_precision ? 1e4 : 1e10) * kT_[0])) rough_start_ = true;
     if (t.cores > 0)
       throw OverlapError(
           fmt::format("hard cores overlap at the start, {} pairs of sites", t.cores));
@@ -249,6 +249,10 @@ void Sampler::check_restored(const Archive& archive) const {
     archive.require(value >= 0 && value <= most, name, fmt::format("from 0 to {}", most));
   };
   archive.require(cycle_ >= 0, "cycle", "at least 0");
+  constexpr std::uint64_t most_trials = 1000;  // of an atom in a sweep (settings.h)
+  const std::uint64_t moves = std::uint64_t(cycle_) * std::uint64_t(system_.molecules());
+  archive.require(tried_ >= moves && tried_ / most_trials <= moves, "tried",
+                  "a move of every molecule in every cycle, or up to 1000");
   for (const double size : {sizes_.translation, sizes_.rotation})
     archive.require(size >= 0 && std::isfinite(size), "sizes", "at least 0");
   std::vector<bool> seen(kT_.size());
