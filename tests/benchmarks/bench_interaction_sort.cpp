@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "neighbor/neighbors.h"
 #include "tests/benchmarks/bench.h"
 #include "tests/benchmarks/interaction_sort_cells.h"
+#include "tests/benchmarks/interaction_sort_molecules.h"
 #include "tests/benchmarks/interaction_sort_shares.h"
 #include "tests/fluids.h"
 #ifdef __CUDACC__
@@ -205,6 +207,61 @@ void measure(const Device& device, const Particles& particles, double cutoff, Cu
   }
 }
 
+/// Forces between molecules of three sites, as in water: cells and orders of base atoms. Particle
+/// by particle; pairs in range are those of sites.
+void measure_molecules(const Device& device, const Particles& particles, double seconds,
+                       Lines& lines) {
+  constexpr double cutoff = 3.4, arm = 0.34;  // 33 molecules in a cell of the cut-off
+  const std::int64_t n = particles.size();
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  std::vector<Real4> host(std::size_t(n) * sites);
+  for (std::size_t k = 0; k < host.size(); ++k) {
+    if (k % sites == 0) continue;
+    const Vec3<double> v{normal(random), normal(random), normal(random)};
+    const double scale = arm / std::sqrt(dot(v, v));
+    host[k] = {Real(scale * v.x), Real(scale * v.y), Real(scale * v.z)};
+  }
+  const Buffer<Real4> arms(device, std::span<const Real4>(host));
+  Buffer<Real4> placed(device, n * sites), force(device, n);
+  Buffer<std::uint32_t> met(device, n), near(device, n);
+  const double reach = cutoff + 2 * arm;
+  for (const Cut cut : {Cut::none, Cut::by_x, Cut::axes}) {
+    Orders orders(device, n, particles.box.length.x, reach, 1, cut);
+    orders.prepare(particles.position.data());
+    const double cells_s =
+        time_of(device, seconds / 2, [&] { orders.sort_cells(particles.position.data()); });
+    const double keys_s =
+        cut == Cut::axes ? time_of(device, seconds / 2, [&] { orders.sort_interactions(); }) : 0;
+    for_each(device, "arms", n * sites,
+             PlaceArms{orders.number().data(), arms.data(), placed.data()});
+    const Arms view{placed.data()};
+    const auto reach2 = Real(reach * reach), range2 = Real(cutoff * cutoff);
+    search_particles(orders,
+                     MoleculeBody<CountBody>{view, reach2, {range2, met.data(), near.data()}});
+    double tested = 0, in_range = 0;
+    for (const std::uint32_t m : met.to_host()) tested += m;
+    for (const std::uint32_t m : near.to_host()) in_range += m;
+    const Counts base = count(orders, Loop::particles, 0, reach * reach);
+    const double search_s = time_of(device, seconds, [&] {
+      search_particles(orders, MoleculeBody<ForceBody>{view, reach2, {range2, force.data()}});
+    });
+    lines.check("molecules", in_range);
+    lines.print("molecules", name_of(Loop::particles),
+                cut == Cut::none   ? "whole cells"
+                : cut == Cut::by_x ? "cut by x"
+                                   : "sorted along joining axes",
+                cells_s + keys_s + search_s,
+                {{"cells_s", cells_s},
+                 {"keys_s", keys_s},
+                 {"search_s", search_s},
+                 {"sites", sites},
+                 {"candidates", base.met / double(n)},
+                 {"useful_share", base.near / base.met},
+                 {"useful_share_of_sites", in_range / tested}});
+  }
+}
+
 /// What Perrin has, on the same particles; compared with the study's fastest loop of this device.
 void measure_perrin(const Device& device, const Configuration& start, double cutoff,
                     const char* traversal, bool sorted, double seconds, Lines& lines) {
@@ -257,6 +314,7 @@ int interaction_sort(const Options& options) {
         for (const int reach : {1, 2})
           for (const Cut cut : {Cut::none, Cut::by_x, Cut::axes})
             measure(device, s.particles, system.cutoff, cut, reach, options.seconds, lines);
+        if (system.cutoff == 5) measure_molecules(device, s.particles, options.seconds, lines);
       }
       const auto perrin = [&](const char* traversal, bool sorted) {
         measure_perrin(device, start, system.cutoff, traversal, sorted, options.seconds, lines);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/benchmarks/interaction_sort_cells.h"
+#include "tests/benchmarks/interaction_sort_molecules.h"
 #include "tests/benchmarks/interaction_sort_shares.h"
 
 namespace perrin::interaction_sort {
@@ -218,6 +219,55 @@ TEST_P(InteractionSort, ForcesAgree) {
     result.force = by_cells.data();
     search_cells<Work::forces>(orders, result);
     check(orders, by_cells);
+  }
+}
+
+TEST_P(InteractionSort, SitesOfRigidMoleculesMeetOnce) {
+  // Base atoms are sorted; sites within 1 of one another count.
+  const auto position = random_positions(600, 8);
+  std::mt19937 random(9);
+  std::uniform_real_distribution<double> along(-0.05, 0.05);
+  std::vector<Real4> arms(position.size() * sites);
+  for (std::size_t k = 0; k < arms.size(); ++k)
+    if (k % sites != 0) arms[k] = {Real(along(random)), Real(along(random)), Real(along(random))};
+  const double longest = 0.05 * std::sqrt(3.0), reach = 1 + 2 * longest;
+  const auto n = std::int64_t(position.size());
+  const Buffer<Position> on_device(device, std::span<const Position>(position));
+  const Buffer<Real4> given(device, std::span<const Real4>(arms));
+  std::vector<std::uint32_t> expected(position.size()), doubtful(position.size());
+  for (std::size_t i = 0; i < position.size(); ++i)
+    for (std::size_t j = 0; j < position.size(); ++j)
+      for (std::size_t pair = 0; i != j && pair < sites * sites; ++pair) {
+        const Real4 a = arms[i * sites + pair / sites], b = arms[j * sites + pair % sites];
+        const auto part = [&](std::uint32_t p, std::uint32_t q, Real from, Real to) {
+          return double(std::int32_t(p - q)) * (edge / 4294967296.0) + double(from) - double(to);
+        };
+        const double x = part(position[i].x, position[j].x, a.x, b.x),
+                     y = part(position[i].y, position[j].y, a.y, b.y),
+                     z = part(position[i].z, position[j].z, a.z, b.z);
+        const double r2 = x * x + y * y + z * z;
+        expected[i] += r2 < 1 ? 1 : 0;
+        doubtful[i] += std::abs(r2 - 1) < 1e-5 ? 1 : 0;
+      }
+  for (const Cut cut : cuts) {
+    SCOPED_TRACE(name_of(cut));
+    Orders orders(device, n, edge, reach, 1, cut);
+    orders.prepare(on_device.data());
+    Buffer<Real4> placed(device, n * sites);
+    for_each(device, "arms", n * sites,
+             PlaceArms{orders.number().data(), given.data(), placed.data()});
+    Buffer<std::uint32_t> met(device, n), near(device, n);
+    search_particles(orders,
+                     MoleculeBody<CountBody>{
+                         {placed.data()}, Real(reach * reach), {Real(1), met.data(), near.data()}});
+    const auto count = near.to_host(), number = orders.number().to_host();
+    double all = 0;
+    for (std::size_t k = 0; k < count.size(); ++k) {
+      const std::uint32_t i = number[k];
+      EXPECT_NEAR(count[k], expected[i], doubtful[i]) << i;
+      all += count[k];
+    }
+    EXPECT_GT(all, 1e4);
   }
 }
 
