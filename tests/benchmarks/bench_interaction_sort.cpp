@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/run/simulation.h"
@@ -166,6 +167,14 @@ double time_cells(const Orders& orders, bool lists, double seconds) {
   return time_of(orders.device(), seconds, [&] { search_cells<Work::forces>(orders, result); });
 }
 
+/// expected_share(), each computed once.
+double geometry(Cut cut, int reach) {
+  static std::map<std::pair<Cut, int>, double> known;
+  double& share = known[{cut, reach}];
+  if (share == 0) share = expected_share(cut, reach, 100000);
+  return share;
+}
+
 /// A force loop and a list build with this cut, keys and all.
 void measure(const Device& device, const Particles& particles, double cutoff, Cut cut, int reach,
              double seconds, Lines& lines) {
@@ -202,7 +211,7 @@ void measure(const Device& device, const Particles& particles, double cutoff, Cu
                    {"axes", orders.axes()},
                    {"candidates", counts.met / double(n)},
                    {"useful_share", counts.near / counts.met},
-                   {"expected_share", expected_share(cut, reach, 40000)}});
+                   {"expected_share", geometry(cut, reach)}});
     }
   }
 }
