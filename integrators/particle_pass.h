@@ -52,6 +52,12 @@ constexpr bool draws = requires(const F& f, MovingParticle& p) {
   f(p, Real4{});
 };
 
+/// A functor whose numbers follow from the arguments of draw() and what the stage has fixed.
+template <class F>
+constexpr bool draws_ahead = requires {
+  requires F::draws_ahead;
+};
+
 template <class F>
 PERRIN_HD Real4 drawn_by(const F& f, std::uint64_t step, std::uint32_t id) {
   if constexpr (draws<F>)
@@ -69,7 +75,8 @@ PERRIN_HD auto call(const F& f, MovingParticle& p, const Real4& drawn) {
 
 template <class Before>
 struct MoveParticle {
-  static constexpr bool light = !changes_velocity<Before>, draws_any = draws<Before>;
+  static constexpr bool light = !changes_velocity<Before>, draws_any = draws<Before>,
+                        ahead = draws_ahead<Before>;
   ParticleView particles;
   Metric metric;
   FaultSink faults;
@@ -92,7 +99,7 @@ struct MoveParticle {
 
 template <class After>
 struct UpdateParticle {
-  static constexpr bool light = false, draws_any = draws<After>;
+  static constexpr bool light = false, draws_any = draws<After>, ahead = draws_ahead<After>;
   ParticleView particles;
   FaultSink faults;
   After after;
@@ -122,6 +129,8 @@ struct Both {
 template <class After, class Before>
 struct UpdateAndMoveParticle {
   static constexpr bool light = false, draws_any = draws<After> || draws<Before>;
+  static constexpr bool ahead = draws_any && draws<After> == draws_ahead<After> &&
+                                draws<Before> == draws_ahead<Before>;
   UpdateParticle<After> end;
   MoveParticle<Before> begin;
 
@@ -164,6 +173,10 @@ struct EachParticle {
     return {i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], view.force[i]};
   }
   PERRIN_HD void operator()(MovingParticle& p, std::int64_t) const { body(p, body.draw(p.id)); }
+
+  using Prepared = decltype(std::declval<const Body&>().draw(0));
+  PERRIN_HD Prepared prepare(std::int64_t i) const { return body.draw(view.id[i]); }
+  PERRIN_HD void operator()(MovingParticle& p, const Prepared& drawn) const { body(p, drawn); }
 };
 
 /// On the CPU: the random numbers of a block of particles at once, in vectors.
@@ -191,7 +204,7 @@ struct BlockOfParticles {
 };
 
 template <class Body>
-void run_pass(Simulation& s, const char* name, const Body& body) {
+void run_pass(Simulation& s, const char* name, const Body& body, bool between_steps = false) {
   const EachParticle<Body> each{s.particles.view(), body};
   if constexpr (Body::draws_any) {
     constexpr int width = BlockOfParticles<Body>::width;
@@ -201,6 +214,9 @@ void run_pass(Simulation& s, const char* name, const Body& body) {
                              BlockOfParticles<Body>{each}, 16);
     }
   }
+  if constexpr (Body::ahead)
+    if (between_steps && s.order_stands())
+      return for_each_prepared(s.device(), name, each.view.n, each);
   for_each_loaded(s.device(), name, each.view.n, each);
 }
 

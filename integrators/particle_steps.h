@@ -26,7 +26,9 @@
 // (perrin_add_plugin() does so).
 //
 // A functor with random numbers has draw(step, id), which returns up to four, and gets them as its
-// second argument. On the CPU they are drawn in vectors, where that is possible.
+// second argument. On the CPU they are drawn in vectors, where that is possible. On a GPU they are
+// drawn while the forces are still computed, if the functor has `static constexpr bool draws_ahead
+// = true`: then they must follow from the arguments of draw() and from what a stage never changes.
 //
 // A run's bits must not depend on how it is cut into calls, so joined and single passes round
 // alike: sums of products in a functor are written with multiply_add(), else the compiler fuses
@@ -67,13 +69,13 @@ void update_and_move_particles(Simulation& s, const MakeAfter& after, const Make
   using Before = decltype(before());
   if constexpr (std::is_same_v<After, NoUpdate>) {
     s.next_step();
-    move_particles(s, before());
+    detail::run_pass(s, "beginning of a step", detail::beginning(s, before()), true);
   } else {
     const auto end = detail::ending(s, after());
     s.next_step();
     detail::run_pass(
         s, "end of a step, beginning of the next",
-        detail::UpdateAndMoveParticle<After, Before>{end, detail::beginning(s, before())});
+        detail::UpdateAndMoveParticle<After, Before>{end, detail::beginning(s, before())}, true);
   }
 }
 

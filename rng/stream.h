@@ -59,6 +59,7 @@ template <class Generator>
 class KeyedStream {
  public:
   struct View {
+    static constexpr bool by_key = true;  // nothing but the key, step and id goes in
     RunKey key;
     PERRIN_HD Generator local(std::uint64_t step, std::uint32_t id) const {
       return keyed<Generator>(key, step, id);

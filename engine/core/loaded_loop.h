@@ -26,6 +26,21 @@ __global__ void __launch_bounds__(loaded_block)
     if (first + k * loaded_block < n) body(loaded[k], first + k * loaded_block);
 }
 
+/// With body.prepare(i) while the kernels before this one still run.
+template <class Body>
+__global__ void __launch_bounds__(loaded_block)
+    prepared_kernel(const Body body, std::int64_t n, const std::uint32_t* halt) {
+  const std::int64_t i = std::int64_t(blockIdx.x) * loaded_block + threadIdx.x;
+  admit_successor();
+  typename Body::Prepared prepared{};
+  if (i < n) prepared = body.prepare(i);
+  await_all_before();
+  if (i >= n) return;
+  typename Body::Loaded loaded = body.load(i);
+  if (*halt) return;
+  body(loaded, prepared);
+}
+
 template <int Each, class Body>
 void start_loaded(const Device& device, const char* name, std::int64_t n, const Body& body) {
   const std::int64_t block = loaded_block * Each;
@@ -62,6 +77,22 @@ void for_each_loaded(const Device& device, const char* name, std::int64_t n, con
 #endif
   (void)name;
   detail::for_each_on_cpu(device, n, detail::LoadAndDo<Body>{body});
+}
+
+/// The same, for bodies with a part that does not wait: body(body.load(i), body.prepare(i)).
+/// prepare() may only read what no kernel of the running step before this one writes; on a GPU it
+/// is done while they run, where the loop is so short that its threads find room beside them.
+template <class Body>
+void for_each_prepared(const Device& device, const char* name, std::int64_t n, const Body& body) {
+#ifdef __CUDACC__
+  constexpr std::int64_t most = 1 << 18;  // one thread each: as many as a large GPU holds at once
+  if (device.is_cuda() && n > 0 && n <= most && !device.skipping()) {
+    const auto blocks = unsigned((n + detail::loaded_block - 1) / detail::loaded_block);
+    return launch_early(device, name, dim3(blocks), dim3(detail::loaded_block), 0,
+                        detail::prepared_kernel<Body>, body, n, device.halt_word());
+  }
+#endif
+  for_each_loaded(device, name, n, body);
 }
 
 }  // namespace perrin

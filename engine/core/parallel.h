@@ -44,13 +44,22 @@ constexpr bool kernels_wait = [] {
   return false;
 }();
 
-/// The first thing in a kernel that launch_early() starts: lets its successor come in, too, and
-/// waits until everything before it is done.
-__device__ inline void await_predecessor() {
+/// The first thing in a kernel that launch_early() starts: lets its successor come in, too.
+__device__ inline void admit_successor() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+/// Waits until everything before the kernel is done. What comes before this call must not read what
+/// any kernel may write that launch_early() started in a row with this one.
+__device__ inline void await_all_before() {
+#if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
+}
+__device__ inline void await_predecessor() {
+  admit_successor();
+  await_all_before();
 }
 /// The same. True: the device is halted, nothing is to be done.
 __device__ inline bool begin_kernel(const std::uint32_t* halt) {

@@ -131,6 +131,10 @@ void Simulation::next_step() {
   if (!device().is_cuda() && running_.fault.data()->claimed) device().set_skipping(true);
 }
 
+bool Simulation::order_stands() const {
+  return device().recording() && (!neighbors || neighbors->has_lists());
+}
+
 void Simulation::ensure_forces() {
   if (forces_valid_) return;
   update_neighbors();

@@ -71,6 +71,10 @@ class Simulation {
 
   /// The number of the running step, readable by kernels: recorded steps must not capture step().
   const std::uint64_t* device_step() const { return running_.number.data() + running_.index; }
+  /// In a recorded step, after the forces: no kernel that may still run on the GPU writes ids or
+  /// device_step(). There is no search for neighbours in the step, or the condition under which
+  /// lists are built comes before the forces, and whatever is recorded after it waits for it.
+  bool order_stands() const;
   /// *device_step() plus this is the number of the instant that Force::compute() is asked for: a
   /// running step computes the forces at its end. For keys of noise; recorded steps may capture it.
   std::uint64_t instant() const { return running_.inside ? 1 : 0; }

@@ -47,6 +47,7 @@ struct KickDriftNoiseDrift {
   Noise noise;
   double* heat;
 
+  static constexpr bool draws_ahead = is_keyed<Noise>;
   PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
     return law.draw_from(noise, step, id);
   }

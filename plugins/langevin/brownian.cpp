@@ -105,10 +105,9 @@ class Brownian : public Integrator {
     }
     // No forces in memory are needed, and no neighbours.
     move_particles(simulation, displace());
-    for (int k = 1; k < n; ++k) {
-      simulation.next_step();
-      move_particles(simulation, displace());
-    }
+    for (int k = 1; k < n; ++k)
+      update_and_move_particles(
+          simulation, [] { return NoUpdate{}; }, displace);
     if (trap_ != nullptr && settings_.keep_forces) simulation.compute_forces();
   }
 

@@ -58,6 +58,7 @@ struct Displace {
   double* heat;         // nullptr: not counted
   Real3* displacement;  // of this step, by id; where heat is counted
 
+  static constexpr bool draws_ahead = is_keyed<Noise>;
   PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
     const NoiseLaw draws = Plain ? NoiseLaw{true, true, true, law.uniform} : law;
     return draws.draw_from(noise, step, id);

@@ -16,6 +16,7 @@ template <class Generator>
 class PhillipsStream {
  public:
   struct View {
+    static constexpr bool by_key = true;
     PhillipsKey key;
     PERRIN_HD Generator local(std::uint64_t step, std::uint32_t id) const {
       return phillips_single<Generator>(key, step, id);
@@ -44,6 +45,12 @@ template <class Generator>
 constexpr bool follows_step<KeyedStream<Generator>> = true;
 template <class Generator>
 constexpr bool follows_step<PhillipsStream<Generator>> = true;
+
+/// The same of its view.
+template <class View>
+constexpr bool is_keyed = requires {
+  requires View::by_key;
+};
 
 /// Steps of a stage after which the host looks how much of the stream's period is left; 0: no need.
 template <class Stream>

@@ -46,6 +46,7 @@ struct SecondHalf {
   double* heat;
   Real half_dt;
 
+  static constexpr bool draws_ahead = is_keyed<Noise>;
   PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
     return law.draw_from(noise, step, id);
   }
