@@ -58,6 +58,15 @@ constexpr bool draws_ahead = requires {
   requires F::draws_ahead;
 };
 
+/// What a functor that does not always need the force says of this loop.
+template <class F>
+PERRIN_HD bool reads_force(const F& f) {
+  if constexpr (requires { f.reads_force(); })
+    return f.reads_force();
+  else
+    return true;
+}
+
 template <class F>
 PERRIN_HD Real4 drawn_by(const F& f, std::uint64_t step, std::uint32_t id) {
   if constexpr (draws<F>)
@@ -85,6 +94,7 @@ struct MoveParticle {
   Before before;
 
   PERRIN_HD const std::uint64_t* first_step() const { return faults.step; }
+  PERRIN_HD bool needs_force() const { return reads_force(before); }
   PERRIN_HD Real4 draw(std::uint32_t id) const { return drawn_by(before, *faults.step, id); }
   PERRIN_HD void operator()(MovingParticle& p, const Real4& drawn) const {
     const Real4 displacement = call(before, p, drawn);
@@ -105,6 +115,7 @@ struct UpdateParticle {
   After after;
 
   PERRIN_HD const std::uint64_t* first_step() const { return faults.step; }
+  PERRIN_HD bool needs_force() const { return reads_force(after); }
   PERRIN_HD Real4 draw(std::uint32_t id) const { return drawn_by(after, *faults.step, id); }
   PERRIN_HD void operator()(MovingParticle& p, const Real4& drawn) const {
     update(p, drawn);
@@ -129,12 +140,13 @@ struct Both {
 template <class After, class Before>
 struct UpdateAndMoveParticle {
   static constexpr bool light = false, draws_any = draws<After> || draws<Before>;
-  static constexpr bool ahead = draws_any && draws<After> == draws_ahead<After> &&
-                                draws<Before> == draws_ahead<Before>;
+  static constexpr bool ahead =
+      draws_any && draws<After> == draws_ahead<After> && draws<Before> == draws_ahead<Before>;
   UpdateParticle<After> end;
   MoveParticle<Before> begin;
 
   PERRIN_HD const std::uint64_t* first_step() const { return end.faults.step; }
+  PERRIN_HD bool needs_force() const { return end.needs_force() || begin.needs_force(); }
   PERRIN_HD auto draw(std::uint32_t id) const {
     if constexpr (draws<After> && draws<Before>)
       return Both{end.draw(id), begin.draw(id)};
@@ -170,7 +182,9 @@ struct EachParticle {
   Body body;
 
   PERRIN_HD MovingParticle load(std::int64_t i) const {
-    return {i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], view.force[i]};
+    MovingParticle p{i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}};
+    if (body.needs_force()) p.force = view.force[i];
+    return p;
   }
   PERRIN_HD void operator()(MovingParticle& p, std::int64_t) const { body(p, body.draw(p.id)); }
 

@@ -30,6 +30,9 @@
 // drawn while the forces are still computed, if the functor has `static constexpr bool draws_ahead
 // = true`: then they must follow from the arguments of draw() and from what a stage never changes.
 //
+// A functor that needs forces in some jobs only says in reads_force() whether this is one: they are
+// half of what a step of free particles moves.
+//
 // A run's bits must not depend on how it is cut into calls, so joined and single passes round
 // alike: sums of products in a functor are written with multiply_add(), else the compiler fuses
 // them here and there as it likes.

@@ -59,6 +59,7 @@ struct Displace {
   Real3* displacement;  // of this step, by id; where heat is counted
 
   static constexpr bool draws_ahead = is_keyed<Noise>;
+  PERRIN_HD bool reads_force() const { return push.kind == Push::Kind::memory; }
   PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
     const NoiseLaw draws = Plain ? NoiseLaw{true, true, true, law.uniform} : law;
     return draws.draw_from(noise, step, id);
