@@ -27,7 +27,7 @@ long long convert(const ConvertOptions& options) {
     throw UserError(what);
   const auto reader = io::open_frames(options.in, from);
   std::int64_t first = 0, end = reader->frames();
-  if (options.frame || to == io::Format::lammps) {
+  if (options.frame || to->one_frame) {
     const std::int64_t wanted = options.frame.value_or(-1);
     first = wanted < 0 ? end + wanted : wanted;
     end = first + 1;
@@ -35,7 +35,7 @@ long long convert(const ConvertOptions& options) {
   io::Frame frame = io::read_frame(*reader, options.in, first);
   // Beside a run, or another conversion: no lock, but a name of its own.
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
-  const auto writer = io::make_frame_writer(place.aside(), to, frame);
+  const auto writer = to->create(place.aside(), frame);
   std::set<std::string> lost;
   const auto write = [&](const io::Frame& f) {
     for (const std::string& what : io::losses(f, to))

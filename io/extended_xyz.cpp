@@ -295,11 +295,26 @@ class ExtendedXyzWriter : public FrameWriter {
 
 }  // namespace
 
-std::unique_ptr<FrameReader> open_extended_xyz(const std::string& path) {
-  return std::make_unique<ExtendedXyzReader>(path);
-}
-std::unique_ptr<FrameWriter> write_extended_xyz(const std::string& path) {
-  return std::make_unique<ExtendedXyzWriter>(path);
+FileFormat xyz_format() {
+  return {"xyz",
+          {".xyz", ".extxyz"},
+          false,
+          false,
+          [](std::string_view head) {
+            return head.find("Lattice=") != head.npos || head.find("Properties=") != head.npos;
+          },
+          [](const std::string& path) -> std::unique_ptr<FrameReader> {
+            return std::make_unique<ExtendedXyzReader>(path);
+          },
+          [](const std::string& path, const Frame&) -> std::unique_ptr<FrameWriter> {
+            return std::make_unique<ExtendedXyzWriter>(path);
+          },
+          [](const Frame& frame) {
+            const Topology& t = frame.configuration.topology;
+            std::vector<std::string> list;
+            if (!t.bonds.empty() || !t.angles.empty()) list = {"bonds and angles are left out"};
+            return list;
+          }};
 }
 
 }  // namespace perrin::io

@@ -23,7 +23,7 @@ class FileSource : public Source {
                                   settings_.images};
     io::Frame frame = io::read_frame(*reader, path_, settings_.frame, options);
     Configuration& c = frame.configuration;
-    if (format == io::Format::h5md && settings_.units == "file") convert_units(frame);
+    if (format->names_units && settings_.units == "file") convert_units(frame);
     if (c.mass.empty() && !units_.reduced())
       throw UserError(
           fmt::format("{}: no masses, and the job has named units: expected \"masses\", "

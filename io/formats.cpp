@@ -13,19 +13,22 @@
 #include "engine/core/error.h"
 
 namespace perrin::io {
+
+FileFormat h5md_format(), gsd_format(), lammps_format(), xyz_format();
+
 namespace {
 
-const std::map<std::string, Format>& extensions() {
-  static const std::map<std::string, Format> map{{".h5", Format::h5md},
-                                                 {".h5md", Format::h5md},
-                                                 {".hdf5", Format::h5md},
-                                                 {".gsd", Format::gsd},
-                                                 {".data", Format::lammps},
-                                                 {".lmp", Format::lammps},
-                                                 {".lammps", Format::lammps},
-                                                 {".xyz", Format::extended_xyz},
-                                                 {".extxyz", Format::extended_xyz}};
-  return map;
+const std::vector<FileFormat>& all_formats() {
+  static const std::vector<FileFormat> all{h5md_format(), gsd_format(), lammps_format(),
+                                           xyz_format()};
+  return all;
+}
+
+std::string one_of(const std::vector<std::string>& words) {
+  std::string text = words[0];
+  for (std::size_t k = 1; k < words.size(); ++k)
+    text += (k + 1 < words.size() ? ", " : " or ") + words[k];
+  return text;
 }
 
 /// Masses by type take the place of the file's; types that are not named keep theirs, if any.
@@ -53,55 +56,43 @@ void set_masses(Configuration& c, const std::map<std::string, double>& masses,
 
 }  // namespace
 
-const std::vector<std::string>& format_names() {
-  static const std::vector<std::string> names{"h5md", "gsd", "lammps", "xyz"};
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const FileFormat& format : all_formats()) names.push_back(format.name);
   return names;
 }
 
 Format format_of_name(const std::string& name) {
-  const auto& names = format_names();
-  const auto it = std::ranges::find(names, name);
-  if (it == names.end())
-    throw UserError(fmt::format("unknown format \"{}\": expected h5md, gsd, lammps or xyz", name));
-  return Format(it - names.begin());
+  for (const FileFormat& format : all_formats())
+    if (format.name == name) return &format;
+  throw UserError(fmt::format("unknown format \"{}\": expected {}", name, one_of(format_names())));
 }
 
 Format guess_format(const std::string& path, bool existing) {
-  const auto it = extensions().find(std::filesystem::path(path).extension().string());
-  if (it != extensions().end()) return it->second;
+  const std::string extension = std::filesystem::path(path).extension().string();
+  for (const FileFormat& format : all_formats())
+    if (std::ranges::count(format.extensions, extension) > 0) return &format;
   if (existing) {
     std::ifstream stream(path, std::ios::binary);
     if (!stream)
       throw UserError(fmt::format("{}: cannot open the file: {}", path, std::strerror(errno)));
-    char head[256] = {};
-    stream.read(head, sizeof(head) - 1);
-    static const unsigned char gsd_magic[8] = {0xDF, 0x65, 0xDF, 0x65, 0xDF, 0x65, 0xDF, 0x65};
-    if (std::memcmp(head, "\x89HDF\r\n\x1a\n", 8) == 0) return Format::h5md;
-    if (std::memcmp(head, gsd_magic, 8) == 0) return Format::gsd;
-    const std::string text = head;
-    if (text.find(" atoms") != std::string::npos) return Format::lammps;
-    if (text.find("Lattice=") != std::string::npos || text.find("Properties=") != std::string::npos)
-      return Format::extended_xyz;
+    char bytes[255];
+    stream.read(bytes, sizeof bytes);
+    const std::string_view head(bytes, std::size_t(stream.gcount()));
+    for (const FileFormat& format : all_formats())
+      if (format.recognizes(head)) return &format;
   }
-  throw UserError(fmt::format(
-      "{}: the format is not clear from the name; expected .h5, .gsd, .data or .xyz, or a format",
-      path));
+  std::vector<std::string> usual;
+  for (const FileFormat& format : all_formats()) usual.push_back(format.extensions[0]);
+  throw UserError(fmt::format("{}: the format is not clear from the name; expected {}, or a format",
+                              path, one_of(usual)));
 }
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     throw UserError(path + ": is a folder, expected a file");
-  switch (format) {
-    case Format::h5md:
-      return open_h5md(path);
-    case Format::gsd:
-      return open_gsd(path);
-    case Format::lammps:
-      return open_lammps_data(path);
-    default:
-      return open_extended_xyz(path);
-  }
+  return format->open(path);
 }
 
 Frame FrameReader::read(std::int64_t index, const ReadOptions& options) {
@@ -139,45 +130,14 @@ Frame read_frame(FrameReader& reader, const std::string& path, std::int64_t fram
 }
 
 std::vector<std::string> losses(const Frame& frame, Format format) {
-  const Configuration& c = frame.configuration;
-  const Topology& t = c.topology;
-  std::vector<std::string> list;
-  const auto lost = [&](bool is, const std::string& what) {
-    if (is) list.push_back(what);
-  };
-  const bool lammps = format == Format::lammps;
-  std::string boundary;
-  for (const bool periodic : c.box.periodic) boundary += periodic ? " p" : " f";
-  lost(lammps && c.box.dimension == 2,
-       "two dimensions are left out: say \"dimension 2\" in the input of LAMMPS");
-  lost(lammps && boundary != " p p p", "axes that are not periodic are left out: say \"boundary" +
-                                           boundary + "\" in the input of LAMMPS");
-  lost(lammps && !c.diameter.empty(), "diameters are left out");
-  const bool names = !t.bonds.empty() || !t.angles.empty();
-  lost(lammps && names, "names of types of bonds and angles are left out");
-  lost(format == Format::gsd && !t.molecule.empty(), "numbers of molecules are left out");
-  lost(format == Format::extended_xyz && names, "bonds and angles are left out");
-  for (const auto& [kind, number] : c.left_out)
-    lost(number > 0, fmt::format("{} {} are left out", number, kind));
+  std::vector<std::string> list = format->losses(frame);
+  for (const auto& [kind, number] : frame.configuration.left_out)
+    if (number > 0) list.push_back(fmt::format("{} {} are left out", number, kind));
   const FrameUnits& u = frame.units;
-  lost(format != Format::h5md && !u.empty(),
-       fmt::format("the names of the units are left out (length \"{}\", time \"{}\")", u.length,
-                   u.time));
+  if (!format->names_units && !u.empty())
+    list.push_back(fmt::format("the names of the units are left out (length \"{}\", time \"{}\")",
+                               u.length, u.time));
   return list;
-}
-
-std::unique_ptr<FrameWriter> make_frame_writer(const std::string& path, Format format,
-                                               const Frame& first) {
-  switch (format) {
-    case Format::h5md:
-      return write_h5md(path, first);
-    case Format::gsd:
-      return write_gsd(path);
-    case Format::lammps:
-      return write_lammps_data(path);
-    default:
-      return write_extended_xyz(path);
-  }
 }
 
 std::uint32_t index_of(std::vector<std::string>& names, const std::string& name) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/configuration.h"
@@ -62,32 +63,37 @@ class FrameWriter {
   virtual void finish() = 0;
 };
 
-enum class Format { h5md, gsd, lammps, extended_xyz };
-/// Names in jobs and on the command line: "h5md", "gsd", "lammps", "xyz".
-const std::vector<std::string>& format_names();
+/// All that is known of a file format. It is defined behind its reader; io/formats.cpp lists all.
+struct FileFormat {
+  std::string name;                     // in jobs and on the command line
+  std::vector<std::string> extensions;  // with their dots
+  bool one_frame, names_units;          // a file holds one frame; says what its units are
+  /// From the first bytes of a file (255 at most).
+  bool (*recognizes)(std::string_view head);
+  std::unique_ptr<FrameReader> (*open)(const std::string& path);
+  /// `path` must not exist; `first` is what is going to be written first.
+  std::unique_ptr<FrameWriter> (*create)(const std::string& path, const Frame& first);
+  /// What of a frame has no place in it, one sentence each: "bonds are left out". Units and
+  /// whatever Perrin itself leaves out are looked after by losses().
+  std::vector<std::string> (*losses)(const Frame& frame);
+};
+using Format = const FileFormat*;
+
+std::vector<std::string> format_names();
 Format format_of_name(const std::string& name);
-/// By the extension (.h5 .h5md .hdf5, .gsd, .data .lmp .lammps, .xyz .extxyz), else for an existing
-/// file by its first bytes. Throws UserError.
+/// By the extension, else for an existing file by its first bytes. Throws UserError.
 Format guess_format(const std::string& path, bool existing);
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format);
 /// Negative frames count from the end. Throws UserError where there is none such.
 Frame read_frame(FrameReader& reader, const std::string& path, std::int64_t frame,
                  const ReadOptions& options = {});
-/// `path` must not exist.
-std::unique_ptr<FrameWriter> make_frame_writer(const std::string& path, Format format,
-                                               const Frame& first);
-
-std::unique_ptr<FrameReader> open_h5md(const std::string& path);
-std::unique_ptr<FrameReader> open_gsd(const std::string& path);
-std::unique_ptr<FrameReader> open_lammps_data(const std::string& path);
-std::unique_ptr<FrameReader> open_extended_xyz(const std::string& path);
+// Writers that have a file of their own.
 std::unique_ptr<FrameWriter> write_h5md(const std::string& path, const Frame& first);
-std::unique_ptr<FrameWriter> write_gsd(const std::string& path);
-std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path);
-std::unique_ptr<FrameWriter> write_extended_xyz(const std::string& path);
+std::unique_ptr<FrameWriter> write_gsd(const std::string& path, const Frame& first);
+std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path, const Frame& first);
 
-/// What of a frame has no place in a format, one sentence each: "bonds are left out".
+/// What of a frame has no place in a format, one sentence each.
 std::vector<std::string> losses(const Frame& frame, Format format);
 
 /// Refuses what no run can start from (no particles, NaN, masses that are not positive, ids of

@@ -317,8 +317,23 @@ class GsdReader : public FrameReader {
 
 }  // namespace
 
-std::unique_ptr<FrameReader> open_gsd(const std::string& path) {
-  return std::make_unique<GsdReader>(path);
+FileFormat gsd_format() {
+  return {
+      "gsd",
+      {".gsd"},
+      false,
+      false,
+      [](std::string_view head) { return head.starts_with("\xDF\x65\xDF\x65\xDF\x65\xDF\x65"); },
+      [](const std::string& path) -> std::unique_ptr<FrameReader> {
+        return std::make_unique<GsdReader>(path);
+      },
+      write_gsd,
+      [](const Frame& frame) {
+        std::vector<std::string> list;
+        if (!frame.configuration.topology.molecule.empty())
+          list = {"numbers of molecules are left out"};
+        return list;
+      }};
 }
 
 }  // namespace perrin::io

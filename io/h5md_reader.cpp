@@ -379,8 +379,17 @@ class H5mdReader : public FrameReader {
 
 }  // namespace
 
-std::unique_ptr<FrameReader> open_h5md(const std::string& path) {
-  return std::make_unique<H5mdReader>(path);
+FileFormat h5md_format() {
+  return {"h5md",
+          {".h5", ".h5md", ".hdf5"},
+          false,
+          true,
+          [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
+          [](const std::string& path) -> std::unique_ptr<FrameReader> {
+            return std::make_unique<H5mdReader>(path);
+          },
+          write_h5md,
+          [](const Frame&) { return std::vector<std::string>(); }};
 }
 
 }  // namespace perrin::io

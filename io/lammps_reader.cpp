@@ -387,10 +387,36 @@ class LammpsReader : public FrameReader {
   std::string section_, section_comment_;
 };
 
+std::vector<std::string> left_out(const Frame& frame) {
+  const Configuration& c = frame.configuration;
+  const Topology& t = c.topology;
+  std::vector<std::string> list;
+  if (c.box.dimension == 2)
+    list.push_back("two dimensions are left out: say \"dimension 2\" in the input of LAMMPS");
+  std::string boundary;
+  for (const bool periodic : c.box.periodic) boundary += periodic ? " p" : " f";
+  if (boundary != " p p p")
+    list.push_back("axes that are not periodic are left out: say \"boundary" + boundary +
+                   "\" in the input of LAMMPS");
+  if (!c.diameter.empty()) list.push_back("diameters are left out");
+  if (!t.bonds.empty() || !t.angles.empty())
+    list.push_back("names of types of bonds and angles are left out");
+  return list;
+}
+
 }  // namespace
 
-std::unique_ptr<FrameReader> open_lammps_data(const std::string& path) {
-  return std::make_unique<LammpsReader>(path);
+FileFormat lammps_format() {
+  return {"lammps",
+          {".data", ".lmp", ".lammps"},
+          true,
+          false,
+          [](std::string_view head) { return head.find(" atoms") != head.npos; },
+          [](const std::string& path) -> std::unique_ptr<FrameReader> {
+            return std::make_unique<LammpsReader>(path);
+          },
+          write_lammps_data,
+          left_out};
 }
 
 }  // namespace perrin::io

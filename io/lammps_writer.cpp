@@ -99,7 +99,7 @@ class LammpsWriter : public FrameWriter {
 
 }  // namespace
 
-std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path) {
+std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path, const Frame&) {
   return std::make_unique<LammpsWriter>(path);
 }
 

@@ -220,7 +220,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   io::writer().call([&] { image = changed(good, Bytes(data, size)); });
   const MemoryFile file(image.data(), image.size());
   try {
-    const auto reader = io::open_h5md(file.path());
+    const auto reader = io::open_frames(file.path(), io::format_of_name("h5md"));
     for (std::int64_t k = 0; k < std::min<std::int64_t>(2, reader->frames()); ++k)
       if (reader->read(k).configuration.position.empty()) std::abort();
   } catch (const UserError&) {

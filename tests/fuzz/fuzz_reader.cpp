@@ -12,7 +12,7 @@ using namespace perrin;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const MemoryFile file(data, size);
   try {
-    const auto reader = io::open_frames(file.path(), io::Format::PERRIN_FUZZ_FORMAT);
+    const auto reader = io::open_frames(file.path(), io::format_of_name(PERRIN_FUZZ_FORMAT));
     for (std::int64_t k = 0; k < std::min<std::int64_t>(3, reader->frames()); ++k)
       if (reader->read(k).configuration.position.empty()) std::abort();
     io::ReadOptions open;

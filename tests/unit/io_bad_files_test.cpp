@@ -50,7 +50,7 @@ void check(const char* folder, Format format, std::initializer_list<Case> cases)
 }
 
 TEST(BadFiles, Gsd) {
-  check("gsd", Format::gsd,
+  check("gsd", format_of_name("gsd"),
         {{"ok.gsd", "accepted"},
          {"bond_missing.gsd", "bond 0 names particle 7, expected 0 to 1"},
          {"bond_twice.gsd", "a bond of particles 0, 1 is there twice"},
@@ -65,7 +65,7 @@ TEST(BadFiles, Gsd) {
 }
 
 TEST(BadFiles, LammpsData) {
-  check("lammps", Format::lammps,
+  check("lammps", format_of_name("lammps"),
         {{"good.data", "accepted"},
          {"atoms_twice.data", "the section \"Atoms\" is there twice"},
          {"bonds_missing.data", "no section \"Bonds\": expected 2 bonds"},
@@ -77,7 +77,7 @@ TEST(BadFiles, LammpsData) {
 }
 
 TEST(BadFiles, ExtendedXyz) {
-  check("xyz", Format::extended_xyz,
+  check("xyz", format_of_name("xyz"),
         {{"good.xyz", "accepted"},
          {"box_zero.xyz", "box length x is 0"},
          {"image_ovf.xyz", "image x of particle 0 is 2147483648"},
@@ -135,7 +135,7 @@ class BadH5md : public ::testing::Test {
     });
   }
   void expect(const std::string& part) {
-    const std::string found = message(path(), Format::h5md);
+    const std::string found = message(path(), format_of_name("h5md"));
     expect_part(found, part);
     if (part != "accepted") expect_part(found, path());
     TearDown(), SetUp();
@@ -214,7 +214,7 @@ TEST_F(BadH5md, ForeignOrdersAndCadences) {
   // Particles in any order with their ids beside, which bonds name.
   put<std::int32_t>("particles/all/id", {3}, {30, 10, 20});
   put<std::int32_t>("connectivity/bonds", {2, 2}, {30, 10, 10, 20});
-  auto c = open_h5md(path())->read(0).configuration;
+  auto c = open_frames(path(), format_of_name("h5md"))->read(0).configuration;
   EXPECT_FLOAT_EQ(float(c.position[0].x), 2);
   EXPECT_FLOAT_EQ(float(c.position[2].x), 1);
   EXPECT_EQ(c.diameter[0], 2);
@@ -231,7 +231,7 @@ TEST_F(BadH5md, ForeignOrdersAndCadences) {
   change([](const Node& root) {
     root.open("particles/all/position/step").attribute("offset", std::int32_t(3));
   });
-  EXPECT_EQ(open_h5md(path())->read(0).configuration.step, 3);
+  EXPECT_EQ(open_frames(path(), format_of_name("h5md"))->read(0).configuration.step, 3);
 }
 
 }  // namespace

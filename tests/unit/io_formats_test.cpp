@@ -103,30 +103,32 @@ TEST_P(Formats, RoundTrip) {
   const Format format = format_of_name(GetParam());
   for (const bool triclinic : {false, true})
     for (const int dimension : {3, 2}) {
-      if (format == Format::lammps && dimension == 2) continue;  // the format cannot say so
+      if (format == format_of_name("lammps") && dimension == 2)
+        continue;  // the format cannot say so
       const std::string name = file("a" + std::to_string(2 * dimension + triclinic));
       const Frame first = sample(triclinic, dimension, 5'000'000'000), last = [&] {
         Frame f = sample(triclinic, dimension, 6'000'000'001);
         for (auto& v : f.configuration.velocity) v.x += 1;
         return f;
       }();
-      const auto writer = make_frame_writer(name, format, first);
+      const auto writer = format->create(name, first);
       writer->write(first);
-      if (format != Format::lammps) writer->write(last);
+      if (format != format_of_name("lammps")) writer->write(last);
       writer->finish();
       EXPECT_EQ(guess_format(name, true), format);  // by the contents: the name says nothing
       const auto reader = open_frames(name, format);
-      ASSERT_EQ(reader->frames(), format == Format::lammps ? 1 : 2);
+      ASSERT_EQ(reader->frames(), format == format_of_name("lammps") ? 1 : 2);
       const double tolerance =
-          format == Format::lammps || format == Format::extended_xyz ? 1e-12 : 2e-6;
+          format == format_of_name("lammps") || format == format_of_name("xyz") ? 1e-12 : 2e-6;
       const Configuration a = reader->read(0).configuration;
       expect_near(first.configuration, a, tolerance);
-      if (format != Format::extended_xyz)
-        expect_topology(first.configuration.topology, a.topology, format != Format::lammps);
-      if (format != Format::gsd) {
+      if (format != format_of_name("xyz"))
+        expect_topology(first.configuration.topology, a.topology,
+                        format != format_of_name("lammps"));
+      if (format != format_of_name("gsd")) {
         EXPECT_EQ(first.configuration.topology.molecule, a.topology.molecule);
       }
-      if (format == Format::lammps) continue;
+      if (format == format_of_name("lammps")) continue;
       EXPECT_EQ(a.step, 5'000'000'000);
       const Frame b = read_frame(*reader, name, -1);
       EXPECT_EQ(b.configuration.step, 6'000'000'001);
@@ -139,7 +141,7 @@ TEST_P(Formats, TruncatedFileIsRefusedByName) {
   const Format format = format_of_name(GetParam());
   const std::string whole = file("whole"), cut = file("cut");
   const Frame frame = sample(false, 3, 7);
-  const auto writer = make_frame_writer(whole, format, frame);
+  const auto writer = format->create(whole, frame);
   writer->write(frame);
   writer->finish();
   const auto size = fs::file_size(whole);
@@ -178,7 +180,7 @@ class Refused : public Formats {
 
 TEST_F(Refused, ExtendedXyz) {
   const std::string box = "Lattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1:pos:R:3\n";
-  const auto xyz = [&](const std::string& text) { return message(Format::extended_xyz, text); };
+  const auto xyz = [&](const std::string& text) { return message(format_of_name("xyz"), text); };
   expect(xyz("1\n" + box + "A 1 nan 1\n"),
          "bad:3: expected a coordinate (a finite number), got nan");
   expect(xyz("2\n" + box + "A 1 1 1\n"), "row 2 of 2");
@@ -192,7 +194,9 @@ TEST_F(Refused, ExtendedXyz) {
 }
 
 TEST_F(Refused, LammpsData) {
-  const auto data = [&](const std::string& text) { return message(Format::lammps, text); };
+  const auto data = [&](const std::string& text) {
+    return message(format_of_name("lammps"), text);
+  };
   const std::string head = "x\n\n2 atoms\n1 atom types\n0 5 xlo xhi\n0 5 ylo yhi\n0 5 zlo zhi\n\n";
   expect(data(head + "Atoms # atomic\n\n1 1 0 0 0\n"), "row 2 of 2 of Atoms");
   expect(data(head + "Atoms # atomic\n\n1 1 0 0 0\n1 1 1 1 1\n"),
@@ -206,7 +210,7 @@ TEST_F(Refused, LammpsData) {
   // Ids in any order, wrapped particles.
   const std::string name = file("good");
   std::ofstream(name) << head + "Atoms # atomic\n\n7 1 6 1 1\n3 1 2 2 2\n";
-  const auto c = open_lammps_data(name)->read(0).configuration;
+  const auto c = open_frames(name, format_of_name("lammps"))->read(0).configuration;
   EXPECT_DOUBLE_EQ(c.position[0].x, 2);
   EXPECT_DOUBLE_EQ(c.position[1].x, 1);
   EXPECT_EQ(c.image[1].x, 1);
@@ -215,7 +219,7 @@ TEST_F(Refused, LammpsData) {
 TEST_F(Refused, Binary) {
   const std::string name = file("bad");
   std::ofstream(name) << std::string(300, 'x');
-  for (const Format format : {Format::gsd, Format::h5md}) {
+  for (const Format format : {format_of_name("gsd"), format_of_name("h5md")}) {
     try {
       open_frames(name, format);
       ADD_FAILURE();
@@ -236,9 +240,9 @@ TEST_F(Refused, FramesKeepWhatIsTheirOwn) {
   std::swap(c.types[0], c.types[1]);
   for (auto& type : c.type) type = 1 - type;
   c.type[0] = 1 - c.type[0];
-  for (const Format format : {Format::gsd, Format::extended_xyz}) {
-    const std::string name = file(format == Format::gsd ? "own.gsd" : "own.xyz");
-    const auto writer = make_frame_writer(name, format, first);
+  for (const Format format : {format_of_name("gsd"), format_of_name("xyz")}) {
+    const std::string name = file(format == format_of_name("gsd") ? "own.gsd" : "own.xyz");
+    const auto writer = format->create(name, first);
     writer->write(first);
     writer->write(second);
     writer->finish();
@@ -288,7 +292,7 @@ TEST_F(Refused, AxesThatTheJobOpens) {
   open_z.periodic = {true, true, false};
   const auto read = [&](const ReadOptions& options) -> std::string {
     try {
-      open_extended_xyz(name)->read(0, options);
+      open_frames(name, format_of_name("xyz"))->read(0, options);
     } catch (const UserError& error) {
       return error.what();
     }
@@ -312,20 +316,21 @@ TEST_F(Refused, MomentaNeedMasses) {
         << masses << "\nAr 1 1 1 4 -8 0" << column << "\n";
   };
   write(":masses:R:1", " 4");
-  auto c = open_extended_xyz(name)->read(0).configuration;
+  auto c = open_frames(name, format_of_name("xyz"))->read(0).configuration;
   EXPECT_EQ(c.velocity[0], (Vec3<double>{1, -2, 0}));
   write("", "");
-  EXPECT_THROW(open_extended_xyz(name)->read(0), UserError);
+  EXPECT_THROW(open_frames(name, format_of_name("xyz"))->read(0), UserError);
   ReadOptions options;
   options.masses = {{"Ar", 8}};
-  c = open_extended_xyz(name)->read(0, options).configuration;
+  c = open_frames(name, format_of_name("xyz"))->read(0, options).configuration;
   EXPECT_EQ(c.velocity[0], (Vec3<double>{0.5, -1, 0}));
   EXPECT_EQ(c.mass[0], 8);
   options.masses = {{"Kr", 8}};
-  EXPECT_THROW(open_extended_xyz(name)->read(0, options), UserError);
+  EXPECT_THROW(open_frames(name, format_of_name("xyz"))->read(0, options), UserError);
   options = {};
   options.velocities = false;
-  EXPECT_TRUE(open_extended_xyz(name)->read(0, options).configuration.velocity.empty());
+  EXPECT_TRUE(
+      open_frames(name, format_of_name("xyz"))->read(0, options).configuration.velocity.empty());
 }
 
 TEST_F(Refused, ConvertSaysWhatIsLostAndKeepsUnits) {
@@ -346,7 +351,7 @@ TEST_F(Refused, ConvertSaysWhatIsLostAndKeepsUnits) {
   options.warn = [&](const std::string& what) { warnings += what + "\n"; };
   convert(options);
   EXPECT_EQ(warnings, "");
-  EXPECT_EQ(open_h5md(options.out)->read(0).units, frame.units);
+  EXPECT_EQ(open_frames(options.out, format_of_name("h5md"))->read(0).units, frame.units);
   options.out = file("b.data");
   convert(options);
   expect(warnings, "dimension 2");
@@ -356,13 +361,13 @@ TEST_F(Refused, ConvertSaysWhatIsLostAndKeepsUnits) {
   options.out = file("b.xyz");
   convert(options);
   expect(warnings, "bonds and angles are left out");
-  const auto c = open_extended_xyz(options.out)->read(0).configuration;
+  const auto c = open_frames(options.out, format_of_name("xyz"))->read(0).configuration;
   EXPECT_FALSE(c.box.periodic[1]);
   EXPECT_EQ(c.box.dimension, 2);
   // A name of two words is no column.
   frame.configuration.types[0] = "A 1";
-  EXPECT_THROW(write_extended_xyz(file("c.xyz"))->write(frame), UserError);
-  EXPECT_THROW(write_lammps_data(file("c.data"))->write(frame), UserError);
+  EXPECT_THROW(format_of_name("xyz")->create(file("c.xyz"), frame)->write(frame), UserError);
+  EXPECT_THROW(write_lammps_data(file("c.data"), frame)->write(frame), UserError);
 }
 
 TEST(FileUnits, Conversions) {
@@ -391,7 +396,7 @@ TEST(FileUnits, Conversions) {
 TEST_F(Refused, ConvertThroughAllFormats) {
   const Frame frame = sample(true, 3, 12);
   const std::string a = file("a.gsd");
-  const auto writer = write_gsd(a);
+  const auto writer = write_gsd(a, frame);
   writer->write(frame);
   writer->write(frame);
   writer->finish();
@@ -404,7 +409,8 @@ TEST_F(Refused, ConvertThroughAllFormats) {
     EXPECT_THROW(convert(options), UserError);  // it exists now
     last = options.out;
   }
-  expect_near(frame.configuration, open_lammps_data(last)->read(0).configuration, 4e-6);
+  expect_near(frame.configuration,
+              open_frames(last, format_of_name("lammps"))->read(0).configuration, 4e-6);
 }
 
 }  // namespace

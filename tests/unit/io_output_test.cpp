@@ -426,7 +426,7 @@ TEST(ReadErrors, AreNotAbsent) {
 
 /// 141 frames, every five steps of 0.05.
 void expect_free_flight(const std::string& path, const Configuration& c) {
-  const auto reader = io::open_h5md(path);
+  const auto reader = io::open_frames(path, io::format_of_name("h5md"));
   ASSERT_EQ(reader->frames(), 141);
   for (std::int64_t k = 0; k < 141; ++k) {
     const io::Frame frame = reader->read(k);
