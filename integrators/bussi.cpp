@@ -4,79 +4,16 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
+#include "integrators/rescaling_factor.h"
 #include "integrators/verlet_halves.h"
 
 namespace perrin {
 namespace {
 
-struct KineticEnergy {
-  const Real4* velocity;
-  Vec3<double> drift;
-  PERRIN_HD double operator()(std::int64_t i) const {
-    const Real4 v = velocity[i];
-    const double x = double(v.x) - drift.x, y = double(v.y) - drift.y, z = double(v.z) - drift.z;
-    return v.w > 0 ? 0.5 * (x * x + y * y + z * z) / double(v.w) : 0.0;
-  }
-};
-
-/// A gamma-distributed number of the given shape, scale 1.
-/// G. Marsaglia, W. W. Tsang, ACM Trans. Math. Softw. 26, 363 (2000).
-template <class Generator>
-PERRIN_HD double gamma(Generator& random, double shape) {
-  // Shapes below 1 are drawn one higher and brought down by a power of a uniform number.
-  double reduce = 1;
-  if (shape < 1) {
-    reduce = std::pow(random.template uniform_open<double>(), 1 / shape);
-    shape += 1;
-  }
-  const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-  for (;;) {
-    const double x = random.template normal<double>();
-    const double t = 1 + c * x;
-    if (t <= 0) continue;
-    const double v = t * t * t;
-    const double u = random.template uniform_open<double>();
-    if (std::log(u) < 0.5 * x * x + d * (1 - v + std::log(v))) return reduce * d * v;
-  }
-}
-
-/// Equations A7 and A8, by one thread.
-struct DrawFactor {
-  Bussi::Bath* bath;
-  const std::uint64_t* step;
-  RunKey key;
-  double from, to, inverse_ramp;  // of k_B T; 1/steps, 0 without a ramp
-  std::int64_t ramp_start;
-  double freedom;  // degrees of freedom
-  double decay;    // exp(-dt/tau)
-
-  PERRIN_HD void operator()(std::int64_t) const {
-    const double kinetic = bath->kinetic;
-    double factor = 1;
-    if (kinetic > 0) {
-      const double done = double(std::int64_t(*step) + 1 - ramp_start) * inverse_ramp;
-      const double kt = from + (to - from) * (done < 1 ? done : 1.0);
-      auto random = keyed<Philox>(key, *step, 0);
-      const double r = random.normal<double>();
-      // The sum of the squares of the other freedom - 1 normals.
-      const double rest = freedom > 1 ? 2 * gamma(random, (freedom - 1) / 2) : 0.0;
-      const double ratio = kt / (2 * kinetic);  // wanted over present, per degree of freedom
-      const double square = decay + ratio * (1 - decay) * (r * r + rest) +
-                            2 * r * std::sqrt(decay * ratio * (1 - decay));
-      // With few degrees of freedom the velocities may have to be turned round.
-      const double sign = r * std::sqrt(ratio * (1 - decay)) + std::sqrt(decay);
-      factor = std::sqrt(square > 0 ? square : 0.0);
-      if (sign < 0) factor = -factor;
-      bath->heat += kinetic * (square - 1);
-    }
-    bath->factor = factor;
-  }
-};
-
 /// drift + s (v - drift), rounded once: a drift far below a velocity's last digit would be lost in
 /// the difference and not in the sum, and the momentum would grow with every step.
 struct Rescale {
-  const Bussi::Bath* bath;
+  const RescalingBath* bath;
   Vec3<double> drift;
   PERRIN_HD void operator()(MovingParticle& p) const {
     const Real s = Real(bath->factor);
@@ -94,7 +31,7 @@ Bussi::Bussi(const BussiSettings& settings, double k_boltzmann)
 void Bussi::begin(Simulation& simulation) {
   simulation.ensure_forces();
   scratch_ = Buffer<double>(simulation.device(), sum_chunks);
-  if (bath_.size() == 0) bath_ = Buffer<Bath>(simulation.device(), 1);
+  if (bath_.size() == 0) bath_ = Buffer<RescalingBath>(simulation.device(), 1);
   if (ramp_start_ >= 0) return;
   ramp_start_ = std::int64_t(simulation.step());
   drift_ = simulation.degrees_of_freedom.drift(simulation.totals().momentum);
@@ -135,7 +72,7 @@ void Bussi::state(Archive& archive) {
   archive("drift", drift_);
   archive.require(std::isfinite(dot(drift_, drift_)), "drift", "a finite velocity");
   archive("bath", bath_);
-  const Bath bath = archive.is_saving() ? Bath{} : bath_.to_host(0);
+  const RescalingBath bath = archive.is_saving() ? RescalingBath{} : bath_.to_host(0);
   archive.require(bath.kinetic >= 0 && std::isfinite(bath.kinetic) && std::isfinite(bath.factor) &&
                       std::isfinite(bath.heat),
                   "bath", "finite numbers, and a kinetic energy");

@@ -29,6 +29,13 @@ void describe(D& d, BussiSettings& s) {
              "steps from temperature to final_temperature");
 }
 
+/// What the thermostat keeps on the device.
+struct RescalingBath {
+  double kinetic;  // before the rescaling of this step
+  double factor;   // of the velocities
+  double heat;     // given to the particles so far
+};
+
 /// All velocities are multiplied by one random factor per step (equation A7), drawn and applied on
 /// the device. Where the centre of mass keeps its velocity (Simulation::degrees_of_freedom) they
 /// are measured from it: it is left alone.
@@ -43,13 +50,6 @@ class Bussi : public Integrator {
   double heat(Simulation& simulation) override;
   void state(Archive& archive) override;
 
-  /// What the thermostat keeps on the device.
-  struct Bath {
-    double kinetic;  // before the rescaling of this step
-    double factor;   // of the velocities
-    double heat;     // given to the particles so far
-  };
-
  private:
   void draw_factor(Simulation& simulation);
 
@@ -57,7 +57,7 @@ class Bussi : public Integrator {
   double k_boltzmann_;
   Vec3<double> drift_;            // of the centre of mass
   std::int64_t ramp_start_ = -1;  // step at which the ramp began; -1: not yet
-  Buffer<Bath> bath_;
+  Buffer<RescalingBath> bath_;
   Buffer<double> scratch_;
 };
 
