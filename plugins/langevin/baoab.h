@@ -1,8 +1,9 @@
-// The functors of method "baoab": kick, drift, Ornstein-Uhlenbeck, drift; forces; kick.
+// Method "baoab" of langevin: kick, drift, Ornstein-Uhlenbeck, drift; forces; kick.
 #pragma once
 
 #include "integrators/particle_steps.h"
-#include "plugins/langevin/bath.h"
+#include "plugins/langevin/bath_integrator.h"
+#include "plugins/langevin/kinetic_change.h"
 
 namespace perrin::langevin {
 
@@ -10,21 +11,6 @@ struct Friction {  // of one particle
   Real decay;      // exp(-xi dt / m)
   Real spread;     // of the velocity drawn, at k_B T = 1
 };
-
-/// 1/2 m (b² - a²), in double: heat is a small difference.
-PERRIN_HD double kinetic_change(const Real4& a, const Real4& b, Real inverse_mass) {
-#ifdef __CUDA_ARCH__
-  const Real3 d = b.xyz() - a.xyz(), s = a.xyz() + b.xyz();
-  const double dx = d.x, dy = d.y, dz = d.z, sx = s.x, sy = s.y, sz = s.z;
-#else  // four numbers at a time
-  using FourDoubles = double __attribute__((vector_size(32)));
-  const auto p = std::bit_cast<FourReals>(a), q = std::bit_cast<FourReals>(b);
-  const auto d = __builtin_convertvector(q - p, FourDoubles);
-  const auto s = __builtin_convertvector(p + q, FourDoubles);
-  const double dx = d[0], dy = d[1], dz = d[2], sx = s[0], sy = s[1], sz = s[2];
-#endif
-  return 0.5 * (dx * sx + dy * sy + dz * sz) / double(inverse_mass);
-}
 
 /// B: v += dt/2 f/m along the axes that count.
 struct HalfKick {
@@ -61,6 +47,44 @@ struct KickDriftNoiseDrift {
     if (heat != nullptr) heat[p.i] += kinetic_change(before, p.velocity, before.w);
     return times(half_kick.half_dt, plus(before, p.velocity));
   }
+};
+
+/// Law: NoiseLaw or FullGaussian.
+template <class Stream, class Law>
+class Baoab : public BathIntegrator<Stream> {
+  using Base = BathIntegrator<Stream>;
+
+ public:
+  Baoab(const LangevinSettings& settings, Bath bath)
+      : Base(settings, Purpose::langevin, std::move(bath)) {}
+
+  void begin(Simulation& simulation) override {
+    Base::begin_bath(simulation);
+    this->bath_.rest(simulation);
+    simulation.ensure_forces();
+    this->bath_.tabulate(simulation, friction_, [&](double xi, double mass) {
+      const double x = xi * this->dt_ / mass;
+      return Friction{Real(std::exp(-x)), Real(std::sqrt(-std::expm1(-2 * x) / mass))};
+    });
+  }
+
+  void steps(Simulation& simulation, int n) override {
+    const HalfKick half_kick{this->bath_.mobile(), Real(0.5 * this->dt_)};
+    const auto before = [&] {
+      return KickDriftNoiseDrift<typename Base::Noise, Law>{half_kick,
+                                                            friction_.view(),
+                                                            this->bath_.temperature(),
+                                                            Law(this->bath_.law()),
+                                                            Base::noise(simulation),
+                                                            this->bath_.heat()};
+    };
+    run_particle_steps(simulation, n, before, [&] { return half_kick; });
+  }
+
+  Motion motion() const override { return this->bath_.motion(); }
+
+ private:
+  CoefficientTable<Friction> friction_;
 };
 
 }  // namespace perrin::langevin

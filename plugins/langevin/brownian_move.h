@@ -41,6 +41,24 @@ struct Push {
   }
 };
 
+/// `trap`: what is computed within the step, or nullptr.
+inline Push push_of(Simulation& simulation, const HarmonicTrap* trap) {
+  const Box& box = simulation.particles.box;
+  const HarmonicTrapSettings s = trap != nullptr ? trap->settings() : HarmonicTrapSettings{};
+  const auto kind = trap != nullptr             ? Push::Kind::trap
+                    : simulation.forces.empty() ? Push::Kind::none
+                                                : Push::Kind::memory;
+  return {kind,
+          box.metric(),
+          Anchor(box, s.center, s.unwrapped),
+          box.fixed(s.center, 0),
+          NearestImage(box),
+          {Real(s.stiffness.x), Real(s.stiffness.y),
+           box.dimension == 2 ? Real(0) : Real(s.stiffness.z)},
+          s.unwrapped ? simulation.particles.image.data() : nullptr,
+          trap != nullptr && !s.types.empty() ? trap->mask().data() : nullptr};
+}
+
 /// Without neighbours to find and forces to read, a particle costs its position, read and written,
 /// and its id: 36 bytes. To move that at the speed of memory the GPU has some 300 instructions, so
 /// the common case is compiled by itself. Plain: all particles move along the three axes of a

@@ -1,8 +1,8 @@
-// The functors of method "velocity_verlet": the force of the bath is added to the others.
+// Method "velocity_verlet" of langevin: the force of the bath is added to the others.
 #pragma once
 
 #include "integrators/particle_steps.h"
-#include "plugins/langevin/bath.h"
+#include "plugins/langevin/bath_integrator.h"
 
 namespace perrin::langevin {
 
@@ -61,6 +61,53 @@ struct SecondHalf {
     bath[p.id] = b;
     kick_with_bath(p, mobile, b, half_dt, heat);
   }
+};
+
+template <class Stream>
+class VerletWithBath : public BathIntegrator<Stream> {
+  using Base = BathIntegrator<Stream>;
+
+ public:
+  VerletWithBath(const LangevinSettings& settings, Bath bath)
+      : Base(settings, Purpose::langevin, std::move(bath)) {}
+
+  void begin(Simulation& simulation) override {
+    Base::begin_bath(simulation);
+    this->bath_.rest(simulation);
+    simulation.ensure_forces();
+    this->bath_.tabulate(simulation, drag_, [&](double xi, double) {
+      return Drag{Real(xi), Real(std::sqrt(2 * xi / this->dt_))};
+    });
+    force_ = Buffer<Real3>(simulation.device(), simulation.particles.size());
+  }
+
+  void steps(Simulation& simulation, int n) override {
+    const Real dt = Real(this->dt_), half_dt = Real(0.5 * this->dt_);
+    const Mobile mobile = this->bath_.mobile();
+    const auto before = [&] { return FirstHalf{mobile, force_.data(), this->bath_.heat(), dt}; };
+    const auto after = [&] {
+      return SecondHalf<typename Base::Noise>{mobile,
+                                              drag_.view(),
+                                              this->bath_.temperature(),
+                                              this->bath_.law(),
+                                              Base::noise(simulation),
+                                              force_.data(),
+                                              this->bath_.heat(),
+                                              half_dt};
+    };
+    run_particle_steps(simulation, n, before, after);
+  }
+
+  Motion motion() const override { return this->bath_.motion(); }
+
+ private:
+  void own_state(Archive& archive) override {
+    archive("bath_force", force_);
+    require_finite(archive, "bath_force", force_);
+  }
+
+  CoefficientTable<Drag> drag_;
+  Buffer<Real3> force_;  // of the bath, by id; 0 in the first half kick of a stage
 };
 
 }  // namespace perrin::langevin

@@ -1,0 +1,60 @@
+// What the integrators of this plug-in have in common: the bath, the time step, the random numbers.
+#pragma once
+
+#include <optional>
+
+#include "plugins/langevin/bath.h"
+
+namespace perrin::langevin {
+
+template <class Stream>
+class BathIntegrator : public Integrator {
+ public:
+  template <class Settings>
+  BathIntegrator(const Settings& settings, Purpose purpose, Bath bath)
+      : bath_(std::move(bath)),
+        dt_(settings.timestep),
+        tally_heat_(settings.tally_heat),
+        purpose_(purpose) {}
+
+  double timestep() const override { return dt_; }
+  /// Never; but a good moment to look at the stream.
+  bool finished(Simulation& simulation) override {
+    stream_->check(simulation.step() - std::uint64_t(bath_.start()));
+    return false;
+  }
+  std::int64_t finish_stride() const override { return check_stride<Stream>; }
+  double heat(Simulation&) override { return bath_.total_heat(); }
+  void state(Archive& archive) override {
+    bath_.state(archive);
+    own_state(archive);
+    const Archive::Scope scope(archive, "stream");
+    stream_->state(archive);
+  }
+
+ protected:
+  using Noise = decltype(std::declval<Stream&>().view());
+
+  /// For begin().
+  void begin_bath(Simulation& s) {
+    bath_.begin(s, tally_heat_);
+    stream_.emplace(s.device(), purpose_, bath_.seed(s.seed), s.particles.size(),
+                    bath_.law().words());
+  }
+  /// The random numbers of the step that is launched next.
+  Noise noise(Simulation& s) {
+    stream_->begin_step(s.device_step());
+    return stream_->view();
+  }
+  virtual void own_state(Archive&) {}
+
+  Bath bath_;
+  double dt_;
+  bool tally_heat_;
+
+ private:
+  Purpose purpose_;
+  std::optional<Stream> stream_;
+};
+
+}  // namespace perrin::langevin
