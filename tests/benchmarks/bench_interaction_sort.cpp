@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -35,14 +36,33 @@ struct System {
 constexpr System systems[] = {{0.8442, 1.526}, {0.4, 2.5}, {0.8442, 2.5}, {0.8442, 5}};
 constexpr double skin = 0.3;
 
-/// Seconds of one `work`; on a GPU ten follow one another, because waiting takes time, too.
+/// Seconds of one `work`: the median of repetitions that fill `seconds`. On a GPU ten follow one
+/// another between two events, so that neither a launch nor the host's waiting is measured.
 double time_of(const Device& device, double seconds, const std::function<void()>& work) {
-  const int repeat = device.is_cuda() ? 10 : 1;
-  return median_time(device, seconds,
-                     [&] {
-                       for (int k = 0; k < repeat; ++k) work();
-                     }) /
-         repeat;
+#ifdef __CUDACC__
+  if (device.is_cuda()) {
+    constexpr int repeat = 10;
+    cudaEvent_t start = nullptr, stop = nullptr;
+    check_cuda(cudaEventCreate(&start), "making an event");
+    check_cuda(cudaEventCreate(&stop), "making an event");
+    std::vector<double> times;
+    work();
+    for (double total = 0; total < seconds || times.size() < 3; total += times.back()) {
+      check_cuda(cudaEventRecord(start, device.stream()), "timing");
+      for (int k = 0; k < repeat; ++k) work();
+      check_cuda(cudaEventRecord(stop, device.stream()), "timing");
+      check_cuda(cudaEventSynchronize(stop), "timing");
+      float milliseconds = 0;
+      check_cuda(cudaEventElapsedTime(&milliseconds, start, stop), "timing");
+      times.push_back(double(milliseconds) * 1e-3);
+    }
+    cudaEventDestroy(start);
+    cudaEventDestroy(stop);
+    std::nth_element(times.begin(), times.begin() + long(times.size() / 2), times.end());
+    return times[times.size() / 2] / repeat;
+  }
+#endif
+  return median_time(device, seconds, work);
 }
 
 /// Lines of one system; ratios to the first line of the same task and loop.
