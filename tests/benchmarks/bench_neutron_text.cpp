@@ -74,13 +74,6 @@ struct Tally {
   Scores scores;
   std::vector<std::int64_t> bins;
   std::int64_t begun = 0, ended = 0;
-
-  void add(const Tally& other) {
-    for (int k = 0; k < Scores::count; ++k) scores.sum[k] += other.scores.sum[k];
-    for (std::size_t k = 0; k < bins.size(); ++k) bins[k] += other.bins[k];
-    begun += other.begun;
-    ended += other.ended;
-  }
 };
 
 /// Walkers first … last - 1: `skipped` steps each that are not counted, then `steps` that are.
@@ -108,11 +101,15 @@ void walk(const Slab& slab, const Cells& cells, std::int64_t first, std::int64_t
   }
 }
 
-/// What a tally says by history, as relative deviations from the exact solution.
-nlohmann::json deviations(const Cells& cells, const Tally& tally, std::int64_t histories,
-                          bool weighted) {
+/// What tallies say by history, as relative deviations from the exact solution. Each for itself:
+/// the integer sums of all of them might not fit.
+nlohmann::json deviations(const Cells& cells, const std::vector<Tally>& tallies,
+                          std::int64_t Tally::*histories, bool weighted) {
   Results results(cells, depth_bins, 0, weighted);
-  results.add({tally.scores, tally.bins}, histories);
+  for (const Tally& t : tallies) {
+    PERRIN_ASSERT(!weighted || t.ended < std::int64_t(1) << 23);
+    if (t.begun > 0) results.add({t.scores, t.bins}, t.*histories);
+  }
   const Exact& e = exact();
   const auto of = [](const Estimate& x, double value) {
     return nlohmann::json{{"off", x.mean / value - 1}, {"error", x.error / value}};
@@ -136,7 +133,8 @@ void step_limits(const Options& options) {
   const Slab slab = Slab::of(text_slab(), 0);
   const Cells cells = Cells::of(text_slab(), depth_bins);
   const std::size_t size = std::size_t(Bins{nullptr, int(cells.cell.size()), 0}.size());
-  const std::int64_t all_steps = std::int64_t(2.5e7 * options.seconds * cpu.threads());
+  const std::int64_t all_steps =
+      std::int64_t(2.5e7 * std::min(options.seconds, 4.0) * cpu.threads());
   for (const bool weighted : {true, false})
     for (const int skipped : {0, 500})
       for (const int steps : {100, 1000, 10000}) {
@@ -149,18 +147,18 @@ void step_limits(const Options& options) {
                                                 std::min((p + 1) * portion, walkers), skipped,
                                                 steps, own[std::size_t(thread)]);
         });
-        Tally sum = own[0];
-        for (std::size_t k = 1; k < own.size(); ++k) sum.add(own[k]);
+        std::int64_t ended = 0, begun = 0;
+        for (const Tally& t : own) ended += t.ended, begun += t.begun;
         print_line({{"subject", "neutron-text"},
                     {"what", "step limit"},
                     {"estimator", weighted ? "weighted" : "analogue"},
                     {"steps", steps},
                     {"first_steps_not_counted", skipped},
                     {"threads", walkers},
-                    {"ended", sum.ended},
-                    {"begun", sum.begun},
-                    {"per_history_ended", deviations(cells, sum, sum.ended, weighted)},
-                    {"per_history_begun", deviations(cells, sum, sum.begun, weighted)}});
+                    {"ended", ended},
+                    {"begun", begun},
+                    {"per_history_ended", deviations(cells, own, &Tally::ended, weighted)},
+                    {"per_history_begun", deviations(cells, own, &Tally::begun, weighted)}});
       }
 }
 
