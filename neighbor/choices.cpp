@@ -48,9 +48,9 @@ bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const
   const RowPlan plan =
       plan_rows(particles.box, reaches(true), crowding, row_costs(particles.device()));
   if (particles.device().is_cuda())
-    // 30: what the halo of a brick costs, however few neighbours there are.
+    // 26: what the halo of a brick costs, however few neighbours there are.
     return 2.4 * plan.mean_entries() + 0.2 * plan.mean_tests() <
-           30 + tile_list_cost(particles, reaches(false), crowding, settings.cells);
+           26 + tile_list_cost(particles, reaches(false), crowding, settings.cells);
   const ClusterEstimate clusters(particles.box, reaches(false).longest(), crowding);
   const bool one_type = crowding.by_type.size() == 1;
   const double by_clusters = 35 + 65 * clusters.cut + (one_type ? 0.3 : 0.85) * clusters.tests;
