@@ -6,6 +6,26 @@ include(CMakePackageConfigHelpers)
 set(PERRIN_API_MAJOR 0)
 set(PERRIN_API_MINOR 1)
 configure_file(cmake/version.h.in generated/perrin/version.h @ONLY)
+# The commit, for `perrin --version`: in a file of its own, so that little is compiled again.
+set(PERRIN_COMMIT "no commit known")
+find_package(Git QUIET)
+if(GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  execute_process(COMMAND ${GIT_EXECUTABLE} describe --always --dirty --exclude=*
+                  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE commit
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(commit)
+    set(PERRIN_COMMIT "commit ${commit}")
+  endif()
+  if(EXISTS ${PROJECT_SOURCE_DIR}/.git/logs/HEAD)
+    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+                 ${PROJECT_SOURCE_DIR}/.git/logs/HEAD)
+  endif()
+endif()
+file(CONFIGURE OUTPUT generated/perrin/commit.h @ONLY CONTENT "// Made by CMake.
+#pragma once
+
+#define PERRIN_COMMIT \"@PERRIN_COMMIT@\"
+")
 
 set(PERRIN_BUILD_LIBDIR ${PROJECT_BINARY_DIR}/lib)
 set(PERRIN_BUILD_PLUGINDIR ${PERRIN_BUILD_LIBDIR}/perrin/plugins)

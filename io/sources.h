@@ -28,6 +28,7 @@ struct LatticeSettings {
 
 template <class D>
 void describe(D& d, LatticeSettings& s) {
+  d.example("{\"density\": 0.8442, \"cells\": [10, 10, 10]}");
   d.optional("structure", s.structure, OneOf{"fcc", "bcc", "sc", "square", "hexagonal"},
              "square and hexagonal make a two-dimensional system");
   d.optional("density", s.density, Positive{}, "particles per volume (area in 2D)");
@@ -56,6 +57,7 @@ struct RandomSettings {
 
 template <class D>
 void describe(D& d, RandomSettings& s) {
+  d.example("{\"particles\": {\"A\": 1000}, \"density\": 0.3}");
   d.optional("particles", s.particles, Positive{}, "how many of each type");
   d.optional("densities", s.densities, Positive{},
              "particles per volume of each type, in the given box, instead of particles");
@@ -82,6 +84,7 @@ struct ChainsSettings {
 
 template <class D>
 void describe(D& d, ChainsSettings& s) {
+  d.example("{\"chains\": 100, \"pattern\": \"A3B7\", \"density\": 3}");
   d.required("chains", s.chains, Positive{}, "how many");
   d.required("pattern", s.pattern, Any{},
              "blocks of types along a chain: \"A3B7\", or [[\"A\", 3], [\"B\", 7]]");
@@ -111,6 +114,7 @@ struct FileSettings {
 
 template <class D>
 void describe(D& d, FileSettings& s) {
+  d.example("{\"path\": \"trajectory.h5\"}");
   d.required("path", s.path, Any{}, "relative to the job file");
   d.optional("format", s.format, OneOf{"auto", "h5md", "gsd", "lammps", "xyz"},
              "auto: by the extension, else by the contents");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "io/convert.h"
 #include "io/formats.h"
 #include "io/register.h"
+#include "perrin/commit.h"
 
 namespace perrin {
 
@@ -120,9 +122,20 @@ void hold_standard_streams() {
       }
 }
 
+/// CLI11 says of an unknown word that a subcommand is required.
+void check_command(const CLI::App& app, const std::string& word) {
+  if (word.empty() || word[0] == '-') return;
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  if (std::ranges::count(known, word) == 0)
+    throw UserError(
+        fmt::format("perrin: there is no command \"{}\"; {}", word, suggest(word, known)));
+}
+
 int run_command_line(int argc, char** argv) {
   CLI::App app("Perrin: particles in soft matter, on CPU and GPU");
-  app.set_version_flag("--version", std::string(engine_version()));
+  app.set_version_flag("--version",
+                       fmt::format("{} ({}; {})", engine_version(), PERRIN_COMMIT, build_tag()));
   app.require_subcommand(1);
   RunArguments arguments;
   std::string type;
@@ -151,7 +164,9 @@ int run_command_line(int argc, char** argv) {
 
   app.add_subcommand("schema", "print the JSON Schema of job files")->callback(schema_command);
   auto* help = app.add_subcommand("help", "list what a job can name, or explain one type");
-  help->add_option("TYPE", type, "a type, or \"job\" for the top level of a job file");
+  help->add_option(
+      "TYPE", type,
+      "a type, a kind (force), a topic (units), or \"job\" for the top level of a job file");
   help->callback([&] { help_command(type); });
   app.add_subcommand("plugins", "list the plug-ins that are found")->callback(plugins_command);
   app.add_subcommand("info", "print versions, build and devices")->callback(info_command);
@@ -166,6 +181,7 @@ int run_command_line(int argc, char** argv) {
                                          : "the run stopped";
   };
   try {
+    check_command(app, argc > 1 ? argv[1] : "");
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& e) {

@@ -1,8 +1,10 @@
 // schema, help, plugins, info.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hdf5.h>
 
 #include "engine/app/commands.h"
+#include "engine/app/topics.h"
 #include "engine/run/plugin_api.h"
 #include "engine/settings/settings_schema.h"
 
@@ -12,6 +14,12 @@ namespace {
 constexpr const char* kinds[] = {component_kind<Source>, component_kind<Force>,
                                  component_kind<Integrator>, component_kind<Observer>,
                                  component_kind<Stage>};
+
+void print_rows(const Registry& registry, const char* kind) {
+  for (const CatalogueRow* row : registry.rows(kind))
+    fmt::print("  {:<22} {}{}\n", row->type, row->help,
+               row->provider == "built-in" ? "" : " [plug-in " + row->provider + "]");
+}
 
 std::string heading(const std::string& kind) {
   if (kind == "system") return "system (where the particles come from)";
@@ -33,12 +41,21 @@ void help_command(const std::string& type) {
   if (type.empty()) {
     for (const char* kind : kinds) {
       fmt::print("{}\n", heading(kind));
-      for (const CatalogueRow* row : registry.rows(kind))
-        fmt::print("  {:<22} {}{}\n", row->type, row->help,
-                   row->provider == "built-in" ? "" : " [plug-in " + row->provider + "]");
+      print_rows(registry, kind);
     }
     fmt::print(
-        "\nperrin help TYPE explains one of them, perrin help job the top level of a job.\n");
+        "\nperrin help TYPE explains one of them, perrin help job the top level of a job; {} are\n"
+        "explained, too.\n",
+        fmt::join(topic_names(), " and "));
+    return;
+  }
+  std::vector<std::string> known = topic_names();
+  if (const std::string text = topic_text(type); !text.empty()) return fmt::print("{}", text);
+  for (const char* kind : kinds) {
+    known.push_back(kind);
+    if (type != kind && type != std::string(kind) + "s") continue;
+    fmt::print("{}\n", heading(kind));
+    print_rows(registry, kind);
     return;
   }
   if (type == "job") {
@@ -48,7 +65,6 @@ void help_command(const std::string& type) {
     fmt::print("job: the top level of a job file\n{}", help_fields(fields));
     return;
   }
-  std::vector<std::string> known;
   bool found = false;
   for (const CatalogueRow* row : registry.rows()) {
     known.push_back(row->type);

@@ -171,12 +171,18 @@ class Fields {
   void gone(const std::string& key, bool harmless, const std::string& why) {
     gone_.push_back({key, harmless, why});
   }
+  /// An object with the keys of an example for `perrin help`, as JSON, where the required keys
+  /// alone do not make one.
+  void example(const std::string& json) { example_ = json; }
+
   const std::vector<Field>& list() const { return fields_; }
+  const std::string& example() const { return example_; }
   const std::vector<GoneKey>& gone_keys() const { return gone_; }
 
  private:
   std::vector<GoneKey> gone_;
   std::vector<Field> fields_;
+  std::string example_;
 };
 
 template <class T>

@@ -350,7 +350,9 @@ std::string help_text(const CatalogueRow& row, const Catalogue& registry) {
 Json example(const CatalogueRow& row, const Catalogue& registry) {
   Json object = {{"type", row.type}};
   const auto settings = row.settings->create();
-  object.update(example_fields(fields_of(row, settings), registry));
+  const Fields fields = fields_of(row, settings);
+  object.update(fields.example().empty() ? example_fields(fields, registry)
+                                         : Json::parse(fields.example()));
   return object;
 }
 

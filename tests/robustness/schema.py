@@ -83,6 +83,36 @@ for name in schema["definitions"]:
     if not passed:
         failures.append(f"the example of {name} is refused: {fragments}")
 
+# Examples of systems make jobs that validate; so does what else help knows.
+with tempfile.TemporaryDirectory() as folder:
+    job = os.path.join(folder, "job.json")
+    for name in ["lattice", "random", "chains", "file"]:
+        text = perrin("help", name)
+        fragment = [json.loads(x) for x in text.splitlines() if x.startswith('  {"type":')][0]
+        if name == "file":
+            with open(os.path.join(folder, "start.xyz"), "w") as start:
+                start.write('1\nLattice="9 0 0 0 9 0 0 0 9" Properties=species:S:1:pos:R:3\n'
+                            'A 1 1 1\n')
+            fragment["path"] = "start.xyz"
+        with open(job, "w") as out:
+            json.dump({"system": fragment, "ignore": ["bonds"], "stages": [
+                {"type": "md", "steps": 1,
+                 "integrator": {"type": "velocity_verlet", "timestep": 0.005}}]}, out)
+        done = subprocess.run([PERRIN, "validate", job], capture_output=True, text=True)
+        if done.returncode != 0:
+            failures.append(f"the example of {name}: {done.stderr}")
+for topic, said in {"units": "kcal/mol", "coordinates": "box_origin", "force": "lennard_jones",
+                    "forces": "lennard_jones", "system": "lattice", "stage": "md"}.items():
+    if said not in perrin("help", topic):
+        failures.append(f"perrin help {topic} does not mention {said}")
+for words, said in {("help", "unit"): '"units"', ("rn",): '"rng"',
+                    ("valdate", "x"): '"validate"'}.items():
+    done = subprocess.run([PERRIN, *words], capture_output=True, text=True)
+    if done.returncode != 2 or said not in done.stderr:
+        failures.append(f"perrin {words}: {done.returncode}, {done.stderr}")
+if "0.1.0 (" not in perrin("--version"):
+    failures.append(f"perrin --version: {perrin('--version')}")
+
 good = {
     "system": {"type": "lattice", "density": 0.8, "cells": [4, 4, 4]},
     "units": {"length": "nm", "energy": "kJ/mol", "mass": "u"},

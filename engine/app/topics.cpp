@@ -1,0 +1,54 @@
+#include "engine/app/topics.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "engine/settings/units.h"
+
+namespace perrin {
+namespace {
+
+std::string units_text() {
+  const Units example = make_units({"nm", "kJ/mol", "u"});
+  return fmt::format(
+      R"(units: what the numbers of a job are measured in
+  "units": "lj" (default)
+      reduced units: length, energy and mass are numbers in any units of yours, time is
+      length (mass/energy)^(1/2), and a temperature is k_B T, an energy
+  "units": {{"length": "nm", "energy": "kJ/mol", "mass": "u"}}
+      length  {}
+      energy  {}
+      mass    {}
+      Every number of the job is in these and in what follows from them: time in
+      length (mass/energy)^(1/2), which is {} here, velocity in length/time, force in
+      energy/length, pressure in energy/length^3, friction in mass/time. A temperature is in
+      kelvin. Output files name their units.
+  Numbers beyond single precision are refused, with the unit to choose instead.
+)",
+      fmt::join(length_units(), ", "), fmt::join(energy_units(), ", "),
+      fmt::join(mass_units(), ", "), example.time);
+}
+
+const char* const coordinates_text =
+    R"(coordinates: where the origin is, and what leaves the box
+  In a job, places count from the middle of the box where Perrin makes the system: along x from
+  -L/2 to L/2. A system from a file keeps the origin that the file gives. This goes for
+  harmonic_trap (center), lj_wall (position) and the coordinates of profiles.
+  H5MD files have positions in 0 to L, as their readers expect, and box_origin beside them: the
+  place in the job is position + box_origin. With image counters the path without wrapping is
+  position + image * L. GSD counts from the middle of the box; LAMMPS data and extended XYZ keep
+  the job's places.
+  The box is spanned by a along x, b in the xy plane, and c. Along axes that are not periodic a
+  particle that leaves is an error. Two-dimensional systems lie in the xy plane.
+)";
+
+}  // namespace
+
+std::vector<std::string> topic_names() { return {"units", "coordinates"}; }
+
+std::string topic_text(const std::string& name) {
+  if (name == "units") return units_text();
+  return name == "coordinates" ? coordinates_text : "";
+}
+
+}  // namespace perrin
