@@ -422,6 +422,7 @@ Recording::Recording(const Device& device, std::function<void()> work)
   graph_ = std::make_shared<Graph>();
   check_cuda(cudaStreamBeginCapture(cuda.stream, cudaStreamCaptureModeThreadLocal), "recording");
   cuda.recording = true;
+  cuda.after_kernel = false;  // what comes before the recording is known when it is replayed
   try {
     work_();
   } catch (...) {
@@ -441,6 +442,7 @@ void Recording::replay() const {
 #ifdef PERRIN_CUDA
   if (graph_) {
     check_cuda(cudaGraphLaunch(graph_->executable, device_.cuda_->stream), "replaying a step");
+    device_.cuda_->after_kernel = false;
     return;
   }
 #endif
