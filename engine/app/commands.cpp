@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "engine/app/rng_command.h"
+#include "engine/app/shell.h"
 #include "engine/core/threads.h"
 #include "engine/run/md_stage.h"
 #include "forces/register.h"
@@ -170,6 +171,12 @@ int run_command_line(int argc, char** argv) {
   help->callback([&] { help_command(type); });
   app.add_subcommand("plugins", "list the plug-ins that are found")->callback(plugins_command);
   app.add_subcommand("info", "print versions, build and devices")->callback(info_command);
+  app.add_subcommand("completion", "print a completion script for bash")->callback([&app] {
+    fmt::print("{}", bash_completion(app, help_words()));
+  });
+  app.add_subcommand("man", "print the manual page")->callback([&app] {
+    fmt::print("{}", man_page(app));
+  });
   ConvertOptions conversion;
   add_convert(app, conversion);
   RngArguments words;

@@ -36,6 +36,8 @@ void validate_command(const RunArguments& arguments);
 
 void schema_command();
 void help_command(const std::string& type);
+/// What it takes: types, kinds, topics.
+std::vector<std::string> help_words();
 void plugins_command();
 void info_command();
 

@@ -21,6 +21,15 @@ void print_rows(const Registry& registry, const char* kind) {
                row->provider == "built-in" ? "" : " [plug-in " + row->provider + "]");
 }
 
+/// All that help_command() takes.
+std::vector<std::string> words_of(const Registry& registry) {
+  std::vector<std::string> words = topic_names();
+  words.insert(words.end(), std::begin(kinds), std::end(kinds));
+  words.push_back("job");
+  for (const CatalogueRow* row : registry.rows()) words.push_back(row->type);
+  return words;
+}
+
 std::string heading(const std::string& kind) {
   if (kind == "system") return "system (where the particles come from)";
   return kind + "s";
@@ -32,6 +41,12 @@ void schema_command() {
   Components components;
   components.registry.discover();
   fmt::print("{}\n", job_schema(components.registry).dump(2));
+}
+
+std::vector<std::string> help_words() {
+  Components components;
+  components.registry.discover();
+  return words_of(components.registry);
 }
 
 void help_command(const std::string& type) {
@@ -49,10 +64,8 @@ void help_command(const std::string& type) {
         fmt::join(topic_names(), " and "));
     return;
   }
-  std::vector<std::string> known = topic_names();
   if (const std::string text = topic_text(type); !text.empty()) return fmt::print("{}", text);
   for (const char* kind : kinds) {
-    known.push_back(kind);
     if (type != kind && type != std::string(kind) + "s") continue;
     fmt::print("{}\n", heading(kind));
     print_rows(registry, kind);
@@ -67,13 +80,14 @@ void help_command(const std::string& type) {
   }
   bool found = false;
   for (const CatalogueRow* row : registry.rows()) {
-    known.push_back(row->type);
     if (row->type != type) continue;
     if (found) fmt::print("\n");
     fmt::print("{}", help_text(*row, registry));
     found = true;
   }
-  if (!found) throw UserError(fmt::format("unknown type \"{}\"; {}", type, suggest(type, known)));
+  if (!found)
+    throw UserError(
+        fmt::format("unknown type \"{}\"; {}", type, suggest(type, words_of(registry))));
 }
 
 void plugins_command() {

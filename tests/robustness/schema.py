@@ -110,6 +110,17 @@ for words, said in {("help", "unit"): '"units"', ("rn",): '"rng"',
     done = subprocess.run([PERRIN, *words], capture_output=True, text=True)
     if done.returncode != 2 or said not in done.stderr:
         failures.append(f"perrin {words}: {done.returncode}, {done.stderr}")
+completed = subprocess.run(
+    ["bash", "-c", 'source <("$0" completion); COMP_WORDS=(perrin va); COMP_CWORD=1; _perrin; '
+     'echo "${COMPREPLY[@]}"; COMP_WORDS=(perrin help lennard); COMP_CWORD=2; _perrin; '
+     'echo "${COMPREPLY[@]}"; COMP_WORDS=(perrin run --th); _perrin; echo "${COMPREPLY[@]}"',
+     PERRIN], capture_output=True, text=True)
+if completed.stdout.split() != ["validate", "lennard_jones", "--threads"]:
+    failures.append(f"completion: {completed.stdout} {completed.stderr}")
+page = perrin("man")
+for said in [".TH PERRIN", ".SS validate", "\\-\\-overwrite", ".SH EXIT STATUS"]:
+    if said not in page:
+        failures.append(f"perrin man does not have {said}")
 if "0.1.0 (" not in perrin("--version"):
     failures.append(f"perrin --version: {perrin('--version')}")
 
