@@ -34,8 +34,9 @@ std::string man_of(const CLI::App& command) {
       fmt::format(".SS {}\n{}\n", escaped(command.get_name()), escaped(command.get_description()));
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_name() == "--help") continue;
-    text += fmt::format(".TP\n.B {}\n{}\n", escaped(option->get_name(true)),
-                        escaped(option->get_description()));
+    const std::string name =
+        option->get_positional() ? option->get_name(true) : option->get_name(false, true);
+    text += fmt::format(".TP\n.B {}\n{}\n", escaped(name), escaped(option->get_description()));
   }
   return text;
 }

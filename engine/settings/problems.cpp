@@ -54,7 +54,9 @@ std::string closest_word(const std::string& word, const std::vector<std::string>
   int best_distance = std::max(1, static_cast<int>(word.size()) / 3) + 1;
   for (const std::string& k : known) {
     const int distance = edit_distance(word, k);
-    if (distance < best_distance) best_distance = distance, best = k;
+    // Of two that are equally near, the one that the word begins.
+    const bool longer = distance == best_distance && k.starts_with(word) && !best.starts_with(word);
+    if (distance < best_distance || (longer && !best.empty())) best_distance = distance, best = k;
   }
   return best;
 }
