@@ -364,8 +364,23 @@ Series Series::open(const Node& parent, const std::string& path, hid_t type) {
   return series;
 }
 
+namespace {
+
+/// HDF5 1.10 crashes where an allocation of its own fails: std::bad_alloc before it comes to that.
+void expect_memory(hsize_t bytes) {
+  std::vector<std::byte> probe;
+  probe.reserve(std::size_t(bytes));
+  asm volatile("" : : "r"(probe.data()) : "memory");  // not to be left out
+}
+
+}  // namespace
+
 void Series::append(const void* row) {
   PERRIN_ASSERT(!shape_.empty());  // made or opened
+  hsize_t bytes = H5Tget_size(type_);
+  for (std::size_t axis = 1; axis < shape_.size(); ++axis) bytes *= shape_[axis];
+  constexpr hsize_t conversion = 1 << 21;  // buffers of HDF5's own
+  if (bytes > 65536) expect_memory(2 * bytes + conversion);
   Shape start(shape_.size(), 0), extent = shape_;
   start[0] = shape_[0];
   extent[0] = 1;
