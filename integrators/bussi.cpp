@@ -50,16 +50,16 @@ void Bussi::steps(Simulation& simulation, int n) {
 void Bussi::draw_factor(Simulation& simulation) {
   const Device& device = simulation.device();
   sum<double>(device, "kinetic energy", simulation.particles.size(),
-              KineticEnergy{simulation.particles.velocity.data(), drift_}, scratch_,
+              detail::KineticEnergy{simulation.particles.velocity.data(), drift_}, scratch_,
               &bath_.data()->kinetic);
   const double from = k_boltzmann_ * settings_.temperature;
   const double to = k_boltzmann_ * settings_.final_temperature.value_or(settings_.temperature);
   const double inverse_ramp = settings_.ramp_steps > 0 ? 1.0 / double(settings_.ramp_steps) : 0.0;
   const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
   for_each(device, "rescaling factor", 1,
-           DrawFactor{bath_.data(), simulation.device_step(),
-                      RunKey(Purpose::thermostat, simulation.seed), from, to, inverse_ramp,
-                      ramp_start_, simulation.degrees_of_freedom.number(), decay});
+           detail::DrawFactor{bath_.data(), simulation.device_step(),
+                              RunKey(Purpose::thermostat, simulation.seed), from, to, inverse_ramp,
+                              ramp_start_, simulation.degrees_of_freedom.number(), decay});
 }
 
 double Bussi::heat(Simulation&) { return bath_.size() > 0 ? bath_.to_host(0).heat : 0; }

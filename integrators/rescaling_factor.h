@@ -8,7 +8,7 @@
 #include "integrators/bussi.h"
 #include "rng/keyed.h"
 
-namespace perrin {
+namespace perrin::detail {
 
 struct KineticEnergy {
   const Real4* velocity;
@@ -74,4 +74,4 @@ struct DrawFactor {
   }
 };
 
-}  // namespace perrin
+}  // namespace perrin::detail

@@ -1,7 +1,6 @@
 #include "io/formats.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -60,6 +59,12 @@ std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const FileFormat& format : all_formats()) names.push_back(format.name);
   return names;
+}
+
+std::vector<std::string> format_choices() {
+  std::vector<std::string> choices = format_names();
+  choices.insert(choices.begin(), "auto");
+  return choices;
 }
 
 Format format_of_name(const std::string& name) {

@@ -80,6 +80,8 @@ struct FileFormat {
 using Format = const FileFormat*;
 
 std::vector<std::string> format_names();
+/// The same, and "auto" before them.
+std::vector<std::string> format_choices();
 Format format_of_name(const std::string& name);
 /// By the extension, else for an existing file by its first bytes. Throws UserError.
 Format guess_format(const std::string& path, bool existing);

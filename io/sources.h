@@ -11,6 +11,7 @@
 #include "engine/run/setup.h"
 #include "engine/run/source.h"
 #include "engine/settings/settings.h"
+#include "io/formats.h"
 
 namespace perrin {
 
@@ -116,7 +117,7 @@ template <class D>
 void describe(D& d, FileSettings& s) {
   d.example("{\"path\": \"trajectory.h5\"}");
   d.required("path", s.path, Any{}, "relative to the job file");
-  d.optional("format", s.format, OneOf{"auto", "h5md", "gsd", "lammps", "xyz"},
+  d.optional("format", s.format, OneOf(io::format_choices()),
              "auto: by the extension, else by the contents");
   d.optional("frame", s.frame, Any{}, "from 0; negative: from the end");
   d.optional("types", s.types, Any{}, "new names of types, by the names in the file");

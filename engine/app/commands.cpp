@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -73,14 +74,15 @@ void add_run_options(CLI::App& app, RunArguments& a) {
 void add_convert(CLI::App& app, ConvertOptions& options) {
   auto* convert_files =
       app.add_subcommand("convert", "convert trajectories and configurations between formats");
-  std::vector<std::string> formats = io::format_names();
-  formats.push_back("auto");
+  const std::vector<std::string> formats = io::format_choices();
   convert_files->add_option("IN", options.in, "file to be read")->required();
   convert_files->add_option("OUT", options.out, "file to be made")->required();
   convert_files->add_option(
       "--frame", options.frame,
       "one frame, from 0; negative from the end (default: all; LAMMPS data: the last)");
-  convert_files->add_option("--from", options.from, "format of IN: h5md, gsd, lammps, xyz")
+  convert_files
+      ->add_option("--from", options.from,
+                   fmt::format("format of IN: {}", fmt::join(formats, ", ")))
       ->check(CLI::IsMember(formats));
   convert_files->add_option("--to", options.to, "format of OUT")->check(CLI::IsMember(formats));
   convert_files->add_flag("--overwrite", options.overwrite, "replace OUT where it exists");
