@@ -9,6 +9,7 @@
 #include "io/file_units.h"
 #include "io/formats.h"
 #include "io/hdf5_values.h"
+#include "io/particle_order.h"
 #include "io/text_lines.h"
 #include "io/writer.h"
 
@@ -336,25 +337,12 @@ class H5mdReader : public FrameReader {
   void sort_by_id(std::int64_t index, Configuration& c) const {
     std::vector<std::int64_t> id;
     if (!integers(group_, "id", index, n_, id)) return;
-    std::vector<std::size_t> order(n_);
-    for (std::size_t i = 0; i < n_; ++i) order[i] = i;
+    std::vector<std::uint32_t> order(n_);
+    for (std::size_t i = 0; i < n_; ++i) order[i] = std::uint32_t(i);
     if (!std::ranges::is_sorted(id))
-      std::ranges::stable_sort(order, {}, [&](std::size_t i) { return id[i]; });
-    const auto sort = [&](auto& values) {
-      if (values.size() != n_) return;
-      auto sorted = values;
-      for (std::size_t k = 0; k < n_; ++k) sorted[k] = values[order[k]];
-      values = std::move(sorted);
-    };
-    sort(c.position);
-    sort(c.velocity);
-    sort(c.image);
-    sort(c.mass);
-    sort(c.charge);
-    sort(c.diameter);
-    sort(c.type);
-    sort(c.topology.molecule);
-    sort(id);
+      std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return id[i]; });
+    reorder_particles(c, order);
+    reorder(id, order);
     if (const auto twice = std::ranges::adjacent_find(id); twice != id.end())
       fail(group_.open("id"), fmt::format("the id {} is there twice", *twice));
     const auto place = [&](std::uint32_t& member) {

@@ -11,6 +11,7 @@
 
 #include "engine/core/error.h"
 #include "io/formats.h"
+#include "io/particle_order.h"
 #include "io/text_lines.h"
 
 namespace perrin::io {
@@ -359,18 +360,7 @@ class LammpsReader : public FrameReader {
       place[row] = std::uint32_t(order.size());
       order.push_back(row);
     }
-    const auto sort = [&](auto& values) {
-      if (values.empty()) return;
-      auto sorted = values;
-      for (std::size_t k = 0; k < n; ++k) sorted[k] = values[order[k]];
-      values = std::move(sorted);
-    };
-    sort(c_.position);
-    sort(c_.type);
-    sort(c_.velocity);
-    sort(c_.image);
-    sort(c_.charge);
-    sort(c_.topology.molecule);
+    reorder_particles(c_, order);
     for (auto& bond : c_.topology.bonds) bond.a = place[bond.a], bond.b = place[bond.b];
     for (auto& g : c_.topology.angles) g.a = place[g.a], g.b = place[g.b], g.c = place[g.c];
     if (has_masses_)
