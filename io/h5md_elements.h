@@ -2,6 +2,7 @@
 // series `value` with `step` and `time`, in units that readers know.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "io/file_units.h"
@@ -18,6 +19,9 @@ void set_unit(const Node& node, const FileUnit& unit);
 double factor_of(const Series& series);
 /// The series `step` and `time` of a group.
 void make_clock(const Node& group, const FileUnit& time);
+
+/// A list of names, of variable length.
+void write_names(const Node& root, const std::string& path, const std::vector<std::string>& names);
 
 /// A row of n values, times a factor.
 template <class T>

@@ -54,15 +54,6 @@ void write_short_names(const Node& root, const std::string& path,
   root.write(path, type, {names.size()}, text.data());
 }
 
-void write_names(const Node& root, const std::string& path, const std::vector<std::string>& names) {
-  const Hid type(H5Tcopy(H5T_C_S1));
-  H5Tset_size(type, H5T_VARIABLE);
-  H5Tset_cset(type, H5T_CSET_UTF8);
-  std::vector<const char*> values;
-  for (const std::string& name : names) values.push_back(name.c_str());
-  root.write(path, type, {values.size()}, values.data());
-}
-
 template <class Group>
 void write_connectivity(const Node& root, const std::string& name, const std::vector<Group>& groups,
                         const std::vector<std::string>& types, hsize_t width) {
@@ -263,6 +254,10 @@ void H5mdWriter::append(const H5mdFrame& frame) {
 }
 
 void H5mdWriter::write_neighbors(const std::string& report) { rewrite_neighbors(use(), report); }
+
+void H5mdWriter::write_stages(const std::vector<std::int64_t>& steps) {
+  rewrite_stages(use(), steps);
+}
 
 void H5mdWriter::close_parts() {
   for (Series* series :

@@ -60,6 +60,7 @@ class H5mdWriter : OpenWhenUsed {
   void append(const H5mdFrame& frame);
   /// How pairs are found and why, as known by now: Simulation::neighbor_report().
   void write_neighbors(const std::string& report);
+  void write_stages(const std::vector<std::int64_t>& steps);  // Simulation::stage_steps
   void flush_to_disk() { sync(); }
   void close() { close_for_good(); }
 

@@ -37,9 +37,11 @@ void ObservableFile::append(std::int64_t step, double time, std::vector<double> 
 
 void ObservableFile::begin(const Simulation& simulation, bool resumed,
                            const std::function<void(const Node& root)>& constants) {
-  if (is_open()) return;
-  open(resumed, constants);
-  write_neighbors(simulation.neighbor_report());
+  if (!is_open()) {
+    open(resumed, constants);
+    write_neighbors(simulation.neighbor_report());
+  }
+  write_stages(simulation.stage_steps);
 }
 
 void ObservableFile::end(const Simulation& simulation) {

@@ -38,7 +38,7 @@ class ObservableFile : public OutputFile<ObservablesWriter> {
   /// of this step.
   void append(std::int64_t step, double time, std::vector<double> row);
   /// Observers call these from their own begin() and end(): open() once, and end() waits for all
-  /// that is queued. Both write into the file how pairs are found.
+  /// that is queued. Both write into the file how pairs are found, begin() where stages began.
   void begin(const Simulation& simulation, bool resumed,
              const std::function<void(const Node& root)>& constants = {});
   void end(const Simulation& simulation);

@@ -106,12 +106,13 @@ void ObservablesWriter::write(std::int64_t step, double time, const double* valu
 }
 
 void ObservablesWriter::write_waiting() {
-  if (waiting_.empty() && !neighbors_) return;
+  if (waiting_.empty() && !neighbors_ && stages_.empty()) return;
   File& file = use();
   for (const Waiting& row : std::exchange(waiting_, {}))
     write(row.step, row.time, row.values.data());
   waiting_bytes_ = 0;
   if (const auto report = std::exchange(neighbors_, {})) rewrite_neighbors(file, *report);
+  if (const auto steps = std::exchange(stages_, {}); !steps.empty()) rewrite_stages(file, steps);
 }
 
 void ObservablesWriter::append(std::int64_t step, double time, const std::vector<double>& values) {
@@ -134,6 +135,12 @@ void ObservablesWriter::append(std::int64_t step, double time, const std::vector
 void ObservablesWriter::write_neighbors(const std::string& report) {
   flush();
   neighbors_ = report;
+  if (is_open()) write_waiting();
+}
+
+void ObservablesWriter::write_stages(const std::vector<std::int64_t>& steps) {
+  flush();
+  stages_ = steps;
   if (is_open()) write_waiting();
 }
 

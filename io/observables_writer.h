@@ -33,6 +33,7 @@ class ObservablesWriter : OpenWhenUsed {
   /// Values of all columns one after another. While the file is closed, rows wait for others.
   void append(std::int64_t step, double time, const std::vector<double>& values);
   void write_neighbors(const std::string& report);  // flushes first
+  void write_stages(const std::vector<std::int64_t>& steps);
   void flush();
   void flush_to_disk() {
     flush();
@@ -55,6 +56,7 @@ class ObservablesWriter : OpenWhenUsed {
   std::vector<Waiting> waiting_;
   std::size_t waiting_bytes_ = 0;
   std::optional<std::string> neighbors_;  // to be written
+  std::vector<std::int64_t> stages_;      // to be written; empty: nothing
   std::vector<ObservableColumn> columns_;
   Series step_, time_;
   std::vector<Series> values_;

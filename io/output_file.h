@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/core/archive.h"
 #include "engine/run/setup.h"
@@ -30,6 +31,11 @@ class OutputFile {
   /// How pairs are found (Simulation::neighbor_report()), in place of what the file says of it.
   void write_neighbors(const std::string& report) {
     if (file_) writer().push([file = file_, report] { file->write_neighbors(report); });
+  }
+  /// At which step each stage of the job began (Simulation::stage_steps), likewise.
+  void write_stages(const std::vector<std::int64_t>& steps) {
+    if (file_ && !steps.empty())
+      writer().push([file = file_, steps] { file->write_stages(steps); });
   }
   /// Waits until everything is on the disk. Throws what has gone wrong with this file.
   void flush() {

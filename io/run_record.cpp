@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
+#include "io/h5md_elements.h"
 #include "io/hdf5_values.h"
 
 namespace perrin::io {
@@ -39,6 +40,14 @@ std::vector<std::pair<const char*, std::string>> record_texts(const JobRecord& r
           {"plugins", record.plugins}};
 }
 
+/// Nothing can be made in a file that is open for appending: a row for every stage, from the start.
+void write_stages(const Node& own, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  const Node stages = own.make_group("stages");
+  write_names(stages, "name", names);
+  stages.write("step", std::vector<std::int64_t>(names.size(), -1));
+}
+
 }  // namespace
 
 void write_module(const Node& root, const std::string& name) {
@@ -51,6 +60,15 @@ void rewrite_neighbors(const File& file, const std::string& report) {
   const NeighborsText t(report);
   const Node node = file.root().open(path);
   node.rewrite(t.type, t.text);
+  if (H5Dflush(node.id()) < 0) node.fail("cannot write");
+}
+
+void rewrite_stages(const File& file, const std::vector<std::int64_t>& steps) {
+  const std::string path = "parameters/perrin/stages/step";
+  if (!file.root().has(path)) return;  // an older version made the file
+  const Node node = file.root().open(path);
+  if (node.shape() != Shape{steps.size()}) return;
+  node.rewrite(H5T_NATIVE_INT64, steps.data());
   if (H5Dflush(node.id()) < 0) node.fail("cannot write");
 }
 
@@ -99,6 +117,7 @@ void write_run_record(const Node& root, const JobRecord& record, bool named_unit
   own.write("wall_time", {}, &seconds).attribute("unit", "s");
   const NeighborsText neighbors("");
   own.write("neighbors", neighbors.type, {}, neighbors.text);
+  write_stages(own, record.stages);
 }
 
 void renew_run_record(const Node& root, const JobRecord& record, std::int64_t last_step) {
@@ -114,6 +133,9 @@ void renew_run_record(const Node& root, const JobRecord& record, std::int64_t la
     own.write_text(name, text);
   }
   earlier.write("last_step", {}, &last_step);
+  if (own.has("stages") && H5Ldelete(own.id(), "stages", H5P_DEFAULT) < 0)
+    own.fail("cannot replace stages");
+  write_stages(own, record.stages);
 }
 
 }  // namespace perrin::io

@@ -29,6 +29,11 @@ Trajectory::Trajectory(const TrajectorySettings& settings, Setup& setup)
             settings.author) {}
 
 void Trajectory::begin(Simulation& simulation, bool resumed) {
+  open(simulation, resumed);
+  file_.write_stages(simulation.stage_steps);
+}
+
+void Trajectory::open(Simulation& simulation, bool resumed) {
   if (file_.is_open()) return;  // a later stage
   Particles& particles = simulation.particles;
   const io::H5mdLayout& layout = file_.layout();

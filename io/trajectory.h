@@ -40,6 +40,7 @@ class Trajectory : public Observer {
   void state(Archive& archive) override;
 
  private:
+  void open(Simulation& simulation, bool resumed);
   void tell_neighbors(const Simulation& simulation);
 
   TrajectorySettings settings_;

@@ -89,6 +89,7 @@ void Job::parse() {
   context_.exclusions = settings_.neighbors.exclusions;
   if (settings_.stages.empty() && !has_problem_under("stages") && file_.value().contains("stages"))
     report("stages", "must have at least one stage");
+  name_stages();
   // A type may be unknown because its plug-in was refused: say so beside it.
   const bool unknown = std::any_of(
       problems_.list().begin(), problems_.list().end(),
@@ -97,6 +98,32 @@ void Job::parse() {
     for (const auto& refused : plugins_.refused())
       problems_.add({"", std::numeric_limits<int>::max(), refused.path.string(),
                      "this plug-in was not loaded: " + refused.reason});
+}
+
+void Job::name_stages() {
+  std::vector<std::string> known;  // as which an observer may know a stage
+  for (const auto& part : settings_.stages) {
+    if (!part) return;  // what it is called is not known
+    parts_.stage_names.push_back(record_component(part).value("name", part.row->type));
+    for (const auto& name : {parts_.stage_names.back(), part.row->type})
+      if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  }
+  for (const auto& observer : settings_.observers) {
+    auto& called = parts_.observer_stages.emplace_back();
+    if (!observer) continue;
+    const Json names = record_component(observer)["stages"];
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      called.resize(settings_.stages.size());
+      const auto name = names[k].get<std::string>();
+      for (std::size_t s = 0; s < called.size(); ++s)
+        if (name == parts_.stage_names[s] || name == settings_.stages[s].row->type)
+          called[s] = true;
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        report(join_path(join_path(observer.path, "stages"), k),
+               fmt::format("no stage has the name or the type \"{}\"; {}", name,
+                           suggest(name, known)));
+    }
+  }
 }
 
 void Job::parse_units() {
@@ -141,7 +168,8 @@ void Job::choose_device() {
       plugins += fmt::format("{}{} {}", plugins.empty() ? "" : ", ", p.name, p.version);
   context_.record = std::make_shared<const JobRecord>(
       JobRecord{job.dump(2), *settings_.seed, fmt::format("{} ({})", engine_version(), build_tag()),
-                context_.device.description(), plugins, settings_.author});
+                context_.device.description(), plugins, settings_.author,
+                settings_.system ? parts_.stage_names : std::vector<std::string>{}});
 }
 
 template <class Component>
@@ -197,12 +225,6 @@ void Job::make_components() {
     Setup setup(context_, "");
     setup.output_file(options_.default_checkpoint, "");
     setup.output_file(previous_checkpoint(options_.default_checkpoint), "");
-  }
-  for (std::size_t i = 0; i < settings_.stages.size(); ++i) {
-    const auto& part = settings_.stages[i];
-    if (!part) continue;
-    const Json stage = record_component(part);
-    parts_.stage_names.push_back(stage.value("name", part.row->type));
   }
   if (context_.no_system) {
     const auto needs = [](const auto& s) { return s && s->needs_system(); };

@@ -76,6 +76,7 @@ class Job {
 
  private:
   void parse();
+  void name_stages();
   void parse_units();
   void load_plugins();
   void choose_device();

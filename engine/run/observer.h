@@ -14,7 +14,8 @@ class Observer {
   virtual ~Observer() = default;
   /// Called at every step that is a multiple of this (0: never by step).
   virtual std::int64_t stride() const = 0;
-  /// When a stage begins (also after a resume; `resumed` says so): open files.
+  /// When a stage begins (also after a resume; `resumed` says so): open files. begin() and end()
+  /// come with every stage, observe() only in those that the job's "stages" of the observer names.
   virtual void begin(Simulation&, bool /*resumed*/) {}
   /// The particles stand at simulation.step(). Must not change them.
   virtual void observe(Simulation&) = 0;

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "engine/core/error.h"
 #include "engine/run/force.h"
@@ -15,6 +17,19 @@
 #include "engine/settings/settings.h"
 
 namespace perrin {
+
+/// What a job can say of every observer, beside the settings of its type.
+template <class Settings>
+struct ObserverSettings {
+  Settings own;
+  std::vector<std::string> stages;
+};
+template <class Settings>
+void describe(Fields& d, ObserverSettings<Settings>& s) {
+  describe(d, s.own);
+  d.optional("stages", s.stages, Any{},
+             "names or types of the stages in which it is called; none: all");
+}
 
 /// Component is one of Source, Force, Integrator, Observer, Stage.
 ///
@@ -36,10 +51,16 @@ class Registry : public Catalogue {
     static_assert(component_kind<Component> != nullptr,
                   "a component is a Source, Force, Integrator, Observer or Stage");
     static_assert(Described<Settings>, "the settings need a describe(d, settings)");
-    add_row({component_kind<Component>, type, help, provider(), &value_type<Settings>(),
+    constexpr bool observes = std::is_same_v<Component, Observer>;
+    using All = std::conditional_t<observes, ObserverSettings<Settings>, Settings>;
+    add_row({component_kind<Component>, type, help, provider(), &value_type<All>(),
              [maker](const void* settings, Setup& setup) -> void* {
-               std::unique_ptr<Component> component =
-                   maker(*static_cast<const Settings*>(settings), setup);
+               const Settings* own = nullptr;
+               if constexpr (observes)
+                 own = &static_cast<const All*>(settings)->own;
+               else
+                 own = static_cast<const All*>(settings);
+               std::unique_ptr<Component> component = maker(*own, setup);
                return component.release();
              }});
   }

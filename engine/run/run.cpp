@@ -34,6 +34,7 @@ Run::Run(RunParts parts, RunControl& control)
       control_(control),
       progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0),
       start_(std::chrono::steady_clock::now()) {
+  if (parts_.simulation) parts_.simulation->stage_steps.assign(parts_.stages.size(), -1);
   if (!parts_.quiet) control_.print_line = [this](const std::string& line) { print(line); };
 }
 
@@ -69,21 +70,34 @@ void Run::start_progress(const std::string& unit, std::int64_t done, std::int64_
 std::int64_t Run::steps_to_observer() {
   auto next = std::numeric_limits<std::int64_t>::max();
   const auto step = static_cast<std::int64_t>(simulation().step());
-  for (const auto& o : parts_.observers)
-    if (const std::int64_t stride = o->stride(); stride > 0)
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i)
+    if (const std::int64_t stride = parts_.observers[i]->stride();
+        stride > 0 && observes(i, stage_))
       next = std::min(next, stride - step % stride);
   return next;
+}
+
+bool Run::observes(std::size_t observer, std::size_t stage) const {
+  if (observer >= parts_.observer_stages.size()) return true;
+  const auto& stages = parts_.observer_stages[observer];
+  return stages.empty() || stages.at(stage);
 }
 
 void Run::observe() {
   if (parts_.simulation) {
     const auto step = static_cast<std::int64_t>(simulation().step());
-    if (step != observed_step_) {
+    const bool new_step = step != observed_step_;
+    if (new_step || stage_ != observed_stage_) {
       const Stopwatch watch(&simulation().timings.output);
-      for (const auto& o : parts_.observers)
-        if (const std::int64_t stride = o->stride(); stride > 0 && step % stride == 0)
-          o->observe(simulation());
+      for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+        // The end of one stage is the beginning of the next: who was called there is not again.
+        if (!observes(i, stage_) || (!new_step && observes(i, observed_stage_))) continue;
+        Observer& o = *parts_.observers[i];
+        if (const std::int64_t stride = o.stride(); stride > 0 && step % stride == 0)
+          o.observe(simulation());
+      }
       observed_step_ = step;
+      observed_stage_ = stage_;
     }
   }
   save_due();
@@ -121,6 +135,7 @@ void Run::state(Archive& archive) {
     simulation().state(archive);
     archive.require(observed_step_ >= -1 && observed_step_ <= std::int64_t(simulation().step()),
                     "run/observed_step", "a step that the run has made, or -1");
+    state_of_stage_steps(archive);
     for (std::size_t i = 0; i < simulation().forces.size(); ++i) {
       const Archive::Scope scope(archive, fmt::format("force{}", i));
       simulation().forces[i]->state(archive);
@@ -142,14 +157,32 @@ void Run::state(Archive& archive) {
   parts_.stages[stage_]->state(archive);
 }
 
+void Run::state_of_stage_steps(Archive& archive) {
+  auto& steps = simulation().stage_steps;
+  archive("run/stage_steps", steps);
+  if (archive.is_saving()) return;
+  observed_stage_ = stage_;
+  bool good = steps.size() > stage_;
+  std::int64_t last = 0;
+  for (std::size_t k = 0; good && k < steps.size(); ++k) {
+    good = k <= stage_ ? steps[k] >= last && steps[k] <= std::int64_t(simulation().step())
+                       : steps[k] == -1;
+    last = steps[k];
+  }
+  archive.require(good, "run/stage_steps", "the steps at which the stages began, in order");
+  steps.resize(parts_.stages.size(), -1);  // stages to come may have been added, or taken away
+}
+
 void Run::restore(Archive archive) {
   restored_ = std::make_unique<Archive>(std::move(archive));
   state(*restored_);
 }
 
 void Run::begin_stage(bool resumed) {
-  if (parts_.simulation)
+  if (parts_.simulation) {
+    if (!resumed) simulation().stage_steps.at(stage_) = std::int64_t(simulation().step());
     for (const auto& o : parts_.observers) o->begin(simulation(), resumed);
+  }
   parts_.stages[stage_]->begin(*this, resumed);
   if (resumed) {
     const auto archive = std::move(restored_);

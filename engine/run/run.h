@@ -22,6 +22,8 @@ namespace perrin {
 struct RunParts {
   std::unique_ptr<Simulation> simulation;  // nullptr: no stage needs a system
   std::vector<std::unique_ptr<Observer>> observers;
+  /// [observer][stage]: whether it is called there; empty: in all.
+  std::vector<std::vector<bool>> observer_stages;
   std::vector<std::unique_ptr<Stage>> stages;
   std::vector<std::string> stage_names;  // for the console
   std::filesystem::path output_directory;
@@ -81,6 +83,9 @@ class Run {
 
  private:
   void state(Archive& archive);
+  void state_of_stage_steps(Archive& archive);
+  /// Whether an observer is called in a stage.
+  bool observes(std::size_t observer, std::size_t stage) const;
   bool run_stages();
   void begin_stage(bool resumed);
   void end_stage();
@@ -94,6 +99,7 @@ class Run {
   std::uint64_t stage_ = 0;
   bool complete_ = false;
   std::int64_t observed_step_ = -1;
+  std::uint64_t observed_stage_ = 0;   // the stage of the last observe()
   std::unique_ptr<Archive> restored_;  // until the stage that was running has begun
   std::filesystem::path last_checkpoint_;
   std::string stop_reason_;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/core/configuration.h"
 #include "engine/core/device.h"
@@ -26,6 +27,7 @@ struct JobRecord {
   std::string device;   // Device::description()
   std::string plugins;  // "name version, …"; may be empty
   std::string author = "N/A";
+  std::vector<std::string> stages;  // their names, of a job that has a system
 };
 
 /// What all components of a job share. For a test, set `configuration` and leave the rest.

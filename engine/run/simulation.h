@@ -42,7 +42,8 @@ class Simulation {
   std::vector<std::unique_ptr<Force>> forces;
   std::unique_ptr<Neighbors> neighbors;  // nullptr where no force has a range
   const std::uint64_t seed;
-  double k_boltzmann = 1;  // energy per unit of temperature in the job's units
+  double k_boltzmann = 1;                 // energy per unit of temperature in the job's units
+  std::vector<std::int64_t> stage_steps;  // at which each stage of the job began; -1: not yet
   Timings timings;
 
   /// Completed steps since the beginning of the job, and the simulated time they took.

@@ -628,6 +628,22 @@ TEST_F(Resume, EveryObserver) {
       with_sample(*row, [&] { check(job_with_observer(*row), how, 7); });
 }
 
+TEST_F(Resume, ObserversOfOneStage) {
+  Json j = job(liquid, {json(lj)}, json(bussi), 20);
+  j["stages"].push_back(
+      {{"type", "md"}, {"name", "second"}, {"steps", 20}, {"integrator", json(verlet)}});
+  for (std::size_t k = 0; k < 2; ++k) j["observers"][k]["stages"] = {"second"};
+  check(j, {}, 5, 5);
+  io::writer().call([&] {
+    const io::File file = io::File::read((folder_ / "resumed" / "trajectory.h5").string());
+    EXPECT_EQ(file.root().open("particles/all/position/step").read<std::int64_t>(),
+              (std::vector<std::int64_t>{20, 25, 30, 35, 40}));
+    const io::Node stages = file.root().open("parameters/perrin/stages");
+    EXPECT_EQ(stages.open("name").read_texts(), (std::vector<std::string>{"md", "second"}));
+    EXPECT_EQ(stages.open("step").read<std::int64_t>(), (std::vector<std::int64_t>{0, 20}));
+  });
+}
+
 TEST_F(Resume, EveryStage) {
   for (const How& how : devices())
     for (const CatalogueRow* row : rows("stage"))

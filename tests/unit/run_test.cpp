@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "engine/app/commands.h"
 #include "engine/core/error.h"
 #include "engine/run/job.h"
@@ -156,6 +158,56 @@ TEST_F(RunTest, ObserversAreCalledAtTheirStridesOncePerStep) {
 TEST_F(RunTest, AStepBetweenTwoStagesIsObservedOnce) {
   run(job(R"("stride": 2)", md(4) + "," + md(2)));
   EXPECT_EQ(events, (Events{"begin", "0", "2", "4", "end", "begin", "6", "end"}));
+}
+
+/// Stages of four, three and two steps; the first has a name of its own.
+std::string three_stages() {
+  return R"({"type": "md", "steps": 4, "name": "warm", "integrator": {"type": "velocity_verlet",
+      "timestep": 0.01}},
+    {"type": "md", "steps": 3, "name": "rest", "integrator": {"type": "velocity_verlet",
+      "timestep": 0.01}},
+    {"type": "md", "steps": 2, "integrator": {"type": "velocity_verlet", "timestep": 0.01}})";
+}
+
+TEST_F(RunTest, ObserversBelongToStages) {
+  run(job(R"("stride": 2, "stages": ["rest"])", three_stages()));
+  // Its first step is the last of the stage before.
+  EXPECT_EQ(events, (Events{"begin", "end", "begin", "4", "6", "end", "begin", "end"}));
+  events.clear();
+  run(job(R"("stride": 2, "stages": ["warm", "rest"])", three_stages()));
+  EXPECT_EQ(events, (Events{"begin", "0", "2", "4", "end", "begin", "6", "end", "begin", "end"}));
+  events.clear();
+  run(job(R"("stride": 3, "stages": ["md"])", three_stages()));  // the type of all
+  EXPECT_EQ(events, (Events{"begin", "0", "3", "end", "begin", "6", "end", "begin", "9", "end"}));
+}
+
+TEST_F(RunTest, AStageThatAnObserverNamesMustBeThere) {
+  try {
+    run(job(R"("stride": 2, "stages": ["rest", "warn"])", three_stages()));
+    FAIL();
+  } catch (const UserError& e) {
+    const std::string what = e.what();
+    EXPECT_NE(what.find("job.json:2: observers[0].stages[1]: no stage has the name or the type "
+                        "\"warn\"; did you mean \"warm\"?"),
+              std::string::npos)
+        << what;
+  }
+}
+
+TEST_F(RunTest, AResumedRunKnowsItsStages) {
+  const std::string text = job(R"("stride": 2, "stages": ["rest"], "save_at": 6)", three_stages());
+  const auto whole = run(text);
+  ASSERT_EQ(whole.saved.size(), 1u);
+  const auto& steps = whole.saved[0].second.at("run/stage_steps").bytes;
+  ASSERT_EQ(steps.size(), 24u);
+  std::int64_t began[3];
+  std::memcpy(began, steps.data(), 24);
+  EXPECT_EQ(began[0], 0);
+  EXPECT_EQ(began[1], 4);
+  EXPECT_EQ(began[2], -1);
+  events.clear();
+  EXPECT_TRUE(run(whole.job, &whole.saved[0].second).complete);
+  EXPECT_EQ(events, (Events{"resume", "end", "begin", "end"}));
 }
 
 TEST_F(RunTest, AStopSavesWhereItStands) {
