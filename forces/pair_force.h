@@ -288,6 +288,7 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
         }
     }
   }
+  const bool shift = s.truncation == PlainCut::shifted;
   return with_truncation(s.truncation, [&]<class Mode>() -> std::unique_ptr<Force> {
     using E = Truncated<P, Mode>;
     std::vector<typename E::Coefficients> coefficients;
@@ -295,8 +296,8 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
     for (std::size_t a = 0; a < types; ++a)
       for (std::size_t b = 0; b < types; ++b) {
         const double cutoff = table.cutoff(a, b);
-        coefficients.push_back(E::coefficients(table.at(a, b)->parameters,
-                                               {cutoff, s.switch_on.value_or(0.9 * cutoff)}));
+        coefficients.push_back(E::coefficients(
+            table.at(a, b)->parameters, {cutoff, s.switch_on.value_or(0.9 * cutoff), shift}));
         ranges.push_back(is_nothing<E>(coefficients.back(), cutoff) ? 0 : cutoff);
       }
     const Ranges found(types, ranges);

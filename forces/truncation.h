@@ -18,29 +18,21 @@
 namespace perrin {
 
 struct CutOff {
-  double cutoff = 0;     // length
-  double switch_on = 0;  // length; where Switched begins to act; other modes ignore it
+  double cutoff = 0;          // length
+  double switch_on = 0;       // length; where Switched begins to act; other modes ignore it
+  bool shift_energy = false;  // PlainCut: "energy_shift"; other modes ignore it
 };
 
-/// Energy and force as they are, zero beyond the cut-off: both jump there.
+/// Energy and force as they are, zero beyond the cut-off: both jump there. With `shift_energy` the
+/// energy is E - E(r_c), continuous. One class for both: their forces are the same.
 struct PlainCut {
   static constexpr const char* name = "cut";
-  struct Numbers {};
-  static Numbers numbers(const CutOff&, PairForce<double>) { return {}; }
-  template <class T>
-  PERRIN_HD static PairForce<T> apply(PairForce<T> f, T, const Numbers&) {
-    return f;
-  }
-};
-
-/// E - E(r_c): the energy is continuous, the force jumps.
-struct EnergyShift {
-  static constexpr const char* name = "energy_shift";
+  static constexpr const char* shifted = "energy_shift";
   struct Numbers {
     Real energy;
   };
-  static Numbers numbers(const CutOff&, PairForce<double> at_cutoff) {
-    return {Real(at_cutoff.energy)};
+  static Numbers numbers(const CutOff& c, PairForce<double> at_cutoff) {
+    return {c.shift_energy ? Real(at_cutoff.energy) : Real(0)};
   }
   template <class T>
   PERRIN_HD static PairForce<T> apply(PairForce<T> f, T, const Numbers& n) {
@@ -93,8 +85,6 @@ template <PairPotential P, class M>
 struct Truncated {
   using Potential = P;
   using Mode = M;
-  /// The mode's numbers are a base: without any they take no room, on host and device alike (nvcc
-  /// lays out members marked no_unique_address otherwise than the host compiler).
   struct Coefficients : M::Numbers {
     typename P::Coefficients potential;
     Real cutoff2;
@@ -139,14 +129,14 @@ TailIntegrals taken_by_switch(const typename P::Settings& settings, const CutOff
   return sum;
 }
 
-inline constexpr std::array<const char*, 4> truncation_names{PlainCut::name, EnergyShift::name,
+inline constexpr std::array<const char*, 4> truncation_names{PlainCut::name, PlainCut::shifted,
                                                              ForceShift::name, Switched::name};
 
-/// Calls f.template operator()<Mode>() for the mode with this name.
+/// Calls f.template operator()<Mode>() for the mode with this name. PlainCut::shifted is PlainCut
+/// with CutOff::shift_energy.
 template <class F>
 decltype(auto) with_truncation(const std::string& name, F&& f) {
-  if (name == PlainCut::name) return f.template operator()<PlainCut>();
-  if (name == EnergyShift::name) return f.template operator()<EnergyShift>();
+  if (name == PlainCut::name || name == PlainCut::shifted) return f.template operator()<PlainCut>();
   if (name == ForceShift::name) return f.template operator()<ForceShift>();
   PERRIN_ASSERT(name == Switched::name);
   return f.template operator()<Switched>();

@@ -41,7 +41,7 @@ double rate(long size, int threads, int busy, double seconds) {
   const int cells = std::max(4, int(std::lround(std::cbrt(double(size) / 4))));
   Configuration c = fcc(cells, 0.8442);
   thermalize(c, 1.44, 1);
-  Simulation s(device, c, lennard_jones<PlainCut>(device, 2.5), 0);
+  Simulation s(device, c, lennard_jones(device, 2.5), 0);
   VelocityVerlet integrator({0.005});
   integrator.begin(s);
   s.advance(integrator, 300);  // melts

@@ -298,7 +298,7 @@ void measure_perrin(const Device& device, const Configuration& start, double cut
   settings.traversal = traversal;
   settings.interaction_sorting = sorted;
   if (std::string(traversal) != "cells") settings.skin = skin;
-  Simulation s(device, start, lennard_jones<PlainCut>(device, cutoff), 0, settings);
+  Simulation s(device, start, lennard_jones(device, cutoff), 0, settings);
   s.update_neighbors();
   s.compute_forces();
   const std::string search = "Perrin: " + s.neighbor_report();
@@ -332,14 +332,14 @@ int interaction_sort(const Options& options) {
       thermalize(start, 2, 1);
       VelocityVerlet integrator({0.004});
       {
-        Simulation s(device, start, lennard_jones<PlainCut>(device, 2.5));
+        Simulation s(device, start, lennard_jones(device, 2.5));
         integrator.begin(s);
         s.advance(integrator, cuda ? 1000 : 200);
         start = s.particles.configuration();
       }
       Lines lines(device, system, start.position.size());
       {
-        const Simulation s(device, start, lennard_jones<PlainCut>(device, system.cutoff));
+        const Simulation s(device, start, lennard_jones(device, system.cutoff));
         for (const int reach : {1, 2})
           for (const Cut cut : {Cut::none, Cut::by_x, Cut::axes})
             measure(device, s.particles, system.cutoff, cut, reach, options.seconds, lines);

@@ -68,7 +68,7 @@ struct Liquid {
 
   Liquid(const Options& options, const Configuration& c, std::unique_ptr<Integrator> mover)
       : integrator(std::move(mover)),
-        s(options.device, c, lennard_jones<PlainCut>(options.device, 2.5), 0, options.neighbors) {
+        s(options.device, c, lennard_jones(options.device, 2.5), 0, options.neighbors) {
     s.prepare(*integrator);
     integrator->begin(s);
     s.advance(*integrator, options.device.is_cuda() ? 2000 : 300);

@@ -5,6 +5,7 @@
 
 #include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
+#include "neighbor/pair_loop.h"
 #include "tests/benchmarks/bench.h"
 #include "tests/fluids.h"
 
@@ -76,7 +77,7 @@ int neighbors(const Options& options) {
         const double n = double(start.position.size());
         VelocityVerlet integrator({0.004});
         {
-          Simulation s(options.device, start, lennard_jones<PlainCut>(options.device, 2.5));
+          Simulation s(options.device, start, lennard_jones(options.device, 2.5));
           integrator.begin(s);
           s.advance(integrator, cuda ? 1000 : 100);
           start = s.particles.configuration();
@@ -87,8 +88,7 @@ int neighbors(const Options& options) {
           settings.traversal = way.traversal;
           settings.interaction_sorting = way.sorted;
           settings.reorder = way.reorder;
-          Simulation s(options.device, start, lennard_jones<PlainCut>(options.device, 2.5), 0,
-                       settings);
+          Simulation s(options.device, start, lennard_jones(options.device, 2.5), 0, settings);
           integrator.begin(s);
           s.advance(integrator, 20);
           const auto builds = s.neighbors->builds();

@@ -183,18 +183,13 @@ struct Case {
   double temperature = 1;
 };
 
-std::vector<std::unique_ptr<Force>> forces_of(const Device& device, const Case& c,
-                                              const Ranges& listed) {
-  using E = Truncated<LennardJones, PlainCut>;
+Forces forces_of(const Device& device, const Case& c, const Ranges& listed) {
   const std::size_t types = c.sigma.size();
-  std::vector<E::Coefficients> table;
+  std::vector<LennardJonesPair> pairs;
   for (std::size_t a = 0; a < types; ++a)
     for (std::size_t b = 0; b < types; ++b)
-      table.push_back(E::coefficients({1, (c.sigma[a] + c.sigma[b]) / 2}, {c.ranges(a, b), 0}));
-  std::vector<std::unique_ptr<Force>> forces;
-  forces.push_back(std::make_unique<detail::PairForceField<E>>(device, table, std::uint32_t(types),
-                                                               listed, detail::Tail{}));
-  return forces;
+      pairs.push_back({(c.sigma[a] + c.sigma[b]) / 2, c.ranges(a, b)});
+  return lennard_jones(device, pairs, listed);
 }
 
 std::vector<Case> cases(long size) {

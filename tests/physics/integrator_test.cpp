@@ -4,12 +4,11 @@
 
 #include "engine/run/simulation.h"
 #include "forces/harmonic_trap.h"
-#include "forces/pair_force.h"
-#include "forces/potentials/lennard_jones.h"
 #include "integrators/bussi.h"
 #include "integrators/fire.h"
 #include "integrators/velocity_verlet.h"
 #include "tests/devices.h"
+#include "tests/fluids.h"
 
 namespace perrin {
 namespace {
@@ -51,23 +50,6 @@ std::vector<std::unique_ptr<Force>> trap(const Device& device, double stiffness)
   s.stiffness = {stiffness, stiffness, stiffness};
   std::vector<std::unique_ptr<Force>> forces;
   forces.push_back(std::make_unique<HarmonicTrap>(s, device, 1, std::vector<std::uint32_t>{}));
-  return forces;
-}
-
-std::vector<std::unique_ptr<Force>> lennard_jones(const Device& device, const Configuration& c,
-                                                  double cutoff) {
-  SetupContext context;
-  context.configuration = &c;
-  context.device = device;
-  context.report = [](const std::string& path, const std::string& what) {
-    throw UserError(path + ": " + what);
-  };
-  Setup setup(context, "forces[0]");
-  PairSettings<LennardJones> s;
-  s.cutoff = cutoff;
-  s.pairs.push_back({{"A", "A"}, {1, 1}, {}});
-  std::vector<std::unique_ptr<Force>> forces;
-  forces.push_back(detail::make_pair_force<LennardJones>(s, setup));
   return forces;
 }
 
@@ -359,7 +341,7 @@ Configuration shaken_icosahedron() {
 
 TEST_P(Integrators, FireFindsTheIcosahedron) {
   const auto c = shaken_icosahedron();
-  Simulation simulation(device(), c, lennard_jones(device(), c, 6));
+  Simulation simulation(device(), c, lennard_jones(device(), 6));
   FireSettings settings;
   // The grid of positions, 45/2^32, times the stiffness of a dozen contacts leaves forces of 10^-6.
   settings.force_tolerance = sizeof(Real) == 4 ? 2e-3 : 2e-5;
@@ -388,7 +370,7 @@ TEST_P(Integrators, FireSurvivesAnOverlap) {
   add(c, {0, 0, 0}, {0, 0, 0});
   add(c, {0.1, 0, 0}, {0, 0, 0});
   add(c, {0.5, 0.9, 0}, {0, 0, 0});
-  Simulation simulation(device(), c, lennard_jones(device(), c, 3));
+  Simulation simulation(device(), c, lennard_jones(device(), 3));
   FireSettings settings;
   settings.force_tolerance = 1e-3;
   Fire fire(settings);

@@ -45,7 +45,7 @@ Fit run(Simulation& s, double timestep, std::int64_t steps, int samples) {
 Configuration liquid(const Device& device, int cells) {
   Configuration c = fcc(cells, 0.8442);
   thermalize(c, 1.44, 5);
-  Simulation s(device, c, lennard_jones<ForceShift>(device, 2.5));
+  Simulation s(device, c, lennard_jones(device, 2.5, "force_shift"));
   VelocityVerlet integrator({0.005});
   integrator.begin(s);
   s.advance(integrator, 2000);
@@ -75,7 +75,7 @@ TEST_P(Nve, EnergyDoesNotDriftAndFluctuatesAsTheSquareOfTheTimeStep) {
   const Configuration start = liquid(device(), 14);
   Fit fit[2];
   for (const int k : {0, 1}) {
-    Simulation s(device(), start, lennard_jones<ForceShift>(device(), 2.5));
+    Simulation s(device(), start, lennard_jones(device(), 2.5, "force_shift"));
     fit[k] = run(s, 0.005 / (1 + k), steps, 500);
     EXPECT_NEAR(s.temperature(), 0.7, 0.1);
     std::printf("%s dt %g: drift %.3g, fluctuation %.3g per particle over %ld steps\n", GetParam(),
@@ -102,7 +102,7 @@ TEST_P(Nve, MomentumIsConservedToRounding) {
   const double expected = one * std::sqrt(2.0 * double(steps) * double(c.position.size()));
   for (const char* list : traversals()) {
     SCOPED_TRACE(list);
-    Simulation s(device(), c, lennard_jones<ForceShift>(device(), 2.5), 0, with(list));
+    Simulation s(device(), c, lennard_jones(device(), 2.5, "force_shift"), 0, with(list));
     VelocityVerlet integrator({0.005});
     integrator.begin(s);
     const auto before = s.totals().momentum;
@@ -117,7 +117,7 @@ TEST_P(Nve, SameJobSameBits) {
   thermalize(c, 1.44, 7);
   const char* traversal = nullptr;
   const auto result = [&](const Device& d, std::initializer_list<int> chunks) {
-    Simulation s(d, c, lennard_jones<ForceShift>(d, 2.5), 0, with(traversal));
+    Simulation s(d, c, lennard_jones(d, 2.5, "force_shift"), 0, with(traversal));
     VelocityVerlet integrator({0.005});
     integrator.begin(s);
     for (const int n : chunks) s.advance(integrator, n);
@@ -152,7 +152,7 @@ TEST_P(Nve, AFullListInTheMiddleOfAStepChangesNoBit) {
     c.velocity[i] -= 0.2 * c.position[i];  // implosion
   const char* traversal = nullptr;
   const auto result = [&](int chunk) {
-    Simulation s(device(), c, lennard_jones<ForceShift>(device(), 2.5), 0, with(traversal));
+    Simulation s(device(), c, lennard_jones(device(), 2.5, "force_shift"), 0, with(traversal));
     VelocityVerlet integrator({0.002});
     integrator.begin(s);
     for (int k = 0; k < 2400; k += chunk) s.advance(integrator, chunk);
@@ -173,7 +173,7 @@ TEST_P(Nve, ASimulationThatStopsLeavesAnotherOnTheSameDeviceAlone) {
   Configuration broken = start;
   broken.velocity[7] = {1e6, 0, 0};
   const auto simulation = [&](const Configuration& c) {
-    return std::make_unique<Simulation>(device(), c, lennard_jones<ForceShift>(device(), 2.5));
+    return std::make_unique<Simulation>(device(), c, lennard_jones(device(), 2.5, "force_shift"));
   };
   VelocityVerlet integrator({0.005});
   const auto alone = simulation(start);
@@ -192,7 +192,7 @@ TEST_P(Nve, AParticleFlyingOffStopsTheRun) {
   Configuration c = fcc(5, 0.8442);
   thermalize(c, 0.5, 9);
   c.velocity[123] = {4000, 0, 0};
-  Simulation s(device(), c, lennard_jones<ForceShift>(device(), 2.5));
+  Simulation s(device(), c, lennard_jones(device(), 2.5, "force_shift"));
   VelocityVerlet integrator({0.005});
   integrator.begin(s);
   try {

@@ -205,7 +205,7 @@ TEST_P(LangevinPlugin, EquipartitionInALennardJonesFluid) {
   Configuration c = fcc(5, 0.8);
   thermalize(c, 1, 3);
   for (const double dt : {0.005, 0.01}) {
-    Rig rig(device(), c, lennard_jones<ForceShift>(device(), 2.5),
+    Rig rig(device(), c, lennard_jones(device(), 2.5, "force_shift"),
             R"({"type": "langevin", "temperature": 1, "friction": 1, "timestep": )" +
                 std::to_string(dt) + "}");
     rig.run(int(8 / dt));

@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 
+#include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"
@@ -132,7 +133,7 @@ TEST_P(NeighborsTest, PairsEqualBruteForceAfterTenThousandSteps) {
   thermalize(c, 1.44, 13);
   for (const auto& [traversal, settings] : ways()) {
     SCOPED_TRACE(testing::Message() << traversal << " " << settings.interaction_sorting);
-    Simulation s(device(), c, lennard_jones<ForceShift>(device(), 2.5), 0, settings);
+    Simulation s(device(), c, lennard_jones(device(), 2.5, "force_shift"), 0, settings);
     VelocityVerlet integrator({0.004});
     integrator.begin(s);
     s.advance(integrator, 10000);
@@ -178,7 +179,7 @@ TEST_P(NeighborsTest, RoomGrowsInTheMiddleOfARun) {
   c.type.assign(c.position.size(), 0);
   for (const auto& [traversal, settings] : ways()) {
     SCOPED_TRACE(testing::Message() << traversal << " " << settings.interaction_sorting);
-    Simulation s(device(), c, lennard_jones<ForceShift>(device(), 2.5), 0, settings);
+    Simulation s(device(), c, lennard_jones(device(), 2.5, "force_shift"), 0, settings);
     VelocityVerlet integrator({0.002});
     integrator.begin(s);
     const double energy = s.totals().potential + s.totals().kinetic;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <random>
 
+#include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"
@@ -254,15 +255,9 @@ TEST_P(UnevenTest, MixturesKeepTheirEnergy) {
   for (std::size_t k = 0; k < c.type.size(); ++k) c.type[k] = k % 7 == 0 ? 1 : 0;
   c.types = {"A", "B"};
   thermalize(c, 1, 3);
-  using E = Truncated<LennardJones, ForceShift>;
+  const std::vector<LennardJonesPair> pairs{{0.5, 1.25}, {1.25, 3.125}, {1.25, 3.125}, {2, 5}};
   const auto forces = [&] {
-    const auto table =
-        std::vector{E::coefficients({1, 0.5}, {1.25, 0}), E::coefficients({1, 1.25}, {3.125, 0}),
-                    E::coefficients({1, 1.25}, {3.125, 0}), E::coefficients({1, 2}, {5, 0})};
-    std::vector<std::unique_ptr<Force>> all;
-    all.push_back(std::make_unique<detail::PairForceField<E>>(
-        device(), table, 2, Ranges(2, {1.25, 3.125, 3.125, 5}), detail::Tail{}));
-    return all;
+    return lennard_jones(device(), pairs, Ranges(2, {1.25, 3.125, 3.125, 5}), "force_shift");
   };
   for (const char* way : ways()) {
     SCOPED_TRACE(way);

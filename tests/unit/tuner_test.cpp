@@ -179,7 +179,7 @@ TEST_P(AutoTest, RunsAndConservesEnergy) {
   thermalize(c, 1.44, 1);
   NeighborSettings settings;
   settings.traversal = "auto";
-  Simulation s(device(), c, lennard_jones<ForceShift>(device(), 2.5), 0, settings);
+  Simulation s(device(), c, lennard_jones(device(), 2.5, "force_shift"), 0, settings);
   VelocityVerlet integrator({0.002});
   integrator.begin(s);
   const double before = s.totals().potential + s.totals().kinetic;
@@ -204,7 +204,7 @@ TEST_P(AutoTest, GoesOnFromACheckpointWithAnotherSkin) {
     NeighborSettings settings;
     settings.traversal = traversal;
     settings.skin = skin;
-    return std::make_unique<Simulation>(device(), c, lennard_jones<ForceShift>(device(), 2.5), 0,
+    return std::make_unique<Simulation>(device(), c, lennard_jones(device(), 2.5, "force_shift"), 0,
                                         settings);
   };
   VelocityVerlet integrator({0.002});
