@@ -1,8 +1,12 @@
 #include "io/convert.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/settings/output_path.h"
@@ -14,6 +18,56 @@ namespace {
 
 io::Format choose(const std::string& name, const std::string& path, bool existing) {
   return name == "auto" ? io::guess_format(path, existing) : io::format_of_name(name);
+}
+
+/// Refuses what a format cannot do.
+io::WriteOptions options_for(io::Format to, const ConvertOptions& o) {
+  const auto need = [&](bool wanted, std::initializer_list<const char*> formats, const char* what) {
+    if (!wanted || std::ranges::count(formats, to->name) > 0) return;
+    throw UserError(fmt::format("{}: {} is not for the format {}: expected {}", o.out, what,
+                                to->name, fmt::join(formats, " or ")));
+  };
+  need(o.origin != "file", {"xyz", "lammps"}, "--origin");
+  need(o.precision != "single", {"h5md", "gsd"}, "--precision double");
+  need(o.compression != "none", {"h5md"}, "--compression");
+  need(o.chunk != "frame", {"h5md"}, "--chunk time");
+  return {.unwrapped = o.unwrapped,
+          .fine = o.precision == "double",
+          .compression = o.compression,
+          .decimals = o.decimals,
+          .time_chunks = o.chunk == "time"};
+}
+
+std::map<std::string, std::string> pairs_of(const std::vector<std::string>& list) {
+  std::map<std::string, std::string> pairs;
+  for (const std::string& word : list) {
+    const std::size_t at = word.find('=');
+    if (at == 0 || at == word.npos || at + 1 == word.size())
+      throw UserError(fmt::format("--types {}: expected OLD=NEW", word));
+    if (!pairs.emplace(word.substr(0, at), word.substr(at + 1)).second)
+      throw UserError(fmt::format("--types: {} is renamed twice", word.substr(0, at)));
+  }
+  return pairs;
+}
+
+/// Images become part of the positions. Returns whether there were any.
+bool unwrap(Configuration& c) {
+  const auto edges = c.box.edges();
+  for (std::size_t i = 0; i < c.image.size(); ++i)
+    for (int axis = 0; axis < 3; ++axis)
+      c.position[i] += double(c.image[i][axis]) * edges[std::size_t(axis)];
+  return !std::exchange(c.image, {}).empty();
+}
+
+/// Moves everything so that the box begins at 0, or has its middle there.
+void put_origin(Configuration& c, const std::string& where) {
+  if (where == "file") return;
+  Vec3<double> to;
+  if (where == "middle")
+    for (const auto& edge : c.box.edges()) to -= 0.5 * edge;
+  if (c.box.dimension == 2) to.z = c.box.origin.z;
+  for (auto& r : c.position) r += to - c.box.origin;
+  c.box.origin = to;
 }
 
 }  // namespace
@@ -32,10 +86,20 @@ long long convert(const ConvertOptions& options) {
     first = wanted < 0 ? end + wanted : wanted;
     end = first + 1;
   }
-  io::Frame frame = io::read_frame(*reader, options.in, first);
+  io::WriteOptions how = options_for(to, options);
+  how.frames = end - first;
+  const auto names = pairs_of(options.types);
+  bool images = false;
+  const auto changed = [&](io::Frame frame) {
+    io::rename_types(frame.configuration, names, options.in);
+    if (options.unwrapped) images = unwrap(frame.configuration) || images;
+    put_origin(frame.configuration, options.origin);
+    return frame;
+  };
+  const io::Frame frame = changed(io::read_frame(*reader, options.in, first));
   // Beside a run, or another conversion: no lock, but a name of its own.
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
-  const auto writer = to->create(place.aside(), frame);
+  const auto writer = to->create(place.aside(), frame, how);
   std::set<std::string> lost;
   const auto write = [&](const io::Frame& f) {
     for (const std::string& what : io::losses(f, to))
@@ -43,9 +107,11 @@ long long convert(const ConvertOptions& options) {
     writer->write(f);
   };
   write(frame);
-  for (std::int64_t k = first + 1; k < end; ++k) write(reader->read(k));
+  for (std::int64_t k = first + 1; k < end; ++k) write(changed(reader->read(k)));
   writer->finish();
   place.put_in_place(options.overwrite);
+  if (options.unwrapped && !images && end - first > 1 && options.warn)
+    options.warn(options.in + ": no frame has images: positions are as they were");
   return end - first;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace perrin {
 
@@ -12,6 +13,13 @@ struct ConvertOptions {
   std::string from = "auto", to = "auto";  // "auto", "h5md", "gsd", "lammps", "xyz"
   std::optional<long long> frame;          // one frame, negative from the end; otherwise all
   bool overwrite = false;
+  bool unwrapped = false;            // positions without jumps at the faces, instead of images
+  std::string origin = "file";       // "file", "corner", "middle" (extended XYZ, LAMMPS data)
+  std::vector<std::string> types;    // "old=new"
+  std::string precision = "single";  // of positions: "single", "double" (H5MD, GSD)
+  std::string compression = "none";  // "none", "deflate", "rounded" (H5MD)
+  int decimals = 3;                  // that rounding keeps
+  std::string chunk = "frame";       // "frame", "time" (H5MD)
   /// Takes what the output has no place for, one sentence each.
   std::function<void(const std::string&)> warn;
 };

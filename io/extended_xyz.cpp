@@ -258,9 +258,12 @@ class ExtendedXyzWriter : public FrameWriter {
     const auto e = c.box.edges();
     const auto flag = [&](std::size_t axis) { return c.box.periodic[axis] ? 'T' : 'F'; };
     std::string properties = "species:S:1:pos:R:3";
-    if (!c.velocity.empty()) properties += ":velo:R:3";
+    // Velocities for OVITO; for ASE momenta, which it has in their place.
+    const bool moving = !c.velocity.empty(), momenta = moving && !c.mass.empty();
+    if (moving) properties += ":velo:R:3";
+    if (momenta) properties += ":momenta:R:3";
     if (!c.image.empty()) properties += ":image:I:3";
-    if (!c.mass.empty()) properties += ":mass:R:1";
+    if (!c.mass.empty()) properties += ":masses:R:1";
     if (!c.charge.empty()) properties += ":charge:R:1";
     if (!c.diameter.empty()) properties += ":diameter:R:1";
     if (!c.topology.molecule.empty()) properties += ":molecule:I:1";
@@ -272,11 +275,9 @@ class ExtendedXyzWriter : public FrameWriter {
         c.step, frame.time, c.box.dimension == 2 ? " Dimension=2" : ""));
     for (std::size_t i = 0; i < c.position.size(); ++i) {
       const auto& r = c.position[i];
-      std::string row = fmt::format("{} {} {} {}", c.types[c.type[i]], r.x, r.y, r.z);
-      if (!c.velocity.empty()) {
-        const auto& v = c.velocity[i];
-        row += fmt::format(" {} {} {}", v.x, v.y, v.z);
-      }
+      std::string row = c.types[c.type[i]] + numbers(r);
+      if (moving) row += numbers(c.velocity[i]);
+      if (momenta) row += numbers(c.mass[i] * c.velocity[i]);
       if (!c.image.empty())
         row += fmt::format(" {} {} {}", c.image[i].x, c.image[i].y, c.image[i].z);
       if (!c.mass.empty()) row += fmt::format(" {}", c.mass[i]);
@@ -289,6 +290,10 @@ class ExtendedXyzWriter : public FrameWriter {
   void finish() override { out_.close(); }
 
  private:
+  static std::string numbers(const Vec3<double>& v) {
+    return fmt::format(" {} {} {}", v.x, v.y, v.z);
+  }
+
   std::string path_;
   TextFile out_;
 };
@@ -306,9 +311,8 @@ FileFormat xyz_format() {
           [](const std::string& path) -> std::unique_ptr<FrameReader> {
             return std::make_unique<ExtendedXyzReader>(path);
           },
-          [](const std::string& path, const Frame&) -> std::unique_ptr<FrameWriter> {
-            return std::make_unique<ExtendedXyzWriter>(path);
-          },
+          [](const std::string& path, const Frame&, const WriteOptions&)
+              -> std::unique_ptr<FrameWriter> { return std::make_unique<ExtendedXyzWriter>(path); },
           [](const Frame& frame) {
             const Topology& t = frame.configuration.topology;
             std::vector<std::string> list;

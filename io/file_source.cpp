@@ -29,7 +29,7 @@ class FileSource : public Source {
           fmt::format("{}: no masses, and the job has named units: expected \"masses\", "
                       "in {}, of the types {}",
                       path_, units_.mass, fmt::join(c.types, ", ")));
-    rename(c);
+    io::rename_types(c, settings_.types, path_);
     if (!settings_.keep_step) c.step = 0;
     return c;
   }
@@ -75,22 +75,6 @@ class FileSource : public Source {
     const double mass = factor(from.mass, units_.mass, "masses");
     for (std::size_t i = 0; i < c.mass.size(); ++i)  // those of the job are in its units already
       if (!settings_.masses.contains(c.types[c.type[i]])) c.mass[i] *= mass;
-  }
-
-  void rename(Configuration& c) const {
-    for (const auto& [from, to] : settings_.types)
-      if (std::ranges::count(c.types, from) == 0)
-        throw UserError(fmt::format("{}: no type \"{}\" to rename; the types are {}", path_, from,
-                                    fmt::join(c.types, ", ")));
-    std::vector<std::string> names;
-    std::vector<std::uint32_t> index;
-    for (const std::string& name : c.types) {
-      const auto it = settings_.types.find(name);
-      // Two types may become one.
-      index.push_back(io::index_of(names, it == settings_.types.end() ? name : it->second));
-    }
-    for (auto& type : c.type) type = index[type];
-    c.types = names;
   }
 
   FileSettings settings_;

@@ -152,6 +152,22 @@ std::uint32_t index_of(std::vector<std::string>& names, const std::string& name)
   return index;
 }
 
+void rename_types(Configuration& c, const std::map<std::string, std::string>& new_names,
+                  const std::string& where) {
+  for (const auto& [from, to] : new_names)
+    if (std::ranges::count(c.types, from) == 0)
+      throw UserError(fmt::format("{}: no type \"{}\" to rename; the types are {}", where, from,
+                                  fmt::join(c.types, ", ")));
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> index;
+  for (const std::string& name : c.types) {
+    const auto it = new_names.find(name);
+    index.push_back(index_of(names, it == new_names.end() ? name : it->second));
+  }
+  for (auto& type : c.type) type = index[type];
+  c.types = names;
+}
+
 Box box_from_edges(const std::array<Vec3<double>, 3>& e, const std::string& where) {
   const double scale = std::max({std::abs(e[0].x), std::abs(e[1].y), std::abs(e[2].z)});
   // Text files round: a millionth of the box is not a rotation that anybody meant.

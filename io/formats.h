@@ -38,6 +38,16 @@ struct ReadOptions {
   bool velocities = true, images = true;  // false: as if the file had none
 };
 
+/// What the user wants otherwise than a format has it. Not every format can do everything.
+struct WriteOptions {
+  bool unwrapped = false;            // frames hold paths, and no images
+  bool fine = false;                 // positions in double precision (H5MD, GSD)
+  std::string compression = "none";  // "none", "deflate", "rounded" (H5MD)
+  int decimals = 3;                  // of rounded positions
+  bool time_chunks = false;          // laid out for the paths of single particles (H5MD)
+  std::int64_t frames = 1;           // so many are going to be written
+};
+
 class FrameReader {
  public:
   explicit FrameReader(std::string path) : path_(std::move(path)) {}
@@ -72,7 +82,8 @@ struct FileFormat {
   bool (*recognizes)(std::string_view head);
   std::unique_ptr<FrameReader> (*open)(const std::string& path);
   /// `path` must not exist; `first` is what is going to be written first.
-  std::unique_ptr<FrameWriter> (*create)(const std::string& path, const Frame& first);
+  std::unique_ptr<FrameWriter> (*create)(const std::string& path, const Frame& first,
+                                         const WriteOptions& options);
   /// What of a frame has no place in it, one sentence each: "bonds are left out". Units and
   /// whatever Perrin itself leaves out are looked after by losses().
   std::vector<std::string> (*losses)(const Frame& frame);
@@ -91,9 +102,12 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format)
 Frame read_frame(FrameReader& reader, const std::string& path, std::int64_t frame,
                  const ReadOptions& options = {});
 // Writers that have a file of their own.
-std::unique_ptr<FrameWriter> write_h5md(const std::string& path, const Frame& first);
-std::unique_ptr<FrameWriter> write_gsd(const std::string& path, const Frame& first);
-std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path, const Frame& first);
+std::unique_ptr<FrameWriter> write_h5md(const std::string& path, const Frame& first,
+                                        const WriteOptions& options = {});
+std::unique_ptr<FrameWriter> write_gsd(const std::string& path, const Frame& first,
+                                       const WriteOptions& options = {});
+std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path, const Frame& first,
+                                               const WriteOptions& options = {});
 
 /// What of a frame has no place in a format, one sentence each.
 std::vector<std::string> losses(const Frame& frame, Format format);
@@ -107,6 +121,10 @@ void check_frame(Configuration& configuration, const std::string& where);
 /// A box from its edge vectors, the first along x, the second in the xy plane; throws UserError for
 /// others.
 Box box_from_edges(const std::array<Vec3<double>, 3>& edges, const std::string& where);
+/// New names of types, by the old ones; two types may become one. Throws UserError where there is
+/// no such type.
+void rename_types(Configuration& c, const std::map<std::string, std::string>& names,
+                  const std::string& where);
 /// Type indices from arbitrary labels, in the order of first appearance. For short lists.
 std::uint32_t index_of(std::vector<std::string>& names, const std::string& name);
 /// Throws UserError where a name would not be read back as one word of a text file.

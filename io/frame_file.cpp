@@ -1,5 +1,10 @@
 #include "io/frame_file.h"
 
+#include <fmt/format.h>
+
+#include "engine/core/changed_since.h"
+#include "engine/core/error.h"
+
 namespace perrin::io {
 
 FrameFile::FrameFile(std::filesystem::path path, const H5mdLayout& layout, const Setup& setup,
@@ -21,9 +26,23 @@ void FrameFile::open(bool resumed, const Configuration& configuration) {
 
 void FrameFile::append(H5mdFrame frame) {
   const std::int64_t step = frame.step;
-  const std::size_t bytes = 4 * (frame.position.size() + frame.velocity.size() +
-                                 frame.force.size() + frame.image.size() + frame.species.size());
+  const std::size_t bytes = frame.bytes();
   push(step, bytes, [frame = std::move(frame)](H5mdWriter& file) { file.append(frame); });
+}
+
+void FrameFile::state(Archive& archive) {
+  save_or_restore(archive, "frames");
+  std::string now, before;
+  for (const auto& [name, has] :
+       {std::pair("velocity ", layout_.velocity), std::pair("force ", layout_.force),
+        std::pair("image ", layout_.image), std::pair("species ", layout_.moving_species),
+        std::pair("unwrapped ", layout_.unwrapped), std::pair("double ", layout_.fine_positions)})
+    if (has) now += name;
+  if (changed_since(archive, "layout", now, &before) && !path_.empty())
+    throw UserError(
+        fmt::format("{}: its frames hold \"position {}\"; a resumed run cannot write "
+                    "\"position {}\" into it",
+                    path_.string(), before, now));
 }
 
 }  // namespace perrin::io

@@ -21,7 +21,8 @@ class FrameFile : public OutputFile<H5mdWriter> {
   void open(bool resumed, const Configuration& configuration);
   /// Queues a frame; nothing where the last one is that of this step.
   void append(H5mdFrame frame);
-  void state(Archive& archive) { save_or_restore(archive, "frames"); }
+  /// Throws UserError where a resumed run has other frames.
+  void state(Archive& archive);
 
  private:
   H5mdLayout layout_;

@@ -7,13 +7,15 @@ namespace {
 
 struct GatherById {
   ParticleView from;
-  Vec3<float>* position;
+  Vec3<float>* position;  // or, in its place,
+  Vec3<double>* fine;
   Vec3<float>*velocity, *force;  // and the rest: nullptr where not wanted
   Image* image;
   std::int32_t* species;
   Vec3<double> scale, shift;  // fixed point → units of the edges
   Vec3<double> length;
   double xy, xz, yz;
+  bool unwrapped;
 
   /// Below the upper face also after rounding to float: readers take [0, L).
   PERRIN_HD static float inside(double x, double edge) {
@@ -21,17 +23,36 @@ struct GatherById {
     return double(f) < edge ? f : nextafterf(float(edge), 0.0f);
   }
 
-  PERRIN_HD void operator()(std::int64_t k) const {
-    const std::int64_t i = from.index[k];
-    const Position p = from.position[i];
-    const double x = p.x * scale.x + shift.x, y = p.y * scale.y + shift.y,
-                 z = p.z * scale.z + shift.z;
-    if (xy == 0 && xz == 0 && yz == 0)
+  PERRIN_HD void put_position(std::int64_t k, double x, double y, double z) const {
+    if (unwrapped)
+      position[k] = {float(length.x * x + xy * y + xz * z), float(length.y * y + yz * z),
+                     float(length.z * z)};
+    else if (xy == 0 && xz == 0 && yz == 0)
       position[k] = {inside(length.x * x, length.x), inside(length.y * y, length.y),
                      inside(length.z * z, length.z)};
     else
       position[k] = {float(length.x * x + xy * y + xz * z), float(length.y * y + yz * z),
                      inside(length.z * z, length.z)};
+  }
+
+  /// A fraction of the edge with its remainder; one that is below the lower face is put on it.
+  PERRIN_HD double fraction(std::uint32_t whole, const Position& p, int axis) const {
+    const double x = (whole + p.remainder(axis) / 256.0) * scale[axis] + shift[axis];
+    return x < 0 && !unwrapped ? 0 : x;
+  }
+
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const std::int64_t i = from.index[k];
+    const Position p = from.position[i];
+    const Image turns = unwrapped ? from.image[i] : Image{};
+    if (fine) {
+      const double x = fraction(p.x, p, 0) + turns.x, y = fraction(p.y, p, 1) + turns.y,
+                   z = fraction(p.z, p, 2) + turns.z;
+      fine[k] = {length.x * x + xy * y + xz * z, length.y * y + yz * z, length.z * z};
+    } else {
+      put_position(k, p.x * scale.x + shift.x + turns.x, p.y * scale.y + shift.y + turns.y,
+                   p.z * scale.z + shift.z + turns.z);
+    }
     if (velocity) {
       const Real4 v = from.velocity[i];
       velocity[k] = {float(v.x), float(v.y), float(v.z)};
@@ -56,8 +77,11 @@ std::vector<To> copy_out(const Buffer<From>& buffer) {
 
 }  // namespace
 
-FrameGather::FrameGather(const Device& device, std::int64_t n, const Wants& wants)
-    : wants_(wants), position_(device, n) {
+FrameGather::FrameGather(const Device& device, std::int64_t n, const Wants& wants) : wants_(wants) {
+  if (wants.fine)
+    fine_position_ = Buffer<Vec3<double>>(device, n);
+  else
+    position_ = Buffer<Vec3<float>>(device, n);
   if (wants.velocity) velocity_ = Buffer<Vec3<float>>(device, n);
   if (wants.force) force_ = Buffer<Vec3<float>>(device, n);
   if (wants.image) image_ = Buffer<Image>(device, n);
@@ -69,6 +93,7 @@ H5mdFrame FrameGather::operator()(Particles& particles) {
   GatherById f{};
   f.from = particles.view();
   f.position = position_.data();
+  f.fine = fine_position_.data();
   f.velocity = velocity_.data();
   f.force = force_.data();
   f.image = image_.data();
@@ -80,10 +105,12 @@ H5mdFrame FrameGather::operator()(Particles& particles) {
   }
   f.length = box.length;
   f.xy = box.xy, f.xz = box.xz, f.yz = box.yz;
+  f.unwrapped = wants_.unwrapped;
   for_each(particles.device(), "gather a frame", particles.size(), f);
   H5mdFrame frame;
   frame.set_box(box);
   frame.position = copy_out<float>(position_);
+  frame.fine_position = copy_out<double>(fine_position_);
   frame.velocity = copy_out<float>(velocity_);
   frame.force = copy_out<float>(force_);
   frame.image = copy_out<std::int32_t>(image_);

@@ -10,6 +10,8 @@ class FrameGather {
  public:
   struct Wants {
     bool velocity = false, force = false, image = false, species = false;
+    bool unwrapped = false;  // positions with image counters, not inside of the box
+    bool fine = false;       // positions in double precision, to 2^-40 of the edges
   };
   FrameGather(const Device& device, std::int64_t n, const Wants& wants);
   /// Positions, box and what is wanted; step and time are left to the caller. Waits for the device.
@@ -18,6 +20,7 @@ class FrameGather {
  private:
   Wants wants_;
   Buffer<Vec3<float>> position_, velocity_, force_;
+  Buffer<Vec3<double>> fine_position_;
   Buffer<Image> image_;
   Buffer<std::int32_t> species_;
 };

@@ -178,7 +178,7 @@ class GsdWriter : public FrameWriter {
 
 }  // namespace
 
-std::unique_ptr<FrameWriter> write_gsd(const std::string& path, const Frame&) {
+std::unique_ptr<FrameWriter> write_gsd(const std::string& path, const Frame&, const WriteOptions&) {
   return std::make_unique<GsdWriter>(path);
 }
 

@@ -26,10 +26,12 @@ bool same(const Topology& a, const Topology& b) {
 
 class H5mdConverter : public FrameWriter {
  public:
-  H5mdConverter(const std::string& path, const Frame& first) : path_(path), first_(first) {
-    H5mdLayout layout;
+  H5mdConverter(const std::string& path, const Frame& first, const WriteOptions& options)
+      : path_(path), first_(first), fine_(options.fine) {
     const Configuration& c = first.configuration;
-    layout.velocity = !c.velocity.empty();
+    const H5mdLayout layout = layout_for(c, options);
+    block_ = std::size_t(layout.chunk_frames);
+    images_ = layout.image;
     JobRecord record;
     record.version = "convert";
     H5mdUnits units;
@@ -49,26 +51,55 @@ class H5mdConverter : public FrameWriter {
   void write(const Frame& frame) override {
     check_same(frame);
     const Configuration& c = frame.configuration;
-    H5mdFrame out;
+    H5mdFrame& out = waiting_.emplace_back();
     out.step = c.step;
     out.time = frame.time;
     out.set_box(c.box);
     for (std::size_t i = 0; i < c.position.size(); ++i) {
       const Vec3<double> r = c.position[i] - c.box.origin;
       for (int axis = 0; axis < 3; ++axis) {
-        out.position.push_back(
-            single(c.box.dimension == 2 && axis == 2 ? 0.5 : r[axis], "coordinate", i));
+        const double x = c.box.dimension == 2 && axis == 2 ? 0.5 : r[axis];
+        if (fine_)
+          out.fine_position.push_back(x);
+        else
+          out.position.push_back(single(x, "coordinate", i));
         if (!c.velocity.empty()) out.velocity.push_back(single(c.velocity[i][axis], "velocity", i));
-        out.image.push_back(c.image.empty() ? 0 : c.image[i][axis]);
+        if (images_) out.image.push_back(c.image.empty() ? 0 : c.image[i][axis]);
       }
     }
-    writer().call([&] { out_->append(out); });
+    if (waiting_.size() == block_) write_waiting();
   }
   void finish() override {
+    if (!waiting_.empty()) write_waiting();
     writer().call([&] { out_->close(); });
   }
 
  private:
+  /// In chunks by time: as many frames as a bounded buffer takes, and so many particles that a
+  /// chunk has some 64 KiB.
+  static H5mdLayout layout_for(const Configuration& c, const WriteOptions& options) {
+    H5mdLayout layout;
+    layout.velocity = !c.velocity.empty();
+    layout.unwrapped = options.unwrapped;
+    layout.image = !options.unwrapped;
+    layout.fine_positions = options.fine;
+    if (options.compression == "deflate") layout.packing.filter = Packing::Filter::deflate;
+    if (options.compression == "rounded")
+      layout.packing = {Packing::Filter::rounded, options.decimals};
+    if (!options.time_chunks) return layout;
+    constexpr std::int64_t buffer = 128 << 20, chunk = 64 << 10, most = 512;
+    const std::int64_t row = options.fine ? 24 : 12;
+    const std::int64_t frame = std::int64_t(c.position.size()) * (row + 24);
+    const std::int64_t frames = std::clamp<std::int64_t>(
+        buffer / frame, 1, std::clamp<std::int64_t>(options.frames, 1, most));
+    layout.chunk_frames = hsize_t(frames);
+    layout.chunk_particles = hsize_t(std::max<std::int64_t>(1, chunk / (frames * row)));
+    return layout;
+  }
+  void write_waiting() {
+    writer().call([&] { out_->append(waiting_); });
+    waiting_.clear();
+  }
   float single(double value, const char* what, std::size_t i) const {
     if (!std::isfinite(float(value)))
       throw UserError(fmt::format("{}: {} {} of particle {} does not fit a number of 32 bits",
@@ -102,13 +133,17 @@ class H5mdConverter : public FrameWriter {
 
   std::string path_;
   Frame first_;
+  bool fine_, images_ = true;
+  std::size_t block_ = 1;
+  std::vector<H5mdFrame> waiting_;  // until there is a block of them
   std::unique_ptr<H5mdWriter> out_;
 };
 
 }  // namespace
 
-std::unique_ptr<FrameWriter> write_h5md(const std::string& path, const Frame& first) {
-  return std::make_unique<H5mdConverter>(path, first);
+std::unique_ptr<FrameWriter> write_h5md(const std::string& path, const Frame& first,
+                                        const WriteOptions& options) {
+  return std::make_unique<H5mdConverter>(path, first, options);
 }
 
 }  // namespace perrin::io

@@ -13,10 +13,7 @@ void set_unit(const Node& node, const FileUnit& unit) {
   if (unit.name.empty()) return;
   node.attribute("unit", unit.name);
   if (unit.factor == 1) return;
-  const Hid space(H5Screate(H5S_SCALAR));
-  const Hid it(H5Acreate2(node.id(), factor_name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT));
-  if (it < 0 || H5Awrite(it, H5T_NATIVE_DOUBLE, &unit.factor) < 0)
-    node.fail("cannot write an attribute of");
+  node.attribute(factor_name, unit.factor);
 }
 
 double factor_of(const Series& series) {

@@ -17,17 +17,40 @@ namespace {
 
 const std::string all = "particles/all/";
 
-/// Coordinates in another unit, below the upper face of the box also after rounding.
-void append_positions(Series& series, const H5mdFrame& frame, double factor) {
-  if (factor == 1) return series.append(frame.position.data());
-  std::vector<float> scaled(frame.position);
-  for (std::size_t k = 0; k < scaled.size(); ++k) {
-    const double edge = frame.edges[4 * (k % 3)] * factor;
-    const bool inside = scaled[k] < frame.edges[4 * (k % 3)];
-    scaled[k] = float(scaled[k] * factor);
-    if (inside && scaled[k] >= edge) scaled[k] = std::nextafter(float(edge), 0.0f);
+/// One row of each frame, all in one call. get(frame) is a list of numbers; they are multiplied
+/// with `factor`, by times(numbers, frame).
+template <class T, class Get, class Times>
+void append_rows(Series& series, std::span<const H5mdFrame> frames, double factor, const Get& get,
+                 const Times& times) {
+  if (frames.size() == 1 && factor == 1) return series.append(std::data(get(frames[0])));
+  std::vector<T> rows;
+  for (const H5mdFrame& frame : frames) {
+    const auto row = get(frame);
+    const std::size_t first = rows.size();
+    rows.insert(rows.end(), std::begin(row), std::end(row));
+    if (factor != 1) times(std::span(rows).subspan(first), frame);
   }
-  series.append(scaled.data());
+  series.append(rows.data(), frames.size());
+}
+template <class T, class Get>
+void append_rows(Series& series, std::span<const H5mdFrame> frames, double factor, const Get& get) {
+  append_rows<T>(series, frames, factor, get, [factor](std::span<T> row, const H5mdFrame&) {
+    for (T& value : row) value = T(value * factor);
+  });
+}
+
+/// Coordinates in another unit, below the upper face of the box also after rounding.
+template <class T, class Get>
+void append_positions(Series& series, std::span<const H5mdFrame> frames, double factor,
+                      const Get& get) {
+  append_rows<T>(series, frames, factor, get, [factor](std::span<T> row, const H5mdFrame& frame) {
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      const double edge = frame.edges[4 * (k % 3)] * factor;
+      const bool inside = row[k] < frame.edges[4 * (k % 3)];
+      row[k] = T(row[k] * factor);
+      if (inside && row[k] >= edge) row[k] = std::nextafter(T(edge), T(0));
+    }
+  });
 }
 
 std::vector<std::uint32_t> flat(const std::vector<Topology::Bond>& bonds) {
@@ -104,16 +127,43 @@ void write_static(const Node& root, const Configuration& c) {
 
 /// A time-dependent element that shares step and time with the positions.
 Series make_element(const Node& root, const std::string& path, hid_t type, const Shape& row,
-                    const Node& step, const Node& time, const FileUnit& unit, int deflate) {
+                    const Node& step, const Node& time, const FileUnit& unit,
+                    const H5mdLayout& layout) {
   const Node group = root.make_group(path);
-  Series series = Series::make(group, "value", type, row, 1, deflate);
+  Packing packing = layout.packing;
+  if (packing.filter == Packing::Filter::rounded) packing.filter = Packing::Filter::deflate;
+  Series series =
+      Series::make(group, "value", type, row, layout.chunk_frames, packing, layout.chunk_particles);
   set_unit(series.node(), unit);
   group.hard_link(step, "step");
   group.hard_link(time, "time");
   return series;
 }
 
+/// The positions, with what they are relative to, and step and time of all elements.
+Node make_positions(const Node& particles, hsize_t n, const H5mdLayout& layout,
+                    const H5mdUnits& units) {
+  Node group = particles.make_group("position");
+  make_clock(group, units.time);
+  const Series series =
+      Series::make(group, "value", layout.fine_positions ? H5T_IEEE_F64LE : H5T_IEEE_F32LE, {n, 3},
+                   layout.chunk_frames, layout.packing, layout.chunk_particles);
+  set_unit(series.node(), units.length);
+  if (layout.packing.filter == Packing::Filter::rounded)
+    series.node().attribute("rounded_to", std::pow(10.0, -layout.packing.decimals));
+  group.attribute("wrapped", std::string(layout.unwrapped ? "no" : "yes"));
+  group.attribute("coordinates",
+                  std::string("from the lower corner of the box, 0 to L; those of the job (walls, "
+                              "profiles) are position + parameters/perrin/box_origin"));
+  return group;
+}
+
 }  // namespace
+
+std::size_t H5mdFrame::bytes() const {
+  return 4 * (position.size() + velocity.size() + force.size() + image.size() + species.size()) +
+         8 * fine_position.size();
+}
 
 void H5mdFrame::set_box(const Box& box) {
   const auto e = box.edges();
@@ -135,22 +185,18 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
   write_run_record(root, record, units.named());
   const hsize_t n = c.position.size();
   const Node particles = root.make_group("particles/all");
-  const Node position = particles.make_group("position");
-  make_clock(position, units.time);
+  const Node position = make_positions(particles, n, layout, units);
   const Node step = position.open("step"), time = position.open("time");
-  set_unit(Series::make(position, "value", H5T_IEEE_F32LE, {n, 3}, 1, layout.deflate).node(),
-           units.length);
   const auto element = [&](const std::string& name, hid_t type, const Shape& row,
-                           const FileUnit& unit, int deflate) {
-    make_element(root, name, type, row, step, time, unit, deflate);
+                           const FileUnit& unit, const H5mdLayout& how) {
+    make_element(root, name, type, row, step, time, unit, how);
   };
-  if (layout.velocity)
-    element(all + "velocity", H5T_IEEE_F32LE, {n, 3}, units.velocity, layout.deflate);
-  if (layout.force) element(all + "force", H5T_IEEE_F32LE, {n, 3}, units.force, layout.deflate);
-  if (layout.image) element(all + "image", H5T_STD_I32LE, {n, 3}, {}, layout.deflate);
+  if (layout.velocity) element(all + "velocity", H5T_IEEE_F32LE, {n, 3}, units.velocity, layout);
+  if (layout.force) element(all + "force", H5T_IEEE_F32LE, {n, 3}, units.force, layout);
+  if (layout.image) element(all + "image", H5T_STD_I32LE, {n, 3}, {}, layout);
   const std::vector<std::int32_t> species(c.type.begin(), c.type.end());
   if (layout.moving_species)
-    element(all + "species", H5T_STD_I32LE, {n}, {}, layout.deflate);
+    element(all + "species", H5T_STD_I32LE, {n}, {}, layout);
   else
     root.write(all + "species", species);
 
@@ -162,8 +208,10 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
     boundary.push_back(c.box.periodic[std::size_t(axis)] && !flat_axis ? "periodic" : "none");
   }
   box.attribute("boundary", boundary);
-  element(all + "box/edges", H5T_IEEE_F64LE, {3, 3}, units.length, 0);
-  element("parameters/perrin/box_origin", H5T_IEEE_F64LE, {3}, units.length, 0);
+  H5mdLayout small;  // not packed, whatever the rest is
+  small.chunk_frames = layout.chunk_frames;
+  element(all + "box/edges", H5T_IEEE_F64LE, {3, 3}, units.length, small);
+  element("parameters/perrin/box_origin", H5T_IEEE_F64LE, {3}, units.length, small);
   write_static(root, c);
   set_unit(root.open(all + "mass"), {units.mass});
   root.hard_link(particles, "particles/trajectory");
@@ -215,7 +263,10 @@ void H5mdWriter::open_parts(const Node& root) {
   time_ = Series::open(root, all + "position/time", H5T_NATIVE_DOUBLE);
   edges_ = Series::open(root, all + "box/edges/value", H5T_NATIVE_DOUBLE);
   origin_ = Series::open(root, "parameters/perrin/box_origin/value", H5T_NATIVE_DOUBLE);
-  position_ = Series::open(root, all + "position/value", H5T_NATIVE_FLOAT);
+  const Node positions = root.open(all + "position/value");
+  fine_ = H5Tget_size(Hid(H5Dget_type(positions.id()))) == sizeof(double);
+  position_ =
+      Series::open(root, all + "position/value", fine_ ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT);
   has_velocity_ = open(velocity_, all + "velocity/value", H5T_NATIVE_FLOAT);
   has_force_ = open(force_, all + "force/value", H5T_NATIVE_FLOAT);
   has_image_ = open(image_, all + "image/value", H5T_NATIVE_INT32);
@@ -230,22 +281,38 @@ void H5mdWriter::open_parts(const Node& root) {
   opened_ = std::chrono::steady_clock::now();
 }
 
-void H5mdWriter::append(const H5mdFrame& frame) {
+void H5mdWriter::append(std::span<const H5mdFrame> frames) {
   use();
-  const auto add = [](Series& series, const auto* row, std::size_t n = 1, double factor = 1) {
-    io::append(series, row, n, factor);
+  const auto add = [&]<class T>(T, Series& series, const auto& get, double factor = 1) {
+    append_rows<T>(series, frames, factor, get);
     series.flush();
   };
-  add(step_, &frame.step);
-  add(time_, &frame.time, 1, time_factor_);
-  add(edges_, frame.edges.data(), 9, length_factor_);
-  add(origin_, frame.origin.data(), 3, length_factor_);
-  if (has_species_) add(species_, frame.species.data());
-  if (has_velocity_) add(velocity_, frame.velocity.data(), frame.velocity.size(), velocity_factor_);
-  if (has_force_) add(force_, frame.force.data(), frame.force.size(), force_factor_);
-  if (has_image_) add(image_, frame.image.data());
+  const auto one = [](const auto& value) { return std::span(&value, 1); };
+  add(std::int64_t(), step_, [&](const H5mdFrame& f) { return one(f.step); });
+  add(
+      double(), time_, [&](const H5mdFrame& f) { return one(f.time); }, time_factor_);
+  add(
+      double(), edges_, [](const H5mdFrame& f) { return std::span(f.edges); }, length_factor_);
+  add(
+      double(), origin_, [](const H5mdFrame& f) { return std::span(f.origin); }, length_factor_);
+  if (has_species_)
+    add(std::int32_t(), species_, [](const H5mdFrame& f) { return std::span(f.species); });
+  if (has_velocity_)
+    add(
+        float(), velocity_, [](const H5mdFrame& f) { return std::span(f.velocity); },
+        velocity_factor_);
+  if (has_force_)
+    add(
+        float(), force_, [](const H5mdFrame& f) { return std::span(f.force); }, force_factor_);
+  if (has_image_)
+    add(std::int32_t(), image_, [](const H5mdFrame& f) { return std::span(f.image); });
   // Last: whoever counts frames by the positions finds everything else there.
-  append_positions(position_, frame, length_factor_);
+  if (fine_)
+    append_positions<double>(position_, frames, length_factor_,
+                             [](const H5mdFrame& f) { return std::span(f.fine_position); });
+  else
+    append_positions<float>(position_, frames, length_factor_,
+                            [](const H5mdFrame& f) { return std::span(f.position); });
   position_.flush();
   const double seconds =
       wall_before_ +

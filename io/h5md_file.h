@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,21 +19,28 @@ namespace perrin::io {
 
 /// What one frame holds. Coordinates lie in [0, L): the lower corner of the box is taken off,
 /// because H5MD 1.1 has no place for it and its readers put it at 0.
+/// Unwrapped ones lie wherever the particles have gone from there.
 struct H5mdFrame {
   std::int64_t step = 0;
   double time = 0;
   std::array<double, 9> edges{};   // rows: edge vectors
   std::array<double, 3> origin{};  // lower corner, kept under /parameters/perrin
-  // In id order, 3 per particle; species 1. Empty: not written.
+  // In id order, 3 per particle; species 1. Empty: not written. Positions are in one of the two.
   std::vector<float> position, velocity, force;
+  std::vector<double> fine_position;
   std::vector<std::int32_t> image, species;
 
   void set_box(const Box& box);
+  std::size_t bytes() const;
 };
 
 struct H5mdLayout {
   bool velocity = false, force = false, image = true, moving_species = false;
-  int deflate = 0;
+  bool unwrapped = false, fine_positions = false;  // fine: float64
+  /// Where numbers are rounded, these are the positions; everything else is deflated then.
+  Packing packing{};
+  /// Frames and particles (0: all) in a chunk.
+  hsize_t chunk_frames = 1, chunk_particles = 0;
 };
 
 /// Units of what a trajectory holds; nothing in reduced units.
@@ -57,7 +65,8 @@ class H5mdWriter : OpenWhenUsed {
 
   /// Opens for appending.
   explicit H5mdWriter(const std::string& path);
-  void append(const H5mdFrame& frame);
+  void append(const H5mdFrame& frame) { append(std::span(&frame, 1)); }
+  void append(std::span<const H5mdFrame> frames);
   /// How pairs are found and why, as known by now: Simulation::neighbor_report().
   void write_neighbors(const std::string& report);
   void write_stages(const std::vector<std::int64_t>& steps);  // Simulation::stage_steps
@@ -71,6 +80,7 @@ class H5mdWriter : OpenWhenUsed {
   Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, position_;
   Node wall_time_;
   bool has_velocity_ = false, has_force_ = false, has_image_ = false, has_species_ = false;
+  bool fine_ = false;
   // What the numbers of the job are multiplied by, as the file says.
   double length_factor_ = 1, time_factor_ = 1, velocity_factor_ = 1, force_factor_ = 1;
   double wall_before_ = 0;

@@ -193,6 +193,13 @@ void Node::attribute(const std::string& name, std::int32_t value) const {
         "cannot write attribute " + name + " of");
 }
 
+void Node::attribute(const std::string& name, double value) const {
+  const Hid space(H5Screate(H5S_SCALAR));
+  const Hid it(H5Acreate2(id_, name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT));
+  check(it >= 0 && H5Awrite(it, H5T_NATIVE_DOUBLE, &value) >= 0,
+        "cannot write attribute " + name + " of");
+}
+
 void Node::attribute(const std::string& name, const std::vector<std::int32_t>& values) const {
   const Hid space = simple_space({values.size()});
   const Hid it(H5Acreate2(id_, name.c_str(), H5T_NATIVE_INT32, space, H5P_DEFAULT, H5P_DEFAULT));
@@ -332,7 +339,7 @@ std::string Node::read_text() const {
 }
 
 Series Series::make(const Node& parent, const std::string& path, hid_t type, const Shape& row,
-                    hsize_t chunk, int deflate) {
+                    hsize_t chunk, const Packing& packing, hsize_t width) {
   Series series;
   series.type_ = type;
   series.shape_ = row;
@@ -340,12 +347,18 @@ Series Series::make(const Node& parent, const std::string& path, hid_t type, con
   Shape limits = series.shape_, chunks = series.shape_;
   limits[0] = H5S_UNLIMITED;
   chunks[0] = chunk;
+  if (width > 0) chunks[1] = std::min(width, chunks[1]);
   const Hid space(H5Screate_simple(int(limits.size()), series.shape_.data(), limits.data()));
   const Hid layout(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_chunk(layout, int(chunks.size()), chunks.data());
-  if (deflate > 0) {
+  if (packing.filter == Packing::Filter::deflate) {
     H5Pset_shuffle(layout);
-    H5Pset_deflate(layout, unsigned(deflate));
+    H5Pset_deflate(layout, 1);
+  }
+  if (packing.filter == Packing::Filter::rounded) {
+    H5Pset_scaleoffset(layout, H5Z_SO_FLOAT_DSCALE, packing.decimals);
+    // Else what is nearer to the value for empty places (0) than the last digit becomes that.
+    H5Pset_fill_value(layout, type, nullptr);
   }
   series.node_ = Node(
       Hid(H5Dcreate2(parent.id(), path.c_str(), type, space, with_parents(), layout, H5P_DEFAULT)),
@@ -375,21 +388,21 @@ void expect_memory(hsize_t bytes) {
 
 }  // namespace
 
-void Series::append(const void* row) {
+void Series::append(const void* rows, hsize_t n) {
   PERRIN_ASSERT(!shape_.empty());  // made or opened
-  hsize_t bytes = H5Tget_size(type_);
+  hsize_t bytes = n * H5Tget_size(type_);
   for (std::size_t axis = 1; axis < shape_.size(); ++axis) bytes *= shape_[axis];
   constexpr hsize_t conversion = 1 << 21;  // buffers of HDF5's own
   if (bytes > 65536) expect_memory(2 * bytes + conversion);
   Shape start(shape_.size(), 0), extent = shape_;
   start[0] = shape_[0];
-  extent[0] = 1;
-  ++shape_[0];
+  extent[0] = n;
+  shape_[0] += n;
   if (H5Dset_extent(node_.id(), shape_.data()) < 0) node_.fail("cannot extend");
   const Hid space(H5Dget_space(node_.id())), memory = simple_space(extent);
   if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr) <
           0 ||
-      H5Dwrite(node_.id(), type_, memory, space, H5P_DEFAULT, row) < 0)
+      H5Dwrite(node_.id(), type_, memory, space, H5P_DEFAULT, rows) < 0)
     node_.fail("cannot write");
 }
 

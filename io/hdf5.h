@@ -74,6 +74,7 @@ class Node {
   void attribute(const std::string& name, const std::string& text) const;
   void attribute(const std::string& name, const std::vector<std::string>& texts) const;
   void attribute(const std::string& name, std::int32_t value) const;
+  void attribute(const std::string& name, double value) const;
   void attribute(const std::string& name, const std::vector<std::int32_t>& values) const;
   void attribute_reference(const std::string& name, const std::string& target) const;
   bool has_attribute(const std::string& name) const;
@@ -142,19 +143,31 @@ std::vector<T> Node::read_row(std::int64_t row) const {
   return data;
 }
 
-/// A dataset that grows along its first axis by one row at a time.
+/// How the values of a series are packed. All HDF5 libraries read them without plug-ins.
+struct Packing {
+  enum class Filter {
+    none,
+    deflate,  // shuffled and deflated at level 1: the same bits
+    rounded   // numbers to `decimals` digits after the point, as integers of as many bits as they
+              // need (the scale-offset filter)
+  } filter = Filter::none;
+  int decimals = 0;
+};
+
+/// A dataset that grows along its first axis.
 class Series {
  public:
   Series() = default;
-  /// Makes it empty. `row` is the shape of a row, `chunk` rows make a chunk; deflate > 0: shuffled
-  /// and compressed at that level.
+  /// Makes it empty. `row` is the shape of a row. A chunk has `chunk` rows and, of each, the first
+  /// `width` of its first axis (0: all).
   static Series make(const Node& parent, const std::string& path, hid_t type, const Shape& row,
-                     hsize_t chunk, int deflate = 0);
+                     hsize_t chunk, const Packing& packing = {}, hsize_t width = 0);
   static Series open(const Node& parent, const std::string& path, hid_t type);
 
   std::int64_t size() const { return std::int64_t(shape_[0]); }
   const Node& node() const { return node_; }
-  void append(const void* row);
+  /// So many rows, one behind the other.
+  void append(const void* rows, hsize_t n = 1);
   void truncate(std::int64_t size);
   /// Hands what was appended to the operating system, data before what refers to them.
   void flush();

@@ -99,7 +99,8 @@ class LammpsWriter : public FrameWriter {
 
 }  // namespace
 
-std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path, const Frame&) {
+std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path, const Frame&,
+                                               const WriteOptions&) {
   return std::make_unique<LammpsWriter>(path);
 }
 

@@ -1,12 +1,12 @@
 // Observer "trajectory": frames of all particles into an H5MD file.
 #pragma once
 
-#include <memory>
+#include <string>
+#include <vector>
 
-#include "engine/run/observer.h"
 #include "engine/run/setup.h"
 #include "io/frame_file.h"
-#include "io/gather.h"
+#include "io/frame_observer.h"
 
 namespace perrin {
 
@@ -14,7 +14,9 @@ struct TrajectorySettings {
   std::string file = "trajectory.h5";
   std::int64_t stride = 1000;
   std::vector<std::string> quantities{"position", "image"};
+  std::string positions = "wrapped", precision = "single";
   std::string species = "static", compression = "none", author;
+  std::int32_t decimals = 3;
 };
 
 template <class D>
@@ -23,29 +25,32 @@ void describe(D& d, TrajectorySettings& s) {
   d.optional("file", s.file, Any{}, "H5MD file, relative to the output directory");
   d.optional("quantities", s.quantities, OneOf{"position", "velocity", "force", "image"},
              "what a frame holds; positions are always written");
+  d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
+             "unwrapped: the path without jumps at the faces of the box, for mean square "
+             "displacements; no images then");
+  d.optional("precision", s.precision, OneOf{"single", "double"},
+             "of positions; single has 7 digits: 0.0001 far out at 1000 box units, 0.1 at 10^6");
   d.optional("species", s.species, OneOf{"static", "time-dependent"},
              "types once per file (VMD), or in every frame (ZnH5MD)");
-  d.optional("compression", s.compression, OneOf{"none", "deflate"},
-             "deflate: three quarters of the size, at a fiftieth of the speed");
+  d.optional("compression", s.compression, OneOf{"none", "deflate", "rounded"},
+             "deflate: the same bits in three quarters of the size, slowly; rounded: positions to "
+             "`decimals`, in less than half of the size (docs/files.md)");
+  d.optional("decimals", s.decimals, Between{0, 9},
+             "digits after the point that rounded positions keep, in the file's unit of length");
   d.optional("author", s.author, Any{}, "the author's name in the file; empty: the job's");
 }
 
-class Trajectory : public Observer {
+class Trajectory : public io::FrameObserver<io::FrameFile> {
  public:
   Trajectory(const TrajectorySettings& settings, Setup& setup);
-  std::int64_t stride() const override { return settings_.stride; }
   void begin(Simulation& simulation, bool resumed) override;
   void observe(Simulation& simulation) override;
   void end(Simulation& simulation) override;
-  void state(Archive& archive) override;
 
  private:
-  void open(Simulation& simulation, bool resumed);
+  Trajectory(const TrajectorySettings& settings, const io::H5mdLayout& layout, Setup& setup);
   void tell_neighbors(const Simulation& simulation);
 
-  TrajectorySettings settings_;
-  io::FrameFile file_;
-  std::unique_ptr<io::FrameGather> gather_;
   std::string neighbors_;  // what the file says of them
 };
 

@@ -71,6 +71,27 @@ void add_run_options(CLI::App& app, RunArguments& a) {
   app.add_flag("--quiet", a.quiet, "print errors only");
 }
 
+/// What is in OUT otherwise than in IN.
+void add_changes(CLI::App& app, ConvertOptions& options) {
+  app.add_flag("--unwrap", options.unwrapped,
+               "positions without jumps at the faces of the box, instead of images");
+  app.add_option("--types", options.types, "new names of types: A=Ar,B=Kr (ASE wants elements)")
+      ->delimiter(',');
+  app.add_option("--origin", options.origin,
+                 "where the box begins: at 0 (corner), at -L/2 (middle), or as in IN (file); "
+                 "extended XYZ and LAMMPS data")
+      ->check(CLI::IsMember({"file", "corner", "middle"}));
+  app.add_option("--precision", options.precision, "of positions: single, double; H5MD and GSD")
+      ->check(CLI::IsMember({"single", "double"}));
+  app.add_option("--compression", options.compression, "none, deflate, rounded; H5MD")
+      ->check(CLI::IsMember({"none", "deflate", "rounded"}));
+  app.add_option("--decimals", options.decimals, "digits after the point of rounded positions")
+      ->check(CLI::Range(0, 9));
+  app.add_option("--chunk", options.chunk,
+                 "frame, or time: laid out for the paths of single particles (not for VMD); H5MD")
+      ->check(CLI::IsMember({"frame", "time"}));
+}
+
 void add_convert(CLI::App& app, ConvertOptions& options) {
   auto* convert_files =
       app.add_subcommand("convert", "convert trajectories and configurations between formats");
@@ -85,6 +106,7 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
                    fmt::format("format of IN: {}", fmt::join(formats, ", ")))
       ->check(CLI::IsMember(formats));
   convert_files->add_option("--to", options.to, "format of OUT")->check(CLI::IsMember(formats));
+  add_changes(*convert_files, options);
   convert_files->add_flag("--overwrite", options.overwrite, "replace OUT where it exists");
   options.warn = [](const std::string& what) { fmt::print(stderr, "warning: {}\n", what); };
   convert_files->callback([&options] {

@@ -111,7 +111,7 @@ TEST_P(Formats, RoundTrip) {
         for (auto& v : f.configuration.velocity) v.x += 1;
         return f;
       }();
-      const auto writer = format->create(name, first);
+      const auto writer = format->create(name, first, {});
       writer->write(first);
       if (format != format_of_name("lammps")) writer->write(last);
       writer->finish();
@@ -141,7 +141,7 @@ TEST_P(Formats, TruncatedFileIsRefusedByName) {
   const Format format = format_of_name(GetParam());
   const std::string whole = file("whole"), cut = file("cut");
   const Frame frame = sample(false, 3, 7);
-  const auto writer = format->create(whole, frame);
+  const auto writer = format->create(whole, frame, {});
   writer->write(frame);
   writer->finish();
   const auto size = fs::file_size(whole);
@@ -242,7 +242,7 @@ TEST_F(Refused, FramesKeepWhatIsTheirOwn) {
   c.type[0] = 1 - c.type[0];
   for (const Format format : {format_of_name("gsd"), format_of_name("xyz")}) {
     const std::string name = file(format == format_of_name("gsd") ? "own.gsd" : "own.xyz");
-    const auto writer = format->create(name, first);
+    const auto writer = format->create(name, first, {});
     writer->write(first);
     writer->write(second);
     writer->finish();
@@ -366,7 +366,7 @@ TEST_F(Refused, ConvertSaysWhatIsLostAndKeepsUnits) {
   EXPECT_EQ(c.box.dimension, 2);
   // A name of two words is no column.
   frame.configuration.types[0] = "A 1";
-  EXPECT_THROW(format_of_name("xyz")->create(file("c.xyz"), frame)->write(frame), UserError);
+  EXPECT_THROW(format_of_name("xyz")->create(file("c.xyz"), frame, {})->write(frame), UserError);
   EXPECT_THROW(write_lammps_data(file("c.data"), frame)->write(frame), UserError);
 }
 

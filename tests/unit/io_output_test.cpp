@@ -75,10 +75,10 @@ io::H5mdFrame frame_of(std::int64_t k, std::size_t n) {
   return frame;
 }
 
-void make_file(const std::string& path, const Configuration& c, int deflate = 0) {
+void make_file(const std::string& path, const Configuration& c, bool deflate = false) {
   io::H5mdLayout layout;
   layout.velocity = true;
-  layout.deflate = deflate;
+  if (deflate) layout.packing.filter = io::Packing::Filter::deflate;
   io::writer().call([&] { io::H5mdWriter::create(path, c, layout, {}, {}, false); });
 }
 
@@ -124,7 +124,7 @@ TEST(Killed, FilesOpenAndHoldEveryFlushedFrame) {
       // The thread of the writer did not come along: HDF5 is called right here.
       io::H5mdLayout layout;
       layout.velocity = true;
-      layout.deflate = round % 2;
+      if (round % 2) layout.packing.filter = io::Packing::Filter::deflate;
       io::H5mdWriter::create(path, gas(int(n)), layout, {}, {}, false);
       io::H5mdWriter writer(path);
       for (std::int64_t k = 0;; ++k) {

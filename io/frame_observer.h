@@ -1,0 +1,50 @@
+// What observers that write frames of all particles have in common, whatever the format.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "engine/run/observer.h"
+#include "engine/run/simulation.h"
+#include "io/gather.h"
+#include "io/writer.h"
+
+namespace perrin::io {
+
+/// File: FrameFile, GsdFile or XtcFile: path, layout and more; open(resumed, configuration),
+/// append(frame), is_open(), last_step(), state(archive).
+template <class File>
+class FrameObserver : public Observer {
+ public:
+  template <class... Arguments>
+  FrameObserver(std::int64_t stride, const FrameGather::Wants& wants, Arguments&&... file)
+      : file_(std::forward<Arguments>(file)...), stride_(stride), wants_(wants) {}
+
+  std::int64_t stride() const override { return stride_; }
+  void begin(Simulation& simulation, bool resumed) override {
+    if (file_.is_open()) return;  // a later stage
+    Particles& particles = simulation.particles;
+    gather_ = std::make_unique<FrameGather>(simulation.device(), particles.size(), wants_);
+    file_.open(resumed, particles.configuration());
+  }
+  void observe(Simulation& simulation) override {
+    const auto step = std::int64_t(simulation.step());
+    if (step == file_.last_step()) return;  // the end of one stage is the beginning of the next
+    H5mdFrame frame = (*gather_)(simulation.particles);
+    frame.step = step;
+    frame.time = simulation.time();
+    file_.append(std::move(frame));
+  }
+  void end(Simulation&) override { writer().wait(); }
+  void state(Archive& archive) override { file_.state(archive); }
+
+ protected:
+  File file_;
+
+ private:
+  std::int64_t stride_;
+  FrameGather::Wants wants_;
+  std::unique_ptr<FrameGather> gather_;
+};
+
+}  // namespace perrin::io
