@@ -1,4 +1,4 @@
-// Harmonic and cosine angles.
+// Harmonic, cosine and cosine-squared angles.
 #pragma once
 
 #include <numbers>
@@ -66,6 +66,36 @@ struct AngleCosine {
 template <class D>
 void describe(D& d, AngleCosine::Settings& s) {
   d.required("stiffness", s.stiffness, Any{}, "in energy units");
+}
+
+/// E = k/2 (cos theta - cos theta0)²: smooth where stretched, and nowhere divided by the sine.
+struct AngleCosineSquared {
+  struct Settings {
+    double stiffness = 1, angle = 180;
+  };
+  struct Coefficients {
+    Real stiffness, cosine;
+  };
+  static constexpr const char* type = "angle_cosine_squared";
+  static constexpr const char* help =
+      "cosine-squared angles: stiffness/2 (cos theta - cos angle)^2 (note the factor 1/2)";
+
+  static Coefficients coefficients(const Settings& s) {
+    return {Real(s.stiffness), Real(std::cos(s.angle * std::numbers::pi / 180))};
+  }
+
+  template <class T>
+  PERRIN_HD static AngleSlope<T> evaluate(T cosine, T, const Coefficients& c) {
+    const T away = cosine - T(c.cosine), slope = T(c.stiffness) * away;
+    return {slope, T(0.5) * slope * away};
+  }
+};
+
+template <class D>
+void describe(D& d, AngleCosineSquared::Settings& s) {
+  d.required("stiffness", s.stiffness, NonNegative{},
+             "in energy units; E = stiffness/2 (cos theta - cos angle)²");
+  d.required("angle", s.angle, Between{0, 180}, "angle at rest in degrees; 180: stretched");
 }
 
 }  // namespace perrin

@@ -7,6 +7,7 @@ namespace perrin {
 void register_angles(Registry& registry) {
   register_angle<AngleHarmonic>(registry);
   register_angle<AngleCosine>(registry);
+  register_angle<AngleCosineSquared>(registry);
 }
 
 }  // namespace perrin

@@ -10,7 +10,7 @@
 namespace perrin {
 namespace {
 
-/// `ends(member)` lists the (id, entry) pairs of one bond or angle.
+/// `ends(member)` lists the (id, entry) pairs of one bond, angle or dihedral.
 template <class Entry, class Member, class Ends>
 BondedTable<Entry> make_table(const Device& device, std::size_t n,
                               const std::vector<Member>& members, const std::vector<bool>& used,
@@ -57,6 +57,15 @@ BondedTable<AngleEntry> angle_table(const Device& device, std::size_t n, const T
   using End = std::pair<std::uint32_t, AngleEntry>;
   return make_table<AngleEntry>(device, n, topology.angles, used, [](const Topology::Angle& a) {
     return std::array<End, 3>{End{a.a, a}, End{a.b, a}, End{a.c, a}};
+  });
+}
+
+BondedTable<DihedralEntry> dihedral_table(const Device& device, std::size_t n,
+                                          const std::vector<Topology::Dihedral>& members,
+                                          const std::vector<bool>& used) {
+  using End = std::pair<std::uint32_t, DihedralEntry>;
+  return make_table<DihedralEntry>(device, n, members, used, [](const Topology::Dihedral& g) {
+    return std::array<End, 4>{End{g.a, g}, End{g.b, g}, End{g.c, g}, End{g.d, g}};
   });
 }
 

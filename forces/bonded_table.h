@@ -1,4 +1,4 @@
-// Who takes part in which bond or angle, particle by particle.
+// Who takes part in which bond, angle or dihedral, particle by particle.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@ namespace perrin {
 class Setup;
 
 /// Entries of the particle with this id: entries[offset[id]] … entries[offset[id + 1] - 1], in the
-/// order of the topology. Every particle of a bond or angle has an entry, so that a kernel writes
-/// only to its own particle and the order of addition is fixed.
+/// order of the topology. Every particle of a bond, angle or dihedral has an entry, so that a
+/// kernel writes only to its own particle and the order of addition is fixed.
 template <class Entry>
 struct BondedView {
   const std::int64_t* offset;
@@ -35,20 +35,26 @@ struct BondEntry {
 
 using AngleEntry = Topology::Angle;  // ids a, b (vertex), c: the particle itself is one of them
 
-/// Bonds or angles whose type is false in `used` are left out. Throws BugError for ids beyond n.
+using DihedralEntry = Topology::Dihedral;
+
+/// Bonds, angles or dihedrals whose type is false in `used` are left out. Throws BugError for ids
+/// beyond n.
 BondedTable<BondEntry> bond_table(const Device& device, std::size_t n, const Topology& topology,
                                   const std::vector<bool>& used);
 BondedTable<AngleEntry> angle_table(const Device& device, std::size_t n, const Topology& topology,
                                     const std::vector<bool>& used);
+BondedTable<DihedralEntry> dihedral_table(const Device& device, std::size_t n,
+                                          const std::vector<Topology::Dihedral>& members,
+                                          const std::vector<bool>& used);
 
 /// Compares the names that a job gives coefficients for (`key`: where) and those it leaves to
 /// another force ("skip") with the types of the topology, and reports through `setup` unknown names
-/// and types in use without coefficients. `what` is "bond" or "angle".
+/// and types in use without coefficients. `what` is "bond", "angle", "dihedral" or "improper".
 void check_bonded_types(Setup& setup, const std::string& what, const std::string& key,
                         const std::vector<std::string>& given, const std::vector<std::string>& skip,
                         const std::vector<std::string>& types, const std::vector<bool>& in_use);
 
-/// Which types occur among the bonds or angles.
+/// Which types occur among the members.
 template <class Member>
 std::vector<bool> types_in_use(const std::vector<Member>& members, std::size_t types) {
   std::vector<bool> used(types, false);

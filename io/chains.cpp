@@ -65,6 +65,8 @@ class Chains : public Source {
     if (chain_.size() > 1) t.bond_types = {settings_.bond_type};
     const bool angles = !settings_.angle_type.empty() && chain_.size() > 2;
     if (angles) t.angle_types = {settings_.angle_type};
+    const bool dihedrals = !settings_.dihedral_type.empty() && chain_.size() > 3;
+    if (dihedrals) t.dihedral_types = {settings_.dihedral_type};
     io::Placement placement(box_, settings_.min_distance);
     for (std::int64_t k = 0; k < settings_.chains; ++k) {
       if (!grow(placement, std::uint32_t(k)))
@@ -79,6 +81,7 @@ class Chains : public Source {
         const std::uint32_t id = first + bead;
         if (bead >= 1) t.bonds.push_back({id - 1, id, 0});
         if (bead >= 2 && angles) t.angles.push_back({id - 2, id - 1, id, 0});
+        if (bead >= 3 && dihedrals) t.dihedrals.push_back({id - 3, id - 2, id - 1, id, 0});
       }
     }
     wrap(c, placement.positions());

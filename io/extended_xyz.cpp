@@ -301,24 +301,26 @@ class ExtendedXyzWriter : public FrameWriter {
 }  // namespace
 
 FileFormat xyz_format() {
-  return {"xyz",
-          {".xyz", ".extxyz"},
-          false,
-          false,
-          [](std::string_view head) {
-            return head.find("Lattice=") != head.npos || head.find("Properties=") != head.npos;
-          },
-          [](const std::string& path) -> std::unique_ptr<FrameReader> {
-            return std::make_unique<ExtendedXyzReader>(path);
-          },
-          [](const std::string& path, const Frame&, const WriteOptions&)
-              -> std::unique_ptr<FrameWriter> { return std::make_unique<ExtendedXyzWriter>(path); },
-          [](const Frame& frame) {
-            const Topology& t = frame.configuration.topology;
-            std::vector<std::string> list;
-            if (!t.bonds.empty() || !t.angles.empty()) list = {"bonds and angles are left out"};
-            return list;
-          }};
+  return {
+      "xyz",
+      {".xyz", ".extxyz"},
+      false,
+      false,
+      [](std::string_view head) {
+        return head.find("Lattice=") != head.npos || head.find("Properties=") != head.npos;
+      },
+      [](const std::string& path) -> std::unique_ptr<FrameReader> {
+        return std::make_unique<ExtendedXyzReader>(path);
+      },
+      [](const std::string& path, const Frame&, const WriteOptions&)
+          -> std::unique_ptr<FrameWriter> { return std::make_unique<ExtendedXyzWriter>(path); },
+      [](const Frame& frame) {
+        const Topology& t = frame.configuration.topology;
+        std::vector<std::string> list;
+        if (!t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty())
+          list = {"bonds, angles and dihedrals are left out"};
+        return list;
+      }};
 }
 
 }  // namespace perrin::io

@@ -55,13 +55,14 @@ void check_names(const std::vector<std::string>& names, const char* what,
 template <class Group>
 void check_members(const std::vector<Group>& groups, std::size_t types, std::size_t n,
                    const char* what, const std::string& where) {
-  constexpr std::size_t width = requires(Group g) { g.c; }
-  ? 3 : 2;
+  // Types are the last member: of two, three or four particles.
+  constexpr std::size_t width = sizeof(Group) / sizeof(std::uint32_t) - 1;
   std::vector<std::array<std::uint32_t, width + 1>> all(groups.size());
   for (std::size_t k = 0; k < groups.size(); ++k) {
     auto& ids = all[k];
     ids[0] = groups[k].a, ids[1] = groups[k].b;
-    if constexpr (width == 3) ids[2] = groups[k].c;
+    if constexpr (width >= 3) ids[2] = groups[k].c;
+    if constexpr (width == 4) ids[3] = groups[k].d;
     for (std::size_t i = 0; i < width; ++i) {
       if (ids[i] >= n)
         throw UserError(fmt::format("{}: {} {} names particle {}, expected 0 to {}", where, what, k,
@@ -73,7 +74,7 @@ void check_members(const std::vector<Group>& groups, std::size_t types, std::siz
     if (groups[k].type >= types)
       throw UserError(fmt::format("{}: {} {} is of type {}, but there are {} types", where, what, k,
                                   groups[k].type, types));
-    if (ids[0] > ids[width - 1]) std::swap(ids[0], ids[width - 1]);
+    if (ids[0] > ids[width - 1]) std::reverse(ids.begin(), ids.begin() + width);
     ids[width] = groups[k].type;
   }
   std::ranges::sort(all);
@@ -174,6 +175,8 @@ void check_frame(Configuration& c, const std::string& where) {
   check_names(c.types, "type", where);
   check_names(c.topology.bond_types, "bond type", where);
   check_names(c.topology.angle_types, "angle type", where);
+  check_names(c.topology.dihedral_types, "dihedral type", where);
+  check_names(c.topology.improper_types, "improper type", where);
   for (std::size_t i = 0; i < n; ++i)
     if (c.type[i] >= c.types.size())
       throw UserError(fmt::format("{}: particle {} is of type {}, but there are {} types", where, i,
@@ -184,6 +187,8 @@ void check_frame(Configuration& c, const std::string& where) {
                 [](double d) { return d >= 0; });
   check_members(c.topology.bonds, c.topology.bond_types.size(), n, "bond", where);
   check_members(c.topology.angles, c.topology.angle_types.size(), n, "angle", where);
+  check_members(c.topology.dihedrals, c.topology.dihedral_types.size(), n, "dihedral", where);
+  check_members(c.topology.impropers, c.topology.improper_types.size(), n, "improper", where);
   if (c.box.dimension == 2) put_flat(c);
   wrap(c, where);
 }

@@ -75,7 +75,12 @@ class GsdReader : public FrameReader {
     for (const auto& g : bonds) t.bonds.push_back({g[1], g[2], g[0]});
     const auto angles = groups("angles", 3, t.angle_types);
     for (const auto& g : angles) t.angles.push_back({g[1], g[2], g[3], g[0]});
-    for (const char* kind : {"dihedrals", "impropers", "constraints", "pairs"})
+    const auto torsions = [&](const char* kind, std::vector<std::string>& types, auto& list) {
+      for (const auto& g : groups(kind, 4, types)) list.push_back({g[1], g[2], g[3], g[4], g[0]});
+    };
+    torsions("dihedrals", t.dihedral_types, t.dihedrals);
+    torsions("impropers", t.improper_types, t.impropers);
+    for (const char* kind : {"constraints", "pairs"})
       if (const std::uint64_t left = number(std::string(kind) + "/N", false); left > 0)
         c.left_out[kind] = std::int64_t(left);
     return frame;
@@ -290,7 +295,7 @@ class GsdReader : public FrameReader {
   }
 
   /// Rows of type, member, member, …
-  std::vector<std::array<std::uint32_t, 4>> groups(const std::string& kind, std::size_t width,
+  std::vector<std::array<std::uint32_t, 5>> groups(const std::string& kind, std::size_t width,
                                                    std::vector<std::string>& types) {
     const std::size_t n = number(kind + "/N", false);
     if (n == 0) return {};
@@ -299,9 +304,9 @@ class GsdReader : public FrameReader {
     const auto members = values<std::uint32_t>(kind + "/group", width * n, equal);
     if (!members) fail(kind + "/group", "missing");
     const auto type = values<std::uint32_t>(kind + "/typeid", n, equal);
-    std::vector<std::array<std::uint32_t, 4>> list(n);
+    std::vector<std::array<std::uint32_t, 5>> list(n);
     for (std::size_t k = 0; k < n; ++k) {
-      list[k] = {type ? (*type)[k] : 0, 0, 0, 0};
+      list[k] = {type ? (*type)[k] : 0, 0, 0, 0, 0};
       for (std::size_t m = 0; m < width; ++m) list[k][m + 1] = (*members)[width * k + m];
     }
     return list;

@@ -123,6 +123,17 @@ class GsdWriter : public FrameWriter {
       types.push_back(angle.type);
     }
     put_groups("angles", t.angle_types, types, members, 3);
+    const auto torsions = [&](const char* kind, const std::vector<std::string>& names,
+                              const std::vector<Topology::Dihedral>& list) {
+      members.clear(), types.clear();
+      for (const auto& g : list) {
+        members.insert(members.end(), {g.a, g.b, g.c, g.d});
+        types.push_back(g.type);
+      }
+      put_groups(kind, names, types, members, 4);
+    };
+    torsions("dihedrals", t.dihedral_types, t.dihedrals);
+    torsions("impropers", t.improper_types, t.impropers);
   }
 
   /// What frame 0 has is taken for every later frame that is silent: those that have nothing of it

@@ -19,9 +19,15 @@ bool same(const Topology& a, const Topology& b) {
   const auto angles = [](const Topology::Angle& x, const Topology::Angle& y) {
     return x.a == y.a && x.b == y.b && x.c == y.c && x.type == y.type;
   };
+  const auto torsions = [](const Topology::Dihedral& x, const Topology::Dihedral& y) {
+    return x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d && x.type == y.type;
+  };
   return a.bond_types == b.bond_types && a.angle_types == b.angle_types &&
+         a.dihedral_types == b.dihedral_types && a.improper_types == b.improper_types &&
          a.molecule == b.molecule && std::ranges::equal(a.bonds, b.bonds, bonds) &&
-         std::ranges::equal(a.angles, b.angles, angles);
+         std::ranges::equal(a.angles, b.angles, angles) &&
+         std::ranges::equal(a.dihedrals, b.dihedrals, torsions) &&
+         std::ranges::equal(a.impropers, b.impropers, torsions);
 }
 
 class H5mdConverter : public FrameWriter {
@@ -127,7 +133,7 @@ class H5mdConverter : public FrameWriter {
     need(a.velocity.empty() == b.velocity.empty(), "velocities (none there, or here) are");
     need(a.box.periodic == b.box.periodic && a.box.dimension == b.box.dimension,
          "dimensions and periodic axes are");
-    need(same(a.topology, b.topology), "bonds, angles or molecules are");
+    need(same(a.topology, b.topology), "bonds, angles, dihedrals or molecules are");
     need(first_.units == frame.units, "units are");
   }
 

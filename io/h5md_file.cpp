@@ -65,6 +65,12 @@ std::vector<std::uint32_t> flat(const std::vector<Topology::Angle>& angles) {
   return ids;
 }
 
+std::vector<std::uint32_t> flat(const std::vector<Topology::Dihedral>& dihedrals) {
+  std::vector<std::uint32_t> ids;
+  for (const auto& g : dihedrals) ids.insert(ids.end(), {g.a, g.b, g.c, g.d});
+  return ids;
+}
+
 /// Names as VMD's plug-in reads them: fixed length, at most 16 characters.
 void write_short_names(const Node& root, const std::string& path,
                        const std::vector<std::string>& names) {
@@ -108,6 +114,8 @@ void write_static(const Node& root, const Configuration& c) {
   const Topology& t = c.topology;
   write_connectivity(root, "bonds", t.bonds, t.bond_types, 2);
   write_connectivity(root, "angles", t.angles, t.angle_types, 3);
+  write_connectivity(root, "dihedrals", t.dihedrals, t.dihedral_types, 4);
+  write_connectivity(root, "impropers", t.impropers, t.improper_types, 4);
   if (!t.molecule.empty()) root.write("parameters/perrin/molecule", t.molecule);
 
   std::vector<std::int32_t> species(c.types.size()), from, to;

@@ -297,9 +297,7 @@ class H5mdReader : public FrameReader {
       const Node node = connectivity.open(name);
       if (!node.is_dataset()) continue;
       const Shape shape = node.shape();
-      if (shape.size() == 2 && (shape[1] == 2 || shape[1] == 3)) read_list(name, node, shape, c);
-      if (shape.size() == 2 && shape[1] == 4 && shape[0] > 0)
-        c.left_out["dihedrals"] += std::int64_t(shape[0]);
+      if (shape.size() == 2 && shape[1] >= 2 && shape[1] <= 4) read_list(name, node, shape, c);
     }
   }
 
@@ -319,7 +317,11 @@ class H5mdReader : public FrameReader {
         fail(root.open(own), fmt::format("{} values, expected {}", types.size(), n));
     }
     Topology& t = c.topology;
-    auto& all_names = shape[1] == 2 ? t.bond_types : t.angle_types;
+    const bool impropers = name.starts_with("improper");
+    auto& all_names = shape[1] == 2   ? t.bond_types
+                      : shape[1] == 3 ? t.angle_types
+                      : impropers     ? t.improper_types
+                                      : t.dihedral_types;
     const auto first = std::uint32_t(all_names.size());
     for (const std::uint32_t type : types)
       if (type >= type_names.size())
@@ -328,8 +330,12 @@ class H5mdReader : public FrameReader {
     for (std::size_t k = 0; k < n; ++k) {
       if (shape[1] == 2)
         t.bonds.push_back({ids[2 * k], ids[2 * k + 1], first + types[k]});
-      else
+      else if (shape[1] == 3)
         t.angles.push_back({ids[3 * k], ids[3 * k + 1], ids[3 * k + 2], first + types[k]});
+      else
+        (impropers ? t.impropers : t.dihedrals)
+            .push_back(
+                {ids[4 * k], ids[4 * k + 1], ids[4 * k + 2], ids[4 * k + 3], first + types[k]});
     }
   }
 
@@ -356,6 +362,8 @@ class H5mdReader : public FrameReader {
     };
     for (auto& g : c.topology.bonds) place(g.a), place(g.b);
     for (auto& g : c.topology.angles) place(g.a), place(g.b), place(g.c);
+    for (auto* list : {&c.topology.dihedrals, &c.topology.impropers})
+      for (auto& g : *list) place(g.a), place(g.b), place(g.c), place(g.d);
   }
 
   File file_;

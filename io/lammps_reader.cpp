@@ -38,7 +38,7 @@ std::string comment_of(const std::string& line) {
   return line.substr(begin, std::min(line.find_first_of(" \t", begin), line.size()) - begin);
 }
 
-/// Says so where a bond or angle comes twice.
+/// Says so where a bond, angle or dihedral comes twice.
 template <std::size_t n>
 class Twice {
  public:
@@ -67,7 +67,8 @@ class LammpsReader : public FrameReader {
     read_header();
     while (!section_.empty()) read_section();
     for (const auto& [name, key] :
-         {std::pair("Atoms", "atoms"), std::pair("Bonds", "bonds"), std::pair("Angles", "angles")})
+         {std::pair("Atoms", "atoms"), std::pair("Bonds", "bonds"), std::pair("Angles", "angles"),
+          std::pair("Dihedrals", "dihedrals"), std::pair("Impropers", "impropers")})
       if (count(key) > 0 && !sections_.contains(name))
         throw UserError(
             fmt::format("{}: no section \"{}\": expected {} {}", path_, name, count(key), key));
@@ -96,8 +97,9 @@ class LammpsReader : public FrameReader {
     section_comment_ = comment_of(text_.line());
     if (!sections_.insert(section_).second)
       text_.fail(fmt::format("the section {} is there twice", quoted(section_)));
-    const bool needs_atoms =
-        section_ == "Velocities" || section_ == "Bonds" || section_ == "Angles";
+    const bool needs_atoms = section_ == "Velocities" || section_ == "Bonds" ||
+                             section_ == "Angles" || section_ == "Dihedrals" ||
+                             section_ == "Impropers";
     if (needs_atoms && !sections_.contains("Atoms"))
       text_.fail(fmt::format("the section {} stands before Atoms", section_));
   }
@@ -133,8 +135,8 @@ class LammpsReader : public FrameReader {
     fill("atom", c_.types);
     fill("bond", c_.topology.bond_types);
     fill("angle", c_.topology.angle_types);
-    for (const char* kind : {"dihedrals", "impropers"})
-      if (counts_.count(kind) && counts_[kind] > 0) c_.left_out[kind] = counts_[kind];
+    fill("dihedral", c_.topology.dihedral_types);
+    fill("improper", c_.topology.improper_types);
     masses_.assign(c_.types.size(), 0.0);
     has_masses_ = false;
   }
@@ -241,6 +243,8 @@ class LammpsReader : public FrameReader {
     if (section_ == "Atom Type Labels") return read_labels(c_.types);
     if (section_ == "Bond Type Labels") return read_labels(t.bond_types);
     if (section_ == "Angle Type Labels") return read_labels(t.angle_types);
+    if (section_ == "Dihedral Type Labels") return read_labels(t.dihedral_types);
+    if (section_ == "Improper Type Labels") return read_labels(t.improper_types);
     if (section_ == "Masses") return read_masses();
     if (section_ == "Atoms") return read_atoms();
     if (section_ == "Velocities") {
@@ -275,7 +279,23 @@ class LammpsReader : public FrameReader {
               "angle");
       });
     }
+    if (section_ == "Dihedrals") return read_torsions("dihedral", t.dihedral_types, t.dihedrals);
+    if (section_ == "Impropers") return read_torsions("improper", t.improper_types, t.impropers);
     skip_section();
+  }
+
+  void read_torsions(const std::string& what, const std::vector<std::string>& types,
+                     std::vector<Topology::Dihedral>& list) {
+    Twice<5> twice;
+    const std::string type_of_it = what + " type";
+    rows(count(what + "s"), [&](const auto& words) {
+      need_columns(words, 6);
+      list.push_back({atom(words[2]), atom(words[3]), atom(words[4]), atom(words[5]),
+                      type(words[1], types, type_of_it.c_str())});
+      Topology::Dihedral g = list.back();
+      if (g.a > g.d) std::swap(g.a, g.d), std::swap(g.b, g.c);
+      twice({g.a, g.b, g.c, g.d, g.type}, text_, what.c_str());
+    });
   }
 
   std::uint32_t atom(std::string_view word) const {
@@ -363,6 +383,8 @@ class LammpsReader : public FrameReader {
     reorder_particles(c_, order);
     for (auto& bond : c_.topology.bonds) bond.a = place[bond.a], bond.b = place[bond.b];
     for (auto& g : c_.topology.angles) g.a = place[g.a], g.b = place[g.b], g.c = place[g.c];
+    for (auto* list : {&c_.topology.dihedrals, &c_.topology.impropers})
+      for (auto& g : *list) g.a = place[g.a], g.b = place[g.b], g.c = place[g.c], g.d = place[g.d];
     if (has_masses_)
       for (const std::uint32_t type : c_.type) c_.mass.push_back(masses_[type]);
   }
@@ -389,8 +411,8 @@ std::vector<std::string> left_out(const Frame& frame) {
     list.push_back("axes that are not periodic are left out: say \"boundary" + boundary +
                    "\" in the input of LAMMPS");
   if (!c.diameter.empty()) list.push_back("diameters are left out");
-  if (!t.bonds.empty() || !t.angles.empty())
-    list.push_back("names of types of bonds and angles are left out");
+  if (!t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty())
+    list.push_back("names of types of bonds, angles and dihedrals are left out");
   return list;
 }
 

@@ -30,6 +30,12 @@ class LammpsWriter : public FrameWriter {
       line(fmt::format("{} bonds\n{} bond types", t.bonds.size(), t.bond_types.size()));
     if (!t.angles.empty())
       line(fmt::format("{} angles\n{} angle types", t.angles.size(), t.angle_types.size()));
+    if (!t.dihedrals.empty())
+      line(fmt::format("{} dihedrals\n{} dihedral types", t.dihedrals.size(),
+                       t.dihedral_types.size()));
+    if (!t.impropers.empty())
+      line(fmt::format("{} impropers\n{} improper types", t.impropers.size(),
+                       t.improper_types.size()));
     line("");
     for (int axis = 0; axis < 3; ++axis)
       line(fmt::format("{} {} {}lo {}hi", c.box.origin[axis],
@@ -50,10 +56,19 @@ class LammpsWriter : public FrameWriter {
     for (std::size_t k = 0; k < t.angles.size(); ++k)
       line(fmt::format("{} {} {} {} {}", k + 1, t.angles[k].type + 1, t.angles[k].a + 1,
                        t.angles[k].b + 1, t.angles[k].c + 1));
+    write_torsions("Dihedrals", t.dihedrals);
+    write_torsions("Impropers", t.impropers);
   }
   void finish() override { out_.close(); }
 
  private:
+  void write_torsions(const char* section, const std::vector<Topology::Dihedral>& list) {
+    if (!list.empty()) out_.put(fmt::format("\n{}\n\n", section));
+    for (std::size_t k = 0; k < list.size(); ++k)
+      out_.put(fmt::format("{} {} {} {} {} {}\n", k + 1, list[k].type + 1, list[k].a + 1,
+                           list[k].b + 1, list[k].c + 1, list[k].d + 1));
+  }
+
   /// The format has masses by type; types with several masses cannot be written.
   void write_masses(const Configuration& c) {
     std::vector<double> mass(c.types.size(), 0.0);

@@ -77,7 +77,7 @@ struct ChainsSettings {
   double bond_length = 0.97, min_distance = 0;
   std::optional<double> density;
   std::optional<Vec3<double>> box;
-  std::string bond_type = "bond", angle_type;
+  std::string bond_type = "bond", angle_type, dihedral_type;
   std::map<std::string, double> masses;
   std::int32_t dimension = 3;
   std::array<bool, 3> periodic{true, true, true};
@@ -97,6 +97,8 @@ void describe(D& d, ChainsSettings& s) {
   d.optional("bond_type", s.bond_type, Any{}, "name of the bonds' type");
   d.optional("angle_type", s.angle_type, Any{},
              "name of the type of the angles along a chain; empty: no angles");
+  d.optional("dihedral_type", s.dihedral_type, Any{},
+             "name of the type of the dihedrals along a chain; empty: no dihedrals");
   d.optional("masses", s.masses, Positive{}, "by type; 1 where not given");
   d.optional("dimension", s.dimension, Between{2, 3}, "2 or 3");
   d.optional("periodic", s.periodic, Any{}, "along x, y, z");

@@ -26,6 +26,8 @@ Pairs pairs_of(const Topology& topology, const std::string& kind) {
     for (const auto& bond : topology.bonds) pairs.emplace_back(bond.a, bond.b);
   if (kind == "angles")
     for (const auto& angle : topology.angles) pairs.emplace_back(angle.a, angle.c);
+  if (kind == "dihedrals")
+    for (const auto& dihedral : topology.dihedrals) pairs.emplace_back(dihedral.a, dihedral.d);
   return pairs;
 }
 

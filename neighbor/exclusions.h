@@ -1,4 +1,5 @@
-// Pairs that pair forces leave out: bonded particles, the ends of an angle, those of one molecule.
+// Pairs that pair forces leave out: bonded particles, the ends of an angle or of a dihedral, those
+// of one molecule.
 #pragma once
 
 #include <string>
@@ -24,7 +25,7 @@ struct ExclusionView {
 
 class Exclusions {
  public:
-  /// `kinds`: of "bonds", "angles", "molecules".
+  /// `kinds`: of "bonds", "angles", "dihedrals", "molecules".
   Exclusions(const Device& device, std::int64_t particles, const Topology& topology,
              const std::vector<std::string>& kinds);
   ExclusionView view() const {

@@ -17,9 +17,13 @@ struct Topology {
   struct Angle {  // b is the vertex
     std::uint32_t a, b, c, type;
   };
-  std::vector<std::string> bond_types, angle_types;
+  struct Dihedral {  // of the planes a, b, c and b, c, d; impropers are defined by the same angle
+    std::uint32_t a, b, c, d, type;
+  };
+  std::vector<std::string> bond_types, angle_types, dihedral_types, improper_types;
   std::vector<Bond> bonds;
   std::vector<Angle> angles;
+  std::vector<Dihedral> dihedrals, impropers;
   std::vector<std::uint32_t> molecule;  // of each particle; empty: none
 };
 
@@ -36,7 +40,7 @@ struct Configuration {
   std::vector<double> charge, diameter;  // carried for outputs and plug-ins; empty: none
   Topology topology;
   std::int64_t step = 0;  // of the frame it was read from
-  /// What the source has besides and Perrin has no place for, and how many: "dihedrals", ….
+  /// What the source has besides and Perrin has no place for, and how many: "constraints", ….
   std::map<std::string, std::int64_t> left_out;
 };
 

@@ -81,8 +81,12 @@ void archive_configuration(Archive& archive, Configuration& c) {
   archive("diameter", c.diameter);
   archive_names(archive, "bond_types", c.topology.bond_types);
   archive_names(archive, "angle_types", c.topology.angle_types);
+  archive_names(archive, "dihedral_types", c.topology.dihedral_types);
+  archive_names(archive, "improper_types", c.topology.improper_types);
   archive("bonds", c.topology.bonds);
   archive("angles", c.topology.angles);
+  archive("dihedrals", c.topology.dihedrals);
+  archive("impropers", c.topology.impropers);
   archive("molecule", c.topology.molecule);
   archive("step", c.step);
   archive.require(c.step >= 0, "step", "at least 0");

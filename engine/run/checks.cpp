@@ -63,6 +63,13 @@ std::vector<std::string> check_parts(const Configuration& c) {
   for (std::size_t k = 0; k < t.angles.size() && list.empty(); ++k)
     members("angle", k, {t.angles[k].a, t.angles[k].b, t.angles[k].c}, t.angles[k].type,
             t.angle_types.size());
+  const auto torsions = [&](const char* what, const std::vector<Topology::Dihedral>& all,
+                            std::size_t types) {
+    for (std::size_t k = 0; k < all.size() && list.empty(); ++k)
+      members(what, k, {all[k].a, all[k].b, all[k].c, all[k].d}, all[k].type, types);
+  };
+  torsions("dihedral", t.dihedrals, t.dihedral_types.size());
+  torsions("improper", t.impropers, t.improper_types.size());
   return list;
 }
 

@@ -12,7 +12,8 @@ namespace perrin {
 class Simulation;
 
 /// Whether the parts of a configuration fit one another: as many types, masses, … as positions, and
-/// bonds and angles of particles and types that there are. One sentence each; none: empty.
+/// bonds, angles, dihedrals and impropers of particles and types that there are. One sentence each;
+/// none: empty.
 std::vector<std::string> check_parts(const Configuration& configuration);
 
 /// What is wrong with a configuration whose parts fit (none: empty), one sentence each: no

@@ -31,7 +31,7 @@ struct ForceCorrection {
 
 /// What a force acts on of that which only some forces look at.
 struct Handled {
-  std::vector<bool> bond_types, angle_types;  // [type]; empty: none
+  std::vector<bool> bond_types, angle_types, dihedral_types, improper_types;  // [type]; empty: none
   bool charges = false;
 };
 
@@ -56,8 +56,8 @@ class Force {
     if (range() > 0) return {};
     return {{true, true, true}, {}};
   }
-  /// A job whose system has bonds or angles that no force handles is refused; charges are warned
-  /// of.
+  /// A job whose system has bonds, angles, dihedrals or impropers that no force handles is refused;
+  /// charges are warned of.
   virtual Handled handled() const { return {}; }
   /// State to keep in checkpoints beyond the settings.
   virtual void state(Archive&) {}

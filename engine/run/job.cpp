@@ -248,6 +248,8 @@ void Job::check_topology() {
     };
     join(all.bond_types, one.bond_types);
     join(all.angle_types, one.angle_types);
+    join(all.dihedral_types, one.dihedral_types);
+    join(all.improper_types, one.improper_types);
     all.charges = all.charges || one.charges;
   }
   const auto refuse = [&](const std::string& which, std::int64_t count, const std::string& kind) {
@@ -266,6 +268,8 @@ void Job::check_topology() {
   };
   look(t.bonds, t.bond_types, all.bond_types, "bonds");
   look(t.angles, t.angle_types, all.angle_types, "angles");
+  look(t.dihedrals, t.dihedral_types, all.dihedral_types, "dihedrals");
+  look(t.impropers, t.improper_types, all.improper_types, "impropers");
   for (const auto& [kind, count] : configuration_.left_out)
     if (count > 0 && !ignores(kind)) refuse(kind, count, kind);
   const auto charged = std::count_if(configuration_.charge.begin(), configuration_.charge.end(),
@@ -383,9 +387,13 @@ void Job::describe_itself() {
       if (!c.box.periodic[static_cast<std::size_t>(axis)]) walls += "xyz"[axis];
     if (!walls.empty()) box += ", not periodic along " + walls;
     line("system", fmt::format("{} particles ({}), box {}", c.position.size(), types, box));
-    if (!c.topology.bonds.empty())
-      line("",
-           fmt::format("{} bonds, {} angles", c.topology.bonds.size(), c.topology.angles.size()));
+    const Topology& t = c.topology;
+    std::string bonded;
+    for (const auto& [count, what] :
+         {std::pair(t.bonds.size(), "bonds"), std::pair(t.angles.size(), "angles"),
+          std::pair(t.dihedrals.size(), "dihedrals"), std::pair(t.impropers.size(), "impropers")})
+      if (count > 0) bonded += fmt::format("{}{} {}", bonded.empty() ? "" : ", ", count, what);
+    if (!bonded.empty()) line("", bonded);
   }
   std::string forces;
   for (const auto& f : settings_.forces) forces += (forces.empty() ? "" : ", ") + f.row->type;

@@ -23,8 +23,8 @@ void describe(Fields& d, JobSettings& s) {
              "draw the initial velocities, whatever velocities the system has");
   d.optional("ignore", s.ignore,
              OneOf{"bonds", "angles", "dihedrals", "impropers", "constraints", "pairs", "charges"},
-             "what the system has and no force shall act on; ignored bonds and angles leave no "
-             "pair out of the pair forces");
+             "what the system has and no force shall act on; what is ignored leaves no pair out "
+             "of the pair forces");
   d.optional("neighbors", s.neighbors, Any{}, "the neighbour list");
   d.optional("forces", s.forces, Any{}, "what acts on the particles");
   d.optional("observers", s.observers, Any{}, "what is written or measured");

@@ -64,7 +64,8 @@ class Setup {
   std::uint32_t instance(Purpose purpose);
   /// That seed, for those who need no simulation.
   std::uint64_t seed(Purpose purpose) { return instance_seed(seed(), instance(purpose)); }
-  /// Whether pair forces leave out the pairs of a kind ("bonds", "angles", "molecules").
+  /// Whether pair forces leave out the pairs of a kind ("bonds", "angles", "dihedrals",
+  /// "molecules").
   bool excludes(const std::string& kind) const;
   double k_boltzmann() const { return context_.units.k_boltzmann; }
   const Units& units() const { return context_.units; }

@@ -259,7 +259,7 @@ class Jobs(unittest.TestCase):
                "stages": [{"type": "md", "steps": 1, "integrator": BUSSI}]}
         error = self.refused(job, r"3 bonds of type")
         self.assertRegex(error, r"2 angles of type")
-        self.assertRegex(error, r"1 dihedrals; where none shall")
+        self.assertRegex(error, r'1 dihedrals of type "1"; where none shall')
         job["ignore"] = ["bonds", "angles", "dihedrals"]
         self.assertEqual(self.run_job(job).stderr, "")
 

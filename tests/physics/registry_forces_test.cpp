@@ -31,12 +31,17 @@ Configuration small_system() {
   c.type.assign(c.position.size(), 0);
   c.topology.bond_types = {"b"};
   c.topology.angle_types = {"a"};
+  c.topology.dihedral_types = {"d"};
+  c.topology.improper_types = {"i"};
   for (std::uint32_t i = 0; i + 8 < c.position.size(); i += 7) {
     if (i / 7 % 7 == 6) continue;  // i + 8 is not next to i + 1 at the end of a layer
     c.topology.bonds.push_back({i, i + 1, 0});
     c.topology.bonds.push_back({i + 1, i + 8, 0});
     c.topology.angles.push_back(
         {i, i + 1, i + 8, 0});  // near 90 degrees: harmonic angles have a kink at 180
+    if (i + 57 >= c.position.size()) continue;
+    c.topology.dihedrals.push_back({i, i + 1, i + 8, i + 57, 0});
+    c.topology.impropers.push_back({i + 1, i, i + 8, i + 50, 0});
   }
   return c;
 }
@@ -62,6 +67,20 @@ std::map<std::string, std::string> jobs() {
       {"angle_harmonic",
        R"({"type": "angle_harmonic", "angles": {"a": {"stiffness": 20, "angle": 120}}})"},
       {"angle_cosine", R"({"type": "angle_cosine", "angles": {"a": {"stiffness": 20}}})"},
+      {"angle_cosine_squared",
+       R"({"type": "angle_cosine_squared", "angles": {"a": {"stiffness": 20, "angle": 120}}})"},
+      {"dihedral_periodic", R"({"type": "dihedral_periodic", "dihedrals": {"d": {"terms": [
+        {"stiffness": 3, "multiplicity": 3},
+        {"stiffness": 2, "multiplicity": 1, "phase": 20}]}}})"},
+      {"dihedral_harmonic",
+       R"({"type": "dihedral_harmonic", "dihedrals": {"d": {"stiffness": 10, "angle": 30}}})"},
+      {"dihedral_opls", R"({"type": "dihedral_opls", "dihedrals": {"d": {"k": [3, -2, 4, 1]}}})"},
+      {"dihedral_ryckaert_bellemans", R"({"type": "dihedral_ryckaert_bellemans",
+        "dihedrals": {"d": {"c": [9.28, 12.16, -13.12, -3.06, 26.24, -31.5]}}})"},
+      {"improper_harmonic",
+       R"({"type": "improper_harmonic", "impropers": {"i": {"stiffness": 10, "angle": 0}}})"},
+      {"improper_periodic", R"({"type": "improper_periodic", "impropers": {"i": {"terms": [
+        {"stiffness": 3, "multiplicity": 2, "sign": -1}]}}})"},
       {"harmonic_trap", R"({"type": "harmonic_trap", "stiffness": [2, 2, 2]})"},
       {"constant_force", R"({"type": "constant_force", "force": [1, 2, 3]})"},
   };

@@ -17,6 +17,7 @@
 #include "engine/run/run.h"
 #include "engine/settings/settings_parse.h"
 #include "engine/settings/settings_schema.h"
+#include "io/formats.h"
 #include "io/hdf5.h"
 #include "io/writer.h"
 
@@ -47,6 +48,22 @@ std::optional<Json> sample(const CatalogueRow& row) {
       {"angle_harmonic",
        R"({"type": "angle_harmonic", "angles": {"angle": {"stiffness": 5, "angle": 180}}})"},
       {"angle_cosine", R"({"type": "angle_cosine", "angles": {"angle": {"stiffness": 5}}})"},
+      {"angle_cosine_squared",
+       R"({"type": "angle_cosine_squared", "angles": {"angle": {"stiffness": 5, "angle": 120}}})"},
+      {"dihedral_periodic", R"({"type": "dihedral_periodic", "dihedrals": {"dihedral":
+        {"terms": [{"stiffness": 2, "multiplicity": 3},
+        {"stiffness": 1, "multiplicity": 1, "phase": 180}]}}})"},
+      {"dihedral_harmonic", R"({"type": "dihedral_harmonic",
+        "dihedrals": {"dihedral": {"stiffness": 1, "angle": 180}}})"},
+      {"dihedral_opls",
+       R"({"type": "dihedral_opls",
+        "dihedrals": {"dihedral": {"k": [2, -1, 3, 0]}}})"},
+      {"dihedral_ryckaert_bellemans", R"({"type": "dihedral_ryckaert_bellemans",
+        "dihedrals": {"dihedral": {"c": [1, 1.3, -1.4, -0.3, 2.8, -3.4]}}})"},
+      {"improper_harmonic",
+       R"({"type": "improper_harmonic", "impropers": {"1": {"stiffness": 2, "angle": 0}}})"},
+      {"improper_periodic", R"({"type": "improper_periodic", "impropers": {"1": {"terms": [
+        {"stiffness": 2, "multiplicity": 2, "sign": -1}]}}})"},
       {"lj_wall",
        R"({"type": "lj_wall", "axis": "z", "position": -3.76, "epsilon": 1, "sigma": 0.5})"},
       {"lennard_jones", R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
@@ -93,7 +110,8 @@ const char* liquid =
 const char* open = R"({"type": "lattice", "structure": "fcc", "density": 0.6, "cells": [4, 4, 4],
                        "periodic": [true, true, false]})";
 const char* polymer = R"({"type": "chains", "chains": 24, "pattern": "A10", "density": 0.1,
-                          "min_distance": 0.85, "angle_type": "angle"})";
+                          "min_distance": 0.85, "angle_type": "angle",
+                          "dihedral_type": "dihedral"})";
 const char* lj = R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
                      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]})";
 const char* verlet = R"({"type": "velocity_verlet", "timestep": 0.002})";
@@ -124,13 +142,47 @@ const char* small_and_big = R"([{"types": ["S", "S"], "repulsion": 25, "range": 
   {"types": ["B", "B"], "repulsion": 100, "range": 5},
   {"types": ["B", "S"], "repulsion": 50, "range": 3}])";
 
+/// Groups of four with an improper each, in a file, since no other source makes impropers.
+Json groups_of_four() {
+  const fs::path path =
+      fs::temp_directory_path() / ("perrin-resume-" + std::to_string(getpid()) + "-four.data");
+  io::Frame frame;
+  Configuration& c = frame.configuration;
+  c.box.length = {14, 14, 14};
+  c.types = {"A"};
+  for (std::uint32_t k = 0; k < 125; ++k) {
+    const Vec3<double> centre{1 + 2.8 * (k % 5), 1 + 2.8 * (k / 5 % 5), 1 + 2.8 * (k / 25)};
+    for (const Vec3<double> away : {Vec3<double>{0, 0, 0.3}, Vec3<double>{1, 0, 0},
+                                    Vec3<double>{-0.5, 0.9, 0}, Vec3<double>{-0.5, -0.9, 0}}) {
+      c.position.push_back(centre + away);
+      c.type.push_back(0);
+    }
+    c.topology.impropers.push_back({4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3, 0});
+    for (std::uint32_t other = 1; other < 4; ++other)
+      c.topology.bonds.push_back({4 * k, 4 * k + other, 0});
+  }
+  c.topology.improper_types = c.topology.bond_types = {"1"};
+  fs::remove(path);
+  const auto out = io::write_lammps_data(path.string(), frame);
+  out->write(frame);
+  out->finish();
+  return {{"type", "file"}, {"path", path.string()}};
+}
+
 // Jobs around one type.
 
 Json job_with_force(const CatalogueRow& row) {
   std::vector<Json> forces{sample_or_example(row)};
   if (row.type != "lennard_jones") forces.push_back(json(lj));
   if (row.type == "lj_wall") return job(open, forces, json(verlet), 24);
-  for (const char* kind : {"bond_", "angle_"})
+  if (row.type.rfind("improper_", 0) == 0) {
+    forces.push_back(
+        json(R"({"type": "bond_harmonic", "bonds": {"1": {"stiffness": 50, "length": 1}}})"));
+    Json j = job(polymer, forces, json(verlet), 24);
+    j["system"] = groups_of_four();
+    return j;
+  }
+  for (const char* kind : {"bond_", "angle_", "dihedral_"})
     if (row.type.rfind(kind, 0) != 0)
       forces.push_back(
           *sample(*components().registry.find("force", kind + std::string("harmonic"))));
@@ -149,7 +201,8 @@ Json job_with_integrator(const CatalogueRow& row) {
 Json job_with_observer(const CatalogueRow& row) {
   Json j = job(polymer,
                {json(lj), *sample(*components().registry.find("force", "bond_harmonic")),
-                *sample(*components().registry.find("force", "angle_harmonic"))},
+                *sample(*components().registry.find("force", "angle_harmonic")),
+                *sample(*components().registry.find("force", "dihedral_opls"))},
                json(verlet), 40);
   j["observers"] = json(R"([{"type": "checkpoint"}])");
   if (row.type != "checkpoint") j["observers"].push_back(sample_or_example(row));
@@ -188,7 +241,8 @@ std::map<std::string, Json> systems() {
   mixture["system"]["types"] = {{"A", 1}, {"B", 9}};
   Json chains = job(polymer,
                     {json(lj), *sample(*components().registry.find("force", "bond_fene")),
-                     *sample(*components().registry.find("force", "angle_cosine"))},
+                     *sample(*components().registry.find("force", "angle_cosine")),
+                     *sample(*components().registry.find("force", "dihedral_opls"))},
                     json(bussi), 120);
   Json walls = job(
       open,

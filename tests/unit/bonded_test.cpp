@@ -1,4 +1,5 @@
-// Bonds and angles against a brute-force sum in double precision, differentiated numerically.
+// Bonds, angles and dihedrals against a brute-force sum in double precision, differentiated
+// numerically.
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -9,6 +10,8 @@
 #include "forces/angle_potentials.h"
 #include "forces/bond_force.h"
 #include "forces/bond_potentials.h"
+#include "forces/dihedral_force.h"
+#include "forces/dihedral_potentials.h"
 #include "tests/devices.h"
 
 namespace perrin {
@@ -16,8 +19,8 @@ namespace {
 
 using Points = std::vector<Vec3<double>>;
 
-/// Bent chains of five beads, wrapped into a tilted periodic box, with two types of bonds and
-/// angles.
+/// Bent chains of five beads, wrapped into a tilted periodic box, with two types of bonds,
+/// angles, dihedrals and impropers.
 Configuration chains(int count) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> u(-1, 1);
@@ -28,6 +31,8 @@ Configuration chains(int count) {
   c.types = {"A"};
   c.topology.bond_types = {"stiff", "loose"};
   c.topology.angle_types = {"wide", "narrow"};
+  c.topology.dihedral_types = {"one", "two"};
+  c.topology.improper_types = {"flat", "steep"};
   for (int chain = 0; chain < count; ++chain) {
     Vec3<double> r{4 * u(random), 4 * u(random), 4 * u(random)};
     for (int k = 0; k < 5; ++k) {
@@ -36,6 +41,10 @@ Configuration chains(int count) {
       c.type.push_back(0);
       if (k >= 1) c.topology.bonds.push_back({id - 1, id, std::uint32_t(k % 2)});
       if (k >= 2) c.topology.angles.push_back({id - 2, id - 1, id, std::uint32_t(k % 2)});
+      if (k >= 3)
+        c.topology.dihedrals.push_back({id - 3, id - 2, id - 1, id, std::uint32_t(k % 2)});
+      if (k >= 3)
+        c.topology.impropers.push_back({id - 2, id - 3, id - 1, id, std::uint32_t(k % 2)});
       Vec3<double> step{u(random), u(random), u(random)};
       r += (0.95 + 0.2 * u(random)) / std::sqrt(dot(step, step)) * step;
     }
@@ -90,6 +99,24 @@ double angle_energies(const Configuration& c, const Points& r,
                v = deformed(nearest(c.box, r[a.c], r[a.b]));
     sum += e(std::acos(dot(u, v) / std::sqrt(dot(u, u) * dot(v, v))), a.type);
   }
+  return sum;
+}
+
+/// The angle between the planes by the vectors along the chain: another formula than the kernel's.
+double torsion(Vec3<double> ab, Vec3<double> bc, Vec3<double> cd) {
+  const auto m = cross(ab, bc), n = cross(bc, cd);
+  return std::atan2(std::sqrt(dot(bc, bc)) * dot(ab, n), dot(m, n));
+}
+
+double torsion_energies(const Configuration& c, const Points& r,
+                        const std::vector<Topology::Dihedral>& members,
+                        const std::function<double(double, std::uint32_t)>& e) {
+  double sum = 0;
+  for (const auto& g : members)
+    sum += e(
+        torsion(deformed(nearest(c.box, r[g.b], r[g.a])), deformed(nearest(c.box, r[g.c], r[g.b])),
+                deformed(nearest(c.box, r[g.d], r[g.c]))),
+        g.type);
   return sum;
 }
 
@@ -211,6 +238,150 @@ TEST_P(Bonded, CosineAngles) {
         });
       },
       20);
+}
+
+TEST_P(Bonded, CosineSquaredAngles) {
+  const auto c = chains(20);
+  auto force = std::make_unique<AngleForce<AngleCosineSquared>>(
+      device(), c,
+      std::map<std::string, AngleCosineSquared::Settings>{{"wide", {15, 120}},
+                                                          {"narrow", {8, 180}}});
+  compare(
+      device(), c, std::move(force),
+      [](const Configuration& x, const Points& r) {
+        return angle_energies(x, r, [](double theta, std::uint32_t t) {
+          const double away = std::cos(theta) - (t == 0 ? -0.5 : -1);
+          return (t == 0 ? 7.5 : 4) * away * away;
+        });
+      },
+      40);
+}
+
+constexpr double degree = std::numbers::pi / 180;
+
+/// Forces of a kind of dihedrals or impropers against the energies `e(phi, type)`.
+template <class P>
+void compare_torsions(const Device& device,
+                      const std::map<std::string, typename P::Settings>& settings,
+                      const std::function<double(double, std::uint32_t)>& e) {
+  SCOPED_TRACE(P::type);
+  const auto c = chains(20);
+  compare(
+      device, c, std::make_unique<DihedralForce<P>>(device, c, settings),
+      [&](const Configuration& x, const Points& r) {
+        return torsion_energies(x, r, DihedralForce<P>::members(x.topology), e);
+      },
+      // Where three particles are nearly in line forces and their rounding grow.
+      300);
+}
+
+TEST_P(Bonded, PeriodicDihedralsAndImpropers) {
+  const DihedralPeriodic::Settings several{{{3, 1, 1, 0}, {2, 3, -1, 30}, {0.5, 0, 1, 60}}},
+      one{{{4, 6, 1, -45}}};
+  const auto energy = [](double phi, std::uint32_t t) {
+    if (t == 1) return 4 * (1 + std::cos(6 * phi + 45 * degree));
+    return 3 * (1 + std::cos(phi)) + 2 * (1 - std::cos(3 * phi - 30 * degree)) + 0.75;
+  };
+  compare_torsions<DihedralPeriodic>(device(), {{"one", several}, {"two", one}}, energy);
+  compare_torsions<ImproperPeriodic>(device(), {{"flat", several}, {"steep", one}}, energy);
+}
+
+TEST_P(Bonded, HarmonicDihedralsAndImpropers) {
+  const auto energy = [](double phi, std::uint32_t t) {
+    double away = phi - (t == 0 ? 170 : -35) * degree;
+    away -= 360 * degree * std::rint(away / (360 * degree));
+    return (t == 0 ? 5 : 3) * away * away;
+  };
+  compare_torsions<DihedralHarmonic>(device(), {{"one", {10, 170}}, {"two", {6, -35}}}, energy);
+  compare_torsions<ImproperHarmonic>(device(), {{"flat", {10, 170}}, {"steep", {6, -35}}}, energy);
+}
+
+TEST_P(Bonded, DihedralsByPowersAndByMultiplesOfThePhase) {
+  // Coefficients of butane: Ryckaert, Bellemans, in kJ/mol.
+  const DihedralRyckaertBellemans::Settings butane{{9.28, 12.16, -13.12, -3.06, 26.24, -31.5}};
+  const auto powers = [](double phi, std::uint32_t) {
+    const double x = std::cos(phi - 180 * degree);
+    return 9.28 + x * (12.16 + x * (-13.12 + x * (-3.06 + x * (26.24 - x * 31.5))));
+  };
+  compare_torsions<DihedralRyckaertBellemans>(device(), {{"one", butane}, {"two", butane}}, powers);
+  const DihedralOpls::Settings opls{{7.1, -0.66, 13.4, 2.2}};
+  compare_torsions<DihedralOpls>(
+      device(), {{"one", opls}, {"two", opls}}, [](double phi, std::uint32_t) {
+        return 3.55 * (1 + std::cos(phi)) - 0.33 * (1 - std::cos(2 * phi)) +
+               6.7 * (1 + std::cos(3 * phi)) + 1.1 * (1 - std::cos(4 * phi));
+      });
+}
+
+/// Four particles with this dihedral angle.
+Configuration four(double phi) {
+  Configuration c;
+  c.box.length = {10, 10, 10};
+  c.types = {"A"};
+  // From b to c along z, a along x: a positive angle turns d clockwise, from x towards y.
+  c.position = {{1, 0, -0.3}, {0, 0, 0}, {0, 0, 1}, {std::cos(phi), std::sin(phi), 1.3}};
+  c.type.assign(4, 0);
+  c.topology.dihedral_types = {"t"};
+  c.topology.dihedrals = {{0, 1, 2, 3, 0}};
+  return c;
+}
+
+template <class P>
+double energy_at(const Device& device, double degrees, const typename P::Settings& settings) {
+  const auto c = four(degrees * degree);
+  std::vector<std::unique_ptr<Force>> forces;
+  forces.push_back(std::make_unique<DihedralForce<P>>(
+      device, c, std::map<std::string, typename P::Settings>{{"t", settings}}));
+  return Simulation(device, c, std::move(forces)).totals().potential;
+}
+
+TEST_P(Bonded, DihedralsCountAsIupacAndThePeersDo) {
+  // Ryckaert's and Bellemans's butane: trans 0, gauche 2.93, cis 44.8 kJ/mol.
+  const DihedralRyckaertBellemans::Settings butane{{9.28, 12.16, -13.12, -3.06, 26.24, -31.5}};
+  const auto rb = [&](double phi) {
+    return energy_at<DihedralRyckaertBellemans>(device(), phi, butane);
+  };
+  EXPECT_NEAR(rb(180), 0, 2e-5);
+  EXPECT_NEAR(rb(60), 2.927, 1e-3);
+  EXPECT_NEAR(rb(-60), 2.927, 1e-3);
+  EXPECT_NEAR(rb(0), 44.8, 1e-4);
+  // GROMACS's manual: C0 = F2 + (F1 + F3)/2, C1 = (3 F3 - F1)/2, C2 = 4 F4 - F2, C3 = -2 F3,
+  // C4 = -4 F4 make Ryckaert-Bellemans of OPLS.
+  const std::array<double, 4> f{7.1, -0.66, 13.4, 2.2};
+  const DihedralRyckaertBellemans::Settings same{
+      {f[1] + (f[0] + f[2]) / 2, (3 * f[2] - f[0]) / 2, 4 * f[3] - f[1], -2 * f[2], -4 * f[3], 0}};
+  for (const double phi : {-170.0, -100.0, -45.0, 0.0, 30.0, 90.0, 135.0, 180.0})
+    EXPECT_NEAR(energy_at<DihedralOpls>(device(), phi, {f}),
+                energy_at<DihedralRyckaertBellemans>(device(), phi, same), 2e-5)
+        << phi;
+  // The sign of phi, and the shorter way around.
+  EXPECT_NEAR(energy_at<DihedralHarmonic>(device(), 90, {2, 90}), 0, 1e-6);
+  EXPECT_NEAR(energy_at<DihedralHarmonic>(device(), 90, {2, -90}), std::pow(180 * degree, 2), 1e-4);
+  EXPECT_NEAR(energy_at<DihedralHarmonic>(device(), -170, {2, 170}), std::pow(20 * degree, 2),
+              1e-6);
+  // LAMMPS's dihedral_style harmonic, K = 80, d = -1, n = 2; charmm, K = 0.2, n = 1, d = 180.
+  EXPECT_NEAR(energy_at<DihedralPeriodic>(device(), 30, {{{80, 2, -1, 0}}}), 40, 1e-4);
+  EXPECT_NEAR(energy_at<DihedralPeriodic>(device(), 60, {{{0.2, 1, 1, 180}}}), 0.1, 1e-6);
+}
+
+TEST_P(Bonded, ThreeInLineLeaveDihedralForcesFinite) {
+  for (const double off : {0.0, 1e-7, 1e-4, 0.01}) {
+    Configuration c = four(1);
+    c.position[0] = {off, 0, -1};  // in line with b and c
+    std::vector<std::unique_ptr<Force>> forces;
+    forces.push_back(std::make_unique<DihedralForce<DihedralOpls>>(
+        device(), c, std::map<std::string, DihedralOpls::Settings>{{"t", {{1, 1, 1, 1}}}}));
+    Simulation simulation(device(), c, std::move(forces));
+    simulation.ensure_forces();
+    Vec3<double> sum{};
+    double largest = 0;
+    for (const auto& f : simulation.particles.force.to_host()) {
+      const Vec3<double> one{double(f.x), double(f.y), double(f.z)};
+      sum += one;
+      largest = std::max(largest, std::sqrt(dot(one, one)));
+    }
+    EXPECT_LT(largest, 20 / std::max(off, 1e-6)) << off;
+    EXPECT_LT(std::sqrt(dot(sum, sum)), 1e-6 * (1 + largest)) << off;
+  }
 }
 
 TEST_P(Bonded, StretchedAnglesAreAtRest) {

@@ -247,6 +247,10 @@ TEST(ConfigurationArchive, GivesEverythingBack) {
   c.topology.bonds = {{0, 1, 0}, {1, 2, 1}};
   c.topology.angle_types = {"bend"};
   c.topology.angles = {{0, 1, 2, 0}};
+  c.topology.dihedral_types = {"twist"};
+  c.topology.dihedrals = {{0, 1, 2, 3, 0}};
+  c.topology.improper_types = {"flat", "steep"};
+  c.topology.impropers = {{3, 2, 1, 0, 1}};
   c.topology.molecule.assign(20, 3);
   c.charge.assign(20, -1);
   c.step = 77;
@@ -266,6 +270,10 @@ TEST(ConfigurationArchive, GivesEverythingBack) {
   EXPECT_EQ(d.topology.bonds.size(), 2u);
   EXPECT_EQ(d.topology.bonds[1].type, 1u);
   EXPECT_EQ(d.topology.angles[0].b, 1u);
+  EXPECT_EQ(d.topology.dihedral_types, c.topology.dihedral_types);
+  EXPECT_EQ(d.topology.dihedrals[0].d, 3u);
+  EXPECT_EQ(d.topology.improper_types, c.topology.improper_types);
+  EXPECT_EQ(d.topology.impropers[0].type, 1u);
   EXPECT_EQ(d.topology.molecule, c.topology.molecule);
   EXPECT_EQ(d.step, 77);
 }

@@ -58,6 +58,10 @@ Frame sample(bool triclinic, int dimension, std::int64_t step) {
   c.topology.bonds = {{0, 1, 0}, {1, 2, 1}, {5, 4, 0}};
   c.topology.angle_types = {"bend"};
   c.topology.angles = {{0, 1, 2, 0}};
+  c.topology.dihedral_types = {"twist", "turn"};
+  c.topology.dihedrals = {{0, 1, 2, 5, 1}, {3, 2, 1, 0, 0}};
+  c.topology.improper_types = {"flat"};
+  c.topology.impropers = {{4, 5, 6, 7, 0}};
   return frame;
 }
 
@@ -94,8 +98,21 @@ void expect_topology(const Topology& a, const Topology& b, bool names) {
     EXPECT_EQ(a.bonds[k].type, b.bonds[k].type);
   }
   for (std::size_t k = 0; k < a.angles.size(); ++k) EXPECT_EQ(a.angles[k].c, b.angles[k].c);
+  for (const auto list : {&Topology::dihedrals, &Topology::impropers}) {
+    const auto &x = a.*list, &y = b.*list;
+    ASSERT_EQ(x.size(), y.size());
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      EXPECT_EQ(x[k].a, y[k].a);
+      EXPECT_EQ(x[k].b, y[k].b);
+      EXPECT_EQ(x[k].c, y[k].c);
+      EXPECT_EQ(x[k].d, y[k].d);
+      EXPECT_EQ(x[k].type, y[k].type);
+    }
+  }
   if (names) {
     EXPECT_EQ(a.bond_types, b.bond_types);
+    EXPECT_EQ(a.dihedral_types, b.dihedral_types);
+    EXPECT_EQ(a.improper_types, b.improper_types);
   }
 }
 
@@ -276,7 +293,8 @@ TEST_F(Refused, FramesKeepWhatIsTheirOwn) {
   expect(h5md([](Configuration& o) { o.mass[3] = 8; }), "masses are");
   expect(h5md([](Configuration& o) { o.charge.clear(); }), "charges are");
   expect(h5md([](Configuration& o) { o.velocity.clear(); }), "velocities");
-  expect(h5md([](Configuration& o) { o.topology.bonds.pop_back(); }), "bonds, angles or molecules");
+  expect(h5md([](Configuration& o) { o.topology.bonds.pop_back(); }),
+         "bonds, angles, dihedrals or molecules");
   expect(h5md([](Configuration& o) { o.box.periodic[1] = false; }), "periodic axes");
 }
 
@@ -360,7 +378,7 @@ TEST_F(Refused, ConvertSaysWhatIsLostAndKeepsUnits) {
   warnings.clear();
   options.out = file("b.xyz");
   convert(options);
-  expect(warnings, "bonds and angles are left out");
+  expect(warnings, "bonds, angles and dihedrals are left out");
   const auto c = open_frames(options.out, format_of_name("xyz"))->read(0).configuration;
   EXPECT_FALSE(c.box.periodic[1]);
   EXPECT_EQ(c.box.dimension, 2);
