@@ -33,18 +33,6 @@ OutputFiles& output_files() {
   return it;
 }
 
-/// What is wrong with a file that is or was being written; empty: nothing.
-std::string what_is_wrong(const std::string& path, const SteadyState& state) {
-  if (state.error != 0)
-    return fmt::format("{}: cannot write: {}", path, std::strerror(state.error));
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 && errno != ENOENT && errno != ENOTDIR)
-    return fmt::format("{}: cannot be looked at: {}", path, std::strerror(errno));
-  if (status.st_dev != state.device || status.st_ino != state.inode)
-    return path + ": was deleted, moved or replaced while it was being written";
-  return "";
-}
-
 /// Some steps of HDF5's error stack say more than others: the innermost says what happened.
 herr_t innermost(unsigned n, const H5E_error2_t* error, void* out) {
   auto& text = *static_cast<std::string*>(out);
@@ -90,6 +78,26 @@ void remember_output_failure(const std::string& what) {
   OutputFiles& files = output_files();
   const std::lock_guard lock(files.mutex);
   if (files.failure.empty()) files.failure = what;
+}
+
+std::string what_is_wrong(const std::string& path, const SteadyState& state) {
+  if (state.error != 0)
+    return fmt::format("{}: cannot write: {}", path, std::strerror(state.error));
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 && errno != ENOENT && errno != ENOTDIR)
+    return fmt::format("{}: cannot be looked at: {}", path, std::strerror(errno));
+  if (status.st_dev != state.device || status.st_ino != state.inode)
+    return path + ": was deleted, moved or replaced while it was being written";
+  return "";
+}
+
+std::shared_ptr<const int> watch_output_file(const std::string& path,
+                                             std::shared_ptr<const SteadyState> state) {
+  auto watched = std::make_shared<const int>(0);
+  OutputFiles& files = output_files();
+  const std::lock_guard lock(files.mutex);
+  files.entries.push_back({path, std::move(state), watched});
+  return watched;
 }
 
 void check_output_files() {
@@ -459,10 +467,7 @@ File File::modify(const std::string& path) { return open(path, H5F_ACC_RDWR, tru
 
 File File::append(const std::string& path) {
   File file = open(path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, true);
-  file.watched_ = std::make_shared<const int>(0);
-  OutputFiles& files = output_files();
-  const std::lock_guard lock(files.mutex);
-  files.entries.push_back({path, file.state_, file.watched_});
+  file.watched_ = watch_output_file(path, file.state_);
   return file;
 }
 

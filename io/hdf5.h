@@ -226,6 +226,13 @@ class File {
 /// writer's is idle.
 void check_output_files();
 
+/// Has it look after a file that is written in another way, as long as somebody holds what is
+/// returned.
+std::shared_ptr<const int> watch_output_file(const std::string& path,
+                                             std::shared_ptr<const SteadyState> state);
+/// What is wrong with a file that is or was being written; empty: nothing.
+std::string what_is_wrong(const std::string& path, const SteadyState& state);
+
 /// For check_output_files() to throw: what nobody else can be told. On the writer's thread.
 void remember_output_failure(const std::string& what);
 

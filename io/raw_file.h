@@ -30,6 +30,7 @@ class RawFile {
     if (!good) throw Error(fmt::format("{}: cannot be opened: {}", path, std::strerror(why)));
     if (!S_ISREG(status.st_mode)) throw Error(path + ": is not a file");
     size_ = std::uint64_t(status.st_size);
+    device_ = status.st_dev, inode_ = status.st_ino;
   }
   ~RawFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -39,6 +40,8 @@ class RawFile {
 
   /// When it was opened.
   std::uint64_t size() const { return size_; }
+  dev_t device() const { return device_; }
+  ino_t inode() const { return inode_; }
   void read(std::uint64_t at, void* data, std::size_t n) const {
     for (auto* to = static_cast<unsigned char*>(data); n > 0;) {
       const ssize_t done = ::pread(descriptor_, to, n, off_t(at));
@@ -62,9 +65,12 @@ class RawFile {
       if (errno != EINTR) fail("cannot be given its size");
   }
   /// Brings it to the disk.
-  void sync_and_close() {
+  void sync() const {
     while (::fsync(descriptor_) != 0)
       if (errno != EINTR) fail("cannot be brought to the disk");
+  }
+  void sync_and_close() {
+    sync();
     const int descriptor = descriptor_;
     descriptor_ = -1;
     if (::close(descriptor) != 0 && errno != EINTR) fail("cannot be closed");
@@ -77,6 +83,8 @@ class RawFile {
   std::string path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
 };
 
 }  // namespace perrin::io

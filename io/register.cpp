@@ -5,6 +5,7 @@
 #include "io/sources.h"
 #include "io/thermo.h"
 #include "io/trajectory.h"
+#include "io/xtc_trajectory.h"
 
 namespace perrin {
 
@@ -25,6 +26,9 @@ void register_io(Registry& registry) {
                                              [](const TrajectorySettings& s, Setup& setup) {
                                                return std::make_unique<Trajectory>(s, setup);
                                              });
+  registry.add<Observer, XtcSettings>(
+      "xtc", "positions of all particles in GROMACS's XTC format, rounded and small",
+      [](const XtcSettings& s, Setup& setup) { return std::make_unique<XtcTrajectory>(s, setup); });
   registry.add<Observer, ThermoSettings>(
       "thermo", "energies, temperature, pressure to a file and the console",
       [](const ThermoSettings& s, Setup& setup) { return std::make_unique<Thermo>(s, setup); });

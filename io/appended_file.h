@@ -1,0 +1,43 @@
+// A plain file that a run appends to, watched like the HDF5 files: who deletes, moves or replaces
+// it ends the run (check_output_files() in io/hdf5.h), and after a failed write nothing more
+// reaches it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "io/hdf5_driver.h"
+#include "io/raw_file.h"
+
+namespace perrin::io {
+
+class AppendedFile {
+ public:
+  /// Opens a file that is there. Throws RunError, as all calls do.
+  explicit AppendedFile(const std::string& path);
+  /// What is wrong with the file then, check_output_files() throws.
+  ~AppendedFile();
+  AppendedFile(const AppendedFile&) = delete;
+  AppendedFile& operator=(const AppendedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// When it was opened.
+  std::uint64_t size() const { return file_.size(); }
+  void read(std::uint64_t at, void* data, std::size_t n) const { file_.read(at, data, n); }
+  void write(std::uint64_t at, const void* data, std::size_t n);
+  void set_size(std::uint64_t size);
+  /// On to the disk.
+  void sync();
+
+ private:
+  template <class Work>
+  void change(const Work& work);
+
+  std::string path_;
+  RawFile<> file_;
+  std::shared_ptr<SteadyState> state_;
+  std::shared_ptr<const int> watched_;
+};
+
+}  // namespace perrin::io

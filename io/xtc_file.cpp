@@ -1,0 +1,85 @@
+#include "io/xtc_file.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "engine/core/error.h"
+#include "io/file_units.h"
+#include "io/new_file.h"
+#include "io/text_file.h"
+#include "io/xtc_coder.h"
+
+namespace perrin::io {
+
+void XtcAppender::create(const std::string& path, bool overwrite) {
+  NewFile place(path);
+  TextFile(place.aside()).close();
+  place.put_in_place(overwrite);
+}
+
+void XtcAppender::trim(const std::string& path, const JobRecord&, std::int64_t frames,
+                       std::int64_t last_step) {
+  RawFile<UserError> file(path, O_RDWR);
+  std::uint64_t end = 0;
+  std::int32_t step = 0;
+  for (std::int64_t k = 0; k < frames; ++k) {
+    std::vector<unsigned char> head(std::min<std::uint64_t>(xtc_head, file.size() - end));
+    file.read(end, head.data(), head.size());
+    const std::uint64_t size = xtc_frame_size(head, step);
+    if (size == 0 || size > file.size() - end)
+      throw UserError(
+          fmt::format("{}: cannot be continued: the checkpoint says {} frames, the file has {}",
+                      path, frames, k));
+    end += size;
+  }
+  if (frames > 0 && step != std::int32_t(last_step))
+    throw UserError(fmt::format(
+        "{}: cannot be continued: its frame {} is of step {}, the checkpoint's of step {}", path,
+        frames - 1, step, last_step));
+  file.set_size(end);
+  file.sync_and_close();
+}
+
+XtcAppender::XtcAppender(const std::string& path, double length, double time, double precision)
+    : file_(path), end_(file_.size()), length_(length), time_(time), precision_(precision) {}
+
+void XtcAppender::append(const H5mdFrame& frame) {
+  XtcFrame out;
+  out.step = frame.step;
+  out.time = frame.time * time_;
+  for (std::size_t k = 0; k < 9; ++k) out.edges[k] = frame.edges[k] * length_;
+  std::vector<double> scaled;
+  out.position = frame.fine_position;
+  if (length_ != 1) {
+    scaled = frame.fine_position;
+    for (double& x : scaled) x *= length_;
+    out.position = scaled;
+  }
+  const auto bytes = xtc_frame(out, precision_, file_.path());
+  file_.write(end_, bytes.data(), bytes.size());
+  end_ += bytes.size();
+}
+
+XtcFile::XtcFile(std::filesystem::path path, int decimals, const Setup& setup)
+    : OutputFile(std::move(path), setup, setup.units()), precision_(std::pow(10.0, decimals)) {}
+
+void XtcFile::open(bool resumed, const Configuration&) {
+  const std::string path = path_.string();
+  const FileUnit length = file_length(units_), time = file_time(units_);
+  const double to_nm = length.name.empty() ? 1 : convert_unit(length.name, "nm", path);
+  make_or_trim(
+      resumed, [&] { XtcAppender::create(path, overwrite_); },
+      [&] {
+        return std::make_shared<XtcAppender>(path, length.factor * to_nm, time.factor, precision_);
+      });
+}
+
+void XtcFile::append(H5mdFrame frame) {
+  const std::int64_t step = frame.step;
+  const std::size_t bytes = frame.bytes();
+  push(step, bytes, [frame = std::move(frame)](XtcAppender& file) { file.append(frame); });
+}
+
+}  // namespace perrin::io

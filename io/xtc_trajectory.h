@@ -1,0 +1,34 @@
+// Observer "xtc": positions and box of all particles into a file of GROMACS's XTC format.
+#pragma once
+
+#include <string>
+
+#include "engine/run/setup.h"
+#include "io/frame_observer.h"
+#include "io/xtc_file.h"
+
+namespace perrin {
+
+struct XtcSettings {
+  std::string file = "trajectory.xtc", positions = "wrapped";
+  std::int64_t stride = 1000;
+  std::int32_t decimals = 3;
+};
+
+template <class D>
+void describe(D& d, XtcSettings& s) {
+  d.required("stride", s.stride, Positive{}, "steps from one frame to the next");
+  d.optional("file", s.file, Any{}, "XTC file, relative to the output directory");
+  d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
+             "unwrapped: the path without jumps at the faces of the box");
+  d.optional("decimals", s.decimals, Between{0, 9},
+             "digits after the point that coordinates keep: in nm; in reduced units, where a unit "
+             "of length is read as 1 nm, in those");
+}
+
+class XtcTrajectory : public io::FrameObserver<io::XtcFile> {
+ public:
+  XtcTrajectory(const XtcSettings& settings, Setup& setup);
+};
+
+}  // namespace perrin
