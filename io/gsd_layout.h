@@ -3,13 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "engine/core/box.h"
 
 namespace perrin::io::gsd {
 
 inline constexpr std::uint64_t magic = 0x65DF65DF65DF65DF;
-inline constexpr std::uint32_t version_2_0 = 2u << 16, schema_1_4 = (1u << 16) | 4;
+inline constexpr std::uint32_t version_2_0 = 2u << 16, schema_1_4 = (1u << 16) | 4,
+                               schema_2_0 = 2u << 16;
 inline constexpr std::size_t name_size = 64;
 
 struct Header {
@@ -30,6 +33,28 @@ static_assert(sizeof(Entry) == 32);
 
 enum Type : std::uint8_t { u8 = 1, u16, u32, u64, i8, i16, i32, i64, f32, f64, character };
 inline constexpr std::size_t type_size[] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 1};
+
+/// Chunks of our own: which axes are periodic, for GSD has no place for it, and the time.
+inline const std::string periodic_chunk = "perrin/periodic", time_chunk = "log/perrin/time";
+
+/// Where an axis is not periodic, what its readers make of that; else empty.
+inline std::string open_axes(const Box& box) {
+  std::string axes;
+  for (int axis = 0; axis < box.dimension; ++axis)
+    if (!box.periodic[std::size_t(axis)]) axes += "xyz"[axis];
+  if (axes.empty()) return "";
+  return "GSD has no place for axes that are not periodic (" + axes +
+         "): readers other than Perrin take them as periodic; tell them (freud: box.periodic, "
+         "OVITO: the cell's pbc)";
+}
+
+/// Values with their name, before they are in a file.
+struct Chunk {
+  std::string name;
+  Type type;
+  std::size_t rows, columns;
+  std::vector<char> bytes;
+};
 
 inline Vec3<double> middle(const Box& box) {
   const auto e = box.edges();

@@ -39,6 +39,9 @@ class GsdReader : public FrameReader {
     if (std::string(header.schema, strnlen(header.schema, 64)) != "hoomd")
       throw UserError(fmt::format("{}: GSD schema \"{}\", expected \"hoomd\"", path,
                                   std::string(header.schema, strnlen(header.schema, 64))));
+    if (const auto schema = header.schema_version >> 16; schema != 1 && schema != 2)
+      throw UserError(fmt::format("{}: version {}.{} of the schema hoomd, expected 1 or 2", path,
+                                  schema, header.schema_version & 0xffff));
     check_block(header.names_location, header.names_entries, name_size, "the list of names");
     check_block(header.index_location, header.index_entries, sizeof(Entry), "the index");
     read_names(header);
@@ -53,6 +56,8 @@ class GsdReader : public FrameReader {
     Frame frame;
     Configuration& c = frame.configuration;
     if (const auto step = values<std::int64_t>("configuration/step", 1)) c.step = (*step)[0];
+    if (find(frame_, time_chunk) != nullptr)
+      frame.time = (*values_at<double>(frame_, time_chunk, 1))[0];
     c.box = read_box();
     const std::size_t n = number("particles/N", false);
     first_n_equal_ = n == number("particles/N", true);
@@ -272,6 +277,8 @@ class GsdReader : public FrameReader {
       box.dimension = int((*d)[0]);
     }
     if (box.dimension == 2) box.length.z = 1, box.xz = 0, box.yz = 0;
+    if (const auto flags = values<std::uint8_t>(periodic_chunk, 3))
+      for (std::size_t axis = 0; axis < 3; ++axis) box.periodic[axis] = (*flags)[axis] != 0;
     for (int axis = 0; axis < 3; ++axis)
       box.origin[axis] =
           -0.5 * (box.edges()[0][axis] + box.edges()[1][axis] + box.edges()[2][axis]);
@@ -337,6 +344,8 @@ FileFormat gsd_format() {
         std::vector<std::string> list;
         if (!frame.configuration.topology.molecule.empty())
           list = {"numbers of molecules are left out"};
+        if (const std::string what = open_axes(frame.configuration.box); !what.empty())
+          list.push_back(what);
         return list;
       }};
 }

@@ -2,6 +2,7 @@
 
 #include "engine/run/registry.h"
 #include "io/checkpoint.h"
+#include "io/gsd_trajectory.h"
 #include "io/sources.h"
 #include "io/thermo.h"
 #include "io/trajectory.h"
@@ -26,6 +27,9 @@ void register_io(Registry& registry) {
                                              [](const TrajectorySettings& s, Setup& setup) {
                                                return std::make_unique<Trajectory>(s, setup);
                                              });
+  registry.add<Observer, GsdSettings>(
+      "gsd", "frames of all particles in a GSD file (OVITO, freud, HOOMD-blue)",
+      [](const GsdSettings& s, Setup& setup) { return std::make_unique<GsdTrajectory>(s, setup); });
   registry.add<Observer, XtcSettings>(
       "xtc", "positions of all particles in GROMACS's XTC format, rounded and small",
       [](const XtcSettings& s, Setup& setup) { return std::make_unique<XtcTrajectory>(s, setup); });

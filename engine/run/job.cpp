@@ -28,6 +28,7 @@ Job::Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOpt
   context_.report = [this](const std::string& path, const std::string& what) {
     report(path, what);
   };
+  context_.warn = [this](const std::string& path, const std::string& what) { warn(path, what); };
   context_.job_directory = options_.job_directory;
   context_.output_directory = options_.output_directory;
   context_.validating = options_.validating;

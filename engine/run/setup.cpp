@@ -41,9 +41,17 @@ bool Setup::excludes(const std::string& kind) const {
   return std::find(list.begin(), list.end(), kind) != list.end();
 }
 
-void Setup::error(const std::string& key, const std::string& what) {
+std::string Setup::path_of(const std::string& key) const {
   // Keys may be paths ("pairs[2].sigma"): they are appended as they are.
-  const std::string path = key.empty() ? path_ : path_.empty() ? key : path_ + "." + key;
+  return key.empty() ? path_ : path_.empty() ? key : path_ + "." + key;
+}
+
+void Setup::warn(const std::string& key, const std::string& what) {
+  if (context_.warn) context_.warn(path_of(key), what);
+}
+
+void Setup::error(const std::string& key, const std::string& what) {
+  const std::string path = path_of(key);
   if (!context_.report) throw UserError(path + ": " + what);
   context_.report(path, what);
 }

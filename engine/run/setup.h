@@ -45,6 +45,8 @@ struct SetupContext {
   RunControl* control = nullptr;
   /// Takes the user's mistakes: full path in the job ("forces[0].cutoff"), and what is wrong.
   std::function<void(const std::string& path, const std::string& what)> report;
+  /// Takes what the user should know, in the same way; empty: nobody is told.
+  std::function<void(const std::string& path, const std::string& what)> warn;
   std::map<std::filesystem::path, std::string> outputs;  // file → the path in the job that names it
   std::map<Purpose, std::vector<std::string>> drawers;  // purpose → the paths of those who draw
   std::vector<std::string> exclusions{"bonds"};         // what neighbors.exclusions says
@@ -95,6 +97,8 @@ class Setup {
   /// half the box (5.2), got 6"). Keys may be paths: "pairs[2].sigma". All mistakes of a job are
   /// shown together, each as `job.json:14: forces[0].cutoff: must be …`.
   void error(const std::string& key, const std::string& what);
+  /// Tells what is no mistake but should be known.
+  void warn(const std::string& key, const std::string& what);
   /// Index of a particle type; reports an error at `key` (with the known names) and returns 0 if
   /// unknown.
   std::uint32_t type_index(const std::string& name, const std::string& key);
@@ -106,6 +110,7 @@ class Setup {
   }
 
  private:
+  std::string path_of(const std::string& key) const;
   void* make_part(const ComponentSettings& part);
   SetupContext& context_;
   std::string path_;

@@ -1,0 +1,272 @@
+#include "io/gsd_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "engine/core/changed_since.h"
+#include "engine/core/error.h"
+#include "io/gsd_chunks.h"
+#include "io/new_file.h"
+
+namespace perrin::io {
+namespace {
+
+using namespace gsd;
+
+constexpr std::uint64_t page = 4096;
+
+/// Keeps them.
+class ChunkList : public Chunks {
+ public:
+  using Chunks::Chunks;
+  void put(const std::string& name, Type type, std::size_t rows, std::size_t columns,
+           const void* data) override {
+    if (rows == 0) return;
+    const auto* bytes = static_cast<const char*>(data);
+    list.push_back({name, type, rows, columns, {bytes, bytes + rows * columns * type_size[type]}});
+  }
+  bool in_first(const std::string&) const override { return false; }
+
+  std::vector<Chunk> list;
+};
+
+std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
+                                const GsdLayout& layout, const JobRecord& record) {
+  ChunkList out(path, layout.fine);
+  const auto n = std::uint32_t(c.position.size());
+  out.put("particles/N", u32, 1, 1, &n);
+  out.put_names("particles/types", c.types);
+  out.put("particles/typeid", u32, n, 1, c.type.data());
+  out.put_reals("particles/mass", c.mass);
+  out.put_reals("particles/charge", c.charge);
+  out.put_reals("particles/diameter", c.diameter);
+  out.put_topology(c.topology);
+  out.put_periodic(c.box);
+  out.put_text("perrin/job", record.job);
+  out.put_text("perrin/version", record.version);
+  out.put_text("perrin/device", record.device);
+  out.put_text("perrin/plugins", record.plugins);
+  out.put("perrin/seed", u64, 1, 1, &record.seed);
+  return std::move(out.list);
+}
+
+std::vector<Chunk> chunks_of(const std::string& path, const H5mdFrame& frame, const Box& like,
+                             const GsdLayout& layout) {
+  ChunkList out(path, layout.fine);
+  const auto& e = frame.edges;
+  Box box = like;
+  box.length = {e[0], e[4], e[8]};
+  box.xy = e[3], box.xz = e[6], box.yz = e[7];
+  const bool flat = box.dimension == 2;
+  const double middle[3] = {0.5 * (e[0] + e[3] + e[6]), 0.5 * (e[4] + e[7]), 0.5 * e[8]};
+  const auto step = std::uint64_t(frame.step);
+  out.put("configuration/step", u64, 1, 1, &step);
+  out.put_box(box);
+  std::vector<double> position(frame.fine_position);
+  for (std::size_t k = 0; k < position.size(); ++k)
+    position[k] = flat && k % 3 == 2 ? 0 : position[k] - middle[k % 3];
+  out.put_reals("particles/position", position, 3);
+  if (layout.velocity)
+    out.put("particles/velocity", f32, frame.velocity.size() / 3, 3, frame.velocity.data());
+  if (layout.image) out.put("particles/image", i32, frame.image.size() / 3, 3, frame.image.data());
+  out.put(time_chunk, f64, 1, 1, &frame.time);
+  return std::move(out.list);
+}
+
+/// Empty chunks that make the entries of every frame but the first as many as a power of two, which
+/// divides a page.
+std::vector<std::string> padding(std::size_t chunks) {
+  std::vector<std::string> names;
+  for (std::size_t k = chunks; k < std::bit_ceil(chunks); ++k)
+    names.push_back(fmt::format("perrin/padding/{}", names.size()));
+  return names;
+}
+
+/// The file as it is, for those who look at it whole.
+struct Contents {
+  template <class File>
+  Contents(const std::string& path, const File& file) {
+    if (file.size() >= sizeof(header)) file.read(0, &header, sizeof(header));
+    const auto inside = [&](std::uint64_t at, std::uint64_t n, std::uint64_t size) {
+      return at <= file.size() && n <= (file.size() - at) / size;
+    };
+    if (header.magic != magic || !inside(header.index_location, header.index_entries, 32) ||
+        !inside(header.names_location, header.names_entries, name_size))
+      throw UserError(path + ": cannot be continued: it is no whole GSD file");
+    std::string text(header.names_entries * name_size, '\0');
+    file.read(header.names_location, text.data(), text.size());
+    for (std::size_t at = 0; at < text.size() && text[at] != '\0'; at += names.back().size() + 1)
+      names.emplace_back(text.c_str() + at);
+    index.resize(header.index_entries);
+    file.read(header.index_location, index.data(), index.size() * sizeof(Entry));
+    index.erase(std::ranges::find(index, 0, &Entry::location), index.end());
+  }
+  std::int64_t frames() const { return index.empty() ? 0 : std::int64_t(index.back().frame) + 1; }
+
+  Header header{};
+  std::vector<std::string> names;
+  std::vector<Entry> index;  // what is used of it
+};
+
+void check_last(const std::string& path, const RawFile<UserError>& file, const Contents& contents,
+                std::int64_t frames, std::int64_t last_step) {
+  if (contents.frames() < frames)
+    throw UserError(
+        fmt::format("{}: cannot be continued: the checkpoint says {} frames, the file has {}", path,
+                    frames, contents.frames()));
+  if (frames == 0) return;
+  std::uint64_t step = 0;
+  for (const Entry& e : contents.index)
+    if (std::int64_t(e.frame) == frames - 1 && e.name < contents.names.size() &&
+        contents.names[e.name] == "configuration/step")
+      file.read(std::uint64_t(e.location), &step, sizeof(step));
+  if (std::int64_t(step) != last_step)
+    throw UserError(fmt::format(
+        "{}: cannot be continued: its frame {} is of step {}, the checkpoint's of step {}", path,
+        frames - 1, step, last_step));
+}
+
+}  // namespace
+
+void GsdAppender::create(const std::string& path, const Configuration& c, const GsdLayout& layout,
+                         const JobRecord& record, bool overwrite) {
+  H5mdFrame like;
+  like.fine_position.resize(3), like.velocity.resize(3), like.image.resize(3);
+  like.set_box(c.box);
+  const auto moving = chunks_of(path, like, c.box, layout);
+  const auto constants = constants_of(path, c, layout, record);
+  std::string names;
+  for (const auto* list : {&moving, &constants})
+    for (const Chunk& chunk : *list) names += chunk.name + '\0';
+  for (const std::string& name : padding(moving.size())) names += name + '\0';
+  Header header = header_of(layout.fine);
+  header.names_location = sizeof(header);
+  header.names_entries = names.size() / name_size + 1;
+  names.resize(header.names_entries * name_size, '\0');
+  // The index begins so that the second frame's entries are where they divide a page.
+  const std::uint64_t first = (moving.size() + constants.size()) * sizeof(Entry);
+  const std::uint64_t frame = std::bit_ceil(moving.size()) * sizeof(Entry);
+  const std::uint64_t behind = header.names_location + names.size();
+  header.index_location = (behind + page - 1) / page * page + (frame - first % frame) % frame;
+  header.index_entries = (2 * page - header.index_location % page) / sizeof(Entry);
+  PERRIN_ASSERT(header.index_location % page + first <= page);
+  NewFile place(path);
+  {
+    RawFile<> file(place.aside(), O_RDWR | O_CREAT | O_EXCL);
+    file.write(0, &header, sizeof(header));
+    file.write(header.names_location, names.data(), names.size());
+    file.set_size(header.index_location + header.index_entries * sizeof(Entry));
+    file.sync_and_close();
+  }
+  place.put_in_place(overwrite);
+}
+
+void GsdAppender::trim(const std::string& path, const JobRecord&, std::int64_t frames,
+                       std::int64_t last_step) {
+  finish_changes(path);
+  FileChanges changes;
+  {
+    const RawFile<UserError> file(path, O_RDONLY);
+    const Contents contents(path, file);
+    check_last(path, file, contents, frames, last_step);
+    const Header& h = contents.header;
+    changes.size = std::max(h.index_location + h.index_entries * sizeof(Entry),
+                            h.names_location + h.names_entries * name_size);
+    std::uint64_t at = h.index_location;
+    for (const Entry& e : contents.index) {
+      if (std::int64_t(e.frame) < frames) {
+        const std::uint64_t bytes = e.rows * e.columns * type_size[std::min<int>(e.type, 11)];
+        changes.size = std::max(changes.size, std::uint64_t(e.location) + bytes);
+      } else {
+        const auto [it, is_new] = changes.pages.try_emplace(at / page);
+        if (is_new) {
+          it->second.fill(0);
+          file.read(at / page * page, it->second.data(),
+                    std::min(page, file.size() - at / page * page));
+        }
+        std::memset(it->second.data() + at % page, 0, sizeof(Entry));
+      }
+      at += sizeof(Entry);
+    }
+  }
+  make_changes(path, changes);
+}
+
+GsdAppender::GsdAppender(const std::string& path, const Configuration& c, const GsdLayout& layout,
+                         const JobRecord& record)
+    : file_(path), layout_(layout), box_(c.box), end_(file_.size()) {
+  Contents contents(path, file_);
+  header_ = contents.header;
+  names_ = std::move(contents.names);
+  frames_ = std::uint64_t(contents.frames());
+  entries_ = contents.index.size();
+  if (frames_ == 0) constants_ = constants_of(path, c, layout, record);
+}
+
+void GsdAppender::append(const H5mdFrame& frame) {
+  auto chunks = chunks_of(file_.path(), frame, box_, layout_);
+  const auto more = padding(chunks.size());
+  if (frames_ == 0)
+    std::ranges::move(std::exchange(constants_, {}), std::back_inserter(chunks));
+  else
+    for (const std::string& name : more) chunks.push_back({name, u8, 1, 1, {0}});
+  std::vector<Entry> entries;
+  for (const Chunk& chunk : chunks) {
+    const auto id = std::ranges::find(names_, chunk.name) - names_.begin();
+    PERRIN_ASSERT(id < std::ssize(names_));
+    entries.push_back({frames_, chunk.rows, std::int64_t(end_), std::uint32_t(chunk.columns),
+                       std::uint16_t(id), chunk.type, 0});
+    file_.write(end_, chunk.bytes.data(), chunk.bytes.size());
+    end_ += chunk.bytes.size();
+  }
+  std::ranges::sort(entries, {}, &Entry::name);
+  make_room(entries.size());
+  file_.write(header_.index_location + entries_ * sizeof(Entry), entries.data(),
+              entries.size() * sizeof(Entry));
+  entries_ += entries.size();
+  ++frames_;
+}
+
+void GsdAppender::make_room(std::size_t entries) {
+  if (entries_ + entries <= header_.index_entries) return;
+  Header header = header_;
+  header.index_location = (end_ + page - 1) / page * page + header_.index_location % page;
+  header.index_entries = 2 * header_.index_entries + entries;
+  end_ = header.index_location + header.index_entries * sizeof(Entry);
+  file_.set_size(end_);
+  std::vector<Entry> old(entries_);
+  file_.read(header_.index_location, old.data(), entries_ * sizeof(Entry));
+  file_.write(header.index_location, old.data(), entries_ * sizeof(Entry));
+  file_.write(0, &header, sizeof(header));
+  header_ = header;
+}
+
+GsdFile::GsdFile(std::filesystem::path path, const GsdLayout& layout, const Setup& setup)
+    : OutputFile(std::move(path), setup, setup.units()), layout_(layout) {}
+
+void GsdFile::open(bool resumed, const Configuration& c) {
+  const std::string path = path_.string();
+  make_or_trim(
+      resumed, [&] { GsdAppender::create(path, c, layout_, *record_, overwrite_); },
+      [&] { return std::make_shared<GsdAppender>(path, c, layout_, *record_); });
+}
+
+void GsdFile::append(H5mdFrame frame) {
+  const std::int64_t step = frame.step;
+  const std::size_t bytes = frame.bytes();
+  push(step, bytes, [frame = std::move(frame)](GsdAppender& file) { file.append(frame); });
+}
+
+void GsdFile::state(Archive& archive) {
+  save_or_restore(archive, "frames");
+  const int now = layout_.velocity + 2 * layout_.image + 4 * layout_.fine;
+  if (changed_since(archive, "layout", now) && !path_.empty())
+    throw UserError(path_.string() +
+                    ": a resumed run cannot write other quantities, or positions of another kind "
+                    "or precision, into it");
+}
+
+}  // namespace perrin::io

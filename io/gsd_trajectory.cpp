@@ -1,0 +1,35 @@
+#include "io/gsd_trajectory.h"
+
+#include <algorithm>
+
+namespace perrin {
+namespace {
+
+io::GsdLayout layout_of(const GsdSettings& settings) {
+  const auto wants = [&](const char* name) {
+    return std::ranges::count(settings.quantities, name) > 0;
+  };
+  io::GsdLayout layout;
+  layout.velocity = wants("velocity");
+  layout.image = wants("image") && settings.positions == "wrapped";
+  layout.fine = settings.precision == "double";
+  return layout;
+}
+
+}  // namespace
+
+GsdTrajectory::GsdTrajectory(const GsdSettings& settings, Setup& setup)
+    : GsdTrajectory(settings, layout_of(settings), setup) {}
+
+GsdTrajectory::GsdTrajectory(const GsdSettings& settings, const io::GsdLayout& layout, Setup& setup)
+    : FrameObserver(settings.stride,
+                    {.velocity = layout.velocity,
+                     .image = layout.image,
+                     .unwrapped = settings.positions == "unwrapped",
+                     .fine = true},
+                    setup.output_file(settings.file, "file"), layout, setup) {
+  if (const std::string what = io::gsd::open_axes(setup.configuration().box); !what.empty())
+    setup.warn("", what);
+}
+
+}  // namespace perrin

@@ -1,0 +1,40 @@
+// Observer "gsd": frames of all particles into a GSD file with the schema hoomd.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/run/setup.h"
+#include "io/frame_observer.h"
+#include "io/gsd_file.h"
+
+namespace perrin {
+
+struct GsdSettings {
+  std::string file = "trajectory.gsd", positions = "wrapped", precision = "single";
+  std::int64_t stride = 1000;
+  std::vector<std::string> quantities{"position", "image"};
+};
+
+template <class D>
+void describe(D& d, GsdSettings& s) {
+  d.required("stride", s.stride, Positive{}, "steps from one frame to the next");
+  d.optional("file", s.file, Any{}, "GSD file, relative to the output directory");
+  d.optional("quantities", s.quantities, OneOf{"position", "velocity", "image"},
+             "what a frame holds; positions are always written");
+  d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
+             "unwrapped: the path without jumps at the faces of the box; no images then");
+  d.optional("precision", s.precision, OneOf{"single", "double"},
+             "of positions and box; double makes a file of schema 2.0, which only readers of 2026 "
+             "and later know (gsd 5, HOOMD 7, OVITO 3.15.2)");
+}
+
+class GsdTrajectory : public io::FrameObserver<io::GsdFile> {
+ public:
+  GsdTrajectory(const GsdSettings& settings, Setup& setup);
+
+ private:
+  GsdTrajectory(const GsdSettings& settings, const io::GsdLayout& layout, Setup& setup);
+};
+
+}  // namespace perrin
