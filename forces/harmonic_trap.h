@@ -20,7 +20,8 @@ template <class D>
 void describe(D& d, HarmonicTrapSettings& s) {
   d.required("stiffness", s.stiffness, NonNegative{},
              "along x, y, z, energy/length²; E = 1/2 sum stiffness displacement²");
-  d.optional("center", s.center, Any{}, "the point that attracts");
+  d.optional("center", s.center, Any{},
+             "the point that attracts; 0: the middle of the box (perrin help coordinates)");
   d.optional(
       "unwrapped", s.unwrapped, Any{},
       "true: to the center itself, displacements counted along the particle's whole path (with "

@@ -21,7 +21,8 @@ struct LjWallSettings {
 template <class D>
 void describe(D& d, LjWallSettings& s) {
   d.required("axis", s.axis, OneOf{"x", "y", "z"}, "axis that the wall is perpendicular to");
-  d.required("position", s.position, Any{}, "where the wall cuts this axis");
+  d.required("position", s.position, Any{},
+             "where the wall cuts this axis; 0 is the middle of the box (perrin help coordinates)");
   d.required("epsilon", s.epsilon, NonNegative{}, "strength, in energy units");
   d.required("sigma", s.sigma, Positive{}, "diameter");
   d.optional(

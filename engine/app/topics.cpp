@@ -35,9 +35,11 @@ const char* const coordinates_text =
   -L/2 to L/2. A system from a file keeps the origin that the file gives. This goes for
   harmonic_trap (center), lj_wall (position) and the coordinates of profiles.
   H5MD files have positions in 0 to L, as their readers expect, and box_origin beside them: the
-  place in the job is position + box_origin. With image counters the path without wrapping is
-  position + image * L. GSD counts from the middle of the box; LAMMPS data and extended XYZ keep
-  the job's places.
+  place in the job is position + box_origin. XTC files are the same without box_origin. With image
+  counters the path without wrapping is position + image * L; "positions": "unwrapped" of the
+  observers trajectory, gsd and xtc, and perrin convert --unwrap, write it. GSD counts from the
+  middle of the box; LAMMPS data and extended XYZ keep the job's places, unless perrin convert
+  --origin corner or middle says otherwise.
   The box is spanned by a along x, b in the xy plane, and c. Along axes that are not periodic a
   particle that leaves is an error. Two-dimensional systems lie in the xy plane.
 )";

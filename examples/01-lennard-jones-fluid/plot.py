@@ -16,9 +16,13 @@ with h5py.File(f"{folder}/thermo.h5") as file:
     time = rows["temperature/time"][:]
     temperature = rows["temperature/value"][:]
     energy = rows["total_energy/value"][:]
+    stages = file["parameters/perrin/stages"]  # where each of them began
+    begin = dict(zip(stages["name"].asstr()[:], stages["step"][:]))["production"]
+    produced = rows["temperature/step"][:] >= begin
 
 with h5py.File(f"{folder}/trajectory.h5") as file:
-    positions = file["particles/all/position/value"][15:]  # production
+    position = file["particles/all/position"]
+    positions = position["value"][position["step"][:] > begin]
     edge = file["particles/all/box/edges/value"][0, 0, 0]
 
 n = positions.shape[1]
@@ -37,7 +41,6 @@ g = histogram / centres / shell / (n / edge ** 3)
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 3.4), constrained_layout=True)
 left.plot(time, temperature)
 left.set(xlabel="time", ylabel="temperature", title="bath at 0.7, then constant energy")
-produced = time > 25
 middle.plot(time[produced], (energy[produced] - energy[produced][0]) / n * 1e6)
 middle.set(xlabel="time", ylabel="energy per particle $-$ start, $10^{-6}\\,\\epsilon$",
            title="total energy, NVE stage")

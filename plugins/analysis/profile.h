@@ -27,7 +27,10 @@ void describe(D& d, ProfileSettings& s) {
              "steps from one row of the file to the next, a multiple of stride; a row is the mean "
              "of the samples since the last one");
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
-  d.optional("axis", s.axis, OneOf{"x", "y", "z"}, "across the slabs");
+  d.optional(
+      "axis", s.axis, OneOf{"x", "y", "z"},
+      "across the slabs; coordinates count from the middle of the box, -L/2 to L/2, those of "
+      "H5MD files from its corner (perrin help coordinates)");
   d.optional("bins", s.bins, Between{1, 100000}, "number of slabs, of equal thickness");
   d.optional("types", s.types, Any{}, "particle types that count; none: all");
 }

@@ -12,6 +12,8 @@ import warnings
 import h5py
 import numpy as np
 
+from newest_python import newest_python
+
 perrin, folder = sys.argv[1], sys.argv[2]
 shutil.rmtree(folder, ignore_errors=True)
 os.makedirs(folder)
@@ -230,26 +232,8 @@ print(MDAnalysis.__version__)
 """
 
 
-def newest_mdanalysis():
-    """Python with MDAnalysis from PyPI, in the build folder; None where PyPI cannot be reached."""
-    venv = os.path.join(os.path.dirname(folder), "mdanalysis")
-    python = os.path.join(venv, "bin", "python")
-    ready = os.path.join(venv, "ready")
-    if not os.path.exists(ready):
-        shutil.rmtree(venv, ignore_errors=True)
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-        done = subprocess.run([python, "-m", "pip", "install", "-q", "MDAnalysis", "h5py"],
-                              capture_output=True, text=True)
-        if done.returncode != 0:
-            unreachable = ("Could not find a version", "Connection", "Temporary failure",
-                           "timed out")
-            assert any(text in done.stderr for text in unreachable), done.stderr
-            return None
-        open(ready, "w").close()
-    return python
-
-
-for python in (sys.executable, newest_mdanalysis()):
+newest = newest_python(os.path.join(os.path.dirname(folder), "readers_python"))
+for python in (sys.executable, newest):
     if python is None:
         print("skipped: the newest MDAnalysis, since PyPI cannot be reached")
         continue

@@ -1,0 +1,68 @@
+"""What docs/readers.md says, run as it stands; and what the readers see, against the run itself.
+
+Usage: run_documented.py PERRIN WORKFOLDER SOURCE. Prints what fails; 77: PyPI cannot be reached.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from newest_python import newest_python
+
+perrin, folder, source = (os.path.abspath(argument) for argument in sys.argv[1:4])
+python = newest_python(os.path.join(os.path.dirname(folder), "readers_python"))
+if python is None:
+    print("skipped: PyPI cannot be reached")
+    sys.exit(77)
+shutil.rmtree(folder, ignore_errors=True)
+os.makedirs(folder)
+
+
+def run(*command):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True,
+                          env=dict(os.environ, QT_QPA_PLATFORM="offscreen", OMP_NUM_THREADS="1"))
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done
+
+
+with open(os.path.join(source, "docs", "readers.md")) as file:
+    text = file.read()
+observers = json.loads("[" + re.search(r"\n((?:    \{.*\n)+)", text).group(1) + "]")
+# Two types, on wide ways; XTC beyond the sizes of its table that liquids need.
+observers += [
+    {"type": "trajectory", "stride": 10, "file": "rounded.h5", "compression": "rounded"},
+    {"type": "trajectory", "stride": 10, "file": "fine.h5", "positions": "unwrapped",
+     "precision": "double"},
+    {"type": "gsd", "stride": 10, "file": "fine.gsd", "positions": "unwrapped",
+     "precision": "double"},
+    *({"type": "xtc", "stride": 10, "file": f"{k}.xtc", "decimals": k, "positions": "unwrapped"}
+      for k in (0, 2, 4, 6))]
+JOB = {"seed": 5, "system": {"type": "chains", "chains": 60, "pattern": "A6B6", "density": 0.1},
+       "velocity": {"temperature": 1.5}, "ignore": ["bonds"], "forces": [],
+       "observers": observers,
+       "stages": [{"type": "md", "steps": 400,
+                   "integrator": {"type": "velocity_verlet", "timestep": 0.05}}]}
+with open(os.path.join(folder, "job.json"), "w") as file:
+    json.dump(JOB, file)
+run(perrin, "run", "job.json", "--device", "cpu", "--quiet")
+for line in re.findall(r"^    perrin (convert .*)$", text, re.M):
+    run(perrin, *line.split())
+
+blocks = re.findall(r"^## (.*?)\n|^```python\n(.*?)^```", text, re.M | re.S)
+title, count = "", 0
+for heading, code in blocks:
+    if heading:
+        title = heading
+        continue
+    done = run(python, "-W", "ignore", "-c", code)
+    assert done.stdout or "print" not in code, title
+    print(title, done.stdout.splitlines()[-1:], flush=True)
+    count += 1
+assert count >= 9, count
+shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_values.py"), folder)
+print(run(python, "-W", "ignore", "check_values.py").stdout)
+run(perrin, "convert", "back.xyz", "from_ase.h5")
+print(run(python, "-W", "ignore", "check_values.py", "from_ase.h5").stdout)
