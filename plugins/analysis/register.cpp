@@ -1,14 +1,22 @@
 #include "register.h"
 
+#include "bond_order.h"
 #include "chain_size.h"
+#include "cluster_size.h"
 #include "profile.h"
+#include "rdf.h"
 #include "structure_factor.h"
+#include "time_correlation.h"
 
 namespace perrin {
 
 void register_analysis(Registry& registry) {
   analysis::register_profile(registry);
   analysis::register_structure_factor(registry);
+  analysis::register_rdf(registry);
+  analysis::register_time_correlations(registry);
+  analysis::register_bond_order(registry);
+  analysis::register_cluster_size(registry);
   analysis::register_chain_size(registry);
 }
 

@@ -1,0 +1,48 @@
+// Observer "cluster_size": clusters of particles that are nearer to one another than a distance.
+#pragma once
+
+#include "neighborhood.h"
+#include "sampled.h"
+
+namespace perrin {
+class Registry;
+}
+
+namespace perrin::analysis {
+
+struct ClusterSettings : SampledSettings {
+  ClusterSettings() { file = "cluster_size.h5"; }
+  double distance = 0;
+  std::vector<std::string> types;
+  std::int32_t sizes = 100;
+};
+template <class D>
+void describe(D& d, ClusterSettings& s) {
+  d.required("distance", s.distance, Positive{},
+             "two particles that are nearer belong to one cluster, length");
+  describe_sampling(d, s, "the mean of the samples since the last one");
+  d.optional("types", s.types, Any{}, "types of the particles that make clusters; none: all");
+  d.optional("sizes", s.sizes, Between{1, 1000000}, "length of the distribution");
+}
+
+/// Columns, averaged over the samples: clusters, their number (single particles count); largest,
+/// particles in the largest one; mean_size, particles / clusters; weight_mean_size, the mean over
+/// particles of the size of their cluster; distribution: the number of clusters of 1, 2, …
+/// particles, the last of so many or more.
+class ClusterSize final : public SampledObserver {
+ public:
+  ClusterSize(const ClusterSettings& settings, Setup& setup);
+
+ private:
+  void sample(Simulation& simulation) override;
+  std::vector<double> row(Simulation& simulation) override;
+  void sums(Archive& archive) override { state_of_sums(archive, sums_); }
+
+  Neighborhood neighborhood_;
+  std::vector<std::uint32_t> parent_;
+  std::vector<double> sums_;  // of the columns
+};
+
+void register_cluster_size(Registry& registry);
+
+}  // namespace perrin::analysis

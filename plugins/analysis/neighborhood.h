@@ -1,0 +1,36 @@
+// Pairs of the particles of some types within a distance, on the host: for observers that look
+// seldom at what a GPU would not do much faster.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/run/setup.h"
+#include "pair_grid.h"
+
+namespace perrin {
+class Simulation;
+}
+
+namespace perrin::analysis {
+
+class Neighborhood {
+ public:
+  /// Reports at "distance" and "types" what is wrong.
+  Neighborhood(double distance, const std::vector<std::string>& types, Setup& setup);
+  /// Of the present state. Copies all positions.
+  PairGrid::View look(Simulation& simulation);
+  const Device& host() const { return host_; }
+  std::int64_t particles() const { return particles_; }
+
+ private:
+  double distance_;
+  Device host_;
+  std::vector<std::uint32_t> mask_;  // [type]: 1 or 0
+  std::int64_t particles_ = 0;
+  Buffer<Position> positions_;
+  std::unique_ptr<PairGrid> grid_;
+};
+
+}  // namespace perrin::analysis

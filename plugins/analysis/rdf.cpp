@@ -1,0 +1,271 @@
+#include "rdf.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "engine/core/changed_since.h"
+#include "engine/core/parallel.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
+#include "io/file_units.h"
+#include "io/h5md_elements.h"
+
+namespace perrin::analysis {
+namespace {
+
+constexpr std::int64_t copies = 64;
+
+struct Histogram {
+  const std::int32_t* of;  // [type · types + type]
+  std::int32_t types;
+  std::int64_t bins;
+  double per_length;
+
+  /// Place of a pair, -1: none.
+  PERRIN_HD std::int64_t place(const Position& a, const Position& b, double distance2) const {
+    const std::int32_t h = of[std::int32_t(a.type()) * types + std::int32_t(b.type())];
+    const auto bin = std::int64_t(std::sqrt(distance2) * per_length);
+    return h < 0 || bin >= bins ? -1 : h * bins + bin;
+  }
+};
+
+PERRIN_HD void add(std::int64_t* place, std::int64_t value) {
+#ifdef __CUDA_ARCH__
+  atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
+#else
+  *place += value;  // a copy belongs to one thread
+#endif
+}
+
+struct CountPairs {
+  PairGrid::View grid;
+  Histogram histogram;
+  const std::uint32_t *id, *molecule;  // molecule: nullptr where it does not matter
+  std::int64_t size;                   // of a copy
+  std::int64_t* copy;
+
+  PERRIN_HD void particle(std::int64_t k, std::int64_t* own) const {
+    const Position p = grid.position[k];
+    const std::uint32_t mine = molecule ? molecule[id[grid.member[k]]] : 0;
+    grid.around(k, false, [&](std::int64_t m, const Vec3<double>&, double d2) {
+      if (molecule && molecule[id[grid.member[m]]] == mine) return;
+      const std::int64_t place = histogram.place(p, grid.position[m], d2);
+      if (place >= 0) add(own + place, 1);
+    });
+  }
+  /// On the CPU a task has a copy, on a GPU many threads share one.
+  PERRIN_HD void operator()(std::int64_t t) const {
+#ifdef __CUDA_ARCH__
+    particle(t, copy + t % copies * size);
+#else
+    for (std::int64_t k = grid.n * t / copies; k < grid.n * (t + 1) / copies; ++k)
+      particle(k, copy + t * size);
+#endif
+  }
+};
+
+struct AddCopies {
+  std::int64_t size;
+  std::int64_t *copy, *counts;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    for (std::int64_t c = 0; c < copies; ++c) {
+      counts[k] += copy[c * size + k];
+      copy[c * size + k] = 0;
+    }
+  }
+};
+
+/// Takes off again what was counted of bonded pairs.
+struct TakeOffBonds {
+  ParticleView p;
+  Lengths lengths;
+  Histogram histogram;
+  double distance2;
+  const std::uint32_t* bonds;
+  std::int64_t* counts;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const Position a = p.position[p.index[bonds[2 * k]]], b = p.position[p.index[bonds[2 * k + 1]]];
+    const Vec3<double> d = lengths.between(a, b);
+    const double d2 = dot(d, d);
+    if (!(d2 < distance2)) return;
+    const std::int64_t place = histogram.place(a, b, d2);
+    if (place < 0) return;
+#ifdef __CUDA_ARCH__
+    add(counts + place, -1);
+#else
+    __atomic_fetch_sub(counts + place, 1, __ATOMIC_RELAXED);
+#endif
+  }
+};
+
+std::vector<io::ObservableColumn> columns(const RdfSettings& s, Setup& setup) {
+  const auto length = io::file_length(setup.units());
+  const hsize_t bins = hsize_t(s.bins), types = setup.configuration().types.size();
+  const hsize_t pairs = s.pairs.empty() ? types * (types + 1) / 2 : s.pairs.size();
+  return {{"r", {bins}, length.name, length.factor}, {"rdf", {pairs, bins}, ""}};
+}
+
+}  // namespace
+
+Rdf::Rdf(const RdfSettings& settings, Setup& setup)
+    : SampledObserver(settings, columns(settings, setup), setup),
+      dimension_(setup.configuration().box.dimension),
+      bins_(settings.bins),
+      r_max_(settings.r_max),
+      kind_(settings.exclude),
+      types_(setup.configuration().types.size()),
+      number_(types_),
+      excluded_(types_ * types_) {
+  const Configuration& c = setup.configuration();
+  for (int axis = 0; axis < dimension_; ++axis)
+    if (!c.box.periodic[std::size_t(axis)]) {
+      setup.error("type", fmt::format("rdf needs a box that is periodic along {}: its faces would "
+                                      "cut shells",
+                                      "xyz"[std::size_t(axis)]));
+      return;
+    }
+  const double most = half_height(c.box);
+  if (r_max_ == 0) r_max_ = most;
+  if (r_max_ > most * (1 + 1e-12)) {
+    setup.error("r_max", fmt::format("must be at most half the smallest height of the box "
+                                     "({:.6g}), got {:.6g}",
+                                     most, r_max_));
+    return;
+  }
+  for (const std::uint32_t t : c.type) ++number_[t];
+  choose_pairs(settings, setup);
+  exclude(setup);
+  grid_ = std::make_unique<PairGrid>(setup.device(), std::int64_t(c.type.size()), c.box, r_max_);
+  counts_ = {setup.device(), std::int64_t(pairs_.size()) * bins_};
+  copies_ = {setup.device(), copies * counts_.size()};
+}
+
+void Rdf::choose_pairs(const RdfSettings& settings, Setup& setup) {
+  for (std::size_t k = 0; k < settings.pairs.size(); ++k) {
+    const std::string key = fmt::format("pairs[{}]", k);
+    const std::uint32_t a = setup.type_index(settings.pairs[k][0], key + "[0]"),
+                        b = setup.type_index(settings.pairs[k][1], key + "[1]");
+    pairs_.push_back({std::min(a, b), std::max(a, b)});
+    if (std::count(pairs_.begin(), pairs_.end(), pairs_.back()) > 1)
+      setup.error(key, "is there already");
+  }
+  for (std::uint32_t a = 0; a < types_ && settings.pairs.empty(); ++a)
+    for (std::uint32_t b = a; b < types_; ++b) pairs_.push_back({a, b});
+  std::vector<std::int32_t> of(types_ * types_, -1);
+  for (std::size_t k = 0; k < pairs_.size(); ++k) {
+    const auto [a, b] = pairs_[k];
+    of[a * types_ + b] = of[b * types_ + a] = std::int32_t(k);
+    const auto& names = setup.configuration().types;
+    names_.push_back(names[a] + "-" + names[b]);
+  }
+  histogram_of_ = {setup.device(), std::span<const std::int32_t>(of)};
+}
+
+void Rdf::exclude(Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const Topology& t = c.topology;
+  const auto leave_out = [&](std::uint32_t a, std::uint32_t b, double pairs) {
+    excluded_[std::min(a, b) * types_ + std::max(a, b)] += pairs;
+  };
+  if (kind_ == "bonds") {
+    std::set<std::array<std::uint32_t, 2>> bonds;
+    for (const auto& bond : t.bonds)
+      bonds.insert({std::min(bond.a, bond.b), std::max(bond.a, bond.b)});
+    std::vector<std::uint32_t> ids;
+    for (const auto& [a, b] : bonds) {
+      ids.insert(ids.end(), {a, b});
+      leave_out(c.type[a], c.type[b], 1);
+    }
+    bonds_ = {setup.device(), std::span<const std::uint32_t>(ids)};
+  }
+  if (kind_ != "molecules") return;
+  if (t.molecule.empty()) return setup.error("exclude", "the system has no molecules");
+  molecule_ = {setup.device(), std::span<const std::uint32_t>(t.molecule)};
+  std::map<std::uint32_t, std::vector<double>> inside;  // molecule → number by type
+  for (std::size_t id = 0; id < t.molecule.size(); ++id) {
+    auto& n = inside[t.molecule[id]];
+    n.resize(types_);
+    ++n[c.type[id]];
+  }
+  for (const auto& [molecule, n] : inside)
+    for (std::uint32_t a = 0; a < types_; ++a)
+      for (std::uint32_t b = a; b < types_; ++b)
+        leave_out(a, b, a == b ? n[a] * (n[a] - 1) / 2 : n[a] * n[b]);
+}
+
+double Rdf::pairs_of(std::uint32_t a, std::uint32_t b) const {
+  const double all = a == b ? number_[a] * (number_[a] - 1) / 2 : number_[a] * number_[b];
+  return all - excluded_[a * types_ + b];
+}
+
+void Rdf::constants(const io::Node& root) {
+  io::write_names(root, "parameters/perrin/pairs", names_);
+}
+
+void Rdf::sample(Simulation& s) {
+  const Device& device = s.device();
+  grid_->build(s.particles.position.data());
+  const Histogram histogram{histogram_of_.data(), std::int32_t(types_), bins_,
+                            double(bins_) / r_max_};
+  const PairGrid::View grid = grid_->view();
+  const CountPairs count{grid,
+                         histogram,
+                         s.particles.id.data(),
+                         molecule_.size() > 0 ? molecule_.data() : nullptr,
+                         counts_.size(),
+                         copies_.data()};
+  if (device.is_cuda())
+    for_each(device, "rdf", grid.n, count);
+  else
+    for_tasks(device, copies, [&](std::int64_t task, int) { run_range(count, task, task + 1); });
+  for_each(device, "rdf sums", counts_.size(),
+           AddCopies{counts_.size(), copies_.data(), counts_.data()});
+  for_each(device, "rdf bonds", bonds_.size() / 2,
+           TakeOffBonds{s.particles.view(), grid.lengths, histogram, grid.distance2, bonds_.data(),
+                        counts_.data()});
+}
+
+std::vector<double> Rdf::row(Simulation& s) {
+  const auto counts = counts_.to_host();
+  const double width = r_max_ / double(bins_), volume = s.particles.box.volume();
+  std::vector<double> row;
+  for (std::int64_t k = 0; k < bins_; ++k) row.push_back((double(k) + 0.5) * width);
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    const double pairs = pairs_of(pairs_[p][0], pairs_[p][1]);
+    for (std::int64_t k = 0; k < bins_; ++k) {
+      const double inner = double(k) * width, outer = double(k + 1) * width;
+      const double shell = dimension_ == 2
+                               ? M_PI * (outer * outer - inner * inner)
+                               : 4 * M_PI / 3 * (outer * outer * outer - inner * inner * inner);
+      const double ideal = double(samples()) * pairs * shell / volume;
+      const double counted = double(counts[p * std::size_t(bins_) + std::size_t(k)]);
+      row.push_back(ideal > 0 ? counted / ideal : 0.0);
+    }
+  }
+  counts_.zero();
+  return row;
+}
+
+void Rdf::sums(Archive& archive) {
+  std::string now = fmt::format("r_max {}, exclude {}, pairs", r_max_, kind_), before;
+  for (const auto& name : names_) now += " " + name;
+  if (changed_since(archive, "counted", now, &before))
+    throw UserError(fmt::format("rdf: the checkpoint has counted {}; a resumed run cannot count {}",
+                                before, now));
+  archive("counts", counts_);
+  const auto counts = counts_.to_host();
+  archive.require(std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 0; }),
+                  "counts", "not negative");
+}
+
+void register_rdf(Registry& registry) {
+  registry.add<Observer, RdfSettings>(
+      "rdf", "radial distribution functions by pairs of types",
+      [](const RdfSettings& s, Setup& setup) { return std::make_unique<Rdf>(s, setup); });
+}
+
+}  // namespace perrin::analysis

@@ -1,0 +1,51 @@
+#include "sampled.h"
+
+#include <fmt/format.h>
+
+#include "engine/run/simulation.h"
+#include "output.h"
+
+namespace perrin::analysis {
+
+SampledObserver::SampledObserver(const SampledSettings& settings,
+                                 std::vector<io::ObservableColumn> columns, Setup& setup)
+    : settings_(settings), file_(output_path(settings.file, setup), std::move(columns), setup) {
+  if (settings.rows_every % settings.stride != 0)
+    setup.error("rows_every", fmt::format("must be a multiple of stride ({}), got {}",
+                                          settings.stride, settings.rows_every));
+}
+
+void SampledObserver::begin(Simulation& simulation, bool resumed) {
+  file_.begin(simulation, resumed, [this](const io::Node& root) { constants(root); });
+}
+
+void SampledObserver::observe(Simulation& simulation) {
+  const auto step = std::int64_t(simulation.step());
+  if (step == last_sample_) return;  // the end of one stage is the beginning of the next
+  sample(simulation);
+  last_sample_ = step;
+  ++samples_;
+  if (step % settings_.rows_every != 0) return;
+  file_.append(step, simulation.time(), row(simulation));
+  samples_ = 0;
+}
+
+void SampledObserver::end(Simulation& simulation) { file_.end(simulation); }
+
+void SampledObserver::state(Archive& archive) {
+  file_.state(archive);
+  archive("samples", samples_);
+  archive.require(samples_ >= 0, "samples", "at least 0");
+  archive("last_sample", last_sample_);
+  archive.require(last_sample_ >= (samples_ > 0 ? 0 : -1), "last_sample",
+                  "the step of the last sample, or -1 where there is none");
+  sums(archive);
+}
+
+void state_of_sums(Archive& archive, std::vector<double>& sums) {
+  const std::size_t size = sums.size();
+  archive("sums", sums);
+  archive.require(sums.size() == size, "sums", "as many values as there are in this job");
+}
+
+}  // namespace perrin::analysis

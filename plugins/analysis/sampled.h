@@ -1,0 +1,62 @@
+// What observers have in common that sample the system every so many steps and write a row of
+// numbers less often.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/run/observer.h"
+#include "engine/run/setup.h"
+#include "engine/settings/settings.h"
+#include "io/observable_file.h"
+
+namespace perrin::analysis {
+
+struct SampledSettings {
+  std::int64_t stride = 100, rows_every = 10000;
+  std::string file;
+};
+/// `row`: what a row holds.
+template <class D>
+void describe_sampling(D& d, SampledSettings& s, const std::string& row) {
+  d.optional("stride", s.stride, Positive{}, "steps from one sample to the next");
+  d.optional("rows_every", s.rows_every, Positive{},
+             "steps from one row of the file to the next, a multiple of stride; a row is " + row);
+  d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
+}
+
+class SampledObserver : public Observer {
+ public:
+  /// Reports what is wrong with the settings.
+  SampledObserver(const SampledSettings& settings, std::vector<io::ObservableColumn> columns,
+                  Setup& setup);
+  std::int64_t stride() const final { return settings_.stride; }
+  void begin(Simulation& simulation, bool resumed) final;
+  void observe(Simulation& simulation) final;
+  void end(Simulation& simulation) final;
+  void state(Archive& archive) final;
+
+ protected:
+  /// Adds what is measured now.
+  virtual void sample(Simulation& simulation) = 0;
+  /// The values of all columns. What averages over the samples since the last row begins anew.
+  virtual std::vector<double> row(Simulation& simulation) = 0;
+  /// What does not change, into the new file.
+  virtual void constants(const io::Node&) {}
+  /// What sample() has added up.
+  virtual void sums(Archive& archive) = 0;
+
+  std::int64_t samples() const { return samples_; }          // since the last row
+  std::int64_t last_sample() const { return last_sample_; }  // its step; -1: none
+
+ private:
+  SampledSettings settings_;
+  io::ObservableFile file_;
+  std::int64_t samples_ = 0, last_sample_ = -1;
+};
+
+/// Numbers that an observer has added up, as many as before.
+void state_of_sums(Archive& archive, std::vector<double>& sums);
+
+}  // namespace perrin::analysis

@@ -1,0 +1,255 @@
+#include "time_correlation.h"
+
+#include <cmath>
+
+#include "engine/core/parallel.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
+#include "io/file_units.h"
+#include "io/h5md_elements.h"
+#include "lengths.h"
+
+namespace perrin::analysis {
+namespace {
+
+/// The unwrapped position of a particle in memory, or its velocity.
+struct Value {
+  ParticleView p;
+  Lengths lengths;
+  bool velocity;
+  PERRIN_HD Vec3<double> operator()(std::int64_t i) const {
+    if (!velocity) return lengths.unwrapped(p.position[i], p.image[i]);
+    const Real4 v = p.velocity[i];
+    return {double(v.x), double(v.y), double(v.z)};
+  }
+};
+
+struct Weigh {
+  Value value;
+  PERRIN_HD ParticleCorrelation::Sum operator()(std::int64_t i) const {
+    const double m = 1 / double(value.p.velocity[i].w);
+    return {m, m * value(i)};
+  }
+};
+
+struct Gather {
+  Value value;
+  const std::uint32_t* ids;
+  Vec3<double>* values;
+  PERRIN_HD void operator()(std::int64_t k) const { values[k] = value(value.p.index[ids[k]]); }
+};
+
+std::string squared(const std::string& unit) { return unit.empty() ? "" : unit + " " + unit; }
+
+/// Which types, by index; mistakes are reported.
+std::vector<std::uint32_t> chosen_types(const std::vector<std::string>& names, Setup& setup) {
+  const Configuration& c = setup.configuration();
+  std::vector<std::int64_t> count(c.types.size());
+  for (const std::uint32_t t : c.type) ++count[t];
+  std::vector<std::uint32_t> types;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const std::string key = "types[" + std::to_string(k) + "]";
+    const std::uint32_t t = setup.type_index(names[k], key);
+    if (count[t] == 0) setup.error(key, "there is no particle of this type");
+    types.push_back(t);
+  }
+  for (std::uint32_t t = 0; t < count.size() && names.empty(); ++t)
+    if (count[t] > 0) types.push_back(t);
+  return types;
+}
+
+std::vector<io::ObservableColumn> particle_columns(const ParticleCorrelationSettings& s,
+                                                   MultipleTau::Kind kind, Setup& setup) {
+  const Units& u = setup.units();
+  const hsize_t lags = hsize_t(MultipleTau::lags(s.levels));
+  const io::Shape shape{chosen_types(s.types, setup).size(), lags};
+  if (kind == MultipleTau::Kind::square_displacement) {
+    const auto length = io::file_length(u);
+    return {
+        {"mean_square_displacement", shape, squared(length.name), length.factor * length.factor}};
+  }
+  const auto velocity = io::file_velocity(u);
+  return {{"velocity_autocorrelation", shape, squared(velocity.name),
+           velocity.factor * velocity.factor}};
+}
+
+std::vector<io::ObservableColumn> stress_columns(const StressSettings& s, Setup& setup) {
+  const Units& u = setup.units();
+  const hsize_t lags = hsize_t(MultipleTau::lags(s.levels));
+  const std::string pressure = u.pressure(setup.configuration().box.dimension);
+  const auto time = io::file_time(u);
+  return {{"stress_autocorrelation", {lags}, pressure},
+          {"viscosity", {lags}, u.reduced() ? "" : pressure + " " + time.name, time.factor},
+          {"temperature", {}, u.temperature()}};
+}
+
+}  // namespace
+
+CorrelationObserver::CorrelationObserver(const CorrelationSettings& settings,
+                                         std::vector<io::ObservableColumn> columns, Setup& setup)
+    : SampledObserver(settings, with_lags(settings, std::move(columns), setup), setup),
+      host_(setup.device().is_cuda() ? Device::cpu(setup.device().threads()) : setup.device()) {}
+
+std::vector<io::ObservableColumn> CorrelationObserver::with_lags(
+    const CorrelationSettings& settings, std::vector<io::ObservableColumn> columns, Setup& setup) {
+  const hsize_t lags = hsize_t(MultipleTau::lags(settings.levels));
+  const auto time = io::file_time(setup.units());
+  columns.insert(columns.begin(),
+                 {{"lag_time", {lags}, time.name, time.factor}, {"origins", {lags}, ""}});
+  return columns;
+}
+
+void CorrelationObserver::sample(Simulation& simulation) {
+  const double time = simulation.time(), since = time - last_time_;
+  const bool second = correlator_.samples() == 1;
+  if (correlator_.samples() > 0 &&
+      (std::int64_t(simulation.step()) - last_sample() != stride() || !(since > 0) ||
+       (!second && std::abs(since - spacing_) > 1e-6 * spacing_))) {
+    correlator_.clear();
+    forget();
+  } else if (second) {
+    spacing_ = since;
+  }
+  last_time_ = time;
+  correlator_.add(host_, measure(simulation));
+}
+
+std::vector<double> CorrelationObserver::row(Simulation&) {
+  std::vector<double> row;
+  const double spacing = correlator_.samples() > 1 ? spacing_ : 0;
+  for (int k = 0; k < correlator_.lags(); ++k) row.push_back(double(correlator_.lag(k)) * spacing);
+  for (int k = 0; k < correlator_.lags(); ++k) row.push_back(double(correlator_.origins(k)));
+  return row;
+}
+
+void CorrelationObserver::sums(Archive& archive) {
+  const Archive::Scope scope(archive, "correlator");
+  correlator_.state(archive);
+  archive("spacing", spacing_);
+  archive.require(spacing_ >= 0, "spacing", "not negative");
+  archive("last_time", last_time_);
+  archive.require(last_time_ >= 0, "last_time", "not negative");
+  own_sums(archive);
+}
+
+ParticleCorrelation::ParticleCorrelation(const ParticleCorrelationSettings& settings,
+                                         MultipleTau::Kind kind, Setup& setup)
+    : CorrelationObserver(settings, particle_columns(settings, kind, setup), setup),
+      kind_(kind),
+      remove_drift_(settings.remove_drift),
+      scratch_(setup.device(), sum_chunks + 1) {
+  const Configuration& c = setup.configuration();
+  std::vector<std::uint32_t> ids;
+  std::vector<std::int64_t> groups{0};
+  for (const std::uint32_t t : chosen_types(settings.types, setup)) {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t id = 0; id < c.type.size(); ++id)
+      if (c.type[id] == t) all.push_back(id);
+    const auto n = std::int64_t(all.size());
+    const std::int64_t most = settings.particles == 0 ? n : std::min(n, settings.particles);
+    for (std::int64_t k = 0; k < most; ++k) ids.push_back(all[std::size_t(k * n / most)]);
+    names_.push_back(c.types[t]);
+    groups_.push_back(most);
+    groups.push_back(3 * std::int64_t(ids.size()));
+  }
+  ids_ = {setup.device(), std::span<const std::uint32_t>(ids)};
+  values_ = {setup.device(), std::int64_t(ids.size())};
+  correlator_ = MultipleTau(kind, std::move(groups), settings.levels);
+}
+
+void ParticleCorrelation::constants(const io::Node& root) {
+  io::write_names(root, "parameters/perrin/types", names_);
+}
+
+std::vector<double> ParticleCorrelation::measure(Simulation& s) {
+  const Value value{s.particles.view(), Lengths(s.particles.box),
+                    kind_ == MultipleTau::Kind::product};
+  Vec3<double> drift{};
+  if (remove_drift_) {
+    sum<Sum>(s.device(), "drift", s.particles.size(), Weigh{value}, scratch_,
+             scratch_.data() + sum_chunks);
+    const Sum all = scratch_.to_host(sum_chunks);
+    drift = (1 / all.mass) * all.moment;
+  }
+  for_each(s.device(), "correlation", ids_.size(), Gather{value, ids_.data(), values_.data()});
+  std::vector<double> sample;
+  sample.reserve(std::size_t(3 * values_.size()));
+  for (const Vec3<double>& v : values_.to_host()) {
+    const Vec3<double> own = v - drift;
+    sample.insert(sample.end(), {own.x, own.y, own.z});
+  }
+  return sample;
+}
+
+std::vector<double> ParticleCorrelation::row(Simulation& simulation) {
+  std::vector<double> row = CorrelationObserver::row(simulation);
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    for (int k = 0; k < correlator_.lags(); ++k)
+      row.push_back(correlator_.mean(g, k) / double(groups_[g]));
+  return row;
+}
+
+StressAutocorrelation::StressAutocorrelation(const StressSettings& settings, Setup& setup)
+    : CorrelationObserver(settings, stress_columns(settings, setup), setup),
+      dimension_(setup.configuration().box.dimension),
+      k_boltzmann_(setup.k_boltzmann()) {
+  correlator_ =
+      MultipleTau(MultipleTau::Kind::product, {0, dimension_ == 3 ? 6 : 2}, settings.levels);
+}
+
+std::vector<double> StressAutocorrelation::measure(Simulation& s) {
+  temperature_sum_ += s.temperature();
+  const auto p = s.pressure_tensor();  // xx yy zz xy xz yz
+  // The weights of the paper's mean over all directions: G = V/(5 kT) sum of <s(t) s(0)> over the
+  // three shear stresses, and V/(30 kT) over the three differences of normal ones.
+  if (dimension_ == 2) return {p[3], (p[0] - p[1]) / 2};
+  const double w = 1 / std::sqrt(6.0);
+  return {p[3], p[4], p[5], w * (p[0] - p[1]), w * (p[0] - p[2]), w * (p[1] - p[2])};
+}
+
+void StressAutocorrelation::own_sums(Archive& archive) {
+  archive("temperature_sum", temperature_sum_);
+  archive.require(temperature_sum_ >= 0, "temperature_sum", "not negative");
+}
+
+std::vector<double> StressAutocorrelation::row(Simulation& s) {
+  std::vector<double> row = CorrelationObserver::row(s);
+  const double temperature = temperature_sum_ / double(correlator_.samples());
+  const double components = dimension_ == 3 ? 5 : 2;
+  const double factor = s.particles.box.volume() / (components * k_boltzmann_ * temperature);
+  std::vector<double> viscosity;
+  double before = 0, integral = 0;
+  for (int k = 0; k < correlator_.lags(); ++k) {
+    const double g = factor * correlator_.mean(0, k);
+    if (k > 0)
+      integral +=
+          0.5 * (g + before) * spacing_ * double(correlator_.lag(k) - correlator_.lag(k - 1));
+    before = g;
+    row.push_back(g);
+    viscosity.push_back(integral);
+  }
+  row.insert(row.end(), viscosity.begin(), viscosity.end());
+  row.push_back(temperature);
+  return row;
+}
+
+void register_time_correlations(Registry& registry) {
+  registry.add<Observer, DisplacementSettings>(
+      "mean_square_displacement", "mean square displacement by type, over many time origins",
+      [](const DisplacementSettings& s, Setup& setup) {
+        return std::make_unique<ParticleCorrelation>(s, MultipleTau::Kind::square_displacement,
+                                                     setup);
+      });
+  registry.add<Observer, VelocityCorrelationSettings>(
+      "velocity_autocorrelation", "velocity autocorrelation by type, over many time origins",
+      [](const VelocityCorrelationSettings& s, Setup& setup) {
+        return std::make_unique<ParticleCorrelation>(s, MultipleTau::Kind::product, setup);
+      });
+  registry.add<Observer, StressSettings>("stress_autocorrelation",
+                                         "G(t) of the stress, and the viscosity (Green and Kubo)",
+                                         [](const StressSettings& s, Setup& setup) {
+                                           return std::make_unique<StressAutocorrelation>(s, setup);
+                                         });
+}
+
+}  // namespace perrin::analysis

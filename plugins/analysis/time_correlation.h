@@ -1,0 +1,144 @@
+// Observers that correlate a series with itself: "mean_square_displacement",
+// "velocity_autocorrelation" and "stress_autocorrelation".
+//
+// Averages are over all time origins since the beginning, in every row anew. Samples must be
+// equally far apart: where they are not (the observer was not called in a stage between, another
+// time step, a minimiser) the correlation begins anew.
+#pragma once
+
+#include "engine/core/buffer.h"
+#include "multiple_tau.h"
+#include "sampled.h"
+
+namespace perrin {
+class Registry;
+}
+
+namespace perrin::analysis {
+
+struct CorrelationSettings : SampledSettings {
+  std::int32_t levels = 12;
+};
+template <class D>
+void describe_correlation(D& d, CorrelationSettings& s) {
+  describe_sampling(d, s, "the average over all time origins since the beginning");
+  d.optional("levels", s.levels, Between{1, 32},
+             "of the multiple-tau correlator: lags to 15 * 2^(levels - 1) strides");
+}
+
+class CorrelationObserver : public SampledObserver {
+ protected:
+  CorrelationObserver(const CorrelationSettings& settings,
+                      std::vector<io::ObservableColumn> columns, Setup& setup);
+  /// The columns that all have: lag_time and origins.
+  static std::vector<io::ObservableColumn> with_lags(const CorrelationSettings& settings,
+                                                     std::vector<io::ObservableColumn> columns,
+                                                     Setup& setup);
+  /// What is correlated.
+  virtual std::vector<double> measure(Simulation& simulation) = 0;
+  /// The correlation has begun anew.
+  virtual void forget() {}
+  virtual void own_sums(Archive&) {}
+  void sample(Simulation& simulation) final;
+  /// lag_time and origins.
+  std::vector<double> row(Simulation& simulation) override;
+  void sums(Archive& archive) final;
+
+  MultipleTau correlator_;
+  double spacing_ = 0;  // time between two samples
+
+ private:
+  Device host_;
+  double last_time_ = 0;
+};
+
+struct ParticleCorrelationSettings : CorrelationSettings {
+  std::vector<std::string> types;
+  std::int64_t particles = 10000;
+  bool remove_drift = false;
+};
+template <class D>
+void describe_particles(D& d, ParticleCorrelationSettings& s) {
+  describe_correlation(d, s);
+  d.optional("types", s.types, Any{}, "particle types, each for itself; none: all");
+  d.optional("particles", s.particles, NonNegative{},
+             "follow at most so many of each type, evenly spread over their ids; 0: all. Each "
+             "takes 384 bytes for every level of the correlator");
+  d.optional("remove_drift", s.remove_drift, Any{},
+             "take off the motion of the centre of mass of all particles");
+}
+
+struct DisplacementSettings : ParticleCorrelationSettings {
+  DisplacementSettings() { file = "mean_square_displacement.h5"; }
+};
+template <class D>
+void describe(D& d, DisplacementSettings& s) {
+  describe_particles(d, s);
+}
+struct VelocityCorrelationSettings : ParticleCorrelationSettings {
+  VelocityCorrelationSettings() { file = "velocity_autocorrelation.h5"; }
+};
+template <class D>
+void describe(D& d, VelocityCorrelationSettings& s) {
+  describe_particles(d, s);
+}
+
+/// Column: by type and lag, <|r(t) - r(0)|²> of unwrapped coordinates, or <v(t) · v(0)>, per
+/// particle. /parameters/perrin/types names the types.
+class ParticleCorrelation final : public CorrelationObserver {
+ public:
+  ParticleCorrelation(const ParticleCorrelationSettings& settings, MultipleTau::Kind kind,
+                      Setup& setup);
+
+  struct Sum {  // of mass, and of mass times position or velocity
+    double mass = 0;
+    Vec3<double> moment{};
+    PERRIN_HD Sum& operator+=(const Sum& b) { return mass += b.mass, moment += b.moment, *this; }
+  };
+
+ private:
+  std::vector<double> measure(Simulation& simulation) override;
+  std::vector<double> row(Simulation& simulation) override;
+  void constants(const io::Node& root) override;
+
+  MultipleTau::Kind kind_;
+  bool remove_drift_;
+  std::vector<std::string> names_;
+  std::vector<std::int64_t> groups_;  // of the particles that are followed
+  Buffer<std::uint32_t> ids_;
+  Buffer<Vec3<double>> values_;
+  Buffer<Sum> scratch_;  // and the result behind it
+};
+
+struct StressSettings : CorrelationSettings {
+  StressSettings() {
+    file = "stress_autocorrelation.h5";
+    stride = 10;
+  }
+};
+template <class D>
+void describe(D& d, StressSettings& s) {
+  describe_correlation(d, s);
+}
+
+/// Columns by lag: stress_autocorrelation, G(t), from all five independent components of the
+/// traceless stress, and viscosity, its integral from 0 to t by trapezoids; temperature, the mean
+/// one that G(t) is divided by.
+class StressAutocorrelation final : public CorrelationObserver {
+ public:
+  StressAutocorrelation(const StressSettings& settings, Setup& setup);
+
+ private:
+  std::vector<double> measure(Simulation& simulation) override;
+  void forget() override { temperature_sum_ = 0; }
+  void own_sums(Archive& archive) override;
+  std::vector<double> row(Simulation& simulation) override;
+
+  int dimension_;
+  double k_boltzmann_;
+  double temperature_sum_ = 0;  // over the samples of the correlator
+};
+
+void register_time_correlations(Registry& registry);
+
+}  // namespace perrin::analysis

@@ -1,0 +1,338 @@
+#!/usr/bin/python3
+"""The observers of the plug-in analysis against numpy and theory, through the real program.
+
+    observers.py PERRIN [unittest arguments]
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+import numpy as np
+
+PERRIN = sys.argv[1]
+DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
+if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
+                                                      text=True).stdout:
+    print("skipped: no CUDA device")
+    sys.exit(77)
+
+VERLET = {"type": "velocity_verlet", "timestep": 0.004}
+
+
+def multiple_tau(series, product, levels, p=16):
+    """[(lag, mean over the origins, their number)] of series[sample, particle, axis], where
+    product(a, b) is that of frames; written from the paper, means of two frames or, for
+    displacements, every second frame."""
+    means = product is dot
+    result = []
+    for level in range(levels):
+        for j in range(0 if level == 0 else p // 2, p):
+            n = len(series) - j
+            value = np.mean([product(series[k + j], series[k]) for k in range(n)]) if n > 0 else np.nan
+            result.append((j * 2**level, value, max(0, n)))
+        even = len(series) // 2 * 2
+        series = (series[:even:2] + series[1:even:2]) / 2 if means else series[::2]
+    return np.array(result)
+
+
+def dot(a, b):
+    return (a * b).sum(axis=-1).mean()
+
+
+def square_displacement(a, b):
+    return ((a - b) ** 2).sum(axis=-1).mean()
+
+
+class Observers(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="perrin-observers-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_job(self, system, observers, steps=0, forces=(), integrator=None, **more):
+        job = {"seed": 11, "system": system, "forces": list(forces), "observers": list(observers),
+               "stages": [{"type": "md", "steps": steps, "integrator": integrator or VERLET}],
+               **more}
+        with open(self.path("job.json"), "w") as out:
+            json.dump(job, out)
+        done = subprocess.run([PERRIN, "run", self.path("job.json"), "--device", DEVICE, "--threads",
+                               "2", "--quiet", "--overwrite", "--output-dir", self.folder],
+                              capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def read(self, name, what, row=-1):
+        with h5py.File(self.path(name)) as file:
+            return file[f"observables/{what}/value"][row]
+
+    def trajectory(self):
+        """Positions (in 0 … L), images, velocities, edges, types."""
+        with h5py.File(self.path("trajectory.h5")) as file:
+            all = file["particles/all"]
+            return (all["position/value"][:].astype(float), all["image/value"][:],
+                    all["velocity/value"][:].astype(float), all["box/edges/value"][0],
+                    all["species"][:])
+
+    @staticmethod
+    def vectors(a, b, edges):
+        """From b to a, nearest images, all with all."""
+        inverse = np.linalg.inv(edges)
+        f = (a[:, None, :] - b[None, :, :]) @ inverse
+        return (f - np.round(f)) @ edges
+
+    # -- g(r) ------------------------------------------------------------------------------------
+
+    def check_rdf(self, dimension, particles, box, bins, r_max):
+        self.run_job({"type": "random", "particles": particles, "box": box, "min_distance": 0,
+                      "dimension": dimension},
+                     [{"type": "trajectory", "stride": 1,
+                       "quantities": ["position", "velocity", "image"]},
+                      {"type": "rdf", "stride": 1, "rows_every": 1, "bins": bins, "r_max": r_max}])
+        r, g = self.read("rdf.h5", "r"), self.read("rdf.h5", "rdf")
+        position, _, _, edges, species = self.trajectory()
+        limits = np.linspace(0, r_max, bins + 1)
+        np.testing.assert_allclose(r, (limits[1:] + limits[:-1]) / 2)
+        shell = np.diff(limits**3) * 4 * np.pi / 3 if dimension == 3 else np.diff(limits**2) * np.pi
+        volume = np.prod(box[:dimension])
+        chi2, cells = 0, 0
+        for k, (a, b) in enumerate(((0, 0), (0, 1), (1, 1))):
+            x, y = position[0][species == a], position[0][species == b]
+            d = np.linalg.norm(self.vectors(x, y, edges), axis=-1)
+            counts = np.histogram(d[np.triu_indices(len(x), 1)] if a == b else d, limits)[0]
+            pairs = len(x) * (len(x) - 1) / 2 if a == b else len(x) * len(y)
+            ideal = pairs * shell / volume
+            # Positions in the file are floats: a few pairs change bins.
+            self.assertLess(np.abs(g[k] * ideal - counts).max(), 4)
+            self.assertLess(abs((g[k] * ideal).sum() - counts.sum()), 4)
+            chi2 += ((g[k] - 1) ** 2 * ideal).sum()
+            cells += bins
+        self.assertLess(abs(chi2 - cells), 5 * np.sqrt(2 * cells))  # an ideal gas: 1
+
+    def test_rdf_of_an_ideal_gas(self):
+        # Few A: with N_a² / 2 pairs g would be 5 % low.
+        self.check_rdf(3, {"A": 20, "B": 1500}, [9, 10, 11], 30, 4.5)
+        self.check_rdf(3, {"A": 200, "B": 2000}, [9, 10, 11], 20, 1.9)  # with cells
+
+    def test_rdf_in_two_dimensions(self):
+        self.check_rdf(2, {"A": 20, "B": 1500}, [30, 40, 1], 30, 15)
+
+    def test_rdf_without_bonds_and_molecules(self):
+        chains = {"type": "chains", "chains": 20, "pattern": "A3B3", "density": 0.1,
+                  "min_distance": 0.8}
+        observers = [{"type": "trajectory", "stride": 1,
+                      "quantities": ["position", "velocity", "image"]}]
+        for kind in ("bonds", "molecules"):
+            observers.append({"type": "rdf", "stride": 1, "rows_every": 1, "bins": 20, "r_max": 3,
+                              "exclude": kind, "pairs": [["B", "A"]], "file": kind + ".h5"})
+        self.run_job(chains, observers, ignore=["bonds", "angles"])
+        position, _, _, edges, species = self.trajectory()
+        with h5py.File(self.path("trajectory.h5")) as file:
+            bonds = file["connectivity/bonds"][:]
+        a, b = np.nonzero(species == 0)[0], np.nonzero(species == 1)[0]
+        d = np.linalg.norm(self.vectors(position[0][a], position[0][b], edges), axis=-1)
+        ids = np.array(np.broadcast_arrays(a[:, None], b[None, :]))
+        bonded = {tuple(sorted(pair)) for pair in bonds}
+        left_out = {"bonds": np.array([[tuple(sorted(p)) in bonded for p in row]
+                                       for row in ids.transpose(1, 2, 0)]),
+                    "molecules": ids[0] // 6 == ids[1] // 6}
+        limits = np.linspace(0, 3, 21)
+        for kind, out in left_out.items():
+            self.assertGreater(out.sum(), 0)
+            ideal = (~out).sum() * np.diff(limits**3) * 4 * np.pi / 3 / np.linalg.det(edges)
+            counts = np.histogram(d[~out], limits)[0]
+            self.assertLess(np.abs(self.read(kind + ".h5", "rdf")[0] * ideal - counts).max(), 3)
+
+    # -- correlations ----------------------------------------------------------------------------
+
+    def test_correlations_of_a_liquid(self):
+        common = {"stride": 2, "rows_every": 150, "levels": 4}
+        lj = {"type": "lennard_jones", "cutoff": 2, "truncation": "force_shift", "mixing":
+              "lorentz_berthelot", "pairs": [{"types": [t, t], "epsilon": 1, "sigma": s}
+                                             for t, s in (("A", 1), ("B", 0.9))]}
+        self.run_job({"type": "lattice", "density": 0.7, "cells": [4, 4, 4],
+                      "types": {"A": 3, "B": 1}, "masses": {"B": 2}},
+                     [{"type": "trajectory", "stride": 2,
+                       "quantities": ["position", "velocity", "image"]},
+                      {"type": "thermo", "stride": 2},
+                      {"type": "mean_square_displacement", **common},
+                      {"type": "mean_square_displacement", **common, "remove_drift": True,
+                       "types": ["B"], "particles": 0, "file": "without_drift.h5"},
+                      {"type": "velocity_autocorrelation", **common},
+                      {"type": "stress_autocorrelation", **common}],
+                     steps=300, forces=[lj], velocity={"temperature": 1.5},
+                     integrator={"type": "langevin", "timestep": 0.004, "temperature": 1.5,
+                                 "friction": 2})
+        position, image, velocity, edges, species = self.trajectory()
+        unwrapped = position + image @ edges
+        mass = np.where(species == 1, 2.0, 1.0)
+        centre = (unwrapped * mass[:, None]).sum(axis=1) / mass.sum()
+        lags = None
+        for file, series, product in (
+                ("mean_square_displacement", unwrapped, square_displacement),
+                ("velocity_autocorrelation", velocity, dot)):
+            for kind in (0, 1):
+                lags = multiple_tau(series[:, species == kind], product, 4)
+                np.testing.assert_allclose(self.read(file + ".h5", file)[kind], lags[:, 1],
+                                           rtol=1e-4, atol=1e-4)
+            np.testing.assert_allclose(self.read(file + ".h5", "lag_time"), lags[:, 0] * 0.008)
+            np.testing.assert_array_equal(self.read(file + ".h5", "origins"), lags[:, 2])
+        still = multiple_tau((unwrapped - centre[:, None])[:, species == 1], square_displacement, 4)
+        np.testing.assert_allclose(
+            self.read("without_drift.h5", "mean_square_displacement")[0], still[:, 1], rtol=1e-4,
+            atol=1e-4)
+        # The stress, from what thermo wrote.
+        p = self.read("thermo.h5", "pressure_tensor", slice(None))
+        w = 6**-0.5
+        stress = np.stack([p[:, 0, 1], p[:, 0, 2], p[:, 1, 2], w * (p[:, 0, 0] - p[:, 1, 1]),
+                           w * (p[:, 0, 0] - p[:, 2, 2]), w * (p[:, 1, 1] - p[:, 2, 2])], axis=-1)
+        temperature = self.read("thermo.h5", "temperature", slice(None)).mean()
+        lags = multiple_tau(stress[:, None, :], dot, 4)
+        g = lags[:, 1] * np.linalg.det(edges) / 5 / temperature
+        np.testing.assert_allclose(self.read("stress_autocorrelation.h5", "stress_autocorrelation"),
+                                   g, rtol=1e-9)
+        time = lags[:, 0] * 0.008
+        viscosity = np.concatenate([[0], np.cumsum(np.diff(time) * (g[1:] + g[:-1]) / 2)])
+        np.testing.assert_allclose(self.read("stress_autocorrelation.h5", "viscosity"), viscosity,
+                                   rtol=1e-9)
+        self.assertAlmostEqual(self.read("stress_autocorrelation.h5", "temperature"), temperature)
+
+    def test_free_langevin_particles(self):
+        """An Ornstein-Uhlenbeck process: <v v> = 3 T exp(-t), <dr²> = 6 T (t - 1 + exp(-t))."""
+        common = {"stride": 5, "rows_every": 4000, "levels": 6}
+        self.run_job({"type": "random", "particles": {"A": 1000}, "density": 1, "min_distance": 0},
+                     [{"type": "mean_square_displacement", **common},
+                      {"type": "velocity_autocorrelation", **common}],
+                     steps=4000, velocity={"temperature": 1},
+                     integrator={"type": "langevin", "timestep": 0.01, "temperature": 1,
+                                 "friction": 1})
+        t = self.read("mean_square_displacement.h5", "lag_time")
+        kept = (t > 0) & (t < 6)
+        self.assertGreater(kept.sum(), 30)
+        t = t[kept]
+        msd = self.read("mean_square_displacement.h5", "mean_square_displacement")[0][kept]
+        vacf = self.read("velocity_autocorrelation.h5", "velocity_autocorrelation")[0][kept]
+        # 1000 particles, some ten independent spans of time: 2 %.
+        np.testing.assert_allclose(msd, 6 * (t - 1 + np.exp(-t)), rtol=0.04)
+        np.testing.assert_allclose(vacf, 3 * np.exp(-t), atol=0.06)
+
+    def test_correlations_begin_anew_after_a_gap(self):
+        stage = {"type": "md", "steps": 20, "integrator": VERLET}
+        self.run_job({"type": "random", "particles": {"A": 100}, "density": 1, "min_distance": 0},
+                     [{"type": "mean_square_displacement", "stride": 2, "rows_every": 60,
+                       "levels": 1, "stages": ["measured"]}], velocity={"temperature": 1},
+                     stages=[{**stage, "name": "measured"}, stage, {**stage, "name": "measured"}])
+        # Samples at 40, 42, … 60 alone are correlated.
+        np.testing.assert_array_equal(self.read("mean_square_displacement.h5", "origins"),
+                                      [11 - k if k < 11 else 0 for k in range(16)])
+
+    # -- order and clusters ----------------------------------------------------------------------
+
+    def write_xyz(self, positions, edges, pbc="T T T"):
+        with open(self.path("crystal.xyz"), "w") as out:
+            numbers = " ".join(repr(float(x)) for x in np.ravel(edges))
+            out.write(f'{len(positions)}\nLattice="{numbers}" Properties=species:S:1:pos:R:3 '
+                      f'pbc="{pbc}"\n')
+            for r in positions:
+                out.write("A {:.12f} {:.12f} {:.12f}\n".format(*r))
+        return {"type": "file", "path": "crystal.xyz"}
+
+    def bond_order(self, system, distance, **more):
+        self.run_job(system, [{"type": "bond_order", "distance": distance, "stride": 1,
+                               "rows_every": 1, **more}])
+        return lambda name: self.read("bond_order.h5", name)
+
+    def test_bond_order_of_crystals(self):
+        """Table I of W. Mickel et al., J. Chem. Phys. 138, 044501 (2013)."""
+        for name, lattice, distance, neighbors, q4, q6 in (
+                ("fcc", 1.0, 0.85, 12, 0.1909, 0.5745),
+                ("bcc", 1.0, 0.93, 8, 0.5092, 0.6285),
+                ("sc", 1.0, 1.1, 6, 0.7638, 0.3536)):
+            q = self.bond_order({"type": "lattice", "structure": name, "lattice_constant": lattice,
+                                 "cells": [4, 4, 4]}, distance)
+            self.assertEqual(q("neighbors"), neighbors)
+            for kind in ("", "_averaged", "_global"):  # alike in a perfect crystal
+                self.assertAlmostEqual(q("q4" + kind), q4, delta=1e-4)
+                self.assertAlmostEqual(q("q6" + kind), q6, delta=1e-4)
+            self.assertAlmostEqual(q("q6_distribution")[int(100 * q6)], 1)
+        c = np.sqrt(8 / 3)
+        cell = np.array([1, np.sqrt(3), c])
+        basis = np.array([[0, 0, 0], [.5, .5, 0], [.5, 5 / 6, .5], [0, 1 / 3, .5]]) * cell
+        shifts = np.array(np.meshgrid(*[range(4)] * 3)).reshape(3, -1).T * cell
+        q = self.bond_order(self.write_xyz((basis[None] + shifts[:, None]).reshape(-1, 3),
+                                           np.diag(4 * cell)), 1.2)
+        self.assertEqual(q("neighbors"), 12)
+        self.assertAlmostEqual(q("q4"), 0.0972, delta=1e-4)
+        self.assertAlmostEqual(q("q6"), 0.4848, delta=1e-4)
+
+    def test_psi6_of_a_hexagonal_lattice(self):
+        q = self.bond_order({"type": "lattice", "structure": "hexagonal", "lattice_constant": 1,
+                             "cells": [8, 6, 1]}, 1.3)
+        self.assertEqual(q("neighbors"), 6)
+        self.assertAlmostEqual(q("psi6"), 1, delta=1e-6)
+        self.assertAlmostEqual(q("psi6_global"), 1, delta=1e-6)
+
+    def test_bond_order_and_clusters_of_a_gas(self):
+        """Any arrangement, by brute force, with Y_2m written out."""
+        distance = 1.1
+        self.run_job({"type": "random", "particles": {"A": 300, "B": 100}, "density": 0.3,
+                      "min_distance": 0.5},
+                     [{"type": "trajectory", "stride": 1,
+                       "quantities": ["position", "velocity", "image"]},
+                      {"type": "bond_order", "distance": distance, "l": [2], "stride": 1,
+                       "rows_every": 1, "types": ["A"], "bins": 4},
+                      {"type": "cluster_size", "distance": distance, "stride": 1, "rows_every": 1,
+                       "types": ["A"], "sizes": 5}])
+        position, _, _, edges, species = self.trajectory()
+        x = position[0][species == 0]
+        d = self.vectors(x, x, edges)
+        r = np.linalg.norm(d, axis=-1)
+        near = (r < distance) & (r > 0)
+        u = d / np.where(r > 0, r, 1)[..., None]
+        y2 = np.stack([np.sqrt(5 / 16 / np.pi) * (3 * u[..., 2] ** 2 - 1) + 0j,
+                       np.sqrt(15 / 8 / np.pi) * (u[..., 0] + 1j * u[..., 1]) * u[..., 2],
+                       np.sqrt(15 / 32 / np.pi) * (u[..., 0] + 1j * u[..., 1]) ** 2])
+        n = near.sum(axis=1)
+        q = (y2 * near).sum(axis=2) / np.maximum(n, 1)
+        weight = np.array([1, 2, 2])[:, None]
+        local = np.sqrt(4 * np.pi / 5 * (weight * abs(q) ** 2).sum(axis=0))
+        mean = (q + (q[:, None, :] * near[None]).sum(axis=2)) / (n + 1)
+        averaged = np.sqrt(4 * np.pi / 5 * (weight * abs(mean) ** 2).sum(axis=0))
+        one = (q * n).sum(axis=1) / n.sum()
+        self.assertAlmostEqual(self.read("bond_order.h5", "neighbors"), n.mean())
+        self.assertAlmostEqual(self.read("bond_order.h5", "q2"), local.mean(), delta=1e-5)
+        self.assertAlmostEqual(self.read("bond_order.h5", "q2_averaged"), averaged.mean(),
+                               delta=1e-5)
+        self.assertAlmostEqual(self.read("bond_order.h5", "q2_global"),
+                               np.sqrt(4 * np.pi / 5 * (weight[:, 0] * abs(one) ** 2).sum()),
+                               delta=1e-5)
+        np.testing.assert_allclose(self.read("bond_order.h5", "q2_distribution"),
+                                   np.histogram(np.minimum(local, 1), np.linspace(0, 1, 5))[0] / len(x),
+                                   atol=0.01)
+        # Clusters: labels spread until nothing changes.
+        label = np.arange(len(x))
+        while True:
+            least = np.where(near | np.eye(len(x), dtype=bool), label[None, :], len(x)).min(axis=1)
+            if (least == label).all():
+                break
+            label = least
+        size = np.bincount(label)
+        size = size[size > 0]
+        cluster = lambda name: self.read("cluster_size.h5", name)
+        self.assertEqual(cluster("clusters"), len(size))
+        self.assertEqual(cluster("largest"), size.max())
+        self.assertGreater(size.max(), 5)
+        self.assertAlmostEqual(cluster("mean_size"), size.mean())
+        self.assertAlmostEqual(cluster("weight_mean_size"), (size**2).sum() / size.sum())
+        np.testing.assert_array_equal(
+            cluster("distribution"), [(size == k).sum() for k in range(1, 5)] + [(size >= 5).sum()])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
