@@ -94,6 +94,12 @@ class Simulation {
   /// Energies, virial, momentum of the current state (cached until the next step). Does not touch
   /// the forces that the integrator uses.
   const Totals& totals() { return totals_.measure(*this); }
+  /// Each particle's share of the virial of the current state, in memory order, as in ForceOutput:
+  /// together totals().virial less tail corrections. Valid until the next step.
+  const Buffer<Real>& particle_virials() {
+    totals();
+    return totals_.virials();
+  }
   /// Of the kinetic energy, in the job's units, without that of a centre of mass whose velocity
   /// nothing changes.
   double temperature();

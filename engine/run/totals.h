@@ -25,6 +25,8 @@ class TotalsMeter {
   /// Of the present state; measured once, until forget().
   const Totals& measure(Simulation& simulation);
   void forget() { valid_ = false; }
+  /// Each particle's share of the virial at the last measure(), as in ForceOutput.
+  const Buffer<Real>& virials() const { return virial_; }
 
  private:
   Buffer<Real4> force_;

@@ -3,7 +3,9 @@
 #include "bond_order.h"
 #include "chain_size.h"
 #include "cluster_size.h"
+#include "pressure_profile.h"
 #include "profile.h"
+#include "radial_profile.h"
 #include "rdf.h"
 #include "structure_factor.h"
 #include "time_correlation.h"
@@ -12,6 +14,8 @@ namespace perrin {
 
 void register_analysis(Registry& registry) {
   analysis::register_profile(registry);
+  analysis::register_radial_profile(registry);
+  analysis::register_pressure_profile(registry);
   analysis::register_structure_factor(registry);
   analysis::register_rdf(registry);
   analysis::register_time_correlations(registry);

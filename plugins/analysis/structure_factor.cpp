@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
+#include "io/h5md_elements.h"
 #include "rng/math.h"
 #include "types.h"
 
@@ -18,18 +20,19 @@ constexpr std::size_t most_vectors = 1000000;
 
 struct Partial {
   const Position* position;
-  const std::uint32_t* mask;
+  const std::int32_t* group;  // of each type; -1: none
   const Vec3<std::int32_t>* numbers;
-  std::int64_t n, vectors;
-  Vec3<double>* partial;  // [chunk · vectors + vector]: neighbouring threads read the same particle
+  std::int64_t n, vectors, groups;
+  // [(chunk · groups + group) · vectors + vector]: neighbouring threads read the same particle
+  Vec3<double>* partial;
 
   PERRIN_HD void operator()(std::int64_t t) const {
-    const std::int64_t chunk = t / vectors;
-    const auto k = numbers[t - chunk * vectors];
+    const std::int64_t part = t / vectors, chunk = part / groups, own = part % groups;
+    const auto k = numbers[t - part * vectors];
     double re = 0, im = 0;
     for (std::int64_t i = n * chunk / chunks; i < n * (chunk + 1) / chunks; ++i) {
       const Position p = position[i];
-      if (!mask[p.type()]) continue;
+      if (group[p.type()] != own) continue;
       const std::uint32_t turn =
           std::uint32_t(k.x) * p.x + std::uint32_t(k.y) * p.y + std::uint32_t(k.z) * p.z;
       const auto phase = exact::sincos_turn<float>(turn);
@@ -42,16 +45,30 @@ struct Partial {
 
 struct Fold {
   const Vec3<double>* partial;
-  std::int64_t vectors;
-  double scale;
-  double* sum;
-  PERRIN_HD void operator()(std::int64_t k) const {
+  std::int64_t vectors, groups;
+  const double* scatterers;  // [group], and behind them all
+  bool pairs;
+  double* sum;  // [vector], and behind it [pair of groups][vector]
+
+  /// The sum of exp(i k·r) over a group.
+  PERRIN_HD Vec3<double> amplitude(std::int64_t k, std::int64_t group) const {
     double re = 0, im = 0;
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-      const Vec3<double> p = partial[chunk * vectors + k];
+      const Vec3<double> p = partial[(chunk * groups + group) * vectors + k];
       re += p.x, im += p.y;
     }
-    sum[k] += scale * (re * re + im * im);
+    return {re, im, 0};
+  }
+  PERRIN_HD void operator()(std::int64_t k) const {
+    Vec3<double> all = amplitude(k, 0);
+    for (std::int64_t g = 1; g < groups; ++g) all += amplitude(k, g);
+    sum[k] += 1 / scatterers[groups] * (all.x * all.x + all.y * all.y);
+    double* pair = sum + vectors + k;
+    for (std::int64_t a = 0; pairs && a < groups; ++a) {
+      const Vec3<double> first = amplitude(k, a);
+      for (std::int64_t b = a; b < groups; ++b, pair += vectors)
+        *pair += dot(first, amplitude(k, b)) / std::sqrt(scatterers[a] * scatterers[b]);
+    }
   }
 };
 
@@ -85,18 +102,39 @@ std::vector<std::array<std::int32_t, 3>> choose_numbers(const Box& box, double k
   return found;
 }
 
+/// The groups: each type that scatters for itself, or all together. Mistakes are reported.
+std::vector<std::int32_t> choose_groups(const StructureFactorSettings& settings, Setup& setup,
+                                        std::vector<std::string>* names = nullptr) {
+  const Configuration& c = setup.configuration();
+  const auto mask = type_mask(settings.types, setup).to_host();
+  std::vector<std::int32_t> groups(mask.size(), -1);
+  std::int32_t next = 0;
+  for (std::uint32_t t = 0; t < mask.size(); ++t) {
+    if (!mask[t] || std::count(c.type.begin(), c.type.end(), t) == 0) continue;
+    groups[t] = settings.partial ? next++ : 0;
+    if (names) names->push_back(c.types[t]);
+  }
+  return groups;
+}
+
+std::vector<io::ObservableColumn> columns(const StructureFactorSettings& settings, Setup& setup) {
+  const hsize_t vectors =
+      std::max<hsize_t>(1, choose_numbers(setup.configuration().box, settings.k_max).size());
+  std::vector<io::ObservableColumn> list{{"structure_factor", {vectors}, ""}};
+  if (!settings.partial) return list;
+  const auto groups = choose_groups(settings, setup);
+  const hsize_t n = hsize_t(1 + *std::max_element(groups.begin(), groups.end()));
+  list.push_back({"partial_structure_factor", {n * (n + 1) / 2, vectors}, ""});
+  return list;
+}
+
 }  // namespace
 
 StructureFactor::StructureFactor(const StructureFactorSettings& settings, Setup& setup)
-    : settings_(settings),
-      wave_numbers_(choose_numbers(setup.configuration().box, settings.k_max)),
-      file_(output_path(settings.file, setup),
-            {{"structure_factor", {std::max<hsize_t>(1, wave_numbers_.size())}, ""}}, setup),
-      mask_(type_mask(settings.types, setup)) {
+    : SampledObserver(settings, columns(settings, setup), setup),
+      partial_by_type_(settings.partial),
+      wave_numbers_(choose_numbers(setup.configuration().box, settings.k_max)) {
   const Configuration& c = setup.configuration();
-  if (settings.rows_every % settings.stride != 0)
-    setup.error("rows_every", fmt::format("must be a multiple of stride ({}), got {}",
-                                          settings.stride, settings.rows_every));
   for (int axis = 0; axis < c.box.dimension; ++axis)
     if (!c.box.periodic[std::size_t(axis)])
       setup.error("k_max", fmt::format("wave vectors need a box that is periodic along {}",
@@ -106,9 +144,17 @@ StructureFactor::StructureFactor(const StructureFactorSettings& settings, Setup&
                                      wave_numbers_.empty() ? "no wave vector, or too many"
                                                            : "more than 1000000 wave vectors",
                                      settings.k_max));
-  const auto mask = mask_.to_host();
-  for (const auto t : c.type) scatterers_ += mask[t];
-  if (scatterers_ == 0) setup.error("types", "there is no particle of these types");
+  std::vector<std::string> types;
+  const auto groups = choose_groups(settings, setup, &types);
+  if (types.empty()) setup.error("types", "there is no particle of these types");
+  groups_ = types.empty() || !settings.partial ? 1 : std::int64_t(types.size());
+  std::vector<double> scatterers(std::size_t(groups_) + 1);
+  for (const auto t : c.type)
+    if (groups[t] >= 0) ++scatterers[std::size_t(groups[t])], ++scatterers.back();
+  for (std::size_t a = 0; settings.partial && a < types.size(); ++a)
+    for (std::size_t k = a; k < types.size(); ++k) pairs_.push_back(types[a] + "-" + types[k]);
+  group_ = {setup.device(), std::span<const std::int32_t>(groups)};
+  scatterers_ = {setup.device(), std::span<const double>(scatterers)};
   const auto b = reciprocal_lattice(c.box);
   std::vector<Vec3<std::int32_t>> numbers;
   for (const auto& n : wave_numbers_) {
@@ -117,48 +163,36 @@ StructureFactor::StructureFactor(const StructureFactorSettings& settings, Setup&
     wave_vectors_.insert(wave_vectors_.end(), {k.x, k.y, k.z});
   }
   numbers_ = {setup.device(), std::span<const Vec3<std::int32_t>>(numbers)};
-  partial_ = {setup.device(), chunks * std::int64_t(numbers.size())};
-  sum_ = {setup.device(), std::int64_t(numbers.size())};
+  const auto vectors = std::int64_t(numbers.size());
+  partial_ = {setup.device(), chunks * groups_ * vectors};
+  sum_ = {setup.device(), vectors * std::int64_t(1 + pairs_.size())};
 }
 
-void StructureFactor::begin(Simulation& simulation, bool resumed) {
-  file_.begin(simulation, resumed, [this](const io::Node& root) {
-    const hsize_t n = wave_numbers_.size();
-    root.write("parameters/perrin/wave_numbers", {n, 3}, wave_numbers_.front().data());
-    root.write("parameters/perrin/wave_vectors", {n, 3}, wave_vectors_.data());
-  });
+void StructureFactor::constants(const io::Node& root) {
+  const hsize_t n = wave_numbers_.size();
+  root.write("parameters/perrin/wave_numbers", {n, 3}, wave_numbers_.front().data());
+  root.write("parameters/perrin/wave_vectors", {n, 3}, wave_vectors_.data());
+  if (!pairs_.empty()) io::write_names(root, "parameters/perrin/pairs", pairs_);
 }
 
-void StructureFactor::observe(Simulation& s) {
-  const auto step = std::int64_t(s.step());
-  if (step == last_sample_) return;
-  last_sample_ = step;
+void StructureFactor::sample(Simulation& s) {
   const std::int64_t vectors = numbers_.size();
-  for_each(s.device(), "structure factor", chunks * vectors,
-           Partial{s.particles.position.data(), mask_.data(), numbers_.data(), s.particles.size(),
-                   vectors, partial_.data()});
-  for_each(s.device(), "structure factor sums", vectors,
-           Fold{partial_.data(), vectors, 1 / scatterers_, sum_.data()});
-  ++samples_;
-  if (step % settings_.rows_every != 0) return;
+  for_each(s.device(), "structure factor", chunks * groups_ * vectors,
+           Partial{s.particles.position.data(), group_.data(), numbers_.data(), s.particles.size(),
+                   vectors, groups_, partial_.data()});
+  for_each(
+      s.device(), "structure factor sums", vectors,
+      Fold{partial_.data(), vectors, groups_, scatterers_.data(), partial_by_type_, sum_.data()});
+}
+
+std::vector<double> StructureFactor::row(Simulation&) {
   std::vector<double> row = sum_.to_host();
-  for (double& value : row) value /= double(samples_);
-  file_.append(step, s.time(), std::move(row));
+  for (double& value : row) value /= double(samples());
   sum_.zero();
-  samples_ = 0;
+  return row;
 }
 
-void StructureFactor::end(Simulation& simulation) { file_.end(simulation); }
-
-void StructureFactor::state(Archive& archive) {
-  file_.state(archive);
-  archive("samples", samples_);
-  archive.require(samples_ >= 0, "samples", "at least 0");
-  archive("last_sample", last_sample_);
-  archive.require(last_sample_ >= (samples_ > 0 ? 0 : -1), "last_sample",
-                  "the step of the last sample, or -1 where there is none");
-  archive("sum", sum_);
-}
+void StructureFactor::sums(Archive& archive) { archive("sum", sum_); }
 
 void register_structure_factor(Registry& registry) {
   registry.add<Observer, StructureFactorSettings>(

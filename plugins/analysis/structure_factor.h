@@ -5,10 +5,7 @@
 #include <array>
 
 #include "engine/core/buffer.h"
-#include "engine/run/observer.h"
-#include "engine/settings/settings.h"
-#include "io/observable_file.h"
-#include "output.h"
+#include "sampled.h"
 
 namespace perrin {
 class Registry;
@@ -16,49 +13,54 @@ class Registry;
 
 namespace perrin::analysis {
 
-struct StructureFactorSettings {
-  std::int64_t stride = 100, rows_every = 1000;
-  std::string file = "structure_factor.h5";
+struct StructureFactorSettings : SampledSettings {
+  StructureFactorSettings() {
+    file = "structure_factor.h5";
+    rows_every = 1000;
+  }
   double k_max = 0;
   std::vector<std::string> types;
+  bool partial = false;
 };
 template <class D>
 void describe(D& d, StructureFactorSettings& s) {
   d.required("k_max", s.k_max, Positive{}, "longest wave vector, 1/length");
-  d.optional("stride", s.stride, Positive{}, "steps from one sample to the next");
-  d.optional("rows_every", s.rows_every, Positive{},
-             "steps from one row of the file to the next, a multiple of stride; a row is the mean "
-             "of the samples since the last one");
-  d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
+  describe_sampling(d, s, "the mean of the samples since the last one");
   d.optional("types", s.types, Any{}, "particle types that scatter; none: all");
+  d.optional("partial", s.partial, Any{}, "also by pairs of types");
 }
 
 /// Column: structure_factor, one number per wave vector. What the numbers stand for is in
 /// /parameters/perrin/wave_numbers (K × 3 integers n; k is n times the reciprocal lattice, 2 pi n /
 /// L in an orthogonal box) and wave_vectors (K × 3, 1/length, in the box at the start).
 ///
+/// With `partial` also partial_structure_factor (pairs of types, in /parameters/perrin/pairs, by
+/// wave vector): S_ab = Re(rho_a rho_b*) / (N_a N_b)^1/2, rho_a the sum of exp(i k·r) over type a
+/// (N. W. Ashcroft, D. C. Langreth, Phys. Rev. 156, 685 (1967)); together
+/// N S = sum over a, b of (N_a N_b)^1/2 S_ab.
+///
 /// The phase of a particle is n · (its fixed-point coordinates), exact in integers of a 2^-32th
 /// turn.
-class StructureFactor final : public Observer {
+class StructureFactor final : public SampledObserver {
  public:
   StructureFactor(const StructureFactorSettings& settings, Setup& setup);
-  std::int64_t stride() const override { return settings_.stride; }
-  void begin(Simulation& simulation, bool resumed) override;
-  void observe(Simulation& simulation) override;
-  void end(Simulation& simulation) override;
-  void state(Archive& archive) override;
 
  private:
-  StructureFactorSettings settings_;
+  void sample(Simulation& simulation) override;
+  std::vector<double> row(Simulation& simulation) override;
+  void constants(const io::Node& root) override;
+  void sums(Archive& archive) override;
+
+  bool partial_by_type_;
   std::vector<std::array<std::int32_t, 3>> wave_numbers_;
   std::vector<double> wave_vectors_;
-  double scatterers_ = 0;
-  io::ObservableFile file_;
-  Buffer<std::uint32_t> mask_;
+  std::vector<std::string> pairs_;
+  std::int64_t groups_ = 1;  // of types
+  Buffer<std::int32_t> group_;
+  Buffer<double> scatterers_;  // by group, and all
   Buffer<Vec3<std::int32_t>> numbers_;
   Buffer<Vec3<double>> partial_;  // real and imaginary part of a chunk of the particles
   Buffer<double> sum_;            // of the samples since the last row
-  std::int64_t samples_ = 0, last_sample_ = -1;
 };
 
 void register_structure_factor(Registry& registry);

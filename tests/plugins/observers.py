@@ -34,8 +34,8 @@ def multiple_tau(series, product, levels, p=16):
     for level in range(levels):
         for j in range(0 if level == 0 else p // 2, p):
             n = len(series) - j
-            value = np.mean([product(series[k + j], series[k]) for k in range(n)]) if n > 0 else np.nan
-            result.append((j * 2**level, value, max(0, n)))
+            values = [product(series[k + j], series[k]) for k in range(n)]
+            result.append((j * 2**level, np.mean(values) if values else np.nan, len(values)))
         even = len(series) // 2 * 2
         series = (series[:even:2] + series[1:even:2]) / 2 if means else series[::2]
     return np.array(result)
@@ -63,9 +63,10 @@ class Observers(unittest.TestCase):
                **more}
         with open(self.path("job.json"), "w") as out:
             json.dump(job, out)
-        done = subprocess.run([PERRIN, "run", self.path("job.json"), "--device", DEVICE, "--threads",
-                               "2", "--quiet", "--overwrite", "--output-dir", self.folder],
-                              capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [PERRIN, "run", self.path("job.json"), "--device", DEVICE, "--threads", "2", "--quiet",
+             "--overwrite", "--output-dir", self.folder],
+            capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def read(self, name, what, row=-1):
@@ -148,6 +149,104 @@ class Observers(unittest.TestCase):
             ideal = (~out).sum() * np.diff(limits**3) * 4 * np.pi / 3 / np.linalg.det(edges)
             counts = np.histogram(d[~out], limits)[0]
             self.assertLess(np.abs(self.read(kind + ".h5", "rdf")[0] * ideal - counts).max(), 3)
+
+    # -- S(k) by types ---------------------------------------------------------------------------
+
+    def test_partial_structure_factors(self):
+        self.run_job({"type": "random", "particles": {"A": 300, "B": 100}, "density": 0.5,
+                      "min_distance": 0.6},
+                     [{"type": "trajectory", "stride": 1},
+                      {"type": "structure_factor", "k_max": 2.5, "partial": True, "stride": 1,
+                       "rows_every": 1}])
+        with h5py.File(self.path("trajectory.h5")) as file:
+            position = file["particles/all/position/value"][0].astype(float)
+            species = file["particles/all/species"][:]
+        with h5py.File(self.path("structure_factor.h5")) as file:
+            k = file["parameters/perrin/wave_vectors"][:]
+            names = [name.decode() for name in file["parameters/perrin/pairs"][:]]
+        self.assertEqual(names, ["A-A", "A-B", "B-B"])
+        rho = np.array([np.exp(1j * position[species == t] @ k.T).sum(axis=0) for t in (0, 1)])
+        n = np.array([300, 100])
+        expected = [(rho[a] * rho[b].conj()).real / np.sqrt(n[a] * n[b])
+                    for a, b in ((0, 0), (0, 1), (1, 1))]
+        np.testing.assert_allclose(self.read("structure_factor.h5", "partial_structure_factor"),
+                                   expected, atol=1e-3)
+        np.testing.assert_allclose(self.read("structure_factor.h5", "structure_factor"),
+                                   abs(rho.sum(axis=0)) ** 2 / 400, atol=1e-3)
+
+    # -- profiles --------------------------------------------------------------------------------
+
+    def check_radial(self, position, velocity, middle, edges, r_max, axis=None, file="radial.h5"):
+        d = self.vectors(position, middle[None], edges)[:, 0]
+        volume = np.linspace(0, r_max, 11) ** 3 * 4 * np.pi / 3
+        if axis is not None:
+            d[:, axis] = 0
+            volume = np.linspace(0, r_max, 11) ** 2 * np.pi * edges[axis, axis]
+        r = np.linalg.norm(d, axis=1)
+        radial = (velocity * d).sum(axis=1) / r
+        read = lambda name: self.read(file, name)
+        for b in range(10):
+            own = (r >= b * r_max / 10) & (r < (b + 1) * r_max / 10)
+            n = own.sum()
+            self.assertAlmostEqual(read("density")[b] * (volume[b + 1] - volume[b]), n, delta=1.01)
+            if abs(read("density")[b] * (volume[b + 1] - volume[b]) - n) > 0.1 or n == 0:
+                continue  # a particle at the face of a bin
+            u = radial[own].mean()
+            self.assertAlmostEqual(read("radial_velocity")[b], u, delta=1e-4)
+            self.assertAlmostEqual(read("temperature")[b],
+                                   ((velocity[own] ** 2).sum() / n - u * u) / 3, delta=1e-4)
+
+    def test_radial_profiles(self):
+        common = {"type": "radial_profile", "bins": 10, "stride": 1, "rows_every": 1}
+        self.run_job({"type": "random", "particles": {"A": 3000}, "box": [9, 10, 11],
+                      "min_distance": 0},
+                     [{"type": "trajectory", "stride": 1, "quantities": ["position", "velocity"]},
+                      {**common, "center": [-4, 2, 5], "r_max": 4, "file": "point.h5"},
+                      {**common, "axis": "y", "file": "axis.h5"},
+                      {**common, "about": "center_of_mass", "file": "mass.h5"}],
+                     velocity={"temperature": 1})
+        with h5py.File(self.path("trajectory.h5")) as file:
+            position = file["particles/all/position/value"][0].astype(float)
+            velocity = file["particles/all/velocity/value"][0].astype(float)
+        edges = np.diag([9.0, 10, 11])
+        half = np.array([4.5, 5, 5.5])  # of the file's coordinates
+        self.check_radial(position, velocity, half + [-4, 2, 5], edges, 4, file="point.h5")
+        self.check_radial(position, velocity, half, edges, 4.5, axis=1, file="axis.h5")
+        turn = np.exp(2j * np.pi * position / np.diag(edges)).mean(axis=0)
+        middle = np.angle(turn) / 2 / np.pi * np.diag(edges)
+        self.check_radial(position, velocity, middle, edges, 4.5, file="mass.h5")
+
+    def test_pressure_profile(self):
+        """Against pair forces by numpy, and the mean over the slabs against thermo."""
+        self.run_job({"type": "random", "particles": {"A": 500}, "box": [8, 9, 10],
+                      "min_distance": 0.85},
+                     [{"type": "trajectory", "stride": 10, "quantities": ["position", "velocity"]},
+                      {"type": "thermo", "stride": 10},
+                      {"type": "pressure_profile", "axis": "y", "bins": 6, "stride": 10,
+                       "rows_every": 10},
+                      {"type": "pressure_profile", "bins": 7, "stride": 10, "rows_every": 50,
+                       "file": "mean.h5"}],
+                     forces=[{"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1,
+                                                        "sigma": 1}]}],
+                     velocity={"temperature": 1}, steps=50,
+                     integrator={**VERLET, "timestep": 0.001})
+        with h5py.File(self.path("trajectory.h5")) as file:
+            position = file["particles/all/position/value"][-1].astype(float)
+            velocity = file["particles/all/velocity/value"][-1].astype(float)
+        edges = np.diag([8.0, 9, 10])
+        d = self.vectors(position, position, edges)
+        r2 = (d**2).sum(axis=-1)
+        near = (r2 > 0) & (r2 < 2 ** (1 / 3))
+        inverse = np.where(near, 1 / np.where(near, r2, 1), 0)
+        force = 24 * (2 * inverse**7 - inverse**4)  # over distance
+        share = velocity**2 + (force[..., None] * d * d).sum(axis=1) / 2
+        slab = (position[:, 1] / 1.5).astype(int)
+        expected = [share[slab == b].sum(axis=0) / (720 / 6) for b in range(6)]
+        np.testing.assert_allclose(self.read("pressure_profile.h5", "pressure"), expected,
+                                   rtol=1e-3)
+        tensor = self.read("thermo.h5", "pressure_tensor", slice(1, None))
+        np.testing.assert_allclose(self.read("mean.h5", "pressure").mean(axis=0),
+                                   np.diagonal(tensor, axis1=1, axis2=2).mean(axis=0), rtol=1e-6)
 
     # -- correlations ----------------------------------------------------------------------------
 
@@ -313,7 +412,7 @@ class Observers(unittest.TestCase):
                                np.sqrt(4 * np.pi / 5 * (weight[:, 0] * abs(one) ** 2).sum()),
                                delta=1e-5)
         np.testing.assert_allclose(self.read("bond_order.h5", "q2_distribution"),
-                                   np.histogram(np.minimum(local, 1), np.linspace(0, 1, 5))[0] / len(x),
+                                   np.histogram(np.minimum(local, 1), 4, (0, 1))[0] / len(x),
                                    atol=0.01)
         # Clusters: labels spread until nothing changes.
         label = np.arange(len(x))

@@ -1,0 +1,91 @@
+#include "pressure_profile.h"
+
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
+#include "io/file_units.h"
+
+namespace perrin::analysis {
+namespace {
+
+struct Slabs {
+  ParticleView p;
+  const Real* virial;
+  int axis;
+  double scale, shift;  // fixed-point coordinate to a fraction of the box
+  std::int64_t bins;
+
+  PERRIN_HD Terms<3> operator()(std::int64_t i) const {
+    const Position r = p.position[i];
+    const double place = (double(axis == 0   ? r.x
+                                 : axis == 1 ? r.y
+                                             : r.z) *
+                              scale -
+                          shift) *
+                         double(bins);
+    Terms<3> t;
+    t.bin = place > 0 ? std::int64_t(place) : 0;
+    if (t.bin >= bins) t.bin = bins - 1;
+    const Real4 v = p.velocity[i];
+    const double m = 1 / double(v.w), u[3] = {double(v.x), double(v.y), double(v.z)};
+    for (int a = 0; a < 3; ++a) t.value[a] = m * u[a] * u[a] + double(virial[a * p.n + i]);
+    return t;
+  }
+};
+
+std::vector<io::ObservableColumn> columns(const PressureProfileSettings& s, Setup& setup) {
+  const hsize_t bins = hsize_t(s.bins);
+  const auto length = io::file_length(setup.units());
+  return {{"coordinate", {bins}, length.name, length.factor},
+          {"pressure", {bins, 3}, setup.units().pressure(setup.configuration().box.dimension)}};
+}
+
+}  // namespace
+
+PressureProfile::PressureProfile(const PressureProfileSettings& settings, Setup& setup)
+    : SampledObserver(settings, columns(settings, setup), setup),
+      axis_(settings.axis[0] - 'x'),
+      bins_(settings.bins),
+      sums_(setup.device(), settings.bins) {
+  if (setup.configuration().box.dimension == 2 && axis_ == 2)
+    setup.error("axis", "is z in two dimensions");
+}
+
+void PressureProfile::sample(Simulation& s) {
+  const double padding = s.particles.box.padding[axis_];
+  const Buffer<Real>& virials = s.particle_virials();  // may sort the particles: before view()
+  sums_.add(s.device(), "pressure profile", s.particles.size(),
+            Slabs{s.particles.view(), virials.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding,
+                  bins_});
+  for (const auto& force : s.forces) tail_ += force->correction(s).virial / 3;
+}
+
+std::vector<double> PressureProfile::row(Simulation& s) {
+  const auto sums = sums_.take();
+  const Box& box = s.particles.box;
+  const auto bins = std::size_t(bins_);
+  const double volume = box.volume() / double(bins), count = double(samples());
+  std::vector<double> row(4 * bins);
+  for (std::size_t b = 0; b < bins; ++b) {
+    row[b] = box.origin[axis_] + box.length[axis_] * (double(b) + 0.5) / double(bins);
+    for (std::size_t a = 0; a < 3; ++a)
+      row[bins + 3 * b + a] =
+          sums[a * bins + b] / (count * volume) + tail_ / (count * box.volume());
+  }
+  tail_ = 0;
+  return row;
+}
+
+void PressureProfile::sums(Archive& archive) {
+  sums_.state(archive);
+  archive("tail", tail_);
+}
+
+void register_pressure_profile(Registry& registry) {
+  registry.add<Observer, PressureProfileSettings>(
+      "pressure_profile", "the pressure tensor in slabs",
+      [](const PressureProfileSettings& s, Setup& setup) {
+        return std::make_unique<PressureProfile>(s, setup);
+      });
+}
+
+}  // namespace perrin::analysis

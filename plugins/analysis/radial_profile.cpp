@@ -1,0 +1,164 @@
+#include "radial_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
+#include "io/file_units.h"
+#include "lengths.h"
+#include "rng/math.h"
+#include "types.h"
+
+namespace perrin::analysis {
+namespace {
+
+struct Shells {
+  ParticleView p;
+  const std::uint32_t* mask;
+  Lengths lengths;
+  Position center;
+  int axis;
+  std::int64_t bins;
+  double per_length;
+
+  PERRIN_HD Terms<RadialProfile::quantities> operator()(std::int64_t i) const {
+    const Position r = p.position[i];
+    Terms<RadialProfile::quantities> t;
+    if (!mask[r.type()]) return t;
+    Vec3<double> d = lengths.between(r, center);
+    if (axis >= 0) d[axis] = 0;
+    const double distance = std::sqrt(dot(d, d));
+    if (!(distance * per_length < double(bins))) return t;
+    t.bin = std::int64_t(distance * per_length);
+    const Real4 word = p.velocity[i];
+    const Vec3<double> v{double(word.x), double(word.y), double(word.z)};
+    const double m = 1 / double(word.w);
+    t.value[0] = 1;
+    t.value[1] = m;
+    t.value[2] = distance > 0 ? m * dot(v, d) / distance : 0.0;
+    t.value[3] = m * dot(v, v);
+    return t;
+  }
+};
+
+struct FindMiddle {
+  ParticleView p;
+  const std::uint32_t* mask;
+  PERRIN_HD RadialProfile::Mean operator()(std::int64_t i) const {
+    RadialProfile::Mean mean;
+    const Position r = p.position[i];
+    if (!mask[r.type()]) return mean;
+    mean.mass = 1 / double(p.velocity[i].w);
+    for (int a = 0; a < 3; ++a) {
+      const std::uint32_t turn = a == 0 ? r.x : a == 1 ? r.y : r.z;
+      const auto angle = exact::sincos_turn<float>(turn);
+      mean.cos[a] = mean.mass * double(angle.cos);
+      mean.sin[a] = mean.mass * double(angle.sin);
+      mean.fraction[a] = mean.mass * double(turn);
+    }
+    return mean;
+  }
+};
+
+std::vector<io::ObservableColumn> columns(const RadialProfileSettings& s, Setup& setup) {
+  const hsize_t bins = hsize_t(s.bins);
+  const Units& u = setup.units();
+  const auto length = io::file_length(u), velocity = io::file_velocity(u);
+  const int dimension = setup.configuration().box.dimension;
+  return {{"r", {bins}, length.name, length.factor},
+          {"density", {bins}, u.reduced() ? "" : fmt::format("{}-{}", u.length, dimension)},
+          {"radial_velocity", {bins}, velocity.name, velocity.factor},
+          {"temperature", {bins}, u.temperature()}};
+}
+
+}  // namespace
+
+RadialProfile::RadialProfile(const RadialProfileSettings& settings, Setup& setup)
+    : SampledObserver(settings, columns(settings, setup), setup),
+      axis_(settings.axis == "none" ? -1 : settings.axis[0] - 'x'),
+      dimension_(setup.configuration().box.dimension),
+      moving_(settings.about == "center_of_mass"),
+      bins_(settings.bins),
+      r_max_(settings.r_max),
+      k_boltzmann_(setup.k_boltzmann()),
+      mask_(type_mask(settings.types, setup)),
+      scratch_(setup.device(), sum_chunks + 1),
+      sums_(setup.device(), settings.bins) {
+  const Box& box = setup.configuration().box;
+  if (axis_ >= 0 && dimension_ == 2) setup.error("axis", "must be none in two dimensions");
+  if (axis_ >= 0 && !box.orthogonal()) setup.error("axis", "must be none in a tilted box");
+  if (moving_ && settings.center) setup.error("center", "is that of mass: about says so");
+  center_ = settings.center.value_or(box.point({0.5, 0.5, dimension_ == 2 ? 0.0 : 0.5}));
+  const Vec3<double> heights = box.heights();
+  double half = 0;  // of the smallest that the shells lie in
+  for (int a = 0; a < dimension_; ++a)
+    if (a != axis_) half = half > 0 ? std::min(half, heights[a] / 2) : heights[a] / 2;
+  if (r_max_ == 0) r_max_ = half;
+  if (r_max_ > half * (1 + 1e-12))
+    setup.error("r_max",
+                fmt::format("must be at most half the smallest height of the box ({:.6g}), "
+                            "got {:.6g}",
+                            half, r_max_));
+  for (int a = 0; a < dimension_; ++a) {
+    const double f = box.fraction(center_)[a];
+    if (!(f >= 0 && f <= 1))
+      setup.error("center",
+                  fmt::format("must be inside the box, got {:.6g} along {}", center_[a], "xyz"[a]));
+  }
+}
+
+Position RadialProfile::center_of_mass(Simulation& s) {
+  sum<Mean>(s.device(), "centre of mass", s.particles.size(),
+            FindMiddle{s.particles.view(), mask_.data()}, scratch_, scratch_.data() + sum_chunks);
+  const Mean mean = scratch_.to_host(sum_chunks);
+  std::uint32_t middle[3];
+  for (int a = 0; a < 3; ++a) {
+    double turns = mean.mass > 0 ? mean.fraction[a] / mean.mass * 0x1p-32 : 0.5;
+    if (s.particles.box.periodic[std::size_t(a)] && a < dimension_)
+      turns = std::atan2(mean.sin[a], mean.cos[a]) / (2 * M_PI);
+    middle[a] = std::uint32_t(std::int64_t(std::floor((turns - std::floor(turns)) * 0x1p32)));
+  }
+  return {middle[0], middle[1], middle[2], 0};
+}
+
+void RadialProfile::sample(Simulation& s) {
+  const Box& box = s.particles.box;
+  const Position center = moving_ ? center_of_mass(s) : box.fixed(center_, 0);
+  sums_.add(s.device(), "radial profile", s.particles.size(),
+            Shells{s.particles.view(), mask_.data(), Lengths(box), center, axis_, bins_,
+                   double(bins_) / r_max_});
+}
+
+std::vector<double> RadialProfile::row(Simulation& s) {
+  const auto sums = sums_.take();
+  const auto bins = std::size_t(bins_);
+  const double width = r_max_ / double(bins_);
+  std::vector<double> row(4 * bins);
+  for (std::size_t b = 0; b < bins; ++b) {
+    const double inner = double(b) * width, outer = inner + width;
+    double volume = M_PI * (outer * outer - inner * inner);
+    if (axis_ >= 0) volume *= s.particles.box.length[axis_];
+    if (axis_ < 0 && dimension_ == 3)
+      volume = 4 * M_PI / 3 * (outer * outer * outer - inner * inner * inner);
+    const double n = sums[b], m = sums[bins + b], p = sums[2 * bins + b];
+    row[b] = inner + width / 2;
+    row[bins + b] = n / (double(samples()) * volume);
+    row[2 * bins + b] = m > 0 ? p / m : 0.0;
+    row[3 * bins + b] =
+        n > 0 ? (sums[3 * bins + b] - p * p / m) / (double(dimension_) * n * k_boltzmann_) : 0.0;
+  }
+  return row;
+}
+
+void register_radial_profile(Registry& registry) {
+  registry.add<Observer, RadialProfileSettings>("radial_profile",
+                                                "density, velocity and temperature in shells",
+                                                [](const RadialProfileSettings& s, Setup& setup) {
+                                                  return std::make_unique<RadialProfile>(s, setup);
+                                                });
+}
+
+}  // namespace perrin::analysis

@@ -1,0 +1,78 @@
+// Observer "radial_profile": density, velocity and temperature in shells about a point, about the
+// centre of mass or about an axis, averaged over the samples between two rows of the file.
+#pragma once
+
+#include <optional>
+
+#include "binned_sums.h"
+#include "sampled.h"
+
+namespace perrin {
+class Registry;
+}
+
+namespace perrin::analysis {
+
+struct RadialProfileSettings : SampledSettings {
+  RadialProfileSettings() { file = "radial_profile.h5"; }
+  std::string axis = "none", about = "point";
+  std::optional<Vec3<double>> center;
+  std::int32_t bins = 50;
+  double r_max = 0;
+  std::vector<std::string> types;
+};
+template <class D>
+void describe(D& d, RadialProfileSettings& s) {
+  describe_sampling(d, s, "the mean of the samples since the last one");
+  d.optional("axis", s.axis, OneOf{"none", "x", "y", "z"},
+             "none: spherical shells (in two dimensions rings); else cylindrical ones about a line "
+             "along this axis");
+  d.optional("about", s.about, OneOf{"point", "center_of_mass"},
+             "the middle of the shells: a fixed point, or the centre of mass of the particles "
+             "that count, in every sample");
+  d.optional("center", s.center, Any{}, "that point, length; the middle of the box");
+  d.optional("bins", s.bins, Between{1, 100000}, "number of shells, of equal thickness");
+  d.optional("r_max", s.r_max, NonNegative{},
+             "radius of the last shell, length; 0: half of the smallest height of the box");
+  d.optional("types", s.types, Any{}, "particle types that count; none: all");
+}
+
+/// Columns: r (middle of the shell), density (particles per volume, or area), radial_velocity (of
+/// the shell's mass, away from the middle), temperature (of the motion without that).
+///
+/// The centre of mass is that of L. Bai, D. Breen, J. Graphics Tools 13(4), 53 (2008): coordinates
+/// along a periodic axis are angles, whose mean direction it is. Right for what is compact.
+class RadialProfile final : public SampledObserver {
+ public:
+  RadialProfile(const RadialProfileSettings& settings, Setup& setup);
+
+  struct Mean {  // of the particles that count, weighed by mass: along each axis
+    double mass = 0, cos[3] = {}, sin[3] = {}, fraction[3] = {};
+    PERRIN_HD Mean& operator+=(const Mean& b) {
+      mass += b.mass;
+      for (int a = 0; a < 3; ++a)
+        cos[a] += b.cos[a], sin[a] += b.sin[a], fraction[a] += b.fraction[a];
+      return *this;
+    }
+  };
+  static constexpr int quantities = 4;  // particles, mass, radial momentum, m v²
+
+ private:
+  void sample(Simulation& simulation) override;
+  std::vector<double> row(Simulation& simulation) override;
+  void sums(Archive& archive) override { sums_.state(archive); }
+  Position center_of_mass(Simulation& simulation);
+
+  int axis_, dimension_;  // axis: -1 where there is none
+  bool moving_;
+  Vec3<double> center_;
+  std::int64_t bins_;
+  double r_max_, k_boltzmann_;
+  Buffer<std::uint32_t> mask_;
+  Buffer<Mean> scratch_;  // and the result behind it
+  BinnedSums<quantities> sums_;
+};
+
+void register_radial_profile(Registry& registry);
+
+}  // namespace perrin::analysis
