@@ -51,6 +51,16 @@ run(perrin, "run", "job.json", "--device", "cpu", "--quiet")
 for line in re.findall(r"^    perrin (convert .*)$", text, re.M):
     run(perrin, *line.split())
 
+for arguments, what in (
+        (("trajectory.h5", "a.gsd", "--origin", "corner"), "--origin is not for the format gsd"),
+        (("trajectory.h5", "a.xyz", "--chunk", "time"), "--chunk time is not for the format xyz"),
+        (("trajectory.h5", "a.gsd", "--compression", "rounded"), "--compression is not for"),
+        (("trajectory.h5", "a.xyz", "--precision", "double"), "--precision double is not for"),
+        (("trajectory.h5", "a.xyz", "--types", "C=Ar"), 'no type "C" to rename; the types are A, B'),
+        (("trajectory.h5", "a.xyz", "--types", "A"), "--types A: expected OLD=NEW")):
+    done = subprocess.run([perrin, "convert", *arguments], cwd=folder, capture_output=True,
+                          text=True)
+    assert done.returncode == 2 and what in done.stderr, (arguments, done)
 blocks = re.findall(r"^## (.*?)\n|^```python\n(.*?)^```", text, re.M | re.S)
 title, count = "", 0
 for heading, code in blocks:

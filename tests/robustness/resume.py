@@ -186,6 +186,55 @@ class Resume(unittest.TestCase):
         with h5py.File(self.path("out", "other.h5")) as file:
             self.assertEqual(list(file["particles/all/position/step"][:]), [0, 10, 20, 30])
 
+    def test_a_file_keeps_its_kind_of_frames(self):
+        job = copy.deepcopy(LIQUID)
+        job["observers"] += [{"type": "gsd", "stride": 10}]
+        self.run_job(job, "out", 20)
+        for change in ('observers[0].quantities=["position"]', "observers[0].positions=unwrapped",
+                       "observers[0].precision=double", "observers[2].positions=unwrapped",
+                       "observers[2].precision=double"):
+            with self.subTest(change):
+                done = self.perrin("resume", "out/checkpoint.h5", "--set", change, "--set",
+                                   "stages[0].steps=30")
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertRegex(done.stderr, r"trajectory\.(h5|gsd): .*a resumed run cannot")
+
+    def test_frames_beyond_the_checkpoint_are_cut_off(self):
+        """Of GSD and XTC: whole ones, and what a kill has left of one; fewer are refused."""
+        job = copy.deepcopy(LIQUID)
+        job["observers"] += [{"type": "gsd", "stride": 1}, {"type": "xtc", "stride": 1}]
+        self.run_job(job, "whole", 100)
+        whole = {}
+        for name in ("trajectory.gsd", "trajectory.xtc"):
+            with open(self.path("whole", name), "rb") as file:
+                whole[name] = file.read()
+        self.run_job(job, "out", 40)
+        with open(self.path("out", "trajectory.xtc"), "rb") as file:
+            begun = file.read()
+        self.assertTrue(whole["trajectory.xtc"].startswith(begun))
+        with open(self.path("out", "trajectory.xtc"), "ab") as file:
+            file.write(whole["trajectory.xtc"][len(begun):-100])
+        # A whole run's file has more frames, and another place for its index.
+        with open(self.path("out", "trajectory.gsd"), "wb") as file:
+            file.write(whole["trajectory.gsd"])
+        self.good("resume", "out/checkpoint.h5", "--set", "stages[0].steps=100")
+        with open(self.path("out", "trajectory.xtc"), "rb") as file:
+            self.assertEqual(file.read(), whole["trajectory.xtc"])
+        for folder in ("whole", "out"):
+            self.good("convert", folder + "/trajectory.gsd", folder + ".xyz")
+        with open(self.path("whole.xyz")) as first, open(self.path("out.xyz")) as second:
+            text = first.read()
+            self.assertEqual(text.count("Step="), 101)
+            self.assertEqual(text, second.read())
+        for name in whole:
+            self.run_job(job, "short" + name, 40)
+            with open(self.path("short" + name, name), "rb+") as file:
+                file.truncate(file.seek(0, os.SEEK_END) // 2)
+            done = self.perrin("resume", f"short{name}/checkpoint.h5", "--set",
+                               "stages[0].steps=100")
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn(name + ": cannot be continued", done.stderr)
+
     def test_a_complete_run_says_so(self):
         self.run_job(LIQUID, "out", 20)
         before = os.stat(self.path("out", "trajectory.h5")).st_mtime_ns
