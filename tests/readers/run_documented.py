@@ -56,7 +56,7 @@ for arguments, what in (
         (("trajectory.h5", "a.xyz", "--chunk", "time"), "--chunk time is not for the format xyz"),
         (("trajectory.h5", "a.gsd", "--compression", "rounded"), "--compression is not for"),
         (("trajectory.h5", "a.xyz", "--precision", "double"), "--precision double is not for"),
-        (("trajectory.h5", "a.xyz", "--types", "C=Ar"), 'no type "C" to rename; the types are A, B'),
+        (("trajectory.h5", "a.xyz", "--types", "C=Ar"), 'no type "C" to rename; the types are A'),
         (("trajectory.h5", "a.xyz", "--types", "A"), "--types A: expected OLD=NEW")):
     done = subprocess.run([perrin, "convert", *arguments], cwd=folder, capture_output=True,
                           text=True)
