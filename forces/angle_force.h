@@ -18,6 +18,7 @@
 #include "engine/run/force.h"
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
+#include "forces/bonded_settings.h"
 #include "forces/bonded_table.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
@@ -87,7 +88,8 @@ class AngleForce : public Force {
  public:
   /// Coefficients by the name of the angle type; angles of other types are left alone.
   AngleForce(const Device& device, const Configuration& configuration,
-             const std::map<std::string, typename P::Settings>& settings) {
+             const std::map<std::string, typename P::Settings>& settings)
+      : settings_(settings) {
     const Topology& topology = configuration.topology;
     std::vector<typename P::Coefficients> coefficients(topology.angle_types.size());
     std::vector<bool> used(topology.angle_types.size(), false);
@@ -111,8 +113,11 @@ class AngleForce : public Force {
 
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
   Handled handled() const override { return handled_; }
+  std::string fingerprint() const override { return fingerprints<P>(settings_); }
 
  private:
+  std::map<std::string, typename P::Settings>
+      settings_;  // coefficients may refer to tables of them
   Handled handled_;
   BondedTable<AngleEntry> table_;
   Buffer<typename P::Coefficients> coefficients_;
@@ -129,12 +134,9 @@ void register_angle(Registry& registry) {
         for (const auto& [name, unused] : s.angles) given.push_back(name);
         check_bonded_types(setup, "angle", "angles", given, s.skip, topology.angle_types,
                            types_in_use(topology.angles, topology.angle_types.size()));
-        if constexpr (HasCheck<P>)
-          for (const auto& entry : s.angles)
-            P::check(entry.second, [&](const std::string& wrong, const std::string& what) {
-              setup.error(fmt::format("angles.{}.{}", entry.first, wrong), what);
-            });
-        return std::make_unique<AngleForce<P>>(setup.device(), configuration, s.angles);
+        const auto settings = prepared<P>(s.angles, "angles", setup);
+        if (!settings) return nullptr;
+        return std::make_unique<AngleForce<P>>(setup.device(), configuration, *settings);
       });
 }
 

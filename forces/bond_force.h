@@ -5,7 +5,8 @@
 // describe(), Coefficients, type, help, coefficients(settings) and evaluate(r2, coefficients). One
 // that can break also has `static Real breaking_length2(const Coefficients&)`, in HD: the bond's
 // length squared must stay below, or the run stops. One whose settings depend on whether pair
-// forces act between the bonded has `static Settings completed(Settings, bool excluded)`.
+// forces act between the bonded has `static Settings completed(Settings, bool excluded)`; one whose
+// settings name a file is a LoadsFile (forces/bonded_settings.h).
 #pragma once
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "engine/run/force.h"
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
+#include "forces/bonded_settings.h"
 #include "forces/bonded_table.h"
 #include "forces/deposit.h"
 #include "forces/pair_potential.h"
@@ -80,7 +82,8 @@ class BondForce : public Force {
  public:
   /// Coefficients by the name of the bond type; bonds of other types are left alone.
   BondForce(const Device& device, const Configuration& configuration,
-            const std::map<std::string, typename P::Settings>& settings) {
+            const std::map<std::string, typename P::Settings>& settings)
+      : settings_(settings) {
     const Topology& topology = configuration.topology;
     std::vector<typename P::Coefficients> coefficients(topology.bond_types.size());
     std::vector<bool> used(topology.bond_types.size(), false);
@@ -104,8 +107,11 @@ class BondForce : public Force {
 
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
   Handled handled() const override { return handled_; }
+  std::string fingerprint() const override { return fingerprints<P>(settings_); }
 
  private:
+  std::map<std::string, typename P::Settings>
+      settings_;  // coefficients may refer to tables of them
   Handled handled_;
   BondedTable<BondEntry> table_;
   Buffer<typename P::Coefficients> coefficients_;
@@ -124,16 +130,13 @@ void register_bond(Registry& registry) {
                            types_in_use(topology.bonds, topology.bond_types.size()));
         auto bonds = s.bonds;
         for (auto& entry : bonds) {
-          const std::string& name = entry.first;
           auto& settings = entry.second;
           if constexpr (requires { P::completed(settings, true); })
             settings = P::completed(settings, setup.excludes("bonds"));
-          if constexpr (HasCheck<P>)
-            P::check(settings, [&](const std::string& wrong, const std::string& what) {
-              setup.error(fmt::format("bonds.{}.{}", name, wrong), what);
-            });
         }
-        return std::make_unique<BondForce<P>>(setup.device(), configuration, bonds);
+        const auto settings = prepared<P>(std::move(bonds), "bonds", setup);
+        if (!settings) return nullptr;
+        return std::make_unique<BondForce<P>>(setup.device(), configuration, *settings);
       });
 }
 

@@ -20,6 +20,7 @@
 #include "engine/run/force.h"
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
+#include "forces/bonded_settings.h"
 #include "forces/bonded_table.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
@@ -150,9 +151,11 @@ class DihedralForce : public Force {
 
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
   Handled handled() const override { return handled_; }
+  std::string fingerprint() const override { return fingerprints<P>(settings_); }
 
  private:
-  std::map<std::string, typename P::Settings> settings_;  // they may own what coefficients refer to
+  std::map<std::string, typename P::Settings>
+      settings_;  // coefficients may refer to tables of them
   Handled handled_;
   BondedTable<DihedralEntry> table_;
   Buffer<typename P::Coefficients> coefficients_;
@@ -172,12 +175,9 @@ void register_dihedral(Registry& registry) {
         check_bonded_types(
             setup, what, what + "s", given, s.skip, types,
             types_in_use(DihedralForce<P>::members(configuration.topology), types.size()));
-        if constexpr (HasCheck<P>)
-          for (const auto& entry : s.coefficients)
-            P::check(entry.second, [&](const std::string& wrong, const std::string& text) {
-              setup.error(fmt::format("{}s.{}.{}", what, entry.first, wrong), text);
-            });
-        return std::make_unique<DihedralForce<P>>(setup.device(), configuration, s.coefficients);
+        const auto settings = prepared<P>(s.coefficients, what + "s", setup);
+        if (!settings) return nullptr;
+        return std::make_unique<DihedralForce<P>>(setup.device(), configuration, *settings);
       });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/core/archive.h"
@@ -59,6 +60,9 @@ class Force {
   /// A job whose system has bonds, angles, dihedrals or impropers that no force handles is refused;
   /// charges are warned of.
   virtual Handled handled() const { return {}; }
+  /// What it was made from besides its settings, such as the contents of a file. Where that is not
+  /// what a checkpoint says, forces are computed afresh, as with other settings.
+  virtual std::string fingerprint() const { return {}; }
   /// State to keep in checkpoints beyond the settings.
   virtual void state(Archive&) {}
 };

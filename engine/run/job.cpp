@@ -366,6 +366,8 @@ void Job::describe_itself() {
   parts_.output_directory = options_.output_directory;
   parts_.seed = context_.seed;
   for (const auto& f : settings_.forces) parts_.forces_record += record_component(f).dump();
+  if (parts_.simulation)
+    for (const auto& f : parts_.simulation->forces) parts_.forces_record += f->fingerprint();
   parts_.quiet = options_.quiet;
   parts_.time_limit = options_.time_limit;
   parts_.default_checkpoint = options_.output_directory / options_.default_checkpoint;

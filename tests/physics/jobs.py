@@ -230,6 +230,49 @@ class Jobs(unittest.TestCase):
             # 360 bonds in 18 frames; a bond's length scatters by 0.03.
             self.assertAlmostEqual(self.bond_length(), 0.97, delta=0.005)
 
+    def test_torsions_follow_boltzmann(self):
+        """examples/10: chains of four, each by itself, so that the law is exact; the steps make
+        an error far below that of the sample."""
+        example = os.path.join(os.path.dirname(__file__), "..", "..", "examples",
+                               "10-chain-torsions")
+        sys.path.insert(0, example)
+        import torsions
+        with open(os.path.join(example, "job.json")) as text:
+            job = json.load(text)
+        job["stages"][1]["steps"] = 8000
+        self.run_job(job)
+        share, error = torsions.measured(self.path("trajectory.h5"), 6)
+        expected = torsions.boltzmann()
+        self.assertGreater(expected.max(), 5 * expected.min())
+        for p, dp, q in zip(share, error, expected):
+            self.assertLess(abs(p - q), 4.5 * dp)
+            self.assertLess(dp, 0.01)
+
+    def test_a_table_that_has_changed_is_noticed(self):
+        """Resumed with a table of nothing: not even the forces of the checkpoint act."""
+        def write_table(scale):
+            with open(self.path("soft.table"), "w") as out:
+                for k in range(101):
+                    out.write(f"{0.02 * k} {scale * (2 - 0.02 * k)**2}\n")
+        write_table(5)
+        self.run_job({"seed": 3,
+                      "system": {"type": "random", "particles": {"A": 200}, "density": 0.5,
+                                 "min_distance": 0.7},
+                      "velocity": {"temperature": 1},
+                      "forces": [{"type": "pair_table", "pairs": [
+                          {"types": ["A", "A"], "file": "soft.table"}]}],
+                      "observers": [{"type": "thermo", "stride": 1}, {"type": "checkpoint"}],
+                      "stages": [{"type": "md", "steps": 20, "integrator": {
+                          "type": "velocity_verlet", "timestep": 0.005}}]})
+        before = self.column("kinetic_energy")[1]
+        self.assertGreater(abs(before[20] - before[19]), 1e-4)
+        write_table(0)
+        done = self.perrin("resume", "checkpoint.h5", "--set", "stages[0].steps=30")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        after = self.column("kinetic_energy")[1]
+        self.assertEqual(list(after[21:]), [after[20]] * 10)
+        self.assertEqual(list(self.column("potential_energy")[1][21:]), [0] * 10)
+
     def test_bonds_that_no_force_handles(self):
         self.refused(self.chains(WCA),
                      r'job\.json:\d+: forces: no force acts on the system\'s 360 bonds '

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 
@@ -52,7 +54,21 @@ std::string pair(const std::string& type, const std::string& parameters) {
          parameters + "}]}";
 }
 
+/// The path of a table, in quotes: rows of a function of x.
+template <class E>
+std::string table_of(const std::string& name, double from, double to, int n, const E& energy) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("perrin-registry-" + std::to_string(getpid()) + name);
+  std::ofstream out(path);
+  for (int k = 0; k < n; ++k) {
+    const double x = from + (to - from) * k / (n - 1);
+    out << x << " " << energy(x) << "\n";
+  }
+  return "\"" + path.string() + "\"";
+}
+
 std::map<std::string, std::string> jobs() {
+  const auto wave = [](double degrees) { return 5 + 5 * std::cos(2 * degrees * M_PI / 180 - 1); };
   return {
       {"lennard_jones", pair("lennard_jones", R"("epsilon": 1, "sigma": 1)")},
       {"wca", pair("wca", R"("epsilon": 1, "sigma": 1.1)")},
@@ -60,6 +76,20 @@ std::map<std::string, std::string> jobs() {
       {"yukawa", pair("yukawa", R"("amplitude": 2, "kappa": 1)")},
       {"gaussian_core", pair("gaussian_core", R"("epsilon": 2, "sigma": 1)")},
       {"soft_dpd", pair("soft_dpd", R"("repulsion": 25, "range": 1.5)")},
+      {"mie", pair("mie", R"("epsilon": 1, "sigma": 1, "repulsive": 14.5)")},
+      {"buckingham", pair("buckingham", R"("amplitude": 1e5, "rho": 0.09, "dispersion": 3)")},
+      {"pair_table",
+       pair("pair_table", R"("file": )" + table_of("pair", 0.5, 2.5, 2000,
+                                                   [](double r) { return 2 * std::exp(-r * r); }))},
+      {"bond_table",
+       R"({"type": "bond_table", "bonds": {"b": {"file": )" +
+           table_of("bond", 0.2, 3, 500, [](double r) { return 25 * (r - 1) * (r - 1); }) + "}}}"},
+      {"angle_table", R"({"type": "angle_table", "angles": {"a": {"file": )" +
+                          table_of("angle", 0, 180, 361, wave) + "}}}"},
+      {"dihedral_table", R"({"type": "dihedral_table", "dihedrals": {"d": {"file": )" +
+                             table_of("dihedral", -180, 180, 361, wave) + "}}}"},
+      {"special_pairs", R"({"type": "special_pairs", "scale": 0.5,
+        "pairs": [{"types": ["A", "A"], "epsilon": 5, "sigma": 1.5}]})"},
       {"exponential_repulsion", pair("exponential_repulsion", R"("amplitude": 10, "lambda": 0.5)")},
       {"bond_harmonic",
        R"({"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 1}}})"},

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <random>
 #include <set>
@@ -64,6 +65,10 @@ std::optional<Json> sample(const CatalogueRow& row) {
        R"({"type": "improper_harmonic", "impropers": {"1": {"stiffness": 2, "angle": 0}}})"},
       {"improper_periodic", R"({"type": "improper_periodic", "impropers": {"1": {"terms": [
         {"stiffness": 2, "multiplicity": 2, "sign": -1}]}}})"},
+      {"special_pairs", R"({"type": "special_pairs", "scale": 0.5,
+        "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 0.9}]})"},
+      {"buckingham", R"({"type": "buckingham", "cutoff": 2.5, "truncation": "force_shift",
+        "pairs": [{"types": ["A", "A"], "amplitude": 1e5, "rho": 0.09, "dispersion": 3}]})"},
       {"lj_wall",
        R"({"type": "lj_wall", "axis": "z", "position": -3.76, "epsilon": 1, "sigma": 0.5})"},
       {"lennard_jones", R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
@@ -185,10 +190,28 @@ Json groups_of_four() {
   return {{"type", "file"}, {"path", path.string()}};
 }
 
+/// A file with a table of 5 (1 - cos x), in degrees or, for distances, of 20 (x - 1)².
+std::string table(const std::string& type) {
+  const bool angles = type == "angle_table" || type == "dihedral_table";
+  const fs::path path =
+      fs::temp_directory_path() / ("perrin-resume-" + std::to_string(getpid()) + "-" + type);
+  std::ofstream out(path);
+  const double from = angles ? 0 : 0.5, to = type == "dihedral_table" ? 360 : angles ? 180 : 2.5;
+  for (int k = 0; k <= 200; ++k) {
+    const double x = from + (to - from) * k / 200;
+    out << x << " " << (angles ? 5 - 5 * std::cos(x * M_PI / 180) : 20 * (x - 1) * (x - 1)) << "\n";
+  }
+  return path.string();
+}
+
 // Jobs around one type.
 
 Json job_with_force(const CatalogueRow& row) {
   std::vector<Json> forces{sample_or_example(row)};
+  if (row.type == "pair_table") forces[0]["pairs"][0]["file"] = table(row.type);
+  for (const char* kind : {"bond", "angle", "dihedral"})
+    if (row.type == kind + std::string("_table"))
+      forces[0][kind + std::string("s")] = {{kind, {{"file", table(row.type)}}}};
   if (row.type != "lennard_jones") forces.push_back(json(lj));
   if (row.type == "lj_wall") return job(open, forces, json(verlet), 24);
   if (row.type.rfind("improper_", 0) == 0) {

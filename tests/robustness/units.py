@@ -28,6 +28,9 @@ FORCES = {
     "morse": {"depth": (1.65e-21, 1, 0), "steepness": (1.5e10, 0, -1), "distance": (3.8e-10, 0, 1)},
     "yukawa": {"amplitude": (1.2e-30, 1, 1), "kappa": (3e9, 0, -1)},
     "gaussian_core": {"epsilon": (3e-21, 1, 0), "sigma": (3e-10, 0, 1)},
+    "mie": {"epsilon": (1.65e-21, 1, 0), "sigma": (3.4e-10, 0, 1), "repulsive": (13.5, 0, 0)},
+    "buckingham": {"amplitude": (1.488e-15, 1, 0), "rho": (2.714e-11, 0, 1),
+                   "dispersion": (8.69e-78, 1, 6)},
     "soft_dpd": {"repulsion": (1e-11, 1, -1), "range": (6e-10, 0, 1)},
 }
 
@@ -56,7 +59,8 @@ def run(perrin, folder, force, units):
         json.dump(job(force, units), out)
     done = subprocess.run([perrin, "run", path, "--device", "cpu", "--threads", "1", "--quiet",
                            "--overwrite", "--output-dir", folder], capture_output=True, text=True)
-    if done.returncode == 2 and "choose" in done.stderr:
+    # "in magnitude": of a setting that no number of this build can hold.
+    if done.returncode == 2 and ("choose" in done.stderr or "in magnitude" in done.stderr):
         return done.stderr
     assert done.returncode == 0, f"{force} in {units}: {done.stderr}"
     length, energy = LENGTHS[units[0]], ENERGIES[units[1]]

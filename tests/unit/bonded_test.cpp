@@ -12,6 +12,7 @@
 #include "forces/bond_potentials.h"
 #include "forces/dihedral_force.h"
 #include "forces/dihedral_potentials.h"
+#include "forces/register.h"
 #include "tests/devices.h"
 
 namespace perrin {
@@ -152,7 +153,7 @@ void compare(const Device& device, const Configuration& c, std::unique_ptr<Force
 
   const Totals& totals = simulation.totals();
   const double energy = reference(c, c.position);
-  EXPECT_NEAR(totals.potential, energy, (sizeof(Real) == 4 ? 2e-6 : 1e-8) * energy);
+  EXPECT_NEAR(totals.potential, energy, (sizeof(Real) == 4 ? 2e-6 : 1e-8) * std::abs(energy));
   double scale = 0;
   std::array<double, 6> virial{};
   for (std::size_t k = 0; k < 6; ++k) {
@@ -382,6 +383,91 @@ TEST_P(Bonded, ThreeInLineLeaveDihedralForcesFinite) {
     EXPECT_LT(largest, 20 / std::max(off, 1e-6)) << off;
     EXPECT_LT(std::sqrt(dot(sum, sum)), 1e-6 * (1 + largest)) << off;
   }
+}
+
+/// A crystal with a dihedral here and there, of which some ends are bonded.
+Configuration crystal() {
+  Configuration c;
+  c.box.length = {5.5, 5.5, 5.5};
+  c.types = {"A"};
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> u(-0.05, 0.05);
+  for (int k = 0; k < 125; ++k)
+    c.position.push_back(
+        {1.1 * (k % 5) + u(random), 1.1 * (k / 5 % 5) + u(random), 1.1 * (k / 25) + u(random)});
+  c.type.assign(125, 0);
+  c.topology.dihedral_types = c.topology.bond_types = c.topology.angle_types = {"t"};
+  c.topology.dihedrals = {{0, 1, 6, 31, 0},
+                          {31, 6, 1, 0, 0},
+                          {40, 41, 46, 71, 0},
+                          {2, 3, 8, 7, 0},
+                          {60, 61, 66, 67, 0}};
+  c.topology.bonds = {{2, 7, 0}};
+  c.topology.angles = {{60, 66, 67, 0}};
+  for (auto& p : c.position) {
+    const Position seen = c.box.fixed(p, 0);
+    p = c.box.point(Position{seen.x, seen.y, seen.z, 0});
+  }
+  return c;
+}
+
+TEST_P(Bonded, SpecialPairsAreTheEndsOfDihedralsOrThoseOfAList) {
+  const auto c = crystal();
+  Registry registry;
+  register_forces(registry);
+  SetupContext context;
+  context.configuration = &c;
+  context.device = device();
+  const auto energies = [](const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pairs) {
+    return [pairs](const Configuration& x, const Points& r) {
+      double sum = 0;
+      for (const auto& [a, b] : pairs) {
+        const auto d = deformed(nearest(x.box, r[a], r[b]));
+        const double s6 = std::pow(1.5, 6) / std::pow(dot(d, d), 3);
+        sum += 0.5 * 4 * 1.7 * s6 * (s6 - 1);
+      }
+      return sum;
+    };
+  };
+  const std::string rest = R"("scale": 0.5,
+      "pairs": [{"types": ["A", "A"], "epsilon": 1.7, "sigma": 1.5}]})";
+  const std::string of_dihedrals = R"({"type": "special_pairs", )" + rest;
+  compare(device(), c, make_component<Force>(registry, of_dihedrals, context),
+          energies({{0, 31}, {40, 71}}), 300);
+  const std::string of_list =
+      R"({"type": "special_pairs", "from": "list", "list": [[0, 2], [7, 19], [13, 1]], )" + rest;
+  compare(device(), c, make_component<Force>(registry, of_list, context),
+          energies({{0, 2}, {7, 19}, {1, 13}}), 300);
+}
+
+/// What is said of special pairs of a list.
+std::string special_pairs_mistake(const std::string& list) {
+  const auto c = chains(1);
+  Registry registry;
+  register_forces(registry);
+  SetupContext context;
+  context.configuration = &c;
+  try {
+    make_component<Force>(registry,
+                          R"({"type": "special_pairs", "from": "list", "list": )" + list +
+                              R"(, "pairs": [{"types": ["A", "A"], "epsilon": 1,
+                                        "sigma": 1}]})",
+                          context);
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(SpecialPairs, RefuseWhatIsNoPair) {
+  const auto expect = [](const std::string& list, const std::string& what) {
+    const std::string said = special_pairs_mistake(list);
+    EXPECT_NE(said.find(what), std::string::npos) << said;
+  };
+  expect("[[0, 5]]", "list[0]: must name particles from 0 to 4, got 0 and 5");
+  expect("[[0, 1], [2, 2]]", "list[1]: must name two particles, got 2 twice");
+  expect("[[0, 1], [1, 0]]", "list[1]: the pair 1, 0 is there twice");
+  expect("[]", "list: must have at least one pair");
 }
 
 TEST_P(Bonded, StretchedAnglesAreAtRest) {

@@ -4,8 +4,10 @@
 #include <numbers>
 
 #include "engine/core/parallel.h"
+#include "forces/potentials/buckingham.h"
 #include "forces/potentials/gaussian_core.h"
 #include "forces/potentials/lennard_jones.h"
+#include "forces/potentials/mie.h"
 #include "forces/potentials/morse.h"
 #include "forces/potentials/soft_dpd.h"
 #include "forces/potentials/wca.h"
@@ -43,6 +45,14 @@ GaussianCore::Settings settings<GaussianCore>() {
 template <>
 SoftDpd::Settings settings<SoftDpd>() {
   return {25, 1.6};
+}
+template <>
+Mie::Settings settings<Mie>() {
+  return {1.3, 0.9, 14.5, 6.2};
+}
+template <>
+Buckingham::Settings settings<Buckingham>() {
+  return {4e5, 0.08, 2};
 }
 
 template <class E>
@@ -82,7 +92,8 @@ using Evaluators = ::testing::Types<
     Truncated<Yukawa, ForceShift>, Truncated<Yukawa, Switched>, Truncated<GaussianCore, PlainCut>,
     Truncated<GaussianCore, EnergyShift>, Truncated<GaussianCore, ForceShift>,
     Truncated<GaussianCore, Switched>, Truncated<SoftDpd, PlainCut>,
-    Truncated<SoftDpd, EnergyShift>, Truncated<SoftDpd, ForceShift>>;
+    Truncated<SoftDpd, EnergyShift>, Truncated<SoftDpd, ForceShift>, Truncated<Mie, PlainCut>,
+    Truncated<Mie, Switched>, Truncated<Buckingham, ForceShift>, Truncated<Buckingham, Switched>>;
 TYPED_TEST_SUITE(EveryPotential, Evaluators);
 
 TYPED_TEST(EveryPotential, ForceIsMinusTheDerivativeOfTheEnergy) {
@@ -181,6 +192,8 @@ TEST_P(PotentialOnDevice, AgreesWithDoublePrecision) {
   compare_modes<Yukawa>();
   compare_modes<GaussianCore>();
   compare_modes<SoftDpd>();
+  compare<Truncated<Mie, ForceShift>>();
+  compare<Truncated<Buckingham, ForceShift>>();
 }
 PERRIN_INSTANTIATE_DEVICES(PotentialOnDevice);
 
@@ -203,6 +216,57 @@ TEST(Potential, HasTheValuesOfItsFormula) {
   EXPECT_NEAR(at<GaussianCore>(1.4).energy, 3.2 / std::numbers::e, tolerance);
   EXPECT_NEAR(at<SoftDpd>(0.8).energy, 25 * 1.6 / 2 * 0.25, 1e-5);
   EXPECT_NEAR(at<SoftDpd>(0.8).force_over_r * 0.8, 12.5, 1e-5);
+  EXPECT_NEAR(at<Mie>(0.9).energy, 0, tolerance);
+  EXPECT_NEAR(at<Mie>(0.9 * std::pow(14.5 / 6.2, 1 / 8.3)).energy, -1.3, tolerance);
+  EXPECT_NEAR(at<Mie>(0.9 * std::pow(14.5 / 6.2, 1 / 8.3)).force_over_r, 0, 1e-4);
+  EXPECT_NEAR(at<Buckingham>(1.2).energy, 4e5 * std::exp(-15) - 2 / std::pow(1.2, 6), 1e-5);
+  // Mie 12-6 is Lennard-Jones.
+  for (double r = 0.8; r < 3; r += 0.1) {
+    const double energy = Mie::evaluate(r * r, Mie::coefficients({1.3, 0.9, 12, 6})).energy;
+    EXPECT_NEAR(energy, at<LennardJones>(r).energy, 1e-6 * (1 + std::abs(energy)));
+  }
+}
+
+TEST(Potential, PowersOfTwoAndLogarithms) {
+  double worst_power = 0, worst_logarithm = 0;
+  for (float x = -125; x < 99; x += 0.00173f)
+    worst_power = std::max(worst_power, std::abs(double(exp2_of(x)) / std::exp2(double(x)) - 1));
+  for (float x = 1e-30f; x < 1e30f; x *= 1.00013f)
+    worst_logarithm =
+        std::max(worst_logarithm, std::abs(double(log2_of(x)) - std::log2(double(x))) /
+                                      std::max(std::abs(std::log2(double(x))), 1e-12));
+  EXPECT_LT(worst_power, 2.5e-7);
+  EXPECT_LT(worst_logarithm, 2.5e-7);
+  EXPECT_EQ(exp2_of(0.0f), 1);
+  EXPECT_EQ(log2_of(1.0f), 0);
+}
+
+// Behind its maximum the formula would fall without bound: here it does not.
+TEST(Potential, BuckinghamHasNoCollapse) {
+  const auto s = settings<Buckingham>();
+  const auto formula = [&](double r) {
+    return s.amplitude * std::exp(-r / s.rho) - s.dispersion / std::pow(r, 6);
+  };
+  const double top = Buckingham::maximum(s);
+  EXPECT_GT(formula(top), formula(top * 1.01));
+  EXPECT_GT(formula(top), formula(top * 0.99));
+  EXPECT_NEAR(at<Buckingham>(top * 1.001).energy, formula(top * 1.001), 1e-5 * formula(top));
+  EXPECT_NEAR(at<Buckingham>(top).energy, formula(top), 1e-5 * formula(top));
+  double before = at<Buckingham>(top).energy;
+  for (double r = top * 0.999; r > 0.001; r *= 0.99) {
+    const auto f = at<Buckingham>(r);
+    EXPECT_GT(f.energy, before) << r;
+    EXPECT_GT(f.force_over_r, 0) << r;
+    before = f.energy;
+  }
+  std::string refused;
+  const auto refuse = [&](const std::string& key, const std::string&) { refused += key; };
+  Buckingham::check({Buckingham::least_amplitude({1, 0.08, 2}) * 0.99, 0.08, 2}, refuse);
+  EXPECT_EQ(refused, "amplitude");
+  Buckingham::check({Buckingham::least_amplitude({1, 0.08, 2}) * 1.01, 0.08, 2}, refuse);
+  Mie::check({1, 1, 6, 6}, refuse);
+  Mie::check({1, 1, 12, 3}, refuse);
+  EXPECT_EQ(refused, "amplituderepulsiveattractive");
 }
 
 TEST(Potential, NeverGivesNaN) {
@@ -213,11 +277,15 @@ TEST(Potential, NeverGivesNaN) {
   EXPECT_TRUE(finite_in_float(Morse{}));
   EXPECT_TRUE(finite_in_float(GaussianCore{}));
   EXPECT_TRUE(finite_in_float(SoftDpd{}));
+  EXPECT_TRUE(finite_in_float(Buckingham{}));
   const auto c = LennardJones::coefficients({1, 1});
+  const auto mie = Mie::coefficients(settings<Mie>());
   // PairBody adds 1e-24 to the square of every distance.
   for (float r2 : {1e-24f, 1e-6f, 1e-3f, 1e12f}) {
     EXPECT_FALSE(std::isnan(LennardJones::evaluate(r2, c).energy)) << r2;
     EXPECT_FALSE(std::isnan(LennardJones::evaluate(r2, c).force_over_r)) << r2;
+    EXPECT_FALSE(std::isnan(Mie::evaluate(r2, mie).energy)) << r2;
+    EXPECT_FALSE(std::isnan(Mie::evaluate(r2, mie).force_over_r)) << r2;
   }
 }
 
@@ -237,25 +305,35 @@ TEST(Potential, MixesByTheRule) {
   const auto geometric = LennardJones::mix(a, b, Mixing::geometric);
   EXPECT_DOUBLE_EQ(geometric.epsilon, 2);
   EXPECT_DOUBLE_EQ(geometric.sigma, 1.5);
+  const auto mie = Mie::mix({1, 1, 12, 6}, {4, 2, 19, 7}, Mixing::lorentz_berthelot);
+  EXPECT_DOUBLE_EQ(mie.epsilon, 2);
+  EXPECT_DOUBLE_EQ(mie.sigma, 1.5);
+  EXPECT_DOUBLE_EQ(mie.repulsive, 15);  // 3 + sqrt(9 · 16)
+  EXPECT_DOUBLE_EQ(mie.attractive, 3 + std::sqrt(12));
 }
 
-TEST(Potential, TailsAreTheIntegralsBeyondTheCutOff) {
-  // With u = 1/r the integrals run from 0 to 1/r_c over a polynomial: Simpson's rule, 2000
-  // intervals.
-  const LennardJones::Settings s{1.3, 0.9};
-  const auto c = LennardJones::coefficients(s);
+/// With u = 1/r the integrals run from 0 to 1/r_c: Simpson's rule, 2000 intervals.
+template <class P>
+void expect_tails(const typename P::Settings& s) {
+  const auto c = P::coefficients(s);
   const double rc = 2.1;
   const int n = 2000;
   double energy_sum = 0, virial_sum = 0;
   for (int k = 1; k <= n; ++k) {  // the integrand vanishes at u = 0
     const double u = k / (n * rc), r = 1 / u;
-    const auto f = LennardJones::evaluate(r * r, c);
+    const auto f = P::evaluate(r * r, c);
     const double weight = (k == n ? 1 : k % 2 ? 4 : 2) / (3 * n * rc) * r * r;  // dr = du / u²
     energy_sum += weight * r * r * f.energy;
     virial_sum += weight * r * r * f.force_over_r * r * r;
   }
-  EXPECT_NEAR(LennardJones::tail_energy(s, rc), energy_sum, 1e-6 * std::abs(energy_sum));
-  EXPECT_NEAR(LennardJones::tail_virial(s, rc), virial_sum, 1e-6 * std::abs(virial_sum));
+  EXPECT_NEAR(P::tail_energy(s, rc), energy_sum, 2e-6 * std::abs(energy_sum)) << P::type;
+  EXPECT_NEAR(P::tail_virial(s, rc), virial_sum, 2e-6 * std::abs(virial_sum)) << P::type;
+}
+
+TEST(Potential, TailsAreTheIntegralsBeyondTheCutOff) {
+  expect_tails<LennardJones>({1.3, 0.9});
+  expect_tails<Mie>({1.3, 0.9, 14, 6.5});
+  expect_tails<Buckingham>({1e5, 0.3, 2});
 }
 
 TEST(Truncation, IsChosenByName) {

@@ -1,0 +1,161 @@
+// Lennard-Jones between listed pairs, scaled: the 1-4 interactions of force fields.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "forces/bond_force.h"
+#include "forces/potentials/lennard_jones.h"
+
+namespace perrin {
+namespace {
+
+struct SpecialPairsSettings {
+  struct Types {
+    std::array<std::string, 2> types;
+    LennardJones::Settings parameters;
+
+    template <class D>
+    friend void describe(D& d, Types& s) {
+      d.required("types", s.types, Any{}, "the two particle types, e.g. [\"A\", \"B\"]");
+      describe(d, s.parameters);
+    }
+  };
+  std::string from = "dihedrals", mixing = "none";
+  std::vector<std::array<std::int64_t, 2>> list;
+  double scale = 1;
+  std::vector<Types> pairs;
+
+  template <class D>
+  friend void describe(D& d, SpecialPairsSettings& s) {
+    d.example(
+        "{\"from\": \"list\", \"list\": [[0, 1]], \"scale\": 0.5, \"pairs\": [{\"types\": "
+        "[\"A\", \"A\"], \"epsilon\": 1, \"sigma\": 1}]}");
+    d.optional(
+        "from", s.from, OneOf{"dihedrals", "list"},
+        "dihedrals: the ends of every dihedral that are neither bonded nor ends of an angle, "
+        "each pair once; list: those of \"list\"");
+    d.optional("list", s.list, NonNegative{}, "pairs of particles, by id from 0");
+    d.optional("scale", s.scale, Any{}, "multiplies every energy and force");
+    d.optional("mixing", s.mixing, OneOf{"none", "lorentz_berthelot", "geometric"},
+               "parameters of unlike types that are not listed follow from the like ones");
+    d.required("pairs", s.pairs, Any{}, "Lennard-Jones parameters for each pair of types");
+  }
+};
+
+using Pair = std::pair<std::uint32_t, std::uint32_t>;
+
+Pair ordered(std::uint32_t a, std::uint32_t b) { return {std::min(a, b), std::max(a, b)}; }
+
+std::set<Pair> ends_of_dihedrals(const Topology& topology) {
+  std::set<Pair> nearer, pairs;
+  for (const auto& bond : topology.bonds) nearer.insert(ordered(bond.a, bond.b));
+  for (const auto& angle : topology.angles) nearer.insert(ordered(angle.a, angle.c));
+  for (const auto& g : topology.dihedrals)
+    if (const Pair ends = ordered(g.a, g.d); !nearer.contains(ends)) pairs.insert(ends);
+  return pairs;
+}
+
+std::set<Pair> listed(const SpecialPairsSettings& s, Setup& setup) {
+  std::set<Pair> pairs;
+  const auto n = std::int64_t(setup.configuration().position.size());
+  for (std::size_t k = 0; k < s.list.size(); ++k) {
+    const auto [a, b] = s.list[k];
+    const std::string key = fmt::format("list[{}]", k);
+    if (a >= n || b >= n)
+      setup.error(key, fmt::format("must name particles from 0 to {}, got {} and {}", n - 1, a, b));
+    else if (a == b)
+      setup.error(key, fmt::format("must name two particles, got {} twice", a));
+    else if (!pairs.insert(ordered(std::uint32_t(a), std::uint32_t(b))).second)
+      setup.error(key, fmt::format("the pair {}, {} is there twice", a, b));
+  }
+  if (s.list.empty()) setup.error("list", "must have at least one pair, got none");
+  return pairs;
+}
+
+/// Parameters by type_i · types + type_j; reports what is missing for the types that are needed.
+std::vector<LennardJones::Coefficients> coefficients(const SpecialPairsSettings& s,
+                                                     const std::vector<bool>& needed,
+                                                     Setup& setup) {
+  const auto& names = setup.configuration().types;
+  const std::size_t n = names.size();
+  std::vector<std::optional<LennardJones::Settings>> table(n * n);
+  for (std::size_t k = 0; k < s.pairs.size(); ++k) {
+    const std::string key = fmt::format("pairs[{}].types", k);
+    const std::size_t a = setup.type_index(s.pairs[k].types[0], key),
+                      b = setup.type_index(s.pairs[k].types[1], key);
+    if (table[a * n + b])
+      setup.error(key, fmt::format("the pair {}, {} is given twice", names[a], names[b]));
+    table[a * n + b] = table[b * n + a] = s.pairs[k].parameters;
+  }
+  std::vector<LennardJones::Coefficients> out(n * n);
+  for (std::size_t a = 0; a < n; ++a)
+    for (std::size_t b = 0; b < n; ++b) {
+      auto parameters = table[a * n + b];
+      if (!parameters && s.mixing != "none" && table[a * n + a] && table[b * n + b])
+        parameters = LennardJones::mix(
+            *table[a * n + a], *table[b * n + b],
+            s.mixing == "geometric" ? Mixing::geometric : Mixing::lorentz_berthelot);
+      if (!parameters) {
+        if (needed[a * n + b])
+          setup.error("pairs",
+                      fmt::format("no parameters for the types {} and {}", names[a], names[b]));
+        continue;
+      }
+      parameters->epsilon *= s.scale;
+      out[a * n + b] = LennardJones::coefficients(*parameters);
+    }
+  return out;
+}
+
+/// The bond kernel over the listed pairs: without a cut-off.
+class SpecialPairs : public Force {
+ public:
+  SpecialPairs(const Device& device, std::size_t particles, const Topology& pairs,
+               const std::vector<LennardJones::Coefficients>& coefficients)
+      : table_(bond_table(device, particles, pairs, std::vector<bool>(coefficients.size(), true))),
+        coefficients_(device, std::span<const LennardJones::Coefficients>(coefficients)) {}
+
+  void compute(Simulation& simulation, const ForceOutput& output) override {
+    const ParticleView particles = simulation.particles.view();
+    for_each(simulation.device(), "special_pairs", particles.n,
+             BondKernel<LennardJones>{particles, simulation.particles.box.metric(), table_.view(),
+                                      coefficients_.data(), output, simulation.fault_sink()});
+  }
+  MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
+
+ private:
+  BondedTable<BondEntry> table_;
+  Buffer<LennardJones::Coefficients> coefficients_;
+};
+
+std::unique_ptr<Force> make_special_pairs(const SpecialPairsSettings& s, Setup& setup) {
+  const Configuration& c = setup.configuration();
+  if (s.from == "dihedrals" && !s.list.empty()) setup.error("list", "is for \"from\": \"list\"");
+  if (s.from == "dihedrals" && c.topology.dihedrals.empty())
+    setup.error("from", "the system has no dihedrals");
+  const auto pairs = s.from == "list" ? listed(s, setup) : ends_of_dihedrals(c.topology);
+  const std::size_t types = c.types.size();
+  Topology list;  // a bond type is a pair of particle types
+  std::vector<bool> needed(types * types, false);
+  for (const auto& [a, b] : pairs) {
+    const std::uint32_t low = std::min(c.type[a], c.type[b]), high = std::max(c.type[a], c.type[b]);
+    list.bonds.push_back({a, b, low * std::uint32_t(types) + high});
+    needed[list.bonds.back().type] = true;
+  }
+  return std::make_unique<SpecialPairs>(setup.device(), c.position.size(), list,
+                                        coefficients(s, needed, setup));
+}
+
+}  // namespace
+
+void register_special_pairs(Registry& registry) {
+  registry.add<Force, SpecialPairsSettings>(
+      "special_pairs",
+      "Lennard-Jones between listed pairs or the ends of dihedrals (1-4), scaled, without cut-off; "
+      "pair forces leave 1-4 pairs out with \"neighbors\": {\"exclusions\": [\"bonds\", "
+      "\"angles\", \"dihedrals\"]}",
+      make_special_pairs);
+}
+
+}  // namespace perrin
