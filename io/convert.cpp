@@ -30,6 +30,7 @@ io::WriteOptions options_for(io::Format to, const ConvertOptions& o) {
   need(o.origin != "file", {"xyz", "lammps"}, "--origin");
   need(o.precision != "single", {"h5md", "gsd"}, "--precision double");
   need(o.compression != "none", {"h5md"}, "--compression");
+  need(o.decimals != 3, {"h5md", "xtc"}, "--decimals");
   need(o.chunk != "frame", {"h5md"}, "--chunk time");
   return {.unwrapped = o.unwrapped,
           .fine = o.precision == "double",

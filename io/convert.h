@@ -1,4 +1,4 @@
-// `perrin convert IN OUT`: between H5MD, GSD, LAMMPS data and extended XYZ.
+// `perrin convert IN OUT`: between H5MD, GSD, LAMMPS data and extended XYZ; to XTC.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@ namespace perrin {
 
 struct ConvertOptions {
   std::string in, out;
-  std::string from = "auto", to = "auto";  // "auto", "h5md", "gsd", "lammps", "xyz"
+  std::string from = "auto", to = "auto";  // "auto", "h5md", "gsd", "lammps", "xyz", "xtc"
   std::optional<long long> frame;          // one frame, negative from the end; otherwise all
   bool overwrite = false;
   bool unwrapped = false;            // positions without jumps at the faces, instead of images

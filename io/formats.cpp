@@ -13,13 +13,13 @@
 
 namespace perrin::io {
 
-FileFormat h5md_format(), gsd_format(), lammps_format(), xyz_format();
+FileFormat h5md_format(), gsd_format(), lammps_format(), xyz_format(), xtc_format();
 
 namespace {
 
 const std::vector<FileFormat>& all_formats() {
   static const std::vector<FileFormat> all{h5md_format(), gsd_format(), lammps_format(),
-                                           xyz_format()};
+                                           xyz_format(), xtc_format()};
   return all;
 }
 
@@ -55,14 +55,15 @@ void set_masses(Configuration& c, const std::map<std::string, double>& masses,
 
 }  // namespace
 
-std::vector<std::string> format_names() {
+std::vector<std::string> format_names(bool written) {
   std::vector<std::string> names;
-  for (const FileFormat& format : all_formats()) names.push_back(format.name);
+  for (const FileFormat& format : all_formats())
+    if (written || format.open != nullptr) names.push_back(format.name);
   return names;
 }
 
-std::vector<std::string> format_choices() {
-  std::vector<std::string> choices = format_names();
+std::vector<std::string> format_choices(bool written) {
+  std::vector<std::string> choices = format_names(written);
   choices.insert(choices.begin(), "auto");
   return choices;
 }
@@ -97,6 +98,9 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format)
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     throw UserError(path + ": is a folder, expected a file");
+  if (format->open == nullptr)
+    throw UserError(fmt::format("{}: the format {} is written and not read; expected {}", path,
+                                format->name, one_of(format_names())));
   return format->open(path);
 }
 

@@ -1,5 +1,5 @@
 // File formats of configurations and trajectories: H5MD, GSD (schema hoomd), LAMMPS data, extended
-// XYZ.
+// XYZ; XTC is only written.
 #pragma once
 
 #include <array>
@@ -80,7 +80,7 @@ struct FileFormat {
   bool one_frame, names_units;          // a file holds one frame; says what its units are
   /// From the first bytes of a file (255 at most).
   bool (*recognizes)(std::string_view head);
-  std::unique_ptr<FrameReader> (*open)(const std::string& path);
+  std::unique_ptr<FrameReader> (*open)(const std::string& path);  // nullptr: is only written
   /// `path` must not exist; `first` is what is going to be written first.
   std::unique_ptr<FrameWriter> (*create)(const std::string& path, const Frame& first,
                                          const WriteOptions& options);
@@ -90,9 +90,10 @@ struct FileFormat {
 };
 using Format = const FileFormat*;
 
-std::vector<std::string> format_names();
+/// Those that can be read; `written`: those that can be written.
+std::vector<std::string> format_names(bool written = false);
 /// The same, and "auto" before them.
-std::vector<std::string> format_choices();
+std::vector<std::string> format_choices(bool written = false);
 Format format_of_name(const std::string& name);
 /// By the extension, else for an existing file by its first bytes. Throws UserError.
 Format guess_format(const std::string& path, bool existing);

@@ -85,7 +85,8 @@ void add_changes(CLI::App& app, ConvertOptions& options) {
       ->check(CLI::IsMember({"single", "double"}));
   app.add_option("--compression", options.compression, "none, deflate, rounded; H5MD")
       ->check(CLI::IsMember({"none", "deflate", "rounded"}));
-  app.add_option("--decimals", options.decimals, "digits after the point of rounded positions")
+  app.add_option("--decimals", options.decimals,
+                 "digits after the point of rounded positions: H5MD, XTC")
       ->check(CLI::Range(0, 9));
   app.add_option("--chunk", options.chunk,
                  "frame, or time: laid out for the paths of single particles (not for VMD); H5MD")
@@ -105,7 +106,8 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
       ->add_option("--from", options.from,
                    fmt::format("format of IN: {}", fmt::join(formats, ", ")))
       ->check(CLI::IsMember(formats));
-  convert_files->add_option("--to", options.to, "format of OUT")->check(CLI::IsMember(formats));
+  convert_files->add_option("--to", options.to, "format of OUT; also xtc")
+      ->check(CLI::IsMember(io::format_choices(true)));
   add_changes(*convert_files, options);
   convert_files->add_flag("--overwrite", options.overwrite, "replace OUT where it exists");
   options.warn = [](const std::string& what) { fmt::print(stderr, "warning: {}\n", what); };

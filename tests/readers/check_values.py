@@ -63,6 +63,9 @@ for k in (0, 2, 4, 6):  # XTC by two readers, with small and large differences f
     for frame, expected in zip(frames, fine, strict=True):
         assert np.abs(frame.positions - expected).max() < bound, k
 
+xyz = mdtraj.formats.XTCTrajectoryFile("converted.xtc").read()[0]
+assert np.abs(xyz - fine).max() < 0.501e-4 + 1e-7 * np.abs(fine).max()
+
 for name, version, dtype in (("trajectory.gsd", (1, 4), np.float32),
                              ("fine.gsd", (2, 0), np.float64)):
     frames = gsd.hoomd.open(name)

@@ -57,10 +57,12 @@ for arguments, what in (
         (("trajectory.h5", "a.gsd", "--compression", "rounded"), "--compression is not for"),
         (("trajectory.h5", "a.xyz", "--precision", "double"), "--precision double is not for"),
         (("trajectory.h5", "a.xyz", "--types", "C=Ar"), 'no type "C" to rename; the types are A'),
+        (("trajectory.xtc", "a.xyz"), "the format xtc is written and not read"),
         (("trajectory.h5", "a.xyz", "--types", "A"), "--types A: expected OLD=NEW")):
     done = subprocess.run([perrin, "convert", *arguments], cwd=folder, capture_output=True,
                           text=True)
     assert done.returncode == 2 and what in done.stderr, (arguments, done)
+run(perrin, "convert", "fine.h5", "converted.xtc", "--unwrap", "--decimals", "4")
 blocks = re.findall(r"^## (.*?)\n|^```python\n(.*?)^```", text, re.M | re.S)
 title, count = "", 0
 for heading, code in blocks:
