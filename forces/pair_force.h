@@ -247,7 +247,7 @@ bool is_nothing(const typename E::Coefficients& c, double cutoff) {
   return true;
 }
 
-template <PairPotential P>
+template <PairPotential P, class Modes>
 std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
   PairTable<P> table(s, setup);
   const std::size_t types = table.types();
@@ -289,31 +289,37 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
     }
   }
   const bool shift = s.truncation == PlainCut::shifted;
-  return with_truncation(s.truncation, [&]<class Mode>() -> std::unique_ptr<Force> {
-    using E = Truncated<P, Mode>;
-    std::vector<typename E::Coefficients> coefficients;
-    std::vector<double> ranges;
-    for (std::size_t a = 0; a < types; ++a)
-      for (std::size_t b = 0; b < types; ++b) {
-        const double cutoff = table.cutoff(a, b);
-        coefficients.push_back(E::coefficients(
-            table.at(a, b)->parameters, {cutoff, s.switch_on.value_or(0.9 * cutoff), shift}));
-        ranges.push_back(is_nothing<E>(coefficients.back(), cutoff) ? 0 : cutoff);
-      }
-    const Ranges found(types, ranges);
-    return std::make_unique<PairForceField<E>>(setup.device(), coefficients, std::uint32_t(types),
-                                               found.longest() > 0 ? found : Ranges(range), tail);
-  });
+  return with_truncation(
+      s.truncation,
+      [&]<class Mode>() -> std::unique_ptr<Force> {
+        using E = Truncated<P, Mode>;
+        std::vector<typename E::Coefficients> coefficients;
+        std::vector<double> ranges;
+        for (std::size_t a = 0; a < types; ++a)
+          for (std::size_t b = 0; b < types; ++b) {
+            const double cutoff = table.cutoff(a, b);
+            coefficients.push_back(E::coefficients(
+                table.at(a, b)->parameters, {cutoff, s.switch_on.value_or(0.9 * cutoff), shift}));
+            ranges.push_back(is_nothing<E>(coefficients.back(), cutoff) ? 0 : cutoff);
+          }
+        const Ranges found(types, ranges);
+        return std::make_unique<PairForceField<E>>(
+            setup.device(), coefficients, std::uint32_t(types),
+            found.longest() > 0 ? found : Ranges(range), tail);
+      },
+      Modes{});
 }
 
 }  // namespace detail
 
-/// Makes the potential P available to jobs under P::type.
-template <PairPotential P>
+/// Makes the potential P available to jobs under P::type. `Modes`: the truncations it is compiled
+/// for (another one is a BugError).
+template <PairPotential P, class Modes = AllTruncations>
 void register_pair_potential(Registry& registry) {
-  registry.add<Force, PairSettings<P>>(
-      P::type, P::help,
-      [](const PairSettings<P>& s, Setup& setup) { return detail::make_pair_force<P>(s, setup); });
+  registry.add<Force, PairSettings<P>>(P::type, P::help,
+                                       [](const PairSettings<P>& s, Setup& setup) {
+                                         return detail::make_pair_force<P, Modes>(s, setup);
+                                       });
 }
 
 }  // namespace perrin

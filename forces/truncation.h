@@ -132,14 +132,25 @@ TailIntegrals taken_by_switch(const typename P::Settings& settings, const CutOff
 inline constexpr std::array<const char*, 4> truncation_names{PlainCut::name, PlainCut::shifted,
                                                              ForceShift::name, Switched::name};
 
+/// Which of them a potential is compiled for.
+template <class... Modes>
+struct Truncations {};
+using AllTruncations = Truncations<PlainCut, ForceShift, Switched>;
+
 /// Calls f.template operator()<Mode>() for the mode with this name. PlainCut::shifted is PlainCut
 /// with CutOff::shift_energy.
+template <class First, class... Others, class F>
+auto with_truncation(const std::string& name, F&& f, Truncations<First, Others...>) {
+  const std::string mode = name == PlainCut::shifted ? PlainCut::name : name;
+  if constexpr (sizeof...(Others) > 0)
+    if (mode != First::name)
+      return with_truncation(name, std::forward<F>(f), Truncations<Others...>{});
+  PERRIN_ASSERT(mode == First::name);
+  return f.template operator()<First>();
+}
 template <class F>
-decltype(auto) with_truncation(const std::string& name, F&& f) {
-  if (name == PlainCut::name || name == PlainCut::shifted) return f.template operator()<PlainCut>();
-  if (name == ForceShift::name) return f.template operator()<ForceShift>();
-  PERRIN_ASSERT(name == Switched::name);
-  return f.template operator()<Switched>();
+auto with_truncation(const std::string& name, F&& f) {
+  return with_truncation(name, std::forward<F>(f), AllTruncations{});
 }
 
 }  // namespace perrin

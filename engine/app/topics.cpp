@@ -44,13 +44,33 @@ const char* const coordinates_text =
   particle that leaves is an error. Two-dimensional systems lie in the xy plane.
 )";
 
+const char* const formula_text =
+    R"(formula: how the energies of pair_formula, bond_formula, … are written
+  4*epsilon*((sigma/r)^12 - (sigma/r)^6) + q
+  Names that are neither variables nor functions are parameters; the job gives them where other
+  forces have theirs. Forces are the exact derivatives. In any units of the job.
+      variables   r (pairs, bonds); theta (angles, radians, stretched is pi); phi (dihedrals,
+                  -pi to pi, trans is pi); x, y, z (external)
+      operators   + - * / ^ (also **; 2^3^2 is 2^(3^2)), comparisons < <= > >= (1 or 0)
+      functions   sqrt exp log sin cos tan asin acos atan sinh cosh tanh erf erfc abs sign
+                  step(x) (1 from 0 on)  min(a, b)  max(a, b)  pow(a, b)
+                  if(condition, then, else)
+      number      pi
+      definitions behind the formula: "4*epsilon*(x^12 - x^6); x = sigma/r"
+  The first use of a formula compiles it (some 10 s) with the compiler that built Perrin; later
+  ones take it from $PERRIN_CACHE, else $XDG_CACHE_HOME/perrin, else ~/.cache/perrin.
+  Powers of r cost least; even ones need no root. exp and log cost more, other functions and powers
+  that are no multiples of 1/2 most.
+)";
+
 }  // namespace
 
-std::vector<std::string> topic_names() { return {"units", "coordinates"}; }
+std::vector<std::string> topic_names() { return {"units", "coordinates", "formula"}; }
 
 std::string topic_text(const std::string& name) {
   if (name == "units") return units_text();
-  return name == "coordinates" ? coordinates_text : "";
+  if (name == "coordinates") return coordinates_text;
+  return name == "formula" ? formula_text : "";
 }
 
 }  // namespace perrin

@@ -346,7 +346,7 @@ void Job::make_simulation(bool resumed) {
         integrator != nullptr && integrator->recordable() ? integrator->timestep() : 0;
     if (const auto wrong = check_start(*parts_.simulation, timestep))
       report(settings_.forces.at(wrong->force).path,
-             fmt::format("{}: {}", settings_.forces[wrong->force].row->type, wrong->what));
+             fmt::format("{}: {}", settings_.forces[wrong->force].type(), wrong->what));
   } catch (const UserError& e) {
     report("system", e.what());
   }
@@ -399,7 +399,7 @@ void Job::describe_itself() {
     if (!bonded.empty()) line("", bonded);
   }
   std::string forces;
-  for (const auto& f : settings_.forces) forces += (forces.empty() ? "" : ", ") + f.row->type;
+  for (const auto& f : settings_.forces) forces += (forces.empty() ? "" : ", ") + f.type();
   if (!forces.empty()) line("forces", forces);
   std::string stages;
   for (const auto& name : parts_.stage_names) stages += (stages.empty() ? "" : ", ") + name;

@@ -39,6 +39,7 @@ void check_plugin(const PluginDescription& p) {
 
 PluginLoader::PluginLoader(Registry& registry) : registry_(registry) {
   registry.on_unknown_type([this] { load_all(); });
+  registry.on_generated([this](const std::string& plugin) { load(plugin, "/"); });
 }
 
 std::vector<fs::path> PluginLoader::search_folders() {

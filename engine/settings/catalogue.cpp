@@ -31,10 +31,26 @@ void Catalogue::discover() const {
   if (const auto load = std::exchange(discover_, nullptr)) load();
 }
 
+const CatalogueRow* Catalogue::find_generated(const std::string& kind,
+                                              const GeneratedType& made) const {
+  const auto row = [&]() -> CatalogueRow* {
+    for (const auto& r : rows_)
+      if (r->kind == kind && r->type == made.type) return r.get();
+    return nullptr;
+  };
+  if (const CatalogueRow* known = row()) return known;
+  if (!load_generated_) throw BugError("types cannot be generated here: nobody loads plug-ins");
+  load_generated_(made.plugin);
+  CatalogueRow* const loaded = row();
+  PERRIN_ASSERT(loaded != nullptr);
+  loaded->generated = true;
+  return loaded;
+}
+
 std::vector<const CatalogueRow*> Catalogue::rows(const std::string& kind) const {
   std::vector<const CatalogueRow*> list;
   for (const auto& r : rows_)
-    if (kind.empty() || r->kind == kind) list.push_back(r.get());
+    if ((kind.empty() || r->kind == kind) && !r->generated) list.push_back(r.get());
   return list;
 }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,13 @@
 namespace perrin {
 
 class Setup;
+
+/// A type of component that was made for the settings of one (a force from a formula).
+struct GeneratedType {
+  std::string type;
+  std::string plugin;                    // path of the plug-in that has it
+  std::shared_ptr<const Json> settings;  // for this type, without what went into its code
+};
 
 /// One type of component.
 struct CatalogueRow {
@@ -22,6 +30,12 @@ struct CatalogueRow {
   const ValueType* settings;
   /// Makes the component (a Component* of this kind, owned by the caller); nullptr after an error.
   std::function<void*(const void* settings, Setup&)> make;
+  /// Where it is set, other settings need other code: makes the type for these (an object), or
+  /// reports what is wrong with a key and returns nothing. `settings` and `make` above are for help
+  /// and schema.
+  using Report = std::function<void(const std::string& key, const std::string& what)>;
+  std::function<std::optional<GeneratedType>(const Json& settings, const Report&)> generate = {};
+  bool generated = false;  // made for the settings of one: not listed
 };
 
 class Catalogue {
@@ -32,7 +46,7 @@ class Catalogue {
 
   /// nullptr where there is none. An unknown type makes the catalogue ask `discover` once for more.
   const CatalogueRow* find(const std::string& kind, const std::string& type) const;
-  /// All of a kind in order of registration; every kind where it is empty.
+  /// All of a kind in order of registration but generated ones; every kind where it is empty.
   std::vector<const CatalogueRow*> rows(const std::string& kind = "") const;
   /// " (did you mean …?)", or the list of the types of this kind.
   std::string suggestion(const std::string& kind, const std::string& type) const;
@@ -43,6 +57,17 @@ class Catalogue {
   /// found.
   void on_unknown_type(std::function<void()> discover) { discover_ = std::move(discover); }
   void discover() const;
+  /// Called with the plug-in of a generated type: loads it.
+  void on_generated(std::function<void(const std::string& plugin)> load) {
+    load_generated_ = std::move(load);
+  }
+  /// Its row. Throws UserError where the plug-in cannot be loaded.
+  const CatalogueRow* find_generated(const std::string& kind, const GeneratedType& made) const;
+  /// Of the row that was added last.
+  void generate_with(
+      std::function<std::optional<GeneratedType>(const Json&, const CatalogueRow::Report&)> make) {
+    rows_.back()->generate = std::move(make);
+  }
 
  protected:
   /// Throws BugError where the type exists already.
@@ -53,6 +78,7 @@ class Catalogue {
   std::string provider_;
   std::vector<std::unique_ptr<CatalogueRow>> rows_;
   mutable std::function<void()> discover_;
+  std::function<void(const std::string&)> load_generated_;
 };
 
 }  // namespace perrin

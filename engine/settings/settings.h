@@ -92,10 +92,13 @@ struct CatalogueRow;
 
 /// The settings of a component that the value of "type" chose.
 struct ComponentSettings {
-  const CatalogueRow* row = nullptr;  // nullptr: absent, or wrong and reported
-  std::shared_ptr<void> settings;     // the struct of the row's type
-  std::string path;                   // where in the job: "stages[0].integrator"
+  const CatalogueRow* row = nullptr;    // nullptr: absent, or wrong and reported
+  std::shared_ptr<void> settings;       // the struct of the row's type
+  std::string path;                     // where in the job: "stages[0].integrator"
+  std::shared_ptr<const Json> written;  // what the job says, of a type that was made for it
   explicit operator bool() const { return row != nullptr; }
+  /// Its name in the job.
+  std::string type() const;
 };
 
 /// A nested component among the settings of another one.

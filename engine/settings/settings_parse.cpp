@@ -279,12 +279,25 @@ ComponentSettings SettingsParser::parse_component(const std::string& kind, const
             fmt::format("unknown {} \"{}\"; {}", kind, name, registry_.suggestion(kind, name)));
     return {};
   }
+  std::shared_ptr<const Json> written, rest;
+  if (row->generate) {
+    const auto made = row->generate(value, [&](const std::string& key, const std::string& what) {
+      report_(path + "." + key, what);
+    });
+    if (!made) return {};
+    written = std::make_shared<const Json>(value), rest = made->settings;
+    row = registry_.find_generated(kind, *made);
+  }
   providers_.insert(row->provider);
-  ComponentSettings settings{row, row->settings->create(), path};
+  ComponentSettings settings{row, row->settings->create(), path, written};
   Fields fields;
   row->settings->describe(fields, settings.settings.get());
-  parse_fields(value, path, fields, true);
+  parse_fields(rest ? *rest : value, path, fields, true);
   return settings;
+}
+
+std::string ComponentSettings::type() const {
+  return written ? written->value("type", row->type) : row->type;
 }
 
 }  // namespace perrin

@@ -255,6 +255,7 @@ Json record_fields(const Fields& fields) {
 
 Json record_component(const ComponentSettings& component) {
   if (!component) return nullptr;
+  if (component.written) return *component.written;
   Json object = {{"type", component.row->type}};
   object.update(record_fields(fields_of(*component.row, component.settings)));
   return object;

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
 
+#include "engine/run/plugin.h"
 #include "engine/run/plugin_api.h"
 #include "engine/run/simulation.h"
 #include "forces/register.h"
@@ -66,6 +68,8 @@ std::string table_of(const std::string& name, double from, double to, int n, con
   }
   return "\"" + path.string() + "\"";
 }
+/// Lennard-Jones where q is 0, with mixing of two types.
+constexpr const char* pair_formula = "4*epsilon*((sigma/r)^12 - (sigma/r)^6) + q*exp(-r)/r";
 
 std::map<std::string, std::string> jobs() {
   const auto wave = [](double degrees) { return 5 + 5 * std::cos(2 * degrees * M_PI / 180 - 1); };
@@ -113,12 +117,34 @@ std::map<std::string, std::string> jobs() {
         {"stiffness": 3, "multiplicity": 2, "sign": -1}]}}})"},
       {"harmonic_trap", R"({"type": "harmonic_trap", "stiffness": [2, 2, 2]})"},
       {"constant_force", R"({"type": "constant_force", "force": [1, 2, 3]})"},
+      {"pair_formula", R"({"type": "pair_formula", "energy": ")" + std::string(pair_formula) +
+                           R"(", "cutoff": 2.5, "truncation": "force_shift",
+           "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1, "q": 0.7}]})"},
+      // The examples of perrin help, which other tests compile as well.
+      {"bond_formula", R"j({"type": "bond_formula", "energy": "k/2*(r - r0)^2",
+        "bonds": {"b": {"k": 40, "r0": 1}}})j"},
+      {"angle_formula", R"j({"type": "angle_formula", "energy": "k*(1 + cos(theta))",
+        "angles": {"a": {"k": 9}}})j"},
+      {"dihedral_formula", R"j({"type": "dihedral_formula", "energy": "k*(1 + cos(3*phi))",
+        "dihedrals": {"d": {"k": 4}}})j"},
+      {"external_formula", R"j({"type": "external_formula", "energy": "k/2*(x^2 + y^2)",
+        "types": {"A": {"k": 1.5}}})j"},
   };
 }
 
-TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {
+/// The forces of Perrin, and who loads what is made of formulas, from a cache of its own.
+struct Forces {
   Registry registry;
-  register_forces(registry);
+  PluginLoader plugins{registry};
+  Forces() {
+    setenv("PERRIN_CACHE", (::testing::TempDir() + "perrin-formulas").c_str(), 0);
+    register_forces(registry);
+  }
+};
+
+TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {
+  Forces all;
+  Registry& registry = all.registry;
   perrin_plugin()->register_components(registry);
   const auto table = jobs();
   const Configuration start = small_system();
@@ -161,13 +187,63 @@ TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {
 
 /// Of a force alone, made from its job.
 double potential_of(const Configuration& c, const std::string& job) {
-  Registry registry;
-  register_forces(registry);
+  Forces all;
   SetupContext context;
   context.configuration = &c;
   std::vector<std::unique_ptr<Force>> forces;
-  forces.push_back(make_component<Force>(registry, job, context));
+  forces.push_back(make_component<Force>(all.registry, job, context));
   return Simulation(Device::cpu(1), c, std::move(forces)).totals().potential;
+}
+
+// Two types, mixed by the rules of Lorentz and Berthelot, written out.
+TEST(RegistryForces, AFormulaIsWorthWhatIsBuiltIn) {
+  Configuration c = small_system();
+  c.types = {"A", "B"};
+  for (std::size_t i = 0; i < c.type.size(); i += 3) c.type[i] = 1;
+  const auto job = [](const std::string& head, const std::string& q) {
+    return "{" + head + R"(, "cutoff": 2.5, "truncation": "force_shift", "pairs": [
+        {"types": ["A", "A"], "epsilon": 1, "sigma": 1)" +
+           q + R"(},
+        {"types": ["B", "B"], "epsilon": 2, "sigma": 0.9)" +
+           q + "}]}";
+  };
+  const double expected =
+      potential_of(c, job(R"("type": "lennard_jones", "mixing": "lorentz_berthelot")", ""));
+  const double got =
+      potential_of(c, job(R"("type": "pair_formula", "energy": ")" + std::string(pair_formula) +
+                              R"(", "mixing": {"epsilon": "geometric", "sigma": "arithmetic",
+                 "q": "arithmetic"})",
+                          R"(, "q": 0)"));
+  // Coefficients and sums are rounded to Real, some hundred terms of both signs.
+  EXPECT_NEAR(got, expected, 2e-6 * std::abs(expected));
+}
+
+TEST(RegistryForces, ParametersOfAFormulaAreSettings) {
+  const Configuration c = small_system();
+  const auto mistake = [&](const std::string& energy, const std::string& rest) {
+    try {
+      potential_of(c, R"({"type": "pair_formula", "energy": )" + energy + R"(, "cutoff": 2.5, )" +
+                          rest + "}");
+    } catch (const UserError& e) {
+      return std::string(e.what());
+    }
+    return std::string("none");
+  };
+  const std::string good = "\"" + std::string(pair_formula) + "\"";
+  const auto has = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  has(mistake(good, R"("truncation": "force_shift",
+      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigm": 1, "q": 0}])"),
+      "pairs[0].sigm: unknown key; did you mean \"sigma\"?");
+  has(mistake("3", R"("pairs": [])"), "energy: must be text, got 3");
+  has(mistake(R"j("4*(r")j", R"("pairs": [])"), "energy: expected \")\"");
+  has(mistake(R"("cutoff*r")", R"("pairs": [])"), "\"cutoff\" is a key of its own");
+  has(mistake(good, R"("mixing": "geometric", "pairs": [])"),
+      "mixing: must say for every parameter");
+  has(mistake(good, R"("mixing": {"epsilon": "geometric", "sigmaa": "arithmetic",
+      "q": "harmonic"}, "pairs": [])"),
+      "mixing.sigmaa: is no parameter of the formula; did you mean \"sigma\"?");
 }
 
 // Springs without a length at rest: the energy grows with the square of the edges.
@@ -210,12 +286,11 @@ TEST(RegistryForces, TailsCountWhatTheSwitchTakesAway) {
   const double expected = 2 * M_PI * number * number / c.box.volume() * integral;
   const double with = potential_of(c, job("switch", true));
   EXPECT_NEAR(with - potential_of(c, job("switch", false)), expected, 1e-6 * std::abs(with));
-  Registry registry;
-  register_forces(registry);
+  Forces all;
   SetupContext context;
   context.configuration = &c;
   std::vector<std::unique_ptr<Force>> forces;
-  forces.push_back(make_component<Force>(registry, job("switch", true), context));
+  forces.push_back(make_component<Force>(all.registry, job("switch", true), context));
   Simulation s(Device::cpu(1), c, std::move(forces));
   const ForceCorrection tail = s.forces[0]->correction(s);
   EXPECT_NEAR(tail.energy, expected, 1e-6 * std::abs(expected));

@@ -1,0 +1,110 @@
+// An external field of which energy and force are functions of the position: the kernel and the
+// class around any of them. For files compiled as CUDA.
+//
+// A field is a struct like a pair potential (forces/pair_potential.h): Settings with describe(),
+// Coefficients, type, help, coefficients(settings) and
+//
+//     template <class T>
+//     PERRIN_HD static FieldForce<T> evaluate(T x, T y, T z, const Coefficients&);
+//
+// Coordinates are those of the job, along periodic axes of the image nearest to 0 (-L/2 … L/2): a
+// field without the period of the box jumps half a box away. In two dimensions there is no force
+// along z. See forces/external.h for what external forces have in
+// common.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/core/parallel.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
+#include "forces/deposit.h"
+#include "forces/external.h"
+#include "forces/number_range.h"
+
+namespace perrin {
+
+template <class T>
+struct FieldForce {
+  T x, y, z, energy;
+};
+
+template <class F>
+struct FieldSettings {
+  std::map<std::string, typename F::Settings> types;
+};
+
+template <class D, class F>
+void describe(D& d, FieldSettings<F>& s) {
+  d.required("types", s.types, Any{},
+             "parameters for each particle type that the field acts on, by its name");
+}
+
+template <class F>
+struct FieldKernel {
+  ParticleView particles;
+  Metric metric;
+  Anchor origin;
+  const std::uint32_t* mask;
+  const typename F::Coefficients* coefficients;  // by type
+  bool flat;                                     // two dimensions
+  ForceOutput out;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Position p = particles.position[i];
+    Real3 force{};
+    Real energy = 0;
+    if (mask[p.type()]) {
+      const Real3 r = origin.to(metric, p, Image{});
+      const FieldForce<Real> f = F::evaluate(r.x, r.y, r.z, coefficients[p.type()]);
+      force = {f.x, f.y, flat ? Real(0) : f.z};
+      energy = f.energy;
+    }
+    deposit(out, particles.n, i, force, energy, Virial{}, Real(1));
+  }
+};
+
+template <class F>
+class FieldForceField final : public Force {
+ public:
+  FieldForceField(const Device& device, const std::vector<typename F::Coefficients>& coefficients,
+                  const std::vector<std::uint32_t>& chosen)
+      : mask_(device, coefficients.size(), chosen), coefficients_(device, coefficients) {}
+
+  void compute(Simulation& simulation, const ForceOutput& output) override {
+    const ParticleView particles = simulation.particles.view();
+    const Box& box = simulation.particles.box;
+    for_each(simulation.device(), F::type, particles.n,
+             FieldKernel<F>{particles, box.metric(), Anchor(box, {0, 0, 0}, false), mask_.data(),
+                            coefficients_.data(), box.dimension == 2, output});
+  }
+  MomentumChange momentum_change(std::span<const std::int64_t> particles) const override {
+    const bool acts = mask_.count(particles) > 0;
+    return {{acts, acts, acts}, {}};
+  }
+
+ private:
+  TypeMask mask_;
+  Buffer<typename F::Coefficients> coefficients_;
+};
+
+/// Adds the field to the force types that a job can name.
+template <class F>
+void register_field(Registry& registry) {
+  registry.add<Force, FieldSettings<F>>(
+      F::type, F::help, [](const FieldSettings<F>& s, Setup& setup) -> std::unique_ptr<Force> {
+        if (s.types.empty()) setup.error("types", "names no particle type");
+        std::vector<std::uint32_t> chosen;
+        std::vector<typename F::Coefficients> coefficients(setup.configuration().types.size());
+        for (const auto& [name, settings] : s.types) {
+          chosen.push_back(std::uint32_t(setup.type_index(name, "types." + name)));
+          coefficients[chosen.back()] = F::coefficients(settings);
+        }
+        return std::make_unique<FieldForceField<F>>(setup.device(), coefficients, chosen);
+      });
+}
+
+}  // namespace perrin

@@ -1,0 +1,208 @@
+#include "forces/formula/code.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/error.h"
+
+namespace perrin::formula {
+namespace {
+
+std::string literal(double value) {
+  std::string text = fmt::format("{:.17g}", value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return value < 0 ? "(" + text + ")" : text;
+}
+
+/// C++ of a call, with its arguments as C++ of the type `type`.
+std::string call_code(const std::string& f, const std::vector<std::string>& x,
+                      const std::string& type) {
+  const std::string zero = type + "(0)", one = type + "(1)";
+  if (f == "abs") return fmt::format("std::abs({})", x[0]);
+  if (f == "sign")
+    return fmt::format("({0} > {1} ? {2} : {0} < {1} ? -{2} : {1})", x[0], zero, one);
+  if (f == "step") return fmt::format("({} >= {} ? {} : {})", x[0], zero, one, zero);
+  if (f == "less") return fmt::format("({} < {} ? {} : {})", x[0], x[1], one, zero);
+  if (f == "min") return fmt::format("({0} < {1} ? {0} : {1})", x[0], x[1]);
+  if (f == "max") return fmt::format("({0} < {1} ? {1} : {0})", x[0], x[1]);
+  if (f == "if") return fmt::format("({} != {} ? {} : {})", x[0], zero, x[1], x[2]);
+  if (f == "pow") return fmt::format("std::pow({}, {})", x[0], x[1]);
+  return fmt::format("std::{}({})", f, x[0]);
+}
+
+std::string host_atom(const Atom& a) {
+  if (a.kind == Atom::Kind::parameter) return "s.p_" + a.name;
+  if (a.kind == Atom::Kind::sum) return "(" + host_code(a.arguments[0]) + ")";
+  std::vector<std::string> arguments;
+  for (const Expression& e : a.arguments) arguments.push_back("(" + host_code(e) + ")");
+  return call_code(a.name, arguments, "double");
+}
+
+std::string host_term(const Term& term) {
+  std::string code = literal(term.number);
+  for (const Factor& f : term.factors)
+    code += f.exponent == 1
+                ? " * " + host_atom(*f.atom)
+                : fmt::format(" * std::pow({}, {})", host_atom(*f.atom), literal(f.exponent));
+  return code;
+}
+
+}  // namespace
+
+std::string host_code(const Expression& e) {
+  if (e->terms.empty()) return "0.0";
+  std::string code;
+  for (const Term& term : e->terms) code += (code.empty() ? "" : " + ") + host_term(term);
+  return code;
+}
+
+std::string Code::statement(const std::string& expression) {
+  const auto [it, inserted] = known_.try_emplace(expression, fmt::format("t{}", known_.size()));
+  if (inserted) lines_.push_back(fmt::format("const T {} = {};", it->second, expression));
+  return it->second;
+}
+
+std::string Code::coefficient(const std::string& host) {
+  const auto it = std::ranges::find(coefficients_, host);
+  const auto index = it - coefficients_.begin();
+  if (it == coefficients_.end()) coefficients_.push_back(host);
+  return fmt::format("T(c.k{})", index);
+}
+
+std::string Code::power(const std::string& base, double n) {
+  if (n == 1) return base;
+  if (n == -1) return statement("T(1) / " + base);
+  if (n == 0.5) return statement(fmt::format("std::sqrt({})", base));
+  if (2 * n == std::floor(2 * n) && n != std::floor(n)) return power(power(base, 0.5), 2 * n);
+  if (n != std::floor(n) || std::abs(n) > 64)
+    return statement(fmt::format("std::pow({}, T({}))", base, literal(n)));
+  if (n < 0) return power(power(base, -1), -n);
+  const double half = std::floor(n / 2);
+  const std::string root = power(base, half);
+  const std::string square = half == 0 ? base : statement(fmt::format("{0} * {0}", root));
+  return 2 * half == n ? square : statement(fmt::format("{} * {}", square, base));
+}
+
+void Code::take_root() {
+  root_ = true;
+  lines_.push_back("const auto distance = Distance<T>::from_square(r2);");
+}
+
+std::string Code::power_of_r(double n) {
+  PERRIN_ASSERT(radial_);
+  const bool even = std::fmod(n, 2) == 0;
+  if (!even && !root_) take_root();
+  if (n == 1) return "distance.r";
+  if (n == -1) return "distance.inverse";
+  if (n != std::floor(n)) {
+    const std::string base = power_of_r(n > 0 ? 1 : -1);
+    if (2 * n == std::floor(2 * n)) return power(power(base, 0.5), std::abs(2 * n));
+    return power(base, std::abs(n));
+  }
+  if (!even) {
+    const std::string one = power_of_r(n > 0 ? 1 : -1);
+    return statement(fmt::format("{} * {}", power_of_r(n > 0 ? n - 1 : n + 1), one));
+  }
+  if (n > 0) return power("r2", n / 2);
+  const std::string inverse2 =
+      root_ ? statement("distance.inverse * distance.inverse") : statement("reciprocal(r2)");
+  return power(inverse2, -n / 2);
+}
+
+/// By Horner's rule: r^a (A + r^b (B + …)), powers towards zero outside.
+std::string Code::sum_of_powers(std::vector<Power> powers) {
+  std::ranges::sort(powers, {}, [](const Power& p) { return std::abs(p.exponent); });
+  std::string code;
+  for (std::size_t k = powers.size(); k-- > 0;) {
+    const double gap = powers[k].exponent - (k > 0 ? powers[k - 1].exponent : 0);
+    code =
+        code.empty() ? powers[k].factor : statement(fmt::format("{} + {}", powers[k].factor, code));
+    if (gap == 0) continue;
+    const std::string r = power_of_r(gap);
+    code = code == "T(1.0)" ? r : statement(fmt::format("{} * {}", r, code));
+  }
+  return code;
+}
+
+std::string Code::atom(const Atom& a) {
+  if (a.kind == Atom::Kind::variable) return a.name == "r" ? power_of_r(1) : variables_.at(a.name);
+  if (a.kind == Atom::Kind::sum) return value(a.arguments[0]);
+  PERRIN_ASSERT(a.kind == Atom::Kind::call);
+  std::vector<std::string> arguments;
+  for (const Expression& e : a.arguments) arguments.push_back(value(e));
+  return statement(call_code(a.name, arguments, "T"));
+}
+
+std::string Code::factor(const Factor& f) { return power(atom(*f.atom), f.exponent); }
+
+std::string Code::value(const Expression& e) {
+  // By what they share but the power of r; what parameters and numbers make is one coefficient.
+  struct Group {
+    std::vector<Factor> factors;
+    std::map<double, std::vector<std::string>> host;  // by the power of r: sums of products
+    std::map<double, double> numbers;                 // where there are no parameters
+  };
+  std::map<std::string, Group> groups;
+  for (const Term& term : e->terms) {
+    Term host{term.number, {}};
+    std::vector<Factor> own;
+    double of_r = 0;
+    std::string key;
+    for (const Factor& f : term.factors) {
+      if (!has_variables(*f.atom)) {
+        host.factors.push_back(f);
+      } else if (f.atom->kind == Atom::Kind::variable && f.atom->name == "r") {
+        of_r = f.exponent;
+      } else {
+        own.push_back(f);
+        key += fmt::format("{}^{:a}*", f.atom->key, f.exponent);
+      }
+    }
+    Group& group = groups[key];
+    group.factors = own;
+    if (host.factors.empty())
+      group.numbers[of_r] += host.number;
+    else
+      group.host[of_r].push_back(host_term(host));
+  }
+  std::string total;
+  for (auto& [key, group] : groups) {
+    std::vector<Power> powers;
+    for (const auto& [exponent, number] : group.numbers)
+      if (group.host.count(exponent) == 0)
+        powers.push_back({exponent, fmt::format("T({})", literal(number))});
+    for (const auto& [exponent, products] : group.host) {
+      std::string host;
+      for (const std::string& product : products) host += (host.empty() ? "" : " + ") + product;
+      if (const auto n = group.numbers.find(exponent); n != group.numbers.end())
+        host += " + " + literal(n->second);
+      powers.push_back({exponent, coefficient(host)});
+    }
+    // Powers of one sign make one chain; those of the other sign another.
+    std::vector<Power> up, down;
+    for (const Power& p : powers) (p.exponent > 0 ? up : down).push_back(p);
+    std::string code;
+    for (auto* side : {&down, &up}) {
+      if (side->empty()) continue;
+      const std::string part = sum_of_powers(*side);
+      code = code.empty() ? part : statement(fmt::format("{} + {}", code, part));
+    }
+    for (const Factor& f : group.factors) {
+      const std::string value_of_factor = factor(f);
+      code = code == "T(1.0)" ? value_of_factor
+                              : statement(fmt::format("{} * {}", code, value_of_factor));
+    }
+    total = total.empty() ? code : statement(fmt::format("{} + {}", total, code));
+  }
+  return total.empty() ? "T(0)" : total;
+}
+
+std::string Code::statements() const {
+  std::string text;
+  for (const std::string& line : lines_) text += "    " + line + "\n";
+  return text;
+}
+
+}  // namespace perrin::formula

@@ -1,0 +1,207 @@
+#include "forces/formula/formula_forces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "engine/run/compile_plugin.h"
+#include "engine/run/registry.h"
+#include "engine/settings/json_file.h"
+#include "engine/settings/problems.h"
+#include "forces/formula/source.h"
+
+namespace perrin {
+namespace {
+
+// For help and schema; what a job says is read as settings of the generated type.
+
+struct PairFormula {
+  std::string energy;
+  std::optional<double> cutoff;
+  std::string truncation = "cut";
+  std::optional<double> switch_on;
+  std::map<std::string, std::string> mixing;
+  std::vector<Json> pairs;
+};
+
+template <class D>
+void describe(D& d, PairFormula& s) {
+  d.example(
+      "{\"energy\": \"4*epsilon*((sigma/r)^12 - (sigma/r)^6)\", \"cutoff\": 2.5, \"pairs\": "
+      "[{\"types\": [\"A\", \"A\"], \"epsilon\": 1, \"sigma\": 1}]}");
+  d.required("energy", s.energy, Any{},
+             "of a pair at the distance r: numbers, parameters, + - * / ^, functions, definitions "
+             "behind \";\"; perrin help formula");
+  d.optional("cutoff", s.cutoff, Positive{}, "cut-off distance of all pairs of types (length)");
+  d.optional("truncation", s.truncation, OneOf{"cut", "energy_shift", "force_shift", "switch"},
+             "how energy and force end at the cut-off");
+  d.optional("switch_on", s.switch_on, Positive{},
+             "where \"switch\" begins to act (length); default: 0.9 of the cut-off");
+  d.optional("mixing", s.mixing, OneOf{"geometric", "arithmetic"},
+             "for every parameter how that of unlike types follows from the like ones: "
+             "\"geometric\" or \"arithmetic\"");
+  d.required("pairs", s.pairs, Any{},
+             "for each pair of types: \"types\", the parameters by their names, maybe \"cutoff\"");
+}
+
+struct BondFormula {
+  std::string energy;
+  std::map<std::string, std::map<std::string, double>> bonds;
+  std::vector<std::string> skip;
+};
+
+template <class D>
+void describe(D& d, BondFormula& s) {
+  d.example("{\"energy\": \"k/2*(r - r0)^2\", \"bonds\": {\"bond\": {\"k\": 100, \"r0\": 1}}}");
+  d.required("energy", s.energy, Any{}, "of a bond of length r; perrin help formula");
+  d.required("bonds", s.bonds, Any{}, "parameters of each bond type, by its name");
+  d.optional("skip", s.skip, Any{}, "bond types that another force handles");
+}
+
+struct AngleFormula {
+  std::string energy;
+  std::map<std::string, std::map<std::string, double>> angles;
+  std::vector<std::string> skip;
+};
+
+template <class D>
+void describe(D& d, AngleFormula& s) {
+  d.example("{\"energy\": \"k*(1 + cos(theta))\", \"angles\": {\"angle\": {\"k\": 2}}}");
+  d.required("energy", s.energy, Any{},
+             "of an angle theta (radians; stretched is pi); perrin help formula");
+  d.required("angles", s.angles, Any{}, "parameters of each angle type, by its name");
+  d.optional("skip", s.skip, Any{}, "angle types that another force handles");
+}
+
+struct DihedralFormula {
+  std::string energy;
+  std::map<std::string, std::map<std::string, double>> dihedrals;
+  std::vector<std::string> skip;
+};
+
+template <class D>
+void describe(D& d, DihedralFormula& s) {
+  d.example("{\"energy\": \"k*(1 + cos(3*phi))\", \"dihedrals\": {\"dihedral\": {\"k\": 2}}}");
+  d.required("energy", s.energy, Any{},
+             "of a dihedral angle phi, -pi to pi, pi is trans; perrin help formula");
+  d.required("dihedrals", s.dihedrals, Any{}, "parameters of each dihedral type, by its name");
+  d.optional("skip", s.skip, Any{}, "dihedral types that another force handles");
+}
+
+struct ExternalFormula {
+  std::string energy;
+  std::map<std::string, std::map<std::string, double>> types;
+};
+
+template <class D>
+void describe(D& d, ExternalFormula& s) {
+  d.example("{\"energy\": \"k/2*(x^2 + y^2)\", \"types\": {\"A\": {\"k\": 2}}}");
+  d.required("energy", s.energy, Any{},
+             "of a particle at x, y, z, along periodic axes of the image nearest to 0; perrin help "
+             "formula");
+  d.required("types", s.types, Any{},
+             "parameters for each particle type that it acts on, by its name");
+}
+
+/// The formula of a request, or nothing after a report.
+std::optional<formula::Formula> read(const formula::Request& request,
+                                     const CatalogueRow::Report& report) {
+  try {
+    auto formula = formula::parse(request.energy, formula::variables_of(request.type));
+    for (const std::string& p : formula.parameters)
+      if (p == "types" || p == "cutoff")
+        throw UserError(fmt::format("\"{}\" is a key of its own, no name for a parameter", p));
+    return formula;
+  } catch (const UserError& e) {
+    report("energy", e.what());
+    return {};
+  }
+}
+
+/// Takes "mixing" out of the settings: what the generated type does with it is in its code.
+void take_mixing(Json& settings, formula::Request& request, const formula::Formula& formula,
+                 const CatalogueRow::Report& report) {
+  const auto mixing = settings.find("mixing");
+  if (mixing == settings.end() || *mixing == "none") return;
+  if (!mixing->is_object())
+    return report("mixing",
+                  fmt::format("must say for every parameter of the formula \"geometric\" or "
+                              "\"arithmetic\", as in {{\"epsilon\": \"geometric\"}}, got {}",
+                              shown(*mixing)));
+  for (const auto& [name, rule] : mixing->items()) {
+    if (std::ranges::count(formula.parameters, name) == 0)
+      report("mixing." + name,
+             fmt::format("is no parameter of the formula; {}", suggest(name, formula.parameters)));
+    else if (rule != "geometric" && rule != "arithmetic")
+      report("mixing." + name, fmt::format("must be geometric or arithmetic, got {}", shown(rule)));
+    else
+      request.mixing[name] = rule.get<std::string>();
+  }
+  for (const std::string& p : formula.parameters)
+    if (!mixing->contains(p))
+      report("mixing", fmt::format("the parameter \"{}\" is missing: geometric or arithmetic", p));
+  *mixing = "geometric";  // of all rules that which the code has
+}
+
+std::optional<GeneratedType> generate(const std::string& type, const Json& settings,
+                                      const CatalogueRow::Report& report) {
+  const auto energy = settings.find("energy");
+  if (energy == settings.end() || !energy->is_string()) {
+    report("energy", energy == settings.end()
+                         ? std::string("is missing: the formula of the energy, as text")
+                         : fmt::format("must be text, got {}", shown(*energy)));
+    return {};
+  }
+  formula::Request request{type, energy->get<std::string>(), "cut", {}};
+  const auto formula = read(request, report);
+  if (!formula) return {};
+  auto rest = std::make_shared<Json>(settings);
+  rest->erase("energy");
+  bool good = true;
+  const auto note = [&](const std::string& key, const std::string& what) {
+    good = false;
+    report(key, what);
+  };
+  if (type == "pair_formula") {
+    if (const auto end = settings.find("truncation"); end != settings.end() && end->is_string())
+      request.truncation = end->get<std::string>();
+    take_mixing(*rest, request, *formula, note);
+  }
+  if (!good) return {};
+  const std::string code = formula::plugin_source(request, *formula, "@");
+  const std::string name = type + " " + text_hash(code);
+  try {
+    const auto plugin = compile_plugin(formula::plugin_source(request, *formula, name),
+                                       fmt::format("the formula {}", request.energy));
+    if (plugin) return GeneratedType{name, plugin->string(), rest};
+    report("energy",
+           "there is no compiler here to make code of a formula (the one that built Perrin, see "
+           "lib/perrin/toolchain.json)");
+  } catch (const UserError& e) {
+    report("energy", e.what());
+  }
+  return {};
+}
+
+template <class Settings>
+void add(Registry& registry, const std::string& type, const std::string& help) {
+  registry.add<Force, Settings>(type, help, [](const Settings&, Setup&) -> std::unique_ptr<Force> {
+    throw BugError("a formula is made by the type that was generated for it");
+  });
+  registry.generate_with([type](const Json& settings, const CatalogueRow::Report& report) {
+    return generate(type, settings, report);
+  });
+}
+
+}  // namespace
+
+void register_formula_forces(Registry& registry) {
+  add<PairFormula>(registry, "pair_formula", "a pair potential from a formula of r");
+  add<BondFormula>(registry, "bond_formula", "bonds from a formula of r");
+  add<AngleFormula>(registry, "angle_formula", "angles from a formula of theta");
+  add<DihedralFormula>(registry, "dihedral_formula", "dihedrals from a formula of phi");
+  add<ExternalFormula>(registry, "external_formula", "an external field from a formula of x, y, z");
+}
+
+}  // namespace perrin

@@ -1,0 +1,25 @@
+// The source of a plug-in with a force from a formula: what its author would have written.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "forces/formula/parse.h"
+
+namespace perrin::formula {
+
+/// What of a force stands in its code.
+struct Request {
+  std::string type;                           // "pair_formula", …
+  std::string energy;                         // the formula
+  std::string truncation;                     // pairs
+  std::map<std::string, std::string> mixing;  // pairs: "geometric" or "arithmetic" by parameter
+};
+
+/// The variables of a type: r, theta, phi, or x, y, z.
+const std::vector<std::string>& variables_of(const std::string& type);
+
+/// Its text, in which the type of the force is called `name`.
+std::string plugin_source(const Request& request, const Formula& formula, const std::string& name);
+
+}  // namespace perrin::formula
