@@ -247,7 +247,7 @@ bool is_nothing(const typename E::Coefficients& c, double cutoff) {
   return true;
 }
 
-template <PairPotential P, class Modes>
+template <PairPotential P, class Modes = AllTruncations>
 std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
   PairTable<P> table(s, setup);
   const std::size_t types = table.types();
