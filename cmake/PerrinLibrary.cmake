@@ -65,3 +65,8 @@ install(FILES ${PROJECT_BINARY_DIR}/perrin-config.cmake
               ${PROJECT_BINARY_DIR}/perrin-config-version.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PerrinPlugin.cmake
         DESTINATION ${PERRIN_PACKAGEDIR})
+
+# What `perrin examples` lists.
+file(MAKE_DIRECTORY ${PERRIN_BUILD_LIBDIR}/perrin)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/examples ${PERRIN_BUILD_LIBDIR}/perrin/examples SYMBOLIC)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_LIBDIR}/perrin)

@@ -12,6 +12,7 @@
 #include <new>
 #include <system_error>
 
+#include "engine/app/examples_command.h"
 #include "engine/app/rng_command.h"
 #include "engine/app/shell.h"
 #include "engine/core/threads.h"
@@ -64,7 +65,10 @@ void add_run_options(CLI::App& app, RunArguments& a) {
   app.add_option("--device", a.device, "auto, cpu, cuda or cuda:N");
   app.add_option("--threads", a.threads, "threads on the CPU (default: all cores)")
       ->check(CLI::Range(1, Threads::most));
-  app.add_option("--set", a.sets, "change a value of the job: path=value")->allow_extra_args(false);
+  app.add_option(
+         "--set", a.sets,
+         "change a value of the job: path=value; the place behind the last of a list adds one")
+      ->allow_extra_args(false);
   app.add_option("--output-dir", a.output_directory, "folder for output files");
   app.add_option("--time-limit", a.time_limit,
                  "stop after this wall time, with a checkpoint: 3600, 30m, 1h30m");
@@ -176,12 +180,17 @@ int run_command_line(int argc, char** argv) {
   auto* resume = app.add_subcommand("resume", "go on from a checkpoint");
   resume->add_option("CHECKPOINT", arguments.file, "checkpoint file")->required();
   add_run_options(*resume, arguments);
+  resume->add_option("--steps", arguments.more_steps, "so many more steps of the last stage")
+      ->check(CLI::PositiveNumber);
   resume->callback([&] { resume_command(arguments); });
 
   auto* validate =
       app.add_subcommand("validate", "check a job and its input files without running");
   validate->add_option("JOB", arguments.file, "job file")->required();
-  validate->add_option("--set", arguments.sets, "change a value of the job: path=value")
+  validate
+      ->add_option(
+          "--set", arguments.sets,
+          "change a value of the job: path=value; the place behind the last of a list adds one")
       ->allow_extra_args(false);
   validate->add_option("--threads", arguments.threads, "threads")
       ->check(CLI::Range(1, Threads::most));
@@ -196,6 +205,11 @@ int run_command_line(int argc, char** argv) {
       "a type, a kind (force), a topic (units), or \"job\" for the top level of a job file");
   help->callback([&] { help_command(type); });
   app.add_subcommand("plugins", "list the plug-ins that are found")->callback(plugins_command);
+  std::string example, folder;
+  auto* examples = app.add_subcommand("examples", "list the examples, or copy one to start from");
+  examples->add_option("NAME", example, "any part of the name of one of them");
+  examples->add_option("FOLDER", folder, "a new folder for the copy (default: NAME)");
+  examples->callback([&] { examples_command(example, folder); });
   app.add_subcommand("info", "print versions, build and devices")->callback(info_command);
   app.add_subcommand("completion", "print a completion script for bash")->callback([&app] {
     fmt::print("{}", bash_completion(app, help_words()));

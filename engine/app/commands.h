@@ -1,6 +1,7 @@
 // The commands of the program `perrin`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct RunArguments {
   std::string file;  // job or checkpoint
   std::string device, output_directory, time_limit;
   int threads = 0;
+  std::int64_t more_steps = 0;  // resume: of the last stage
   std::vector<std::string> sets;
   bool overwrite = false, quiet = false;
 };

@@ -166,7 +166,9 @@ void resume_command(const RunArguments& a) {
   Checkpoint checkpoint = read_checkpoint(a.file);
   JsonFile file = JsonFile::parse(checkpoint.job, a.file);
   const Standing standing = standing_of(checkpoint.records);
-  set_resumed_job(file, a.sets, standing);
+  std::vector<std::string> sets = a.sets;
+  if (a.more_steps > 0) sets.push_back(longer_by(file.value(), a.more_steps));
+  set_resumed_job(file, sets, standing);
   Components components;
   JobOptions options = options_of(a);
   // The same device and number of threads, if not told otherwise: the same bits.
@@ -187,9 +189,9 @@ void resume_command(const RunArguments& a) {
   Job job(file, components.registry, components.plugins, options, &archive);
   if (standing.complete && file.value()["stages"] == Json::parse(checkpoint.job)["stages"]) {
     fmt::print(
-        "{}: this run is complete, nothing is left to do; its last stage, stages[{}], can be made "
-        "longer with --set\n",
-        a.file, standing.stage);
+        "{0}: this run is complete, nothing is left to do; longer: perrin resume {0} --steps N, or "
+        "one stage more: --set 'stages[{1}]={{…}}'\n",
+        a.file, standing.stage + 1);
     return;
   }
   const std::string before = checkpoint.facts["hardware"];

@@ -40,6 +40,16 @@ Standing standing_of(const std::map<std::string, Record>& records) {
   return standing;
 }
 
+std::string longer_by(const Json& job, std::int64_t steps) {
+  const Json& stages = job.at("stages");
+  const std::size_t last = stages.size() - 1;
+  const auto before = stages[last].find("steps");
+  if (before == stages[last].end())
+    throw UserError(fmt::format("--steps: {} ({}) has no \"steps\": say with --set what is more",
+                                join_path("stages", last), stages[last].value("type", "")));
+  return fmt::format("{}.steps={}", join_path("stages", last), before->get<std::int64_t>() + steps);
+}
+
 void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
                      const Standing& standing) {
   const Json before = job.value();
@@ -64,8 +74,14 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
                                     assignment, standing.stage));
   }
   const Json& after = job.value();
-  for (const char* list : {"forces", "observers"})
-    if (before.contains(list)) check_types(before[list], after[list], list);
+  for (const char* list : {"forces", "observers"}) {
+    const std::size_t was = before.contains(list) ? before[list].size() : 0;
+    const std::size_t now = after.contains(list) ? after[list].size() : 0;
+    if (now > was)
+      throw UserError(
+          fmt::format("--set: a resumed run goes on with its {} {}, none can be added", was, list));
+    if (was > 0) check_types(before[list], after[list], list);
+  }
   if (before.contains("stages") && standing.stage < before["stages"].size() &&
       after["stages"].is_array() && standing.stage < after["stages"].size())
     check_types(before["stages"][standing.stage], after["stages"][standing.stage],

@@ -19,9 +19,13 @@ struct Standing {
 /// Throws UserError where the records do not say it.
 Standing standing_of(const std::map<std::string, Record>& records);
 
+/// What --set would have to say for so many more steps of the last stage. Throws UserError where
+/// that counts none.
+std::string longer_by(const Json& job, std::int64_t steps);
+
 /// Applies --set to the job of a checkpoint. Throws UserError for what a resumed run cannot change:
 /// what the particles were made from, random numbers and units, stages that are done, and the types
-/// of components.
+/// of components. Stages may be added.
 void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
                      const Standing& standing);
 

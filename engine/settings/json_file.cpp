@@ -280,9 +280,12 @@ void JsonFile::set(const std::string& assignment) {
   for (const Step& step : steps) {
     const std::string here = path.empty() ? "the job" : path;
     if (step.is_index) {
+      if (at->is_null()) *at = Json::array();
       if (!at->is_array()) fail(fmt::format("{} is no list", here));
-      if (step.index >= at->size())
-        fail(fmt::format("{} has {} entr{}", here, at->size(), at->size() == 1 ? "y" : "ies"));
+      if (step.index > at->size())
+        fail(fmt::format("{} has {} entr{}; {}[{}] would add one", here, at->size(),
+                         at->size() == 1 ? "y" : "ies", here, at->size()));
+      if (step.index == at->size()) at->push_back(nullptr);
       at = &(*at)[step.index];
       path = join_path(path, step.index);
     } else {

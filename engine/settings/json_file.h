@@ -22,7 +22,8 @@ class JsonFile {
   const Json& value() const { return value_; }
   const std::string& name() const { return name_; }
   /// Applies `path=value` of the command line, e.g. "stages[0].steps=1000": the value is JSON, or
-  /// text where it is not. New keys may be added, new list entries not. Throws UserError.
+  /// text where it is not. New keys may be added, and the entry behind the last of a list.
+  /// Throws UserError.
   void set(const std::string& assignment);
   /// The line of the value at a path or of the nearest value around it; 0 where --set put it.
   int line(const std::string& path) const;

@@ -28,8 +28,10 @@ std::string what_is_there(const fs::path& file, Existing existing) {
     return fmt::format("{} is a device, a pipe or a socket; only regular files are written",
                        file.string());
   if (existing == Existing::refused)
-    return fmt::format("{} exists already: --overwrite replaces it, --output-dir writes elsewhere",
-                       file.string());
+    return fmt::format(
+        "{} exists already: --overwrite replaces it, --output-dir writes elsewhere; perrin resume "
+        "goes on with a run",
+        file.string());
   if (::access(file.c_str(), W_OK) != 0)
     return fmt::format("cannot write {}: {}", file.string(), std::strerror(errno));
   return "";

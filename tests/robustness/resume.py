@@ -242,6 +242,24 @@ class Resume(unittest.TestCase):
         self.assertIn("this run is complete", done.stdout)
         self.assertEqual(before, os.stat(self.path("out", "trajectory.h5")).st_mtime_ns)
 
+    def test_a_complete_run_is_made_longer(self):
+        """By steps and by a stage: the files of a run that was so long from the start."""
+        job = copy.deepcopy(LIQUID)
+        more = dict(copy.deepcopy(job["stages"][0]), steps=10)
+        job["stages"].append(more)
+        self.run_job(job, "whole", 40)
+        job["stages"].pop()
+        self.run_job(job, "parts", 20)
+        self.good("resume", "parts/checkpoint.h5", "--steps", "20")
+        self.good("resume", "parts/checkpoint.h5", "--set", "stages[1]=" + json.dumps(more))
+        for one, other in zip(self.frames("whole"), self.frames("parts")):
+            self.assertTrue(numpy.array_equal(one, other))
+        for bad, said in (("observers[9]={}", "observers has"), ("stages[3].steps=1", "would add"),
+                          (f"forces[{len(job['forces'])}]={{}}", "none can be added")):
+            done = self.perrin("resume", "parts/checkpoint.h5", "--set", bad)
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn(said, done.stderr)
+
     def test_langevin_without_axes(self):
         job = copy.deepcopy(LIQUID)
         for name in ("langevin", "brownian"):

@@ -138,6 +138,19 @@ class Robustness(unittest.TestCase):
         self.refused(JOB, r"--set forces\[7\]\.cutoff=1: forces has 1 entry", "--set",
                      "forces[7].cutoff=1")
 
+    def test_examples_are_listed_and_copied(self):
+        done = self.perrin("examples")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"01-lennard-jones-fluid +Lennard-Jones liquid\n")
+        self.assertEqual(self.perrin("examples", "01", "mine").returncode, 0)
+        done = self.perrin("validate", "mine/job.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words, said in ((("01", "mine"), "mine exists: nothing was copied"),
+                            (("fluids",), "there is no example"), (("0",), "is part of 1")):
+            done = self.perrin("examples", *words)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(said, done.stderr)
+
     def test_cutoff_beyond_half_the_box(self):
         self.refused(self.changed(lambda j: j["forces"][0].update(cutoff=4)),
                      r"forces\[0\]\.cutoff: .*half the smallest height of the box \(3\.4.*\), got "

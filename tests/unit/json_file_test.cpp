@@ -72,8 +72,11 @@ TEST(JsonFile, SetChangesAndAddsValues) {
   file.set("stages[0].x=[1, 2]");
   file.set("neighbors.skin=0.4");
   file.set("title=some words = one");
-  EXPECT_EQ(file.value().dump(), R"({"stages":[{"steps":1000,"x":[1,2]}],"neighbors":{"skin":0.4},)"
-                                 R"("title":"some words = one"})");
+  file.set("stages[1].steps=7");
+  file.set("observers[0]={\"type\": \"thermo\"}");
+  EXPECT_EQ(file.value().dump(), R"({"stages":[{"steps":1000,"x":[1,2]},{"steps":7}],)"
+                                 R"("neighbors":{"skin":0.4},"title":"some words = one",)"
+                                 R"("observers":[{"type":"thermo"}]})");
   EXPECT_EQ(file.place("stages[0].steps"), "--set");
   EXPECT_EQ(file.place("stages[0].x[1]"), "--set");
   EXPECT_EQ(file.place("stages[0]"), "job.json:1");
@@ -81,7 +84,7 @@ TEST(JsonFile, SetChangesAndAddsValues) {
 
 TEST(JsonFile, SetRefusesPathsThatLeadNowhere) {
   auto file = JsonFile::parse("{\"a\": 1, \"list\": [1]}", "job.json");
-  for (const char* bad : {"a", "=1", "list[1]=2", "list[x]=2", "a.b=2", "list.b=2", "a[0]=2",
+  for (const char* bad : {"a", "=1", "list[2]=2", "list[x]=2", "a.b=2", "list.b=2", "a[0]=2",
                           "[0]=1", ".a=1", "a..b=1", "list[0=1"})
     EXPECT_THROW(file.set(bad), UserError) << bad;
   EXPECT_EQ(file.value().dump(), R"({"a":1,"list":[1]})");
