@@ -16,6 +16,8 @@ std::string literal(double value) {
   return value < 0 ? "(" + text + ")" : text;
 }
 
+constexpr const char* log2_e = "1.4426950408889634";
+
 /// C++ of a call, with its arguments as C++ of the type `type`.
 std::string call_code(const std::string& f, const std::vector<std::string>& x,
                       const std::string& type) {
@@ -29,6 +31,7 @@ std::string call_code(const std::string& f, const std::vector<std::string>& x,
   if (f == "max") return fmt::format("({0} < {1} ? {1} : {0})", x[0], x[1]);
   if (f == "if") return fmt::format("({} != {} ? {} : {})", x[0], zero, x[1], x[2]);
   if (f == "pow") return fmt::format("std::pow({}, {})", x[0], x[1]);
+  if (f == "exp" && type == "T") return fmt::format("exp2_of(T({}) * {})", log2_e, x[0]);
   return fmt::format("std::{}({})", f, x[0]);
 }
 
@@ -93,14 +96,12 @@ void Code::take_root() {
 std::string Code::power_of_r(double n) {
   PERRIN_ASSERT(radial_);
   const bool even = std::fmod(n, 2) == 0;
-  if (!even && !root_) take_root();
+  if (!even && 2 * n == std::floor(2 * n) && !root_) take_root();
   if (n == 1) return "distance.r";
   if (n == -1) return "distance.inverse";
-  if (n != std::floor(n)) {
-    const std::string base = power_of_r(n > 0 ? 1 : -1);
-    if (2 * n == std::floor(2 * n)) return power(power(base, 0.5), std::abs(2 * n));
-    return power(base, std::abs(n));
-  }
+  if (2 * n != std::floor(2 * n))
+    return statement(fmt::format("exp2_of(T({}) * {})", literal(n / 2), statement("log2_of(r2)")));
+  if (n != std::floor(n)) return power(power(power_of_r(n > 0 ? 1 : -1), 0.5), std::abs(2 * n));
   if (!even) {
     const std::string one = power_of_r(n > 0 ? 1 : -1);
     return statement(fmt::format("{} * {}", power_of_r(n > 0 ? n - 1 : n + 1), one));
@@ -131,6 +132,10 @@ std::string Code::atom(const Atom& a) {
   if (a.kind == Atom::Kind::sum) return value(a.arguments[0]);
   PERRIN_ASSERT(a.kind == Atom::Kind::call);
   std::vector<std::string> arguments;
+  // r is positive: its powers need no test of the sign, and vectorise.
+  if (radial_ && a.name == "pow" && a.arguments[0]->key == variable("r")->key)
+    return statement(
+        fmt::format("exp2_of(T(0.5) * {} * {})", value(a.arguments[1]), statement("log2_of(r2)")));
   for (const Expression& e : a.arguments) arguments.push_back(value(e));
   return statement(call_code(a.name, arguments, "T"));
 }

@@ -81,6 +81,8 @@ bool is_number(const Expression& e) {
 }
 double value_of(const Expression& e) { return e->terms.empty() ? 0 : e->terms[0].number; }
 
+bool is_r(const Atom& atom) { return atom.kind == Atom::Kind::variable && atom.name == "r"; }
+
 bool is_integer(double x) { return x == std::floor(x) && std::abs(x) < 1e6; }
 
 Expression power(const Expression& base, double p) {
@@ -99,15 +101,13 @@ Expression power(const Expression& base, double p) {
   }
   // Of a product only positive factors have a root of their own.
   if (term.number > 0 && term.factors.size() == 1 &&
-      (term.factors[0].atom->name == "r" || term.factors[0].exponent == 1)) {
+      (is_r(*term.factors[0].atom) || term.factors[0].exponent == 1)) {
     Term result{std::pow(term.number, p), term.factors};
     result.factors[0].exponent *= p;
     return make({result});
   }
   Term positive{1, {}}, rest{term.number, {}};
-  for (const Factor& f : term.factors)
-    (f.atom->kind == Atom::Kind::variable && f.atom->name == "r" ? positive : rest)
-        .factors.push_back(f);
+  for (const Factor& f : term.factors) (is_r(*f.atom) ? positive : rest).factors.push_back(f);
   for (Factor& f : positive.factors) f.exponent *= p;
   if (rest.factors.empty() && rest.number > 0) {
     positive.number = std::pow(rest.number, p);
@@ -159,7 +159,18 @@ Expression multiply(const Expression& a, const Expression& b) {
 
 Expression power(const Expression& base, const Expression& exponent) {
   if (is_number(exponent)) return power(base, value_of(exponent));
-  return call("pow", {base, exponent});
+  if (base->terms.size() != 1) return call("pow", {base, exponent});
+  // r is positive: (a r^k)^n = a^n r^(k n).
+  Term rest{base->terms[0].number, {}};
+  Expression of_r = number(1);
+  for (const Factor& f : base->terms[0].factors) {
+    if (is_r(*f.atom))
+      of_r = call("pow", {variable("r"), multiply(number(f.exponent), exponent)});
+    else
+      rest.factors.push_back(f);
+  }
+  if (rest.number == 1 && rest.factors.empty()) return of_r;
+  return multiply(call("pow", {make({rest}), exponent}), of_r);
 }
 
 Expression call(const std::string& function, const std::vector<Expression>& arguments) {
@@ -212,7 +223,10 @@ Expression derivative(const Atom& atom, const std::string& by) {
   if (atom.name == "min") return call("if", {call("less", {x[0], x[1]}), d(0), d(1)});
   if (atom.name == "max") return call("if", {call("less", {x[0], x[1]}), d(1), d(0)});
   if (atom.name == "pow") {
-    const Expression lower = call("pow", {x[0], add(x[1], number(-1))});
+    // By the power itself where its base cannot be 0.
+    const Expression lower = x[0]->key == variable("r")->key
+                                 ? multiply(call("pow", x), power(x[0], -1))
+                                 : call("pow", {x[0], add(x[1], number(-1))});
     return add(multiply(multiply(x[1], lower), d(0)),
                multiply(call("pow", x), multiply(call("log", {x[0]}), d(1))));
   }

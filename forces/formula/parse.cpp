@@ -207,7 +207,8 @@ class Parser {
     if (int(arguments.size()) != count)
       fail(at, fmt::format("{} takes {} argument{}, got {}", name, count, count == 1 ? "" : "s",
                            arguments.size()));
-    const Expression value = call(name, arguments);
+    const Expression value =
+        name == "pow" ? power(arguments[0], arguments[1]) : call(name, arguments);
     for (const Term& term : value->terms)
       if (!std::isfinite(term.number)) fail(at, fmt::format("{} has no value here", name));
     return value;

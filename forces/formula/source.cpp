@@ -107,6 +107,7 @@ constexpr const char* frame = R"(// Made by Perrin from the formula
 //   @FORMULA@
 #include "engine/run/plugin_api.h"
 @HEADERS@#include "forces/number_range.h"
+#include "forces/powers.h"
 
 namespace {
 

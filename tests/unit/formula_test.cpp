@@ -35,6 +35,8 @@ std::vector<Case> cases() {
       {"sqrt(a*r)*r^0.25", [=](double r) { return std::sqrt(a * r) * std::pow(r, 0.25); }},
       {"sqrt(r^2 + a)*b^-0.5", [=](double r) { return std::sqrt(r * r + a) / std::sqrt(b); }},
       {"pow(r, a) + r^b", [=](double r) { return std::pow(r, a) + std::pow(r, b); }},
+      {"b*((a/r)^b - (2*a*r^3)^a)",
+       [=](double r) { return b * (std::pow(a / r, b) - std::pow(2 * a * r * r * r, a)); }},
       {"b^r", [=](double r) { return std::pow(b, r); }},
       {"log(r) + sin(r)*cos(a*r) - tan(r/3)",
        [=](double r) { return std::log(r) + std::sin(r) * std::cos(a * r) - std::tan(r / 3); }},
@@ -96,6 +98,7 @@ TEST(Formula, EvenPowersNeedNoRoot) {
     return plugin_source({"pair_formula", text, "cut", {}}, parse(text, only_r), "x");
   };
   EXPECT_EQ(source("4*e*((s/r)^12 - (s/r)^6)").find("Distance"), std::string::npos);
+  EXPECT_EQ(source("e*(s/r)^n").find("Distance"), std::string::npos);
   EXPECT_NE(source("exp(-r)").find("Distance"), std::string::npos);
 }
 
