@@ -57,7 +57,8 @@ std::optional<std::vector<std::string>> command() {
   const auto text = read_file(path);
   if (!text) return {};
   const auto toolchain = nlohmann::json::parse(*text);
-  std::vector<std::string> words{toolchain.at("compiler").get<std::string>()};
+  const char* other = std::getenv("PERRIN_COMPILER");
+  std::vector<std::string> words{other ? other : toolchain.at("compiler").get<std::string>()};
   if (access(words[0].c_str(), X_OK) != 0) return {};
   for (const auto& option : toolchain.at("options")) words.push_back(option.get<std::string>());
   for (const auto& folder : toolchain.at("include"))
@@ -107,6 +108,17 @@ fs::path cache_folder() {
   return fs::temp_directory_path() / fmt::format("perrin-{}", getuid());
 }
 
+/// The folder for what is made of this text.
+fs::path made_folder(const std::string& text) {
+  const fs::path folder = cache_folder() / text_hash(text);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw UserError(fmt::format("cannot make the folder {}: {} (PERRIN_CACHE names another one)",
+                                folder.string(), error.message()));
+  return folder;
+}
+
 }  // namespace
 
 std::string text_hash(const std::string& text) {
@@ -115,20 +127,25 @@ std::string text_hash(const std::string& text) {
   return fmt::format("{:016x}", hash);
 }
 
+fs::path keep_text(const std::string& text, const std::string& name) {
+  const fs::path folder = made_folder(text);
+  const fs::path file = folder / name, own = folder / std::to_string(getpid());
+  if (read_file(file) == text) return file;
+  write_file(own, text);
+  fs::rename(own, file);
+  return file;
+}
+
 std::optional<fs::path> compile_plugin(const std::string& source, const std::string& about) {
   auto words = command();
   if (!words) return {};
   std::string key = std::string(build_tag()) + "\n";
   for (const std::string& word : *words) key += word + "\n";
   key += source;
-  const fs::path folder = cache_folder() / text_hash(key);
+  const fs::path folder = made_folder(key);
   const fs::path plugin = folder / "plugin.so";
   std::error_code error;
   if (fs::exists(plugin, error) && read_file(folder / "key") == key) return plugin;
-  fs::create_directories(folder, error);
-  if (error)
-    throw UserError(fmt::format("cannot make the folder {}: {} (PERRIN_CACHE names another one)",
-                                folder.string(), error.message()));
   // Made under another name, so that nobody ever sees half of it.
   const std::string own = std::to_string(getpid());
   const fs::path file = folder / (own + ".cpp"), made = folder / (own + ".so"),

@@ -10,6 +10,7 @@
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
 #include "forces/formula/source.h"
+#include "forces/formula/table.h"
 
 namespace perrin {
 namespace {
@@ -175,9 +176,7 @@ std::optional<GeneratedType> generate(const std::string& type, const Json& setti
     const auto plugin = compile_plugin(formula::plugin_source(request, *formula, name),
                                        fmt::format("the formula {}", request.energy));
     if (plugin) return GeneratedType{name, plugin->string(), rest};
-    report("energy",
-           "there is no compiler here to make code of a formula (the one that built Perrin, see "
-           "lib/perrin/toolchain.json)");
+    return formula::tabulated(request, *formula, *rest, report);
   } catch (const UserError& e) {
     report("energy", e.what());
   }

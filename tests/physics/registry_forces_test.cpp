@@ -218,6 +218,44 @@ TEST(RegistryForces, AFormulaIsWorthWhatIsBuiltIn) {
   EXPECT_NEAR(got, expected, 2e-6 * std::abs(expected));
 }
 
+TEST(RegistryForces, WithoutACompilerFormulasAreTables) {
+  setenv("PERRIN_COMPILER", "/nowhere", 1);
+  Configuration c = small_system();
+  const auto energy = [&](const std::string& job) { return potential_of(c, job); };
+  const auto compare = [&](const std::string& formula, const std::string& built_in) {
+    const double expected = energy(built_in);
+    EXPECT_NEAR(energy(formula), expected, 5e-6 * std::abs(expected)) << formula;
+  };
+  compare(R"j({"type": "bond_formula", "energy": "k/2*(r - r0)^2",
+               "bonds": {"b": {"k": 50, "r0": 0.9}}})j",
+          R"({"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 0.9}}})");
+  compare(R"j({"type": "angle_formula", "energy": "k*(1 + cos(theta))",
+               "angles": {"a": {"k": 20}}})j",
+          R"({"type": "angle_cosine", "angles": {"a": {"stiffness": 20}}})");
+  compare(R"j({"type": "dihedral_formula", "energy": "k*(1 + cos(3*phi))",
+               "dihedrals": {"d": {"k": 2}}})j",
+          R"({"type": "dihedral_periodic", "dihedrals": {"d": {"terms": [
+              {"stiffness": 2, "multiplicity": 3}]}}})");
+  // Pairs of two types, mixed, ending smoothly.
+  c.types = {"A", "B"};
+  for (std::size_t i = 0; i < c.type.size(); i += 3) c.type[i] = 1;
+  const std::string rest = R"("cutoff": 2.5, "truncation": "force_shift", "pairs": [
+      {"types": ["A", "A"], "epsilon": 1, "sigma": 1},
+      {"types": ["B", "B"], "epsilon": 2, "sigma": 0.9}]})";
+  compare(R"j({"type": "pair_formula", "energy": "4*epsilon*((sigma/r)^12 - (sigma/r)^6)",
+              "mixing": {"epsilon": "geometric", "sigma": "arithmetic"}, )j" +
+              rest,
+          R"({"type": "lennard_jones", "mixing": "lorentz_berthelot", )" + rest);
+  std::string mistakes;
+  try {
+    energy(R"j({"type": "external_formula", "energy": "x^2", "types": {"A": {}}})j");
+  } catch (const UserError& e) {
+    mistakes = e.what();
+  }
+  EXPECT_NE(mistakes.find("there is no compiler here"), std::string::npos) << mistakes;
+  unsetenv("PERRIN_COMPILER");
+}
+
 TEST(RegistryForces, ParametersOfAFormulaAreSettings) {
   const Configuration c = small_system();
   const auto mistake = [&](const std::string& energy, const std::string& rest) {
