@@ -58,8 +58,8 @@ std::vector<double> periodic_slopes(const TableRows& rows) {
   const std::size_t turns = 32 / n + 1;
   TableRows around;
   for (std::size_t k = 0; k <= (2 * turns + 1) * n; ++k) {
-    const auto turns = k / n;
-    around.x.push_back(rows.x[k % n] + (rows.x[n] - rows.x[0]) * double(turns));
+    const auto turn = k / n;
+    around.x.push_back(rows.x[k % n] + (rows.x[n] - rows.x[0]) * double(turn));
     around.energy.push_back(rows.energy[k % n]);
   }
   const auto all = spline_slopes(around);
