@@ -137,6 +137,17 @@ void add_rng(CLI::App& app, RngArguments& a) {
   rng->callback([&a] { rng_command(a); });
 }
 
+struct ExampleArguments {
+  std::string name, folder;
+};
+
+void add_examples(CLI::App& app, ExampleArguments& a) {
+  auto* examples = app.add_subcommand("examples", "list the examples, or copy one to start from");
+  examples->add_option("NAME", a.name, "any part of the name of one of them");
+  examples->add_option("FOLDER", a.folder, "a new folder for the copy (default: NAME)");
+  examples->callback([&a] { examples_command(a.name, a.folder); });
+}
+
 /// A mistake of the user begins with its place; the others name the program.
 int say(ExitStatus status, const std::string& what, const std::string& text) {
   const std::string line =
@@ -205,11 +216,8 @@ int run_command_line(int argc, char** argv) {
       "a type, a kind (force), a topic (units), or \"job\" for the top level of a job file");
   help->callback([&] { help_command(type); });
   app.add_subcommand("plugins", "list the plug-ins that are found")->callback(plugins_command);
-  std::string example, folder;
-  auto* examples = app.add_subcommand("examples", "list the examples, or copy one to start from");
-  examples->add_option("NAME", example, "any part of the name of one of them");
-  examples->add_option("FOLDER", folder, "a new folder for the copy (default: NAME)");
-  examples->callback([&] { examples_command(example, folder); });
+  ExampleArguments example;
+  add_examples(app, example);
   app.add_subcommand("info", "print versions, build and devices")->callback(info_command);
   app.add_subcommand("completion", "print a completion script for bash")->callback([&app] {
     fmt::print("{}", bash_completion(app, help_words()));
