@@ -3,6 +3,7 @@
 // reaches it.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,16 @@ class AppendedFile {
   void set_size(std::uint64_t size);
   /// On to the disk.
   void sync();
+  /// Writes a frame. One that does not come to its end is the last: no later one takes its place.
+  template <class Work>
+  void write_frame(const Work& work) {
+    try {
+      work();
+    } catch (...) {
+      if (state_->error == 0) state_->error = ECANCELED;  // failed calls have set their own
+      throw;
+    }
+  }
 
  private:
   template <class Work>

@@ -207,6 +207,10 @@ GsdAppender::GsdAppender(const std::string& path, const Configuration& c, const 
 }
 
 void GsdAppender::append(const H5mdFrame& frame) {
+  file_.write_frame([&] { write(frame); });
+}
+
+void GsdAppender::write(const H5mdFrame& frame) {
   auto chunks = chunks_of(file_.path(), frame, box_, layout_);
   const auto more = padding(chunks.size());
   if (frames_ == 0)

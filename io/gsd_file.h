@@ -39,6 +39,7 @@ class GsdAppender {
   void flush_to_disk() { file_.sync(); }
 
  private:
+  void write(const H5mdFrame& frame);
   void make_room(std::size_t entries);
 
   AppendedFile file_;

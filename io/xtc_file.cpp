@@ -21,7 +21,7 @@ void XtcAppender::create(const std::string& path, bool overwrite) {
 
 void XtcAppender::trim(const std::string& path, const JobRecord&, std::int64_t frames,
                        std::int64_t last_step) {
-  RawFile<UserError> file(path, O_RDWR);
+  const RawFile<UserError> file(path, O_RDONLY);
   std::uint64_t end = 0;
   std::int32_t step = 0;
   for (std::int64_t k = 0; k < frames; ++k) {
@@ -38,14 +38,19 @@ void XtcAppender::trim(const std::string& path, const JobRecord&, std::int64_t f
     throw UserError(fmt::format(
         "{}: cannot be continued: its frame {} is of step {}, the checkpoint's of step {}", path,
         frames - 1, step, last_step));
-  file.set_size(end);
-  file.sync_and_close();
+  RawFile<> shorter(path, O_RDWR);
+  shorter.set_size(end);
+  shorter.sync_and_close();
 }
 
 XtcAppender::XtcAppender(const std::string& path, double length, double time, double precision)
     : file_(path), end_(file_.size()), length_(length), time_(time), precision_(precision) {}
 
 void XtcAppender::append(const H5mdFrame& frame) {
+  file_.write_frame([&] { write(frame); });
+}
+
+void XtcAppender::write(const H5mdFrame& frame) {
   XtcFrame out;
   out.step = frame.step;
   out.time = frame.time * time_;

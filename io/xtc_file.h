@@ -26,6 +26,8 @@ class XtcAppender {
   void flush_to_disk() { file_.sync(); }
 
  private:
+  void write(const H5mdFrame& frame);
+
   AppendedFile file_;
   std::uint64_t end_;
   double length_, time_, precision_;
