@@ -34,3 +34,9 @@ cd "$work"
 prefix/bin/perrin plugins | grep my_force
 prefix/bin/perrin help repulsion_of_mine | grep amplitude
 prefix/bin/perrin run job.json --device auto | tail -n 1
+# A formula, compiled against what was installed; an example.
+sed 's/"repulsion_of_mine"/"pair_formula", "energy": "amplitude*exp(-r\/lambda)"/' job.json \
+  >formula.json
+PERRIN_CACHE=$work/cache prefix/bin/perrin run formula.json --device auto | tail -n 1
+prefix/bin/perrin examples 01 example
+prefix/bin/perrin validate example/job.json --output-dir example | tail -n 1
