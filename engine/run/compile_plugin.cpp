@@ -156,6 +156,7 @@ std::optional<fs::path> compile_plugin(const std::string& source, const std::str
   const int status = run(*words, log);
   if (status != 0) {
     const std::string said = read_file(log).value_or("");
+    for (const fs::path& half : {file, made, log}) fs::remove(half, error);
     throw UserError(fmt::format("{} could not be compiled ({}, status {}):\n{}", about,
                                 words->at(0), status, said.substr(0, 2000)));
   }

@@ -8,19 +8,28 @@
 #include "engine/settings/problems.h"
 
 namespace perrin {
+namespace {
+
+/// nullptr where there is none.
+template <class Rows>
+CatalogueRow* row_of(const Rows& rows, const std::string& kind, const std::string& type) {
+  for (const auto& r : rows)
+    if (r->kind == kind && r->type == type) return r.get();
+  return nullptr;
+}
+
+}  // namespace
 
 void Catalogue::add_row(CatalogueRow row) {
-  for (const auto& r : rows_)
-    if (r->kind == row.kind && r->type == row.type)
-      throw BugError(
-          fmt::format("the {} \"{}\" is registered twice by {}", row.kind, row.type, provider_));
+  if (row_of(rows_, row.kind, row.type))
+    throw BugError(
+        fmt::format("the {} \"{}\" is registered twice by {}", row.kind, row.type, provider_));
   rows_.push_back(std::make_unique<CatalogueRow>(std::move(row)));
 }
 
 const CatalogueRow* Catalogue::find(const std::string& kind, const std::string& type) const {
   for (int attempt = 0; attempt < 2; ++attempt) {
-    for (const auto& r : rows_)
-      if (r->kind == kind && r->type == type) return r.get();
+    if (const CatalogueRow* row = row_of(rows_, kind, type)) return row;
     if (!discover_) break;
     discover();
   }
@@ -33,15 +42,10 @@ void Catalogue::discover() const {
 
 const CatalogueRow* Catalogue::find_generated(const std::string& kind,
                                               const GeneratedType& made) const {
-  const auto row = [&]() -> CatalogueRow* {
-    for (const auto& r : rows_)
-      if (r->kind == kind && r->type == made.type) return r.get();
-    return nullptr;
-  };
-  if (const CatalogueRow* known = row()) return known;
+  if (const CatalogueRow* known = row_of(rows_, kind, made.type)) return known;
   if (!load_generated_) throw BugError("types cannot be generated here: nobody loads plug-ins");
   load_generated_(made.plugin);
-  CatalogueRow* const loaded = row();
+  CatalogueRow* const loaded = row_of(rows_, kind, made.type);
   PERRIN_ASSERT(loaded != nullptr);
   loaded->generated = true;
   return loaded;

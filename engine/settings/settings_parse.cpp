@@ -282,7 +282,7 @@ ComponentSettings SettingsParser::parse_component(const std::string& kind, const
   std::shared_ptr<const Json> written, rest;
   if (row->generate) {
     const auto made = row->generate(value, [&](const std::string& key, const std::string& what) {
-      report_(path + "." + key, what);
+      report_(path.empty() ? key : path + "." + key, what);
     });
     if (!made) return {};
     written = std::make_shared<const Json>(value), rest = made->settings;
