@@ -42,6 +42,18 @@ void write_owner(int descriptor) {
 
 }  // namespace
 
+std::string folder_owner(const fs::path& folder) {
+  const int descriptor = ::open((folder / ".perrin.lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return "";
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  const bool held = ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  const std::string who = held ? owner(descriptor) : "";
+  ::close(descriptor);
+  return who;
+}
+
 bool FolderLocks::lock(const fs::path& folder) {
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) return false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace perrin::io {
@@ -33,5 +34,9 @@ class FolderLocks {
   bool lock(const std::filesystem::path& folder);
   std::vector<Lock> locks_;
 };
+
+/// Who writes into the folder now: "another run (process 12 on host)"; empty: nobody, or the file
+/// system has no locks.
+std::string folder_owner(const std::filesystem::path& folder);
 
 }  // namespace perrin::io

@@ -28,6 +28,7 @@ static void write_contents(const Node& root, const std::vector<ObservableColumn>
       group.hard_link(step, "step");
       group.hard_link(time, "time");
     }
+    if (!column.axis.empty()) group.attribute("axis", column.axis);
     hsize_t width = 1;
     for (const hsize_t extent : column.row) width *= extent;
     // Wide rows (profiles, spectra) in chunks that still fit a cache.

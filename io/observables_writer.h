@@ -18,6 +18,8 @@ struct ObservableColumn {
   Shape row;          // {} for a number
   std::string unit;   // empty: none
   double factor = 1;  // what is written is the number of the job times this
+  /// The column that says where its values are, where more than one would fit.
+  std::string axis = {};
 };
 
 class ObservablesWriter : OpenWhenUsed {

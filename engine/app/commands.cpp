@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "engine/app/examples_command.h"
+#include "engine/app/report/report_command.h"
 #include "engine/app/rng_command.h"
 #include "engine/app/shell.h"
 #include "engine/core/threads.h"
@@ -227,13 +228,15 @@ int run_command_line(int argc, char** argv) {
   });
   ConvertOptions conversion;
   add_convert(app, conversion);
+  ReportArguments page;
+  add_report(app, page);
   RngArguments words;
   add_rng(app, words);
 
-  const auto stopped = [&] {
-    return app.got_subcommand("convert") ? "convert"
-           : app.got_subcommand("rng")   ? "rng"
-                                         : "the run stopped";
+  const auto stopped = [&]() -> const char* {
+    for (const char* name : {"convert", "report", "rng"})
+      if (app.got_subcommand(name)) return name;
+    return "the run stopped";
   };
   try {
     check_command(app, argc > 1 ? argv[1] : "");

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 
 #include "engine/app/commands.h"
 #include "engine/app/resumed_job.h"
@@ -79,6 +80,19 @@ void print_timings(const Simulation& simulation, std::uint64_t steps, double sec
                1e-6 * double(steps) * double(simulation.particles.size()) / seconds);
 }
 
+/// The same for `perrin report`, of what was run since the last start.
+std::string timings_text(const Simulation& simulation, std::uint64_t steps, double seconds) {
+  const Timings& t = simulation.timings;
+  return Json{{"neighbors", t.neighbors},
+              {"forces", t.forces},
+              {"integration", t.integration},
+              {"output", t.output},
+              {"total", seconds},
+              {"steps", steps},
+              {"particles", simulation.particles.size()}}
+      .dump();
+}
+
 /// What the last bits of a run depend on; not the number of threads.
 std::string hardware(const Device& device) {
   const std::string text = device.description();
@@ -103,6 +117,7 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
 
   RunParts parts = job.take_parts();
   const Device device = job.context().device;
+  std::function<std::string()> timings;
   parts.write_checkpoint = [&](const fs::path& path, const Archive& archive) {
     const fs::path folder = fs::absolute(folder_of(path)).lexically_normal();
     Checkpoint c;
@@ -117,6 +132,7 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
                                       .lexically_normal()
                                       .lexically_relative(folder)
                                       .string();
+    if (timings) c.facts["timings"] = timings();
     c.records = archive.records();
     write_checkpoint(path, c);
   };
@@ -124,6 +140,10 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
   Run run(std::move(parts), job.control());
   if (restored) run.restore(std::move(*restored));
   const std::uint64_t first_step = run.has_simulation() ? run.simulation().step() : 0;
+  if (run.has_simulation())
+    timings = [&] {
+      return timings_text(run.simulation(), run.simulation().step() - first_step, run.seconds());
+    };
   const SignalWatch signals;
   const bool complete = run.execute();
   if (!a.quiet && run.has_simulation())

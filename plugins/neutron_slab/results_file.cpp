@@ -19,8 +19,8 @@ std::vector<ObservableColumn> columns(int depth_bins, int angle_bins, const std:
     if (n == 0) return;
     list.push_back({edges, {hsize_t(n) + 1}, unit});
     for (const char* name : names) {
-      list.push_back({name, {hsize_t(n)}, ""});
-      list.push_back({std::string(name) + "_error", {hsize_t(n)}, ""});
+      list.push_back({name, {hsize_t(n)}, "", 1, edges});
+      list.push_back({std::string(name) + "_error", {hsize_t(n)}, "", 1, edges});
     }
   };
   bins("depth_edges", length, depth_bins, {"flux"});
