@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(PERRIN_API_MAJOR 0)
 set(PERRIN_API_MINOR 1)
-configure_file(cmake/version.h.in generated/perrin/version.h @ONLY)
+include(PerrinHeaders)  # generated/perrin/version.h
 # The commit, for `perrin --version`: in a file of its own, so that little is compiled again.
 set(PERRIN_COMMIT "no commit known")
 find_package(Git QUIET)
@@ -50,23 +50,20 @@ include(${PROJECT_SOURCE_DIR}/cmake/PerrinToolchain.cmake)
 install(TARGETS perrin perrin_options EXPORT perrin-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS perrin_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(folder engine rng neighbor forces integrators io)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perrin
-          FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN "*.inc" PATTERN tools EXCLUDE)
-endforeach()
-install(FILES ${PROJECT_BINARY_DIR}/generated/perrin/version.h
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perrin/perrin)
 set(PERRIN_PACKAGEDIR ${CMAKE_INSTALL_LIBDIR}/cmake/perrin)
 install(EXPORT perrin-targets NAMESPACE perrin:: DESTINATION ${PERRIN_PACKAGEDIR})
 configure_package_config_file(cmake/perrin-config.cmake.in perrin-config.cmake
-                              INSTALL_DESTINATION ${PERRIN_PACKAGEDIR})
+                              INSTALL_DESTINATION ${PERRIN_PACKAGEDIR}
+                              PATH_VARS CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(perrin-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/perrin-config.cmake
               ${PROJECT_BINARY_DIR}/perrin-config-version.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PerrinPlugin.cmake
         DESTINATION ${PERRIN_PACKAGEDIR})
 
-# What `perrin examples` lists.
+# What `perrin examples` lists, and what `perrin new-plugin` copies.
 file(MAKE_DIRECTORY ${PERRIN_BUILD_LIBDIR}/perrin)
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/examples ${PERRIN_BUILD_LIBDIR}/perrin/examples SYMBOLIC)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_LIBDIR}/perrin)
+foreach(folder examples templates)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${PERRIN_BUILD_LIBDIR}/perrin/${folder} SYMBOLIC)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_LIBDIR}/perrin)
+endforeach()

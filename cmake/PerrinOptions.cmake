@@ -10,7 +10,8 @@ set_target_properties(perrin_options PROPERTIES EXPORT_NAME options)
 target_compile_features(perrin_options INTERFACE cxx_std_20)
 target_include_directories(perrin_options INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
-  $<INSTALL_INTERFACE:include/perrin>)
+  $<INSTALL_INTERFACE:include/perrin>
+  "$<INSTALL_INTERFACE:${HDF5_INCLUDE_DIRS}>")  # io/ includes hdf5.h
 target_link_libraries(perrin_options INTERFACE nlohmann_json::nlohmann_json fmt::fmt
                                                Threads::Threads)
 if(PERRIN_PRECISION STREQUAL "double")

@@ -1,7 +1,8 @@
 # perrin_add_plugin(NAME file.cpp …): a plug-in from sources that are compiled as CUDA where Perrin
 # has its GPU back end, otherwise as C++. In Perrin's own tree the result is a shipped plug-in, and
 # NAME_objects is what tests and benchmarks link: everything but the first file, which is where
-# several files leave the entry point.
+# several files leave the entry point. Elsewhere a test.py beside CMakeLists.txt becomes a test
+# (PERRIN_PYTHON: a Python with numpy and h5py).
 function(perrin_add_plugin name)
   if(PERRIN_CUDA)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
@@ -27,8 +28,19 @@ function(perrin_add_plugin name)
       target_link_libraries(${part} PRIVATE perrin_strict)
       target_include_directories(${part} PRIVATE ${HDF5_INCLUDE_DIRS})
     endif()
+    if(PERRIN_CUDA)  # a forgotten PERRIN_HD: device code that calls what is for the CPU alone
+      target_compile_options(${part} PRIVATE
+        "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=cross-execution-space-call>")
+    endif()
   endforeach()
   set_target_properties(${name} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX)
+  if(NOT PERRIN_BUILD_PLUGINDIR AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test.py)
+    set(PERRIN_PYTHON python3 CACHE STRING "with numpy and h5py")
+    enable_testing()
+    add_test(NAME ${name} COMMAND ${PERRIN_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/test.py)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT
+      "PERRIN=${PERRIN_PROGRAM};PERRIN_PLUGIN_PATH=$<TARGET_FILE_DIR:${name}>")
+  endif()
   if(PERRIN_BUILD_PLUGINDIR)
     set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PERRIN_BUILD_PLUGINDIR}
                           INSTALL_RPATH "$ORIGIN/../..")

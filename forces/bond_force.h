@@ -20,6 +20,7 @@
 #include "forces/bonded_settings.h"
 #include "forces/bonded_table.h"
 #include "forces/deposit.h"
+#include "forces/device_math.h"
 #include "forces/pair_potential.h"
 
 namespace perrin {

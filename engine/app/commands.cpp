@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "engine/app/examples_command.h"
+#include "engine/app/new_plugin_command.h"
 #include "engine/app/report/report_command.h"
 #include "engine/app/rng_command.h"
 #include "engine/app/shell.h"
@@ -149,6 +150,21 @@ void add_examples(CLI::App& app, ExampleArguments& a) {
   examples->callback([&a] { examples_command(a.name, a.folder); });
 }
 
+struct NewPluginArguments {
+  std::string kind, name, folder;
+};
+
+void add_new_plugin(CLI::App& app, NewPluginArguments& a) {
+  auto* command = app.add_subcommand("new-plugin",
+                                     "write the folder of a plug-in to start from: source, build "
+                                     "file, job and test");
+  command->add_option("KIND", a.kind, fmt::format("{}", fmt::join(plugin_kinds(), ", ")))
+      ->required();
+  command->add_option("NAME", a.name, "of the type in jobs: lower case")->required();
+  command->add_option("FOLDER", a.folder, "a new folder (default: NAME)");
+  command->callback([&a] { new_plugin_command(a.kind, a.name, a.folder, help_words()); });
+}
+
 /// A mistake of the user begins with its place; the others name the program.
 int say(ExitStatus status, const std::string& what, const std::string& text) {
   const std::string line =
@@ -219,6 +235,8 @@ int run_command_line(int argc, char** argv) {
   app.add_subcommand("plugins", "list the plug-ins that are found")->callback(plugins_command);
   ExampleArguments example;
   add_examples(app, example);
+  NewPluginArguments plugin;
+  add_new_plugin(app, plugin);
   app.add_subcommand("info", "print versions, build and devices")->callback(info_command);
   app.add_subcommand("completion", "print a completion script for bash")->callback([&app] {
     fmt::print("{}", bash_completion(app, help_words()));

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "engine/app/new_plugin_command.h"
 #include "engine/run/plugin.h"
 
 namespace perrin {
@@ -61,12 +62,14 @@ _perrin() {{
   case ${{COMP_WORDS[1]}} in
 {}  esac
   [ "${{COMP_WORDS[1]}}" != help ] || words="{}"
+  [ "${{COMP_WORDS[1]}}$COMP_CWORD" != new-plugin2 ] || words="{}"
   COMPREPLY=($(compgen -W "$words" -- "$word"))
   [ -n "$word" ] && [ "${{word:0:1}}" = - ] || COMPREPLY+=($(compgen -f -- "$word"))
 }}
 complete -o filenames -F _perrin perrin
 )",
-                     fmt::join(commands, " "), cases, fmt::join(types, " "));
+                     fmt::join(commands, " "), cases, fmt::join(types, " "),
+                     fmt::join(plugin_kinds(), " "));
 }
 
 std::string man_page(const CLI::App& app) {

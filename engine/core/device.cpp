@@ -322,10 +322,23 @@ bool Device::recording() const {
   return false;
 }
 
+#ifdef PERRIN_CUDA
+namespace {
+/// The first step of a call is not recorded: what is allocated there once may stay there.
+void refuse_while_recording(bool recording, const char* what) {
+  if (recording)
+    throw RunError(
+        fmt::format("a force or integrator {} inside a step, while the GPU's steps were being "
+                    "recorded: it must do so before, when it is made or in begin()",
+                    what));
+}
+}  // namespace
+#endif
+
 void* Device::allocate(std::size_t bytes) const {
 #ifdef PERRIN_CUDA
   if (cuda_) {
-    PERRIN_ASSERT(!cuda_->recording);
+    refuse_while_recording(cuda_->recording, "allocated memory");
     void* memory = nullptr;
     check_cuda(cudaSetDevice(cuda_->index), "selecting the device");
     check_cuda(cudaMalloc(&memory, bytes),
@@ -359,6 +372,7 @@ void Device::release(void* memory) const noexcept {
 void Device::copy_in(void* device, const void* host, std::size_t bytes) const {
 #ifdef PERRIN_CUDA
   if (cuda_) {
+    refuse_while_recording(cuda_->recording, "copied from the host");
     check_cuda(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, cuda_->stream),
                "copying to the device");
     return synchronize();
@@ -370,6 +384,7 @@ void Device::copy_in(void* device, const void* host, std::size_t bytes) const {
 void Device::copy_out(void* host, const void* device, std::size_t bytes) const {
 #ifdef PERRIN_CUDA
   if (cuda_) {
+    refuse_while_recording(cuda_->recording, "copied to the host");
     check_cuda(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, cuda_->stream),
                "copying from the device");
     return synchronize();

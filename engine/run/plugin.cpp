@@ -1,5 +1,6 @@
 #include "engine/run/plugin.h"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 
 #include "engine/core/error.h"
 #include "engine/run/plugin_api.h"
+#include "engine/run/plugin_file.h"
 
 namespace perrin {
 namespace fs = std::filesystem;
@@ -36,6 +38,41 @@ void check_plugin(const PluginDescription& p) {
                     "again with this Perrin's compiler and settings",
                     p.build_tag, PERRIN_BUILD_TAG));
 }
+
+namespace {
+
+/// The loader's words, with names of C++ as they are written there.
+std::string loader_words() {
+  std::string words = dlerror();
+  const std::string before = "undefined symbol: ";
+  const std::size_t at = words.find(before);
+  if (at == std::string::npos) return words;
+  const std::string symbol = words.substr(at + before.size());
+  int status = 0;
+  char* plain = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  if (plain) words = words.substr(0, at + before.size()) + plain;
+  std::free(plain);
+  return words +
+         ": a source file or library of the plug-in is missing, or it was built for another Perrin";
+}
+
+/// Never closed: the registry holds functions of the plug-in until the program ends.
+void* open_library(const fs::path& file) {
+  // Declared not to throw; but constructors of the plug-in's objects do, and pass through it.
+  void* (*volatile const open)(const char*, int) = dlopen;
+  void* library = nullptr;
+  try {
+    library = open(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  } catch (const std::exception& e) {
+    throw UserError(fmt::format("an object of it threw while it was loaded: {}", e.what()));
+  } catch (...) {
+    throw UserError("an object of it threw while it was loaded");
+  }
+  if (!library) throw UserError(fmt::format("the loader says: {}", loader_words()));
+  return library;
+}
+
+}  // namespace
 
 PluginLoader::PluginLoader(Registry& registry) : registry_(registry) {
   registry.on_unknown_type([this] { load_all(); });
@@ -66,9 +103,8 @@ void PluginLoader::load_file(const fs::path& path, bool named_by_job) {
   std::error_code ignored;
   const fs::path file = fs::canonical(path, ignored);
   if (files_.count(file)) return;
-  // Never closed: the registry holds functions of the plug-in until the program ends.
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw UserError(fmt::format("the loader says: {}", dlerror()));
+  check_plugin_file(file);
+  void* library = open_library(file);
   const auto symbol =
       reinterpret_cast<const PluginDescription* (*)()>(dlsym(library, "perrin_plugin"));
   if (!symbol) throw UserError("it has no symbol perrin_plugin: it is no plug-in for Perrin");
@@ -89,6 +125,8 @@ void PluginLoader::load_file(const fs::path& path, bool named_by_job) {
     description->register_components(staged);
   } catch (const std::exception& e) {
     throw UserError(fmt::format("its registration failed: {}", e.what()));
+  } catch (...) {
+    throw UserError("its registration failed: it threw what is no std::exception");
   }
   Loaded loaded{name, description->version, file, {}};
   for (const CatalogueRow* row : staged.rows())

@@ -28,10 +28,11 @@
 #else
 #define PERRIN_PRECISION_NAME "mixed"
 #endif
-#define PERRIN_BUILD_TAG                                                        \
-  PERRIN_TAG_COMPILER " c++" PERRIN_TEXT(__cplusplus) " " PERRIN_TAG_CUDA       \
-                                                      " " PERRIN_PRECISION_NAME \
-                                                      " perrin-" PERRIN_VERSION
+#define PERRIN_TAG_HEADERS " headers-"
+#define PERRIN_BUILD_TAG                                                            \
+  PERRIN_TAG_COMPILER                                                               \
+      " c++" PERRIN_TEXT(__cplusplus) " " PERRIN_TAG_CUDA " " PERRIN_PRECISION_NAME \
+                                      " perrin-" PERRIN_VERSION PERRIN_TAG_HEADERS PERRIN_HEADERS
 
 namespace perrin {
 

@@ -1,9 +1,9 @@
 // Method "baoab" of langevin: kick, drift, Ornstein-Uhlenbeck, drift; forces; kick.
 #pragma once
 
+#include "bath_integrator.h"
 #include "integrators/particle_steps.h"
-#include "plugins/langevin/bath_integrator.h"
-#include "plugins/langevin/kinetic_change.h"
+#include "kinetic_change.h"
 
 namespace perrin::langevin {
 

@@ -1,4 +1,4 @@
-#include "plugins/langevin/bath.h"
+#include "bath.h"
 
 #include <fmt/format.h>
 

@@ -9,8 +9,8 @@
 #include "engine/core/particles.h"
 #include "engine/run/setup.h"
 #include "engine/run/simulation.h"
-#include "plugins/langevin/noise.h"
-#include "plugins/langevin/settings.h"
+#include "noise.h"
+#include "settings.h"
 
 namespace perrin::langevin {
 

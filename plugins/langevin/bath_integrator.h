@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "plugins/langevin/bath.h"
+#include "bath.h"
 
 namespace perrin::langevin {
 

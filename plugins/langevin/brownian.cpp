@@ -9,10 +9,10 @@
 // Express 2013, 34. The variance in a harmonic trap is k_B T/k, whatever the time step.
 #include <limits>
 
+#include "bath_integrator.h"
+#include "brownian_move.h"
 #include "engine/run/registry.h"
-#include "plugins/langevin/bath_integrator.h"
-#include "plugins/langevin/brownian_move.h"
-#include "plugins/langevin/register.h"
+#include "register.h"
 
 namespace perrin::langevin {
 namespace {

@@ -1,10 +1,10 @@
 // The functors of integrator "brownian".
 #pragma once
 
+#include "bath.h"
 #include "forces/harmonic_trap.h"
 #include "forces/nearest_image.h"
 #include "integrators/particle_steps.h"
-#include "plugins/langevin/bath.h"
 
 namespace perrin::langevin {
 

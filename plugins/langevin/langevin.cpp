@@ -8,10 +8,10 @@
 // the end of a step, v being the velocity half a step before, and stays until the next. C. L.
 // Phillips, J. A. Anderson, S. C. Glotzer, J. Comput. Phys. 230, 7191 (2011), equation 1, with
 // uniform R.
+#include "baoab.h"
 #include "engine/run/registry.h"
-#include "plugins/langevin/baoab.h"
-#include "plugins/langevin/register.h"
-#include "plugins/langevin/verlet_bath.h"
+#include "register.h"
+#include "verlet_bath.h"
 
 namespace perrin::langevin {
 

@@ -1,6 +1,6 @@
 // The plug-in's one symbol.
 #include "engine/run/plugin_api.h"
-#include "plugins/langevin/register.h"
+#include "register.h"
 
 namespace {
 void register_components(perrin::Registry& registry) {

@@ -1,8 +1,8 @@
 // Method "velocity_verlet" of langevin: the force of the bath is added to the others.
 #pragma once
 
+#include "bath_integrator.h"
 #include "integrators/particle_steps.h"
-#include "plugins/langevin/bath_integrator.h"
 
 namespace perrin::langevin {
 

@@ -3,7 +3,7 @@
 // this file, for a GPU emulated on the CPU.
 #pragma once
 
-#include "plugins/metropolis/system.h"
+#include "system.h"
 
 namespace perrin::metropolis {
 

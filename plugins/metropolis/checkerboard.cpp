@@ -1,8 +1,8 @@
-#include "plugins/metropolis/checkerboard.h"
+#include "checkerboard.h"
 
 #include <fmt/format.h>
 
-#include "plugins/metropolis/checkerboard_engine.h"
+#include "checkerboard_engine.h"
 
 namespace perrin::metropolis {
 namespace {

@@ -6,7 +6,7 @@
 // every loop goes as far as the group that needs it most, and the others idle.
 #pragma once
 
-#include "plugins/metropolis/checkerboard_atoms.cuh"
+#include "checkerboard_atoms.cuh"
 
 namespace perrin::metropolis {
 

@@ -17,7 +17,7 @@
 // same moves; their energies differ in the last bits, and some day so does a decision.
 #pragma once
 
-#include "plugins/metropolis/engine.h"
+#include "engine.h"
 
 namespace perrin::metropolis {
 

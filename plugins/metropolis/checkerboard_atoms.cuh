@@ -1,8 +1,8 @@
 // The atoms that a domain of the checkerboard has to see, in shared memory.
 #pragma once
 
-#include "plugins/metropolis/checkerboard_model.h"
-#include "plugins/metropolis/lane_group.cuh"
+#include "checkerboard_model.h"
+#include "lane_group.cuh"
 
 namespace perrin::metropolis {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "checkerboard_model.h"
 #include "engine/core/parallel.h"
-#include "plugins/metropolis/checkerboard_model.h"
 
 namespace perrin::metropolis {
 

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "checkerboard.h"
+#include "checkerboard_cpu.h"
+#include "checkerboard_grid.h"
+#include "checkerboard_sort.h"
 #include "engine/core/parallel.h"
-#include "plugins/metropolis/checkerboard.h"
-#include "plugins/metropolis/checkerboard_cpu.h"
-#include "plugins/metropolis/checkerboard_grid.h"
-#include "plugins/metropolis/checkerboard_sort.h"
-#include "plugins/metropolis/pair_rows.h"
+#include "pair_rows.h"
 #ifdef __CUDACC__
-#include "plugins/metropolis/checkerboard.cuh"
+#include "checkerboard.cuh"
 #endif
 
 namespace perrin::metropolis {

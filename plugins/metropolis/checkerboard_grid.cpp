@@ -1,4 +1,4 @@
-#include "plugins/metropolis/checkerboard_grid.h"
+#include "checkerboard_grid.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "plugins/metropolis/checkerboard_model.h"
+#include "checkerboard_model.h"
 
 namespace perrin::metropolis {
 

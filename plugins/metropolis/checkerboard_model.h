@@ -6,7 +6,7 @@
 
 #include "engine/core/real.h"
 #include "neighbor/cells/cell_of.h"
-#include "plugins/metropolis/pair_energy.h"
+#include "pair_energy.h"
 #include "rng/keyed.h"
 
 namespace perrin::metropolis {

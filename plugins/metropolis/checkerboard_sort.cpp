@@ -1,4 +1,4 @@
-#include "plugins/metropolis/checkerboard_sort.h"
+#include "checkerboard_sort.h"
 
 #include "engine/core/parallel.h"
 

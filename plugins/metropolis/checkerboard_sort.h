@@ -1,8 +1,8 @@
 // Sorts the particles by (cell, id) for one sweep of the checkerboard.
 #pragma once
 
+#include "checkerboard_model.h"
 #include "neighbor/cells/cell_sort.h"
-#include "plugins/metropolis/checkerboard_model.h"
 
 namespace perrin::metropolis {
 

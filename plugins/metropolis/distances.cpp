@@ -1,9 +1,9 @@
-#include "plugins/metropolis/distances.h"
+#include "distances.h"
 
 #include <algorithm>
 
 #include "engine/core/parallel.h"
-#include "plugins/metropolis/pair_energy.h"
+#include "pair_energy.h"
 
 namespace perrin::metropolis {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "plugins/metropolis/system.h"
+#include "system.h"
 
 namespace perrin::metropolis {
 

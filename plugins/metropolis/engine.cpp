@@ -1,6 +1,6 @@
-#include "plugins/metropolis/engine.h"
+#include "engine.h"
 
-#include "plugins/metropolis/checkerboard.h"
+#include "checkerboard.h"
 
 namespace perrin::metropolis {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "plugins/metropolis/engine_options.h"
-#include "plugins/metropolis/system.h"
-#include "plugins/metropolis/totals.h"
+#include "engine_options.h"
+#include "system.h"
+#include "totals.h"
 
 namespace perrin::metropolis {
 

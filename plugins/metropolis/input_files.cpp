@@ -1,4 +1,4 @@
-#include "plugins/metropolis/input_files.h"
+#include "input_files.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "io/text_lines.h"
-#include "plugins/metropolis/model_setup.h"
-#include "plugins/metropolis/moves.h"
+#include "model_setup.h"
+#include "moves.h"
 
 namespace perrin::metropolis {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/settings/units.h"
-#include "plugins/metropolis/system.h"
+#include "system.h"
 
 namespace perrin::metropolis {
 

@@ -1,4 +1,4 @@
-#include "plugins/metropolis/metropolis.h"
+#include "metropolis.h"
 
 #include <fmt/format.h>
 

@@ -3,12 +3,12 @@
 
 #include "engine/run/registry.h"
 #include "engine/run/stage.h"
+#include "input_files.h"
 #include "io/observable_file.h"
-#include "plugins/metropolis/input_files.h"
-#include "plugins/metropolis/output.h"
-#include "plugins/metropolis/rdf.h"
-#include "plugins/metropolis/sampler.h"
-#include "plugins/metropolis/settings.h"
+#include "output.h"
+#include "rdf.h"
+#include "sampler.h"
+#include "settings.h"
 
 namespace perrin::metropolis {
 

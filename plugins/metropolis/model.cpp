@@ -1,4 +1,4 @@
-#include "plugins/metropolis/model.h"
+#include "model.h"
 
 #include <fmt/format.h>
 

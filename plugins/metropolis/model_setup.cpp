@@ -1,4 +1,4 @@
-#include "plugins/metropolis/model_setup.h"
+#include "model_setup.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <set>
 
 #include "forces/potentials/lennard_jones.h"
-#include "plugins/metropolis/input_files.h"
-#include "plugins/metropolis/start.h"
+#include "input_files.h"
+#include "start.h"
 
 namespace perrin::metropolis {
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "engine/run/setup.h"
-#include "plugins/metropolis/settings.h"
-#include "plugins/metropolis/system.h"
+#include "settings.h"
+#include "system.h"
 
 namespace perrin::metropolis {
 

@@ -11,8 +11,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "plugins/metropolis/system.h"
 #include "rng/keyed.h"
+#include "system.h"
 
 namespace perrin::metropolis {
 

@@ -1,4 +1,4 @@
-#include "plugins/metropolis/output.h"
+#include "output.h"
 
 namespace perrin::metropolis {
 namespace {

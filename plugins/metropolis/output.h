@@ -3,7 +3,7 @@
 #pragma once
 
 #include "io/frame_file.h"
-#include "plugins/metropolis/system.h"
+#include "system.h"
 
 namespace perrin::metropolis {
 

@@ -2,11 +2,11 @@
 
 #include <cmath>
 
+#include "input_files.h"
 #include "io/new_file.h"
 #include "io/text_file.h"
-#include "plugins/metropolis/input_files.h"
-#include "plugins/metropolis/model_setup.h"
-#include "plugins/metropolis/moves.h"
+#include "model_setup.h"
+#include "moves.h"
 
 namespace perrin::metropolis {
 namespace {

@@ -8,7 +8,7 @@
 #include "forces/potentials/soft_dpd.h"
 #include "forces/potentials/wca.h"
 #include "forces/potentials/yukawa.h"
-#include "plugins/metropolis/model.h"
+#include "model.h"
 
 namespace perrin::metropolis {
 

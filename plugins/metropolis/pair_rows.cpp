@@ -1,4 +1,4 @@
-#include "plugins/metropolis/pair_rows.h"
+#include "pair_rows.h"
 
 #include <algorithm>
 #include <numbers>

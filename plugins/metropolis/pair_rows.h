@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "engine/core/buffer.h"
-#include "plugins/metropolis/pair_energy.h"
-#include "plugins/metropolis/system.h"
+#include "pair_energy.h"
+#include "system.h"
 
 namespace perrin::metropolis {
 

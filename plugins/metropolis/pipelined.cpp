@@ -2,12 +2,12 @@
 // (pipelined.cuh); on the CPU all threads work at one group, or each at a replica of its own.
 #include <algorithm>
 
-#include "plugins/metropolis/engine.h"
-#include "plugins/metropolis/pair_rows.h"
-#include "plugins/metropolis/pipelined_cpu.h"
-#include "plugins/metropolis/sequential_cycle.h"
+#include "engine.h"
+#include "pair_rows.h"
+#include "pipelined_cpu.h"
+#include "sequential_cycle.h"
 #ifdef __CUDACC__
-#include "plugins/metropolis/pipelined_gpu.cuh"
+#include "pipelined_gpu.cuh"
 #endif
 
 namespace perrin::metropolis {

@@ -20,7 +20,7 @@
 // and the next begins: results repeat bit for bit, however a run is cut into launches.
 #pragma once
 
-#include "plugins/metropolis/pipelined_memory.cuh"
+#include "pipelined_memory.cuh"
 
 namespace perrin::metropolis {
 

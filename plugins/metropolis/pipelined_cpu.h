@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "engine/core/parallel.h"
-#include "plugins/metropolis/moves.h"
-#include "plugins/metropolis/schedule.h"
-#include "plugins/metropolis/site_arrays.h"
+#include "moves.h"
+#include "schedule.h"
+#include "site_arrays.h"
 
 namespace perrin::metropolis {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/core/parallel.h"
-#include "plugins/metropolis/engine_options.h"
-#include "plugins/metropolis/pair_rows.h"
-#include "plugins/metropolis/pipelined.cuh"
+#include "engine_options.h"
+#include "pair_rows.h"
+#include "pipelined.cuh"
 
 namespace perrin::metropolis {
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #ifndef PERRIN_EMULATED
-#include "plugins/metropolis/block_memory.cuh"
+#include "block_memory.cuh"
 #endif
-#include "plugins/metropolis/moves.h"
-#include "plugins/metropolis/pair_energy.h"
-#include "plugins/metropolis/schedule.h"
+#include "moves.h"
+#include "pair_energy.h"
+#include "schedule.h"
 
 namespace perrin::metropolis {
 

@@ -1,4 +1,4 @@
-#include "plugins/metropolis/rdf.h"
+#include "rdf.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <limits>
 #include <numbers>
 
+#include "distances.h"
 #include "engine/core/changed_since.h"
-#include "plugins/metropolis/distances.h"
 
 namespace perrin::metropolis {
 

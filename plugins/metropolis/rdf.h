@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/metropolis/system.h"
+#include "system.h"
 
 namespace perrin::metropolis {
 

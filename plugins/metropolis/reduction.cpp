@@ -1,10 +1,10 @@
 // One move at a time, its energy change summed by all threads of the device.
 #include <algorithm>
 
+#include "engine.h"
 #include "engine/core/parallel.h"
-#include "plugins/metropolis/engine.h"
-#include "plugins/metropolis/moves.h"
-#include "plugins/metropolis/pair_rows.h"
+#include "moves.h"
+#include "pair_rows.h"
 
 namespace perrin::metropolis {
 

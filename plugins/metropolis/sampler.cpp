@@ -1,4 +1,4 @@
-#include "plugins/metropolis/sampler.h"
+#include "sampler.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <numeric>
 
 #include "engine/core/changed_since.h"
-#include "plugins/metropolis/moves.h"
-#include "plugins/metropolis/pair_rows.h"
+#include "moves.h"
+#include "pair_rows.h"
 
 namespace perrin::metropolis {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "plugins/metropolis/engine.h"
-#include "plugins/metropolis/model_setup.h"
+#include "engine.h"
+#include "model_setup.h"
 
 namespace perrin::metropolis {
 

@@ -1,6 +1,6 @@
-#include "plugins/metropolis/schedule.h"
+#include "schedule.h"
 
-#include "plugins/metropolis/moves.h"
+#include "moves.h"
 
 namespace perrin::metropolis {
 

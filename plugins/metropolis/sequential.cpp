@@ -2,10 +2,10 @@
 // vector units, so that it is a fair one.
 #include <algorithm>
 
+#include "engine.h"
 #include "engine/core/parallel.h"
-#include "plugins/metropolis/engine.h"
-#include "plugins/metropolis/pair_rows.h"
-#include "plugins/metropolis/sequential_cycle.h"
+#include "pair_rows.h"
+#include "sequential_cycle.h"
 
 namespace perrin::metropolis {
 namespace {

@@ -1,8 +1,8 @@
 // One cycle of one replica, move after move, on one CPU thread.
 #pragma once
 
-#include "plugins/metropolis/moves.h"
-#include "plugins/metropolis/site_arrays.h"
+#include "moves.h"
+#include "site_arrays.h"
 
 namespace perrin::metropolis {
 

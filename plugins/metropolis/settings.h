@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/settings/settings.h"
-#include "plugins/metropolis/engine_options.h"
+#include "engine_options.h"
 
 namespace perrin::metropolis {
 

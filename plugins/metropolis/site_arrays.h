@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugins/metropolis/pair_energy.h"
-#include "plugins/metropolis/system.h"
+#include "pair_energy.h"
+#include "system.h"
 
 namespace perrin::metropolis {
 

@@ -1,4 +1,4 @@
-#include "plugins/metropolis/start.h"
+#include "start.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
-#include "plugins/metropolis/moves.h"
+#include "moves.h"
 
 namespace perrin::metropolis {
 namespace {

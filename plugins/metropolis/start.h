@@ -1,7 +1,7 @@
 // Where the molecules are at first.
 #pragma once
 
-#include "plugins/metropolis/model.h"
+#include "model.h"
 
 namespace perrin::metropolis {
 

@@ -1,11 +1,11 @@
-#include "plugins/metropolis/system.h"
+#include "system.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "engine/core/parallel.h"
-#include "plugins/metropolis/moves.h"
+#include "moves.h"
 
 namespace perrin::metropolis {
 

@@ -6,7 +6,7 @@
 #include "engine/core/archive.h"
 #include "engine/core/box.h"
 #include "engine/core/buffer.h"
-#include "plugins/metropolis/model.h"
+#include "model.h"
 
 namespace perrin::metropolis {
 

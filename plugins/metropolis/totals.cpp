@@ -1,9 +1,9 @@
-#include "plugins/metropolis/totals.h"
+#include "totals.h"
 
 #include <algorithm>
 
 #include "engine/core/parallel.h"
-#include "plugins/metropolis/pair_rows.h"
+#include "pair_rows.h"
 
 namespace perrin::metropolis {
 

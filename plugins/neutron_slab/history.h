@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "plugins/neutron_slab/slab.h"
 #include "rng/math.h"
+#include "slab.h"
 
 namespace neutron {
 

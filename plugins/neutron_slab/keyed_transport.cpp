@@ -1,7 +1,7 @@
 // Generators that are made afresh for every history, from (purpose, seed, history): which thread
 // runs it does not matter.
 #include "engine/core/error.h"
-#include "plugins/neutron_slab/loops.h"
+#include "loops.h"
 #include "rng/keyed.h"
 
 namespace neutron {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/core/parallel.h"
-#include "plugins/neutron_slab/settings.h"
-#include "plugins/neutron_slab/transport.h"
+#include "settings.h"
+#include "transport.h"
 
 namespace neutron {
 

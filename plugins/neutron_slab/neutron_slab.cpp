@@ -1,4 +1,4 @@
-#include "plugins/neutron_slab/neutron_slab.h"
+#include "neutron_slab.h"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 
 #include "engine/run/registry.h"
 #include "engine/run/stage.h"
-#include "plugins/neutron_slab/results_file.h"
-#include "plugins/neutron_slab/settings.h"
+#include "results_file.h"
+#include "settings.h"
 
 namespace neutron {
 

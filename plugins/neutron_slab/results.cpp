@@ -1,4 +1,4 @@
-#include "plugins/neutron_slab/results.h"
+#include "results.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/core/archive.h"
-#include "plugins/neutron_slab/transport.h"
+#include "transport.h"
 
 namespace neutron {
 

@@ -1,4 +1,4 @@
-#include "plugins/neutron_slab/results_file.h"
+#include "results_file.h"
 
 #include <vector>
 

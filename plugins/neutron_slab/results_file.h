@@ -3,7 +3,7 @@
 #pragma once
 
 #include "io/observable_file.h"
-#include "plugins/neutron_slab/results.h"
+#include "results.h"
 
 namespace neutron {
 

@@ -1,4 +1,4 @@
-#include "plugins/neutron_slab/settings.h"
+#include "settings.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 
 #include "engine/run/setup.h"
 #include "engine/settings/settings.h"
-#include "plugins/neutron_slab/transport.h"
+#include "transport.h"
 
 namespace neutron {
 

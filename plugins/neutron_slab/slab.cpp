@@ -1,4 +1,4 @@
-#include "plugins/neutron_slab/slab.h"
+#include "slab.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "engine/core/error.h"
-#include "plugins/neutron_slab/loops.h"
+#include "loops.h"
 #include "rng/keyed.h"
 #include "rng/per_particle.h"
 

@@ -8,7 +8,7 @@
 
 #include "engine/core/archive.h"
 #include "engine/core/device.h"
-#include "plugins/neutron_slab/history.h"
+#include "history.h"
 
 namespace neutron {
 

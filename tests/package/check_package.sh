@@ -1,42 +1,66 @@
 #!/usr/bin/env bash
-# Installs Perrin into a folder of its own, builds the example plug-in against it as a user would,
-# and
-# runs a job with it.   check_package.sh BUILD_DIR SOURCE_DIR WORK_DIR
+# Installs Perrin into a folder of its own, begins a plug-in of every kind with `perrin new-plugin`,
+# builds them against it as their authors would, and runs the job and the test of each.
+#   check_package.sh BUILD_DIR WORK_DIR
 set -euo pipefail
-build=$1 source=$2 work=$3
+build=$1 work=$2
 rm -rf "$work"
-mkdir -p "$work/plugin"
+mkdir -p "$work"
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
-# The plug-in as its author has it: away from Perrin's tree, and not among the shipped ones.
-cp "$source"/plugins/example_force/* "$work/plugin/"
-sed -i 's/exponential_repulsion/repulsion_of_mine/; s/"example_force"/"my_force"/' \
-  "$work/plugin/example_force.cpp"
-sed -i 's/perrin_add_plugin(example_force/perrin_add_plugin(my_force/' "$work/plugin/CMakeLists.txt"
-lines=$(wc -l <"$work/plugin/example_force.cpp")
-if [ "$lines" -ge 60 ]; then
-  echo "the example plug-in has $lines lines; under 60 are promised" >&2
-  exit 1
-fi
-cmake -S "$work/plugin" -B "$work/plugin-build" -DCMAKE_PREFIX_PATH="$work/prefix" \
-  -DCMAKE_BUILD_TYPE=Release \
+cd "$work"
+perrin=$work/prefix/bin/perrin
+kinds="pair bond angle field force integrator observer source stage"
+for kind in $kinds; do "$perrin" new-plugin $kind my_$kind >/dev/null; done
+
+# What is refused writes nothing.
+refused() {
+  local expected=$1
+  shift
+  if "$perrin" new-plugin "$@" >out 2>&1; then echo "not refused: $*" >&2; exit 1; fi
+  grep -q -- "$expected" out || { cat out >&2; exit 1; }
+}
+refused 'did you mean "field"' fild my_other
+refused 'lower-case letters' pair My-Force
+refused 'a word of C++' pair class
+refused 'exists already (perrin help wca)' pair wca
+refused 'my_pair exists: nothing was written' bond my_pair
+[ ! -e my_other ] && [ ! -e class ] && [ ! -e wca ]
+"$perrin" completion | grep -q new-plugin
+"$perrin" man | grep -q new
+
+# One configuration for all.
+{
+  echo 'cmake_minimum_required(VERSION 3.25)'
+  echo 'project(all LANGUAGES CXX)'
+  echo 'find_package(perrin REQUIRED)'
+  echo 'enable_testing()'
+  for kind in $kinds; do echo "add_subdirectory(my_$kind)"; done
+} >CMakeLists.txt
+generator=()
+! command -v ninja >/dev/null || generator=(-G Ninja)
+cmake "${generator[@]}" -S . -B all -DCMAKE_PREFIX_PATH="$work/prefix" \
+  -DPERRIN_PYTHON=/usr/bin/python3 \
   ${PERRIN_TEST_CUDA_ARCH:+-DCMAKE_CUDA_ARCHITECTURES=$PERRIN_TEST_CUDA_ARCH} >/dev/null
-cmake --build "$work/plugin-build"
-cat >"$work/job.json" <<'JOB'
+begin=$SECONDS
+cmake --build all -j "$(nproc)"
+echo "nine plug-ins built in $((SECONDS - begin)) s"
+for kind in $kinds; do export PERRIN_PLUGIN_PATH=$work/all/my_$kind:${PERRIN_PLUGIN_PATH:-}; done
+"$perrin" plugins | grep -c ' my_' | grep -qx 27  # name, path, type of each
+"$perrin" help my_pair | grep height
+ctest --test-dir all --output-on-failure -j "$(nproc)"
+
+# Private headers are not to be had.
+echo '#include "neighbor/tiles/tile_loop.h"' >private.cpp
+! g++ -std=c++20 -I prefix/include/perrin -fsyntax-only private.cpp 2>/dev/null
+# A formula, compiled against what was installed; an example.
+cat >formula.json <<'JOB'
 {"seed": 1, "system": {"type": "lattice", "density": 0.5, "cells": [4, 4, 4]},
  "velocity": {"temperature": 1},
- "forces": [{"type": "repulsion_of_mine", "cutoff": 2.5,
+ "forces": [{"type": "pair_formula", "energy": "amplitude*exp(-r/lambda)", "cutoff": 2.5,
              "pairs": [{"types": ["A", "A"], "amplitude": 10, "lambda": 0.5}]}],
  "stages": [{"type": "md", "steps": 20,
              "integrator": {"type": "velocity_verlet", "timestep": 0.005}}]}
 JOB
-export PERRIN_PLUGIN_PATH=$work/plugin-build
-cd "$work"
-prefix/bin/perrin plugins | grep my_force
-prefix/bin/perrin help repulsion_of_mine | grep amplitude
-prefix/bin/perrin run job.json --device auto | tail -n 1
-# A formula, compiled against what was installed; an example.
-sed 's/"repulsion_of_mine"/"pair_formula", "energy": "amplitude*exp(-r\/lambda)"/' job.json \
-  >formula.json
-PERRIN_CACHE=$work/cache prefix/bin/perrin run formula.json --device auto | tail -n 1
-prefix/bin/perrin examples 01 example
-prefix/bin/perrin validate example/job.json --output-dir example | tail -n 1
+PERRIN_CACHE=$work/cache "$perrin" run formula.json --device auto | tail -n 1
+"$perrin" examples 01 example
+"$perrin" validate example/job.json --output-dir example | tail -n 1

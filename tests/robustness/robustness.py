@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Bad input, full disks, signals and kills, against the real program.
 
-    robustness.py PERRIN OTHER_VERSION_PLUGIN [unittest arguments]
+    robustness.py PERRIN OTHER_VERSION_PLUGIN BAD_PLUGIN [unittest arguments]
 
 Every mistake must give one clear message and the right exit status: 2 for the user's, 3 where the
 run goes wrong; and nothing may be lost.
@@ -25,7 +25,7 @@ import numpy
 
 import reseal
 
-PERRIN, OTHER_VERSION_PLUGIN = sys.argv[1:3]
+PERRIN, OTHER_VERSION_PLUGIN, BAD_PLUGIN = sys.argv[1:4]
 DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
 if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
                                                       text=True).stdout:
@@ -618,6 +618,72 @@ class Robustness(unittest.TestCase):
         self.refused(self.changed(lambda j: j.update(plugins=["./broken.so"])),
                      r"cannot load plug-in .*the loader says: .*")
 
+    def use_plugin(self, path):
+        return self.changed(lambda j: j.update(plugins=[path]))
+
+    def test_plugin_that_is_cut_off(self):
+        with open(BAD_PLUGIN, "rb") as file:
+            whole = file.read()
+        for length in (0, 30, 100, 5000, len(whole) // 2, len(whole) - 1):
+            with open(self.path("cut.so"), "wb") as out:
+                out.write(whole[:length])
+            self.refused(self.use_plugin("./cut.so"),
+                         rf"cannot load plug-in .*it is cut off: it has {length} bytes and should "
+                         r"have \d+: build" if length >= 30 else "cannot be read, or is empty")
+
+    def test_plugin_of_other_headers(self):
+        """Refused before anything in it runs: its static object would throw."""
+        with open(BAD_PLUGIN, "rb") as file:
+            whole = file.read()
+        mark = re.search(rb" perrin-[0-9.]+ headers-([0-9a-f]{12})", whole).group(1)
+        with open(self.path("stale.so"), "wb") as out:
+            out.write(whole.replace(mark, b"0123456789ab"))
+        self.refused(self.use_plugin("./stale.so"),
+                     rf"it was built with other headers of Perrin \(0123456789ab\) than this "
+                     rf"Perrin was \({mark.decode()}\): build the plug-in again",
+                     environment={"PERRIN_BAD_PLUGIN": "static"})
+
+    def test_plugin_without_a_symbol(self):
+        with open(self.path("less.cpp"), "w") as out:
+            out.write("namespace mine { void forgotten(int); }\n"
+                      'extern "C" const void* perrin_plugin() { mine::forgotten(1); return 0; }\n')
+        subprocess.run(["g++", "-shared", "-fPIC", "-o", self.path("less.so"),
+                        self.path("less.cpp")], check=True)
+        self.refused(self.use_plugin("./less.so"),
+                     r"undefined symbol: mine::forgotten\(int\): a source file or library")
+
+    def test_plugin_that_throws_when_it_is_loaded(self):
+        for way, words in (("static", "an object of it threw while it was loaded: no licence"),
+                           ("throws", "its registration failed: no licence"),
+                           ("throws a number", "its registration failed: it threw what is no")):
+            asked = {"PERRIN_BAD_PLUGIN": way}
+            self.refused(self.use_plugin(BAD_PLUGIN), "cannot load plug-in .*" + words,
+                         environment=asked)
+            # Nothing of it is there, and another job is not stopped by it.
+            asked["PERRIN_PLUGIN_PATH"] = os.path.dirname(BAD_PLUGIN)
+            self.assertIn(words, self.perrin("plugins", environment=asked).stdout)
+            self.assertEqual(self.perrin("help", "bad_force", environment=asked).returncode, 2)
+            self.assertEqual(
+                self.run_job(JOB, "--overwrite", environment=asked).returncode, 0)
+
+    def test_plugin_whose_force_is_not_finite(self):
+        for step, words in ((0, r"the force of bad_force on particle 0|bad_force"),
+                            (10, r"perrin: the run stopped: step 1\d: particle \d+: .*finite")):
+            job = self.use_plugin(BAD_PLUGIN)
+            job["forces"].append({"type": "bad_force", "does": "nan", "step": step})
+            done = self.run_job(job, "--overwrite")
+            self.assertIn(done.returncode, (2, 3), done.stderr)
+            self.assertRegex(done.stderr, words)
+
+    @unittest.skipIf(DEVICE == "cpu", "steps are recorded on GPUs alone")
+    def test_plugin_that_allocates_or_waits_in_a_step(self):
+        for does, words in (("allocate", "allocated memory"), ("wait", "copied to the host")):
+            job = self.use_plugin(BAD_PLUGIN)
+            job["forces"].append({"type": "bad_force", "does": does, "step": 0})
+            done = self.run_job(job, "--overwrite")
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertRegex(done.stderr, f"a force or integrator {words} inside a step")
+
     def test_shipped_plugin_is_found_by_its_type(self):
         done = self.run_job(self.changed(lambda j: j["forces"].append(
             {"type": "exponential_repulsion", "cutoff": 2,
@@ -869,4 +935,4 @@ class Robustness(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]] + sys.argv[3:])
+    unittest.main(argv=[sys.argv[0]] + sys.argv[4:])

@@ -1,0 +1,60 @@
+#include "engine/run/plugin_file.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "engine/core/error.h"
+#include "engine/run/plugin_api.h"
+
+namespace perrin {
+namespace {
+
+/// Where the last thing ends that the tables of an ELF file speak of; 0: no 64-bit ELF file.
+std::uint64_t end_of_elf(const std::string& file) {
+  Elf64_Ehdr head;
+  if (file.size() < EI_NIDENT || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0 ||
+      file[EI_CLASS] != ELFCLASS64)
+    return 0;
+  if (file.size() < sizeof head) return sizeof head;
+  std::memcpy(&head, file.data(), sizeof head);
+  std::uint64_t end = std::max(head.e_phoff + std::uint64_t(head.e_phnum) * sizeof(Elf64_Phdr),
+                               head.e_shoff + std::uint64_t(head.e_shnum) * sizeof(Elf64_Shdr));
+  for (std::uint64_t k = 0; k < head.e_phnum; ++k) {
+    const std::uint64_t at = head.e_phoff + k * sizeof(Elf64_Phdr);
+    if (at + sizeof(Elf64_Phdr) > file.size()) break;  // `end` says so
+    Elf64_Phdr part;
+    std::memcpy(&part, file.data() + at, sizeof part);
+    end = std::max(end, part.p_offset + part.p_filesz);
+  }
+  return end;
+}
+
+}  // namespace
+
+void check_plugin_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  const std::string file = bytes.str();
+  if (!in || file.empty()) throw UserError("it cannot be read, or is empty");
+  if (const std::uint64_t end = end_of_elf(file); end > file.size())
+    throw UserError(
+        fmt::format("it is cut off: it has {} bytes and should have {}: build the plug-in again",
+                    file.size(), end));
+  // The end of its build tag, which is there as text.
+  const std::string mark = " perrin-" PERRIN_VERSION PERRIN_TAG_HEADERS, mine = PERRIN_HEADERS;
+  const std::size_t found = file.find(mark);
+  if (found == std::string::npos || file.find(mark + mine) != std::string::npos) return;
+  throw UserError(
+      fmt::format("it was built with other headers of Perrin ({}) than this Perrin was ({}): build "
+                  "the plug-in again",
+                  file.substr(found + mark.size(), mine.size()), mine));
+}
+
+}  // namespace perrin
