@@ -59,6 +59,7 @@ write_basic_package_version_file(perrin-config-version.cmake COMPATIBILITY SameM
 install(FILES ${PROJECT_BINARY_DIR}/perrin-config.cmake
               ${PROJECT_BINARY_DIR}/perrin-config-version.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PerrinPlugin.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/PerrinNative.cmake
         DESTINATION ${PERRIN_PACKAGEDIR})
 
 # What `perrin examples` lists, and what `perrin new-plugin` copies.

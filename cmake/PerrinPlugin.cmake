@@ -2,7 +2,9 @@
 # has its GPU back end, otherwise as C++. In Perrin's own tree the result is a shipped plug-in, and
 # NAME_objects is what tests and benchmarks link: everything but the first file, which is where
 # several files leave the entry point. Elsewhere a test.py beside CMakeLists.txt becomes a test
-# (PERRIN_PYTHON: a Python with numpy and h5py).
+# (PERRIN_PYTHON: a Python with numpy and h5py), and loops are compiled for this machine alone,
+# unless PERRIN_PLUGIN_SETS is "all": that takes half as long again. On another machine such a
+# plug-in is refused.
 function(perrin_add_plugin name)
   if(PERRIN_CUDA)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
@@ -27,6 +29,11 @@ function(perrin_add_plugin name)
     if(PERRIN_BUILD_PLUGINDIR)
       target_link_libraries(${part} PRIVATE perrin_strict)
       target_include_directories(${part} PRIVATE ${HDF5_INCLUDE_DIRS})
+    endif()
+    if(NOT PERRIN_BUILD_PLUGINDIR AND PERRIN_INSTRUCTION_SETS STREQUAL "all" AND
+       NOT PERRIN_PLUGIN_SETS STREQUAL "all")
+      perrin_native_set(native)
+      target_compile_definitions(${part} PRIVATE PERRIN_SETS=${native})
     endif()
     if(PERRIN_CUDA)  # a forgotten PERRIN_HD: device code that calls what is for the CPU alone
       target_compile_options(${part} PRIVATE

@@ -1,5 +1,5 @@
-"""What every plug-in is tested for, with numpy and h5py: forces are the derivatives of energies, CPU
-and GPU agree, a run that was stopped goes on with the same bits.
+"""What every plug-in is tested for, with numpy and h5py: forces are the derivatives of energies,
+CPU and GPU agree, a run that was stopped goes on with the same bits.
 
 PERRIN names the program (default: perrin), PERRIN_PLUGIN_PATH the folder of the built plug-in
 (default: build, here)."""
@@ -35,7 +35,8 @@ def run(job, *options, device="auto"):
     """Runs it in a folder of its own, which is returned."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="perrin-"))
     (folder / "job.json").write_text(json.dumps(job))
-    call("run", folder / "job.json", "--output-dir", folder, "--device", device, "--quiet", *options)
+    call("run", folder / "job.json", "--output-dir", folder, "--device", device, "--quiet",
+         *options)
     return folder
 
 

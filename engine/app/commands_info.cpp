@@ -60,7 +60,7 @@ void help_command(const std::string& type) {
     }
     fmt::print(
         "\nperrin help TYPE explains one of them, perrin help job the top level of a job; {} are\n"
-        "explained, too.\n",
+        "explained, too. perrin new-plugin begins a type of your own.\n",
         fmt::join(topic_names(), " and "));
     return;
   }

@@ -37,6 +37,10 @@ void check_plugin(const PluginDescription& p) {
         fmt::format("it was built as \"{}\", this Perrin as \"{}\": build the plug-in "
                     "again with this Perrin's compiler and settings",
                     p.build_tag, PERRIN_BUILD_TAG));
+  if ((p.instruction_sets >> unsigned(instruction_set()) & 1u) == 0)
+    throw UserError(
+        "its loops were compiled for another processor: build the plug-in again, here or with "
+        "-DPERRIN_PLUGIN_SETS=all");
 }
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "engine/core/instruction_set.h"
 #include "engine/run/registry.h"
 #include "perrin/version.h"
 
@@ -29,10 +30,10 @@
 #define PERRIN_PRECISION_NAME "mixed"
 #endif
 #define PERRIN_TAG_HEADERS " headers-"
-#define PERRIN_BUILD_TAG                                                            \
-  PERRIN_TAG_COMPILER                                                               \
-      " c++" PERRIN_TEXT(__cplusplus) " " PERRIN_TAG_CUDA " " PERRIN_PRECISION_NAME \
-                                      " perrin-" PERRIN_VERSION PERRIN_TAG_HEADERS PERRIN_HEADERS
+#define PERRIN_BUILD_TAG                                                        \
+  PERRIN_TAG_COMPILER                                                           \
+  " c++" PERRIN_TEXT(__cplusplus) " " PERRIN_TAG_CUDA " " PERRIN_PRECISION_NAME \
+                                  " perrin-" PERRIN_VERSION PERRIN_TAG_HEADERS PERRIN_HEADERS
 
 namespace perrin {
 
@@ -45,6 +46,7 @@ struct PluginDescription {
   const char* name;
   const char* version;
   void (*register_components)(Registry&);
+  std::uint32_t instruction_sets;  // that its loops are compiled for (instruction_set.h)
 };
 
 constexpr std::uint64_t plugin_magic = 0x315f6e6972726570;  // "perrin_1"
@@ -61,6 +63,7 @@ constexpr std::uint64_t plugin_magic = 0x315f6e6972726570;  // "perrin_1"
                                                          PERRIN_BUILD_TAG,                    \
                                                          NAME,                                \
                                                          VERSION,                             \
-                                                         REGISTER};                           \
+                                                         REGISTER,                            \
+                                                         ::perrin::instruction_sets};         \
     return &description;                                                                      \
   }

@@ -1,5 +1,5 @@
-"""Overdamped, a particle in a wave of speed c slips back by sqrt(c² - u²) where u < c is the fastest
-that the wave pushes: its mean velocity is c - sqrt(c² - u²)."""
+"""Overdamped, a particle that a wave of speed c pushes with u < c at most slips back by
+sqrt(c² - u²): its mean velocity is c - sqrt(c² - u²)."""
 
 import numpy
 

@@ -12,6 +12,7 @@ extern "C" __attribute__((visibility("default"))) const perrin::PluginDescriptio
                                                      "gcc-1 cpu-only perrin-0.0.1",
                                                      "other_version",
                                                      "1.0",
-                                                     [](perrin::Registry&) { std::abort(); }};
+                                                     [](perrin::Registry&) { std::abort(); },
+                                                     perrin::instruction_sets};
   return &description;
 }

@@ -32,7 +32,8 @@ PluginDescription good() {
           PERRIN_BUILD_TAG,
           "test",
           "1.0",
-          nullptr};
+          nullptr,
+          instruction_sets};
 }
 
 std::string refusal(const PluginDescription& p) {
@@ -58,6 +59,9 @@ TEST(Plugin, MismatchesAreRefusedNamingBothSides) {
   p = good();
   p.api_minor += 1;
   EXPECT_NE(refusal(p), "");
+  p = good();
+  p.instruction_sets &= ~(1u << unsigned(instruction_set()));
+  EXPECT_NE(refusal(p).find("another processor"), std::string::npos);
   p = good();
   p.struct_size = 8;
   EXPECT_NE(refusal(p).find("8 bytes"), std::string::npos);
