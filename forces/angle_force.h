@@ -123,9 +123,18 @@ class AngleForce : public Force {
   Buffer<typename P::Coefficients> coefficients_;
 };
 
+template <class P>
+concept EvaluatesAngles = requires(const typename P::Coefficients& coefficients) {
+  { P::evaluate(Real(1), Real(0), coefficients) } -> std::same_as<AngleSlope<Real>>;
+};
+
 /// Adds the angle potential to the force types that a job can name.
 template <class P>
 void register_angle(Registry& registry) {
+  static_assert(check_potential<P>());
+  static_assert(EvaluatesAngles<P>,
+                "an angle potential needs: template <class T> PERRIN_HD static AngleSlope<T> "
+                "evaluate(T cosine, T sine, const Coefficients& c);");
   registry.add<Force, AngleForceSettings<P>>(
       P::type, P::help, [](const AngleForceSettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
         const Configuration& configuration = setup.configuration();

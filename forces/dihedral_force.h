@@ -161,9 +161,18 @@ class DihedralForce : public Force {
   Buffer<typename P::Coefficients> coefficients_;
 };
 
+template <class P>
+concept EvaluatesTorsions = requires(const typename P::Coefficients& coefficients) {
+  { P::evaluate(Real(1), Real(0), coefficients) } -> std::same_as<TorsionSlope<Real>>;
+};
+
 /// Adds the potential to the force types that a job can name.
 template <class P>
 void register_dihedral(Registry& registry) {
+  static_assert(check_potential<P>());
+  static_assert(EvaluatesTorsions<P>,
+                "a dihedral potential needs: template <class T> PERRIN_HD static TorsionSlope<T> "
+                "evaluate(T cosine, T sine, const Coefficients& c);");
   registry.add<Force, DihedralForceSettings<P>>(
       P::type, P::help,
       [](const DihedralForceSettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {

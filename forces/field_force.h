@@ -24,6 +24,7 @@
 #include "forces/deposit.h"
 #include "forces/external.h"
 #include "forces/number_range.h"
+#include "forces/potential_checks.h"
 
 namespace perrin {
 
@@ -91,9 +92,18 @@ class FieldForceField final : public Force {
   Buffer<typename F::Coefficients> coefficients_;
 };
 
+template <class F>
+concept EvaluatesFields = requires(const typename F::Coefficients& coefficients) {
+  { F::evaluate(Real(0), Real(0), Real(0), coefficients) } -> std::same_as<FieldForce<Real>>;
+};
+
 /// Adds the field to the force types that a job can name.
 template <class F>
 void register_field(Registry& registry) {
+  static_assert(check_potential<F>());
+  static_assert(EvaluatesFields<F>,
+                "a field needs: template <class T> PERRIN_HD static FieldForce<T> "
+                "evaluate(T x, T y, T z, const Coefficients& c);");
   registry.add<Force, FieldSettings<F>>(
       F::type, F::help, [](const FieldSettings<F>& s, Setup& setup) -> std::unique_ptr<Force> {
         if (s.types.empty()) setup.error("types", "names no particle type");

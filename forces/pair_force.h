@@ -314,12 +314,14 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
 
 /// Makes the potential P available to jobs under P::type. `Modes`: the truncations it is compiled
 /// for (another one is a BugError).
-template <PairPotential P, class Modes = AllTruncations>
+template <class P, class Modes = AllTruncations>
 void register_pair_potential(Registry& registry) {
-  registry.add<Force, PairSettings<P>>(P::type, P::help,
-                                       [](const PairSettings<P>& s, Setup& setup) {
-                                         return detail::make_pair_force<P, Modes>(s, setup);
-                                       });
+  static_assert(check_pair_potential<P>());
+  if constexpr (PairPotential<P>)
+    registry.add<Force, PairSettings<P>>(P::type, P::help,
+                                         [](const PairSettings<P>& s, Setup& setup) {
+                                           return detail::make_pair_force<P, Modes>(s, setup);
+                                         });
 }
 
 }  // namespace perrin

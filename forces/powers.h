@@ -1,5 +1,6 @@
 // Powers of two and logarithms to base two that vectorise on the CPU, for potentials with
-// exponentials or any real exponents. In double precision they are those of the library.
+// exponentials or any real exponents: x^a = exp2_of(a * log2_of(x)), exp(x) = exp2_of(x / ln 2). In
+// double precision they are those of the library.
 #pragma once
 
 #include <bit>

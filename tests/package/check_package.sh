@@ -3,7 +3,7 @@
 # builds them against it as their authors would, and runs the job and the test of each.
 #   check_package.sh BUILD_DIR WORK_DIR
 set -euo pipefail
-build=$1 work=$2
+build=$1 work=$2 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$work"
 mkdir -p "$work"
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
@@ -56,6 +56,23 @@ ctest --test-dir all --output-on-failure -j "$(nproc)"
 echo '#include "neighbor/tiles/tile_loop.h"' >private.cpp
 if g++ -std=c++20 -I prefix/include/perrin -fsyntax-only private.cpp 2>out; then exit 1; fi
 grep -q 'No such file' out
+# What is missing of a potential is said in a sentence.
+if g++ -std=c++20 -I prefix/include/perrin -fsyntax-only "$here/wrong_potentials.cpp" 2>out; then
+  exit 1
+fi
+for words in 'a potential needs a line for perrin help' 'the Settings of a potential need' \
+  'an angle potential needs: template' 'a potential needs a struct Coefficients'; do
+  grep -q "static assertion failed: $words" out || { cat out >&2; exit 1; }
+done
+# So is a forgotten PERRIN_HD, by nvcc.
+if [ -n "${PERRIN_TEST_CUDA_ARCH:-}" ]; then
+  "$perrin" new-plugin field my_host >/dev/null
+  sed -i 's/PERRIN_HD static/static/' my_host/my_host.cpp
+  cmake -S my_host -B host -DCMAKE_PREFIX_PATH="$work/prefix" \
+    -DCMAKE_CUDA_ARCHITECTURES="$PERRIN_TEST_CUDA_ARCH" >/dev/null
+  if cmake --build host >out 2>&1; then exit 1; fi
+  grep -q 'calling a __host__ function' out
+fi
 # A formula, compiled against what was installed; an example.
 cat >formula.json <<'JOB'
 {"seed": 1, "system": {"type": "lattice", "density": 0.5, "cells": [4, 4, 4]},
