@@ -251,6 +251,10 @@ template <PairPotential P, class Modes = AllTruncations>
 std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
   PairTable<P> table(s, setup);
   const std::size_t types = table.types();
+  if (!has_truncation(s.truncation, Modes{})) {
+    setup.error("truncation", "this force was compiled without \"" + s.truncation + "\"");
+    return nullptr;
+  }
   Tail tail;
   double range = 0;
   for (std::size_t a = 0; a < types; ++a)
@@ -313,7 +317,7 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
 }  // namespace detail
 
 /// Makes the potential P available to jobs under P::type. `Modes`: the truncations it is compiled
-/// for (another one is a BugError).
+/// for (another one is a mistake in the job).
 template <class P, class Modes = AllTruncations>
 void register_pair_potential(Registry& registry) {
   static_assert(check_pair_potential<P>());

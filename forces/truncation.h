@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "engine/core/error.h"
 #include "forces/device_math.h"
@@ -136,6 +137,13 @@ inline constexpr std::array<const char*, 4> truncation_names{PlainCut::name, Pla
 template <class... Modes>
 struct Truncations {};
 using AllTruncations = Truncations<PlainCut, ForceShift, Switched>;
+
+/// Whether the mode with this name is among them.
+template <class... Modes>
+constexpr bool has_truncation(std::string_view name, Truncations<Modes...>) {
+  if (name == PlainCut::shifted) name = PlainCut::name;
+  return ((name == Modes::name) || ...);
+}
 
 /// Calls f.template operator()<Mode>() for the mode with this name. PlainCut::shifted is PlainCut
 /// with CutOff::shift_energy.

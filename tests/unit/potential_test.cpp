@@ -18,6 +18,11 @@
 namespace perrin {
 namespace {
 
+// A force that was compiled for some truncations refuses the others.
+static_assert(has_truncation("force_shift", AllTruncations{}) &&
+              has_truncation("energy_shift", Truncations<Switched, PlainCut>{}) &&
+              !has_truncation("force_shift", Truncations<Switched, PlainCut>{}));
+
 constexpr CutOff cut{2.5, 2.0};
 
 template <class P>
