@@ -7,6 +7,10 @@
 //     template <class T>
 //     PERRIN_HD static FieldForce<T> evaluate(T x, T y, T z, const Coefficients&);
 //
+// or, where it depends on the time t, evaluate(x, y, z, t, …), which is called with doubles: a
+// phase such as omega t is large after many steps. The energy of such a field is that of the
+// instant, and the total energy is not conserved.
+//
 // Coordinates are those of the job, along periodic axes of the image nearest to 0 (-L/2 … L/2): a
 // field without the period of the box jumps half a box away. In two dimensions there is no force
 // along z. See forces/external.h for what external forces have in
@@ -44,6 +48,12 @@ void describe(D& d, FieldSettings<F>& s) {
              "parameters for each particle type that the field acts on, by its name");
 }
 
+/// A field that depends on the time.
+template <class F>
+concept FieldOfTime = requires(double x, const typename F::Coefficients& c) {
+  F::evaluate(x, x, x, x, c);
+};
+
 template <class F>
 struct FieldKernel {
   ParticleView particles;
@@ -52,6 +62,7 @@ struct FieldKernel {
   const std::uint32_t* mask;
   const typename F::Coefficients* coefficients;  // by type
   bool flat;                                     // two dimensions
+  DeviceTime time;
   ForceOutput out;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -60,11 +71,17 @@ struct FieldKernel {
     Real energy = 0;
     if (mask[p.type()]) {
       const Real3 r = origin.to(metric, p, Image{});
-      const FieldForce<Real> f = F::evaluate(r.x, r.y, r.z, coefficients[p.type()]);
-      force = {f.x, f.y, flat ? Real(0) : f.z};
-      energy = f.energy;
+      const auto f = at(r, coefficients[p.type()]);
+      force = {Real(f.x), Real(f.y), flat ? Real(0) : Real(f.z)};
+      energy = Real(f.energy);
     }
     deposit(out, particles.n, i, force, energy, Virial{}, Real(1));
+  }
+  PERRIN_HD auto at(const Real3& r, const typename F::Coefficients& c) const {
+    if constexpr (FieldOfTime<F>)
+      return F::evaluate(double(r.x), double(r.y), double(r.z), time(), c);
+    else
+      return F::evaluate(r.x, r.y, r.z, c);
   }
 };
 
@@ -78,9 +95,10 @@ class FieldForceField final : public Force {
   void compute(Simulation& simulation, const ForceOutput& output) override {
     const ParticleView particles = simulation.particles.view();
     const Box& box = simulation.particles.box;
-    for_each(simulation.device(), F::type, particles.n,
-             FieldKernel<F>{particles, box.metric(), Anchor(box, {0, 0, 0}, false), mask_.data(),
-                            coefficients_.data(), box.dimension == 2, output});
+    for_each(
+        simulation.device(), F::type, particles.n,
+        FieldKernel<F>{particles, box.metric(), Anchor(box, {0, 0, 0}, false), mask_.data(),
+                       coefficients_.data(), box.dimension == 2, simulation.device_time(), output});
   }
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override {
     const bool acts = mask_.count(particles) > 0;

@@ -226,6 +226,13 @@ int run_command_line(int argc, char** argv) {
   validate->add_flag("--overwrite", arguments.overwrite, "output files that exist may be replaced");
   validate->callback([&] { validate_command(arguments); });
 
+  auto* show = app.add_subcommand(
+      "show", "print a job as strict JSON, without comments and with --set applied");
+  show->add_option("JOB", arguments.file, "job file")->required();
+  show->add_option("--set", arguments.sets, "change a value of the job: path=value")
+      ->allow_extra_args(false);
+  show->callback([&] { show_command(arguments); });
+
   app.add_subcommand("schema", "print the JSON Schema of job files")->callback(schema_command);
   auto* help = app.add_subcommand("help", "list what a job can name, or explain one type");
   help->add_option(

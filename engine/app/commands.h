@@ -35,6 +35,8 @@ struct RunArguments {
 void run_command(const RunArguments& arguments);
 void resume_command(const RunArguments& arguments);
 void validate_command(const RunArguments& arguments);
+/// The job as JSON without comments.
+void show_command(const RunArguments& arguments);
 
 void schema_command();
 void help_command(const std::string& type);

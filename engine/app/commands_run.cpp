@@ -7,6 +7,7 @@
 
 #include "engine/app/commands.h"
 #include "engine/app/resumed_job.h"
+#include "engine/run/compile_plugin.h"
 #include "engine/run/run.h"
 #include "engine/run/signals.h"
 #include "engine/settings/output_path.h"
@@ -24,6 +25,7 @@ fs::path folder_of(const fs::path& file) {
 }
 
 JobOptions options_of(const RunArguments& a) {
+  say_what_is_compiled(!a.quiet);
   JobOptions options;
   options.device = a.device;
   options.threads = a.threads;
@@ -221,6 +223,12 @@ void resume_command(const RunArguments& a) {
         "last bits\n",
         before, now);
   run_job(job, a, options, locks, &archive);
+}
+
+void show_command(const RunArguments& a) {
+  JsonFile file = JsonFile::read(a.file);
+  for (const auto& assignment : a.sets) file.set(assignment);
+  fmt::print("{}\n", file.value().dump(2));
 }
 
 void validate_command(const RunArguments& a) {

@@ -86,6 +86,9 @@ std::string man_page(const CLI::App& app) {
          " with a checkpoint\n.TP\n2\nyour mistake\n.TP\n3\nthe run went wrong\n.TP\n4\na bug\n"
          ".SH ENVIRONMENT\n.TP\n.B PERRIN_PLUGIN_PATH\nfolders of plug\\-ins, before all others\n"
          ".TP\n.B PERRIN_ISA\nbaseline or avx2: the most that the CPU code may use\n"
+         ".TP\n.B PERRIN_CACHE\nwhere compiled formulas are kept, instead of "
+         "$XDG_CACHE_HOME/perrin or ~/.cache/perrin\n"
+         ".TP\n.B PERRIN_COMPILER\ncompiles formulas, instead of the compiler that built Perrin\n"
          ".TP\n.B OMP_NUM_THREADS\nthreads on the CPU, unless \\-\\-threads says so\n";
 }
 

@@ -50,7 +50,8 @@ const char* const formula_text =
   Names that are neither variables nor functions are parameters; the job gives them where other
   forces have theirs. Forces are the exact derivatives. In any units of the job.
       variables   r (pairs, bonds); theta (angles, radians, stretched is pi); phi (dihedrals,
-                  -pi to pi, trans is pi); x, y, z (external)
+                  -pi to pi, trans is pi); x, y, z, t (external; with t, the time since the
+                  beginning of the job, in double precision; energies are those of the instant)
       operators   + - * / ^ (also **; 2^3^2 is 2^(3^2)), comparisons < <= > >= (1 or 0)
       functions   sqrt exp log sin cos tan asin acos atan sinh cosh tanh erf erfc abs sign
                   step(x) (1 from 0 on)  min(a, b)  max(a, b)  pow(a, b)
@@ -59,7 +60,7 @@ const char* const formula_text =
       definitions behind the formula: "4*epsilon*(x^12 - x^6); x = sigma/r"
   The first use of a formula compiles it (some 10 s) with the compiler that built Perrin; later
   ones take it from $PERRIN_CACHE, else $XDG_CACHE_HOME/perrin, else ~/.cache/perrin. Where there
-  is none ($PERRIN_COMPILER names another) tables take its place, but of x, y, z.
+  is none ($PERRIN_COMPILER names another) tables take its place, but not of x, y, z, t.
   Whole powers of r cost least; even ones need no root. exp and other powers of r cost more, log
   and the other functions most on a CPU. In single precision exp(x) ends at 10^30 above and 10^-38
   below.

@@ -5,8 +5,20 @@
 #include <cstdint>
 
 #include "engine/core/archive.h"
+#include "engine/core/real.h"
 
 namespace perrin {
+
+/// The time of an instant, for kernels: recorded steps must not capture time(). What it holds stays
+/// true as long as the time step does.
+struct DeviceTime {
+  const std::uint64_t* step;  // Simulation::device_step()
+  std::uint64_t instant, origin_step;
+  double origin_time, timestep;
+  PERRIN_HD double operator()() const {
+    return origin_time + double(*step + instant - origin_step) * timestep;
+  }
+};
 
 /// Time is counted from where the time step last changed: its bits must not depend on how a run is
 /// cut into calls.
@@ -21,6 +33,9 @@ class Clock {
   void set_step(std::uint64_t step) {
     step_ = step;
     time_ = origin_.time + double(step - origin_.step) * origin_.timestep;
+  }
+  DeviceTime device_time(const std::uint64_t* step, std::uint64_t instant) const {
+    return {step, instant, origin_.step, origin_.time, origin_.timestep};
   }
   void state(Archive& archive) {
     archive("step", step_);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +28,8 @@ extern char** environ;
 namespace perrin {
 namespace fs = std::filesystem;
 namespace {
+
+std::atomic<bool> says{true};
 
 std::optional<std::string> read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -121,6 +124,8 @@ fs::path made_folder(const std::string& text) {
 
 }  // namespace
 
+void say_what_is_compiled(bool say) { says = say; }
+
 std::string text_hash(const std::string& text) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
@@ -151,7 +156,7 @@ std::optional<fs::path> compile_plugin(const std::string& source, const std::str
   const fs::path file = folder / (own + ".cpp"), made = folder / (own + ".so"),
                  log = folder / (own + ".log");
   write_file(file, source);
-  fmt::print(stderr, "compiling {}, once (kept in {})\n", about, folder.string());
+  if (says) fmt::print(stderr, "compiling {}, once (kept in {})\n", about, folder.string());
   words->insert(words->end(), {"-o", made.string(), file.string()});
   const int status = run(*words, log);
   if (status != 0) {

@@ -16,6 +16,9 @@ namespace perrin {
 std::optional<std::filesystem::path> compile_plugin(const std::string& source,
                                                     const std::string& about);
 
+/// Whether compile_plugin() says on standard error what it compiles; it does, unless told not to.
+void say_what_is_compiled(bool say);
+
 /// A file of this name with this text, in a folder of the cache that the text names.
 std::filesystem::path keep_text(const std::string& text, const std::string& name);
 

@@ -33,7 +33,10 @@ void describe(Fields& d, JobSettings& s) {
 
 Json job_schema(const Registry& registry) {
   Json job = {{"$schema", "http://json-schema.org/draft-07/schema#"},
-              {"title", fmt::format("A job of Perrin {}", engine_version())}};
+              {"title", fmt::format("A job of Perrin {}", engine_version())},
+              {"$comment",
+               "Job files may have comments, // and /* */; perrin show JOB prints one as strict "
+               "JSON."}};
   job.update(schema<JobSettings>());
   Json units = schema<UnitNames>();
   job["properties"]["units"] = {{"anyOf", {{{"const", "lj"}}, std::move(units)}},

@@ -265,6 +265,7 @@ ComponentSettings SettingsParser::parse_component(const std::string& kind, const
   const auto type = value.find("type");
   if (type == value.end()) {
     std::vector<std::string> known;
+    registry_.discover();  // plug-ins' types, too
     for (const CatalogueRow* row : registry_.rows(kind)) known.push_back(row->type);
     report_(path, fmt::format("the key \"type\" is missing; {}", suggest("", known)));
     return {};

@@ -97,10 +97,13 @@ struct ExternalFormula {
 
 template <class D>
 void describe(D& d, ExternalFormula& s) {
-  d.example("{\"energy\": \"k/2*(x^2 + y^2)\", \"types\": {\"A\": {\"k\": 2}}}");
-  d.required("energy", s.energy, Any{},
-             "of a particle at x, y, z, along periodic axes of the image nearest to 0; perrin help "
-             "formula");
+  d.example(
+      "{\"energy\": \"k/2*(x^2 + y^2) - a*x*cos(omega*t)\", "
+      "\"types\": {\"A\": {\"k\": 2, \"a\": 1, \"omega\": 3}}}");
+  d.required(
+      "energy", s.energy, Any{},
+      "of a particle at x, y, z, along periodic axes of the image nearest to 0, at the time t "
+      "(then total energy is not conserved); perrin help formula");
   d.required("types", s.types, Any{},
              "parameters for each particle type that it acts on, by its name");
 }
@@ -200,7 +203,8 @@ void register_formula_forces(Registry& registry) {
   add<BondFormula>(registry, "bond_formula", "bonds from a formula of r");
   add<AngleFormula>(registry, "angle_formula", "angles from a formula of theta");
   add<DihedralFormula>(registry, "dihedral_formula", "dihedrals from a formula of phi");
-  add<ExternalFormula>(registry, "external_formula", "an external field from a formula of x, y, z");
+  add<ExternalFormula>(registry, "external_formula",
+                       "an external field from a formula of x, y, z, t");
 }
 
 }  // namespace perrin

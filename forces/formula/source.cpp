@@ -63,6 +63,16 @@ constexpr const char* external_body = R"(
   }
 )";
 
+/// The same where the formula has the time in it: in double precision.
+constexpr const char* timed_external_body = R"(
+  template <class T>
+  PERRIN_HD static FieldForce<T> evaluate([[maybe_unused]] T x, [[maybe_unused]] T y,
+                                          [[maybe_unused]] T z, T t,
+                                          [[maybe_unused]] const Coefficients& c) {
+@STATEMENTS@    return {@FORCE@, @ENERGY@};
+  }
+)";
+
 const std::map<std::string, Kind>& kinds() {
   static const std::map<std::string, Kind> all{
       {"pair_formula",
@@ -94,8 +104,8 @@ const std::map<std::string, Kind>& kinds() {
         dihedral_body,
         "register_dihedral<Formula>(registry)"}},
       {"external_formula",
-       {{"x", "y", "z"},
-        {{"x", "x"}, {"y", "y"}, {"z", "z"}},
+       {{"x", "y", "z", "t"},
+        {{"x", "x"}, {"y", "y"}, {"z", "z"}, {"t", "t"}},
         false,
         "#include \"forces/field_force.h\"\n",
         external_body,
@@ -159,7 +169,9 @@ const std::vector<std::string>& variables_of(const std::string& type) {
 std::string plugin_source(const Request& request, const Formula& formula, const std::string& name) {
   const Kind& kind = kinds().at(request.type);
   std::vector<Expression> forces;
+  const bool timed = names(formula.value, Atom::Kind::variable).contains("t");
   for (const std::string& v : kind.variables) {
+    if (v == "t") continue;
     const Expression minus = multiply(number(-1), derivative(formula.value, v));
     forces.push_back(kind.radial ? multiply(minus, power(variable("r"), number(-1))) : minus);
   }
@@ -191,11 +203,13 @@ std::string plugin_source(const Request& request, const Formula& formula, const 
   }
   const auto& coefficients = code.coefficients();
   for (std::size_t k = 0; k < coefficients.size(); ++k) {
-    values["COEFFICIENTS"] += fmt::format("    Real k{};\n", k);
-    values["HOST"] += fmt::format("{}in_range({}, \"a coefficient of the formula\")",
-                                  k > 0 ? ",\n            " : "", coefficients[k]);
+    values["COEFFICIENTS"] += fmt::format("    {} k{};\n", timed ? "double" : "Real", k);
+    values["HOST"] += k > 0 ? ",\n            " : "";
+    values["HOST"] +=
+        timed ? coefficients[k]
+              : fmt::format("in_range({}, \"a coefficient of the formula\")", coefficients[k]);
   }
-  values["EVALUATE"] = filled(kind.evaluate, values);
+  values["EVALUATE"] = filled(timed ? timed_external_body : kind.evaluate, values);
   values["REGISTRATION"] = filled(kind.registration, values);
   return filled(frame, values);
 }

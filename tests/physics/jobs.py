@@ -320,6 +320,44 @@ class Jobs(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         self.assertRegex(done.stdout, "nothing wrong found")
 
+    # -- forces from formulas ---------------------------------------------------------------------
+
+    def test_a_field_of_time_drives_an_oscillator(self):
+        """x'' = -k x + a cos(omega t) has an exact solution; the time goes on in another stage with
+        another time step, and the energy is that of the instant."""
+        k, a, omega = 2.0, 1.0, 3.0
+        with open(self.path("in.xyz"), "w") as out:
+            out.write('3\nLattice="40 0 0 0 40 0 0 0 40" Origin="-20 -20 -20" '
+                      "Properties=species:S:1:pos:R:3:velo:R:3\n"
+                      "A 1 2 3 0.5 0 0\nA -4 0 -3 0 1 0\nA 0 5 0 -1 0 0\n")
+        start = numpy.array([[1, 2, 3], [-4, 0, -3], [0, 5, 0]], float)
+        speed = numpy.array([[0.5, 0, 0], [0, 1, 0], [-1, 0, 0]], float)
+        force = {"type": "external_formula", "energy": "k/2*(x^2 + y^2) - a*x*cos(omega*t)",
+                 "types": {"A": {"k": k, "a": a, "omega": omega}}}
+        stage = lambda n, dt: {"type": "md", "steps": n,
+                               "integrator": {"type": "velocity_verlet", "timestep": dt}}
+        job = {"system": {"type": "file", "path": "in.xyz"}, "forces": [force],
+               "observers": [{"type": "trajectory", "stride": 500}, {"type": "thermo",
+                                                                     "stride": 500}],
+               "stages": [stage(2500, 0.004), stage(5000, 0.002)]}
+        self.run_job(job)
+        with h5py.File(self.path("trajectory.h5")) as f:
+            r = f["particles/all/position/value"][:] - 20.0
+            t = f["particles/all/position/time"][:]
+        with h5py.File(self.path("thermo.h5")) as f:
+            energy = f["observables/potential_energy/value"][:]
+        self.assertAlmostEqual(t[-1], 20.0)
+        free = numpy.sqrt(k)
+        driven = numpy.array([a / (k - omega**2), 0, 0])
+        for row, time_ in enumerate(t):
+            c, s = numpy.cos(free * time_), numpy.sin(free * time_)
+            exact = (start - driven) * c + speed / free * s + driven * numpy.cos(omega * time_)
+            exact[:, 2] = start[:, 2]
+            numpy.testing.assert_allclose(r[row], exact, atol=2e-4)
+            expected = (k / 2 * (r[row, :, 0]**2 + r[row, :, 1]**2)
+                        - a * r[row, :, 0] * numpy.cos(omega * time_)).sum()
+            self.assertAlmostEqual(energy[row], expected, delta=2e-4)
+
     # -- errors at the start ---------------------------------------------------------------------
 
     def test_the_force_that_is_wrong_at_the_start_is_named(self):

@@ -120,7 +120,7 @@ std::map<std::string, std::string> jobs() {
       {"pair_formula", R"({"type": "pair_formula", "energy": ")" + std::string(pair_formula) +
                            R"(", "cutoff": 2.5, "truncation": "force_shift",
            "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1, "q": 0.7}]})"},
-      // The examples of perrin help, which other tests compile as well.
+      // The examples of perrin help, which other tests compile as well, but for the last.
       {"bond_formula", R"j({"type": "bond_formula", "energy": "k/2*(r - r0)^2",
         "bonds": {"b": {"k": 40, "r0": 1}}})j"},
       {"angle_formula", R"j({"type": "angle_formula", "energy": "k*(1 + cos(theta))",

@@ -100,6 +100,39 @@ class Robustness(unittest.TestCase):
         with h5py.File(self.path("trajectory.h5")) as file:
             self.assertEqual(list(file["particles/all/position/step"][:]), [0, 10, 20, 30, 40])
 
+    def test_quiet_formula(self):
+        """What is compiled is said, but not with --quiet."""
+        os.makedirs(self.path("cache"))
+        environment = {**os.environ, "PERRIN_CACHE": self.path("cache"),
+                       "PERRIN_COMPILER": "/bin/false"}
+        job = copy.deepcopy(JOB)
+        job["forces"] = [{"type": "external_formula", "energy": "k*x", "types": {"A": {"k": 1}}}]
+        with open(self.path("job.json"), "w") as out:
+            json.dump(job, out)
+        for quiet in ([], ["--quiet"]):
+            done = subprocess.run([PERRIN, "run", "job.json", "--device", DEVICE, *quiet],
+                                  cwd=self.folder, env=environment, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("could not be compiled", done.stderr)
+            self.assertEqual("compiling" in done.stderr, not quiet)
+
+    def test_show(self):
+        """Strict JSON of a job with comments, with --set applied; every example."""
+        with open(self.path("job.json"), "w") as out:
+            out.write('{ // one\n "seed": 18446744073709551615, /* two */ "stages": []}')
+        done = self.perrin("show", "job.json", "--set", "title=new")
+        self.assertEqual(json.loads(done.stdout),
+                         {"seed": 18446744073709551615, "stages": [], "title": "new"})
+        self.assertEqual(self.perrin("show", "none.json").returncode, 2)
+
+    def test_missing_type_names_those_of_plugins(self):
+        job = copy.deepcopy(JOB)
+        job["stages"] = [{"steps": 1}]
+        with open(self.path("job.json"), "w") as out:
+            json.dump(job, out)
+        done = self.perrin("run", "job.json")
+        self.assertRegex(done.stderr, 'stages\\[0\\]: the key "type" is missing.*neutron_slab')
+
     def test_quiet(self):
         done = self.run_job(JOB, "--quiet")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
