@@ -358,6 +358,17 @@ class Jobs(unittest.TestCase):
                         - a * r[row, :, 0] * numpy.cos(omega * time_)).sum()
             self.assertAlmostEqual(energy[row], expected, delta=2e-4)
 
+    def test_the_centre_of_mass_of_the_driven_trap(self):
+        """examples/11, its own check: repulsion between the particles does not matter to it."""
+        example = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples",
+                               "11-driven-trap")
+        done = self.perrin("run", os.path.join(example, "job.json"), "--device", DEVICE, "--quiet",
+                           "--output-dir", self.path("out"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        said = subprocess.run([sys.executable, os.path.join(example, "check.py"), self.path("out")],
+                              capture_output=True, text=True, check=True).stdout
+        self.assertLess(float(said.split()[-1]), 1e-3, said)
+
     # -- errors at the start ---------------------------------------------------------------------
 
     def test_the_force_that_is_wrong_at_the_start_is_named(self):
