@@ -119,9 +119,9 @@ concept EvaluatesFields = requires(const typename F::Coefficients& coefficients)
 template <class F>
 void register_field(Registry& registry) {
   static_assert(check_potential<F>());
-  static_assert(EvaluatesFields<F>,
+  static_assert(EvaluatesFields<F> || FieldOfTime<F>,
                 "a field needs: template <class T> PERRIN_HD static FieldForce<T> "
-                "evaluate(T x, T y, T z, const Coefficients& c);");
+                "evaluate(T x, T y, T z, const Coefficients& c), or with T t behind T z;");
   registry.add<Force, FieldSettings<F>>(
       F::type, F::help, [](const FieldSettings<F>& s, Setup& setup) -> std::unique_ptr<Force> {
         if (s.types.empty()) setup.error("types", "names no particle type");
