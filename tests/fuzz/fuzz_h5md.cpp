@@ -51,7 +51,11 @@ const char* const paths[] = {"particles/all/position/value",
                              "parameters/perrin/box_origin/value",
                              "parameters/perrin/bonds_type",
                              "parameters/perrin/bonds_type_names",
-                             "parameters/perrin"};
+                             "parameters/perrin",
+                             "connectivity/dihedrals",
+                             "connectivity/impropers",
+                             "parameters/perrin/dihedrals_type",
+                             "parameters/perrin/impropers_type"};
 const char* const attributes[] = {"unit", "boundary", "offset", "dimension"};
 
 class Bytes {
