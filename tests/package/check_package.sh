@@ -61,7 +61,8 @@ if g++ -std=c++20 -I prefix/include/perrin -fsyntax-only "$here/wrong_potentials
   exit 1
 fi
 for words in 'a potential needs a line for perrin help' 'the Settings of a potential need' \
-  'an angle potential needs: template' 'a field needs: template' 'a potential needs a struct Coefficients'; do
+  'an angle potential needs: template' 'a field needs: template' \
+  'a potential needs a struct Coefficients'; do
   grep -q "static assertion failed: $words" out || { cat out >&2; exit 1; }
 done
 # So is a forgotten PERRIN_HD, by nvcc.
