@@ -62,7 +62,10 @@ void Bussi::draw_factor(Simulation& simulation) {
                               ramp_start_, simulation.degrees_of_freedom.number(), decay});
 }
 
-double Bussi::heat(Simulation&) { return bath_.size() > 0 ? bath_.to_host(0).heat : 0; }
+void Bussi::measure_heat(Simulation& simulation, double* heat) {
+  if (bath_.size() == 0) return Integrator::measure_heat(simulation, heat);
+  simulation.device().copy(heat, &bath_.data()->heat, sizeof *heat);
+}
 
 void Bussi::state(Archive& archive) {
   const std::int64_t now = ramp_start_;  // as begin() has set it

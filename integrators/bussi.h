@@ -47,7 +47,7 @@ class Bussi : public Integrator {
   void begin(Simulation& simulation) override;
   void steps(Simulation& simulation, int n) override;
   double timestep() const override { return settings_.timestep; }
-  double heat(Simulation& simulation) override;
+  void measure_heat(Simulation& simulation, double* heat) override;
   void state(Archive& archive) override;
 
  private:

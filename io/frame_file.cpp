@@ -27,7 +27,7 @@ void FrameFile::open(bool resumed, const Configuration& configuration) {
 void FrameFile::append(H5mdFrame frame) {
   const std::int64_t step = frame.step;
   const std::size_t bytes = frame.bytes();
-  push(step, bytes, [frame = std::move(frame)](H5mdWriter& file) { file.append(frame); });
+  push(step, bytes, [frame = std::move(frame)](H5mdWriter& file) { file.append(frame.arrived()); });
 }
 
 void FrameFile::state(Archive& archive) {

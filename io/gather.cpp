@@ -66,38 +66,40 @@ struct GatherById {
   }
 };
 
-template <class To, class From>
-std::vector<To> copy_out(const Buffer<From>& buffer) {
-  static_assert(sizeof(From) % sizeof(To) == 0);
-  std::vector<To> host(std::size_t(buffer.bytes()) / sizeof(To));
-  if (!host.empty())
-    buffer.device().copy_out(host.data(), buffer.data(), std::size_t(buffer.bytes()));
-  return host;
-}
-
 }  // namespace
 
-FrameGather::FrameGather(const Device& device, std::int64_t n, const Wants& wants) : wants_(wants) {
-  if (wants.fine)
-    fine_position_ = Buffer<Vec3<double>>(device, n);
-  else
-    position_ = Buffer<Vec3<float>>(device, n);
-  if (wants.velocity) velocity_ = Buffer<Vec3<float>>(device, n);
-  if (wants.force) force_ = Buffer<Vec3<float>>(device, n);
-  if (wants.image) image_ = Buffer<Image>(device, n);
-  if (wants.species) species_ = Buffer<std::int32_t>(device, n);
+FrameGather::FrameGather(const Device& device, std::int64_t n, const Wants& wants)
+    : unwrapped_(wants.unwrapped),
+      position_(place(wants.fine ? 0 : std::size_t(n) * sizeof(Vec3<float>))),
+      fine_position_(place(wants.fine ? std::size_t(n) * sizeof(Vec3<double>) : 0)),
+      velocity_(place(wants.velocity ? std::size_t(n) * sizeof(Vec3<float>) : 0)),
+      force_(place(wants.force ? std::size_t(n) * sizeof(Vec3<float>) : 0)),
+      image_(place(wants.image ? std::size_t(n) * sizeof(Image) : 0)),
+      species_(place(wants.species ? std::size_t(n) * sizeof(std::int32_t) : 0)),
+      memory_(device, bytes_),
+      gathered_(device, device.is_cuda() ? std::int64_t(bytes_) : 0),
+      copies_(device) {}
+
+FrameGather::Place FrameGather::place(std::size_t bytes) {
+  constexpr std::size_t line = 64;
+  const Place place{bytes_, bytes};
+  bytes_ += (bytes + line - 1) / line * line;
+  return place;
 }
 
 H5mdFrame FrameGather::operator()(Particles& particles) {
+  const Device& device = particles.device();
+  const std::shared_ptr<std::byte> block = memory_.take();
+  std::byte* const to = device.is_cuda() ? gathered_.data() : block.get();
   const Box& box = particles.box;
   GatherById f{};
   f.from = particles.view();
-  f.position = position_.data();
-  f.fine = fine_position_.data();
-  f.velocity = velocity_.data();
-  f.force = force_.data();
-  f.image = image_.data();
-  f.species = species_.data();
+  f.position = position_.in<Vec3<float>>(to);
+  f.fine = fine_position_.in<Vec3<double>>(to);
+  f.velocity = velocity_.in<Vec3<float>>(to);
+  f.force = force_.in<Vec3<float>>(to);
+  f.image = image_.in<Image>(to);
+  f.species = species_.in<std::int32_t>(to);
   for (int axis = 0; axis < 3; ++axis) {
     const double padding = box.periodic[std::size_t(axis)] ? 0.0 : box.padding[axis];
     f.scale[axis] = (1 + 2 * padding) / 4294967296.0;
@@ -105,16 +107,18 @@ H5mdFrame FrameGather::operator()(Particles& particles) {
   }
   f.length = box.length;
   f.xy = box.xy, f.xz = box.xz, f.yz = box.yz;
-  f.unwrapped = wants_.unwrapped;
-  for_each(particles.device(), "gather a frame", particles.size(), f);
+  f.unwrapped = unwrapped_;
+  copies_.hold_device();
+  for_each(device, "gather a frame", particles.size(), f);
   H5mdFrame frame;
   frame.set_box(box);
-  frame.position = copy_out<float>(position_);
-  frame.fine_position = copy_out<double>(fine_position_);
-  frame.velocity = copy_out<float>(velocity_);
-  frame.force = copy_out<float>(force_);
-  frame.image = copy_out<std::int32_t>(image_);
-  frame.species = copy_out<std::int32_t>(species_);
+  frame.position = position_.array<float>(block);
+  frame.fine_position = fine_position_.array<double>(block);
+  frame.velocity = velocity_.array<float>(block);
+  frame.force = force_.array<float>(block);
+  frame.image = image_.array<std::int32_t>(block);
+  frame.species = species_.array<std::int32_t>(block);
+  if (device.is_cuda()) frame.arrival = copies_.copy(block.get(), to, bytes_);
   return frame;
 }
 

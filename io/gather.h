@@ -1,7 +1,10 @@
-// Particle data in id order, as files want them, gathered on the device and copied out once.
+// Particle data in id order, as files want them, gathered on the device. On a GPU they are copied
+// out beside what it computes next.
 #pragma once
 
+#include "engine/core/outgoing.h"
 #include "engine/core/particles.h"
+#include "io/frame_memory.h"
 #include "io/h5md_file.h"
 
 namespace perrin::io {
@@ -14,15 +17,31 @@ class FrameGather {
     bool fine = false;       // positions in double precision, to 2^-40 of the edges
   };
   FrameGather(const Device& device, std::int64_t n, const Wants& wants);
-  /// Positions, box and what is wanted; step and time are left to the caller. Waits for the device.
+  /// Positions, box and what is wanted; step and time are left to the caller. The arrays are there
+  /// when the frame has arrived. Waits while all memory for frames is lent (io/frame_memory.h).
   H5mdFrame operator()(Particles& particles);
 
  private:
-  Wants wants_;
-  Buffer<Vec3<float>> position_, velocity_, force_;
-  Buffer<Vec3<double>> fine_position_;
-  Buffer<Image> image_;
-  Buffer<std::int32_t> species_;
+  /// Where in a block an array begins, and how long it is; nothing where it is not wanted.
+  struct Place {
+    std::size_t begin = 0, bytes = 0;
+    template <class T>
+    T* in(std::byte* block) const {
+      return bytes > 0 ? reinterpret_cast<T*>(block + begin) : nullptr;
+    }
+    template <class T>
+    FrameArray<T> array(const std::shared_ptr<std::byte>& block) const {
+      return {block, {in<const T>(block.get()), bytes / sizeof(T)}};
+    }
+  };
+  Place place(std::size_t bytes);
+
+  bool unwrapped_;
+  std::size_t bytes_ = 0;  // of a block
+  Place position_, fine_position_, velocity_, force_, image_, species_;
+  FrameMemory memory_;
+  Buffer<std::byte> gathered_;  // a block on the GPU
+  OutgoingCopies copies_;       // last: ends when all have arrived
 };
 
 }  // namespace perrin::io

@@ -65,7 +65,7 @@ std::vector<Chunk> chunks_of(const std::string& path, const H5mdFrame& frame, co
   const auto step = std::uint64_t(frame.step);
   out.put("configuration/step", u64, 1, 1, &step);
   out.put_box(box);
-  std::vector<double> position(frame.fine_position);
+  std::vector<double> position(frame.fine_position.begin(), frame.fine_position.end());
   for (std::size_t k = 0; k < position.size(); ++k)
     position[k] = flat && k % 3 == 2 ? 0 : position[k] - middle[k % 3];
   out.put_reals("particles/position", position, 3);
@@ -134,7 +134,9 @@ void check_last(const std::string& path, const RawFile<UserError>& file, const C
 void GsdAppender::create(const std::string& path, const Configuration& c, const GsdLayout& layout,
                          const JobRecord& record, bool overwrite) {
   H5mdFrame like;
-  like.fine_position.resize(3), like.velocity.resize(3), like.image.resize(3);
+  like.fine_position = std::vector<double>(3);
+  like.velocity = std::vector<float>(3);
+  like.image = std::vector<std::int32_t>(3);
   like.set_box(c.box);
   const auto moving = chunks_of(path, like, c.box, layout);
   const auto constants = constants_of(path, c, layout, record);
@@ -261,7 +263,8 @@ void GsdFile::open(bool resumed, const Configuration& c) {
 void GsdFile::append(H5mdFrame frame) {
   const std::int64_t step = frame.step;
   const std::size_t bytes = frame.bytes();
-  push(step, bytes, [frame = std::move(frame)](GsdAppender& file) { file.append(frame); });
+  push(step, bytes,
+       [frame = std::move(frame)](GsdAppender& file) { file.append(frame.arrived()); });
 }
 
 void GsdFile::state(Archive& archive) {

@@ -61,18 +61,25 @@ class H5mdConverter : public FrameWriter {
     out.step = c.step;
     out.time = frame.time;
     out.set_box(c.box);
+    std::vector<float> position, velocity;
+    std::vector<double> fine_position;
+    std::vector<std::int32_t> image;
     for (std::size_t i = 0; i < c.position.size(); ++i) {
       const Vec3<double> r = c.position[i] - c.box.origin;
       for (int axis = 0; axis < 3; ++axis) {
         const double x = c.box.dimension == 2 && axis == 2 ? 0.5 : r[axis];
         if (fine_)
-          out.fine_position.push_back(x);
+          fine_position.push_back(x);
         else
-          out.position.push_back(single(x, "coordinate", i));
-        if (!c.velocity.empty()) out.velocity.push_back(single(c.velocity[i][axis], "velocity", i));
-        if (images_) out.image.push_back(c.image.empty() ? 0 : c.image[i][axis]);
+          position.push_back(single(x, "coordinate", i));
+        if (!c.velocity.empty()) velocity.push_back(single(c.velocity[i][axis], "velocity", i));
+        if (images_) image.push_back(c.image.empty() ? 0 : c.image[i][axis]);
       }
     }
+    out.position = std::move(position);
+    out.velocity = std::move(velocity);
+    out.fine_position = std::move(fine_position);
+    out.image = std::move(image);
     if (waiting_.size() == block_) write_waiting();
   }
   void finish() override {

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "engine/core/configuration.h"
+#include "engine/core/outgoing.h"
 #include "engine/run/setup.h"
 #include "io/file_units.h"
+#include "io/frame_array.h"
 #include "io/open_when_used.h"
 
 namespace perrin::io {
@@ -26,12 +28,18 @@ struct H5mdFrame {
   std::array<double, 9> edges{};   // rows: edge vectors
   std::array<double, 3> origin{};  // lower corner, kept under /parameters/perrin
   // In id order, 3 per particle; species 1. Empty: not written. Positions are in one of the two.
-  std::vector<float> position, velocity, force;
-  std::vector<double> fine_position;
-  std::vector<std::int32_t> image, species;
+  FrameArray<float> position, velocity, force;
+  FrameArray<double> fine_position;
+  FrameArray<std::int32_t> image, species;
+  Arrival arrival;  // of the arrays, where they are still being copied from a device
 
   void set_box(const Box& box);
   std::size_t bytes() const;
+  /// Itself, when all of it is there. For whoever reads the arrays, on any thread.
+  const H5mdFrame& arrived() const {
+    arrival.wait();
+    return *this;
+  }
 };
 
 struct H5mdLayout {

@@ -39,10 +39,8 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   number("potential_energy", u.energy, [](Simulation& s) { return s.totals().potential; });
   number("total_energy", u.energy,
          [](Simulation& s) { return s.totals().kinetic + s.totals().potential; });
-  number("conserved_energy", u.energy, [control = control_](Simulation& s) {
-    const double heat = control != nullptr && control->heat ? control->heat() : 0.0;
-    return s.totals().kinetic + s.totals().potential - heat;
-  });
+  number("conserved_energy", u.energy,
+         [](Simulation& s) { return s.totals().kinetic + s.totals().potential - s.totals().heat; });
   number("pressure", u.pressure(dimension), [](Simulation& s) { return s.pressure(); });
   columns_.push_back({{"pressure_tensor", {3, 3}, u.pressure(dimension)},
                       [](Simulation& s, Row& row) { put_tensor(s.pressure_tensor(), row); }});

@@ -37,6 +37,7 @@ class Thermo : public Observer {
   std::int64_t stride() const override { return settings_.stride; }
   void begin(Simulation& simulation, bool resumed) override;
   void observe(Simulation& simulation) override;
+  bool only_totals() const override { return true; }
   void end(Simulation& simulation) override;
   void state(Archive& archive) override;
 

@@ -58,7 +58,7 @@ void XtcAppender::write(const H5mdFrame& frame) {
   std::vector<double> scaled;
   out.position = frame.fine_position;
   if (length_ != 1) {
-    scaled = frame.fine_position;
+    scaled.assign(frame.fine_position.begin(), frame.fine_position.end());
     for (double& x : scaled) x *= length_;
     out.position = scaled;
   }
@@ -84,7 +84,8 @@ void XtcFile::open(bool resumed, const Configuration&) {
 void XtcFile::append(H5mdFrame frame) {
   const std::int64_t step = frame.step;
   const std::size_t bytes = frame.bytes();
-  push(step, bytes, [frame = std::move(frame)](XtcAppender& file) { file.append(frame); });
+  push(step, bytes,
+       [frame = std::move(frame)](XtcAppender& file) { file.append(frame.arrived()); });
 }
 
 }  // namespace perrin::io

@@ -148,6 +148,8 @@ bool Device::next_may_overlap() const {
   return std::exchange(cuda_->after_kernel, true) && cuda_->properties.major >= 9;
 }
 
+void Device::begin_anew() const { cuda_->after_kernel = false; }
+
 int Device::cuda_count() {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) {
@@ -324,7 +326,7 @@ bool Device::recording() const {
 
 #ifdef PERRIN_CUDA
 namespace {
-/// The first step of a call is not recorded: what is allocated there once may stay there.
+/// Before steps are recorded one has run that is not: what is allocated there once may stay there.
 void refuse_while_recording(bool recording, const char* what) {
   if (recording)
     throw RunError(

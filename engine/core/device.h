@@ -79,6 +79,8 @@ class Device {
   /// For launch_early(): may the kernel launched now come in before its predecessor has ended? Only
   /// behind another kernel, on devices that can.
   bool next_may_overlap() const;
+  /// What is given next does not follow a kernel: events are put between by others.
+  void begin_anew() const;
 #endif
 
  private:

@@ -36,9 +36,11 @@ class Integrator {
   virtual std::string report(Simulation&) { return {}; }
   /// Which velocities it moves, for the count of the degrees of freedom.
   virtual Motion motion() const { return {}; }
-  /// Energy given to the particles by a heat bath since the stage began; total energy minus this
-  /// is the conserved quantity.
-  virtual double heat(Simulation&) { return 0; }
+  /// Energy given to the particles by a heat bath since the stage began, into *heat on the device;
+  /// total energy minus this is the conserved quantity. Device work only. Without a bath: 0.
+  virtual void measure_heat(Simulation& simulation, double* heat);
+  /// The same, waited for.
+  double heat(Simulation& simulation);
   virtual void state(Archive&) {}
 };
 

@@ -19,9 +19,9 @@ void MdStage::begin(Run& run, bool resumed) {
   // Another integrator takes over; a resumed one goes on with the forces that it had.
   if (!resumed && run.stage_index() > 0) simulation.invalidate();
   simulation.prepare(*integrator_);
+  simulation.bath = integrator_.get();
   integrator_->begin(simulation);
   warn_of_resolution(run);
-  run.control().heat = [this, &simulation] { return integrator_->heat(simulation); };
 }
 
 void MdStage::warn_of_resolution(Run& run) {
@@ -45,12 +45,9 @@ bool MdStage::run(Run& run) {
       run.progress(done_);
       return false;
     }
-    std::int64_t n = std::min({chunk.steps(), steps_ - done_, run.steps_to_observer()});
+    std::int64_t n = std::min(chunk.steps(), steps_ - done_);
     if (stride > 0) n = std::min(n, stride - done_ % stride);
-    done_ += chunk.run(n, [&](std::int64_t steps) {
-      simulation.advance(*integrator_, steps);
-      return steps;
-    });
+    done_ += chunk.run(n, [&](std::int64_t most) { return run.advance(*integrator_, most); });
     run.observe();
     run.progress(done_);
   }

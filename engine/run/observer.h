@@ -14,6 +14,11 @@ class Observer {
   virtual ~Observer() = default;
   /// Called at every step that is a multiple of this (0: never by step).
   virtual std::int64_t stride() const = 0;
+  /// Whether observe() looks at nothing but the simulation's step(), time(), box, totals() and what
+  /// follows from them (temperature(), pressure()): then it may be called later, when the particles
+  /// have moved on, with what was measured at the step. A GPU does not wait for the host meanwhile.
+  /// It is called before checkpoints, errors and the end of the stage.
+  virtual bool only_totals() const { return false; }
   /// When a stage begins (also after a resume; `resumed` says so): open files. begin() and end()
   /// come with every stage, observe() only in those that the job's "stages" of the observer names.
   virtual void begin(Simulation&, bool /*resumed*/) {}

@@ -38,10 +38,7 @@ Run::Run(RunParts parts, RunControl& control)
   if (!parts_.quiet) control_.print_line = [this](const std::string& line) { print(line); };
 }
 
-Run::~Run() {
-  control_.print_line = nullptr;
-  control_.heat = nullptr;
-}
+Run::~Run() { control_.print_line = nullptr; }
 
 Simulation& Run::simulation() {
   if (!parts_.simulation) throw BugError("a stage asked for the system of a job that has none");
@@ -67,20 +64,51 @@ void Run::start_progress(const std::string& unit, std::int64_t done, std::int64_
   progress_.start(parts_.stage_names.at(stage_), unit, done, total);
 }
 
+/// [which]: those that look at totals alone, and the others.
+std::array<Sampling, 2> Run::strides() const {
+  std::array<Sampling, 2> strides;
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+    const Observer& o = *parts_.observers[i];
+    if (o.stride() > 0 && observes(i, stage_))
+      strides[o.only_totals() ? 0 : 1].strides.push_back(o.stride());
+  }
+  return strides;
+}
+
 std::int64_t Run::steps_to_observer() {
-  auto next = std::numeric_limits<std::int64_t>::max();
-  const auto step = static_cast<std::int64_t>(simulation().step());
-  for (std::size_t i = 0; i < parts_.observers.size(); ++i)
-    if (const std::int64_t stride = parts_.observers[i]->stride();
-        stride > 0 && observes(i, stage_))
-      next = std::min(next, stride - step % stride);
-  return next;
+  const auto [totals, others] = strides();
+  const std::uint64_t step = simulation().step();
+  return std::int64_t(std::min({totals.steps_to_next(step), others.steps_to_next(step),
+                                std::uint64_t(std::numeric_limits<std::int64_t>::max())}));
+}
+
+std::int64_t Run::advance(Integrator& integrator, std::int64_t n) {
+  auto [totals, others] = strides();
+  const std::uint64_t step = simulation().step();
+  n = std::int64_t(std::min(std::uint64_t(n), others.steps_to_next(step)));
+  const std::uint64_t last = step + std::uint64_t(n);
+  totals.tell = [&] {
+    if (simulation().step() < last) observe_totals();
+  };
+  simulation().advance(integrator, n, totals);
+  return n;
 }
 
 bool Run::observes(std::size_t observer, std::size_t stage) const {
   if (observer >= parts_.observer_stages.size()) return true;
   const auto& stages = parts_.observer_stages[observer];
   return stages.empty() || stages.at(stage);
+}
+
+/// In the middle of advance().
+void Run::observe_totals() {
+  const Stopwatch watch(&simulation().timings.output);
+  const auto step = static_cast<std::int64_t>(simulation().step());
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+    Observer& o = *parts_.observers[i];
+    if (o.only_totals() && observes(i, stage_) && o.stride() > 0 && step % o.stride() == 0)
+      o.observe(simulation());
+  }
 }
 
 void Run::observe() {
@@ -192,9 +220,9 @@ void Run::begin_stage(bool resumed) {
 }
 
 void Run::end_stage() {
-  control_.heat = nullptr;
-  if (parts_.simulation)
-    for (const auto& o : parts_.observers) o->end(simulation());
+  if (!parts_.simulation) return;
+  simulation().bath = nullptr;
+  for (const auto& o : parts_.observers) o->end(simulation());
 }
 
 bool Run::run_stages() {

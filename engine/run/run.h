@@ -2,6 +2,7 @@
 // it is asked to.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -57,6 +58,10 @@ class Run {
   /// Called again at the same step it does nothing. A stage without a system calls it wherever its
   /// state can be saved.
   void observe();
+  /// For a stage whose steps are those of an integrator: at most n of them, to the next step at
+  /// which an observer looks at the particles. Those that look at totals alone are called for every
+  /// step before the last one; observe() is to follow. Returns how many steps it made.
+  std::int64_t advance(Integrator& integrator, std::int64_t n);
   /// Steps until an observer is due, at least 1; very large without one.
   std::int64_t steps_to_observer();
   /// A signal has come, the time limit is over, or a component asked: return from Stage::run.
@@ -86,6 +91,8 @@ class Run {
   void state_of_stage_steps(Archive& archive);
   /// Whether an observer is called in a stage.
   bool observes(std::size_t observer, std::size_t stage) const;
+  std::array<Sampling, 2> strides() const;
+  void observe_totals();
   bool run_stages();
   void begin_stage(bool resumed);
   void end_stage();

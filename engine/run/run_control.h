@@ -48,8 +48,6 @@ class RunControl {
   /// Puts a line on the console, above the progress line. Empty in a quiet run (and in tests):
   /// observers then print nothing.
   std::function<void(const std::string& line)> print_line;
-  /// Energy that the running stage's heat bath has given to the particles; set by the stage.
-  std::function<double()> heat;
 
  private:
   std::vector<Plan> plans_;

@@ -65,6 +65,7 @@ void Simulation::use_neighbors(const NeighborSettings& settings, const NeighborC
   neighbors = std::make_unique<Neighbors>(particles, ranges_, settings, choices);
   max_displacement_ = std::min(longest_displacement_, ranges_.longest() + neighbors->skin());
   forces_valid_ = false;  // the order in memory changes
+  totals_.forget();
   stepper_->forget();
 }
 
@@ -143,8 +144,8 @@ void Simulation::ensure_forces() {
   check_faults();
 }
 
-void Simulation::advance(Integrator& integrator, std::int64_t n) {
-  stepper_->advance(integrator, n);
+void Simulation::advance(Integrator& integrator, std::int64_t n, const Sampling& sampling) {
+  stepper_->advance(integrator, n, sampling);
 }
 
 double Simulation::temperature() {

@@ -12,6 +12,7 @@
 #include "engine/run/force.h"
 #include "engine/run/integrator.h"
 #include "engine/run/running_step.h"
+#include "engine/run/sampling.h"
 #include "engine/run/timings.h"
 #include "engine/run/totals.h"
 #include "neighbor/move_check.h"
@@ -45,6 +46,7 @@ class Simulation {
   double k_boltzmann = 1;                 // energy per unit of temperature in the job's units
   std::vector<std::int64_t> stage_steps;  // at which each stage of the job began; -1: not yet
   Timings timings;
+  Integrator* bath = nullptr;  // whose heat is among the totals: the running stage's; or nobody's
 
   /// Completed steps since the beginning of the job, and the simulated time they took.
   std::uint64_t step() const { return clock_.step(); }
@@ -84,8 +86,9 @@ class Simulation {
 
   /// Forces at the current positions, computed if they are not there yet. For begin(); may wait.
   void ensure_forces();
-  /// Runs n steps and throws RunError if one went wrong.
-  void advance(Integrator& integrator, std::int64_t n);
+  /// Runs n steps and throws RunError if one went wrong. Totals are sampled as `sampling` says, and
+  /// told when the device is waited for, also before an error is thrown.
+  void advance(Integrator& integrator, std::int64_t n, const Sampling& sampling = {});
   /// After changing particles from the host, or when another integrator takes over.
   void invalidate();
   /// Throws RunError naming step, particle and quantity if a kernel reported a fault.
@@ -93,7 +96,8 @@ class Simulation {
 
   /// How pairs are found, and why so; empty without a neighbour list.
   std::string neighbor_report() const;
-  /// Energies, virial, momentum of the current state (cached until the next step). Does not touch
+  /// Energies, virial, momentum of the current state (cached until the next step; in
+  /// Sampling::tell() of that instant). Does not touch
   /// the forces that the integrator uses.
   const Totals& totals() { return totals_.measure(*this); }
   /// Each particle's share of the virial of the current state, in memory order, as in ForceOutput:

@@ -1,6 +1,7 @@
 #include "engine/run/stepper.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "engine/core/parallel.h"
 #include "engine/run/simulation.h"
@@ -24,7 +25,9 @@ struct SetStep {
 
 }  // namespace
 
-void Stepper::advance(Integrator& integrator, std::int64_t n) {
+void Stepper::advance(Integrator& integrator, std::int64_t n, const Sampling& sampling) {
+  sampling_ = &sampling;
+  sampled_step_ = s_.step();
   if (!s_.tuner_ || !integrator.recordable()) return run(integrator, n);
   constexpr std::int64_t at_least = 64, not_counted = 16;  // first lists and recordings
   constexpr double long_enough = 0.1;
@@ -50,7 +53,6 @@ void Stepper::run(Integrator& integrator, std::int64_t n) {
   if (n <= 0) return;
   s_.prepare(integrator);
   s_.ensure_forces();
-  s_.totals_.forget();
   s_.clock_.set_timestep(integrator.timestep());
   const std::uint64_t target = s_.step() + std::uint64_t(n);
   s_.device().is_cuda() ? run_on_gpu(integrator, target) : run_on_cpu(integrator, target);
@@ -58,6 +60,7 @@ void Stepper::run(Integrator& integrator, std::int64_t n) {
 
 /// Launches n steps (on the CPU: does them).
 void Stepper::launch(Integrator& integrator, int n) {
+  s_.totals_.forget();
   s_.running_.inside = true;
   s_.running_.index = 0;
   integrator.steps(s_, n);
@@ -71,75 +74,139 @@ void Stepper::launch(Integrator& integrator, int n) {
 void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
   const WallClock clock;
   const Timings before = s_.timings;
-  const int most = integrator.recordable() ? RunningStep::most : 1;
+  const auto most = std::uint64_t(integrator.recordable() ? RunningStep::most : 1);
   while (s_.step() < target) {
-    const auto portion = int(std::min<std::uint64_t>(target - s_.step(), std::uint64_t(most)));
-    launch(integrator, portion);
+    const std::uint64_t portion =
+        std::min({target - s_.step(), most, sampling_->steps_to_next(s_.step())});
+    launch(integrator, int(portion));
     if (const Fault& fault = *s_.running_.fault.data(); fault.claimed) {
       s_.device().set_skipping(false);
+      tell();
       s_.clock_.set_step(fault.step);
       s_.check_faults();
     }
-    s_.clock_.set_step(s_.step() + std::uint64_t(portion));
+    s_.clock_.set_step(s_.step() + portion);
+    sample(s_.step());
   }
-  const double parts = s_.timings.neighbors + s_.timings.forces - before.neighbors - before.forces;
+  tell();
+  const Timings& now = s_.timings;
+  const double parts =
+      now.neighbors + now.forces + now.output - before.neighbors - before.forces - before.output;
   s_.timings.integration += clock.seconds() - parts;
 }
 
-/// One step of every call runs unrecorded: it shows the shares of the parts, and warms up what a
+/// Now and then one step runs unrecorded: it shows the shares of the parts, and warms up what a
 /// recording must not allocate. Whether a step is recorded does not change its bits.
 void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
+  constexpr double often_enough = 0.1;
   const WallClock clock;
-  Timings share;
-  std::swap(share, s_.timings);
+  const double output = s_.timings.output;
+  while (s_.step() < target) {
+    if (shares_.age.seconds() > often_enough || !recordings_hold(integrator)) {
+      step_unrecorded(integrator);
+    } else if (integrator.recordable()) {
+      replay(integrator, target);
+    } else {
+      launch(integrator, 1);
+      s_.clock_.set_step(s_.step() + 1);
+      if (s_.step() == target || s_.step() % 64 == 0) check();
+    }
+    sample(s_.step());
+  }
+  tell();
+  const double total = clock.seconds() - (s_.timings.output - output);
+  s_.timings.neighbors += shares_.neighbors * total;
+  s_.timings.forces += shares_.forces * total;
+  s_.timings.integration += total - (shares_.neighbors + shares_.forces) * total;
+}
+
+void Stepper::step_unrecorded(Integrator& integrator) {
+  const WallClock clock;
+  Timings parts;
+  std::swap(parts, s_.timings);
   s_.running_.sampling = true;
   launch(integrator, 1);
   s_.device().synchronize();
-  const double sample = clock.seconds();
   s_.running_.sampling = false;
-  std::swap(share, s_.timings);
-  s_.clock_.set_step(s_.step() + 1);
-  s_.check_faults();
-
-  while (s_.step() < target) {
-    if (integrator.recordable()) {
-      replay(integrator, std::int64_t(target - s_.step()));
-      continue;
-    }
-    launch(integrator, 1);
-    s_.clock_.set_step(s_.step() + 1);
-    if (s_.step() == target || s_.step() % 64 == 0) s_.check_faults();
+  std::swap(parts, s_.timings);
+  const double all = std::max(clock.seconds(), 1e-9);
+  shares_ = {parts.neighbors / all, parts.forces / all, {}};
+  if (!recordings_hold(integrator)) {
+    recordings_ = {};
+    recorded_for_ = &integrator;
+    recorded_version_ = version();
   }
-  const double total = clock.seconds();
-  const double scale = total / std::max(sample, 1e-9);
-  s_.timings.neighbors += share.neighbors * scale;
-  s_.timings.forces += share.forces * scale;
-  s_.timings.integration += total - (share.neighbors + share.forces) * scale;
+  s_.clock_.set_step(s_.step() + 1);
+  check();
 }
 
-/// n recorded steps, or up to and including one that was halted.
-void Stepper::replay(Integrator& integrator, std::int64_t n) {
-  for (; n >= RunningStep::most; n -= RunningStep::most)
-    recorded(integrator, RunningStep::most).replay();
-  for (; n > 0; --n) recorded(integrator, 1).replay();
-  s_.device().synchronize();
-  s_.clock_.set_step(s_.running_.number.to_host(0));
-  if (!s_.device().halted()) return;
+/// Recorded steps, or up to and including one that was halted; not further than there is room for
+/// samples.
+void Stepper::replay(Integrator& integrator, std::uint64_t target) {
+  s_.totals_.forget();
+  std::uint64_t at = s_.step();
+  const bool ahead = samples_ahead();
+  if (!ahead) target = std::min(target, at + sampling_->steps_to_next(at));
+  while (at < target && !s_.totals_.full()) {
+    std::uint64_t n = std::min(target - at, sampling_->steps_to_next(at));
+    at += n;
+    for (int size = RunningStep::most; size > 0; size /= 2)
+      for (; n >= std::uint64_t(size); n -= std::uint64_t(size))
+        recorded(integrator, size).replay();
+    if (ahead) sample(at);
+  }
+  s_.clock_.set_step(s_.running_.number.to_host(0));  // waits
+  const bool halted = s_.device().halted();
+  tell();
+  if (!halted) return;
   s_.check_faults();
   recover(integrator);
 }
 
+std::int64_t Stepper::version() const { return s_.neighbors ? s_.neighbors->version() : 0; }
+
+bool Stepper::recordings_hold(const Integrator& integrator) const {
+  return recorded_for_ == &integrator && recorded_version_ == version();
+}
+
 Recording& Stepper::recorded(Integrator& integrator, int n) {
-  const std::int64_t version = s_.neighbors ? s_.neighbors->version() : 0;
-  if (recorded_for_ != &integrator || recorded_version_ != version) {
-    one_step_ = many_steps_ = {};
-    recorded_for_ = &integrator;
-    recorded_version_ = version;
-  }
-  Recording& recording = n == 1 ? one_step_ : many_steps_;
+  Recording& recording = recordings_.at(std::size_t(std::countr_zero(unsigned(n))));
   if (!recording)
     recording = Recording(s_.device(), [this, &integrator, n] { launch(integrator, n); });
   return recording;
+}
+
+/// Whether totals can be measured between steps without the host: what searches for pairs anew may
+/// find no room, and lists have been looked after by the step.
+bool Stepper::samples_ahead() const { return !s_.neighbors || s_.neighbors->has_lists(); }
+
+/// Measures the totals if that is due, with so many steps launched.
+void Stepper::sample(std::uint64_t step) {
+  if (step == sampled_step_ || !sampling_->is_due(step)) return;
+  if (s_.totals_.full()) tell();
+  const WallClock clock;
+  s_.totals_.sample(s_, step, samples_ahead());
+  s_.timings.output += clock.seconds();
+  sampled_step_ = step;
+  if (!samples_ahead()) tell();
+}
+
+/// Tells what was sampled and has come about; then the simulation stands where it stood.
+void Stepper::tell() {
+  const std::uint64_t now = s_.step();
+  for (const auto& [step, totals] : s_.totals_.collect(s_)) {
+    s_.clock_.set_step(step);
+    s_.totals_.set(totals);
+    sampling_->tell();
+    if (step != now) s_.totals_.forget();
+  }
+  s_.clock_.set_step(now);
+}
+
+/// Throws RunError if a step went wrong, when what came before has been told.
+void Stepper::check() {
+  tell();
+  s_.check_faults();
 }
 
 /// A list was full, and every kernel since did nothing: a larger one is built, and what is left of
@@ -147,6 +214,7 @@ Recording& Stepper::recorded(Integrator& integrator, int n) {
 void Stepper::recover(Integrator& integrator) {
   const std::uint32_t done = s_.running_.progress.to_host(0);
   s_.clock_.set_step(s_.step() + done);
+  sampled_step_ = s_.step();  // what was launched for later steps did nothing
   // By every step that was begun.
   s_.particles.assume_exchanged(s_.running_.exchanges && done % 2 == 0);
   PERRIN_ASSERT(s_.neighbors && s_.neighbors->recover());

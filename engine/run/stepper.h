@@ -2,9 +2,12 @@
 // and looks for halts and faults between them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "engine/core/device.h"
+#include "engine/run/sampling.h"
+#include "engine/run/timings.h"
 
 namespace perrin {
 
@@ -17,7 +20,7 @@ class Stepper {
 
   /// n steps; throws RunError if one went wrong. With neighbors.traversal "auto" they are timed,
   /// and the way in which pairs are found may change.
-  void advance(Integrator& integrator, std::int64_t n);
+  void advance(Integrator& integrator, std::int64_t n, const Sampling& sampling);
   /// Recorded steps are void.
   void forget() { recorded_for_ = nullptr; }
   /// The step has been set from outside (a checkpoint).
@@ -27,16 +30,33 @@ class Stepper {
   void run(Integrator& integrator, std::int64_t n);
   void run_on_cpu(Integrator& integrator, std::uint64_t target);
   void run_on_gpu(Integrator& integrator, std::uint64_t target);
-  void replay(Integrator& integrator, std::int64_t n);
+  void step_unrecorded(Integrator& integrator);
+  void replay(Integrator& integrator, std::uint64_t target);
   void recover(Integrator& integrator);
   void launch(Integrator& integrator, int n);
   void set_device_step();
+  bool recordings_hold(const Integrator& integrator) const;
   Recording& recorded(Integrator& integrator, int n);
+  bool samples_ahead() const;
+  void sample(std::uint64_t step);
+  void tell();
+  void check();
+  std::int64_t version() const;
 
   Simulation& s_;
-  Recording one_step_, many_steps_;  // RunningStep::most of them
+  std::array<Recording, 4> recordings_;  // of 1, 2, 4, 8 steps
   const Integrator* recorded_for_ = nullptr;
   std::int64_t recorded_version_ = 0;
+
+  const Sampling* sampling_ = nullptr;  // of advance()
+  std::uint64_t sampled_step_ = 0;      // the last one
+
+  /// On a GPU: the shares of the parts, as they were when a step last ran unrecorded, and how long
+  /// that is ago.
+  struct {
+    double neighbors = 0, forces = 0;
+    WallClock age;
+  } shares_;
 
   /// Of "auto": steps under the same settings.
   struct {

@@ -10,19 +10,7 @@
 namespace perrin {
 namespace {
 
-/// potential; virial (6); kinetic tensor m v ⊗ v (6); momentum (3)
-struct Sums {
-  double v[16] = {};
-  PERRIN_HD Sums& operator+=(const Sums& b) {
-    for (int k = 0; k < 16; ++k) v[k] += b.v[k];
-    return *this;
-  }
-  std::array<double, 6> six(int first) const {
-    std::array<double, 6> values{};
-    for (std::size_t c = 0; c < 6; ++c) values[c] = v[std::size_t(first) + c];
-    return values;
-  }
-};
+using detail::Sums, detail::TotalsRow;
 
 struct Measure {
   ParticleView p;
@@ -41,44 +29,58 @@ struct Measure {
   }
 };
 
-/// After the forces that see pairs through the list, or after the others.
-Sums sums_with(Simulation& simulation, Buffer<Real4>& force_sum, Buffer<Real>& virial, bool pairs,
-               bool add) {
-  for (const auto& force : simulation.forces) {
-    if ((force->range() > 0) != pairs) continue;
-    force->compute(simulation, {force_sum.data(), virial.data(), add, true});
-    add = true;
-  }
-  return sum<Sums>(simulation.device(), "totals", simulation.particles.size(),
-                   Measure{simulation.particles.view(), force_sum.data(), virial.data()});
-}
+struct FinishRow {
+  TotalsRow* row;
+  const std::uint64_t* step;
+  PERRIN_HD void operator()(std::int64_t) const { row->written = *step + 1; }
+};
+
+bool acts_on_pairs(const std::unique_ptr<Force>& force) { return force->range() > 0; }
 
 }  // namespace
 
 TotalsMeter::TotalsMeter(const Particles& particles)
     : force_(particles.device(), particles.size()),
-      virial_(particles.device(), 6 * particles.size()) {}
+      virial_(particles.device(), 6 * particles.size()),
+      scratch_(particles.device(), sum_chunks),
+      rows_(particles.device(), most + 1) {}
 
-const Totals& TotalsMeter::measure(Simulation& simulation) {
-  if (valid_) return totals_;
-  if (simulation.neighbors) simulation.neighbors->update();
+void TotalsMeter::launch(Simulation& simulation, std::int64_t at, bool lists_hold) {
+  const Device& device = simulation.device();
+  if (simulation.neighbors && !lists_hold) simulation.neighbors->update();
   force_.zero();
   virial_.zero();
+  TotalsRow* const row = rows_.data() + at;
+  bool add = false;
+  // After the forces that see pairs through the list, or after the others.
+  const auto sum_with = [&](bool pairs, Sums* result) {
+    for (const auto& force : simulation.forces) {
+      if (acts_on_pairs(force) != pairs) continue;
+      force->compute(simulation, {force_.data(), virial_.data(), add, true});
+      add = true;
+    }
+    sum<Sums>(device, "totals", simulation.particles.size(),
+              Measure{simulation.particles.view(), force_.data(), virial_.data()}, scratch_,
+              result);
+  };
+  sum_with(true, &row->pairs);
+  if (!std::ranges::all_of(simulation.forces, acts_on_pairs)) sum_with(false, &row->all);
+  if (simulation.bath) simulation.bath->measure_heat(simulation, &row->heat);
+  for_each(device, "totals", 1, FinishRow{row, simulation.device_step()});
+}
+
+Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row) const {
   const auto& forces = simulation.forces;
-  const auto is_pair_force = [](const auto& force) { return force->range() > 0; };
-  const bool any_pairs = std::any_of(forces.begin(), forces.end(), is_pair_force);
-  const bool all_pairs = std::all_of(forces.begin(), forces.end(), is_pair_force);
   // The virial is that of all forces, friction and noise of pairs included: there the correction
   // errs by some 1e-8 of their random sum.
-  Sums s = sums_with(simulation, force_, virial_, true, false);
+  Sums s = row.pairs;
   double unstretched =
       simulation.neighbors ? pair_strain(*simulation.neighbors).energy(s.six(1)) : 0;
-  if (!all_pairs) {
-    const Sums all = sums_with(simulation, force_, virial_, false, any_pairs);
-    std::array<double, 6> others = all.six(1);
+  if (!std::ranges::all_of(forces, acts_on_pairs)) {
+    std::array<double, 6> others = row.all.six(1);
     for (std::size_t c = 0; c < 6; ++c) others[c] -= s.v[1 + c];
     unstretched += metric_strain(simulation.particles.box).energy(others);
-    s = all;
+    s = row.all;
   }
   Totals t;
   t.potential = s.v[0] + unstretched;
@@ -91,9 +93,33 @@ const Totals& TotalsMeter::measure(Simulation& simulation) {
     t.potential += c.energy;
     for (std::size_t axis = 0; axis < 3; ++axis) t.virial[axis] += c.virial / 3;
   }
-  totals_ = t;
-  valid_ = true;
+  if (simulation.bath) t.heat = row.heat;
+  return t;
+}
+
+const Totals& TotalsMeter::measure(Simulation& simulation) {
+  if (valid_) return totals_;
+  launch(simulation, most, false);
+  set(totals_of(simulation, rows_.to_host(most)));
   return totals_;
+}
+
+void TotalsMeter::sample(Simulation& simulation, std::uint64_t step, bool lists_hold) {
+  PERRIN_ASSERT(!full());
+  launch(simulation, std::ssize(sampled_), lists_hold);
+  sampled_.push_back(step);
+}
+
+std::vector<std::pair<std::uint64_t, Totals>> TotalsMeter::collect(Simulation& simulation) {
+  std::vector<std::pair<std::uint64_t, Totals>> collected;
+  if (sampled_.empty()) return collected;
+  std::vector<TotalsRow> rows(sampled_.size());
+  simulation.device().copy_out(rows.data(), rows_.data(), rows.size() * sizeof(TotalsRow));
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    if (rows[k].written == sampled_[k] + 1)
+      collected.emplace_back(sampled_[k], totals_of(simulation, rows[k]));
+  sampled_.clear();
+  return collected;
 }
 
 std::array<double, 6> pressure_tensor(const Totals& t, const Box& box) {

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "engine/core/particles.h"
 
@@ -16,21 +19,68 @@ struct Totals {
   std::array<double, 6> virial{};          // sum of r ⊗ f, tail corrections on the diagonal
   std::array<double, 6> kinetic_tensor{};  // sum of m v ⊗ v
   Vec3<double> momentum{};
+  double heat = 0;  // given by the heat bath of the running stage since it began
 };
 
-/// Measures them, with forces of its own: those that the integrator uses stay as they are.
+namespace detail {
+/// potential; virial (6); kinetic tensor m v ⊗ v (6); momentum (3)
+struct Sums {
+  double v[16] = {};
+  PERRIN_HD Sums& operator+=(const Sums& b) {
+    for (int k = 0; k < 16; ++k) v[k] += b.v[k];
+    return *this;
+  }
+  std::array<double, 6> six(int first) const {
+    std::array<double, 6> values{};
+    for (std::size_t c = 0; c < 6; ++c) values[c] = v[std::size_t(first) + c];
+    return values;
+  }
+};
+
+/// What a device writes of one instant.
+struct TotalsRow {
+  Sums pairs, all;  // with the forces that see pairs through the list; with the others, too
+  double heat = 0;
+  std::uint64_t written = 0;  // at this step, plus 1
+};
+}  // namespace detail
+
+/// Measures them, with forces of its own: those that the integrator uses stay as they are. Rows of
+/// several instants may wait on the device until the host asks.
 class TotalsMeter {
  public:
   explicit TotalsMeter(const Particles& particles);
   /// Of the present state; measured once, until forget().
   const Totals& measure(Simulation& simulation);
   void forget() { valid_ = false; }
-  /// Each particle's share of the virial at the last measure(), as in ForceOutput.
+  /// Each particle's share of the virial at the last measurement, as in ForceOutput.
   const Buffer<Real>& virials() const { return virial_; }
 
+  /// Launches the measurement of the instant at which that many steps are done. A device that has
+  /// been halted before leaves the row as it was. `lists_hold`: they have been looked after at
+  /// these positions; then the host does not wait.
+  void sample(Simulation& simulation, std::uint64_t step, bool lists_hold);
+  /// Sampled and not collected yet: are there as many as there is room for?
+  bool full() const { return std::ssize(sampled_) == most; }
+  /// Waits for what was sampled, and forgets it: steps and totals of the instants that the device
+  /// has come to, in order.
+  std::vector<std::pair<std::uint64_t, Totals>> collect(Simulation& simulation);
+  /// These are the present ones.
+  void set(const Totals& totals) {
+    totals_ = totals;
+    valid_ = true;
+  }
+
  private:
+  static constexpr int most = 256;
+  void launch(Simulation& simulation, std::int64_t row, bool lists_hold);
+  Totals totals_of(Simulation& simulation, const detail::TotalsRow& row) const;
+
   Buffer<Real4> force_;
   Buffer<Real> virial_;
+  Buffer<detail::Sums> scratch_;
+  Buffer<detail::TotalsRow> rows_;      // sampled ones, then that of measure()
+  std::vector<std::uint64_t> sampled_;  // steps
   Totals totals_;
   bool valid_ = false;
 };

@@ -127,6 +127,7 @@ void describe(D& d, StressSettings& s) {
 class StressAutocorrelation final : public CorrelationObserver {
  public:
   StressAutocorrelation(const StressSettings& settings, Setup& setup);
+  bool only_totals() const override { return true; }
 
  private:
   std::vector<double> measure(Simulation& simulation) override;

@@ -91,6 +91,7 @@ void Bath::begin(Simulation& simulation, bool tally_heat) {
                           : Buffer<std::uint32_t>(simulation.device(), moving_);
   heat_ = tally_heat ? Buffer<double>(simulation.device(), simulation.particles.size())
                      : Buffer<double>();
+  if (tally_heat) heat_scratch_ = Buffer<double>(simulation.device(), sum_chunks);
 }
 
 void Bath::rest(Simulation& simulation) const {
@@ -116,9 +117,10 @@ Temperature Bath::temperature() const {
           settings_.ramp_steps > 0 ? 1.0 / double(settings_.ramp_steps) : 0.0, start_};
 }
 
-double Bath::total_heat() const {
-  if (heat_.size() == 0) return 0;
-  return sum<double>(heat_.device(), "heat", heat_.size(), Heat{heat_.data()});
+bool Bath::measure_heat(double* total) {
+  if (heat_.size() == 0) return false;
+  sum<double>(heat_.device(), "heat", heat_.size(), Heat{heat_.data()}, heat_scratch_, total);
+  return true;
 }
 
 void Bath::state(Archive& archive) {

@@ -114,7 +114,8 @@ class Bath {
 
   /// Where the particle in place i of memory adds the energy that it gets; nullptr: nobody counts.
   double* heat() { return heat_.size() > 0 ? heat_.data() : nullptr; }
-  double total_heat() const;  // waits
+  /// Its sum, into *total on the device; false: nobody counts.
+  bool measure_heat(double* total);
   void state(Archive& archive);
 
   /// Of all random numbers of this stage: other stages have others, also with generators whose
@@ -138,7 +139,7 @@ class Bath {
   std::vector<std::uint32_t> moving_;  // [type]: 1 or 0; empty: all
   Buffer<std::uint32_t> mask_;
   std::int64_t start_ = 0, particles_ = 0;
-  Buffer<double> heat_;
+  Buffer<double> heat_, heat_scratch_;
 };
 
 template <class C, class Make>

@@ -24,7 +24,9 @@ class BathIntegrator : public Integrator {
     return false;
   }
   std::int64_t finish_stride() const override { return check_stride<Stream>; }
-  double heat(Simulation&) override { return bath_.total_heat(); }
+  void measure_heat(Simulation& simulation, double* heat) override {
+    if (!bath_.measure_heat(heat)) Integrator::measure_heat(simulation, heat);
+  }
   void state(Archive& archive) override {
     bath_.state(archive);
     own_state(archive);

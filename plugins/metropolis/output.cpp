@@ -45,9 +45,11 @@ void SitesFile::append(std::int64_t cycle, const System& system) {
   frame.time = double(cycle);
   frame.set_box(box_of(system));
   const Vec3<double> edge = system.box();
+  std::vector<float> position;
   for (const Position& p : system.site_positions())
     for (const double x : {double(p.x) * edge.x, double(p.y) * edge.y, double(p.z) * edge.z})
-      frame.position.push_back(float(x * 0x1p-32));
+      position.push_back(float(x * 0x1p-32));
+  frame.position = std::move(position);
   file_.append(std::move(frame));
 }
 

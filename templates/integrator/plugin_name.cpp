@@ -54,6 +54,16 @@ struct HalfStep {
   }
 };
 
+/// H + Q xi²/2 + g kT times the integral of xi is conserved.
+struct Heat {
+  const Bath* bath;
+  double twice_wanted, mass;  // g kT, Q
+  double* heat;
+  PERRIN_HD void operator()(std::int64_t) const {
+    *heat = -(mass * bath->rate * bath->rate / 2 + twice_wanted * bath->path);
+  }
+};
+
 /// v *= s; v += dt/2 f/m; x += dt v. The kick comes first, divided by s: products are summed in one
 /// way only, so that the bits do not depend on what the compiler fuses.
 struct ScaleKickAndDrift {
@@ -104,11 +114,10 @@ class PluginName final : public Integrator {
         },
         [&] { return Scale{bath_.data()}; });
   }
-  /// Total energy minus this is conserved: H + Q xi²/2 + g kT times the integral of xi.
-  double heat(Simulation&) override {
-    const Bath bath = bath_.to_host(0);
+  /// Total energy minus this is conserved. Device work only.
+  void measure_heat(Simulation& s, double* heat) override {
     const double mass = twice_wanted_ * settings_.tau * settings_.tau;
-    return -(mass * bath.rate * bath.rate / 2 + twice_wanted_ * bath.path);
+    for_each(s.device(), "heat", 1, Heat{bath_.data(), twice_wanted_, mass, heat});
   }
   void state(Archive& archive) override { archive("bath", bath_); }
 

@@ -39,6 +39,8 @@ double copy_bandwidth(const Device& device);
 int lj(const Options& options);
 int busy(const Options& options);
 int neighbors(const Options& options);
+int output(const Options& options);
+int observers(const Options& options);
 int interaction_sort(const Options& options);
 int uneven(const Options& options);
 int rng(const Options& options);

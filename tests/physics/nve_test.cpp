@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/run/simulation.h"
+#include "integrators/bussi.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"
 #include "tests/devices.h"
@@ -202,6 +203,96 @@ TEST_P(Nve, AParticleFlyingOffStopsTheRun) {
     EXPECT_NE(std::string(e.what()).find("step 0: particle 123 moved"), std::string::npos)
         << e.what();
   }
+}
+
+/// What a table would have of one instant.
+struct Seen {
+  std::uint64_t step;
+  double time, potential, kinetic, heat, pressure, temperature;
+  bool operator==(const Seen&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Seen& s) { return out << "step " << s.step; }
+
+Seen see(Simulation& s) {
+  const Totals& t = s.totals();
+  return {s.step(), s.time(), t.potential, t.kinetic, t.heat, s.pressure(), s.temperature()};
+}
+
+struct Sampled {
+  std::vector<Seen> seen;
+  std::vector<Position> end;
+  std::int64_t versions = 0;
+  std::string error;
+};
+
+/// A liquid or gas with a thermostat: totals at the multiples of `strides`, asked for at each of
+/// them, or (`ahead`) all in one call.
+Sampled sample(const Device& device, const Configuration& c, const NeighborSettings& neighbors,
+               std::uint64_t steps, std::vector<std::int64_t> strides, bool ahead) {
+  Simulation s(device, c, lennard_jones(device, 2.5, "force_shift"), 3, neighbors);
+  BussiSettings settings;
+  settings.timestep = 0.002, settings.tau = 1;
+  Bussi integrator(settings, 1);
+  s.bath = &integrator;
+  s.prepare(integrator);
+  integrator.begin(s);
+  Sampled result;
+  Sampling sampling{std::move(strides), [&] { result.seen.push_back(see(s)); }};
+  try {
+    if (ahead) s.advance(integrator, std::int64_t(steps), sampling);
+    while (s.step() < steps) {
+      const auto next = std::min(sampling.steps_to_next(s.step()), steps - s.step());
+      s.advance(integrator, std::int64_t(next));
+      if (sampling.is_due(s.step())) result.seen.push_back(see(s));
+    }
+  } catch (const RunError& error) {
+    result.error = error.what();
+  }
+  result.end = s.particles.position.to_host();
+  if (s.neighbors) result.versions = s.neighbors->version();
+  return result;
+}
+
+TEST_P(Nve, TotalsSampledOnTheWayAreThoseOfTheirSteps) {
+  Configuration c = fcc(5, 0.8442);
+  thermalize(c, 1.44, 5);
+  for (const char* traversal : traversals()) {
+    SCOPED_TRACE(traversal);
+    // More samples than wait on the device at a time.
+    const auto a = sample(device(), c, with(traversal), 700, {2, 7}, true);
+    const auto b = sample(device(), c, with(traversal), 700, {2, 7}, false);
+    EXPECT_EQ(a.seen.size(), 400u);
+    EXPECT_EQ(a.seen, b.seen);
+    EXPECT_NE(a.seen.back().heat, 0);
+    EXPECT_EQ(std::memcmp(a.end.data(), b.end.data(), a.end.size() * sizeof a.end[0]), 0);
+  }
+}
+
+TEST_P(Nve, TotalsAreSampledPastAFullList) {
+  Configuration c = fcc(5, 0.02);
+  thermalize(c, 0.01, 8);
+  for (std::size_t i = 0; i < c.position.size(); ++i)
+    c.velocity[i] -= 0.2 * c.position[i];  // implosion
+  const auto neighbors = with(device().is_cuda() ? "tiles" : "verlet_list");
+  const auto a = sample(device(), c, neighbors, 2400, {5}, true);
+  const auto b = sample(device(), c, neighbors, 2400, {5}, false);
+  EXPECT_GT(a.versions, 0) << "the list was never full: the test tests nothing";
+  EXPECT_EQ(a.seen.size(), 480u);
+  EXPECT_EQ(a.seen, b.seen);
+}
+
+TEST_P(Nve, WhatWasSampledBeforeAFaultIsTold) {
+  // Two particles meet after a while, with more speed than their force can be followed at.
+  Configuration c = fcc(3, 0.01);
+  c.velocity.assign(c.position.size(), {});
+  c.velocity[0] = 0.5 * (c.position[1] - c.position[0]);
+  c.velocity[0] = 400 / std::sqrt(dot(c.velocity[0], c.velocity[0])) * c.velocity[0];
+  const auto a = sample(device(), c, {}, 500, {1}, true);
+  const auto b = sample(device(), c, {}, 500, {1}, false);
+  EXPECT_NE(a.error, "");
+  EXPECT_EQ(a.error, b.error);
+  EXPECT_GT(a.seen.size(), 1u);
+  EXPECT_EQ(a.seen, b.seen);
 }
 
 PERRIN_INSTANTIATE_DEVICES(Nve);

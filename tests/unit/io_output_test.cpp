@@ -67,11 +67,14 @@ io::H5mdFrame frame_of(std::int64_t k, std::size_t n) {
   frame.step = 100 * k;
   frame.time = 0.5 * double(k);
   frame.set_box(gas(1).box);
+  std::vector<float> position, velocity;
   for (std::size_t i = 0; i < 3 * n; ++i) {
-    frame.position.push_back(float(double(i % 7) + 1e-3 * double(k % 1000)));
-    frame.velocity.push_back(float(k) - float(i));
-    frame.image.push_back(std::int32_t(k));
+    position.push_back(float(double(i % 7) + 1e-3 * double(k % 1000)));
+    velocity.push_back(float(k) - float(i));
   }
+  frame.position = std::move(position);
+  frame.velocity = std::move(velocity);
+  frame.image = std::vector<std::int32_t>(3 * n, std::int32_t(k));
   return frame;
 }
 
@@ -80,6 +83,11 @@ void make_file(const std::string& path, const Configuration& c, bool deflate = f
   layout.velocity = true;
   if (deflate) layout.packing.filter = io::Packing::Filter::deflate;
   io::writer().call([&] { io::H5mdWriter::create(path, c, layout, {}, {}, false); });
+}
+
+template <class T>
+std::vector<T> list(const io::FrameArray<T>& values) {
+  return {values.begin(), values.end()};
 }
 
 /// How many frames the file has, all of them compared with frame_of.
@@ -94,9 +102,9 @@ std::int64_t check_frames(const std::string& path, std::size_t n) {
     for (std::int64_t k = 0; k < frames; ++k) {
       const io::H5mdFrame expected = frame_of(k, n);
       EXPECT_EQ(step.at(std::size_t(k)), expected.step);
-      EXPECT_EQ(position.read_row<float>(k), expected.position) << path << " frame " << k;
-      EXPECT_EQ(velocity.read_row<float>(k), expected.velocity) << path << " frame " << k;
-      EXPECT_EQ(image.read_row<std::int32_t>(k), expected.image) << path << " frame " << k;
+      EXPECT_EQ(position.read_row<float>(k), list(expected.position)) << path << " frame " << k;
+      EXPECT_EQ(velocity.read_row<float>(k), list(expected.velocity)) << path << " frame " << k;
+      EXPECT_EQ(image.read_row<std::int32_t>(k), list(expected.image)) << path << " frame " << k;
     }
     return frames;
   });

@@ -2,14 +2,18 @@
 // resuming.
 #include "engine/run/run.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "engine/app/commands.h"
 #include "engine/core/error.h"
 #include "engine/run/job.h"
 #include "engine/run/md_stage.h"
+#include "engine/run/simulation.h"
+#include "forces/register.h"
 #include "integrators/register.h"
 #include "io/register.h"
 
@@ -45,6 +49,30 @@ struct Counter : Observer {
   }
   void end(Simulation&) override { events.push_back("end"); }
   void state(Archive& archive) override { archive("count", count); }
+};
+
+/// Notes the totals; `patient`: lets the run call it later.
+struct NoteSettings {
+  std::int64_t stride = 1;
+  bool patient = true;
+};
+template <class D>
+void describe(D& d, NoteSettings& s) {
+  d.required("stride", s.stride, Positive{}, "steps");
+  d.required("patient", s.patient, Any{}, "whether it may be called later");
+}
+
+struct Note : Observer {
+  NoteSettings s;
+  explicit Note(const NoteSettings& settings) : s(settings) {}
+  std::int64_t stride() const override { return s.stride; }
+  bool only_totals() const override { return s.patient; }
+  void observe(Simulation& simulation) override {
+    const Totals& t = simulation.totals();
+    events.push_back(fmt::format("{} {:a} {:a} {:a} {:a}", simulation.step(), simulation.time(),
+                                 t.potential, t.kinetic, simulation.pressure()));
+  }
+  void end(Simulation&) override { events.push_back("end"); }
 };
 
 /// A stage without a system: counts to a number.
@@ -90,6 +118,10 @@ class RunTest : public ::testing::Test {
     registry_.add<Observer, CountSettings>(
         "count", "counts",
         [](const CountSettings& s, perrin::Setup& u) { return std::make_unique<Counter>(s, u); });
+    register_forces(registry_);
+    registry_.add<Observer, NoteSettings>(
+        "note", "notes",
+        [](const NoteSettings& s, perrin::Setup&) { return std::make_unique<Note>(s); });
     registry_.add<Stage, LoopSettings>("loop", "loops", [](const LoopSettings& s, perrin::Setup&) {
       return std::make_unique<Loop>(s);
     });
@@ -208,6 +240,36 @@ TEST_F(RunTest, AResumedRunKnowsItsStages) {
   events.clear();
   EXPECT_TRUE(run(whole.job, &whole.saved[0].second).complete);
   EXPECT_EQ(events, (Events{"resume", "end", "begin", "end"}));
+}
+
+TEST_F(RunTest, ObserversOfTotalsSeeTheSameWhenTheyAreCalledLater) {
+  const auto notes = [&](bool patient) {
+    events.clear();
+    const std::string observer =
+        R"({"type": "note", "patient": )" + std::string(patient ? "true" : "false");
+    const auto result = run(R"({"system": {"type": "lattice", "density": 0.8, "cells": [4, 4, 4]},
+      "velocity": {"temperature": 1}, "seed": 5,
+      "forces": [{"type": "lennard_jones", "cutoff": 2,
+                  "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}],
+      "observers": [)" + observer +
+                            R"(, "stride": 3}, {"type": "count", "stride": 17, "save_at": 34}, )" +
+                            observer + R"(, "stride": 4, "stages": ["rest"]}],
+      "stages": [)" + md(50, "0.004") +
+                            R"(, {"type": "md", "steps": 301, "name": "rest", "integrator": {
+        "type": "bussi", "timestep": 0.002, "temperature": 1, "tau": 0.1}}]})");
+    EXPECT_TRUE(result.complete);
+    EXPECT_EQ(result.saved.size(), 1u);
+    // A checkpoint comes after all that is due before it.
+    const auto saved = std::ranges::find(events, "34");
+    EXPECT_EQ(
+        std::ranges::count_if(events.begin(), saved, [](const auto& e) { return e.size() > 10; }),
+        12);
+    std::ranges::stable_sort(events);  // the two and the counter are not in turns
+    return events;
+  };
+  const auto at_once = notes(false);
+  EXPECT_EQ(at_once.size(), 118u + 75u + 21u + 8u);
+  EXPECT_EQ(notes(true), at_once);
 }
 
 TEST_F(RunTest, AStopSavesWhereItStands) {

@@ -5,15 +5,19 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
+#include <set>
 #include <string>
 #include <thread>
 
 #include "engine/core/error.h"
 #include "engine/run/progress.h"
 #include "engine/run/signals.h"
+#include "io/frame_memory.h"
 #include "io/hdf5.h"
 #include "io/writer.h"
 
@@ -59,6 +63,35 @@ TEST(Writer, ServesSeveralThreads) {
   io::writer().call([&] { open.reset(); });
   io::writer().flush_and_wait();
   std::filesystem::remove_all(folder);
+}
+
+TEST(FrameMemory, IsBoundedAndComesBackFromTheWriter) {
+  constexpr std::size_t size = io::FrameMemory::limit / 2;
+  std::set<std::byte*> blocks;
+  {
+    io::FrameMemory memory(Device(), size);
+    std::atomic<int> read = 0;
+    for (int k = 0; k < 40; ++k) {
+      std::shared_ptr<std::byte> block = memory.take();  // waits for the writer now and then
+      blocks.insert(block.get());
+      *block = std::byte(k);
+      io::writer().push([block = std::move(block), k, &read] {
+        if (*block == std::byte(k)) ++read;
+      });
+    }
+    io::writer().wait();
+    EXPECT_EQ(read, 40);
+    EXPECT_EQ(blocks.size(), 3u);
+    std::vector<std::shared_ptr<std::byte>> held{memory.take(), memory.take(), memory.take()};
+    auto next = std::async(std::launch::async, [&] { return memory.take(); });
+    EXPECT_EQ(next.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+    held.pop_back();
+    EXPECT_EQ(next.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+    EXPECT_TRUE(blocks.contains(next.get().get()));
+  }
+  // What is lent outlives the memory it is of.
+  std::shared_ptr<std::byte> last = io::FrameMemory(Device(), 100).take();
+  std::fill_n(last.get(), 100, std::byte(1));
 }
 
 TEST(Signals, AreHeardWhileProgressIsShown) {

@@ -1,0 +1,33 @@
+// Instants within Simulation::advance() at which the totals are measured, without the device
+// waiting for the host.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace perrin {
+
+struct Sampling {
+  /// At every step that is a multiple of one of these.
+  std::vector<std::int64_t> strides;
+  /// Called later, once for each of these steps, in order. The simulation's step(), time(),
+  /// totals() and what follows from them are those of the instant; the particles have moved on.
+  std::function<void()> tell;
+
+  /// From `step` to the next of them; very large without one.
+  std::uint64_t steps_to_next(std::uint64_t step) const {
+    auto next = std::numeric_limits<std::uint64_t>::max();
+    for (const std::int64_t stride : strides)
+      next = std::min(next, std::uint64_t(stride) - step % std::uint64_t(stride));
+    return next;
+  }
+  bool is_due(std::uint64_t step) const {
+    return std::ranges::any_of(
+        strides, [&](std::int64_t stride) { return step % std::uint64_t(stride) == 0; });
+  }
+};
+
+}  // namespace perrin
