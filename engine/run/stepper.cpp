@@ -146,7 +146,7 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
   s_.totals_.forget();
   std::uint64_t at = s_.step();
   const bool ahead = samples_ahead();
-  if (!ahead) target = std::min(target, at + sampling_->steps_to_next(at));
+  if (!ahead) target = at + std::min(target - at, sampling_->steps_to_next(at));
   while (at < target && !s_.totals_.full()) {
     std::uint64_t n = std::min(target - at, sampling_->steps_to_next(at));
     at += n;
