@@ -139,7 +139,9 @@ PERRIN_HD void watch_faces(const ParticleView& particles, const Metric& metric,
   const Image crossed{crossing(before.x, p.x, by.x), crossing(before.y, p.y, by.y),
                       crossing(before.z, p.z, by.z)};
   // Few particles cross: the counters of the others are not even read.
-  if ((crossed.x | crossed.y | crossed.z) != 0) particles.image[i] += crossed;
+  const bool crosses = (crossed.x | crossed.y | crossed.z) != 0;
+  if (!crosses && !metric.open) return;  // one branch, and short
+  if (crosses) particles.image[i] += crossed;
   if (!metric.open) return;
   const bool outside[3] = {p.x < metric.lower[0] || p.x > metric.upper[0],
                            p.y < metric.lower[1] || p.y > metric.upper[1],
@@ -169,14 +171,15 @@ PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const 
                   double(limit));
     return;
   }
+  const Position before = from;  // `from` may be where the particle is kept
   const Real4 u = metric.fixed_word(displacement);
-  const Position p = moved(from, u);
-#ifndef __CUDA_ARCH__
-  if (!stays_inside(from, p, u, metric))
-#endif
-    watch_faces(particles, metric, faults, i, from, p, u, length2, limit);
-  particles.position[i] = p;
+  const Position p = moved(before, u);
+  particles.position[i] = p;  // first: nothing of it waits for the counters of crossings
   check(i, p, metric);
+#ifndef __CUDA_ARCH__
+  if (!stays_inside(before, p, u, metric))
+#endif
+    watch_faces(particles, metric, faults, i, before, p, u, length2, limit);
 }
 
 }  // namespace perrin

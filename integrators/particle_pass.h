@@ -95,7 +95,9 @@ struct MoveParticle {
 
   PERRIN_HD const std::uint64_t* first_step() const { return faults.step; }
   PERRIN_HD bool needs_force() const { return reads_force(before); }
-  PERRIN_HD Real4 draw(std::uint32_t id) const { return drawn_by(before, *faults.step, id); }
+  PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
+    return drawn_by(before, step, id);
+  }
   PERRIN_HD void operator()(MovingParticle& p, const Real4& drawn) const {
     const Real4 displacement = call(before, p, drawn);
     if constexpr (changes_velocity<Before>) particles.velocity[p.i] = p.velocity;
@@ -116,7 +118,9 @@ struct UpdateParticle {
 
   PERRIN_HD const std::uint64_t* first_step() const { return faults.step; }
   PERRIN_HD bool needs_force() const { return reads_force(after); }
-  PERRIN_HD Real4 draw(std::uint32_t id) const { return drawn_by(after, *faults.step, id); }
+  PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
+    return drawn_by(after, step, id);
+  }
   PERRIN_HD void operator()(MovingParticle& p, const Real4& drawn) const {
     update(p, drawn);
     if constexpr (changes_velocity<After>) particles.velocity[p.i] = p.velocity;
@@ -147,13 +151,13 @@ struct UpdateAndMoveParticle {
 
   PERRIN_HD const std::uint64_t* first_step() const { return end.faults.step; }
   PERRIN_HD bool needs_force() const { return end.needs_force() || begin.needs_force(); }
-  PERRIN_HD auto draw(std::uint32_t id) const {
+  PERRIN_HD auto draw(std::uint64_t step, std::uint32_t id) const {
     if constexpr (draws<After> && draws<Before>)
-      return Both{end.draw(id), begin.draw(id)};
+      return Both{end.draw(step, id), begin.draw(*begin.faults.step, id)};
     else if constexpr (draws<After>)
-      return end.draw(id);
+      return end.draw(step, id);
     else
-      return begin.draw(id);
+      return begin.draw(*begin.faults.step, id);
   }
   PERRIN_HD void operator()(MovingParticle& p, const Both& drawn) const {
     (*this)(p, drawn.after, drawn.before);
@@ -186,10 +190,14 @@ struct EachParticle {
     if (body.needs_force()) p.force = view.force[i];
     return p;
   }
-  PERRIN_HD void operator()(MovingParticle& p, std::int64_t) const { body(p, body.draw(p.id)); }
+  PERRIN_HD void operator()(MovingParticle& p, std::int64_t) const {
+    body(p, body.draw(p.step, p.id));
+  }
 
-  using Prepared = decltype(std::declval<const Body&>().draw(0));
-  PERRIN_HD Prepared prepare(std::int64_t i) const { return body.draw(view.id[i]); }
+  using Prepared = decltype(std::declval<const Body&>().draw(0, 0));
+  PERRIN_HD Prepared prepare(std::int64_t i) const {
+    return body.draw(*body.first_step(), view.id[i]);
+  }
   PERRIN_HD void operator()(MovingParticle& p, const Prepared& drawn) const { body(p, drawn); }
 };
 
@@ -203,12 +211,13 @@ struct BlockOfParticles {
     const std::int64_t first = block * width, left = each.view.n - first;
     const std::uint32_t* id = each.view.id + first;
     const int count = left < width ? int(left) : width;
-    decltype(each.body.draw(0)) drawn[width];
+    const std::uint64_t step = *each.body.first_step();
+    decltype(each.body.draw(0, 0)) drawn[width];
     if (count == width) {
 #pragma omp simd
-      for (int k = 0; k < width; ++k) drawn[k] = each.body.draw(id[k]);
+      for (int k = 0; k < width; ++k) drawn[k] = each.body.draw(step, id[k]);
     } else {
-      for (int k = 0; k < count; ++k) drawn[k] = each.body.draw(id[k]);
+      for (int k = 0; k < count; ++k) drawn[k] = each.body.draw(step, id[k]);
     }
     for (int k = 0; k < count; ++k) {
       MovingParticle p = each.load(first + k);

@@ -15,14 +15,16 @@ struct MoveCheck {
   const Position* reference = nullptr;  // where the list was built; nullptr: no list
   Real limit2 = 0;                      // square of half the skin
   Condition rebuild;
-  std::uint32_t* progress = nullptr;  // which step of a recording is running, for the host
+  // Which step of a recording is running, for the host; nullptr: nobody asks for anything.
+  std::uint32_t* progress = nullptr;
   std::uint32_t step = 0;
   TileCounter cells{};  // without lists, particles are sorted in every step: this begins it
 
   /// Is there anything to look at but progress?
   bool watches() const { return reference || cells; }
   PERRIN_HD void operator()(std::int64_t i, const Position& p, const Metric& metric) const {
-    if (i == 0 && progress) *progress = step;
+    if (!progress) return;
+    if (i == 0) *progress = step;
     if (cells) cells(i, p);
     if (!reference) return;
     if (!(metric.distance2(p, reference[i]) <= limit2)) rebuild.raise();

@@ -112,7 +112,7 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
           return {reference_.data(), limit * limit, rebuild_,
                   progress ? progress : progress_.data(), step};
         } else {
-          return {nullptr, 0, {}, progress, step, t.counter()};
+          return {nullptr, 0, {}, progress ? progress : progress_.data(), step, t.counter()};
         }
       },
       traversal_);

@@ -85,7 +85,9 @@ struct DirectMemory {
 template <class Body, bool General, bool Sorted>
 __global__ void __launch_bounds__(TileBricks::threads, 3)
     direct_loop_kernel(const Body body, const DirectLoop d) {
-  if (begin_kernel(d.halt)) return;
+  // A block of this kernel that runs out of room halts the device: one that starts just then must
+  // stop as a whole.
+  if (__syncthreads_or(begin_kernel(d.halt))) return;
   extern __shared__ __align__(16) unsigned char memory[];
   const TileSearch& s = d.search;
   const TileGeometry& g = s.geometry;

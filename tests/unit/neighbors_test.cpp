@@ -232,6 +232,31 @@ TEST_P(NeighborsTest, FullListIsEnlarged) {
   EXPECT_GT(neighbors.version(), version);
 }
 
+TEST_P(NeighborsTest, BlocksThatStartWhileRoomIsMissingStopAsAWhole) {
+  if (!device().is_cuda()) GTEST_SKIP() << "needs blocks that start while others halt the device";
+  // So many that blocks begin when others have already found that there is too little room.
+  Configuration c = fcc(40, 0.4);
+  thermalize(c, 2, 1);
+  VelocityVerlet integrator({0.004});
+  {
+    Simulation s(device(), c, lennard_jones(device(), 2.5));
+    integrator.begin(s);
+    s.advance(integrator, 1000);
+    c = s.particles.configuration();
+  }
+  for (const auto& [traversal, settings] : ways()) {
+    SCOPED_TRACE(testing::Message() << traversal << " " << settings.interaction_sorting);
+    for (int k = 0; k < 5; ++k) {
+      Simulation s(device(), c, lennard_jones(device(), 2.5), 0, settings);
+      integrator.begin(s);
+      const double energy = s.totals().potential + s.totals().kinetic;
+      s.advance(integrator, 20);
+      EXPECT_NEAR(s.totals().potential + s.totals().kinetic, energy,
+                  0.005 * double(s.particles.size()));
+    }
+  }
+}
+
 TEST_P(NeighborsTest, ExclusionsLeaveTheListAlone) {
   Configuration c = random_in(box_of(8, 8, 8), 300, 11, uniform);
   c.topology.bond_types = {"b"};
