@@ -121,7 +121,7 @@ class BondForce : public Force {
 /// Adds the bond potential to the force types that a job can name.
 template <class P>
 void register_bond(Registry& registry) {
-  static_assert(check_pair_potential<P>());
+  static_assert(check_bond_potential<P>());
   registry.add<Force, BondForceSettings<P>>(
       P::type, P::help, [](const BondForceSettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
         const Configuration& configuration = setup.configuration();

@@ -48,24 +48,35 @@ struct PairForce {
 
 enum class Mixing { lorentz_berthelot, geometric };
 
-template <class P>
-concept EvaluatesPairs = requires(const typename P::Coefficients& coefficients) {
-  { P::evaluate(1.0f, coefficients) } -> std::same_as<PairForce<float>>;
-  { P::evaluate(1.0, coefficients) } -> std::same_as<PairForce<double>>;
+template <class P, class T>
+concept EvaluatesPairsIn = requires(const typename P::Coefficients& coefficients) {
+  { P::evaluate(T(1), coefficients) } -> std::same_as<PairForce<T>>;
 };
+template <class P>
+concept EvaluatesPairs = EvaluatesPairsIn<P, float> && EvaluatesPairsIn<P, double>;
 
 template <class P>
 concept PairPotential = NamesSettings<P> && NamesCoefficients<P> && HasType<P> && HasHelp<P> &&
     MakesCoefficients<P> && EvaluatesPairs<P>;
 
-/// Of a pair or bond potential: true, or a sentence of the compiler's says what is missing.
+/// Of a pair potential: true, or a sentence of the compiler's says what is missing.
 template <class P>
 constexpr bool check_pair_potential() {
   check_potential<P>();
   if constexpr (NamesCoefficients<P>)
     static_assert(EvaluatesPairs<P>,
-                  "a pair or bond potential needs, for float and double: template <class T> "
+                  "a pair potential needs, for float and double: template <class T> "
                   "PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients& c);");
+  return true;
+}
+/// The same of a bond potential, of which nothing is computed in other numbers than Real.
+template <class P>
+constexpr bool check_bond_potential() {
+  check_potential<P>();
+  if constexpr (NamesCoefficients<P>)
+    static_assert(EvaluatesPairsIn<P, Real>,
+                  "a bond potential needs: template <class T> PERRIN_HD static PairForce<T> "
+                  "evaluate(T r2, const Coefficients& c);");
   return true;
 }
 
