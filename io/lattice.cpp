@@ -142,7 +142,9 @@ std::unique_ptr<Source> make_lattice(const LatticeSettings& s, Setup& setup) {
   if (s.types.empty()) wrong("types", "must name at least one type");
   double sites = s.particles ? double(*s.particles) : 8;
   if (s.cells)
-    for (const auto k : *s.cells) sites *= double(k);
+    for (const auto k : *s.cells) sites *= double(std::max(k, 1));  // 0: two entries
+  if (s.cells && (*s.cells)[2] == 0 && cell_of(s.structure).dimension == 3)
+    wrong("cells", "must be a list of 3 positive integers, got 2");
   if (!check_count(sites, s.cells ? "cells" : "particles", setup)) good = false;
   std::vector<std::string> names;
   for (const auto& [name, share] : s.types) names.push_back(name);
@@ -193,7 +195,11 @@ Box box_for(const std::optional<double>& density, const std::optional<Vec3<doubl
     setup.error(density ? "box" : "density", "give either density or box, and only one of them");
     return io::centred_box({1, 1, 1}, dimension, periodic);
   }
-  if (edges) return io::centred_box(*edges, dimension, periodic);
+  if (edges) {
+    const bool flat = edges->z == 0;  // two entries
+    if (flat && dimension == 3) setup.error("box", "must be a list of 3 positive numbers, got 2");
+    return io::centred_box({edges->x, edges->y, flat ? 1 : edges->z}, dimension, periodic);
+  }
   const double l = std::pow(double(n) / *density, 1.0 / dimension);
   return io::centred_box({l, l, l}, dimension, periodic);
 }

@@ -42,6 +42,7 @@ const char* const coordinates_text =
   --origin corner or middle says otherwise.
   The box is spanned by a along x, b in the xy plane, and c. Along axes that are not periodic a
   particle that leaves is an error. Two-dimensional systems lie in the xy plane.
+  For them a list of a number for each axis may have two entries.
 )";
 
 const char* const formula_text =

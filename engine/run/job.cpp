@@ -85,6 +85,7 @@ void Job::parse() {
   });
   parser.parse(file_.value(), "", settings_);
   providers_ = parser.providers();
+  planar_ = parser.planar();
   // Bonds that are ignored leave no pair out, either.
   for (const auto& kind : settings_.ignore) std::erase(settings_.neighbors.exclusions, kind);
   context_.exclusions = settings_.neighbors.exclusions;
@@ -196,10 +197,15 @@ std::vector<std::unique_ptr<Component>> Job::make_all(const std::vector<Part<Com
   return list;
 }
 
+void Job::refuse_planar(const char* why) {
+  for (const auto& path : planar_)
+    report(path, fmt::format("must be a list of 3 entries: {}", why));
+}
+
 void Job::make_system(Archive* restored) {
   if (!file_.value().contains("system")) {
     context_.no_system = true;
-    return;
+    return refuse_planar("this stage has three dimensions");
   }
   if (restored) {
     archive_configuration(*restored, configuration_);
@@ -215,6 +221,7 @@ void Job::make_system(Archive* restored) {
   auto wrong = check_parts(configuration_);
   if (wrong.empty()) wrong = check_configuration(configuration_);
   for (const auto& what : wrong) report("system", what);
+  if (configuration_.box.dimension == 3) refuse_planar("the system has three dimensions");
   if (wrong.empty()) context_.configuration = &configuration_;
 }
 

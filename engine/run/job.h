@@ -81,6 +81,7 @@ class Job {
   void load_plugins();
   void choose_device();
   void make_system(Archive* restored);
+  void refuse_planar(const char* why);
   void make_components();
   void make_simulation(bool resumed);
   void check_ranges();
@@ -104,6 +105,7 @@ class Job {
   Problems problems_;
   JobSettings settings_;
   std::set<std::string> providers_;
+  std::vector<std::string> planar_;  // settings that only two dimensions permit
   std::unique_ptr<RunControl> control_;
   SetupContext context_;
   Configuration configuration_;

@@ -8,6 +8,11 @@
 #include <set>
 
 namespace perrin {
+
+bool has_axes(const ValueType& type) {
+  return type.kind == ValueType::Kind::list && type.fixed == 3 &&
+         type.element().kind <= ValueType::Kind::real;
+}
 namespace {
 
 using Kind = ValueType::Kind;
@@ -45,8 +50,9 @@ std::string noun(const ValueType& type) {
       return "text";
     case Kind::list: {
       const std::string of = type.element().kind == Kind::real ? "numbers" : "entries";
-      return type.fixed >= 0 ? fmt::format("a list of {} {}", type.fixed, of)
-                             : fmt::format("a list");
+      return has_axes(type)    ? fmt::format("a list of 3 {} (in two dimensions: 2 or 3)", of)
+             : type.fixed >= 0 ? fmt::format("a list of {} {}", type.fixed, of)
+                               : fmt::format("a list");
     }
     case Kind::optional:
       return noun(type.element());
@@ -145,7 +151,9 @@ void SettingsParser::parse_list(const Json& value, const std::string& path, cons
                                 const Check& check, void* target) {
   if (!value.is_array())
     return report_(path, fmt::format("must be {}, got {}", noun(type), shown(value)));
-  if (type.fixed >= 0 && value.size() != static_cast<std::size_t>(type.fixed))
+  const bool planar = has_axes(type) && value.size() == 2;
+  if (planar) planar_.push_back(path);
+  if (!planar && type.fixed >= 0 && value.size() != static_cast<std::size_t>(type.fixed))
     return report_(path, fmt::format("must be {}, got {}", noun(type), shown(value)));
   // Each is made, asked and saved one by one.
   constexpr std::size_t most_parts = 4096;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "engine/settings/catalogue.h"
 #include "engine/settings/json_file.h"
@@ -28,6 +29,9 @@ class SettingsParser {
   /// A component: an object whose "type" names a row of this kind.
   ComponentSettings parse_component(const std::string& kind, const Json& value,
                                     const std::string& path);
+  /// Lists of a number for each axis that had two entries: right in two dimensions only, where the
+  /// third is what it is without the key.
+  const std::vector<std::string>& planar() const { return planar_; }
   /// Who brings the components seen so far: "built-in", names of plug-ins.
   const std::set<std::string>& providers() const { return providers_; }
 
@@ -47,7 +51,11 @@ class SettingsParser {
   const Catalogue& registry_;
   Report report_, note_;
   std::set<std::string> providers_;
+  std::vector<std::string> planar_;
 };
+
+/// A list of a number, or true or false, for each axis?
+bool has_axes(const ValueType& type);
 
 /// What a value of this type and check must be: "a positive number".
 std::string expectation(const ValueType& type, const Check& check);

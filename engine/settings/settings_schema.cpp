@@ -106,7 +106,8 @@ Json schema_value(const ValueType& type, const Check& check) {
     case Kind::list:
       schema["type"] = "array";
       schema["items"] = schema_value(type.element(), check);
-      if (type.fixed >= 0) schema["minItems"] = type.fixed, schema["maxItems"] = type.fixed;
+      if (type.fixed >= 0) schema["maxItems"] = type.fixed;
+      if (type.fixed >= 0) schema["minItems"] = has_axes(type) ? 2 : type.fixed;
       break;
     case Kind::optional:
       schema["anyOf"] = {schema_value(type.element(), check), {{"type", "null"}}};

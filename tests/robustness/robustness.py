@@ -71,6 +71,26 @@ class Robustness(unittest.TestCase):
         return self.perrin("run", self.write_job(job), "--device", DEVICE, "--threads", "1",
                            *arguments, **options)
 
+    def test_two_entries_in_two_dimensions(self):
+        def job(system, center):
+            return {"seed": 1, "system": system, "forces": [
+                        {"type": "harmonic_trap", "stiffness": [1, 1], "center": center}],
+                    "stages": [{"type": "md", "steps": 2, "integrator": {
+                        "type": "velocity_verlet", "timestep": 0.001}}]}
+        flat = {"type": "random", "dimension": 2, "particles": {"A": 10}, "box": [8, 6],
+                "periodic": [True, False], "min_distance": 0.5}
+        for system in [flat, {"type": "lattice", "structure": "square", "density": 0.5,
+                              "cells": [4, 3]}]:
+            done = self.run_job(job(system, [0.5, 0]), "--overwrite")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"12 particles")
+        deep = {"type": "lattice", "density": 0.5, "cells": [4, 4, 4]}
+        self.refused(job(deep, [0, 0, 0]), r"forces\[0\].stiffness: must be a list of 3 entries: "
+                     r"the system has three dimensions")
+        self.refused(job({**deep, "cells": [4, 4]}, [0, 0, 0]), r"system.cells: must be a list of 3")
+        self.refused(job({**flat, "dimension": 3, "periodic": [True] * 3}, [0, 0, 0]),
+                     r"system.box: must be a list of 3")
+
     def refused(self, job, pattern, *arguments, **options):
         """The job is refused with status 2, one line on the pattern, and no output file."""
         before = set(os.listdir(self.folder))

@@ -129,14 +129,16 @@ TEST(Settings, LeavesDefaultsAlone) {
 TEST(Settings, ReportsAllMistakesTogether) {
   const auto p = parse(
       "{\"cutoff\": -2.5,\n\"fracton\": 0.5,\n\"rng\": \"sari\",\n\"small\": 1.5,\n"
-      "\"list\": [{\"name\": 3}],\n\"direction\": [1, 2]}");
+      "\"list\": [{\"name\": 3}],\n\"direction\": [1, 2, 3, 4]}");
   EXPECT_EQ(
       p.text(),
       "job.json:4: small: must be an integer, got 1.5\n"
       "job.json:1: cutoff: must be positive, got -2.5\n"
       "job.json:3: rng: must be one of saru, tea, philox, got the text \"sari\"; did you mean "
       "\"saru\"?\n"
-      "job.json:6: direction: must be a list of 3 numbers, got the list [1,2]\n"
+      "job.json:6: direction: must be a list of 3 numbers (in two dimensions: 2 or 3), got the "
+      "list "
+      "[1,2,3,4]\n"
       "job.json:5: list[0]: the key \"sigma\" is missing: a number, positive (length)\n"
       "job.json:5: list[0].name: must be text, got 3\n"
       "job.json:2: fracton: unknown key; did you mean \"fraction\"?\n");
@@ -192,7 +194,7 @@ TEST(Settings, TheSchemaSaysTheSame) {
   EXPECT_EQ(s["properties"]["fraction"]["maximum"], 1.0);
   EXPECT_EQ(s["properties"]["rng"]["enum"].size(), 3u);
   EXPECT_EQ(s["properties"]["rng"]["default"], "saru");
-  EXPECT_EQ(s["properties"]["direction"]["minItems"], 3);
+  EXPECT_EQ(s["properties"]["direction"]["minItems"], 2);
   EXPECT_EQ(s["properties"]["words"]["items"]["enum"].size(), 2u);
   EXPECT_EQ(s["properties"]["list"]["items"]["required"], Json::array({"sigma"}));
   EXPECT_EQ(s["properties"]["by_name"]["additionalProperties"]["minimum"], 0);
