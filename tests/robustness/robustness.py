@@ -87,7 +87,8 @@ class Robustness(unittest.TestCase):
         deep = {"type": "lattice", "density": 0.5, "cells": [4, 4, 4]}
         self.refused(job(deep, [0, 0, 0]), r"forces\[0\].stiffness: must be a list of 3 entries: "
                      r"the system has three dimensions")
-        self.refused(job({**deep, "cells": [4, 4]}, [0, 0, 0]), r"system.cells: must be a list of 3")
+        self.refused(job({**deep, "cells": [4, 4]}, [0, 0, 0]),
+                     r"system.cells: must be a list of 3")
         self.refused(job({**flat, "dimension": 3, "periodic": [True] * 3}, [0, 0, 0]),
                      r"system.box: must be a list of 3")
 
