@@ -35,7 +35,12 @@ function(perrin_add_plugin name)
       perrin_native_set(native)
       target_compile_definitions(${part} PRIVATE PERRIN_SETS=${native})
     endif()
-    if(PERRIN_CUDA)  # a forgotten PERRIN_HD: device code that calls what is for the CPU alone
+    if(PERRIN_CUDA)
+      # A forgotten PERRIN_HD: device code that calls what is for the CPU alone. The call stands in
+      # Perrin's headers; nvcc is silent about it where they are those of the system.
+      if(NOT PERRIN_BUILD_PLUGINDIR)
+        set_target_properties(${part} PROPERTIES NO_SYSTEM_FROM_IMPORTED ON)
+      endif()
       target_compile_options(${part} PRIVATE
         "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=cross-execution-space-call>")
     endif()
