@@ -181,6 +181,43 @@ void hold_standard_streams() {
       }
 }
 
+/// What takes a job or a checkpoint.
+void add_jobs(CLI::App& app, RunArguments& arguments) {
+  auto* run = app.add_subcommand("run", "run a job");
+  run->add_option("JOB", arguments.file, "job file")->required();
+  add_run_options(*run, arguments);
+  run->add_flag("--overwrite", arguments.overwrite, "replace output files that exist");
+  run->callback([&arguments] { run_command(arguments); });
+
+  auto* resume = app.add_subcommand("resume", "go on from a checkpoint");
+  resume->add_option("CHECKPOINT", arguments.file, "checkpoint file")->required();
+  add_run_options(*resume, arguments);
+  resume->add_option("--steps", arguments.more_steps, "so many more steps of the last stage")
+      ->check(CLI::PositiveNumber);
+  resume->callback([&arguments] { resume_command(arguments); });
+
+  auto* validate =
+      app.add_subcommand("validate", "check a job and its input files without running");
+  validate->add_option("JOB", arguments.file, "job file")->required();
+  validate
+      ->add_option(
+          "--set", arguments.sets,
+          "change a value of the job: path=value; the place behind the last of a list adds one")
+      ->allow_extra_args(false);
+  validate->add_option("--threads", arguments.threads, "threads")
+      ->check(CLI::Range(1, Threads::most));
+  validate->add_option("--output-dir", arguments.output_directory, "folder for output files");
+  validate->add_flag("--overwrite", arguments.overwrite, "output files that exist may be replaced");
+  validate->callback([&arguments] { validate_command(arguments); });
+
+  auto* show = app.add_subcommand(
+      "show", "print a job as strict JSON, without comments and with --set applied");
+  show->add_option("JOB", arguments.file, "job file")->required();
+  show->add_option("--set", arguments.sets, "change a value of the job: path=value")
+      ->allow_extra_args(false);
+  show->callback([&arguments] { show_command(arguments); });
+}
+
 /// CLI11 says of an unknown word that a subcommand is required.
 void check_command(const CLI::App& app, const std::string& word) {
   if (word.empty() || word[0] == '-') return;
@@ -199,40 +236,7 @@ int run_command_line(int argc, char** argv) {
   RunArguments arguments;
   std::string type;
 
-  auto* run = app.add_subcommand("run", "run a job");
-  run->add_option("JOB", arguments.file, "job file")->required();
-  add_run_options(*run, arguments);
-  run->add_flag("--overwrite", arguments.overwrite, "replace output files that exist");
-  run->callback([&] { run_command(arguments); });
-
-  auto* resume = app.add_subcommand("resume", "go on from a checkpoint");
-  resume->add_option("CHECKPOINT", arguments.file, "checkpoint file")->required();
-  add_run_options(*resume, arguments);
-  resume->add_option("--steps", arguments.more_steps, "so many more steps of the last stage")
-      ->check(CLI::PositiveNumber);
-  resume->callback([&] { resume_command(arguments); });
-
-  auto* validate =
-      app.add_subcommand("validate", "check a job and its input files without running");
-  validate->add_option("JOB", arguments.file, "job file")->required();
-  validate
-      ->add_option(
-          "--set", arguments.sets,
-          "change a value of the job: path=value; the place behind the last of a list adds one")
-      ->allow_extra_args(false);
-  validate->add_option("--threads", arguments.threads, "threads")
-      ->check(CLI::Range(1, Threads::most));
-  validate->add_option("--output-dir", arguments.output_directory, "folder for output files");
-  validate->add_flag("--overwrite", arguments.overwrite, "output files that exist may be replaced");
-  validate->callback([&] { validate_command(arguments); });
-
-  auto* show = app.add_subcommand(
-      "show", "print a job as strict JSON, without comments and with --set applied");
-  show->add_option("JOB", arguments.file, "job file")->required();
-  show->add_option("--set", arguments.sets, "change a value of the job: path=value")
-      ->allow_extra_args(false);
-  show->callback([&] { show_command(arguments); });
-
+  add_jobs(app, arguments);
   app.add_subcommand("schema", "print the JSON Schema of job files")->callback(schema_command);
   auto* help = app.add_subcommand("help", "list what a job can name, or explain one type");
   help->add_option(
