@@ -154,8 +154,8 @@ void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::
 }
 
 /// The same for kernels that begin with begin_kernel(): their blocks come in while the last blocks
-/// of the kernel before still run, and wait there. Saves most of a launch, which is what the steps
-/// of small systems are made of.
+/// of the kernel before still run, if it has no more than admit_successor() says, and wait there.
+/// Saves most of a launch, which is what the steps of small systems are made of.
 template <class... Parameters, class... Arguments>
 void launch_early(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
                   void (*kernel)(Parameters...), Arguments&&... arguments) {
