@@ -35,6 +35,16 @@ function(perrin_add_plugin name)
       perrin_native_set(native)
       target_compile_definitions(${part} PRIVATE PERRIN_SETS=${native})
     endif()
+    if(NOT PERRIN_BUILD_PLUGINDIR)
+      # Quicker to compile, the same code: GCC takes 150 MB more, which saves 7 % of its time; nvcc
+      # compiles for all architectures at once.
+      if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+        set(heap --param=ggc-min-heapsize=500000)
+        target_compile_options(${part} PRIVATE
+          "$<IF:$<COMPILE_LANGUAGE:CUDA>,-Xcompiler=${heap},${heap}>")
+      endif()
+      target_compile_options(${part} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--threads=0>")
+    endif()
     if(PERRIN_CUDA)
       # A forgotten PERRIN_HD: device code that calls what is for the CPU alone. The call stands in
       # Perrin's headers; nvcc is silent about it where they are those of the system.

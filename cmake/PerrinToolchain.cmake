@@ -19,6 +19,7 @@ if(PERRIN_PRECISION STREQUAL "double")
 endif()
 if(PERRIN_CUDA)
   set(compiler ${CMAKE_CUDA_COMPILER})
+  set(to_host -Xcompiler=)
   list(APPEND flags -x cu -std=c++20 -shared -cudart shared -ccbin ${CMAKE_CXX_COMPILER}
        -Xcompiler=-fPIC,-fvisibility=hidden --expt-relaxed-constexpr --diag-suppress=1675
        -DPERRIN_CUDA -DFMT_USE_CONSTEXPR=1)
@@ -31,7 +32,9 @@ else()
     list(APPEND flags -fsanitize=${PERRIN_SANITIZE} -fno-sanitize-recover=all)
   endif()
 endif()
-list(REMOVE_ITEM flags)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  list(APPEND flags ${to_host}--param=ggc-min-heapsize=500000)  # as in PerrinPlugin.cmake
+endif()
 set(architecture "")
 if(PERRIN_CUDA)
   list(GET CMAKE_CUDA_ARCHITECTURES -1 architecture)
