@@ -58,7 +58,6 @@ function(perrin_add_plugin name)
   set_target_properties(${name} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX)
   if(NOT PERRIN_BUILD_PLUGINDIR AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test.py)
     set(PERRIN_PYTHON python3 CACHE STRING "with numpy and h5py")
-    enable_testing()
     add_test(NAME ${name} COMMAND ${PERRIN_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/test.py)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT
       "PERRIN=${PERRIN_PROGRAM};PERRIN_PLUGIN_PATH=$<TARGET_FILE_DIR:${name}>")

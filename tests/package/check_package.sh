@@ -35,7 +35,6 @@ done
   echo 'cmake_minimum_required(VERSION 3.25)'
   echo 'project(all LANGUAGES CXX)'
   echo 'find_package(perrin REQUIRED)'
-  echo 'enable_testing()'
   for kind in $kinds; do echo "add_subdirectory(my_$kind)"; done
 } >CMakeLists.txt
 generator=()
@@ -50,6 +49,7 @@ for kind in $kinds; do export PERRIN_PLUGIN_PATH=$work/all/my_$kind:${PERRIN_PLU
 "$perrin" plugins >out
 [ "$(grep -cE '^    [a-z]+ my_' out)" = 9 ]
 "$perrin" help my_pair | grep height
+[ "$(ctest --test-dir all -N | grep -c ' Test ')" = 9 ]
 ctest --test-dir all --output-on-failure -j "$(nproc)"
 
 # Private headers are not to be had.
