@@ -1,11 +1,15 @@
 // A plain file that a run appends to, watched like the HDF5 files: who deletes, moves or replaces
 // it ends the run (check_output_files() in io/hdf5.h), and after a failed write nothing more
 // reaches it.
+//
+// One such file is open at a time: a job may have thousands of them, and opening one costs nothing
+// beside a frame.
 #pragma once
 
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "io/hdf5_driver.h"
@@ -13,6 +17,7 @@
 
 namespace perrin::io {
 
+/// On the writer's thread (io/writer.h).
 class AppendedFile {
  public:
   /// Opens a file that is there. Throws RunError, as all calls do.
@@ -24,8 +29,8 @@ class AppendedFile {
 
   const std::string& path() const { return path_; }
   /// When it was opened.
-  std::uint64_t size() const { return file_.size(); }
-  void read(std::uint64_t at, void* data, std::size_t n) const { file_.read(at, data, n); }
+  std::uint64_t size() const { return size_; }
+  void read(std::uint64_t at, void* data, std::size_t n) { use().read(at, data, n); }
   void write(std::uint64_t at, const void* data, std::size_t n);
   void set_size(std::uint64_t size);
   /// On to the disk.
@@ -45,8 +50,13 @@ class AppendedFile {
   template <class Work>
   void change(const Work& work);
 
+  /// The file, opened if it is closed; the one that was open is closed then. Throws RunError, also
+  /// where another file has its name.
+  RawFile<>& use();
+
   std::string path_;
-  RawFile<> file_;
+  std::optional<RawFile<>> file_;
+  std::uint64_t size_;
   std::shared_ptr<SteadyState> state_;
   std::shared_ptr<const int> watched_;
 };

@@ -88,7 +88,7 @@ std::vector<std::string> padding(std::size_t chunks) {
 /// The file as it is, for those who look at it whole.
 struct Contents {
   template <class File>
-  Contents(const std::string& path, const File& file) {
+  Contents(const std::string& path, File& file) {
     if (file.size() >= sizeof(header)) file.read(0, &header, sizeof(header));
     const auto inside = [&](std::uint64_t at, std::uint64_t n, std::uint64_t size) {
       return at <= file.size() && n <= (file.size() - at) / size;

@@ -71,6 +71,9 @@ class RawFile {
   }
   void sync_and_close() {
     sync();
+    close();
+  }
+  void close() {
     const int descriptor = descriptor_;
     descriptor_ = -1;
     if (::close(descriptor) != 0 && errno != EINTR) fail("cannot be closed");

@@ -225,6 +225,10 @@ struct Step {
   bool is_index = false;
 };
 
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
 /// "stages[0].steps", with ["…"] for keys that are no plain words. Empty where it is none.
 std::vector<Step> steps_of(const std::string& path) {
   std::vector<Step> steps;
@@ -239,9 +243,7 @@ std::vector<Step> steps_of(const std::string& path) {
         i = end + 2;
       } else {
         const std::string digits = path.substr(i + 1, end - i - 1);
-        if (digits.empty() || digits.size() > 9 ||
-            digits.find_first_not_of("0123456789") != std::string::npos)
-          return {};
+        if (!is_number(digits) || digits.size() > 9) return {};
         step.index = std::stoul(digits), step.is_index = true;
         i = end + 1;
       }
@@ -290,6 +292,9 @@ void JsonFile::set(const std::string& assignment) {
       path = join_path(path, step.index);
     } else {
       if (at->is_null()) *at = Json::object();
+      if (at->is_array())
+        fail(fmt::format("{} is a list: its entries are named by number, {}[{}]", here, here,
+                         is_number(step.key) ? step.key : "0"));
       if (!at->is_object()) fail(fmt::format("{} has no keys", here));
       at = &(*at)[step.key];
       path = join_path(path, step.key);

@@ -364,16 +364,30 @@ class Robustness(unittest.TestCase):
                 self.assertEqual(list(file["observables/temperature/step"][:]), [0, 2, 4])
         if DEVICE != "cpu":
             return  # the driver of a GPU wants descriptors of its own
+        self.write_job(self.changed(lambda j: (
+            j["stages"][0].update(steps=4),
+            j.update(observers=[{"type": kind, "stride": 2, "file": f"{i}.{kind}"}
+                                for i in range(400) for kind in ("thermo", "gsd", "xtc")]))))
         script = f"ulimit -n 100; exec '{PERRIN}' run job.json --quiet --overwrite --device cpu"
         done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True,
                               text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
+        for kind in ("gsd", "xtc"):
+            self.assert_alike(f"0.{kind}", f"399.{kind}")
+
+    def assert_alike(self, one, other):
+        with open(self.path(one), "rb") as first, open(self.path(other), "rb") as second:
+            contents = first.read()
+            self.assertGreater(len(contents), 1000)
+            self.assertEqual(contents, second.read())
 
     def test_files_of_many_observers_survive_a_stop(self):
         """More files than are kept open, stopped and resumed: the rows of all of them."""
         job = self.changed(lambda j: j.update(
             observers=[{"type": "thermo", "stride": 3, "file": f"{i}.h5"} for i in range(80)]
-            + [{"type": "trajectory", "stride": 10, "file": f"t{i}.h5"} for i in range(40)]))
+            + [{"type": "trajectory", "stride": 10, "file": f"t{i}.h5"} for i in range(40)]
+            + [{"type": kind, "stride": 10, "file": f"{kind}{i}"}
+               for i in range(3) for kind in ("gsd", "xtc")]))
         self.write_job(job)
         done = self.perrin("run", "job.json", "--device", DEVICE, "--quiet", "--set",
                            "stages[0].steps=1000000000", "--time-limit", "2s")
@@ -383,6 +397,8 @@ class Robustness(unittest.TestCase):
         done = self.perrin("resume", "checkpoint.h5", "--quiet", "--set",
                            f"stages[0].steps={step + 20}")
         self.assertEqual(done.returncode, 0, done.stderr)
+        for kind in ("gsd", "xtc"):
+            self.assert_alike(f"{kind}0", f"{kind}2")
         for i in (0, 31, 32, 79):
             with h5py.File(self.path(f"{i}.h5")) as file:
                 steps = file["observables/temperature/step"][:]

@@ -87,6 +87,15 @@ TEST(JsonFile, SetRefusesPathsThatLeadNowhere) {
   for (const char* bad : {"a", "=1", "list[2]=2", "list[x]=2", "a.b=2", "list.b=2", "a[0]=2",
                           "[0]=1", ".a=1", "a..b=1", "list[0=1"})
     EXPECT_THROW(file.set(bad), UserError) << bad;
+  for (const char* bad : {"list.0=2", "list.0.steps=2", "list.x=2"}) try {
+      file.set(bad);
+      FAIL() << bad;
+    } catch (const UserError& e) {
+      EXPECT_NE(std::string(e.what()).find("list is a list: its entries are named by number, "
+                                           "list[0]"),
+                std::string::npos)
+          << e.what();
+    }
   EXPECT_EQ(file.value().dump(), R"({"a":1,"list":[1]})");
 }
 
