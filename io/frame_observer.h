@@ -1,6 +1,7 @@
 // What observers that write frames of all particles have in common, whatever the format.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -33,6 +34,9 @@ class FrameObserver : public Observer {
     H5mdFrame frame = (*gather_)(simulation.particles);
     frame.step = step;
     frame.time = simulation.time();
+    const auto begun =
+        std::ranges::count_if(simulation.stage_steps, [](auto at) { return at >= 0; });
+    frame.stage = begun > 0 ? std::uint32_t(begun - 1) : 0;
     file_.append(std::move(frame));
   }
   void end(Simulation&) override { writer().wait(); }

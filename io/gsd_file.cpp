@@ -45,6 +45,7 @@ std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
   out.put_reals("particles/diameter", c.diameter);
   out.put_topology(c.topology);
   out.put_periodic(c.box);
+  out.put_names(stages_chunk, record.stages);
   out.put_text("perrin/job", record.job);
   out.put_text("perrin/version", record.version);
   out.put_text("perrin/device", record.device);
@@ -73,6 +74,7 @@ std::vector<Chunk> chunks_of(const std::string& path, const H5mdFrame& frame, co
     out.put("particles/velocity", f32, frame.velocity.size() / 3, 3, frame.velocity.data());
   if (layout.image) out.put("particles/image", i32, frame.image.size() / 3, 3, frame.image.data());
   out.put(time_chunk, f64, 1, 1, &frame.time);
+  out.put(stage_chunk, u32, 1, 1, &frame.stage);
   return std::move(out.list);
 }
 

@@ -34,8 +34,10 @@ static_assert(sizeof(Entry) == 32);
 enum Type : std::uint8_t { u8 = 1, u16, u32, u64, i8, i16, i32, i64, f32, f64, character };
 inline constexpr std::size_t type_size[] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 1};
 
-/// Chunks of our own: which axes are periodic, for GSD has no place for it, and the time.
-inline const std::string periodic_chunk = "perrin/periodic", time_chunk = "log/perrin/time";
+/// Chunks of our own: which axes are periodic, for GSD has no place for it; time and stage of a
+/// frame, and the names of the stages.
+inline const std::string periodic_chunk = "perrin/periodic", time_chunk = "log/perrin/time",
+                         stage_chunk = "log/perrin/stage", stages_chunk = "perrin/stages";
 
 /// Where an axis is not periodic, what its readers make of that; else empty.
 inline std::string open_axes(const Box& box) {

@@ -25,6 +25,7 @@ namespace perrin::io {
 struct H5mdFrame {
   std::int64_t step = 0;
   double time = 0;
+  std::uint32_t stage = 0;         // of the job, from 0
   std::array<double, 9> edges{};   // rows: edge vectors
   std::array<double, 3> origin{};  // lower corner, kept under /parameters/perrin
   // In id order, 3 per particle; species 1. Empty: not written. Positions are in one of the two.

@@ -75,6 +75,9 @@ for name, version, dtype in (("trajectory.gsd", (1, 4), np.float32),
         assert frame.particles.position.dtype == dtype
         assert np.abs(frame.particles.position + L / 2 - expected[k]).max() < 2e-6
         assert np.isclose(frame.log["perrin/time"][0], time[k])
+        assert frame.log["perrin/stage"] == [int(frame.configuration.step > 200)]
+    names = frames.file.read_chunk(0, "perrin/stages")
+    assert [bytes(row).rstrip(b"\0") for row in names] == [b"equilibration", b"production"]
     assert frame.particles.types == ["A", "B"] and frame.bonds.N == 660
 frame = gsd.hoomd.open("trajectory.gsd")[7]
 assert np.array_equal(frame.particles.velocity, particles("trajectory.h5")["velocity/value"][7])

@@ -43,8 +43,9 @@ observers += [
 JOB = {"seed": 5, "system": {"type": "chains", "chains": 60, "pattern": "A6B6", "density": 0.1},
        "velocity": {"temperature": 1.5}, "ignore": ["bonds"], "forces": [],
        "observers": observers,
-       "stages": [{"type": "md", "steps": 400,
-                   "integrator": {"type": "velocity_verlet", "timestep": 0.05}}]}
+       "stages": [{"type": "md", "name": name, "steps": 200,
+                   "integrator": {"type": "velocity_verlet", "timestep": 0.05}}
+                  for name in ("equilibration", "production")]}
 with open(os.path.join(folder, "job.json"), "w") as file:
     json.dump(JOB, file)
 run(perrin, "run", "job.json", "--device", "cpu", "--quiet")

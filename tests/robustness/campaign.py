@@ -80,7 +80,8 @@ def gsd_results(path):
         frames.setdefault(frame, {})[names[name].decode()] = numpy.frombuffer(data, numpy.uint8,
                                                                               size, at)
     moving = {"configuration/step", "configuration/dimensions", "configuration/box",
-              "particles/position", "particles/velocity", "particles/image", "log/perrin/time"}
+              "particles/position", "particles/velocity", "particles/image", "log/perrin/time",
+              "log/perrin/stage"}
     found = {name: numpy.array([frame[name] for frame in frames.values()]) for name in moving}
     found.update((name, value) for name, value in frames.get(0, {}).items()
                  if name not in moving and not name.startswith("perrin/"))
