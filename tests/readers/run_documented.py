@@ -75,6 +75,13 @@ for heading, code in blocks:
     print(title, done.stdout.splitlines()[-1:], flush=True)
     count += 1
 assert count >= 9, count
+for script in re.findall(r"^```lammps\n(.*?)^```", text, re.M | re.S):
+    with open(os.path.join(folder, "in.lammps"), "w") as file:
+        file.write(script)
+    if shutil.which("lmp"):
+        seen = run("lmp", "-in", "in.lammps", "-log", "none").stdout
+        assert "720 atoms" in seen and "660 bonds" in seen, seen
+        print("LAMMPS", *re.findall("Total wall time.*", seen))
 shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_values.py"), folder)
 print(run(python, "-W", "ignore", "check_values.py").stdout)
 run(perrin, "convert", "back.xyz", "from_ase.h5")
