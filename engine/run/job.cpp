@@ -279,7 +279,13 @@ void Job::check_topology() {
   look(t.dihedrals, t.dihedral_types, all.dihedral_types, "dihedrals");
   look(t.impropers, t.improper_types, all.improper_types, "impropers");
   for (const auto& [kind, count] : configuration_.left_out)
-    if (count > 0 && !ignores(kind)) refuse(kind, count, kind);
+    if (count > 0 && !ignores(kind))
+      report("forces",
+             fmt::format("the file's {} {} are not read; {} say \"ignore\": [\"{}\"]", count, kind,
+                         kind == "pairs" ? "where a force shall act on them, list them in "
+                                           "special_pairs (\"from\": \"list\"), and"
+                                         : "where none shall act,",
+                         kind));
   const auto charged = std::count_if(configuration_.charge.begin(), configuration_.charge.end(),
                                      [](double q) { return q != 0; });
   if (charged > 0 && !all.charges && !ignores("charges"))

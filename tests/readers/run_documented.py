@@ -84,5 +84,24 @@ for script in re.findall(r"^```lammps\n(.*?)^```", text, re.M | re.S):
         print("LAMMPS", *re.findall("Total wall time.*", seen))
 shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_values.py"), folder)
 print(run(python, "-W", "ignore", "check_values.py").stdout)
+# Special pairs of a GSD file are refused, not lost in silence.
+run(python, "-W", "ignore", "-c", """
+import gsd.hoomd
+frame = gsd.hoomd.Frame()
+frame.configuration.box = [10, 10, 10, 0, 0, 0]
+frame.particles.N, frame.particles.position = 3, [[0, 0, 0], [1, 0, 0], [2, 0, 0]]
+frame.pairs.N, frame.pairs.types, frame.pairs.group = 1, ["A-A"], [[0, 2]]
+gsd.hoomd.open("pairs.gsd", "w").append(frame)""")
+lj = {"epsilon": 1, "sigma": 1, "types": ["A", "A"]}
+job = {"system": {"type": "file", "path": "pairs.gsd"}, "stages": JOB["stages"],
+       "forces": [{"type": "special_pairs", "from": "list", "list": [[0, 2]], "pairs": [lj]}]}
+for ignore, status, what in (([], 2, 'the file\'s 1 pairs are not read; where a force'),
+                             (["pairs"], 0, "")):
+    with open(os.path.join(folder, "pairs.json"), "w") as file:
+        json.dump(dict(job, ignore=ignore), file)
+    done = subprocess.run([perrin, "validate", "pairs.json"], cwd=folder, capture_output=True,
+                          text=True)
+    assert done.returncode == status and what in done.stderr, done
+assert "1 pairs are left out" in run(perrin, "convert", "pairs.gsd", "pairs.xyz").stderr
 run(perrin, "convert", "back.xyz", "from_ase.h5")
 print(run(python, "-W", "ignore", "check_values.py", "from_ase.h5").stdout)
