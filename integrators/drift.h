@@ -159,9 +159,10 @@ PERRIN_HD void watch_faces(const ParticleView& particles, const Metric& metric,
 /// `limit` (Simulation::max_displacement(): below half of the smallest height of the box); reports
 /// also a particle that leaves the box along an axis that is not periodic. `check`
 /// (Simulation::check_moves()) watches over the neighbour list; without it update_neighbors() does.
+/// `early`: what a kernel has read for it, see there.
 PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const FaultSink& faults,
                      std::int64_t i, const Position& from, const Real4& displacement, Real limit,
-                     const MoveCheck& check) {
+                     const MoveCheck& check, const Position* early = nullptr) {
   const Real length2 = square(displacement);
   if (!(length2 <= limit * limit)) {  // catches NaN
     const double x = double(displacement.x), y = double(displacement.y), z = double(displacement.z);
@@ -175,7 +176,7 @@ PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const 
   const Real4 u = metric.fixed_word(displacement);
   const Position p = moved(before, u);
   particles.position[i] = p;  // first: nothing of it waits for the counters of crossings
-  check(i, p, metric);
+  check(i, p, metric, early);
 #ifndef __CUDA_ARCH__
   if (!stays_inside(before, p, u, metric))
 #endif

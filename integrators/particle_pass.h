@@ -25,6 +25,11 @@ struct MovingParticle {
 
 namespace detail {
 
+/// With what the engine reads for itself.
+struct LoadedParticle : MovingParticle {
+  Position reference;  // MoveCheck::reference_of(), if the body reads it early
+};
+
 /// A functor that takes its particle as const leaves the velocity alone: it is not written.
 template <class F>
 constexpr bool changes_velocity =
@@ -85,7 +90,7 @@ PERRIN_HD auto call(const F& f, MovingParticle& p, const Real4& drawn) {
 template <class Before>
 struct MoveParticle {
   static constexpr bool light = !changes_velocity<Before>, draws_any = draws<Before>,
-                        ahead = draws_ahead<Before>;
+                        ahead = draws_ahead<Before>, reads_early = !light;
   ParticleView particles;
   Metric metric;
   FaultSink faults;
@@ -95,14 +100,16 @@ struct MoveParticle {
 
   PERRIN_HD const std::uint64_t* first_step() const { return faults.step; }
   PERRIN_HD bool needs_force() const { return reads_force(before); }
+  PERRIN_HD Position reference_of(std::int64_t i) const { return check.reference_of(i); }
   PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
     return drawn_by(before, step, id);
   }
-  PERRIN_HD void operator()(MovingParticle& p, const Real4& drawn) const {
+  PERRIN_HD void operator()(LoadedParticle& p, const Real4& drawn) const {
     const Real4 displacement = call(before, p, drawn);
     if constexpr (changes_velocity<Before>) particles.velocity[p.i] = p.velocity;
 #ifdef __CUDA_ARCH__
-    drift(particles, metric, faults, p.i, p.position, displacement, limit, check);
+    drift(particles, metric, faults, p.i, p.position, displacement, limit, check,
+          reads_early ? &p.reference : nullptr);
 #else  // a copy of a position would be handled number by number
     drift(particles, metric, faults, p.i, particles.position[p.i], displacement, limit, check);
 #endif
@@ -111,7 +118,8 @@ struct MoveParticle {
 
 template <class After>
 struct UpdateParticle {
-  static constexpr bool light = false, draws_any = draws<After>, ahead = draws_ahead<After>;
+  static constexpr bool light = false, draws_any = draws<After>, ahead = draws_ahead<After>,
+                        reads_early = false;
   ParticleView particles;
   FaultSink faults;
   After after;
@@ -121,7 +129,7 @@ struct UpdateParticle {
   PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
     return drawn_by(after, step, id);
   }
-  PERRIN_HD void operator()(MovingParticle& p, const Real4& drawn) const {
+  PERRIN_HD void operator()(LoadedParticle& p, const Real4& drawn) const {
     update(p, drawn);
     if constexpr (changes_velocity<After>) particles.velocity[p.i] = p.velocity;
   }
@@ -146,11 +154,13 @@ struct UpdateAndMoveParticle {
   static constexpr bool light = false, draws_any = draws<After> || draws<Before>;
   static constexpr bool ahead =
       draws_any && draws<After> == draws_ahead<After> && draws<Before> == draws_ahead<Before>;
+  static constexpr bool reads_early = MoveParticle<Before>::reads_early;
   UpdateParticle<After> end;
   MoveParticle<Before> begin;
 
   PERRIN_HD const std::uint64_t* first_step() const { return end.faults.step; }
   PERRIN_HD bool needs_force() const { return end.needs_force() || begin.needs_force(); }
+  PERRIN_HD Position reference_of(std::int64_t i) const { return begin.reference_of(i); }
   PERRIN_HD auto draw(std::uint64_t step, std::uint32_t id) const {
     if constexpr (draws<After> && draws<Before>)
       return Both{end.draw(step, id), begin.draw(*begin.faults.step, id)};
@@ -159,15 +169,15 @@ struct UpdateAndMoveParticle {
     else
       return begin.draw(*begin.faults.step, id);
   }
-  PERRIN_HD void operator()(MovingParticle& p, const Both& drawn) const {
+  PERRIN_HD void operator()(LoadedParticle& p, const Both& drawn) const {
     (*this)(p, drawn.after, drawn.before);
   }
-  PERRIN_HD void operator()(MovingParticle& p, const Real4& drawn) const {
+  PERRIN_HD void operator()(LoadedParticle& p, const Real4& drawn) const {
     (*this)(p, drawn, drawn);  // one of the functors does not ask
   }
 
  private:
-  PERRIN_HD void operator()(MovingParticle& p, const Real4& after, const Real4& before) const {
+  PERRIN_HD void operator()(LoadedParticle& p, const Real4& after, const Real4& before) const {
     end.update(p, after);
     if constexpr (changes_velocity<After> && !changes_velocity<Before>)
       begin.particles.velocity[p.i] = p.velocity;
@@ -180,17 +190,21 @@ struct UpdateAndMoveParticle {
 /// A pass over all particles, one by one.
 template <class Body>
 struct EachParticle {
-  using Loaded = MovingParticle;
+  using Loaded = LoadedParticle;
   static constexpr bool light = Body::light;
   ParticleView view;
   Body body;
 
-  PERRIN_HD MovingParticle load(std::int64_t i) const {
-    MovingParticle p{i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}};
+  PERRIN_HD LoadedParticle load(std::int64_t i) const {
+    LoadedParticle p{{i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}},
+                     {}};
     if (body.needs_force()) p.force = view.force[i];
+#ifdef __CUDA_ARCH__
+    if constexpr (Body::reads_early) p.reference = body.reference_of(i);
+#endif
     return p;
   }
-  PERRIN_HD void operator()(MovingParticle& p, std::int64_t) const {
+  PERRIN_HD void operator()(LoadedParticle& p, std::int64_t) const {
     body(p, body.draw(p.step, p.id));
   }
 
@@ -198,7 +212,7 @@ struct EachParticle {
   PERRIN_HD Prepared prepare(std::int64_t i) const {
     return body.draw(*body.first_step(), view.id[i]);
   }
-  PERRIN_HD void operator()(MovingParticle& p, const Prepared& drawn) const { body(p, drawn); }
+  PERRIN_HD void operator()(LoadedParticle& p, const Prepared& drawn) const { body(p, drawn); }
 };
 
 /// On the CPU: the random numbers of a block of particles at once, in vectors.
@@ -220,7 +234,7 @@ struct BlockOfParticles {
       for (int k = 0; k < count; ++k) drawn[k] = each.body.draw(step, id[k]);
     }
     for (int k = 0; k < count; ++k) {
-      MovingParticle p = each.load(first + k);
+      LoadedParticle p = each.load(first + k);
       each.body(p, drawn[k]);
     }
   }

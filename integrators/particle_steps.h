@@ -27,9 +27,8 @@
 //
 // A functor with random numbers has draw(step, id), which returns up to four, and gets them as its
 // second argument. On the CPU they are drawn in vectors, where that is possible. On a GPU they are
-// drawn while the forces are still computed, where few blocks compute them (admit_successor()), if
-// the functor has `static constexpr bool draws_ahead = true`: then they must follow from the
-// arguments of draw() and from what a stage never changes.
+// drawn while the forces are still computed, if the functor has `static constexpr bool draws_ahead
+// = true`: then they must follow from the arguments of draw() and from what a stage never changes.
 //
 // A functor that needs forces in some jobs only says in reads_force() whether this is one: they are
 // half of what a step of free particles moves.

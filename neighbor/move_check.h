@@ -22,12 +22,18 @@ struct MoveCheck {
 
   /// Is there anything to look at but progress?
   bool watches() const { return reference || cells; }
-  PERRIN_HD void operator()(std::int64_t i, const Position& p, const Metric& metric) const {
+  /// For a kernel that reads early what the call below looks at.
+  PERRIN_HD Position reference_of(std::int64_t i) const {
+    return reference ? reference[i] : Position{};
+  }
+  /// `early`: reference_of(i); nullptr: not read yet.
+  PERRIN_HD void operator()(std::int64_t i, const Position& p, const Metric& metric,
+                            const Position* early = nullptr) const {
     if (!progress) return;
     if (i == 0) *progress = step;
     if (cells) cells(i, p);
     if (!reference) return;
-    if (!(metric.distance2(p, reference[i]) <= limit2)) rebuild.raise();
+    if (!(metric.distance2(p, early ? *early : reference[i]) <= limit2)) rebuild.raise();
   }
 };
 

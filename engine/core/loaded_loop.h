@@ -15,7 +15,8 @@ template <int Each, class Body>
 __global__ void __launch_bounds__(loaded_block)
     loaded_kernel(const Body body, std::int64_t n, const std::uint32_t* halt) {
   const std::int64_t first = std::int64_t(blockIdx.x) * (loaded_block * Each) + threadIdx.x;
-  await_predecessor();
+  admit_successor_of_few();
+  await_all_before();
   typename Body::Loaded loaded[Each];
 #pragma unroll
   for (int k = 0; k < Each; ++k)
@@ -31,7 +32,7 @@ template <class Body>
 __global__ void __launch_bounds__(loaded_block)
     prepared_kernel(const Body body, std::int64_t n, const std::uint32_t* halt) {
   const std::int64_t i = std::int64_t(blockIdx.x) * loaded_block + threadIdx.x;
-  admit_successor();
+  admit_successor_of_few();
   typename Body::Prepared prepared{};
   if (i < n) prepared = body.prepare(i);
   await_all_before();

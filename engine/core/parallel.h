@@ -31,10 +31,15 @@ constexpr bool kernels_wait = [] {
   return false;
 }();
 
-/// The first thing in a kernel that launch_early() starts: lets its successor come in, too. Blocks
-/// do so one after the other, 1.3 ns each on an H200: with many of them the successor comes in when
-/// they end, as it does by itself.
+/// The first thing in a kernel that launch_early() starts: lets its successor come in, too.
 __device__ inline void admit_successor() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+/// The same for kernels whose blocks are soon done. They do it one after the other, 1.3 ns each on
+/// an H200: with many of them the successor comes in when they end, as it does by itself.
+__device__ inline void admit_successor_of_few() {
 #if __CUDA_ARCH__ >= 900
   if (gridDim.x <= 256) cudaTriggerProgrammaticLaunchCompletion();
 #endif
@@ -46,13 +51,10 @@ __device__ inline void await_all_before() {
   cudaGridDependencySynchronize();
 #endif
 }
-__device__ inline void await_predecessor() {
+/// Both. True: the device is halted, nothing is to be done.
+__device__ inline bool begin_kernel(const std::uint32_t* halt) {
   admit_successor();
   await_all_before();
-}
-/// The same. True: the device is halted, nothing is to be done.
-__device__ inline bool begin_kernel(const std::uint32_t* halt) {
-  await_predecessor();
   return *halt != 0;
 }
 #endif
@@ -100,7 +102,9 @@ PERRIN_HD std::int64_t chunk_begin(std::int64_t n, int chunk) { return n * chunk
 #ifdef __CUDACC__
 template <class F>
 __global__ void for_each_kernel(const F f, std::int64_t n, const std::uint32_t* halt) {
-  if (begin_kernel(halt)) return;
+  admit_successor_of_few();
+  await_all_before();
+  if (*halt) return;
   const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < n) f(i);
 }
@@ -119,7 +123,7 @@ __device__ void block_sum(T& value) {
 template <class T, class F>
 __global__ void sum_chunks_kernel(const F f, std::int64_t n, T* partial,
                                   const std::uint32_t* halt) {
-  if (*halt) return;
+  if (begin_kernel(halt)) return;
   T total{};
   const std::int64_t end = chunk_begin(n, int(blockIdx.x) + 1);
   for (std::int64_t i = chunk_begin(n, int(blockIdx.x)) + threadIdx.x; i < end; i += sum_block)
@@ -130,7 +134,7 @@ __global__ void sum_chunks_kernel(const F f, std::int64_t n, T* partial,
 
 template <class T>
 __global__ void sum_partials_kernel(const T* partial, T* result, const std::uint32_t* halt) {
-  if (*halt) return;
+  if (begin_kernel(halt)) return;
   T total{};
   for (int chunk = int(threadIdx.x); chunk < sum_chunks; chunk += sum_block)
     total += partial[chunk];
@@ -154,8 +158,8 @@ void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::
 }
 
 /// The same for kernels that begin with begin_kernel(): their blocks come in while the last blocks
-/// of the kernel before still run, if it has no more than admit_successor() says, and wait there.
-/// Saves most of a launch, which is what the steps of small systems are made of.
+/// of the kernel before still run, if that one lets them, and wait there. Saves most of a launch,
+/// which is what the steps of small systems are made of.
 template <class... Parameters, class... Arguments>
 void launch_early(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
                   void (*kernel)(Parameters...), Arguments&&... arguments) {
@@ -210,10 +214,10 @@ void sum(const Device& device, const char* name, std::int64_t n, const F& f, Buf
   if (device.skipping()) return;
 #ifdef __CUDACC__
   if (device.is_cuda()) {
-    launch(device, name, dim3(sum_chunks), dim3(detail::sum_block), 0,
-           detail::sum_chunks_kernel<T, F>, f, n, scratch.data(), device.halt_word());
-    launch(device, name, dim3(1), dim3(detail::sum_block), 0, detail::sum_partials_kernel<T>,
-           static_cast<const T*>(scratch.data()), result, device.halt_word());
+    launch_early(device, name, dim3(sum_chunks), dim3(detail::sum_block), 0,
+                 detail::sum_chunks_kernel<T, F>, f, n, scratch.data(), device.halt_word());
+    launch_early(device, name, dim3(1), dim3(detail::sum_block), 0, detail::sum_partials_kernel<T>,
+                 static_cast<const T*>(scratch.data()), result, device.halt_word());
     return;
   }
 #endif

@@ -8,7 +8,7 @@ namespace perrin {
 /// Steps are recorded several at a time: each has a word of its own with its number, which the
 /// device keeps up to date.
 struct RunningStep {
-  static constexpr int most = 8;  // steps of a recording
+  static constexpr int usual = 8, most = 16;  // steps of a recording
 
   explicit RunningStep(const Device& device)
       : number(device, most), progress(device, 1), fault(device, 1) {}

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace perrin {
@@ -23,6 +24,12 @@ struct Sampling {
     for (const std::int64_t stride : strides)
       next = std::min(next, std::uint64_t(stride) - step % std::uint64_t(stride));
     return next;
+  }
+  /// The largest number that divides all of them; 0 without one.
+  std::int64_t common_stride() const {
+    std::int64_t common = 0;
+    for (const std::int64_t stride : strides) common = std::gcd(common, stride);
+    return common;
   }
   bool is_due(std::uint64_t step) const {
     return std::ranges::any_of(

@@ -1,7 +1,6 @@
 #include "engine/run/stepper.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "engine/core/parallel.h"
 #include "engine/run/simulation.h"
@@ -132,12 +131,23 @@ void Stepper::step_unrecorded(Integrator& integrator) {
   const double all = std::max(clock.seconds(), 1e-9);
   shares_ = {parts.neighbors / all, parts.forces / all, {}};
   if (!recordings_hold(integrator)) {
-    recordings_ = {};
+    one_.alone = one_.with_sample = several_.alone = several_.with_sample = {};
+    sampled_unrecorded_ = false;
     recorded_for_ = &integrator;
     recorded_version_ = version();
   }
   s_.clock_.set_step(s_.step() + 1);
   check();
+}
+
+/// So many that they fill the time between samples, if that can be.
+int Stepper::steps_of_a_recording() const {
+  constexpr int fewest = 4;
+  const std::int64_t between = sampling_->common_stride();
+  if (between > 0 && between <= RunningStep::most) return int(between);
+  for (int n = RunningStep::most; n >= fewest; --n)
+    if (between > 0 && between % n == 0) return n;
+  return RunningStep::usual;
 }
 
 /// Recorded steps, or up to and including one that was halted; not further than there is room for
@@ -147,15 +157,22 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
   std::uint64_t at = s_.step();
   const bool ahead = samples_ahead();
   if (!ahead) target = at + std::min(target - at, sampling_->steps_to_next(at));
+  if (const int steps = steps_of_a_recording(); several_.steps != steps) several_ = {steps, {}, {}};
+  const auto several = std::uint64_t(several_.steps);
   while (at < target && !s_.totals_.full()) {
-    std::uint64_t n = std::min(target - at, sampling_->steps_to_next(at));
-    at += n;
-    for (int size = RunningStep::most; size > 0; size /= 2)
-      for (; n >= std::uint64_t(size); n -= std::uint64_t(size))
-        recorded(integrator, size).replay();
-    if (ahead) sample(at);
+    const std::uint64_t end = at + std::min(target - at, sampling_->steps_to_next(at));
+    const bool sampled = ahead && sampling_->is_due(end);
+    while (at < end) {
+      const std::uint64_t n = end - at >= several ? several : 1;
+      at += n;
+      replay(integrator, int(n), sampled && at == end && sampled_unrecorded_);
+    }
+    if (!sampled) continue;
+    sampled_unrecorded_ ? note_sample(at) : sample(at);
+    sampled_unrecorded_ = true;
   }
-  s_.clock_.set_step(s_.running_.number.to_host(0));  // waits
+  s_.device().synchronize();
+  s_.clock_.set_step(s_.running_.number.to_host(0));
   const bool halted = s_.device().halted();
   tell();
   if (!halted) return;
@@ -169,11 +186,15 @@ bool Stepper::recordings_hold(const Integrator& integrator) const {
   return recorded_for_ == &integrator && recorded_version_ == version();
 }
 
-Recording& Stepper::recorded(Integrator& integrator, int n) {
-  Recording& recording = recordings_.at(std::size_t(std::countr_zero(unsigned(n))));
+void Stepper::replay(Integrator& integrator, int n, bool with_sample) {
+  auto& recorded = n == 1 ? one_ : several_;
+  Recording& recording = with_sample ? recorded.with_sample : recorded.alone;
   if (!recording)
-    recording = Recording(s_.device(), [this, &integrator, n] { launch(integrator, n); });
-  return recording;
+    recording = Recording(s_.device(), [this, &integrator, n, with_sample] {
+      launch(integrator, n);
+      if (with_sample) s_.totals_.launch_sample(s_, true);
+    });
+  recording.replay();
 }
 
 /// Whether totals can be measured between steps without the host: what searches for pairs anew may
@@ -185,10 +206,15 @@ void Stepper::sample(std::uint64_t step) {
   if (step == sampled_step_ || !sampling_->is_due(step)) return;
   if (s_.totals_.full()) tell();
   const WallClock clock;
-  s_.totals_.sample(s_, step, samples_ahead());
+  s_.totals_.launch_sample(s_, samples_ahead());
+  note_sample(step);
   s_.timings.output += clock.seconds();
-  sampled_step_ = step;
   if (!samples_ahead()) tell();
+}
+
+void Stepper::note_sample(std::uint64_t step) {
+  s_.totals_.note_sample(step);
+  sampled_step_ = step;
 }
 
 /// Tells what was sampled and has come about; then the simulation stands where it stood.

@@ -34,22 +34,30 @@ class Stepper {
   void replay(Integrator& integrator, std::uint64_t target);
   void recover(Integrator& integrator);
   void launch(Integrator& integrator, int n);
+  int steps_of_a_recording() const;
   void set_device_step();
   bool recordings_hold(const Integrator& integrator) const;
-  Recording& recorded(Integrator& integrator, int n);
+  void replay(Integrator& integrator, int n, bool with_sample);
   bool samples_ahead() const;
   void sample(std::uint64_t step);
+  void note_sample(std::uint64_t step);
   void tell();
   void check();
   std::int64_t version() const;
 
   Simulation& s_;
-  std::array<Recording, 4> recordings_;  // of 1, 2, 4, 8 steps
+  /// Of a step and of several: alone, and with a sample of the totals behind. Not of more sizes: a
+  /// graph that runs now and then takes longer to start than the steps that it saves.
+  struct {
+    int steps;
+    Recording alone, with_sample;
+  } one_{1, {}, {}}, several_{};
   const Integrator* recorded_for_ = nullptr;
   std::int64_t recorded_version_ = 0;
 
   const Sampling* sampling_ = nullptr;  // of advance()
   std::uint64_t sampled_step_ = 0;      // the last one
+  bool sampled_unrecorded_ = false;     // as recordings want it: see step_unrecorded()
 
   /// On a GPU: the shares of the parts, as they were when a step last ran unrecorded, and how long
   /// that is ago.

@@ -29,10 +29,16 @@ struct Measure {
   }
 };
 
-struct FinishRow {
-  TotalsRow* row;
+struct KeepRow {
+  const TotalsRow* row;
+  TotalsRow* rows;
+  std::uint32_t* written;
   const std::uint64_t* step;
-  PERRIN_HD void operator()(std::int64_t) const { row->written = *step + 1; }
+  PERRIN_HD void operator()(std::int64_t) const {
+    TotalsRow& kept = rows[(*written)++];
+    kept = *row;
+    kept.written = *step + 1;
+  }
 };
 
 bool acts_on_pairs(const std::unique_ptr<Force>& force) { return force->range() > 0; }
@@ -43,14 +49,16 @@ TotalsMeter::TotalsMeter(const Particles& particles)
     : force_(particles.device(), particles.size()),
       virial_(particles.device(), 6 * particles.size()),
       scratch_(particles.device(), sum_chunks),
-      rows_(particles.device(), most + 1) {}
+      rows_(particles.device(), most + 1),
+      written_(particles.device(), 1) {}
 
-void TotalsMeter::launch(Simulation& simulation, std::int64_t at, bool lists_hold) {
+/// Measures into the last row.
+void TotalsMeter::launch(Simulation& simulation, bool lists_hold) {
   const Device& device = simulation.device();
   if (simulation.neighbors && !lists_hold) simulation.neighbors->update();
   force_.zero();
   virial_.zero();
-  TotalsRow* const row = rows_.data() + at;
+  TotalsRow* const row = rows_.data() + most;
   bool add = false;
   // After the forces that see pairs through the list, or after the others.
   const auto sum_with = [&](bool pairs, Sums* result) {
@@ -66,7 +74,6 @@ void TotalsMeter::launch(Simulation& simulation, std::int64_t at, bool lists_hol
   sum_with(true, &row->pairs);
   if (!std::ranges::all_of(simulation.forces, acts_on_pairs)) sum_with(false, &row->all);
   if (simulation.bath) simulation.bath->measure_heat(simulation, &row->heat);
-  for_each(device, "totals", 1, FinishRow{row, simulation.device_step()});
 }
 
 Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row) const {
@@ -99,14 +106,19 @@ Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row) cons
 
 const Totals& TotalsMeter::measure(Simulation& simulation) {
   if (valid_) return totals_;
-  launch(simulation, most, false);
+  launch(simulation, false);
   set(totals_of(simulation, rows_.to_host(most)));
   return totals_;
 }
 
-void TotalsMeter::sample(Simulation& simulation, std::uint64_t step, bool lists_hold) {
+void TotalsMeter::launch_sample(Simulation& simulation, bool lists_hold) {
+  launch(simulation, lists_hold);
+  for_each(simulation.device(), "totals", 1,
+           KeepRow{rows_.data() + most, rows_.data(), written_.data(), simulation.device_step()});
+}
+
+void TotalsMeter::note_sample(std::uint64_t step) {
   PERRIN_ASSERT(!full());
-  launch(simulation, std::ssize(sampled_), lists_hold);
   sampled_.push_back(step);
 }
 
@@ -119,6 +131,7 @@ std::vector<std::pair<std::uint64_t, Totals>> TotalsMeter::collect(Simulation& s
     if (rows[k].written == sampled_[k] + 1)
       collected.emplace_back(sampled_[k], totals_of(simulation, rows[k]));
   sampled_.clear();
+  written_.zero();
   return collected;
 }
 

@@ -56,10 +56,12 @@ class TotalsMeter {
   /// Each particle's share of the virial at the last measurement, as in ForceOutput.
   const Buffer<Real>& virials() const { return virial_; }
 
-  /// Launches the measurement of the instant at which that many steps are done. A device that has
-  /// been halted before leaves the row as it was. `lists_hold`: they have been looked after at
-  /// these positions; then the host does not wait.
-  void sample(Simulation& simulation, std::uint64_t step, bool lists_hold);
+  /// Launches a measurement of this instant, for collect(). A device that has been halted before
+  /// does nothing. `lists_hold`: they have been looked after at these positions; then the host does
+  /// not wait, and this may be recorded.
+  void launch_sample(Simulation& simulation, bool lists_hold);
+  /// Of each that was launched: so many steps are done then.
+  void note_sample(std::uint64_t step);
   /// Sampled and not collected yet: are there as many as there is room for?
   bool full() const { return std::ssize(sampled_) == most; }
   /// Waits for what was sampled, and forgets it: steps and totals of the instants that the device
@@ -73,13 +75,14 @@ class TotalsMeter {
 
  private:
   static constexpr int most = 256;
-  void launch(Simulation& simulation, std::int64_t row, bool lists_hold);
+  void launch(Simulation& simulation, bool lists_hold);
   Totals totals_of(Simulation& simulation, const detail::TotalsRow& row) const;
 
   Buffer<Real4> force_;
   Buffer<Real> virial_;
   Buffer<detail::Sums> scratch_;
-  Buffer<detail::TotalsRow> rows_;      // sampled ones, then that of measure()
+  Buffer<detail::TotalsRow> rows_;      // sampled ones, then the one that is being measured
+  Buffer<std::uint32_t> written_;       // how many of the former
   std::vector<std::uint64_t> sampled_;  // steps
   Totals totals_;
   bool valid_ = false;

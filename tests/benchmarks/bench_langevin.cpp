@@ -195,7 +195,7 @@ int brownian(const Options& options) {
       const auto time = [&](const Json& settings) {
         return subject.step_time(simulation, c, settings, options.seconds);
       };
-      subject.line("trap", n, 2 * place + 4 + (place + word) / RunningStep::most,
+      subject.line("trap", n, 2 * place + 4 + (place + word) / RunningStep::usual,
                    time({{"keep_forces", true}}));
       subject.line("trap_forces_not_kept", n, 2 * place + 4, time({{"keep_forces", false}}));
       // The force's own kernel reads positions and writes forces.
