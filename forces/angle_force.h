@@ -1,5 +1,5 @@
-// Forces on angles: the kernel and the class around any angle potential. For files compiled as
-// CUDA.
+// Forces on angles: the kernel around any angle potential, and its registration. For files compiled
+// as CUDA.
 //
 // An angle potential is a struct with Settings (and describe()), Coefficients, type, help,
 // coefficients(settings) and
@@ -10,16 +10,7 @@
 // of the angle theta between the two bonds at the vertex, 0 ≤ theta ≤ pi, stretched is pi.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <memory>
-
-#include "engine/core/parallel.h"
-#include "engine/run/force.h"
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
-#include "forces/bonded_settings.h"
-#include "forces/bonded_table.h"
+#include "forces/bonded_force.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
 #include "forces/pair_potential.h"
@@ -31,18 +22,6 @@ template <class T>
 struct AngleSlope {
   T slope, energy;
 };
-
-template <class P>
-struct AngleForceSettings {
-  std::map<std::string, typename P::Settings> angles;
-  std::vector<std::string> skip;
-};
-
-template <class D, class P>
-void describe(D& d, AngleForceSettings<P>& s) {
-  d.required("angles", s.angles, Any{}, "coefficients of each angle type, by its name");
-  d.optional("skip", s.skip, Any{}, "angle types that another force handles");
-}
 
 /// The force on particle i alone, from the angles it takes part in: each angle is computed three
 /// times, nothing is added atomically. Energy and virial are shared equally.
@@ -83,45 +62,27 @@ struct AngleKernel {
   }
 };
 
-template <class P>
-class AngleForce : public Force {
- public:
-  /// Coefficients by the name of the angle type; angles of other types are left alone.
-  AngleForce(const Device& device, const Configuration& configuration,
-             const std::map<std::string, typename P::Settings>& settings)
-      : settings_(settings) {
-    const Topology& topology = configuration.topology;
-    std::vector<typename P::Coefficients> coefficients(topology.angle_types.size());
-    std::vector<bool> used(topology.angle_types.size(), false);
-    for (std::size_t t = 0; t < used.size(); ++t) {
-      const auto found = settings.find(topology.angle_types[t]);
-      if (found == settings.end()) continue;
-      used[t] = true;
-      coefficients[t] = P::coefficients(found->second);
-    }
-    table_ = angle_table(device, configuration.position.size(), topology, used);
-    handled_.angle_types = std::move(used);
-    coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
+struct Angles {
+  static constexpr const char *what = "angle", *key = "angles",
+                              *help = "coefficients of each angle type, by its name",
+                              *skip_help = "angle types that another force handles";
+  static const std::vector<std::string>& types(const Topology& t) { return t.angle_types; }
+  static const std::vector<Topology::Angle>& members(const Topology& t) { return t.angles; }
+  static std::vector<bool>& handled(Handled& h) { return h.angle_types; }
+  static BondedTable<AngleEntry> table(const Device& device, std::size_t n, const Topology& t,
+                                       const std::vector<bool>& used) {
+    return angle_table(device, n, t, used);
   }
-
-  void compute(Simulation& simulation, const ForceOutput& output) override {
-    const ParticleView particles = simulation.particles.view();
-    for_each(simulation.device(), P::type, particles.n,
-             AngleKernel<P>{particles, simulation.particles.box.metric(), table_.view(),
-                            coefficients_.data(), output});
+  template <class P>
+  static AngleKernel<P> kernel(Simulation& s, BondedView<AngleEntry> table,
+                               const typename P::Coefficients* coefficients,
+                               const ForceOutput& output) {
+    return {s.particles.view(), s.particles.box.metric(), table, coefficients, output};
   }
-
-  MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
-  Handled handled() const override { return handled_; }
-  std::string fingerprint() const override { return fingerprints<P>(settings_); }
-
- private:
-  std::map<std::string, typename P::Settings>
-      settings_;  // coefficients may refer to tables of them
-  Handled handled_;
-  BondedTable<AngleEntry> table_;
-  Buffer<typename P::Coefficients> coefficients_;
 };
+
+template <class P>
+using AngleForce = BondedForce<P, Angles>;
 
 template <class P>
 concept EvaluatesAngles = requires(const typename P::Coefficients& coefficients) {
@@ -135,18 +96,7 @@ void register_angle(Registry& registry) {
   static_assert(EvaluatesAngles<P>,
                 "an angle potential needs: template <class T> PERRIN_HD static AngleSlope<T> "
                 "evaluate(T cosine, T sine, const Coefficients& c);");
-  registry.add<Force, AngleForceSettings<P>>(
-      P::type, P::help, [](const AngleForceSettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
-        const Configuration& configuration = setup.configuration();
-        const Topology& topology = configuration.topology;
-        std::vector<std::string> given;
-        for (const auto& [name, unused] : s.angles) given.push_back(name);
-        check_bonded_types(setup, "angle", "angles", given, s.skip, topology.angle_types,
-                           types_in_use(topology.angles, topology.angle_types.size()));
-        const auto settings = prepared<P>(s.angles, "angles", setup);
-        if (!settings) return nullptr;
-        return std::make_unique<AngleForce<P>>(setup.device(), configuration, *settings);
-      });
+  register_bonded<P, Angles>(registry);
 }
 
 }  // namespace perrin

@@ -1,5 +1,5 @@
-// Forces along bonds: the kernel and the class around any bond potential. For files compiled as
-// CUDA.
+// Forces along bonds: the kernel around any bond potential, and its registration. For files
+// compiled as CUDA.
 //
 // A bond potential is a struct like a pair potential (forces/pair_potential.h): Settings with
 // describe(), Coefficients, type, help, coefficients(settings) and evaluate(r2, coefficients). One
@@ -9,33 +9,12 @@
 // settings name a file is a LoadsFile (forces/bonded_settings.h).
 #pragma once
 
-#include <fmt/format.h>
-
-#include <memory>
-
-#include "engine/core/parallel.h"
-#include "engine/run/force.h"
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
-#include "forces/bonded_settings.h"
-#include "forces/bonded_table.h"
+#include "forces/bonded_force.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
 #include "forces/pair_potential.h"
 
 namespace perrin {
-
-template <class P>
-struct BondForceSettings {
-  std::map<std::string, typename P::Settings> bonds;
-  std::vector<std::string> skip;
-};
-
-template <class D, class P>
-void describe(D& d, BondForceSettings<P>& s) {
-  d.required("bonds", s.bonds, Any{}, "coefficients of each bond type, by its name");
-  d.optional("skip", s.skip, Any{}, "bond types that another force handles");
-}
 
 /// The force on particle i alone, from its own bonds: each bond is computed twice, nothing is
 /// added atomically. Energy and virial are shared equally.
@@ -78,68 +57,34 @@ struct BondKernel {
   }
 };
 
-template <class P>
-class BondForce : public Force {
- public:
-  /// Coefficients by the name of the bond type; bonds of other types are left alone.
-  BondForce(const Device& device, const Configuration& configuration,
-            const std::map<std::string, typename P::Settings>& settings)
-      : settings_(settings) {
-    const Topology& topology = configuration.topology;
-    std::vector<typename P::Coefficients> coefficients(topology.bond_types.size());
-    std::vector<bool> used(topology.bond_types.size(), false);
-    for (std::size_t t = 0; t < used.size(); ++t) {
-      const auto found = settings.find(topology.bond_types[t]);
-      if (found == settings.end()) continue;
-      used[t] = true;
-      coefficients[t] = P::coefficients(found->second);
-    }
-    table_ = bond_table(device, configuration.position.size(), topology, used);
-    handled_.bond_types = std::move(used);
-    coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
+struct Bonds {
+  static constexpr const char *what = "bond", *key = "bonds",
+                              *help = "coefficients of each bond type, by its name",
+                              *skip_help = "bond types that another force handles";
+  static const std::vector<std::string>& types(const Topology& t) { return t.bond_types; }
+  static const std::vector<Topology::Bond>& members(const Topology& t) { return t.bonds; }
+  static std::vector<bool>& handled(Handled& h) { return h.bond_types; }
+  static BondedTable<BondEntry> table(const Device& device, std::size_t n, const Topology& t,
+                                      const std::vector<bool>& used) {
+    return bond_table(device, n, t, used);
   }
-
-  void compute(Simulation& simulation, const ForceOutput& output) override {
-    const ParticleView particles = simulation.particles.view();
-    for_each(simulation.device(), P::type, particles.n,
-             BondKernel<P>{particles, simulation.particles.box.metric(), table_.view(),
-                           coefficients_.data(), output, simulation.fault_sink()});
+  template <class P>
+  static BondKernel<P> kernel(Simulation& s, BondedView<BondEntry> table,
+                              const typename P::Coefficients* coefficients,
+                              const ForceOutput& output) {
+    return {s.particles.view(), s.particles.box.metric(), table, coefficients, output,
+            s.fault_sink()};
   }
-
-  MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
-  Handled handled() const override { return handled_; }
-  std::string fingerprint() const override { return fingerprints<P>(settings_); }
-
- private:
-  std::map<std::string, typename P::Settings>
-      settings_;  // coefficients may refer to tables of them
-  Handled handled_;
-  BondedTable<BondEntry> table_;
-  Buffer<typename P::Coefficients> coefficients_;
 };
+
+template <class P>
+using BondForce = BondedForce<P, Bonds>;
 
 /// Adds the bond potential to the force types that a job can name.
 template <class P>
 void register_bond(Registry& registry) {
   static_assert(check_bond_potential<P>());
-  registry.add<Force, BondForceSettings<P>>(
-      P::type, P::help, [](const BondForceSettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
-        const Configuration& configuration = setup.configuration();
-        const Topology& topology = configuration.topology;
-        std::vector<std::string> given;
-        for (const auto& [name, unused] : s.bonds) given.push_back(name);
-        check_bonded_types(setup, "bond", "bonds", given, s.skip, topology.bond_types,
-                           types_in_use(topology.bonds, topology.bond_types.size()));
-        auto bonds = s.bonds;
-        for (auto& entry : bonds) {
-          auto& settings = entry.second;
-          if constexpr (requires { P::completed(settings, true); })
-            settings = P::completed(settings, setup.excludes("bonds"));
-        }
-        const auto settings = prepared<P>(std::move(bonds), "bonds", setup);
-        if (!settings) return nullptr;
-        return std::make_unique<BondForce<P>>(setup.device(), configuration, *settings);
-      });
+  register_bonded<P, Bonds>(registry);
 }
 
 }  // namespace perrin

@@ -1,5 +1,5 @@
-// Forces on dihedrals and impropers: the kernel and the class around any potential of a dihedral
-// angle. For files compiled as CUDA.
+// Forces on dihedrals and impropers: the kernel around any potential of a dihedral angle, and its
+// registration. For files compiled as CUDA.
 //
 // Such a potential is a struct with Settings (and describe()), Coefficients, type, help,
 // coefficients(settings), `static constexpr Torsion kind` and
@@ -12,16 +12,7 @@
 // is clockwise from a. That is IUPAC's convention, LAMMPS's and GROMACS's.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <memory>
-
-#include "engine/core/parallel.h"
-#include "engine/run/force.h"
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
-#include "forces/bonded_settings.h"
-#include "forces/bonded_table.h"
+#include "forces/bonded_force.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
 #include "forces/pair_potential.h"
@@ -35,23 +26,6 @@ template <class T>
 struct TorsionSlope {
   T slope, energy;
 };
-
-template <class P>
-struct DihedralForceSettings {
-  std::map<std::string, typename P::Settings> coefficients;
-  std::vector<std::string> skip;
-};
-
-template <class D, class P>
-void describe(D& d, DihedralForceSettings<P>& s) {
-  if constexpr (P::kind == Torsion::dihedral) {
-    d.required("dihedrals", s.coefficients, Any{}, "coefficients of each dihedral type, by name");
-    d.optional("skip", s.skip, Any{}, "dihedral types that another force handles");
-  } else {
-    d.required("impropers", s.coefficients, Any{}, "coefficients of each improper type, by name");
-    d.optional("skip", s.skip, Any{}, "improper types that another force handles");
-  }
-}
 
 /// The force on particle i alone, from the dihedrals it takes part in: each is computed four times,
 /// nothing is added atomically. Energy and virial are shared equally.
@@ -112,54 +86,38 @@ struct DihedralKernel {
   }
 };
 
-template <class P>
-class DihedralForce : public Force {
- public:
-  /// Coefficients by the name of the type; dihedrals (or impropers) of other types are left alone.
-  DihedralForce(const Device& device, const Configuration& configuration,
-                const std::map<std::string, typename P::Settings>& settings)
-      : settings_(settings) {
-    const Topology& topology = configuration.topology;
-    const auto& types = names(topology);
-    std::vector<typename P::Coefficients> coefficients(types.size());
-    std::vector<bool> used(types.size(), false);
-    for (std::size_t t = 0; t < used.size(); ++t) {
-      const auto found = settings_.find(types[t]);
-      if (found == settings_.end()) continue;
-      used[t] = true;
-      coefficients[t] = P::coefficients(found->second);
-    }
-    table_ = dihedral_table(device, configuration.position.size(), members(topology), used);
-    (P::kind == Torsion::dihedral ? handled_.dihedral_types : handled_.improper_types) =
-        std::move(used);
-    coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
-  }
-
-  static const std::vector<std::string>& names(const Topology& t) {
-    return P::kind == Torsion::dihedral ? t.dihedral_types : t.improper_types;
+template <Torsion kind>
+struct Torsions {
+  static constexpr bool proper = kind == Torsion::dihedral;
+  static constexpr const char *what = proper ? "dihedral" : "improper",
+                              *key = proper ? "dihedrals" : "impropers",
+                              *help = proper ? "coefficients of each dihedral type, by name"
+                                             : "coefficients of each improper type, by name",
+                              *skip_help = proper ? "dihedral types that another force handles"
+                                                  : "improper types that another force handles";
+  static const std::vector<std::string>& types(const Topology& t) {
+    return proper ? t.dihedral_types : t.improper_types;
   }
   static const std::vector<Topology::Dihedral>& members(const Topology& t) {
-    return P::kind == Torsion::dihedral ? t.dihedrals : t.impropers;
+    return proper ? t.dihedrals : t.impropers;
   }
-
-  void compute(Simulation& simulation, const ForceOutput& output) override {
-    const ParticleView particles = simulation.particles.view();
-    for_each(simulation.device(), P::type, particles.n,
-             DihedralKernel<P>{particles, simulation.particles.box.metric(), table_.view(),
-                               coefficients_.data(), output});
+  static std::vector<bool>& handled(Handled& h) {
+    return proper ? h.dihedral_types : h.improper_types;
   }
-
-  MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
-  Handled handled() const override { return handled_; }
-  std::string fingerprint() const override { return fingerprints<P>(settings_); }
-
- private:
-  std::map<std::string, typename P::Settings>
-      settings_;  // coefficients may refer to tables of them
-  Handled handled_;
-  BondedTable<DihedralEntry> table_;
-  Buffer<typename P::Coefficients> coefficients_;
+  static BondedTable<DihedralEntry> table(const Device& device, std::size_t n, const Topology& t,
+                                          const std::vector<bool>& used) {
+    return dihedral_table(device, n, members(t), used);
+  }
+  template <class P>
+  static DihedralKernel<P> kernel(Simulation& s, BondedView<DihedralEntry> table,
+                                  const typename P::Coefficients* coefficients,
+                                  const ForceOutput& output) {
+    return {s.particles.view(), s.particles.box.metric(), table, coefficients, output};
+  }
 };
+
+template <class P>
+using DihedralForce = BondedForce<P, Torsions<P::kind>>;
 
 template <class P>
 concept EvaluatesTorsions = requires(const typename P::Coefficients& coefficients) {
@@ -173,21 +131,7 @@ void register_dihedral(Registry& registry) {
   static_assert(EvaluatesTorsions<P>,
                 "a dihedral potential needs: template <class T> PERRIN_HD static TorsionSlope<T> "
                 "evaluate(T cosine, T sine, const Coefficients& c);");
-  registry.add<Force, DihedralForceSettings<P>>(
-      P::type, P::help,
-      [](const DihedralForceSettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
-        const std::string what = P::kind == Torsion::dihedral ? "dihedral" : "improper";
-        const Configuration& configuration = setup.configuration();
-        const auto& types = DihedralForce<P>::names(configuration.topology);
-        std::vector<std::string> given;
-        for (const auto& [name, unused] : s.coefficients) given.push_back(name);
-        check_bonded_types(
-            setup, what, what + "s", given, s.skip, types,
-            types_in_use(DihedralForce<P>::members(configuration.topology), types.size()));
-        const auto settings = prepared<P>(s.coefficients, what + "s", setup);
-        if (!settings) return nullptr;
-        return std::make_unique<DihedralForce<P>>(setup.device(), configuration, *settings);
-      });
+  register_bonded<P, Torsions<P::kind>>(registry);
 }
 
 }  // namespace perrin

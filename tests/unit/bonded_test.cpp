@@ -270,7 +270,7 @@ void compare_torsions(const Device& device,
   compare(
       device, c, std::make_unique<DihedralForce<P>>(device, c, settings),
       [&](const Configuration& x, const Points& r) {
-        return torsion_energies(x, r, DihedralForce<P>::members(x.topology), e);
+        return torsion_energies(x, r, Torsions<P::kind>::members(x.topology), e);
       },
       // Where three particles are nearly in line forces and their rounding grow.
       300);

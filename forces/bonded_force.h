@@ -1,0 +1,108 @@
+// What forces on bonds, angles, dihedrals and impropers have in common: coefficients by the name of
+// a type, and the registration. For files compiled as CUDA.
+//
+// A Kind says which of them it is:
+//
+//     struct Bonds {
+//       static constexpr const char *what, *key, *help, *skip_help;  // "bond"; "bonds": in the job
+//       static const std::vector<std::string>& types(const Topology&);
+//       static const std::vector<Topology::Bond>& members(const Topology&);
+//       static std::vector<bool>& handled(Handled&);
+//       static BondedTable<Entry> table(const Device&, std::size_t n, const Topology&,
+//                                       const std::vector<bool>& used);
+//       template <class P>  // what is called for every particle
+//       static Kernel<P> kernel(Simulation&, BondedView<Entry>, const typename P::Coefficients*,
+//                               const ForceOutput&);
+//     };
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/core/parallel.h"
+#include "engine/run/force.h"
+#include "engine/run/registry.h"
+#include "engine/run/simulation.h"
+#include "forces/bonded_settings.h"
+#include "forces/bonded_table.h"
+
+namespace perrin {
+
+template <class P, class Kind>
+struct BondedForceSettings {
+  std::map<std::string, typename P::Settings> coefficients;
+  std::vector<std::string> skip;
+
+  template <class D>
+  friend void describe(D& d, BondedForceSettings& s) {
+    d.required(Kind::key, s.coefficients, Any{}, Kind::help);
+    d.optional("skip", s.skip, Any{}, Kind::skip_help);
+  }
+};
+
+template <class P, class Kind>
+class BondedForce final : public Force {
+ public:
+  /// Coefficients by the name of the type; members of other types are left alone.
+  BondedForce(const Device& device, const Configuration& configuration,
+              const std::map<std::string, typename P::Settings>& settings)
+      : settings_(settings) {
+    const Topology& topology = configuration.topology;
+    const std::vector<std::string>& types = Kind::types(topology);
+    std::vector<typename P::Coefficients> coefficients(types.size());
+    std::vector<bool> used(types.size(), false);
+    for (std::size_t t = 0; t < used.size(); ++t) {
+      const auto found = settings_.find(types[t]);
+      if (found == settings_.end()) continue;
+      used[t] = true;
+      coefficients[t] = P::coefficients(found->second);
+    }
+    table_ = Kind::table(device, configuration.position.size(), topology, used);
+    Kind::handled(handled_) = std::move(used);
+    coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
+  }
+
+  void compute(Simulation& simulation, const ForceOutput& output) override {
+    for_each(simulation.device(), P::type, simulation.particles.size(),
+             Kind::template kernel<P>(simulation, table_.view(), coefficients_.data(), output));
+  }
+
+  MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
+  Handled handled() const override { return handled_; }
+  std::string fingerprint() const override { return fingerprints<P>(settings_); }
+
+ private:
+  std::map<std::string, typename P::Settings> settings_;  // coefficients may refer to their tables
+  Handled handled_;
+  decltype(Kind::table(std::declval<const Device&>(), 0, {}, {})) table_;
+  Buffer<typename P::Coefficients> coefficients_;
+};
+
+/// Adds the potential to the force types that a job can name.
+template <class P, class Kind>
+void register_bonded(Registry& registry) {
+  using Settings = BondedForceSettings<P, Kind>;
+  registry.add<Force, Settings>(
+      P::type, P::help, [](const Settings& s, Setup& setup) -> std::unique_ptr<Force> {
+        const Configuration& configuration = setup.configuration();
+        const std::vector<std::string>& types = Kind::types(configuration.topology);
+        std::vector<std::string> given;
+        for (const auto& [name, unused] : s.coefficients) given.push_back(name);
+        check_bonded_types(setup, Kind::what, Kind::key, given, s.skip, types,
+                           types_in_use(Kind::members(configuration.topology), types.size()));
+        auto all = s.coefficients;
+        for (auto& entry : all) {
+          auto& one = entry.second;
+          if constexpr (requires { P::completed(one, true); })
+            one = P::completed(one, setup.excludes(Kind::key));
+        }
+        const auto settings = prepared<P>(std::move(all), Kind::key, setup);
+        if (!settings) return nullptr;
+        return std::make_unique<BondedForce<P, Kind>>(setup.device(), configuration, *settings);
+      });
+}
+
+}  // namespace perrin
