@@ -172,15 +172,21 @@ PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const 
                   double(limit));
     return;
   }
-  const Position before = from;  // `from` may be where the particle is kept
   const Real4 u = metric.fixed_word(displacement);
+  // `from` may be where the particle is kept.
+#ifdef __CUDA_ARCH__
+  const Position before = from;
   const Position p = moved(before, u);
   particles.position[i] = p;  // first: nothing of it waits for the counters of crossings
   check(i, p, metric, early);
-#ifndef __CUDA_ARCH__
-  if (!stays_inside(before, p, u, metric))
+  watch_faces(particles, metric, faults, i, before, p, u, length2, limit);
+#else  // a copy of a position would be handled number by number
+  const Position p = moved(from, u);
+  if (!stays_inside(from, p, u, metric))
+    watch_faces(particles, metric, faults, i, from, p, u, length2, limit);
+  particles.position[i] = p;
+  check(i, p, metric, early);
 #endif
-    watch_faces(particles, metric, faults, i, before, p, u, length2, limit);
 }
 
 }  // namespace perrin

@@ -25,8 +25,8 @@ struct MovingParticle {
 
 namespace detail {
 
-/// With what the engine reads for itself.
-struct LoadedParticle : MovingParticle {
+/// On a GPU: with what the engine reads for itself.
+struct EarlyParticle : MovingParticle {
   Position reference;  // MoveCheck::reference_of(), if the body reads it early
 };
 
@@ -104,15 +104,15 @@ struct MoveParticle {
   PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
     return drawn_by(before, step, id);
   }
-  PERRIN_HD void operator()(LoadedParticle& p, const Real4& drawn) const {
+  template <class P>
+  PERRIN_HD void operator()(P& p, const Real4& drawn) const {
     const Real4 displacement = call(before, p, drawn);
     if constexpr (changes_velocity<Before>) particles.velocity[p.i] = p.velocity;
-#ifdef __CUDA_ARCH__
-    drift(particles, metric, faults, p.i, p.position, displacement, limit, check,
-          reads_early ? &p.reference : nullptr);
-#else  // a copy of a position would be handled number by number
-    drift(particles, metric, faults, p.i, particles.position[p.i], displacement, limit, check);
-#endif
+    if constexpr (std::is_same_v<P, EarlyParticle>)
+      drift(particles, metric, faults, p.i, p.position, displacement, limit, check,
+            reads_early ? &p.reference : nullptr);
+    else  // on the CPU a copy of a position would be handled number by number
+      drift(particles, metric, faults, p.i, particles.position[p.i], displacement, limit, check);
   }
 };
 
@@ -129,7 +129,7 @@ struct UpdateParticle {
   PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
     return drawn_by(after, step, id);
   }
-  PERRIN_HD void operator()(LoadedParticle& p, const Real4& drawn) const {
+  PERRIN_HD void operator()(MovingParticle& p, const Real4& drawn) const {
     update(p, drawn);
     if constexpr (changes_velocity<After>) particles.velocity[p.i] = p.velocity;
   }
@@ -169,15 +169,18 @@ struct UpdateAndMoveParticle {
     else
       return begin.draw(*begin.faults.step, id);
   }
-  PERRIN_HD void operator()(LoadedParticle& p, const Both& drawn) const {
+  template <class P>
+  PERRIN_HD void operator()(P& p, const Both& drawn) const {
     (*this)(p, drawn.after, drawn.before);
   }
-  PERRIN_HD void operator()(LoadedParticle& p, const Real4& drawn) const {
+  template <class P>
+  PERRIN_HD void operator()(P& p, const Real4& drawn) const {
     (*this)(p, drawn, drawn);  // one of the functors does not ask
   }
 
  private:
-  PERRIN_HD void operator()(LoadedParticle& p, const Real4& after, const Real4& before) const {
+  template <class P>
+  PERRIN_HD void operator()(P& p, const Real4& after, const Real4& before) const {
     end.update(p, after);
     if constexpr (changes_velocity<After> && !changes_velocity<Before>)
       begin.particles.velocity[p.i] = p.velocity;
@@ -190,21 +193,25 @@ struct UpdateAndMoveParticle {
 /// A pass over all particles, one by one.
 template <class Body>
 struct EachParticle {
-  using Loaded = LoadedParticle;
+  using Early = EarlyParticle;
   static constexpr bool light = Body::light;
   ParticleView view;
   Body body;
 
-  PERRIN_HD LoadedParticle load(std::int64_t i) const {
-    LoadedParticle p{{i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}},
-                     {}};
+  PERRIN_HD MovingParticle load(std::int64_t i) const {
+    MovingParticle p{i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}};
     if (body.needs_force()) p.force = view.force[i];
-#ifdef __CUDA_ARCH__
-    if constexpr (Body::reads_early) p.reference = body.reference_of(i);
-#endif
     return p;
   }
-  PERRIN_HD void operator()(LoadedParticle& p, std::int64_t) const {
+  PERRIN_HD EarlyParticle load_early(std::int64_t i) const {
+    EarlyParticle p{{i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}},
+                    {}};
+    if (body.needs_force()) p.force = view.force[i];
+    if constexpr (Body::reads_early) p.reference = body.reference_of(i);
+    return p;
+  }
+  template <class P>
+  PERRIN_HD void operator()(P& p, std::int64_t) const {
     body(p, body.draw(p.step, p.id));
   }
 
@@ -212,7 +219,7 @@ struct EachParticle {
   PERRIN_HD Prepared prepare(std::int64_t i) const {
     return body.draw(*body.first_step(), view.id[i]);
   }
-  PERRIN_HD void operator()(LoadedParticle& p, const Prepared& drawn) const { body(p, drawn); }
+  PERRIN_HD void operator()(EarlyParticle& p, const Prepared& drawn) const { body(p, drawn); }
 };
 
 /// On the CPU: the random numbers of a block of particles at once, in vectors.
@@ -234,7 +241,7 @@ struct BlockOfParticles {
       for (int k = 0; k < count; ++k) drawn[k] = each.body.draw(step, id[k]);
     }
     for (int k = 0; k < count; ++k) {
-      LoadedParticle p = each.load(first + k);
+      MovingParticle p = each.load(first + k);
       each.body(p, drawn[k]);
     }
   }

@@ -17,10 +17,10 @@ __global__ void __launch_bounds__(loaded_block)
   const std::int64_t first = std::int64_t(blockIdx.x) * (loaded_block * Each) + threadIdx.x;
   admit_successor_of_few();
   await_all_before();
-  typename Body::Loaded loaded[Each];
+  typename Body::Early loaded[Each];
 #pragma unroll
   for (int k = 0; k < Each; ++k)
-    if (first + k * loaded_block < n) loaded[k] = body.load(first + k * loaded_block);
+    if (first + k * loaded_block < n) loaded[k] = body.load_early(first + k * loaded_block);
   if (*halt) return;
 #pragma unroll
   for (int k = 0; k < Each; ++k)
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(loaded_block)
   if (i < n) prepared = body.prepare(i);
   await_all_before();
   if (i >= n) return;
-  typename Body::Loaded loaded = body.load(i);
+  typename Body::Early loaded = body.load_early(i);
   if (*halt) return;
   body(loaded, prepared);
 }
@@ -54,17 +54,17 @@ template <class Body>
 struct LoadAndDo {
   Body body;
   PERRIN_HD void operator()(std::int64_t i) const {
-    typename Body::Loaded loaded = body.load(i);
+    auto loaded = body.load(i);
     body(loaded, i);
   }
 };
 
 }  // namespace detail
 
-/// body(body.load(i), i) for 0 ≤ i < n, as for_each() does it; load() returns a Body::Loaded. A
-/// body with `light` true reads and does so little for an element that a thread takes two where
-/// there are very many: 2 to 5 % for Brownian dynamics of 10^7 particles on an H200, 2 % less at
-/// 10^6.
+/// body(body.load(i), i) for 0 ≤ i < n, as for_each() does it; on a GPU load_early(), which returns
+/// a Body::Early and may read more. A body with `light` true reads and does so little for an
+/// element that a thread takes two where there are very many: 2 to 5 % for Brownian dynamics of
+/// 10^7 particles on an H200, 2 % less at 10^6.
 template <class Body>
 void for_each_loaded(const Device& device, const char* name, std::int64_t n, const Body& body) {
   static_assert(std::is_trivially_copyable_v<Body>);
