@@ -9,13 +9,13 @@
 namespace perrin::io {
 namespace {
 
-std::optional<RawFile<>>* open_one = nullptr;
+std::optional<RawFile<>>* open_one = nullptr;  // that use() has opened last
 
 }  // namespace
 
 AppendedFile::AppendedFile(const std::string& path)
     : path_(path), state_(std::make_shared<SteadyState>()) {
-  const RawFile<>& file = use();
+  const RawFile<> file(path, O_RDWR);
   size_ = file.size();
   state_->device = file.device();
   state_->inode = file.inode();
@@ -42,7 +42,7 @@ RawFile<>& AppendedFile::use() {
     other.reset();
   }
   file_.emplace(path_, O_RDWR);
-  if (watched_ && (file_->device() != state_->device || file_->inode() != state_->inode)) {
+  if (file_->device() != state_->device || file_->inode() != state_->inode) {
     file_.reset();
     throw RunError(path_ + ": was deleted, moved or replaced while it was being written");
   }
