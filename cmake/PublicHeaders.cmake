@@ -5,7 +5,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/core/configuration.h engine/core/device.h engine/core/error.h engine/core/faults.h
     engine/core/instruction_set.h engine/core/loaded_loop.h engine/core/momentum.h
     engine/core/parallel.h engine/core/particles.h engine/core/real.h engine/core/threads.h
-    engine/run/chunk.h engine/run/force.h engine/run/integrator.h engine/run/observer.h
+    engine/run/box_mover.h engine/run/chunk.h engine/run/force.h engine/run/integrator.h
+    engine/run/observer.h
     engine/run/plugin_api.h engine/run/registry.h engine/run/run.h engine/run/run_control.h
     engine/run/setup.h engine/run/simulation.h engine/run/source.h engine/run/stage.h
     engine/settings/settings.h engine/settings/units.h
@@ -15,7 +16,7 @@ set(PERRIN_PUBLIC_HEADERS
     forces/potentials/gaussian_core.h forces/potentials/lennard_jones.h forces/potentials/morse.h
     forces/potentials/soft_dpd.h forces/potentials/wca.h forces/potentials/yukawa.h
     forces/powers.h
-    integrators/particle_steps.h integrators/verlet_halves.h
+    integrators/barostat.h integrators/particle_steps.h integrators/verlet_halves.h
     io/file_units.h io/frame_file.h io/h5md_elements.h io/new_file.h io/observable_file.h
     io/text_file.h io/text_lines.h
     neighbor/cells/cell_of.h neighbor/cells/cell_sort.h neighbor/pair_loop.h neighbor/ranges.h

@@ -28,7 +28,7 @@ struct AngleSlope {
 template <class P>
 struct AngleKernel {
   ParticleView particles;
-  Metric metric;
+  Current<Metric> metric;
   BondedView<AngleEntry> table;
   const typename P::Coefficients* coefficients;  // by angle type
   ForceOutput out;
@@ -45,7 +45,7 @@ struct AngleKernel {
     for (std::int64_t k = begin; k < end; ++k) {
       const AngleEntry angle = table.entries[k];
       const Position vertex = at(angle.b);
-      const Real3 u = metric.vector(at(angle.a), vertex), v = metric.vector(at(angle.c), vertex);
+      const Real3 u = metric->vector(at(angle.a), vertex), v = metric->vector(at(angle.c), vertex);
       const Real iu = inverse_sqrt(dot(u, u)), iv = inverse_sqrt(dot(v, v));
       const Real3 eu = iu * u, ev = iv * v;
       const Real3 normal = cross(eu, ev);
@@ -77,7 +77,7 @@ struct Angles {
   static AngleKernel<P> kernel(Simulation& s, BondedView<AngleEntry> table,
                                const typename P::Coefficients* coefficients,
                                const ForceOutput& output) {
-    return {s.particles.view(), s.particles.box.metric(), table, coefficients, output};
+    return {s.particles.view(), s.particles.metric(), table, coefficients, output};
   }
 };
 

@@ -21,7 +21,7 @@ namespace perrin {
 template <class P>
 struct BondKernel {
   ParticleView particles;
-  Metric metric;
+  Current<Metric> metric;
   BondedView<BondEntry> table;
   const typename P::Coefficients* coefficients;  // by bond type
   ForceOutput out;
@@ -37,7 +37,7 @@ struct BondKernel {
     Virial virial;
     for (std::int64_t k = begin; k < end; ++k) {
       const BondEntry bond = table.entries[k];
-      const Real3 r = metric.vector(here, particles.position[particles.index[bond.partner]]);
+      const Real3 r = metric->vector(here, particles.position[particles.index[bond.partner]]);
       const Real r2 = dot(r, r);
       const typename P::Coefficients c = coefficients[bond.type];
       if constexpr (requires { P::breaking_length2(c); }) {
@@ -72,7 +72,7 @@ struct Bonds {
   static BondKernel<P> kernel(Simulation& s, BondedView<BondEntry> table,
                               const typename P::Coefficients* coefficients,
                               const ForceOutput& output) {
-    return {s.particles.view(), s.particles.box.metric(), table, coefficients, output,
+    return {s.particles.view(), s.particles.metric(), table, coefficients, output,
             s.fault_sink()};
   }
 };

@@ -10,7 +10,7 @@ namespace {
 
 struct Kernel {
   ParticleView particles;
-  Metric metric;
+  Current<Metric> metric;
   Anchor origin;
   Real3 force;
   const std::uint32_t* mask;
@@ -20,7 +20,7 @@ struct Kernel {
     const Position p = particles.position[i];
     const Real on = mask[p.type()] ? Real(1) : Real(0);
     const Real energy =
-        out.energy ? -on * dot(force, origin.to(metric, p, particles.image[i])) : Real(0);
+        out.energy ? -on * dot(force, origin.to(*metric, p, particles.image[i])) : Real(0);
     deposit(out, particles.n, i, on * force, energy, Virial{}, Real(1));
   }
 };
@@ -36,7 +36,7 @@ void ConstantForce::compute(Simulation& simulation, const ForceOutput& output) {
   const auto& f = settings_.force;
   const ParticleView particles = simulation.particles.view();
   for_each(simulation.device(), "constant_force", particles.n,
-           Kernel{particles, box.metric(), Anchor(box, {0, 0, 0}, true),
+           Kernel{particles, simulation.particles.metric(), Anchor(box, {0, 0, 0}, true),
                   Real3{Real(f.x), Real(f.y), Real(f.z)}, mask_.data(), output});
 }
 

@@ -37,7 +37,7 @@ struct TorsionSlope {
 template <class P>
 struct DihedralKernel {
   ParticleView particles;
-  Metric metric;
+  Current<Metric> metric;
   BondedView<DihedralEntry> table;
   const typename P::Coefficients* coefficients;  // by type
   ForceOutput out;
@@ -59,8 +59,8 @@ struct DihedralKernel {
     for (std::int64_t k = begin; k < end; ++k) {
       const DihedralEntry g = table.entries[k];
       const Position b = at(g.b), c = at(g.c);
-      const Real3 F = metric.vector(at(g.a), b), G = metric.vector(b, c),
-                  H = metric.vector(at(g.d), c);
+      const Real3 F = metric->vector(at(g.a), b), G = metric->vector(b, c),
+                  H = metric->vector(at(g.d), c);
       const Real along = inverse_sqrt(dot(G, G));
       const Real3 axis = along * G;
       // As long as the distances of a and d from the axis, perpendicular to the planes.
@@ -112,7 +112,7 @@ struct Torsions {
   static DihedralKernel<P> kernel(Simulation& s, BondedView<DihedralEntry> table,
                                   const typename P::Coefficients* coefficients,
                                   const ForceOutput& output) {
-    return {s.particles.view(), s.particles.box.metric(), table, coefficients, output};
+    return {s.particles.view(), s.particles.metric(), table, coefficients, output};
   }
 };
 

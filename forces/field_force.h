@@ -57,7 +57,7 @@ concept FieldOfTime = requires(double x, const typename F::Coefficients& c) {
 template <class F>
 struct FieldKernel {
   ParticleView particles;
-  Metric metric;
+  Current<Metric> metric;
   Anchor origin;
   const std::uint32_t* mask;
   const typename F::Coefficients* coefficients;  // by type
@@ -70,7 +70,7 @@ struct FieldKernel {
     Real3 force{};
     Real energy = 0;
     if (mask[p.type()]) {
-      const Real3 r = origin.to(metric, p, Image{});
+      const Real3 r = origin.to(*metric, p, Image{});
       const auto f = at(r, coefficients[p.type()]);
       force = {Real(f.x), Real(f.y), flat ? Real(0) : Real(f.z)};
       energy = Real(f.energy);
@@ -95,10 +95,10 @@ class FieldForceField final : public Force {
   void compute(Simulation& simulation, const ForceOutput& output) override {
     const ParticleView particles = simulation.particles.view();
     const Box& box = simulation.particles.box;
-    for_each(
-        simulation.device(), F::type, particles.n,
-        FieldKernel<F>{particles, box.metric(), Anchor(box, {0, 0, 0}, false), mask_.data(),
-                       coefficients_.data(), box.dimension == 2, simulation.device_time(), output});
+    for_each(simulation.device(), F::type, particles.n,
+             FieldKernel<F>{particles, simulation.particles.metric(), Anchor(box, {0, 0, 0}, false),
+                            mask_.data(), coefficients_.data(), box.dimension == 2,
+                            simulation.device_time(), output});
   }
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override {
     const bool acts = mask_.count(particles) > 0;

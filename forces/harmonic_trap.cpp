@@ -11,7 +11,7 @@ namespace {
 
 struct Kernel {
   ParticleView particles;
-  Metric metric;
+  Current<Metric> metric;
   Anchor center;
   NearestImage nearest;
   bool unwrapped;
@@ -24,7 +24,7 @@ struct Kernel {
     Real3 force{};
     Real energy = 0;
     if (mask[p.type()]) {
-      Real3 r = center.to(metric, p, particles.image[i]);
+      Real3 r = center.to(*metric, p, particles.image[i]);
       if (!unwrapped) r = nearest(r);
       force = {-stiffness.x * r.x, -stiffness.y * r.y, -stiffness.z * r.z};
       energy = Real(-0.5) * dot(force, r);
@@ -45,8 +45,9 @@ void HarmonicTrap::compute(Simulation& simulation, const ForceOutput& output) {
   const Real3 stiffness{Real(k.x), Real(k.y), box.dimension == 2 ? Real(0) : Real(k.z)};
   const ParticleView particles = simulation.particles.view();
   for_each(simulation.device(), "harmonic_trap", particles.n,
-           Kernel{particles, box.metric(), Anchor(box, settings_.center, settings_.unwrapped),
-                  NearestImage(box), settings_.unwrapped, stiffness, mask_.data(), output});
+           Kernel{particles, simulation.particles.metric(),
+                  Anchor(box, settings_.center, settings_.unwrapped), NearestImage(box),
+                  settings_.unwrapped, stiffness, mask_.data(), output});
 }
 
 MomentumChange HarmonicTrap::momentum_change(std::span<const std::int64_t> particles) const {

@@ -31,7 +31,7 @@ PERRIN_HD WallForce<T> evaluate(bool nine_three, T h, T steep, T flat) {
 
 struct Kernel {
   ParticleView particles;
-  Metric metric;
+  Current<Metric> metric;
   Anchor wall;
   int axis;
   bool nine_three;
@@ -43,7 +43,7 @@ struct Kernel {
     const Position p = particles.position[i];
     Real3 force{};
     Real energy = 0;
-    const Real3 r = wall.to(metric, p, particles.image[i]);
+    const Real3 r = wall.to(*metric, p, particles.image[i]);
     const Real side = axis == 0 ? r.x : axis == 1 ? r.y : r.z;
     const Real h = std::abs(side);
     if (mask[p.type()] && h < cutoff) {
@@ -82,7 +82,7 @@ void LjWall::compute(Simulation& simulation, const ForceOutput& output) {
   point[axis_] = settings_.position;
   const ParticleView particles = simulation.particles.view();
   for_each(simulation.device(), "lj_wall", particles.n,
-           Kernel{particles, box.metric(), Anchor(box, point, false), axis_,
+           Kernel{particles, simulation.particles.metric(), Anchor(box, point, false), axis_,
                   settings_.form == "9-3", steep_, flat_, cutoff_, shift_, mask_.data(), output});
 }
 

@@ -116,6 +116,33 @@ struct PairBody {
   }
 };
 
+/// The diagonal of the virial alone, for changes of the box.
+template <class E>
+struct PairVirialBody {
+  static constexpr int sums = 3;
+  static constexpr int odd = 0;
+  static constexpr bool has_extra = false;
+  using Pairs = PairBody<E, false, false>;
+  using Own = typename Pairs::Own;
+  Pairs pairs;
+  Real4* diagonal;
+  bool add;
+
+  PERRIN_HD Own own(std::int64_t i) const { return pairs.own(i); }
+  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& extra, bool real,
+                      Real (&term)[sums]) const {
+    pairs.pair(own, d, type, extra, real, term);
+    term[0] *= d.x, term[1] *= d.y, term[2] *= d.z;
+  }
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    const Real half = Real(0.5);
+    const Real4 before = add ? diagonal[i] : Real4{};
+    diagonal[i] = {before.x + half * sum[0], before.y + half * sum[1], before.z + half * sum[2],
+                   Real(0)};
+  }
+};
+
 /// Energy and virial of what lies beyond the cut-off: integral[a · types + b], per ordered pair.
 struct Tail {
   std::vector<double> energy, virial;
@@ -140,6 +167,14 @@ class PairForceField final : public Force {
       run<true, false>(s, output);  // now and then: one body less to compile
     else
       types_ == 1 ? run<false, true>(s, output) : run<false, false>(s, output);
+  }
+
+  bool compute_virial_diagonal(Simulation& s, Real4* diagonal, bool add) override {
+    if (diagonal == nullptr) return true;
+    const PairBody<E, false, false> pairs{
+        s.particles.position.data(), table_.data(), types_, s.particles.size(), {}};
+    pair_loop(E::Potential::type, *s.neighbors, PairVirialBody<E>{pairs, diagonal, add});
+    return true;
   }
 
   ForceCorrection correction(Simulation& s) override {

@@ -38,6 +38,9 @@ class PairTableForce : public Force {
   void compute(Simulation& simulation, const ForceOutput& output) override {
     force_->compute(simulation, output);
   }
+  bool compute_virial_diagonal(Simulation& simulation, Real4* diagonal, bool add) override {
+    return force_->compute_virial_diagonal(simulation, diagonal, add);
+  }
   std::string fingerprint() const override {
     std::string text;
     for (const auto& spline : splines_) text += spline->fingerprint();

@@ -119,9 +119,10 @@ class SpecialPairs : public Force {
   void compute(Simulation& simulation, const ForceOutput& output) override {
     const ParticleView particles = simulation.particles.view();
     for_each(simulation.device(), "special_pairs", particles.n,
-             BondKernel<LennardJones>{particles, simulation.particles.box.metric(), table_.view(),
+             BondKernel<LennardJones>{particles, simulation.particles.metric(), table_.view(),
                                       coefficients_.data(), output, simulation.fault_sink()});
   }
+  bool follows_box() const override { return true; }
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
 
  private:

@@ -25,16 +25,18 @@ struct Rescale {
 
 }  // namespace
 
-Bussi::Bussi(const BussiSettings& settings, double k_boltzmann)
-    : settings_(settings), k_boltzmann_(k_boltzmann) {}
+Bussi::Bussi(const BussiSettings& settings, double k_boltzmann, std::unique_ptr<Barostat> barostat)
+    : settings_(settings), barostat_(std::move(barostat)), k_boltzmann_(k_boltzmann) {}
 
 void Bussi::begin(Simulation& simulation) {
   simulation.ensure_forces();
   scratch_ = Buffer<double>(simulation.device(), sum_chunks);
   if (bath_.size() == 0) bath_ = Buffer<RescalingBath>(simulation.device(), 1);
-  if (ramp_start_ >= 0) return;
-  ramp_start_ = std::int64_t(simulation.step());
-  drift_ = simulation.degrees_of_freedom.drift(simulation.totals().momentum);
+  if (ramp_start_ < 0) {
+    ramp_start_ = std::int64_t(simulation.step());
+    drift_ = simulation.degrees_of_freedom.drift(simulation.totals().momentum);
+  }
+  if (barostat_) barostat_->begin(simulation, settings_.timestep, ramp());
 }
 
 void Bussi::steps(Simulation& simulation, int n) {
@@ -47,24 +49,30 @@ void Bussi::steps(Simulation& simulation, int n) {
       });
 }
 
+Barostat::Ramp Bussi::ramp() const {
+  const double to = settings_.final_temperature.value_or(settings_.temperature);
+  return {k_boltzmann_ * settings_.temperature, k_boltzmann_ * to,
+          settings_.ramp_steps > 0 ? 1.0 / double(settings_.ramp_steps) : 0.0, ramp_start_};
+}
+
 void Bussi::draw_factor(Simulation& simulation) {
   const Device& device = simulation.device();
   sum<double>(device, "kinetic energy", simulation.particles.size(),
               detail::KineticEnergy{simulation.particles.velocity.data(), drift_}, scratch_,
               &bath_.data()->kinetic);
-  const double from = k_boltzmann_ * settings_.temperature;
-  const double to = k_boltzmann_ * settings_.final_temperature.value_or(settings_.temperature);
-  const double inverse_ramp = settings_.ramp_steps > 0 ? 1.0 / double(settings_.ramp_steps) : 0.0;
+  const Barostat::Ramp kt = ramp();
   const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
-  for_each(device, "rescaling factor", 1,
-           detail::DrawFactor{bath_.data(), simulation.device_step(),
-                              RunKey(Purpose::thermostat, simulation.seed), from, to, inverse_ramp,
-                              ramp_start_, simulation.degrees_of_freedom.number(), decay});
+  for_each(
+      device, "rescaling factor", 1,
+      detail::DrawFactor{bath_.data(), simulation.device_step(),
+                         RunKey(Purpose::thermostat, simulation.seed), kt.from, kt.to,
+                         kt.inverse_ramp, kt.start, simulation.degrees_of_freedom.number(), decay});
 }
 
 void Bussi::measure_heat(Simulation& simulation, double* heat) {
   if (bath_.size() == 0) return Integrator::measure_heat(simulation, heat);
   simulation.device().copy(heat, &bath_.data()->heat, sizeof *heat);
+  if (barostat_) barostat_->add_heat(simulation, heat);
 }
 
 void Bussi::state(Archive& archive) {
@@ -79,6 +87,7 @@ void Bussi::state(Archive& archive) {
   archive.require(bath.kinetic >= 0 && std::isfinite(bath.kinetic) && std::isfinite(bath.factor) &&
                       std::isfinite(bath.heat),
                   "bath", "finite numbers, and a kinetic energy");
+  if (barostat_) barostat_->state(archive);
 }
 
 void register_bussi(Registry& registry) {
@@ -88,7 +97,8 @@ void register_bussi(Registry& registry) {
         if (s.final_temperature.has_value() != (s.ramp_steps > 0))
           setup.error(s.ramp_steps > 0 ? "final_temperature" : "ramp_steps",
                       "a ramp needs both final_temperature and ramp_steps");
-        return std::make_unique<Bussi>(s, setup.k_boltzmann());
+        return std::make_unique<Bussi>(s, setup.k_boltzmann(),
+                                       Barostat::make(s.barostat, false, setup));
       });
 }
 

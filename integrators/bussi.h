@@ -7,6 +7,7 @@
 #include "engine/core/buffer.h"
 #include "engine/run/integrator.h"
 #include "engine/settings/settings.h"
+#include "integrators/barostat.h"
 #include "rng/keyed.h"
 
 namespace perrin {
@@ -15,6 +16,7 @@ struct BussiSettings {
   double timestep = 0.005, temperature = 1, tau = 0.1;
   std::optional<double> final_temperature;
   std::int64_t ramp_steps = 0;
+  std::optional<BarostatSettings> barostat;
 };
 
 template <class D>
@@ -27,6 +29,7 @@ void describe(D& d, BussiSettings& s) {
              "the bath goes there linearly within ramp_steps and stays");
   d.optional("ramp_steps", s.ramp_steps, NonNegative{},
              "steps from temperature to final_temperature");
+  d.optional("barostat", s.barostat, Any{}, "constant pressure by stochastic cell rescaling");
 }
 
 /// What the thermostat keeps on the device.
@@ -42,18 +45,23 @@ struct RescalingBath {
 class Bussi : public Integrator {
  public:
   /// `k_boltzmann`: energy per unit of temperature.
-  Bussi(const BussiSettings& settings, double k_boltzmann);
+  Bussi(const BussiSettings& settings, double k_boltzmann,
+        std::unique_ptr<Barostat> barostat = nullptr);
 
   void begin(Simulation& simulation) override;
   void steps(Simulation& simulation, int n) override;
   double timestep() const override { return settings_.timestep; }
   void measure_heat(Simulation& simulation, double* heat) override;
+  std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
+  BoxMover* box_mover() const override { return barostat_.get(); }
   void state(Archive& archive) override;
 
  private:
   void draw_factor(Simulation& simulation);
+  Barostat::Ramp ramp() const;  // from ramp_start_
 
   BussiSettings settings_;
+  std::unique_ptr<Barostat> barostat_;
   double k_boltzmann_;
   Vec3<double> drift_;            // of the centre of mass
   std::int64_t ramp_start_ = -1;  // step at which the ramp began; -1: not yet

@@ -92,7 +92,7 @@ struct MoveParticle {
   static constexpr bool light = !changes_velocity<Before>, draws_any = draws<Before>,
                         ahead = draws_ahead<Before>, reads_early = !light;
   ParticleView particles;
-  Metric metric;
+  Current<Metric> metric;
   FaultSink faults;
   MoveCheck check;
   Real limit;
@@ -108,11 +108,16 @@ struct MoveParticle {
   PERRIN_HD void operator()(P& p, const Real4& drawn) const {
     const Real4 displacement = call(before, p, drawn);
     if constexpr (changes_velocity<Before>) particles.velocity[p.i] = p.velocity;
-    if constexpr (std::is_same_v<P, EarlyParticle>)
-      drift(particles, metric, faults, p.i, p.position, displacement, limit, check,
-            reads_early ? &p.reference : nullptr);
-    else  // on the CPU a copy of a position would be handled number by number
-      drift(particles, metric, faults, p.i, particles.position[p.i], displacement, limit, check);
+    if constexpr (std::is_same_v<P, EarlyParticle>) {
+      const Position* const early = reads_early ? &p.reference : nullptr;
+      // An argument of the launch takes neither registers nor a load: worth being here twice.
+      if (metric.moves)
+        drift(particles, *metric, faults, p.i, p.position, displacement, limit, check, early);
+      else
+        drift(particles, metric.now, faults, p.i, p.position, displacement, limit, check, early);
+    } else {  // on the CPU a copy of a position would be handled number by number
+      drift(particles, *metric, faults, p.i, particles.position[p.i], displacement, limit, check);
+    }
   }
 };
 
@@ -266,7 +271,7 @@ void run_pass(Simulation& s, const char* name, const Body& body, bool between_st
 
 template <class Before>
 MoveParticle<Before> beginning(Simulation& s, const Before& before) {
-  return {s.particles.view(), s.particles.box.metric(),   s.fault_sink(),
+  return {s.particles.view(), s.particles.metric(),       s.fault_sink(),
           s.check_moves(),    Real(s.max_displacement()), before};
 }
 template <class After>

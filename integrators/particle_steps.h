@@ -85,6 +85,7 @@ void update_and_move_particles(Simulation& s, const MakeAfter& after, const Make
 /// New neighbours and forces, after the particles have moved.
 inline void renew_forces(Simulation& s) {
   s.update_neighbors(true);
+  s.move_box();
   s.compute_forces();
 }
 

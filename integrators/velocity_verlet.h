@@ -1,31 +1,48 @@
-// Velocity Verlet: constant energy.
+// Velocity Verlet: constant energy, or constant pressure.
 // W. C. Swope, H. C. Andersen, P. H. Berens, K. R. Wilson, J. Chem. Phys. 76, 637 (1982).
 #pragma once
 
 #include "engine/run/integrator.h"
 #include "engine/settings/settings.h"
+#include "integrators/barostat.h"
 
 namespace perrin {
 
 struct VelocityVerletSettings {
   double timestep = 0.005;
+  std::optional<BarostatSettings> barostat = std::nullopt;
 };
 
 template <class D>
 void describe(D& d, VelocityVerletSettings& s) {
   d.required("timestep", s.timestep, Positive{}, "in time units");
+  d.optional("barostat", s.barostat, Any{}, "constant pressure by stochastic cell rescaling");
 }
 
 class VelocityVerlet : public Integrator {
  public:
   explicit VelocityVerlet(const VelocityVerletSettings& settings) : dt_(settings.timestep) {}
+  /// `kt`: the temperature of the barostat times Boltzmann's constant.
+  VelocityVerlet(const VelocityVerletSettings& settings, std::unique_ptr<Barostat> barostat,
+                 double kt)
+      : dt_(settings.timestep), kt_(kt), barostat_(std::move(barostat)) {}
 
   void begin(Simulation& simulation) override;
   void steps(Simulation& simulation, int n) override;
   double timestep() const override { return dt_; }
+  void measure_heat(Simulation& simulation, double* heat) override {
+    Integrator::measure_heat(simulation, heat);
+    if (barostat_) barostat_->add_heat(simulation, heat);
+  }
+  std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
+  BoxMover* box_mover() const override { return barostat_.get(); }
+  void state(Archive& archive) override {
+    if (barostat_) barostat_->state(archive);
+  }
 
  private:
-  double dt_;
+  double dt_, kt_ = 0;
+  std::unique_ptr<Barostat> barostat_;
 };
 
 }  // namespace perrin

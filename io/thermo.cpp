@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "engine/run/run_control.h"
@@ -13,6 +14,13 @@ namespace perrin {
 namespace {
 
 using Row = std::vector<double>;
+
+/// Numbers of a row.
+std::size_t width(const io::ObservableColumn& about) {
+  std::size_t width = 1;
+  for (const hsize_t extent : about.row) width *= extent;
+  return width;
+}
 
 /// xx yy zz xy xz yz as a symmetric matrix.
 void put_tensor(const std::array<double, 6>& t, Row& row) {
@@ -50,10 +58,40 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
                         row.insert(row.end(), {p.x, p.y, p.z});
                       }});
   number("volume", u.volume(dimension), [](Simulation& s) { return s.particles.box.volume(); });
+  std::size_t in_file = columns_.size();  // columns
+  const io::FileUnit length = io::file_length(u);
+  const auto lengths = [&](const std::string& name, auto value) {
+    columns_.push_back({{name, {3}, length.name, length.factor}, [value](Simulation& s, Row& row) {
+                          const Vec3<double> v = value(s.particles.box);
+                          row.insert(row.end(), {v.x, v.y, v.z});
+                        }});
+  };
+  lengths("box_lengths", [](const Box& b) {
+    const auto e = b.edges();
+    return Vec3<double>{b.length.x, std::sqrt(dot(e[1], e[1])), std::sqrt(dot(e[2], e[2]))};
+  });
+  columns_.push_back(
+      {{"box_angles", {3}, "degrees"}, [](Simulation& s, Row& row) {
+         const auto e = s.particles.box.edges();
+         const auto angle = [](Vec3<double> a, Vec3<double> b) {
+           const double c = dot(a, b) / std::sqrt(dot(a, a) * dot(b, b));
+           return std::acos(std::clamp(c, -1.0, 1.0)) * 180 / M_PI;
+         };
+         row.insert(row.end(), {angle(e[1], e[2]), angle(e[0], e[2]), angle(e[0], e[1])});
+       }});
+  number("density", u.volume(-dimension),
+         [](Simulation& s) { return double(s.particles.size()) / s.particles.box.volume(); });
+  number("enthalpy", u.energy, [](Simulation& s) {
+    return s.totals().kinetic + s.totals().potential + s.pressure() * s.particles.box.volume();
+  });
   for (const Column& column : columns_) abouts_.push_back(column.about);
+  if (settings.box) in_file = columns_.size();
+  const std::vector<io::ObservableColumn> kept(abouts_.begin(),
+                                               abouts_.begin() + std::ptrdiff_t(in_file));
+  for (const io::ObservableColumn& about : kept) row_in_file_ += width(about);
   std::filesystem::path path;
   if (!settings.file.empty()) path = setup.output_file(settings.file, "file");
-  file_ = std::make_unique<io::ObservableFile>(path, abouts_, setup);
+  file_ = std::make_unique<io::ObservableFile>(path, kept, setup);
 }
 
 void Thermo::begin(Simulation& simulation, bool resumed) {
@@ -68,6 +106,7 @@ void Thermo::observe(Simulation& simulation) {
   Row row;
   for (const Column& column : columns_) column.values(simulation, row);
   if (settings_.console_stride > 0 && step % settings_.console_stride == 0) print(step, time, row);
+  row.resize(row_in_file_);
   file_->append(step, time, std::move(row));
 }
 
@@ -87,21 +126,20 @@ void Thermo::print(std::int64_t step, double time, const Row& row) {
     }
     std::size_t at = 0;
     for (const io::ObservableColumn& about : abouts_) {
-      std::size_t width = 1;
-      for (const hsize_t extent : about.row) width *= extent;
+      const std::size_t numbers = width(about);
       if (about.name == name) {
-        for (std::size_t k = 0; k < width; ++k) {
+        for (std::size_t k = 0; k < numbers; ++k) {
           // The tensor is symmetric: its upper triangle says all.
-          if (width == 9 && k / 3 > k % 3) continue;
+          if (numbers == 9 && k / 3 > k % 3) continue;
           std::string label = name;
-          if (width == 3) label += std::string("_") + "xyz"[k];
-          if (width == 9) label = fmt::format("pressure_{}{}", "xyz"[k / 3], "xyz"[k % 3]);
+          if (numbers == 3) label += std::string("_") + "xyz"[k];
+          if (numbers == 9) label = fmt::format("pressure_{}{}", "xyz"[k / 3], "xyz"[k % 3]);
           const std::size_t space = std::max<std::size_t>(label.size(), 14);
           head += fmt::format(" {:>{}}", label, space);
           line += fmt::format(" {:>{}.8g}", row[at + k], space);
         }
       }
-      at += width;
+      at += numbers;
     }
   }
   if (printed_++ % 25 == 0) control_->print_line(head);

@@ -13,6 +13,7 @@ namespace perrin {
 struct ThermoSettings {
   std::int64_t stride = 100;
   std::string file = "thermo.h5";
+  bool box = false;
   std::int64_t console_stride = 0;
   std::vector<std::string> console{"step", "time", "temperature", "total_energy", "pressure"};
 };
@@ -21,13 +22,15 @@ template <class D>
 void describe(D& d, ThermoSettings& s) {
   d.required("stride", s.stride, Positive{}, "steps from one row to the next");
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory; empty: none");
+  d.optional("box", s.box, Any{},
+             "for a box that changes: box_lengths, box_angles, density and enthalpy in the file");
   d.optional("console_stride", s.console_stride, NonNegative{},
              "steps between rows on the console, a multiple of stride; 0: none");
-  d.optional(
-      "console", s.console,
-      OneOf{"step", "time", "temperature", "kinetic_energy", "potential_energy", "total_energy",
-            "conserved_energy", "pressure", "pressure_tensor", "momentum", "volume"},
-      "columns on the console");
+  d.optional("console", s.console,
+             OneOf{"step", "time", "temperature", "kinetic_energy", "potential_energy",
+                   "total_energy", "conserved_energy", "pressure", "pressure_tensor", "momentum",
+                   "volume", "box_lengths", "box_angles", "density", "enthalpy"},
+             "columns on the console");
 }
 
 /// One row of the table.
@@ -51,7 +54,8 @@ class Thermo : public Observer {
   ThermoSettings settings_;
   RunControl* control_;
   std::vector<Column> columns_;
-  std::vector<io::ObservableColumn> abouts_;
+  std::vector<io::ObservableColumn> abouts_;  // of all columns; the file has the first
+  std::size_t row_in_file_ = 0;               // numbers
   int printed_ = 0;
   std::unique_ptr<io::ObservableFile> file_;
 };

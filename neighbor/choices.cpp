@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/core/configuration_archive.h"
 #include "engine/settings/settings_schema.h"
 #include "neighbor/clusters/cluster_set.h"
 #include "neighbor/tiles/tile_plan.h"
@@ -62,7 +63,7 @@ bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const
 NeighborChoices choose_neighbors(const Particles& particles, const Ranges& ranges,
                                  const NeighborSettings& settings) {
   const Crowding crowding = measure_crowding(particles, ranges.longest());
-  NeighborChoices choices{settings.traversal, 0, 0, crowding};
+  NeighborChoices choices{settings.traversal, 0, 0, crowding, particles.box};
   const bool standard = settings.traversal == "standard";
   const bool per_particle =
       settings.traversal == "verlet_list" ||
@@ -142,6 +143,7 @@ void NeighborChoices::state(Archive& a) {
   a("occupied", crowding.occupied);
   const std::size_t types = crowding.by_type.size();
   a("by_type", crowding.by_type);
+  if (a.has("box")) archive_box(a, "box", box);
   a.require(traversal == "tiles" || traversal == "cells" || traversal == "clusters" ||
                 traversal == "verlet_list",
             "traversal", "tiles, cells, clusters or verlet_list");

@@ -17,6 +17,7 @@ struct NeighborChoices {
   double skin = 0;
   int lanes = 0;  // of verlet_list
   Crowding crowding{};
+  Box box{};  // that cells are chosen for
 
   void state(Archive& archive);
 };

@@ -13,7 +13,7 @@ namespace perrin {
 /// cell.
 struct MoveCheck {
   const Position* reference = nullptr;  // where the list was built; nullptr: no list
-  Real limit2 = 0;                      // square of half the skin
+  Current<Real> limit2{};  // square of how far particles may come; half the skin in a fixed box
   Condition rebuild;
   // Which step of a recording is running, for the host; nullptr: nobody asks for anything.
   std::uint32_t* progress = nullptr;
@@ -33,7 +33,8 @@ struct MoveCheck {
     if (i == 0) *progress = step;
     if (cells) cells(i, p);
     if (!reference) return;
-    if (!(metric.distance2(p, early ? *early : reference[i]) <= limit2)) rebuild.raise();
+    const Real most = limit2.moves ? *limit2 : limit2.now;
+    if (!(metric.distance2(p, early ? *early : reference[i]) <= most)) rebuild.raise();
   }
 };
 

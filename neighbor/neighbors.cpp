@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/core/configuration_archive.h"
 #include "engine/core/parallel.h"
 
 namespace perrin {
@@ -15,31 +16,58 @@ constexpr bool lists = std::remove_cvref_t<T>::lists;
 
 struct CheckMoved {
   const Position* position;
-  Metric metric;
+  Current<Metric> metric;
   MoveCheck check;
-  PERRIN_HD void operator()(std::int64_t i) const { check(i, position[i], metric); }
+  PERRIN_HD void operator()(std::int64_t i) const { check(i, position[i], *metric); }
 };
 
-/// What half of the box leaves for the skin.
-double longest_skin(const Box& box, double range) {
+struct FollowBox {
+  const Box *box, *built;
+  double range, skin, reserve;
+  Real* limit2;
+  PERRIN_HD void operator()(std::int64_t) const {
+    const Real limit = Real(move_limit(*built, *box, range, skin, reserve));
+    *limit2 = limit < Real(0) ? Real(-1) : limit * limit;
+  }
+};
+
+struct KeepBox {
+  const Box* box;
+  Box* built;
+  double range, skin, reserve;
+  Real* limit2;
+  PERRIN_HD void operator()(std::int64_t) const {
+    *built = *box;
+    FollowBox{box, built, range, skin, reserve, limit2}(0);
+  }
+};
+
+/// Half of the smallest height along a periodic axis.
+double half_of(const Box& box) {
   const auto heights = box.padded_heights();
   double half = std::numeric_limits<double>::infinity();
   for (int axis = 0; axis < box.dimension; ++axis)
     if (box.periodic[std::size_t(axis)]) half = std::min(half, heights[axis] / 2);
+  return half;
+}
+
+/// What half of the box leaves for the skin.
+double longest_skin(const Box& box, double range) {
+  const double half = half_of(box);
   if (range > half)
     throw UserError(fmt::format("the interaction range {} exceeds half the box ({})", range, half));
   return half - range;
 }
 
 NeighborChoices choose(const Particles& particles, const Ranges& ranges,
-                       const NeighborSettings& settings, const NeighborChoices* choices,
-                       double most_skin) {
+                       const NeighborSettings& settings, const NeighborChoices* choices) {
+  const double most_skin = longest_skin(particles.box, ranges.longest());
   const bool gpu = particles.device().is_cuda();
   if (const auto wrong = wrong_setting(settings, gpu))
     throw UserError(fmt::format("neighbors.{}: {}", wrong->key, wrong->what));
   PERRIN_ASSERT(settings.reorder || (gpu && settings.traversal == VerletList::name));
   NeighborChoices made = choices ? *choices : choose_neighbors(particles, ranges, settings);
-  made.skin = std::min(made.skin, most_skin);
+  if (!choices) made.skin = std::min(made.skin, most_skin);
   return made;
 }
 
@@ -50,21 +78,25 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
     : particles_(particles),
       ranges_(ranges),
       settings_(settings),
-      most_skin_(longest_skin(particles.box, ranges.longest())),
       flags_(particles.device(), 2),
       builds_(particles.device(), 1),
       progress_(particles.device(), 1),
       reference_(particles.device(), particles.size()),
+      built_(particles.device(), 1),
+      limit2_(particles.device(), 1),
       exclusions_(particles.device(), particles.size(), particles.topology, settings.exclusions),
-      choices_(choose(particles, ranges, settings, choices, most_skin_)),
+      choices_(choose(particles, ranges, settings, choices)),
       traversal_(make_traversal()) {
   if (!fits()) fall_back(choices_.crowding);
   invalidate();
+  const Real half = Real(skin() / 2), limit2 = half * half;
+  built_.assign(std::span<const Box>(&particles.box, 1));
+  limit2_.assign(std::span<const Real>(&limit2, 1));
 }
 
 TraversalInput Neighbors::input() const {
-  TraversalInput input{particles_,        ranges_,   choices_.skin,
-                       choices_.crowding, settings_, exclusions_.view()};
+  TraversalInput input{particles_,         ranges_,     choices_.skin, choices_.crowding, settings_,
+                       exclusions_.view(), choices_.box};
   if (choices_.traversal == VerletList::name) input.settings.lanes = choices_.lanes;
   return input;
 }
@@ -90,8 +122,8 @@ bool Neighbors::fits() const {
 /// The list per particle serves everywhere.
 void Neighbors::fall_back(const Crowding& crowding) {
   if (!has_lists())
-    choices_.skin =
-        std::min(choose_skin(particles_, ranges_, crowding, NeighborSettings{}, true), most_skin_);
+    choices_.skin = std::min(choose_skin(particles_, ranges_, crowding, NeighborSettings{}, true),
+                             longest_skin(particles_.box, range()));
   choices_.traversal = VerletList::name;
   choices_.crowding = crowding;
   traversal_.emplace<VerletList>(input());
@@ -108,11 +140,13 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
       [&](auto& t) -> MoveCheck {
         if constexpr (lists<decltype(t)>) {
           rebuild_ = particles_.device().condition(flags_.data());
-          const Real limit = Real(skin() / 2);
-          return {reference_.data(), limit * limit, rebuild_,
-                  progress ? progress : progress_.data(), step};
+          const Real half = Real(skin() / 2);
+          const Current<Real> limit2{particles_.device().is_cuda() ? half * half : *limit2_.data(),
+                                     limit2_.data(), particles_.box_moves};
+          return {reference_.data(), limit2, rebuild_, progress ? progress : progress_.data(),
+                  step};
         } else {
-          return {nullptr, 0, {}, progress ? progress : progress_.data(), step, t.counter()};
+          return {nullptr, {}, {}, progress ? progress : progress_.data(), step, t.counter()};
         }
       },
       traversal_);
@@ -120,10 +154,14 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
 
 void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange) {
   const Device& device = particles_.device();
-  if (!moves_checked_)
+  // Where the box moves the step has looked, with room for what it then did to the box; asked in
+  // between, that is not looked at again: lists are built when a step is, whoever measures.
+  if (!moves_checked_ && progress == nullptr && particles_.box_moves && has_lists())
+    rebuild_ = device.condition(flags_.data());
+  else if (!moves_checked_)
     if (const MoveCheck check = check_moves(progress, step); check.watches())
       for_each(device, "check displacements", particles_.size(),
-               CheckMoved{particles_.position.data(), particles_.box.metric(), check});
+               CheckMoved{particles_.position.data(), particles_.metric(), check});
   moves_checked_ = false;
   if (has_lists()) {
     device.when(rebuild_, [this] { build(); });
@@ -132,15 +170,65 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   }
   std::visit(
       [&](auto& t) {
+        if constexpr (requires { t.require_cut(); })
+          if (particles_.box_moves) t.require_cut();
         if constexpr (!lists<decltype(t)>)
           t.sort({may_exchange, progress != nullptr, flags_.data(), builds_.data()});
       },
       traversal_);
 }
 
+void Neighbors::set_reserve(double reserve) {
+  reserve_ = reserve;
+  follow_box();
+}
+
+void Neighbors::follow_box() {
+  const Device& device = particles_.device();
+  // Vectors to clusters are of one image each.
+  if (!device.is_cuda() && has_lists() &&
+      half_of(particles_.box) < (1 - 1e-9) * (range() + skin())) {
+    plan_again();
+    build();
+  }
+  for_each(
+      device, "limit of moves", 1,
+      FollowBox{particles_.kept_box(), built_.data(), range(), skin(), reserve_, limit2_.data()});
+  std::visit([&](auto& t) { t.follow_box(limit2_.data()); }, traversal_);
+}
+
+/// With cells for a box that is a little smaller, and a skin that it has room for.
+void Neighbors::plan_again() {
+  particles_.look_at_box();
+  choices_.box = particles_.box;
+  choices_.box.length = 0.97 * choices_.box.length;
+  choices_.box.xy *= 0.97, choices_.box.xz *= 0.97, choices_.box.yz *= 0.97;
+  if (has_lists())
+    choices_.skin = std::clamp(half_of(particles_.box) - range(), 0.0, choices_.skin);
+  traversal_ = make_traversal();
+  if (!fits()) fall_back(measure_crowding(particles_, range()));
+  invalidate();
+  ++version_;
+}
+
+bool Neighbors::holds() const {
+  return visit([](const auto& t) {
+    if constexpr (requires { t.holds(); })
+      return t.holds();
+    else
+      return true;
+  });
+}
+
 void Neighbors::build() {
+  if (particles_.box_moves)
+    for_each(
+        particles_.device(), "box of the list", 1,
+        KeepBox{particles_.kept_box(), built_.data(), range(), skin(), reserve_, limit2_.data()});
   std::visit(
       [&](auto& t) {
+        if constexpr (requires { t.require_cut(); })
+          if (particles_.box_moves) t.require_cut();
         if constexpr (lists<decltype(t)>)
           t.build({reference_.data(), flags_.data(), builds_.data()});
       },
@@ -149,6 +237,18 @@ void Neighbors::build() {
 
 bool Neighbors::recover() {
   bool recovered = false;
+  if (particles_.box_moves && particles_.device().is_cuda() && particles_.device().halted() &&
+      !holds()) {
+    particles_.device().clear_halt();
+    plan_again();
+    if (!has_lists()) {
+      moves_checked_ = false;
+      update();
+      return true;
+    }
+    build();
+    recovered = true;
+  }
   while (std::visit([](auto& t) { return t.enlarge(); }, traversal_)) {
     if (!fits()) fall_back(measure_crowding(particles_, range()));
     ++version_;
@@ -190,6 +290,8 @@ bool Neighbors::state(Archive& a) {
   a("builds", builds_);
   a("flags", flags_);
   if (!has_lists()) return true;
+  Box built = built_.to_host(0);
+  if (a.has("built_box")) archive_box(a, "built_box", built);
   particles_.state(a, "reference", reference_);
   if (a.is_saving()) return true;
   const auto built_from = reference_.to_host(), now = particles_.position.to_host();
@@ -203,8 +305,16 @@ bool Neighbors::state(Archive& a) {
   const auto position = particles_.by_id(particles_.position);
   const auto force = particles_.by_id(particles_.force);
   particles_.position.copy_from(reference_);
+  const Box box = particles_.box;
+  const auto take = [&](const Box& b) {
+    particles_.set_box(b);
+    if (!(built == box)) follow_box();
+  };
+  take(built);
   build();
   recover();
+  built_.assign(std::span<const Box>(&built, 1));
+  take(box);
   particles_.assign_by_id(particles_.position, position);
   particles_.assign_by_id(particles_.force, force);
   flags_.assign(flags);

@@ -2,7 +2,8 @@
 //
 // A list holds, for every particle, all others closer than their range + skin when it was built
 // (clusters: at least these). It is built again when, and only when, some particle has moved half
-// the skin since; the decision is taken on the device. Building also sorts the particles in memory
+// the skin since; the decision is taken on the device. In a box that has shrunk since it is less
+// than half, as move_limit() says. Building also sorts the particles in memory
 // by (cell, id). L. Verlet, Phys. Rev. 159, 98 (1967); linked cells: R. W. Hockney, J. W. Eastwood,
 // Computer Simulation Using Particles (1981).
 #pragma once
@@ -15,6 +16,38 @@
 #include "neighbor/traversal.h"
 
 namespace perrin {
+
+/// How far a particle may come from where it was when the list was built, before the list must be
+/// built again (length; negative: at once), and still have room for lengths that shrink by the
+/// share `reserve`. A pair within the range R is now at most λ(R + 2d) apart in the box of the
+/// list, if both have moved by d: λ is the longest that a unit vector of the present box becomes in
+/// that one. The list has it if this is at most R + skin.
+PERRIN_HD double move_limit(const Box& built, const Box& now, double range, double skin,
+                            double reserve) {
+  double a[3], b[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool periodic = now.periodic[std::size_t(axis)];
+    a[axis] = periodic ? 1 : 1 + 2 * built.padding[axis];
+    b[axis] = periodic ? 1 : 1 + 2 * now.padding[axis];
+  }
+  // The upper triangular matrix from vectors of one box to those of the other.
+  const double yy_now = now.length.y * b[1], zz_now = now.length.z * b[2];
+  const double xx = built.length.x * a[0] / (now.length.x * b[0]);
+  const double yy = built.length.y * a[1] / yy_now, zz = built.length.z * a[2] / zz_now;
+  const double xy = (built.xy * a[1] - xx * now.xy * b[1]) / yy_now;
+  const double yz = (built.yz * a[2] - yy * now.yz * b[2]) / zz_now;
+  const double xz = (built.xz * a[2] - xx * now.xz * b[2] - xy * now.yz * b[2]) / zz_now;
+  const auto most = [](double u, double v, double w) {
+    const double larger = u > v ? u : v;
+    return larger > w ? larger : w;
+  };
+  const auto size = [](double u) { return u < 0 ? -u : u; };
+  // At least the spectral norm; the same for a diagonal matrix.
+  const double rows = most(xx + size(xy) + size(xz), yy + size(yz), zz);
+  const double columns = most(xx, size(xy) + yy, size(xz) + size(yz) + zz);
+  const double stretch = (1 + reserve) * std::sqrt(rows * columns);
+  return stretch <= 1 ? skin / 2 : (skin - (stretch - 1) * range) / (2 * stretch);
+}
 
 class Neighbors {
  public:
@@ -30,6 +63,12 @@ class Neighbors {
   const Ranges& ranges() const { return ranges_; }
   double skin() const { return choices_.skin; }
   const NeighborChoices& choices() const { return choices_; }
+
+  /// After a change of the particles' box: lists, cells and the limit of moves follow. Device work.
+  void follow_box();
+  /// Lists are to have room for a change of the box by which lengths shrink by so much of
+  /// themselves.
+  void set_reserve(double reserve);
 
   /// For the kernel that moves the particles in this step (see MoveCheck). `progress` and `step`:
   /// it notes there which step is running.
@@ -78,13 +117,14 @@ class Neighbors {
   template <std::size_t K = 0>
   Traversal make_traversal() const;
   bool fits() const;
+  bool holds() const;
+  void plan_again();
   void fall_back(const Crowding& crowding);
   void build();
 
   Particles& particles_;
   const Ranges ranges_;
   const NeighborSettings settings_;
-  const double most_skin_;  // lists must not reach beyond half of the box
   std::int64_t version_ = 0;
 
   Condition rebuild_{};          // of the running step
@@ -92,7 +132,10 @@ class Neighbors {
   Buffer<std::uint32_t> flags_;  // [0] build now; [1] the traversal's own
   Buffer<std::int64_t> builds_;
   Buffer<std::uint32_t> progress_;  // where nobody wants to know
-  Buffer<Position> reference_;      // where particles were when the list was built
+  Buffer<Position> reference_;      // where particles were when the list was built …
+  Buffer<Box> built_;               // … and the box
+  Buffer<Real> limit2_;             // MoveCheck::limit2
+  double reserve_ = 0;
   Exclusions exclusions_;
   NeighborChoices choices_;
   Traversal traversal_;

@@ -17,6 +17,7 @@ struct TraversalInput {
   Crowding crowding;
   NeighborSettings settings;
   ExclusionView exclusions;
+  Box box;  // that cells are chosen for: no height of the particles' box may be less
 
   Ranges reaches() const { return with_skin(ranges, skin); }
 };

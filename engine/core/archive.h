@@ -92,6 +92,8 @@ class Archive {
               "as many values as there are in this job");
     buffer.assign(host);
   }
+  /// Is there such a value? Earlier versions did not save all of them. True while saving.
+  bool has(const std::string& name) const { return saving_ || records_.contains(scope_ + name); }
   /// While restoring: throws UserError unless `good`. `expected` completes the sentence
   /// '"simulation/step" in the checkpoint must be …'.
   void require(bool good, const std::string& name, const std::string& expected) const {

@@ -1,7 +1,6 @@
 #include "engine/core/box.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace perrin {
 namespace {
@@ -9,29 +8,13 @@ namespace {
 constexpr double two32 = 4294967296.0, two40 = 256 * two32;
 constexpr std::int64_t whole_edge = std::int64_t(1) << 40;
 
-Vec3<double> cell_heights(Vec3<double> l, double xy, double xz, double yz) {
-  // The height along an axis is the volume over the area of the face that the other two edges span.
-  const Vec3<double> a{l.x, 0, 0}, b{xy, l.y, 0}, c{xz, yz, l.z};
-  const double volume = l.x * l.y * l.z;
-  const auto area = [](Vec3<double> u, Vec3<double> v) {
-    const auto w = cross(u, v);
-    return std::sqrt(dot(w, w));
-  };
-  return {volume / area(b, c), volume / area(c, a), volume / area(a, b)};
-}
-
 double stretch(const Box& box, int axis) {
   return box.periodic[static_cast<std::size_t>(axis)] ? 1.0 : 1.0 + 2.0 * box.padding[axis];
 }
 
 }  // namespace
 
-Vec3<double> Box::heights() const { return cell_heights(length, xy, xz, yz); }
-
-Vec3<double> Box::padded_heights() const {
-  const double sx = stretch(*this, 0), sy = stretch(*this, 1), sz = stretch(*this, 2);
-  return cell_heights({length.x * sx, length.y * sy, length.z * sz}, xy * sy, xz * sz, yz * sz);
-}
+Vec3<double> Box::heights() const { return detail::heights_of(length, xy, xz, yz); }
 
 Box Box::padded_for(double range) const {
   Box box = *this;
@@ -96,32 +79,6 @@ Vec3<double> Box::point(const Position& p) const {
   return point(s);
 }
 
-Metric Box::metric() const {
-  const double sx = stretch(*this, 0), sy = stretch(*this, 1), sz = stretch(*this, 2);
-  const double hxx = length.x * sx, hxy = xy * sy, hxz = xz * sz;
-  const double hyy = length.y * sy, hyz = yz * sz, hzz = length.z * sz;
-  Metric m{};
-  m.xx = Real(hxx / two32), m.xy = Real(hxy / two32), m.xz = Real(hxz / two32);
-  m.yy = Real(hyy / two32), m.yz = Real(hyz / two32), m.zz = Real(hzz / two32);
-  m.inv_xx = Real(two32 / hxx);
-  m.inv_xy = Real(-two32 * hxy / (hxx * hyy));
-  m.inv_xz = Real(two32 * (hxy * hyz - hyy * hxz) / (hxx * hyy * hzz));
-  m.inv_yy = Real(two32 / hyy);
-  m.inv_yz = Real(-two32 * hyz / (hyy * hzz));
-  m.inv_zz = Real(two32 / hzz);
-  m.skewed = !orthogonal();
-  m.open = !(periodic[0] && periodic[1] && periodic[2]);
-  m.lower.fill(0);
-  m.upper.fill(std::numeric_limits<std::uint32_t>::max());
-  for (int axis = 0; axis < 3; ++axis) {
-    const auto k = static_cast<std::size_t>(axis);
-    if (periodic[k]) continue;
-    const double s = stretch(*this, axis);
-    m.lower[k] = static_cast<std::uint32_t>(std::floor(padding[axis] / s * two32));
-    m.upper[k] =
-        static_cast<std::uint32_t>(std::min(std::ceil((padding[axis] + 1) / s * two32), two32 - 1));
-  }
-  return m;
-}
+Metric Box::metric() const { return detail::metric_of(*this); }
 
 }  // namespace perrin

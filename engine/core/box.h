@@ -10,7 +10,7 @@ namespace perrin {
 /// What a kernel needs of the box. Coordinates are fractions in units of 2^-32 (Position), so the
 /// minimum image is the wrap-around of integer subtraction; rows of the upper triangular matrix
 /// turn a difference into a vector in length units.
-struct Metric {
+struct alignas(16) Metric {
   Real xx, yy, zz, xy, xz, yz;  // length per unit of the fixed-point fraction
   Real inv_xx, inv_yy, inv_zz, inv_xy, inv_xz, inv_yz;  // fixed-point units per length
   /// A particle outside has left a non-periodic axis; the fourth number has no bounds.
@@ -63,6 +63,24 @@ struct Metric {
   }
 };
 
+/// What recorded steps may change. A GPU reads it where it is kept, since a launch captures its
+/// arguments for good; on the CPU it is as it was when the loop was launched.
+template <class T>
+struct Current {
+  T now;               // when the loop was launched: on a GPU, too, unless it moves
+  const T* kept;       // in the memory of a GPU
+  bool moves = false;  // steps change it
+
+  PERRIN_HD const T& operator*() const {
+#ifdef __CUDA_ARCH__
+    return *kept;
+#else
+    return now;
+#endif
+  }
+  PERRIN_HD const T* operator->() const { return &**this; }
+};
+
 /// A parallelepiped: edges a = (lx,0,0), b = (xy,ly,0), c = (xz,yz,lz) in length units, lower
 /// corner `origin`. In two dimensions c = (0,0,1) and every z is 0. Along an axis that is not
 /// periodic the coordinates live in an edge padded by `padding` on both sides, so that nothing
@@ -84,7 +102,7 @@ class Box {
   /// Distance between opposite faces.
   Vec3<double> heights() const;
   /// Heights of the padded box, in which the fixed-point coordinates live.
-  Vec3<double> padded_heights() const;
+  PERRIN_HD Vec3<double> padded_heights() const;
   /// The same box with non-periodic axes padded so that `range` does not reach across.
   Box padded_for(double range) const;
 
@@ -101,5 +119,58 @@ class Box {
 
   friend bool operator==(const Box&, const Box&) = default;
 };
+
+namespace detail {
+
+/// Distances between opposite faces of a box with these edges: the volume over the area of the face
+/// that the other two edges span.
+PERRIN_HD Vec3<double> heights_of(Vec3<double> l, double xy, double xz, double yz) {
+  const Vec3<double> a{l.x, 0, 0}, b{xy, l.y, 0}, c{xz, yz, l.z};
+  const double volume = l.x * l.y * l.z;
+  const Vec3<double> u = cross(b, c), v = cross(c, a), w = cross(a, b);
+  return {volume / std::sqrt(dot(u, u)), volume / std::sqrt(dot(v, v)),
+          volume / std::sqrt(dot(w, w))};
+}
+
+/// Box::metric(), for kernels that change the box.
+PERRIN_HD Metric metric_of(const Box& box) {
+  constexpr double two32 = 4294967296.0;
+  double s[3];
+  for (int axis = 0; axis < 3; ++axis)
+    s[axis] = box.periodic[std::size_t(axis)] ? 1.0 : 1.0 + 2.0 * box.padding[axis];
+  const double hxx = box.length.x * s[0], hxy = box.xy * s[1], hxz = box.xz * s[2];
+  const double hyy = box.length.y * s[1], hyz = box.yz * s[2], hzz = box.length.z * s[2];
+  Metric m{};
+  m.xx = Real(hxx / two32), m.xy = Real(hxy / two32), m.xz = Real(hxz / two32);
+  m.yy = Real(hyy / two32), m.yz = Real(hyz / two32), m.zz = Real(hzz / two32);
+  m.inv_xx = Real(two32 / hxx);
+  m.inv_xy = Real(-two32 * hxy / (hxx * hyy));
+  m.inv_xz = Real(two32 * (hxy * hyz - hyy * hxz) / (hxx * hyy * hzz));
+  m.inv_yy = Real(two32 / hyy);
+  m.inv_yz = Real(-two32 * hyz / (hyy * hzz));
+  m.inv_zz = Real(two32 / hzz);
+  m.skewed = box.xy != 0 || box.xz != 0 || box.yz != 0;
+  m.open = !(box.periodic[0] && box.periodic[1] && box.periodic[2]);
+  for (int axis = 0; axis < 4; ++axis) m.lower[std::size_t(axis)] = 0;
+  for (int axis = 0; axis < 4; ++axis) m.upper[std::size_t(axis)] = 0xffffffffu;
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto k = std::size_t(axis);
+    if (box.periodic[k]) continue;
+    const double above = std::ceil((box.padding[axis] + 1) / s[axis] * two32);
+    m.lower[k] = std::uint32_t(std::floor(box.padding[axis] / s[axis] * two32));
+    m.upper[k] = std::uint32_t(above < two32 - 1 ? above : two32 - 1);
+  }
+  return m;
+}
+
+}  // namespace detail
+
+PERRIN_HD Vec3<double> Box::padded_heights() const {
+  double s[3];
+  for (int axis = 0; axis < 3; ++axis)
+    s[axis] = periodic[std::size_t(axis)] ? 1.0 : 1.0 + 2.0 * padding[axis];
+  return detail::heights_of({length.x * s[0], length.y * s[1], length.z * s[2]}, xy * s[1],
+                            xz * s[2], yz * s[2]);
+}
 
 }  // namespace perrin

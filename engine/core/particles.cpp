@@ -47,6 +47,12 @@ struct CopyEverything {
   }
 };
 
+struct FollowBox {
+  const Box* box;
+  Metric* metric;
+  PERRIN_HD void operator()(std::int64_t) const { *metric = detail::metric_of(*box); }
+};
+
 }  // namespace
 
 Particles::Particles(const Device& device, const Configuration& c)
@@ -78,6 +84,25 @@ Particles::Particles(const Device& device, const Configuration& c)
   force = {device, std::int64_t(n)};
   spare_position_ = {device, std::int64_t(n)}, spare_velocity_ = {device, std::int64_t(n)};
   spare_image_ = {device, std::int64_t(n)}, spare_id_ = {device, std::int64_t(n)};
+  if (device.is_cuda()) kept_box_ = {device, 1}, kept_metric_ = {device, 1};
+  given_ = c.box;
+  set_box(c.box);
+}
+
+void Particles::set_box(const Box& b) {
+  box = b;
+  if (device().is_cuda()) device().copy_in(kept_box_.data(), &box, sizeof box);
+  follow_box();
+}
+
+/// On a GPU one function makes all metrics: a restored box must have the bits of the changed one.
+void Particles::follow_box() {
+  if (!device().is_cuda()) return;
+  for_each(device(), "metric of the box", 1, FollowBox{kept_box_.data(), kept_metric_.data()});
+}
+
+void Particles::look_at_box() {
+  if (device().is_cuda()) box = kept_box_.to_host(0);
 }
 
 ParticleView Particles::view() {
@@ -199,11 +224,13 @@ void Particles::check_restored(Archive& a, const std::vector<Position>& type_of,
 
 void Particles::state(Archive& a) {
   Archive::Scope scope(a, "particles");
+  // A resumed job is made from the configuration of the checkpoint, with the box of that moment.
   Box saved = box;
   archive_box(a, "box", saved);
   Box mine = box;
   mine.padding = saved.padding;
   a.require(saved == mine, "box", "the box of the configuration");
+  if (a.has("given_box")) archive_box(a, "given_box", given_);
   const auto type_of = by_id(position);
   const auto mass_of = by_id(velocity);
   auto order = id.to_host();

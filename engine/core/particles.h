@@ -37,10 +37,24 @@ class Particles {
   Buffer<Real4> velocity, force;
   Buffer<Image> image;
   Buffer<std::uint32_t> id, index;
-  Box box;
+  bool box_moves = false;  // steps change the box, from here on
+  Box box;                 // changed by set_box() and by what kept_box() is for, and by nobody else
   std::vector<std::string> types;
   std::vector<double> charge, diameter;  // by id, as read
   Topology topology;                     // by id
+
+  /// The metric of the box, for kernels.
+  Current<Metric> metric() const { return {box.metric(), kept_metric_.data(), box_moves}; }
+  /// Another box, from the host: particles keep their places in units of its edges.
+  void set_box(const Box& box);
+  /// Where device work that changes the box finds it. Afterwards it calls follow_box(), device work
+  /// as well; the host's box of a CUDA device is old until look_at_box().
+  Box* kept_box() { return device().is_cuda() ? kept_box_.data() : &box; }
+  const Box* kept_box() const { return device().is_cuda() ? kept_box_.data() : &box; }
+  void follow_box();
+  void look_at_box();  // waits
+  /// The box at the start of the job.
+  const Box& given_box() const { return given_; }
 
   /// A per-particle array of a component that must follow when memory is reordered. The buffer
   /// must outlive the particles and keep its address. state() below saves such arrays.
@@ -117,6 +131,9 @@ class Particles {
   }
 
  private:
+  Box given_;                   // at the start of the job
+  Buffer<Box> kept_box_;        // on a CUDA device
+  Buffer<Metric> kept_metric_;  // of it
   void check_count(const std::string& name, std::size_t count) const;
   void check_restored(Archive& archive, const std::vector<Position>& type_of,
                       const std::vector<Real4>& mass_of) const;

@@ -27,6 +27,11 @@ void throw_fault(const Fault& f) {
     case FaultKind::bond_too_long:
       throw RunError(fmt::format("step {}: particle {}: a bond is {:.6g} long, its limit is {:.6g}",
                                  f.step, f.id, f.value, f.limit));
+    case FaultKind::box_too_small:
+      throw RunError(
+          fmt::format("step {}: half the smallest height of the box has become {:.6g}; the forces "
+                      "reach {:.6g}, which must fit",
+                      f.step, f.value, f.limit));
     default:
       throw BugError("a fault without a kind");
   }

@@ -51,6 +51,17 @@ class Force {
   /// Device work only: neither allocates nor waits, so that steps can be recorded and replayed.
   virtual void compute(Simulation& simulation, const ForceOutput& output) = 0;
   virtual ForceCorrection correction(Simulation&) { return {}; }
+  /// Can it be in a job with a barostat? Then its virial is that of a potential, and holds in a box
+  /// that changes while steps are recorded (Particles::metric()). By default what looks for
+  /// neighbours can: a field holds particles to places.
+  virtual bool follows_box() const { return range() > 0; }
+  /// For changes of the box, of a force that has less to compute for them than compute() with
+  /// energies: adds to n words, or overwrites them, each particle's share of xx, yy and zz of the
+  /// virial (x, y, z). False: has nothing of the kind; compute() is asked. Device work. Without
+  /// `diagonal` it only says which.
+  virtual bool compute_virial_diagonal(Simulation&, Real4* /*diagonal*/, bool /*add*/) {
+    return false;
+  }
   /// How it changes the total momentum; `particles`: their number by type. What looks for
   /// neighbours is taken to act between particles, everything else to be a field that holds them.
   virtual MomentumChange momentum_change(std::span<const std::int64_t> /*particles*/) const {

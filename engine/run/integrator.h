@@ -8,6 +8,7 @@
 
 namespace perrin {
 
+class BoxMover;
 class Simulation;
 
 class Integrator {
@@ -41,6 +42,8 @@ class Integrator {
   virtual void measure_heat(Simulation& simulation, double* heat);
   /// The same, waited for.
   double heat(Simulation& simulation);
+  /// What changes the box in its steps; nullptr: nothing.
+  virtual BoxMover* box_mover() const { return nullptr; }
   virtual void state(Archive&) {}
 };
 

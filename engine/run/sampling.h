@@ -15,7 +15,8 @@ struct Sampling {
   /// At every step that is a multiple of one of these.
   std::vector<std::int64_t> strides;
   /// Called later, once for each of these steps, in order. The simulation's step(), time(),
-  /// totals() and what follows from them are those of the instant; the particles have moved on.
+  /// totals() and what follows from them, and its box, are those of the instant; the particles
+  /// have moved on.
   std::function<void()> tell;
 
   /// From `step` to the next of them; very large without one.

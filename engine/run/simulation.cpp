@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/run/box_mover.h"
 #include "engine/run/fault_text.h"
 #include "engine/run/stepper.h"
 #include "neighbor/neighbors.h"
@@ -64,6 +65,7 @@ void Simulation::use_neighbors(const NeighborSettings& settings, const NeighborC
   neighbors.reset();  // first: there may be no room for two
   neighbors = std::make_unique<Neighbors>(particles, ranges_, settings, choices);
   max_displacement_ = std::min(longest_displacement_, ranges_.longest() + neighbors->skin());
+  if (box_reserve_ > 0) neighbors->set_reserve(box_reserve_);
   forces_valid_ = false;  // the order in memory changes
   totals_.forget();
   stepper_->forget();
@@ -76,6 +78,13 @@ std::string Simulation::neighbor_report() const {
 }
 
 void Simulation::prepare(const Integrator& integrator) {
+  if (box_mover_ != integrator.box_mover()) stepper_->forget();
+  box_mover_ = integrator.box_mover();
+  if (box_mover_ && (!particles.box_moves || box_reserve_ != box_mover_->most())) {
+    particles.box_moves = true;
+    box_reserve_ = box_mover_->most();
+    if (neighbors) neighbors->set_reserve(box_reserve_);
+  }
   degrees_of_freedom.count(forces, &integrator);
   const double timestep = integrator.recordable() ? integrator.timestep() : 0;
   bool valid = timestep == timestep_;
@@ -124,6 +133,15 @@ void Simulation::compute_forces() {
     }
     if (forces.empty()) particles.force.zero();
   });
+}
+
+void Simulation::move_box() {
+  if (box_mover_) timed(timings.forces, [&] { box_mover_->move_box(*this); });
+}
+
+void Simulation::follow_box() {
+  particles.follow_box();
+  if (neighbors) neighbors->follow_box();
 }
 
 void Simulation::next_step() {

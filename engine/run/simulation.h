@@ -19,6 +19,7 @@
 
 namespace perrin {
 
+class BoxMover;
 class Neighbors;
 class NeighborTuner;
 class Stepper;
@@ -67,6 +68,12 @@ class Simulation {
   /// particles are sorted in every step, that saves a copy of everything.
   void update_neighbors(bool may_exchange = false);
   void compute_forces();
+  /// Between these two: what the integrator that prepare() was given changes of the box.
+  void move_box();
+  /// For a BoxMover, when it has changed the box. Device work.
+  void follow_box();
+  /// Longest range of the forces.
+  double range() const { return ranges_.longest(); }
   /// The next of several steps begins; device_step() moves on.
   void next_step();
   /// Where kernels report what must not happen.
@@ -133,6 +140,8 @@ class Simulation {
   double max_displacement_ = 0, longest_displacement_ = 0;  // the latter: the box allows it
   double timestep_ = 0;
   bool forces_valid_ = false;
+  BoxMover* box_mover_ = nullptr;
+  double box_reserve_ = 0;
 
   Ranges ranges_;
   std::unique_ptr<const NeighborSettings> neighbor_settings_;  // those of the job

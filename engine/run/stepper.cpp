@@ -55,6 +55,7 @@ void Stepper::run(Integrator& integrator, std::int64_t n) {
   s_.clock_.set_timestep(integrator.timestep());
   const std::uint64_t target = s_.step() + std::uint64_t(n);
   s_.device().is_cuda() ? run_on_gpu(integrator, target) : run_on_cpu(integrator, target);
+  if (s_.particles.box_moves) s_.particles.look_at_box();
 }
 
 /// Launches n steps (on the CPU: does them).
@@ -220,13 +221,16 @@ void Stepper::note_sample(std::uint64_t step) {
 /// Tells what was sampled and has come about; then the simulation stands where it stood.
 void Stepper::tell() {
   const std::uint64_t now = s_.step();
-  for (const auto& [step, totals] : s_.totals_.collect(s_)) {
+  const Box here = s_.particles.box;
+  for (const auto& [step, totals, box] : s_.totals_.collect(s_)) {
     s_.clock_.set_step(step);
+    s_.particles.box = box;
     s_.totals_.set(totals);
     sampling_->tell();
     if (step != now) s_.totals_.forget();
   }
   s_.clock_.set_step(now);
+  s_.particles.box = here;
 }
 
 /// Throws RunError if a step went wrong, when what came before has been told.

@@ -74,6 +74,8 @@ void TotalsMeter::launch(Simulation& simulation, bool lists_hold) {
   sum_with(true, &row->pairs);
   if (!std::ranges::all_of(simulation.forces, acts_on_pairs)) sum_with(false, &row->all);
   if (simulation.bath) simulation.bath->measure_heat(simulation, &row->heat);
+  if (simulation.particles.box_moves)
+    device.copy(&row->box, simulation.particles.kept_box(), sizeof row->box);
 }
 
 Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row) const {
@@ -122,14 +124,19 @@ void TotalsMeter::note_sample(std::uint64_t step) {
   sampled_.push_back(step);
 }
 
-std::vector<std::pair<std::uint64_t, Totals>> TotalsMeter::collect(Simulation& simulation) {
-  std::vector<std::pair<std::uint64_t, Totals>> collected;
+std::vector<SampledTotals> TotalsMeter::collect(Simulation& simulation) {
+  std::vector<SampledTotals> collected;
   if (sampled_.empty()) return collected;
   std::vector<TotalsRow> rows(sampled_.size());
   simulation.device().copy_out(rows.data(), rows_.data(), rows.size() * sizeof(TotalsRow));
+  Box& box = simulation.particles.box;
+  const Box now = box;
   for (std::size_t k = 0; k < rows.size(); ++k)
-    if (rows[k].written == sampled_[k] + 1)
-      collected.emplace_back(sampled_[k], totals_of(simulation, rows[k]));
+    if (rows[k].written == sampled_[k] + 1) {
+      if (simulation.particles.box_moves) box = rows[k].box;
+      collected.push_back({sampled_[k], totals_of(simulation, rows[k]), box});
+    }
+  box = now;
   sampled_.clear();
   written_.zero();
   return collected;

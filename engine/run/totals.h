@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "engine/core/particles.h"
@@ -41,9 +40,17 @@ struct Sums {
 struct TotalsRow {
   Sums pairs, all;  // with the forces that see pairs through the list; with the others, too
   double heat = 0;
+  Box box;                    // of this instant, if it moves
   std::uint64_t written = 0;  // at this step, plus 1
 };
 }  // namespace detail
+
+/// What was sampled at an instant.
+struct SampledTotals {
+  std::uint64_t step;
+  Totals totals;
+  Box box;
+};
 
 /// Measures them, with forces of its own: those that the integrator uses stay as they are. Rows of
 /// several instants may wait on the device until the host asks.
@@ -64,9 +71,9 @@ class TotalsMeter {
   void note_sample(std::uint64_t step);
   /// Sampled and not collected yet: are there as many as there is room for?
   bool full() const { return std::ssize(sampled_) == most; }
-  /// Waits for what was sampled, and forgets it: steps and totals of the instants that the device
-  /// has come to, in order.
-  std::vector<std::pair<std::uint64_t, Totals>> collect(Simulation& simulation);
+  /// Waits for what was sampled, and forgets it: the instants that the device has come to, in
+  /// order.
+  std::vector<SampledTotals> collect(Simulation& simulation);
   /// These are the present ones.
   void set(const Totals& totals) {
     totals_ = totals;

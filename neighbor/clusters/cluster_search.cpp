@@ -25,10 +25,7 @@ struct Candidates {
   };
 
   PERRIN_INLINE Real3 length(Vec3<std::int64_t> d) const {
-    const double x = double(d.x), y = double(d.y), z = double(d.z);
-    const Metric& m = c.metric;
-    return {Real(double(m.xx) * x + double(m.xy) * y + double(m.xz) * z),
-            Real(double(m.yy) * y + double(m.yz) * z), Real(double(m.zz) * z)};
+    return length_of(c.metric, double(d.x), double(d.y), double(d.z));
   }
 
   PERRIN_INLINE static Real gap2(Real low_i, Real high_i, Real low_j, Real high_j) {

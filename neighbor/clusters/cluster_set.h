@@ -27,6 +27,12 @@ struct ClusterBoxes {
   const Real* coordinates;            // [cluster][x, y, z][lane], from the origin
 };
 
+/// A vector in units of positions as a length.
+PERRIN_INLINE Real3 length_of(const Metric& m, double x, double y, double z) {
+  return {Real(double(m.xx) * x + double(m.xy) * y + double(m.xz) * z),
+          Real(double(m.yy) * y + double(m.yz) * z), Real(double(m.zz) * z)};
+}
+
 namespace detail {
 
 /// Writes the present coordinates of a cluster's members, seen from its origin: x, y, z of all

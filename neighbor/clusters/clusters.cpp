@@ -22,6 +22,7 @@ void ClusterList::build(const ListBuild& b) {
 void ClusterList::build() {
   PERRIN_ASSERT(!particles_->device().is_cuda());
   if (particles_->size() == 0) return;
+  box_ = particles_->box;
   clusters_.cut(reach_);
   rows_.assign(std::size_t(clusters_.size()) * (cluster_size / 2), {});
   make_tasks();
@@ -52,6 +53,45 @@ void ClusterList::find_entries() {
     search_clusters(search, tasks_[std::size_t(t)], *lists_[std::size_t(t)]);
   };
   for_tasks(particles_->device(), std::int64_t(tasks_.size()), find, clusters > 32);
+}
+
+void ClusterList::follow_box(Real*) {
+  if (tasks_.empty() || particles_->box == box_) return;
+  const Box before = box_;
+  box_ = particles_->box;
+  const auto fit = [&](std::int64_t t, int) {
+    fit_entries(tasks_[std::size_t(t)], *lists_[std::size_t(t)], before);
+  };
+  for_tasks(particles_->device(), std::int64_t(tasks_.size()), fit, clusters_.size() > 32);
+}
+
+/// The entries' vectors in the present box, from where the origins are and the images that the
+/// vectors in the box before show.
+void ClusterList::fit_entries(const ClusterTask& task, ClusterTaskList& list,
+                              const Box& before) const {
+  const ClusterBoxes clusters = clusters_.view();
+  const Metric old = before.metric(), now = box_.metric();
+  constexpr double turn = 4294967296.0;
+  for (std::uint32_t i = task.begin; i < task.end; ++i) {
+    const Position a = clusters.origin[i];
+    const std::uint32_t count = clusters.first[i + 1] - clusters.first[i];
+    for (std::uint32_t lane = 0; lane < count; lane += 2) {
+      const ClusterRow row = rows_[std::size_t(i) * (cluster_size / 2) + lane / 2];
+      for (std::uint32_t k = row.begin; k < row.end; ++k) {
+        ClusterEntry& e = list.entries.data()[k];
+        const Position b = clusters.origin[task.clusters[e.cluster]];
+        double x = double(b.x) - double(a.x), y = double(b.y) - double(a.y),
+               z = double(b.z) - double(a.z);
+        z += turn * std::nearbyint((double(e.z) / double(old.zz) - z) / turn);
+        const double ey = double(e.y) - double(old.yz) * z;
+        y += turn * std::nearbyint((ey / double(old.yy) - y) / turn);
+        const double ex = double(e.x) - double(old.xy) * y - double(old.xz) * z;
+        x += turn * std::nearbyint((ex / double(old.xx) - x) / turn);
+        const Real3 d = length_of(now, x, y, z);
+        e.x = d.x, e.y = d.y, e.z = d.z;
+      }
+    }
+  }
 }
 
 void ClusterList::make_tasks() {

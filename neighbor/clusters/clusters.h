@@ -48,6 +48,8 @@ class ClusterList {
   /// list depend on positions and ids alone.
   void build();
   bool enlarge() { return false; }  // there is always room
+  /// After a change of the box: entries hold lengths.
+  void follow_box(Real* limit2);
   /// Mean number of pairs that are looked at per particle (each pair counts once).
   double mean_entries() const;
   std::int64_t bytes() const;
@@ -64,11 +66,13 @@ class ClusterList {
   void make_tasks();
   void find_entries();
   void collect_sources();
+  void fit_entries(const ClusterTask& task, ClusterTaskList& list, const Box& before) const;
 
   Particles* particles_;
   double reach_;
   ExclusionView exclusions_;
   ClusterSet clusters_;
+  Box box_;  // that the entries are of
   std::vector<ClusterRow> rows_;
   std::vector<std::unique_ptr<ClusterTaskList>> lists_;
   std::vector<ClusterTask> tasks_;

@@ -46,17 +46,26 @@ ColumnSearch::ColumnSearch(const TraversalInput& input)
     : particles_(&input.particles),
       exclusions_(input.exclusions),
       range_(input.ranges.longest()),
+      columns_to_range_(input.settings.cells),
       sorted_(input.settings.interaction_sorting),
       orthogonal_(input.particles.box.orthogonal()) {
-  choose_grid(input.settings.cells);
+  choose_grid();
   choose_unit();
   const Device& device = particles_->device();
   for (auto* buffer : {&w_, &type_}) *buffer = {device, particles_->size()};
   for (auto* buffer : {&x_, &y_, &z_}) *buffer = {device, particles_->size()};
 }
 
+void ColumnSearch::follow_box(Real*) {
+  orthogonal_ = particles_->box.orthogonal();
+  choose_grid();
+  choose_unit();
+  sort_.sort(*particles_, grid_, sorted_);
+  find_coordinates();
+}
+
 /// Columns along the longest edge, 1 or 2 to the range (0: chosen), cut into bins.
-void ColumnSearch::choose_grid(int columns_to_range) {
+void ColumnSearch::choose_grid() {
   const Box& box = particles_->box;
   const auto heights = box.padded_heights();
   int axes[3] = {0, 1, 2};
@@ -71,7 +80,7 @@ void ColumnSearch::choose_grid(int columns_to_range) {
     grid_.cells[k] = h > 0 ? std::int32_t(std::clamp(std::floor(h / width), 1.0, 1e6)) : 1;
     grid_.reach[k] = h > 0 ? std::int32_t(std::ceil(range_ / (h / grid_.cells[k]) - 1e-9)) : 0;
   };
-  double width = columns_to_range == 2 ? range_ / 2 : range_;
+  double width = columns_to_range_ == 2 ? range_ / 2 : range_;
   for (;; width *= 1.1) {
     fit(0, width), fit(1, width);
     if (double(grid_.cells[0]) * grid_.cells[1] <= limit) break;
@@ -122,8 +131,12 @@ void ColumnSearch::sort(const StepSort& step) {
     *step.builds += 1;
     *steps = *now = 0;
   }
+  find_coordinates();
+}
+
+void ColumnSearch::find_coordinates() {
   const auto& e = edge_;
-  for_each(device, "coordinates", n,
+  for_each(particles_->device(), "coordinates", particles_->size(),
            Coordinates{particles_->position.data(), sort_.order().data(), grid_.axis[2],
                        edge_units(e.x.x), edge_units(e.y.x), edge_units(e.y.y), edge_units(e.z.x),
                        edge_units(e.z.y), edge_units(e.z.z), w_.data(), type_.data(), x_.data(),

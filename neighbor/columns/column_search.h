@@ -55,6 +55,8 @@ class ColumnSearch {
   /// Takes the particles where they are now; every sixteenth step brings them into order in memory.
   void sort(const StepSort& step);
   bool enlarge() { return false; }
+  /// After a change of the box.
+  void follow_box(Real* limit2);
   double mean_entries() const { return 0; }
   std::int64_t bytes() const { return 0; }  // as much as the particles have, and no more
   std::string report() const { return sorted_ ? "" : " unsorted"; }
@@ -64,13 +66,15 @@ class ColumnSearch {
   ColumnView view() const;
 
  private:
-  void choose_grid(int columns_to_range);
+  void find_coordinates();
+  void choose_grid();
   void choose_unit();
 
   Particles* particles_;
   ExclusionView exclusions_;
   ColumnGrid grid_{};
   double range_;
+  int columns_to_range_;
   bool sorted_, orthogonal_, fits_ = true;
   Vec3<double> per_length_;
   double unit_ = 1;

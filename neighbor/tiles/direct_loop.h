@@ -133,12 +133,13 @@ __global__ void __launch_bounds__(TileBricks::threads, 3)
     // Each thread its part of the list: see tile_loop_kernel.
     const std::uint32_t each = (found + lanes - 1) / lanes, begin = sub * each;
     const std::uint32_t end = begin + each < found ? begin + each : found;
+    const Metric metric = *s.metric;
     Real sum[Body::sums] = {};
     for (std::uint32_t k = begin; k < end; ++k) {
       const std::uint32_t place = list[k * stride];
       const Real4 q = at.staged[place];
       Real term[Body::sums];
-      body.pair(own, g.template vector<General>(s.metric, r - q.xyz()), real_to_type(q.w),
+      body.pair(own, g.template vector<General>(metric, r - q.xyz()), real_to_type(q.w),
                 Body::has_extra ? at.extra[place] : Real4{}, true, term);
       for (int c = 0; c < Body::sums; ++c) sum[c] += term[c];
     }

@@ -22,10 +22,13 @@ class DirectTiles {
   /// Sorts the particles in memory. Device work only.
   void sort(const StepSort& step);
   bool enlarge();
+  void follow_box(Real*) { bricks_.follow_box(nullptr); }
+  void require_cut() const { bricks_.require_cut(); }
+  bool holds() const { return bricks_.holds(); }
   double mean_entries() const { return 0; }
   std::int64_t bytes() const { return 0; }  // as much as the particles have, and no more
   std::string report() const { return bricks_.geometry().sorted ? "" : " unsorted"; }
-  Strain strain() const { return tile_strain(bricks_.geometry(), bricks_.particles().box); }
+  Strain strain() const { return bricks_.strain(); }
 
   const Particles& particles() const { return bricks_.particles(); }
   const TileBricks& bricks() const { return bricks_; }

@@ -35,7 +35,7 @@ struct PlaceList {
       bool near[4];
 #pragma unroll
       for (std::uint32_t l = 0; l < 4; ++l) {
-        const Real3 d = s.geometry.template vector<false>(s.metric, r - q[l].xyz());
+        const Real3 d = s.geometry.template vector<false>(*s.metric, r - q[l].xyz());
         near[l] = dot(d, d) < s.reach2 && k + l < end && k + l != self;
       }
 #pragma unroll
@@ -64,6 +64,7 @@ __device__ __forceinline__ std::uint32_t find_in_rows(const TileSearch& s, const
                                cell.z - block.halo_first.z};
   const std::uint32_t self = cell_offset[(own.z * g.halo.y + own.y) * g.halo.x + own.x] +
                              std::uint32_t(i) - s.cell_start[g.key(cell.x, cell.y, cell.z)];
+  const TileScale scale = *g.scale;
   PlaceList places{list, stride, most, 0};
   const auto low = [&](int axis) {
     return g.halo[axis] == g.cells[axis] ? 0 : own[axis] - g.reach[axis];
@@ -76,25 +77,25 @@ __device__ __forceinline__ std::uint32_t find_in_rows(const TileSearch& s, const
   // What the distance to the row leaves of the reach decides how long it must be.
   const Real to_unit = Real(1.0 / 4294967296.0);
   const Real in_x = Real(p.x * std::uint32_t(g.cells.x)) * to_unit;  // the low word: the fraction
-  const Real in_y = Real(p.y * std::uint32_t(g.cells.y)) * to_unit * s.cell.y;
-  const Real in_z = Real(p.z * std::uint32_t(g.cells.z)) * to_unit * s.cell.z;
+  const Real in_y = Real(p.y * std::uint32_t(g.cells.y)) * to_unit * scale.cell.y;
+  const Real in_z = Real(p.z * std::uint32_t(g.cells.z)) * to_unit * scale.cell.z;
   const auto gap = [](std::int32_t d, Real inside, Real edge) {
     return d == 0 ? Real(0) : d > 0 ? Real(d) * edge - inside : inside - Real(d + 1) * edge;
   };
   for (std::int32_t z = z0; z <= z1; ++z) {
-    const Real gz = gap(z - own.z, in_z, s.cell.z);
+    const Real gz = gap(z - own.z, in_z, scale.cell.z);
     const Real left_z = s.reach2 - gz * gz;
     if (left_z < Real(0)) continue;
     for (std::int32_t y = y0; y <= y1; ++y) {
-      const Real gy = gap(y - own.y, in_y, s.cell.y);
+      const Real gy = gap(y - own.y, in_y, scale.cell.y);
       const Real left = left_z - gy * gy;
       if (left < Real(0)) continue;
       const Real chord = square_root(left) * Real(1.0001);
-      const std::int32_t from = own.x + std::int32_t(floorf(float(in_x - chord * s.per_cell)));
-      const std::int32_t to = own.x + std::int32_t(floorf(float(in_x + chord * s.per_cell)));
+      const std::int32_t from = own.x + std::int32_t(floorf(float(in_x - chord * scale.per_cell)));
+      const std::int32_t to = own.x + std::int32_t(floorf(float(in_x + chord * scale.per_cell)));
       const std::uint32_t* starts = cell_offset + (z * g.halo.y + y) * g.halo.x;
       std::uint32_t begin = starts[x0 > from ? x0 : from], end = starts[(x1 < to ? x1 : to) + 1];
-      const Real first = r.x - chord * s.per_unit, last = r.x + chord * s.per_unit;
+      const Real first = r.x - chord * scale.per_unit, last = r.x + chord * scale.per_unit;
       while (begin < end && staged[begin].x < first) ++begin;
       while (begin < end && staged[end - 1].x > last) --end;
       places.take(s, staged, r, self, begin, end);

@@ -31,6 +31,42 @@ int shared_limit([[maybe_unused]] const Device& device) {
   return bytes;
 }
 
+/// Lengths of cells and coordinates in a box that may have changed.
+struct FollowBox {
+  const Box* box;
+  TileGeometry geometry;
+  Vec3<double> least, most;
+  TileScale* scale;
+  Real* limit2;  // or nullptr
+  PERRIN_HD void operator()(std::int64_t) const {
+    const auto heights = box->padded_heights();
+    const TileGeometry& g = geometry;
+    TileScale s{};
+    s.holds = true;
+    for (int axis = 0; axis < 3; ++axis) {
+      const double h = heights[axis];
+      s.grid[axis] = g.multiples_of(axis, h);
+      s.cell[axis] = Real(h / g.cells[axis]);
+      // What is left of it is for the change that this step may still see
+      // (BoxMover::most()). Where coordinates are in units of positions they do not become
+      // too long.
+      s.holds = s.holds && 0.99 * h >= least[axis] && (1.01 * h <= most[axis] || !g.lengths);
+    }
+    s.per_cell = Real(g.cells.x / heights.x);
+    s.per_unit = g.lengths ? Real(1) : Real(4294967296.0 / heights.x);
+    *scale = s;
+    if (limit2 && !s.holds) *limit2 = Real(-1);
+  }
+};
+
+struct RequireCut {
+  const TileScale* scale;
+  std::uint32_t* halt;
+  PERRIN_HD void operator()(std::int64_t) const {
+    if (!scale->holds) *halt = 1;
+  }
+};
+
 }  // namespace
 
 TileBricks::TileBricks(const TraversalInput& input, Use use)
@@ -39,13 +75,17 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
       reach_(input.reaches().longest() * rounding),
       density_(input.crowding.density),
       exclusions_(input.exclusions),
+      scale_(input.particles.device(), 1),
       words_(input.particles.device(), 4) {
   const Device& device = particles_->device();
   const Ranges reaches = input.reaches();
   const NeighborSettings& settings = input.settings;
-  geometry_ = choose_tile_geometry(particles_->box, reaches.longest(), particles_->size(),
-                                   {density_, input.crowding.occupied, device.multiprocessors(),
-                                    settings.cells, settings.brick});
+  geometry_ = choose_tile_geometry(
+      input.box, reaches.longest(), particles_->size(),
+      {density_, input.crowding.occupied, device.multiprocessors(), settings.cells, settings.brick},
+      &least_, &most_);
+  geometry_.scale = scale_.data();
+  follow_box(nullptr);
   geometry_.sorted = use == Use::sorted_search;
   const double n = double(particles_->size());
   // Short rows for few particles: the lists of a small system are a matter of latency.
@@ -144,15 +184,26 @@ bool TileBricks::enlarge(std::uint32_t& halos) {
   return true;
 }
 
-TileSearch TileBricks::search(const std::uint32_t* cell_start) const {
-  const TileGeometry& g = geometry_;
-  const Metric metric = particles_->box.metric();
+void TileBricks::follow_box(Real* limit2) {
+  for_each(particles_->device(), "cells of the box", 1,
+           FollowBox{particles_->kept_box(), geometry_, least_, most_, scale_.data(), limit2});
+}
+
+void TileBricks::require_cut() const {
+  const Device& device = particles_->device();
+  for_each(device, "cells serve", 1, RequireCut{scale_.data(), device.halt_word()});
+}
+
+Strain TileBricks::strain() const {
+  TileGeometry g = geometry_;
   const auto heights = particles_->box.padded_heights();
-  return {g,
-          metric,
-          {Real(heights.x / g.cells.x), Real(heights.y / g.cells.y), Real(heights.z / g.cells.z)},
-          Real(g.cells.x / heights.x),
-          g.lengths ? Real(1) : Real(1 / metric.xx),
+  for (int axis = 0; axis < 3; ++axis) g.grid[axis] = g.multiples_of(axis, heights[axis]);
+  return tile_strain(g, particles_->box);
+}
+
+TileSearch TileBricks::search(const std::uint32_t* cell_start) const {
+  return {geometry_,
+          particles_->metric(),
           Real(reach_ * reach_),
           types_ > 0 ? reach2_.data() : nullptr,
           types_,
@@ -160,7 +211,7 @@ TileSearch TileBricks::search(const std::uint32_t* cell_start) const {
           particles_->id.data(),
           cell_start,
           exclusions_,
-          g.is_general()};
+          geometry_.is_general()};
 }
 
 }  // namespace perrin

@@ -2,6 +2,7 @@
 // found in their halos.
 #pragma once
 
+#include "neighbor/strain.h"
 #include "neighbor/tiles/tile_search.h"
 #include "neighbor/traversal_input.h"
 
@@ -34,6 +35,14 @@ class TileBricks {
 
   const Particles& particles() const { return *particles_; }
   const TileGeometry& geometry() const { return geometry_; }
+  /// After a change of the box. `limit2` (MoveCheck) is set to -1 where the cut does not serve any
+  /// more. Device work.
+  void follow_box(Real* limit2);
+  /// Halts the device if the cut does not serve. Device work; recover() then asks holds().
+  void require_cut() const;
+  bool holds() const { return !scale_.device().is_cuda() || scale_.to_host(0).holds; }
+  /// In the particles' box, as the host has it.
+  Strain strain() const;
   /// For a search among particles sorted by TileGeometry::key().
   TileSearch search(const std::uint32_t* cell_start) const;
   TileRoom room() const {
@@ -72,6 +81,8 @@ class TileBricks {
   Buffer<Real> reach2_;      // [type · types + type] where they differ …
   std::uint32_t types_ = 0;  // … else 0
   TileGeometry geometry_{};
+  Vec3<double> least_, most_;  // heights of the box between which it serves
+  Buffer<TileScale> scale_;
   int log2_lanes_ = 2, search_threads_ = threads, single_threads_ = threads;
   std::uint32_t halo_capacity_ = 0, list_capacity_ = 0;
   double halos_ = 0;

@@ -44,6 +44,14 @@ struct Divisor {
   }
 };
 
+/// What of the cut depends on the lengths of the box: on the device, for boxes that change.
+struct TileScale {
+  Vec3<std::int32_t> grid;  // as TileGeometry has it
+  Vec3<Real> cell;          // edges of a cell; orthogonal boxes
+  Real per_cell, per_unit;  // along x: cells, and units of coordinates, to a length
+  bool holds;               // cells, halo and grid still serve
+};
+
 /// How the box is cut. Cells are numbered brick by brick (key()), so that a brick's particles are
 /// contiguous in memory. The last brick along an axis may reach beyond the box: nobody is there.
 ///
@@ -59,7 +67,7 @@ struct TileGeometry {
   Vec3<std::int32_t> reach;       // cells on each side of a brick that can hold neighbours
   Vec3<std::int32_t> halo;        // cells of brick and surroundings; all of the axis at most
   bool lengths;                   // coordinates in a tile are lengths …
-  Vec3<std::int32_t> grid;        // … so many multiples to an edge of the box, …
+  Vec3<std::int32_t> grid;        // … so many multiples to an edge of the box (when cut), …
   Vec3<Real> unit;                // … of this power of two
   Vec3<std::uint32_t> mask;       // else: which bits of a fixed-point coordinate count …
   Vec3<std::uint32_t> half;       // … after adding half of the first that does
@@ -69,8 +77,9 @@ struct TileGeometry {
   bool sorted;  // the particles of a cell by x: candidates can be cut at both ends
   Vec3<std::uint64_t> half_cell;  // 2^63 / cells: what prepare() computes
   Divisor bricks_x, bricks_y, halo_x, halo_y;
+  const TileScale* scale;  // on a GPU: now
 
-  /// To be called once the numbers above the last two lines are known.
+  /// To be called once the numbers above the last three lines are known.
   void prepare() {
     for (int axis = 0; axis < 3; ++axis)
       half_cell[axis] = (std::uint64_t(1) << 63) / std::uint64_t(cells[axis]);
@@ -128,17 +137,35 @@ struct TileGeometry {
             middle(cell.y, log2_brick.y, half_cell.y) & mask.y,
             middle(cell.z, log2_brick.z, half_cell.z) & mask.z};
   }
-  /// ⌊p·grid/2^32⌋ - ⌊origin·grid/2^32⌋ units, of the image of p nearest to the origin: what is
-  /// left of the origin decides with p - origin where the next unit begins.
-  PERRIN_HD Real length(std::uint32_t p, std::uint32_t origin, int axis) const {
-    const std::int64_t left = origin * std::uint32_t(grid[axis]);
-    const std::int64_t all = std::int64_t(std::int32_t(p - origin)) * grid[axis] + left;
-    return Real(std::int32_t(all >> 32)) * unit[axis];
+  /// `grid` in a box of this height.
+  PERRIN_HD std::int32_t multiples_of(int axis, double height) const {
+    return std::int32_t(std::lround(height / double(unit[axis])));
+  }
+  /// On a GPU as they are now.
+  PERRIN_HD Vec3<std::int32_t> multiples() const {
+#ifdef __CUDA_ARCH__
+    Vec3<std::int32_t> n = scale->grid;
+    // Or they are widened before a loop, and in it 64 bits are multiplied by 64.
+    asm volatile("" : "+r"(n.x), "+r"(n.y), "+r"(n.z));
+    return n;
+#else
+    return grid;
+#endif
+  }
+  /// ⌊p·n/2^32⌋ - ⌊origin·n/2^32⌋ units, of the image of p nearest to the origin: what is left of
+  /// the origin decides with p - origin where the next unit begins.
+  PERRIN_HD static Real length(std::uint32_t p, std::uint32_t origin, std::int32_t n, Real unit) {
+    const std::int64_t left = origin * std::uint32_t(n);
+    const std::int64_t all = std::int64_t(std::int32_t(p - origin)) * n + left;
+    return Real(std::int32_t(all >> 32)) * unit;
   }
   template <bool General>
   PERRIN_HD Real3 local(const Position& p, const Vec3<std::uint32_t>& origin) const {
-    if (sizeof(Real) == 4 && (!General || lengths))
-      return {length(p.x, origin.x, 0), length(p.y, origin.y, 1), length(p.z, origin.z, 2)};
+    if (sizeof(Real) == 4 && (!General || lengths)) {
+      const Vec3<std::int32_t> n = multiples();
+      return {length(p.x, origin.x, n.x, unit.x), length(p.y, origin.y, n.y, unit.y),
+              length(p.z, origin.z, n.z, unit.z)};
+    }
     return {Real(std::int32_t(((p.x + half.x) & mask.x) - origin.x)),
             Real(std::int32_t(((p.y + half.y) & mask.y) - origin.y)),
             Real(std::int32_t(((p.z + half.z) & mask.z) - origin.z))};

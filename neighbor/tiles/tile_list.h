@@ -62,10 +62,13 @@ class TileList {
   /// if something was full.
   void build(const ListBuild& build);
   bool enlarge();
+  void follow_box(Real* limit2) { bricks_.follow_box(limit2); }
+  void require_cut() const { bricks_.require_cut(); }
+  bool holds() const { return bricks_.holds(); }
   double mean_entries() const;
   std::int64_t bytes() const;
   std::string report() const;
-  Strain strain() const { return tile_strain(bricks_.geometry(), bricks_.particles().box); }
+  Strain strain() const { return bricks_.strain(); }
 
   const Particles& particles() const { return bricks_.particles(); }
   TileView view() const;

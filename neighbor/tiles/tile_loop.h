@@ -116,7 +116,7 @@ __device__ __forceinline__ void add_up(Real (&sum)[2][Sums], bool pairs) {
 /// time, mostly from different banks. General: triclinic box, or images taken per pair.
 template <class Body, bool General>
 __global__ void __launch_bounds__(TileBricks::threads, Body::sums <= 3 && !Body::has_extra ? 5 : 1)
-    tile_loop_kernel(const Body body, const Position* position, const Metric metric,
+    tile_loop_kernel(const Body body, const Position* position, const Metric* kept_metric,
                      const TileView t, const std::uint32_t* halt) {
   if (begin_kernel(halt)) return;
   extern __shared__ __align__(16) unsigned char memory[];
@@ -129,6 +129,7 @@ __global__ void __launch_bounds__(TileBricks::threads, Body::sums <= 3 && !Body:
   const std::uint32_t per_unit = 32u >> t.log2_lanes;
   ChunkReader list(t, tile);
   list.fetch();  // on its way while the halo comes
+  const Metric metric = *kept_metric;
   stage_halo<Body, General>(body, position, t, tile, staged, extra);
   __syncthreads();
 
@@ -177,7 +178,7 @@ void start_tile_loop(const Device& device, const char* name, const Particles& pa
                name);
   launch_early(device, name, dim3(unsigned(tiles.tile_count)), dim3(TileBricks::threads), shared,
                tile_loop_kernel<Body, General>, body, particles.position.data(),
-               particles.box.metric(), tiles,
+               particles.metric().kept, tiles,
                static_cast<const std::uint32_t*>(device.halt_word()));
 }
 

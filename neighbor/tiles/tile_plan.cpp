@@ -76,7 +76,9 @@ class BrickChoice {
 };
 
 /// The halo along an axis, and the grid of coordinates in a tile.
-void choose_axis(TileGeometry& g, const Box& box, double reach, int axis) {
+/// `least`, `most`: heights between which the choice is right.
+void choose_axis(TileGeometry& g, const Box& box, double reach, int axis, double& least,
+                 double& most) {
   const double height = box.padded_heights()[axis];
   const double width = height / g.cells[axis];
   const bool flat = axis >= box.dimension;
@@ -100,17 +102,27 @@ void choose_axis(TileGeometry& g, const Box& box, double reach, int axis) {
   const double unit = std::exp2(std::ceil(std::log2(height * finest)));
   g.grid[axis] = std::int32_t(std::lround(height / unit));
   g.unit[axis] = Real(unit);
+  least = 0, most = unit / finest;
+  if (flat) return;
+  const double slack = 1 - 1e-8;
+  if (g.halo[axis] < g.cells[axis]) least = reach * g.cells[axis] / g.reach[axis] * slack;
+  const double in_brick = double(1 << g.log2_brick[axis]) / g.cells[axis];
+  if (unique) least = std::max(least, 2.6 * reach / (1 - in_brick) * slack);
 }
 
 }  // namespace
 
 TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t particles,
-                                  const TileWishes& wishes) {
+                                  const TileWishes& wishes, Vec3<double>* least,
+                                  Vec3<double>* most) {
+  Vec3<double> shortest, longest;
   TileGeometry g{};
   g.cells = choose_cells(box, reach, particles, wishes);
   g.log2_brick = BrickChoice(g.cells, particles, wishes).log2();
   g.orthogonal = box.orthogonal();
-  for (int axis = 0; axis < 3; ++axis) choose_axis(g, box, reach, axis);
+  for (int axis = 0; axis < 3; ++axis)
+    choose_axis(g, box, reach, axis, shortest[axis], longest[axis]);
+  if (least) *least = shortest, *most = longest;
   g.lengths = sizeof(Real) == 4 && !g.is_general();
   g.prepare();
   return g;

@@ -17,8 +17,10 @@ struct TileWishes {
 };
 
 /// `reach`: the longest range and the skin.
+/// `least`, `most`: receive the heights between which the cut serves.
 TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t particles,
-                                  const TileWishes& wishes);
+                                  const TileWishes& wishes, Vec3<double>* least = nullptr,
+                                  Vec3<double>* most = nullptr);
 
 /// What lists of tiles would cost, in entries per particle and step: pairs of a row padded to its
 /// longest, and the share of a step in a build.

@@ -10,9 +10,7 @@ namespace perrin {
 /// What is searched.
 struct TileSearch {
   TileGeometry geometry;
-  Metric metric;
-  Vec3<Real> cell;          // edges of a cell; orthogonal boxes
-  Real per_cell, per_unit;  // along x: cells, and units of coordinates, to a length
+  Current<Metric> metric;
   Real reach2;
   const Real* reach2_of_types;  // [type · types + type]; nullptr: reach2 for all (lists only)
   std::uint32_t types;
@@ -25,7 +23,7 @@ struct TileSearch {
   /// Beyond the reach of their types?
   PERRIN_HD bool is_beyond(std::int64_t i, std::uint32_t j) const {
     const Position p = position[i], q = position[j];
-    const Real3 d = metric.vector(p, q);
+    const Real3 d = metric->vector(p, q);
     return !(dot(d, d) < reach2_of_types[p.type() * types + q.type()]);
   }
   /// Are there pairs in reach that lists leave out?

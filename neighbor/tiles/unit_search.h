@@ -142,7 +142,7 @@ struct UnitSearch {
       std::uint32_t votes[Words];
 #pragma unroll
       for (int w = 0; w < Words; ++w) {
-        const Real3 d = s.geometry.template vector<true>(s.metric, p - q[w]);
+        const Real3 d = s.geometry.template vector<true>(*s.metric, p - q[w]);
         votes[w] = __ballot_sync(warp, !past[w] && dot(d, d) < s.reach2);
       }
       if (lane == 0) {

@@ -17,9 +17,21 @@ struct RowGrid {
   Vec3<std::int32_t> fold;   // the box's edge is 2^fold edges of the folded one
   Real3 edge;                // height of a cell (length)
   Real3 unit;                // height of the box in units of the fixed-point fraction (length)
-  Real3 packet;  // how far particles may be apart that are searched for together (length)
+  Real3 packet;  // how far particles may be apart that are searched for together (length) …
+  Real3 widest;  // … and where the box leaves room for it, …
+  Real longest;  // … which is half of it behind this reach (length)
   std::uint32_t first_cell;  // of all grids' cells, one behind the other
 
+  /// The lengths, for a box with these heights.
+  PERRIN_HD void fit(const Vec3<double>& heights) {
+    for (int axis = 0; axis < 3; ++axis) {
+      edge[axis] = Real(heights[axis] / double(std::int64_t(cells[axis]) << fold[axis]));
+      unit[axis] = Real(heights[axis] / 4294967296.0);
+      const double half = heights[axis] / 2, room = half - 1.001 * double(longest);
+      if (room < double(packet[axis]) || packet[axis] < widest[axis])
+        packet[axis] = room < 0 ? Real(0) : room < double(widest[axis]) ? Real(room) : widest[axis];
+    }
+  }
   PERRIN_HD std::uint32_t key(const Position& p) const {
     const std::int32_t x = cell_along(p.x << fold.x, cells.x),
                        y = cell_along(p.y << fold.y, cells.y),

@@ -217,9 +217,11 @@ RowPlan plan_rows(const Box& box, const Ranges& reaches, const Crowding& crowdin
     for (int axis = 0; axis < 3; ++axis) {
       const double cell = std::min(double(plan.grids[a].edge[axis]), 1.05 * shortest);
       const double room = axis < box.dimension ? heights[axis] / 2 - 1.001 * longest : cell;
-      plan.grids[a].packet[axis] =
-          Real(std::clamp((axis == 0 ? 2 : 1) * cell, 0.0, std::max(0.0, room)));
+      const double widest = (axis == 0 ? 2 : 1) * cell;
+      plan.grids[a].packet[axis] = Real(std::clamp(widest, 0.0, std::max(0.0, room)));
+      plan.grids[a].widest[axis] = axis < box.dimension ? Real(widest) : plan.grids[a].packet[axis];
     }
+    plan.grids[a].longest = Real(longest);
   }
   plan.pairs.resize(k * k);
   for (std::size_t a = 0; a < k; ++a)

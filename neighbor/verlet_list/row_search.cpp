@@ -146,7 +146,7 @@ struct SearchChunk {
       // In fours; what is too much is overwritten by what follows. There is room to read beyond the
       // end (Device::allocate).
       for (std::uint32_t j = 0; j < count; j += 4) {
-        vectors4(s.position + first + j, p, s.metric, &to.x[k + j], &to.y[k + j], &to.z[k + j]);
+        vectors4(s.position + first + j, p, *s.metric, &to.x[k + j], &to.y[k + j], &to.z[k + j]);
         for (std::uint32_t e = 0; e < 4; ++e) to.index[k + j + e] = first + j + e;
       }
       k += count;
@@ -190,7 +190,7 @@ struct SearchChunk {
       const std::uint32_t j = to[k];
       if (pair.mixed) {
         const Position a = s.position[i], b = s.position[j];
-        const Real3 d = s.metric.vector(a, b);
+        const Real3 d = s.metric->vector(a, b);
         if (!(dot(d, d) < s.reach2[a.type() * s.types + b.type()])) continue;
       }
       if (s.is_excluded(i, j)) continue;
@@ -212,7 +212,7 @@ struct SearchChunk {
         if (pair.reach2 > Real(0)) gather(p, low, high, s.grids[b], pair);
       }
       for (std::int64_t i = first; i < end; ++i) {
-        const Real3 at = s.metric.vector(s.position[i], p);
+        const Real3 at = s.metric->vector(s.position[i], p);
         const std::size_t row = std::size_t(units) * row_unit;
         std::size_t row_end = row;
         for (const Segment& segment : scratch->segments) row_end = select(i, at, segment, row_end);

@@ -38,7 +38,7 @@ __device__ __forceinline__ std::uint32_t find_row(const RowSearch& s, std::uint3
             const std::uint32_t at = k < run.count ? run.begin + k : run.begin2 + (k - run.count);
             j = s.order ? s.order[at] : at;
             const Position q = s.position[j];
-            const Real3 d = s.metric.vector(p, q);
+            const Real3 d = s.metric->vector(p, q);
             const Real r2 = dot(d, d);
             near = r2 < pair.reach2 && j != i &&
                    (!pair.mixed || r2 < s.reach2[p.type() * s.types + q.type()]);

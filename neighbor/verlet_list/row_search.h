@@ -26,7 +26,7 @@ struct RowSearch {
   const std::uint32_t* order;  // the particle of each place in the cells; nullptr: itself
   const Position* position;
   const std::uint32_t* id;
-  Metric metric;
+  Current<Metric> metric;
   bool orthogonal;
   ExclusionView exclusions;
   std::uint32_t *begin, *count, *entries;

@@ -43,6 +43,13 @@ struct FindCells {
   }
 };
 
+/// Of the box as it is now.
+struct FitGrids {
+  const Box* box;
+  RowGrid* grids;
+  PERRIN_HD void operator()(std::int64_t k) const { grids[k].fit(box->padded_heights()); }
+};
+
 struct OrderByRank {
   CellRank rank;
   std::uint32_t* order;
@@ -85,7 +92,7 @@ VerletList::VerletList(const TraversalInput& input)
   const Ranges reaches = input.reaches();
   RowCosts costs = row_costs(device);
   costs.classes = reorder_;
-  plan_ = plan_rows(particles_->box, reaches, input.crowding, costs);
+  plan_ = plan_rows(input.box, reaches, input.crowding, costs);
   grids_ = {device, std::span<const RowGrid>(plan_.grids)};
   pairs_ = {device, std::span<const RowPair>(plan_.pairs)};
   class_of_ = {device, std::span<const std::uint32_t>(plan_.class_of)};
@@ -99,6 +106,7 @@ VerletList::VerletList(const TraversalInput& input)
   begin_ = {device, n}, count_ = {device, n};
   words_ = {device, 2};
   make_groups(input.settings.lanes);
+  if (!(input.box == particles_->box)) follow_box(nullptr);
   // What is expected, and a tenth more, and half a unit of padding; enlarge() makes room.
   const double units = double(n) * (1.1 * plan_.mean_entries() / row_unit + 1) + 64;
   entries_ = {device, std::int64_t(units) * row_unit};
@@ -152,6 +160,11 @@ std::int64_t VerletList::bytes() const {
   return all + cells_.bytes();
 }
 
+void VerletList::follow_box(Real*) {
+  for_each(particles_->device(), "cells of the box", grids_.size(),
+           FitGrids{particles_->kept_box(), grids_.data()});
+}
+
 void VerletList::sort_into_cells() {
   const Device& device = particles_->device();
   const std::int64_t n = particles_->size();
@@ -182,7 +195,7 @@ RowSearch VerletList::search() {
           .order = reorder_ ? nullptr : order_.data(),
           .position = particles_->position.data(),
           .id = particles_->id.data(),
-          .metric = particles_->box.metric(),
+          .metric = particles_->metric(),
           .orthogonal = particles_->box.orthogonal(),
           .exclusions = exclusions_,
           .begin = begin_.data(),

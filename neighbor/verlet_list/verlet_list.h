@@ -40,6 +40,8 @@ class VerletList {
   /// the order of cells and ids. Device work only; halts a CUDA device if the entries have no room.
   void build(const ListBuild& build);
   bool enlarge();
+  /// After a change of the box. Device work.
+  void follow_box(Real* limit2);
   double mean_entries() const;
   std::int64_t bytes() const;
   std::string report() const { return {}; }

@@ -94,7 +94,7 @@ constexpr int row_block = 128;
 /// One warp per group.
 template <class Body>
 __global__ void __launch_bounds__(row_block)
-    row_loop_kernel(const Body body, const Position* position, const Metric metric,
+    row_loop_kernel(const Body body, const Position* position, const Metric* kept_metric,
                     const RowView list, const std::uint32_t* halt) {
   if (begin_kernel(halt)) return;
   const std::int64_t g = std::int64_t(blockIdx.x) * (row_block / 32) + threadIdx.x / 32;
@@ -108,6 +108,7 @@ __global__ void __launch_bounds__(row_block)
   const Position p = position[i];
   const std::uint32_t count = present ? list.count[i] : 0;
   const std::uint32_t* entry = list.row(i) + sub;
+  const Metric metric = *kept_metric;
   Real sum[Body::sums] = {};
 #pragma unroll 4
   for (std::uint32_t k = sub; k < count; k += lanes, entry += lanes) {
@@ -135,20 +136,20 @@ void run_pairs([[maybe_unused]] const char* name, const VerletList& rows, const 
   const RowView list = rows.view();
   const std::int64_t n = particles.size();
   const Position* position = particles.position.data();
-  const Metric metric = particles.box.metric();
+  const Current<Metric> metric = particles.metric();
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     constexpr int warps = detail::row_block / 32;
     launch_early(device, name, dim3(unsigned((list.group_count + warps - 1) / warps)),
-                 dim3(detail::row_block), 0, detail::row_loop_kernel<Body>, body, position, metric,
-                 list, static_cast<const std::uint32_t*>(device.halt_word()));
+                 dim3(detail::row_block), 0, detail::row_loop_kernel<Body>, body, position,
+                 metric.kept, list, static_cast<const std::uint32_t*>(device.halt_word()));
     return;
   }
 #endif
   // Rows differ in length: threads take what comes next, some particles at a time.
   constexpr std::int64_t share = 128;
   const std::int64_t shares = (n + share - 1) / share;
-  const detail::RowsOnCpu<Body> loop{body, position, metric, list};
+  const detail::RowsOnCpu<Body> loop{body, position, *metric, list};
   const auto evaluate = [&](std::int64_t s, int) {
     run_range(loop, s * share, std::min((s + 1) * share, n));
   };

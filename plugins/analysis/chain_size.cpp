@@ -9,7 +9,7 @@ namespace {
 
 struct Measure {
   ParticleView p;
-  Metric metric;
+  Current<Metric> metric;
   const std::uint32_t *begin, *members;
   const ChainSize::Ends* ends;
   ChainSize::Sizes* sizes;
@@ -25,8 +25,8 @@ struct Measure {
     };
     const double x = along(pa.x, pb.x, ia.x, ib.x), y = along(pa.y, pb.y, ia.y, ib.y);
     const double z = along(pa.z, pb.z, ia.z, ib.z);
-    return {double(metric.xx) * x + double(metric.xy) * y + double(metric.xz) * z,
-            double(metric.yy) * y + double(metric.yz) * z, double(metric.zz) * z};
+    return {double(metric->xx) * x + double(metric->xy) * y + double(metric->xz) * z,
+            double(metric->yy) * y + double(metric->yz) * z, double(metric->zz) * z};
   }
 
   PERRIN_HD void operator()(std::int64_t m) const {
@@ -90,7 +90,7 @@ void ChainSize::begin(Simulation& simulation, bool resumed) { file_.begin(simula
 
 void ChainSize::observe(Simulation& s) {
   for_each(s.device(), "chain sizes", molecules_,
-           Measure{s.particles.view(), s.particles.box.metric(), begin_.data(), members_.data(),
+           Measure{s.particles.view(), s.particles.metric(), begin_.data(), members_.data(),
                    ends_.data(), sizes_.data()});
   double gyration2 = 0, end2 = 0;
   for (const Sizes& size : sizes_.to_host()) {

@@ -22,6 +22,12 @@ void SampledObserver::begin(Simulation& simulation, bool resumed) {
 void SampledObserver::observe(Simulation& simulation) {
   const auto step = std::int64_t(simulation.step());
   if (step == last_sample_) return;  // the end of one stage is the beginning of the next
+  // Cells, wave vectors and volumes are those of the box at the start.
+  if (simulation.particles.box_moves)
+    throw UserError(fmt::format(
+        "{}: what it holds is measured in a box that does not change, and a barostat changes it: "
+        "leave the observer out, or begin a job without a barostat from the end of this one",
+        file_.path().string()));
   sample(simulation);
   last_sample_ = step;
   ++samples_;

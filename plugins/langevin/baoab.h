@@ -66,6 +66,7 @@ class Baoab : public BathIntegrator<Stream> {
       const double x = xi * this->dt_ / mass;
       return Friction{Real(std::exp(-x)), Real(std::sqrt(-std::expm1(-2 * x) / mass))};
     });
+    Base::begin_barostat(simulation);
   }
 
   void steps(Simulation& simulation, int n) override {

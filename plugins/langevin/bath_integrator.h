@@ -26,9 +26,15 @@ class BathIntegrator : public Integrator {
   std::int64_t finish_stride() const override { return check_stride<Stream>; }
   void measure_heat(Simulation& simulation, double* heat) override {
     if (!bath_.measure_heat(heat)) Integrator::measure_heat(simulation, heat);
+    if (barostat_) barostat_->add_heat(simulation, heat);
   }
+  std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
+  BoxMover* box_mover() const override { return barostat_.get(); }
+  /// Of a maker; before begin().
+  void set_barostat(std::unique_ptr<Barostat> barostat) { barostat_ = std::move(barostat); }
   void state(Archive& archive) override {
     bath_.state(archive);
+    if (barostat_) barostat_->state(archive);
     own_state(archive);
     const Archive::Scope scope(archive, "stream");
     stream_->state(archive);
@@ -43,6 +49,12 @@ class BathIntegrator : public Integrator {
     stream_.emplace(s.device(), purpose_, bath_.seed(s.seed), s.particles.size(),
                     bath_.law().words());
   }
+  /// For the end of begin().
+  void begin_barostat(Simulation& s) {
+    if (!barostat_) return;
+    const Temperature t = bath_.temperature();
+    barostat_->begin(s, dt_, {t.from, t.to, t.inverse_ramp, t.ramp_start});
+  }
   /// The random numbers of the step that is launched next.
   Noise noise(Simulation& s) {
     stream_->begin_step(s.device_step());
@@ -55,6 +67,7 @@ class BathIntegrator : public Integrator {
   bool tally_heat_;
 
  private:
+  std::unique_ptr<Barostat> barostat_;
   Purpose purpose_;
   std::optional<Stream> stream_;
 };

@@ -16,7 +16,7 @@ struct Mobility {  // of one particle
 /// The force on a particle: there is none, it is in memory, or a harmonic trap is all there is.
 struct Push {
   enum class Kind { none, memory, trap } kind;
-  Metric metric;
+  Current<Metric> metric;
   Anchor center;
   Position middle;  // the center, where every axis is periodic and images do not count
   NearestImage nearest;
@@ -29,9 +29,9 @@ struct Push {
   PERRIN_HD Real4 on(const MovingParticle& p) const {
     if (kind == Kind::none) return {};
     if (kind == Kind::memory) return p.force;
-    if (Plain) return pull(p, metric.vector(p.position, middle));
-    if (image != nullptr) return pull(p, center.to(metric, p.position, image[p.i]));
-    return pull(p, nearest(center.to(metric, p.position, Image{})));
+    if (Plain) return pull(p, metric->vector(p.position, middle));
+    if (image != nullptr) return pull(p, center.to(*metric, p.position, image[p.i]));
+    return pull(p, nearest(center.to(*metric, p.position, Image{})));
   }
 
  private:
@@ -49,7 +49,7 @@ inline Push push_of(Simulation& simulation, const HarmonicTrap* trap) {
                     : simulation.forces.empty() ? Push::Kind::none
                                                 : Push::Kind::memory;
   return {kind,
-          box.metric(),
+          simulation.particles.metric(),
           Anchor(box, s.center, s.unwrapped),
           box.fixed(s.center, 0),
           NearestImage(box),

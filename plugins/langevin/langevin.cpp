@@ -22,13 +22,26 @@ void register_langevin(Registry& registry) {
         const bool baoab = s.method == "baoab";
         Bath bath(s, baoab ? "gaussian" : "uniform", Purpose::langevin, setup);
         if (!bath.usable()) return nullptr;
+        auto barostat = Barostat::make(s.barostat, false, setup);
+        if (barostat && (!s.types.empty() || s.axes || s.temperature == 0)) {
+          setup.error("barostat",
+                      "needs a temperature above 0 and particles that all move along all "
+                      "axes: not with types or axes");
+          return nullptr;
+        }
+        const auto with_barostat = [&](auto integrator) -> std::unique_ptr<Integrator> {
+          integrator->set_barostat(std::move(barostat));
+          return integrator;
+        };
         return with_noise(s.rng, bath.scheme(), [&](auto type) -> std::unique_ptr<Integrator> {
           using Stream = typename decltype(type)::type;
-          if (!baoab) return std::make_unique<VerletWithBath<Stream>>(s, std::move(bath));
+          if (!baoab)
+            return with_barostat(std::make_unique<VerletWithBath<Stream>>(s, std::move(bath)));
           if constexpr (std::is_same_v<Stream, KeyedStream<Saru>>)
             if (FullGaussian::is(bath.law()))
-              return std::make_unique<Baoab<Stream, FullGaussian>>(s, std::move(bath));
-          return std::make_unique<Baoab<Stream, NoiseLaw>>(s, std::move(bath));
+              return with_barostat(
+                  std::make_unique<Baoab<Stream, FullGaussian>>(s, std::move(bath)));
+          return with_barostat(std::make_unique<Baoab<Stream, NoiseLaw>>(s, std::move(bath)));
         });
       });
 }

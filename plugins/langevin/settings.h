@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/settings/settings.h"
+#include "integrators/barostat.h"
 
 namespace perrin::langevin {
 
@@ -59,6 +60,7 @@ void describe_bath(D& d, BathSettings& s) {
 struct LangevinSettings : BathSettings {
   std::string method = "baoab";
   bool tally_heat = true;
+  std::optional<BarostatSettings> barostat;
 };
 
 template <class D>
@@ -73,6 +75,7 @@ void describe(D& d, LangevinSettings& s) {
   d.optional("tally_heat", s.tally_heat, Any{},
              "count the energy drawn from the bath (conserved_energy of thermo needs it); costs "
              "16 bytes of memory traffic a particle and step");
+  d.optional("barostat", s.barostat, Any{}, "constant pressure by stochastic cell rescaling");
 }
 
 struct BrownianSettings : BathSettings {

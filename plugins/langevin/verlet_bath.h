@@ -79,6 +79,7 @@ class VerletWithBath : public BathIntegrator<Stream> {
       return Drag{Real(xi), Real(std::sqrt(2 * xi / this->dt_))};
     });
     force_ = Buffer<Real3>(simulation.device(), simulation.particles.size());
+    Base::begin_barostat(simulation);
   }
 
   void steps(Simulation& simulation, int n) override {

@@ -18,6 +18,7 @@ struct Options {
   std::vector<long> sizes;     // empty: the subject's own
   double seconds = 2;          // of measuring per line
   NeighborSettings neighbors;  // of lj
+  bool npt = false;            // lj: at constant pressure
 };
 
 /// Wall-clock seconds of one call of `work`, the device waited for: the median of repetitions that

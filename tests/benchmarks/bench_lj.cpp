@@ -1,8 +1,9 @@
 // perrin-bench lj: the Lennard-Jones liquid, rho 0.8442, r_c 2.5, NVE near T 0.7, dt 0.005, in the
 // steady state, list builds included; and Langevin dynamics of the same liquid (T 0.7, friction 1),
-// in turns with it: its baseline. Baselines of NVE: on a GPU, moving what a step must at least read
-// and write; on the CPU, LAMMPS (`lmp` with the opt package, two MPI ranks) in the same run where
-// it is installed, else the same copy.
+// in turns with it: its baseline; with --ensemble npt the liquid at its own pressure (tau 1, a
+// change of the box every 20 steps) instead. Baselines of NVE: on a GPU, moving what a step must at
+// least read and write; on the CPU, LAMMPS (`lmp` with the opt package, two MPI ranks) in the same
+// run where it is installed, else the same copy.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -61,6 +62,13 @@ std::unique_ptr<Integrator> langevin_integrator(const Device& device, const Conf
       context);
 }
 
+std::unique_ptr<Integrator> barostat_integrator(double pressure) {
+  BarostatSettings s;
+  s.pressure = pressure, s.tau = 1;
+  return std::make_unique<VelocityVerlet>(VelocityVerletSettings{0.005},
+                                          std::make_unique<Barostat>(s), 0.7);
+}
+
 /// A liquid that its integrator has melted, which also warms up.
 struct Liquid {
   std::unique_ptr<Integrator> integrator;
@@ -108,7 +116,9 @@ int lj(const Options& options) {
     thermalize(c, 1.44, 1);
     const double n = double(c.position.size());
     Liquid nve(options, c, std::make_unique<VelocityVerlet>(VelocityVerletSettings{0.005}));
-    Liquid bath(options, c, langevin_integrator(options.device, c));
+    Liquid bath(options, c,
+                options.npt ? barostat_integrator(nve.s.pressure())
+                            : langevin_integrator(options.device, c));
     const std::int64_t chunk =
         std::max<std::int64_t>(20, std::int64_t(0.1 / (n * (cuda ? 1e-9 : 2e-7))));
     const auto [nve_time, bath_time] = median_times(
@@ -124,7 +134,8 @@ int lj(const Options& options) {
       line["ratio"] = 1 / time / lammps;
     }
     print_line(line);
-    line = line_of(bath, options, "langevin", bath_time / double(chunk));
+    line = line_of(bath, options, options.npt ? "velocity_verlet, barostat" : "langevin",
+                   bath_time / double(chunk));
     line["baseline"] = "velocity_verlet in turns with it";
     line["ratio"] = nve_time / bath_time;
     print_line(line);

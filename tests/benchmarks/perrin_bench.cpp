@@ -35,6 +35,12 @@ int main(int argc, char** argv) {
   std::string neighbors = "{}";
   app.add_option("--neighbors", neighbors,
                  "lj: settings of neighbour lists, as in a job, e.g. {\"skin\": 0.3}");
+  std::string ensemble = "nve";
+  app.add_option(
+         "--ensemble", ensemble,
+         "lj: what runs in turns with constant energy: Langevin dynamics (nve), or constant "
+         "pressure (npt)")
+      ->check(CLI::IsMember({"nve", "npt"}));
   bool list = false;
   app.add_flag("--list", list, "print the subjects and stop");
   app.require_subcommand(0, 1);
@@ -85,6 +91,7 @@ int main(int argc, char** argv) {
   try {
     options.device = Device::parse(device, threads);
     options.neighbors = parse_neighbors(neighbors);
+    options.npt = ensemble == "npt";
     for (const auto& s : subjects)
       if (app.got_subcommand(s.name)) return s.run(options);
   } catch (const std::exception& e) {

@@ -283,6 +283,10 @@ std::map<std::string, Json> systems() {
                      *sample(*components().registry.find("force", "angle_cosine")),
                      *sample(*components().registry.find("force", "dihedral_opls"))},
                     json(bussi), 120);
+  // Far from the pressure: lists are in use in other boxes than they were built in.
+  Json pressed = job(liquid, {json(lj)}, json(bussi), 120);
+  pressed["stages"][0]["integrator"]["barostat"] =
+      json(R"({"pressure": 8, "tau": 0.1, "stride": 3})");
   Json walls = job(
       open,
       {json(lj), json(R"({"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]})"),
@@ -296,6 +300,7 @@ std::map<std::string, Json> systems() {
       {"droplet", droplet(R"({"S": 1500})", small, 150)},
       {"mixture 1:5 in a droplet", droplet(R"({"B": 15, "S": 1200})", small_and_big, 150)},
       {"mixture", std::move(mixture)},
+      {"liquid at constant pressure", std::move(pressed)},
       {"polymer", std::move(chains)},
       {"walls and a trap", std::move(walls)}};
 }
@@ -715,6 +720,38 @@ TEST_F(Resume, EveryIntegrator) {
       with_sample(*row, [&] { check(job_with_integrator(*row), how, 7); });
 }
 
+Json small_liquid() {
+  return job(R"({"type": "lattice", "structure": "fcc", "density": 0.6, "cells": [4, 4, 4]})",
+             {json(lj)}, json(bussi), 24);
+}
+
+TEST_F(Resume, EveryIntegratorWithABarostat) {
+  const auto sampled = [](const char* type) {
+    return *sample(*components().registry.find("force", type));
+  };
+  for (const char* integrator :
+       {R"({"type": "velocity_verlet", "timestep": 0.002})",
+        R"({"type": "bussi", "timestep": 0.002, "temperature": 0.8, "tau": 0.1,
+            "final_temperature": 1, "ramp_steps": 20})",
+        R"({"type": "langevin", "timestep": 0.002, "temperature": 0.8, "friction": 1})",
+        R"({"type": "langevin", "timestep": 0.002, "temperature": 0.8, "friction": 1,
+            "method": "velocity_verlet"})"}) {
+    SCOPED_TRACE(integrator);
+    Json with = json(integrator);
+    with["barostat"] = json(R"({"pressure": 3, "tau": 0.2, "stride": 3, "axes": "xy"})");
+    if (with["type"] == "velocity_verlet") with["barostat"]["temperature"] = 0.8;
+    const Json j = job(
+        polymer,
+        {json(lj), sampled("bond_harmonic"), sampled("angle_harmonic"), sampled("dihedral_opls")},
+        with, 40);
+    for (const How& how : devices()) check(j, how, 7);
+    Json short_run = small_liquid();
+    short_run["stages"][0]["integrator"] = with;
+    tamper(short_run, "stage/");
+    tamper(short_run, "simulation/particles/given_box");
+  }
+}
+
 TEST_F(Resume, EveryObserver) {
   for (const How& how : devices())
     for (const CatalogueRow* row : rows("observer"))
@@ -741,11 +778,6 @@ TEST_F(Resume, EveryStage) {
   for (const How& how : devices())
     for (const CatalogueRow* row : rows("stage"))
       with_sample(*row, [&] { check(job_with_stage(*row), how, 7, 3); });
-}
-
-Json small_liquid() {
-  return job(R"({"type": "lattice", "structure": "fcc", "density": 0.6, "cells": [4, 4, 4]})",
-             {json(lj)}, json(bussi), 24);
 }
 
 TEST_F(Resume, ChangedRecordsAreRefused) {

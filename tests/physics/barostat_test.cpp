@@ -1,0 +1,334 @@
+// Constant pressure against what is known: the ideal gas in closed form, the Lennard-Jones fluid by
+// its equation of state; lists in boxes that change.
+#include <array>
+#include <cmath>
+#include <random>
+#include <tuple>
+#include <vector>
+
+#include "engine/run/simulation.h"
+#include "integrators/bussi.h"
+#include "integrators/velocity_verlet.h"
+#include "neighbor/neighbors.h"
+#include "tests/devices.h"
+#include "tests/fluids.h"
+#include "tests/plugins/metropolis_eos.h"
+
+namespace perrin {
+namespace {
+
+class BarostatTest : public DeviceTest {};
+
+BarostatSettings at(double pressure, double tau, std::int64_t stride) {
+  BarostatSettings s;
+  s.pressure = pressure, s.tau = tau, s.stride = stride;
+  return s;
+}
+
+Bussi bussi(double timestep, double temperature, double tau, const BarostatSettings& settings) {
+  BussiSettings s;
+  s.timestep = timestep, s.temperature = temperature, s.tau = tau;
+  return Bussi(s, 1, std::make_unique<Barostat>(settings));
+}
+
+/// The mean of a series and its standard error. The integrated autocorrelation time is summed up to
+/// five times itself: A. D. Sokal, in Functional Integration (1997), 131.
+struct Estimate {
+  double mean = 0, error = 0, independent = 0;
+};
+Estimate estimate(const std::vector<double>& x) {
+  const auto n = double(x.size());
+  Estimate e;
+  for (const double v : x) e.mean += v / n;
+  const auto correlation = [&](std::size_t lag) {
+    double sum = 0;
+    for (std::size_t k = lag; k < x.size(); ++k) sum += (x[k] - e.mean) * (x[k - lag] - e.mean);
+    return sum / n;
+  };
+  const double variance = correlation(0);
+  double time = 0.5;
+  for (std::size_t lag = 1; double(lag) < 5 * time && lag < x.size() / 10; ++lag)
+    time += correlation(lag) / variance;
+  e.independent = n / (2 * time);
+  e.error = std::sqrt(variance / e.independent);
+  return e;
+}
+
+struct Gas {
+  const char* axes;
+  int dimension = 3;
+  Vec3<double> tilt{};  // xy, xz, yz
+};
+
+/// N particles of three masses in the volume N kT/P.
+Configuration ideal_gas(const Gas& gas, int n, double volume) {
+  Configuration c;
+  c.box.dimension = gas.dimension;
+  const double edge = std::pow(volume, 1.0 / gas.dimension);
+  c.box.length = {edge, edge, gas.dimension == 2 ? 1.0 : edge};
+  c.box.xy = gas.tilt.x, c.box.xz = gas.tilt.y, c.box.yz = gas.tilt.z;
+  c.types = {"A"};
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> u;
+  for (int k = 0; k < n; ++k) {
+    c.position.push_back(c.box.point({u(random), u(random), gas.dimension == 2 ? 0.5 : u(random)}));
+    c.type.push_back(0);
+    c.mass.push_back(1 + k % 3);
+  }
+  return c;
+}
+
+/// Maxwell velocities without momentum: what collisions would do to a gas that has none. The
+/// barostat alone would not bring the axes that move and those that do not to one temperature.
+void draw_velocities(Particles& particles, double kt, std::mt19937_64& generator) {
+  std::normal_distribution<double> normal;
+  auto velocity = particles.velocity.to_host();
+  Vec3<double> momentum{};
+  double mass = 0;
+  for (Real4& v : velocity) {
+    const double m = 1 / double(v.w), s = std::sqrt(kt / m);
+    v.x = Real(s * normal(generator)), v.y = Real(s * normal(generator));
+    v.z = particles.box.dimension == 2 ? Real(0) : Real(s * normal(generator));
+    momentum += m * Vec3<double>{double(v.x), double(v.y), double(v.z)};
+    mass += m;
+  }
+  const Vec3<double> mean = (1 / mass) * momentum;
+  for (Real4& v : velocity) v.x -= Real(mean.x), v.y -= Real(mean.y), v.z -= Real(mean.z);
+  particles.velocity.assign(velocity);
+}
+
+/// The momentum of the centre of mass is 0: of N particles N - 1 contribute a factor V each,
+/// whichever axes move, and exp(-PV/kT) V^(N-1) is the gamma distribution of shape N: mean N kT/P,
+/// variance N (kT/P)².
+TEST_P(BarostatTest, VolumesOfTheIdealGasAreGammaDistributed) {
+  constexpr int n = 1600;
+  const double kt = 1.5, pressure = 0.5, dt = 0.01, unit = kt / pressure, volume = n * unit;
+  const int changes = device().is_cuda() ? 4000 : 12000;
+  for (const Gas& gas : {Gas{"all"}, Gas{"all", 2}, Gas{"z"}, Gas{"xy"}, Gas{"y", 2},
+                         Gas{"all", 3, {3, -1, 1.4}}, Gas{"yz", 3, {3, -1, 1.4}}}) {
+    SCOPED_TRACE(std::string(gas.axes) + (gas.dimension == 2 ? ", 2D" : "") +
+                 (gas.tilt.x != 0 ? ", tilted" : ""));
+    const Configuration c = ideal_gas(gas, n, volume);
+    Simulation simulation(device(), c, {});
+    // The noise changes a length by 0.004 of itself, half of the longest step.
+    const std::string axes = gas.axes;
+    const double count = axes == "all" ? gas.dimension : double(axes.size());
+    const double diffusion = volume * std::pow(0.004 * count / 2, 2) / (2 * kt);
+    BarostatSettings settings = at(pressure, 1, 1);
+    settings.axes = axes, settings.compressibility = 4 * diffusion / dt;
+    VelocityVerlet integrator({dt}, std::make_unique<Barostat>(settings), kt);
+    std::mt19937_64 generator(11);
+    draw_velocities(simulation.particles, kt, generator);
+    integrator.begin(simulation);
+    std::vector<double> volumes, squares;
+    for (int k = 0; k < changes; k += 4) {
+      draw_velocities(simulation.particles, kt, generator);
+      simulation.advance(integrator, 4);
+      if (k < 200) continue;
+      const double v = simulation.particles.box.volume();
+      volumes.push_back(v), squares.push_back((v - volume) * (v - volume));
+    }
+    const Estimate mean = estimate(volumes), variance = estimate(squares);
+    EXPECT_NEAR(mean.mean, volume, 4.5 * mean.error);
+    EXPECT_NEAR(variance.mean, n * unit * unit, 4.5 * variance.error);
+    EXPECT_GT(mean.independent, device().is_cuda() ? 40 : 120);
+    // The shape of the box stays but for the edges that move.
+    const Box &a = c.box, &b = simulation.particles.box;
+    const auto moves = [&](int axis) {
+      return axes == "all" ? axis < gas.dimension : axes.find("xyz"[axis]) != std::string::npos;
+    };
+    const double factor = std::pow(b.volume() / a.volume(), 1 / count);
+    for (int axis = 0; axis < 3; ++axis)
+      EXPECT_NEAR(b.length[axis], a.length[axis] * (moves(axis) ? factor : 1), 1e-9 * a.length.x);
+    EXPECT_NEAR(b.xy, a.xy * (moves(0) ? factor : 1), 1e-9);
+    EXPECT_NEAR(b.xz, a.xz * (moves(0) ? factor : 1), 1e-9);
+    EXPECT_NEAR(b.yz, a.yz * (moves(1) ? factor : 1), 1e-9);
+  }
+}
+
+/// The mean volume at a pressure is that at which the same fluid has this pressure, and the density
+/// that of the equation of state.
+TEST_P(BarostatTest, LennardJonesFluidHasThePressureOfItsMeanVolume) {
+  const double temperature = 2, density = 0.6, cutoff = 2.5;
+  // The equation is that of the whole potential: without what is beyond the cut-off.
+  const double tail =
+      16 * M_PI / 3 * density * density * (2.0 / 3 * std::pow(cutoff, -9) - std::pow(cutoff, -3));
+  const double pressure = metropolis::johnson_equation(temperature, density).pressure - tail;
+  Configuration c = fcc(5, 0.5);
+  thermalize(c, temperature, 4);
+  Simulation simulation(device(), c, lennard_jones(device(), cutoff));
+  BarostatSettings settings = at(pressure, 0.25, 5);
+  settings.compressibility = 0.16;
+  Bussi integrator = bussi(0.004, temperature, 0.1, settings);
+  integrator.begin(simulation);
+  simulation.advance(integrator, 2000);
+  std::vector<double> volumes, pressures, temperatures;
+  for (int k = 0; k < 16000; k += 10) {
+    simulation.advance(integrator, 10);
+    volumes.push_back(simulation.particles.box.volume());
+    pressures.push_back(simulation.pressure());
+    temperatures.push_back(simulation.temperature());
+  }
+  const Estimate volume = estimate(volumes), mean_pressure = estimate(pressures),
+                 kinetic = estimate(temperatures);
+  EXPECT_GT(volume.independent, 60);
+  EXPECT_NEAR(mean_pressure.mean, pressure, 4.5 * mean_pressure.error);
+  EXPECT_NEAR(kinetic.mean, temperature, 4.5 * kinetic.error);
+  // The equation is good to 0.02 in pressure, 0.002 in density.
+  const double n = double(c.position.size()), mean_density = n / volume.mean;
+  EXPECT_NEAR(mean_density, density, 0.002 + 4.5 * mean_density * volume.error / volume.mean);
+
+  const double edge = std::cbrt(volume.mean);
+  Configuration fixed = fcc(5, mean_density);
+  ASSERT_NEAR(fixed.box.length.x, edge, 1e-9 * edge);
+  thermalize(fixed, temperature, 5);
+  Simulation at_volume(device(), fixed, lennard_jones(device(), cutoff));
+  BussiSettings bath;
+  bath.timestep = 0.004, bath.temperature = temperature, bath.tau = 0.1;
+  Bussi thermostat(bath, 1);
+  thermostat.begin(at_volume);
+  at_volume.advance(thermostat, 2000);
+  std::vector<double> there;
+  for (int k = 0; k < 8000; k += 10) {
+    at_volume.advance(thermostat, 10);
+    there.push_back(at_volume.pressure());
+  }
+  // dP/d rho is 9.3. What <P(V)> - P(<V>) is, half of P''(V) <dV²>, is below 0.005 for 500 atoms.
+  const Estimate own = estimate(there);
+  const double from_volume = 9.3 * mean_density * volume.error / volume.mean;
+  EXPECT_NEAR(own.mean, pressure, 0.005 + 4.5 * std::hypot(own.error, from_volume));
+  EXPECT_LT(std::hypot(own.error, from_volume), 0.03);
+}
+
+/// The heat of thermostat and barostat is all that changes the energy, but for the error of
+/// velocity Verlet.
+TEST_P(BarostatTest, TotalEnergyLessHeatIsConserved) {
+  Configuration c = fcc(5, 0.7);
+  thermalize(c, 1.2, 4);
+  Simulation simulation(device(), c, lennard_jones(device(), 2.5, "force_shift"));
+  VelocityVerlet integrator({0.002}, std::make_unique<Barostat>(at(2, 0.1, 5)), 1.2);
+  integrator.begin(simulation);
+  const auto energy = [&] {
+    const Totals& t = simulation.totals();
+    return t.kinetic + t.potential;
+  };
+  const double total = energy(), conserved = total - integrator.heat(simulation);
+  double most = 0, change = 0;
+  const double before = simulation.particles.box.volume();
+  for (int k = 0; k < 4000; k += 100) {
+    simulation.advance(integrator, 100);
+    most = std::max(most, std::abs(energy() - integrator.heat(simulation) - conserved));
+    change = std::max(change, std::abs(energy() - total));
+  }
+  EXPECT_GT(change, 100);
+  EXPECT_LT(most, 5);  // 0.008 of kT per particle
+  EXPECT_GT(std::abs(simulation.particles.box.volume() / before - 1), 0.05);
+}
+
+/// What lists say in a box that has changed since they were built, against lists that are built
+/// there: all pairs within the range, and their vectors.
+TEST_P(BarostatTest, ListsFollowTheBox) {
+  const std::vector<const char*> traversals =
+      device().is_cuda() ? std::vector<const char*>{"tiles", "verlet_list", "cells"}
+                         : std::vector<const char*>{"clusters", "verlet_list", "cells"};
+  for (const char* traversal : traversals)
+    for (const double pressure : {40.0, -4.0})
+      for (const double tilt : {0.0, 2.5}) {
+        SCOPED_TRACE(std::string(traversal) + (pressure > 0 ? ", shrinks" : ", grows") +
+                     (tilt != 0 ? ", tilted" : ""));
+        Configuration c = fcc(6, 0.6);
+        for (auto& r : c.position) r.x += tilt * (r.y - c.box.origin.y) / c.box.length.y;
+        c.box.xy = tilt;
+        thermalize(c, 1, 4);
+        NeighborSettings neighbors;
+        neighbors.traversal = traversal;
+        const auto forces = [&] { return lennard_jones(device(), 2.5, "force_shift"); };
+        Simulation simulation(device(), c, forces(), 5, neighbors);
+        Bussi integrator = bussi(0.002, 1, 0.05, at(pressure, 0.05, 3));
+        integrator.begin(simulation);
+        const double before = simulation.particles.box.volume();
+        for (int k = 0; k < 12; ++k) {
+          simulation.advance(integrator, 25);
+          Simulation fresh(device(), simulation.particles.configuration(), forces(), 5, neighbors);
+          // Positions of the copy are rounded anew.
+          const double here = simulation.totals().potential;
+          EXPECT_NEAR(fresh.totals().potential, here, 2e-6 * std::abs(here)) << k;
+          EXPECT_NEAR(fresh.pressure(), simulation.pressure(), 1e-4) << k;
+        }
+        EXPECT_GT(std::abs(simulation.particles.box.volume() / before - 1), 0.08);
+      }
+}
+
+TEST_P(BarostatTest, ABoxThatBecomesTooSmallIsAnError) {
+  Configuration c = fcc(4, 0.3);
+  thermalize(c, 1, 4);
+  Simulation simulation(device(), c, lennard_jones(device(), 3.5, "force_shift"));
+  Bussi integrator = bussi(0.002, 1, 0.05, at(300, 0.02, 2));
+  integrator.begin(simulation);
+  try {
+    simulation.advance(integrator, 3000);
+    FAIL() << "volume " << simulation.particles.box.volume();
+  } catch (const RunError& e) {
+    const std::string what = e.what();
+    EXPECT_EQ(what.rfind("step ", 0), 0u) << what;
+    EXPECT_NE(what.find("; the forces reach 3.5, which must fit"), std::string::npos) << what;
+  }
+}
+
+/// What was sampled on the way carries the box of its instant, and sampling changes nothing.
+TEST_P(BarostatTest, TotalsSampledOnTheWayAreThoseOfTheirBox) {
+  for (const char* traversal : {"standard", "cells"}) {
+    SCOPED_TRACE(traversal);
+    Configuration c = fcc(6, 0.6);
+    thermalize(c, 1, 4);
+    NeighborSettings neighbors;
+    neighbors.traversal = traversal;
+    using Seen = std::vector<std::array<double, 5>>;
+    const auto look = [](Simulation& s, Seen& seen) {
+      const Totals& t = s.totals();
+      seen.push_back(
+          {double(s.step()), s.particles.box.volume(), t.potential, s.pressure(), t.heat});
+    };
+    const auto run = [&](std::int64_t chunk, bool sampled) {
+      Simulation s(device(), c, lennard_jones(device(), 2.5, "force_shift"), 5, neighbors);
+      Bussi integrator = bussi(0.002, 1, 0.05, at(20, 0.05, 3));
+      integrator.begin(s);
+      s.bath = &integrator;
+      Seen seen;
+      const Sampling sampling{sampled ? std::vector<std::int64_t>{7} : std::vector<std::int64_t>{},
+                              [&] { look(s, seen); }};
+      for (std::int64_t k = 0; k < 210; k += chunk) {
+        s.advance(integrator, chunk, sampling);
+        if (!sampled) look(s, seen);
+      }
+      return seen;
+    };
+    const Seen ahead = run(105, true), stopped = run(7, false);
+    EXPECT_EQ(ahead, stopped);
+    ASSERT_EQ(ahead.size(), 30u);
+    EXPECT_LT(ahead.back()[1], 0.95 * ahead.front()[1]);
+  }
+}
+
+TEST(BarostatThreads, BitsDoNotDependOnThem) {
+  const auto run = [](int threads) {
+    const Device device = Device::cpu(threads);
+    Configuration c = fcc(8, 0.6);
+    thermalize(c, 1, 4);
+    Simulation s(device, c, lennard_jones(device, 2.5, "force_shift"), 5);
+    Bussi integrator = bussi(0.002, 1, 0.05, at(20, 0.05, 3));
+    integrator.begin(s);
+    s.advance(integrator, 100);
+    const Configuration end = s.particles.configuration();
+    return std::tuple(end.box, end.position, end.velocity, integrator.heat(s));
+  };
+  const auto one = run(1);
+  EXPECT_LT(std::get<0>(one).volume(), 0.95 * fcc(8, 0.6).box.volume());
+  EXPECT_EQ(run(2), one);
+  EXPECT_EQ(run(5), one);
+}
+
+PERRIN_INSTANTIATE_DEVICES(BarostatTest);
+
+}  // namespace
+}  // namespace perrin
