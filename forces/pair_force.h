@@ -116,30 +116,32 @@ struct PairBody {
   }
 };
 
-/// The diagonal of the virial alone, for changes of the box.
+/// For changes of the box.
 template <class E>
-struct PairVirialBody {
-  static constexpr int sums = 3;
-  static constexpr int odd = 0;
+struct PairWorkBody {
+  static constexpr int sums = 6;
+  static constexpr int odd = 3;
   static constexpr bool has_extra = false;
   using Pairs = PairBody<E, false, false>;
   using Own = typename Pairs::Own;
   Pairs pairs;
-  Real4* diagonal;
-  bool add;
+  const Real4* velocity;
+  BoxWork work;
 
   PERRIN_HD Own own(std::int64_t i) const { return pairs.own(i); }
   PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& extra, bool real,
                       Real (&term)[sums]) const {
-    pairs.pair(own, d, type, extra, real, term);
-    term[0] *= d.x, term[1] *= d.y, term[2] *= d.z;
+    Real force[Pairs::sums];
+    pairs.pair(own, d, type, extra, real, force);
+    term[0] = force[0], term[1] = force[1], term[2] = force[2];
+    term[3] = d.x * force[0], term[4] = d.y * force[1], term[5] = d.z * force[2];
   }
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
     const Real half = Real(0.5);
-    const Real4 before = add ? diagonal[i] : Real4{};
-    diagonal[i] = {before.x + half * sum[0], before.y + half * sum[1], before.z + half * sum[2],
-                   Real(0)};
+    const Real4 before = work.add ? work.of[i] : Real4{};
+    work.of[i] = {before.x + half * sum[3], before.y + half * sum[4], before.z + half * sum[5],
+                  before.w + work.power(velocity[i], sum[0], sum[1], sum[2])};
   }
 };
 
@@ -169,11 +171,12 @@ class PairForceField final : public Force {
       types_ == 1 ? run<false, true>(s, output) : run<false, false>(s, output);
   }
 
-  bool compute_virial_diagonal(Simulation& s, Real4* diagonal, bool add) override {
-    if (diagonal == nullptr) return true;
+  bool compute_box_work(Simulation& s, const BoxWork& work) override {
+    if (work.of == nullptr) return true;
     const PairBody<E, false, false> pairs{
         s.particles.position.data(), table_.data(), types_, s.particles.size(), {}};
-    pair_loop(E::Potential::type, *s.neighbors, PairVirialBody<E>{pairs, diagonal, add});
+    pair_loop(E::Potential::type, *s.neighbors,
+              PairWorkBody<E>{pairs, s.particles.velocity.data(), work});
     return true;
   }
 

@@ -38,8 +38,8 @@ class PairTableForce : public Force {
   void compute(Simulation& simulation, const ForceOutput& output) override {
     force_->compute(simulation, output);
   }
-  bool compute_virial_diagonal(Simulation& simulation, Real4* diagonal, bool add) override {
-    return force_->compute_virial_diagonal(simulation, diagonal, add);
+  bool compute_box_work(Simulation& simulation, const BoxWork& work) override {
+    return force_->compute_box_work(simulation, work);
   }
   std::string fingerprint() const override {
     std::string text;

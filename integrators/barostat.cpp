@@ -23,14 +23,18 @@ struct RaiseWhenDue {
   }
 };
 
-struct AddVirial {
-  const Real4* diagonal;
-  const Real* virial;  // nullptr: there is no more than the diagonal
+struct AddWork {
+  BoxWork work;  // nullptr: no force has that
+  const Real4 *force, *velocity;
+  const Real* virial;  // nullptr: all have it
   std::int64_t n;
   PERRIN_HD AxisSums operator()(std::int64_t i) const {
-    const Real4 a = diagonal[i];
-    AxisSums s{{double(a.x), double(a.y), double(a.z)}};
-    for (int k = 0; virial && k < 3; ++k) s.of[k] += double(virial[k * n + i]);
+    const Real4 a = work.of ? work.of[i] : Real4{};
+    AxisSums s{{double(a.x), double(a.y), double(a.z)}, double(a.w)};
+    if (!virial) return s;
+    for (int k = 0; k < 3; ++k) s.of[k] += double(virial[k * n + i]);
+    const Real4 f = force[i];
+    s.power += double(work.power(velocity[i], f.x, f.y, f.z));
     return s;
   }
 };
@@ -43,7 +47,7 @@ struct AddKinetic {
     if (!(v.w > 0)) return {};
     const double x = double(v.x) - drift.x, y = double(v.y) - drift.y, z = double(v.z) - drift.z;
     const double m = 1 / double(v.w);
-    return {{m * x * x, m * y * y, m * z * z}};
+    return {{m * x * x, m * y * y, m * z * z}, 0};
   }
 };
 
@@ -54,7 +58,7 @@ struct VolumeMove {
   const std::uint64_t* step;
   RunKey key;
   Barostat::Ramp kt_ramp;
-  double pressure, diffusion, most, tail_virial, range;
+  double pressure, diffusion, most, tail_virial, range, half_step;
   bool axes[3];
   int dimension;
 
@@ -112,6 +116,8 @@ struct Propose {
         return;
       }
     memory.factor = f;
+    const Real s = Real(1 / f);
+    memory.scale = {m.axes[0] ? s : Real(1), m.axes[1] ? s : Real(1), m.axes[2] ? s : Real(1), 0};
     memory.pending = 1;
     *m.box = b;
   }
@@ -146,6 +152,8 @@ struct Decide {
     double energy = -0.5 * (m.work(memory.before, v0) + m.work(memory.after, v1)) * std::log(f);
     for (int k = 0; k < 3; ++k)
       if (m.axes[k]) energy += 0.5 * memory.kinetic.of[k] * (1 / (f * f) - 1);
+    // The second half of the kick is still to come.
+    energy += m.half_step * (memory.after.power - memory.before.power);
     const double log_ratio = std::log(b / a) - (energy + m.pressure * (v1 - v0)) / kt +
                              (forth * forth - back * back) / (4 * d);
     auto random = keyed<Philox>(m.key, *m.step, 1);
@@ -219,9 +227,10 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt) {
   const Device& device = s.device();
   const std::int64_t n = s.particles.size();
   kt_ = kt;
-  bool all_have_diagonals = true;
+  half_step_ = timestep / 2;
+  bool all_have_work = true;
   if (scratch_.size() == 0) {
-    diagonal_ = {device, n};
+    work_ = {device, n};
     scratch_ = {device, sum_chunks};
     due_ = {device, 1};
     if (memory_.size() == 0) memory_ = {device, 1};
@@ -238,11 +247,11 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt) {
           fmt::format("forces[{}] cannot be in a job with a barostat: that is for forces between "
                       "particles that follow from an energy",
                       k));
-    if (!force.compute_virial_diagonal(s, nullptr, false)) all_have_diagonals = false;
+    if (!force.compute_box_work(s, {})) all_have_work = false;
     tail_virial_ += force.correction(s).virial * s.particles.box.volume();
   }
   s.particles.box = now;
-  if (!all_have_diagonals && force_.size() == 0) force_ = {device, n}, virial_ = {device, 6 * n};
+  if (!all_have_work && force_.size() == 0) force_ = {device, n}, virial_ = {device, 6 * n};
   if (!begun_) {
     begun_ = true;
     drift_ = s.degrees_of_freedom.drift(s.totals().momentum);
@@ -259,19 +268,23 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt) {
   }
 }
 
-void Barostat::measure(Simulation& s, AxisSums* virial) {
-  bool diagonals = false, others = false;
+/// `scale`: of velocities (BoxWork).
+void Barostat::measure(Simulation& s, const Real4* scale, AxisSums* sums) {
+  BoxWork work{work_.data(), scale, false};
+  bool others = false;
   for (const auto& force : s.forces) {
-    if (force->compute_virial_diagonal(s, diagonal_.data(), diagonals)) {
-      diagonals = true;
+    if (force->compute_box_work(s, work)) {
+      work.add = true;
     } else {
       force->compute(s, {force_.data(), virial_.data(), others, true});
       others = true;
     }
   }
+  if (!work.add) work.of = nullptr;
   sum<AxisSums>(s.device(), "virial", s.particles.size(),
-                AddVirial{diagonal_.data(), others ? virial_.data() : nullptr, s.particles.size()},
-                scratch_, virial);
+                AddWork{work, force_.data(), s.particles.velocity.data(),
+                        others ? virial_.data() : nullptr, s.particles.size()},
+                scratch_, sums);
 }
 
 void Barostat::move_box(Simulation& s) {
@@ -297,6 +310,7 @@ void Barostat::propose_and_decide(Simulation& s) {
                   most_,
                   tail_virial_,
                   s.range(),
+                  half_step_,
                   {},
                   dimension};
   for (int axis = 0; axis < 3; ++axis) move.axes[axis] = has_axis(settings_, axis, dimension);
@@ -304,12 +318,12 @@ void Barostat::propose_and_decide(Simulation& s) {
     for_each(device, "take back a box", 1, TakeBack{memory, move.box});
     s.follow_box();
   }
-  measure(s, &memory->before);
+  measure(s, nullptr, &memory->before);
   sum<AxisSums>(device, "kinetic energy", n, AddKinetic{s.particles.velocity.data(), drift_},
                 scratch_, &memory->kinetic);
   for_each(device, "propose a box", 1, Propose{move, s.fault_sink()});
   s.follow_box();
-  measure(s, &memory->after);
+  measure(s, &memory->scale, &memory->after);
   for_each(device, "decide on the box", 1, Decide{move, due_.data()});
   s.follow_box();
   for_each(

@@ -16,8 +16,9 @@
 // (1978)). The move is thus time-reversible, and exact whatever Δ and τ: nearly all proposals are
 // accepted. The change of U is the work of the virial, by the trapezoidal rule in the logarithm of
 // the lengths (they change by parts in a thousand): it knows no jumps at a cut-off, so that the
-// mean pressure is P with every truncation. That takes the virial in the old and in the new box,
-// each about a force computation.
+// mean pressure is P with every truncation. K is that of whole steps: of the velocities v at hand
+// when the box changes, half a kick before, and the forces f, K = m v²/2 + f·v Δt/2 to first order.
+// That takes virial and forces in the old and in the new box.
 //
 // The energy that the particles are given counts as heat: total energy less heat is conserved.
 #pragma once
@@ -63,8 +64,10 @@ void describe(D& d, BarostatSettings& s) {
 /// A sum along each axis: of the virial, or of m v².
 struct AxisSums {
   double of[3] = {};
+  double power = 0;  // beside the virial: of the forces
   PERRIN_HD AxisSums& operator+=(const AxisSums& b) {
     for (int k = 0; k < 3; ++k) of[k] += b.of[k];
+    power += b.power;
     return *this;
   }
 };
@@ -72,6 +75,7 @@ struct AxisSums {
 /// What the barostat keeps on the device.
 struct BarostatMemory {
   AxisSums before, after;  // virial, of the present change
+  Real4 scale;             // of velocities by it
   AxisSums kinetic;        // m v² before it
   Box box;                 // before it
   double factor;           // of the lengths that change
@@ -111,11 +115,12 @@ class Barostat final : public BoxMover {
   void state(Archive& archive);
 
  private:
-  void measure(Simulation& simulation, AxisSums* virial);
+  void measure(Simulation& simulation, const Real4* scale, AxisSums* sums);
   void propose_and_decide(Simulation& simulation);
 
   BarostatSettings settings_;
   Ramp kt_;
+  double half_step_ = 0;
   double diffusion_ = 0;    // D Δ / kT, of λ
   double most_ = 0;         // of the logarithm of a factor
   double tail_virial_ = 0;  // times the volume
@@ -123,7 +128,7 @@ class Barostat final : public BoxMover {
   Vec3<double> drift_;  // of the centre of mass
   Buffer<std::uint32_t> due_;
   Buffer<BarostatMemory> memory_;
-  Buffer<Real4> diagonal_, force_;
+  Buffer<Real4> work_, force_;
   Buffer<Real> virial_;  // of forces that need compute()
   Buffer<AxisSums> scratch_;
 };

@@ -30,6 +30,21 @@ struct ForceCorrection {
   double virial = 0;  // trace: adds virial / (dimension · volume) to the pressure
 };
 
+/// What a change of the box asks of a force: n words, one of each particle, that are added to or
+/// overwritten.
+struct BoxWork {
+  Real4* of = nullptr;           // its share of xx, yy and zz of the virial; w: the power
+  const Real4* scale = nullptr;  // of velocities, axis by axis; nullptr: as they are
+  bool add = false;
+
+  /// force · (scale velocity)
+  PERRIN_HD Real power(const Real4& v, Real x, Real y, Real z) const {
+    if (!scale) return x * v.x + y * v.y + z * v.z;
+    const Real4 s = *scale;
+    return x * (s.x * v.x) + y * (s.y * v.y) + z * (s.z * v.z);
+  }
+};
+
 /// What a force acts on of that which only some forces look at.
 struct Handled {
   std::vector<bool> bond_types, angle_types, dihedral_types, improper_types;  // [type]; empty: none
@@ -56,12 +71,9 @@ class Force {
   /// neighbours can: a field holds particles to places.
   virtual bool follows_box() const { return range() > 0; }
   /// For changes of the box, of a force that has less to compute for them than compute() with
-  /// energies: adds to n words, or overwrites them, each particle's share of xx, yy and zz of the
-  /// virial (x, y, z). False: has nothing of the kind; compute() is asked. Device work. Without
-  /// `diagonal` it only says which.
-  virtual bool compute_virial_diagonal(Simulation&, Real4* /*diagonal*/, bool /*add*/) {
-    return false;
-  }
+  /// energies. False: has nothing of the kind; compute() is asked. Device work. Without
+  /// `work.of` it only says which.
+  virtual bool compute_box_work(Simulation&, const BoxWork& /*work*/) { return false; }
   /// How it changes the total momentum; `particles`: their number by type. What looks for
   /// neighbours is taken to act between particles, everything else to be a field that holds them.
   virtual MomentumChange momentum_change(std::span<const std::int64_t> /*particles*/) const {

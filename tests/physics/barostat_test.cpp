@@ -17,7 +17,11 @@
 namespace perrin {
 namespace {
 
-class BarostatTest : public DeviceTest {};
+class BarostatTest : public DeviceTest {
+ protected:
+  /// For systems so small that threads would wait for one another most of the time.
+  Device for_few() const { return device().is_cuda() ? device() : Device::cpu(1); }
+};
 
 BarostatSettings at(double pressure, double tau, std::int64_t stride) {
   BarostatSettings s;
@@ -56,12 +60,13 @@ Estimate estimate(const std::vector<double>& x) {
 
 struct Gas {
   const char* axes;
+  int particles, changes;  // of the volume
   int dimension = 3;
   Vec3<double> tilt{};  // xy, xz, yz
 };
 
 /// N particles of three masses in the volume N kT/P.
-Configuration ideal_gas(const Gas& gas, int n, double volume) {
+Configuration ideal_gas(const Gas& gas, double volume) {
   Configuration c;
   c.box.dimension = gas.dimension;
   const double edge = std::pow(volume, 1.0 / gas.dimension);
@@ -70,7 +75,7 @@ Configuration ideal_gas(const Gas& gas, int n, double volume) {
   c.types = {"A"};
   std::mt19937 random(3);
   std::uniform_real_distribution<double> u;
-  for (int k = 0; k < n; ++k) {
+  for (int k = 0; k < gas.particles; ++k) {
     c.position.push_back(c.box.point({u(random), u(random), gas.dimension == 2 ? 0.5 : u(random)}));
     c.type.push_back(0);
     c.mass.push_back(1 + k % 3);
@@ -101,15 +106,18 @@ void draw_velocities(Particles& particles, double kt, std::mt19937_64& generator
 /// whichever axes move, and exp(-PV/kT) V^(N-1) is the gamma distribution of shape N: mean N kT/P,
 /// variance N (kT/P)².
 TEST_P(BarostatTest, VolumesOfTheIdealGasAreGammaDistributed) {
-  constexpr int n = 1600;
-  const double kt = 1.5, pressure = 0.5, dt = 0.01, unit = kt / pressure, volume = n * unit;
-  const int changes = device().is_cuda() ? 4000 : 12000;
-  for (const Gas& gas : {Gas{"all"}, Gas{"all", 2}, Gas{"z"}, Gas{"xy"}, Gas{"y", 2},
-                         Gas{"all", 3, {3, -1, 1.4}}, Gas{"yz", 3, {3, -1, 1.4}}}) {
+  const double kt = 1.5, pressure = 0.5, dt = 0.01, unit = kt / pressure;
+  std::uint64_t seed = 0;
+  for (const Gas& gas :
+       {Gas{"all", 1600, 8000}, Gas{"z", 1600, 20000}, Gas{"xy", 1600, 12000},
+        Gas{"all", 1600, 8000, 2}, Gas{"y", 1600, 20000, 2},
+        Gas{"all", 1600, 8000, 3, {3, -1, 1.4}}, Gas{"yz", 1600, 12000, 3, {3, -1, 1.4}}}) {
+    const int n = gas.particles, changes = device().is_cuda() ? gas.changes / 4 : gas.changes;
+    const double volume = n * unit;
     SCOPED_TRACE(std::string(gas.axes) + (gas.dimension == 2 ? ", 2D" : "") +
                  (gas.tilt.x != 0 ? ", tilted" : ""));
-    const Configuration c = ideal_gas(gas, n, volume);
-    Simulation simulation(device(), c, {});
+    const Configuration c = ideal_gas(gas, volume);
+    Simulation simulation(for_few(), c, {}, ++seed);
     // The noise changes a length by 0.004 of itself, half of the longest step.
     const std::string axes = gas.axes;
     const double count = axes == "all" ? gas.dimension : double(axes.size());
@@ -121,9 +129,9 @@ TEST_P(BarostatTest, VolumesOfTheIdealGasAreGammaDistributed) {
     draw_velocities(simulation.particles, kt, generator);
     integrator.begin(simulation);
     std::vector<double> volumes, squares;
-    for (int k = 0; k < changes; k += 4) {
+    for (int k = 0; k < changes; k += 8) {
       draw_velocities(simulation.particles, kt, generator);
-      simulation.advance(integrator, 4);
+      simulation.advance(integrator, 8);
       if (k < 200) continue;
       const double v = simulation.particles.box.volume();
       volumes.push_back(v), squares.push_back((v - volume) * (v - volume));
@@ -131,7 +139,7 @@ TEST_P(BarostatTest, VolumesOfTheIdealGasAreGammaDistributed) {
     const Estimate mean = estimate(volumes), variance = estimate(squares);
     EXPECT_NEAR(mean.mean, volume, 4.5 * mean.error);
     EXPECT_NEAR(variance.mean, n * unit * unit, 4.5 * variance.error);
-    EXPECT_GT(mean.independent, device().is_cuda() ? 40 : 120);
+    EXPECT_GT(mean.independent, device().is_cuda() ? 15 : 50);
     // The shape of the box stays but for the edges that move.
     const Box &a = c.box, &b = simulation.particles.box;
     const auto moves = [&](int axis) {
@@ -156,8 +164,9 @@ TEST_P(BarostatTest, LennardJonesFluidHasThePressureOfItsMeanVolume) {
   const double pressure = metropolis::johnson_equation(temperature, density).pressure - tail;
   Configuration c = fcc(5, 0.5);
   thermalize(c, temperature, 4);
-  Simulation simulation(device(), c, lennard_jones(device(), cutoff));
-  BarostatSettings settings = at(pressure, 0.25, 5);
+  const Device device = for_few();
+  Simulation simulation(device, c, lennard_jones(device, cutoff));
+  BarostatSettings settings = at(pressure, 0.1, 5);
   settings.compressibility = 0.16;
   Bussi integrator = bussi(0.004, temperature, 0.1, settings);
   integrator.begin(simulation);
@@ -182,7 +191,7 @@ TEST_P(BarostatTest, LennardJonesFluidHasThePressureOfItsMeanVolume) {
   Configuration fixed = fcc(5, mean_density);
   ASSERT_NEAR(fixed.box.length.x, edge, 1e-9 * edge);
   thermalize(fixed, temperature, 5);
-  Simulation at_volume(device(), fixed, lennard_jones(device(), cutoff));
+  Simulation at_volume(device, fixed, lennard_jones(device, cutoff));
   BussiSettings bath;
   bath.timestep = 0.004, bath.temperature = temperature, bath.tau = 0.1;
   Bussi thermostat(bath, 1);
@@ -200,29 +209,45 @@ TEST_P(BarostatTest, LennardJonesFluidHasThePressureOfItsMeanVolume) {
   EXPECT_LT(std::hypot(own.error, from_volume), 0.03);
 }
 
-/// The heat of thermostat and barostat is all that changes the energy, but for the error of
-/// velocity Verlet.
+/// What total energy less heat changes by. Steps of the integrator and changes of the box leave out
+/// terms in the square of the time step and beyond, as often up as down: with a quarter of it a
+/// sixteenth remains, and rounding. (A kinetic energy of half steps would leave a quarter.)
 TEST_P(BarostatTest, TotalEnergyLessHeatIsConserved) {
   Configuration c = fcc(5, 0.7);
   thermalize(c, 1.2, 4);
-  Simulation simulation(device(), c, lennard_jones(device(), 2.5, "force_shift"));
-  VelocityVerlet integrator({0.002}, std::make_unique<Barostat>(at(2, 0.1, 5)), 1.2);
-  integrator.begin(simulation);
-  const auto energy = [&] {
-    const Totals& t = simulation.totals();
-    return t.kinetic + t.potential;
+  constexpr int intervals = 250;
+  struct Change {
+    double rms = 0, total = 0, energy = 0, volume = 0;
   };
-  const double total = energy(), conserved = total - integrator.heat(simulation);
-  double most = 0, change = 0;
-  const double before = simulation.particles.box.volume();
-  for (int k = 0; k < 4000; k += 100) {
-    simulation.advance(integrator, 100);
-    most = std::max(most, std::abs(energy() - integrator.heat(simulation) - conserved));
-    change = std::max(change, std::abs(energy() - total));
+  const auto run = [&](double dt) {
+    const int steps = int(std::lround(0.016 / dt));
+    Simulation s(for_few(), c, lennard_jones(device(), 2.5, "force_shift"));
+    VelocityVerlet integrator({dt}, std::make_unique<Barostat>(at(2, 0.1, steps / 2)), 1.2);
+    integrator.begin(s);
+    Change change;
+    double first = 0, last = 0, energy = 0, volume = 0;
+    for (int k = 0; k <= intervals; ++k) {
+      if (k > 0) s.advance(integrator, steps);
+      const double now = s.totals().kinetic + s.totals().potential;
+      const double conserved = now - integrator.heat(s);
+      if (k == 0) first = last = conserved, energy = now, volume = s.particles.box.volume();
+      change.rms += (conserved - last) * (conserved - last) / intervals;
+      last = conserved;
+      change.energy = std::max(change.energy, std::abs(now - energy));
+    }
+    change.rms = std::sqrt(change.rms), change.total = std::abs(last - first);
+    change.volume = std::abs(s.particles.box.volume() / volume - 1);
+    return change;
+  };
+  const Change coarse = run(0.004), fine = run(0.001);
+  EXPECT_GT(coarse.rms / fine.rms, 8);
+  for (const Change& change : {coarse, fine}) {
+    EXPECT_LT(change.total, 4.5 * change.rms * std::sqrt(double(intervals)));
+    EXPECT_GT(change.energy, 100);  // a thousand times as much
+    EXPECT_GT(change.volume, 0.05);
   }
-  EXPECT_GT(change, 100);
-  EXPECT_LT(most, 5);  // 0.008 of kT per particle
-  EXPECT_GT(std::abs(simulation.particles.box.volume() / before - 1), 0.05);
+  EXPECT_LT(coarse.rms, 0.15);
+  EXPECT_LT(fine.total, 0.3);  // 0.0005 of kT per particle
 }
 
 /// What lists say in a box that has changed since they were built, against lists that are built
