@@ -112,6 +112,50 @@ class Jobs(unittest.TestCase):
         for name in ("kinetic_energy", "temperature"):
             numpy.testing.assert_array_equal(self.column(name, "whole"), self.column(name, "again"))
 
+    # -- a box that changes ----------------------------------------------------------------------
+
+    def test_constant_pressure(self):
+        """Of a tilted box table and trajectory hold the same lengths, angles, density, enthalpy;
+        without "box" the table is as it always was."""
+        with open(self.path("start.xyz"), "w") as out:
+            out.write('512\nLattice="9 0 0 1.5 9 0 0 0 9" Properties=species:S:1:pos:R:3\n')
+            for k in range(512):
+                a, b, c = 9 / 8 * (k % 8), 9 / 8 * (k // 8 % 8), 9 / 8 * (k // 64)
+                out.write(f"A {a + 1.5 * b / 9} {b} {c}\n")
+        barostat = {"pressure": 3, "tau": 0.1, "stride": 4}
+        job = {"seed": 3, "velocity": {"temperature": 1},
+               "system": {"type": "file", "file": "start.xyz"}, "forces": [WCA],
+               "observers": [{"type": "thermo", "stride": 20, "box": True},
+                             {"type": "trajectory", "stride": 20}],
+               "stages": [{"type": "md", "steps": 200,
+                           "integrator": {**BUSSI, "timestep": 0.002, "barostat": barostat}}]}
+        self.run_job(job, folder="whole")
+        with h5py.File(self.path("whole", "thermo.h5")) as file:
+            table = {k: v["value"][()] for k, v in file["observables"].items()}
+        with h5py.File(self.path("whole", "trajectory.h5")) as file:
+            edges = file["particles/all/box/edges/value"][()]
+        self.assertEqual(len(table["volume"]), 11)
+        volume = numpy.linalg.det(edges)
+        self.assertGreater(abs(volume[-1] / volume[0] - 1), 0.02)
+        numpy.testing.assert_allclose(table["volume"], volume, rtol=1e-12)
+        numpy.testing.assert_allclose(table["box_lengths"], numpy.linalg.norm(edges, axis=2),
+                                      rtol=1e-12)
+        for k in range(3):
+            a, b = edges[:, (k + 1) % 3], edges[:, (k + 2) % 3]
+            cosine = (a * b).sum(1) / numpy.linalg.norm(a, axis=1) / numpy.linalg.norm(b, axis=1)
+            numpy.testing.assert_allclose(table["box_angles"][:, k],
+                                          numpy.degrees(numpy.arccos(cosine)), rtol=1e-9)
+        numpy.testing.assert_allclose(table["density"], 512 / volume, rtol=1e-12)
+        numpy.testing.assert_allclose(table["enthalpy"],
+                                      table["total_energy"] + table["pressure"] * volume,
+                                      rtol=1e-12)
+        del job["observers"][0]["box"]
+        self.run_job(job, folder="plain")
+        with h5py.File(self.path("plain", "thermo.h5")) as file:
+            self.assertNotIn("density", file["observables"])
+            self.assertEqual(file["observables/volume/value"][()].tolist(),
+                             table["volume"].tolist())
+
     # -- the end of a minimisation ---------------------------------------------------------------
 
     def minimised(self, tolerance=0.5, steps=20000):
