@@ -39,7 +39,7 @@ namespace perrin {
 struct BarostatSettings {
   double pressure = 0, tau = 1;
   std::optional<double> compressibility, temperature;
-  std::int64_t stride = 20;
+  std::int64_t stride = 25;
   std::string axes = "all";
 };
 
@@ -52,7 +52,7 @@ void describe(D& d, BarostatSettings& s) {
              "of the system, roughly (volume per energy); the volume moves at a rate of "
              "compressibility/tau. Default: a twentieth of the ideal gas's");
   d.optional("stride", s.stride, Positive{},
-             "steps from one change of the box to the next; each costs about two computations of "
+             "steps from one change of the box to the next; each costs about three computations of "
              "the forces");
   d.optional("temperature", s.temperature, Positive{},
              "of the volume's fluctuations, with velocity_verlet, which has none of its own");

@@ -110,12 +110,18 @@ __device__ __forceinline__ void add_up(Real (&sum)[2][Sums], bool pairs) {
   }
 }
 
+/// That a multiprocessor must have room for: registers are spared for as many.
+template <class Body>
+constexpr int least_blocks = Body::has_extra || Body::sums > 6 ? 1
+                             : Body::sums > 3                  ? 4
+                                                               : 5;
+
 /// One block per tile. Eight threads go through the lists of two particles together, or of one
 /// where rows must be short. A list says first what one row of candidates has, then the next
 /// (MatrixSearch): eight threads that begin at eight places of the same list read, at the same
 /// time, mostly from different banks. General: triclinic box, or images taken per pair.
 template <class Body, bool General>
-__global__ void __launch_bounds__(TileBricks::threads, Body::sums <= 3 && !Body::has_extra ? 5 : 1)
+__global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
     tile_loop_kernel(const Body body, const Position* position, const Metric* kept_metric,
                      const TileView t, const std::uint32_t* halt) {
   if (begin_kernel(halt)) return;

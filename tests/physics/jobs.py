@@ -124,7 +124,7 @@ class Jobs(unittest.TestCase):
                 out.write(f"A {a + 1.5 * b / 9} {b} {c}\n")
         barostat = {"pressure": 3, "tau": 0.1, "stride": 4}
         job = {"seed": 3, "velocity": {"temperature": 1},
-               "system": {"type": "file", "file": "start.xyz"}, "forces": [WCA],
+               "system": {"type": "file", "path": "start.xyz"}, "forces": [WCA],
                "observers": [{"type": "thermo", "stride": 20, "box": True},
                              {"type": "trajectory", "stride": 20}],
                "stages": [{"type": "md", "steps": 200,

@@ -72,7 +72,7 @@ struct Sorted {
             nullptr,
             position.data(),
             id.data(),
-            box.metric(),
+            {box.metric(), nullptr},
             box.orthogonal(),
             exclusion_begin.empty() ? ExclusionView{}
                                     : ExclusionView{exclusion_begin.data(), excluded.data()},
