@@ -186,6 +186,10 @@ void Simulation::state(Archive& a) {
   clock_.state(a);
   a("forces_valid", forces_valid_);
   a("force_timestep", timestep_);
+  // Lists keep room for changes of the box in later stages, too.
+  if (a.has("box_reserve")) a("box_reserve", box_reserve_);
+  a.require(box_reserve_ >= 0 && box_reserve_ < 0.02, "box_reserve", "from 0 to 0.02");
+  if (box_reserve_ > 0) particles.box_moves = true;
   state_of_neighbors(a);
   stepper_->restart();
   totals_.forget();

@@ -749,6 +749,18 @@ TEST_F(Resume, EveryIntegratorWithABarostat) {
     short_run["stages"][0]["integrator"] = with;
     tamper(short_run, "stage/");
     tamper(short_run, "simulation/particles/given_box");
+    tamper(short_run, "simulation/box_reserve");
+  }
+  // In a later stage the box stays where it was left, and lists go on as they did.
+  Json stages = small_liquid();
+  stages["stages"][0]["integrator"]["barostat"] =
+      json(R"({"pressure": 8, "tau": 0.1, "stride": 3})");
+  stages["stages"].push_back(
+      json(R"({"type": "md", "steps": 60, "integrator": {"type": "velocity_verlet",
+                                                         "timestep": 0.004}})"));
+  for (const char* traversal : {"standard", "verlet_list"}) {
+    stages["neighbors"]["traversal"] = traversal;
+    for (const How& how : devices()) check(stages, how, 7, 4);
   }
 }
 
