@@ -356,6 +356,7 @@ void Barostat::state(Archive& a) {
   a("heat", m.heat);
   a("tried", m.tried);
   a("accepted", m.accepted);
+  a.require(m.accepted >= 0 && m.tried >= m.accepted, "tried", "as many as were accepted, or more");
   if (!a.is_saving() && memory_.size() > 0) memory_.assign(std::span<const BarostatMemory>(&m, 1));
 }
 

@@ -14,6 +14,7 @@ class BoxMover {
   /// writes the box where Particles::kept_box() says, and calls Simulation::follow_box().
   virtual void move_box(Simulation&) = 0;
   /// The share by which it may shorten lengths in one step, below 0.01: lists keep room for it.
+  /// 0: it has not begun.
   virtual double most() const = 0;
 };
 

@@ -80,8 +80,9 @@ std::string Simulation::neighbor_report() const {
 void Simulation::prepare(const Integrator& integrator) {
   if (box_mover_ != integrator.box_mover()) stepper_->forget();
   box_mover_ = integrator.box_mover();
-  if (box_mover_ && (!particles.box_moves || box_reserve_ != box_mover_->most())) {
-    particles.box_moves = true;
+  if (box_mover_) particles.box_moves = true;
+  // 0: the box mover has not begun yet; what a checkpoint says of it stands.
+  if (box_mover_ && box_mover_->most() > 0 && box_reserve_ != box_mover_->most()) {
     box_reserve_ = box_mover_->most();
     if (neighbors) neighbors->set_reserve(box_reserve_);
   }
@@ -188,7 +189,7 @@ void Simulation::state(Archive& a) {
   a("force_timestep", timestep_);
   // Lists keep room for changes of the box in later stages, too.
   if (a.has("box_reserve")) a("box_reserve", box_reserve_);
-  a.require(box_reserve_ >= 0 && box_reserve_ < 0.02, "box_reserve", "from 0 to 0.02");
+  a.require(box_reserve_ >= 0 && box_reserve_ < 0.01, "box_reserve", "from 0 to 0.01");
   if (box_reserve_ > 0) particles.box_moves = true;
   state_of_neighbors(a);
   stepper_->restart();
