@@ -72,8 +72,7 @@ struct Bonds {
   static BondKernel<P> kernel(Simulation& s, BondedView<BondEntry> table,
                               const typename P::Coefficients* coefficients,
                               const ForceOutput& output) {
-    return {s.particles.view(), s.particles.metric(), table, coefficients, output,
-            s.fault_sink()};
+    return {s.particles.view(), s.particles.metric(), table, coefficients, output, s.fault_sink()};
   }
 };
 
