@@ -178,6 +178,9 @@ std::string Barostat::report() const {
 void Barostat::state(Archive& a) {
   const Archive::Scope scope(a, "barostat");
   a("begun", begun_);
+  const std::int64_t now = kt_.start;  // as begin() has set it
+  a("ramp_start", kt_.start);
+  a.require(kt_.start >= 0 && kt_.start <= now, "ramp_start", "a step that the run has made");
   a("drift", drift_);
   a("diffusion", diffusion_);
   a("most", most_);
