@@ -123,19 +123,25 @@ struct PairWorkBody {
   static constexpr int odd = 3;
   static constexpr bool has_extra = false;
   using Pairs = PairBody<E, false, false>;
-  using Own = typename Pairs::Own;
   Pairs pairs;
   const Real4* velocity;
   BoxWork work;
 
-  PERRIN_HD Own own(std::int64_t i) const { return pairs.own(i); }
+  struct Own {
+    typename Pairs::Own own;
+    bool tilts;
+  };
+  PERRIN_HD Own own(std::int64_t i) const { return {pairs.own(i), work.is_off_diagonal()}; }
   PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& extra, bool real,
                       Real (&term)[sums]) const {
     Real force[Pairs::sums];
-    pairs.pair(own, d, type, extra, real, force);
+    pairs.pair(own.own, d, type, extra, real, force);
     term[0] = force[0], term[1] = force[1], term[2] = force[2];
-    term[3] = d.x * force[0], term[4] = d.y * force[1], term[5] = d.z * force[2];
+    const bool t = own.tilts;
+    term[3] = d.x * (t ? force[1] : force[0]);
+    term[4] = (t ? d.x : d.y) * (t ? force[2] : force[1]);
+    term[5] = (t ? d.y : d.z) * force[2];
   }
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
     const Real half = Real(0.5);

@@ -8,26 +8,45 @@
 #include "engine/core/configuration_archive.h"
 #include "engine/core/parallel.h"
 #include "engine/run/simulation.h"
-#include "integrators/volume_move.h"
+#include "integrators/strain_move.h"
 #include "neighbor/neighbors.h"
 
 namespace perrin {
 namespace {
 
-struct RaiseWhenDue {
-  const std::uint64_t* step;
-  std::uint64_t stride;
-  Condition due;
-  PERRIN_HD void operator()(std::int64_t) const {
-    if ((*step + 1) % stride == 0) due.raise();
+/// What `axes` says; nullopt: nothing that is known.
+std::optional<BoxStrains> parse_axes(const std::string& axes, int dimension) {
+  BoxStrains s;
+  if (axes == "all") {
+    s.count = 1;
+    for (int axis = 0; axis < dimension; ++axis) s.of[0].axis[axis] = true;
+    return s;
   }
-};
-
-bool has_axis(const BarostatSettings& s, int axis, int dimension) {
-  return s.axes == "all" ? axis < dimension : s.axes.find("xyz"[axis]) != std::string::npos;
+  const bool flexible = s.flexible = axes == "flexible";
+  const std::string text = !flexible ? axes : dimension == 2 ? "x,y" : "x,y,z";
+  bool seen[3] = {}, in_group = false;
+  for (const char c : text) {
+    const auto axis = std::size_t(c - 'x');
+    if (c == ',') {
+      if (!in_group) return std::nullopt;
+      in_group = false;
+    } else if (axis > 2 || seen[axis]) {
+      return std::nullopt;
+    } else {
+      if (!in_group) ++s.count;
+      in_group = seen[axis] = s.of[s.count - 1].axis[axis] = true;
+    }
+  }
+  if (!in_group) return std::nullopt;
+  for (int tilt = 0; flexible && tilt < (dimension == 2 ? 1 : 3); ++tilt)
+    s.of[s.count++].tilt = tilt;
+  return s;
 }
 
 }  // namespace
+
+Barostat::Barostat(const BarostatSettings& settings, int dimension)
+    : settings_(settings), strains_(parse_axes(settings.axes, dimension).value()) {}
 
 std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& settings,
                                          bool needs_temperature, Setup& setup) {
@@ -39,19 +58,26 @@ std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& 
                     ? "missing: the volume fluctuates as a bath of this temperature has it"
                     : "is that of the integrator: nothing is to be said here");
   const Box& box = setup.configuration().box;
+  const std::optional<BoxStrains> strains = parse_axes(settings->axes, box.dimension);
+  if (!strains) {
+    setup.error(key + ".axes",
+                fmt::format("must be all, flexible, or groups of x, y and z with commas between "
+                            "them, such as \"xy,z\", each axis once, got \"{}\"",
+                            settings->axes));
+    return nullptr;
+  }
   bool good = true;
   for (int axis = 0; axis < 3; ++axis) {
-    if (!has_axis(*settings, axis, box.dimension)) continue;
-    const char name = "xyz"[axis];
-    if (axis >= box.dimension || !box.periodic[std::size_t(axis)]) {
-      setup.error(key + ".axes",
-                  fmt::format("must be axes along which the box is periodic, got {}, and along {} "
-                              "it is not",
-                              settings->axes, name));
-      good = false;
-    }
+    bool changes = false;
+    for (int k = 0; k < strains->count; ++k) changes |= strains->of[k].axis[axis];
+    if (!changes || (axis < box.dimension && box.periodic[std::size_t(axis)])) continue;
+    setup.error(key + ".axes",
+                fmt::format("must be axes along which the box is periodic, got {}, and along {} "
+                            "it is not",
+                            settings->axes, "xyz"[axis]));
+    good = false;
   }
-  return good ? std::make_unique<Barostat>(*settings) : nullptr;
+  return good ? std::make_unique<Barostat>(*settings, box.dimension) : nullptr;
 }
 
 void Barostat::begin(Simulation& s, double timestep, const Ramp& kt) {
@@ -63,6 +89,7 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt) {
   if (scratch_.size() == 0) {
     work_ = {device, n};
     scratch_ = {device, sum_chunks};
+    kinetic_scratch_ = {device, sum_chunks};
     due_ = {device, 1};
     if (memory_.size() == 0) memory_ = {device, 1};
   }
@@ -89,19 +116,20 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt) {
     const double ideal = volume / (double(std::max<std::int64_t>(n, 1)) * kt.from);
     const double compressibility = settings_.compressibility.value_or(0.05 * ideal);
     const double interval = timestep * double(settings_.stride);
-    diffusion_ = compressibility * interval / (4 * settings_.tau);
-    const int dimension = s.particles.box.dimension;
-    double axes = 0;
-    for (int axis = 0; axis < 3; ++axis) axes += has_axis(settings_, axis, dimension) ? 1 : 0;
+    // One of the strains at a time.
+    mobility_ = compressibility * interval * strains_.count / settings_.tau;
+    double fewest = 3;
+    for (int k = 0; k < strains_.count; ++k) fewest = std::min(fewest, strains_.of[k].axes());
     // Six times what the noise does to a length; at least two, at most eight parts in a thousand.
-    const double noise = 2 / axes * std::sqrt(2 * diffusion_ * std::max(kt.from, kt.to) / volume);
+    const double noise = std::sqrt(2 * mobility_ * std::max(kt.from, kt.to) / volume) / fewest;
     most_ = std::clamp(6 * noise, 0.002, 0.008);
   }
 }
 
-/// `scale`: of velocities (BoxWork).
-void Barostat::measure(Simulation& s, const Real4* scale, AxisSums* sums) {
-  BoxWork work{work_.data(), scale, false};
+/// `strain`: of velocities (BoxWork).
+void Barostat::measure(Simulation& s, const VelocityStrain* strain, StrainWork* sum_of) {
+  BarostatMemory* memory = memory_.data();
+  BoxWork work{work_.data(), strain, strains_.flexible ? &memory->off_diagonal : nullptr, false};
   bool others = false;
   for (const auto& force : s.forces) {
     if (force->compute_box_work(s, work)) {
@@ -112,17 +140,18 @@ void Barostat::measure(Simulation& s, const Real4* scale, AxisSums* sums) {
     }
   }
   if (!work.add) work.of = nullptr;
-  sum<AxisSums>(s.device(), "virial", s.particles.size(),
-                detail::AddWork{work, force_.data(), s.particles.velocity.data(),
-                                others ? virial_.data() : nullptr, s.particles.size()},
-                scratch_, sums);
+  sum<StrainWork>(s.device(), "virial", s.particles.size(),
+                  detail::AddWork{memory, work, force_.data(), s.particles.velocity.data(),
+                                  others ? virial_.data() : nullptr, s.particles.size()},
+                  scratch_, sum_of);
 }
 
 void Barostat::move_box(Simulation& s) {
   const Device& device = s.device();
   const Condition due = device.condition(due_.data());
   for_each(device, "is the box due", 1,
-           RaiseWhenDue{s.device_step(), std::uint64_t(settings_.stride), due});
+           detail::ChooseStrain{s.device_step(), std::uint64_t(settings_.stride), strains_,
+                                memory_.data(), due});
   device.when(due, [&] { propose_and_decide(s); });
 }
 
@@ -130,38 +159,33 @@ void Barostat::propose_and_decide(Simulation& s) {
   const Device& device = s.device();
   const std::int64_t n = s.particles.size();
   BarostatMemory* memory = memory_.data();
-  const int dimension = s.particles.box.dimension;
-  detail::VolumeMove move{memory,
-                          s.particles.kept_box(),
-                          s.device_step(),
-                          RunKey(Purpose::barostat, s.seed),
-                          kt_,
-                          settings_.pressure,
-                          diffusion_,
-                          most_,
-                          tail_virial_,
-                          s.range(),
-                          half_step_,
-                          {},
-                          dimension};
-  for (int axis = 0; axis < 3; ++axis) move.axes[axis] = has_axis(settings_, axis, dimension);
+  const detail::BoxMove move{memory,
+                             s.particles.kept_box(),
+                             s.device_step(),
+                             RunKey(Purpose::barostat, s.seed),
+                             kt_,
+                             settings_.pressure,
+                             mobility_,
+                             most_,
+                             tail_virial_,
+                             s.range(),
+                             half_step_,
+                             strains_.flexible};
   if (device.is_cuda() && s.neighbors && !s.neighbors->has_lists()) {
     for_each(device, "take back a box", 1, detail::TakeBack{memory, move.box});
     s.follow_box();
   }
   measure(s, nullptr, &memory->before);
-  sum<AxisSums>(device, "kinetic energy", n,
-                detail::AddKinetic{s.particles.velocity.data(), drift_}, scratch_,
-                &memory->kinetic);
+  sum<StrainKinetic>(device, "kinetic energy", n,
+                     detail::AddKinetic{memory, s.particles.velocity.data(), drift_},
+                     kinetic_scratch_, &memory->kinetic);
   for_each(device, "propose a box", 1, detail::Propose{move, s.fault_sink()});
   s.follow_box();
-  measure(s, &memory->scale, &memory->after);
+  measure(s, &memory->velocities, &memory->after);
   for_each(device, "decide on the box", 1, detail::Decide{move, due_.data()});
   s.follow_box();
-  for_each(
-      device, "velocities in the new box", n,
-      detail::ScaleVelocities{
-          s.particles.velocity.data(), memory, drift_, {move.axes[0], move.axes[1], move.axes[2]}});
+  for_each(device, "velocities in the new box", n,
+           detail::StrainVelocities{s.particles.velocity.data(), memory, drift_});
 }
 
 void Barostat::add_heat(Simulation& s, double* heat) const {
@@ -172,7 +196,7 @@ void Barostat::add_heat(Simulation& s, double* heat) const {
 std::string Barostat::report() const {
   const BarostatMemory m = memory_.size() > 0 ? memory_.to_host(0) : BarostatMemory{};
   if (m.tried == 0) return {};
-  return fmt::format("{} of {} changes of the volume accepted", m.accepted, m.tried);
+  return fmt::format("{} of {} changes of the box accepted", m.accepted, m.tried);
 }
 
 void Barostat::state(Archive& a) {
@@ -182,10 +206,10 @@ void Barostat::state(Archive& a) {
   a("ramp_start", kt_.start);
   a.require(kt_.start >= 0 && kt_.start <= now, "ramp_start", "a step that the run has made");
   a("drift", drift_);
-  a("diffusion", diffusion_);
+  a("mobility", mobility_);
   a("most", most_);
   a.require(std::isfinite(dot(drift_, drift_)), "drift", "a finite velocity");
-  a.require(diffusion_ >= 0 && most_ >= 0 && most_ < 0.01, "most", "below 0.01");
+  a.require(mobility_ >= 0 && most_ >= 0 && most_ < 0.01, "most", "below 0.01");
   BarostatMemory m{};
   if (a.is_saving() && memory_.size() > 0) m = memory_.to_host(0);
   a("heat", m.heat);

@@ -1,24 +1,32 @@
 // A barostat: stochastic cell rescaling, for integrators that have it as an option.
 // M. Bernetti, G. Bussi, J. Chem. Phys. 153, 114107 (2020).
 //
-// The volume V of a system at pressure P and temperature T obeys, with λ = √V,
+// The logarithm of the volume, u = ln V, of a system at pressure P and temperature T obeys
 //
-//     dλ = D (1/λ + 2λ (P_int - P) / kT) dt + √(2D) dW,  D = kT β / (4 τ),
+//     du = D V (P_int - P) / kT dt + √(2D) dW,  D = kT β / (τ V),
 //
 // while positions scale with the edges and momenta inversely: positions in units of the edges and
 // momenta times the edges stay as they are. P_int is what kinetic energy and virial say, β the
-// isothermal compressibility, which together with τ says how fast this goes, and nothing else. (The
-// paper's equation for ln V, in the variable in which its noise does not depend on V.)
+// isothermal compressibility, which together with τ says how fast this goes, and nothing else.
+// (The paper's equation, whose term in kT/V is what the measure below leaves of it.) Groups of axes
+// change their part of V in turn, each by the pressure along it. (V. Del Tatto, P. Raiteri,
+// M. Bernetti, G. Bussi, Appl. Sci. 12, 1139 (2022), changes all at once.) In a flexible cell a
+// tilt changes likewise by a small shear strain, with the same D, by the stress off the diagonal.
 //
-// A step of Δ is proposed as λ' = λ + D Δ (1/λ + …) + √(2DΔ) R, and accepted with the probability
-// min(1, ρ(λ') M(λ' → λ) / (ρ(λ) M(λ → λ'))), where ρ = λ exp(-(U + K + PV) / kT) and M is the
+// A change is proposed by a step of Δ of this equation, and accepted with the probability
+// min(1, ρ(u') M(u' → u) / (ρ(u) M(u → u'))), where ρ = w exp(-(U + K + PV) / kT) and M is the
 // density of the Gaussian step (P. J. Rossky, J. D. Doll, H. L. Friedman, J. Chem. Phys. 69, 4628
 // (1978)). The move is thus time-reversible, and exact whatever Δ and τ: nearly all proposals are
-// accepted. The change of U is the work of the virial, by the trapezoidal rule in the logarithm of
-// the lengths (they change by parts in a thousand): it knows no jumps at a cut-off, so that the
-// mean pressure is P with every truncation. K is that of whole steps: of the velocities v at hand
-// when the box changes, half a kick before, and the forces f, K = m v²/2 + f·v Δt/2 to first order.
-// That takes virial and forces in the old and in the new box.
+// accepted. The weight w of volumes is that of dV. For a flexible cell all matrices of edges count
+// that differ by a rotation, by the invariant measure det(h)⁻² dh (G. J. Martyna, D. J. Tobias,
+// M. L. Klein, J. Chem. Phys. 101, 4177 (1994)): of upper triangular ones, changed by strains from
+// the left, w = V (lx/lz)² in three dimensions and V lx/ly in two.
+//
+// The change of U is the work of the virial, by the trapezoidal rule in the logarithm of the
+// lengths or in the tilt (they change by parts in a thousand): it knows no jumps at a cut-off, so
+// that the mean pressure is P with every truncation. K is that of whole steps: of the velocities v
+// at hand when the box changes, half a kick before, and the forces f, K = m v²/2 + f·v Δt/2 to
+// first order. That takes virial and forces in the old and in the new box.
 //
 // The energy that the particles are given counts as heat: total energy less heat is conserved.
 #pragma once
@@ -31,6 +39,7 @@
 #include "engine/core/box.h"
 #include "engine/core/buffer.h"
 #include "engine/run/box_mover.h"
+#include "engine/run/force.h"
 #include "engine/run/setup.h"
 #include "engine/settings/settings.h"
 
@@ -56,32 +65,59 @@ void describe(D& d, BarostatSettings& s) {
              "the forces");
   d.optional("temperature", s.temperature, Positive{},
              "of the volume's fluctuations, with velocity_verlet, which has none of its own");
-  d.optional("axes", s.axes, OneOf{"all", "x", "y", "z", "xy", "xz", "yz"},
-             "edges that change, in proportion; the pressure is the mean along them. Default: all "
-             "of the box");
+  d.optional("axes", s.axes, Any{},
+             "edges that change: those named together in proportion, by the mean pressure along "
+             "them, groups apart from one another; \"all\", \"z\", \"xy,z\", \"x,y,z\" "
+             "and so on, or \"flexible\": every edge apart, and the angles");
 }
 
-/// A sum along each axis: of the virial, or of m v².
-struct AxisSums {
-  double of[3] = {};
-  double power = 0;  // beside the virial: of the forces
-  PERRIN_HD AxisSums& operator+=(const AxisSums& b) {
-    for (int k = 0; k < 3; ++k) of[k] += b.of[k];
-    power += b.power;
+/// One way in which the box may change: a group of axes in proportion, or a tilt.
+struct BoxStrain {
+  bool axis[3] = {};
+  int tilt = -1;  // 0, 1, 2: xy, xz, yz
+
+  PERRIN_HD double axes() const { return tilt >= 0 ? 1 : double(axis[0] + axis[1] + axis[2]); }
+  /// Of the three diagonal elements of a tensor, or the three others, what this changes.
+  PERRIN_HD double part(double x, double y, double z) const {
+    if (tilt >= 0) return tilt == 0 ? x : tilt == 1 ? y : z;
+    return (axis[0] ? x : 0) + (axis[1] ? y : 0) + (axis[2] ? z : 0);
+  }
+};
+struct BoxStrains {
+  BoxStrain of[6];
+  int count = 0;
+  bool flexible = false;
+};
+
+/// Of the forces: the virial that a strain sees, and their power.
+struct StrainWork {
+  double virial = 0, power = 0;
+  PERRIN_HD StrainWork& operator+=(const StrainWork& b) {
+    virial += b.virial, power += b.power;
+    return *this;
+  }
+};
+/// Of the kinetic energy: sums of m v v, of first and second order in the strain.
+struct StrainKinetic {
+  double linear = 0, quadratic = 0;
+  PERRIN_HD StrainKinetic& operator+=(const StrainKinetic& b) {
+    linear += b.linear, quadratic += b.quadratic;
     return *this;
   }
 };
 
 /// What the barostat keeps on the device.
 struct BarostatMemory {
-  AxisSums before, after;  // virial, of the present change
-  Real4 scale;             // of velocities by it
-  AxisSums kinetic;        // m v² before it
-  Box box;                 // before it
-  double factor;           // of the lengths that change
-  double heat;             // given to the particles so far
+  StrainWork before, after;   // of the present change
+  VelocityStrain velocities;  // what it does to them
+  StrainKinetic kinetic;      // before it
+  Box box;                    // before it
+  BoxStrain strain;           // its kind
+  double change;              // of ln V or of a tilt
+  double heat;                // given to the particles so far
   std::int64_t tried, accepted;
   std::int64_t pending;  // 1: proposed, not decided
+  std::uint32_t off_diagonal;
 };
 
 class Barostat final : public BoxMover {
@@ -90,7 +126,8 @@ class Barostat final : public BoxMover {
   /// `needs_temperature`: the integrator has none.
   static std::unique_ptr<Barostat> make(const std::optional<BarostatSettings>& settings,
                                         bool needs_temperature, Setup& setup);
-  explicit Barostat(const BarostatSettings& settings) : settings_(settings) {}
+  /// For a test; settings.axes must be right.
+  Barostat(const BarostatSettings& settings, int dimension);
 
   /// Temperatures times Boltzmann's constant: `from` at step `start`, then linearly to `to`, where
   /// it is 1 / inverse_ramp steps later (0: at once).
@@ -115,14 +152,15 @@ class Barostat final : public BoxMover {
   void state(Archive& archive);
 
  private:
-  void measure(Simulation& simulation, const Real4* scale, AxisSums* sums);
+  void measure(Simulation& simulation, const VelocityStrain* strain, StrainWork* sum);
   void propose_and_decide(Simulation& simulation);
 
   BarostatSettings settings_;
+  BoxStrains strains_;
   Ramp kt_;
   double half_step_ = 0;
-  double diffusion_ = 0;    // D Δ / kT, of λ
-  double most_ = 0;         // of the logarithm of a factor
+  double mobility_ = 0;     // D Δ V / kT
+  double most_ = 0;         // of the logarithm of a factor, or a tilt
   double tail_virial_ = 0;  // times the volume
   bool begun_ = false;
   Vec3<double> drift_;  // of the centre of mass
@@ -130,7 +168,8 @@ class Barostat final : public BoxMover {
   Buffer<BarostatMemory> memory_;
   Buffer<Real4> work_, force_;
   Buffer<Real> virial_;  // of forces that need compute()
-  Buffer<AxisSums> scratch_;
+  Buffer<StrainWork> scratch_;
+  Buffer<StrainKinetic> kinetic_scratch_;
 };
 
 }  // namespace perrin

@@ -134,6 +134,14 @@ std::string current_basis(std::string text) {
   return text;
 }
 
+void NeighborChoices::cut_again(const Box& now) {
+  constexpr double shorter = 0.97;
+  box = now;
+  box.length = shorter * box.length;
+  box.xy *= shorter, box.xz *= shorter, box.yz *= shorter;
+  growth = 1.04 / shorter;
+}
+
 void NeighborChoices::state(Archive& a) {
   a("traversal", traversal);
   traversal = current_traversal(traversal, false);
@@ -144,10 +152,12 @@ void NeighborChoices::state(Archive& a) {
   const std::size_t types = crowding.by_type.size();
   a("by_type", crowding.by_type);
   if (a.has("box")) archive_box(a, "box", box);
+  if (a.has("growth")) a("growth", growth);
   a.require(traversal == "tiles" || traversal == "cells" || traversal == "clusters" ||
                 traversal == "verlet_list",
             "traversal", "tiles, cells, clusters or verlet_list");
   a.require(skin >= 0, "skin", "at least 0");
+  a.require(growth >= 1 && growth < 1.2, "growth", "from 1 to 1.2");
   a.require(lanes >= 0 && lanes <= 32, "lanes", "from 0 to 32");
   a.require(crowding.density > 0, "density", "positive");
   a.require(crowding.occupied > 0 && crowding.occupied < 1.001, "occupied", "from 0 to 1");

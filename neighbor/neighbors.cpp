@@ -95,8 +95,9 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
 }
 
 TraversalInput Neighbors::input() const {
-  TraversalInput input{particles_,         ranges_,     choices_.skin, choices_.crowding, settings_,
-                       exclusions_.view(), choices_.box};
+  TraversalInput input{particles_,        ranges_,        choices_.skin,
+                       choices_.crowding, settings_,      exclusions_.view(),
+                       choices_.box,      choices_.growth};
   if (choices_.traversal == VerletList::name) input.settings.lanes = choices_.lanes;
   return input;
 }
@@ -197,12 +198,10 @@ void Neighbors::follow_box() {
   std::visit([&](auto& t) { t.follow_box(limit2_.data()); }, traversal_);
 }
 
-/// With cells for a box that is a little smaller, and a skin that it has room for.
+/// With cells for a box that is a little smaller or larger, and a skin that it has room for.
 void Neighbors::plan_again() {
   particles_.look_at_box();
-  choices_.box = particles_.box;
-  choices_.box.length = 0.97 * choices_.box.length;
-  choices_.box.xy *= 0.97, choices_.box.xz *= 0.97, choices_.box.yz *= 0.97;
+  choices_.cut_again(particles_.box);
   if (has_lists())
     choices_.skin = std::clamp(half_of(particles_.box) - range(), 0.0, choices_.skin);
   traversal_ = make_traversal();
@@ -241,6 +240,7 @@ bool Neighbors::recover() {
       !holds()) {
     particles_.device().clear_halt();
     plan_again();
+    PERRIN_ASSERT(holds());
     if (!has_lists()) {
       moves_checked_ = false;
       update();

@@ -17,7 +17,8 @@ struct TraversalInput {
   Crowding crowding;
   NeighborSettings settings;
   ExclusionView exclusions;
-  Box box;  // that cells are chosen for: no height of the particles' box may be less
+  Box box;  // that cells are chosen for: no height of the particles' box may be less …
+  double growth = 1;  // … and none more than so many times as long
 
   Ranges reaches() const { return with_skin(ranges, skin); }
 };

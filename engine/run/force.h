@@ -30,18 +30,29 @@ struct ForceCorrection {
   double virial = 0;  // trace: adds virial / (dimension · volume) to the pressure
 };
 
+/// What a change of the box does to velocities: a lower triangular matrix.
+struct VelocityStrain {
+  Real4 scale{1, 1, 1, 0};  // along x, y and z
+  Real4 tilt{};             // yx, zx, zy
+  PERRIN_HD Real3 of(const Real4& v) const {
+    return {scale.x * v.x, multiply_add(scale.y, v.y, tilt.x * v.x),
+            multiply_add(scale.z, v.z, multiply_add(tilt.y, v.x, tilt.z * v.y))};
+  }
+};
+
 /// What a change of the box asks of a force: n words, one of each particle, that are added to or
 /// overwritten.
 struct BoxWork {
-  Real4* of = nullptr;           // its share of xx, yy and zz of the virial; w: the power
-  const Real4* scale = nullptr;  // of velocities, axis by axis; nullptr: as they are
+  Real4* of = nullptr;                     // its share of xx, yy and zz of the virial; w: the power
+  const VelocityStrain* strain = nullptr;  // nullptr: velocities as they are
+  const std::uint32_t* off_diagonal = nullptr;  // where it is not 0: xy, xz and yz instead
   bool add = false;
 
-  /// force · (scale velocity)
+  PERRIN_HD bool is_off_diagonal() const { return off_diagonal && *off_diagonal != 0; }
+  /// force · velocity, of the strained one
   PERRIN_HD Real power(const Real4& v, Real x, Real y, Real z) const {
-    if (!scale) return x * v.x + y * v.y + z * v.z;
-    const Real4 s = *scale;
-    return x * (s.x * v.x) + y * (s.y * v.y) + z * (s.z * v.z);
+    const Real3 u = strain ? strain->of(v) : v.xyz();
+    return x * u.x + y * u.y + z * u.z;
   }
 };
 

@@ -80,10 +80,10 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
   const Device& device = particles_->device();
   const Ranges reaches = input.reaches();
   const NeighborSettings& settings = input.settings;
-  geometry_ = choose_tile_geometry(
-      input.box, reaches.longest(), particles_->size(),
-      {density_, input.crowding.occupied, device.multiprocessors(), settings.cells, settings.brick},
-      &least_, &most_);
+  geometry_ = choose_tile_geometry(input.box, reaches.longest(), particles_->size(),
+                                   {density_, input.crowding.occupied, device.multiprocessors(),
+                                    settings.cells, settings.brick, input.growth},
+                                   &least_, &most_);
   geometry_.scale = scale_.data();
   follow_box(nullptr);
   geometry_.sorted = use == Use::sorted_search;

@@ -77,8 +77,8 @@ class BrickChoice {
 
 /// The halo along an axis, and the grid of coordinates in a tile.
 /// `least`, `most`: heights between which the choice is right.
-void choose_axis(TileGeometry& g, const Box& box, double reach, int axis, double& least,
-                 double& most) {
+void choose_axis(TileGeometry& g, const Box& box, double reach, double growth, int axis,
+                 double& least, double& most) {
   const double height = box.padded_heights()[axis];
   const double width = height / g.cells[axis];
   const bool flat = axis >= box.dimension;
@@ -99,7 +99,7 @@ void choose_axis(TileGeometry& g, const Box& box, double reach, int axis, double
   g.mask[axis] = ~((1u << drop) - 1);
   g.half[axis] = drop == 0 ? 0 : 1u << (drop - 1);
   const double finest = std::max(half_extent / (4294967296.0 * 16777216.0), 1 / 2147483647.0);
-  const double unit = std::exp2(std::ceil(std::log2(height * finest)));
+  const double unit = std::exp2(std::ceil(std::log2(growth * height * finest)));
   g.grid[axis] = std::int32_t(std::lround(height / unit));
   g.unit[axis] = Real(unit);
   least = 0, most = unit / finest;
@@ -121,7 +121,7 @@ TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t par
   g.log2_brick = BrickChoice(g.cells, particles, wishes).log2();
   g.orthogonal = box.orthogonal();
   for (int axis = 0; axis < 3; ++axis)
-    choose_axis(g, box, reach, axis, shortest[axis], longest[axis]);
+    choose_axis(g, box, reach, wishes.growth, axis, shortest[axis], longest[axis]);
   if (least) *least = shortest, *most = longest;
   g.lengths = sizeof(Real) == 4 && !g.is_general();
   g.prepare();

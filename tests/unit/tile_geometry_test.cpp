@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "neighbor/choices.h"
 #include "neighbor/tiles/tile_plan.h"
 
 namespace perrin {
@@ -59,6 +60,26 @@ TEST_F(TileGeometryTest, VectorsDoNotDependOnTheTile) {
             g.lengths ? double(g.unit[axis]) : double(~g.mask[axis] + 1) * 0x1p-32 * heights[axis];
         EXPECT_NEAR(double(a[axis]), exact, 1.001 * unit + 6e-8 * std::abs(exact));
         EXPECT_LT(unit, 2e-6 * reach);
+      }
+    }
+  }
+}
+
+/// Or the device would halt for another cut again and again.
+TEST_F(TileGeometryTest, ABoxThatIsCutAgainIsServed) {
+  for (double edge = 8; edge < 80; edge *= 1.007) {
+    Box box;
+    box.length = {edge, 1.3 * edge, 1.7 * edge};
+    NeighborChoices choices;
+    choices.cut_again(box);
+    Vec3<double> least, most;
+    const TileGeometry g =
+        choose_tile_geometry(choices.box, 2.9, std::int64_t(0.84 * box.volume()),
+                             {0.84, 1, 132, 0, 0, choices.growth}, &least, &most);
+    for (int axis = 0; axis < 3; ++axis) {
+      EXPECT_LT(least[axis], 0.98 * box.length[axis]) << edge;
+      if (g.lengths) {
+        EXPECT_GT(most[axis], 1.03 * box.length[axis]) << edge;
       }
     }
   }

@@ -1,0 +1,235 @@
+// The kernels of a barostat: what a change of the box takes, its proposal and the decision
+// (integrators/barostat.h).
+#pragma once
+
+#include <cmath>
+
+#include "engine/core/faults.h"
+#include "engine/run/force.h"
+#include "integrators/barostat.h"
+#include "rng/keyed.h"
+
+namespace perrin::detail {
+
+/// Says whether the box is due, and which way it may change.
+struct ChooseStrain {
+  const std::uint64_t* step;
+  std::uint64_t stride;
+  BoxStrains strains;
+  BarostatMemory* memory;
+  Condition due;
+  PERRIN_HD void operator()(std::int64_t) const {
+    if ((*step + 1) % stride != 0) return;
+    const BoxStrain strain = strains.of[(*step + 1) / stride % std::uint64_t(strains.count)];
+    memory->strain = strain;
+    memory->off_diagonal = strain.tilt >= 0;
+    due.raise();
+  }
+};
+
+struct AddWork {
+  const BarostatMemory* memory;
+  BoxWork work;  // of: nullptr: no force has that
+  const Real4 *force, *velocity;
+  const Real* virial;  // nullptr: all have it
+  std::int64_t n;
+  PERRIN_HD StrainWork operator()(std::int64_t i) const {
+    const BoxStrain& strain = memory->strain;
+    const Real4 a = work.of ? work.of[i] : Real4{};
+    StrainWork s{strain.part(a.x, a.y, a.z), double(a.w)};
+    if (!virial) return s;
+    const Real* v = virial + (strain.tilt >= 0 ? 3 * n : 0) + i;
+    s.virial += strain.part(v[0], v[n], v[2 * n]);
+    const Real4 f = force[i];
+    s.power += double(work.power(velocity[i], f.x, f.y, f.z));
+    return s;
+  }
+};
+
+struct AddKinetic {
+  const BarostatMemory* memory;
+  const Real4* velocity;
+  Vec3<double> drift;
+  PERRIN_HD StrainKinetic operator()(std::int64_t i) const {
+    const BoxStrain& strain = memory->strain;
+    const Real4 v = velocity[i];
+    if (!(v.w > 0)) return {};
+    const double x = double(v.x) - drift.x, y = double(v.y) - drift.y, z = double(v.z) - drift.z;
+    const double m = 1 / double(v.w);
+    if (strain.tilt < 0) return {m * strain.part(x * x, y * y, z * z), 0};
+    const double along = strain.tilt == 2 ? y : x;
+    return {m * strain.part(x * y, x * z, y * z), m * along * along};
+  }
+};
+
+/// What proposal and decision need. Energies and volumes in the job's units.
+struct BoxMove {
+  BarostatMemory* memory;
+  Box* box;
+  const std::uint64_t* step;
+  RunKey key;
+  Barostat::Ramp kt_ramp;
+  double pressure, mobility, most, tail_virial, range, half_step;
+  bool flexible;
+
+  PERRIN_HD static double volume(const Box& b) { return b.length.x * b.length.y * b.length.z; }
+  PERRIN_HD double kt() const { return kt_ramp.at(*step); }
+  PERRIN_HD double diffusion(double v) const { return mobility * kt() / v; }
+  /// Virial with tail corrections: for a change of the lengths' logarithm, or of the tilt.
+  PERRIN_HD double virial(const StrainWork& work, double v) const {
+    const BoxStrain& s = memory->strain;
+    return s.tilt >= 0 ? work.virial
+                       : work.virial + s.axes() * tail_virial / (double(box->dimension) * v);
+  }
+  /// The mean change: the force on it times its mobility; where the pressure is far off, no more
+  /// than it can be undone from. `change`: what has been done since the kinetic energy was taken.
+  PERRIN_HD double mean_change(const StrainWork& work, double v, double change) const {
+    const BoxStrain& s = memory->strain;
+    const StrainKinetic& k = memory->kinetic;
+    double sum = virial(work, v);
+    if (s.tilt >= 0)
+      sum += k.linear - change * k.quadratic;
+    else
+      sum = (sum + k.linear * std::exp(-2 * change / s.axes())) / s.axes() - pressure * v;
+    const double far = 0.5 * s.axes() * most, mean = mobility / v * sum;
+    return mean > far ? far : mean < -far ? -far : mean;
+  }
+};
+
+/// The box after a change: of the logarithm of the volume, or of a tilt.
+PERRIN_HD Box strained(Box b, const BoxStrain& s, double change) {
+  if (s.tilt == 0) {
+    b.xy += change * b.length.y, b.xz += change * b.yz, b.origin.x += change * b.origin.y;
+  } else if (s.tilt == 1) {
+    b.xz += change * b.length.z, b.origin.x += change * b.origin.z;
+  } else if (s.tilt == 2) {
+    b.yz += change * b.length.z, b.origin.y += change * b.origin.z;
+  } else {
+    const double f = std::exp(change / s.axes());
+    for (int k = 0; k < 3; ++k)
+      if (s.axis[k]) b.length[k] *= f, b.origin[k] *= f;
+    if (s.axis[0]) b.xy *= f, b.xz *= f;
+    if (s.axis[1]) b.yz *= f;
+  }
+  return b;
+}
+
+/// What keeps momenta times edges as they are.
+PERRIN_HD VelocityStrain velocity_strain(const BoxStrain& s, double change) {
+  VelocityStrain v;
+  if (s.tilt >= 0) {
+    (s.tilt == 0 ? v.tilt.x : s.tilt == 1 ? v.tilt.y : v.tilt.z) = Real(-change);
+  } else {
+    const Real f = Real(std::exp(-change / s.axes()));
+    v.scale = {s.axis[0] ? f : Real(1), s.axis[1] ? f : Real(1), s.axis[2] ? f : Real(1), 0};
+  }
+  return v;
+}
+
+struct Propose {
+  BoxMove m;
+  FaultSink faults;
+  PERRIN_HD void operator()(std::int64_t) const {
+    BarostatMemory& memory = *m.memory;
+    memory.box = *m.box;
+    memory.change = 0;
+    const double v = BoxMove::volume(memory.box);
+    auto random = keyed<Philox>(m.key, *m.step, 0);
+    const double change = m.mean_change(memory.before, v, 0) +
+                          std::sqrt(2 * m.diffusion(v)) * random.normal<double>();
+    const double longest = memory.strain.axes() * m.most;
+    if (!(change <= longest && change >= -longest)) return;
+    const Box b = strained(memory.box, memory.strain, change);
+    const auto heights = b.padded_heights();
+    for (int k = 0; k < b.dimension; ++k)
+      if (b.periodic[std::size_t(k)] && heights[k] / 2 < m.range) {
+        faults.report(FaultKind::box_too_small, 0, heights[k] / 2, m.range);
+        return;
+      }
+    memory.change = change;
+    memory.velocities = velocity_strain(memory.strain, change);
+    memory.pending = 1;
+    *m.box = b;
+  }
+};
+
+/// A search without lists was halted by something full before the decision: what is left of the
+/// step is run again.
+struct TakeBack {
+  BarostatMemory* memory;
+  Box* box;
+  PERRIN_HD void operator()(std::int64_t) const {
+    if (memory->pending) *box = memory->box;
+    memory->pending = 0;
+  }
+};
+
+struct Decide {
+  BoxMove m;
+  std::uint32_t* due;
+  PERRIN_HD void operator()(std::int64_t) const {
+    *due = 0;
+    BarostatMemory& memory = *m.memory;
+    memory.pending = 0;
+    memory.tried += 1;
+    const double u = memory.change;
+    if (u == 0) return;
+    const BoxStrain& s = memory.strain;
+    const StrainKinetic& k = memory.kinetic;
+    const double v0 = BoxMove::volume(memory.box), v1 = BoxMove::volume(*m.box);
+    const double forth = u - m.mean_change(memory.before, v0, 0);
+    const double back = -u - m.mean_change(memory.after, v1, u);
+    double energy =
+        -0.5 * (m.virial(memory.before, v0) + m.virial(memory.after, v1)) * u / s.axes();
+    energy += s.tilt >= 0 ? u * (0.5 * u * k.quadratic - k.linear)
+                          : 0.5 * k.linear * std::expm1(-2 * u / s.axes());
+    // The second half of the kick is still to come.
+    energy += m.half_step * (memory.after.power - memory.before.power);
+    double log_ratio = -(energy + m.pressure * (v1 - v0)) / m.kt() +
+                       (forth * forth / m.diffusion(v0) - back * back / m.diffusion(v1)) / 4;
+    if (s.tilt < 0) {
+      log_ratio += 1.5 * u;  // the measure dV, and of the Gaussians √(D(V)/D(V'))
+      if (m.flexible)
+        for (int i = 0; i < m.box->dimension; ++i)
+          if (s.axis[i]) log_ratio += double(m.box->dimension - 1 - 2 * i) * u / s.axes();
+    }
+    auto random = keyed<Philox>(m.key, *m.step, 1);
+    if (std::log(random.uniform_open<double>()) < log_ratio) {
+      memory.heat += energy;
+      memory.accepted += 1;
+    } else {
+      *m.box = memory.box;
+      memory.change = 0;
+    }
+  }
+};
+
+/// BoxStrains what velocities are beside the drift, where the box has changed.
+struct StrainVelocities {
+  Real4* velocity;
+  const BarostatMemory* memory;
+  Vec3<double> drift;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    if (memory->change == 0) return;
+    const VelocityStrain s = memory->velocities;
+    const Real4 v = velocity[i];
+    // Of the drift what the matrix takes away: small, and so not lost in the last digit.
+    const double x = drift.x, y = drift.y, z = drift.z;
+    const Real back[3] = {
+        Real((1 - double(s.scale.x)) * x), Real((1 - double(s.scale.y)) * y - double(s.tilt.x) * x),
+        Real((1 - double(s.scale.z)) * z - double(s.tilt.y) * x - double(s.tilt.z) * y)};
+    velocity[i] = {multiply_add(s.scale.x, v.x, back[0]),
+                   multiply_add(s.scale.y, v.y, multiply_add(s.tilt.x, v.x, back[1])),
+                   multiply_add(s.scale.z, v.z,
+                                multiply_add(s.tilt.y, v.x, multiply_add(s.tilt.z, v.y, back[2]))),
+                   v.w};
+  }
+};
+
+struct AddHeat {
+  const BarostatMemory* memory;
+  double* heat;
+  PERRIN_HD void operator()(std::int64_t) const { *heat += memory->heat; }
+};
+
+}  // namespace perrin::detail
