@@ -29,7 +29,7 @@ PairGrid::View Neighborhood::look(Simulation& s) {
   for (const Position& p : s.particles.position.to_host())
     if (mask_[p.type()]) positions_.data()[k++] = p;
   if (!grid_) grid_ = std::make_unique<PairGrid>(host_, particles_, s.particles.box, distance_);
-  grid_->build(positions_.data());
+  grid_->build(positions_.data(), s.particles.box);
   return grid_->view();
 }
 

@@ -1,9 +1,12 @@
 #include "pair_grid.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "engine/core/error.h"
 #include "engine/core/parallel.h"
 
 namespace perrin::analysis {
@@ -40,18 +43,32 @@ double half_height(const Box& box) {
 
 PairGrid::PairGrid(const Device& device, std::int64_t particles, const Box& box, double distance)
     : lengths_(box), distance_(distance), sorted_(device, particles) {
-  const Vec3<double> heights = box.padded_heights();
-  for (int a = 0; a < 3; ++a)
-    count_[a] = a < box.dimension
-                    ? std::int32_t(std::clamp(std::floor(heights[a] / distance), 1.0, 1024.0))
-                    : 1;
-  // Not many more cells than particles.
-  const auto cells = [&] { return std::int64_t(count_[0]) * count_[1] * count_[2]; };
-  while (cells() > 2 * particles + 64) *std::max_element(count_, count_ + 3) /= 2;
-  cells_ = CellSort(device, particles, cells());
+  divide(box);
 }
 
-void PairGrid::build(const Position* positions) {
+void PairGrid::divide(const Box& box) {
+  lengths_ = Lengths(box);
+  const Vec3<double> heights = box.padded_heights();
+  const std::array<std::int32_t, 3> before = count_;
+  for (int a = 0; a < 3; ++a)
+    count_[std::size_t(a)] =
+        a < box.dimension
+            ? std::int32_t(std::clamp(std::floor(heights[a] / distance_), 1.0, 1024.0))
+            : 1;
+  // Not many more cells than particles.
+  const std::int64_t particles = sorted_.size();
+  const auto cells = [&] { return std::int64_t(count_[0]) * count_[1] * count_[2]; };
+  while (cells() > 2 * particles + 64) *std::max_element(count_.begin(), count_.end()) /= 2;
+  if (count_ != before) cells_ = CellSort(sorted_.device(), particles, cells());
+}
+
+void PairGrid::build(const Position* positions, const Box& box) {
+  if (const double most = half_height(box); distance_ > most * (1 + 1e-12))
+    throw UserError(
+        fmt::format("pairs within {:.6g} are to be looked at, and half of the smallest "
+                    "height of the box has become {:.6g}",
+                    distance_, most));
+  divide(box);
   const Device& device = sorted_.device();
   for_each(device, "cells of pairs", sorted_.size(),
            Count{positions, cells_.counter(), count_[0], count_[1], count_[2]});

@@ -2,6 +2,8 @@
 // than forces do, or seldom.
 #pragma once
 
+#include <array>
+
 #include "lengths.h"
 #include "neighbor/cells/cell_of.h"
 #include "neighbor/cells/cell_sort.h"
@@ -14,10 +16,11 @@ double half_height(const Box& box);
 
 class PairGrid {
  public:
-  /// `distance`: at most half_height(). The box must not change.
+  /// `distance`: at most half_height().
   PairGrid(const Device& device, std::int64_t particles, const Box& box, double distance);
-  /// Sorts particles into cells: positions on the grid's device. Device work only.
-  void build(const Position* positions);
+  /// Sorts particles into cells of the box, which may be another one than before: positions on the
+  /// grid's device. Throws UserError where the distance exceeds half_height().
+  void build(const Position* positions, const Box& box);
 
   /// Places 0 … n-1 are particles in the order of their cells.
   struct View {
@@ -69,8 +72,10 @@ class PairGrid {
   View view() const;
 
  private:
+  void divide(const Box& box);
+
   Lengths lengths_;
-  std::int32_t count_[3];
+  std::array<std::int32_t, 3> count_{};
   double distance_;
   CellSort cells_;
   Buffer<Position> sorted_;

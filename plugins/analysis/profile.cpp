@@ -71,7 +71,7 @@ std::vector<double> Profile::row(Simulation& s) {
   const auto sum = sums_.take();
   const Box& box = s.particles.box;
   const auto bins = std::size_t(bins_);
-  const double volume = box.volume() / double(bins);
+  const double volume = this->volume(s) / double(bins);
   std::vector<double> row(6 * bins);
   for (std::size_t b = 0; b < bins; ++b) {
     const double n = sum[b], m = sum[bins + b];

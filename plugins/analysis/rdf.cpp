@@ -208,7 +208,7 @@ void Rdf::constants(const io::Node& root) {
 
 void Rdf::sample(Simulation& s) {
   const Device& device = s.device();
-  grid_->build(s.particles.position.data());
+  grid_->build(s.particles.position.data(), s.particles.box);
   const Histogram histogram{histogram_of_.data(), std::int32_t(types_), bins_,
                             double(bins_) / r_max_};
   const PairGrid::View grid = grid_->view();
@@ -231,7 +231,7 @@ void Rdf::sample(Simulation& s) {
 
 std::vector<double> Rdf::row(Simulation& s) {
   const auto counts = counts_.to_host();
-  const double width = r_max_ / double(bins_), volume = s.particles.box.volume();
+  const double width = r_max_ / double(bins_), volume = this->volume(s);
   std::vector<double> row;
   for (std::int64_t k = 0; k < bins_; ++k) row.push_back((double(k) + 0.5) * width);
   for (std::size_t p = 0; p < pairs_.size(); ++p) {

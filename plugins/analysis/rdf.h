@@ -34,7 +34,7 @@ void describe(D& d, RdfSettings& s) {
 
 /// Columns: r, the middle of each bin, and rdf by pair of types and bin,
 ///
-///     g_ab(r) = <pairs counted in the shell> / (pairs a, b in the system · shell / volume),
+///     g_ab(r) = <pairs counted in the shell> / (pairs a, b in the system · shell · <1/volume>),
 ///
 /// where the pairs in the system are N_a N_b, of like types N_a (N_a - 1) / 2, less what is
 /// excluded, and the shell is the exact volume (in two dimensions: area) of the bin: 1 for
@@ -51,6 +51,7 @@ class Rdf final : public SampledObserver {
   std::vector<double> row(Simulation& simulation) override;
   void constants(const io::Node& root) override;
   void sums(Archive& archive) override;
+  bool follows_box() const override { return true; }
 
   int dimension_;
   std::int64_t bins_;

@@ -22,18 +22,24 @@ void SampledObserver::begin(Simulation& simulation, bool resumed) {
 void SampledObserver::observe(Simulation& simulation) {
   const auto step = std::int64_t(simulation.step());
   if (step == last_sample_) return;  // the end of one stage is the beginning of the next
-  // Cells, wave vectors and volumes are those of the box at the start.
-  if (simulation.particles.box_moves)
+  if (simulation.particles.box_moves && !follows_box())
     throw UserError(fmt::format(
-        "{}: what it holds is measured in a box that does not change, and a barostat changes it: "
-        "leave the observer out, or begin a job without a barostat from the end of this one",
+        "{}: what it holds is measured in a box that does not change, and this one does: leave the "
+        "observer out, or begin a job with a fixed box from the end of this one",
         file_.path().string()));
   sample(simulation);
+  inverse_volumes_ += 1 / simulation.particles.box.volume();
   last_sample_ = step;
   ++samples_;
   if (step % settings_.rows_every != 0) return;
   file_.append(step, simulation.time(), row(simulation));
   samples_ = 0;
+  inverse_volumes_ = 0;
+}
+
+double SampledObserver::volume(const Simulation& simulation) const {
+  const Particles& particles = simulation.particles;
+  return particles.box_moves ? double(samples_) / inverse_volumes_ : particles.box.volume();
 }
 
 void SampledObserver::end(Simulation& simulation) { file_.end(simulation); }
@@ -42,6 +48,8 @@ void SampledObserver::state(Archive& archive) {
   file_.state(archive);
   archive("samples", samples_);
   archive.require(samples_ >= 0, "samples", "at least 0");
+  if (archive.has("inverse_volumes")) archive("inverse_volumes", inverse_volumes_);
+  archive.require(inverse_volumes_ >= 0, "inverse_volumes", "at least 0");
   archive("last_sample", last_sample_);
   archive.require(last_sample_ >= (samples_ > 0 ? 0 : -1), "last_sample",
                   "the step of the last sample, or -1 where there is none");

@@ -44,16 +44,21 @@ class SampledObserver : public Observer {
   virtual std::vector<double> row(Simulation& simulation) = 0;
   /// What does not change, into the new file.
   virtual void constants(const io::Node&) {}
+  /// Does what it holds also make sense where the box changes from sample to sample?
+  virtual bool follows_box() const { return false; }
   /// What sample() has added up.
   virtual void sums(Archive& archive) = 0;
 
-  std::int64_t samples() const { return samples_; }          // since the last row
+  std::int64_t samples() const { return samples_; }  // since the last row
+  /// The volume whose inverse is the mean of 1/V over the samples since the last row.
+  double volume(const Simulation& simulation) const;
   std::int64_t last_sample() const { return last_sample_; }  // its step; -1: none
 
  private:
   SampledSettings settings_;
   io::ObservableFile file_;
   std::int64_t samples_ = 0, last_sample_ = -1;
+  double inverse_volumes_ = 0;  // summed up
 };
 
 /// Numbers that an observer has added up, as many as before.

@@ -100,6 +100,7 @@ class ParticleCorrelation final : public CorrelationObserver {
   std::vector<double> measure(Simulation& simulation) override;
   std::vector<double> row(Simulation& simulation) override;
   void constants(const io::Node& root) override;
+  bool follows_box() const override { return kind_ == MultipleTau::Kind::product; }
 
   MultipleTau::Kind kind_;
   bool remove_drift_;

@@ -126,7 +126,10 @@ class Jobs(unittest.TestCase):
         job = {"seed": 3, "velocity": {"temperature": 1},
                "system": {"type": "file", "path": "start.xyz"}, "forces": [WCA],
                "observers": [{"type": "thermo", "stride": 20, "box": True},
-                             {"type": "trajectory", "stride": 20}],
+                             {"type": "trajectory", "stride": 20, "precision": "double"},
+                             {"type": "rdf", "stride": 20, "rows_every": 200, "r_max": 2.5,
+                              "bins": 25},
+                             {"type": "profile", "stride": 20, "rows_every": 200, "bins": 4}],
                "stages": [{"type": "md", "steps": 200,
                            "integrator": {**BUSSI, "timestep": 0.002, "barostat": barostat}}]}
         self.run_job(job, folder="whole")
@@ -149,12 +152,35 @@ class Jobs(unittest.TestCase):
         numpy.testing.assert_allclose(table["enthalpy"],
                                       table["total_energy"] + table["pressure"] * volume,
                                       rtol=1e-12)
+        with h5py.File(self.path("whole", "trajectory.h5")) as file:
+            positions = file["particles/all/position/value"][()]
+        self.check_samples(positions[1:], edges[1:])
         del job["observers"][0]["box"]
         self.run_job(job, folder="plain")
         with h5py.File(self.path("plain", "thermo.h5")) as file:
             self.assertNotIn("density", file["observables"])
             self.assertEqual(file["observables/volume/value"][()].tolist(),
                              table["volume"].tolist())
+
+    def check_samples(self, positions, edges):
+        """rdf and profile of frames with boxes of their own, by all pairs."""
+        bounds = numpy.linspace(0, 2.5, 26)
+        shells = 4 * numpy.pi / 3 * numpy.diff(bounds ** 3)
+        counts, inverse, slabs, upper = 0, 0, 0, numpy.triu_indices(512, 1)
+        for r, h in zip(positions, edges):
+            s = r @ numpy.linalg.inv(h)
+            d = (s[:, None] - s[None])[upper]
+            d -= numpy.rint(d)
+            counts = counts + numpy.histogram(numpy.linalg.norm(d @ h, axis=1), bounds)[0]
+            inverse += 1 / numpy.linalg.det(h)
+            slabs = slabs + numpy.bincount(numpy.clip(s[:, 2] * 4, 0, 3).astype(int), minlength=4)
+        with h5py.File(self.path("whole", "rdf.h5")) as file:
+            rdf = file["observables/rdf/value"][-1][0]
+        numpy.testing.assert_allclose(rdf * shells * inverse * 512 * 511 / 2, counts, rtol=1e-9,
+                                      atol=1.01)
+        with h5py.File(self.path("whole", "profile.h5")) as file:
+            density = file["observables/density/value"][-1]
+        numpy.testing.assert_allclose(density * len(edges) ** 2 / (4 * inverse), slabs, atol=1.01)
 
     # -- the end of a minimisation ---------------------------------------------------------------
 

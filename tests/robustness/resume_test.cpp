@@ -773,6 +773,23 @@ TEST_F(Resume, EveryObserver) {
       with_sample(*row, [&] { check(job_with_observer(*row), how, 7); });
 }
 
+/// Samples of another box each.
+TEST_F(Resume, ObserversWithABarostat) {
+  for (const char* type :
+       {"rdf", "profile", "bond_order", "cluster_size", "velocity_autocorrelation"}) {
+    const CatalogueRow* row = components().registry.find("observer", type);
+    ASSERT_NE(row, nullptr) << type;
+    with_sample(*row, [&] {
+      Json j = job_with_observer(*row);
+      j["stages"][0]["integrator"] = json(bussi);
+      j["stages"][0]["integrator"]["barostat"] =
+          json(R"({"pressure": 8, "tau": 0.1, "stride": 3})");
+      if (row->type == "rdf") j["observers"][1]["r_max"] = 3;  // half of the box gets shorter
+      for (const How& how : devices()) check(j, how, 7);
+    });
+  }
+}
+
 TEST_F(Resume, ObserversOfOneStage) {
   Json j = job(liquid, {json(lj)}, json(bussi), 20);
   j["stages"].push_back(
