@@ -16,7 +16,8 @@ set(PERRIN_PUBLIC_HEADERS
     forces/potentials/gaussian_core.h forces/potentials/lennard_jones.h forces/potentials/morse.h
     forces/potentials/soft_dpd.h forces/potentials/wca.h forces/potentials/yukawa.h
     forces/powers.h
-    integrators/barostat.h integrators/particle_steps.h integrators/verlet_halves.h
+    integrators/barostat.h integrators/particle_steps.h integrators/ramp.h
+    integrators/verlet_halves.h
     io/file_units.h io/frame_file.h io/h5md_elements.h io/new_file.h io/observable_file.h
     io/text_file.h io/text_lines.h
     neighbor/cells/cell_of.h neighbor/cells/cell_sort.h neighbor/pair_loop.h neighbor/ranges.h

@@ -14,6 +14,15 @@
 namespace perrin {
 namespace {
 
+/// With velocity_verlet temperature and pressure share ramp_steps.
+void check_ramps(const BarostatSettings& s, Setup& setup) {
+  if (!s.temperature || !s.final_temperature) check_ramp(s.ramp, "pressure", setup, "barostat.");
+  if (s.final_temperature)
+    check_ramp({s.final_temperature, s.ramp.steps}, "temperature", setup, "barostat.");
+  if (s.final_temperature && !s.temperature)
+    setup.error("barostat.final_temperature", "needs a temperature");
+}
+
 /// What `axes` says; nullopt: nothing that is known.
 std::optional<BoxStrains> parse_axes(const std::string& axes, int dimension) {
   BoxStrains s;
@@ -52,6 +61,7 @@ std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& 
                                          bool needs_temperature, Setup& setup) {
   const std::string key = "barostat";
   if (!settings) return nullptr;
+  check_ramps(*settings, setup);
   if (settings->temperature.has_value() != needs_temperature)
     setup.error(key + ".temperature",
                 needs_temperature
@@ -164,7 +174,7 @@ void Barostat::propose_and_decide(Simulation& s) {
                              s.device_step(),
                              RunKey(Purpose::barostat, s.seed),
                              kt_,
-                             settings_.pressure,
+                             settings_.ramp.ramp(settings_.pressure, 1, kt_.start),
                              mobility_,
                              most_,
                              tail_virial_,
@@ -202,9 +212,7 @@ std::string Barostat::report() const {
 void Barostat::state(Archive& a) {
   const Archive::Scope scope(a, "barostat");
   a("begun", begun_);
-  const std::int64_t now = kt_.start;  // as begin() has set it
-  a("ramp_start", kt_.start);
-  a.require(kt_.start >= 0 && kt_.start <= now, "ramp_start", "a step that the run has made");
+  archive_ramp_start(a, kt_.start);
   a("drift", drift_);
   a("mobility", mobility_);
   a("most", most_);

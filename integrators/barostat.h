@@ -42,12 +42,14 @@
 #include "engine/run/force.h"
 #include "engine/run/setup.h"
 #include "engine/settings/settings.h"
+#include "integrators/ramp.h"
 
 namespace perrin {
 
 struct BarostatSettings {
   double pressure = 0, tau = 1;
-  std::optional<double> compressibility, temperature;
+  RampSettings ramp;  // of the pressure; of the temperature below in the same steps
+  std::optional<double> compressibility, temperature, final_temperature;
   std::int64_t stride = 25;
   std::string axes = "all";
 };
@@ -55,6 +57,7 @@ struct BarostatSettings {
 template <class D>
 void describe(D& d, BarostatSettings& s) {
   d.required("pressure", s.pressure, Any{}, "that the volume adapts to (energy per volume)");
+  describe_ramp(d, s.ramp, "pressure", Any{});
   d.required("tau", s.tau, Positive{},
              "relaxation time of the volume, if the compressibility is right");
   d.optional("compressibility", s.compressibility, Positive{},
@@ -65,6 +68,8 @@ void describe(D& d, BarostatSettings& s) {
              "the forces");
   d.optional("temperature", s.temperature, Positive{},
              "of the volume's fluctuations, with velocity_verlet, which has none of its own");
+  d.optional("final_temperature", s.final_temperature, Positive{},
+             "it goes there linearly within ramp_steps and stays");
   d.optional("axes", s.axes, Any{},
              "edges that change: those named together in proportion, by the mean pressure along "
              "them, groups apart from one another; \"all\", \"z\", \"xy,z\", \"x,y,z\" "
@@ -129,17 +134,8 @@ class Barostat final : public BoxMover {
   /// For a test; settings.axes must be right.
   Barostat(const BarostatSettings& settings, int dimension);
 
-  /// Temperatures times Boltzmann's constant: `from` at step `start`, then linearly to `to`, where
-  /// it is 1 / inverse_ramp steps later (0: at once).
-  struct Ramp {
-    double from = 0, to = 0, inverse_ramp = 0;
-    std::int64_t start = 0;
-    PERRIN_HD double at(std::uint64_t step) const {
-      const double done = double(std::int64_t(step) + 1 - start) * inverse_ramp;
-      return from + (to - from) * (done < 1 ? done : 1.0);
-    }
-  };
-  /// For Integrator::begin(), after ensure_forces(). Throws UserError where a force knows no
+  /// For Integrator::begin(), after ensure_forces(). `kt`: temperatures times Boltzmann's constant;
+  /// a ramp of the pressure begins where it begins. Throws UserError where a force knows no
   /// pressure.
   void begin(Simulation& simulation, double timestep, const Ramp& kt);
   void move_box(Simulation& simulation) override;

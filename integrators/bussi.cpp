@@ -49,24 +49,16 @@ void Bussi::steps(Simulation& simulation, int n) {
       });
 }
 
-Barostat::Ramp Bussi::ramp() const {
-  const double to = settings_.final_temperature.value_or(settings_.temperature);
-  return {k_boltzmann_ * settings_.temperature, k_boltzmann_ * to,
-          settings_.ramp_steps > 0 ? 1.0 / double(settings_.ramp_steps) : 0.0, ramp_start_};
-}
-
 void Bussi::draw_factor(Simulation& simulation) {
   const Device& device = simulation.device();
   sum<double>(device, "kinetic energy", simulation.particles.size(),
               detail::KineticEnergy{simulation.particles.velocity.data(), drift_}, scratch_,
               &bath_.data()->kinetic);
-  const Barostat::Ramp kt = ramp();
   const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
-  for_each(
-      device, "rescaling factor", 1,
-      detail::DrawFactor{bath_.data(), simulation.device_step(),
-                         RunKey(Purpose::thermostat, simulation.seed), kt.from, kt.to,
-                         kt.inverse_ramp, kt.start, simulation.degrees_of_freedom.number(), decay});
+  for_each(device, "rescaling factor", 1,
+           detail::DrawFactor{bath_.data(), simulation.device_step(),
+                              RunKey(Purpose::thermostat, simulation.seed), ramp(),
+                              simulation.degrees_of_freedom.number(), decay});
 }
 
 void Bussi::measure_heat(Simulation& simulation, double* heat) {
@@ -94,9 +86,7 @@ void register_bussi(Registry& registry) {
   registry.add<Integrator, BussiSettings>(
       "bussi", "velocity Verlet with stochastic velocity rescaling (NVT), Bussi et al. 2007",
       [](const BussiSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
-        if (s.final_temperature.has_value() != (s.ramp_steps > 0))
-          setup.error(s.ramp_steps > 0 ? "final_temperature" : "ramp_steps",
-                      "a ramp needs both final_temperature and ramp_steps");
+        check_ramp(s.ramp, "temperature", setup);
         return std::make_unique<Bussi>(s, setup.k_boltzmann(),
                                        Barostat::make(s.barostat, false, setup));
       });

@@ -8,14 +8,14 @@
 #include "engine/run/integrator.h"
 #include "engine/settings/settings.h"
 #include "integrators/barostat.h"
+#include "integrators/ramp.h"
 #include "rng/keyed.h"
 
 namespace perrin {
 
 struct BussiSettings {
   double timestep = 0.005, temperature = 1, tau = 0.1;
-  std::optional<double> final_temperature;
-  std::int64_t ramp_steps = 0;
+  RampSettings ramp;  // of the temperature
   std::optional<BarostatSettings> barostat;
 };
 
@@ -25,10 +25,7 @@ void describe(D& d, BussiSettings& s) {
   d.required("temperature", s.temperature, Positive{}, "of the heat bath");
   d.required("tau", s.tau, NonNegative{},
              "relaxation time of the kinetic energy; 0: drawn anew in every step");
-  d.optional("final_temperature", s.final_temperature, Positive{},
-             "the bath goes there linearly within ramp_steps and stays");
-  d.optional("ramp_steps", s.ramp_steps, NonNegative{},
-             "steps from temperature to final_temperature");
+  describe_ramp(d, s.ramp, "temperature", Positive{});
   d.optional("barostat", s.barostat, Any{}, "constant pressure by stochastic cell rescaling");
 }
 
@@ -58,7 +55,9 @@ class Bussi : public Integrator {
 
  private:
   void draw_factor(Simulation& simulation);
-  Barostat::Ramp ramp() const;  // from ramp_start_
+  Ramp ramp() const {
+    return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, ramp_start_);
+  }
 
   BussiSettings settings_;
   std::unique_ptr<Barostat> barostat_;

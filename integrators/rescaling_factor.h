@@ -46,8 +46,7 @@ struct DrawFactor {
   RescalingBath* bath;
   const std::uint64_t* step;
   RunKey key;
-  double from, to, inverse_ramp;  // of k_B T; 1/steps, 0 without a ramp
-  std::int64_t ramp_start;
+  Ramp kt_ramp;    // of k_B T
   double freedom;  // degrees of freedom
   double decay;    // exp(-dt/tau)
 
@@ -55,8 +54,7 @@ struct DrawFactor {
     const double kinetic = bath->kinetic;
     double factor = 1;
     if (kinetic > 0) {
-      const double done = double(std::int64_t(*step) + 1 - ramp_start) * inverse_ramp;
-      const double kt = from + (to - from) * (done < 1 ? done : 1.0);
+      const double kt = kt_ramp.at(*step);
       auto random = keyed<Philox>(key, *step, 0);
       const double r = random.normal<double>();
       // The sum of the squares of the other freedom - 1 normals.

@@ -68,12 +68,13 @@ struct BoxMove {
   Box* box;
   const std::uint64_t* step;
   RunKey key;
-  Barostat::Ramp kt_ramp;
-  double pressure, mobility, most, tail_virial, range, half_step;
+  Ramp kt_ramp, pressure_ramp;
+  double mobility, most, tail_virial, range, half_step;
   bool flexible;
 
   PERRIN_HD static double volume(const Box& b) { return b.length.x * b.length.y * b.length.z; }
   PERRIN_HD double kt() const { return kt_ramp.at(*step); }
+  PERRIN_HD double pressure() const { return pressure_ramp.at(*step); }
   PERRIN_HD double diffusion(double v) const { return mobility * kt() / v; }
   /// Virial with tail corrections: for a change of the lengths' logarithm, or of the tilt.
   PERRIN_HD double virial(const StrainWork& work, double v) const {
@@ -90,7 +91,7 @@ struct BoxMove {
     if (s.tilt >= 0)
       sum += k.linear - change * k.quadratic;
     else
-      sum = (sum + k.linear * std::exp(-2 * change / s.axes())) / s.axes() - pressure * v;
+      sum = (sum + k.linear * std::exp(-2 * change / s.axes())) / s.axes() - pressure() * v;
     const double far = 0.5 * s.axes() * most, mean = mobility / v * sum;
     return mean > far ? far : mean < -far ? -far : mean;
   }
@@ -185,7 +186,7 @@ struct Decide {
                           : 0.5 * k.linear * std::expm1(-2 * u / s.axes());
     // The second half of the kick is still to come.
     energy += m.half_step * (memory.after.power - memory.before.power);
-    double log_ratio = -(energy + m.pressure * (v1 - v0)) / m.kt() +
+    double log_ratio = -(energy + m.pressure() * (v1 - v0)) / m.kt() +
                        (forth * forth / m.diffusion(v0) - back * back / m.diffusion(v1)) / 4;
     if (s.tilt < 0) {
       log_ratio += 1.5 * u;  // the measure dV, and of the Gaussians √(D(V)/D(V'))

@@ -7,7 +7,10 @@ namespace perrin {
 
 void VelocityVerlet::begin(Simulation& simulation) {
   simulation.ensure_forces();
-  if (barostat_) barostat_->begin(simulation, dt_, {kt_, kt_});
+  if (!barostat_) return;
+  Ramp kt = kt_;
+  kt.start = std::int64_t(simulation.step());
+  barostat_->begin(simulation, dt_, kt);
 }
 
 void VelocityVerlet::steps(Simulation& simulation, int n) {
@@ -20,8 +23,10 @@ void register_velocity_verlet(Registry& registry) {
   registry.add<Integrator, VelocityVerletSettings>(
       "velocity_verlet", "velocity Verlet: constant energy (NVE), or constant pressure",
       [](const VelocityVerletSettings& s, Setup& setup) {
-        const double kt =
-            s.barostat ? setup.k_boltzmann() * s.barostat->temperature.value_or(0) : 0.0;
+        Ramp kt;
+        if (s.barostat)
+          kt = RampSettings{s.barostat->final_temperature, s.barostat->ramp.steps}.ramp(
+              s.barostat->temperature.value_or(0), setup.k_boltzmann(), 0);
         return std::make_unique<VelocityVerlet>(s, Barostat::make(s.barostat, true, setup), kt);
       });
 }

@@ -22,9 +22,9 @@ void describe(D& d, VelocityVerletSettings& s) {
 class VelocityVerlet : public Integrator {
  public:
   explicit VelocityVerlet(const VelocityVerletSettings& settings) : dt_(settings.timestep) {}
-  /// `kt`: the temperature of the barostat times Boltzmann's constant.
+  /// `kt`: the temperature of the barostat times Boltzmann's constant; it begins with the stage.
   VelocityVerlet(const VelocityVerletSettings& settings, std::unique_ptr<Barostat> barostat,
-                 double kt)
+                 const Ramp& kt)
       : dt_(settings.timestep), kt_(kt), barostat_(std::move(barostat)) {}
 
   void begin(Simulation& simulation) override;
@@ -41,7 +41,8 @@ class VelocityVerlet : public Integrator {
   }
 
  private:
-  double dt_, kt_ = 0;
+  double dt_;
+  Ramp kt_;
   std::unique_ptr<Barostat> barostat_;
 };
 

@@ -19,9 +19,7 @@ struct Heat {
 Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purpose, Setup& setup)
     : settings_(s), k_boltzmann_(setup.k_boltzmann()), instance_(setup.instance(purpose)) {
   const Configuration& c = setup.configuration();
-  if (s.final_temperature.has_value() != (s.ramp_steps > 0))
-    setup.error(s.ramp_steps > 0 ? "final_temperature" : "ramp_steps",
-                "a ramp needs both final_temperature and ramp_steps");
+  check_ramp(s.ramp, "temperature", setup);
 
   const auto schemes = schemes_of(s.rng);
   if (settings_.scheme == "default") settings_.scheme = schemes[0];
@@ -111,10 +109,8 @@ void Bath::rest(Simulation& simulation) const {
 }
 
 Temperature Bath::temperature() const {
-  const double from = k_boltzmann_ * settings_.temperature;
-  const double to = k_boltzmann_ * settings_.final_temperature.value_or(settings_.temperature);
-  return {Real(std::sqrt(from)), from, to,
-          settings_.ramp_steps > 0 ? 1.0 / double(settings_.ramp_steps) : 0.0, start_};
+  const Ramp kt = settings_.ramp.ramp(settings_.temperature, k_boltzmann_, start_);
+  return {Real(std::sqrt(kt.from)), kt};
 }
 
 bool Bath::measure_heat(double* total) {
@@ -124,9 +120,7 @@ bool Bath::measure_heat(double* total) {
 }
 
 void Bath::state(Archive& archive) {
-  const std::int64_t now = start_;  // as begin() has set it
-  archive("ramp_start", start_);
-  archive.require(start_ >= 0 && start_ <= now, "ramp_start", "a step that the run has made");
+  archive_ramp_start(archive, start_);
   std::vector<double> heat = heat_.to_host();
   archive("heat", heat);
   if (archive.is_saving() || heat.empty()) return;  // counted from now on

@@ -16,15 +16,11 @@ namespace perrin::langevin {
 
 /// The square root of k_B T, by step.
 struct Temperature {
-  Real root_from;           // where there is no ramp
-  double from, to;          // k_B T
-  double inverse_ramp;      // 1/steps; 0: no ramp
-  std::int64_t ramp_start;  // step at which it began
+  Real root_from;  // where there is no ramp
+  Ramp kt;
 
   PERRIN_HD Real root(std::uint64_t step) const {
-    if (inverse_ramp == 0) return root_from;
-    const double done = double(std::int64_t(step) + 1 - ramp_start) * inverse_ramp;
-    return Real(std::sqrt(from + (to - from) * (done < 1 ? done : 1.0)));
+    return kt.constant() ? root_from : Real(std::sqrt(kt.at(step)));
   }
 };
 
@@ -97,7 +93,7 @@ class Bath {
   bool usable() const { return usable_; }
   /// For with_noise().
   std::string scheme() const {
-    const bool cold = settings_.temperature == 0 && !settings_.final_temperature;
+    const bool cold = settings_.temperature == 0 && !settings_.ramp.to;
     return cold ? "none" : settings_.scheme;
   }
   const NoiseLaw& law() const { return law_; }

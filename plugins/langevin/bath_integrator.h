@@ -51,9 +51,7 @@ class BathIntegrator : public Integrator {
   }
   /// For the end of begin().
   void begin_barostat(Simulation& s) {
-    if (!barostat_) return;
-    const Temperature t = bath_.temperature();
-    barostat_->begin(s, dt_, {t.from, t.to, t.inverse_ramp, t.ramp_start});
+    if (barostat_) barostat_->begin(s, dt_, bath_.temperature().kt);
   }
   /// The random numbers of the step that is launched next.
   Noise noise(Simulation& s) {

@@ -103,7 +103,7 @@ class Brownian : public BathIntegrator<Stream> {
     const Box& box = simulation.particles.box;
     const auto& periodic = box.periodic;
     return mobile.types == nullptr && this->bath_.law().axes() == 3 &&
-           mobility_.view().values == nullptr && this->bath_.temperature().inverse_ramp == 0 &&
+           mobility_.view().values == nullptr && this->bath_.temperature().kt.constant() &&
            previous_.size() == 0 && !settings_.tally_heat && periodic[0] && periodic[1] &&
            periodic[2] && (trap_ == nullptr || (!trap_->settings().unwrapped && box.orthogonal()));
   }

@@ -8,14 +8,14 @@
 
 #include "engine/settings/settings.h"
 #include "integrators/barostat.h"
+#include "integrators/ramp.h"
 
 namespace perrin::langevin {
 
 /// The heat bath, common to all of them.
 struct BathSettings {
   double timestep = 0.005, temperature = 1;
-  std::optional<double> final_temperature;
-  std::int64_t ramp_steps = 0;
+  RampSettings ramp;  // of the temperature
   std::optional<double> friction, viscosity;
   std::map<std::string, double> frictions;
   std::vector<std::string> types;
@@ -28,10 +28,7 @@ void describe_bath(D& d, BathSettings& s) {
   d.required("timestep", s.timestep, Positive{}, "in time units");
   d.required("temperature", s.temperature, NonNegative{},
              "of the heat bath; at 0 no random numbers are drawn");
-  d.optional("final_temperature", s.final_temperature, NonNegative{},
-             "the bath goes there linearly within ramp_steps and stays");
-  d.optional("ramp_steps", s.ramp_steps, NonNegative{},
-             "steps from temperature to final_temperature");
+  describe_ramp(d, s.ramp, "temperature", NonNegative{});
   d.optional("friction", s.friction, Positive{},
              "drag coefficient xi: force per velocity (mass/time); a free velocity decays as "
              "exp(-xi t / mass), a free particle diffuses with k_B T / xi");

@@ -66,7 +66,7 @@ std::unique_ptr<Integrator> barostat_integrator(double pressure) {
   BarostatSettings s;
   s.pressure = pressure, s.tau = 1;
   return std::make_unique<VelocityVerlet>(VelocityVerletSettings{0.005},
-                                          std::make_unique<Barostat>(s, 3), 0.7);
+                                          std::make_unique<Barostat>(s, 3), Ramp{0.7, 0.7});
 }
 
 /// A liquid that its integrator has melted, which also warms up.

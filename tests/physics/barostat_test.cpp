@@ -108,7 +108,7 @@ TEST_P(BarostatTest, VolumesOfTheIdealGasAreGammaDistributed) {
     const double diffusion = volume * std::pow(0.004 * count / 2, 2) / (2 * kt);
     BarostatSettings settings = at(pressure, 1, 1);
     settings.axes = gas.axes, settings.compressibility = 4 * diffusion / (dt * double(groups));
-    VelocityVerlet integrator({dt}, std::make_unique<Barostat>(settings, gas.dimension), kt);
+    VelocityVerlet integrator({dt}, std::make_unique<Barostat>(settings, gas.dimension), {kt, kt});
     std::mt19937_64 generator(11);
     draw_velocities(simulation.particles, kt, generator);
     integrator.begin(simulation);
@@ -145,6 +145,31 @@ TEST_P(BarostatTest, VolumesOfTheIdealGasAreGammaDistributed) {
     EXPECT_NEAR(b.xy, a.xy * (moves(0) ? factor : 1), 1e-9);
     EXPECT_NEAR(b.xz, a.xz * (moves(0) ? factor : 1), 1e-9);
     EXPECT_NEAR(b.yz, a.yz * (moves(1) ? factor : 1), 1e-9);
+  }
+}
+
+/// N kT/P within the noise of one volume, 1/√N of it, all along the ramp.
+TEST_P(BarostatTest, PressureFollowsARamp) {
+  const int n = 4000;
+  const double kt = 1.5, volume = n * kt / 0.5;
+  Gas gas{"all", n, 0};
+  const Configuration c = ideal_gas(gas, volume);
+  Simulation simulation(for_few(), c, {}, 3);
+  BarostatSettings settings = at(0.5, 1, 1);
+  settings.ramp = {1.0, 2000};
+  settings.compressibility = 4 * volume * std::pow(0.003 * 1.5, 2) / (2 * kt) / 0.01;
+  VelocityVerlet integrator({0.01}, std::make_unique<Barostat>(settings, 3), {kt, kt});
+  std::mt19937_64 generator(11);
+  draw_velocities(simulation.particles, kt, generator);
+  integrator.begin(simulation);
+  for (const double pressure : {0.75, 1.0, 1.0}) {
+    for (int k = 0; k < 1000; k += 20) {
+      draw_velocities(simulation.particles, kt, generator);
+      simulation.advance(integrator, 20);
+    }
+    const double expected = n * kt / pressure;
+    EXPECT_NEAR(simulation.particles.box.volume(), expected, 4.5 * expected / std::sqrt(n) * 1.2)
+        << pressure;
   }
 }
 
@@ -216,7 +241,8 @@ TEST_P(BarostatTest, TotalEnergyLessHeatIsConserved) {
   const auto run = [&](double dt) {
     const int steps = int(std::lround(0.016 / dt));
     Simulation s(for_few(), c, lennard_jones(device(), 2.5, "force_shift"));
-    VelocityVerlet integrator({dt}, std::make_unique<Barostat>(at(2, 0.1, steps / 2), 3), 1.2);
+    VelocityVerlet integrator({dt}, std::make_unique<Barostat>(at(2, 0.1, steps / 2), 3),
+                              {1.2, 1.2});
     integrator.begin(s);
     Change change;
     double first = 0, last = 0, energy = 0, volume = 0;

@@ -277,7 +277,7 @@ TEST_P(Integrators, BussiFollowsARamp) {
   simulation.k_boltzmann = 0.5;
   BussiSettings settings;
   settings.timestep = 0.005, settings.temperature = 1, settings.tau = 0;
-  settings.final_temperature = 3, settings.ramp_steps = 100;
+  settings.ramp = {3, 100};
   Bussi integrator(settings, 0.5);
   integrator.begin(simulation);
   const double error =
@@ -292,7 +292,7 @@ TEST_P(Integrators, BussiResumesBitForBit) {
   auto c = ideal_gas(20, 3);
   BussiSettings settings;
   settings.timestep = 0.005, settings.tau = 0.1;
-  settings.final_temperature = 3, settings.ramp_steps = 100;
+  settings.ramp = {3, 100};
   const auto save = [](Simulation& simulation, Bussi& integrator) {
     Archive archive = Archive::saving();
     simulation.state(archive);

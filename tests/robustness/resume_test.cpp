@@ -740,9 +740,11 @@ TEST_F(Resume, EveryIntegratorWithABarostat) {
          "xy,z"}}) {
     SCOPED_TRACE(integrator);
     Json with = json(integrator);
-    with["barostat"] = json(R"({"pressure": 3, "tau": 0.2, "stride": 3})");
+    with["barostat"] = json(R"({"pressure": 3, "tau": 0.2, "stride": 3, "final_pressure": 5,
+                                "ramp_steps": 20})");
     with["barostat"]["axes"] = axes;
-    if (with["type"] == "velocity_verlet") with["barostat"]["temperature"] = 0.8;
+    if (with["type"] == "velocity_verlet")
+      with["barostat"].update({{"temperature", 0.8}, {"final_temperature", 1.2}});
     const Json j = job(
         polymer,
         {json(lj), sampled("bond_harmonic"), sampled("angle_harmonic"), sampled("dihedral_opls")},
