@@ -23,7 +23,8 @@ void check_ramps(const BarostatSettings& s, Setup& setup) {
     setup.error("barostat.final_temperature", "needs a temperature");
 }
 
-/// What `axes` says; nullopt: nothing that is known.
+}  // namespace
+
 std::optional<BoxStrains> parse_axes(const std::string& axes, int dimension) {
   BoxStrains s;
   if (axes == "all") {
@@ -52,7 +53,28 @@ std::optional<BoxStrains> parse_axes(const std::string& axes, int dimension) {
   return s;
 }
 
-}  // namespace
+std::optional<BoxStrains> check_axes(const std::string& axes, const std::string& key,
+                                     Setup& setup) {
+  const Box& box = setup.configuration().box;
+  const std::optional<BoxStrains> strains = parse_axes(axes, box.dimension);
+  if (!strains) {
+    setup.error(key, fmt::format("must be all, flexible, or groups of x, y and z with commas "
+                                 "between them, such as \"xy,z\", each axis once, got \"{}\"",
+                                 axes));
+    return std::nullopt;
+  }
+  bool good = true;
+  for (int axis = 0; axis < 3; ++axis) {
+    bool changes = false;
+    for (int k = 0; k < strains->count; ++k) changes |= strains->of[k].axis[axis];
+    if (!changes || (axis < box.dimension && box.periodic[std::size_t(axis)])) continue;
+    setup.error(key, fmt::format("must be axes along which the box is periodic, got {}, and along "
+                                 "{} it is not",
+                                 axes, "xyz"[axis]));
+    good = false;
+  }
+  return good ? strains : std::nullopt;
+}
 
 Barostat::Barostat(const BarostatSettings& settings, int dimension)
     : settings_(settings), strains_(parse_axes(settings.axes, dimension).value()) {}
@@ -67,27 +89,8 @@ std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& 
                 needs_temperature
                     ? "missing: the volume fluctuates as a bath of this temperature has it"
                     : "is that of the integrator: nothing is to be said here");
-  const Box& box = setup.configuration().box;
-  const std::optional<BoxStrains> strains = parse_axes(settings->axes, box.dimension);
-  if (!strains) {
-    setup.error(key + ".axes",
-                fmt::format("must be all, flexible, or groups of x, y and z with commas between "
-                            "them, such as \"xy,z\", each axis once, got \"{}\"",
-                            settings->axes));
-    return nullptr;
-  }
-  bool good = true;
-  for (int axis = 0; axis < 3; ++axis) {
-    bool changes = false;
-    for (int k = 0; k < strains->count; ++k) changes |= strains->of[k].axis[axis];
-    if (!changes || (axis < box.dimension && box.periodic[std::size_t(axis)])) continue;
-    setup.error(key + ".axes",
-                fmt::format("must be axes along which the box is periodic, got {}, and along {} "
-                            "it is not",
-                            settings->axes, "xyz"[axis]));
-    good = false;
-  }
-  return good ? std::make_unique<Barostat>(*settings, box.dimension) : nullptr;
+  if (!check_axes(settings->axes, key + ".axes", setup)) return nullptr;
+  return std::make_unique<Barostat>(*settings, setup.configuration().box.dimension);
 }
 
 void Barostat::begin(Simulation& s, double timestep, const Ramp& kt) {
@@ -139,7 +142,8 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt) {
 /// `strain`: of velocities (BoxWork).
 void Barostat::measure(Simulation& s, const VelocityStrain* strain, StrainWork* sum_of) {
   BarostatMemory* memory = memory_.data();
-  BoxWork work{work_.data(), strain, strains_.flexible ? &memory->off_diagonal : nullptr, false};
+  BoxWork work{work_.data(), strain, strains_.flexible ? &memory->off_diagonal : nullptr, false,
+               Real(half_step_ / 2)};
   bool others = false;
   for (const auto& force : s.forces) {
     if (force->compute_box_work(s, work)) {

@@ -25,8 +25,9 @@
 // The change of U is the work of the virial, by the trapezoidal rule in the logarithm of the
 // lengths or in the tilt (they change by parts in a thousand): it knows no jumps at a cut-off, so
 // that the mean pressure is P with every truncation. K is that of whole steps: of the velocities v
-// at hand when the box changes, half a kick before, and the forces f, K = m v²/2 + f·v Δt/2 to
-// first order. That takes virial and forces in the old and in the new box.
+// at hand when the box changes, half a kick before, and the forces f, K = m (v + f Δt/2m)²/2, so
+// that what remains of the time step is the error of velocity Verlet itself. That takes virial and
+// forces in the old and in the new box.
 //
 // The energy that the particles are given counts as heat: total energy less heat is conserved.
 #pragma once
@@ -93,6 +94,12 @@ struct BoxStrains {
   int count = 0;
   bool flexible = false;
 };
+
+/// What a setting "axes" says; nullopt: nothing that is known.
+std::optional<BoxStrains> parse_axes(const std::string& axes, int dimension);
+/// The same of a job: reports at `key` what is wrong, also axes along which the box is not
+/// periodic.
+std::optional<BoxStrains> check_axes(const std::string& axes, const std::string& key, Setup& setup);
 
 /// Of the forces: the virial that a strain sees, and their power.
 struct StrainWork {

@@ -64,13 +64,28 @@ struct Decide {
   Fire::Rule* rule;
   const Fire::Measures* measures;
   double tolerance2, maximum_dt;
+  FireCellView cell;
+
+  /// The second half kick of the cell, and what it adds to the sums over the particles. True: the
+  /// pressure is right.
+  PERRIN_HD bool add_cell(const Fire::Rule& r, Fire::Measures& m) const {
+    if (!cell.memory) return true;
+    cell.set_forces();
+    for (int g = 0; g < cell.axes.groups; ++g) {
+      const double f = cell.memory->force[g];
+      const double v = cell.memory->velocity[g] += 0.5 * r.dt * cell.inverse_mass * f;
+      m.power += f * v, m.velocity2 += v * v, m.force2 += f * f;
+    }
+    return cell.memory->off <= cell.tolerance;
+  }
 
   PERRIN_HD void operator()(std::int64_t) const {
     Fire::Rule r = *rule;
     if (r.converged) return;
-    const Fire::Measures m = *measures;
+    Fire::Measures m = *measures;
     r.largest2 = m.largest2;
-    if (m.largest2 <= tolerance2) {
+    const bool right = add_cell(r, m);
+    if (m.largest2 <= tolerance2 && right) {
       r.converged = 1;
       r.mix_velocity = r.mix_force = 0;
     } else if (m.power > 0) {
@@ -87,6 +102,11 @@ struct Decide {
       r.downhill = 0;
     }
     *rule = r;
+    if (!cell.memory) return;
+    for (int g = 0; g < cell.axes.groups; ++g) {
+      double& v = cell.memory->velocity[g];
+      v = r.mix_velocity * v + r.mix_force * cell.memory->force[g];
+    }
   }
 };
 
@@ -109,9 +129,11 @@ void Fire::begin(Simulation& simulation) {
   const Device& device = simulation.device();
   measures_ = Buffer<Measures>(device, 1);
   scratch_ = Buffer<Measures>(device, sum_chunks);
-  if (rule_.size() > 0) return;  // resumed
-  velocity_ = Buffer<Real4>(device, simulation.particles.size());
-  rule_ = Buffer<Rule>(device, std::vector<Rule>{{settings_.timestep, 0.1, 0, 0, 0, 0, -1}});
+  if (rule_.size() == 0) {
+    velocity_ = Buffer<Real4>(device, simulation.particles.size());
+    rule_ = Buffer<Rule>(device, std::vector<Rule>{{settings_.timestep, 0.1, 0, 0, 0, 0, -1}});
+  }
+  if (cell_) cell_->begin(simulation, rule_.data());
 }
 
 void Fire::steps(Simulation& simulation, int n) {
@@ -126,6 +148,7 @@ void Fire::steps(Simulation& simulation, int n) {
         return KickAndMove{velocity, rule, cap};
       },
       [&] {
+        if (cell_) cell_->measure(simulation);
         return HalfKick{velocity, rule};
       },
       [&] { decide(simulation); },
@@ -142,7 +165,7 @@ void Fire::decide(Simulation& simulation) {
   for_each(
       device, "FIRE decision", 1,
       Decide{rule_.data(), measures_.data(), settings_.force_tolerance * settings_.force_tolerance,
-             settings_.maximum_timestep});
+             settings_.maximum_timestep, cell_ ? cell_->view(simulation) : FireCellView{}});
 }
 
 bool Fire::finished(Simulation&) { return rule_.size() > 0 && rule_.to_host(0).converged != 0; }
@@ -155,14 +178,15 @@ double Fire::largest_force() const {
 std::string Fire::report(Simulation& simulation) {
   const double force = largest_force();
   if (force < 0) return {};
-  return fmt::format("{} (largest force {:.4g}, tolerance {:.4g})",
+  return fmt::format("{} (largest force {:.4g}, tolerance {:.4g}{})",
                      finished(simulation) ? "converged" : "not converged", force,
-                     settings_.force_tolerance);
+                     settings_.force_tolerance, cell_ ? cell_->report() : "");
 }
 
 void Fire::state(Archive& archive) {
   archive("rule", rule_);
   archive("velocity", velocity_);
+  if (cell_) cell_->state(archive);
   if (archive.is_saving()) return;
   const Rule r = rule_.to_host(0);
   archive.require(r.dt > 0 && r.dt <= 2 * settings_.maximum_timestep && r.alpha > 0 &&
@@ -181,6 +205,7 @@ void register_fire(Registry& registry) {
       [](const FireSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         if (s.maximum_timestep < s.timestep)
           setup.error("maximum_timestep", "must not be smaller than timestep");
+        if (s.cell) check_moving_axes(s.cell->axes, "cell.axes", setup);
         return std::make_unique<Fire>(s);
       });
 }

@@ -2,14 +2,19 @@
 // E. Bitzek, P. Koskinen, F. Gähler, M. Moseler, P. Gumbsch, Phys. Rev. Lett. 97, 170201 (2006).
 #pragma once
 
+#include <memory>
+#include <optional>
+
 #include "engine/core/buffer.h"
 #include "engine/run/integrator.h"
 #include "engine/settings/settings.h"
+#include "integrators/fire_cell.h"
 
 namespace perrin {
 
 struct FireSettings {
   double force_tolerance = 1e-4, timestep = 0.005, maximum_timestep = 0.05, maximum_move = 0;
+  std::optional<FireCellSettings> cell = std::nullopt;
 };
 
 template <class D>
@@ -23,7 +28,17 @@ void describe(D& d, FireSettings& s) {
   d.optional("maximum_move", s.maximum_move, NonNegative{},
              "no particle moves further in a step (length); 0: a twentieth of what the engine "
              "takes as an explosion");
+  d.optional("cell", s.cell, Any{}, "edges of the box change, too, until the pressure is right");
 }
+
+/// What decides, on the device.
+struct FireRule {
+  double dt, alpha;
+  double mix_velocity, mix_force;  // v ← mix_velocity v + mix_force f
+  std::int32_t downhill;           // steps since the power was last negative
+  std::uint32_t converged;
+  double largest2;  // negative: no step was made
+};
 
 /// The paper's rules with its parameters (N_min 5, f_inc 1.1, f_dec 0.5, alpha 0.1, f_alpha 0.99),
 /// on velocity Verlet. The minimiser has velocities of its own, which start at zero: those of the
@@ -31,7 +46,9 @@ void describe(D& d, FireSettings& s) {
 /// change nothing.
 class Fire : public Integrator {
  public:
-  explicit Fire(const FireSettings& settings) : settings_(settings) {}
+  explicit Fire(const FireSettings& settings) : settings_(settings) {
+    if (settings.cell) cell_ = std::make_unique<FireCell>(*settings.cell);
+  }
 
   void begin(Simulation& simulation) override;
   void steps(Simulation& simulation, int n) override;
@@ -39,19 +56,13 @@ class Fire : public Integrator {
   bool finished(Simulation& simulation) override;
   std::int64_t finish_stride() const override { return 32; }
   std::string report(Simulation& simulation) override;
+  BoxMover* box_mover() const override { return cell_.get(); }
   void state(Archive& archive) override;
 
   /// The largest force on a particle, of the latest step; negative before the first.
   double largest_force() const;
 
-  /// What decides, on the device.
-  struct Rule {
-    double dt, alpha;
-    double mix_velocity, mix_force;  // v ← mix_velocity v + mix_force f
-    std::int32_t downhill;           // steps since the power was last negative
-    std::uint32_t converged;
-    double largest2;  // negative: no step was made
-  };
+  using Rule = FireRule;
   /// Sums over the particles, and a maximum.
   struct Measures {
     double power = 0, velocity2 = 0, force2 = 0, largest2 = 0;
@@ -66,6 +77,7 @@ class Fire : public Integrator {
   void decide(Simulation& simulation);
 
   FireSettings settings_;
+  std::unique_ptr<FireCell> cell_;
   Buffer<Rule> rule_;
   Buffer<Real4> velocity_;  // by id
   Buffer<Measures> measures_, scratch_;

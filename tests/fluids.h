@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "engine/core/configuration.h"
+#include "engine/core/particles.h"
 #include "engine/run/force.h"
 
 namespace perrin {
@@ -15,6 +17,10 @@ Configuration fcc(int cells, double rho);
 
 /// Maxwell velocities at temperature T (mass 1), zero total momentum.
 void thermalize(Configuration& c, double temperature, unsigned seed);
+
+/// Maxwell velocities without momentum: what collisions would do to a gas that has none. A barostat
+/// alone would not bring the axes that move and those that do not to one temperature.
+void draw_velocities(Particles& particles, double kt, std::mt19937_64& generator);
 
 using Forces = std::vector<std::unique_ptr<Force>>;
 

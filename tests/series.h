@@ -29,4 +29,10 @@ inline Estimate estimate(const std::vector<double>& x) {
   return e;
 }
 
+/// The same of the squares of what values differ from a mean that is known.
+inline Estimate estimate_variance(std::vector<double> x, double mean) {
+  for (double& v : x) v = (v - mean) * (v - mean);
+  return estimate(x);
+}
+
 }  // namespace perrin

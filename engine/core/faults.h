@@ -13,6 +13,7 @@ enum class FaultKind : std::uint32_t {
   too_fast,       // a particle moved further in one step than the neighbour list allows
   left_the_box,   // a particle left a non-periodic axis
   bond_too_long,  // a FENE bond beyond its largest extension
+  box_too_fast,   // an edge of the box changes by more in a step than lists have room for
   box_too_small,  // half of the smallest height is below the range of the forces
 };
 

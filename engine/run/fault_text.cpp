@@ -27,6 +27,12 @@ void throw_fault(const Fault& f) {
     case FaultKind::bond_too_long:
       throw RunError(fmt::format("step {}: particle {}: a bond is {:.6g} long, its limit is {:.6g}",
                                  f.step, f.id, f.value, f.limit));
+    case FaultKind::box_too_fast:
+      throw RunError(fmt::format(
+          "step {}: the box changes by a share of {:.3g} in one step; more than {:.3g} "
+          "is taken as an explosion (the pressure is far from the one asked for: bring "
+          "the system near it first, or take a longer tau, a smaller stride or time step)",
+          f.step, f.value, f.limit));
     case FaultKind::box_too_small:
       throw RunError(
           fmt::format("step {}: half the smallest height of the box has become {:.6g}; the forces "

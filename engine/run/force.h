@@ -47,12 +47,13 @@ struct BoxWork {
   const VelocityStrain* strain = nullptr;  // nullptr: velocities as they are
   const std::uint32_t* off_diagonal = nullptr;  // where it is not 0: xy, xz and yz instead
   bool add = false;
+  Real kick = 0;  // of velocities by the force, for the power: time
 
   PERRIN_HD bool is_off_diagonal() const { return off_diagonal && *off_diagonal != 0; }
-  /// force · velocity, of the strained one
+  /// force · velocity, of the strained one after the kick
   PERRIN_HD Real power(const Real4& v, Real x, Real y, Real z) const {
     const Real3 u = strain ? strain->of(v) : v.xyz();
-    return x * u.x + y * u.y + z * u.z;
+    return x * u.x + y * u.y + z * u.z + kick * v.w * (x * x + y * y + z * z);
   }
 };
 

@@ -63,25 +63,6 @@ Configuration ideal_gas(const Gas& gas, double volume) {
   return c;
 }
 
-/// Maxwell velocities without momentum: what collisions would do to a gas that has none. The
-/// barostat alone would not bring the axes that move and those that do not to one temperature.
-void draw_velocities(Particles& particles, double kt, std::mt19937_64& generator) {
-  std::normal_distribution<double> normal;
-  auto velocity = particles.velocity.to_host();
-  Vec3<double> momentum{};
-  double mass = 0;
-  for (Real4& v : velocity) {
-    const double m = 1 / double(v.w), s = std::sqrt(kt / m);
-    v.x = Real(s * normal(generator)), v.y = Real(s * normal(generator));
-    v.z = particles.box.dimension == 2 ? Real(0) : Real(s * normal(generator));
-    momentum += m * Vec3<double>{double(v.x), double(v.y), double(v.z)};
-    mass += m;
-  }
-  const Vec3<double> mean = (1 / mass) * momentum;
-  for (Real4& v : velocity) v.x -= Real(mean.x), v.y -= Real(mean.y), v.z -= Real(mean.z);
-  particles.velocity.assign(velocity);
-}
-
 /// The momentum of the centre of mass is 0: of N particles N - 1 contribute a factor V each,
 /// whichever axes move, and exp(-PV/kT) V^(N-1) is the gamma distribution of shape N: mean N kT/P,
 /// variance N (kT/P)².
@@ -187,7 +168,8 @@ TEST_P(BarostatTest, LennardJonesFluidHasThePressureOfItsMeanVolume) {
   Simulation simulation(device, c, lennard_jones(device, cutoff));
   BarostatSettings settings = at(pressure, 0.1, 5);
   settings.compressibility = 0.16;
-  Bussi integrator = bussi(0.004, temperature, 0.1, settings);
+  // So long a time step that half a kick counts: without its square the pressure were 0.08 higher.
+  Bussi integrator = bussi(0.008, temperature, 0.1, settings);
   integrator.begin(simulation);
   simulation.advance(integrator, 2000);
   std::vector<double> volumes, pressures, temperatures;
@@ -201,6 +183,7 @@ TEST_P(BarostatTest, LennardJonesFluidHasThePressureOfItsMeanVolume) {
                  kinetic = estimate(temperatures);
   EXPECT_GT(volume.independent, 40);
   EXPECT_NEAR(mean_pressure.mean, pressure, 4.5 * mean_pressure.error);
+  EXPECT_LT(mean_pressure.error, 0.012);
   EXPECT_NEAR(kinetic.mean, temperature, 4.5 * kinetic.error);
   // The equation is good to 0.02 in pressure, 0.002 in density.
   const double n = double(c.position.size()), mean_density = n / volume.mean;
@@ -260,13 +243,13 @@ TEST_P(BarostatTest, TotalEnergyLessHeatIsConserved) {
     return change;
   };
   const Change coarse = run(0.004), fine = run(0.001);
-  EXPECT_GT(coarse.rms / fine.rms, 8);
+  EXPECT_GT(coarse.rms / fine.rms, 5);
   for (const Change& change : {coarse, fine}) {
     EXPECT_LT(change.total, 4.5 * change.rms * std::sqrt(double(intervals)));
     EXPECT_GT(change.energy, 100);  // a thousand times as much
     EXPECT_GT(change.volume, 0.05);
   }
-  EXPECT_LT(coarse.rms, 0.15);
+  EXPECT_LT(coarse.rms, 0.07);
   EXPECT_LT(fine.total, 0.3);  // 0.0005 of kT per particle
 }
 

@@ -182,6 +182,59 @@ class Jobs(unittest.TestCase):
             density = file["observables/density/value"][-1]
         numpy.testing.assert_allclose(density * len(edges) ** 2 / (4 * inverse), slabs, atol=1.01)
 
+    def fluid_under(self, integrator, steps=400):
+        """Melted before."""
+        return {"seed": 3, "velocity": {"temperature": 1.5},
+                "system": {"type": "lattice", "structure": "fcc", "density": 0.6,
+                           "cells": [6, 6, 6]},
+                "forces": [{"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+                            "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}],
+                "observers": [{"type": "thermo", "stride": 10, "box": True},
+                              {"type": "checkpoint", "steps": 370}],
+                "stages": [{"type": "md", "steps": 200, "integrator": {**BUSSI, "temperature": 1.5,
+                                                                       "timestep": 0.002}},
+                           {"type": "md", "steps": steps, "integrator": integrator}]}
+
+    def test_nose_hoover_conserves_what_its_table_says(self):
+        """With ramps of both; and a process that resumes has the same table."""
+        integrator = {"type": "nose_hoover", "timestep": 0.002, "temperature": 1.5, "tau": 0.2,
+                      "final_temperature": 2, "ramp_steps": 300,
+                      "barostat": {"pressure": 1, "final_pressure": 3, "ramp_steps": 300, "tau": 1}}
+        self.run_job(self.fluid_under(integrator), folder="whole")
+        total, conserved, volume = (self.column(name, "whole")[1][21:] for name in (
+            "total_energy", "conserved_energy", "volume"))
+        self.assertGreater(abs(total[-1] - total[0]), 100)
+        self.assertGreater(abs(volume[-1] / volume[0] - 1), 0.03)
+        # The error of velocity Verlet, and of reading the box between two of its pushes.
+        self.assertLess(numpy.ptp(conserved), 0.003 * numpy.ptp(total))
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("conserved_energy", "volume", "pressure"):
+            numpy.testing.assert_array_equal(self.column(name, "whole"), self.column(name, "again"))
+
+    def test_what_a_box_that_moves_cannot_have(self):
+        chain = {"type": "nose_hoover", "timestep": 0.002, "temperature": 1, "tau": 0.2}
+        ramp = "a ramp needs both final_pressure and ramp_steps"
+        for integrator, pattern in (
+                ({**chain, "barostat": {"pressure": 1, "tau": 1, "ramp_steps": 5}}, ramp),
+                ({**chain, "barostat": {"pressure": 1, "tau": 1, "final_pressure": 5}}, ramp),
+                ({**BUSSI, "barostat": {"pressure": 1, "tau": 1, "final_pressure": 5}}, ramp)):
+            self.refused(self.fluid_under(integrator), pattern)
+        job = self.fluid_under({**chain, "barostat": {"pressure": 1, "tau": 1, "axes": "yz"}})
+        job["system"]["periodic"] = [True, True, False]
+        self.refused(job, r"stages\[1\].integrator.barostat.axes: must be axes along which the box "
+                          "is periodic, got yz, and along z it is not")
+        fire = {"type": "fire", "force_tolerance": 1, "cell": {"pressure": 1, "tolerance": 1}}
+        job["stages"][1]["integrator"] = fire
+        self.refused(job, "integrator.cell.axes: must be axes along which the box is periodic")
+        for integrator in ({**chain, "barostat": {"pressure": 1, "tau": 1}}, fire):
+            job = self.fluid_under(integrator)
+            job["forces"].append({"type": "constant_force", "force": [0.1, 0, 0]})
+            done = self.perrin("run", self.write(job), "--device", DEVICE, "--overwrite")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("forces[1] cannot be in a job with", done.stderr)
+
     # -- the end of a minimisation ---------------------------------------------------------------
 
     def minimised(self, tolerance=0.5, steps=20000):

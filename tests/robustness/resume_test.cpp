@@ -287,6 +287,10 @@ std::map<std::string, Json> systems() {
   Json pressed = job(liquid, {json(lj)}, json(bussi), 120);
   pressed["stages"][0]["integrator"]["barostat"] =
       json(R"({"pressure": 8, "tau": 0.1, "stride": 3})");
+  Json pressed_mixture = mixture;
+  pressed_mixture["stages"][0]["integrator"] =
+      json(R"({"type": "nose_hoover", "timestep": 0.004, "temperature": 0.8, "tau": 0.1,
+               "barostat": {"pressure": 1, "tau": 0.7, "stride": 3, "axes": "xy,z"}})");
   Json walls = job(
       open,
       {json(lj), json(R"({"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]})"),
@@ -300,6 +304,7 @@ std::map<std::string, Json> systems() {
       {"droplet", droplet(R"({"S": 1500})", small, 150)},
       {"mixture 1:5 in a droplet", droplet(R"({"B": 15, "S": 1200})", small_and_big, 150)},
       {"mixture", std::move(mixture)},
+      {"mixture at constant pressure", std::move(pressed_mixture)},
       {"liquid at constant pressure", std::move(pressed)},
       {"polymer", std::move(chains)},
       {"walls and a trap", std::move(walls)}};
@@ -705,6 +710,10 @@ TEST_F(Resume, ManyParticles) {
     j["observers"] = json(R"([{"type": "checkpoint"}])");
     j["neighbors"] = {{"traversal", how.device == "cpu" ? "clusters" : "standard"}};
     check(j, {how.device, 2}, 15, 1);
+    j["stages"][0]["integrator"] =
+        json(R"({"type": "nose_hoover", "timestep": 0.0005, "temperature": 1, "tau": 0.1,
+                 "barostat": {"pressure": 4, "tau": 1, "stride": 5}})");
+    check(j, {how.device, 2}, 15, 1);
   }
 }
 
@@ -737,12 +746,17 @@ TEST_F(Resume, EveryIntegratorWithABarostat) {
         {R"({"type": "langevin", "timestep": 0.002, "temperature": 0.8, "friction": 1})", "x,y,z"},
         {R"({"type": "langevin", "timestep": 0.002, "temperature": 0.8, "friction": 1,
             "final_temperature": 1, "ramp_steps": 20, "method": "velocity_verlet"})",
+         "xy,z"},
+        {R"({"type": "nose_hoover", "timestep": 0.002, "temperature": 0.8, "tau": 0.1,
+            "final_temperature": 1, "ramp_steps": 20})",
          "xy,z"}}) {
     SCOPED_TRACE(integrator);
     Json with = json(integrator);
     with["barostat"] = json(R"({"pressure": 3, "tau": 0.2, "stride": 3, "final_pressure": 5,
                                 "ramp_steps": 20})");
     with["barostat"]["axes"] = axes;
+    if (with["type"] == "nose_hoover")
+      with["barostat"].update({{"tau", 1}, {"pressure", 0.2}, {"final_pressure", 0.5}});
     if (with["type"] == "velocity_verlet")
       with["barostat"].update({{"temperature", 0.8}, {"final_temperature", 1.2}});
     const Json j = job(
@@ -756,6 +770,13 @@ TEST_F(Resume, EveryIntegratorWithABarostat) {
     tamper(short_run, "simulation/particles/given_box");
     tamper(short_run, "simulation/box_reserve");
   }
+  Json relaxed = small_liquid();
+  relaxed["stages"][0]["integrator"] = json(R"({"type": "fire", "force_tolerance": 1e-3,
+      "cell": {"pressure": 2, "tolerance": 1e-3, "axes": "x,y,z"}})");
+  relaxed["stages"][0]["steps"] = 150;  // it does not converge so soon
+  for (const How& how : devices()) check(relaxed, how, 19, 4);
+  relaxed["stages"][0]["steps"] = 24;
+  tamper(relaxed, "stage/");
   // In a later stage the box stays where it was left, and lists go on as they did.
   Json stages = small_liquid();
   stages["stages"][0]["integrator"]["barostat"] =
