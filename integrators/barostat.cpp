@@ -93,11 +93,12 @@ std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& 
   return std::make_unique<Barostat>(*settings, setup.configuration().box.dimension);
 }
 
-void Barostat::begin(Simulation& s, double timestep, const Ramp& kt) {
+void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overdamped) {
   const Device& device = s.device();
   const std::int64_t n = s.particles.size();
   kt_ = kt;
-  half_step_ = timestep / 2;
+  overdamped_ = overdamped;
+  half_step_ = overdamped ? 0 : timestep / 2;
   bool all_have_work = true;
   if (scratch_.size() == 0) {
     work_ = {device, n};
@@ -184,20 +185,23 @@ void Barostat::propose_and_decide(Simulation& s) {
                              tail_virial_,
                              s.range(),
                              half_step_,
+                             overdamped_ ? double(n) : 0.0,
                              strains_.flexible};
   if (device.is_cuda() && s.neighbors && !s.neighbors->has_lists()) {
     for_each(device, "take back a box", 1, detail::TakeBack{memory, move.box});
     s.follow_box();
   }
   measure(s, nullptr, &memory->before);
-  sum<StrainKinetic>(device, "kinetic energy", n,
-                     detail::AddKinetic{memory, s.particles.velocity.data(), drift_},
-                     kinetic_scratch_, &memory->kinetic);
+  if (!overdamped_)
+    sum<StrainKinetic>(device, "kinetic energy", n,
+                       detail::AddKinetic{memory, s.particles.velocity.data(), drift_},
+                       kinetic_scratch_, &memory->kinetic);
   for_each(device, "propose a box", 1, detail::Propose{move, s.fault_sink()});
   s.follow_box();
   measure(s, &memory->velocities, &memory->after);
   for_each(device, "decide on the box", 1, detail::Decide{move, due_.data()});
   s.follow_box();
+  if (overdamped_) return;
   for_each(device, "velocities in the new box", n,
            detail::StrainVelocities{s.particles.velocity.data(), memory, drift_});
 }

@@ -30,6 +30,9 @@
 // forces in the old and in the new box.
 //
 // The energy that the particles are given counts as heat: total energy less heat is conserved.
+//
+// Where velocities are no part of the dynamics (Brownian) K is left out, and ρ has a factor V^N
+// instead, of the positions.
 #pragma once
 
 #include <memory>
@@ -109,7 +112,8 @@ struct StrainWork {
     return *this;
   }
 };
-/// Of the kinetic energy: sums of m v v, of first and second order in the strain.
+/// Of the kinetic energy: sums of m v v, of first and second order in the strain. Without
+/// velocities kT for every particle and axis.
 struct StrainKinetic {
   double linear = 0, quadratic = 0;
   PERRIN_HD StrainKinetic& operator+=(const StrainKinetic& b) {
@@ -142,9 +146,9 @@ class Barostat final : public BoxMover {
   Barostat(const BarostatSettings& settings, int dimension);
 
   /// For Integrator::begin(), after ensure_forces(). `kt`: temperatures times Boltzmann's constant;
-  /// a ramp of the pressure begins where it begins. Throws UserError where a force knows no
-  /// pressure.
-  void begin(Simulation& simulation, double timestep, const Ramp& kt);
+  /// a ramp of the pressure begins where it begins. `overdamped`: the integrator has no velocities.
+  /// Throws UserError where a force knows no pressure.
+  void begin(Simulation& simulation, double timestep, const Ramp& kt, bool overdamped = false);
   void move_box(Simulation& simulation) override;
   double most() const override { return 1.01 * most_; }
   /// Adds the energy that the particles were given to *heat on the device. Device work; for
@@ -165,7 +169,7 @@ class Barostat final : public BoxMover {
   double mobility_ = 0;     // D Δ V / kT
   double most_ = 0;         // of the logarithm of a factor, or a tilt
   double tail_virial_ = 0;  // times the volume
-  bool begun_ = false;
+  bool begun_ = false, overdamped_ = false;
   Vec3<double> drift_;  // of the centre of mass
   Buffer<std::uint32_t> due_;
   Buffer<BarostatMemory> memory_;

@@ -70,6 +70,7 @@ struct BoxMove {
   RunKey key;
   Ramp kt_ramp, pressure_ramp;
   double mobility, most, tail_virial, range, half_step;
+  double free_particles;  // without velocities, else 0
   bool flexible;
 
   PERRIN_HD static double volume(const Box& b) { return b.length.x * b.length.y * b.length.z; }
@@ -91,7 +92,9 @@ struct BoxMove {
     if (s.tilt >= 0)
       sum += k.linear - change * k.quadratic;
     else
-      sum = (sum + k.linear * std::exp(-2 * change / s.axes())) / s.axes() - pressure() * v;
+      sum = (sum + k.linear * (free_particles > 0 ? 1 : std::exp(-2 * change / s.axes()))) /
+                s.axes() -
+            pressure() * v;
     const double far = 0.5 * s.axes() * most, mean = mobility / v * sum;
     return mean > far ? far : mean < -far ? -far : mean;
   }
@@ -134,6 +137,9 @@ struct Propose {
     BarostatMemory& memory = *m.memory;
     memory.box = *m.box;
     memory.change = 0;
+    if (m.free_particles > 0)
+      memory.kinetic = {
+          memory.strain.tilt >= 0 ? 0 : m.free_particles * m.kt() * memory.strain.axes(), 0};
     const double v = BoxMove::volume(memory.box);
     auto random = keyed<Philox>(m.key, *m.step, 0);
     const double change = m.mean_change(memory.before, v, 0) +
@@ -182,14 +188,16 @@ struct Decide {
     const double back = -u - m.mean_change(memory.after, v1, u);
     double energy =
         -0.5 * (m.virial(memory.before, v0) + m.virial(memory.after, v1)) * u / s.axes();
-    energy += s.tilt >= 0 ? u * (0.5 * u * k.quadratic - k.linear)
-                          : 0.5 * k.linear * std::expm1(-2 * u / s.axes());
+    if (m.free_particles == 0)
+      energy += s.tilt >= 0 ? u * (0.5 * u * k.quadratic - k.linear)
+                            : 0.5 * k.linear * std::expm1(-2 * u / s.axes());
     // The second half of the kick is still to come.
     energy += m.half_step * (memory.after.power - memory.before.power);
     double log_ratio = -(energy + m.pressure() * (v1 - v0)) / m.kt() +
                        (forth * forth / m.diffusion(v0) - back * back / m.diffusion(v1)) / 4;
     if (s.tilt < 0) {
-      log_ratio += 1.5 * u;  // the measure dV, and of the Gaussians √(D(V)/D(V'))
+      // The measure V^N dV, and of the Gaussians √(D(V)/D(V')).
+      log_ratio += (m.free_particles + 1.5) * u;
       if (m.flexible)
         for (int i = 0; i < m.box->dimension; ++i)
           if (s.axis[i]) log_ratio += double(m.box->dimension - 1 - 2 * i) * u / s.axes();

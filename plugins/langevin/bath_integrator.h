@@ -7,6 +7,20 @@
 
 namespace perrin::langevin {
 
+/// The barostat of an integrator's settings, nullptr without one; nothing after an error.
+template <class S>
+std::optional<std::unique_ptr<Barostat>> barostat_of(const S& s, Setup& setup) {
+  auto barostat = Barostat::make(s.barostat, false, setup);
+  if (s.barostat && !barostat) return std::nullopt;
+  if (barostat && (!s.types.empty() || s.axes || s.temperature == 0)) {
+    setup.error("barostat",
+                "needs a temperature above 0 and particles that all move along all "
+                "axes: not with types or axes");
+    return std::nullopt;
+  }
+  return barostat;
+}
+
 template <class Stream>
 class BathIntegrator : public Integrator {
  public:
@@ -50,8 +64,8 @@ class BathIntegrator : public Integrator {
                     bath_.law().words());
   }
   /// For the end of begin().
-  void begin_barostat(Simulation& s) {
-    if (barostat_) barostat_->begin(s, dt_, bath_.temperature().kt);
+  void begin_barostat(Simulation& s, bool overdamped = false) {
+    if (barostat_) barostat_->begin(s, dt_, bath_.temperature().kt, overdamped);
   }
   /// The random numbers of the step that is launched next.
   Noise noise(Simulation& s) {

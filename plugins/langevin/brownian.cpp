@@ -49,6 +49,7 @@ class Brownian : public BathIntegrator<Stream> {
                FirstNoise{RunKey(Purpose::brownian, this->bath_.seed(simulation.seed)),
                           this->bath_.law(), simulation.step(), previous_.data()});
     }
+    Base::begin_barostat(simulation, true);
   }
 
   void steps(Simulation& simulation, int n) override {
@@ -77,7 +78,7 @@ class Brownian : public BathIntegrator<Stream> {
                                     this->bath_.heat(),
                                     displacement_.data()};
     };
-    if (trap_ == nullptr && !simulation.forces.empty()) {
+    if (trap_ == nullptr && (!simulation.forces.empty() || this->box_mover() != nullptr)) {
       if (this->bath_.heat() == nullptr)
         return run_particle_steps(simulation, n, displace, [] { return NoUpdate{}; });
       return run_particle_steps(simulation, n, displace, [&] {
@@ -121,10 +122,13 @@ void register_brownian(Registry& registry) {
       "brownian", "Brownian dynamics: overdamped motion in a heat bath, velocities left alone",
       [](const BrownianSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         Bath bath(s, "gaussian", Purpose::brownian, setup);
-        if (!bath.usable()) return nullptr;
+        auto barostat = barostat_of(s, setup);
+        if (!bath.usable() || !barostat) return nullptr;
         return with_noise(s.rng, bath.scheme(), [&](auto type) -> std::unique_ptr<Integrator> {
           using Stream = typename decltype(type)::type;
-          return std::make_unique<Brownian<Stream>>(s, std::move(bath));
+          auto integrator = std::make_unique<Brownian<Stream>>(s, std::move(bath));
+          integrator->set_barostat(std::move(*barostat));
+          return integrator;
         });
       });
 }

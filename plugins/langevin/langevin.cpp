@@ -21,16 +21,10 @@ void register_langevin(Registry& registry) {
       [](const LangevinSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         const bool baoab = s.method == "baoab";
         Bath bath(s, baoab ? "gaussian" : "uniform", Purpose::langevin, setup);
-        if (!bath.usable()) return nullptr;
-        auto barostat = Barostat::make(s.barostat, false, setup);
-        if (barostat && (!s.types.empty() || s.axes || s.temperature == 0)) {
-          setup.error("barostat",
-                      "needs a temperature above 0 and particles that all move along all "
-                      "axes: not with types or axes");
-          return nullptr;
-        }
+        auto barostat = barostat_of(s, setup);
+        if (!bath.usable() || !barostat) return nullptr;
         const auto with_barostat = [&](auto integrator) -> std::unique_ptr<Integrator> {
-          integrator->set_barostat(std::move(barostat));
+          integrator->set_barostat(std::move(*barostat));
           return integrator;
         };
         return with_noise(s.rng, bath.scheme(), [&](auto type) -> std::unique_ptr<Integrator> {

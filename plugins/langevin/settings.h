@@ -78,6 +78,7 @@ void describe(D& d, LangevinSettings& s) {
 struct BrownianSettings : BathSettings {
   std::string method = "ermak_mccammon";
   bool tally_heat = false, fuse = true, keep_forces = true;
+  std::optional<BarostatSettings> barostat;
 };
 
 template <class D>
@@ -95,6 +96,7 @@ void describe(D& d, BrownianSettings& s) {
   d.optional("keep_forces", s.keep_forces, Any{},
              "false: where the trap is fused, the forces of the particles are not written to "
              "memory, which is faster; a trajectory then shows them as NaN");
+  d.optional("barostat", s.barostat, Any{}, "constant pressure by stochastic cell rescaling");
 }
 
 }  // namespace perrin::langevin

@@ -5,7 +5,9 @@
 #include <numeric>
 #include <random>
 
+#include "forces/register.h"
 #include "tests/fluids.h"
+#include "tests/series.h"
 #include "tests/plugins/langevin_rig.h"
 
 namespace perrin {
@@ -146,6 +148,59 @@ TEST_P(LangevinUse, TypesAndAxesThatStayOut) {
     }
     // A trap holds them: no momentum is conserved. Overdamped motion leaves all velocities alone.
     EXPECT_EQ(rig.simulation.degrees_of_freedom.number(), overdamped ? 3 * 200 : 2 * 100);
+  }
+}
+
+std::unique_ptr<Force> harmonic_bonds(const Device& device, const Configuration& c) {
+  Registry registry("forces");
+  register_forces(registry);
+  SetupContext context;
+  context.configuration = &c;
+  context.device = device;
+  return make_component<Force>(
+      registry, R"({"type": "bond_harmonic", "bonds": {"b": {"stiffness": 30, "length": 1}}})",
+      context);
+}
+
+/// Of M dimers, and of single particles, in a volume that Brownian dynamics lets fluctuate:
+/// positions give V^M exp(-PV/kT), the gamma distribution of shape M + 1: mean (M + 1) kT/P,
+/// variance (M + 1) (kT/P)². Bonds take part by their virial.
+TEST_P(LangevinUse, VolumesOfAnOverdampedGasAreGammaDistributed) {
+  constexpr double kt = 1.5, pressure = 0.5, unit = kt / pressure;
+  for (const int size : {1, 2}) {
+    SCOPED_TRACE(size);
+    constexpr int molecules = 300;
+    const double volume = (molecules + 1) * unit;
+    Configuration c;
+    c.box.length = std::cbrt(volume) * Vec3<double>{1, 1, 1};
+    c.types = {"A"};
+    c.topology.bond_types = {"b"};
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> u;
+    for (int m = 0; m < molecules; ++m) {
+      const Vec3<double> f{u(random), u(random), u(random)};
+      for (int k = 0; k < size; ++k)
+        c.position.push_back(c.box.point({f.x, f.y, std::fmod(f.z + k / c.box.length.z, 1)}));
+      if (size == 2) c.topology.bonds.push_back({unsigned(2 * m), unsigned(2 * m + 1), 0});
+    }
+    c.type.assign(c.position.size(), 0), c.mass.assign(c.position.size(), 1);
+    const Device here = device().is_cuda() ? device() : Device::cpu(1);
+    Forces forces;
+    if (size == 2) forces.push_back(harmonic_bonds(here, c));
+    Rig rig(here, c, std::move(forces),
+            R"({"type": "brownian", "timestep": 0.002, "temperature": 1.5, "friction": 1,
+                "method": "leimkuhler_matthews",
+                "barostat": {"pressure": 0.5, "tau": 0.1, "stride": 4, "compressibility": 4}})");
+    std::vector<double> volumes, squares;
+    for (int k = 0; k < 4000; ++k) {
+      rig.run(8);
+      const double v = rig.simulation.particles.box.volume();
+      if (k >= 100) volumes.push_back(v), squares.push_back((v - volume) * (v - volume));
+    }
+    const Estimate mean = estimate(volumes), variance = estimate(squares);
+    EXPECT_NEAR(mean.mean, volume, sigmas * mean.error);
+    EXPECT_NEAR(variance.mean, (molecules + 1) * unit * unit, sigmas * variance.error);
+    EXPECT_GT(mean.independent, 100);
   }
 }
 
