@@ -98,13 +98,14 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overda
   const std::int64_t n = s.particles.size();
   kt_ = kt;
   overdamped_ = overdamped;
+  stride_ = settings_.stride.value_or(
+      std::clamp(std::int64_t(settings_.tau / (4 * timestep)), std::int64_t(1), std::int64_t(50)));
   half_step_ = overdamped ? 0 : timestep / 2;
   bool all_have_work = true;
   if (scratch_.size() == 0) {
     work_ = {device, n};
     scratch_ = {device, sum_chunks};
     kinetic_scratch_ = {device, sum_chunks};
-    due_ = {device, 1};
     if (memory_.size() == 0) memory_ = {device, 1};
   }
   const double volume = s.particles.box.volume();
@@ -129,7 +130,7 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overda
     drift_ = s.degrees_of_freedom.drift(s.totals().momentum);
     const double ideal = volume / (double(std::max<std::int64_t>(n, 1)) * kt.from);
     const double compressibility = settings_.compressibility.value_or(0.05 * ideal);
-    const double interval = timestep * double(settings_.stride);
+    const double interval = timestep * double(stride_);
     // One of the strains at a time.
     mobility_ = compressibility * interval * strains_.count / settings_.tau;
     double fewest = 3;
@@ -163,17 +164,10 @@ void Barostat::measure(Simulation& s, const VelocityStrain* strain, StrainWork* 
 
 void Barostat::move_box(Simulation& s) {
   const Device& device = s.device();
-  const Condition due = device.condition(due_.data());
-  for_each(device, "is the box due", 1,
-           detail::ChooseStrain{s.device_step(), std::uint64_t(settings_.stride), strains_,
-                                memory_.data(), due});
-  device.when(due, [&] { propose_and_decide(s); });
-}
-
-void Barostat::propose_and_decide(Simulation& s) {
-  const Device& device = s.device();
   const std::int64_t n = s.particles.size();
   BarostatMemory* memory = memory_.data();
+  for_each(device, "which strain", 1,
+           detail::ChooseStrain{s.device_step(), std::uint64_t(stride_), strains_, memory});
   const detail::BoxMove move{memory,
                              s.particles.kept_box(),
                              s.device_step(),
@@ -199,7 +193,7 @@ void Barostat::propose_and_decide(Simulation& s) {
   for_each(device, "propose a box", 1, detail::Propose{move, s.fault_sink()});
   s.follow_box();
   measure(s, &memory->velocities, &memory->after);
-  for_each(device, "decide on the box", 1, detail::Decide{move, due_.data()});
+  for_each(device, "decide on the box", 1, detail::Decide{move});
   s.follow_box();
   if (overdamped_) return;
   for_each(device, "velocities in the new box", n,

@@ -54,7 +54,7 @@ struct BarostatSettings {
   double pressure = 0, tau = 1;
   RampSettings ramp;  // of the pressure; of the temperature below in the same steps
   std::optional<double> compressibility, temperature, final_temperature;
-  std::int64_t stride = 25;
+  std::optional<std::int64_t> stride;
   std::string axes = "all";
 };
 
@@ -69,7 +69,7 @@ void describe(D& d, BarostatSettings& s) {
              "compressibility/tau. Default: a twentieth of the ideal gas's");
   d.optional("stride", s.stride, Positive{},
              "steps from one change of the box to the next; each costs about three computations of "
-             "the forces");
+             "the forces. Default: 50, or a quarter of tau where that is less");
   d.optional("temperature", s.temperature, Positive{},
              "of the volume's fluctuations, with velocity_verlet, which has none of its own");
   d.optional("final_temperature", s.final_temperature, Positive{},
@@ -150,6 +150,7 @@ class Barostat final : public BoxMover {
   /// Throws UserError where a force knows no pressure.
   void begin(Simulation& simulation, double timestep, const Ramp& kt, bool overdamped = false);
   void move_box(Simulation& simulation) override;
+  std::int64_t stride() const override { return stride_; }
   double most() const override { return 1.01 * most_; }
   /// Adds the energy that the particles were given to *heat on the device. Device work; for
   /// Integrator::measure_heat().
@@ -160,18 +161,17 @@ class Barostat final : public BoxMover {
 
  private:
   void measure(Simulation& simulation, const VelocityStrain* strain, StrainWork* sum);
-  void propose_and_decide(Simulation& simulation);
 
   BarostatSettings settings_;
   BoxStrains strains_;
   Ramp kt_;
+  std::int64_t stride_ = 1;
   double half_step_ = 0;
   double mobility_ = 0;     // D Δ V / kT
   double most_ = 0;         // of the logarithm of a factor, or a tilt
   double tail_virial_ = 0;  // times the volume
   bool begun_ = false, overdamped_ = false;
   Vec3<double> drift_;  // of the centre of mass
-  Buffer<std::uint32_t> due_;
   Buffer<BarostatMemory> memory_;
   Buffer<Real4> work_, force_;
   Buffer<Real> virial_;  // of forces that need compute()

@@ -11,19 +11,16 @@
 
 namespace perrin::detail {
 
-/// Says whether the box is due, and which way it may change.
+/// Which way the box may change: one after the other.
 struct ChooseStrain {
   const std::uint64_t* step;
   std::uint64_t stride;
   BoxStrains strains;
   BarostatMemory* memory;
-  Condition due;
   PERRIN_HD void operator()(std::int64_t) const {
-    if ((*step + 1) % stride != 0) return;
     const BoxStrain strain = strains.of[(*step + 1) / stride % std::uint64_t(strains.count)];
     memory->strain = strain;
     memory->off_diagonal = strain.tilt >= 0;
-    due.raise();
   }
 };
 
@@ -173,9 +170,7 @@ struct TakeBack {
 
 struct Decide {
   BoxMove m;
-  std::uint32_t* due;
   PERRIN_HD void operator()(std::int64_t) const {
-    *due = 0;
     BarostatMemory& memory = *m.memory;
     memory.pending = 0;
     memory.tried += 1;

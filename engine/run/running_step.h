@@ -16,10 +16,11 @@ struct RunningStep {
   Buffer<std::uint64_t> number;    // [step of the recording]: completed steps before it
   Buffer<std::uint32_t> progress;  // which step of the recording has moved the particles last
   Buffer<Fault> fault;
-  std::int64_t index = 0;  // the step that is being launched
-  bool inside = false;     // work launched now belongs to a step
-  bool exchanges = false;  // these steps leave the particle arrays exchanged
-  bool sampling = false;   // on CUDA: the host waits after each part and takes the time
+  std::int64_t index = 0;   // the step that is being launched
+  bool inside = false;      // work launched now belongs to a step
+  bool exchanges = false;   // these steps leave the particle arrays exchanged
+  bool box_is_due = false;  // in the recorded step (BoxMover::stride())
+  bool sampling = false;    // on CUDA: the host waits after each part and takes the time
 };
 
 }  // namespace perrin

@@ -137,7 +137,15 @@ void Simulation::compute_forces() {
 }
 
 void Simulation::move_box() {
-  if (box_mover_) timed(timings.forces, [&] { box_mover_->move_box(*this); });
+  if (box_mover_ && box_is_due()) timed(timings.forces, [&] { box_mover_->move_box(*this); });
+}
+
+/// Of recorded steps the host does not know the number: the stepper has said it.
+bool Simulation::box_is_due() const {
+  const std::int64_t stride = box_mover_->stride();
+  if (stride == 1) return true;
+  if (device().recording()) return running_.box_is_due;
+  return (step() + std::uint64_t(running_.index) + 1) % std::uint64_t(stride) == 0;
 }
 
 void Simulation::follow_box() {

@@ -130,6 +130,7 @@ class Simulation {
   friend class Stepper;
   void use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices = nullptr);
   void state_of_neighbors(Archive& archive);
+  bool box_is_due() const;
   template <class F>
   void timed(double& seconds, F&& work);
 

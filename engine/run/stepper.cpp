@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/core/parallel.h"
+#include "engine/run/box_mover.h"
 #include "engine/run/simulation.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/tuner.h"
@@ -132,7 +133,8 @@ void Stepper::step_unrecorded(Integrator& integrator) {
   const double all = std::max(clock.seconds(), 1e-9);
   shares_ = {parts.neighbors / all, parts.forces / all, {}};
   if (!recordings_hold(integrator)) {
-    one_.alone = one_.with_sample = several_.alone = several_.with_sample = {};
+    one_ = {1, {}};
+    several_ = {};
     sampled_unrecorded_ = false;
     recorded_for_ = &integrator;
     recorded_version_ = version();
@@ -141,10 +143,14 @@ void Stepper::step_unrecorded(Integrator& integrator) {
   check();
 }
 
-/// So many that they fill the time between samples, if that can be.
+std::int64_t Stepper::box_stride() const { return s_.box_mover_ ? s_.box_mover_->stride() : 1; }
+
+/// So many that they fill the time between samples, or between changes of the box, if that can be.
 int Stepper::steps_of_a_recording() const {
   constexpr int fewest = 4;
-  const std::int64_t between = sampling_->common_stride();
+  const std::int64_t between = sampling_->common_stride(), quiet = box_stride() - 1;
+  for (int n = RunningStep::usual; between == 0 && quiet > 0 && n >= fewest; --n)
+    if (quiet % n == 0) return n;
   if (between > 0 && between <= RunningStep::most) return int(between);
   for (int n = RunningStep::most; n >= fewest; --n)
     if (between > 0 && between % n == 0) return n;
@@ -158,15 +164,16 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
   std::uint64_t at = s_.step();
   const bool ahead = samples_ahead();
   if (!ahead) target = at + std::min(target - at, sampling_->steps_to_next(at));
-  if (const int steps = steps_of_a_recording(); several_.steps != steps) several_ = {steps, {}, {}};
-  const auto several = std::uint64_t(several_.steps);
+  if (const int steps = steps_of_a_recording(); several_.steps != steps) several_ = {steps, {}};
+  const auto several = std::uint64_t(several_.steps), stride = std::uint64_t(box_stride());
   while (at < target && !s_.totals_.full()) {
     const std::uint64_t end = at + std::min(target - at, sampling_->steps_to_next(at));
     const bool sampled = ahead && sampling_->is_due(end);
     while (at < end) {
-      const std::uint64_t n = end - at >= several ? several : 1;
+      const std::uint64_t quiet = stride > 1 ? stride - 1 - at % stride : end - at;
+      const std::uint64_t n = std::min(end - at, quiet) >= several ? several : 1;
       at += n;
-      replay(integrator, int(n), sampled && at == end && sampled_unrecorded_);
+      replay(integrator, int(n), quiet == 0, sampled && at == end && sampled_unrecorded_);
     }
     if (!sampled) continue;
     sampled_unrecorded_ ? note_sample(at) : sample(at);
@@ -187,11 +194,11 @@ bool Stepper::recordings_hold(const Integrator& integrator) const {
   return recorded_for_ == &integrator && recorded_version_ == version();
 }
 
-void Stepper::replay(Integrator& integrator, int n, bool with_sample) {
-  auto& recorded = n == 1 ? one_ : several_;
-  Recording& recording = with_sample ? recorded.with_sample : recorded.alone;
+void Stepper::replay(Integrator& integrator, int n, bool box_is_due, bool with_sample) {
+  Recording& recording = (n == 1 ? one_ : several_).of[box_is_due][with_sample];
   if (!recording)
-    recording = Recording(s_.device(), [this, &integrator, n, with_sample] {
+    recording = Recording(s_.device(), [this, &integrator, n, box_is_due, with_sample] {
+      s_.running_.box_is_due = box_is_due;
       launch(integrator, n);
       if (with_sample) s_.totals_.launch_sample(s_, true);
     });

@@ -37,7 +37,8 @@ class Stepper {
   int steps_of_a_recording() const;
   void set_device_step();
   bool recordings_hold(const Integrator& integrator) const;
-  void replay(Integrator& integrator, int n, bool with_sample);
+  void replay(Integrator& integrator, int n, bool box_is_due, bool with_sample);
+  std::int64_t box_stride() const;
   bool samples_ahead() const;
   void sample(std::uint64_t step);
   void note_sample(std::uint64_t step);
@@ -46,12 +47,13 @@ class Stepper {
   std::int64_t version() const;
 
   Simulation& s_;
-  /// Of a step and of several: alone, and with a sample of the totals behind. Not of more sizes: a
-  /// graph that runs now and then takes longer to start than the steps that it saves.
+  /// Of a step and of several. Not of more sizes: a graph that runs now and then takes longer to
+  /// start than the steps that it saves. A step in which the box is due (BoxMover::stride()) is
+  /// one by itself.
   struct {
     int steps;
-    Recording alone, with_sample;
-  } one_{1, {}, {}}, several_{};
+    Recording of[2][2];  // [the box is due][with a sample of the totals behind]
+  } one_{1, {}}, several_{};
   const Integrator* recorded_for_ = nullptr;
   std::int64_t recorded_version_ = 0;
 
