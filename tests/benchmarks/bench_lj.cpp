@@ -1,7 +1,7 @@
 // perrin-bench lj: the Lennard-Jones liquid, rho 0.8442, r_c 2.5, NVE near T 0.7, dt 0.005, in the
 // steady state, list builds included; and Langevin dynamics of the same liquid (T 0.7, friction 1),
 // in turns with it: its baseline; with --ensemble npt the liquid at its own pressure (tau 1, a
-// change of the box every 25 steps) instead. Baselines of NVE: on a GPU, moving what a step must at
+// change of the box every 50 steps) instead. Baselines of NVE: on a GPU, moving what a step must at
 // least read and write; on the CPU, LAMMPS (`lmp` with the opt package, two MPI ranks) in the same
 // run where it is installed, else the same copy.
 #include <fmt/format.h>

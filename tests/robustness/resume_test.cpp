@@ -744,6 +744,7 @@ TEST_F(Resume, EveryIntegratorWithABarostat) {
             "final_temperature": 1, "ramp_steps": 20})",
          "xy"},
         {R"({"type": "langevin", "timestep": 0.002, "temperature": 0.8, "friction": 1})", "x,y,z"},
+        {R"({"type": "brownian", "timestep": 0.0002, "temperature": 0.8, "friction": 1})", "all"},
         {R"({"type": "langevin", "timestep": 0.002, "temperature": 0.8, "friction": 1,
             "final_temperature": 1, "ramp_steps": 20, "method": "velocity_verlet"})",
          "xy,z"},
