@@ -55,9 +55,11 @@ void describe(D& d, PistonSettings& s) {
              "sets the mass of the box: the ideal gas's volume would oscillate with a period of "
              "3.6 tau (three axes), a liquid's some five times as fast");
   describe_moving_axes(d, s.axes);
-  d.optional("stride", s.stride, Positive{},
-             "steps from one change of the box to the next, an odd number; each costs about one "
-             "computation of the forces. Default: 11, fewer where few particles move the box fast");
+  d.optional(
+      "stride", s.stride, Positive{},
+      "steps from one change of the box to the next, an odd number; each costs about one "
+      "computation of the forces (on the CPU ten). Default: 11, fewer where few particles move "
+      "the box fast");
   d.optional("chain", s.chain, Between{1, ChainState::most}, "thermostats on the box");
 }
 
