@@ -53,6 +53,7 @@ class Fire : public Integrator {
   void begin(Simulation& simulation) override;
   void steps(Simulation& simulation, int n) override;
   double timestep() const override { return 0; }  // minimising takes no physical time
+  bool follows_deformation() const override { return false; }
   bool finished(Simulation& simulation) override;
   std::int64_t finish_stride() const override { return 32; }
   std::string report(Simulation& simulation) override;

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "engine/core/loaded_loop.h"
+#include "engine/run/box_mover.h"
 #include "engine/run/simulation.h"
 #include "integrators/drift.h"
 
@@ -96,6 +97,7 @@ struct MoveParticle {
   FaultSink faults;
   MoveCheck check;
   Real limit;
+  const Flow* flow;  // nullptr: there is none
   Before before;
 
   PERRIN_HD const std::uint64_t* first_step() const { return faults.step; }
@@ -106,7 +108,11 @@ struct MoveParticle {
   }
   template <class P>
   PERRIN_HD void operator()(P& p, const Real4& drawn) const {
-    const Real4 displacement = call(before, p, drawn);
+    if constexpr (changes_velocity<Before>)
+      if (flow) flow[p.step & 1].turn_velocity(p.i, p.velocity);
+    Real4 displacement = call(before, p, drawn);
+    // It is one in the box in the middle of the step, and what moves takes that of its beginning.
+    if (flow) displacement = flow[p.step & 1].applied(displacement);
     if constexpr (changes_velocity<Before>) particles.velocity[p.i] = p.velocity;
     if constexpr (std::is_same_v<P, EarlyParticle>) {
       const Position* const early = reads_early ? &p.reference : nullptr;
@@ -127,6 +133,7 @@ struct UpdateParticle {
                         reads_early = false;
   ParticleView particles;
   FaultSink faults;
+  const Flow* flow;
   After after;
 
   PERRIN_HD const std::uint64_t* first_step() const { return faults.step; }
@@ -141,6 +148,7 @@ struct UpdateParticle {
   PERRIN_HD void update(MovingParticle& p, const Real4& drawn) const {
     call(after, p, drawn);
     if constexpr (changes_velocity<After>) {
+      if (flow) flow[p.step & 1].turn_velocity(p.i, p.velocity);
       const Real sum = p.velocity.x + p.velocity.y + p.velocity.z;
       if (!(sum - sum == Real(0)))  // NaN or infinite
         faults.report(FaultKind::not_finite, particles.id[p.i], double(sum), 0);
@@ -271,12 +279,17 @@ void run_pass(Simulation& s, const char* name, const Body& body, bool between_st
 
 template <class Before>
 MoveParticle<Before> beginning(Simulation& s, const Before& before) {
-  return {s.particles.view(), s.particles.metric(),       s.fault_sink(),
-          s.check_moves(),    Real(s.max_displacement()), before};
+  return {s.particles.view(),
+          s.particles.metric(),
+          s.fault_sink(),
+          s.check_moves(),
+          Real(s.max_displacement()),
+          s.flow(),
+          before};
 }
 template <class After>
-UpdateParticle<After> ending(Simulation& s, const After& after) {
-  return {s.particles.view(), s.fault_sink(), after};
+UpdateParticle<After> ending(Simulation& s, const After& after, bool flow) {
+  return {s.particles.view(), s.fault_sink(), flow ? s.flow() : nullptr, after};
 }
 
 }  // namespace detail

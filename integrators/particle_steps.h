@@ -54,28 +54,33 @@ struct NoUpdate {
 /// before(p) of every particle, and its displacement.
 template <class Before>
 void move_particles(Simulation& s, const Before& before) {
+  s.turn_box();
   detail::run_pass(s, "beginning of a step", detail::beginning(s, before));
 }
 
-/// after(p) of every particle.
+/// after(p) of every particle. `flow`: in a box that is deformed, the half step of the velocities
+/// by the flow belongs here.
 template <class After>
-void update_particles(Simulation& s, const After& after) {
+void update_particles(Simulation& s, const After& after, bool flow = true) {
   if constexpr (!std::is_same_v<After, NoUpdate>)
-    detail::run_pass(s, "end of a step", detail::ending(s, after));
+    detail::run_pass(s, "end of a step", detail::ending(s, after, flow));
 }
 
 /// Both, with Simulation::next_step() between them, in one pass. `after` and `before` are functions
 /// that return the functors.
 template <class MakeAfter, class MakeBefore>
-void update_and_move_particles(Simulation& s, const MakeAfter& after, const MakeBefore& before) {
+void update_and_move_particles(Simulation& s, const MakeAfter& after, const MakeBefore& before,
+                               bool flow = true) {
   using After = decltype(after());
   using Before = decltype(before());
   if constexpr (std::is_same_v<After, NoUpdate>) {
     s.next_step();
+    s.turn_box();
     detail::run_pass(s, "beginning of a step", detail::beginning(s, before()), true);
   } else {
-    const auto end = detail::ending(s, after());
+    const auto end = detail::ending(s, after(), flow);
     s.next_step();
+    s.turn_box();
     detail::run_pass(
         s, "end of a step, beginning of the next",
         detail::UpdateAndMoveParticle<After, Before>{end, detail::beginning(s, before())}, true);
@@ -116,10 +121,10 @@ void run_particle_steps(Simulation& s, int n, const MakeBefore& before, const Ma
   move_particles(s, before());
   for (int k = 1; k < n; ++k) {
     middle();
-    update_and_move_particles(s, last, before);
+    update_and_move_particles(s, last, before, false);
   }
   middle();
-  update_particles(s, last());
+  update_particles(s, last(), false);
 }
 
 }  // namespace perrin

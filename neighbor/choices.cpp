@@ -153,6 +153,7 @@ void NeighborChoices::state(Archive& a) {
   a("by_type", crowding.by_type);
   if (a.has("box")) archive_box(a, "box", box);
   if (a.has("growth")) a("growth", growth);
+  if (a.has("tilts")) a("tilts", tilts);
   a.require(traversal == "tiles" || traversal == "cells" || traversal == "clusters" ||
                 traversal == "verlet_list",
             "traversal", "tiles, cells, clusters or verlet_list");

@@ -42,6 +42,11 @@ struct KeepBox {
   }
 };
 
+struct NothingHolds {
+  Real* limit2;
+  PERRIN_HD void operator()(std::int64_t) const { *limit2 = Real(-1); }
+};
+
 /// Half of the smallest height along a periodic axis.
 double half_of(const Box& box) {
   const auto heights = box.padded_heights();
@@ -95,9 +100,9 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
 }
 
 TraversalInput Neighbors::input() const {
-  TraversalInput input{particles_,        ranges_,        choices_.skin,
-                       choices_.crowding, settings_,      exclusions_.view(),
-                       choices_.box,      choices_.growth};
+  TraversalInput input{particles_,        ranges_,         choices_.skin,
+                       choices_.crowding, settings_,       exclusions_.view(),
+                       choices_.box,      choices_.growth, choices_.tilts};
   if (choices_.traversal == VerletList::name) input.settings.lanes = choices_.lanes;
   return input;
 }
@@ -179,6 +184,20 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
       traversal_);
 }
 
+bool Neighbors::expect_tilts() {
+  if (choices_.tilts) return false;
+  choices_.tilts = true;
+  traversal_ = make_traversal();
+  if (!fits()) fall_back(choices_.crowding);
+  invalidate();
+  ++version_;
+  return true;
+}
+
+void Neighbors::require_build() {
+  for_each(particles_.device(), "lists hold no more", 1, NothingHolds{limit2_.data()});
+}
+
 void Neighbors::set_reserve(double reserve) {
   reserve_ = reserve;
   follow_box();
@@ -202,8 +221,9 @@ void Neighbors::follow_box() {
 void Neighbors::plan_again() {
   particles_.look_at_box();
   choices_.cut_again(particles_.box);
-  if (has_lists())
-    choices_.skin = std::clamp(half_of(particles_.box) - range(), 0.0, choices_.skin);
+  // Heights change with tilts in every step: a little at a time would be planned again as often.
+  const double half = half_of(particles_.box) * (choices_.tilts ? 0.985 : 1.0);
+  if (has_lists()) choices_.skin = std::clamp(half - range(), 0.0, choices_.skin);
   traversal_ = make_traversal();
   if (!fits()) fall_back(measure_crowding(particles_, range()));
   invalidate();

@@ -66,6 +66,12 @@ class Neighbors {
 
   /// After a change of the particles' box: lists, cells and the limit of moves follow. Device work.
   void follow_box();
+  /// Tilts may change from here on: no traversal takes the box to be orthogonal any more. True:
+  /// that is news, and lists are built anew. Host only.
+  bool expect_tilts();
+  /// The next check of moves finds that lists hold no more: particles were written in another box.
+  /// Device work, behind follow_box().
+  void require_build();
   /// Lists are to have room for a change of the box by which lengths shrink by so much of
   /// themselves.
   void set_reserve(double reserve);

@@ -17,8 +17,9 @@ struct TraversalInput {
   Crowding crowding;
   NeighborSettings settings;
   ExclusionView exclusions;
-  Box box;  // that cells are chosen for: no height of the particles' box may be less …
-  double growth = 1;  // … and none more than so many times as long
+  Box box;             // that cells are chosen for: no height of the particles' box may be less …
+  double growth = 1;   // … and none more than so many times as long
+  bool tilts = false;  // steps may change its tilts: it may not be taken to be orthogonal
 
   Ranges reaches() const { return with_skin(ranges, skin); }
 };

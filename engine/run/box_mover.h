@@ -1,13 +1,42 @@
 // A BoxMover changes the box within a step.
 #pragma once
 
-#include <cstdint>
+#include "engine/core/real.h"
 
 namespace perrin {
 
 class Simulation;
 
-/// Part of an integrator (Integrator::box_mover()): a barostat.
+/// What a deforming box does to the particles in a step: upper triangular matrices, xx yy zz xy xz
+/// yz. With the velocity gradient L of the flow that the box follows (u = L r) velocities are kept
+/// relative to it, and obey dv/dt = f/m - L v.
+struct Flow {
+  Real half[6];              // exp(-L dt/2) - 1 of the step: what half a step does to vectors
+  Real gradient[6];          // L (1/time) at the instant when forces are computed
+  std::uint32_t velocities;  // 0: they stay as they are, only the way of the particles is changed
+  double* work;  // done on the kinetic energy of each particle, by memory index; nullptr: not asked
+
+  /// v + half v, each number rounded alike wherever this is compiled.
+  PERRIN_HD Real4 applied(const Real4& v) const {
+    return {multiply_add(half[0], v.x, multiply_add(half[3], v.y, multiply_add(half[4], v.z, v.x))),
+            multiply_add(half[1], v.y, multiply_add(half[5], v.z, v.y)),
+            multiply_add(half[2], v.z, v.z), v.w};
+  }
+  /// Half a step of the velocity of particle i.
+  PERRIN_HD void turn_velocity(std::int64_t i, Real4& v) const {
+    if (velocities == 0) return;
+    const Real4 before = v;
+    v = applied(before);
+    if (work == nullptr) return;
+    const double x = (double(v.x) - double(before.x)) * (double(v.x) + double(before.x)),
+                 y = (double(v.y) - double(before.y)) * (double(v.y) + double(before.y)),
+                 z = (double(v.z) - double(before.z)) * (double(v.z) + double(before.z));
+    work[i] += 0.5 * (x + y + z) / double(v.w);
+  }
+};
+
+/// Part of an integrator (Integrator::box_mover()), as a barostat is, or of a stage
+/// (engine/run/deformation.h).
 class BoxMover {
  public:
   virtual ~BoxMover() = default;
@@ -20,6 +49,16 @@ class BoxMover {
   /// The share by which it may shorten lengths in one step, below 0.01: lists keep room for it.
   /// 0: it has not begun.
   virtual double most() const = 0;
+  /// Whether it may change the tilts.
+  virtual bool tilts() const { return false; }
+  /// Called in every step before the particles move. Device work only. The same system may be
+  /// written in another box here: then lists must be built anew (Neighbors::require_build()).
+  virtual void turn_box(Simulation&) {}
+  /// Two words on the device, or nullptr: `half` and `velocities` of step s are in word s mod 2,
+  /// the gradient at the end of step s in word s + 1 mod 2.
+  virtual const Flow* flow() const { return nullptr; }
+  /// Adds the work that the flow has done on the particles to *work on the device. Device work.
+  virtual void add_work(Simulation&, double* /*work*/) {}
 };
 
 }  // namespace perrin

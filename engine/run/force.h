@@ -82,6 +82,9 @@ class Force {
   /// that changes while steps are recorded (Particles::metric()). By default what looks for
   /// neighbours can: a field holds particles to places.
   virtual bool follows_box() const { return range() > 0; }
+  /// Can it be in a stage that deforms the box? Then it is one between particles, and holds in a
+  /// box that changes; friction may be in it, of the true velocities (Simulation::flow()).
+  virtual bool follows_deformation() const { return follows_box(); }
   /// For changes of the box, of a force that has less to compute for them than compute() with
   /// energies. False: has nothing of the kind; compute() is asked. Device work. Without
   /// `work.of` it only says which.

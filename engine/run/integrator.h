@@ -42,6 +42,9 @@ class Integrator {
   virtual void measure_heat(Simulation& simulation, double* heat);
   /// The same, waited for.
   double heat(Simulation& simulation);
+  /// Whether it may run while its stage deforms the box: its velocities are then those relative to
+  /// the flow.
+  virtual bool follows_deformation() const { return true; }
   /// What changes the box in its steps; nullptr: nothing.
   virtual BoxMover* box_mover() const { return nullptr; }
   virtual void state(Archive&) {}

@@ -12,15 +12,25 @@
 namespace perrin {
 
 MdStage::MdStage(const MdSettings& settings, Setup& setup)
-    : path_(setup.path()), steps_(settings.steps), integrator_(setup.make(settings.integrator)) {}
+    : path_(setup.path()),
+      steps_(settings.steps),
+      integrator_(setup.make(settings.integrator)),
+      deformation_(Deformation::make(settings.deform, settings.shear, settings.steps,
+                                     integrator_.get(), setup)) {}
 
 void MdStage::begin(Run& run, bool resumed) {
   Simulation& simulation = run.simulation();
   // Another integrator takes over; a resumed one goes on with the forces that it had.
   if (!resumed && run.stage_index() > 0) simulation.invalidate();
+  simulation.deformation = deformation_.get();
   simulation.prepare(*integrator_);
   simulation.bath = integrator_.get();
+  if (deformation_ && resumed)
+    deformation_->resume(simulation, *integrator_);
+  else if (deformation_)
+    deformation_->begin(simulation, *integrator_);
   integrator_->begin(simulation);
+  if (deformation_ && !resumed) deformation_->begin_work();
   warn_of_resolution(run);
 }
 
@@ -62,6 +72,7 @@ void MdStage::state(Archive& archive) {
   if (done_ > steps_)
     throw UserError(fmt::format("{}.steps: the checkpoint has done {} steps of this stage, got {}",
                                 path_, done_, steps_));
+  if (deformation_) deformation_->state(archive);
   const Archive::Scope scope(archive, "integrator");
   integrator_->state(archive);
 }

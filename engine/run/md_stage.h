@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "engine/run/deformation.h"
 #include "engine/run/integrator.h"
 #include "engine/run/setup.h"
 #include "engine/run/stage.h"
@@ -17,6 +18,8 @@ struct MdSettings {
   std::int64_t steps = 0;
   Part<Integrator> integrator;
   std::string name = "md";
+  std::optional<DeformSettings> deform;
+  std::optional<ShearSettings> shear;
 };
 
 template <class D>
@@ -24,6 +27,8 @@ void describe(D& d, MdSettings& s) {
   d.required("steps", s.steps, NonNegative{}, "number of steps");
   d.required("integrator", s.integrator, Any{}, "how the particles move");
   d.optional("name", s.name, Any{}, "name of the stage on the console");
+  d.optional("deform", s.deform, Any{}, "the box goes to other lengths and tilts meanwhile");
+  d.optional("shear", s.shear, Any{}, "steady shear flow, by Lees-Edwards conditions");
 }
 
 class MdStage : public Stage {
@@ -41,6 +46,7 @@ class MdStage : public Stage {
   std::int64_t steps_, done_ = 0;
   bool warned_ = false;
   std::unique_ptr<Integrator> integrator_;
+  std::unique_ptr<Deformation> deformation_;
 };
 
 void register_md_stage(Registry& registry);

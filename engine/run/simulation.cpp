@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/run/box_mover.h"
+#include "engine/run/deformation.h"
 #include "engine/run/fault_text.h"
 #include "engine/run/stepper.h"
 #include "neighbor/neighbors.h"
@@ -65,6 +65,7 @@ void Simulation::use_neighbors(const NeighborSettings& settings, const NeighborC
   neighbors.reset();  // first: there may be no room for two
   neighbors = std::make_unique<Neighbors>(particles, ranges_, settings, choices);
   max_displacement_ = std::min(longest_displacement_, ranges_.longest() + neighbors->skin());
+  if (box_mover_ && box_mover_->tilts()) neighbors->expect_tilts();
   if (box_reserve_ > 0) neighbors->set_reserve(box_reserve_);
   forces_valid_ = false;  // the order in memory changes
   totals_.forget();
@@ -78,9 +79,11 @@ std::string Simulation::neighbor_report() const {
 }
 
 void Simulation::prepare(const Integrator& integrator) {
-  if (box_mover_ != integrator.box_mover()) stepper_->forget();
-  box_mover_ = integrator.box_mover();
+  BoxMover* const mover = deformation ? deformation : integrator.box_mover();
+  if (box_mover_ != mover) stepper_->forget();
+  box_mover_ = mover;
   if (box_mover_) particles.box_moves = true;
+  bool valid = !(box_mover_ && box_mover_->tilts() && neighbors && neighbors->expect_tilts());
   // 0: the box mover has not begun yet; what a checkpoint says of it stands.
   if (box_mover_ && box_mover_->most() > 0 && box_reserve_ != box_mover_->most()) {
     box_reserve_ = box_mover_->most();
@@ -88,7 +91,7 @@ void Simulation::prepare(const Integrator& integrator) {
   }
   degrees_of_freedom.count(forces, &integrator);
   const double timestep = integrator.recordable() ? integrator.timestep() : 0;
-  bool valid = timestep == timestep_;
+  if (timestep != timestep_) valid = false;
   for (const auto& force : forces)
     if (force->prepare(integrator)) valid = false;
   if (valid) return;
@@ -147,6 +150,12 @@ bool Simulation::box_is_due() const {
   if (device().recording()) return running_.box_is_due;
   return (step() + std::uint64_t(running_.index) + 1) % std::uint64_t(stride) == 0;
 }
+
+void Simulation::turn_box() {
+  if (box_mover_) timed(timings.neighbors, [&] { box_mover_->turn_box(*this); });
+}
+
+const Flow* Simulation::flow() const { return box_mover_ ? box_mover_->flow() : nullptr; }
 
 void Simulation::follow_box() {
   particles.follow_box();

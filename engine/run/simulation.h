@@ -20,6 +20,8 @@
 namespace perrin {
 
 class BoxMover;
+class Deformation;
+struct Flow;
 class Neighbors;
 class NeighborTuner;
 class Stepper;
@@ -47,6 +49,7 @@ class Simulation {
   double k_boltzmann = 1;                 // energy per unit of temperature in the job's units
   std::vector<std::int64_t> stage_steps;  // at which each stage of the job began; -1: not yet
   Timings timings;
+  Deformation* deformation = nullptr;  // of the running stage's box
   Integrator* bath = nullptr;  // whose heat is among the totals: the running stage's; or nobody's
 
   /// Completed steps since the beginning of the job, and the simulated time they took.
@@ -68,8 +71,15 @@ class Simulation {
   /// particles are sorted in every step, that saves a copy of everything.
   void update_neighbors(bool may_exchange = false);
   void compute_forces();
-  /// Between these two: what the integrator that prepare() was given changes of the box.
+  /// Between these two: what the integrator that prepare() was given, or the stage, changes of the
+  /// box.
   void move_box();
+  /// Before the particles move (BoxMover::turn_box()).
+  void turn_box();
+  /// What the box's flow does to particles (BoxMover::flow()); nullptr: there is none.
+  const Flow* flow() const;
+  /// Does the box change in the steps that are about to be made?
+  bool moves_box() const { return box_mover_ != nullptr; }
   /// For a BoxMover, when it has changed the box. Device work.
   void follow_box();
   /// Longest range of the forces.

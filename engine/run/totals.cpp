@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/core/parallel.h"
+#include "engine/run/deformation.h"
 #include "engine/run/simulation.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/strain.h"
@@ -74,6 +75,7 @@ void TotalsMeter::launch(Simulation& simulation, bool lists_hold) {
   sum_with(true, &row->pairs);
   if (!std::ranges::all_of(simulation.forces, acts_on_pairs)) sum_with(false, &row->all);
   if (simulation.bath) simulation.bath->measure_heat(simulation, &row->heat);
+  if (simulation.deformation) simulation.deformation->measure_work(simulation, &row->work);
   if (simulation.particles.box_moves)
     device.copy(&row->box, simulation.particles.kept_box(), sizeof row->box);
 }
@@ -103,6 +105,7 @@ Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row) cons
     for (std::size_t axis = 0; axis < 3; ++axis) t.virial[axis] += c.virial / 3;
   }
   if (simulation.bath) t.heat = row.heat;
+  if (simulation.deformation) t.work = row.work;
   return t;
 }
 

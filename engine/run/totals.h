@@ -19,6 +19,7 @@ struct Totals {
   std::array<double, 6> kinetic_tensor{};  // sum of m v ⊗ v
   Vec3<double> momentum{};
   double heat = 0;  // given by the heat bath of the running stage since it began
+  double work = 0;  // done by the deformation of its box, if it is measured
 };
 
 namespace detail {
@@ -39,7 +40,7 @@ struct Sums {
 /// What a device writes of one instant.
 struct TotalsRow {
   Sums pairs, all;  // with the forces that see pairs through the list; with the others, too
-  double heat = 0;
+  double heat = 0, work = 0;
   Box box;                    // of this instant, if it moves
   std::uint64_t written = 0;  // at this step, plus 1
 };

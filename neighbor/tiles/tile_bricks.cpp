@@ -82,7 +82,7 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
   const NeighborSettings& settings = input.settings;
   geometry_ = choose_tile_geometry(input.box, reaches.longest(), particles_->size(),
                                    {density_, input.crowding.occupied, device.multiprocessors(),
-                                    settings.cells, settings.brick, input.growth},
+                                    settings.cells, settings.brick, input.growth, input.tilts},
                                    &least_, &most_);
   geometry_.scale = scale_.data();
   follow_box(nullptr);

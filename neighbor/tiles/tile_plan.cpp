@@ -119,7 +119,7 @@ TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t par
   TileGeometry g{};
   g.cells = choose_cells(box, reach, particles, wishes);
   g.log2_brick = BrickChoice(g.cells, particles, wishes).log2();
-  g.orthogonal = box.orthogonal();
+  g.orthogonal = box.orthogonal() && !wishes.tilts;
   for (int axis = 0; axis < 3; ++axis)
     choose_axis(g, box, reach, wishes.growth, axis, shortest[axis], longest[axis]);
   if (least) *least = shortest, *most = longest;

@@ -86,7 +86,8 @@ struct CountEntry {
 VerletList::VerletList(const TraversalInput& input)
     : particles_(&input.particles),
       exclusions_(input.exclusions),
-      reorder_(input.settings.reorder) {
+      reorder_(input.settings.reorder),
+      tilts_(input.tilts) {
   const Device& device = particles_->device();
   const std::int64_t n = particles_->size();
   const Ranges reaches = input.reaches();
@@ -196,7 +197,7 @@ RowSearch VerletList::search() {
           .position = particles_->position.data(),
           .id = particles_->id.data(),
           .metric = particles_->metric(),
-          .orthogonal = particles_->box.orthogonal(),
+          .orthogonal = particles_->box.orthogonal() && !tilts_,
           .exclusions = exclusions_,
           .begin = begin_.data(),
           .count = count_.data(),

@@ -59,6 +59,7 @@ class VerletList {
   ExclusionView exclusions_;
   RowPlan plan_;
   bool reorder_;  // sort the particles in memory
+  bool tilts_;    // of the box may change
   Buffer<RowGrid> grids_;
   Buffer<RowPair> pairs_;
   Buffer<std::uint32_t> class_of_;  // by type

@@ -75,10 +75,11 @@ void DpdForce<C>::compute(Simulation& s, const ForceOutput& output) {
                        s.instant(),
                        p.n,
                        output,
-                       impulse_.data()};
+                       impulse_.data(),
+                       s.flow()};
   const Output kind = output.energy ? Output::measure : split ? Output::split : Output::force;
   const bool plain = choice_.generator == Generator::saru && !choice_.paper_keys &&
-                     !choice_.normal && exponent_ == 1;
+                     !choice_.normal && exponent_ == 1 && s.flow() == nullptr;
   plain ? run_plain(run, kind) : run_any(run, kind, choice_);
 }
 
@@ -95,7 +96,8 @@ void DpdForce<C>::update_velocities(Simulation& s, const Real4* shift) {
   for_each(s.device(), "middle velocities", p.n,
            Middle{p.velocity, impulse_.data(), shift, middle_.data()});
   run_drag(DragRun<C>{*s.neighbors, p.position, middle_.data(), table_.data(), types_, exponent_,
-                      s.timestep(), impulse_.data(), p.velocity, p.n});
+                      s.timestep(), impulse_.data(), p.velocity, p.n, s.flow(), s.device_step(),
+                      s.instant()});
 }
 
 template class DpdForce<SoftRepulsion>;

@@ -96,6 +96,7 @@ class DpdForce final : public Force, public PairBath {
 
   double range() const override { return ranges_.longest(); }
   bool follows_box() const override { return false; }  // friction and noise are in the virial
+  bool follows_deformation() const override { return true; }
   Ranges ranges() const override { return ranges_; }
   bool prepare(const Integrator& integrator) override;
   void compute(Simulation& simulation, const ForceOutput& output) override;

@@ -13,6 +13,7 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/run/box_mover.h"
 #include "engine/run/force.h"
 #include "forces/device_math.h"
 #include "forces/potentials/lennard_jones.h"
@@ -123,6 +124,27 @@ struct Bath {
   Real friction = 0, noise = 0;
 };
 
+/// The gradient of the flow that velocities are relative to.
+struct Gradient {
+  Real of[6];  // xx yy zz xy xz yz
+  /// `flow`: of the box, or nullptr. Of the instant after so many steps.
+  PERRIN_HD Gradient(const Flow* flow, std::uint64_t instant) {
+    for (int c = 0; c < 6; ++c) of[c] = flow ? flow[instant & 1].gradient[c] : Real(0);
+  }
+  /// What the flow adds to the relative velocity of a pair at a distance: odd, as that is.
+  PERRIN_HD Real3 at(const Real3& d) const {
+    return {multiply_add(of[0], d.x, multiply_add(of[3], d.y, of[4] * d.z)),
+            multiply_add(of[1], d.y, of[5] * d.z), of[2] * d.z};
+  }
+};
+/// For the code that is made to be fast, which runs where nothing flows.
+struct NoGradient {
+  PERRIN_HD NoGradient(const Flow*, std::uint64_t) {}
+  PERRIN_HD Real3 at(const Real3&) const { return {}; }
+};
+template <bool Plain, bool OneType>
+using GradientOf = std::conditional_t<!Plain && !OneType, Gradient, NoGradient>;
+
 /// Sums per particle: force; with energy and virial; or force and, apart from it, the random
 /// impulse.
 enum class Output { force, measure, split };
@@ -147,6 +169,7 @@ struct PairBody {
   std::int64_t n;
   ForceOutput output;
   Real4* impulse;  // Output::split: the random one, by memory index
+  const Flow* flow;
 
   struct Own {
     std::uint32_t row;  // of the table
@@ -154,11 +177,16 @@ struct PairBody {
     std::uint32_t id;
     std::uint64_t step;
     Coefficients<C> coefficients;
+    GradientOf<Plain, OneType> gradient;
   };
   PERRIN_HD Own own(std::int64_t i) const {
     const Real4 m = extra(std::uint32_t(i));
-    return {OneType ? 0u : position[i].type() * types, m.xyz(), unpack_id(m.w), *step + instant,
-            table[0]};
+    return {OneType ? 0u : position[i].type() * types,
+            m.xyz(),
+            unpack_id(m.w),
+            *step + instant,
+            table[0],
+            GradientOf<Plain, OneType>(flow, *step + instant)};
   }
   PERRIN_HD Real4 extra(std::uint32_t j) const {
 #ifdef __CUDA_ARCH__
@@ -200,7 +228,7 @@ struct PairBody {
       const Real q = inside ? random : Real(0);
       term[3] = q * d.x, term[4] = q * d.y, term[5] = q * d.z;
     } else {
-      const Real3 v = own.velocity - m.xyz();
+      const Real3 v = relative(own, m, d);
       const Real we = w * pair.inverse;
       const Real drag = c.gamma * bath.friction * (we * we) * dot(d, v);
       const Real f = inside ? conservative.force_over_r - drag + random : Real(0);
@@ -233,6 +261,11 @@ struct PairBody {
   PERRIN_HD static void put(Real3 d, Real f, Real (&term)[sums]) {
     term[0] = f * d.x, term[1] = f * d.y, term[2] = f * d.z;
   }
+  PERRIN_HD static Real3 relative(const Own& own, const Real4& m, [[maybe_unused]] const Real3& d) {
+    Real3 v = own.velocity - m.xyz();
+    if constexpr (!Plain && !OneType) v += own.gradient.at(d);
+    return v;
+  }
   PERRIN_HD Real weight(Real x) const { return x > Real(0) ? std::pow(x, exponent) : Real(0); }
 };
 
@@ -249,14 +282,19 @@ struct DragBody {
   Real exponent, timestep;
   const Real4* impulse;
   Real4* velocity;
+  const Flow* flow;
+  const std::uint64_t* step;
+  std::uint64_t instant;
 
   struct Own {
     std::uint32_t row;  // of the table
     Real3 velocity;
     Coefficients<C> coefficients;
+    GradientOf<Plain, OneType> gradient;
   };
   PERRIN_HD Own own(std::int64_t i) const {
-    return {OneType ? 0u : position[i].type() * types, middle[i].xyz(), table[0]};
+    return {OneType ? 0u : position[i].type() * types, middle[i].xyz(), table[0],
+            GradientOf<Plain, OneType>(flow, *step + instant)};
   }
   PERRIN_HD Real4 extra(std::uint32_t j) const { return fetch(middle, j); }
   PERRIN_HD Coefficients<C> coefficients([[maybe_unused]] const Own& own,
@@ -283,7 +321,8 @@ struct DragBody {
     const Real positive = x > Real(0) ? x : Real(0);
     const Real w = Plain ? positive : x > Real(0) ? std::pow(x, exponent) : Real(0);
     const Real we = w * distance.inverse;
-    const Real3 v = own.velocity - other.xyz();
+    Real3 v = own.velocity - other.xyz();
+    if constexpr (!Plain && !OneType) v += own.gradient.at(d);
     const Real drag = inside ? c.gamma * (we * we) * dot(d, v) : Real(0);
     term[0] = drag * d.x, term[1] = drag * d.y, term[2] = drag * d.z;
   }

@@ -23,7 +23,8 @@ template <class C, bool Plain, bool OneType>
 void drag(const DragRun<C>& r) {
   pair_loop("friction of pairs", r.neighbors,
             DragBody<C, Plain, OneType>{r.position, r.middle, r.table, r.types, Real(r.exponent),
-                                        Real(r.timestep), r.impulse, r.velocity});
+                                        Real(r.timestep), r.impulse, r.velocity, r.flow, r.step,
+                                        r.instant});
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ void run_plain(const PairRun<C>& r, Output kind) {
 
 template <class C>
 void run_drag(const DragRun<C>& r) {
-  if (r.exponent != 1)
+  if (r.exponent != 1 || r.flow)
     drag<C, false, false>(r);
   else
     r.types == 1 ? drag<C, true, true>(r) : drag<C, true, false>(r);

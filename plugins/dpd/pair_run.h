@@ -26,6 +26,7 @@ struct PairRun {
   std::int64_t n;
   ForceOutput output;
   Real4* impulse;
+  const Flow* flow;  // of the box, or nullptr
 };
 
 template <class C, class Noise, Output Kind, bool Plain, bool OneType>
@@ -33,13 +34,13 @@ void start(const PairRun<C>& r, const Noise& noise) {
   pair_loop(r.name, r.neighbors,
             PairBody<C, Noise, Kind, Plain, OneType>{
                 r.position, r.velocity, r.id, r.moving, r.table, r.types, Real(r.exponent), noise,
-                r.bath, r.step, r.instant, r.n, r.output, r.impulse});
+                r.bath, r.step, r.instant, r.n, r.output, r.impulse, r.flow});
 }
 
 /// Saru, Perrin's keys, uniform noise, exponent 1: the code that is made to be fast.
 template <class C>
 void run_plain(const PairRun<C>& run, Output kind);
-/// Everything else (pair_run_any.cpp).
+/// Everything else (pair_run_any.cpp), and boxes that flow.
 template <class C>
 void run_any(const PairRun<C>& run, Output kind, const NoiseChoice& choice);
 
@@ -54,6 +55,9 @@ struct DragRun {
   const Real4* impulse;
   Real4* velocity;
   std::int64_t n;
+  const Flow* flow;
+  const std::uint64_t* step;
+  std::uint64_t instant;
 };
 template <class C>
 void run_drag(const DragRun<C>& run);

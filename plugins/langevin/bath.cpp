@@ -37,6 +37,7 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
   if (c.box.dimension == 2 && law_.z)
     setup.error("axes", fmt::format("the system has two dimensions, got \"{}\"", axes));
 
+  moves_all_ = s.types.empty() && law_.axes() == c.box.dimension;
   if (!s.types.empty()) moving_.assign(c.types.size(), 0);
   for (std::size_t k = 0; k < s.types.size(); ++k)
     moving_.at(setup.type_index(s.types[k], fmt::format("types[{}]", k))) = 1;

@@ -97,6 +97,8 @@ class Bath {
     return cold ? "none" : settings_.scheme;
   }
   const NoiseLaw& law() const { return law_; }
+  /// Does every particle move along all axes of the box?
+  bool moves_all() const { return moves_all_; }
   Mobile mobile() const {
     return {mask_.size() > 0 ? mask_.data() : nullptr,
             {Real(law_.x), Real(law_.y), Real(law_.z), Real(0)}};
@@ -129,6 +131,7 @@ class Bath {
   BathSettings settings_;
   bool usable_ = true;
   NoiseLaw law_{};
+  bool moves_all_ = true;
   double k_boltzmann_;
   std::uint32_t instance_;
   std::vector<double> drag_of_type_;   // empty: from diameters

@@ -43,6 +43,7 @@ class BathIntegrator : public Integrator {
     if (barostat_) barostat_->add_heat(simulation, heat);
   }
   std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
+  bool follows_deformation() const override { return bath_.moves_all(); }
   BoxMover* box_mover() const override { return barostat_.get(); }
   /// Of a maker; before begin().
   void set_barostat(std::unique_ptr<Barostat> barostat) { barostat_ = std::move(barostat); }

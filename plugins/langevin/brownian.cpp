@@ -78,7 +78,7 @@ class Brownian : public BathIntegrator<Stream> {
                                     this->bath_.heat(),
                                     displacement_.data()};
     };
-    if (trap_ == nullptr && (!simulation.forces.empty() || this->box_mover() != nullptr)) {
+    if (trap_ == nullptr && (!simulation.forces.empty() || simulation.moves_box())) {
       if (this->bath_.heat() == nullptr)
         return run_particle_steps(simulation, n, displace, [] { return NoUpdate{}; });
       return run_particle_steps(simulation, n, displace, [&] {
