@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/run/deformation.h"
 #include "engine/run/run_control.h"
 #include "engine/run/simulation.h"
 #include "io/file_units.h"
@@ -47,8 +48,10 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   number("potential_energy", u.energy, [](Simulation& s) { return s.totals().potential; });
   number("total_energy", u.energy,
          [](Simulation& s) { return s.totals().kinetic + s.totals().potential; });
-  number("conserved_energy", u.energy,
-         [](Simulation& s) { return s.totals().kinetic + s.totals().potential - s.totals().heat; });
+  number("conserved_energy", u.energy, [](Simulation& s) {
+    const Totals& t = s.totals();
+    return t.kinetic + t.potential - t.heat - t.work;
+  });
   number("pressure", u.pressure(dimension), [](Simulation& s) { return s.pressure(); });
   columns_.push_back({{"pressure_tensor", {3, 3}, u.pressure(dimension)},
                       [](Simulation& s, Row& row) { put_tensor(s.pressure_tensor(), row); }});
@@ -84,6 +87,9 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   number("enthalpy", u.energy, [](Simulation& s) {
     return s.totals().kinetic + s.totals().potential + s.pressure() * s.particles.box.volume();
   });
+  number("work", u.energy, [](Simulation& s) { return s.totals().work; });
+  number("shear_strain", "",
+         [](Simulation& s) { return s.deformation ? s.deformation->strain(s.step()) : 0.0; });
   for (const Column& column : columns_) abouts_.push_back(column.about);
   if (settings.box) in_file = columns_.size();
   const std::vector<io::ObservableColumn> kept(abouts_.begin(),

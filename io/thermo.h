@@ -23,14 +23,16 @@ void describe(D& d, ThermoSettings& s) {
   d.required("stride", s.stride, Positive{}, "steps from one row to the next");
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory; empty: none");
   d.optional("box", s.box, Any{},
-             "for a box that changes: box_lengths, box_angles, density and enthalpy in the file");
+             "for a box that changes: box_lengths, box_angles, density, enthalpy, work and "
+             "shear_strain in the file");
   d.optional("console_stride", s.console_stride, NonNegative{},
              "steps between rows on the console, a multiple of stride; 0: none");
-  d.optional("console", s.console,
-             OneOf{"step", "time", "temperature", "kinetic_energy", "potential_energy",
-                   "total_energy", "conserved_energy", "pressure", "pressure_tensor", "momentum",
-                   "volume", "box_lengths", "box_angles", "density", "enthalpy"},
-             "columns on the console");
+  d.optional(
+      "console", s.console,
+      OneOf{"step", "time", "temperature", "kinetic_energy", "potential_energy", "total_energy",
+            "conserved_energy", "pressure", "pressure_tensor", "momentum", "volume", "box_lengths",
+            "box_angles", "density", "enthalpy", "work", "shear_strain"},
+      "columns on the console");
 }
 
 /// One row of the table.

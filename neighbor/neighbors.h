@@ -45,7 +45,15 @@ PERRIN_HD double move_limit(const Box& built, const Box& now, double range, doub
   // At least the spectral norm; the same for a diagonal matrix.
   const double rows = most(xx + size(xy) + size(xz), yy + size(yz), zz);
   const double columns = most(xx, size(xy) + yy, size(xz) + size(yz) + zz);
-  const double stretch = (1 + reserve) * std::sqrt(rows * columns);
+  double norm2 = rows * columns;
+  if (xy != 0 || xz != 0 || yz != 0) {  // in shear half as much: |1 + N|² ≤ 1 + 2 |sym N| + |N|²
+    const double x = xx - 1, y = yy - 1, z = zz - 1, a = size(xy) / 2, b = size(xz) / 2,
+                 c = size(yz) / 2;
+    const double all = 1 + 2 * most(x + a + b, a + y + c, b + c + z) + x * x + y * y + z * z +
+                       4 * (a * a + b * b + c * c);
+    norm2 = all < norm2 ? all : norm2;
+  }
+  const double stretch = (1 + reserve) * std::sqrt(norm2);
   return stretch <= 1 ? skin / 2 : (skin - (stretch - 1) * range) / (2 * stretch);
 }
 

@@ -368,9 +368,11 @@ void Deformation::check_steps() {
         schedule_.begin + k * (schedule_.steps - 1) / std::max<std::int64_t>(1, samples - 1);
     const Triangle g = inverse(step_change(schedule_, step));
     const double xy = std::abs(g.xy), xz = std::abs(g.xz), yz = std::abs(g.yz);
-    const double rows = std::max({1 + g.xx + xy + xz, 1 + g.yy + yz, 1 + g.zz});
-    const double columns = std::max({1 + g.xx, 1 + g.yy + xy, 1 + g.zz + xz + yz});
-    longest = std::max(longest, std::sqrt(rows * columns) - 1);
+    // |1 + g|² ≤ 1 + 2 |sym g| + |g|²
+    const double most =
+        std::max({g.xx + (xy + xz) / 2, g.yy + (xy + yz) / 2, g.zz + (xz + yz) / 2, 0.0});
+    const double squares = g.xx * g.xx + g.yy * g.yy + g.zz * g.zz + xy * xy + xz * xz + yz * yz;
+    longest = std::max(longest, std::sqrt(1 + 2 * most + squares) - 1);
     if (!shear_) check_box(schedule_.at(step + 1, 0));
   }
   if (shear_) {

@@ -252,6 +252,7 @@ struct SearchTask {
 
 void ClusterTaskList::begin(const ClusterTask& task, std::int64_t all) {
   used = 0;
+  fixed.clear();
   masks.clear();
   if (number.size() == std::size_t(all))
     for (const std::uint32_t c : clusters) number[c] = none;

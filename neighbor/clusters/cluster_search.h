@@ -40,6 +40,9 @@ struct ClusterTaskList {
   Buffer<ClusterEntry> entries;         // from Device::allocate, which knows about large pages
   std::vector<std::uint32_t> masks;
   std::size_t used = 0;
+  // Vectors of the entries in units of positions, image and all, once the box has changed since
+  // they were found.
+  std::vector<Vec3<double>> fixed;
   std::vector<ClusterEntry> candidates;  // of one cluster
   std::vector<std::uint16_t> near;       // lanes of the cluster that reach the candidate
   std::vector<std::uint16_t> excluded;   // [lane][candidate] excluded lanes of the candidate

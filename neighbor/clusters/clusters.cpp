@@ -65,20 +65,20 @@ void ClusterList::follow_box(Real*) {
   for_tasks(particles_->device(), std::int64_t(tasks_.size()), fit, clusters_.size() > 32);
 }
 
-/// The entries' vectors in the present box, from where the origins are and the images that the
-/// vectors in the box before show.
-void ClusterList::fit_entries(const ClusterTask& task, ClusterTaskList& list,
-                              const Box& before) const {
+/// Where the entries' images are, which the vectors in the box of the list show.
+void ClusterList::find_images(const ClusterTask& task, ClusterTaskList& list,
+                              const Box& built) const {
   const ClusterBoxes clusters = clusters_.view();
-  const Metric old = before.metric(), now = box_.metric();
+  const Metric old = built.metric();
   constexpr double turn = 4294967296.0;
+  list.fixed.assign(list.used, {});
   for (std::uint32_t i = task.begin; i < task.end; ++i) {
     const Position a = clusters.origin[i];
     const std::uint32_t count = clusters.first[i + 1] - clusters.first[i];
     for (std::uint32_t lane = 0; lane < count; lane += 2) {
       const ClusterRow row = rows_[std::size_t(i) * (cluster_size / 2) + lane / 2];
       for (std::uint32_t k = row.begin; k < row.end; ++k) {
-        ClusterEntry& e = list.entries.data()[k];
+        const ClusterEntry& e = list.entries.data()[k];
         const Position b = clusters.origin[task.clusters[e.cluster]];
         double x = double(b.x) - double(a.x), y = double(b.y) - double(a.y),
                z = double(b.z) - double(a.z);
@@ -87,10 +87,22 @@ void ClusterList::fit_entries(const ClusterTask& task, ClusterTaskList& list,
         y += turn * std::nearbyint((ey / double(old.yy) - y) / turn);
         const double ex = double(e.x) - double(old.xy) * y - double(old.xz) * z;
         x += turn * std::nearbyint((ex / double(old.xx) - x) / turn);
-        const Real3 d = length_of(now, x, y, z);
-        e.x = d.x, e.y = d.y, e.z = d.z;
+        list.fixed[k] = {x, y, z};
       }
     }
+  }
+}
+
+/// The entries' vectors in the present box.
+void ClusterList::fit_entries(const ClusterTask& task, ClusterTaskList& list,
+                              const Box& before) const {
+  if (list.fixed.empty()) find_images(task, list, before);
+  const Metric now = box_.metric();
+  for (std::size_t k = 0; k < list.used; ++k) {
+    ClusterEntry& e = list.entries.data()[k];
+    const Vec3<double>& u = list.fixed[k];
+    const Real3 d = length_of(now, u.x, u.y, u.z);
+    e.x = d.x, e.y = d.y, e.z = d.z;
   }
 }
 

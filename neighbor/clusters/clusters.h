@@ -66,6 +66,7 @@ class ClusterList {
   void make_tasks();
   void find_entries();
   void collect_sources();
+  void find_images(const ClusterTask& task, ClusterTaskList& list, const Box& built) const;
   void fit_entries(const ClusterTask& task, ClusterTaskList& list, const Box& before) const;
 
   Particles* particles_;

@@ -44,6 +44,11 @@ struct KickDriftNoiseDrift {
     const Friction f = friction.of(p.type(), p.id);
     const Real spread = f.spread * temperature.root(p.step);
     p.velocity = with_w(multiply_add(spread, r, times(f.decay, before)), before);
+    if constexpr (std::is_same_v<Law, NoiseLaw>) {
+      if (!law.x) p.velocity.x = before.x;
+      if (!law.y) p.velocity.y = before.y;
+      if (!law.z) p.velocity.z = before.z;
+    }
     if (heat != nullptr) heat[p.i] += kinetic_change(before, p.velocity, before.w);
     return times(half_kick.half_dt, plus(before, p.velocity));
   }

@@ -37,7 +37,16 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
   if (c.box.dimension == 2 && law_.z)
     setup.error("axes", fmt::format("the system has two dimensions, got \"{}\"", axes));
 
-  moves_all_ = s.types.empty() && law_.axes() == c.box.dimension;
+  moves_ = {law_.x, law_.y, law_.z};
+  if (s.bath_axes) {
+    const auto acts = [&](char axis) { return s.bath_axes->find(axis) != std::string::npos; };
+    if ((acts('x') && !law_.x) || (acts('y') && !law_.y) || (acts('z') && !law_.z))
+      setup.error("bath_axes",
+                  fmt::format("must be among the axes that particles move along ({}), got \"{}\"",
+                              axes, *s.bath_axes));
+    law_.x = acts('x'), law_.y = acts('y'), law_.z = acts('z');
+  }
+  moves_all_ = s.types.empty() && int(moves_.x) + int(moves_.y) + int(moves_.z) == c.box.dimension;
   if (!s.types.empty()) moving_.assign(c.types.size(), 0);
   for (std::size_t k = 0; k < s.types.size(); ++k)
     moving_.at(setup.type_index(s.types[k], fmt::format("types[{}]", k))) = 1;
@@ -95,15 +104,15 @@ void Bath::begin(Simulation& simulation, bool tally_heat) {
 
 void Bath::rest(Simulation& simulation) const {
   Particles& p = simulation.particles;
-  if (!moving_.empty() || law_.axes() < 3) {
+  if (!moving_.empty() || !(moves_.x && moves_.y && moves_.z)) {
     const auto position = p.position.to_host();
     auto velocity = p.velocity.to_host();
     for (std::size_t i = 0; i < velocity.size(); ++i) {
       const bool moves = moving_.empty() || moving_[position[i].type()];
       Real4& v = velocity[i];
-      if (!moves || !law_.x) v.x = 0;
-      if (!moves || !law_.y) v.y = 0;
-      if (!moves || !law_.z) v.z = 0;
+      if (!moves || !moves_.x) v.x = 0;
+      if (!moves || !moves_.y) v.y = 0;
+      if (!moves || !moves_.z) v.z = 0;
     }
     p.velocity.assign(velocity);
   }

@@ -84,7 +84,7 @@ class Bath {
   /// the device.
   void begin(Simulation& simulation, bool tally_heat);
   /// The velocities that are left after rest().
-  Motion motion() const { return {moving_, {law_.x, law_.y, law_.z}, false}; }
+  Motion motion() const { return {moving_, {moves_.x, moves_.y, moves_.z}, false}; }
   /// Velocities that can never change are set to 0: those of particles that do not move, and those
   /// along axes that do not count.
   void rest(Simulation& simulation) const;
@@ -101,7 +101,7 @@ class Bath {
   bool moves_all() const { return moves_all_; }
   Mobile mobile() const {
     return {mask_.size() > 0 ? mask_.data() : nullptr,
-            {Real(law_.x), Real(law_.y), Real(law_.z), Real(0)}};
+            {Real(moves_.x), Real(moves_.y), Real(moves_.z), Real(0)}};
   }
   Temperature temperature() const;
   std::int64_t start() const { return start_; }
@@ -131,6 +131,7 @@ class Bath {
   BathSettings settings_;
   bool usable_ = true;
   NoiseLaw law_{};
+  Vec3<bool> moves_{};  // along the axes; the law may be that of fewer
   bool moves_all_ = true;
   double k_boltzmann_;
   std::uint32_t instance_;

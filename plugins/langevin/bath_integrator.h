@@ -12,10 +12,10 @@ template <class S>
 std::optional<std::unique_ptr<Barostat>> barostat_of(const S& s, Setup& setup) {
   auto barostat = Barostat::make(s.barostat, false, setup);
   if (s.barostat && !barostat) return std::nullopt;
-  if (barostat && (!s.types.empty() || s.axes || s.temperature == 0)) {
+  if (barostat && (!s.types.empty() || s.axes || s.bath_axes || s.temperature == 0)) {
     setup.error("barostat",
                 "needs a temperature above 0 and particles that all move along all "
-                "axes: not with types or axes");
+                "axes: not with types, axes or bath_axes");
     return std::nullopt;
   }
   return barostat;

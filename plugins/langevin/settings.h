@@ -19,7 +19,7 @@ struct BathSettings {
   std::optional<double> friction, viscosity;
   std::map<std::string, double> frictions;
   std::vector<std::string> types;
-  std::optional<std::string> axes;
+  std::optional<std::string> axes, bath_axes;
   std::string rng = "saru", scheme = "default", noise = "default";
 };
 
@@ -72,6 +72,9 @@ void describe(D& d, LangevinSettings& s) {
   d.optional("tally_heat", s.tally_heat, Any{},
              "count the energy drawn from the bath (conserved_energy of thermo needs it); costs "
              "16 bytes of memory traffic a particle and step");
+  d.optional("bath_axes", s.bath_axes, OneOf{"x", "y", "z", "xy", "xz", "yz", "xyz"},
+             "the bath acts along these alone, while particles move along all their axes: in shear "
+             "that is neutral across flow and gradient. Default: along all");
   d.optional("barostat", s.barostat, Any{}, "constant pressure by stochastic cell rescaling");
 }
 

@@ -55,9 +55,9 @@ struct SecondHalf {
     const Drag d = drag.of(p.type(), p.id);
     const Real spread = d.spread * temperature.root(p.step);
     const Real4 v = p.velocity;
-    const Real3 b{multiply_add(spread, r.x, -(d.drag * v.x)),
-                  multiply_add(spread, r.y, -(d.drag * v.y)),
-                  multiply_add(spread, r.z, -(d.drag * v.z))};
+    const Real3 b{law.x ? multiply_add(spread, r.x, -(d.drag * v.x)) : Real(0),
+                  law.y ? multiply_add(spread, r.y, -(d.drag * v.y)) : Real(0),
+                  law.z ? multiply_add(spread, r.z, -(d.drag * v.z)) : Real(0)};
     bath[p.id] = b;
     kick_with_bath(p, mobile, b, half_dt, heat);
   }

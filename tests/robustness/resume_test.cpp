@@ -291,6 +291,12 @@ std::map<std::string, Json> systems() {
   pressed_mixture["stages"][0]["integrator"] =
       json(R"({"type": "nose_hoover", "timestep": 0.004, "temperature": 0.8, "tau": 0.1,
                "barostat": {"pressure": 1, "tau": 0.7, "stride": 3, "axes": "xy,z"}})");
+  Json flowing = job(polymer,
+                     {json(lj), *sample(*components().registry.find("force", "bond_fene")),
+                      *sample(*components().registry.find("force", "angle_cosine")),
+                      *sample(*components().registry.find("force", "dihedral_opls"))},
+                     json(bussi), 120);
+  flowing["stages"][0]["shear"] = {{"rate", 3}, {"gradient", "z"}};
   Json walls = job(
       open,
       {json(lj), json(R"({"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]})"),
@@ -306,6 +312,7 @@ std::map<std::string, Json> systems() {
       {"mixture", std::move(mixture)},
       {"mixture at constant pressure", std::move(pressed_mixture)},
       {"liquid at constant pressure", std::move(pressed)},
+      {"polymer in shear", std::move(flowing)},
       {"polymer", std::move(chains)},
       {"walls and a trap", std::move(walls)}};
 }
@@ -788,6 +795,43 @@ TEST_F(Resume, EveryIntegratorWithABarostat) {
   for (const char* traversal : {"standard", "verlet_list"}) {
     stages["neighbors"]["traversal"] = traversal;
     for (const How& how : devices()) check(stages, how, 7, 4);
+  }
+}
+
+/// The box turns within every stretch of the run.
+TEST_F(Resume, EveryIntegratorInABoxThatDeforms) {
+  const Json sheared = json(R"({"rate": 12, "work": true})");
+  const Json fluid = job(R"({"type": "random", "particles": {"A": 1500}, "density": 3,
+                             "min_distance": 0})",
+                         {json(R"({"type": "dpd", "temperature": 1,
+                             "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]})")},
+                         json(bussi), 40);
+  for (const CatalogueRow* row : rows("integrator")) {
+    if (row->type == "fire") continue;  // refused
+    with_sample(*row, [&] {
+      Json j = row->type == "dpd_split" || row->type == "groot_warren" ? fluid : small_liquid();
+      j["stages"][0]["integrator"] = job_with_integrator(*row)["stages"][0]["integrator"];
+      j["stages"][0]["integrator"].erase("types");
+      j["stages"][0]["integrator"].erase("axes");
+      j["stages"][0]["integrator"]["timestep"] = 0.001;
+      j["stages"][0]["steps"] = 90;
+      j["stages"][0]["shear"] = sheared;
+      for (const How& how : devices()) check(j, how, 7, 4);
+    });
+  }
+  for (const char* deform :
+       {R"({"density": 0.63, "work": true})", R"({"xy": 0.9, "z": 7.4, "form": "exponential"})",
+        R"({"yz": -1.5, "form": "oscillating", "period": 3, "remap_velocities": false})"}) {
+    SCOPED_TRACE(deform);
+    Json j = small_liquid();
+    j["stages"][0]["steps"] = 90;
+    j["stages"][0]["deform"] = json(deform);
+    j["stages"].push_back(json(R"({"type": "md", "steps": 30, "integrator": {"type":
+        "velocity_verlet", "timestep": 0.002}})"));
+    for (const How& how : devices()) check(j, how, 7, 4);
+    Json short_run = small_liquid();
+    short_run["stages"][0]["deform"] = json(deform);
+    tamper(short_run, "stage/");
   }
 }
 
