@@ -152,6 +152,7 @@ class Barostat final : public BoxMover {
   void move_box(Simulation& simulation) override;
   std::int64_t stride() const override { return stride_; }
   double most() const override { return 1.01 * most_; }
+  bool tilts() const override { return strains_.flexible; }
   /// Adds the energy that the particles were given to *heat on the device. Device work; for
   /// Integrator::measure_heat().
   void add_heat(Simulation& simulation, double* heat) const;

@@ -47,10 +47,10 @@ PERRIN_HD double move_limit(const Box& built, const Box& now, double range, doub
   const double columns = most(xx, size(xy) + yy, size(xz) + size(yz) + zz);
   double norm2 = rows * columns;
   if (xy != 0 || xz != 0 || yz != 0) {  // in shear half as much: |1 + N|² ≤ 1 + 2 |sym N| + |N|²
-    const double x = xx - 1, y = yy - 1, z = zz - 1, a = size(xy) / 2, b = size(xz) / 2,
-                 c = size(yz) / 2;
-    const double all = 1 + 2 * most(x + a + b, a + y + c, b + c + z) + x * x + y * y + z * z +
-                       4 * (a * a + b * b + c * c);
+    const double nx = xx - 1, ny = yy - 1, nz = zz - 1;
+    const double sxy = size(xy) / 2, sxz = size(xz) / 2, syz = size(yz) / 2;
+    const double all = 1 + 2 * most(nx + sxy + sxz, sxy + ny + syz, sxz + syz + nz) + nx * nx +
+                       ny * ny + nz * nz + 4 * (sxy * sxy + sxz * sxz + syz * syz);
     norm2 = all < norm2 ? all : norm2;
   }
   const double stretch = (1 + reserve) * std::sqrt(norm2);

@@ -57,8 +57,6 @@ class BoxMover {
   /// Two words on the device, or nullptr: `half` and `velocities` of step s are in word s mod 2,
   /// the gradient at the end of step s in word s + 1 mod 2.
   virtual const Flow* flow() const { return nullptr; }
-  /// Adds the work that the flow has done on the particles to *work on the device. Device work.
-  virtual void add_work(Simulation&, double* /*work*/) {}
 };
 
 }  // namespace perrin

@@ -291,6 +291,7 @@ void Deformation::begin(Simulation& s, const Integrator& integrator) {
   schedule_.begin = std::int64_t(s.step());
   schedule_.start = s.particles.box;
   make_room(s, integrator);
+  set_targets();
   set_up();
 }
 
@@ -314,9 +315,7 @@ void Deformation::make_room(Simulation& s, const Integrator& integrator) {
   virial_ = std::make_unique<Virial>(device, s.particles.size());
 }
 
-/// Once the schedule's beginning is known.
-void Deformation::set_up() {
-  Simulation& s = *simulation_;
+void Deformation::set_targets() {
   const Box& start = schedule_.start;
   for (int k = 0; k < 3; ++k) schedule_.length[k] = start.length[k];
   if (shear_) schedule_.step_strain = shear_->rate * timestep_;
@@ -324,7 +323,7 @@ void Deformation::set_up() {
     const DeformSettings& d = *deform_;
     const std::optional<double> lengths[3] = {d.x, d.y, d.z}, tilts[3] = {d.xy, d.xz, d.yz};
     double volume = d.volume.value_or(start.volume());
-    if (d.density) volume = double(s.particles.size()) / *d.density;
+    if (d.density) volume = double(simulation_->particles.size()) / *d.density;
     const double factor = std::pow(volume / start.volume(), 1.0 / start.dimension);
     for (int k = 0; k < 3; ++k) {
       if (d.volume || d.density)
@@ -336,6 +335,11 @@ void Deformation::set_up() {
     }
     if (d.period) schedule_.step_turn = 2 * M_PI * timestep_ / *d.period;
   }
+}
+
+/// Once the schedule is known.
+void Deformation::set_up() {
+  Simulation& s = *simulation_;
   check_steps();
   tail_virial_ = 0;
   const Box now = s.particles.box;
@@ -462,6 +466,14 @@ void Deformation::state(Archive& a) {
   const Box &start = schedule_.start, &box = simulation_->particles.box;
   a.require(start.periodic == box.periodic && start.dimension == box.dimension, "start",
             "a box of the same axes");
+  set_targets();
+  const Box is = schedule_.at(now, now > schedule_.begin ? schedule_.turned(now - 1) : 0);
+  const double tolerance = 1e-9 * (box.length.x + box.length.y + box.length.z);
+  const auto same = [&](double x, double y) { return std::abs(x - y) < tolerance; };
+  a.require(same(is.length.x, box.length.x) && same(is.length.y, box.length.y) &&
+                same(is.length.z, box.length.z) && same(is.xy, box.xy) && same(is.xz, box.xz) &&
+                same(is.yz, box.yz),
+            "start", "a box that comes to the present one in the steps since");
   set_up();
 }
 

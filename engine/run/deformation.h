@@ -157,6 +157,7 @@ class Deformation final : public BoxMover {
  private:
   struct Virial;
   void make_room(Simulation& simulation, const Integrator& integrator);
+  void set_targets();
   void set_up();
   void check_steps();
 

@@ -128,8 +128,11 @@ struct Bath {
 struct Gradient {
   Real of[6];  // xx yy zz xy xz yz
   /// `flow`: of the box, or nullptr. Of the instant after so many steps.
-  PERRIN_HD Gradient(const Flow* flow, std::uint64_t instant) {
-    for (int c = 0; c < 6; ++c) of[c] = flow ? flow[instant & 1].gradient[c] : Real(0);
+  PERRIN_HD static Gradient from(const Flow* flow, std::uint64_t instant) {
+    Gradient g{};
+    if (flow)
+      for (int c = 0; c < 6; ++c) g.of[c] = flow[instant & 1].gradient[c];
+    return g;
   }
   /// What the flow adds to the relative velocity of a pair at a distance: odd, as that is.
   PERRIN_HD Real3 at(const Real3& d) const {
@@ -139,7 +142,7 @@ struct Gradient {
 };
 /// For the code that is made to be fast, which runs where nothing flows.
 struct NoGradient {
-  PERRIN_HD NoGradient(const Flow*, std::uint64_t) {}
+  PERRIN_HD static NoGradient from(const Flow*, std::uint64_t) { return {}; }
   PERRIN_HD Real3 at(const Real3&) const { return {}; }
 };
 template <bool Plain, bool OneType>
@@ -186,7 +189,7 @@ struct PairBody {
             unpack_id(m.w),
             *step + instant,
             table[0],
-            GradientOf<Plain, OneType>(flow, *step + instant)};
+            GradientOf<Plain, OneType>::from(flow, *step + instant)};
   }
   PERRIN_HD Real4 extra(std::uint32_t j) const {
 #ifdef __CUDA_ARCH__
@@ -294,7 +297,7 @@ struct DragBody {
   };
   PERRIN_HD Own own(std::int64_t i) const {
     return {OneType ? 0u : position[i].type() * types, middle[i].xyz(), table[0],
-            GradientOf<Plain, OneType>(flow, *step + instant)};
+            GradientOf<Plain, OneType>::from(flow, *step + instant)};
   }
   PERRIN_HD Real4 extra(std::uint32_t j) const { return fetch(middle, j); }
   PERRIN_HD Coefficients<C> coefficients([[maybe_unused]] const Own& own,

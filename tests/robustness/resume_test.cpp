@@ -800,7 +800,6 @@ TEST_F(Resume, EveryIntegratorWithABarostat) {
 
 /// The box turns within every stretch of the run.
 TEST_F(Resume, EveryIntegratorInABoxThatDeforms) {
-  const Json sheared = json(R"({"rate": 12, "work": true})");
   const Json fluid = job(R"({"type": "random", "particles": {"A": 1500}, "density": 3,
                              "min_distance": 0})",
                          {json(R"({"type": "dpd", "temperature": 1,
@@ -813,9 +812,10 @@ TEST_F(Resume, EveryIntegratorInABoxThatDeforms) {
       j["stages"][0]["integrator"] = job_with_integrator(*row)["stages"][0]["integrator"];
       j["stages"][0]["integrator"].erase("types");
       j["stages"][0]["integrator"].erase("axes");
-      j["stages"][0]["integrator"]["timestep"] = 0.001;
+      const double timestep = row->type == "brownian" ? 1e-4 : 1e-3;
+      j["stages"][0]["integrator"]["timestep"] = timestep;
       j["stages"][0]["steps"] = 90;
-      j["stages"][0]["shear"] = sheared;
+      j["stages"][0]["shear"] = {{"rate", 0.012 / timestep}, {"work", row->type != "brownian"}};
       for (const How& how : devices()) check(j, how, 7, 4);
     });
   }
