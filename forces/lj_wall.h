@@ -42,6 +42,9 @@ class LjWall : public Force {
   LjWall(const LjWallSettings& settings, const Device& device, std::size_t types,
          const std::vector<std::uint32_t>& chosen);
   void compute(Simulation& simulation, const ForceOutput& output) override;
+  bool follows_axes(const std::array<bool, 3>& axes) const override {
+    return !axes[std::size_t(axis_)];
+  }
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override;
 
  private:

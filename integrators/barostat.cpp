@@ -115,10 +115,10 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overda
   s.particles.box = s.particles.given_box();
   for (std::size_t k = 0; k < s.forces.size(); ++k) {
     Force& force = *s.forces[k];
-    if (!force.follows_box())
+    if (!force.follows_axes(strains_.axes()))
       throw UserError(
           fmt::format("forces[{}] cannot be in a job with a barostat: that is for forces between "
-                      "particles that follow from an energy",
+                      "particles that follow from an energy, and for walls across axes that stay",
                       k));
     if (!force.compute_box_work(s, {})) all_have_work = false;
     tail_virial_ += force.correction(s).virial * s.particles.box.volume();

@@ -35,6 +35,7 @@
 // instead, of the positions.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -96,6 +97,14 @@ struct BoxStrains {
   BoxStrain of[6];
   int count = 0;
   bool flexible = false;
+
+  /// Along which the box changes.
+  std::array<bool, 3> axes() const {
+    std::array<bool, 3> all{};
+    for (int k = 0; k < count; ++k)
+      for (std::size_t a = 0; a < 3; ++a) all[a] = all[a] || of[k].axis[a];
+    return all;
+  }
 };
 
 /// What a setting "axes" says; nullopt: nothing that is known.

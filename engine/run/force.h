@@ -1,6 +1,7 @@
 // A Force adds force, and on request energy and virial, to the particles.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -85,6 +86,8 @@ class Force {
   /// Can it be in a stage that deforms the box? Then it is one between particles, and holds in a
   /// box that changes; friction may be in it, of the true velocities (Simulation::flow()).
   virtual bool follows_deformation() const { return follows_box(); }
+  /// The same where the box changes along these axes alone: a field may not act along them.
+  virtual bool follows_axes(const std::array<bool, 3>& /*axes*/) const { return follows_box(); }
   /// For changes of the box, of a force that has less to compute for them than compute() with
   /// energies. False: has nothing of the kind; compute() is asked. Device work. Without
   /// `work.of` it only says which.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/run/simulation.h"
+#include "forces/lj_wall.h"
 #include "integrators/bussi.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"
@@ -43,6 +44,7 @@ struct Gas {
   int particles, changes;  // of the box
   int dimension = 3;
   Vec3<double> tilt{};  // xy, xz, yz
+  bool wall = false;    // across z, which nothing changes
 };
 
 /// N particles of three masses in the volume N kT/P.
@@ -56,7 +58,8 @@ Configuration ideal_gas(const Gas& gas, double volume) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> u;
   for (int k = 0; k < gas.particles; ++k) {
-    c.position.push_back(c.box.point({u(random), u(random), gas.dimension == 2 ? 0.5 : u(random)}));
+    const double z = gas.dimension == 2 ? 0.5 : gas.wall ? 0.1 + 0.8 * u(random) : u(random);
+    c.position.push_back(c.box.point({u(random), u(random), z}));
     c.type.push_back(0);
     c.mass.push_back(1 + k % 3);
   }
@@ -73,13 +76,20 @@ TEST_P(BarostatTest, VolumesOfTheIdealGasAreGammaDistributed) {
        {Gas{"all", 1600, 8000}, Gas{"z", 1600, 20000}, Gas{"xy", 1600, 12000},
         Gas{"all", 1600, 8000, 2}, Gas{"y", 1600, 20000, 2},
         Gas{"all", 1600, 8000, 3, {3, -1, 1.4}}, Gas{"yz", 1600, 12000, 3, {3, -1, 1.4}},
-        Gas{"xy,z", 1600, 20000}, Gas{"x,z,y", 1600, 20000}}) {
+        Gas{"xy,z", 1600, 20000}, Gas{"x,z,y", 1600, 20000}, Gas{"xy", 1600, 12000, 3, {}, true}}) {
     const int n = gas.particles, changes = device().is_cuda() ? gas.changes / 4 : gas.changes;
     const double volume = n * unit;
     SCOPED_TRACE(gas.axes + (gas.dimension == 2 ? ", 2D" : "") +
-                 (gas.tilt.x != 0 ? ", tilted" : ""));
+                 (gas.tilt.x != 0 ? ", tilted" : "") + (gas.wall ? ", a wall" : ""));
     const Configuration c = ideal_gas(gas, volume);
-    Simulation simulation(for_few(), c, {}, ++seed);
+    Forces forces;
+    if (gas.wall) {
+      LjWallSettings wall;
+      wall.axis = "z", wall.position = c.box.origin.z;
+      wall.epsilon = 1, wall.sigma = 0.3, wall.form = "12-6";
+      forces.push_back(std::make_unique<LjWall>(wall, for_few(), 1, std::vector<std::uint32_t>{}));
+    }
+    Simulation simulation(for_few(), c, std::move(forces), ++seed);
     // The noise changes a length by 0.004 of itself, half of the longest step.
     const auto groups = 1 + std::count(gas.axes.begin(), gas.axes.end(), ',');
     const bool together = groups == 1;
