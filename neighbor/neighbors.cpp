@@ -160,15 +160,33 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
 
 void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange) {
   const Device& device = particles_.device();
+  const auto look = [&](const MoveCheck& check) {
+    for_each(device, "check displacements", particles_.size(),
+             CheckMoved{particles_.position.data(), particles_.metric(), check});
+  };
   // Where the box moves the step has looked, with room for what it then did to the box; asked in
   // between, that is not looked at again: lists are built when a step is, whoever measures.
   if (!moves_checked_ && progress == nullptr && particles_.box_moves && has_lists())
     rebuild_ = device.condition(flags_.data());
   else if (!moves_checked_)
-    if (const MoveCheck check = check_moves(progress, step); check.watches())
-      for_each(device, "check displacements", particles_.size(),
-               CheckMoved{particles_.position.data(), particles_.metric(), check});
+    if (const MoveCheck check = check_moves(progress, step); check.watches()) look(check);
   moves_checked_ = false;
+  if (!has_lists() && particles_.box_moves) {
+    std::visit(
+        [](auto& t) {
+          if constexpr (requires { t.require_cut(); }) t.require_cut();
+        },
+        traversal_);
+    // In a step that is not recorded the host cuts the box again at once, or what follows up to the
+    // pair loop would be launched for nothing, and not again.
+    if (device.is_cuda() && !device.recording() && device.halted() && !holds()) {
+      device.clear_halt();
+      plan_again();
+      PERRIN_ASSERT(holds());
+      if (const MoveCheck check = check_moves(progress, step); check.watches()) look(check);
+      moves_checked_ = false;
+    }
+  }
   if (has_lists()) {
     device.when(rebuild_, [this] { build(); });
     if (!device.recording() && !device.skipping()) recover();
@@ -176,8 +194,6 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   }
   std::visit(
       [&](auto& t) {
-        if constexpr (requires { t.require_cut(); })
-          if (particles_.box_moves) t.require_cut();
         if constexpr (!lists<decltype(t)>)
           t.sort({may_exchange, progress != nullptr, flags_.data(), builds_.data()});
       },
