@@ -5,6 +5,7 @@
 #include "engine/core/parallel.h"
 #include "engine/run/box_mover.h"
 #include "engine/run/simulation.h"
+#include "neighbor/halts.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/tuner.h"
 
@@ -252,8 +253,11 @@ void Stepper::recover(Integrator& integrator) {
   const std::uint32_t done = s_.running_.progress.to_host(0);
   s_.clock_.set_step(s_.step() + done);
   sampled_step_ = s_.step();  // what was launched for later steps did nothing
-  // By every step that was begun.
-  s_.particles.assume_exchanged(s_.running_.exchanges && done % 2 == 0);
+  // By every step that came to sort its particles.
+  std::uint32_t halt = 0;
+  s_.device().copy_out(&halt, s_.device().halt_word(), sizeof halt);
+  const bool sorted = halt != halted_by_cut;
+  s_.particles.assume_exchanged(s_.running_.exchanges && (done % 2 == 0) == sorted);
   PERRIN_ASSERT(s_.neighbors && s_.neighbors->recover());
   set_device_step();
   s_.device().set_skipping(true);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/core/parallel.h"
+#include "neighbor/halts.h"
 #include "neighbor/tiles/tile_plan.h"
 #include "neighbor/tiles/unit_search.h"
 
@@ -63,7 +64,7 @@ struct RequireCut {
   const TileScale* scale;
   std::uint32_t* halt;
   PERRIN_HD void operator()(std::int64_t) const {
-    if (!scale->holds) *halt = 1;
+    if (!scale->holds) *halt = halted_by_cut;
   }
 };
 

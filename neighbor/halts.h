@@ -1,0 +1,12 @@
+// Why the device was halted, as far as it matters to who goes on.
+#pragma once
+
+#include <cstdint>
+
+namespace perrin {
+
+/// In the halt word (Device::halt_word()): the cells do not serve the box. Particles of the running
+/// step have moved, and are not sorted yet. Whatever else halts the device writes 1.
+constexpr std::uint32_t halted_by_cut = 2;
+
+}  // namespace perrin
