@@ -7,8 +7,8 @@
 
 #include "forces/register.h"
 #include "tests/fluids.h"
-#include "tests/series.h"
 #include "tests/plugins/langevin_rig.h"
+#include "tests/series.h"
 
 namespace perrin {
 namespace {
