@@ -1,0 +1,33 @@
+"""Perrin, a particle engine for soft matter: the same engine as the program `perrin`.
+
+    sim = perrin.Simulation("job.json")
+    sim.run(1000)
+    print(sim.totals.temperature, sim.positions)
+
+docs/python.md tells the rest.
+"""
+from typing import TYPE_CHECKING
+
+from perrin import force, integrator, observer, stage, system
+from perrin._perrin import build, cuda_count, version as __version__
+from perrin._schema import schema
+from perrin.errors import BugError, JobError, Problem, RunError, StaleError
+from perrin.python_force import PythonForce
+from perrin.simulation import Simulation, run
+from perrin.statistics import Mean, autocorrelation_time, mean
+from perrin.sweep import sweep
+from perrin.trajectory import Frame, Trajectory, open, thermo
+from perrin.view import Box, Local, LocalArray, View
+
+
+if TYPE_CHECKING:
+    from perrin.job import Job
+
+
+def __getattr__(name):
+    # The schema, with all plug-ins, is looked up when somebody wants it.
+    if name != "Job":
+        raise AttributeError(f"module 'perrin' has no attribute {name!r}")
+    from perrin.job import Job
+    globals()["Job"] = Job
+    return Job

@@ -1,0 +1,87 @@
+"""Types of components as Python classes: made from the schema of jobs, which the engine makes from
+the declarations of settings."""
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import keyword
+
+from perrin import _perrin
+from perrin.errors import JobError, Problem
+
+KINDS = {"system": "Where the particles come from.",
+         "force": "What acts on the particles.",
+         "integrator": "How the particles move.",
+         "observer": "What is written or measured.",
+         "stage": "The parts of a job."}
+
+
+@functools.lru_cache(maxsize=None)
+def schema():
+    """The JSON Schema of jobs, with the types of the plug-ins that are found."""
+    return json.loads(_perrin.schema())
+
+
+def setting_text(name, setting):
+    default = f" (default {json.dumps(setting['default'])})" if "default" in setting else ""
+    return f"{name}: {setting.get('description', '')}{default}"
+
+
+def parameters(definition):
+    """Name of the argument → (name of the setting, its schema); "A-B" and words of Python get
+    underscores."""
+    known = {}
+    for name, setting in definition["properties"].items():
+        argument = name + "_" if keyword.iskeyword(name) else name.replace("-", "_")
+        if name not in ("type", "$schema"):
+            known[argument] = (name, setting)
+    return known
+
+
+def component_class(kind, name, definition):
+    known = parameters(definition)
+    required = set(definition.get("required", ()))
+
+    def __init__(self, **settings):
+        wrong = [Problem(k, None, f"unknown key; {name} has {', '.join(known)}")
+                 for k in settings if k not in known]
+        wrong += [Problem(k, None, "is missing") for k, (setting, _) in known.items()
+                  if setting in required and k not in settings and setting != "steps"]
+        if wrong:
+            raise JobError("\n".join(f"{kind}.{name}: {p.path}: {p.message}" for p in wrong), wrong)
+        dict.__init__(self, **({"type": name} if kind != "job" else {}),
+                      **{known[k][0]: v for k, v in settings.items() if v is not None})
+
+    lines = [setting_text(k, s) for k, (_, s) in known.items()]
+    doc = definition.get("description", "") + "\n\n" + "\n".join(lines)
+    made = type(name, (dict,), {"__init__": __init__, "__doc__": doc,
+                                "__module__": f"perrin.{kind}"})
+    made.__signature__ = inspect.Signature(
+        [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY,
+                           default=inspect.Parameter.empty if s in required else
+                           v.get("default")) for k, (s, v) in known.items()])
+    return made
+
+
+def definitions(kind):
+    return {key.split(".", 1)[1]: value for key, value in schema()["definitions"].items()
+            if key.startswith(kind + ".")}
+
+
+def members(kind):
+    """__getattr__ and __dir__ of the module perrin.KIND."""
+    made = {}
+
+    def get(name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in made:
+            known = definitions(kind)
+            if name not in known:
+                raise AttributeError(f"there is no {kind} \"{name}\"; there are "
+                                     f"{', '.join(sorted(known))}")
+            made[name] = component_class(kind, name, known[name])
+        return made[name]
+
+    return get, lambda: sorted(definitions(kind))

@@ -1,0 +1,35 @@
+"""What can go wrong, by whose fault it is."""
+from __future__ import annotations
+
+from typing import NamedTuple, Optional
+
+
+class Problem(NamedTuple):
+    """One mistake in a job."""
+
+    path: str  # "forces[0].cutoff"
+    line: Optional[int]  # in the job file; None where the job is no file
+    message: str  # "must be positive, got -2.5"
+
+
+class JobError(ValueError):
+    """A mistake in a job, a file or an argument; nothing has been overwritten.
+
+    `problems` lists all that were found in a job, the text has a line for each.
+    """
+
+    def __init__(self, text, problems=()):
+        super().__init__(text)
+        self.problems = [Problem(*p) for p in problems]
+
+
+class RunError(RuntimeError):
+    """The run went wrong: a lost particle, a number that is not finite, a full disk."""
+
+
+class StaleError(RunError):
+    """A view of particles in memory order, and they have come into another order since."""
+
+
+class BugError(RuntimeError):
+    """A bug in Perrin or in a plug-in."""

@@ -1,0 +1,51 @@
+"""Means of series with errors: blocks, and autocorrelation times."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Mean(NamedTuple):
+    """Of a series: `error` is one standard deviation of the mean, `time` the integrated
+    autocorrelation time in rows (0.5: independent), `rows` how many it has."""
+
+    value: float
+    error: float
+    time: float
+    rows: int
+
+
+def autocorrelation_time(series) -> float:
+    """Integrated autocorrelation time in rows, 1/2 + sum of rho(t), summed to the first t that is
+    at least 5 of them (A. D. Sokal, Functional Integration (1997), p. 131; U. Wolff, Comput. Phys.
+    Commun. 156, 143 (2004)). 0.5 where rows are independent or all alike. At least 2 rows."""
+    x = np.asarray(series, dtype=float)
+    if x.ndim != 1 or len(x) < 2:
+        raise ValueError(f"expected a series of at least 2 rows, got shape {x.shape}")
+    x = x - x.mean()
+    n = len(x)
+    size = 2 ** int(np.ceil(np.log2(2 * n)))
+    spectrum = np.fft.rfft(x, size)
+    covariance = np.fft.irfft(np.abs(spectrum) ** 2, size)[:n] / np.arange(n, 0, -1)
+    if covariance[0] <= 0:
+        return 0.5
+    tau = 0.5 + np.cumsum(covariance[1:] / covariance[0])
+    window = np.nonzero(np.arange(1, n) >= 5 * tau)[0]
+    return float(max(0.5, tau[window[0]] if len(window) else tau[-1]))
+
+
+def mean(series, blocks=0) -> Mean:
+    """Mean of a series with its error: from the autocorrelation time, error² = 2 time variance / n;
+    with `blocks`, from the means of so many blocks of equal length (what is left over at the
+    beginning is left out), which must each be much longer than the autocorrelation time."""
+    x = np.asarray(series, dtype=float)
+    time = autocorrelation_time(x)
+    if blocks == 0:
+        error = np.sqrt(2 * time * x.var(ddof=1) / len(x))
+        return Mean(float(x.mean()), float(error), time, len(x))
+    if not 2 <= blocks <= len(x):
+        raise ValueError(f"blocks must be 2 to {len(x)}, got {blocks}")
+    length = len(x) // blocks
+    means = x[len(x) - blocks * length:].reshape(blocks, length).mean(axis=1)
+    return Mean(float(means.mean()), float(means.std(ddof=1) / np.sqrt(blocks)), time, len(x))

@@ -1,0 +1,191 @@
+"""Reading what a run has written: trajectories and tables (H5MD)."""
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from typing import Optional
+
+import numpy as np
+
+from perrin.view import Box
+
+
+def _h5py():
+    import h5py
+    return h5py
+
+
+def _texts(dataset):
+    return [t.decode() if isinstance(t, bytes) else str(t) for t in np.atleast_1d(dataset[()])]
+
+
+@dataclasses.dataclass
+class Frame:
+    """A frame of a trajectory; arrays are by id. Lengths, times and so on are in the units of the
+    file (Trajectory.units)."""
+
+    step: int
+    time: float
+    box: Box
+    positions: np.ndarray  # [n, 3], in the coordinates of the simulation
+    images: Optional[np.ndarray]
+    velocities: Optional[np.ndarray]
+    forces: Optional[np.ndarray]
+    types: np.ndarray  # index into Trajectory.type_names
+
+    @property
+    def unwrapped(self):
+        """Positions without jumps at the faces of the box."""
+        if self.images is None:
+            return self.positions
+        return self.positions + self.images @ self.box.edges
+
+
+class Trajectory:
+    """A trajectory of a run, which may still go on: t[5], t[-1], t[::10], for frame in t. A frame
+    is read when it is asked for."""
+
+    def __init__(self, path):
+        self.path = os.fspath(path)
+        self._file = _h5py().File(self.path, "r")
+        self._group = self._file["particles/all"]
+        self._dimension = int(np.atleast_1d(self._perrin("dimension", 3))[0])
+        names = self._perrin("type_names", None)
+        self.type_names = [] if names is None else _texts(names)
+
+    def _perrin(self, name, otherwise):
+        group = self._file.get("parameters/perrin")
+        return group[name] if group is not None and name in group else otherwise
+
+    @property
+    def job(self) -> dict:
+        """The job that made it, with every default."""
+        return json.loads(_texts(self._perrin("job", None))[0])
+
+    @property
+    def steps(self) -> np.ndarray:
+        return self._group["position/step"][:]
+
+    @property
+    def times(self) -> np.ndarray:
+        return self._group["position/time"][:]
+
+    @property
+    def units(self) -> dict:
+        """Of each quantity, as the file says; empty in reduced units."""
+        units = {}
+        for name in ("position", "velocity", "force"):
+            if name in self._group and "unit" in self._group[name]["value"].attrs:
+                units[name] = str(self._group[name]["value"].attrs["unit"])
+        if "unit" in self._group["position/time"].attrs:
+            units["time"] = str(self._group["position/time"].attrs["unit"])
+        return units
+
+    @property
+    def masses(self) -> np.ndarray:
+        return self._group["mass"][:]
+
+    @property
+    def bonds(self) -> np.ndarray:
+        """[bond, 2]: ids."""
+        group = self._file.get("connectivity/bonds")
+        return np.zeros((0, 2), int) if group is None else group[:]
+
+    def __len__(self):
+        return self._group["position/value"].shape[0]
+
+    def __getitem__(self, k):
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"frame {k} of {len(self)}")
+        return self._frame(k % len(self))
+
+    def _frame(self, k):
+        g = self._group
+        box = self._box(k)
+        species = g["species"]["value"][k] if "value" in g["species"] else g["species"][:]
+        value = {name: g[name]["value"][k] if name in g else None
+                 for name in ("position", "image", "velocity", "force")}
+        return Frame(int(g["position/step"][k]), float(g["position/time"][k]), box,
+                     value["position"].astype(float) + box.origin, value["image"],
+                     value["velocity"], value["force"], species)
+
+    def _box(self, k):
+        e = self._group["box/edges/value"][k]
+        origin = self._perrin("box_origin", None)
+        corner = np.zeros(3) if origin is None else origin["value"][k].astype(float)
+        boundary = self._group["box"].attrs["boundary"]
+        periodic = tuple((b.decode() if isinstance(b, bytes) else b) == "periodic"
+                         for b in boundary)
+        return Box(np.diag(e).copy(), np.array([e[1, 0], e[2, 0], e[2, 1]]), corner, periodic,
+                   self._dimension, np.zeros(3))
+
+    def close(self):
+        self._file.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def to_mdanalysis(self):
+        """An MDAnalysis Universe over the file, with types, masses and bonds."""
+        import MDAnalysis
+        n = self._group["position/value"].shape[1]
+        universe = MDAnalysis.Universe.empty(n, trajectory=True)
+        universe.add_TopologyAttr("types", [self.type_names[t] for t in self[0].types])
+        universe.add_TopologyAttr("masses", self.masses)
+        universe.add_TopologyAttr("bonds", [tuple(map(int, b)) for b in self.bonds])
+        universe.load_new(self.path, format="H5MD", convert_units=bool(self.units))
+        return universe
+
+    def to_freud(self):
+        """(freud.box.Box, points) of every frame, lazily: what freud takes as a system. Points are
+        relative to the middle of the box."""
+        import freud
+        for frame in self:
+            (lx, ly, lz), (xy, xz, yz) = frame.box.lengths, frame.box.tilts
+            box = freud.box.Box(lx, ly, lz if self._dimension == 3 else 0, xy / ly, xz / lz,
+                                yz / lz, is2D=self._dimension == 2)
+            middle = frame.box.origin + frame.box.edges.sum(axis=0) / 2
+            points = (frame.positions - middle).astype(np.float32)
+            if self._dimension == 2:
+                points[:, 2] = 0
+            yield box, points
+
+    def to_gsd(self, path, overwrite=False):
+        """Writes a GSD file of all frames, as `perrin convert`."""
+        from perrin._perrin import program
+        if program(["perrin", "convert", self.path, os.fspath(path)] + ["--overwrite"] * overwrite):
+            raise OSError(f"{self.path} could not be converted to {path}")
+
+
+def open(path) -> Trajectory:
+    """A trajectory that the observer `trajectory` wrote."""
+    return Trajectory(path)
+
+
+def thermo(path="thermo.h5"):
+    """A table of a run as a pandas DataFrame, with a row for each step and columns step, time and
+    one for each observable; of tensors one for each component (pressure_tensor_xx, …). Units are in
+    its attrs["units"]."""
+    import pandas
+    with _h5py().File(os.fspath(path), "r") as file:
+        columns, units = {}, {}
+        for name, group in file["observables"].items():
+            if "value" not in group:
+                continue
+            values = group["value"][:]
+            if "unit" in group["value"].attrs:
+                units[name] = str(group["value"].attrs["unit"])
+            if not columns:
+                columns = {"step": group["step"][:], "time": group["time"][:]}
+            for place in np.ndindex(values.shape[1:]):
+                axes = "".join("xyz"[k] if values.shape[-1] == 3 else str(k) for k in place)
+                columns[name + ("_" + axes if axes else "")] = values[(slice(None), *place)]
+    table = pandas.DataFrame(columns)
+    table.attrs["units"] = units
+    return table

@@ -1,0 +1,276 @@
+"""What can be seen of particles: copies by id, and views in memory order."""
+from __future__ import annotations
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+
+from perrin.errors import StaleError
+
+
+@dataclasses.dataclass
+class Box:
+    """The simulation box: edges a = (lx, 0, 0), b = (xy, ly, 0), c = (xz, yz, lz), lower corner
+    `origin`, all in units of length."""
+
+    lengths: np.ndarray  # lx, ly, lz
+    tilts: np.ndarray  # xy, xz, yz
+    origin: np.ndarray
+    periodic: tuple
+    dimension: int
+    padding: np.ndarray  # of axes that are not periodic, in units of the edge
+
+    @classmethod
+    def of(cls, d):
+        return cls(np.array(d["lengths"]), np.array(d["tilts"]), np.array(d["origin"]),
+                   tuple(d["periodic"]), d["dimension"], np.array(d["padding"]))
+
+    @property
+    def edges(self):
+        """The vectors a, b, c as rows."""
+        (lx, ly, lz), (xy, xz, yz) = self.lengths, self.tilts
+        return np.array([[lx, 0, 0], [xy, ly, 0], [xz, yz, lz]])
+
+    @property
+    def volume(self):
+        """Volume; in two dimensions an area."""
+        return float(np.prod(self.lengths[:self.dimension]))
+
+    def nearest(self, vectors):
+        """The nearest images of vectors [..., 3] (length): exact where they are shorter than half
+        of the box's heights."""
+        v = np.array(vectors, dtype=float)
+        for axis in (2, 1, 0):
+            if self.periodic[axis] and axis < self.dimension:
+                edge = self.edges[axis]
+                v -= np.round(v[..., axis:axis + 1] / edge[axis]) * edge
+        return v
+
+    @property
+    def fixed_point(self):
+        """(offset, matrix): points are offset + position[:, :3] @ matrix, of Local.position in
+        float64."""
+        stretch = np.where(self.periodic, 1, 1 + 2 * self.padding)
+        edges = self.edges
+        return self.origin - self.padding @ edges, edges * (stretch / 2.0**32)[:, None]
+
+
+class LocalArray:
+    """An array of the engine, without a copy: numpy.asarray(a) on the CPU; on a GPU what takes
+    DLPack or __cuda_array_interface__ (torch.from_dlpack(a), cupy.asarray(a), jax).
+
+    It is asked for anew, and refused (StaleError), whenever it is converted: what was made of it
+    before stays a view of the same memory. It does not outlive the order of particles there.
+    """
+
+    def __init__(self, local, name):
+        self._local, self._name = local, name
+
+    def _native(self):
+        self._local._check()
+        return self._local._state.array(self._name)
+
+    def __array__(self, dtype=None, copy=None):
+        if self._local._state.device != "cpu":
+            raise TypeError("this array is on a GPU: torch.from_dlpack(), cupy.asarray()")
+        array = self._native()
+        if not self._local._writable:
+            array.flags.writeable = False
+        if copy or (dtype is not None and array.dtype != dtype):
+            return np.array(array, dtype=dtype)
+        return array
+
+    def __dlpack__(self, **arguments):
+        return self._native().__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self._native().__dlpack_device__()
+
+    @property
+    def __cuda_array_interface__(self):
+        self._local._check()
+        if self._local._state.device == "cpu":
+            raise AttributeError("this array is on the CPU")
+        address, shape, kind = self._local._state.address(self._name)
+        # The device has been waited for: whatever stream reads it need not wait.
+        return {"data": (address, not self._local._writable), "shape": tuple(shape),
+                "typestr": kind, "version": 3, "stream": None}
+
+    @property
+    def shape(self):
+        return tuple(self._local._state.address(self._name)[1])
+
+    @property
+    def dtype(self):
+        return np.dtype(self._local._state.address(self._name)[2])
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, key):
+        return np.asarray(self)[key]
+
+    def __setitem__(self, key, value):
+        np.asarray(self)[key] = value
+
+    def __repr__(self):
+        return f"LocalArray({self._name}, {self.shape}, {self.dtype})"
+
+
+class Local:
+    """Particles in memory order, on the simulation's device; valid until they are reordered, which
+    lists of neighbours do when they are built, and refused afterwards (StaleError)."""
+
+    def __init__(self, state, writable=False):
+        self._state, self._writable = state, writable
+        self._order = state.order
+
+    def _check(self):
+        if self._state.order != self._order:
+            raise StaleError("particles have come into another order in memory since: ask for "
+                             "sim.local again")
+
+    @property
+    def position(self):
+        """uint32 [n, 4]: the fraction of the (padded) box along x, y, z in units of 2^-32; the
+        fourth word has remainders below that and the type (its highest byte)."""
+        return LocalArray(self, "position")
+
+    @property
+    def velocity(self):
+        """[n, 4]: velocity (length/time) and 1/mass."""
+        return LocalArray(self, "velocity")
+
+    @property
+    def force(self):
+        """[n, 4]: force (energy/length); the fourth number has no meaning between steps."""
+        return LocalArray(self, "force")
+
+    @property
+    def image(self):
+        """int32 [n, 3]: crossings of the box."""
+        return LocalArray(self, "image")
+
+    @property
+    def id(self):
+        """uint32 [n]: the id of the particle at each place in memory."""
+        return LocalArray(self, "id")
+
+    @property
+    def index(self):
+        """uint32 [n]: the place in memory of each id."""
+        return LocalArray(self, "index")
+
+    @property
+    def points(self):
+        """float64 [n, 3] in memory order, wrapped into the box (length); a copy. Set within
+        Simulation.changing(), they are rounded to the fixed point as the engine does it."""
+        self._check()
+        return self._state.positions[self._ids()]
+
+    @points.setter
+    def points(self, rows):
+        self._check_writable()
+        self._state.set_positions(np.asarray(rows, dtype=float), by_id=False, unwrapped=False)
+
+    def _ids(self):
+        return self._state.ids
+
+    def _check_writable(self):
+        self._check()
+        if not self._writable:
+            raise ValueError("particles are changed within Simulation.changing()")
+
+
+class View:
+    """Particles between two steps, or those that a PythonForce is given.
+
+    Arrays by id are copies, float64, in the units of the job.
+    """
+
+    def __init__(self, state):
+        self._state = state
+
+    @property
+    def step(self) -> int:
+        """Steps since the beginning of the job."""
+        return self._state.step
+
+    @property
+    def time(self) -> float:
+        """Simulated time."""
+        return self._state.time
+
+    @property
+    def positions(self) -> np.ndarray:
+        """[n, 3] by id, wrapped into the box (length)."""
+        return self._state.positions
+
+    @property
+    def unwrapped(self) -> np.ndarray:
+        """[n, 3] by id, without jumps at the faces of the box (length)."""
+        return self._state.unwrapped
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """[n, 3] by id (length/time)."""
+        return self._state.velocities
+
+    @property
+    def images(self) -> np.ndarray:
+        """int32 [n, 3] by id: crossings of the box."""
+        return self._state.images
+
+    @property
+    def types(self) -> np.ndarray:
+        """uint32 [n] by id: index into type_names."""
+        return self._state.types
+
+    @property
+    def type_names(self) -> list:
+        return self._state.type_names
+
+    @property
+    def masses(self) -> np.ndarray:
+        """[n] by id."""
+        return self._state.masses
+
+    @property
+    def charges(self) -> np.ndarray:
+        """[n] by id; [0] where the system has none."""
+        return self._state.charges
+
+    @property
+    def diameters(self) -> np.ndarray:
+        """[n] by id (length); [0] where the system has none."""
+        return self._state.diameters
+
+    @property
+    def box(self) -> Box:
+        return Box.of(self._state.box)
+
+    @property
+    def local(self) -> Local:
+        """Views in memory order, without copies."""
+        return Local(self._state)
+
+    @property
+    def device(self) -> str:
+        """"cpu" or "cuda:0"."""
+        return self._state.device
+
+    @property
+    def stream(self) -> int:
+        """The CUDA stream of the simulation (torch.cuda.ExternalStream); 0 on the CPU."""
+        return self._state.stream
+
+    def __len__(self):
+        return self._state.size
+
+
+def totals_of(d):
+    d = dict(d)
+    for key in ("pressure_tensor", "virial", "kinetic_tensor", "momentum"):
+        d[key] = np.array(d[key])
+    return SimpleNamespace(**d, total=d["potential"] + d["kinetic"])

@@ -1,0 +1,67 @@
+// The native half of the Python package: perrin._perrin.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "engine/app/commands.h"
+#include "engine/run/job.h"
+#include "python/src/session.h"
+#include "python/src/state.h"
+
+namespace perrin::python {
+namespace {
+
+/// perrin.errors.NAME, with the problems (path, line, what) of a job where there are any.
+void raise(const char* name, const char* text, const std::vector<Problem>& problems) {
+  nb::list list;
+  for (const Problem& p : problems)
+    list.append(
+        nb::make_tuple(p.path, p.line > 0 ? nb::object(nb::int_(p.line)) : nb::none(), p.what));
+  const nb::object type = nb::module_::import_("perrin.errors").attr(name);
+  const nb::object error = problems.empty() ? type(text) : type(text, list);
+  PyErr_SetObject(type.ptr(), error.ptr());
+}
+
+void translate(const std::exception_ptr& exception, void*) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const MistakesError& e) {
+    raise("JobError", e.what(), e.list);
+  } catch (const UserError& e) {
+    raise("JobError", e.what(), {});
+  } catch (const RunError& e) {
+    raise("RunError", e.what(), {});
+  } catch (const BugError& e) {
+    raise("BugError", e.what(), {});
+  }
+}
+
+std::string schema() {
+  Components components;
+  components.registry.discover();
+  return job_schema(components.registry).dump();
+}
+
+int program(std::vector<std::string> arguments) {
+  std::vector<char*> argv;
+  for (std::string& a : arguments) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  const nb::gil_scoped_release released;
+  return run_program(int(arguments.size()), argv.data());
+}
+
+}  // namespace
+}  // namespace perrin::python
+
+NB_MODULE(_perrin, m) {
+  using namespace perrin::python;
+  nb::set_leak_warnings(false);  // functions of a user may form circles until the very end
+  nb::register_exception_translator(translate);
+  bind_state(m);
+  bind_session(m);
+  m.def("schema", schema, "the JSON Schema of jobs, as text");
+  m.def("program", program, nb::arg("arguments"), "the program perrin: its exit status");
+  m.def("cuda_count", [] { return perrin::Device::cuda_count(); });
+  m.attr("version") = perrin::engine_version();
+  m.attr("build") = perrin::build_tag();
+}

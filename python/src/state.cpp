@@ -1,0 +1,337 @@
+#include "python/src/state.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "neighbor/neighbors.h"
+#include "python/src/python_force.h"
+
+namespace perrin::python {
+namespace {
+
+#ifdef PERRIN_CUDA
+int cuda_index(const Device& device) { return std::stoi(device.name().substr(5)); }  // "cuda:1"
+#endif
+
+/// A new numpy array with these values: [n] or [n, width].
+template <class T>
+nb::object numpy(std::vector<T> values, std::size_t width) {
+  auto* kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  const std::size_t shape[2] = {kept->size() / width, width};
+  return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), width == 1 ? 1 : 2, shape, owner));
+}
+
+/// x, y and z of each word, sorted by id.
+template <class T, class Word>
+nb::object three(const std::vector<Word>& words, const std::vector<std::uint32_t>& ids) {
+  std::vector<T> values(3 * words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    T* const to = &values[3 * std::size_t(ids[i])];
+    to[0] = T(words[i].x), to[1] = T(words[i].y), to[2] = T(words[i].z);
+  }
+  return numpy(std::move(values), 3);
+}
+
+Vec3<double> row(const Rows& rows, std::size_t i) {
+  const auto view = rows.view();
+  return {view(i, 0), view(i, 1), view(i, 2)};
+}
+
+void check_rows(const Rows& rows, std::int64_t n) {
+  if (rows.shape(0) == std::size_t(n) && rows.shape(1) == 3) return;
+  throw UserError(fmt::format("expected an array of shape ({}, 3), got ({}, {})", n, rows.shape(0),
+                              rows.shape(1)));
+}
+
+void check_finite(const Vec3<double>& v, std::uint32_t id, const char* what) {
+  if (std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z)) return;
+  throw UserError(fmt::format("the {} of particle {} must be finite, got ({}, {}, {})", what, id,
+                              v.x, v.y, v.z));
+}
+
+void check_inside(const Box& box, const Vec3<double>& r, std::uint32_t id) {
+  const Vec3<double> s = box.fraction(r);
+  for (int axis = 0; axis < box.dimension; ++axis)
+    if (!box.periodic[std::size_t(axis)] && !(s[axis] >= 0 && s[axis] <= 1))
+      throw UserError(fmt::format(
+          "particle {} is outside of the box along {}, which is not periodic", id, "xyz"[axis]));
+  if (box.dimension == 2 && r.z != 0)
+    throw UserError(fmt::format("particle {} must have z = 0 in two dimensions, got {}", id, r.z));
+}
+
+nb::list list_of(const Vec3<double>& v) {
+  nb::list list;
+  for (int axis = 0; axis < 3; ++axis) list.append(v[axis]);
+  return list;
+}
+
+}  // namespace
+
+int Use::this_process() { return getpid(); }
+
+bool Use::of_this_process() const { return getpid() == process_; }
+
+void Use::begin() {
+  check();
+  if (running_) throw RunError("this simulation is running: a callback can look at it, no more");
+  running_ = true, runner_ = std::this_thread::get_id();
+}
+
+void Use::check() const {
+  if (!of_this_process())
+    throw RunError("this simulation belongs to the process that was forked, not to its child");
+  if (running_ && std::this_thread::get_id() != runner_)
+    throw RunError("another thread runs this simulation");
+}
+
+void select(const Device& device) {
+#ifdef PERRIN_CUDA
+  if (device.is_cuda()) check_cuda(cudaSetDevice(cuda_index(device)), "selecting the device");
+#endif
+  (void)device;
+}
+
+Simulation& State::simulation() const {
+  if (use_) use_->check();
+  if (!simulation_) throw RunError("this state was that of a call, which is over");
+  select(simulation_->device());
+  return *simulation_;
+}
+
+Simulation& State::at_rest(const char* what) const {
+  if (within_call()) throw UserError(fmt::format("a PythonForce cannot {}", what));
+  return simulation();
+}
+
+std::uint64_t State::step() const { return within_call() ? instant_ : simulation().step(); }
+
+double State::time() const {
+  const Simulation& s = simulation();
+  return s.time() + double(step() - s.step()) * s.timestep();
+}
+
+nb::object State::positions(bool wrapped) const {
+  const Particles& p = simulation().particles;
+  const auto position = p.position.to_host();
+  const auto image = p.image.to_host();
+  const auto id = ids();
+  std::vector<double> values(3 * position.size());
+  for (std::size_t i = 0; i < position.size(); ++i) {
+    Vec3<double> r = p.box.point(position[i]);
+    if (!wrapped) {
+      const auto edges = p.box.edges();
+      for (int k = 0; k < 3; ++k) r += double(image[i][k]) * edges[std::size_t(k)];
+    }
+    for (int k = 0; k < 3; ++k) values[3 * std::size_t(id[i]) + std::size_t(k)] = r[k];
+  }
+  return numpy(std::move(values), 3);
+}
+
+nb::object State::velocities() const {
+  return three<double>(simulation().particles.velocity.to_host(), ids());
+}
+
+nb::object State::forces() const {
+  at_rest("ask for the forces that it is a part of").ensure_forces();
+  return three<double>(simulation().particles.force.to_host(), ids());
+}
+
+nb::object State::images() const {
+  return three<std::int32_t>(simulation().particles.image.to_host(), ids());
+}
+
+nb::object State::types() const {
+  const auto position = simulation().particles.by_id(simulation().particles.position);
+  std::vector<std::uint32_t> types;
+  for (const Position& p : position) types.push_back(p.type());
+  return numpy(std::move(types), 1);
+}
+
+nb::object State::masses() const {
+  const auto velocity = simulation().particles.by_id(simulation().particles.velocity);
+  std::vector<double> masses;
+  for (const Real4& v : velocity) masses.push_back(1 / double(v.w));
+  return numpy(std::move(masses), 1);
+}
+
+nb::object State::charges() const { return numpy(std::vector(simulation().particles.charge), 1); }
+nb::object State::diameters() const {
+  return numpy(std::vector(simulation().particles.diameter), 1);
+}
+
+nb::dict State::box() const {
+  const Box& box = simulation().particles.box;
+  nb::dict d;
+  d["lengths"] = list_of(box.length);
+  d["tilts"] = list_of({box.xy, box.xz, box.yz});
+  d["origin"] = list_of(box.origin);
+  nb::list periodic;
+  for (const bool p : box.periodic) periodic.append(p);
+  d["periodic"] = periodic;
+  d["dimension"] = box.dimension;
+  d["padding"] = list_of(box.padding);
+  return d;
+}
+
+nb::dict State::totals() const {
+  Simulation& s = at_rest("ask for totals that it is a part of");
+  const Totals& t = s.totals();
+  nb::dict d;
+  d["potential"] = t.potential;
+  d["kinetic"] = t.kinetic;
+  d["temperature"] = s.temperature();
+  d["pressure"] = s.pressure();
+  d["pressure_tensor"] = s.pressure_tensor();
+  d["virial"] = t.virial;
+  d["kinetic_tensor"] = t.kinetic_tensor;
+  d["momentum"] = list_of(t.momentum);
+  d["heat"] = t.heat;
+  d["work"] = t.work;
+  return d;
+}
+
+State::Raw State::raw(const std::string& name) const {
+  Particles& p = simulation().particles;
+  constexpr bool single = sizeof(Real) == 4;
+  const Raw word{nullptr, {std::size_t(p.size()), 4}, nb::dtype<std::uint32_t>(), "<u4"};
+  const auto as = [&](auto& buffer, std::size_t width, Raw raw) {
+    raw.data = buffer.data(), raw.shape.back() = width;
+    if (width == 1) raw.shape.pop_back();
+    return raw;
+  };
+  Raw real = word, whole = word;
+  real.type = nb::dtype<Real>(), real.text = single ? "<f4" : "<f8";
+  whole.type = nb::dtype<std::int32_t>(), whole.text = "<i4";
+  if (name == "position") return as(p.position, 4, word);
+  if (name == "velocity") return as(p.velocity, 4, real);
+  if (name == "force") return as(p.force, 4, real);
+  if (name == "image") return as(p.image, 3, whole);
+  if (name == "id") return as(p.id, 1, word);
+  if (name == "index") return as(p.index, 1, word);
+  throw UserError(fmt::format("there is no array \"{}\"", name));
+}
+
+nb::object State::array(const std::string& name) const {
+  const Raw raw = this->raw(name);
+  const Device& device = simulation().device();
+  device.synchronize();
+#ifdef PERRIN_CUDA
+  if (device.is_cuda()) {
+    return nb::cast(nb::ndarray<nb::array_api>(raw.data, raw.shape.size(), raw.shape.data(), owner_,
+                                               nullptr, raw.type, nb::device::cuda::value,
+                                               cuda_index(device)));
+  }
+#endif
+  return nb::cast(nb::ndarray<nb::numpy>(raw.data, raw.shape.size(), raw.shape.data(), owner_,
+                                         nullptr, raw.type, nb::device::cpu::value));
+}
+
+nb::tuple State::address(const std::string& name) const {
+  const Raw raw = this->raw(name);
+  return nb::make_tuple(reinterpret_cast<std::uintptr_t>(raw.data), raw.shape, raw.text);
+}
+
+std::tuple<std::int64_t, std::int64_t, std::int64_t> State::order() const {
+  const Simulation& s = simulation();
+  if (!s.neighbors) return {0, 0, 0};
+  const std::int64_t step = s.neighbors->has_lists() ? 0 : std::int64_t(s.step());
+  return {s.neighbors->builds(), s.neighbors->version(), step};
+}
+
+std::uintptr_t State::stream() const {
+#ifdef PERRIN_CUDA
+  if (simulation().device().is_cuda())
+    return reinterpret_cast<std::uintptr_t>(simulation().device().stream());
+#endif
+  return 0;
+}
+
+void State::set_positions(const Rows& rows, bool by_id, bool unwrapped) const {
+  Particles& p = at_rest("change particles").particles;
+  check_rows(rows, p.size());
+  auto position = p.position.to_host();
+  auto image = p.image.to_host();
+  const auto id = ids();
+  for (std::size_t i = 0; i < position.size(); ++i) {
+    const Vec3<double> r = row(rows, by_id ? id[i] : i);
+    check_finite(r, id[i], "position");
+    check_inside(p.box, r, id[i]);
+    if (unwrapped) image[i] = {};
+    position[i] = p.box.fixed(r, position[i].type(), &image[i]);
+  }
+  p.position.assign(position);
+  p.image.assign(image);
+}
+
+void State::set_velocities(const Rows& rows, bool by_id) const {
+  Particles& p = at_rest("change particles").particles;
+  check_rows(rows, p.size());
+  auto velocity = p.velocity.to_host();
+  const auto id = ids();
+  for (std::size_t i = 0; i < velocity.size(); ++i) {
+    const Vec3<double> v = row(rows, by_id ? id[i] : i);
+    check_finite(v, id[i], "velocity");
+    velocity[i] = {Real(v.x), Real(v.y), Real(v.z), velocity[i].w};
+  }
+  p.velocity.assign(velocity);
+}
+
+void State::changed() const {
+  Simulation& s = at_rest("change particles");
+  s.invalidate();
+  for (const auto& force : s.forces)
+    if (auto* const python = dynamic_cast<PythonForce*>(force.get())) python->forget();
+  if (s.bath) s.bath->begin(s);
+}
+
+void bind_state(nb::module_& m) {
+  nb::class_<State>(m, "State", "A simulation between two steps, or in the call of a force.")
+      .def_prop_ro("step", &State::step)
+      .def_prop_ro("time", &State::time)
+      .def_prop_ro("size", [](const State& s) { return s.simulation().particles.size(); })
+      .def_prop_ro(
+          "positions", [](const State& s) { return s.positions(true); },
+          "by id, wrapped into the box (length), float64 [n, 3]; a copy")
+      .def_prop_ro(
+          "unwrapped", [](const State& s) { return s.positions(false); },
+          "by id, without jumps at the faces of the box (length), float64 [n, 3]; a copy")
+      .def_prop_ro("velocities", &State::velocities, "by id (length/time), float64 [n, 3]; a copy")
+      .def_prop_ro("forces", &State::forces, "by id (energy/length), float64 [n, 3]; a copy")
+      .def_prop_ro("images", &State::images, "by id, crossings of the box, int32 [n, 3]; a copy")
+      .def_prop_ro("types", &State::types, "by id, index into type_names, uint32 [n]; a copy")
+      .def_prop_ro("type_names", [](const State& s) { return s.simulation().particles.types; })
+      .def_prop_ro("masses", &State::masses, "by id, float64 [n]; a copy")
+      .def_prop_ro("charges", &State::charges, "by id, float64 [n], or [0] without; a copy")
+      .def_prop_ro("diameters", &State::diameters, "by id (length), [0] without; a copy")
+      .def_prop_ro("box", &State::box, "lengths, tilts (xy, xz, yz), origin, periodic, dimension")
+      .def_prop_ro("totals", &State::totals, "energies, pressure, …; tensors xx yy zz xy xz yz")
+      .def_prop_ro("device", [](const State& s) { return s.simulation().device().name(); })
+      .def_prop_ro("stream", &State::stream, "the CUDA stream as a number; 0 on the CPU")
+      .def_prop_ro("order", &State::order, "changes with the order of particles in memory")
+      .def_prop_ro("deforms", [](const State& s) { return s.simulation().deformation != nullptr; })
+      .def_prop_ro("timings",
+                   [](const State& s) {
+                     const Timings& t = s.simulation().timings;
+                     nb::dict d;
+                     d["neighbors"] = t.neighbors, d["forces"] = t.forces;
+                     d["integration"] = t.integration, d["output"] = t.output;
+                     return d;
+                   })
+      .def_prop_ro("neighbors", [](const State& s) { return s.simulation().neighbor_report(); })
+      .def_prop_ro("ids", [](const State& s) { return numpy(s.ids(), 1); })
+      .def("address", &State::address, nb::arg("name"), "pointer, shape and type of an array")
+      .def("array", &State::array, nb::arg("name"), "a view in memory order, without a copy")
+      .def("set_positions", &State::set_positions, nb::arg("rows"), nb::arg("by_id"),
+           nb::arg("unwrapped"))
+      .def("set_velocities", &State::set_velocities, nb::arg("rows"), nb::arg("by_id"))
+      .def("changed", &State::changed);
+}
+
+}  // namespace perrin::python

@@ -1,0 +1,47 @@
+"""What the tests of the Python module share. PERRIN names the program of the same build,
+PERRIN_TEST_DEVICE the device (cpu)."""
+import os
+
+import pytest
+
+import perrin
+
+DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
+
+
+def pytest_sessionstart():
+    if DEVICE != "cpu" and perrin.cuda_count() == 0:
+        pytest.exit("skipped: no GPU", returncode=77)
+
+
+@pytest.fixture
+def program():
+    return os.environ["PERRIN"]
+
+
+@pytest.fixture
+def liquid():
+    """256 particles of a Lennard-Jones liquid that goes on for as long as it is run."""
+    return {"seed": 7, "device": DEVICE,
+            "system": {"type": "lattice", "structure": "fcc", "density": 0.8442,
+                       "cells": [4, 4, 4]},
+            "velocity": {"temperature": 1.0},
+            "forces": [{"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+                        "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}],
+            "stages": [{"type": "md",
+                        "integrator": {"type": "velocity_verlet", "timestep": 0.005}}]}
+
+
+@pytest.fixture
+def thermostatted(liquid):
+    """Two stages, of which the second has random numbers, and a trajectory with every bit."""
+    return {**liquid,
+            "observers": [{"type": "trajectory", "stride": 30, "precision": "double",
+                           "quantities": ["position", "image", "velocity", "force"]},
+                          {"type": "thermo", "stride": 10}],
+            "stages": [{"type": "md", "steps": 73,
+                        "integrator": {"type": "bussi", "timestep": 0.005, "temperature": 0.8,
+                                       "tau": 0.1}},
+                       {"type": "md", "steps": 120,
+                        "integrator": {"type": "langevin", "timestep": 0.005, "temperature": 0.8,
+                                       "friction": 1.0}}]}

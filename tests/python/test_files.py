@@ -1,0 +1,154 @@
+"""Reading files, statistics, builders and sweeps."""
+import copy
+import inspect
+import json
+import os
+
+import h5py
+import numpy as np
+import pytest
+
+import perrin
+
+
+def test_trajectories(thermostatted, tmp_path):
+    sim = perrin.run(thermostatted, output_dir=tmp_path, quiet=True)
+    thermostatted["stages"][1]["steps"] = 107  # ends with a frame
+    sim = perrin.run(thermostatted, output_dir=tmp_path, quiet=True, overwrite=True)
+    with perrin.open(tmp_path / "trajectory.h5") as t:
+        assert len(t) == 7 and t.job["seed"] == 7 and t.type_names == ["A"] and t.units == {}
+        frame = t[-1]
+        assert frame.step == sim.step == 180 and frame.time == pytest.approx(sim.time)
+        np.testing.assert_allclose(frame.positions, sim.positions, atol=1e-12)
+        np.testing.assert_allclose(frame.unwrapped, sim.unwrapped, atol=1e-12)
+        np.testing.assert_array_equal(frame.velocities, sim.velocities)
+        np.testing.assert_allclose(frame.box.edges, sim.box.edges)
+        assert [f.step for f in t[1:5:2]] == [30, 90]
+        assert [f.step for f in t] == list(t.steps)
+        with pytest.raises(IndexError):
+            t[7]
+        t.to_gsd(tmp_path / "out.gsd")
+        assert (tmp_path / "out.gsd").stat().st_size > 7 * 256 * 12
+
+
+def test_tables(thermostatted, tmp_path):
+    sim = perrin.run(thermostatted, output_dir=tmp_path, quiet=True,
+                     set={"stages[1].steps": 107})
+    table = perrin.thermo(tmp_path / "thermo.h5")
+    assert list(table["step"]) == list(range(0, 181, 10))
+    with h5py.File(tmp_path / "thermo.h5") as f:
+        for name in ("temperature", "pressure"):
+            np.testing.assert_array_equal(table[name], f[f"observables/{name}/value"])
+        np.testing.assert_array_equal(table["pressure_tensor_xz"],
+                                      f["observables/pressure_tensor/value"][:, 0, 2])
+    assert table["pressure"].iloc[-1] == pytest.approx(sim.totals.pressure, rel=1e-6)
+
+
+def test_readers_of_others(thermostatted, tmp_path):
+    freud = pytest.importorskip("freud")
+    perrin.run(thermostatted, output_dir=tmp_path, quiet=True)
+    t = perrin.open(tmp_path / "trajectory.h5")
+    rdf = freud.density.RDF(bins=50, r_max=2.0)
+    for system in t.to_freud():
+        rdf.compute(system, reset=False)
+    assert 1.0 < rdf.bin_centers[np.argmax(rdf.rdf)] < 1.2
+    universe = t.to_mdanalysis()
+    np.testing.assert_allclose(universe.trajectory[3].positions,
+                               t[3].positions - t[3].box.origin, atol=1e-5)
+
+
+def test_autocorrelation_times_and_errors():
+    """x' = rho x + noise has the time 1/2 (1 + rho) / (1 - rho), and a mean whose variance is
+    known; so has every block of it."""
+    random = np.random.default_rng(5)
+    rho, n, pulls = 0.9, 20000, []
+    for _ in range(20):
+        noise = random.standard_normal(n)
+        x = np.empty(n)
+        x[0] = noise[0] / np.sqrt(1 - rho**2)
+        for k in range(1, n):
+            x[k] = rho * x[k - 1] + noise[k]
+        whole, blocks = perrin.mean(x + 3), perrin.mean(x + 3, blocks=50)
+        assert whole.time == pytest.approx(0.5 * (1 + rho) / (1 - rho), rel=0.25)
+        expected = np.sqrt(1 / (1 - rho) ** 2 / n)
+        assert whole.error == pytest.approx(expected, rel=0.15)
+        assert blocks.error == pytest.approx(expected, rel=0.5)
+        pulls.append((whole.value - 3) / whole.error)
+    assert 0.5 < np.std(pulls) < 1.6
+    assert perrin.autocorrelation_time(random.standard_normal(n)) == pytest.approx(0.5, abs=0.06)
+    assert perrin.autocorrelation_time(np.ones(10)) == 0.5
+    with pytest.raises(ValueError):
+        perrin.mean([1.0])
+
+
+def test_builders(liquid):
+    built = perrin.Job(
+        seed=7, device=liquid["device"],
+        system=perrin.system.lattice(structure="fcc", density=0.8442, cells=[4, 4, 4]),
+        velocity={"temperature": 1.0},
+        forces=[perrin.force.lennard_jones(
+            cutoff=2.5, truncation="force_shift",
+            pairs=[{"types": ["A", "A"], "epsilon": 1, "sigma": 1}])],
+        stages=[perrin.stage.md(integrator=perrin.integrator.velocity_verlet(timestep=0.005))])
+    assert built == liquid
+    with pytest.raises(perrin.JobError, match="cut_off") as error:
+        perrin.force.wca(cut_off=1, pairs=[])
+    assert error.value.problems[0].path == "cut_off"
+    with pytest.raises(perrin.JobError, match="pairs: is missing"):
+        perrin.force.wca(cutoff=1)
+    with pytest.raises(AttributeError, match="lennard_jones"):
+        perrin.force.leonard_jones
+    assert "langevin" in dir(perrin.integrator)  # of a plug-in
+    assert "cut-off distance" in perrin.force.wca.__doc__
+    assert inspect.signature(perrin.force.wca).parameters["truncation"].default == "cut"
+
+
+def test_sweeps_go_on_where_they_were(liquid, tmp_path):
+    liquid["stages"][0]["steps"] = 200
+    liquid["observers"] = [{"type": "thermo", "stride": 5}]
+    before = copy.deepcopy(liquid)
+    values = {"velocity.temperature": [0.5, 1.0], ("seed", "title"): [(1, "a"), (2, "b")]}
+    table = perrin.sweep(liquid, values, folder=tmp_path)
+    assert liquid == before and len(table) == 4
+    assert list(table["title"]) == ["a", "b"] * 2
+    assert (table["temperature"][2:].to_numpy() > table["temperature"][:2].to_numpy()).all()
+    assert (table["temperature_error"] > 0).all()
+    first = perrin.thermo(os.path.join(table["folder"][0], "thermo.h5"))[8:]
+    assert table["potential_energy"][0] == pytest.approx(first["potential_energy"].mean())
+
+    made = {f: os.stat(os.path.join(f, "thermo.h5")).st_mtime_ns for f in table["folder"]}
+    os.remove(os.path.join(table["folder"][3], "row.json"))  # as if it had been interrupted
+    values["velocity.temperature"].append(0.7)
+    longer = perrin.sweep(liquid, values, folder=tmp_path, processes=2)
+    assert len(longer) == 6
+    for k in range(3):
+        folder = table["folder"][k]
+        assert os.stat(os.path.join(folder, "thermo.h5")).st_mtime_ns == made[folder]
+    np.testing.assert_array_equal(longer["temperature"][:4], table["temperature"])
+
+
+def test_a_point_that_fails_has_a_row(liquid, tmp_path):
+    liquid["stages"][0]["steps"] = 5
+    table = perrin.sweep(liquid, {"forces[0].cutoff": [2.5, -1]}, folder=tmp_path,
+                         measure=lambda folder: {"found": len(os.listdir(folder))})
+    assert table["found"][0] == 0
+    assert "must be positive" in table["error"][1]
+    assert json.loads((tmp_path / os.path.basename(table["folder"][0]) / "row.json").read_text())
+
+
+def test_stubs_say_what_the_classes_do():
+    folder = os.path.dirname(os.path.realpath(perrin._perrin.__file__))
+    if not os.path.exists(os.path.join(folder, "py.typed")):
+        pytest.skip("the target python_stubs was not built")
+    for kind in ("system", "force", "integrator", "observer", "stage"):
+        names = {}
+        with open(os.path.join(folder, kind + ".pyi")) as file:
+            exec(compile(file.read(), kind, "exec"), names)
+        for name in dir(getattr(perrin, kind)):
+            stub = inspect.signature(names[name]).parameters
+            made = inspect.signature(getattr(getattr(perrin, kind), name)).parameters
+            assert set(stub) == set(made), name
+            assert names[name].__doc__.split("\n")[0] == \
+                getattr(getattr(perrin, kind), name).__doc__.split("\n")[0]
+    with open(os.path.join(folder, "_perrin.pyi")) as file:
+        assert "def set_positions(self" in file.read()

@@ -1,0 +1,151 @@
+"""Looking at particles and changing them."""
+import numpy as np
+import pytest
+
+import perrin
+from conftest import DEVICE
+
+on_cpu = pytest.mark.skipif(DEVICE != "cpu", reason="numpy sees arrays of the CPU")
+
+
+def test_totals_are_those_of_the_particles(liquid):
+    sim = perrin.Simulation(liquid)
+    sim.run(20)
+    v, r = sim.velocities, sim.positions
+    assert sim.totals.kinetic == pytest.approx(0.5 * np.sum(v**2), rel=1e-6)
+    # Lennard-Jones with a shifted force, from all pairs.
+    i, j = np.triu_indices(len(r), 1)
+    d = sim.box.nearest(r[i] - r[j])
+    distance = np.linalg.norm(d, axis=1)
+    d, distance = d[distance < 2.5], distance[distance < 2.5]
+    energy = lambda x: 4 * (x**-12 - x**-6)
+    slope = lambda x: 4 * (-12 * x**-13 + 6 * x**-7)
+    pairs = energy(distance) - energy(2.5) - (distance - 2.5) * slope(2.5)
+    assert sim.totals.potential == pytest.approx(pairs.sum(), rel=1e-5)
+    pull = -(slope(distance) - slope(2.5)) * distance
+    pressure = (np.sum(v**2) + pull.sum()) / 3 / sim.box.volume
+    assert sim.totals.pressure == pytest.approx(pressure, rel=1e-4)
+    assert sim.totals.temperature == pytest.approx(np.sum(v**2) / (3 * 255), rel=1e-6)
+    assert sim.forces.sum() == pytest.approx(0, abs=1e-2)
+
+
+def test_positions_that_are_set_are_exact(liquid):
+    sim = perrin.Simulation(liquid)
+    sim.run(300)
+    r, unwrapped = sim.positions, sim.unwrapped
+    edge = sim.box.lengths[0]
+    sim.positions = r
+    np.testing.assert_array_equal(sim.positions, r)
+    np.testing.assert_array_equal(sim.unwrapped, unwrapped)
+    r = r + [3 * edge, -edge / 3, 1e-9]
+    sim.positions = r
+    # Rounded to 2^-40 of the edge, to the nearest.
+    np.testing.assert_allclose(sim.positions, r - edge * np.floor((r + edge / 2) / edge),
+                               atol=edge * 2**-41 + 1e-14)
+    sim.unwrapped = unwrapped
+    np.testing.assert_allclose(sim.unwrapped, unwrapped, atol=edge * 2**-41 + 1e-14)
+    before = sim.totals.total
+    sim.run(100)
+    assert sim.totals.total == pytest.approx(before, rel=1e-4)
+
+
+def test_velocities_that_are_set_turn_back_time(liquid):
+    sim = perrin.Simulation(liquid)
+    sim.run(1)
+    start = sim.unwrapped
+    sim.run(50)
+    sim.velocities = -sim.velocities
+    sim.run(50)
+    assert np.abs(sim.unwrapped - start).max() < 1e-3
+    assert np.abs(sim.velocities).max() > 1
+
+
+def test_what_cannot_be_set(liquid):
+    sim = perrin.Simulation(liquid)
+    r = sim.positions
+    with pytest.raises(perrin.JobError, match=r"shape \(256, 3\), got \(255, 3\)"):
+        sim.positions = r[1:]
+    r[17, 1] = np.nan
+    with pytest.raises(perrin.JobError, match="position of particle 17 must be finite"):
+        sim.positions = r
+    with pytest.raises(perrin.JobError, match="velocity of particle 17"):
+        sim.velocities = r
+    liquid["system"] = {"type": "random", "particles": {"A": 20}, "box": [10, 10, 10],
+                        "periodic": [True, True, False]}
+    sim = perrin.Simulation(liquid)
+    r = sim.positions
+    r[3, 2] = 6
+    with pytest.raises(perrin.JobError, match="particle 3 is outside of the box along z"):
+        sim.positions = r
+
+
+@on_cpu
+def test_local_views(liquid):
+    sim = perrin.Simulation(liquid)
+    sim.run(40)
+    local = sim.local
+    ids = np.asarray(local.id)
+    assert sorted(ids) == list(range(256))
+    np.testing.assert_array_equal(np.asarray(local.index)[ids], np.arange(256))
+    np.testing.assert_array_equal(local.velocity[:, :3], sim.velocities[ids].astype(np.float32))
+    offset, matrix = sim.box.fixed_point
+    np.testing.assert_allclose(offset + np.asarray(local.position)[:, :3] @ matrix,
+                               sim.positions[ids], atol=2e-9)
+    np.testing.assert_array_equal(local.points, sim.positions[ids])
+    velocity = np.from_dlpack(local.velocity)
+    assert velocity.__array_interface__["data"][0] == \
+        np.asarray(local.velocity).__array_interface__["data"][0]
+    assert local.velocity.shape == (256, 4) and local.velocity.dtype == np.float32
+    with pytest.raises(ValueError):
+        local.velocity[0, 0] = 1
+
+
+@on_cpu
+def test_local_views_are_refused_when_stale(liquid):
+    sim = perrin.Simulation(liquid)
+    sim.run(1)
+    local, ids = sim.local, sim.local.id[:].copy()
+    for _ in range(200):
+        sim.run(1)
+        try:
+            now = local.id[:]
+        except perrin.StaleError:
+            break
+        np.testing.assert_array_equal(now, ids)
+    else:
+        pytest.fail("no list was built")
+    with pytest.raises(perrin.StaleError):
+        local.points
+    assert sorted(sim.local.id) == list(range(256))
+
+
+@on_cpu
+def test_writing_through_views(liquid):
+    sim = perrin.Simulation(liquid)
+    sim.run(10)
+    kinetic, potential, r = sim.totals.kinetic, sim.totals.potential, sim.positions
+    with sim.changing() as local:
+        np.asarray(local.velocity)[:, :3] *= 2
+        local.points = local.points + 0.25
+    assert sim.totals.kinetic == pytest.approx(4 * kinetic, rel=1e-6)
+    assert sim.totals.potential == pytest.approx(potential, rel=1e-5)
+    np.testing.assert_allclose(sim.box.nearest(sim.positions - r), 0.25, atol=1e-10)
+    with pytest.raises((ValueError, perrin.StaleError)):
+        local.points = r
+    with pytest.raises(ValueError, match="changing"):
+        sim.local.points = r
+
+
+def test_other_kinds_of_system():
+    job = {"seed": 1, "system": {"type": "chains", "chains": 10, "pattern": "A3B2",
+                                 "density": 0.1},
+           "velocity": {"temperature": 1}, "ignore": ["bonds"],
+           "stages": [{"type": "md",
+                       "integrator": {"type": "velocity_verlet", "timestep": 0.01}}]}
+    sim = perrin.Simulation(job)
+    assert sim.type_names == ["A", "B"] and len(sim) == 50
+    np.testing.assert_array_equal(sim.types[:5], [0, 0, 0, 1, 1])
+    r, v = sim.unwrapped, sim.velocities
+    sim.run(100)
+    np.testing.assert_allclose(sim.unwrapped, r + v, atol=1e-5)
+    assert sim.time == pytest.approx(1)
