@@ -36,6 +36,9 @@ set_target_properties(perrin PROPERTIES
   LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   LIBRARY_OUTPUT_DIRECTORY ${PERRIN_BUILD_LIBDIR})
 target_link_libraries(perrin PUBLIC perrin_options PRIVATE ${HDF5_C_LIBRARIES} ${CMAKE_DL_LIBS})
+if(PERRIN_MPI_FOUND)
+  target_link_libraries(perrin PRIVATE ${MPI_C_LIBRARIES})
+endif()
 add_library(perrin::perrin ALIAS perrin)
 
 add_executable(perrin_program engine/app/main.cpp)

@@ -66,7 +66,7 @@ class BondedForce final : public Force {
   }
 
   void compute(Simulation& simulation, const ForceOutput& output) override {
-    for_each(simulation.device(), P::type, simulation.particles.size(),
+    for_each(simulation.device(), P::type, simulation.particles.share(),
              Kind::template kernel<P>(simulation, table_.view(), coefficients_.data(), output));
   }
 

@@ -35,7 +35,7 @@ void ConstantForce::compute(Simulation& simulation, const ForceOutput& output) {
   const Box& box = simulation.particles.box;
   const auto& f = settings_.force;
   const ParticleView particles = simulation.particles.view();
-  for_each(simulation.device(), "constant_force", particles.n,
+  for_each(simulation.device(), "constant_force", simulation.particles.share(),
            Kernel{particles, simulation.particles.metric(), Anchor(box, {0, 0, 0}, true),
                   Real3{Real(f.x), Real(f.y), Real(f.z)}, mask_.data(), output});
 }

@@ -92,10 +92,11 @@ class FieldForceField final : public Force {
                   const std::vector<std::uint32_t>& chosen)
       : mask_(device, coefficients.size(), chosen), coefficients_(device, coefficients) {}
 
+  bool looks_beyond_range() const override { return false; }
   void compute(Simulation& simulation, const ForceOutput& output) override {
     const ParticleView particles = simulation.particles.view();
     const Box& box = simulation.particles.box;
-    for_each(simulation.device(), F::type, particles.n,
+    for_each(simulation.device(), F::type, simulation.particles.share(),
              FieldKernel<F>{particles, simulation.particles.metric(), Anchor(box, {0, 0, 0}, false),
                             mask_.data(), coefficients_.data(), box.dimension == 2,
                             simulation.device_time(), output});

@@ -44,7 +44,7 @@ void HarmonicTrap::compute(Simulation& simulation, const ForceOutput& output) {
   const auto& k = settings_.stiffness;
   const Real3 stiffness{Real(k.x), Real(k.y), box.dimension == 2 ? Real(0) : Real(k.z)};
   const ParticleView particles = simulation.particles.view();
-  for_each(simulation.device(), "harmonic_trap", particles.n,
+  for_each(simulation.device(), "harmonic_trap", simulation.particles.share(),
            Kernel{particles, simulation.particles.metric(),
                   Anchor(box, settings_.center, settings_.unwrapped), NearestImage(box),
                   settings_.unwrapped, stiffness, mask_.data(), output});

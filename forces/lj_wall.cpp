@@ -81,7 +81,7 @@ void LjWall::compute(Simulation& simulation, const ForceOutput& output) {
   Vec3<double> point{0, 0, 0};
   point[axis_] = settings_.position;
   const ParticleView particles = simulation.particles.view();
-  for_each(simulation.device(), "lj_wall", particles.n,
+  for_each(simulation.device(), "lj_wall", simulation.particles.share(),
            Kernel{particles, simulation.particles.metric(), Anchor(box, point, false), axis_,
                   settings_.form == "9-3", steep_, flat_, cutoff_, shift_, mask_.data(), output});
 }

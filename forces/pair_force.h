@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "engine/core/numbers.h"
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
 #include "forces/truncation.h"
@@ -68,15 +69,17 @@ struct PairBody {
   static constexpr int sums = Energy ? 10 : 3;
   static constexpr int odd = 3;
   static constexpr bool has_extra = false;
+  using Coefficients = typename E::Coefficients;
+  static constexpr bool looks_up = !OneType;
   const Position* position;
-  const typename E::Coefficients* table;  // [type_i · types + type_j]
+  const Coefficients* table;  // [type_i · types + type_j]
   std::uint32_t types;
   std::int64_t n;
   ForceOutput output;
 
   struct Own {
-    std::uint32_t row;                      // of the table
-    typename E::Coefficients coefficients;  // where there is one type only
+    std::uint32_t row;          // of the table
+    Coefficients coefficients;  // where there is one type only
   };
   PERRIN_HD Own own(std::int64_t i) const {
     return {OneType ? 0u : position[i].type() * types, table[0]};
@@ -85,9 +88,13 @@ struct PairBody {
 
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4&, bool real,
                       Real (&term)[sums]) const {
+    pair_with(own, d, type, OneType ? own.coefficients : entry(table, own.row + type), real, term);
+  }
+  template <std::size_t Terms>  // sums or more: the first of them
+  PERRIN_HD void pair_with(const Own&, Real3 d, std::uint32_t, const Coefficients& c, bool real,
+                           Real (&term)[Terms]) const {
     // No potential sees a distance below 10⁻¹² (reciprocal() of device_math.h relies on it).
     const Real r2 = Real(1e-24) + d.x * d.x + d.y * d.y + d.z * d.z;
-    const auto c = OneType ? own.coefficients : table[own.row + type];
     const auto result = E::evaluate(r2, c);
     const bool inside = real && r2 < c.cutoff2;
     const Real f = inside ? result.force_over_r : Real(0);
@@ -118,30 +125,31 @@ struct PairBody {
 
 /// For changes of the box.
 template <class E>
-struct PairWorkBody {
-  static constexpr int sums = 6;
-  static constexpr int odd = 3;
-  static constexpr bool has_extra = false;
+struct PairWorkBody : PairBody<E, false, false> {
   using Pairs = PairBody<E, false, false>;
-  Pairs pairs;
+  static constexpr int sums = 6;
   const Real4* velocity;
   BoxWork work;
 
   struct Own {
-    typename Pairs::Own own;
-    bool tilts;
+    typename Pairs::Own pairs;
+    // All types, or none: GCC does not vectorise over a condition that all lanes share.
+    std::uint32_t types_of_tilts;
   };
-  PERRIN_HD Own own(std::int64_t i) const { return {pairs.own(i), work.is_off_diagonal()}; }
-  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
-  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& extra, bool real,
+  PERRIN_HD Own own(std::int64_t i) const {
+    return {Pairs::own(i), work.is_off_diagonal() ? Position::type_count : 0u};
+  }
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4&, bool real,
                       Real (&term)[sums]) const {
-    Real force[Pairs::sums];
-    pairs.pair(own.own, d, type, extra, real, force);
-    term[0] = force[0], term[1] = force[1], term[2] = force[2];
-    const bool t = own.tilts;
-    term[3] = d.x * (t ? force[1] : force[0]);
-    term[4] = (t ? d.x : d.y) * (t ? force[2] : force[1]);
-    term[5] = (t ? d.y : d.z) * force[2];
+    pair_with(own, d, type, entry(this->table, own.pairs.row + type), real, term);
+  }
+  PERRIN_HD void pair_with(const Own& own, Real3 d, std::uint32_t type,
+                           const typename E::Coefficients& c, bool real, Real (&term)[sums]) const {
+    Pairs::pair_with(own.pairs, d, type, c, real, term);
+    const bool t = type < own.types_of_tilts;
+    term[3] = d.x * (t ? term[1] : term[0]);
+    term[4] = (t ? d.x : d.y) * (t ? term[2] : term[1]);
+    term[5] = (t ? d.y : d.z) * term[2];
   }
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
     const Real half = Real(0.5);

@@ -118,7 +118,7 @@ class SpecialPairs : public Force {
 
   void compute(Simulation& simulation, const ForceOutput& output) override {
     const ParticleView particles = simulation.particles.view();
-    for_each(simulation.device(), "special_pairs", particles.n,
+    for_each(simulation.device(), "special_pairs", simulation.particles.share(),
              BondKernel<LennardJones>{particles, simulation.particles.metric(), table_.view(),
                                       coefficients_.data(), output, simulation.fault_sink()});
   }

@@ -101,30 +101,13 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overda
   stride_ = settings_.stride.value_or(
       std::clamp(std::int64_t(settings_.tau / (4 * timestep)), std::int64_t(1), std::int64_t(50)));
   half_step_ = overdamped ? 0 : timestep / 2;
-  bool all_have_work = true;
   if (scratch_.size() == 0) {
-    work_ = {device, n};
     scratch_ = {device, sum_chunks};
     kinetic_scratch_ = {device, sum_chunks};
     if (memory_.size() == 0) memory_ = {device, 1};
   }
+  forces_.begin(s, strains_.axes(), "a barostat");
   const double volume = s.particles.box.volume();
-  tail_virial_ = 0;
-  // Corrections go with 1/volume: of one volume for all resumed runs, to the last bit.
-  const Box now = s.particles.box;
-  s.particles.box = s.particles.given_box();
-  for (std::size_t k = 0; k < s.forces.size(); ++k) {
-    Force& force = *s.forces[k];
-    if (!force.follows_axes(strains_.axes()))
-      throw UserError(
-          fmt::format("forces[{}] cannot be in a job with a barostat: that is for forces between "
-                      "particles that follow from an energy, and for walls across axes that stay",
-                      k));
-    if (!force.compute_box_work(s, {})) all_have_work = false;
-    tail_virial_ += force.correction(s).virial * s.particles.box.volume();
-  }
-  s.particles.box = now;
-  if (!all_have_work && force_.size() == 0) force_ = {device, n}, virial_ = {device, 6 * n};
   if (!begun_) {
     begun_ = true;
     drift_ = s.degrees_of_freedom.drift(s.totals().momentum);
@@ -144,21 +127,13 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overda
 /// `strain`: of velocities (BoxWork).
 void Barostat::measure(Simulation& s, const VelocityStrain* strain, StrainWork* sum_of) {
   BarostatMemory* memory = memory_.data();
-  BoxWork work{work_.data(), strain, strains_.flexible ? &memory->off_diagonal : nullptr, false,
-               Real(half_step_ / 2)};
-  bool others = false;
-  for (const auto& force : s.forces) {
-    if (force->compute_box_work(s, work)) {
-      work.add = true;
-    } else {
-      force->compute(s, {force_.data(), virial_.data(), others, true});
-      others = true;
-    }
-  }
-  if (!work.add) work.of = nullptr;
+  BoxWork work;
+  work.strain = strain;
+  work.off_diagonal = strains_.flexible ? &memory->off_diagonal : nullptr;
+  work.kick = Real(half_step_ / 2);
   sum<StrainWork>(s.device(), "virial", s.particles.size(),
-                  detail::AddWork{memory, work, force_.data(), s.particles.velocity.data(),
-                                  others ? virial_.data() : nullptr, s.particles.size()},
+                  detail::AddWork{memory, work, forces_.measure(s, work),
+                                  s.particles.velocity.data(), s.particles.size()},
                   scratch_, sum_of);
 }
 
@@ -176,7 +151,7 @@ void Barostat::move_box(Simulation& s) {
                              settings_.ramp.ramp(settings_.pressure, 1, kt_.start),
                              mobility_,
                              most_,
-                             tail_virial_,
+                             forces_.tail(),
                              s.range(),
                              half_step_,
                              overdamped_ ? double(n) : 0.0,

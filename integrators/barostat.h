@@ -47,6 +47,7 @@
 #include "engine/run/force.h"
 #include "engine/run/setup.h"
 #include "engine/settings/settings.h"
+#include "integrators/box_forces.h"
 #include "integrators/ramp.h"
 
 namespace perrin {
@@ -177,14 +178,12 @@ class Barostat final : public BoxMover {
   Ramp kt_;
   std::int64_t stride_ = 1;
   double half_step_ = 0;
-  double mobility_ = 0;     // D Δ V / kT
-  double most_ = 0;         // of the logarithm of a factor, or a tilt
-  double tail_virial_ = 0;  // times the volume
+  double mobility_ = 0;  // D Δ V / kT
+  double most_ = 0;      // of the logarithm of a factor, or a tilt
   bool begun_ = false, overdamped_ = false;
   Vec3<double> drift_;  // of the centre of mass
+  BoxForces forces_;
   Buffer<BarostatMemory> memory_;
-  Buffer<Real4> work_, force_;
-  Buffer<Real> virial_;  // of forces that need compute()
   Buffer<StrainWork> scratch_;
   Buffer<StrainKinetic> kinetic_scratch_;
 };

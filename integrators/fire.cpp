@@ -133,6 +133,7 @@ void Fire::begin(Simulation& simulation) {
     velocity_ = Buffer<Real4>(device, simulation.particles.size());
     rule_ = Buffer<Rule>(device, std::vector<Rule>{{settings_.timestep, 0.1, 0, 0, 0, 0, -1}});
   }
+  velocity_known_ = simulation.particles.share_by_id(velocity_);
   if (cell_) cell_->begin(simulation, rule_.data());
 }
 

@@ -81,6 +81,7 @@ class Fire : public Integrator {
   std::unique_ptr<FireCell> cell_;
   Buffer<Rule> rule_;
   Buffer<Real4> velocity_;  // by id
+  Particles::Known velocity_known_;
   Buffer<Measures> measures_, scratch_;
 };
 

@@ -55,7 +55,8 @@ struct FirstForces {
 
 void FireCell::begin(Simulation& s, const FireRule* rule) {
   rule_ = rule;
-  meter_.begin(s, "fire and its cell");
+  meter_.begin(s, MovingAxes(settings_.axes, s.particles.box.dimension).which(),
+               "fire and its cell");
   double mass = 0;
   for (const Real4& v : s.particles.by_id(s.particles.velocity)) mass += 1 / double(v.w);
   mean_mass_ = mass / double(s.particles.size());

@@ -1,6 +1,7 @@
 // Which edges of the box change, and which of them together, for nose_hoover and fire.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "engine/core/box.h"
@@ -31,6 +32,7 @@ struct MovingAxes {
       for (int axis = 0; axis < 3; ++axis)
         if (strains.of[g].axis[axis]) group[axis] = g;
   }
+  std::array<bool, 3> which() const { return {group[0] >= 0, group[1] >= 0, group[2] >= 0}; }
   /// Number of axes of a group.
   PERRIN_HD int count(int of) const {
     return int(group[0] == of) + int(group[1] == of) + int(group[2] == of);

@@ -153,7 +153,8 @@ void NoseHoover::begin(Simulation& s) {
     memory_ = {s.device(), 1};
     due_ = {s.device(), 2};
     if (settings_.barostat) {
-      meter_.begin(s, "a barostat");
+      meter_.begin(s, MovingAxes(settings_.barostat->axes, s.particles.box.dimension).which(),
+                   "a barostat");
       settings_.barostat->stride =
           choose_stride(settings_, double(s.particles.size()), s.particles.box.dimension);
     }

@@ -58,7 +58,7 @@ void describe(D& d, PistonSettings& s) {
   d.optional(
       "stride", s.stride, Positive{},
       "steps from one change of the box to the next, an odd number; each costs about one "
-      "computation of the forces (on the CPU ten). Default: 11, fewer where few particles move "
+      "computation of the forces (on the CPU three). Default: 11, fewer where few particles move "
       "the box fast");
   d.optional("chain", s.chain, Between{1, ChainState::most}, "thermostats on the box");
 }

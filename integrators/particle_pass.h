@@ -210,13 +210,16 @@ struct EachParticle {
   static constexpr bool light = Body::light;
   ParticleView view;
   Body body;
+  std::int64_t begin;  // particles from here on
 
-  PERRIN_HD MovingParticle load(std::int64_t i) const {
+  PERRIN_HD MovingParticle load(std::int64_t k) const {
+    const std::int64_t i = begin + k;
     MovingParticle p{i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}};
     if (body.needs_force()) p.force = view.force[i];
     return p;
   }
-  PERRIN_HD EarlyParticle load_early(std::int64_t i) const {
+  PERRIN_HD EarlyParticle load_early(std::int64_t k) const {
+    const std::int64_t i = begin + k;
     EarlyParticle p{{i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}},
                     {}};
     if (body.needs_force()) p.force = view.force[i];
@@ -229,8 +232,8 @@ struct EachParticle {
   }
 
   using Prepared = decltype(std::declval<const Body&>().draw(0, 0));
-  PERRIN_HD Prepared prepare(std::int64_t i) const {
-    return body.draw(*body.first_step(), view.id[i]);
+  PERRIN_HD Prepared prepare(std::int64_t k) const {
+    return body.draw(*body.first_step(), view.id[begin + k]);
   }
   PERRIN_HD void operator()(EarlyParticle& p, const Prepared& drawn) const { body(p, drawn); }
 };
@@ -240,10 +243,11 @@ template <class Body>
 struct BlockOfParticles {
   static constexpr int width = 16;
   EachParticle<Body> each;
+  std::int64_t all;
 
   PERRIN_HD void operator()(std::int64_t block) const {
-    const std::int64_t first = block * width, left = each.view.n - first;
-    const std::uint32_t* id = each.view.id + first;
+    const std::int64_t first = block * width, left = all - first;
+    const std::uint32_t* id = each.view.id + each.begin + first;
     const int count = left < width ? int(left) : width;
     const std::uint64_t step = *each.body.first_step();
     decltype(each.body.draw(0, 0)) drawn[width];
@@ -262,19 +266,20 @@ struct BlockOfParticles {
 
 template <class Body>
 void run_pass(Simulation& s, const char* name, const Body& body, bool between_steps = false) {
-  const EachParticle<Body> each{s.particles.view(), body};
+  const Share share = s.particles.share();
+  const std::int64_t n = share.size();
+  const EachParticle<Body> each{s.particles.view(), body, share.begin};
   if constexpr (Body::draws_any) {
     constexpr int width = BlockOfParticles<Body>::width;
     if (!s.device().is_cuda()) {
       if (s.device().skipping()) return;
-      return for_each_on_cpu(s.device(), (each.view.n + width - 1) / width,
-                             BlockOfParticles<Body>{each}, 16);
+      return for_each_on_cpu(s.device(), (n + width - 1) / width, BlockOfParticles<Body>{each, n},
+                             16);
     }
   }
   if constexpr (Body::ahead)
-    if (between_steps && s.order_stands())
-      return for_each_prepared(s.device(), name, each.view.n, each);
-  for_each_loaded(s.device(), name, each.view.n, each);
+    if (between_steps && s.order_stands()) return for_each_prepared(s.device(), name, n, each);
+  for_each_loaded(s.device(), name, n, each);
 }
 
 template <class Before>

@@ -26,18 +26,18 @@ struct ChooseStrain {
 
 struct AddWork {
   const BarostatMemory* memory;
-  BoxWork work;  // of: nullptr: no force has that
-  const Real4 *force, *velocity;
-  const Real* virial;  // nullptr: all have it
+  BoxWork work;
+  BoxForceShares shares;
+  const Real4* velocity;
   std::int64_t n;
   PERRIN_HD StrainWork operator()(std::int64_t i) const {
     const BoxStrain& strain = memory->strain;
-    const Real4 a = work.of ? work.of[i] : Real4{};
+    const Real4 a = shares.work ? shares.work[i] : Real4{};
     StrainWork s{strain.part(a.x, a.y, a.z), double(a.w)};
-    if (!virial) return s;
-    const Real* v = virial + (strain.tilt >= 0 ? 3 * n : 0) + i;
+    if (!shares.virial) return s;
+    const Real* v = shares.virial + (strain.tilt >= 0 ? 3 * n : 0) + i;
     s.virial += strain.part(v[0], v[n], v[2 * n]);
-    const Real4 f = force[i];
+    const Real4 f = shares.force[i];
     s.power += double(work.power(velocity[i], f.x, f.y, f.z));
     return s;
   }

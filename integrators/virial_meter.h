@@ -1,10 +1,12 @@
 // The diagonal of the virial, for integrators whose box changes.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "engine/core/buffer.h"
 #include "engine/run/simulation.h"
+#include "integrators/box_forces.h"
 
 namespace perrin {
 
@@ -19,18 +21,14 @@ struct AxisSums {
 
 class VirialMeter {
  public:
-  /// For Integrator::begin(). Throws UserError where a force knows no pressure; `what`: that it
-  /// cannot be with.
-  void begin(Simulation& simulation, const std::string& what);
+  /// As BoxForces::begin().
+  void begin(Simulation& simulation, const std::array<bool, 3>& axes, const std::string& what);
   /// Of the present positions, into *sums on the device. Device work.
   void measure(Simulation& simulation, AxisSums* sums);
-  /// What is beyond the cut-offs: the trace of its virial times the volume.
-  double tail() const { return tail_; }
+  double tail() const { return forces_.tail(); }
 
  private:
-  double tail_ = 0;
-  Buffer<Real4> work_, force_;
-  Buffer<Real> virial_;  // of forces that need compute()
+  BoxForces forces_;
   Buffer<AxisSums> scratch_;
 };
 

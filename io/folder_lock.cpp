@@ -12,6 +12,7 @@
 #include <string>
 
 #include "engine/core/error.h"
+#include "io/new_file.h"
 
 namespace perrin::io {
 namespace {
@@ -55,6 +56,7 @@ std::string folder_owner(const fs::path& folder) {
 }
 
 bool FolderLocks::lock(const fs::path& folder) {
+  if (!writes_files()) return true;
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) return false;
   const auto held = [&](const Lock& l) {

@@ -8,8 +8,8 @@
 namespace perrin::io {
 
 /// Locks on folders, held as long as this object or its process lives: on the file `.perrin.lock`
-/// in each, which says who has it and is removed at the end. What a killed process leaves behind is
-/// not locked.
+/// in each (by the process that writes files, io/new_file.h), which says who has it and is removed
+/// at the end. What a killed process leaves behind is not locked.
 class FolderLocks {
  public:
   FolderLocks() = default;

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "engine/core/error.h"
+#include "engine/core/processes.h"
 #include "io/journal.h"
 
 namespace perrin::io {
@@ -51,9 +52,11 @@ void sync_folder_of(const std::string& path) {
   sync(folder.empty() ? "." : folder.string(), O_DIRECTORY);
 }
 
+bool writes_files() { return Processes::world().first(); }
+
 NewFile::NewFile(const std::string& path, const std::string& mark)
-    : path_(path), aside_(path + mark + ".part") {
-  ::unlink(aside_.c_str());
+    : path_(path), aside_(path + mark + ".part"), made_(!writes_files()) {
+  if (!made_) ::unlink(aside_.c_str());
 }
 
 NewFile::~NewFile() {
@@ -61,6 +64,7 @@ NewFile::~NewFile() {
 }
 
 void NewFile::put_in_place(bool overwrite) {
+  if (!writes_files()) return;
   sync_file(aside_);
   forget_changes(path_);  // of what is replaced
   struct stat status {};

@@ -1,6 +1,7 @@
 // A file of a run that grows: made or continued, appended to, flushed, closed. Whoever owns one
-// says when; the writer's thread (io/writer.h) does it. Errors of queued work are thrown by the
-// next append() or flush().
+// says when; the writer's thread (io/writer.h) does it, in the process that writes files
+// (io/new_file.h): in the others rows and frames are only counted. Errors of queued work are thrown
+// by the next append() or flush().
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "engine/core/archive.h"
 #include "engine/run/setup.h"
+#include "io/new_file.h"
 #include "io/writer.h"
 
 namespace perrin::io {
@@ -25,7 +27,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  bool is_open() const { return file_ != nullptr; }
+  bool is_open() const { return open_; }
   /// Of the last row or frame; -1 where there is none yet.
   std::int64_t last_step() const { return last_step_; }
   /// How pairs are found (Simulation::neighbor_report()), in place of what the file says of it.
@@ -62,7 +64,9 @@ class OutputFile {
   /// its W.
   template <class Create, class Open>
   void make_or_trim(bool resumed, const Create& create, const Open& open) {
-    if (file_ || path_.empty()) return;
+    if (open_ || path_.empty()) return;
+    open_ = true;
+    if (!writes_files()) return;
     writer().call([&] {
       if (resumed)
         W::trim(path_.string(), *record_, count_, last_step_);
@@ -97,6 +101,7 @@ class OutputFile {
 
  private:
   std::int64_t count_ = 0, last_step_ = -1;
+  bool open_ = false;
   std::shared_ptr<W> file_;  // touched on the writer's thread alone
 };
 

@@ -7,6 +7,7 @@
 
 #include "engine/core/configuration_archive.h"
 #include "engine/core/parallel.h"
+#include "engine/core/team.h"
 
 namespace perrin {
 namespace {
@@ -40,6 +41,11 @@ struct KeepBox {
     *built = *box;
     FollowBox{box, built, range, skin, reserve, limit2}(0);
   }
+};
+
+struct NotBuilt {
+  std::uint32_t* flag;
+  PERRIN_HD void operator()(std::int64_t) const { *flag = 1; }
 };
 
 struct NothingHolds {
@@ -85,6 +91,8 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
       settings_(settings),
       flags_(particles.device(), 2),
       builds_(particles.device(), 1),
+      own_flag_(particles.device(), 1),
+      own_builds_(particles.device(), 1),
       progress_(particles.device(), 1),
       reference_(particles.device(), particles.size()),
       built_(particles.device(), 1),
@@ -149,10 +157,13 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
           const Real half = Real(skin() / 2);
           const Current<Real> limit2{particles_.device().is_cuda() ? half * half : *limit2_.data(),
                                      limit2_.data(), particles_.box_moves};
-          return {reference_.data(), limit2, rebuild_, progress ? progress : progress_.data(),
-                  step};
+          // Of several processes none builds lists before all have said whether they must.
+          const Condition mine = team() ? Condition{flags_.data(), 0} : rebuild_;
+          return {reference_.data(), limit2, mine, progress ? progress : progress_.data(), step};
         } else {
-          return {nullptr, {}, {}, progress ? progress : progress_.data(), step, t.counter()};
+          return {nullptr, {},
+                  {},      progress ? progress : progress_.data(),
+                  step,    team() ? TileCounter{} : t.counter()};
         }
       },
       traversal_);
@@ -171,6 +182,12 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   else if (!moves_checked_)
     if (const MoveCheck check = check_moves(progress, step); check.watches()) look(check);
   moves_checked_ = false;
+  if (team()) {
+    if (has_lists())
+      exchange_moved({rebuild_, progress, step});
+    else
+      particles_.complete(true, {{}, progress, step});
+  }
   if (!has_lists() && particles_.box_moves) {
     std::visit(
         [](auto& t) {
@@ -188,8 +205,12 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
     }
   }
   if (has_lists()) {
-    device.when(rebuild_, [this] { build(); });
-    if (!device.recording() && !device.skipping()) recover();
+    bool built = false;
+    device.when(rebuild_, [this, &built] {
+      build();
+      built = true;
+    });
+    if ((built || !team()) && !device.recording() && !device.skipping()) recover();
     return;
   }
   std::visit(
@@ -235,6 +256,7 @@ void Neighbors::follow_box() {
 
 /// With cells for a box that is a little smaller or larger, and a skin that it has room for.
 void Neighbors::plan_again() {
+  particles_.complete(true);
   particles_.look_at_box();
   choices_.cut_again(particles_.box);
   // Heights change with tilts in every step: a little at a time would be planned again as often.
@@ -255,7 +277,34 @@ bool Neighbors::holds() const {
   });
 }
 
+/// Positions that lists lead to, as far as the traversal knows them, or all.
+void Neighbors::exchange_moved(const Agreement& agreement) {
+  const bool ghosts = visit([&](const auto& t) {
+    if constexpr (requires { t.ghosts(); }) {
+      if (particles_.others_are_near) particles_.exchange_moved(agreement, t.ghosts());
+      return particles_.others_are_near;
+    }
+    return false;
+  });
+  if (!ghosts) particles_.exchange_moved(agreement);
+  complete_ = !ghosts;
+}
+
 void Neighbors::build() {
+  const bool hands_over = visit([](const auto& t) {
+    if constexpr (requires { t.hands_over; })
+      return t.hands_over;
+    else
+      return false;
+  });
+  if (hands_over)
+    particles_.complete_for_sort(!complete_);
+  else
+    particles_.complete(!complete_);
+  complete_ = true;
+  // Of several processes, lists are built when those of all are.
+  const bool together = team() != nullptr;
+  if (together) for_each(particles_.device(), "lists are built", 1, NotBuilt{own_flag_.data()});
   if (particles_.box_moves)
     for_each(
         particles_.device(), "box of the list", 1,
@@ -265,9 +314,19 @@ void Neighbors::build() {
         if constexpr (requires { t.require_cut(); })
           if (particles_.box_moves) t.require_cut();
         if constexpr (lists<decltype(t)>)
-          t.build({reference_.data(), flags_.data(), builds_.data()});
+          t.build({reference_.data(), together ? own_flag_.data() : flags_.data(),
+                   together ? own_builds_.data() : builds_.data()});
       },
       traversal_);
+  if (!together) return;
+  join_halts();  // after which nothing happens if one was full
+  if (particles_.device().is_cuda() || !team()->any(*own_flag_.data() != 0))
+    for_each(particles_.device(), "lists are built", 1, FinishBuild{flags_.data(), builds_.data()});
+}
+
+/// A list that is full on one device halts all.
+void Neighbors::join_halts() {
+  if (team() && particles_.device().is_cuda()) team()->exchange({});
 }
 
 bool Neighbors::recover() {
@@ -298,6 +357,7 @@ bool Neighbors::recover() {
 
 bool Neighbors::must_search_again() {
   const Device& device = particles_.device();
+  if (!has_lists()) join_halts();
   return !has_lists() && !device.recording() && !device.skipping() && recover();
 }
 

@@ -135,6 +135,9 @@ class Neighbors {
   void plan_again();
   void fall_back(const Crowding& crowding);
   void build();
+  void exchange_moved(const Agreement& agreement);
+  void join_halts();
+  Team* team() const { return particles_.device().team(); }
 
   Particles& particles_;
   const Ranges ranges_;
@@ -142,13 +145,16 @@ class Neighbors {
   std::int64_t version_ = 0;
 
   Condition rebuild_{};          // of the running step
+  bool complete_ = true;         // are positions of other processes all known?
   bool moves_checked_ = false;   // by whoever moves the particles
   Buffer<std::uint32_t> flags_;  // [0] build now; [1] the traversal's own
   Buffer<std::int64_t> builds_;
-  Buffer<std::uint32_t> progress_;  // where nobody wants to know
-  Buffer<Position> reference_;      // where particles were when the list was built …
-  Buffer<Box> built_;               // … and the box
-  Buffer<Real> limit2_;             // MoveCheck::limit2
+  Buffer<std::uint32_t> own_flag_;   // of this process alone, while lists are built …
+  Buffer<std::int64_t> own_builds_;  // … and how often they were
+  Buffer<std::uint32_t> progress_;   // where nobody wants to know
+  Buffer<Position> reference_;       // where particles were when the list was built …
+  Buffer<Box> built_;                // … and the box
+  Buffer<Real> limit2_;              // MoveCheck::limit2
   double reserve_ = 0;
   Exclusions exclusions_;
   NeighborChoices choices_;

@@ -18,8 +18,11 @@
 // `term`, with zeros where the pair does not count: branches would keep the CPU loop from
 // vectorising. `real` is false for lanes beyond the end of the list (d is then zero). Pairs are
 // seen from both sides, or, by `clusters`, from one: then the other particle gets the same terms
-// with the first `odd` reversed. What a particle gets is added in an order fixed by list and
-// traversal, so that the result does not depend on the number of threads.
+// with the first `odd` reversed. A body with `looks_up` true has a table [type_i · types + type_j]
+// of Coefficients, its members `table` and `types`, and pair_with(own, d, type, coefficients, real,
+// term), which `clusters` calls instead of pair(): it lays coefficients out for whole vectors. What
+// a particle gets is added in an order fixed by list and traversal, so that the result does not
+// depend on the number of threads.
 #pragma once
 
 #include "neighbor/clusters/cluster_loop.h"

@@ -147,6 +147,7 @@ class ParticleStream {
                       std::string("states of the generator ") + Kept::name);
   }
   std::int64_t bytes() const { return words_.bytes() + parameters_.bytes(); }
+  Buffer<std::uint32_t>& words() { return words_; }  // as View has them
 
  private:
   std::int64_t particles_;

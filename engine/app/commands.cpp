@@ -9,14 +9,18 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iostream>
 #include <new>
+#include <sstream>
 #include <system_error>
 
 #include "engine/app/examples_command.h"
 #include "engine/app/new_plugin_command.h"
+#include "engine/app/one_voice.h"
 #include "engine/app/report/report_command.h"
 #include "engine/app/rng_command.h"
 #include "engine/app/shell.h"
+#include "engine/core/processes.h"
 #include "engine/core/threads.h"
 #include "engine/run/md_stage.h"
 #include "forces/register.h"
@@ -166,11 +170,9 @@ void add_new_plugin(CLI::App& app, NewPluginArguments& a) {
 }
 
 /// A mistake of the user begins with its place; the others name the program.
-int say(ExitStatus status, const std::string& what, const std::string& text) {
-  const std::string line =
-      status == ExitStatus::user ? text + "\n" : fmt::format("perrin: {}: {}\n", what, text);
-  std::fputs(line.c_str(), stderr);
-  return static_cast<int>(status);
+Outcome failure(ExitStatus status, const std::string& what, const std::string& text) {
+  return {static_cast<int>(status),
+          status == ExitStatus::user ? text + "\n" : fmt::format("perrin: {}: {}\n", what, text)};
 }
 
 /// A file that is opened must not become standard output because that was closed.
@@ -228,7 +230,7 @@ void check_command(const CLI::App& app, const std::string& word) {
         fmt::format("perrin: there is no command \"{}\"; {}", word, suggest(word, known)));
 }
 
-int run_command_line(int argc, char** argv) {
+Outcome run_command_line(int argc, char** argv) {
   CLI::App app("Perrin: particles in soft matter, on CPU and GPU");
   app.set_version_flag("--version",
                        fmt::format("{} ({}; {})", engine_version(), PERRIN_COMMIT, build_tag()));
@@ -270,33 +272,41 @@ int run_command_line(int argc, char** argv) {
   try {
     check_command(app, argc > 1 ? argv[1] : "");
     app.parse(argc, argv);
-    return 0;
+    return {};
   } catch (const CLI::ParseError& e) {
-    const int status = app.exit(e);
-    return status == 0 ? 0 : static_cast<int>(ExitStatus::user);
+    std::ostringstream what;
+    const int status = app.exit(e, std::cout, what);
+    return {status == 0 ? 0 : static_cast<int>(ExitStatus::user), what.str()};
+  } catch (const OtherProcessFailed& e) {
+    return {static_cast<int>(ExitStatus::run), e.what(), true};
   } catch (const UserError& e) {
-    return say(ExitStatus::user, "", e.what());
+    return failure(ExitStatus::user, "", e.what());
   } catch (const RunError& e) {
-    return say(ExitStatus::run, stopped(), e.what());
+    return failure(ExitStatus::run, stopped(), e.what());
   } catch (const std::bad_alloc&) {
-    return say(ExitStatus::run, stopped(), "out of memory");
+    return failure(ExitStatus::run, stopped(), "out of memory");
   } catch (const std::system_error& e) {  // no thread to be had, a full disk behind standard output
-    return say(ExitStatus::run, stopped(), e.what());
+    const bool thread = e.code() == std::errc::resource_unavailable_try_again;
+    return failure(ExitStatus::run, stopped(),
+                   thread ? "out of memory, or of threads: none can be started" : e.what());
   } catch (const std::exception& e) {
-    return say(ExitStatus::bug, "this is a bug", e.what());
+    return failure(ExitStatus::bug, "this is a bug", e.what());
   }
+}
+
+Outcome run_and_flush(int argc, char** argv) {
+  const Outcome outcome = run_command_line(argc, argv);
+  errno = 0;
+  if (outcome.status != 0 || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return outcome;
+  const std::string why = errno != 0 ? std::strerror(errno) : "an earlier write failed";
+  return failure(ExitStatus::run, "standard output could not be written", why);
 }
 
 }  // namespace
 
 int run_program(int argc, char** argv) {
   hold_standard_streams();
-  const int status = run_command_line(argc, argv);
-  errno = 0;
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  const std::string why = errno != 0 ? std::strerror(errno) : "an earlier write failed";
-  const int said = say(ExitStatus::run, "standard output could not be written", why);
-  return status == 0 ? said : status;
+  return in_one_voice(argc > 1 ? argv[1] : "", [&] { return run_and_flush(argc, argv); });
 }
 
 }  // namespace perrin

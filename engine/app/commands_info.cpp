@@ -5,6 +5,8 @@
 
 #include "engine/app/commands.h"
 #include "engine/app/topics.h"
+#include "engine/core/peers.h"
+#include "engine/core/processes.h"
 #include "engine/run/plugin_api.h"
 #include "engine/settings/settings_schema.h"
 
@@ -59,9 +61,9 @@ void help_command(const std::string& type) {
       print_rows(registry, kind);
     }
     fmt::print(
-        "\nperrin help TYPE explains one of them, perrin help job the top level of a job; {} are\n"
-        "explained, too. perrin new-plugin begins a type of your own.\n",
-        fmt::join(topic_names(), " and "));
+        "\nperrin help TYPE explains one of them, perrin help job the top level of a job, and\n"
+        "perrin help {}. perrin new-plugin begins a type of your own.\n",
+        fmt::join(topic_names(), ", "));
     return;
   }
   if (const std::string text = topic_text(type); !text.empty()) return fmt::print("{}", text);
@@ -120,9 +122,16 @@ void info_command() {
 #else
   fmt::print("  CUDA        not built in\n");
 #endif
+  fmt::print("  MPI         {}\n", mpi_in_build());
+  const Processes& world = Processes::world();
+  fmt::print("processes     {}{}\n", world.count(),
+             world.several() ? fmt::format(", {} of them on this host", world.host_count()) : "");
   fmt::print("devices\n  cpu         {}\n", Device::cpu().description());
-  for (int i = 0; i < Device::cuda_count(); ++i)
-    fmt::print("  cuda:{}      {}\n", i, Device::cuda(i).description());
+  for (int i = 0; i < Device::cuda_count(); ++i) {
+    const std::string reached = devices_reached_by(i);
+    fmt::print("  cuda:{}      {}{}\n", i, Device::cuda(i).description(),
+               reached.empty() ? "" : ", reaches the memory of " + reached);
+  }
 }
 
 }  // namespace perrin

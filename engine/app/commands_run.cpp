@@ -6,23 +6,20 @@
 #include <functional>
 
 #include "engine/app/commands.h"
+#include "engine/app/job_files.h"
 #include "engine/app/resumed_job.h"
+#include "engine/app/same_run.h"
 #include "engine/run/compile_plugin.h"
 #include "engine/run/run.h"
 #include "engine/run/signals.h"
 #include "engine/settings/output_path.h"
-#include "io/checkpoint.h"
-#include "io/folder_lock.h"
+#include "io/new_file.h"
 #include "io/writer.h"
 
 namespace perrin {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
 
 JobOptions options_of(const RunArguments& a) {
   say_what_is_compiled(!a.quiet);
@@ -39,26 +36,9 @@ JobOptions options_of(const RunArguments& a) {
 }
 
 void check_output_directory(const RunArguments& a) {
+  if (!io::writes_files()) return;
   const std::string what = why_no_folder(a.output_directory, 1);
   if (!what.empty()) throw UserError("--output-dir: " + what);
-}
-
-/// Makes the folders of all outputs, and keeps other runs out of them.
-void take_folders(const Job& job, io::FolderLocks& locks) {
-  const auto make = [](const fs::path& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error && !fs::is_directory(folder))
-      throw UserError(
-          fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
-  };
-  make(job.context().output_directory);
-  for (const auto& [file, component] : job.context().outputs) {
-    make(folder_of(file));
-    locks.take(folder_of(file));
-  }
-  // Another run may have made its files since the job was checked.
-  job.check_outputs();
 }
 
 void print_timings(const Simulation& simulation, std::uint64_t steps, double seconds) {
@@ -95,17 +75,6 @@ std::string timings_text(const Simulation& simulation, std::uint64_t steps, doub
       .dump();
 }
 
-/// What the last bits of a run depend on; not the number of threads.
-std::string hardware(const Device& device) {
-  const std::string text = device.description();
-  return device.is_cuda() ? text.substr(0, text.rfind(" ("))
-                          : "CPU" + text.substr(text.rfind(", "));
-}
-
-std::string job_path_text(const fs::path& path) {
-  return fs::absolute(path).lexically_normal().string();
-}
-
 void print_warnings(const Job& job) {
   for (const auto& warning : job.warnings()) fmt::print(stderr, "{}\n", warning);
 }
@@ -113,31 +82,15 @@ void print_warnings(const Job& job) {
 /// Runs the job in folders that are locked. Returns what to say of a run that was stopped.
 std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& options,
                            Archive* restored) {
-  if (!a.quiet) fmt::print("Perrin {}\n{}", engine_version(), job.summary());
+  const std::string processes = processes_summary(job);
+  if (!a.quiet) fmt::print("Perrin {}\n{}{}", engine_version(), job.summary(), processes);
   std::fflush(stdout);
   if (!a.quiet) print_warnings(job);
 
   RunParts parts = job.take_parts();
-  const Device device = job.context().device;
+  require_same("files of forces", parts.forces_record);
   std::function<std::string()> timings;
-  parts.write_checkpoint = [&](const fs::path& path, const Archive& archive) {
-    const fs::path folder = fs::absolute(folder_of(path)).lexically_normal();
-    Checkpoint c;
-    c.job = job.record().job;
-    c.version = job.record().version;
-    c.facts["device"] = device.name();
-    c.facts["hardware"] = hardware(device);
-    c.facts["threads"] = std::to_string(device.threads());
-    c.facts["job_directory"] = job_path_text(options.job_directory);
-    // Relative, so that the folder can be moved as a whole.
-    c.facts["output_directory"] = fs::absolute(options.output_directory)
-                                      .lexically_normal()
-                                      .lexically_relative(folder)
-                                      .string();
-    if (timings) c.facts["timings"] = timings();
-    c.records = archive.records();
-    write_checkpoint(path, c);
-  };
+  parts.write_checkpoint = checkpoint_writer(job, options, timings);
 
   Run run(std::move(parts), job.control());
   if (restored) run.restore(std::move(*restored));
@@ -175,9 +128,11 @@ void run_command(const RunArguments& a) {
   check_output_directory(a);
   Components components;
   const JobOptions options = options_of(a);
+  require_same_program(file.value(), options);
   io::FolderLocks locks;
   locks.take_if_possible(options.output_directory);
   Job job(file, components.registry, components.plugins, options);
+  require_same_parts(job, components.plugins);
   run_job(job, a, options, locks, nullptr);
 }
 
@@ -185,38 +140,23 @@ void resume_command(const RunArguments& a) {
   check_output_directory(a);
   io::FolderLocks locks;
   locks.take_if_possible(folder_of(a.file));
-  Checkpoint checkpoint = read_checkpoint(a.file);
-  JsonFile file = JsonFile::parse(checkpoint.job, a.file);
-  const Standing standing = standing_of(checkpoint.records);
-  std::vector<std::string> sets = a.sets;
-  if (a.more_steps > 0) sets.push_back(longer_by(file.value(), a.more_steps));
-  set_resumed_job(file, sets, standing);
+  ResumedJob resumed = read_resumed_job(a.file, a.sets, a.more_steps);
   Components components;
   JobOptions options = options_of(a);
-  // The same device and number of threads, if not told otherwise: the same bits.
-  if (options.device.empty()) {
-    options.device = checkpoint.facts["device"];
-    if (options.threads == 0 && options.device == "cpu")
-      options.threads = std::atoi(checkpoint.facts["threads"].c_str());
-  }
-  options.job_directory = checkpoint.facts["job_directory"];
-  if (a.output_directory.empty())
-    options.output_directory =
-        (folder_of(a.file) / checkpoint.facts["output_directory"]).lexically_normal();
-  check_continued_files(Json::parse(checkpoint.job), file.value(), options.output_directory);
-  fs::path next = fs::absolute(a.file);
-  if (next.extension() == ".prev") next.replace_extension();
-  options.default_checkpoint = next;
-  Archive archive = Archive::restoring(std::move(checkpoint.records));
-  Job job(file, components.registry, components.plugins, options, &archive);
-  if (standing.complete && file.value()["stages"] == Json::parse(checkpoint.job)["stages"]) {
+  continue_options(resumed, options, !a.output_directory.empty());
+  require_same_program(resumed.file.value(), options);
+  require_same_checkpoint(resumed.checkpoint);
+  Archive archive = Archive::restoring(std::move(resumed.checkpoint.records));
+  Job job(resumed.file, components.registry, components.plugins, options, &archive);
+  if (resumed.complete) {
     fmt::print(
         "{0}: this run is complete, nothing is left to do; longer: perrin resume {0} --steps N, or "
         "one stage more: --set 'stages[{1}]={{…}}'\n",
-        a.file, standing.stage + 1);
+        a.file, resumed.stage + 1);
     return;
   }
-  const std::string before = checkpoint.facts["hardware"];
+  require_same_parts(job, components.plugins);
+  const std::string before = resumed.checkpoint.facts["hardware"];
   if (const std::string now = hardware(job.context().device); !a.quiet && now != before)
     fmt::print(
         "note: the checkpoint was made on {}: on {} it goes on from the same state, with other "
@@ -237,6 +177,7 @@ void validate_command(const RunArguments& a) {
   check_output_directory(a);
   Components components;
   JobOptions options = options_of(a);
+  require_same_program(file.value(), options);
   options.validating = true;
   const Job job(file, components.registry, components.plugins, options);
   print_warnings(job);

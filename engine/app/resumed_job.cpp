@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "engine/app/job_files.h"
 #include "engine/core/error.h"
+#include "engine/core/processes.h"
+#include "io/new_file.h"
 
 namespace perrin {
 namespace {
@@ -106,6 +110,40 @@ void check_continued_files(const Json& before, const Json& job,
         "\"{}\"; got \"{}\", which is not in {}",
         join_path("observers", k), old_name, new_name, output_directory.string()));
   }
+}
+
+ResumedJob read_resumed_job(const std::filesystem::path& path, std::vector<std::string> assignments,
+                            std::int64_t more_steps) {
+  Checkpoint checkpoint = read_checkpoint(path);
+  JsonFile file = JsonFile::parse(checkpoint.job, path.string());
+  const Standing standing = standing_of(checkpoint.records);
+  if (more_steps > 0) assignments.push_back(longer_by(file.value(), more_steps));
+  set_resumed_job(file, assignments, standing);
+  const bool complete =
+      standing.complete && file.value()["stages"] == Json::parse(checkpoint.job)["stages"];
+  return {path, std::move(checkpoint), std::move(file), standing.stage, complete};
+}
+
+void continue_options(const ResumedJob& resumed, JobOptions& options, bool other_output_directory) {
+  auto facts = resumed.checkpoint.facts;
+  if (options.device.empty()) {
+    const bool as_many =
+        std::max(1, std::atoi(facts["processes"].c_str())) == Processes::world().count();
+    options.device = facts["device"];
+    if (options.threads == 0 && options.device == "cpu" && as_many)
+      options.threads = std::atoi(facts["threads"].c_str());
+    if (Processes::world().several() && options.device != "cpu") options.device = "cuda";
+  }
+  options.job_directory = facts["job_directory"];
+  if (!other_output_directory)
+    options.output_directory =
+        (folder_of(resumed.path) / facts["output_directory"]).lexically_normal();
+  if (io::writes_files())
+    check_continued_files(Json::parse(resumed.checkpoint.job), resumed.file.value(),
+                          options.output_directory);
+  std::filesystem::path next = std::filesystem::absolute(resumed.path);
+  if (next.extension() == ".prev") next.replace_extension();
+  options.default_checkpoint = next;
 }
 
 }  // namespace perrin

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "engine/core/archive.h"
+#include "engine/run/job.h"
 #include "engine/settings/json_file.h"
+#include "io/checkpoint.h"
 
 namespace perrin {
 
@@ -33,5 +35,20 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
 /// on with the files of the run before. `before`: the job of the checkpoint.
 void check_continued_files(const Json& before, const Json& job,
                            const std::filesystem::path& output_directory);
+
+/// A checkpoint and what is to be run on from it.
+struct ResumedJob {
+  std::filesystem::path path;
+  Checkpoint checkpoint;
+  JsonFile file;  // its job, changed
+  std::uint64_t stage = 0;
+  bool complete = false;  // nothing is left to do
+};
+/// `more_steps`: of the last stage. Throws UserError.
+ResumedJob read_resumed_job(const std::filesystem::path& path, std::vector<std::string> assignments,
+                            std::int64_t more_steps);
+/// Folders, and the device and its threads unless they are named, as they were: the same bits.
+/// Throws UserError where files that are to be continued are not there.
+void continue_options(const ResumedJob& resumed, JobOptions& options, bool other_output_directory);
 
 }  // namespace perrin

@@ -67,13 +67,27 @@ const char* const formula_text =
   below.
 )";
 
+const char* const processes_text =
+    R"(processes: several of them on one job, with the bits of one
+  mpirun -np 2 perrin run job.json
+  srun --mpi=pmix -N 4 --gpus-per-task 1 perrin run job.json
+  The job needs no word about it. On a host with GPUs each process takes one; on the CPU each takes
+  its share of the cores that it may use. The first process prints and writes; all must see the
+  job, the files that it names and checkpoints, and have the same Perrin, job and plug-ins, which is
+  looked at before the start. A signal to any of them stops all with a checkpoint, which any number
+  of processes can resume; an error in one ends all.
+  GPUs must be of one host; CPU processes can be anywhere.
+  A stage whose work is not dealt out is done by every process as a whole, and a warning says so.
+)";
+
 }  // namespace
 
-std::vector<std::string> topic_names() { return {"units", "coordinates", "formula"}; }
+std::vector<std::string> topic_names() { return {"units", "coordinates", "formula", "processes"}; }
 
 std::string topic_text(const std::string& name) {
   if (name == "units") return units_text();
   if (name == "coordinates") return coordinates_text;
+  if (name == "processes") return processes_text;
   return name == "formula" ? formula_text : "";
 }
 

@@ -9,6 +9,8 @@
 
 #include "engine/core/condition.h"
 #include "engine/core/parallel.h"
+#include "engine/core/processes.h"
+#include "engine/core/team.h"
 #include "engine/core/threads.h"
 
 namespace perrin {
@@ -203,6 +205,13 @@ Device Device::cpu(int threads) {
 Device Device::apart() const {
   Device device = *this;
   device.halt_ = std::make_shared<Halt>(cuda_);
+  device.team_.reset();
+  return device;
+}
+
+Device Device::together(std::int64_t n) const {
+  Device device = apart();
+  if (Processes::world().several()) device.team_ = std::make_shared<Team>(device, n);
   return device;
 }
 

@@ -14,6 +14,7 @@
 namespace perrin {
 
 struct Condition;
+class Team;
 class Threads;
 
 /// A cheap copyable handle. All work given to one Device runs in order.
@@ -33,6 +34,11 @@ class Device {
   /// The same device and order of work, but halted and skipping by itself: what one simulation
   /// stops must not stop another.
   Device apart() const;
+  /// Apart, and in step with the other processes of the job, where there are several: for a
+  /// simulation of n particles. All of them call it.
+  Device together(std::int64_t n) const;
+  /// The processes that it is in step with; nullptr: this one is alone.
+  Team* team() const { return team_.get(); }
 
   bool is_cuda() const { return cuda_ != nullptr; }
   /// Of the CPU: those that loops run on, on a CUDA device those for work of the host.
@@ -91,6 +97,7 @@ class Device {
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<Cuda> cuda_;
   std::shared_ptr<Halt> halt_;
+  std::shared_ptr<Team> team_;
 
   friend class Recording;
 };

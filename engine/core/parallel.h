@@ -14,6 +14,8 @@
 #include "engine/core/device.h"
 #include "engine/core/instruction_set.h"
 #include "engine/core/real.h"
+#include "engine/core/share.h"
+#include "engine/core/team.h"
 #include "engine/core/threads.h"
 
 #if defined(PERRIN_CUDA) && !defined(__CUDACC__)
@@ -59,9 +61,6 @@ __device__ inline bool begin_kernel(const std::uint32_t* halt) {
 }
 #endif
 
-/// Partial sums of sum(): fixed, so that the order of addition is fixed.
-constexpr int sum_chunks = 512;
-
 namespace detail {
 
 template <class F>
@@ -96,9 +95,6 @@ namespace detail {
 
 constexpr int sum_block = 128;  // threads of a block of sum()
 
-/// n values split into sum_chunks ranges; the same on every device.
-PERRIN_HD std::int64_t chunk_begin(std::int64_t n, int chunk) { return n * chunk / sum_chunks; }
-
 #ifdef __CUDACC__
 template <class F>
 __global__ void for_each_kernel(const F f, std::int64_t n, const std::uint32_t* halt) {
@@ -121,15 +117,16 @@ __device__ void block_sum(T& value) {
 }
 
 template <class T, class F>
-__global__ void sum_chunks_kernel(const F f, std::int64_t n, T* partial,
+__global__ void sum_chunks_kernel(const F f, std::int64_t n, int first, T* partial,
                                   const std::uint32_t* halt) {
   if (begin_kernel(halt)) return;
   T total{};
-  const std::int64_t end = chunk_begin(n, int(blockIdx.x) + 1);
-  for (std::int64_t i = chunk_begin(n, int(blockIdx.x)) + threadIdx.x; i < end; i += sum_block)
+  const int chunk = first + int(blockIdx.x);
+  const std::int64_t end = portion_begin(n, chunk + 1);
+  for (std::int64_t i = portion_begin(n, chunk) + threadIdx.x; i < end; i += sum_block)
     total += f(i);
   block_sum<sum_block>(total);
-  if (threadIdx.x == 0) partial[blockIdx.x] = total;
+  if (threadIdx.x == 0) partial[chunk] = total;
 }
 
 template <class T>
@@ -203,19 +200,41 @@ void for_each(const Device& device, const char* name, std::int64_t n, const F& f
   detail::for_each_on_cpu(device, n, f);
 }
 
+namespace detail {
+template <class F>
+struct Shifted {
+  F f;
+  std::int64_t begin;
+  PERRIN_HD void operator()(std::int64_t i) const { f(begin + i); }
+};
+}  // namespace detail
+
+/// f(i) for a part of the elements: of particles, those that this process takes care of
+/// (Particles::share()).
+template <class F>
+void for_each(const Device& device, const char* name, const Share& share, const F& f) {
+  for_each(device, name, share.size(), detail::Shifted<F>{f, share.begin});
+}
+
 /// result[0] = sum of f(i), 0 ≤ i < n, added in an order that does not depend on the number of
 /// threads. T needs a zero T{} and +=. `scratch` has at least sum_chunks elements. Device
-/// work only: the host does not wait.
+/// work only: the host does not wait. Where several processes run the simulation, each adds its
+/// share of the elements (of particles, those it takes care of), and all have the result.
 template <class T, class F>
 void sum(const Device& device, const char* name, std::int64_t n, const F& f, Buffer<T>& scratch,
          T* result) {
   static_assert(std::is_trivially_copyable_v<F>);
   PERRIN_ASSERT(scratch.size() >= sum_chunks);
   if (device.skipping()) return;
+  Team* const team = device.team();
+  const Share mine = team ? team->share(sum_chunks) : Share{0, sum_chunks};
 #ifdef __CUDACC__
   if (device.is_cuda()) {
-    launch_early(device, name, dim3(sum_chunks), dim3(detail::sum_block), 0,
-                 detail::sum_chunks_kernel<T, F>, f, n, scratch.data(), device.halt_word());
+    if (mine.size() > 0)
+      launch_early(device, name, dim3(unsigned(mine.size())), dim3(detail::sum_block), 0,
+                   detail::sum_chunks_kernel<T, F>, f, n, int(mine.begin), scratch.data(),
+                   device.halt_word());
+    if (team) team->complete(scratch.data(), sizeof(T), sum_chunks);
     launch_early(device, name, dim3(1), dim3(detail::sum_block), 0, detail::sum_partials_kernel<T>,
                  static_cast<const T*>(scratch.data()), result, device.halt_word());
     return;
@@ -224,14 +243,15 @@ void sum(const Device& device, const char* name, std::int64_t n, const F& f, Buf
   (void)name;
   T* partial = scratch.data();
   const auto add_up = [&](std::int64_t first, std::int64_t last) {
-    for (auto chunk = int(first); chunk < last; ++chunk) {
+    for (auto chunk = int(mine.begin + first); chunk < mine.begin + last; ++chunk) {
       T total{};
-      const std::int64_t end = detail::chunk_begin(n, chunk + 1);
-      for (std::int64_t i = detail::chunk_begin(n, chunk); i < end; ++i) total += f(i);
+      const std::int64_t end = portion_begin(n, chunk + 1);
+      for (std::int64_t i = portion_begin(n, chunk); i < end; ++i) total += f(i);
       partial[chunk] = total;
     }
   };
-  for_pieces(device, sum_chunks, n > 4096 ? 64 : sum_chunks, add_up);
+  for_pieces(device, mine.size(), n > 4096 ? 64 : sum_chunks, add_up);
+  if (team) team->complete(partial, sizeof(T), sum_chunks);
   T total{};
   for (int chunk = 0; chunk < sum_chunks; ++chunk) total += partial[chunk];
   *result = total;

@@ -9,6 +9,7 @@
 #include "engine/core/configuration_archive.h"
 #include "engine/core/error.h"
 #include "engine/core/parallel.h"
+#include "engine/core/team.h"
 
 namespace perrin {
 namespace {
@@ -44,6 +45,23 @@ struct CopyEverything {
   PERRIN_HD void operator()(std::int64_t i) const {
     to.copy(i, from, i);
     if (positions) positions[i] = from.position[i];
+  }
+};
+
+/// Of particles begin …: words of an array by id into one by place in memory, or back.
+struct PackById {
+  std::uint32_t *packed, *array;
+  const std::uint32_t* id;
+  std::int64_t words, begin;
+  bool back;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const std::int64_t i = begin + k / words, word = k % words;
+    std::uint32_t& place = packed[i * words + word];
+    std::uint32_t& named = array[std::int64_t(id[i]) * words + word];
+    if (back)
+      named = place;
+    else
+      place = named;
   }
 };
 
@@ -103,6 +121,100 @@ void Particles::follow_box() {
 
 void Particles::look_at_box() {
   if (device().is_cuda()) box = kept_box_.to_host(0);
+}
+
+Share Particles::share() const {
+  const Team* const team = device().team();
+  return team ? team->share(size()) : Share{0, size()};
+}
+
+void Particles::exchange_moved(const Agreement& agreement) {
+  const SharedArray arrays[] = {{position.data(), sizeof(Position), size()},
+                                {velocity.data(), sizeof(Real4), size()}};
+  device().team()->exchange({arrays, velocities_travel ? 2u : 1u}, agreement);
+}
+
+void Particles::exchange_moved(const Agreement& agreement, const Ghosts& ghosts) {
+  const SharedArray arrays[] = {{position.data(), sizeof(Position), size()},
+                                {velocity.data(), sizeof(Real4), size()}};
+  device().team()->exchange({arrays, velocities_travel ? 2u : 1u}, agreement, &ghosts);
+}
+
+void Particles::complete(bool positions) { complete(positions, {}); }
+
+void Particles::complete(bool positions, const Agreement& agreement) {
+  Team* const team = device().team();
+  if (!team) return;
+  std::vector<SharedArray> arrays;
+  const auto add = [&](void* data, std::size_t bytes) { arrays.push_back({data, bytes, size()}); };
+  if (positions) add(position.data(), sizeof(Position));
+  if (positions || !velocities_travel) add(velocity.data(), sizeof(Real4));
+  add(image.data(), sizeof(Image));
+  for (const Attached& a : attached_) add(a.data(), a.bytes);
+  std::vector<std::shared_ptr<SharedBytes>> by_id;
+  for (const auto& weak : shared_) {
+    const auto shared = weak.lock();
+    if (!shared || !shared->data()) continue;
+    if (shared->by_id) by_id.push_back(shared);
+    add(shared->by_id ? shared->packed.data() : shared->data(), shared->bytes);
+  }
+  const Share mine = share();
+  const auto pack = [&](bool back, std::int64_t begin, std::int64_t end) {
+    for (const auto& shared : by_id) {
+      const auto words = std::int64_t(shared->bytes / 4);
+      for_each(
+          device(), "arrays by id", (end - begin) * words,
+          PackById{reinterpret_cast<std::uint32_t*>(shared->packed.data()),
+                   static_cast<std::uint32_t*>(shared->data()), id.data(), words, begin, back});
+    }
+  };
+  pack(false, mine.begin, mine.end);
+  team->exchange(arrays, agreement);
+  pack(true, 0, mine.begin);
+  pack(true, mine.end, size());
+}
+
+Particles::Known Particles::share_bytes(std::function<void*()> data, std::size_t bytes,
+                                        bool by_id) {
+  if (!device().team()) return nullptr;
+  std::erase_if(shared_, [](const auto& weak) { return weak.expired(); });
+  auto shared = std::make_shared<SharedBytes>(SharedBytes{std::move(data), bytes, by_id, {}});
+  if (by_id) shared->packed = {device(), size() * std::int64_t(bytes)};
+  shared_.push_back(shared);
+  return shared;
+}
+
+void Particles::complete_bytes(void* data, std::size_t bytes) const {
+  if (Team* const team = device().team()) team->complete(data, bytes, size());
+}
+
+/// Is there nothing that moves with particles beside the arrays that all have, and nobody who needs
+/// the velocities of others?
+bool Particles::only_arrays() const {
+  const auto by_id = [](const auto& weak) {
+    const auto shared = weak.lock();
+    return shared && shared->by_id && shared->data();
+  };
+  return !velocities_travel && attached_.empty() && std::ranges::none_of(shared_, by_id);
+}
+
+void Particles::complete_for_sort(bool positions) {
+  if (!only_arrays()) return complete(positions);
+  if (Team* const team = device().team(); team && positions)
+    team->complete(position.data(), sizeof(Position), size());
+}
+
+void Particles::hand_over(const std::uint32_t* order) {
+  Team* const team = device().team();
+  if (!team || !only_arrays()) return;
+  const SharedArray arrays[] = {{velocity.data(), sizeof(Real4), size()},
+                                {image.data(), sizeof(Image), size()}};
+  team->hand_over(arrays, order);
+}
+
+void Particles::complete_all() {
+  complete(true);
+  if (Team* const team = device().team()) team->complete(force.data(), sizeof(Real4), size());
 }
 
 ParticleView Particles::view() {

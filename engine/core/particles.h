@@ -1,6 +1,8 @@
 // Who is where: the particles on their device, in memory order.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "engine/core/box.h"
 #include "engine/core/buffer.h"
 #include "engine/core/configuration.h"
+#include "engine/core/share.h"
 
 namespace perrin {
 
@@ -22,6 +25,9 @@ struct ParticleView {
   std::uint32_t* index;  // index[id]: where it is in memory now
 };
 
+struct Agreement;
+struct Ghosts;
+
 class Particles {
  public:
   /// Copies a configuration to the device. The box is the configuration's, padded by the caller.
@@ -30,6 +36,26 @@ class Particles {
   std::int64_t size() const { return position.size(); }
   const Device& device() const { return position.device(); }
   ParticleView view();
+
+  // Several processes (engine/core/team.h); one alone takes care of all particles.
+  /// Those that this process moves, and for which it computes forces: by their places in memory.
+  Share share() const;
+  bool velocities_travel = false;  // with positions: a force looks at those of neighbours
+  bool others_are_near = false;    // no force looks further than its range
+  /// Device work of all processes: positions (and velocities) of all particles as they are now, and
+  /// what `agreement` says.
+  void exchange_moved(const Agreement& agreement);
+  void exchange_moved(const Agreement& agreement, const Ghosts& ghosts);
+  /// Everything that moves when memory is reordered, but the positions if they are there already.
+  void complete(bool positions, const Agreement& agreement);
+  void complete(bool positions);
+  /// The forces, too.
+  void complete_all();
+  /// Before particles are sorted, in a traversal that calls hand_over() then: what that needs.
+  /// `positions`: not all of them are there yet.
+  void complete_for_sort(bool positions);
+  /// After they have been (the one at i was at order[i]).
+  void hand_over(const std::uint32_t* order);
   /// Particles in id order, back on the host. Positions are wrapped.
   Configuration configuration() const;
 
@@ -69,6 +95,29 @@ class Particles {
   /// afresh after a reordering (order is on the device). Device work only.
   /// `positions` (size() elements, or nullptr) receives a copy of the positions in the new order.
   void reorder(const Buffer<std::uint32_t>& order, Position* positions = nullptr);
+
+  // Arrays that steps of an integrator keep and that are not attached, of which each process sets
+  // what belongs to its own particles: known to the particles as long as somebody has what is
+  // returned, so that they can be completed. (Nothing where there is one process.)
+  using Known = std::shared_ptr<const void>;
+  /// [id]
+  template <class T>
+  [[nodiscard]] Known share_by_id(Buffer<T>& array) {
+    static_assert(sizeof(T) % 4 == 0);
+    return share_bytes([&array] { return static_cast<void*>(array.data()); }, sizeof(T), true);
+  }
+  /// [place in memory], whichever particle is there.
+  template <class T>
+  [[nodiscard]] Known share_by_place(Buffer<T>& array) {
+    static_assert(sizeof(T) % 4 == 0);
+    return share_bytes([&array] { return static_cast<void*>(array.data()); }, sizeof(T), false);
+  }
+  [[nodiscard]] Known share_bytes(std::function<void*()> data, std::size_t bytes, bool by_id);
+  /// Device work of all processes: an array by place in memory of which each has set its part.
+  template <class T>
+  void complete(Buffer<T>& array) {
+    complete_bytes(array.data(), sizeof(T));
+  }
 
   // For those who do the reordering themselves (CellSort).
   /// Everything that moves when memory is reordered, but index and what is attached.
@@ -143,6 +192,15 @@ class Particles {
     std::size_t bytes;
   };
   std::vector<Attached> attached_;
+  struct SharedBytes {
+    std::function<void*()> data;
+    std::size_t bytes;
+    bool by_id;
+    Buffer<std::byte> packed;  // by place in memory
+  };
+  std::vector<std::weak_ptr<SharedBytes>> shared_;
+  void complete_bytes(void* data, std::size_t bytes) const;
+  bool only_arrays() const;
   Buffer<std::byte> scratch_;  // for the attached
   Buffer<Position> spare_position_;
   Buffer<Real4> spare_velocity_;

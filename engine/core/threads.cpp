@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/processes.h"
+
 namespace perrin {
 namespace {
 
@@ -63,7 +65,8 @@ int default_threads() {
     const long n = std::strtol(text, nullptr, 10);  // of a list, the first
     if (n > 0) return int(std::min(n, long(Threads::most)));
   }
-  return std::min(usable_cores(), Threads::most);
+  const int sharers = Processes::world().core_sharers();
+  return std::clamp(usable_cores() / sharers, 1, Threads::most);
 }
 
 /// What the threads have in common. `gate` tells them of a run: its number, whether it is open, and

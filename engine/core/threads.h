@@ -10,7 +10,7 @@
 namespace perrin {
 
 /// Threads of a Device for which nobody names a number: OMP_NUM_THREADS, or one for every core that
-/// this process may use.
+/// this process may use; where other processes of the run may use the same, its share of them.
 int default_threads();
 
 /// The calling thread, which is thread 0, and helpers that wait for work: briefly with their eyes

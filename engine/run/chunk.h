@@ -5,9 +5,12 @@
 #include <chrono>
 #include <cstdint>
 
+#include "engine/core/processes.h"
+
 namespace perrin {
 
-/// A number of steps that takes about a tenth of a second. It starts at one and follows the clock.
+/// A number of steps that takes about a tenth of a second. It starts at one and follows the clock;
+/// of several processes, that of the first one, so that all have the same number.
 class Chunk {
  public:
   std::int64_t steps() const { return steps_; }
@@ -18,9 +21,10 @@ class Chunk {
     const auto begin = std::chrono::steady_clock::now();
     const std::int64_t done = advance(n);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    const double seconds = Processes::world().of_first(time.count());
     if (done == steps_) {  // fewer say nothing of how long so many take
-      if (time.count() < 0.05) steps_ *= 2;
-      if (time.count() > 0.2) steps_ = std::max<std::int64_t>(1, steps_ / 2);
+      if (seconds < 0.05) steps_ *= 2;
+      if (seconds > 0.2) steps_ = std::max<std::int64_t>(1, steps_ / 2);
     }
     return done;
   }

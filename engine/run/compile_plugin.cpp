@@ -17,6 +17,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/instruction_set.h"
+#include "engine/core/processes.h"
 #include "engine/run/plugin.h"
 
 #ifdef PERRIN_CUDA
@@ -111,6 +112,9 @@ fs::path cache_folder() {
   return fs::temp_directory_path() / fmt::format("perrin-{}", getuid());
 }
 
+/// For files in the making; of this process alone, also where others of another host make the same.
+std::string own_name() { return fmt::format("{}-{}", getpid(), Processes::world().rank()); }
+
 /// The folder for what is made of this text.
 fs::path made_folder(const std::string& text) {
   const fs::path folder = cache_folder() / text_hash(text);
@@ -134,14 +138,16 @@ std::string text_hash(const std::string& text) {
 
 fs::path keep_text(const std::string& text, const std::string& name) {
   const fs::path folder = made_folder(text);
-  const fs::path file = folder / name, own = folder / std::to_string(getpid());
+  const fs::path file = folder / name, own = folder / own_name();
   if (read_file(file) == text) return file;
   write_file(own, text);
   fs::rename(own, file);
   return file;
 }
 
-std::optional<fs::path> compile_plugin(const std::string& source, const std::string& about) {
+namespace {
+
+std::optional<fs::path> compile_or_find(const std::string& source, const std::string& about) {
   auto words = command();
   if (!words) return {};
   std::string key = std::string(build_tag()) + "\n";
@@ -152,7 +158,7 @@ std::optional<fs::path> compile_plugin(const std::string& source, const std::str
   std::error_code error;
   if (fs::exists(plugin, error) && read_file(folder / "key") == key) return plugin;
   // Made under another name, so that nobody ever sees half of it.
-  const std::string own = std::to_string(getpid());
+  const std::string own = own_name();
   const fs::path file = folder / (own + ".cpp"), made = folder / (own + ".so"),
                  log = folder / (own + ".log");
   write_file(file, source);
@@ -170,6 +176,17 @@ std::optional<fs::path> compile_plugin(const std::string& source, const std::str
   fs::rename(made, plugin);
   fs::rename(folder / (own + ".key"), folder / "key");
   fs::remove(log, error);
+  return plugin;
+}
+
+}  // namespace
+
+std::optional<fs::path> compile_plugin(const std::string& source, const std::string& about) {
+  // Of several processes the first one goes first: what it has made, the others find.
+  Processes& world = Processes::world();
+  if (!world.first()) world.barrier();
+  auto plugin = compile_or_find(source, about);
+  if (world.first()) world.barrier();
   return plugin;
 }
 

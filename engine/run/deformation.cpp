@@ -9,207 +9,15 @@
 #include "engine/core/configuration_archive.h"
 #include "engine/core/error.h"
 #include "engine/core/parallel.h"
+#include "engine/run/deformation_kernels.h"
 #include "engine/run/simulation.h"
 #include "neighbor/neighbors.h"
 
 namespace perrin {
 
-PERRIN_HD Box BoxSchedule::at(std::int64_t step, std::int64_t turned) const {
-  Box b = start;
-  if (form == Form::shear) {
-    tilt_of(b) = sheared(step) - double(turned) * start.length[flow];
-    return b;
-  }
-  std::int64_t done = step - begin;
-  done = done < 0 ? 0 : done < steps ? done : steps;
-  const double share =
-      form == Form::oscillating ? std::sin(double(done) * step_turn) : double(done) / double(steps);
-  double factor[3];
-  for (int k = 0; k < 3; ++k) {
-    const double ratio = length[k] / start.length[k];
-    factor[k] =
-        form == Form::exponential ? std::exp(share * std::log(ratio)) : 1 + share * (ratio - 1);
-    b.length[k] *= factor[k], b.origin[k] *= factor[k];
-  }
-  b.xy = tilts[0] ? start.xy + share * (tilt[0] - start.xy) : start.xy * factor[0];
-  b.xz = tilts[1] ? start.xz + share * (tilt[1] - start.xz) : start.xz * factor[0];
-  b.yz = tilts[2] ? start.yz + share * (tilt[2] - start.yz) : start.yz * factor[1];
-  return b;
-}
+using namespace deformation;
 
 namespace {
-
-/// Upper triangular matrices: xx yy zz xy xz yz.
-struct Triangle {
-  double xx, yy, zz, xy, xz, yz;
-};
-
-/// From one box to another, less 1.
-PERRIN_HD Triangle change(const Box& from, const Box& to) {
-  const Vec3<double>&a = from.length, &b = to.length;
-  Triangle f{};
-  f.xx = (b.x - a.x) / a.x, f.yy = (b.y - a.y) / a.y, f.zz = (b.z - a.z) / a.z;
-  f.xy = (to.xy - from.xy - f.xx * from.xy) / a.y;
-  f.yz = (to.yz - from.yz - f.yy * from.yz) / a.z;
-  f.xz = (to.xz - from.xz - f.xx * from.xz - f.xy * from.yz) / a.z;
-  return f;
-}
-
-/// (1 + f)^-1 - 1
-PERRIN_HD Triangle inverse(const Triangle& f) {
-  const double x = 1 + f.xx, y = 1 + f.yy, z = 1 + f.zz;
-  return {
-      -f.xx / x,      -f.yy / y, -f.zz / z, -f.xy / (x * y), (f.xy * f.yz - y * f.xz) / (x * y * z),
-      -f.yz / (y * z)};
-}
-
-/// (1 + g)^(1/2) - 1
-PERRIN_HD Triangle root(const Triangle& g) {
-  const double x = std::sqrt(1 + g.xx), y = std::sqrt(1 + g.yy), z = std::sqrt(1 + g.zz);
-  Triangle e{};
-  e.xx = g.xx / (x + 1), e.yy = g.yy / (y + 1), e.zz = g.zz / (z + 1);
-  e.xy = g.xy / (x + y), e.yz = g.yz / (y + z);
-  e.xz = (g.xz - e.xy * e.yz) / (x + z);
-  return e;
-}
-
-/// F - 1 of a step.
-PERRIN_HD Triangle step_change(const BoxSchedule& s, std::int64_t step) {
-  Triangle f{};
-  if (s.form == BoxSchedule::Form::shear) {
-    (s.which() == 0 ? f.xy : s.which() == 1 ? f.xz : f.yz) = s.step_strain;
-    return f;
-  }
-  return change(s.at(step, 0), s.at(step + 1, 0));
-}
-
-/// L Δt, of the second order in it.
-PERRIN_HD Triangle strain_of(const Triangle& f) {
-  const Triangle g = inverse(f);
-  return {(f.xx - g.xx) / 2, (f.yy - g.yy) / 2, (f.zz - g.zz) / 2,
-          (f.xy - g.xy) / 2, (f.xz - g.xz) / 2, (f.yz - g.yz) / 2};
-}
-
-PERRIN_HD void put(const Triangle& t, double scale, Real (&to)[6]) {
-  to[0] = Real(scale * t.xx), to[1] = Real(scale * t.yy), to[2] = Real(scale * t.zz);
-  to[3] = Real(scale * t.xy), to[4] = Real(scale * t.xz), to[5] = Real(scale * t.yz);
-}
-
-/// The words of the next step and of this instant.
-struct FlowWords {
-  BoxSchedule schedule;
-  DeformationMemory* memory;
-  double inverse_step;  // 1/time
-  std::uint32_t velocities;
-  double* work;
-
-  /// Of step `next`, which begins at that instant.
-  PERRIN_HD void write(std::int64_t next) const {
-    Flow& word = memory->flow[next & 1];
-    put(root(inverse(step_change(schedule, next))), 1, word.half);
-    const std::int64_t last = next > schedule.begin ? next - 1 : next;
-    put(strain_of(step_change(schedule, last)), inverse_step, word.gradient);
-    word.velocities = velocities;
-    word.work = work;
-  }
-};
-
-struct BeginFlow {
-  FlowWords words;
-  const std::uint64_t* step;
-  PERRIN_HD void operator()(std::int64_t) const { words.write(std::int64_t(*step)); }
-};
-
-struct MoveBox {
-  FlowWords words;
-  const std::uint64_t* step;
-  Box* box;
-  FaultSink faults;
-  double range;
-  PERRIN_HD void operator()(std::int64_t) const {
-    const auto n = std::int64_t(*step);
-    const Box b = words.schedule.at(n + 1, words.schedule.turned(n));
-    const auto heights = b.padded_heights();
-    for (int k = 0; k < b.dimension; ++k)
-      if (b.periodic[std::size_t(k)] && heights[k] / 2 < range)
-        return faults.report(FaultKind::box_too_small, 0, heights[k] / 2, range);
-    *box = b;
-    words.write(n + 1);
-  }
-};
-
-struct DecideTurn {
-  BoxSchedule schedule;
-  DeformationMemory* memory;
-  const std::uint64_t* step;
-  Condition due;
-  PERRIN_HD void operator()(std::int64_t) const {
-    const auto n = std::int64_t(*step);
-    memory->turn = schedule.turned(n) - (n > schedule.begin ? schedule.turned(n - 1) : 0);
-    if (memory->turn != 0) due.raise();
-  }
-};
-
-/// H s = (H M) (M⁻¹ s), where M takes so many edges along the flow from the tilt: then the fraction
-/// along the flow grows by as many times that along the gradient, images included.
-struct TurnParticles {
-  ParticleView p;
-  const DeformationMemory* memory;
-  int flow, gradient;
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const std::int64_t by = memory->turn;
-    Position& at = p.position[i];
-    Image& image = p.image[i];
-    const std::uint32_t place[3] = {at.x, at.y, at.z};
-    std::int32_t rest[3] = {at.remainder(0), at.remainder(1), at.remainder(2)};
-    const std::int64_t across = std::int64_t(place[gradient]) * 256 + rest[gradient];
-    const std::int64_t sum = std::int64_t(place[flow]) * 256 + rest[flow] + by * across;
-    const std::int64_t whole = (sum + 128) >> 8;  // rounded down: remainders are -128 … 127
-    rest[flow] = std::int32_t(sum - whole * 256);
-    const auto turns = std::int32_t(std::int64_t(image[gradient]) * by + (whole >> 32));
-    image[flow] += turns;
-    (flow == 0 ? at.x : at.y) = std::uint32_t(whole);
-    at.set_remainders(rest[0], rest[1], rest[2]);
-  }
-};
-
-struct TurnBox {
-  BoxSchedule schedule;
-  const std::uint64_t* step;
-  Box* box;
-  std::uint32_t* due;
-  PERRIN_HD void operator()(std::int64_t) const {
-    const auto n = std::int64_t(*step);
-    *box = schedule.at(n, schedule.turned(n));
-    *due = 0;
-  }
-};
-
-struct AddVirialWork {
-  BoxSchedule schedule;
-  DeformationMemory* memory;
-  const double* virial;
-  const Box* box;
-  const std::uint64_t* step;
-  double tail;  // trace, times the volume
-  bool beginning;
-  PERRIN_HD void operator()(std::int64_t) const {
-    double now[6];
-    for (int c = 0; c < 6; ++c) now[c] = virial[c];
-    const Vec3<double>& l = box->length;
-    for (int c = 0; c < box->dimension; ++c) now[c] += tail / (box->dimension * (l.x * l.y * l.z));
-    const std::uint64_t end = *step + (beginning ? 0 : 1);
-    // What is left of a step may be run again.
-    if (!beginning && memory->measured != end) {
-      const Triangle s = strain_of(step_change(schedule, std::int64_t(*step)));
-      const double strain[6] = {s.xx, s.yy, s.zz, s.xy, s.xz, s.yz};
-      for (int c = 0; c < 6; ++c)
-        memory->virial_work -= 0.5 * strain[c] * (memory->virial[c] + now[c]);
-    }
-    for (int c = 0; c < 6; ++c) memory->virial[c] = now[c];
-    memory->measured = end;
-  }
-};
 
 struct SixSums {
   double of[6] = {};
@@ -232,12 +40,6 @@ struct AddVirial {
 struct Number {
   const double* of;
   PERRIN_HD double operator()(std::int64_t i) const { return of[i]; }
-};
-
-struct AddWork {
-  const DeformationMemory* memory;
-  double* work;
-  PERRIN_HD void operator()(std::int64_t) const { *work += memory->virial_work; }
 };
 
 }  // namespace
@@ -281,7 +83,9 @@ Deformation::Deformation(const ShearSettings& settings, std::string path, bool t
 
 Deformation::~Deformation() = default;
 
-bool Deformation::tilts() const { return shear_ || deform_->xy || deform_->xz || deform_->yz; }
+bool Deformation::tilts() const {
+  return shear_ || deform_->xy || deform_->xz || deform_->yz || deform_->angles;
+}
 
 const Flow* Deformation::flow() const {
   return memory_.size() > 0 ? memory_.data()->flow : nullptr;
@@ -332,6 +136,12 @@ void Deformation::set_targets() {
         schedule_.length[k] = lengths[k].value_or(start.length[k]);
       schedule_.tilts[k] = tilts[k].has_value();
       schedule_.tilt[k] = tilts[k].value_or(0);
+    }
+    if (d.angles) {
+      const double* l = schedule_.length;
+      const Vec3<double> tilt = tilts_of({l[0], l[1], l[2]}, *d.angles).value();
+      for (int k = 0; k < (start.dimension == 2 ? 1 : 3); ++k)
+        schedule_.tilts[k] = true, schedule_.tilt[k] = tilt[k];
     }
     if (d.period) schedule_.step_turn = 2 * M_PI * timestep_ / *d.period;
   }
@@ -476,63 +286,6 @@ void Deformation::state(Archive& a) {
             "start", "a box that comes to the present one in the steps since");
   set_up();
 }
-
-namespace {
-
-/// What is wrong with settings of "deform", at keys below that.
-void check(const DeformSettings& s, std::int64_t steps, Setup& setup) {
-  const Box& box = setup.configuration().box;
-  const auto wrong = [&](const std::string& key, const std::string& what) {
-    setup.error("deform." + key, what);
-  };
-  const bool lengths = s.x || s.y || s.z;
-  if (s.volume && s.density) wrong("density", "give either volume or density");
-  if ((s.volume || s.density) && lengths)
-    wrong(s.volume ? "volume" : "density", "give either this or lengths of edges");
-  if (!s.volume && !s.density && !lengths && !s.xy && !s.xz && !s.yz)
-    setup.error("deform",
-                "is given no target: one or more of x, y, z, xy, xz, yz, volume, density");
-  const auto check_axis = [&](bool given, const std::string& key, int axis) {
-    if (!given) return;
-    if (axis >= box.dimension)
-      wrong(key, "the system has two dimensions");
-    else if (!box.periodic[std::size_t(axis)])
-      wrong(key, fmt::format("the box is not periodic along {}", "xyz"[axis]));
-  };
-  check_axis(s.x.has_value(), "x", 0), check_axis(s.y.has_value(), "y", 1);
-  check_axis(s.z.has_value(), "z", 2);
-  check_axis(s.xy.has_value(), "xy", 0), check_axis(s.xy.has_value(), "xy", 1);
-  check_axis(s.xz.has_value(), "xz", 0), check_axis(s.xz.has_value(), "xz", 2);
-  check_axis(s.yz.has_value(), "yz", 1), check_axis(s.yz.has_value(), "yz", 2);
-  for (int axis = 0; axis < box.dimension; ++axis)
-    check_axis(s.volume || s.density, s.volume ? "volume" : "density", axis);
-  if ((s.form == "oscillating") != s.period.has_value())
-    wrong("period", s.period ? "is for the form oscillating" : "is missing: of the oscillation");
-  if (s.steps && *s.steps > steps)
-    wrong("steps", fmt::format("must be at most those of the stage, {}, got {}", steps, *s.steps));
-}
-
-void check(const ShearSettings& s, Setup& setup) {
-  const Box& box = setup.configuration().box;
-  if (s.flow == s.gradient)
-    setup.error("shear.gradient", "must come behind flow in x, y, z; got " + s.gradient + " twice");
-  for (const auto& [name, key] :
-       {std::pair{s.flow, "shear.flow"}, {s.gradient, "shear.gradient"}}) {
-    const int axis = name[0] - 'x';
-    if (axis >= box.dimension)
-      setup.error(key, "the system has two dimensions");
-    else if (!box.periodic[std::size_t(axis)])
-      setup.error(key, "the box is not periodic along " + name);
-  }
-  const double tilts[3] = {box.xy, box.xz, box.yz};
-  const std::string names[3] = {"xy", "xz", "yz"};
-  for (int k = 0; k < 3; ++k)
-    if (tilts[k] != 0 && names[k] != s.flow + s.gradient)
-      setup.error("shear",
-                  fmt::format("needs a box without the tilt {}, which is {}", names[k], tilts[k]));
-}
-
-}  // namespace
 
 std::unique_ptr<Deformation> Deformation::make(const std::optional<DeformSettings>& deform,
                                                const std::optional<ShearSettings>& shear,

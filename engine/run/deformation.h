@@ -24,94 +24,12 @@
 #include "engine/core/box.h"
 #include "engine/core/buffer.h"
 #include "engine/run/box_mover.h"
-#include "engine/run/setup.h"
-#include "engine/settings/settings.h"
+#include "engine/run/box_schedule.h"
+#include "engine/run/deformation_settings.h"
 
 namespace perrin {
 
 class Integrator;
-
-struct DeformSettings {
-  std::optional<double> x, y, z, xy, xz, yz, volume, density;
-  std::optional<std::int64_t> steps;
-  std::string form = "linear";
-  std::optional<double> period;
-  bool remap_velocities = true, work = false;
-};
-
-template <class D>
-void describe(D& d, DeformSettings& s) {
-  d.optional("x", s.x, Positive{}, "length of the box along x that is the target");
-  d.optional("y", s.y, Positive{}, "along y");
-  d.optional("z", s.z, Positive{}, "along z");
-  d.optional("xy", s.xy, Any{},
-             "target of this tilt: how far the edge along y leans towards x (length). Tilts that "
-             "are not given stay in proportion to the edge along which they lean");
-  d.optional("xz", s.xz, Any{}, "the edge along z towards x");
-  d.optional("yz", s.yz, Any{}, "the edge along z towards y");
-  d.optional("volume", s.volume, Positive{}, "target, all edges in proportion");
-  d.optional("density", s.density, Positive{}, "particles per volume as target, as volume");
-  d.optional("steps", s.steps, Positive{},
-             "from the box at the beginning of the stage to the "
-             "target; then it stays. Default: those of the stage");
-  d.optional("form", s.form, OneOf{"linear", "exponential", "oscillating"},
-             "lengths linear in time; at a constant rate (tilts linear); as a sine between target, "
-             "box at the beginning, and as far on the other side");
-  d.optional("period", s.period, Positive{}, "of oscillations (time)");
-  d.optional("remap_velocities", s.remap_velocities, Any{},
-             "velocities are relative to the flow of the box, which does work on them; false: they "
-             "stay as they are, and only places are changed");
-  d.optional("work", s.work, Any{},
-             "measure the work in every step, for conserved_energy of thermo; costs a computation "
-             "of energies and virials a step");
-}
-
-struct ShearSettings {
-  double rate = 0;
-  std::string flow = "x", gradient = "y";
-  bool work = false;
-};
-
-template <class D>
-void describe(D& d, ShearSettings& s) {
-  d.required("rate", s.rate, Any{},
-             "by how much the velocity along flow grows with the place along gradient (1/time)");
-  d.optional("flow", s.flow, OneOf{"x", "y"}, "axis along which the fluid flows");
-  d.optional("gradient", s.gradient, OneOf{"y", "z"}, "axis across it: behind flow in x, y, z");
-  d.optional("work", s.work, Any{},
-             "measure the work in every step, for conserved_energy of thermo; costs a computation "
-             "of energies and virials a step");
-}
-
-/// The box as a function of the step.
-struct BoxSchedule {
-  enum class Form : std::uint32_t { linear, exponential, oscillating, shear };
-  Form form = Form::linear;
-  Box start;  // at step `begin`
-  std::int64_t begin = 0, steps = 1;
-  double length[3] = {};       // targets …
-  double tilt[3] = {};         // … of xy, xz, yz, where they do not follow the edges
-  bool tilts[3] = {};          // are these given?
-  double step_turn = 0;        // oscillating: radians a step
-  double step_strain = 0;      // shear: of a step
-  int flow = 0, gradient = 1;  // of the shear
-  bool turns = true;           // the tilt of a shear, beyond half of an edge
-
-  PERRIN_HD int which() const { return gradient == 1 ? 0 : flow == 0 ? 1 : 2; }
-  PERRIN_HD double& tilt_of(Box& b) const {
-    return which() == 0 ? b.xy : which() == 1 ? b.xz : b.yz;
-  }
-  PERRIN_HD double sheared(std::int64_t step) const {  // the tilt that never turns
-    Box b = start;
-    return tilt_of(b) + double(step - begin) * step_strain * start.length[gradient];
-  }
-  /// By how many edges the tilt is turned in the box that a step begins with.
-  PERRIN_HD std::int64_t turned(std::int64_t step) const {
-    if (form != Form::shear || !turns || step < begin) return 0;
-    return std::int64_t(std::floor(sheared(step) / start.length[flow] + 0.5));
-  }
-  PERRIN_HD Box at(std::int64_t step, std::int64_t turned) const;
-};
 
 /// What it keeps on the device.
 struct DeformationMemory {

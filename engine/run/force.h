@@ -76,7 +76,14 @@ class Force {
   /// know and that the integrator derives from, which the force looks for here and leaves the part
   /// out of compute(). True: forces computed before are void.
   virtual bool prepare(const Integrator&) { return false; }
+  /// Does compute() look at velocities of other particles than the one whose force it sums up?
+  /// Where several processes run the simulation, those of neighbours are sent in every step then.
+  virtual bool reads_velocities() const { return false; }
+  /// Does compute() look at particles that need not be within range() (partners in bonds, all of
+  /// them)? Where not, processes are sent what is near.
+  virtual bool looks_beyond_range() const { return range() == 0; }
   /// Device work only: neither allocates nor waits, so that steps can be recorded and replayed.
+  /// Wanted are the forces on this process's particles (Particles::share()).
   virtual void compute(Simulation& simulation, const ForceOutput& output) = 0;
   virtual ForceCorrection correction(Simulation&) { return {}; }
   /// Can it be in a job with a barostat? Then its virial is that of a potential, and holds in a box

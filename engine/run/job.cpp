@@ -7,6 +7,7 @@
 #include <random>
 
 #include "engine/core/configuration_archive.h"
+#include "engine/core/processes.h"
 #include "engine/run/checks.h"
 #include "engine/run/md_stage.h"
 #include "engine/run/plugin_api.h"
@@ -17,6 +18,24 @@
 #include "neighbor/choices.h"
 
 namespace perrin {
+
+namespace {
+
+/// Of several processes of a host the k-th takes its k-th GPU.
+std::string own_device(const std::string& name) {
+  const Processes& world = Processes::world();
+  const int gpus = Device::cuda_count();
+  if (!world.several() || gpus == 0 || (name != "auto" && name != "cuda")) return name;
+  return fmt::format("cuda:{}", world.host_rank() % gpus);
+}
+
+std::string device_text(const Device& device) {
+  const int processes = Processes::world().count();
+  return (processes > 1 ? fmt::format("{} processes, each ", processes) : "") +
+         device.description();
+}
+
+}  // namespace
 
 Job::Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOptions options,
          Archive* restored)
@@ -144,16 +163,18 @@ void Job::choose_device() {
   // Seeds stay below 2^53, so that every reader of the record gets them back exactly.
   if (!settings_.seed) {
     std::random_device entropy;
-    settings_.seed = ((std::uint64_t(entropy()) << 32) | entropy()) >> 11;
+    const std::uint64_t drawn = ((std::uint64_t(entropy()) << 32) | entropy()) >> 11;
+    settings_.seed = std::uint64_t(Processes::world().of_first(std::int64_t(drawn)));
   }
   context_.seed = *settings_.seed;
   const bool from_command_line = !options_.device.empty();
   try {
     // Validating needs no GPU.
-    context_.device = options_.validating
-                          ? Device::cpu(options_.threads)
-                          : Device::parse(from_command_line ? options_.device : settings_.device,
-                                          options_.threads);
+    context_.device =
+        options_.validating
+            ? Device::cpu(options_.threads)
+            : Device::parse(own_device(from_command_line ? options_.device : settings_.device),
+                            options_.threads);
   } catch (const UserError& e) {
     if (from_command_line)
       problems_.add({"--device", 0, "", e.what()});
@@ -170,7 +191,7 @@ void Job::choose_device() {
       plugins += fmt::format("{}{} {}", plugins.empty() ? "" : ", ", p.name, p.version);
   context_.record = std::make_shared<const JobRecord>(
       JobRecord{job.dump(2), *settings_.seed, fmt::format("{} ({})", engine_version(), build_tag()),
-                context_.device.description(), plugins, settings_.author,
+                device_text(context_.device), plugins, settings_.author,
                 settings_.system ? parts_.stage_names : std::vector<std::string>{}});
 }
 
@@ -229,7 +250,8 @@ void Job::make_components() {
   forces_ = make_all(settings_.forces);
   parts_.observers = make_all(settings_.observers);
   parts_.stages = make_all(settings_.stages);
-  if (control_->plans().empty()) {  // a stopped run writes one all the same
+  // A stopped run writes one all the same.
+  if (control_->plans().empty() && !options_.default_checkpoint.empty()) {
     Setup setup(context_, "");
     setup.output_file(options_.default_checkpoint, "");
     setup.output_file(previous_checkpoint(options_.default_checkpoint), "");
@@ -383,7 +405,8 @@ void Job::describe_itself() {
     for (const auto& f : parts_.simulation->forces) parts_.forces_record += f->fingerprint();
   parts_.quiet = options_.quiet;
   parts_.time_limit = options_.time_limit;
-  parts_.default_checkpoint = options_.output_directory / options_.default_checkpoint;
+  if (!options_.default_checkpoint.empty())
+    parts_.default_checkpoint = options_.output_directory / options_.default_checkpoint;
   const auto line = [&](const char* what, const std::string& text) {
     summary_ += fmt::format("{:<10}{}\n", what, text);
   };

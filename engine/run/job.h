@@ -48,7 +48,8 @@ struct JobOptions {
   std::string device;  // empty: what the job says
   int threads = 0;     // 0: all cores
   std::filesystem::path job_directory, output_directory;
-  std::filesystem::path default_checkpoint = "checkpoint.h5";  // in the output directory
+  /// Of a stopped run whose job names none, in the output directory; empty: none is written.
+  std::filesystem::path default_checkpoint = "checkpoint.h5";
   bool overwrite = false, quiet = false;
   double time_limit = 0;    // seconds; 0: none
   bool validating = false;  // on the CPU, making no output

@@ -36,6 +36,7 @@ class MdStage : public Stage {
   MdStage(const MdSettings& settings, Setup& setup);
   void begin(Run& run, bool resumed) override;
   bool run(Run& run) override;
+  bool shares_work() const override { return true; }
   const Integrator* integrator() const override { return integrator_.get(); }
   void state(Archive& archive) override;
 

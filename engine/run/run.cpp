@@ -8,6 +8,7 @@
 
 #include "engine/core/configuration_archive.h"
 #include "engine/core/error.h"
+#include "engine/core/processes.h"
 #include "engine/run/signals.h"
 
 namespace perrin {
@@ -32,7 +33,8 @@ class Stopwatch {
 Run::Run(RunParts parts, RunControl& control)
     : parts_(std::move(parts)),
       control_(control),
-      progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0),
+      // What mpirun gives a process is a terminal to look at, whatever becomes of its output.
+      progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0 && !Processes::world().several()),
       start_(std::chrono::steady_clock::now()) {
   if (parts_.simulation) parts_.simulation->stage_steps.assign(parts_.stages.size(), -1);
   if (!parts_.quiet) control_.print_line = [this](const std::string& line) { print(line); };
@@ -49,15 +51,30 @@ double Run::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
+double Run::agreed_seconds() const {
+  return Processes::world().several() ? agreed_seconds_ : seconds();
+}
+
 bool Run::stop_requested() {
-  if (!stop_reason_.empty()) return true;
-  if (const char* signal = SignalWatch::received())
-    stop_reason_ = signal;
-  else if (parts_.time_limit > 0 && seconds() >= parts_.time_limit)
+  if (!stop_reason_.empty() || is_to_pause()) return true;
+  // A signal may come to one process alone, and clocks differ: the latest word counts for all.
+  constexpr std::int64_t unit = std::int64_t(1) << 56, component = 100;
+  const std::int64_t stop = control_.stop_reason().empty() ? SignalWatch::received() : component;
+  const std::int64_t heard =
+      Processes::world().max(stop * unit + std::min(std::int64_t(1e6 * seconds()), unit - 1));
+  agreed_seconds_ = 1e-6 * double(heard % unit);
+  if (heard / unit == component)
+    stop_reason_ = stop == component ? control_.stop_reason() : "another process";
+  else if (heard / unit > 0)
+    stop_reason_ = SignalWatch::name(int(heard / unit));
+  else if (parts_.time_limit > 0 && agreed_seconds() >= parts_.time_limit)
     stop_reason_ = fmt::format("the time limit of {:g} s", parts_.time_limit);
-  else
-    stop_reason_ = control_.stop_reason();
   return !stop_reason_.empty();
+}
+
+bool Run::is_to_pause() {
+  if (parts_.interrupted && parts_.interrupted()) pause();
+  return paused_ || (parts_.simulation && simulation().step() >= pause_at_);
 }
 
 void Run::start_progress(const std::string& unit, std::int64_t done, std::int64_t total) {
@@ -85,7 +102,8 @@ std::int64_t Run::steps_to_observer() {
 std::int64_t Run::advance(Integrator& integrator, std::int64_t n) {
   auto [totals, others] = strides();
   const std::uint64_t step = simulation().step();
-  n = std::int64_t(std::min(std::uint64_t(n), others.steps_to_next(step)));
+  n = std::int64_t(std::min(
+      {std::uint64_t(n), others.steps_to_next(step), pause_at_ > step ? pause_at_ - step : 1}));
   const std::uint64_t last = step + std::uint64_t(n);
   totals.tell = [&] {
     if (simulation().step() < last) observe_totals();
@@ -136,15 +154,15 @@ void Run::save(const std::filesystem::path& path) {
   const Stopwatch watch(parts_.simulation ? &simulation().timings.output : nullptr);
   Archive archive = Archive::saving();
   state(archive);
-  parts_.write_checkpoint(path, archive);
+  if (Processes::world().first()) parts_.write_checkpoint(path, archive);
   last_checkpoint_ = path;
 }
 
 void Run::save_due() {
   for (const auto& path : control_.take_requests()) save(path);
   for (auto& plan : control_.plans()) {
-    if (plan.seconds <= 0 || seconds() - plan.last < plan.seconds) continue;
-    plan.last = seconds();
+    if (plan.seconds <= 0 || agreed_seconds() - plan.last < plan.seconds) continue;
+    plan.last = agreed_seconds();
     save(plan.path);
   }
 }
@@ -226,17 +244,33 @@ void Run::end_stage() {
   for (const auto& o : parts_.observers) o->end(simulation());
 }
 
+void Run::tell_what_is_not_shared() {
+  const int processes = Processes::world().count();
+  if (processes == 1 || parts_.stages[stage_]->shares_work()) return;
+  print(
+      fmt::format("warning: stage {}: its work is not dealt out; each of the {} processes does the "
+                  "whole of it",
+                  parts_.stage_names.at(stage_), processes));
+}
+
 bool Run::run_stages() {
   while (stage_ < parts_.stages.size()) {
-    begin_stage(restored_ != nullptr);
+    if (!begun_) {
+      tell_what_is_not_shared();
+      begin_stage(restored_ != nullptr);
+    }
+    begun_ = true;
     const bool stopped = !parts_.stages[stage_]->run(*this) && stop_requested();
+    if (stopped && stop_reason_.empty()) return false;  // paused
     // Where the job names no file for it, a stopped run makes one all the same: nothing is lost.
-    if (stopped && control_.plans().empty()) save(parts_.default_checkpoint);
+    if (stopped && control_.plans().empty() && !parts_.default_checkpoint.empty())
+      save(parts_.default_checkpoint);
     // That of a complete run still is in its last stage, which may be made longer with --set.
     complete_ = !stopped && stage_ + 1 == parts_.stages.size();
     if (stopped || complete_)
       for (const auto& plan : control_.plans()) save(plan.path);
     end_stage();
+    begun_ = false;
     if (stopped) return false;
     ++stage_;
   }

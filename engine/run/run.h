@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ struct RunParts {
   std::function<void(const std::filesystem::path&, const Archive&)> write_checkpoint;
   std::filesystem::path default_checkpoint;
   std::string forces_record;  // their settings: a resumed run that has others computes forces anew
+  /// Asked between chunks of steps: true lets execute() return, as Run::pause() does.
+  std::function<bool()> interrupted;
 };
 
 /// Given to Stage::run. A stage that moves the particles by itself does
@@ -64,7 +67,8 @@ class Run {
   std::int64_t advance(Integrator& integrator, std::int64_t n);
   /// Steps until an observer is due, at least 1; very large without one.
   std::int64_t steps_to_observer();
-  /// A signal has come, the time limit is over, or a component asked: return from Stage::run.
+  /// A signal has come, the time limit is over, or a component asked: return from Stage::run. Of
+  /// several processes all ask at the same places and hear the same.
   bool stop_requested();
   /// Starts the progress line of this stage.
   void start_progress(const std::string& unit, std::int64_t done, std::int64_t total);
@@ -75,16 +79,26 @@ class Run {
     progress_.finish(done, remark);
   }
   void print(const std::string& line) { progress_.print(line); }
-  double seconds() const;  // of wall time since the run began
+  double seconds() const;  // of wall time since the run began, in this process
 
   /// Runs all stages, or on from a restored state. True: the job is complete; false: it was
   /// stopped, and checkpoint() says where it goes on.
   bool execute();
+  /// For who drives the run from outside (python/): execute() returns false when the system has
+  /// done so many steps, or soon after pause(), and goes on when it is called again, with the same
+  /// bits as without. Nothing ends and nothing is written meanwhile.
+  void pause_at(std::uint64_t step) { pause_at_ = step, paused_ = false; }
+  void pause() { paused_ = true; }
   /// Goes on from a checkpoint; before execute().
   void restore(Archive archive);
   /// Where the last checkpoint was written; empty: none was.
   const std::filesystem::path& checkpoint() const { return last_checkpoint_; }
   const std::string& stop_reason() const { return stop_reason_; }
+  /// After the last execute(): closes all files, for who still looks at the particles.
+  void close_files() {
+    parts_.observers.clear();
+    if (!parts_.simulation) parts_.stages.clear();  // with one, stages have no files of their own
+  }
 
  private:
   void state(Archive& archive);
@@ -93,6 +107,10 @@ class Run {
   bool observes(std::size_t observer, std::size_t stage) const;
   std::array<Sampling, 2> strides() const;
   void observe_totals();
+  bool is_to_pause();
+  /// Seconds since the run began, the same in all processes.
+  double agreed_seconds() const;
+  void tell_what_is_not_shared();
   bool run_stages();
   void begin_stage(bool resumed);
   void end_stage();
@@ -103,8 +121,12 @@ class Run {
   RunControl& control_;
   Progress progress_;
   std::chrono::steady_clock::time_point start_;
+  double agreed_seconds_ = 0;  // of several processes: when they asked last whether to stop
   std::uint64_t stage_ = 0;
   bool complete_ = false;
+  bool begun_ = false;  // the stage, by this process
+  bool paused_ = false;
+  std::uint64_t pause_at_ = std::numeric_limits<std::uint64_t>::max();
   std::int64_t observed_step_ = -1;
   std::uint64_t observed_stage_ = 0;   // the stage of the last observe()
   std::unique_ptr<Archive> restored_;  // until the stage that was running has begun

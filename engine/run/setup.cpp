@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "engine/core/error.h"
+#include "engine/core/processes.h"
 #include "engine/run/registry.h"
 #include "engine/settings/output_path.h"
 #include "engine/settings/problems.h"
@@ -83,6 +84,7 @@ fs::path Setup::output_file(const std::string& name, const std::string& key) {
   if (!is_new && other->second != path_)
     error(key, fmt::format("{} is written by {} too; every output needs a file of its own",
                            file.string(), other->second));
+  if (!Processes::world().first()) return file;  // it writes none
   std::string what =
       why_not_writable(file, existing_outputs(context_.resuming, context_.overwrite));
   if (what.empty() && fs::path(name).is_absolute()) what = why_no_folder(file.parent_path(), 0);

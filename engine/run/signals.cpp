@@ -44,11 +44,13 @@ SignalWatch::~SignalWatch() {
     sigaction(signals[k].number, &before_[k], nullptr);
 }
 
-const char* SignalWatch::received() {
+int SignalWatch::received() {
   const int it = first_signal;
-  for (const Signal& signal : signals)
-    if (signal.number == it) return signal.name;
-  return nullptr;
+  for (std::size_t k = 0; k < signals.size(); ++k)
+    if (signals[k].number == it) return int(k) + 1;
+  return 0;
 }
+
+const char* SignalWatch::name(int which) { return signals.at(std::size_t(which - 1)).name; }
 
 }  // namespace perrin

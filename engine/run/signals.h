@@ -14,8 +14,10 @@ class SignalWatch {
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
-  /// The signal that came ("SIGTERM"), or nullptr.
-  static const char* received();
+  /// Which signal came, from 1; 0: none.
+  static int received();
+  /// "SIGTERM".
+  static const char* name(int which);
 
  private:
   std::array<struct sigaction, 3> before_{};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/core/team.h"
 #include "engine/run/deformation.h"
 #include "engine/run/fault_text.h"
 #include "engine/run/stepper.h"
@@ -35,15 +36,19 @@ Simulation::Simulation(const Device& the_device, Configuration configuration,
                        std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed,
                        const NeighborSettings& neighbor_settings)
     : degrees_of_freedom(configuration),
-      particles(the_device.apart(),
+      particles{the_device.together(std::int64_t(configuration.position.size())),
                 padded(std::move(configuration),
-                       all_ranges(the_forces).longest() + neighbor_settings.skin)),
+                       all_ranges(the_forces).longest() + neighbor_settings.skin)},
       forces(std::move(the_forces)),
       seed(the_seed),
       running_(device()),
       totals_(particles),
       stepper_(std::make_unique<Stepper>(*this)) {
   stepper_->restart();
+  particles.velocities_travel =
+      std::ranges::any_of(forces, [](const auto& force) { return force->reads_velocities(); });
+  particles.others_are_near =
+      std::ranges::none_of(forces, [](const auto& force) { return force->looks_beyond_range(); });
   degrees_of_freedom.count(forces, nullptr);
   ranges_ = all_ranges(forces);
   const double range = ranges_.longest();
@@ -125,6 +130,8 @@ void Simulation::update_neighbors(bool may_exchange) {
     if (neighbors)
       neighbors->update(running_.progress.data(), std::uint32_t(running_.index),
                         running_.exchanges);
+    else if (device().team() && !particles.others_are_near)
+      particles.exchange_moved({});  // for bonds
   });
 }
 
@@ -165,7 +172,9 @@ void Simulation::follow_box() {
 void Simulation::next_step() {
   ++running_.index;
   // After a fault nothing happens any more, as on a GPU that is halted.
-  if (!device().is_cuda() && running_.fault.data()->claimed) device().set_skipping(true);
+  // (Several processes stop together, at the end of a few steps.)
+  if (!device().is_cuda() && !device().team() && running_.fault.data()->claimed)
+    device().set_skipping(true);
 }
 
 bool Simulation::order_stands() const {
@@ -176,6 +185,8 @@ void Simulation::ensure_forces() {
   if (forces_valid_) return;
   update_neighbors();
   compute_forces();
+  if (Team* const team = device().team())
+    team->complete(particles.force.data(), sizeof(Real4), particles.size());
   forces_valid_ = true;
   check_faults();
 }
@@ -195,7 +206,11 @@ void Simulation::invalidate() {
   if (neighbors) neighbors->invalidate();
 }
 
-void Simulation::check_faults() { throw_fault(running_.fault.to_host(0)); }
+void Simulation::check_faults() {
+  Fault fault = running_.fault.to_host(0);
+  if (Team* const team = device().team()) team->take(fault.claimed != 0, fault);
+  throw_fault(fault);
+}
 
 void Simulation::state(Archive& a) {
   a.set_device(device());

@@ -108,7 +108,8 @@ class Simulation {
   void advance(Integrator& integrator, std::int64_t n, const Sampling& sampling = {});
   /// After changing particles from the host, or when another integrator takes over.
   void invalidate();
-  /// Throws RunError naming step, particle and quantity if a kernel reported a fault.
+  /// Throws RunError naming step, particle and quantity if a kernel reported a fault, in whichever
+  /// process.
   void check_faults();
 
   /// How pairs are found, and why so; empty without a neighbour list.
@@ -121,7 +122,7 @@ class Simulation {
   /// together totals().virial less tail corrections. Valid until the next step.
   const Buffer<Real>& particle_virials() {
     totals();
-    return totals_.virials();
+    return totals_.complete_virials();
   }
   /// Of the kinetic energy, in the job's units, without that of a centre of mass whose velocity
   /// nothing changes.

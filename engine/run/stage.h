@@ -21,6 +21,9 @@ class Stage {
   /// What moves the particles, for initial velocities and to judge overlaps at the start; nullptr:
   /// none.
   virtual const Integrator* integrator() const { return nullptr; }
+  /// True: several processes share its work. Else each of them does the whole of it: that is right,
+  /// and no faster than one.
+  virtual bool shares_work() const { return false; }
   /// State to keep in checkpoints: at least how far run() has come.
   virtual void state(Archive&) {}
 };

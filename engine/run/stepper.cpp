@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "engine/core/parallel.h"
+#include "engine/core/team.h"
 #include "engine/run/box_mover.h"
 #include "engine/run/simulation.h"
+#include "engine/run/unrecorded.h"
 #include "neighbor/halts.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/tuner.h"
@@ -37,7 +39,8 @@ void Stepper::advance(Integrator& integrator, std::int64_t n, const Sampling& sa
     const WallClock clock;
     run(integrator, portion);
     n -= portion;
-    window_.seconds += clock.seconds();
+    const double seconds = clock.seconds();
+    window_.seconds += team() ? team()->of_first(seconds) : seconds;
     window_.steps += portion;
     if (window_.steps < at_least || window_.seconds < long_enough) continue;
     if (s_.tuner_->measured(window_.seconds / double(window_.steps))) {
@@ -57,6 +60,7 @@ void Stepper::run(Integrator& integrator, std::int64_t n) {
   s_.clock_.set_timestep(integrator.timestep());
   const std::uint64_t target = s_.step() + std::uint64_t(n);
   s_.device().is_cuda() ? run_on_gpu(integrator, target) : run_on_cpu(integrator, target);
+  s_.particles.complete_all();
   if (s_.particles.box_moves) s_.particles.look_at_box();
 }
 
@@ -81,7 +85,9 @@ void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
     const std::uint64_t portion =
         std::min({target - s_.step(), most, sampling_->steps_to_next(s_.step())});
     launch(integrator, int(portion));
-    if (const Fault& fault = *s_.running_.fault.data(); fault.claimed) {
+    Fault& fault = *s_.running_.fault.data();
+    if (team()) team()->take(fault.claimed != 0, fault);
+    if (fault.claimed) {
       s_.device().set_skipping(false);
       tell();
       s_.clock_.set_step(fault.step);
@@ -97,16 +103,21 @@ void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
   s_.timings.integration += clock.seconds() - parts;
 }
 
+bool Stepper::can_be_recorded(const Integrator& integrator) const {
+  return integrator.recordable() && std::ranges::none_of(s_.forces, [](const auto& force) {
+           return dynamic_cast<const Unrecorded*>(force.get()) != nullptr;
+         });
+}
+
 /// Now and then one step runs unrecorded: it shows the shares of the parts, and warms up what a
 /// recording must not allocate. Whether a step is recorded does not change its bits.
 void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
-  constexpr double often_enough = 0.1;
   const WallClock clock;
   const double output = s_.timings.output;
   while (s_.step() < target) {
-    if (shares_.age.seconds() > often_enough || !recordings_hold(integrator)) {
+    if (shares_are_old() || !recordings_hold(integrator)) {
       step_unrecorded(integrator);
-    } else if (integrator.recordable()) {
+    } else if (can_be_recorded(integrator)) {
       replay(integrator, target);
     } else {
       launch(integrator, 1);
@@ -122,7 +133,17 @@ void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
   s_.timings.integration += total - (shares_.neighbors + shares_.forces) * total;
 }
 
+/// Several processes do what the others do, and do not ask the clock.
+bool Stepper::shares_are_old() const {
+  constexpr double often_enough = 0.1;
+  constexpr std::uint64_t steps = 4096;
+  return team() ? s_.step() - shares_step_ > steps : shares_.age.seconds() > often_enough;
+}
+
+Team* Stepper::team() const { return s_.device().team(); }
+
 void Stepper::step_unrecorded(Integrator& integrator) {
+  shares_step_ = s_.step();
   const WallClock clock;
   Timings parts;
   std::swap(parts, s_.timings);
@@ -182,7 +203,7 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
   }
   s_.device().synchronize();
   s_.clock_.set_step(s_.running_.number.to_host(0));
-  const bool halted = s_.device().halted();
+  const bool halted = team() ? team()->any(s_.device().halted()) : s_.device().halted();
   tell();
   if (!halted) return;
   s_.check_faults();

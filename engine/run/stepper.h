@@ -13,6 +13,7 @@ namespace perrin {
 
 class Integrator;
 class Simulation;
+class Team;
 
 class Stepper {
  public:
@@ -31,6 +32,7 @@ class Stepper {
   void run_on_cpu(Integrator& integrator, std::uint64_t target);
   void run_on_gpu(Integrator& integrator, std::uint64_t target);
   void step_unrecorded(Integrator& integrator);
+  bool can_be_recorded(const Integrator& integrator) const;
   void replay(Integrator& integrator, std::uint64_t target);
   void recover(Integrator& integrator);
   void launch(Integrator& integrator, int n);
@@ -45,6 +47,8 @@ class Stepper {
   void tell();
   void check();
   std::int64_t version() const;
+  bool shares_are_old() const;
+  Team* team() const;
 
   Simulation& s_;
   /// Of a step and of several. Not of more sizes: a graph that runs now and then takes longer to
@@ -67,6 +71,7 @@ class Stepper {
     double neighbors = 0, forces = 0;
     WallClock age;
   } shares_;
+  std::uint64_t shares_step_ = 0;
 
   /// Of "auto": steps under the same settings.
   struct {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/core/parallel.h"
+#include "engine/core/team.h"
 #include "engine/run/deformation.h"
 #include "engine/run/simulation.h"
 #include "neighbor/neighbors.h"
@@ -57,6 +58,9 @@ TotalsMeter::TotalsMeter(const Particles& particles)
 void TotalsMeter::launch(Simulation& simulation, bool lists_hold) {
   const Device& device = simulation.device();
   if (simulation.neighbors && !lists_hold) simulation.neighbors->update();
+  // They have changed since they were sent.
+  if (simulation.particles.velocities_travel)
+    simulation.particles.complete(simulation.particles.velocity);
   force_.zero();
   virial_.zero();
   TotalsRow* const row = rows_.data() + most;
@@ -114,6 +118,13 @@ const Totals& TotalsMeter::measure(Simulation& simulation) {
   launch(simulation, false);
   set(totals_of(simulation, rows_.to_host(most)));
   return totals_;
+}
+
+const Buffer<Real>& TotalsMeter::complete_virials() {
+  const std::int64_t n = force_.size();
+  if (Team* const team = force_.device().team())
+    for (int c = 0; c < 6; ++c) team->complete(virial_.data() + c * n, sizeof(Real), n);
+  return virial_;
 }
 
 void TotalsMeter::launch_sample(Simulation& simulation, bool lists_hold) {

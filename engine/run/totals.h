@@ -62,7 +62,7 @@ class TotalsMeter {
   const Totals& measure(Simulation& simulation);
   void forget() { valid_ = false; }
   /// Each particle's share of the virial at the last measurement, as in ForceOutput.
-  const Buffer<Real>& virials() const { return virial_; }
+  const Buffer<Real>& complete_virials();
 
   /// Launches a measurement of this instant, for collect(). A device that has been halted before
   /// does nothing. `lists_hold`: they have been looked after at these positions; then the host does

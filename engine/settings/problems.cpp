@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-
-#include "engine/core/error.h"
-
 namespace perrin {
 
 std::string Problem::text() const {
@@ -22,14 +19,27 @@ void Problems::add(Problem problem) {
   if (std::none_of(list_.begin(), list_.end(), same)) list_.push_back(std::move(problem));
 }
 
-void Problems::throw_if_any() const {
-  if (list_.empty()) return;
-  auto sorted = list_;
-  std::stable_sort(sorted.begin(), sorted.end(),
+namespace {
+
+std::vector<Problem> sorted_by_line(std::vector<Problem> list) {
+  std::stable_sort(list.begin(), list.end(),
                    [](const Problem& a, const Problem& b) { return a.line < b.line; });
+  return list;
+}
+
+std::string lines(const std::vector<Problem>& list) {
   std::string text;
-  for (const Problem& p : sorted) text += (text.empty() ? "" : "\n") + p.text();
-  throw UserError(text);
+  for (const Problem& p : list) text += (text.empty() ? "" : "\n") + p.text();
+  return text;
+}
+
+}  // namespace
+
+MistakesError::MistakesError(std::vector<Problem> problems)
+    : UserError(lines(sorted_by_line(problems))), list(sorted_by_line(std::move(problems))) {}
+
+void Problems::throw_if_any() const {
+  if (!list_.empty()) throw MistakesError(list_);
 }
 
 int edit_distance(const std::string& a, const std::string& b) {

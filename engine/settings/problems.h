@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/error.h"
+
 namespace perrin {
 
 /// One mistake: `job.json:14: forces[0].cutoff: must be positive, got -2.5`.
@@ -15,12 +17,18 @@ struct Problem {
   std::string text() const;
 };
 
+/// All mistakes of a job: one line each in what(), in the order of the file.
+struct MistakesError : UserError {
+  explicit MistakesError(std::vector<Problem> list);
+  std::vector<Problem> list;
+};
+
 class Problems {
  public:
   void add(Problem problem);
   bool empty() const { return list_.empty(); }
   const std::vector<Problem>& list() const { return list_; }
-  /// Throws UserError with one line per mistake, in the order of the file, if there is one.
+  /// Throws MistakesError if there is one.
   void throw_if_any() const;
 
  private:

@@ -8,6 +8,7 @@
 
 #include "engine/core/parallel.h"
 #include "neighbor/clusters/clusters.h"
+#include "neighbor/clusters/lane_coefficients.h"
 #include "neighbor/inline.h"
 
 namespace perrin {
@@ -16,9 +17,11 @@ namespace detail {
 template <class Body>
 struct ClusterRows {
   static constexpr int width = cluster_size, sums = Body::sums;
+  using Lanes = LaneCoefficients<Body>;
   Body body;
   ClusterView list;
   LoadCluster load;
+  Lanes lanes;
   Real* coordinates;  // of a task's clusters; all tasks of a thread use the same memory
   Real* results;      // blocks of sums; each task has its own
 
@@ -27,15 +30,20 @@ struct ClusterRows {
   struct Member {
     Own own;
     Real x, y, z;
+    std::uint32_t type;
   };
 
   // A function of its own: GCC does not vectorise over structs declared in the simd loop.
   template <class Own>
   PERRIN_INLINE void evaluate(const Member<Own>& a, const Member<Own>& b, Real x, Real y, Real z,
-                              std::uint32_t type, std::uint32_t j, bool real_a, bool real_b,
-                              Real (&term_a)[sums], Real (&term_b)[sums]) const {
+                              std::uint32_t type, std::uint32_t j, const Real* of_a,
+                              const Real* of_b, bool real_a, bool real_b, Real (&term_a)[sums],
+                              Real (&term_b)[sums]) const {
     const Real3 d_a{a.x - x, a.y - y, a.z - z}, d_b{b.x - x, b.y - y, b.z - z};
-    if constexpr (Body::has_extra) {
+    if constexpr (Lanes::used) {
+      body.pair_with(a.own, d_a, type, Lanes::load(of_a), real_a, term_a);
+      body.pair_with(b.own, d_b, type, Lanes::load(of_b), real_b, term_b);
+    } else if constexpr (Body::has_extra) {
       const Real4 extra = body.extra(j);
       body.pair(a.own, d_a, type, extra, real_a, term_a);
       body.pair(b.own, d_b, type, extra, real_b, term_b);
@@ -50,16 +58,19 @@ struct ClusterRows {
   PERRIN_INLINE void tile(const Member<Own>& a, const Member<Own>& b, const ClusterEntry& entry,
                           std::uint32_t mask, const ClusterTask& task, Real* given,
                           Real (&sum_a)[sums][width], Real (&sum_b)[sums][width]) const {
-    const Real* at = coordinates + std::int64_t(entry.cluster) * (3 * width);
+    const Real* at = coordinates + std::int64_t(entry.cluster) * lanes.block();
     Real* to = given + std::int64_t(entry.cluster) * (sums * width);
     const std::uint32_t cluster = task.clusters[entry.cluster];
     const std::uint32_t* type = list.type + std::int64_t(cluster) * width;
     const std::uint32_t first = list.first[cluster];
+    Real room_a[Lanes::room], room_b[Lanes::room];
+    const Real* of_a = lanes.find(at, a.type, type, room_a);
+    const Real* of_b = lanes.find(at, b.type, type, room_b);
 #pragma omp simd simdlen(width)
     for (int k = 0; k < width; ++k) {
       Real term_a[sums], term_b[sums];
       evaluate(a, b, at[k] + entry.x, at[width + k] + entry.y, at[2 * width + k] + entry.z, type[k],
-               first + std::uint32_t(k), !Masked || ((mask >> k) & 1u) != 0,
+               first + std::uint32_t(k), of_a + k, of_b + k, !Masked || ((mask >> k) & 1u) != 0,
                !Masked || ((mask >> (width + k)) & 1u) != 0, term_a, term_b);
       for (int s = 0; s < sums; ++s) {
         sum_a[s][k] += term_a[s];
@@ -92,22 +103,25 @@ struct ClusterRows {
     const ClusterTask task = list.task[t];
     Real* given = results + std::int64_t(task.block) * (sums * width);
     for (std::uint32_t k = 0; k < task.span; ++k) {
-      load(task.clusters[k], coordinates + k * (3 * width));
+      Real* at = coordinates + k * lanes.block();
+      load(task.clusters[k], at);
+      lanes.prepare(at, k == 0, list.type + std::int64_t(task.clusters[k]) * width);
       for (int n = 0; n < sums * width; ++n) given[k * (sums * width) + unsigned(n)] = 0;
     }
     for (std::uint32_t cluster = task.begin; cluster < task.end; ++cluster) {
       const std::uint32_t first = list.first[cluster], count = list.first[cluster + 1] - first;
-      const Real* at = coordinates + (cluster - task.begin) * (3 * width);
+      const Real* at = coordinates + (cluster - task.begin) * lanes.block();
       Four quarters[sums][width] = {};
       for (std::uint32_t lane = 0; lane < count; lane += 2) {
         const ClusterRow row = list.row[std::int64_t(cluster) * (width / 2) + lane / 2];
         // The last particle may be alone: its companion is nowhere near.
         const bool two = lane + 1 < count;
         using Own = decltype(body.own(first));
+        const std::uint32_t* type = list.type + std::int64_t(cluster) * width + lane;
         const Member<Own> a{body.own(first + lane), at[lane], at[width + lane],
-                            at[2 * width + lane]};
+                            at[2 * width + lane], type[0]};
         const Member<Own> b{body.own(first + lane + (two ? 1 : 0)), two ? at[lane + 1] : -load.far,
-                            at[width + lane + 1], at[2 * width + lane + 1]};
+                            at[width + lane + 1], at[2 * width + lane + 1], type[1]};
         alignas(64) Real sum_a[sums][width] = {}, sum_b[sums][width] = {};
         for (std::uint32_t k = row.begin; k < row.plain; ++k)
           tile<true>(a, b, task.entries[k], task.masks[row.mask + k - row.begin], task, given,
@@ -171,17 +185,22 @@ void run_pairs([[maybe_unused]] const char* name, const ClusterList& clusters, c
   const ClusterView list = clusters.view();
   const detail::LoadCluster load = clusters.loader();
   constexpr std::int64_t row = cluster_size;
-  const std::int64_t share = list.longest_span * 3 * row;
+  const detail::LaneCoefficients<Body> lanes(body);
+  const std::int64_t share = list.longest_span * lanes.block() + lanes.shared;
   Real* workspace = clusters.workspace(device.threads() * share + list.blocks * Body::sums * row);
   Real* results = workspace + device.threads() * share;
   const detail::StoreClusters<Body> store{body, list, results};
   const auto evaluate = [&](std::int64_t t, int thread) {
-    const detail::ClusterRows<Body> rows{body, list, load, workspace + thread * share, results};
+    if (!list.task[t].wanted) return;
+    Real* own = workspace + thread * share;
+    const detail::ClusterRows<Body> rows{
+        body, list, load, lanes.with_common(own + list.longest_span * lanes.block()), own, results};
     run_range(rows, t, t + 1);
   };
   for_tasks(device, list.tasks, evaluate, particles.size() > 512);
-  for_pieces(device, list.clusters, 32,
-             [&](std::int64_t begin, std::int64_t end) { run_range(store, begin, end); });
+  for_pieces(device, list.own_end - list.own_begin, 32, [&](std::int64_t begin, std::int64_t end) {
+    run_range(store, list.own_begin + begin, list.own_begin + end);
+  });
 }
 
 }  // namespace perrin

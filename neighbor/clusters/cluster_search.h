@@ -30,6 +30,7 @@ struct ClusterTask {
   const std::uint32_t* clusters;  // which they are: first its own, in order
   const ClusterEntry* entries;
   const std::uint32_t* masks;
+  bool wanted;  // adds to particles of this process
 };
 
 /// The entries of one task, growing as needed.

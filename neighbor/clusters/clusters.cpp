@@ -28,6 +28,20 @@ void ClusterList::build() {
   make_tasks();
   find_entries();
   collect_sources();
+  find_own();
+}
+
+/// A cluster is added up where some of its particles are moved, from all that tasks add to it.
+void ClusterList::find_own() {
+  const Share own = particles_->share();
+  const std::uint32_t* first = clusters_.first();
+  const std::uint32_t* const end = first + clusters_.size() + 1;
+  own_begin_ = std::uint32_t(std::upper_bound(first, end, std::uint32_t(own.begin)) - first) - 1;
+  own_end_ = std::uint32_t(std::lower_bound(first, end, std::uint32_t(own.end)) - first);
+  if (own.size() == 0) own_end_ = own_begin_;
+  for (ClusterTask& task : tasks_)
+    task.wanted = std::any_of(task.clusters, task.clusters + task.span,
+                              [&](std::uint32_t c) { return c >= own_begin_ && c < own_end_; });
 }
 
 void ClusterList::find_entries() {
@@ -153,7 +167,9 @@ ClusterView ClusterList::view() const {
           rows_.data(),
           tasks_.data(),
           source_begin_.data(),
-          source_.data()};
+          source_.data(),
+          own_begin_,
+          own_end_};
 }
 
 Real* ClusterList::workspace(std::int64_t numbers) const {

@@ -29,6 +29,7 @@ struct ClusterView {
   const ClusterTask* task;
   const std::uint32_t* source_begin;  // blocks that hold sums of cluster c, in order of tasks:
   const std::uint32_t* source;        // source[source_begin[c] … source_begin[c+1]-1]
+  std::uint32_t own_begin, own_end;   // clusters with particles of this process
 };
 
 class ClusterList {
@@ -66,6 +67,7 @@ class ClusterList {
   void make_tasks();
   void find_entries();
   void collect_sources();
+  void find_own();
   void find_images(const ClusterTask& task, ClusterTaskList& list, const Box& built) const;
   void fit_entries(const ClusterTask& task, ClusterTaskList& list, const Box& before) const;
 
@@ -78,7 +80,8 @@ class ClusterList {
   std::vector<std::unique_ptr<ClusterTaskList>> lists_;
   std::vector<ClusterTask> tasks_;
   std::vector<std::uint32_t> source_begin_, source_;
-  std::vector<std::uint32_t> cluster_of_;  // by memory index, where there are exclusions
+  std::uint32_t own_begin_ = 0, own_end_ = 0;  // clusters
+  std::vector<std::uint32_t> cluster_of_;      // by memory index, where there are exclusions
   mutable Buffer<Real> workspace_;
 };
 

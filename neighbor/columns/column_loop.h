@@ -264,6 +264,12 @@ struct ColumnLoop {
     return begin < end;
   }
 
+  PERRIN_INLINE bool is_wanted(const Group& g) const {
+    for (int m = 0; m < g.count; ++m)
+      if (list.own.meets(g.index[m], 1)) return true;
+    return false;
+  }
+
   PERRIN_INLINE void operator()(std::int64_t part) const {
     const std::int64_t end = std::min(list.n, (part + 1) * chunk), bins = list.grid.cells[2];
     Candidates candidates;
@@ -278,6 +284,7 @@ struct ColumnLoop {
       }
       const std::int64_t stop = list.start[list.sorted ? (column.number + 1) * bins : bin + 1];
       begin(g, place, std::min(end, stop));
+      if (!is_wanted(g)) continue;
       if (list.sorted)
         search_order(g, column, candidates);
       else

@@ -167,7 +167,8 @@ ColumnView ColumnSearch::view() const {
           Real(8 * range_),
           particles_->id.data(),
           particles_->index.data(),
-          exclusions_};
+          exclusions_,
+          particles_->share()};
 }
 
 }  // namespace perrin

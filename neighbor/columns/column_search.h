@@ -39,6 +39,7 @@ struct ColumnView {
   Real far;                     // out of reach of everybody
   const std::uint32_t *id, *index;
   ExclusionView exclusions;
+  Share own;  // searched for are the neighbours of these particles
 };
 
 class ColumnSearch {

@@ -19,6 +19,7 @@ struct DirectLoop {
   TileSearch search;
   TileRoom room;
   std::uint32_t* halt;
+  Share own;  // searched for are the neighbours of these particles
 
   PERRIN_HD std::size_t index_bytes() const {
     return search.exclusions ? std::size_t(room.halo + 4) / 4 * 16 : 0;
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(TileBricks::threads, 3)
   const TileGeometry& g = s.geometry;
   const DirectMemory<Body, General, Sorted> at(d, memory);
   const TileBlock block(s, blockIdx.x);
-  if (block.count == 0) return;
+  if (block.count == 0 || !d.own.meets(block.first, block.count)) return;
   const std::uint32_t total = block.lay_out(s, at.cell_offset, at.staged, d.room.halo);
   if (total > d.room.halo) {
     if (threadIdx.x == 0) d.full(1, total);
@@ -155,7 +156,7 @@ template <class Body, bool General, bool Sorted>
 void start_direct_loop(const DirectTiles& tiles, const char* name, const Body& body) {
   const Device& device = tiles.particles().device();
   const TileBricks& bricks = tiles.bricks();
-  const DirectLoop d{tiles.search(), bricks.room(), device.halt_word()};
+  const DirectLoop d{tiles.search(), bricks.room(), device.halt_word(), tiles.particles().share()};
   const int threads = Sorted ? bricks.single_threads() : bricks.search_threads();
   const std::size_t lists =
       Sorted ? std::size_t(d.room.list) * std::size_t(threads) * sizeof(std::uint16_t)

@@ -9,6 +9,7 @@ DirectTiles::DirectTiles(const TraversalInput& input)
 }
 
 void DirectTiles::sort(const StepSort& step) {
+  if (bricks_.particles().device().team()) sort_.count();  // those of other processes, too
   if (step.may_exchange)
     sort_.sort_exchanging();
   else

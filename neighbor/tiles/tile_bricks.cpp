@@ -175,7 +175,9 @@ void TileBricks::choose_sizes() {
 
 bool TileBricks::enlarge(std::uint32_t& halos) {
   if (!particles_->device().halted()) return false;
-  const auto words = words_.to_host();
+  auto words = words_.to_host();
+  if (Team* const team = particles_->device().team())  // rooms are the same in all processes
+    for (std::uint32_t& word : words) word = team->largest(word);
   if (words[0] == 0) return false;
   if (words[1] > halo_capacity_) halo_capacity_ = (more_than(words[1]) + 31) / 32 * 32;
   if (words[2] > list_capacity_) list_capacity_ = (more_than(words[2]) + row() - 1) / row() * row();

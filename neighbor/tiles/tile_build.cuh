@@ -21,6 +21,7 @@ struct TileBuild {
   std::uint32_t halo_pool, unit_rows;
   int log2_lanes;
   std::uint32_t tile_count;
+  Share own;
 };
 
 /// A thread's part of a list that eight share, two entries at a time.
@@ -149,13 +150,13 @@ __device__ void build_tile(const TileBuild& b, unsigned char* memory) {
   const TileBlock block(b.search, blockIdx.x);
   // Every brick rounds up to whole units: one more for each brick before this one is enough.
   const std::uint32_t unit_begin = block.first / (32u >> b.log2_lanes) + blockIdx.x;
-  if (block.count > 0)
+  if (block.count > 0 && b.own.meets(block.first, block.count))
     TileBuilder<General>{
         b,           block,
         unit_begin,  staged,
         cell_offset, reinterpret_cast<unsigned char*>(cell_offset) + (halo_cells + 4) / 4 * 16}();
   else if (threadIdx.x == 0)
-    b.tiles[blockIdx.x] = {block.first, 0, 0, 0, unit_begin, block.origin};
+    b.tiles[blockIdx.x] = {block.first, block.count, 0, 0, unit_begin, block.origin};
 }
 
 template <bool General>

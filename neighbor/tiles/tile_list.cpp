@@ -29,6 +29,7 @@ TileList::TileList(const TraversalInput& input)
   if (!bricks_.fits()) return;
   sort_ = TileSort(*particles_, g);
   count_ = {device, particles_->size()};
+  ghosts_ = TileGhosts(device, particles_->size());
   make_room();
 }
 
@@ -47,7 +48,8 @@ std::int64_t TileList::units() const {
 TileView TileList::view() const {
   return {bricks_.geometry(),  tiles_.data(),        halo_.data(),
           rows_.data(),        chunks_.data(),       unit_rows(),
-          bricks_.room().halo, bricks_.log2_lanes(), bricks_.geometry().brick_count()};
+          bricks_.room().halo, bricks_.log2_lanes(), bricks_.geometry().brick_count(),
+          particles_->share()};
 }
 
 void TileList::build([[maybe_unused]] const ListBuild& build) {
@@ -56,6 +58,7 @@ void TileList::build([[maybe_unused]] const ListBuild& build) {
   const TileGeometry& g = bricks_.geometry();
   sort_.count();
   sort_.sort(build.reference);
+  particles_->hand_over(sort_.order());
   const detail::TileBuild b{bricks_.search(sort_.cell_start()),
                             tiles_.data(),
                             halo_.data(),
@@ -70,12 +73,14 @@ void TileList::build([[maybe_unused]] const ListBuild& build) {
                             std::uint32_t(halo_.size()),
                             unit_rows(),
                             bricks_.log2_lanes(),
-                            std::uint32_t(g.brick_count())};
+                            std::uint32_t(g.brick_count()),
+                            particles_->share()};
   const std::size_t shared = bricks_.scratch_bytes();
-  if constexpr (sizeof(Real) == 4)
-    if (!g.is_general())
-      return detail::start_build<false>(device, b, shared, bricks_.search_threads());
-  detail::start_build<true>(device, b, shared, bricks_.search_threads());
+  if (sizeof(Real) == 4 && !g.is_general())
+    detail::start_build<false>(device, b, shared, bricks_.search_threads());
+  else
+    detail::start_build<true>(device, b, shared, bricks_.search_threads());
+  ghosts_.find(tiles_.data(), g, particles_->size());
 #endif
 }
 

@@ -16,6 +16,7 @@
 
 #include "neighbor/strain.h"
 #include "neighbor/tiles/tile_bricks.h"
+#include "neighbor/tiles/tile_ghosts.h"
 #include "neighbor/tiles/tile_sort.h"
 
 namespace perrin {
@@ -47,6 +48,7 @@ struct TileView {
   std::uint32_t halo_capacity;  // of a tile
   int log2_lanes;               // threads that share a particle
   std::int64_t tile_count;
+  Share own;  // only tiles with some of these particles have lists
 };
 
 class TileList {
@@ -55,6 +57,7 @@ class TileList {
   static constexpr const char* help = "lists per tile of the box (GPU)";
   static constexpr bool lists = true;
   static constexpr bool on_gpu = true, on_cpu = false;
+  static constexpr bool hands_over = true;  // Particles::hand_over()
 
   explicit TileList(const TraversalInput& input);
   bool fits() const { return bricks_.fits(); }
@@ -72,6 +75,8 @@ class TileList {
 
   const Particles& particles() const { return bricks_.particles(); }
   TileView view() const;
+  /// What processes send one another in every step.
+  Ghosts ghosts() const { return ghosts_.view(); }
 
  private:
   void make_room();
@@ -81,6 +86,7 @@ class TileList {
   Particles* particles_;
   TileBricks bricks_;
   TileSort sort_;
+  TileGhosts ghosts_;
   Buffer<Tile> tiles_;
   Buffer<std::uint32_t> halo_;
   Buffer<std::uint32_t> rows_;

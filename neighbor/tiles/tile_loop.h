@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
   Real4* staged = reinterpret_cast<Real4*>(memory);
   Real4* extra = staged + t.halo_capacity + 1;
   const Tile tile = t.tiles[blockIdx.x];
-  if (tile.count == 0) return;
+  if (tile.count == 0 || !t.own.meets(tile.first, tile.count)) return;
   const std::uint32_t lane = threadIdx.x & 31, of_eight = lane / 8;
   const bool pairs = t.log2_lanes == 2;
   const std::uint32_t per_unit = 32u >> t.log2_lanes;

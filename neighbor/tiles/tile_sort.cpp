@@ -40,12 +40,13 @@ void TileSort::count() {
 }
 
 void TileSort::into_spare_arrays() {
+  const bool order = particles_->has_attached() || particles_->device().team();
   cells_.distribute();
   const Particles::Arrays from = particles_->arrays();
   for_each(particles_->device(), "sort particles", particles_->size(),
            MoveSorted{cells_.rank(from.id, geometry_.sorted ? from.position : nullptr), from,
                       particles_->spare_arrays(), particles_->index.data(),
-                      particles_->has_attached() ? order_.data() : nullptr});
+                      order ? order_.data() : nullptr});
   particles_->reorder_attached(order_);
 }
 

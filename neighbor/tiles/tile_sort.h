@@ -22,6 +22,8 @@ class TileSort {
   /// The same, leaving the arrays exchanged (Particles::exchange()).
   void sort_exchanging();
   const std::uint32_t* cell_start() const { return cells_.start(); }
+  /// Where particles were before; known where something is attached to them, and to processes.
+  const std::uint32_t* order() const { return order_.data(); }
 
  private:
   void into_spare_arrays();

@@ -233,16 +233,19 @@ struct SearchChunk {
 
 }  // namespace
 
-void search_rows([[maybe_unused]] const Device& device, [[maybe_unused]] const RowSearch& search,
-                 [[maybe_unused]] std::int64_t n) {
+void search_rows([[maybe_unused]] const Device& device, [[maybe_unused]] const RowSearch& search) {
 #ifndef __CUDA_ARCH__
-  const std::int64_t chunks = (n + SearchChunk::chunk - 1) / SearchChunk::chunk;
+  // Of whole chunks: who is looked for together decides in which order neighbours are found.
+  constexpr std::int64_t chunk = SearchChunk::chunk;
+  const Share own = search.own;
+  const std::int64_t first = own.begin / chunk, chunks = (own.end + chunk - 1) / chunk - first;
   const bool avx512 = instruction_set() == InstructionSet::avx512;
   std::vector<Scratch> scratch(std::size_t(device.threads()));
   const auto find = [&](std::int64_t c, int thread) {
-    run_range(SearchChunk{search, &scratch[std::size_t(thread)], avx512, n}, c, c + 1);
+    run_range(SearchChunk{search, &scratch[std::size_t(thread)], avx512, search.particles},
+              first + c, first + c + 1);
   };
-  for_tasks(device, chunks, find, chunks > 4);
+  if (own.size() > 0) for_tasks(device, chunks, find, chunks > 4);
 #endif
 }
 

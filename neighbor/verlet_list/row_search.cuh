@@ -62,6 +62,7 @@ __global__ void __launch_bounds__(row_search_block)
   const std::int64_t g = std::int64_t(blockIdx.x) * (row_search_block / 32) + threadIdx.x / 32;
   if (g >= group_count) return;
   const RowGroup group = groups[g];
+  if (!s.own.meets(group.first, group.count)) return;
   const unsigned lanes = 1u << group.log2_lanes, lane = threadIdx.x & 31, sub = lane & (lanes - 1),
                  m = lane >> group.log2_lanes;
   const bool present = m < group.count;

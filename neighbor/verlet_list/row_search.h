@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/device.h"
+#include "engine/core/share.h"
 #include "neighbor/exclusions.h"
 #include "neighbor/verlet_list/row_grid.h"
 
@@ -32,6 +33,8 @@ struct RowSearch {
   std::uint32_t *begin, *count, *entries;
   std::uint32_t* used;  // units of entries given away
   std::uint32_t room;   // units of entries there are
+  std::int64_t particles;
+  Share own;  // whose rows are wanted
 
   PERRIN_HD bool is_excluded(std::int64_t i, std::uint32_t j) const {
     return exclusions && exclusions.excludes(id[i], id[j]);
@@ -39,6 +42,6 @@ struct RowSearch {
 };
 
 /// On the CPU: the rows of all n particles, which are sorted (order is nullptr).
-void search_rows(const Device& device, const RowSearch& search, std::int64_t n);
+void search_rows(const Device& device, const RowSearch& search);
 
 }  // namespace perrin

@@ -146,7 +146,8 @@ void VerletList::make_groups(int lanes) {
 }
 
 RowView VerletList::view() const {
-  return {begin_.data(), count_.data(), entries_.data(), groups_.data(), group_count_};
+  return {begin_.data(),  count_.data(), entries_.data(),
+          groups_.data(), group_count_,  particles_->share()};
 }
 
 double VerletList::mean_entries() const {
@@ -203,7 +204,9 @@ RowSearch VerletList::search() {
           .count = count_.data(),
           .entries = entries_.data(),
           .used = words_.data(),
-          .room = std::uint32_t(entries_.size() / row_unit)};
+          .room = std::uint32_t(entries_.size() / row_unit),
+          .particles = particles_->size(),
+          .own = particles_->share()};
 }
 
 void VerletList::build(const ListBuild& build) {
@@ -214,7 +217,7 @@ void VerletList::build(const ListBuild& build) {
   if (device.is_cuda())
     search_rows_on_gpu(device, rows, groups_.data(), group_count_);
   else if (!device.skipping())
-    search_rows(device, rows, n);
+    search_rows(device, rows);
   for_each(device, "list built", 1,
            FinishRows{words_.data(),
                       rows.room,
@@ -225,7 +228,8 @@ void VerletList::build(const ListBuild& build) {
 }
 
 bool VerletList::enlarge() {
-  const std::uint32_t wanted = words_.to_host(1);
+  std::uint32_t wanted = words_.to_host(1);
+  if (Team* const team = particles_->device().team()) wanted = team->largest(wanted);
   if (wanted <= std::uint32_t(entries_.size() / row_unit)) return false;
   const Device& device = particles_->device();
   entries_ = Buffer<std::uint32_t>();

@@ -20,6 +20,7 @@ struct RowView {
   const std::uint32_t *begin, *count, *entries;
   const RowGroup* groups;  // on a GPU
   std::int64_t group_count;
+  Share own;  // only these particles have rows
 
   /// The neighbours of particle i are row(i)[0 … count[i]-1].
   PERRIN_HD const std::uint32_t* row(std::int64_t i) const {

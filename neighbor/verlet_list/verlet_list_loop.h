@@ -100,6 +100,7 @@ __global__ void __launch_bounds__(row_block)
   const std::int64_t g = std::int64_t(blockIdx.x) * (row_block / 32) + threadIdx.x / 32;
   if (g >= list.group_count) return;
   const RowGroup group = list.groups[g];
+  if (!list.own.meets(group.first, group.count)) return;
   const std::uint32_t lane = threadIdx.x & 31, lanes = 1u << group.log2_lanes;
   const std::uint32_t sub = lane & (lanes - 1), m = lane >> group.log2_lanes;
   const bool present = m < group.count;  // the lanes of a warp stay together for the shuffles below
@@ -134,7 +135,6 @@ void run_pairs([[maybe_unused]] const char* name, const VerletList& rows, const 
   const Device& device = particles.device();
   if (device.skipping()) return;
   const RowView list = rows.view();
-  const std::int64_t n = particles.size();
   const Position* position = particles.position.data();
   const Current<Metric> metric = particles.metric();
 #ifdef __CUDACC__
@@ -147,13 +147,14 @@ void run_pairs([[maybe_unused]] const char* name, const VerletList& rows, const 
   }
 #endif
   // Rows differ in length: threads take what comes next, some particles at a time.
-  constexpr std::int64_t share = 128;
-  const std::int64_t shares = (n + share - 1) / share;
+  constexpr std::int64_t at_once = 128;
+  const std::int64_t n = list.own.size(), pieces = (n + at_once - 1) / at_once;
   const detail::RowsOnCpu<Body> loop{body, position, *metric, list};
-  const auto evaluate = [&](std::int64_t s, int) {
-    run_range(loop, s * share, std::min((s + 1) * share, n));
+  const auto evaluate = [&](std::int64_t p, int) {
+    const std::int64_t first = list.own.begin + p * at_once;
+    run_range(loop, first, std::min(first + at_once, list.own.end));
   };
-  for_tasks(device, shares, evaluate, n > 256);
+  for_tasks(device, pieces, evaluate, n > 256);
 }
 
 }  // namespace perrin

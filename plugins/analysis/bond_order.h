@@ -51,7 +51,6 @@ class BondOrder final : public SampledObserver {
   void sample(Simulation& simulation) override;
   std::vector<double> row(Simulation& simulation) override;
   void sums(Archive& archive) override { state_of_sums(archive, sums_); }
-  bool follows_box() const override { return true; }
   double* add_values(double* sums, const std::vector<double>& values) const;
   double* add_3d(const PairGrid::View& grid, int l, double* sums);
   double* add_2d(const PairGrid::View& grid, int l, double* sums);

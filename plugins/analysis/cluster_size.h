@@ -37,7 +37,6 @@ class ClusterSize final : public SampledObserver {
   void sample(Simulation& simulation) override;
   std::vector<double> row(Simulation& simulation) override;
   void sums(Archive& archive) override { state_of_sums(archive, sums_); }
-  bool follows_box() const override { return true; }
 
   Neighborhood neighborhood_;
   std::vector<std::uint32_t> parent_;

@@ -9,6 +9,13 @@ struct Lengths {
   double xx = 0, yy = 0, zz = 0, xy = 0, xz = 0, yz = 0;  // length per fixed-point unit
   bool wraps[3] = {true, true, true};                     // periodic axes
 
+  /// Fixed-point units along the axes instead: fractions of the box.
+  static Lengths units() {
+    Lengths u;
+    u.xx = u.yy = u.zz = 1;
+    return u;
+  }
+  Lengths() = default;
   explicit Lengths(const Box& box) {
     constexpr double unit = 0x1p-32;
     xx = unit * box.length.x * (1 + 2 * box.padding.x);

@@ -13,6 +13,7 @@ struct Slabs {
   int axis;
   double scale, shift;  // fixed-point coordinate to a fraction of the box
   std::int64_t bins;
+  double slabs_per_volume;
 
   PERRIN_HD Terms<3> operator()(std::int64_t i) const {
     const Position r = p.position[i];
@@ -27,7 +28,8 @@ struct Slabs {
     if (t.bin >= bins) t.bin = bins - 1;
     const Real4 v = p.velocity[i];
     const double m = 1 / double(v.w), u[3] = {double(v.x), double(v.y), double(v.z)};
-    for (int a = 0; a < 3; ++a) t.value[a] = m * u[a] * u[a] + double(virial[a * p.n + i]);
+    for (int a = 0; a < 3; ++a)
+      t.value[a] = slabs_per_volume * (m * u[a] * u[a] + double(virial[a * p.n + i]));
     return t;
   }
 };
@@ -55,21 +57,21 @@ void PressureProfile::sample(Simulation& s) {
   const Buffer<Real>& virials = s.particle_virials();  // may sort the particles: before view()
   sums_.add(s.device(), "pressure profile", s.particles.size(),
             Slabs{s.particles.view(), virials.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding,
-                  bins_});
-  for (const auto& force : s.forces) tail_ += force->correction(s).virial / 3;
+                  bins_, double(bins_) / s.particles.box.volume()});
+  for (const auto& force : s.forces)
+    tail_ += force->correction(s).virial / (3 * s.particles.box.volume());
 }
 
 std::vector<double> PressureProfile::row(Simulation& s) {
   const auto sums = sums_.take();
   const Box& box = s.particles.box;
   const auto bins = std::size_t(bins_);
-  const double volume = box.volume() / double(bins), count = double(samples());
+  const double count = double(samples());
   std::vector<double> row(4 * bins);
   for (std::size_t b = 0; b < bins; ++b) {
     row[b] = box.origin[axis_] + box.length[axis_] * (double(b) + 0.5) / double(bins);
     for (std::size_t a = 0; a < 3; ++a)
-      row[bins + 3 * b + a] =
-          sums[a * bins + b] / (count * volume) + tail_ / (count * box.volume());
+      row[bins + 3 * b + a] = (sums[a * bins + b] + tail_) / count;
   }
   tail_ = 0;
   return row;

@@ -43,7 +43,7 @@ class PressureProfile final : public SampledObserver {
 
   int axis_;
   std::int64_t bins_;
-  double tail_ = 0;  // sum over the samples of the corrections to the virial
+  double tail_ = 0;  // sum over the samples of what corrections add to the pressure
   BinnedSums<3> sums_;
 };
 

@@ -45,7 +45,6 @@ class Profile final : public SampledObserver {
   void sample(Simulation& simulation) override;
   std::vector<double> row(Simulation& simulation) override;
   void sums(Archive& archive) override { sums_.state(archive); }
-  bool follows_box() const override { return true; }
 
   int axis_, dimension_;
   double k_boltzmann_;

@@ -22,7 +22,7 @@ struct Shells {
   Position center;
   int axis;
   std::int64_t bins;
-  double per_length;
+  double per_length, per_axis;
 
   PERRIN_HD Terms<RadialProfile::quantities> operator()(std::int64_t i) const {
     const Position r = p.position[i];
@@ -40,6 +40,7 @@ struct Shells {
     t.value[1] = m;
     t.value[2] = distance > 0 ? m * dot(v, d) / distance : 0.0;
     t.value[3] = m * dot(v, v);
+    t.value[4] = per_axis;
     return t;
   }
 };
@@ -92,10 +93,8 @@ RadialProfile::RadialProfile(const RadialProfileSettings& settings, Setup& setup
   if (axis_ >= 0 && !box.orthogonal()) setup.error("axis", "must be none in a tilted box");
   if (moving_ && settings.center) setup.error("center", "is that of mass: about says so");
   center_ = settings.center.value_or(box.point({0.5, 0.5, dimension_ == 2 ? 0.0 : 0.5}));
-  const Vec3<double> heights = box.heights();
-  double half = 0;  // of the smallest that the shells lie in
-  for (int a = 0; a < dimension_; ++a)
-    if (a != axis_) half = half > 0 ? std::min(half, heights[a] / 2) : heights[a] / 2;
+  fraction_ = box.fraction(center_);
+  const double half = half_height(box);
   if (r_max_ == 0) r_max_ = half;
   if (r_max_ > half * (1 + 1e-12))
     setup.error("r_max",
@@ -103,11 +102,20 @@ RadialProfile::RadialProfile(const RadialProfileSettings& settings, Setup& setup
                             "got {:.6g}",
                             half, r_max_));
   for (int a = 0; a < dimension_; ++a) {
-    const double f = box.fraction(center_)[a];
+    const double f = fraction_[a];
     if (!(f >= 0 && f <= 1))
       setup.error("center",
                   fmt::format("must be inside the box, got {:.6g} along {}", center_[a], "xyz"[a]));
   }
+}
+
+/// Of the smallest that the shells lie in.
+double RadialProfile::half_height(const Box& box) const {
+  const Vec3<double> heights = box.heights();
+  double half = 0;
+  for (int a = 0; a < dimension_; ++a)
+    if (a != axis_) half = half > 0 ? std::min(half, heights[a] / 2) : heights[a] / 2;
+  return half;
 }
 
 Position RadialProfile::center_of_mass(Simulation& s) {
@@ -126,13 +134,21 @@ Position RadialProfile::center_of_mass(Simulation& s) {
 
 void RadialProfile::sample(Simulation& s) {
   const Box& box = s.particles.box;
-  const Position center = moving_ ? center_of_mass(s) : box.fixed(center_, 0);
+  if (s.particles.box_moves && r_max_ > half_height(box) * (1 + 1e-12))
+    throw UserError(fmt::format(
+        "radial_profile: r_max must be at most half the smallest height of the box, which has "
+        "come to {:.6g}, got {:.6g}",
+        half_height(box), r_max_));
+  if (axis_ >= 0 && !box.orthogonal())
+    throw UserError("radial_profile: axis must be none in a box that tilts");
+  const Vec3<double> point = s.particles.box_moves ? box.point(fraction_) : center_;
+  const Position center = moving_ ? center_of_mass(s) : box.fixed(point, 0);
   sums_.add(s.device(), "radial profile", s.particles.size(),
             Shells{s.particles.view(), mask_.data(), Lengths(box), center, axis_, bins_,
-                   double(bins_) / r_max_});
+                   double(bins_) / r_max_, axis_ < 0 ? 1.0 : 1 / box.length[axis_]});
 }
 
-std::vector<double> RadialProfile::row(Simulation& s) {
+std::vector<double> RadialProfile::row(Simulation&) {
   const auto sums = sums_.take();
   const auto bins = std::size_t(bins_);
   const double width = r_max_ / double(bins_);
@@ -140,17 +156,27 @@ std::vector<double> RadialProfile::row(Simulation& s) {
   for (std::size_t b = 0; b < bins; ++b) {
     const double inner = double(b) * width, outer = inner + width;
     double volume = M_PI * (outer * outer - inner * inner);
-    if (axis_ >= 0) volume *= s.particles.box.length[axis_];
     if (axis_ < 0 && dimension_ == 3)
       volume = 4 * M_PI / 3 * (outer * outer * outer - inner * inner * inner);
     const double n = sums[b], m = sums[bins + b], p = sums[2 * bins + b];
     row[b] = inner + width / 2;
-    row[bins + b] = n / (double(samples()) * volume);
+    row[bins + b] = sums[4 * bins + b] / (double(samples()) * volume);
     row[2 * bins + b] = m > 0 ? p / m : 0.0;
     row[3 * bins + b] =
         n > 0 ? (sums[3 * bins + b] - p * p / m) / (double(dimension_) * n * k_boltzmann_) : 0.0;
   }
   return row;
+}
+
+/// With what was chosen in the box at the start.
+void RadialProfile::sums(Archive& archive) {
+  sums_.state(archive);
+  archive("r_max", r_max_);
+  archive("center", center_);
+  archive("fraction", fraction_);
+  archive.require(r_max_ > 0 && std::isfinite(dot(center_, center_)) &&
+                      std::isfinite(dot(fraction_, fraction_)),
+                  "r_max", "a length, about a point");
 }
 
 void register_radial_profile(Registry& registry) {

@@ -30,10 +30,13 @@ void describe(D& d, RadialProfileSettings& s) {
   d.optional("about", s.about, OneOf{"point", "center_of_mass"},
              "the middle of the shells: a fixed point, or the centre of mass of the particles "
              "that count, in every sample");
-  d.optional("center", s.center, Any{}, "that point, length; the middle of the box");
+  d.optional("center", s.center, Any{},
+             "that point, length; the middle of the box. It moves with a box that changes, as "
+             "particles do");
   d.optional("bins", s.bins, Between{1, 100000}, "number of shells, of equal thickness");
   d.optional("r_max", s.r_max, NonNegative{},
-             "radius of the last shell, length; 0: half of the smallest height of the box");
+             "radius of the last shell, length; 0: half of the smallest height of the box. In a "
+             "box that changes half of it must always hold this");
   d.optional("types", s.types, Any{}, "particle types that count; none: all");
 }
 
@@ -55,17 +58,20 @@ class RadialProfile final : public SampledObserver {
       return *this;
     }
   };
-  static constexpr int quantities = 4;  // particles, mass, radial momentum, m v²
+  // particles, mass, radial momentum, m v², particles per length of the axis
+  static constexpr int quantities = 5;
 
  private:
   void sample(Simulation& simulation) override;
   std::vector<double> row(Simulation& simulation) override;
-  void sums(Archive& archive) override { sums_.state(archive); }
+  void sums(Archive& archive) override;
   Position center_of_mass(Simulation& simulation);
+  double half_height(const Box& box) const;
 
   int axis_, dimension_;  // axis: -1 where there is none
   bool moving_;
-  Vec3<double> center_;
+  Vec3<double> center_;    // in a box that stays …
+  Vec3<double> fraction_;  // … and in one that changes
   std::int64_t bins_;
   double r_max_, k_boltzmann_;
   Buffer<std::uint32_t> mask_;

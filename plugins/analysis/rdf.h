@@ -51,7 +51,6 @@ class Rdf final : public SampledObserver {
   std::vector<double> row(Simulation& simulation) override;
   void constants(const io::Node& root) override;
   void sums(Archive& archive) override;
-  bool follows_box() const override { return true; }
 
   int dimension_;
   std::int64_t bins_;

@@ -22,11 +22,12 @@ void SampledObserver::begin(Simulation& simulation, bool resumed) {
 void SampledObserver::observe(Simulation& simulation) {
   const auto step = std::int64_t(simulation.step());
   if (step == last_sample_) return;  // the end of one stage is the beginning of the next
-  if (simulation.particles.box_moves && !follows_box())
+  if (simulation.deformation ? !follows_deformation()
+                             : simulation.particles.box_moves && !follows_box())
     throw UserError(fmt::format(
-        "{}: what it holds is measured in a box that does not change, and this one does: leave the "
-        "observer out, or begin a job with a fixed box from the end of this one",
-        file_.path().string()));
+        "{}: what it holds is not measured in a box that {}: leave the observer out, or begin a "
+        "job with a fixed box from the end of this one",
+        file_.path().string(), simulation.deformation ? "is deformed" : "changes"));
   sample(simulation);
   inverse_volumes_ += 1 / simulation.particles.box.volume();
   last_sample_ = step;

@@ -45,7 +45,9 @@ class SampledObserver : public Observer {
   /// What does not change, into the new file.
   virtual void constants(const io::Node&) {}
   /// Does what it holds also make sense where the box changes from sample to sample?
-  virtual bool follows_box() const { return false; }
+  virtual bool follows_box() const { return true; }
+  /// And in a stage that deforms or shears it?
+  virtual bool follows_deformation() const { return follows_box(); }
   /// What sample() has added up.
   virtual void sums(Archive& archive) = 0;
 

@@ -50,6 +50,7 @@ class StructureFactor final : public SampledObserver {
   std::vector<double> row(Simulation& simulation) override;
   void constants(const io::Node& root) override;
   void sums(Archive& archive) override;
+  bool follows_box() const override { return false; }  // its wave vectors are those of one box
 
   bool partial_by_type_;
   std::vector<std::array<std::int32_t, 3>> wave_numbers_;

@@ -7,18 +7,17 @@
 #include "engine/run/simulation.h"
 #include "io/file_units.h"
 #include "io/h5md_elements.h"
-#include "lengths.h"
 
 namespace perrin::analysis {
 namespace {
 
-/// The unwrapped position of a particle in memory, or its velocity.
+/// The unwrapped position of a particle in memory, in fixed-point units, or its velocity.
 struct Value {
   ParticleView p;
-  Lengths lengths;
+  Lengths units;
   bool velocity;
   PERRIN_HD Vec3<double> operator()(std::int64_t i) const {
-    if (!velocity) return lengths.unwrapped(p.position[i], p.image[i]);
+    if (!velocity) return units.unwrapped(p.position[i], p.image[i]);
     const Real4 v = p.velocity[i];
     return {double(v.x), double(v.y), double(v.z)};
   }
@@ -38,6 +37,19 @@ struct Gather {
   Vec3<double>* values;
   PERRIN_HD void operator()(std::int64_t k) const { values[k] = value(value.p.index[ids[k]]); }
 };
+
+/// Of all particles that are followed, or none.
+void archive_vectors(Archive& archive, const char* name, std::vector<Vec3<double>>& vectors,
+                     std::int64_t particles) {
+  std::vector<double> numbers;
+  for (const Vec3<double>& v : vectors) numbers.insert(numbers.end(), {v.x, v.y, v.z});
+  archive(name, numbers);
+  archive.require(numbers.empty() || std::int64_t(numbers.size()) == 3 * particles, name,
+                  "three numbers of each particle that is followed");
+  vectors.resize(numbers.size() / 3);
+  for (std::size_t k = 0; k < vectors.size(); ++k)
+    vectors[k] = {numbers[3 * k], numbers[3 * k + 1], numbers[3 * k + 2]};
+}
 
 std::string squared(const std::string& unit) { return unit.empty() ? "" : unit + " " + unit; }
 
@@ -162,8 +174,8 @@ void ParticleCorrelation::constants(const io::Node& root) {
 }
 
 std::vector<double> ParticleCorrelation::measure(Simulation& s) {
-  const Value value{s.particles.view(), Lengths(s.particles.box),
-                    kind_ == MultipleTau::Kind::product};
+  const bool velocities = kind_ == MultipleTau::Kind::product;
+  const Value value{s.particles.view(), Lengths::units(), velocities};
   Vec3<double> drift{};
   if (remove_drift_) {
     sum<Sum>(s.device(), "drift", s.particles.size(), Weigh{value}, scratch_,
@@ -172,13 +184,33 @@ std::vector<double> ParticleCorrelation::measure(Simulation& s) {
     drift = (1 / all.mass) * all.moment;
   }
   for_each(s.device(), "correlation", ids_.size(), Gather{value, ids_.data(), values_.data()});
+  std::vector<Vec3<double>> own = values_.to_host();
+  for (Vec3<double>& v : own) v -= drift;
+  moved_ = moved_ || s.particles.box_moves;
+  if (!velocities) go_on(Lengths(s.particles.box), own);
   std::vector<double> sample;
   sample.reserve(std::size_t(3 * values_.size()));
-  for (const Vec3<double>& v : values_.to_host()) {
-    const Vec3<double> own = v - drift;
-    sample.insert(sample.end(), {own.x, own.y, own.z});
-  }
+  for (const Vec3<double>& v : velocities ? own : way_)
+    sample.insert(sample.end(), {v.x, v.y, v.z});
   return sample;
+}
+
+void ParticleCorrelation::go_on(const Lengths& lengths, const std::vector<Vec3<double>>& places) {
+  const bool begins = !moved_ || last_.empty();
+  way_.resize(places.size());
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const Vec3<double> step = begins ? places[k] : places[k] - last_[k];
+    const Vec3<double> moves = lengths.vector(step.x, step.y, step.z);
+    way_[k] = begins ? moves : way_[k] + moves;
+  }
+  last_ = places;
+}
+
+void ParticleCorrelation::own_sums(Archive& archive) {
+  if (kind_ == MultipleTau::Kind::product) return;
+  archive("moved", moved_);
+  archive_vectors(archive, "last", last_, values_.size());
+  archive_vectors(archive, "way", way_, values_.size());
 }
 
 std::vector<double> ParticleCorrelation::row(Simulation& simulation) {
@@ -199,7 +231,8 @@ StressAutocorrelation::StressAutocorrelation(const StressSettings& settings, Set
 
 std::vector<double> StressAutocorrelation::measure(Simulation& s) {
   temperature_sum_ += s.temperature();
-  const auto p = s.pressure_tensor();  // xx yy zz xy xz yz
+  auto p = s.pressure_tensor();  // xx yy zz xy xz yz
+  for (double& component : p) component *= std::sqrt(s.particles.box.volume());
   // The weights of the paper's mean over all directions: G = V/(5 kT) sum of <s(t) s(0)> over the
   // three shear stresses, and V/(30 kT) over the three differences of normal ones.
   if (dimension_ == 2) return {p[3], (p[0] - p[1]) / 2};
@@ -213,10 +246,10 @@ void StressAutocorrelation::own_sums(Archive& archive) {
 }
 
 std::vector<double> StressAutocorrelation::row(Simulation& s) {
-  std::vector<double> row = CorrelationObserver::row(s);
+  std::vector<double> row = CorrelationObserver::row(s);  // with the volumes of the samples
   const double temperature = temperature_sum_ / double(correlator_.samples());
   const double components = dimension_ == 3 ? 5 : 2;
-  const double factor = s.particles.box.volume() / (components * k_boltzmann_ * temperature);
+  const double factor = 1 / (components * k_boltzmann_ * temperature);
   std::vector<double> viscosity;
   double before = 0, integral = 0;
   for (int k = 0; k < correlator_.lags(); ++k) {

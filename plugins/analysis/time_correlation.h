@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/core/buffer.h"
+#include "lengths.h"
 #include "multiple_tau.h"
 #include "sampled.h"
 
@@ -83,6 +84,10 @@ void describe(D& d, VelocityCorrelationSettings& s) {
   describe_particles(d, s);
 }
 
+/// In a box that changes a particle's way is the sum of what it has moved relative to the box from
+/// sample to sample, in the box at each: what the box does to places far away is no diffusion (S.
+/// von Bülow, J. T. Bullerjahn, G. Hummer, J. Chem. Phys. 153, 021101 (2020)).
+///
 /// Column: by type and lag, <|r(t) - r(0)|²> of unwrapped coordinates, or <v(t) · v(0)>, per
 /// particle. /parameters/perrin/types names the types.
 class ParticleCorrelation final : public CorrelationObserver {
@@ -100,7 +105,10 @@ class ParticleCorrelation final : public CorrelationObserver {
   std::vector<double> measure(Simulation& simulation) override;
   std::vector<double> row(Simulation& simulation) override;
   void constants(const io::Node& root) override;
-  bool follows_box() const override { return kind_ == MultipleTau::Kind::product; }
+  void forget() override { last_.clear(); }
+  void own_sums(Archive& archive) override;
+  bool follows_deformation() const override { return kind_ == MultipleTau::Kind::product; }
+  void go_on(const Lengths& lengths, const std::vector<Vec3<double>>& places);
 
   MultipleTau::Kind kind_;
   bool remove_drift_;
@@ -109,6 +117,10 @@ class ParticleCorrelation final : public CorrelationObserver {
   Buffer<std::uint32_t> ids_;
   Buffer<Vec3<double>> values_;
   Buffer<Sum> scratch_;  // and the result behind it
+  // Of displacements:
+  bool moved_ = false;              // the box has changed
+  std::vector<Vec3<double>> last_;  // places at the last sample, in fixed-point units
+  std::vector<Vec3<double>> way_;   // since then and before
 };
 
 struct StressSettings : CorrelationSettings {
@@ -123,8 +135,8 @@ void describe(D& d, StressSettings& s) {
 }
 
 /// Columns by lag: stress_autocorrelation, G(t), from all five independent components of the
-/// traceless stress, and viscosity, its integral from 0 to t by trapezoids; temperature, the mean
-/// one that G(t) is divided by.
+/// traceless stress, each times the root of its volume, and viscosity, its integral from 0 to t by
+/// trapezoids; temperature, the mean one that G(t) is divided by.
 class StressAutocorrelation final : public CorrelationObserver {
  public:
   StressAutocorrelation(const StressSettings& settings, Setup& setup);
@@ -133,6 +145,7 @@ class StressAutocorrelation final : public CorrelationObserver {
  private:
   std::vector<double> measure(Simulation& simulation) override;
   void forget() override { temperature_sum_ = 0; }
+  bool follows_deformation() const override { return false; }  // the flow's stress stays
   void own_sums(Archive& archive) override;
   std::vector<double> row(Simulation& simulation) override;
 

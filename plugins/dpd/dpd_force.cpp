@@ -93,8 +93,9 @@ void DpdForce<C>::prepare_split(Simulation& s) {
 template <class C>
 void DpdForce<C>::update_velocities(Simulation& s, const Real4* shift) {
   const ParticleView p = s.particles.view();
-  for_each(s.device(), "middle velocities", p.n,
+  for_each(s.device(), "middle velocities", s.particles.share(),
            Middle{p.velocity, impulse_.data(), shift, middle_.data()});
+  s.particles.complete(middle_);
   run_drag(DragRun<C>{*s.neighbors, p.position, middle_.data(), table_.data(), types_, exponent_,
                       s.timestep(), impulse_.data(), p.velocity, p.n, s.flow(), s.device_step(),
                       s.instant()});

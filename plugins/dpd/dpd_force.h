@@ -95,6 +95,7 @@ class DpdForce final : public Force, public PairBath {
            NoiseChoice choice, std::int64_t particles, std::uint32_t instance);
 
   double range() const override { return ranges_.longest(); }
+  bool reads_velocities() const override { return true; }
   bool follows_box() const override { return false; }  // friction and noise are in the virial
   bool follows_deformation() const override { return true; }
   Ranges ranges() const override { return ranges_; }

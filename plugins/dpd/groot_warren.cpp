@@ -35,6 +35,7 @@ struct SecondHalf {
 void GrootWarren::begin(Simulation& simulation) {
   if (half_.size() != simulation.particles.size())
     half_ = {simulation.device(), simulation.particles.size()};
+  half_known_ = simulation.particles.share_by_id(half_);
   simulation.prepare(*this);
   simulation.ensure_forces();
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "engine/core/buffer.h"
+#include "engine/core/particles.h"
 #include "engine/run/integrator.h"
 #include "engine/settings/settings.h"
 
@@ -37,6 +38,7 @@ class GrootWarren final : public Integrator {
 
  private:
   GrootWarrenSettings settings_;
+  Particles::Known half_known_;
   Buffer<Real4> half_;  // velocities after half a kick, by id: memory may be sorted within a step
 };
 

@@ -43,6 +43,7 @@ void Split::begin(Simulation& simulation) {
   for (PairBath* bath : baths_) bath->prepare_split(simulation);
   if (before_.size() != simulation.particles.size()) {
     before_ = {simulation.device(), simulation.particles.size()};
+    before_known_ = simulation.particles.share_by_id(before_);
     shift_ = {simulation.device(), simulation.particles.size()};
   }
   simulation.prepare(*this);

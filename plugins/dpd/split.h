@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "engine/core/buffer.h"
+#include "engine/core/particles.h"
 #include "engine/run/integrator.h"
 #include "engine/settings/settings.h"
 #include "pair_bath.h"
@@ -64,6 +65,7 @@ class Split final : public Integrator, public AppliesFriction {
  private:
   double dt_, correction_;
   std::vector<PairBath*> baths_;
+  Particles::Known before_known_;
   Buffer<Real4> before_;  // forces of the last step, by id: memory may be sorted within a step
   Buffer<Real4> shift_;   // of the velocities that the friction sees, by memory index
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/core/parallel.h"
+#include "engine/core/processes.h"
 
 namespace perrin::langevin {
 namespace {
@@ -29,6 +30,10 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
     for (const auto& scheme : schemes) list += (list.empty() ? "" : ", ") + scheme;
     setup.error("scheme", fmt::format("rng \"{}\" has {}, got \"{}\"", s.rng, list, s.scheme));
   }
+  if (settings_.scheme == "one_for_all" && Processes::world().several())
+    setup.error("scheme",
+                "one_for_all draws from one sequence in the kernel that moves the particles, which "
+                "several processes cannot; expected separate_kernel, or another rng");
 
   const std::string axes = s.axes.value_or(c.box.dimension == 2 ? "xy" : "xyz");
   const auto has = [&](char axis) { return axes.find(axis) != std::string::npos; };
@@ -99,7 +104,9 @@ void Bath::begin(Simulation& simulation, bool tally_heat) {
                           : Buffer<std::uint32_t>(simulation.device(), moving_);
   heat_ = tally_heat ? Buffer<double>(simulation.device(), simulation.particles.size())
                      : Buffer<double>();
-  if (tally_heat) heat_scratch_ = Buffer<double>(simulation.device(), sum_chunks);
+  if (!tally_heat) return;
+  heat_scratch_ = Buffer<double>(simulation.device(), sum_chunks);
+  heat_known_ = simulation.particles.share_by_place(heat_);
 }
 
 void Bath::rest(Simulation& simulation) const {

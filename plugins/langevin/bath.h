@@ -139,6 +139,7 @@ class Bath {
   std::vector<std::uint32_t> moving_;  // [type]: 1 or 0; empty: all
   Buffer<std::uint32_t> mask_;
   std::int64_t start_ = 0, particles_ = 0;
+  Particles::Known heat_known_;
   Buffer<double> heat_, heat_scratch_;
 };
 

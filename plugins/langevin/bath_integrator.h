@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "bath.h"
 
@@ -63,6 +64,14 @@ class BathIntegrator : public Integrator {
     bath_.begin(s, tally_heat_);
     stream_.emplace(s.device(), purpose_, bath_.seed(s.seed), s.particles.size(),
                     bath_.law().words());
+    if constexpr (requires { stream_->words(); }) {
+      words_known_.clear();
+      const std::int64_t n = s.particles.size();
+      for (std::int64_t word = 0; word * n < stream_->words().size(); ++word)
+        words_known_.push_back(s.particles.share_bytes(
+            [this, word, n] { return static_cast<void*>(stream_->words().data() + word * n); },
+            sizeof(std::uint32_t), true));
+    }
   }
   /// For the end of begin().
   void begin_barostat(Simulation& s, bool overdamped = false) {
@@ -83,6 +92,7 @@ class BathIntegrator : public Integrator {
   std::unique_ptr<Barostat> barostat_;
   Purpose purpose_;
   std::optional<Stream> stream_;
+  std::vector<Particles::Known> words_known_;  // of generators with a state for each particle
 };
 
 }  // namespace perrin::langevin

@@ -49,6 +49,8 @@ class Brownian : public BathIntegrator<Stream> {
                FirstNoise{RunKey(Purpose::brownian, this->bath_.seed(simulation.seed)),
                           this->bath_.law(), simulation.step(), previous_.data()});
     }
+    displacement_known_ = simulation.particles.share_by_id(displacement_);
+    previous_known_ = simulation.particles.share_by_id(previous_);
     Base::begin_barostat(simulation, true);
   }
 
@@ -113,6 +115,7 @@ class Brownian : public BathIntegrator<Stream> {
   CoefficientTable<Mobility> mobility_;
   Buffer<Real4> previous_;      // noise, by id
   Buffer<Real3> displacement_;  // of a step, by id
+  Particles::Known displacement_known_, previous_known_;
 };
 
 }  // namespace

@@ -79,6 +79,7 @@ class VerletWithBath : public BathIntegrator<Stream> {
       return Drag{Real(xi), Real(std::sqrt(2 * xi / this->dt_))};
     });
     force_ = Buffer<Real3>(simulation.device(), simulation.particles.size());
+    force_known_ = simulation.particles.share_by_id(force_);
     Base::begin_barostat(simulation);
   }
 
@@ -108,6 +109,7 @@ class VerletWithBath : public BathIntegrator<Stream> {
   }
 
   CoefficientTable<Drag> drag_;
+  Particles::Known force_known_;
   Buffer<Real3> force_;  // of the bath, by id; 0 in the first half kick of a stage
 };
 

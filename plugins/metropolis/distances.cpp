@@ -199,12 +199,12 @@ std::vector<std::int64_t> count_by_cells(const System& system, const DistanceCel
   std::vector<std::uint32_t> molecule;
   for (std::uint32_t m = 0; m < model.molecule.size(); ++m)
     molecule.insert(molecule.end(), model.templates[model.molecule[m]].sites.size(), m);
-  const std::size_t sites = molecule.size(), replicas = std::size_t(system.replicas());
+  const std::size_t sites = molecule.size(), replicas = std::size_t(system.own().count);
   const std::size_t starts = cells.cells() + 1;
   std::vector<CellSite> sorted(sites * replicas);
   std::vector<std::uint32_t> start(starts * replicas), next;
   for (std::size_t r = 0; r < replicas; ++r) {
-    const auto position = system.site_positions(std::int64_t(r));
+    const auto position = system.site_positions(system.own().first + std::int64_t(r));
     const auto cell = [&](std::size_t i) { return cells.index(cells.cell(position[i])); };
     std::uint32_t* first = start.data() + r * starts;
     for (std::size_t i = 0; i < sites; ++i) ++first[cell(i) + 1];
@@ -239,7 +239,8 @@ void add_own_distances(const System& system, double width, int bins,
                              Scale<float>::of(system.box()), float(range * range),
                              float(1 / width)};
   const CountHere count{counts.data()};
-  for (std::int64_t r = 0; r < system.replicas(); ++r) {
+  const System::Share own = system.own();
+  for (std::int64_t r = own.first; r < own.first + own.count; ++r) {
     const std::vector<Position> site = system.site_positions(r);
     std::size_t first = 0;
     for (const std::uint32_t t : model.molecule) {

@@ -25,13 +25,16 @@ struct MoveLaw {
   Vec3<double> step;      // largest displacement in fixed-point units
   Vec3<double> per_unit;  // fixed-point units per length
   double deflection = 0;
+  std::uint32_t first_replica = 0;  // the number of the view's first one among those of the run
 
   MoveLaw() = default;
-  MoveLaw(std::uint64_t seed, const MoveSizes& sizes, const Vec3<double>& box)
+  MoveLaw(std::uint64_t seed, const MoveSizes& sizes, const Vec3<double>& box,
+          std::int64_t own_replicas_from = 0)
       : move(Purpose::metropolis_move, seed),
         accept(Purpose::metropolis_accept, seed),
         per_unit{0x1p32 / box.x, 0x1p32 / box.y, 0x1p32 / box.z},
-        deflection((1 - std::cos(sizes.rotation)) / 2) {
+        deflection((1 - std::cos(sizes.rotation)) / 2),
+        first_replica(std::uint32_t(own_replicas_from)) {
     step = {sizes.translation * per_unit.x, sizes.translation * per_unit.y,
             sizes.translation * per_unit.z};
   }
@@ -84,10 +87,11 @@ struct Draw {
   double factor;  // -ln u: the move is accepted where its energy change is at most factor · kT
 };
 
-/// Move number `index` of a cycle of a replica.
+/// Move number `index` of a cycle of a replica of the view.
 PERRIN_HD Draw draw_trial(const MoveLaw& law, std::int64_t cycle, std::uint32_t index,
                           std::uint32_t replica, bool turns) {
-  auto g = keyed<Philox>(law.move, std::uint64_t(cycle), index, replica);
+  const std::uint32_t number = law.first_replica + replica;
+  auto g = keyed<Philox>(law.move, std::uint64_t(cycle), index, number);
   Draw d;
   d.dx = std::uint32_t(nearest(exact::multiply(g.symmetric<double>(), law.step.x)));
   d.dy = std::uint32_t(nearest(exact::multiply(g.symmetric<double>(), law.step.y)));
@@ -107,7 +111,7 @@ PERRIN_HD Draw draw_trial(const MoveLaw& law, std::int64_t cycle, std::uint32_t 
     d.turn = {-multiply(v.z, half.cos), fma(-half.sin, v.x, multiply(v.y, half.cos)),
               fma(-half.sin, v.y, -multiply(v.x, half.cos)), -multiply(half.sin, v.z)};
   }
-  auto u = keyed<Philox>(law.accept, std::uint64_t(cycle), index, replica);
+  auto u = keyed<Philox>(law.accept, std::uint64_t(cycle), index, number);
   d.factor = -exact::log(u.uniform_open<double>());
   return d;
 }

@@ -31,15 +31,16 @@ class PipelineOnGpu {
     if (rows.size() == 0)
       rows = Buffer<PairRow<T>>(device_, std::span<const PairRow<T>>(make_rows<T>(system_)));
     p.view = view;
-    p.law = MoveLaw(chain_.seed, sizes, system_.box());
+    p.law = MoveLaw(chain_.seed, sizes, system_.box(), system_.own().first);
     p.scale = Scale<T>::of(system_.box());
     p.rows = rows.data();
     p.width = width_;
     p.groups_per_cycle = (view.molecules + group_size - 1) / group_size;
     const bool random = chain_.random_order;
-    // Proposals take the most memory.
+    // Proposals take the most memory. By the replicas of all processes: sums of energies have the
+    // same bits however many there are.
     const std::int64_t place_bytes = std::int64_t(64) * width_ * std::int64_t(sizeof(Position));
-    const std::int64_t cycle_bytes = place_bytes * p.groups_per_cycle * view.replicas;
+    const std::int64_t cycle_bytes = place_bytes * p.groups_per_cycle * system_.replicas();
     const std::int64_t most =
         random ? 1 : std::clamp<std::int64_t>((std::int64_t(256) << 20) / cycle_bytes, 1, 4096);
     for (std::int64_t done = 0; done < n;) {
@@ -73,9 +74,10 @@ class PipelineOnGpu {
 
   template <class T, class E, int S>
   void launch_one(Pipeline<T>& p) {
-    const std::int64_t replicas = p.view.replicas, places = replicas * p.groups;
+    const std::int64_t replicas = system_.replicas(), places = p.view.replicas * p.groups;
     // Measured on an H200 (docs/metropolis.md). With few groups in work at once many warps share
-    // one; a longer band hides the way from a decision to the next, but costs shared memory.
+    // one; a longer band hides the way from a decision to the next, but costs shared memory. By the
+    // replicas of all processes, again.
     const std::int64_t in_work = replicas * p.groups_per_cycle, units = device_.multiprocessors();
     std::uint32_t warps = in_work <= (replicas > 1 ? 4 : 2) * units ? 16
                           : in_work <= 4 * units                    ? 8
@@ -95,7 +97,7 @@ class PipelineOnGpu {
         "shared memory of the pipelined engine");
     launch(device_, "pipelined cycles", dim3(unsigned(places)), dim3(32 * warps), shared, kernel,
            p);
-    launch(device_, "sums of pipelined cycles", dim3(unsigned(replicas)), dim3(256), 0,
+    launch(device_, "sums of pipelined cycles", dim3(p.view.replicas), dim3(256), 0,
            pipelined_sums_kernel<T>, p);
   }
 

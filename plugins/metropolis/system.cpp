@@ -72,21 +72,29 @@ System::System(const Device& device, const Model& model, const Placement& start,
   rebuild_sites();
 }
 
+System::Share System::share(int process) const {
+  if (!is_dealt_out()) return {0, replicas_};
+  const int count = Processes::world().count();
+  const std::int64_t first = replicas_ * process / count;
+  return {first, replicas_ * (process + 1) / count - first};
+}
+
 SystemView System::view() {
+  const Share mine = own();
   return {std::uint32_t(molecules()),
           std::uint32_t(sites()),
-          std::uint32_t(replicas_),
+          std::uint32_t(mine.count),
           std::uint32_t(model_.types.size()),
           first_site_.data(),
           template_first_.data(),
           local_.data(),
           type_.data(),
-          centre_.data(),
-          orientation_.data(),
-          site_.data(),
-          kT_.data(),
-          energy_.data(),
-          accepted_.data(),
+          centre_.data() + mine.first * molecules(),
+          orientation_.data() + mine.first * molecules(),
+          site_.data() + mine.first * sites(),
+          kT_.data() + mine.first,
+          energy_.data() + mine.first,
+          accepted_.data() + mine.first,
           model_.box};
 }
 
@@ -103,7 +111,7 @@ void System::set_temperatures(const std::vector<double>& kT) {
 
 void System::rebuild_sites() {
   const Vec3<double>& b = model_.box;
-  for_each(device_, "sites of molecules", molecules() * replicas_,
+  for_each(device_, "sites of molecules", molecules() * own().count,
            RebuildSites{view(), {0x1p32 / b.x, 0x1p32 / b.y, 0x1p32 / b.z}});
 }
 
@@ -137,11 +145,18 @@ void System::state(Archive& archive) {
   archive("box", model_.box);
   for (const double edge : {model_.box.x, model_.box.y, model_.box.z})
     archive.require(edge > 0 && std::isfinite(edge), "box", "three positive edges");
-  const std::vector<Position> own = centre_.to_host();
+  if (archive.is_saving() && is_dealt_out()) {
+    centre_.assign(gathered(centre_.to_host(), molecules()));
+    orientation_.assign(gathered(orientation_.to_host(), molecules()));
+    energy_.assign(energies());
+    accepted_.assign(accepted());
+  }
+  const std::vector<Position> before = centre_.to_host();
   archive("centre", centre_);
   const std::vector<Position> restored = centre_.to_host();
-  for (std::size_t i = 0; i < own.size(); ++i)
-    archive.require(restored[i].type() == own[i].type(), "centre", "centres of the same molecules");
+  for (std::size_t i = 0; i < before.size(); ++i)
+    archive.require(restored[i].type() == before[i].type(), "centre",
+                    "centres of the same molecules");
   archive("orientation", orientation_);
   if (!archive.is_saving())
     for (const Quaternion& q : orientation_.to_host()) {

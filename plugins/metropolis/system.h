@@ -6,6 +6,7 @@
 #include "engine/core/archive.h"
 #include "engine/core/box.h"
 #include "engine/core/buffer.h"
+#include "engine/core/processes.h"
 #include "model.h"
 
 namespace perrin::metropolis {
@@ -19,6 +20,7 @@ struct MoveSizes {
 /// What a kernel sees. Molecule m of replica r is entry r · molecules + m, its sites are the
 /// entries r · sites + first_site[m] … of `site`. All coordinates are fixed-point fractions of the
 /// box (engine/core/real.h): the minimum image of two sites is the wrap-around of their difference.
+/// Where replicas are dealt out over processes, it shows those of this process, from 0.
 struct SystemView {
   std::uint32_t molecules, sites, replicas, types;
   const std::uint32_t* first_site;      // [molecules + 1]
@@ -34,6 +36,8 @@ struct SystemView {
   Vec3<double> length;           // of the box's edges
 };
 
+/// Replicas are dealt out over the processes of a run: each has all of them in memory, and moves
+/// its own. Those of other processes are as they were at the start or when they were last gathered.
 class System {
  public:
   /// All replicas start from `start`. Throws UserError where there are too many molecules for 32
@@ -46,7 +50,17 @@ class System {
 
   std::int64_t molecules() const { return std::int64_t(model_.molecule.size()); }
   std::int64_t sites() const { return model_.sites(); }
-  std::int64_t replicas() const { return replicas_; }
+  std::int64_t replicas() const { return replicas_; }  // of all processes
+  /// Those of this process.
+  struct Share {
+    std::int64_t first = 0, count = 0;
+  };
+  Share own() const { return share(Processes::world().rank()); }
+  bool is_dealt_out() const { return replicas_ > 1 && Processes::world().several(); }
+  /// Of `values`, so many for each replica, this process has its own; all have all afterwards. All
+  /// processes call it.
+  template <class T>
+  std::vector<T> gathered(std::vector<T> values, std::int64_t each = 1) const;
 
   const Vec3<double>& box() const { return model_.box; }
   /// Scales all centres with the box; molecules keep their shape.
@@ -54,23 +68,26 @@ class System {
   std::vector<double> temperatures() const { return kT_.to_host(); }
   void set_temperatures(const std::vector<double>& kT);
 
-  std::vector<double> energies() const { return energy_.to_host(); }
+  /// Gathered, as are accepted().
+  std::vector<double> energies() const { return gathered(energy_.to_host()); }
   void set_energies(const std::vector<double>& energy) { energy_.assign(energy); }
-  std::vector<unsigned long long> accepted() const { return accepted_.to_host(); }
+  std::vector<unsigned long long> accepted() const { return gathered(accepted_.to_host()); }
   void clear_accepted() { accepted_.zero(); }
 
-  /// Of one replica: host copies, in the order of the molecules.
+  /// Of one replica of this process: host copies, in the order of the molecules.
   std::vector<Position> centres(std::int64_t replica = 0) const;
   std::vector<Position> site_positions(std::int64_t replica = 0) const;
   std::vector<Quaternion> orientations(std::int64_t replica = 0) const;
   void set_centres(const std::vector<Position>& all);  // of all replicas; then rebuild_sites()
-  /// Sites from centres and orientations.
+  /// Sites from centres and orientations, of this process's replicas.
   void rebuild_sites();
 
   /// The chain's state: the box, where molecules are, energies, counts. Not the temperatures.
   void state(Archive& archive);
 
  private:
+  Share share(int process) const;
+
   Device device_;
   Model model_;
   std::int64_t replicas_;
@@ -82,5 +99,19 @@ class System {
   Buffer<double> kT_, energy_;
   Buffer<unsigned long long> accepted_;
 };
+
+template <class T>
+std::vector<T> System::gathered(std::vector<T> values, std::int64_t each) const {
+  PERRIN_ASSERT(std::int64_t(values.size()) == replicas_ * each);
+  if (!is_dealt_out()) return values;
+  Processes& world = Processes::world();
+  std::vector<std::size_t> offsets{0};
+  for (int p = 0; p < world.count(); ++p) {
+    const Share s = share(p);
+    offsets.push_back(std::size_t(s.first + s.count) * std::size_t(each) * sizeof(T));
+  }
+  world.all_gather(values.data(), offsets);
+  return values;
+}
 
 }  // namespace perrin::metropolis

@@ -63,23 +63,27 @@ template <class T>
 std::vector<Totals> totals_of(System& system) {
   const Device& device = system.device();
   const SystemView view = system.view();
+  const System::Share own = system.own();
+  std::vector<Totals> sums(std::size_t(system.replicas()));
+  if (own.count == 0) return system.gathered(sums);
   const Buffer<PairRow<T>> rows(device, std::span<const PairRow<T>>(make_rows<T>(system)));
   const std::int64_t entries = std::int64_t(view.molecules) * view.replicas;
+  const std::int64_t of_all = std::int64_t(view.molecules) * system.replicas();
   const std::int64_t pieces =
-      device.is_cuda() ? std::clamp<std::int64_t>((1 << 19) / entries, 1, 32) : 1;
+      device.is_cuda() ? std::clamp<std::int64_t>((1 << 19) / of_all, 1, 32) : 1;
   Buffer<Totals> totals(device, entries * pieces);
   for_each(device, "energies of molecules", entries * pieces,
            MoleculeTotals<T>{view, rows.data(), Scale<T>::of(system.box()), pieces, totals.data()});
   const auto host = totals.to_host();
-  std::vector<Totals> sums(view.replicas);
   for (std::size_t i = 0; i < host.size(); ++i) {
-    Totals& sum = sums[i / (std::size_t(view.molecules) * std::size_t(pieces))];
+    Totals& sum =
+        sums[std::size_t(own.first) + i / (std::size_t(view.molecules) * std::size_t(pieces))];
     sum.energy += host[i].energy / 2;
     sum.virial += host[i].virial / 2;
     sum.cores += host[i].cores;
   }
   for (Totals& sum : sums) sum.cores /= 2;
-  return sums;
+  return system.gathered(sums);
 }
 
 }  // namespace

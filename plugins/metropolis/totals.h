@@ -13,8 +13,8 @@ struct Totals {
   std::int64_t cores = 0;  // pairs of sites closer than their cores
 };
 
-/// From the coordinates alone; one entry per replica. Pair energies in single or double precision,
-/// sums in double; the order of summation is fixed. Waits.
+/// From the coordinates alone; one entry per replica, of all processes, which all call it. Pair
+/// energies in single or double precision, sums in double; the order of summation is fixed. Waits.
 std::vector<Totals> compute_totals(System& system, bool single_precision);
 
 }  // namespace perrin::metropolis

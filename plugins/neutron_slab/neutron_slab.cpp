@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dealt_out.h"
 #include "engine/core/changed_since.h"
 #include "engine/run/run.h"
 
@@ -43,6 +44,8 @@ NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& set
     t.seed = setup.seed(perrin::Purpose::neutron);
     t.streams = s.streams;
     transport_ = make_transport(device_, t);
+    // Those with a state deal out their streams.
+    if (is_keyed(s.generator)) transport_ = dealt_out(std::move(transport_));
   }
   results_ = Results(std::move(cells), s.depth_bins, s.angle_bins, s.estimator == "weighted");
 }

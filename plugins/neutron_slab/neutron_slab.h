@@ -16,6 +16,7 @@ class NeutronSlab : public perrin::Stage {
  public:
   NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& setup);
   bool needs_system() const override { return false; }
+  bool shares_work() const override { return true; }
   void begin(perrin::Run& run, bool resumed) override;
   bool run(perrin::Run& run) override;
   void state(perrin::Archive& archive) override;

@@ -1,8 +1,11 @@
 // Generators with a state that is carried on. There is a fixed number of them, the streams, each
 // with a fixed share of every batch: histories s, s + streams, s + 2·streams, … So the result
-// depends on the number of streams, but neither on the kernel nor on which threads serve them.
+// depends on the number of streams, but neither on the kernel nor on which threads serve them, nor
+// on which process: each of several has contiguous streams of its own.
+#include <algorithm>
 #include <string>
 
+#include "dealt_out.h"
 #include "engine/core/error.h"
 #include "loops.h"
 #include "rng/keyed.h"
@@ -22,6 +25,7 @@ struct StreamView {
   const std::uint32_t* parameters;
   std::uint64_t* drawn;  // numbers, by stream, where the period can be used up
   std::uint32_t streams;
+  std::uint32_t first, end;  // of this process
 
   PERRIN_HD typename Kept::Local load(std::uint32_t s) const {
     return Kept::load({words + s, std::int64_t(streams)}, parameters, s);
@@ -39,7 +43,7 @@ struct StreamBody {
   HostSums* sums = nullptr;
   HostRecorder recorder{};
   PERRIN_HD void operator()(std::int64_t i) const {
-    const auto s = std::uint32_t(i);
+    const std::uint32_t s = view.first + std::uint32_t(i);
     auto g = view.load(s);
     for (std::uint32_t k = share(task.n, view.streams, s); k > 0; --k)
       run_history<Weighted, Observe>(task, g, recorder, sums->scores);
@@ -54,8 +58,8 @@ __global__ void __launch_bounds__(block_size)
   extern __shared__ std::uint32_t memory[];
   const BlockRecorder recorder = begin_block<Observe>(task, memory);
   Scores scores;
-  const std::uint32_t s = blockIdx.x * block_size + threadIdx.x;
-  if (s < view.streams) {
+  const std::uint32_t s = view.first + blockIdx.x * block_size + threadIdx.x;
+  if (s < view.end) {
     std::uint32_t left = share(task.n, view.streams, s);
     if (left > 0) {
       auto g = view.load(s);
@@ -103,32 +107,30 @@ class StreamTransport : public Transport {
   Batch run(std::uint64_t first, std::int64_t n) override {
     Task task = workspace_.begin(first, n);
     const Device& device = workspace_.device();
-    const StreamView<Kept> view{words_.data(), parameters_.data(), drawn_.data(), streams_};
+    const StreamView<Kept> view = this->view();
+    const std::uint32_t own = view.end - view.first;
 #ifdef __CUDACC__
     if (device.is_cuda()) {
       const std::size_t shared = shared_bytes(task.bins, Observe);
-      const auto blocks = dim3((streams_ + block_size - 1) / block_size);
+      const auto blocks = dim3((own + block_size - 1) / block_size);
       // Simple: a launch gives each stream one history. The order in which a stream runs its share
       // is the same.
       const std::int64_t most = persistent_ ? n : streams_;
-      for (std::int64_t done = 0; done < n; done += most) {
+      for (std::int64_t done = 0; done < n && own > 0; done += most) {
         task.n = std::uint32_t(std::min(most, n - done));
         perrin::launch(device, "neutron histories, streams", blocks, dim3(block_size), shared,
                        stream_kernel<Kept, Weighted, Observe>, task, view);
       }
-      const Batch batch = workspace_.collect();
-      check_period();
-      return batch;
+      return finished(workspace_.collect());
     }
 #endif
     StreamBody<Kept, Weighted, Observe> body{task, view};
-    const Batch batch = run_on_host(device, task.bins, streams_, body);
-    check_period();
-    return batch;
+    return finished(run_on_host(device, task.bins, own, body));
   }
 
   void state(perrin::Archive& archive) override {
     auto words = words_.to_host();
+    if (archive.is_saving()) gather_rows(words, streams_);
     const std::size_t size = words.size();
     archive("words", words);
     if (words.size() != size)
@@ -136,6 +138,11 @@ class StreamTransport : public Transport {
           "neutron_slab: the checkpoint is of another generator or number of streams; set `streams`"
           " where it is to be resumed on another device");
     if constexpr (Kept::period != 0) {
+      if (archive.is_saving()) {
+        auto drawn = drawn_.to_host();
+        gather_rows(drawn, streams_);
+        drawn_.assign(drawn);
+      }
       archive("drawn", drawn_);
       for (const std::uint64_t drawn : drawn_.to_host())
         archive.require(drawn <= Kept::period, "drawn", "at most the generator's period");
@@ -148,14 +155,32 @@ class StreamTransport : public Transport {
   }
 
  private:
+  StreamView<Kept> view() {
+    const int rank = perrin::Processes::world().rank();
+    return {words_.data(),
+            parameters_.data(),
+            drawn_.data(),
+            streams_,
+            std::uint32_t(share_begin(streams_, rank)),
+            std::uint32_t(share_begin(streams_, rank + 1))};
+  }
+
+  Batch finished(Batch batch) const {
+    sum_over_processes(batch);
+    check_period();
+    return batch;
+  }
+
   void check_period() const {
-    if constexpr (Kept::period != 0)
-      for (const std::uint64_t drawn : drawn_.to_host())
-        if (drawn > Kept::period)
-          throw perrin::RunError(std::string("neutron_slab: generator ") + Kept::name +
-                                 " is exhausted: a stream has used up its period of " +
-                                 std::to_string(Kept::period) +
-                                 " numbers; choose another generator or more streams");
+    if constexpr (Kept::period != 0) {
+      const auto drawn = drawn_.to_host();
+      const auto most = std::int64_t(*std::max_element(drawn.begin(), drawn.end()));
+      if (std::uint64_t(perrin::Processes::world().max(most)) > Kept::period)
+        throw perrin::RunError(std::string("neutron_slab: generator ") + Kept::name +
+                               " is exhausted: a stream has used up its period of " +
+                               std::to_string(Kept::period) +
+                               " numbers; choose another generator or more streams");
+    }
   }
 
   Workspace workspace_;
@@ -185,12 +210,13 @@ template <bool Weighted, bool Observe>
 struct TwisterBody {
   Task task;
   perrin::Mt19937* generators;
-  std::uint32_t streams;
+  std::uint32_t streams, first;  // `first`: of this process
   HostSums* sums = nullptr;
   HostRecorder recorder{};
   PERRIN_HD void operator()(std::int64_t i) const {
-    HostTwister g(generators + i);
-    for (std::uint32_t k = share(task.n, streams, std::uint32_t(i)); k > 0; --k)
+    const std::uint32_t s = first + std::uint32_t(i);
+    HostTwister g(generators + s);
+    for (std::uint32_t k = share(task.n, streams, s); k > 0; --k)
       run_history<Weighted, Observe>(task, g, recorder, sums->scores);
   }
 };
@@ -211,11 +237,16 @@ class TwisterTransport : public Transport {
   Batch run(std::uint64_t first, std::int64_t n) override {
     const Task task = workspace_.begin(first, n);
     const auto streams = std::uint32_t(generators_.size());
-    TwisterBody<Weighted, Observe> body{task, generators_.data(), streams};
-    return run_on_host(workspace_.device(), task.bins, streams, body);
+    const int rank = perrin::Processes::world().rank();
+    const std::int64_t begin = share_begin(streams, rank), end = share_begin(streams, rank + 1);
+    TwisterBody<Weighted, Observe> body{task, generators_.data(), streams, std::uint32_t(begin)};
+    Batch batch = run_on_host(workspace_.device(), task.bins, end - begin, body);
+    sum_over_processes(batch);
+    return batch;
   }
   void state(perrin::Archive& archive) override {
     const std::size_t size = generators_.size();
+    if (archive.is_saving()) gather_rows(generators_, std::int64_t(size));
     archive("generators", generators_);
     if (generators_.size() != size)
       throw perrin::UserError("neutron_slab: the checkpoint is of another number of streams");

@@ -39,6 +39,7 @@ double copy_bandwidth(const Device& device);
 
 int lj(const Options& options);
 int busy(const Options& options);
+int totals(const Options& options);
 int neighbors(const Options& options);
 int output(const Options& options);
 int observers(const Options& options);

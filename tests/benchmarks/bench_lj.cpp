@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/core/processes.h"
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
@@ -127,7 +128,8 @@ int lj(const Options& options) {
     nlohmann::json line = line_of(nve, options, "velocity_verlet", time);
     line["baseline"] = "copy of what a step must read and write";
     line["ratio"] = 2 * n * (sizeof(Position) + 2 * sizeof(Real4)) / bandwidth / time;
-    const double lammps = cuda ? 0 : lammps_steps_per_second(cells, int(chunk) + 100);
+    const double lammps =
+        cuda || Processes::world().several() ? 0 : lammps_steps_per_second(cells, int(chunk) + 100);
     if (lammps > 0) {
       line["baseline"] = "LAMMPS, mpirun -np 2 lmp -sf opt";
       line["baseline_rate"] = lammps;

@@ -52,6 +52,8 @@ int main(int argc, char** argv) {
   const Subject subjects[] = {
       {"lj", "the Lennard-Jones liquid, steps per second", bench::lj},
       {"busy", "the same on the CPU, with busy processes beside it", bench::busy},
+      {"totals", "forces, energies and virials, a barostat's virial; one type and two, seconds",
+       bench::totals},
       {"output", "tables and trajectories every 100 steps, steps per second", bench::output},
       {"observers", "other observers every 100 steps, steps per second", bench::observers},
       {"neighbors", "the ways to find pairs, side by side, steps per second", bench::neighbors},

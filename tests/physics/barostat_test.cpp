@@ -13,10 +13,9 @@
 #include "integrators/bussi.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"
+#include "tests/constant_pressure.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"
-#include "tests/plugins/metropolis_eos.h"
-#include "tests/series.h"
 
 namespace perrin {
 namespace {
@@ -47,23 +46,8 @@ struct Gas {
   bool wall = false;    // across z, which nothing changes
 };
 
-/// N particles of three masses in the volume N kT/P.
 Configuration ideal_gas(const Gas& gas, double volume) {
-  Configuration c;
-  c.box.dimension = gas.dimension;
-  const double edge = std::pow(volume, 1.0 / gas.dimension);
-  c.box.length = {edge, edge, gas.dimension == 2 ? 1.0 : edge};
-  c.box.xy = gas.tilt.x, c.box.xz = gas.tilt.y, c.box.yz = gas.tilt.z;
-  c.types = {"A"};
-  std::mt19937 random(3);
-  std::uniform_real_distribution<double> u;
-  for (int k = 0; k < gas.particles; ++k) {
-    const double z = gas.dimension == 2 ? 0.5 : gas.wall ? 0.1 + 0.8 * u(random) : u(random);
-    c.position.push_back(c.box.point({u(random), u(random), z}));
-    c.type.push_back(0);
-    c.mass.push_back(1 + k % 3);
-  }
-  return c;
+  return ideal_gas(IdealGas{gas.particles, gas.dimension, gas.tilt, gas.wall}, volume);
 }
 
 /// The momentum of the centre of mass is 0: of N particles N - 1 contribute a factor V each,
@@ -168,10 +152,7 @@ TEST_P(BarostatTest, PressureFollowsARamp) {
 /// that of the equation of state.
 TEST_P(BarostatTest, LennardJonesFluidHasThePressureOfItsMeanVolume) {
   const double temperature = 2, density = 0.6, cutoff = 2.5;
-  // The equation is that of the whole potential: without what is beyond the cut-off.
-  const double tail =
-      16 * M_PI / 3 * density * density * (2.0 / 3 * std::pow(cutoff, -9) - std::pow(cutoff, -3));
-  const double pressure = metropolis::johnson_equation(temperature, density).pressure - tail;
+  const double pressure = pressure_of_fluid(temperature, density, cutoff);
   Configuration c = fcc(5, 0.5);
   thermalize(c, temperature, 4);
   const Device device = for_few();
@@ -182,20 +163,12 @@ TEST_P(BarostatTest, LennardJonesFluidHasThePressureOfItsMeanVolume) {
   Bussi integrator = bussi(0.008, temperature, 0.1, settings);
   integrator.begin(simulation);
   simulation.advance(integrator, 2000);
-  std::vector<double> volumes, pressures, temperatures;
-  for (int k = 0; k < 16000; k += 10) {
-    simulation.advance(integrator, 10);
-    volumes.push_back(simulation.particles.box.volume());
-    pressures.push_back(simulation.pressure());
-    temperatures.push_back(simulation.temperature());
-  }
-  const Estimate volume = estimate(volumes), mean_pressure = estimate(pressures),
-                 kinetic = estimate(temperatures);
+  const AtConstantPressure run = measure_at_pressure(simulation, integrator, 16000);
+  const Estimate &volume = run.volume, &mean_pressure = run.pressure, &kinetic = run.temperature;
   EXPECT_GT(volume.independent, 40);
   EXPECT_NEAR(mean_pressure.mean, pressure, 4.5 * mean_pressure.error);
   EXPECT_LT(mean_pressure.error, 0.012);
   EXPECT_NEAR(kinetic.mean, temperature, 4.5 * kinetic.error);
-  // The equation is good to 0.02 in pressure, 0.002 in density.
   const double n = double(c.position.size()), mean_density = n / volume.mean;
   EXPECT_NEAR(mean_density, density, 0.002 + 4.5 * mean_density * volume.error / volume.mean);
 

@@ -126,7 +126,16 @@ class Jobs(unittest.TestCase):
         job = {"seed": 3, "velocity": {"temperature": 1},
                "system": {"type": "file", "path": "start.xyz"}, "forces": [WCA],
                "observers": [{"type": "thermo", "stride": 20, "box": True},
-                             {"type": "trajectory", "stride": 20, "precision": "double"},
+                             {"type": "trajectory", "stride": 20, "precision": "double",
+                              "quantities": ["position", "image"]},
+                             {"type": "mean_square_displacement", "stride": 20, "levels": 1,
+                              "rows_every": 200},
+                             {"type": "stress_autocorrelation", "stride": 20, "levels": 1,
+                              "rows_every": 200},
+                             {"type": "pressure_profile", "stride": 20, "rows_every": 200,
+                              "bins": 3},
+                             {"type": "radial_profile", "stride": 20, "rows_every": 200,
+                              "r_max": 3, "bins": 6},
                              {"type": "rdf", "stride": 20, "rows_every": 200, "r_max": 2.5,
                               "bins": 25},
                              {"type": "profile", "stride": 20, "rows_every": 200, "bins": 4}],
@@ -154,7 +163,9 @@ class Jobs(unittest.TestCase):
                                       rtol=1e-12)
         with h5py.File(self.path("whole", "trajectory.h5")) as file:
             positions = file["particles/all/position/value"][()]
+            images = file["particles/all/image/value"][()]
         self.check_samples(positions[1:], edges[1:])
+        self.check_correlations(positions, images, edges, table)
         del job["observers"][0]["box"]
         self.run_job(job, folder="plain")
         with h5py.File(self.path("plain", "thermo.h5")) as file:
@@ -181,6 +192,63 @@ class Jobs(unittest.TestCase):
         with h5py.File(self.path("whole", "profile.h5")) as file:
             density = file["observables/density/value"][-1]
         numpy.testing.assert_allclose(density * len(edges) ** 2 / (4 * inverse), slabs, atol=1.01)
+        fractions = [r @ numpy.linalg.inv(h) for r, h in zip(positions, edges)]
+        middle = [numpy.linalg.norm((s - 0.5) @ h, axis=1) for s, h in zip(fractions, edges)]
+        shells = numpy.linspace(0, 3, 7)
+        with h5py.File(self.path("whole", "radial_profile.h5")) as file:
+            density = file["observables/density/value"][-1]
+        counts = numpy.histogram(numpy.concatenate(middle), shells)[0]
+        numpy.testing.assert_allclose(
+            density * len(edges) * 4 * numpy.pi / 3 * numpy.diff(shells ** 3), counts, atol=1.01)
+
+    def check_correlations(self, positions, images, edges, table):
+        """Samples 20 steps apart; of displacements the ways within the boxes."""
+        fractions = [r @ numpy.linalg.inv(h) + i for r, h, i in zip(positions, edges, images)]
+        way = [numpy.zeros((512, 3))]
+        for k in range(1, len(edges)):
+            way.append(way[-1] + (fractions[k] - fractions[k - 1]) @ edges[k])
+        tensor = table["pressure_tensor"] * numpy.sqrt(table["volume"])[:, None, None]
+        with h5py.File(self.path("whole", "mean_square_displacement.h5")) as file:
+            displacement = file["observables/mean_square_displacement/value"][-1][0]
+        with h5py.File(self.path("whole", "stress_autocorrelation.h5")) as file:
+            stress = file["observables/stress_autocorrelation/value"][-1]
+        for lag in range(len(edges)):
+            pairs = [(k + lag, k) for k in range(len(edges) - lag)]
+            numpy.testing.assert_allclose(
+                displacement[lag],
+                numpy.mean([((way[a] - way[b]) ** 2).sum(1).mean() for a, b in pairs]), rtol=1e-6,
+                atol=1e-12)
+            shear = [tensor[a, i, j] * tensor[b, i, j] for a, b in pairs
+                     for i, j in ((0, 1), (0, 2), (1, 2))]
+            normal = [(tensor[a, i, i] - tensor[a, j, j]) * (tensor[b, i, i] - tensor[b, j, j]) / 6
+                      for a, b in pairs for i, j in ((0, 1), (0, 2), (1, 2))]
+            numpy.testing.assert_allclose(
+                stress[lag], (sum(shear) + sum(normal)) / len(pairs) / 5
+                / table["temperature"].mean(), rtol=1e-5, atol=1e-5)
+        with h5py.File(self.path("whole", "pressure_profile.h5")) as file:
+            pressure = file["observables/pressure/value"][-1].mean(0)
+        numpy.testing.assert_allclose(
+            pressure, numpy.einsum("kii->ki", table["pressure_tensor"])[1:].mean(0), rtol=1e-5)
+
+    def test_deform_to_angles(self):
+        """Edges whose angles are those asked for, by numpy; and what no edges can have."""
+        job = {"seed": 3, "velocity": {"temperature": 1}, "forces": [WCA],
+               "system": {"type": "lattice", "structure": "fcc", "density": 0.5,
+                          "cells": [4, 4, 4]},
+               "observers": [{"type": "trajectory", "stride": 60}],
+               "stages": [{"type": "md", "steps": 60, "deform": {"angles": [95, 80, 100], "y": 8.2},
+                           "integrator": {"type": "velocity_verlet", "timestep": 0.001}}]}
+        self.run_job(job)
+        with h5py.File(self.path("trajectory.h5")) as file:
+            before, after = file["particles/all/box/edges/value"][()]
+        numpy.testing.assert_allclose(numpy.diag(after), [before[0, 0], 8.2, before[2, 2]],
+                                      rtol=1e-12)
+        unit = after / numpy.linalg.norm(after, axis=1)[:, None]
+        numpy.testing.assert_allclose(
+            numpy.degrees(numpy.arccos([unit[1] @ unit[2], unit[0] @ unit[2], unit[0] @ unit[1]])),
+            [95, 80, 100], rtol=1e-12)
+        job["stages"][0]["deform"] = {"angles": [30, 40, 100]}
+        self.refused(job, "angles.*must be three angles.*got 30, 40, 100")
 
     def fluid_under(self, integrator, steps=400):
         """Melted before."""

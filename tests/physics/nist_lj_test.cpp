@@ -1,6 +1,11 @@
 // Energies, virials and pair counts of NIST's Lennard-Jones sample configurations
 // (tests/reference/nist_lj/README.md). The default build must agree to 2e-6, the double build to
 // 1e-9: there the step of the fixed-point positions is what is left.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <fstream>
 #include <random>
 
@@ -191,6 +196,72 @@ TEST_P(NistLj, EnergiesDoNotInheritTheRoundingOfTheEdges) {
       settings.traversal = traversal;
       Simulation s(device(), c, lennard_jones(device(), 3), 0, settings);
       EXPECT_NEAR(s.totals().potential, expected.energy, 1e-8 * expected.virial);
+    }
+  }
+}
+
+/// Forces by id, and energy and virial, of pairs whose sigma depends on both types.
+struct MixtureReference {
+  std::vector<Vec3<double>> force;
+  double energy = 0;
+  std::array<double, 6> virial{};
+};
+constexpr double mixture_cutoff = 2.5;
+double mixture_sigma(std::uint32_t a, std::uint32_t b) { return 0.7 + 0.03 * ((a + b) % 9); }
+
+MixtureReference mixture_in_double(const Configuration& c) {
+  MixtureReference sum;
+  sum.force.resize(c.position.size());
+  for (std::size_t i = 0; i < c.position.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      Vec3<double> d = c.position[i] - c.position[j];
+      for (int k = 0; k < 3; ++k) d[k] -= c.box.length[k] * std::rint(d[k] / c.box.length[k]);
+      const double r2 = dot(d, d), sigma = mixture_sigma(c.type[i], c.type[j]);
+      if (r2 >= mixture_cutoff * mixture_cutoff) continue;
+      const double s6 = std::pow(sigma * sigma / r2, 3);
+      const Vec3<double> f = (24 * s6 * (2 * s6 - 1) / r2) * d;
+      sum.energy += 4 * s6 * (s6 - 1);
+      sum.force[i] += f, sum.force[j] -= f;
+      const double six[6] = {d.x * f.x, d.y * f.y, d.z * f.z, d.x * f.y, d.x * f.z, d.y * f.z};
+      for (std::size_t k = 0; k < 6; ++k) sum.virial[k] += six[k];
+    }
+  return sum;
+}
+
+// Coefficients by types are brought to the loops in several ways, by how many types there are.
+TEST_P(NistLj, EveryPairOfTypesHasParametersOfItsOwn) {
+  const double precision = sizeof(Real) == 4 ? 3e-6 : 1e-8;
+  for (const std::uint32_t types : {1u, 3u, 40u}) {
+    Configuration c = compressed(0);
+    std::vector<LennardJonesPair> pairs;
+    c.types.clear();
+    for (std::uint32_t a = 0; a < types; ++a) {
+      c.types.push_back(fmt::format("T{}", a));
+      for (std::uint32_t b = 0; b < types; ++b)
+        pairs.push_back({mixture_sigma(a, b), mixture_cutoff});
+    }
+    for (std::size_t i = 0; i < c.type.size(); ++i) c.type[i] = std::uint32_t(i * 7 / 3) % types;
+    const MixtureReference expected = mixture_in_double(c);
+    double largest = 0;
+    for (const auto& f : expected.force) largest = std::max(largest, std::sqrt(dot(f, f)));
+    for (const char* traversal : {"tiles", "clusters", "cells", "verlet_list"}) {
+      if (traversal == std::string(device().is_cuda() ? "clusters" : "tiles")) continue;
+      SCOPED_TRACE(testing::Message() << traversal << ", " << types << " types");
+      NeighborSettings settings;
+      settings.traversal = traversal;
+      Simulation s(device(), c, lennard_jones(device(), pairs, mixture_cutoff), 0, settings);
+      const Totals& t = s.totals();
+      const double scale = std::abs(expected.virial[0]) + std::abs(expected.energy);
+      EXPECT_NEAR(t.potential, expected.energy, precision * scale);
+      for (std::size_t k = 0; k < 6; ++k)
+        EXPECT_NEAR(t.virial[k], expected.virial[k], precision * scale);
+      s.ensure_forces();
+      const auto force = s.particles.by_id(s.particles.force);
+      double wrong = 0;
+      for (std::size_t i = 0; i < force.size(); ++i)
+        for (int k = 0; k < 3; ++k)
+          wrong = std::max(wrong, std::abs(double(force[i].xyz()[k]) - expected.force[i][k]));
+      EXPECT_LT(wrong, 10 * precision * largest);
     }
   }
 }

@@ -1,10 +1,12 @@
 """The bits of a set of small runs: hashes of what their output files hold.
 
     bits.py BUILD [--device cpu|cuda] [--save FILE] [--compare FILE]
+    bits.py BUILD [--device cpu|cuda] --processes 2,3 [--only NAME]…
 
 One line per run; --compare names those that differ from a file that --save has made with the same
 compiler and the same kind of device, and fails if there are any. Changes of structure must not
-change them."""
+change them. --processes runs each of them alone and under mpirun with so many processes, stops it
+with the first of these numbers and goes on with the last, and fails where bits differ."""
 
 import argparse
 import copy
@@ -94,6 +96,20 @@ def jobs(device):
              "groot_warren": job(fluid, dpd, {"type": "groot_warren", "timestep": 0.03}),
              "dpd_split": job(fluid, dpd, {"type": "dpd_split", "timestep": 0.03}),
              "metropolis": argon, "neutron_slab": slab}
+    # What keeps arrays of its own for particles, changes the box, or feeds sums back.
+    tallied = {**LANGEVIN, "tally_heat": True}
+    found |= {
+        "leimkuhler_matthews": liquid({"type": "brownian", "timestep": 0.0002, "temperature": 1,
+                                       "friction": 2, "method": "leimkuhler_matthews",
+                                       "tally_heat": True}),
+        "langevin, velocity_verlet": liquid({**tallied, "method": "velocity_verlet"}),
+        "langevin, ran2": liquid({**LANGEVIN, "rng": "ran2", "scheme": "per_particle"}),
+        "barostat": liquid({**THERMOSTAT, "barostat": {"pressure": 1, "tau": 0.5}}),
+        "nose_hoover": liquid({"type": "nose_hoover", "timestep": 0.004, "temperature": 1,
+                               "tau": 0.1, "barostat": {"pressure": 0, "tau": 5}}),
+        "fire": liquid({"type": "fire", "force_tolerance": 0.01})}
+    found["shear"] = liquid(THERMOSTAT)
+    found["shear"]["stages"][0]["shear"] = {"rate": 0.5}
     for traversal in CPU if device == "cpu" else CUDA:
         found[f"liquid, {traversal}"] = with_traversal(traversal, liquid(NVE))
         found[f"mixture, {traversal}"] = with_traversal(traversal, mixture)
@@ -117,24 +133,69 @@ def hash_of(folder):
     return found.hexdigest()[:16]
 
 
+def run(options, folder, count, command, *arguments):
+    """The hash of what is in the folder when so many processes have run; or why they did not."""
+    launcher = [] if count == 1 else ["mpirun", "--oversubscribe", "--allow-run-as-root", "-np",
+                                      str(count)]
+    program = os.path.join(os.path.abspath(options.build), "bin/perrin")
+    done = subprocess.run([*launcher, program, command, *arguments, "--quiet", "--device",
+                           options.device], cwd=folder, capture_output=True, text=True)
+    if done.returncode == 0:
+        return hash_of(folder)
+    return f"status {done.returncode}: {done.stderr[:300]}"
+
+
+def stopped_and_resumed(options, text, folder, first, last):
+    place = f"stages[{len(text['stages']) - 1}].steps"
+    steps = text["stages"][-1].get("steps")
+    stop = ["--time-limit", "1e-7"] if steps is None else ["--set", f"{place}={steps // 2}"]
+    at_stop = run(options, folder, first, "run", "job.json", *stop)
+    if at_stop.startswith("status"):
+        return at_stop
+    more = [] if steps is None else ["--set", f"{place}={steps}"]
+    return run(options, folder, last, "resume", "checkpoint.h5", *more)
+
+
+def compare_processes(options, chosen):
+    counts = [int(n) for n in options.processes.split(",")]
+    wrong = False
+    for name, text in chosen.items():
+        text = copy.deepcopy(text)
+        if "system" in text:
+            text["observers"] = [*text["observers"], {"type": "checkpoint"}]
+        found = {}
+        for count in [1, *counts, "resumed"]:
+            with tempfile.TemporaryDirectory() as folder:
+                with open(os.path.join(folder, "job.json"), "w") as file:
+                    json.dump(text, file)
+                found[count] = (
+                    stopped_and_resumed(options, text, folder, counts[0], counts[-1])
+                    if count == "resumed" else run(options, folder, count, "run", "job.json"))
+        other = {k: v for k, v in found.items() if v != found[1]}
+        wrong = wrong or bool(other) or found[1].startswith("status")
+        print(f"{found[1]}  {name}", *(f"not {k}: {v}" for k, v in other.items()), flush=True)
+    sys.exit(1 if wrong else 0)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--save")
     parser.add_argument("--compare")
+    parser.add_argument("--processes")
+    parser.add_argument("--only", action="append")
     options = parser.parse_args()
+    chosen = {name: text for name, text in jobs(options.device).items()
+              if not options.only or name in options.only}
+    if options.processes:
+        compare_processes(options, chosen)
     hashes = {}
-    for name, text in jobs(options.device).items():
+    for name, text in chosen.items():
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "job.json"), "w") as file:
                 json.dump(text, file)
-            done = subprocess.run([os.path.join(os.path.abspath(options.build), "bin/perrin"),
-                                   "run", "job.json",
-                                   "--quiet", "--device", options.device], cwd=folder,
-                                  capture_output=True, text=True)
-            hashes[name] = (hash_of(folder) if done.returncode == 0 else
-                            f"status {done.returncode}: {done.stderr[:300]}")
+            hashes[name] = run(options, folder, 1, "run", "job.json")
         print(f"{hashes[name]}  {name}", flush=True)
     if options.save:
         with open(options.save, "w") as file:

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "engine/app/commands.h"
 #include "engine/core/error.h"
@@ -136,7 +137,9 @@ class RunTest : public ::testing::Test {
     std::map<std::string, Record> end;  // the state at the end
   };
 
-  Result run(const std::string& text, const std::map<std::string, Record>* from = nullptr) {
+  /// `pauses`: steps; or, without a system, how often may be asked before.
+  Result run(const std::string& text, const std::map<std::string, Record>* from = nullptr,
+             const std::vector<std::uint64_t>& pauses = {}) {
     const auto file = JsonFile::parse(text, "job.json");
     PluginLoader plugins(registry_);
     JobOptions options;
@@ -152,9 +155,22 @@ class RunTest : public ::testing::Test {
     parts.write_checkpoint = [&](const std::filesystem::path& path, const Archive& archive) {
       result.saved.emplace_back(path.string(), archive.records());
     };
+    std::uint64_t asked = 0;
+    if (!parts.simulation && !pauses.empty())
+      parts.interrupted = [&] { return asked++ == pauses.front(); };
     perrin::Run r(std::move(parts), job.control());
     if (restored) r.restore(std::move(*restored));
-    result.complete = r.execute();
+    for (const std::uint64_t step : pauses) {
+      r.pause_at(step);
+      EXPECT_FALSE(r.execute());
+      if (r.has_simulation()) {
+        EXPECT_EQ(r.simulation().step(), step);
+      }
+      events.push_back("pause");
+    }
+    r.pause_at(std::numeric_limits<std::uint64_t>::max());
+    while (!(result.complete = r.execute()) && r.stop_reason().empty())
+      r.pause_at(std::numeric_limits<std::uint64_t>::max());
     if (r.has_simulation()) {
       result.step = r.simulation().step();
       result.time = r.simulation().time();
@@ -185,6 +201,29 @@ TEST_F(RunTest, ObserversAreCalledAtTheirStridesOncePerStep) {
   EXPECT_EQ(result.step, 10u);
   EXPECT_NEAR(result.time, 0.1, 1e-12);
   EXPECT_EQ(events, (Events{"begin", "0", "3", "6", "end", "begin", "9", "end"}));
+}
+
+TEST_F(RunTest, PausesAndGoesOnAsIfNothingHadBeen) {
+  const std::string text = job(R"("stride": 3, "save_at": 6)", md(7) + "," + md(40));
+  const auto whole = run(text);
+  events.clear();
+  const auto paused = run(text, nullptr, {0, 2, 2, 6, 7, 31});
+  EXPECT_TRUE(paused.complete);
+  EXPECT_EQ(Events(events.begin(), events.begin() + 14),
+            (Events{"begin", "0", "pause", "pause", "pause", "3", "6", "pause", "end", "begin",
+                    "pause", "9", "12", "15"}));
+  EXPECT_EQ(paused.saved.size(), whole.saved.size());  // none for a pause
+  ASSERT_EQ(paused.end.size(), whole.end.size());
+  for (const auto& [name, record] : whole.end)
+    EXPECT_EQ(paused.end.at(name).bytes, record.bytes) << name;
+  // At the end of a stage the next one begins.
+  EXPECT_EQ(paused.step, 47u);
+}
+
+TEST_F(RunTest, AStageWithoutASystemPauses) {
+  const auto result = run(R"({"stages": [{"type": "loop", "turns": 5}]})", nullptr, {2});
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(events, (Events{"turn 1", "turn 2", "pause", "turn 3", "turn 4", "turn 5"}));
 }
 
 TEST_F(RunTest, AStepBetweenTwoStagesIsObservedOnce) {

@@ -80,7 +80,9 @@ struct Sorted {
             to.count.data(),
             to.entries.data(),
             used,
-            std::uint32_t(to.entries.size() / row_unit)};
+            std::uint32_t(to.entries.size() / row_unit),
+            std::int64_t(size()),
+            {0, std::int64_t(size())}};
   }
   std::vector<std::uint32_t> by_brute_force(std::uint32_t i) const {
     std::vector<std::uint32_t> all;
@@ -129,7 +131,7 @@ void check(Sorted& s) {
   Rows cpu;
   cpu.entries.resize(400000);
   std::uint32_t used = 0;
-  search_rows(Device::cpu(2), s.search(cpu, &used), std::int64_t(s.size()));
+  search_rows(Device::cpu(2), s.search(cpu, &used));
   for (const int log2_lanes : {0, 3, 5}) {
     SCOPED_TRACE(testing::Message() << (1 << log2_lanes) << " lanes");
     Rows gpu;

@@ -1,0 +1,105 @@
+// The processes that run one simulation together, each on its share of the particles.
+//
+// Particles have the same order in memory in every process, since lists sort them by (cell, id). A
+// process takes care of a contiguous part of it: it moves those particles and computes what acts on
+// them, and is sent what it needs of the others. Every number is computed by one process in the way
+// in which a single one would compute it, so that the bits of a run do not depend on how many there
+// are. What is sent goes by MPI between CPU processes, and between GPUs of one host straight into
+// the other's memory, by kernels, without the host.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/core/condition.h"
+#include "engine/core/device.h"
+#include "engine/core/share.h"
+
+namespace perrin {
+
+class Processes;
+
+/// An array that is dealt out: `n` elements of so many bytes (a multiple of four), in shares.
+struct SharedArray {
+  void* data;
+  std::size_t bytes;
+  std::int64_t n;
+};
+
+/// Which elements go to and come from each process p, in device memory: send_count[p] indices at
+/// send[p · room], receive_count[p] at receive[p · room]. Elements are of a multiple of sixteen
+/// bytes.
+struct Ghosts {
+  const std::uint32_t *send, *receive;
+  const std::uint32_t *send_count, *receive_count;
+  std::int64_t room;
+};
+
+/// What is agreed upon beside an exchange.
+struct Agreement {
+  /// Raised everywhere if its flag is set anywhere, unless a device is halted.
+  Condition condition{};
+  std::uint32_t* progress = nullptr;  // receives `step` unless the device was halted before
+  std::uint32_t step = 0;
+};
+
+class Team {
+ public:
+  static constexpr int most = 16;  // processes with GPUs
+
+  /// For a simulation of n particles on this device. Throws UserError where GPUs cannot reach one
+  /// another's memory. All processes make it together.
+  Team(const Device& device, std::int64_t n);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  int count() const;
+  int rank() const;
+  /// Of n elements those of this process, or of process p: whole portions of sum().
+  Share share(std::int64_t n) const { return share(n, rank()); }
+  Share share(std::int64_t n, int p) const {
+    return {portion_begin(n, portions_[std::size_t(p)]),
+            portion_begin(n, portions_[std::size_t(p) + 1])};
+  }
+
+  /// Device work of all processes: afterwards each has the elements of all. A device that is halted
+  /// halts the others; what is sent then means nothing. `ghosts`: only these elements are sent
+  /// (GPUs).
+  void exchange(std::span<const SharedArray> arrays, const Agreement& agreement = {},
+                const Ghosts* ghosts = nullptr);
+  /// After elements have been put into another order (the one at i was at order[i], in device
+  /// memory): those that have come into another process's share go there. GPUs.
+  void hand_over(std::span<const SharedArray> arrays, const std::uint32_t* order);
+  void complete(void* data, std::size_t bytes, std::int64_t n) {
+    const SharedArray array{data, bytes, n};
+    exchange({&array, 1});
+  }
+
+  // By the host, of all for all.
+  bool any(bool mine) const;
+  std::uint32_t largest(std::uint32_t mine) const;
+  /// That of the first process.
+  double of_first(double mine) const;
+  /// That of the first process for which `has` is true, if there is one.
+  template <class T>
+  bool take(bool has, T& value) const {
+    return take_bytes(has, &value, sizeof value);
+  }
+
+ private:
+  bool take_bytes(bool has, void* value, std::size_t bytes) const;
+  struct Peers;
+  void exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement& agreement);
+  void exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement& agreement,
+                       const Ghosts* ghosts, const std::uint32_t* order);
+
+  Device device_;
+  Processes& processes_;
+  std::vector<int> portions_;     // where shares begin
+  std::unique_ptr<Peers> peers_;  // of GPUs
+};
+
+}  // namespace perrin

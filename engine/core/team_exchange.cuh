@@ -1,0 +1,192 @@
+// What one GPU sends to the others, and waits for, in one kernel without the host
+// (engine/core/team.h).
+//
+// Every process has a mailbox and two inboxes that the others write to. An exchange has a number;
+// odd and even ones use different inboxes, since a process can be one exchange ahead of another,
+// and no further. Each block writes its part of what is sent, and then a word into the mailboxes,
+// which says so; then it waits for the words of all blocks of the others and brings its part of
+// what came to where it belongs. One release and one acquire is all that it takes: what it costs
+// beside that (counting blocks, fences) is microseconds.
+#pragma once
+
+#include "engine/core/parallel.h"
+#include "engine/core/team.h"
+
+namespace perrin::detail {
+
+constexpr int exchange_threads = 512, exchange_blocks = 128;  // at most
+
+/// A word of the mailbox: [odd or even exchange][from process][block].
+struct Mail {
+  PERRIN_HD static std::uint64_t word(std::uint64_t exchange, std::uint32_t halt, bool flag) {
+    return exchange << 8 | std::uint64_t(halt & 127) << 1 | std::uint64_t(flag);
+  }
+};
+constexpr std::size_t mailbox_bytes = 2 * Team::most * exchange_blocks * sizeof(std::uint64_t);
+
+struct TeamView {
+  int rank, count;
+  int portion[Team::most + 1];
+  unsigned char* memory[Team::most];  // [process]: mailbox, inbox of even exchanges, of odd ones
+  std::size_t inbox_bytes;
+  std::uint32_t* counters;  // [0] blocks that have begun; [2], [3] the last exchange
+
+  __device__ std::uint64_t* mail(int of, std::uint64_t exchange, int from) const {
+    return reinterpret_cast<std::uint64_t*>(memory[of]) +
+           ((exchange & 1) * Team::most + unsigned(from)) * exchange_blocks;
+  }
+  __device__ Share share(std::int64_t n, int of) const {
+    return {portion_begin(n, portion[of]), portion_begin(n, portion[of + 1])};
+  }
+  __device__ unsigned char* inbox(int of, std::uint64_t exchange) const {
+    return memory[of] + mailbox_bytes + (exchange & 1) * inbox_bytes;
+  }
+};
+
+struct TeamExchange {
+  static constexpr int most = 8;
+  struct Array {
+    unsigned char* data;
+    std::uint32_t bytes;  // of an element
+    std::int64_t n;
+    std::size_t at;  // in the inbox
+  };
+  Array array[most];
+  int arrays;
+  Ghosts ghosts;               // nullptr: everything
+  const std::uint32_t* order;  // of hand_over()
+  std::uint32_t* halt;
+  Condition condition;
+  std::uint32_t* progress;
+  std::uint32_t step;
+};
+
+/// Bytes begin … end-1, by all threads of all blocks. `to` and `from` are aligned alike.
+__device__ inline void copy_bytes(unsigned char* to, const unsigned char* from, std::size_t begin,
+                                  std::size_t end) {
+  const std::size_t stride = std::size_t(gridDim.x) * blockDim.x * 16;
+  const std::size_t thread = (std::size_t(blockIdx.x) * blockDim.x + threadIdx.x) * 16;
+  for (std::size_t at = begin / 16 * 16 + thread; at < end; at += stride) {
+    if (at >= begin && at + 16 <= end) {
+      *reinterpret_cast<uint4*>(to + at) = *reinterpret_cast<const uint4*>(from + at);
+    } else {
+      for (std::size_t k = at < begin ? begin : at; k < end && k < at + 16; k += 4)
+        *reinterpret_cast<std::uint32_t*>(to + k) =
+            *reinterpret_cast<const std::uint32_t*>(from + k);
+    }
+  }
+}
+
+/// Some elements, by all threads of all blocks.
+__device__ inline void copy_elements(unsigned char* to, const unsigned char* from,
+                                     const std::uint32_t* index, std::uint32_t count,
+                                     std::uint32_t bytes) {
+  const std::uint32_t words = bytes / 16, stride = gridDim.x * blockDim.x;
+  for (std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x; k < count; k += stride) {
+    const std::size_t i = std::size_t(index[k]) * words;
+    for (std::uint32_t w = 0; w < words; ++w)
+      reinterpret_cast<uint4*>(to)[i + w] = reinterpret_cast<const uint4*>(from)[i + w];
+  }
+}
+
+/// Elements of one share that were in another before.
+__device__ inline void copy_migrants(unsigned char* to, const unsigned char* data,
+                                     const std::uint32_t* order, const Share& now,
+                                     const Share& before, std::uint32_t bytes) {
+  const std::int64_t stride = std::int64_t(gridDim.x) * blockDim.x;
+  for (std::int64_t i = now.begin + std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+       i < now.end; i += stride) {
+    if (!before.meets(order[i], 1)) continue;
+    for (std::uint32_t k = 0; k < bytes; k += 4)
+      *reinterpret_cast<std::uint32_t*>(to + i * bytes + k) =
+          *reinterpret_cast<const std::uint32_t*>(data + i * bytes + k);
+  }
+}
+
+__device__ inline void store_for_all(std::uint64_t* to, std::uint64_t value) {
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+__device__ inline std::uint64_t load_from_others(const std::uint64_t* from) {
+  std::uint64_t value;
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+
+static __global__ void __launch_bounds__(exchange_threads)
+    exchange_kernel(const TeamView team, const TeamExchange e) {
+  admit_successor();
+  await_all_before();
+  auto* const number = reinterpret_cast<volatile std::uint64_t*>(team.counters + 2);
+  const std::uint64_t exchange = *number + 1;
+  const std::uint32_t halt = *static_cast<volatile std::uint32_t*>(e.halt);
+  const bool halted = halt != 0;
+  const bool flag = e.condition.flag && *static_cast<volatile std::uint32_t*>(e.condition.flag);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(team.counters, 1u);  // this block has read the number
+  for (int k = 0; k < e.arrays && !halted; ++k) {
+    const TeamExchange::Array& a = e.array[k];
+    const Share own = team.share(a.n, team.rank);
+    const std::size_t begin = std::size_t(own.begin) * a.bytes,
+                      end = std::size_t(own.end) * a.bytes;
+    for (int step = 1; step < team.count; ++step) {
+      const int p = (team.rank + step) % team.count;
+      unsigned char* const to = team.inbox(p, exchange) + a.at;
+      if (e.order)
+        copy_migrants(to, a.data, e.order, team.share(a.n, p), team.share(a.n, team.rank), a.bytes);
+      else if (e.ghosts.send)
+        copy_elements(to, a.data, e.ghosts.send + p * e.ghosts.room, e.ghosts.send_count[p],
+                      a.bytes);
+      else
+        copy_bytes(to, a.data, begin, end);
+    }
+  }
+  __shared__ std::uint32_t halt_anywhere, flag_anywhere;
+  if (threadIdx.x == 0) halt_anywhere = flag_anywhere = 0;
+  __syncthreads();
+  if (threadIdx.x < unsigned(team.count))
+    store_for_all(team.mail(int(threadIdx.x), exchange, team.rank) + blockIdx.x,
+                  Mail::word(exchange, halt, flag));
+  for (unsigned k = threadIdx.x; k < unsigned(team.count) * gridDim.x; k += blockDim.x) {
+    const std::uint64_t* const from =
+        team.mail(team.rank, exchange, int(k / gridDim.x)) + k % gridDim.x;
+    std::uint64_t word = load_from_others(from);
+    while (word >> 8 != exchange) word = load_from_others(from);
+    const auto low = std::uint32_t(word & 255);
+    if (low >> 1) atomicMax(&halt_anywhere, low >> 1);
+    if (low & 1) flag_anywhere = 1;
+  }
+  __syncthreads();
+  for (int k = 0; k < e.arrays && !halt_anywhere; ++k) {
+    const TeamExchange::Array& a = e.array[k];
+    const unsigned char* const from = team.inbox(team.rank, exchange) + a.at;
+    for (int step = 1; step < team.count; ++step) {
+      const int p = (team.rank + step) % team.count;
+      if (e.order) {
+        copy_migrants(a.data, from, e.order, team.share(a.n, team.rank), team.share(a.n, p),
+                      a.bytes);
+        continue;
+      }
+      if (e.ghosts.receive) {
+        copy_elements(a.data, from, e.ghosts.receive + p * e.ghosts.room, e.ghosts.receive_count[p],
+                      a.bytes);
+        continue;
+      }
+      const Share theirs = team.share(a.n, p);
+      copy_bytes(a.data, from, std::size_t(theirs.begin) * a.bytes,
+                 std::size_t(theirs.end) * a.bytes);
+    }
+  }
+  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  while (*static_cast<volatile std::uint32_t*>(team.counters) != gridDim.x) {
+  }
+  *team.counters = 0;
+  *number = exchange;
+  if (halt_anywhere) {
+    if (!halted) *e.halt = halt_anywhere;
+  } else {
+    if (e.progress) *e.progress = e.step;
+    if (flag_anywhere && e.condition.flag) e.condition.raise();
+  }
+}
+
+}  // namespace perrin::detail

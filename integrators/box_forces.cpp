@@ -1,0 +1,45 @@
+#include "integrators/box_forces.h"
+
+#include <fmt/format.h>
+
+#include "engine/run/simulation.h"
+
+namespace perrin {
+
+void BoxForces::begin(Simulation& s, const std::array<bool, 3>& axes, const std::string& what) {
+  const std::int64_t n = s.particles.size();
+  if (work_.size() == 0) work_ = {s.device(), n};
+  bool all_have_work = true;
+  tail_ = 0;
+  // Corrections go with 1/volume: of one volume for all resumed runs, to the last bit.
+  const Box now = s.particles.box;
+  s.particles.box = s.particles.given_box();
+  for (std::size_t k = 0; k < s.forces.size(); ++k) {
+    Force& force = *s.forces[k];
+    if (!force.follows_axes(axes))
+      throw UserError(
+          fmt::format("forces[{}] cannot be in a job with {}: that is for forces between particles "
+                      "that follow from an energy, and for walls across axes that stay",
+                      k, what));
+    if (!force.compute_box_work(s, {})) all_have_work = false;
+    tail_ += force.correction(s).virial * s.particles.box.volume();
+  }
+  s.particles.box = now;
+  if (!all_have_work && force_.size() == 0) force_ = {s.device(), n}, virial_ = {s.device(), 6 * n};
+}
+
+BoxForceShares BoxForces::measure(Simulation& s, BoxWork work) {
+  work.of = work_.data(), work.add = false;
+  bool others = false;
+  for (const auto& force : s.forces) {
+    if (force->compute_box_work(s, work)) {
+      work.add = true;
+    } else {
+      force->compute(s, {force_.data(), virial_.data(), others, true});
+      others = true;
+    }
+  }
+  return {work.add ? work_.data() : nullptr, force_.data(), others ? virial_.data() : nullptr};
+}
+
+}  // namespace perrin

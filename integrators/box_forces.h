@@ -1,0 +1,36 @@
+// What a box that changes sees of the forces: their virial, and where it is asked for their power.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "engine/core/buffer.h"
+#include "engine/run/force.h"
+
+namespace perrin {
+
+/// Of each particle, for kernels.
+struct BoxForceShares {
+  const Real4* work;   // of forces that have it, as BoxWork::of; nullptr: none has
+  const Real4* force;  // of the others, …
+  const Real* virial;  // … as ForceOutput has both; nullptr: there are none
+};
+
+class BoxForces {
+ public:
+  /// For Integrator::begin(). `axes`: along which the box changes. Throws UserError where a force
+  /// knows no pressure along them; `what`: that it cannot be with.
+  void begin(Simulation& simulation, const std::array<bool, 3>& axes, const std::string& what);
+  /// Of the present positions. `work`: what is asked for; where it goes is not to be said. Device
+  /// work.
+  BoxForceShares measure(Simulation& simulation, BoxWork work);
+  /// What is beyond the cut-offs: the trace of its virial times the volume.
+  double tail() const { return tail_; }
+
+ private:
+  double tail_ = 0;
+  Buffer<Real4> work_, force_;
+  Buffer<Real> virial_;
+};
+
+}  // namespace perrin
