@@ -279,15 +279,16 @@ bool Neighbors::holds() const {
 
 /// Positions that lists lead to, as far as the traversal knows them, or all.
 void Neighbors::exchange_moved(const Agreement& agreement) {
-  const bool ghosts = visit([&](const auto& t) {
-    if constexpr (requires { t.ghosts(); }) {
-      if (particles_.others_are_near) particles_.exchange_moved(agreement, t.ghosts());
-      return particles_.others_are_near;
-    }
+  complete_ = !visit([&](const auto& t) {
+    if constexpr (requires { t.ghosts(); })
+      if (particles_.others_are_near) {
+        const Ghosts ghosts = t.ghosts();
+        particles_.exchange_moved(agreement, &ghosts);
+        return true;
+      }
     return false;
   });
-  if (!ghosts) particles_.exchange_moved(agreement);
-  complete_ = !ghosts;
+  if (complete_) particles_.exchange_moved(agreement);
 }
 
 void Neighbors::build() {

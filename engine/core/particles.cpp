@@ -128,16 +128,10 @@ Share Particles::share() const {
   return team ? team->share(size()) : Share{0, size()};
 }
 
-void Particles::exchange_moved(const Agreement& agreement) {
+void Particles::exchange_moved(const Agreement& agreement, const Ghosts* ghosts) {
   const SharedArray arrays[] = {{position.data(), sizeof(Position), size()},
                                 {velocity.data(), sizeof(Real4), size()}};
-  device().team()->exchange({arrays, velocities_travel ? 2u : 1u}, agreement);
-}
-
-void Particles::exchange_moved(const Agreement& agreement, const Ghosts& ghosts) {
-  const SharedArray arrays[] = {{position.data(), sizeof(Position), size()},
-                                {velocity.data(), sizeof(Real4), size()}};
-  device().team()->exchange({arrays, velocities_travel ? 2u : 1u}, agreement, &ghosts);
+  device().team()->exchange({arrays, velocities_travel ? 2u : 1u}, agreement, ghosts);
 }
 
 void Particles::complete(bool positions) { complete(positions, {}); }

@@ -43,9 +43,8 @@ class Particles {
   bool velocities_travel = false;  // with positions: a force looks at those of neighbours
   bool others_are_near = false;    // no force looks further than its range
   /// Device work of all processes: positions (and velocities) of all particles as they are now, and
-  /// what `agreement` says.
-  void exchange_moved(const Agreement& agreement);
-  void exchange_moved(const Agreement& agreement, const Ghosts& ghosts);
+  /// what `agreement` says; of others only `ghosts`, where these are given.
+  void exchange_moved(const Agreement& agreement, const Ghosts* ghosts = nullptr);
   /// Everything that moves when memory is reordered, but the positions if they are there already.
   void complete(bool positions, const Agreement& agreement);
   void complete(bool positions);

@@ -102,6 +102,7 @@ struct Candidates {
     std::uint32_t begin = image.next, end = begin;
     if (same && begin <= i) begin = end = i + 1;
     while (end < image.end && std::int64_t(c.low[end]) <= to) ++end;
+    const bool mine = search.own(i);
     const std::int64_t n = c.clusters;
     const Real x0 = c.boxes[i] - image.shift.x, x1 = c.boxes[3 * n + i] - image.shift.x;
     const Real y0 = c.boxes[n + i] - image.shift.y, y1 = c.boxes[4 * n + i] - image.shift.y;
@@ -119,6 +120,7 @@ struct Candidates {
       if (end - start < std::uint32_t(width)) bits &= (1u << (end - start)) - 1;
       for (; bits != 0; bits &= bits - 1) {
         const std::uint32_t j = start + std::uint32_t(__builtin_ctz(bits));
+        if (!mine && !search.own(j)) continue;
         const Position &a = c.origin[i], &b = c.origin[j];
         const Real3 d = length({image.fixed.x + std::int64_t(b.x) - std::int64_t(a.x),
                                 image.fixed.y + std::int64_t(b.y) - std::int64_t(a.y),
@@ -151,6 +153,7 @@ struct RowWriter {
   PERRIN_INLINE std::uint32_t own_mask(std::uint32_t i, std::uint32_t lane,
                                        std::uint32_t count) const {
     std::uint32_t mask = 0;
+    if (!s.own(i)) return mask;
     for (std::uint32_t k = lane; k < lane + 2 && k < count; ++k) {
       std::uint32_t after = (0xffffu << (k + 1)) & ((1u << count) - 1);
       if (s.exclusions) after &= ~excluded_in(s.clusters.first[i] + k, i);
@@ -250,7 +253,7 @@ struct SearchTask {
 
 }  // namespace
 
-void ClusterTaskList::begin(const ClusterTask& task, std::int64_t all) {
+void ClusterTaskList::clear(std::int64_t all) {
   used = 0;
   fixed.clear();
   masks.clear();
@@ -259,6 +262,10 @@ void ClusterTaskList::begin(const ClusterTask& task, std::int64_t all) {
   else
     number.assign(std::size_t(all), none);
   clusters.clear();
+}
+
+void ClusterTaskList::begin(const ClusterTask& task, std::int64_t all) {
+  clear(all);
   for (std::uint32_t c = task.begin; c < task.end; ++c) number_of(c);
 }
 

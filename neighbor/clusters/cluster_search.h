@@ -48,6 +48,8 @@ struct ClusterTaskList {
   std::vector<std::uint16_t> near;       // lanes of the cluster that reach the candidate
   std::vector<std::uint16_t> excluded;   // [lane][candidate] excluded lanes of the candidate
 
+  /// Empties the list; there are `all` clusters.
+  void clear(std::int64_t all);
   void begin(const ClusterTask& task, std::int64_t all);
   std::uint32_t number_of(std::uint32_t cluster) {
     std::uint32_t& n = number[cluster];
@@ -64,6 +66,12 @@ struct ClusterSearch {
   ExclusionView exclusions;
   const std::uint32_t *id, *index, *cluster_of;  // by memory index; cluster_of: with exclusions
   ClusterRow* rows;                              // [cluster][pair of lanes]
+  std::uint32_t own_begin, own_end;              // clusters with particles of this process
+
+  /// Of the pairs of others nothing is needed.
+  PERRIN_INLINE bool own(std::uint32_t cluster) const {
+    return cluster >= own_begin && cluster < own_end;
+  }
 };
 
 /// Finds the rows of one task, and says in it where they are.

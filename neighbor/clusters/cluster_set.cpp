@@ -220,6 +220,11 @@ ClusterBoxes ClusterSet::view() const {
           coordinates_.data()};
 }
 
+std::uint32_t ClusterSet::column_of(std::uint32_t cluster) const {
+  const auto after = std::upper_bound(column_first_.begin(), column_first_.end(), cluster);
+  return std::uint32_t(after - column_first_.begin()) - 1;
+}
+
 detail::LoadCluster ClusterSet::loader() const {
   return {particles_->position.data(), origin_.data(), first_.data(), particles_->box.metric(),
           far_};

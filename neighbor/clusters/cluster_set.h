@@ -77,6 +77,8 @@ class ClusterSet {
   const ColumnGrid& grid() const { return grid_; }
   const std::uint32_t* first() const { return first_.data(); }
   const std::uint32_t* type() const { return type_.data(); }  // [cluster][lane]
+  /// The place [u][v] of the column that a cluster is in.
+  std::uint32_t column_of(std::uint32_t cluster) const;
   detail::LoadCluster loader() const;
   /// Corners of boxes are sums of rounded numbers: this much further is to be looked (length).
   Real box_slack() const { return box_slack_; }

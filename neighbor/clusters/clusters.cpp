@@ -25,13 +25,14 @@ void ClusterList::build() {
   box_ = particles_->box;
   clusters_.cut(reach_);
   rows_.assign(std::size_t(clusters_.size()) * (cluster_size / 2), {});
+  find_own();
   make_tasks();
   find_entries();
   collect_sources();
-  find_own();
 }
 
-/// A cluster is added up where some of its particles are moved, from all that tasks add to it.
+/// A cluster is added up where some of its particles are moved, from all that tasks add to it: the
+/// list has all pairs with such clusters, and no others.
 void ClusterList::find_own() {
   const Share own = particles_->share();
   const std::uint32_t* first = clusters_.first();
@@ -39,9 +40,22 @@ void ClusterList::find_own() {
   own_begin_ = std::uint32_t(std::upper_bound(first, end, std::uint32_t(own.begin)) - first) - 1;
   own_end_ = std::uint32_t(std::lower_bound(first, end, std::uint32_t(own.end)) - first);
   if (own.size() == 0) own_end_ = own_begin_;
-  for (ClusterTask& task : tasks_)
-    task.wanted = std::any_of(task.clusters, task.clusters + task.span,
-                              [&](std::uint32_t c) { return c >= own_begin_ && c < own_end_; });
+}
+
+/// Whether the task may add to clusters of this process: those of its own columns, and of as many
+/// behind them as the reach is long.
+bool ClusterList::may_want(const ClusterTask& task) const {
+  if (own_begin_ == own_end_) return false;
+  const ColumnGrid& grid = clusters_.grid();
+  const std::int64_t turn = grid.cells[0];
+  const auto place = [&](std::uint32_t cluster) {
+    return std::int64_t(clusters_.column_of(cluster)) / grid.cells[1];
+  };
+  const std::int64_t from = place(task.begin), to = place(task.end - 1) + grid.reach[0];
+  const std::int64_t own_from = place(own_begin_), own_to = place(own_end_ - 1);
+  for (std::int64_t shift = 0; shift <= to; shift += turn)
+    if (from - shift <= own_to && to - shift >= own_from) return true;
+  return false;
 }
 
 void ClusterList::find_entries() {
@@ -62,9 +76,18 @@ void ClusterList::find_entries() {
                              .id = particles_->id.data(),
                              .index = particles_->index.data(),
                              .cluster_of = cluster_of_.data(),
-                             .rows = rows_.data()};
+                             .rows = rows_.data(),
+                             .own_begin = own_begin_,
+                             .own_end = own_end_};
   const auto find = [&](std::int64_t t, int) {
-    search_clusters(search, tasks_[std::size_t(t)], *lists_[std::size_t(t)]);
+    ClusterTask& task = tasks_[std::size_t(t)];
+    ClusterTaskList& list = *lists_[std::size_t(t)];
+    if (may_want(task))
+      search_clusters(search, task, list);
+    else
+      list.clear(clusters);
+    task.wanted = std::any_of(task.clusters, task.clusters + task.span,
+                              [&](std::uint32_t c) { return c >= own_begin_ && c < own_end_; });
   };
   for_tasks(particles_->device(), std::int64_t(tasks_.size()), find, clusters > 32);
 }
@@ -110,6 +133,7 @@ void ClusterList::find_images(const ClusterTask& task, ClusterTaskList& list,
 /// The entries' vectors in the present box.
 void ClusterList::fit_entries(const ClusterTask& task, ClusterTaskList& list,
                               const Box& before) const {
+  if (list.used == 0) return;
   if (list.fixed.empty()) find_images(task, list, before);
   const Metric now = box_.metric();
   for (std::size_t k = 0; k < list.used; ++k) {

@@ -51,7 +51,7 @@ class ClusterList {
   bool enlarge() { return false; }  // there is always room
   /// After a change of the box: entries hold lengths.
   void follow_box(Real* limit2);
-  /// Mean number of pairs that are looked at per particle (each pair counts once).
+  /// Mean number of pairs that this process looks at, per particle (each pair counts once).
   double mean_entries() const;
   std::int64_t bytes() const;
   std::string report() const { return {}; }
@@ -68,6 +68,7 @@ class ClusterList {
   void find_entries();
   void collect_sources();
   void find_own();
+  bool may_want(const ClusterTask& task) const;
   void find_images(const ClusterTask& task, ClusterTaskList& list, const Box& built) const;
   void fit_entries(const ClusterTask& task, ClusterTaskList& list, const Box& before) const;
 
