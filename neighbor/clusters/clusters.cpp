@@ -87,7 +87,7 @@ void ClusterList::find_entries() {
     else
       list.clear(clusters);
     task.wanted = std::any_of(task.clusters, task.clusters + task.span,
-                              [&](std::uint32_t c) { return c >= own_begin_ && c < own_end_; });
+                              [&](std::uint32_t c) { return search.own(c); });
   };
   for_tasks(particles_->device(), std::int64_t(tasks_.size()), find, clusters > 32);
 }
