@@ -10,6 +10,7 @@
 #include "engine/core/condition.h"
 #include "engine/core/parallel.h"
 #include "engine/core/processes.h"
+#include "engine/core/record_node.h"
 #include "engine/core/team.h"
 #include "engine/core/threads.h"
 
@@ -105,30 +106,6 @@ struct Device::Halt {
 
 namespace {
 
-void add_to_capture(cudaStream_t stream, cudaGraphNodeParams& params) {
-  cudaStreamCaptureStatus status{};
-  cudaGraph_t graph = nullptr;
-  const cudaGraphNode_t* after = nullptr;
-  std::size_t count = 0;
-  cudaGraphNode_t node = nullptr;
-#if CUDART_VERSION >= 13000
-  const cudaGraphEdgeData* edges = nullptr;
-  check_cuda(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, &after, &edges, &count),
-             "recording");
-  check_cuda(cudaGraphAddNode(&node, graph, after, edges, count, &params), "recording a condition");
-  check_cuda(cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1,
-                                                 cudaStreamSetCaptureDependencies),
-             "recording");
-#else
-  check_cuda(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &after, &count),
-             "recording");
-  check_cuda(cudaGraphAddNode(&node, graph, after, count, &params), "recording a condition");
-  check_cuda(
-      cudaStreamUpdateCaptureDependencies(stream, &node, 1, cudaStreamSetCaptureDependencies),
-      "recording");
-#endif
-}
-
 cudaGraph_t capturing_graph(cudaStream_t stream) {
   cudaStreamCaptureStatus status{};
   cudaGraph_t graph = nullptr;
@@ -143,6 +120,30 @@ cudaGraph_t capturing_graph(cudaStream_t stream) {
 }
 
 }  // namespace
+
+void record_node(cudaStream_t stream, cudaGraphNodeParams& params) {
+  cudaStreamCaptureStatus status{};
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* after = nullptr;
+  std::size_t count = 0;
+  cudaGraphNode_t node = nullptr;
+#if CUDART_VERSION >= 13000
+  const cudaGraphEdgeData* edges = nullptr;
+  check_cuda(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, &after, &edges, &count),
+             "recording");
+  check_cuda(cudaGraphAddNode(&node, graph, after, edges, count, &params), "recording a node");
+  check_cuda(cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1,
+                                                 cudaStreamSetCaptureDependencies),
+             "recording");
+#else
+  check_cuda(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &after, &count),
+             "recording");
+  check_cuda(cudaGraphAddNode(&node, graph, after, count, &params), "recording a node");
+  check_cuda(
+      cudaStreamUpdateCaptureDependencies(stream, &node, 1, cudaStreamSetCaptureDependencies),
+      "recording");
+#endif
+}
 
 cudaStream_t Device::stream() const { return cuda_->stream; }
 
@@ -282,7 +283,7 @@ void Device::when(const Condition& condition, const std::function<void()>& work)
     params.conditional.handle = condition.handle;
     params.conditional.type = cudaGraphCondTypeIf;
     params.conditional.size = 1;
-    add_to_capture(cuda_->stream, params);
+    record_node(cuda_->stream, params);
     check_cuda(cudaStreamBeginCaptureToGraph(cuda_->body_stream, params.conditional.phGraph_out[0],
                                              nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal),
                "recording a conditional body");

@@ -16,6 +16,7 @@ from perrin.python_force import PythonForce
 from perrin.simulation import Simulation, run
 from perrin.statistics import Mean, autocorrelation_time, mean
 from perrin.sweep import sweep
+from perrin.tensors import Tensors
 from perrin.trajectory import Frame, Trajectory, open, thermo
 from perrin.view import Box, Local, LocalArray, View
 

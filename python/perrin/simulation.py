@@ -21,9 +21,9 @@ _FOREVER = 10**15
 
 
 def _plain(value, functions):
-    """What JSON knows; a PythonForce becomes its entry, and its function one of the list."""
+    """What JSON knows; a PythonForce becomes its entry, and one of the list."""
     if isinstance(value, PythonForce):
-        functions.append(value.call)
+        functions.append(value)
         return value.entry(len(functions) - 1)
     if isinstance(value, dict):
         return {str(k): _plain(v, functions) for k, v in value.items()}
@@ -108,7 +108,7 @@ class Simulation(View):
         their own affair."""
         self = cls.__new__(cls)
         sets = [f"{path}={json.dumps(_plain(value, []))}" for path, value in (set or {}).items()]
-        self._session = Session.resume(os.fspath(path), sets, [f.call for f in forces], device,
+        self._session = Session.resume(os.fspath(path), sets, list(forces), device,
                                        threads, os.fspath(output_dir), quiet, more_steps)
         self._begin()
         return self

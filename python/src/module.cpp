@@ -5,6 +5,7 @@
 
 #include "engine/app/commands.h"
 #include "engine/run/job.h"
+#include "python/src/captured_force.h"
 #include "python/src/session.h"
 #include "python/src/state.h"
 
@@ -59,6 +60,9 @@ NB_MODULE(_perrin, m) {
   nb::register_exception_translator(translate);
   bind_state(m);
   bind_session(m);
+#ifdef PERRIN_CUDA
+  bind_captured_force(m);
+#endif
   m.def("schema", schema, "the JSON Schema of jobs, as text");
   m.def("program", program, nb::arg("arguments"), "the program perrin: its exit status");
   m.def("cuda_count", [] { return perrin::Device::cuda_count(); });

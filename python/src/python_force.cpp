@@ -4,7 +4,7 @@
 #include <nanobind/ndarray.h>
 
 #include "engine/run/simulation.h"
-#include "python/src/kept_forces.h"
+#include "python/src/captured_force.h"
 #include "python/src/state.h"
 
 namespace perrin::python {
@@ -38,6 +38,16 @@ double number_at(const Array& array, std::int64_t k) {
                                               : double(static_cast<const float*>(array.data())[k]);
 }
 
+std::vector<double> six_numbers(nb::handle virial) {
+  if (nb::len(virial) != 6)
+    throw UserError(fmt::format("a PythonForce must return six numbers as the virial, got {}",
+                                nb::len(virial)));
+  std::vector<double> numbers;
+  for (std::size_t c = 0; c < 6; ++c)
+    numbers.push_back(nb::cast<double>(nb::float_(nb::object(virial[c]))));
+  return numbers;
+}
+
 /// Work of others on the device that is not in the stream of the simulation.
 void wait_for_all(const Device& device) {
 #ifdef PERRIN_CUDA
@@ -48,13 +58,38 @@ void wait_for_all(const Device& device) {
 
 }  // namespace
 
-PythonForce::PythonForce(const PythonForceSettings& settings, Functions functions, Setup& setup)
+KeptForce::KeptForce(const PythonForceSettings& settings, Functions functions, Setup& setup)
     : settings_(settings),
       functions_(std::move(functions)),
-      kept_(setup.device(), std::int64_t(setup.configuration().position.size())) {
+      kept_(setup.device(), std::int64_t(setup.configuration().position.size())),
+      virial_(setup.device(), 6) {
   if (std::size_t(settings.function) >= functions_->size())
     setup.error("function", fmt::format("{} functions came with the job, got number {}",
                                         functions_->size(), settings.function));
+}
+
+MomentumChange KeptForce::momentum_change(std::span<const std::int64_t> particles) const {
+  if (settings_.conserves_momentum) return {};
+  return Force::momentum_change(particles);
+}
+
+void KeptForce::state(Archive& archive) {
+  std::uint64_t instant = kept_instant();
+  archive("instant", instant);
+  auto kept = kept_.to_host();
+  archive("kept", kept);
+  archive.require(std::int64_t(kept.size()) == kept_.size(), "kept", "a force of every particle");
+  auto virial = virial_.to_host();
+  archive("virial", virial);
+  archive.require(virial.size() == 6, "virial", "six numbers");
+  if (archive.is_saving()) return;
+  set_kept_instant(instant);
+  kept_.assign(kept);
+  virial_.assign(virial);
+}
+
+PythonForce::PythonForce(const PythonForceSettings& settings, Functions functions, Setup& setup)
+    : KeptForce(settings, std::move(functions), setup) {
   if (setup.device().is_cuda())
     setup.warn("",
                "steps with a force of Python are not recorded: every kernel is launched by the "
@@ -75,15 +110,14 @@ void PythonForce::compute(Simulation& s, const ForceOutput& output) {
 void PythonForce::call(Simulation& s, std::uint64_t instant) {
   s.device().synchronize();
   const nb::gil_scoped_acquire gil;
-  const nb::object function = functions_->at(std::size_t(settings_.function));
   const nb::object state = nb::cast(new State(s, instant), nb::rv_policy::take_ownership);
   struct Closing {
     State& state;
     ~Closing() { state.close(); }
   } const closing{nb::cast<State&>(state)};
-  const nb::object result = function(state);
+  const nb::object result = function().attr("call")(state);
   nb::object forces = result, energy = nb::float_(0.0);
-  virial_ = {};
+  std::vector<double> virial(6);
   if (nb::isinstance<nb::tuple>(result)) {
     const std::size_t parts = nb::len(result);
     if (parts < 1 || parts > 3)
@@ -91,12 +125,12 @@ void PythonForce::call(Simulation& s, std::uint64_t instant) {
           fmt::format("a PythonForce must return forces, energy and virial, got {} values", parts));
     forces = result[0];
     if (parts > 1) energy = nb::float_(nb::object(result[1]));
-    for (std::size_t c = 0; parts > 2 && c < 6; ++c)
-      virial_[c] = nb::cast<double>(nb::float_(nb::object(result[2][c])));
+    if (parts > 2) virial = six_numbers(nb::object(result[2]));
   }
   const double share = nb::cast<double>(energy) / double(s.particles.size());
   select(s.device());  // the function may have chosen another one
   wait_for_all(s.device());
+  virial_.assign(virial);
   keep(s, forces, Real(share));
 }
 
@@ -124,24 +158,14 @@ void PythonForce::keep(Simulation& s, nb::handle forces, Real share) {
   kept_.assign(words);
 }
 
-MomentumChange PythonForce::momentum_change(std::span<const std::int64_t> particles) const {
-  if (settings_.conserves_momentum) return {};
-  return Force::momentum_change(particles);
-}
-
-void PythonForce::state(Archive& archive) {
-  archive("instant", instant_);
-  auto kept = kept_.to_host();
-  archive("kept", kept);
-  archive.require(std::int64_t(kept.size()) == kept_.size(), "kept", "a force of every particle");
-  kept_.assign(kept);
-  archive("virial", virial_);
-}
-
 void register_python_force(Registry& registry, const Functions& functions) {
   registry.add<Force, PythonForceSettings>(
       "python", "a function of the Python program that drives the job",
-      [functions](const PythonForceSettings& s, Setup& setup) {
+      [functions](const PythonForceSettings& s, Setup& setup) -> std::unique_ptr<Force> {
+#ifdef PERRIN_CUDA
+        if (s.captured && setup.device().is_cuda())
+          return std::make_unique<CapturedForce>(s, functions, setup);
+#endif
         return std::make_unique<PythonForce>(s, functions, setup);
       });
 }

@@ -3,7 +3,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,17 +10,19 @@
 #include "engine/run/force.h"
 #include "engine/run/registry.h"
 #include "engine/run/unrecorded.h"
+#include "python/src/kept_forces.h"
 
 namespace perrin::python {
 
 namespace nb = nanobind;
 
-/// The functions of a job, by their number in its settings; emptied when Python collects them.
+/// The PythonForce objects of a job, by their number in its settings; emptied when Python collects
+/// them.
 using Functions = std::shared_ptr<std::vector<nb::object>>;
 
 struct PythonForceSettings {
   std::int64_t function = 0, stride = 1;
-  bool memory_order = false, conserves_momentum = false;
+  bool memory_order = false, captured = false, conserves_momentum = false;
 };
 template <class D>
 void describe(D& d, PythonForceSettings& s) {
@@ -30,31 +31,48 @@ void describe(D& d, PythonForceSettings& s) {
   d.optional("stride", s.stride, Positive{},
              "it is called at steps that are multiples of this; its forces stay between");
   d.optional("memory_order", s.memory_order, Any{}, "forces come in memory order, not by id");
+  d.optional("captured", s.captured, Any{},
+             "on a GPU it is recorded once and replayed with the steps");
   d.optional("conserves_momentum", s.conserves_momentum, Any{}, "the sum of its forces is 0");
 }
 
-/// The function is given a State and returns forces [n, 3], or these with the energy, or with
-/// energy and virial (xx yy zz xy xz yz). It is called once for an instant, however often the
-/// engine asks. No step with it is recorded (Unrecorded). What it throws comes out of the run.
-class PythonForce : public Force, public Unrecorded {
+/// A force whose latest values stay until the function is called again: once for an instant,
+/// however often the engine asks.
+class KeptForce : public Force {
  public:
-  PythonForce(const PythonForceSettings& settings, Functions functions, Setup& setup);
-  void compute(Simulation& simulation, const ForceOutput& output) override;
+  KeptForce(const PythonForceSettings& settings, Functions functions, Setup& setup);
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override;
   void state(Archive& archive) override;
   /// Particles were changed: what is kept is void.
-  void forget() { instant_ = never; }
+  void forget() { set_kept_instant(never); }
 
- private:
-  static constexpr std::uint64_t never = ~std::uint64_t(0);
-  void call(Simulation& simulation, std::uint64_t instant);
-  void keep(Simulation& simulation, nb::handle forces, Real share);
+ protected:
+  /// That forces are kept of.
+  virtual std::uint64_t kept_instant() const = 0;
+  virtual void set_kept_instant(std::uint64_t instant) = 0;
+  nb::object function() const { return functions_->at(std::size_t(settings_.function)); }
 
   PythonForceSettings settings_;
   Functions functions_;
-  std::uint64_t instant_ = never;  // that forces are kept of
-  Buffer<Real4> kept_;             // by id; w: the share of the energy
-  std::array<double, 6> virial_{};
+  Buffer<Real4> kept_;     // by id; w: the share of the energy
+  Buffer<double> virial_;  // six numbers
+};
+
+/// The function is given a State and returns forces [n, 3], or these with the energy, or with
+/// energy and virial (xx yy zz xy xz yz). No step with it is recorded (Unrecorded). What it throws
+/// comes out of the run.
+class PythonForce : public KeptForce, public Unrecorded {
+ public:
+  PythonForce(const PythonForceSettings& settings, Functions functions, Setup& setup);
+  void compute(Simulation& simulation, const ForceOutput& output) override;
+
+ private:
+  std::uint64_t kept_instant() const override { return instant_; }
+  void set_kept_instant(std::uint64_t instant) override { instant_ = instant; }
+  void call(Simulation& simulation, std::uint64_t instant);
+  void keep(Simulation& simulation, nb::handle forces, Real share);
+
+  std::uint64_t instant_ = never;
 };
 
 void register_python_force(Registry& registry, const Functions& functions);

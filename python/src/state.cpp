@@ -15,10 +15,6 @@
 namespace perrin::python {
 namespace {
 
-#ifdef PERRIN_CUDA
-int cuda_index(const Device& device) { return std::stoi(device.name().substr(5)); }  // "cuda:1"
-#endif
-
 /// A new numpy array with these values: [n] or [n, width].
 template <class T>
 nb::object numpy(std::vector<T> values, std::size_t width) {
@@ -90,6 +86,8 @@ void Use::check() const {
   if (running_ && std::this_thread::get_id() != runner_)
     throw RunError("another thread runs this simulation");
 }
+
+int cuda_index(const Device& device) { return std::stoi(device.name().substr(5)); }
 
 void select(const Device& device) {
 #ifdef PERRIN_CUDA
@@ -287,7 +285,7 @@ void State::changed() const {
   Simulation& s = at_rest("change particles");
   s.invalidate();
   for (const auto& force : s.forces)
-    if (auto* const python = dynamic_cast<PythonForce*>(force.get())) python->forget();
+    if (auto* const python = dynamic_cast<KeptForce*>(force.get())) python->forget();
   if (s.bath) s.bath->begin(s);
 }
 

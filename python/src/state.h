@@ -39,6 +39,8 @@ class Use {
   std::thread::id runner_;
 };
 
+/// 1 of "cuda:1".
+int cuda_index(const Device& device);
 /// Of the CUDA devices that of this simulation is the calling thread's from here on.
 void select(const Device& device);
 

@@ -1,0 +1,14 @@
+// For those who put more than kernels and copies into what a Recording records.
+#pragma once
+
+#ifdef PERRIN_CUDA
+#include <cuda_runtime_api.h>
+
+namespace perrin {
+
+/// Puts a node behind what has been recorded so far. `stream` is Device::stream() while
+/// Device::recording(); Device::begin_anew() must follow before the next kernel.
+void record_node(cudaStream_t stream, cudaGraphNodeParams& node);
+
+}  // namespace perrin
+#endif
