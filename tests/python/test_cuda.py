@@ -1,5 +1,6 @@
 """On a GPU: what is seen of the engine's arrays there, and forces of arrays of the device."""
 import ctypes
+import os
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import perrin
 from conftest import DEVICE
 
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # jax: not all of the memory
 pytestmark = pytest.mark.skipif(DEVICE == "cpu", reason="needs a GPU")
 
 
@@ -54,21 +56,31 @@ def test_views_of_torch(liquid):
     assert sim.totals.kinetic == pytest.approx(4 * kinetic, rel=1e-6)
 
 
-def test_forces_of_torch(liquid):
-    torch = pytest.importorskip("torch")
+def field(r, of):
+    return of.stack([of.sin(r[:, 0]), of.zeros_like(r[:, 0]), r[:, 2]], 1)
 
-    def field(r):
-        return np.stack([np.sin(r[:, 0]), np.zeros(len(r)), r[:, 2]], axis=1)
+
+@pytest.mark.parametrize("library", ["torch", "cupy", "jax"])
+def test_forces_of_device_arrays(liquid, library):
+    arrays = pytest.importorskip("jax.numpy" if library == "jax" else library)
 
     def on_device(particles):
-        offset, matrix = (torch.tensor(x, device="cuda") for x in particles.box.fixed_point)
-        position = torch.from_dlpack(particles.local.position)[:, :3].to(torch.int64)
-        r = offset + (position & 0xffffffff).double() @ matrix
-        return torch.stack([torch.sin(r[:, 0]), torch.zeros_like(r[:, 0]), r[:, 2]], dim=1)
+        offset, matrix = particles.box.fixed_point
+        if library == "cupy":
+            position = arrays.asarray(particles.local.position)
+            u = position[:, :3].astype(arrays.float64)
+            return field(arrays.asarray(offset) + u @ arrays.asarray(matrix), arrays)
+        position = arrays.from_dlpack(particles.local.position)[:, :3]
+        if library == "jax":  # single precision, unless it is asked for more
+            u = position.astype(arrays.float32)
+            return field(offset.astype("f4") + u @ matrix.astype("f4"), arrays)
+        offset, matrix = (arrays.tensor(x, device="cuda") for x in (offset, matrix))
+        return field(offset + (position.to(arrays.int64) & 0xffffffff).double() @ matrix, arrays)
 
     sims = [perrin.Simulation({**liquid, "forces": liquid["forces"] + [force]})
-            for force in (perrin.PythonForce(lambda p: field(p.positions)),
+            for force in (perrin.PythonForce(lambda p: field(p.positions, np)),
                           perrin.PythonForce(on_device, local=True))]
     for sim in sims:
         sim.run(50)
-    np.testing.assert_allclose(sims[0].positions, sims[1].positions, atol=1e-5)
+    np.testing.assert_allclose(sims[0].positions, sims[1].positions, atol=1e-4)
+    assert any("not recorded" in w for w in sims[1].warnings)
