@@ -108,8 +108,9 @@ class Simulation(View):
         their own affair."""
         self = cls.__new__(cls)
         sets = [f"{path}={json.dumps(_plain(value, []))}" for path, value in (set or {}).items()]
-        self._session = Session.resume(os.fspath(path), sets, list(forces), device,
-                                       threads, os.fspath(output_dir), quiet, more_steps)
+        self._session = Session(resumed=os.fspath(path), sets=sets, functions=list(forces),
+                                device=device, threads=threads, quiet=quiet, more_steps=more_steps,
+                                output_directory=os.fspath(output_dir))
         self._begin()
         return self
 

@@ -89,8 +89,8 @@ void CapturedForce::capture(Simulation& s) {
   arrays_->show(s);
   s.device().synchronize();
   const nb::gil_scoped_acquire gil;
-  const nb::object state =
-      nb::cast(new State(s, s.step() + s.instant()), nb::rv_policy::take_ownership);
+  const nb::object state = nb::cast(new State(s, functions_->owner, s.step() + s.instant()),
+                                    nb::rv_policy::take_ownership);
   struct Closing {
     State& state;
     ShownArrays& arrays;

@@ -63,9 +63,9 @@ KeptForce::KeptForce(const PythonForceSettings& settings, Functions functions, S
       functions_(std::move(functions)),
       kept_(setup.device(), std::int64_t(setup.configuration().position.size())),
       virial_(setup.device(), 6) {
-  if (std::size_t(settings.function) >= functions_->size())
+  if (std::size_t(settings.function) >= functions_->list.size())
     setup.error("function", fmt::format("{} functions came with the job, got number {}",
-                                        functions_->size(), settings.function));
+                                        functions_->list.size(), settings.function));
 }
 
 MomentumChange KeptForce::momentum_change(std::span<const std::int64_t> particles) const {
@@ -110,7 +110,8 @@ void PythonForce::compute(Simulation& s, const ForceOutput& output) {
 void PythonForce::call(Simulation& s, std::uint64_t instant) {
   s.device().synchronize();
   const nb::gil_scoped_acquire gil;
-  const nb::object state = nb::cast(new State(s, instant), nb::rv_policy::take_ownership);
+  const nb::object state =
+      nb::cast(new State(s, functions_->owner, instant), nb::rv_policy::take_ownership);
   struct Closing {
     State& state;
     ~Closing() { state.close(); }

@@ -16,9 +16,12 @@ namespace perrin::python {
 
 namespace nb = nanobind;
 
-/// The PythonForce objects of a job, by their number in its settings; emptied when Python collects
-/// them.
-using Functions = std::shared_ptr<std::vector<nb::object>>;
+/// The PythonForce objects of a job, by their number in its settings.
+struct JobFunctions {
+  std::vector<nb::object> list;  // emptied when Python collects them
+  nb::handle owner;              // of the simulation, for views
+};
+using Functions = std::shared_ptr<JobFunctions>;
 
 struct PythonForceSettings {
   std::int64_t function = 0, stride = 1;
@@ -50,7 +53,7 @@ class KeptForce : public Force {
   /// That forces are kept of.
   virtual std::uint64_t kept_instant() const = 0;
   virtual void set_kept_instant(std::uint64_t instant) = 0;
-  nb::object function() const { return functions_->at(std::size_t(settings_.function)); }
+  nb::object function() const { return functions_->list.at(std::size_t(settings_.function)); }
 
   PythonForceSettings settings_;
   Functions functions_;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
@@ -72,9 +71,10 @@ Job make_job(const JsonFile& file, bool is_text, Components& components, const J
   }
 }
 
-Functions functions_of(const nb::list& list) {
-  const auto functions = std::make_shared<std::vector<nb::object>>();
-  for (const nb::handle f : list) functions->push_back(nb::borrow(f));
+Functions functions_of(const nb::list& list, nb::handle owner) {
+  const auto functions = std::make_shared<JobFunctions>();
+  for (const nb::handle f : list) functions->list.push_back(nb::borrow(f));
+  functions->owner = owner;
   return functions;
 }
 
@@ -92,11 +92,11 @@ class Session::Observing : public Observer {
   Session& session_;
 };
 
-Session::Session(const Source& source, nb::list functions, JobOptions options)
+Session::Session(const Source& source, nb::handle self, nb::list functions, JobOptions options)
     : resumed_(resumed_job(source)),
       file_(job_file(source, resumed_)),
       options_(options_of(source, resumed_, std::move(options))),
-      functions_(functions_of(functions)),
+      functions_(functions_of(functions, self)),
       restored_(resumed_ ? std::optional(Archive::restoring(resumed_->checkpoint.records))
                          : std::nullopt),
       job_(make_job(file_, !source.text.empty(), components_, options_, functions_,
@@ -248,13 +248,13 @@ void Session::call_due() {
 
 int Session::traverse(visitproc visit, void* arg) {
   for (const Callback& c : callbacks_) Py_VISIT(c.function.ptr());
-  for (const nb::object& f : *functions_) Py_VISIT(f.ptr());
+  for (const nb::object& f : functions_->list) Py_VISIT(f.ptr());
   return 0;
 }
 
 void Session::clear() {
   callbacks_.clear();
-  functions_->clear();
+  functions_->list.clear();
 }
 
 namespace {
@@ -273,8 +273,8 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_session
                        {Py_tp_clear, reinterpret_cast<void*>(clear_session)},
                        {0, nullptr}};
 
-void make_session(Session* self, const std::string& file, const std::string& text,
-                  const std::vector<std::string>& sets, nb::list functions,
+void make_session(nb::pointer_and_handle<Session> self, const std::string& file,
+                  const std::string& text, const std::vector<std::string>& sets, nb::list functions,
                   const std::string& device, int threads, const std::string& output_directory,
                   bool overwrite, bool quiet, const std::string& checkpoint) {
   JobOptions options;
@@ -282,22 +282,20 @@ void make_session(Session* self, const std::string& file, const std::string& tex
   options.output_directory = output_directory;
   options.default_checkpoint = checkpoint;
   options.overwrite = overwrite, options.quiet = quiet;
-  new (self) Session({file, text, sets}, std::move(functions), std::move(options));
+  new (self.p) Session({file, text, sets}, self.h, std::move(functions), std::move(options));
 }
 
-/// Without an output directory or a device: as before.
-std::unique_ptr<Session> resumed_session(const std::string& file,
-                                         const std::vector<std::string>& sets, nb::list functions,
-                                         const std::string& device, int threads,
-                                         const std::string& output_directory, bool quiet,
-                                         std::int64_t more_steps) {
+/// From a checkpoint. Without an output directory or a device: as before.
+void resume_session(nb::pointer_and_handle<Session> self, const std::string& checkpoint,
+                    const std::vector<std::string>& sets, nb::list functions,
+                    const std::string& device, int threads, const std::string& output_directory,
+                    bool quiet, std::int64_t more_steps) {
   JobOptions options;
   options.device = device, options.threads = threads, options.quiet = quiet;
   options.output_directory = output_directory;
   options.default_checkpoint.clear();
-  return std::make_unique<Session>(
-      Session::Source{file, "", sets, true, more_steps, !output_directory.empty()},
-      std::move(functions), std::move(options));
+  const Session::Source source{checkpoint, "", sets, true, more_steps, !output_directory.empty()};
+  new (self.p) Session(source, self.h, std::move(functions), std::move(options));
 }
 
 }  // namespace
@@ -307,9 +305,9 @@ void bind_session(nb::module_& m) {
       .def("__init__", make_session, nb::arg("file"), nb::arg("text"), nb::arg("sets"),
            nb::arg("functions"), nb::arg("device"), nb::arg("threads"), nb::arg("output_directory"),
            nb::arg("overwrite"), nb::arg("quiet"), nb::arg("checkpoint"))
-      .def_static("resume", resumed_session, nb::arg("file"), nb::arg("sets"), nb::arg("functions"),
-                  nb::arg("device"), nb::arg("threads"), nb::arg("output_directory"),
-                  nb::arg("quiet"), nb::arg("more_steps"))
+      .def("__init__", resume_session, nb::kw_only(), nb::arg("resumed"), nb::arg("sets"),
+           nb::arg("functions"), nb::arg("device"), nb::arg("threads"), nb::arg("output_directory"),
+           nb::arg("quiet"), nb::arg("more_steps"))
       .def("run", &Session::run, nb::arg("to"), "on to this step; true: the job is complete")
       .def("interrupt", &Session::interrupt)
       .def("begin", &Session::begin)

@@ -40,7 +40,8 @@ class Session {
     bool other_output_directory = false;  // than the checkpoint's
   };
   /// Throws MistakesError, without places where the job is no file.
-  Session(const Source& source, nb::list functions, JobOptions options);
+  /// `self`: the object of Python that it is.
+  Session(const Source& source, nb::handle self, nb::list functions, JobOptions options);
   ~Session();
 
   /// On to this step, or to the end of the job. True: the job is complete. Throws what a callback

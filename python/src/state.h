@@ -52,10 +52,10 @@ class State {
   State(Simulation& simulation, nb::handle owner, const Use& use)
       : simulation_(&simulation), owner_(owner), use_(&use) {}
   /// Of the call of a force, at the instant when so many steps are done.
-  State(Simulation& simulation, std::uint64_t instant)
-      : simulation_(&simulation), instant_(instant) {}
+  State(Simulation& simulation, nb::handle owner, std::uint64_t instant)
+      : simulation_(&simulation), owner_(owner), instant_(instant) {}
   void close() { simulation_ = nullptr; }
-  bool within_call() const { return !owner_.is_valid(); }
+  bool within_call() const { return !use_; }
   /// Throws RunError where it is closed.
   Simulation& simulation() const;
 

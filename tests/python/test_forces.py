@@ -1,4 +1,6 @@
 """Forces that Python computes, against the engine's own and against what is known."""
+import gc
+
 import numpy as np
 import pytest
 
@@ -171,3 +173,24 @@ def test_what_a_function_must_not_do(gas):
         "barostat": {"pressure": 1, "tau": 1, "compressibility": 1}}
     with pytest.raises(perrin.JobError):
         perrin.Simulation({**gas, "forces": [perrin.PythonForce(spring)]}).run(1)
+
+
+def test_views_of_a_call_hold_the_memory_that_they_show(liquid):
+    kept = []
+
+    def look(particles):
+        velocity = particles.local.velocity
+        kept[:] = [velocity, np.asarray(velocity) if DEVICE == "cpu" else None]
+        return np.zeros((256, 3))
+
+    sim = perrin.Simulation({**liquid, "forces": [perrin.PythonForce(look)]})
+    sim.run(1)
+    velocity, array = kept
+    with pytest.raises(perrin.RunError, match="is over"):
+        velocity.__dlpack__()
+    if DEVICE == "cpu":
+        assert not array.flags.writeable and not array.flags.owndata
+        before = array.copy()
+        del sim
+        gc.collect()
+        np.testing.assert_array_equal(array, before)
