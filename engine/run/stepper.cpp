@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/core/glance.h"
 #include "engine/core/parallel.h"
 #include "engine/core/team.h"
 #include "engine/run/box_mover.h"
@@ -28,8 +29,13 @@ struct SetStep {
 
 }  // namespace
 
+Stepper::Stepper(Simulation& simulation) : s_(simulation) {}
+Stepper::~Stepper() = default;
+
 void Stepper::advance(Integrator& integrator, std::int64_t n, const Sampling& sampling) {
   sampling_ = &sampling;
+  if (n == asked_) stops_ = n % RunningStep::usual != 0 ? n : 0;
+  asked_ = n;
   sampled_step_ = s_.step();
   if (!s_.tuner_ || !integrator.recordable()) return run(integrator, n);
   constexpr std::int64_t at_least = 64, not_counted = 16;  // first lists and recordings
@@ -167,12 +173,14 @@ void Stepper::step_unrecorded(Integrator& integrator) {
 
 std::int64_t Stepper::box_stride() const { return s_.box_mover_ ? s_.box_mover_->stride() : 1; }
 
-/// So many that they fill the time between samples, or between changes of the box, if that can be.
+/// So many that they fill the time between samples, changes of the box, or stops for observers and
+/// callbacks, if that can be.
 int Stepper::steps_of_a_recording() const {
   constexpr int fewest = 4;
-  const std::int64_t between = sampling_->common_stride(), quiet = box_stride() - 1;
-  for (int n = RunningStep::usual; between == 0 && quiet > 0 && n >= fewest; --n)
+  const std::int64_t samples = sampling_->common_stride(), quiet = box_stride() - 1;
+  for (int n = RunningStep::usual; samples == 0 && quiet > 0 && n >= fewest; --n)
     if (quiet % n == 0) return n;
+  const std::int64_t between = samples > 0 ? samples : quiet > 0 ? 0 : stops_;
   if (between > 0 && between <= RunningStep::most) return int(between);
   for (int n = RunningStep::most; n >= fewest; --n)
     if (between > 0 && between % n == 0) return n;
@@ -201,9 +209,10 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
     sampled_unrecorded_ ? note_sample(at) : sample(at);
     sampled_unrecorded_ = true;
   }
-  s_.device().synchronize();
-  s_.clock_.set_step(s_.running_.number.to_host(0));
-  const bool halted = team() ? team()->any(s_.device().halted()) : s_.device().halted();
+  if (!glance_) glance_ = std::make_unique<Glance>(s_.device());
+  const Glance::Seen seen = glance_->look(s_.running_.number.data());
+  s_.clock_.set_step(seen.number);
+  const bool halted = team() ? team()->any(seen.halt != 0) : seen.halt != 0;
   tell();
   if (!halted) return;
   s_.check_faults();

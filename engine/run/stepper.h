@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include "engine/core/device.h"
 #include "engine/run/sampling.h"
@@ -11,13 +12,15 @@
 
 namespace perrin {
 
+class Glance;
 class Integrator;
 class Simulation;
 class Team;
 
 class Stepper {
  public:
-  explicit Stepper(Simulation& simulation) : s_(simulation) {}
+  explicit Stepper(Simulation& simulation);
+  ~Stepper();
 
   /// n steps; throws RunError if one went wrong. With neighbors.traversal "auto" they are timed,
   /// and the way in which pairs are found may change.
@@ -51,6 +54,7 @@ class Stepper {
   Team* team() const;
 
   Simulation& s_;
+  std::unique_ptr<Glance> glance_;  // of a GPU
   /// Of a step and of several. Not of more sizes: a graph that runs now and then takes longer to
   /// start than the steps that it saves. A step in which the box is due (BoxMover::stride()) is
   /// one by itself.
@@ -62,8 +66,10 @@ class Stepper {
   std::int64_t recorded_version_ = 0;
 
   const Sampling* sampling_ = nullptr;  // of advance()
-  std::uint64_t sampled_step_ = 0;      // the last one
-  bool sampled_unrecorded_ = false;     // as recordings want it: see step_unrecorded()
+  std::int64_t asked_ = 0;              // steps of the last advance()
+  std::int64_t stops_ = 0;  // as many were asked for twice: where recordings end; 0: anywhere
+  std::uint64_t sampled_step_ = 0;   // the last one
+  bool sampled_unrecorded_ = false;  // as recordings want it: see step_unrecorded()
 
   /// On a GPU: the shares of the parts, as they were when a step last ran unrecorded, and how long
   /// that is ago.

@@ -1,0 +1,39 @@
+#include "engine/core/glance.h"
+
+#include "engine/core/parallel.h"
+
+namespace perrin {
+
+#ifdef __CUDACC__
+
+namespace {
+
+__global__ void glance_kernel(const std::uint64_t* number, const std::uint32_t* halt,
+                              Glance::Seen* seen) {
+  *seen = {*number, *halt};
+}
+
+}  // namespace
+
+Glance::Glance(const Device& device) : device_(device) {
+  check_cuda(cudaHostAlloc(&seen_, sizeof *seen_, cudaHostAllocMapped), "allocating for the host");
+}
+
+Glance::~Glance() { cudaFreeHost(seen_); }
+
+Glance::Seen Glance::look(const std::uint64_t* number) {
+  launch(device_, "what the host looks at", dim3(1), dim3(1), 0, glance_kernel, number,
+         device_.halt_word(), seen_);
+  device_.synchronize();
+  return *seen_;
+}
+
+#else
+
+Glance::Glance(const Device& device) : device_(device) {}
+Glance::~Glance() = default;
+Glance::Seen Glance::look(const std::uint64_t* number) { return {*number, 0}; }
+
+#endif
+
+}  // namespace perrin
