@@ -50,15 +50,25 @@ def of_program(options, steps):
         return now(options.device, resource.RUSAGE_CHILDREN) - start
 
 
-def of_python(options, forces=(), stride=None):
-    """Seconds of the steps, when the first quarter has run."""
+def simulation(options, forces=()):
     sim = perrin.Simulation(job(options.device, options.cells, 10**9, forces), threads=1)
     sim.run(options.steps // 4)
+    return sim
+
+
+def of_python(options, sim, stride=None):
+    """Seconds of the steps."""
+    call = lambda s: None
     if stride:
-        sim.every(stride)(lambda s: None)
+        sim.every(stride)(call)
+        sim.run(4 * stride)  # recordings follow
     start = now(options.device)
     sim.run(options.steps)
-    return now(options.device) - start
+    seconds = now(options.device) - start
+    if stride:
+        sim.remove(call)
+        sim.run(options.steps // 4)
+    return seconds
 
 
 def trap(particles):
@@ -88,31 +98,33 @@ def main():
         least[name] = min(least.get(name, 1e30), 1e6 * seconds / count)
 
     few = options.steps // 4
+    sim = simulation(options)
     for _ in range(options.turns):
         take("program", of_program(options, options.steps + few) - of_program(options, few),
              options.steps)
-        plain = of_python(options)
-        take("python", plain, options.steps)
-        for stride in (10, 100, 1000):
-            take(f"every {stride}", of_python(options, stride=stride), options.steps)
-    forces = {"PythonForce, numpy": perrin.PythonForce(trap)}
+        take("python", of_python(options, simulation(options)), options.steps)
+        take("no callback", of_python(options, sim), options.steps)
+        for stride in (10, 100):
+            take(f"every {stride}", of_python(options, sim, stride), options.steps)
+    forces = {"harmonic_trap": {"type": "harmonic_trap", "stiffness": [1, 1, 1]},
+              "PythonForce, numpy": perrin.PythonForce(trap)}
     if torch:
         forces["PythonForce, captured"] = perrin.PythonForce(trap, captured=True)
         if options.device != "cpu":
             forces["PythonForce, local"] = perrin.PythonForce(local_trap, local=True)
-    engine = {"type": "harmonic_trap", "stiffness": [1, 1, 1]}
-    steps, options.steps = options.steps, options.steps // 10
+    options.steps //= 10
     for _ in range(options.turns):
-        take("harmonic_trap", of_python(options, [engine]), options.steps)
         for name, force in forces.items():
-            take(name, of_python(options, [force]), options.steps)
+            take(name, of_python(options, simulation(options, [force])), options.steps)
     for name, microseconds in least.items():
         line = {"subject": name, "size": n, "device": options.device,
                 "microseconds": round(microseconds, 3), "rate": round(1e6 / microseconds, 1)}
         if name.startswith("every"):
             stride = int(name.split()[1])
-            line["microseconds_per_call"] = round((microseconds - least["python"]) * stride, 2)
-        baseline = "harmonic_trap" if name.startswith("PythonForce") else "program"
+            line["microseconds_per_call"] = round(
+                (microseconds - least["no callback"]) * stride, 2)
+        baseline = ("harmonic_trap" if name in forces
+                    else "no callback" if name.startswith("every") else "program")
         line["ratio"] = round(microseconds / least[baseline], 4)
         line["baseline"] = baseline
         print(json.dumps(line), flush=True)
