@@ -7,6 +7,7 @@
 
 #include "checkerboard.h"
 #include "checkerboard_cpu.h"
+#include "checkerboard_exchange.h"
 #include "checkerboard_grid.h"
 #include "checkerboard_sort.h"
 #include "engine/core/parallel.h"
@@ -129,7 +130,7 @@ class CheckerboardOf final : public CheckerboardEngine {
   CheckerboardOf(System& system, const ChainOptions& chain, const CheckerboardOptions& options,
                  double range)
       : CheckerboardEngine(system, chain),
-        device_(system.device()),
+        device_(system.device().together(system.molecules())),
         options_(options),
         range_(range),
         types_(std::uint32_t(system.model().types.size())),
@@ -139,7 +140,8 @@ class CheckerboardOf final : public CheckerboardEngine {
         grid_key_(Purpose::metropolis_choice, chain.seed),
         move_key_(Purpose::metropolis_move, chain.seed),
         energy_sum_(device_, sum_chunks + 1),
-        accepted_sum_(device_, sum_chunks + 1) {
+        accepted_sum_(device_, sum_chunks + 1),
+        exchange_(device_, system.molecules()) {
     system_changed();
   }
 
@@ -151,7 +153,11 @@ class CheckerboardOf final : public CheckerboardEngine {
       const auto plan = checkerboard_plan(grid_key_, std::uint64_t(sweep), cells_);
       grid_ = plan.grid;
       sort_.sort(grid_, position_, id_);
-      for (const Vec3<std::int32_t>& color : plan.colors) run_color(view(sweep, color));
+      for (const Vec3<std::int32_t>& color : plan.colors) {
+        const auto v = view(sweep, color);
+        run_color(v);
+        exchange_.complete(v, position_);
+      }
     }
     double* const energy = energy_sum_.data() + sum_chunks;
     std::uint64_t* const accepted = accepted_sum_.data() + sum_chunks;
@@ -209,7 +215,11 @@ class CheckerboardOf final : public CheckerboardEngine {
   void state(Archive& archive) override {
     const Archive::Scope scope(archive, "checkerboard");
     if (!archive.has("changes")) return;  // of an earlier version: the sums begin anew
-    if (archive.is_saving()) follow_energies();
+    if (archive.is_saving()) {
+      follow_energies();
+      if (Team* const team = device_.team())
+        team->complete(energy_.data(), sizeof(double), domains());
+    }
     auto changes = energy_.to_host();
     double base = base_.to_host(0);
     std::int64_t staged = staged_;
@@ -231,6 +241,10 @@ class CheckerboardOf final : public CheckerboardEngine {
 
  private:
   std::int64_t domains() const { return std::int64_t(cells_.x) * cells_.y * cells_.z / 8; }
+  /// Of each colour: the same for all, so that their sums are this process's. sum() adds those.
+  Share own_domains() const {
+    return device_.team() ? device_.team()->share(domains()) : Share{0, domains()};
+  }
 
   /// The running energy is that which was set last and what each domain has changed since. So its
   /// bits do not depend on where runs end, which the clock decides.
@@ -290,6 +304,7 @@ class CheckerboardOf final : public CheckerboardEngine {
     CheckerboardSweep<T> v;
     v.grid = grid_;
     v.color = color;
+    v.own = own_domains();
     v.position = position_.data();
     v.id = id_.data();
     v.start = sort_.start();
@@ -319,9 +334,9 @@ class CheckerboardOf final : public CheckerboardEngine {
 
   template <class F>
   void run_cpu(const F& f) const {
-    const std::int64_t n = domains();
+    const std::int64_t begin = f.v.own.begin, n = f.v.own.size();
     for_tasks(
-        device_, n, [&](std::int64_t d, int) { run_range(f, d, d + 1); }, n > 8);
+        device_, n, [&](std::int64_t k, int) { run_range(f, begin + k, begin + k + 1); }, n > 8);
   }
 
 #ifdef __CUDACC__
@@ -343,7 +358,8 @@ class CheckerboardOf final : public CheckerboardEngine {
     check_cuda(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
         "checkerboard: shared memory");
-    const unsigned blocks = unsigned((domains() + Kernel::groups - 1) / Kernel::groups);
+    const unsigned blocks = unsigned((v.own.size() + Kernel::groups - 1) / Kernel::groups);
+    if (blocks == 0) return;
     launch(device_, "checkerboard domains", dim3(blocks), dim3(Kernel::threads), shared, kernel, v,
            capacity, bytes, static_cast<const std::uint32_t*>(device_.halt_word()));
   }
@@ -366,6 +382,7 @@ class CheckerboardOf final : public CheckerboardEngine {
   RunKey grid_key_, move_key_;
   Buffer<double> energy_sum_;
   Buffer<std::uint64_t> accepted_sum_;
+  CheckerboardExchange exchange_;
   int staged_ = 0, capacity_ = 0;
 };
 

@@ -261,6 +261,18 @@ TEST_P(CheckerboardTest, RepeatsAndMarginsChangeNothing) {
   EXPECT_GT(differences(first, other_seed), 1900);
 }
 
+// Under mpirun: each process moves its share, and all have the state of the first one.
+TEST_P(CheckerboardTest, ProcessesAgree) {
+  const Model model = two_kinds(2000);
+  const Outcome own = outcome(device(), model, chain(false), 6);
+  Outcome of_first = own;
+  Processes& world = Processes::world();
+  world.broadcast(of_first.at.data(), of_first.at.size() * sizeof(Position));
+  EXPECT_EQ(differences(own, of_first), 0);
+  EXPECT_EQ(own.energy, world.of_first(own.energy));
+  EXPECT_EQ(own.accepted, std::uint64_t(world.of_first(std::int64_t(own.accepted))));
+}
+
 // What a checkpoint holds, coordinates and the number of the cycle, is enough to go on with the
 // same bits.
 TEST_P(CheckerboardTest, GoesOnFromCoordinates) {
