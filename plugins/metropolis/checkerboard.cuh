@@ -256,7 +256,7 @@ __global__ void __launch_bounds__(64, Blocks)
   using Kernel = DomainKernel<P, T, Lanes, Slots, OneType>;
   const int group = int(threadIdx.x) / Lanes;
   Kernel kernel(v, shared + group * bytes, capacity,
-                std::int64_t(blockIdx.x) * Kernel::groups + group);
+                v.own.begin + std::int64_t(blockIdx.x) * Kernel::groups + group);
   kernel.run();
 }
 

@@ -39,7 +39,7 @@ class DomainAtoms {
   __device__ DomainAtoms(const CheckerboardSweep<T>& v, char* memory, int capacity,
                          int list_capacity, std::int64_t d)
       : v_(v),
-        real_(d < v.domains()),
+        real_(d < v.own.end),
         d_(real_ ? d : 0),
         cell_(v.domain(d_)),
         domain_(v.grid, cell_, v.scale),

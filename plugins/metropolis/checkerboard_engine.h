@@ -7,6 +7,7 @@
 
 #include "checkerboard.h"
 #include "checkerboard_cpu.h"
+#include "checkerboard_exchange.h"
 #include "checkerboard_grid.h"
 #include "checkerboard_sort.h"
 #include "engine/core/parallel.h"
@@ -89,13 +90,13 @@ struct CheckerboardSlot {
   PERRIN_HD T operator()(std::int64_t d) const { return slot[d]; }
 };
 
-/// Adds what a run has changed to the system's running numbers.
-struct AddToSystem {
-  const double* energy;
+/// The system's running numbers after a run.
+struct TellSystem {
+  const double *base, *change;
   const std::uint64_t* accepted;
   SystemView system;
   PERRIN_HD void operator()(std::int64_t) const {
-    system.energy[0] += *energy;
+    system.energy[0] = *base + *change;
     system.accepted[0] += *accepted;
   }
 };
@@ -129,28 +130,34 @@ class CheckerboardOf final : public CheckerboardEngine {
   CheckerboardOf(System& system, const ChainOptions& chain, const CheckerboardOptions& options,
                  double range)
       : CheckerboardEngine(system, chain),
-        device_(system.device()),
+        device_(system.device().together(system.molecules())),
         options_(options),
         range_(range),
         types_(std::uint32_t(system.model().types.size())),
         position_(device_, system.molecules()),
         id_(device_, system.molecules()),
+        base_(device_, 1),
         grid_key_(Purpose::metropolis_choice, chain.seed),
         move_key_(Purpose::metropolis_move, chain.seed),
         energy_sum_(device_, sum_chunks + 1),
-        accepted_sum_(device_, sum_chunks + 1) {
+        accepted_sum_(device_, sum_chunks + 1),
+        exchange_(device_, system.molecules()) {
     system_changed();
   }
 
   void run(std::int64_t first, std::int64_t n) override {
-    energy_.zero();
+    follow_energies();
     accepted_.zero();
     for (std::int64_t sweep = first; sweep < first + n; ++sweep) {
       if (sweep % 256 == 0) measure();
       const auto plan = checkerboard_plan(grid_key_, std::uint64_t(sweep), cells_);
       grid_ = plan.grid;
       sort_.sort(grid_, position_, id_);
-      for (const Vec3<std::int32_t>& color : plan.colors) run_color(view(sweep, color));
+      for (const Vec3<std::int32_t>& color : plan.colors) {
+        const auto v = view(sweep, color);
+        run_color(v);
+        exchange_.complete(v, position_);
+      }
     }
     double* const energy = energy_sum_.data() + sum_chunks;
     std::uint64_t* const accepted = accepted_sum_.data() + sum_chunks;
@@ -158,7 +165,8 @@ class CheckerboardOf final : public CheckerboardEngine {
         energy_sum_, energy);
     sum(device_, "checkerboard accepted", domains(),
         CheckerboardSlot<std::uint64_t>{accepted_.data()}, accepted_sum_, accepted);
-    for_each(device_, "checkerboard totals", 1, AddToSystem{energy, accepted, system_.view()});
+    for_each(device_, "checkerboard totals", 1,
+             TellSystem{base_.data(), energy, accepted, system_.view()});
     update_system();
   }
 
@@ -204,11 +212,48 @@ class CheckerboardOf final : public CheckerboardEngine {
     return {totals};
   }
 
+  void state(Archive& archive) override {
+    const Archive::Scope scope(archive, "checkerboard");
+    if (!archive.has("changes")) return;  // of an earlier version: the sums begin anew
+    if (archive.is_saving()) {
+      follow_energies();
+      if (Team* const team = device_.team())
+        team->complete(energy_.data(), sizeof(double), domains());
+    }
+    auto changes = energy_.to_host();
+    double base = base_.to_host(0);
+    std::int64_t staged = staged_;
+    archive("changes", changes);
+    archive("base", base);
+    archive("staged", staged);
+    archive.require(staged >= 0 && staged <= 27 * system_.molecules(), "staged",
+                    "a number of atoms");
+    // With another box or potential the energy is set anew, and domains are others.
+    if (archive.is_saving() || std::int64_t(changes.size()) != domains()) return;
+    energy_.assign(changes);
+    base_.assign(std::vector<double>{base});
+    energies_of_ = system_.times_set();
+    make_room_for(int(staged));
+  }
+
   Vec3<std::int32_t> cells() const override { return cells_; }
   int staged() const override { return staged_; }
 
  private:
   std::int64_t domains() const { return std::int64_t(cells_.x) * cells_.y * cells_.z / 8; }
+  /// Of each colour: the same for all, so that their sums are this process's. sum() adds those.
+  Share own_domains() const {
+    return device_.team() ? device_.team()->share(domains()) : Share{0, domains()};
+  }
+
+  /// The running energy is that which was set last and what each domain has changed since. So its
+  /// bits do not depend on where runs end, which the clock decides.
+  void follow_energies() {
+    if (energies_of_ == system_.times_set()) return;
+    energies_of_ = system_.times_set();
+    energy_.zero();
+    device_.copy(base_.data(), system_.view().energy, sizeof(double));
+  }
 
   template <class U>
   Vec3<U> scale() const {
@@ -230,6 +275,7 @@ class CheckerboardOf final : public CheckerboardEngine {
     sort_ = CheckerboardSort(device_, system_.molecules(), cells_);
     energy_ = Buffer<double>(device_, domains());
     accepted_ = Buffer<std::uint64_t>(device_, domains());
+    energies_of_ = -1;
   }
 
   void sort_unshifted() {
@@ -247,7 +293,10 @@ class CheckerboardOf final : public CheckerboardEngine {
              CountStaged<T>{grid_, position_.data(), sort_.start(), scale<T>(), T(range_ * range_),
                             count.data()});
     const auto host = count.to_host();
-    staged_ = int(*std::max_element(host.begin(), host.end()));
+    make_room_for(int(*std::max_element(host.begin(), host.end())));
+  }
+  void make_room_for(int staged) {
+    staged_ = staged;
     capacity_ = staged_ + staged_ / 16 + 8;
   }
 
@@ -255,6 +304,7 @@ class CheckerboardOf final : public CheckerboardEngine {
     CheckerboardSweep<T> v;
     v.grid = grid_;
     v.color = color;
+    v.own = own_domains();
     v.position = position_.data();
     v.id = id_.data();
     v.start = sort_.start();
@@ -284,9 +334,9 @@ class CheckerboardOf final : public CheckerboardEngine {
 
   template <class F>
   void run_cpu(const F& f) const {
-    const std::int64_t n = domains();
+    const std::int64_t begin = f.v.own.begin, n = f.v.own.size();
     for_tasks(
-        device_, n, [&](std::int64_t d, int) { run_range(f, d, d + 1); }, n > 8);
+        device_, n, [&](std::int64_t k, int) { run_range(f, begin + k, begin + k + 1); }, n > 8);
   }
 
 #ifdef __CUDACC__
@@ -308,7 +358,8 @@ class CheckerboardOf final : public CheckerboardEngine {
     check_cuda(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
         "checkerboard: shared memory");
-    const unsigned blocks = unsigned((domains() + Kernel::groups - 1) / Kernel::groups);
+    const unsigned blocks = unsigned((v.own.size() + Kernel::groups - 1) / Kernel::groups);
+    if (blocks == 0) return;
     launch(device_, "checkerboard domains", dim3(blocks), dim3(Kernel::threads), shared, kernel, v,
            capacity, bytes, static_cast<const std::uint32_t*>(device_.halt_word()));
   }
@@ -324,11 +375,14 @@ class CheckerboardOf final : public CheckerboardEngine {
   CheckerboardSort sort_;
   Buffer<Position> position_;
   Buffer<std::uint32_t> id_;
-  Buffer<double> energy_;           // change in each domain's place, of this run
-  Buffer<std::uint64_t> accepted_;  // likewise
+  Buffer<double> energy_;           // change in each domain's place, since the energy was set
+  Buffer<double> base_;             // that energy
+  std::int64_t energies_of_ = -1;   // System::times_set() then; -1: to be begun anew
+  Buffer<std::uint64_t> accepted_;  // in each domain's place, of this run
   RunKey grid_key_, move_key_;
   Buffer<double> energy_sum_;
   Buffer<std::uint64_t> accepted_sum_;
+  CheckerboardExchange exchange_;
   int staged_ = 0, capacity_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "engine/core/parallel.h"
 #include "engine/core/real.h"
 #include "neighbor/cells/cell_of.h"
 #include "pair_energy.h"
@@ -119,14 +120,31 @@ PERRIN_HD Vec3<std::int32_t> displaced(Vec3<std::int32_t> p, Vec3<std::int32_t> 
 template <class T>
 constexpr T checkerboard_far = T(1e9);
 
+/// The domains of one colour, and where their particles are, which are sorted by (cell, id).
+struct CheckerboardColor {
+  CheckerboardGrid grid;
+  Vec3<std::int32_t> color;    // parity of the active cells
+  const std::uint32_t* start;  // of each cell; count() + 1
+
+  PERRIN_HD std::int64_t domains() const { return grid.count() / 8; }
+  PERRIN_HD Vec3<std::int32_t> domain(std::int64_t d) const {
+    const std::int32_t nx = grid.cells.x / 2, ny = grid.cells.y / 2;
+    const std::int32_t i = std::int32_t(d), row = i / nx;
+    return {2 * (i - row * nx) + color.x, 2 * (row % ny) + color.y, 2 * (row / ny) + color.z};
+  }
+  /// The places of a domain's particles.
+  PERRIN_HD Share places(std::int64_t d) const {
+    const std::int32_t c = grid.index(domain(d));
+    return {start[c], start[c + 1]};
+  }
+};
+
 /// What one colour of one sweep works on.
 template <class T>
-struct CheckerboardSweep {
-  CheckerboardGrid grid;
-  Vec3<std::int32_t> color;  // parity of the active cells
-  Position* position;        // sorted by (cell, id)
+struct CheckerboardSweep : CheckerboardColor {
+  Share own;  // the domains of this process
+  Position* position;
   const std::uint32_t* id;
-  const std::uint32_t* start;  // of each cell; count() + 1
   const PairRow<T>* table;
   std::uint32_t types;
   Vec3<T> scale;  // length per fixed-point unit
@@ -140,13 +158,6 @@ struct CheckerboardSweep {
   std::uint64_t sweep;
   double* energy;           // change, per cell of the coarse grid, added to
   std::uint64_t* accepted;  // likewise
-
-  PERRIN_HD std::int64_t domains() const { return grid.count() / 8; }
-  PERRIN_HD Vec3<std::int32_t> domain(std::int64_t d) const {
-    const std::int32_t nx = grid.cells.x / 2, ny = grid.cells.y / 2;
-    const std::int32_t i = std::int32_t(d), row = i / nx;
-    return {2 * (i - row * nx) + color.x, 2 * (row % ny) + color.y, 2 * (row / ny) + color.z};
-  }
 };
 
 /// Lennard-Jones with a cut-off and no core, in as few operations as can be. Unlike AnyPair it says

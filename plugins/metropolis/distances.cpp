@@ -27,16 +27,31 @@ struct DistanceBins {
   }
 };
 
+/// What a process counts: all of the replicas in its care, or, where each process has the whole of
+/// a single one, every so many of its molecules or sites: the first have more to be paired with.
+struct EveryNth {
+  std::int64_t first = 0, n = 1;
+  explicit EveryNth(const System& system) {
+    const Processes& world = Processes::world();
+    if (world.several() && !system.is_dealt_out()) first = world.rank(), n = world.count();
+  }
+  std::int64_t of(std::int64_t all) const { return (all - first + n - 1) / n; }
+  bool has(std::size_t item) const { return std::int64_t(item) % n == first; }
+  PERRIN_HD std::int64_t operator[](std::int64_t k) const { return first + k * n; }
+};
+
 /// All pairs: a molecule with those after it, shared by the threads of a block.
 struct AllDistances {
   static constexpr bool shared = true;
   SystemView view;
   DistanceBins bins;
+  EveryNth mine;
 
-  std::int64_t items() const { return std::int64_t(view.molecules) * view.replicas; }
+  std::int64_t items() const { return mine.of(std::int64_t(view.molecules) * view.replicas); }
   template <class Count>
-  PERRIN_HD void of(std::int64_t item, std::uint32_t first, std::uint32_t stride,
+  PERRIN_HD void of(std::int64_t k, std::uint32_t first, std::uint32_t stride,
                     const Count& count) const {
+    const std::int64_t item = mine[k];
     const Position* site = view.site + item / view.molecules * view.sites;
     const std::uint32_t m = std::uint32_t(item % view.molecules), end = view.first_site[m + 1];
     for (std::uint32_t a = view.first_site[m]; a < end; ++a) {
@@ -83,10 +98,12 @@ struct CellDistances {
   std::uint32_t sites, replicas;  // sites of a replica
   const CellSite* site;           // by (replica, cell)
   const std::uint32_t* start;     // [replica][cells + 1], of the replica's first site
+  EveryNth mine;
 
-  std::int64_t items() const { return std::int64_t(sites) * replicas; }
+  std::int64_t items() const { return mine.of(std::int64_t(sites) * replicas); }
   template <class Count>
-  PERRIN_HD void of(std::int64_t item, std::uint32_t, std::uint32_t, const Count& count) const {
+  PERRIN_HD void of(std::int64_t k, std::uint32_t, std::uint32_t, const Count& count) const {
+    const std::int64_t item = mine[k];
     const std::uint32_t replica = std::uint32_t(item / sites);
     const std::uint32_t i = std::uint32_t(item % sites);
     const CellSite* all = site + std::int64_t(replica) * sites;
@@ -215,8 +232,9 @@ std::vector<std::int64_t> count_by_cells(const System& system, const DistanceCel
   }
   const Buffer<CellSite> site(system.device(), std::span<const CellSite>(sorted));
   const Buffer<std::uint32_t> first(system.device(), std::span<const std::uint32_t>(start));
-  return count(system.device(), CellDistances{cells, bins, std::uint32_t(sites),
-                                              std::uint32_t(replicas), site.data(), first.data()});
+  return count(system.device(),
+               CellDistances{cells, bins, std::uint32_t(sites), std::uint32_t(replicas),
+                             site.data(), first.data(), EveryNth(system)});
 }
 
 }  // namespace
@@ -228,7 +246,7 @@ std::vector<std::int64_t> count_distances(System& system, double width, int bins
                              float(range * range), float(1 / width)};
   const DistanceCells cells = make_cells(system, range);
   if (cells.cells() > 1) return count_by_cells(system, cells, entries);
-  return count(system.device(), AllDistances{view, entries});
+  return count(system.device(), AllDistances{view, entries, EveryNth(system)});
 }
 
 void add_own_distances(const System& system, double width, int bins,
@@ -240,12 +258,13 @@ void add_own_distances(const System& system, double width, int bins,
                              float(1 / width)};
   const CountHere count{counts.data()};
   const System::Share own = system.own();
+  const EveryNth mine(system);
   for (std::int64_t r = own.first; r < own.first + own.count; ++r) {
     const std::vector<Position> site = system.site_positions(r);
     std::size_t first = 0;
-    for (const std::uint32_t t : model.molecule) {
-      const std::size_t end = first + model.templates[t].sites.size();
-      for (std::size_t a = first; a < end; ++a)
+    for (std::size_t m = 0; m < model.molecule.size(); ++m) {
+      const std::size_t end = first + model.templates[model.molecule[m]].sites.size();
+      for (std::size_t a = first; a < end && mine.has(m); ++a)
         for (std::size_t b = a + 1; b < end; ++b) entries.add(site[a], site[b], count);
       first = end;
     }

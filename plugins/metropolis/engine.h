@@ -32,6 +32,8 @@ class MoveEngine {
   virtual void system_changed() {}
   /// Makes the system hold what the engine keeps in a form of its own.
   virtual void update_system() {}
+  /// What of its own it needs to go on with the same bits. Restored after system_changed().
+  virtual void state(Archive&) {}
   /// Of each replica, from the coordinates alone; also right for a box that has just been changed.
   /// Waits.
   virtual std::vector<Totals> totals();

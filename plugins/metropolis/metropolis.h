@@ -16,9 +16,10 @@ class MetropolisStage : public Stage {
  public:
   MetropolisStage(const MetropolisSettings& settings, Setup& setup);
   bool needs_system() const override { return false; }
-  /// Replicas are dealt out.
+  /// Replicas are dealt out, and the domains of a checkerboard.
   bool shares_work() const override {
-    return settings_.replicas > 1 || settings_.temperatures.size() > 1;
+    return settings_.engine == "checkerboard" || settings_.replicas > 1 ||
+           settings_.temperatures.size() > 1;
   }
   void begin(Run& run, bool resumed) override;
   bool run(Run& run) override;

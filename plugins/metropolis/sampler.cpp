@@ -301,13 +301,14 @@ void Sampler::state(Archive& archive) {
   const bool other_pressure =
       changed_since(archive, "pressure", options_.volume ? options_.volume->pressure : 0.0);
   const bool other_energy = other_energies(archive);
-  if (archive.is_saving()) return;
+  if (archive.is_saving()) return engine_->state(archive);
   other_ensemble_ = other_temperatures || other_volume_moves || other_pressure || other_energy;
   if (const std::string why = system_.model().too_small(system_.box()); !why.empty())
     throw UserError(fmt::format("in the box of the checkpoint, at cycle {}, {}", cycle_, why));
   use_temperatures();
   engine_->system_changed();
   engine_->set_sizes(sizes_);
+  engine_->state(archive);
   if (!other_energy) return;
   std::vector<double> energy;
   for (const Totals& t : engine_->totals()) {

@@ -70,7 +70,12 @@ class System {
 
   /// Gathered, as are accepted().
   std::vector<double> energies() const { return gathered(energy_.to_host()); }
-  void set_energies(const std::vector<double>& energy) { energy_.assign(energy); }
+  void set_energies(const std::vector<double>& energy) {
+    energy_.assign(energy);
+    ++times_set_;
+  }
+  /// How often they were set: for whoever adds up changes since then.
+  std::int64_t times_set() const { return times_set_; }
   std::vector<unsigned long long> accepted() const { return gathered(accepted_.to_host()); }
   void clear_accepted() { accepted_.zero(); }
 
@@ -98,6 +103,7 @@ class System {
   Buffer<Quaternion> orientation_;
   Buffer<double> kT_, energy_;
   Buffer<unsigned long long> accepted_;
+  std::int64_t times_set_ = 0;
 };
 
 template <class T>

@@ -243,14 +243,15 @@ TEST(Checkerboard, ThreadsChangeNothing) {
   }
 }
 
-// Repeated, in other chunks, and with other margins: the same decisions (in double; the sums over
-// candidates then differ by 10⁻¹⁵, and 5·10⁴ decisions do not hang on that).
+// Repeated in other chunks: the same bits. With other margins: the same decisions (in double; the
+// sums over candidates then differ by 10⁻¹⁵, and 5·10⁴ decisions do not hang on that).
 TEST_P(CheckerboardTest, RepeatsAndMarginsChangeNothing) {
   const Model model = two_kinds(2000);
   const Outcome first = outcome(device(), model, chain(false), 6);
   const Outcome again = outcome(device(), model, chain(false), 6, 3);
   EXPECT_EQ(differences(first, again), 0);
   EXPECT_EQ(first.accepted, again.accepted);
+  EXPECT_EQ(first.energy, again.energy);
   for (const double margin : {0.001, 0.1, 0.8}) {
     const Outcome other = outcome(device(), model, chain(false), 6, 1, margin);
     EXPECT_EQ(differences(first, other), 0) << margin;
@@ -258,6 +259,18 @@ TEST_P(CheckerboardTest, RepeatsAndMarginsChangeNothing) {
   }
   const Outcome other_seed = outcome(device(), model, chain(false, 2), 6);
   EXPECT_GT(differences(first, other_seed), 1900);
+}
+
+// Under mpirun: each process moves its share, and all have the state of the first one.
+TEST_P(CheckerboardTest, ProcessesAgree) {
+  const Model model = two_kinds(2000);
+  const Outcome own = outcome(device(), model, chain(false), 6);
+  Outcome of_first = own;
+  Processes& world = Processes::world();
+  world.broadcast(of_first.at.data(), of_first.at.size() * sizeof(Position));
+  EXPECT_EQ(differences(own, of_first), 0);
+  EXPECT_EQ(own.energy, world.of_first(own.energy));
+  EXPECT_EQ(own.accepted, std::uint64_t(world.of_first(std::int64_t(own.accepted))));
 }
 
 // What a checkpoint holds, coordinates and the number of the cycle, is enough to go on with the

@@ -142,6 +142,20 @@ class Processes(unittest.TestCase):
         with open(self.path("alone", "g.csv")) as a, open(self.path("of3", "g.csv")) as b:
             self.assertEqual(a.read(), b.read())
 
+    def test_a_checkerboard_is_dealt_out(self):
+        job = {"seed": 4, "observers": [{"type": "checkpoint"}], "stages": [
+            {"type": "metropolis", "engine": "checkerboard", "precision": "double",
+             "molecules": {"A": {"number": 700, "sites": [{"type": "A", "at": [0, 0, 0]}]}},
+             "pairs": [{"types": ["A", "A"], "sigma": 1, "epsilon": 1, "cutoff": 2.5}],
+             "box": [11, 11, 16], "temperature": 1, "translation": 0.2, "cycles": 30,
+             "rdf": {"bins": 40, "interval": 5, "csv": "g.csv"}}]}
+        self.assertNotIn("not dealt out", self.same_bits(job, (2, 3, 4)))
+        for folder in ("of2", "of3", "of4", "stopped"):
+            with open(self.path("alone", "g.csv")) as a, open(self.path(folder, "g.csv")) as b:
+                self.assertEqual(a.read(), b.read())
+            a, b = (numbers(self.path(f, "checkpoint.h5")) for f in ("alone", folder))
+            self.assertEqual([path for path in a if a[path] != b[path]], ["checksum"], folder)
+
     def test_molecular_dynamics(self):
         self.same_bits(LIQUID)
 
