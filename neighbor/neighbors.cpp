@@ -206,19 +206,22 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   }
   if (has_lists()) {
     bool built = false;
-    device.when(rebuild_, [this, &built] {
-      build();
+    device.when(rebuild_, [this, &built, progress] {
+      build(progress != nullptr);
       built = true;
     });
     if ((built || !team()) && !device.recording() && !device.skipping()) recover();
     return;
   }
+  const auto builds_on_cpu = [&] { return device.is_cuda() ? 0 : *builds_.data(); };
+  const std::int64_t before = builds_on_cpu();
   std::visit(
       [&](auto& t) {
         if constexpr (!lists<decltype(t)>)
           t.sort({may_exchange, progress != nullptr, flags_.data(), builds_.data()});
       },
       traversal_);
+  if (team() && progress != nullptr && builds_on_cpu() != before) team()->move_cuts();
 }
 
 bool Neighbors::expect_tilts() {
@@ -291,7 +294,8 @@ void Neighbors::exchange_moved(const Agreement& agreement) {
   if (complete_) particles_.exchange_moved(agreement);
 }
 
-void Neighbors::build() {
+/// `in_step`: the forces are computed next, so that shares may be cut otherwise.
+void Neighbors::build(bool in_step) {
   const bool hands_over = visit([](const auto& t) {
     if constexpr (requires { t.hands_over; })
       return t.hands_over;
@@ -305,6 +309,7 @@ void Neighbors::build() {
   complete_ = true;
   // Of several processes, lists are built when those of all are.
   const bool together = team() != nullptr;
+  if (together && in_step) team()->move_cuts();
   if (together) for_each(particles_.device(), "lists are built", 1, NotBuilt{own_flag_.data()});
   if (particles_.box_moves)
     for_each(

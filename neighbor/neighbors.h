@@ -134,7 +134,7 @@ class Neighbors {
   bool holds() const;
   void plan_again();
   void fall_back(const Crowding& crowding);
-  void build();
+  void build(bool in_step = false);
   void exchange_moved(const Agreement& agreement);
   void join_halts();
   Team* team() const { return particles_.device().team(); }

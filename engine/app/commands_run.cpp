@@ -9,6 +9,8 @@
 #include "engine/app/job_files.h"
 #include "engine/app/resumed_job.h"
 #include "engine/app/same_run.h"
+#include "engine/core/balance.h"
+#include "engine/core/team.h"
 #include "engine/run/compile_plugin.h"
 #include "engine/run/run.h"
 #include "engine/run/signals.h"
@@ -49,6 +51,9 @@ void print_timings(const Simulation& simulation, std::uint64_t steps, double sec
   };
   if (const std::string report = simulation.neighbor_report(); !report.empty())
     fmt::print("neighbours: {}\n", report);
+  if (const Team* const team = simulation.device().team(); team && team->balance())
+    if (const std::string report = team->balance()->report(); !report.empty())
+      fmt::print("processes: {}\n", report);
   fmt::print("time\n");
   row("neighbours", t.neighbors);
   row("forces", t.forces);

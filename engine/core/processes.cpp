@@ -143,6 +143,7 @@ void Processes::wait_for(int kind) {
     }
     patience.wait();
   }
+  waited_ += patience.seconds();
 }
 
 template <class F>

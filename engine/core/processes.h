@@ -72,6 +72,9 @@ class Processes {
   bool arrived();
   void wait();
 
+  /// Seconds that this process has spent waiting for others and for what they send, so far.
+  double waited() const { return waited_; }
+
   /// The end of the program, of all processes together: `status` and `message` say how it ended
   /// here, 0 well; `followed`: because of another one. Where several say the same, `print` is
   /// called once, in the first process; else by whoever failed first by number, with its name.
@@ -102,6 +105,7 @@ class Processes {
   std::int64_t small_ = 0;
   std::vector<std::int64_t> numbers_;
   std::uint64_t size_ = 0;
+  double waited_ = 0;
   int rank_ = 0, count_ = 1, host_rank_ = 0, host_count_ = 1, core_sharers_ = 1;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/core/balance.h"
 #include "engine/core/error.h"
 #include "engine/core/parallel.h"
 #include "engine/core/peers.h"
@@ -182,6 +183,14 @@ void Team::exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement&
   if (agreement.progress) *agreement.progress = agreement.step;
   if (agreement.condition.flag && any(*agreement.condition.flag != 0))
     *agreement.condition.flag = 1;
+}
+
+void Team::watch_balance(bool moves) {
+  if (!device_.is_cuda()) balance_ = std::make_unique<Balance>(moves);
+}
+
+void Team::move_cuts() {
+  if (balance_) portions_ = balance_->look(portions_);
 }
 
 bool Team::any(bool mine) const { return processes_.max(mine ? 1 : 0) != 0; }

@@ -19,6 +19,7 @@
 
 namespace perrin {
 
+class Balance;
 class Processes;
 
 /// An array that is dealt out: `n` elements of so many bytes (a multiple of four), in shares.
@@ -78,6 +79,15 @@ class Team {
     exchange({&array, 1});
   }
 
+  // Of CPU processes shares are cut otherwise while running, by how long each works.
+  /// From here on; `moves`: false: it is only measured. GPUs keep equal shares.
+  void watch_balance(bool moves);
+  /// nullptr: nobody watches.
+  Balance* balance() const { return balance_.get(); }
+  /// Where every process has all of all particles, and computes the forces on its share next. All
+  /// of them call it.
+  void move_cuts();
+
   // By the host, of all for all.
   bool any(bool mine) const;
   std::uint32_t largest(std::uint32_t mine) const;
@@ -100,6 +110,7 @@ class Team {
   Processes& processes_;
   std::vector<int> portions_;     // where shares begin
   std::unique_ptr<Peers> peers_;  // of GPUs
+  std::unique_ptr<Balance> balance_;
 };
 
 }  // namespace perrin

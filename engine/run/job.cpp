@@ -8,6 +8,7 @@
 
 #include "engine/core/configuration_archive.h"
 #include "engine/core/processes.h"
+#include "engine/core/team.h"
 #include "engine/run/checks.h"
 #include "engine/run/md_stage.h"
 #include "engine/run/plugin_api.h"
@@ -375,6 +376,8 @@ void Job::make_simulation(bool resumed) {
     parts_.simulation = std::make_unique<Simulation>(context_.device, configuration_,
                                                      std::move(forces_), context_.seed, neighbors);
     parts_.simulation->k_boltzmann = context_.units.k_boltzmann;
+    if (Team* const team = parts_.simulation->device().team())
+      team->watch_balance(settings_.processes.balance == "time");
     if (resumed || !first.needs_system()) return;
     // A minimiser is there to pull overlapping particles apart; whatever else is not.
     const double timestep =

@@ -23,6 +23,17 @@ void describe(D& d, VelocitySettings& s) {
              "temperature, exactly; along axes where nothing changes the momentum, without drift");
 }
 
+struct ProcessSettings {
+  std::string balance = "time";
+};
+template <class D>
+void describe(D& d, ProcessSettings& s) {
+  d.optional("balance", s.balance, OneOf{"time", "equal"},
+             "how particles are dealt out among CPU processes: so that all work equally long, by "
+             "measured time, again and again while running; or in equal numbers, as GPUs always "
+             "have them. No bit of a result depends on it");
+}
+
 /// The top level of a job file.
 struct JobSettings {
   std::string schema, title;
@@ -34,6 +45,7 @@ struct JobSettings {
   Part<Source> system;
   std::optional<VelocitySettings> velocity;
   std::vector<std::string> ignore;
+  ProcessSettings processes;
   NeighborSettings neighbors;
   std::vector<Part<Force>> forces;
   std::vector<Part<Observer>> observers;

@@ -18,6 +18,8 @@ void describe(Fields& d, JobSettings& s) {
              "\"lj\" (reduced units) or the units of length, energy and mass");
   d.optional("seed", s.seed, Any{}, "seed of all random numbers; drawn and recorded where absent");
   d.optional("device", s.device, Any{}, "auto, cpu, cuda or cuda:N; --device overrides it");
+  d.optional("processes", s.processes, Any{},
+             "where several processes run the job (perrin help processes)");
   d.optional("system", s.system, Any{}, "where the particles come from");
   d.optional("velocity", s.velocity, Any{},
              "draw the initial velocities, whatever velocities the system has");

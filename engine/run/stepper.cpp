@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/core/balance.h"
 #include "engine/core/glance.h"
 #include "engine/core/parallel.h"
 #include "engine/core/team.h"
@@ -86,11 +87,14 @@ void Stepper::launch(Integrator& integrator, int n) {
 void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
   const WallClock clock;
   const Timings before = s_.timings;
+  Balance* const balance = team() ? team()->balance() : nullptr;
   const auto most = std::uint64_t(integrator.recordable() ? RunningStep::most : 1);
   while (s_.step() < target) {
     const std::uint64_t portion =
         std::min({target - s_.step(), most, sampling_->steps_to_next(s_.step())});
+    if (balance) balance->begin_work();
     launch(integrator, int(portion));
+    if (balance) balance->end_work();
     Fault& fault = *s_.running_.fault.data();
     if (team()) team()->take(fault.claimed != 0, fault);
     if (fault.claimed) {

@@ -1,18 +1,21 @@
 """The bits of a set of small runs: hashes of what their output files hold.
 
     bits.py BUILD [--device cpu|cuda] [--save FILE] [--compare FILE]
-    bits.py BUILD [--device cpu|cuda] --processes 2,3 [--only NAME]…
+    bits.py BUILD [--device cpu|cuda] --processes 2,3 [--move-cuts] [--only NAME]…
 
 One line per run; --compare names those that differ from a file that --save has made with the same
 compiler and the same kind of device, and fails if there are any. Changes of structure must not
 change them. --processes runs each of them alone and under mpirun with so many processes, stops it
-with the first of these numbers and goes on with the last, and fails where bits differ."""
+with the first of these numbers and goes on with the last, and fails where bits differ. --move-cuts:
+shares are cut anywhere at every chance (PERRIN_TEST_CUTS), which a whole run must say, or it
+fails."""
 
 import argparse
 import copy
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -138,6 +141,13 @@ def jobs(device):
         "nose_hoover": liquid({"type": "nose_hoover", "timestep": 0.004, "temperature": 1,
                                "tau": 0.1, "barostat": {"pressure": 0, "tau": 5}}),
         "fire": liquid({"type": "fire", "force_tolerance": 0.01})}
+    found["correlations"] = liquid(NVE)
+    found["correlations"]["observers"] = [
+        *OBSERVERS, {"type": "mean_square_displacement", "stride": 5, "rows_every": 50},
+        {"type": "velocity_autocorrelation", "stride": 5, "rows_every": 50},
+        {"type": "stress_autocorrelation", "stride": 5, "rows_every": 50},
+        {"type": "pressure_profile", "stride": 10, "rows_every": 50},
+        {"type": "bond_order", "distance": 1.5, "stride": 50, "rows_every": 50}]
     found["shear"] = liquid(THERMOSTAT)
     found["shear"]["stages"][0]["shear"] = {"rate": 0.5}
     for traversal in CPU if device == "cpu" else CUDA:
@@ -168,11 +178,15 @@ def run(options, folder, count, command, *arguments):
     launcher = [] if count == 1 else ["mpirun", "--oversubscribe", "--allow-run-as-root", "-np",
                                       str(count)]
     program = os.path.join(os.path.abspath(options.build), "bin/perrin")
-    done = subprocess.run([*launcher, program, command, *arguments, "--quiet", "--device",
-                           options.device], cwd=folder, capture_output=True, text=True)
-    if done.returncode == 0:
-        return hash_of(folder)
-    return f"status {done.returncode}: {done.stderr[:300]}"
+    hook = {"PERRIN_TEST_CUTS": "1"} if options.move_cuts else {}
+    done = subprocess.run([*launcher, program, command, *arguments, "--device", options.device],
+                          cwd=folder, capture_output=True, text=True, env={**os.environ, **hook})
+    if done.returncode != 0:
+        return f"status {done.returncode}: {done.stderr[:300]}"
+    if options.move_cuts and count > 1 and command == "run" and not re.search(
+            r"shares were cut anew [1-9]\d* times", done.stdout):
+        return "status 0, but shares were never cut anew"
+    return hash_of(folder)
 
 
 def stopped_and_resumed(options, text, folder, first, last):
@@ -215,10 +229,12 @@ def main():
     parser.add_argument("--save")
     parser.add_argument("--compare")
     parser.add_argument("--processes")
+    parser.add_argument("--move-cuts", action="store_true")
     parser.add_argument("--only", action="append")
     options = parser.parse_args()
     chosen = {name: text for name, text in jobs(options.device).items()
-              if not options.only or name in options.only}
+              if (not options.only or name in options.only)
+              and ("system" in text or not options.move_cuts)}
     if options.processes:
         compare_processes(options, chosen)
     hashes = {}

@@ -5,6 +5,7 @@
 import copy
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -158,6 +159,45 @@ class Processes(unittest.TestCase):
 
     def test_molecular_dynamics(self):
         self.same_bits(LIQUID)
+
+    def write_slab(self):
+        """A dense slab in a gas, as many particles in each; a cut-off as for interfaces."""
+        slab = [(0.5 + 1.08 * i, 0.5 + 1.08 * j, 0.5 + 1.08 * k)
+                for i in range(20) for j in range(12) for k in range(12)]
+        gas = [(24 + 4.3 * i, 2 * j, 2 * k)
+               for i in range(48) for j in range(6) for k in range(10)]
+        with open(self.path("slab.xyz"), "w") as file:
+            file.write(f'{len(slab + gas)}\nLattice="232 0 0 0 13 0 0 0 20" '
+                       'Properties=species:S:1:pos:R:3\n')
+            file.writelines(f"A {x:.3f} {y:.3f} {z:.3f}\n" for x, y, z in slab + gas)
+        return {**LIQUID, "system": {"type": "file", "path": "slab.xyz"},
+                "forces": [{**LIQUID["forces"][0], "cutoff": 5}],
+                "observers": [{"type": "thermo", "stride": 100}],
+                "stages": [{"type": "md", "steps": 1500, "integrator": {
+                    "type": "velocity_verlet", "timestep": 0.002}}]}
+
+    def test_shares_are_cut_by_measured_time(self):
+        self.write(self.write_slab())
+        self.good(1, "run", "job.json", "--output-dir", "alone")
+        out = self.good(2, "run", "job.json", "--output-dir", "time")
+        self.assertRegex(out, r"shares were cut anew [1-9]\d* times")
+        at_first, at_last = map(float, re.search(
+            r"worked ([\d.]+) times the mean at first, ([\d.]+)", out).groups())
+        self.assertLess(at_last, at_first)
+        equal = ("--set", "processes.balance=equal")
+        out = self.good(2, "run", "job.json", "--output-dir", "equal", *equal)
+        self.assertRegex(out, "times at last; equal shares")
+        for folder in ("time", "equal"):
+            self.assert_same_numbers("alone", folder)
+
+    def test_the_job_says_how_particles_are_dealt_out(self):
+        self.same_bits({**LIQUID, "processes": {"balance": "equal"}}, (2,))
+        self.good(2, "run", "job.json", "--output-dir", "other", "--time-limit", "0.0000001")
+        self.good(3, "resume", "other/checkpoint.h5", "--set", "processes.balance=time")
+        self.assert_same_numbers("alone", "other")
+        self.write({**LIQUID, "processes": {"balance": "grid"}})
+        self.assert_says(self.perrin(2, "run", "job.json"), 2, "job.json:1: processes.balance:",
+                         "one of time, equal", '"grid"')
 
     def test_what_is_not_dealt_out_is_said(self):
         job = copy.deepcopy(REPLICAS)

@@ -1,0 +1,40 @@
+// Where the shares of processes (engine/core/team.h) are cut: so that all work equally long.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace perrin {
+
+/// Process p has the portions cuts[p] … cuts[p + 1] - 1 and has worked for seconds[p]. The cuts
+/// with which all would have as much to do if the portions of a share all cost the same, halfway
+/// there; `cuts` themselves where nothing would be gained, or all have worked about equally long.
+std::vector<int> balanced_cuts(const std::vector<int>& cuts, const std::vector<double>& seconds);
+
+/// Measures how long each process works, and moves the cuts by it. No bit of a result depends on
+/// where they are.
+class Balance {
+ public:
+  /// `moves`: false: the cuts stay, and what they cost is only told. All processes make it.
+  explicit Balance(bool moves);
+
+  // Steps are made between these two. Of their time counts what is not spent waiting for others.
+  void begin_work();
+  void end_work();
+  /// Of all processes together: the cuts from here on, the same for all.
+  std::vector<int> look(const std::vector<int>& cuts);
+  /// For people; empty: nothing has been measured.
+  std::string report() const;
+
+ private:
+  double work_since_last() const;
+
+  bool moves_;
+  bool shuffles_;  // for tests: cuts go anywhere at every look, whatever is measured
+  bool working_ = false;
+  double began_ = 0, worked_ = 0;  // seconds
+  int moved_ = 0;
+  double first_ = 0, last_ = 0;  // work of the busiest process against the mean; 0: not known
+};
+
+}  // namespace perrin
