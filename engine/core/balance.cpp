@@ -93,7 +93,7 @@ void Balance::end_work() {
   working_ = false;
 }
 
-std::vector<int> Balance::look(const std::vector<int>& cuts) {
+std::vector<int> Balance::look(const std::vector<int>& cuts, int sharers) {
   Processes& world = Processes::world();
   std::vector<int> next = cuts;
   if (shuffles_) {
@@ -104,13 +104,16 @@ std::vector<int> Balance::look(const std::vector<int>& cuts) {
     std::vector<std::size_t> offsets(cuts.size());
     for (std::size_t p = 0; p < offsets.size(); ++p) offsets[p] = p * sizeof seconds[0];
     world.all_gather(seconds.data(), offsets);
+    seconds.resize(std::size_t(sharers));
+    next.resize(seconds.size() + 1);
     const double most = *std::ranges::max_element(seconds);
     if (!(most >= long_enough)) return cuts;
     worked_ = 0;
     began_ = work_clock();
     last_ = most * double(seconds.size()) / std::accumulate(seconds.begin(), seconds.end(), 0.0);
     if (first_ == 0) first_ = last_;
-    if (moves_) next = balanced_cuts(cuts, seconds);
+    if (moves_) next = balanced_cuts(next, seconds);
+    next.resize(cuts.size(), sum_chunks);
   }
   if (next != cuts) ++moved_;
   return next;

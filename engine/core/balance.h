@@ -21,8 +21,9 @@ class Balance {
   // Steps are made between these two. Of their time counts what is not spent waiting for others.
   void begin_work();
   void end_work();
-  /// Of all processes together: the cuts from here on, the same for all.
-  std::vector<int> look(const std::vector<int>& cuts);
+  /// Of all processes together: the cuts from here on, the same for all, of shares for the first
+  /// `sharers` of them.
+  std::vector<int> look(const std::vector<int>& cuts, int sharers);
   /// For people; empty: nothing has been measured.
   std::string report() const;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -212,7 +213,21 @@ Device Device::apart() const {
 
 Device Device::together(std::int64_t n) const {
   Device device = apart();
-  if (Processes::world().several()) device.team_ = std::make_shared<Team>(device, n);
+  if (const int count = sharers(n); count > 1)
+    device.team_ = std::make_shared<Team>(device, n, count);
+  return device;
+}
+
+int Device::sharers(std::int64_t n) const {
+  // From where two are faster than one, for a Lennard-Jones liquid (docs/many-gpus.md).
+  constexpr std::int64_t on_gpu = 75'000, on_cpu = 128;
+  const std::int64_t least = least_share_ > 0 ? least_share_ : is_cuda() ? on_gpu : on_cpu;
+  return int(std::clamp<std::int64_t>(n / least, 1, Processes::world().count()));
+}
+
+Device Device::with_least_share(std::int64_t particles) const {
+  Device device = *this;
+  device.least_share_ = particles;
   return device;
 }
 

@@ -34,9 +34,13 @@ class Device {
   /// The same device and order of work, but halted and skipping by itself: what one simulation
   /// stops must not stop another.
   Device apart() const;
-  /// Apart, and in step with the other processes of the job, where there are several: for a
-  /// simulation of n particles. All of them call it.
+  /// Apart, and in step with the other processes of the job, where there are several and it makes
+  /// sense: for a simulation of n particles. All of them call it.
   Device together(std::int64_t n) const;
+  /// How many of the processes n particles are dealt out to by together(): 1 to all.
+  int sharers(std::int64_t n) const;
+  /// The fewest particles of which one of them takes care; 0: where it begins to pay.
+  Device with_least_share(std::int64_t particles) const;
   /// The processes that it is in step with; nullptr: this one is alone.
   Team* team() const { return team_.get(); }
 
@@ -94,6 +98,7 @@ class Device {
   struct Cuda;
   struct Halt;
   int threads_ = 1;
+  std::int64_t least_share_ = 0;
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<Cuda> cuda_;
   std::shared_ptr<Halt> halt_;

@@ -16,6 +16,17 @@
 
 namespace perrin {
 
+namespace {
+
+/// Where the shares of the processes begin and end; those beyond `sharers` have nothing.
+std::vector<int> equal_cuts(int processes, int sharers) {
+  std::vector<int> cuts;
+  for (int p = 0; p <= processes; ++p) cuts.push_back(sum_chunks * std::min(p, sharers) / sharers);
+  return cuts;
+}
+
+}  // namespace
+
 #ifdef __CUDACC__
 
 /// What the kernels of this process see of the others' memory.
@@ -43,9 +54,12 @@ std::size_t inbox_bytes(std::int64_t n) {
 
 }  // namespace
 
-Team::Team(const Device& device, std::int64_t n) : device_(device), processes_(Processes::world()) {
+Team::Team(const Device& device, std::int64_t n, int sharers)
+    : device_(device),
+      processes_(Processes::world()),
+      sharers_(sharers),
+      portions_(equal_cuts(count(), sharers)) {
   const int all = count();
-  for (int p = 0; p <= all; ++p) portions_.push_back(sum_chunks * p / all);
   if (!device_.is_cuda()) return;
   if (all > most)
     throw UserError(fmt::format("{} processes with GPUs: at most {} work together", all, most));
@@ -145,9 +159,11 @@ struct Team::Peers {};
 
 std::string devices_reached_by(int) { return {}; }
 
-Team::Team(const Device& device, std::int64_t) : device_(device), processes_(Processes::world()) {
-  for (int p = 0; p <= count(); ++p) portions_.push_back(sum_chunks * p / count());
-}
+Team::Team(const Device& device, std::int64_t, int sharers)
+    : device_(device),
+      processes_(Processes::world()),
+      sharers_(sharers),
+      portions_(equal_cuts(count(), sharers)) {}
 
 void Team::exchange_on_gpu(std::span<const SharedArray>, const Agreement&, const Ghosts*,
                            const std::uint32_t*) {}
@@ -190,7 +206,7 @@ void Team::watch_balance(bool moves) {
 }
 
 void Team::move_cuts() {
-  if (balance_) portions_ = balance_->look(portions_);
+  if (balance_) portions_ = balance_->look(portions_, sharers_);
 }
 
 bool Team::any(bool mine) const { return processes_.max(mine ? 1 : 0) != 0; }
@@ -198,8 +214,6 @@ bool Team::any(bool mine) const { return processes_.max(mine ? 1 : 0) != 0; }
 std::uint32_t Team::largest(std::uint32_t mine) const {
   return std::uint32_t(processes_.max(std::int64_t(mine)));
 }
-
-double Team::of_first(double mine) const { return processes_.of_first(mine); }
 
 bool Team::take_bytes(bool has, void* value, std::size_t bytes) const {
   const std::int64_t root = processes_.min(has ? rank() : count());

@@ -50,14 +50,16 @@ class Team {
  public:
   static constexpr int most = 16;  // processes with GPUs
 
-  /// For a simulation of n particles on this device. Throws UserError where GPUs cannot reach one
-  /// another's memory. All processes make it together.
-  Team(const Device& device, std::int64_t n);
+  /// For a simulation of n particles on this device, of which the first `sharers` processes take
+  /// care. Throws UserError where GPUs cannot reach one another's memory. All processes make it
+  /// together.
+  Team(const Device& device, std::int64_t n, int sharers);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
   int count() const;
+  int sharers() const { return sharers_; }
   int rank() const;
   /// Of n elements those of this process, or of process p: whole portions of sum().
   Share share(std::int64_t n) const { return share(n, rank()); }
@@ -91,8 +93,6 @@ class Team {
   // By the host, of all for all.
   bool any(bool mine) const;
   std::uint32_t largest(std::uint32_t mine) const;
-  /// That of the first process.
-  double of_first(double mine) const;
   /// That of the first process for which `has` is true, if there is one.
   template <class T>
   bool take(bool has, T& value) const {
@@ -108,6 +108,7 @@ class Team {
 
   Device device_;
   Processes& processes_;
+  int sharers_;
   std::vector<int> portions_;     // where shares begin
   std::unique_ptr<Peers> peers_;  // of GPUs
   std::unique_ptr<Balance> balance_;

@@ -171,11 +171,12 @@ void Job::choose_device() {
   const bool from_command_line = !options_.device.empty();
   try {
     // Validating needs no GPU.
-    context_.device =
+    const Device device =
         options_.validating
             ? Device::cpu(options_.threads)
             : Device::parse(own_device(from_command_line ? options_.device : settings_.device),
                             options_.threads);
+    context_.device = device.with_least_share(settings_.processes.particles);
   } catch (const UserError& e) {
     if (from_command_line)
       problems_.add({"--device", 0, "", e.what()});

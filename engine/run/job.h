@@ -25,6 +25,7 @@ void describe(D& d, VelocitySettings& s) {
 
 struct ProcessSettings {
   std::string balance = "time";
+  std::int64_t particles = 0;
 };
 template <class D>
 void describe(D& d, ProcessSettings& s) {
@@ -32,6 +33,10 @@ void describe(D& d, ProcessSettings& s) {
              "how particles are dealt out among CPU processes: so that all work equally long, by "
              "measured time, again and again while running; or in equal numbers, as GPUs always "
              "have them. No bit of a result depends on it");
+  d.optional(
+      "particles", s.particles, NonNegative{},
+      "the fewest that a process is given: of processes that would have fewer some have none, "
+      "or all do the whole work; 0: where several begin to be faster than one");
 }
 
 /// The top level of a job file.

@@ -9,6 +9,7 @@
 #include "engine/core/configuration_archive.h"
 #include "engine/core/error.h"
 #include "engine/core/processes.h"
+#include "engine/core/team.h"
 #include "engine/run/signals.h"
 
 namespace perrin {
@@ -246,11 +247,22 @@ void Run::end_stage() {
 
 void Run::tell_what_is_not_shared() {
   const int processes = Processes::world().count();
-  if (processes == 1 || parts_.stages[stage_]->shares_work()) return;
-  print(
-      fmt::format("warning: stage {}: its work is not dealt out; each of the {} processes does the "
-                  "whole of it",
-                  parts_.stage_names.at(stage_), processes));
+  if (processes == 1) return;
+  const Stage& stage = *parts_.stages[stage_];
+  const std::string name = "warning: stage " + parts_.stage_names.at(stage_);
+  if (!stage.shares_work())
+    return print(
+        fmt::format("{}: its work is not dealt out; each of the {} processes does the whole of it",
+                    name, processes));
+  if (!stage.needs_system()) return;
+  const Team* const team = simulation().device().team();
+  const int sharers = team ? team->sharers() : 1;
+  if (sharers == processes) return;
+  print(fmt::format(
+      "{}: {} of the {} processes {} the most that makes sense for {} particles "
+      "(processes.particles); {}",
+      name, sharers, processes, sharers == 1 ? "is" : "are", simulation().particles.size(),
+      team ? "the others have none" : "each does the whole work"));
 }
 
 bool Run::run_stages() {

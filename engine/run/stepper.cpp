@@ -5,6 +5,7 @@
 #include "engine/core/balance.h"
 #include "engine/core/glance.h"
 #include "engine/core/parallel.h"
+#include "engine/core/processes.h"
 #include "engine/core/team.h"
 #include "engine/run/box_mover.h"
 #include "engine/run/simulation.h"
@@ -47,7 +48,7 @@ void Stepper::advance(Integrator& integrator, std::int64_t n, const Sampling& sa
     run(integrator, portion);
     n -= portion;
     const double seconds = clock.seconds();
-    window_.seconds += team() ? team()->of_first(seconds) : seconds;
+    window_.seconds += Processes::world().of_first(seconds);
     window_.steps += portion;
     if (window_.steps < at_least || window_.seconds < long_enough) continue;
     if (s_.tuner_->measured(window_.seconds / double(window_.steps))) {

@@ -43,6 +43,8 @@ MetropolisStage::MetropolisStage(const MetropolisSettings& settings, Setup& setu
     setup.error("engine", e.what());
     return;
   }
+  shares_domains_ = settings.engine == "checkerboard" &&
+                    setup.device().sharers(sampler_->system().molecules()) > 1;
   energy_sum_.resize(prepared->kT.size());
   energy_sum2_.resize(prepared->kT.size());
 }

@@ -18,8 +18,7 @@ class MetropolisStage : public Stage {
   bool needs_system() const override { return false; }
   /// Replicas are dealt out, and the domains of a checkerboard.
   bool shares_work() const override {
-    return settings_.engine == "checkerboard" || settings_.replicas > 1 ||
-           settings_.temperatures.size() > 1;
+    return shares_domains_ || settings_.replicas > 1 || settings_.temperatures.size() > 1;
   }
   void begin(Run& run, bool resumed) override;
   bool run(Run& run) override;
@@ -52,7 +51,7 @@ class MetropolisStage : public Stage {
   std::filesystem::path csv_;
   InputFiles final_;  // names; empty: not written
   std::string energy_unit_;
-  bool resumed_ = false, overwrite_ = false;
+  bool shares_domains_ = false, resumed_ = false, overwrite_ = false;
   bool other_averages_ = false;  // those restored are of other settings
   bool warned_of_range_ = false;
   // Of the rows after equilibration: sums over rows, by temperature.

@@ -126,6 +126,24 @@ class Processes(unittest.TestCase):
         self.assert_same_numbers("alone", "stopped")
         return out
 
+    def test_too_few_particles_for_so_many_processes(self):
+        few = {**LIQUID, "system": {**LIQUID["system"], "cells": [3, 3, 3]}}  # 108
+        for fewest, words in (({}, "stage md: 1 of the 3 processes is the most that makes sense "
+                                   "for 108 particles (processes.particles); each does the whole"),
+                              ({"processes": {"particles": 50}},
+                               "stage md: 2 of the 3 processes are the most that makes sense for "
+                               "108 particles (processes.particles); the others have none"),
+                              ({"processes": {"particles": 36}}, "")):
+            self.write({**few, **fewest})
+            for name in ("alone", "together"):
+                out = self.good(1 if name == "alone" else 3, "run", "job.json", "--overwrite",
+                                "--output-dir", name)
+            self.assertIn(words, out)
+            self.assertEqual("makes sense" in out, bool(words), out)
+            self.assert_same_numbers("alone", "together")
+        self.write({**few, "processes": {"particles": -1}})
+        self.assertIn("processes.particles", " ".join(self.perrin(1, "validate", "job.json")[2]))
+
     def test_neutron_histories_are_dealt_out(self):
         self.assertNotIn("not dealt out", self.same_bits(NEUTRONS, (3,)))
 
