@@ -4,8 +4,8 @@
         [--cells 10] [--steps 20000] [--turns 5]
 
 Times are the least of some turns, in microseconds: of a step, or of a call beside the step. On the
-CPU one thread is used and processor time is taken, on a GPU the clock. Forces by PyTorch where it is
-installed."""
+CPU one thread is used and processor time is taken, on a GPU the clock. Forces by PyTorch where it
+is installed."""
 import argparse
 import json
 import os
