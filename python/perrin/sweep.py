@@ -13,6 +13,8 @@ import traceback
 
 import numpy as np
 
+from perrin._perrin import job_text
+from perrin.errors import JobError
 from perrin.simulation import _plain, run
 from perrin.statistics import mean
 from perrin.trajectory import thermo
@@ -61,8 +63,31 @@ def _show(done, total, failed, bar):
           file=sys.stderr, flush=True)
 
 
-def sweep(job, parameters, *, folder="sweep", processes=1, device="", threads=0, measure=None,
-          skip=0.2, progress=None):
+def _paths(job, name, at=""):
+    """Of all settings of this name in the job."""
+    if isinstance(job, dict):
+        for key, value in job.items():
+            path = f"{at}.{key}" if at else str(key)
+            if key == name:
+                yield path
+            else:
+                yield from _paths(value, name, path)
+    elif isinstance(job, (list, tuple)):
+        for k, value in enumerate(job):
+            yield from _paths(value, name, f"{at}[{k}]")
+
+
+def _named(job, name):
+    paths = tuple(_paths(job if isinstance(job, dict) else json.loads(job_text(os.fspath(job))),
+                         name))
+    if not paths:
+        raise JobError(f'sweep(): the job has no setting "{name}"; a path in it is given in a '
+                       'dict, {"velocity.temperature": [0.8, 1.0]}')
+    return paths
+
+
+def sweep(job, parameters=None, *, folder="sweep", processes=1, device="", threads=0,
+          measure=None, skip=0.2, progress=None, **names):
     """Runs a job for all combinations of values, and returns one table (pandas DataFrame).
 
     `parameters` maps paths in the job to values: {"velocity.temperature": [0.8, 1.0],
@@ -71,11 +96,18 @@ def sweep(job, parameters, *, folder="sweep", processes=1, device="", threads=0,
     a sweep that was interrupted goes on with what is missing, one with more values runs those
     alone. `processes` points run side by side, which a small system on a GPU gains from, too.
 
+    A name alone, temperature=[0.8, 1.0], stands for all settings of that name in the job: that of
+    the velocities and of every thermostat.
+
     A row has the values, the folder, an error where the point failed, and what measure(folder)
     returns: by default the means of thermo.h5 without the first part `skip` of its rows, with
     their errors ("temperature", "temperature_error").
     """
     import pandas
+    parameters = dict(parameters or {})
+    for name, values in names.items():
+        paths = _named(job, name)
+        parameters[paths] = [(value,) * len(paths) for value in values]
     keys = [k if isinstance(k, tuple) else (k,) for k in parameters]
     choices = [[v if isinstance(k, tuple) else (v,) for v in vs] for k, vs in parameters.items()]
     points = []

@@ -5,6 +5,7 @@
 
 #include "engine/app/commands.h"
 #include "engine/run/job.h"
+#include "engine/settings/json_file.h"
 #include "python/src/captured_force.h"
 #include "python/src/session.h"
 #include "python/src/state.h"
@@ -63,6 +64,10 @@ NB_MODULE(_perrin, m) {
 #ifdef PERRIN_CUDA
   bind_captured_force(m);
 #endif
+  m.def(
+      "job_text",
+      [](const std::string& file) { return perrin::JsonFile::read(file).value().dump(); },
+      nanobind::arg("file"), "a job file as JSON without comments");
   m.def("schema", schema, "the JSON Schema of jobs, as text");
   m.def("program", program, nb::arg("arguments"), "the program perrin: its exit status");
   m.def("cuda_count", [] { return perrin::Device::cuda_count(); });

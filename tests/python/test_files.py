@@ -127,6 +127,22 @@ def test_sweeps_go_on_where_they_were(liquid, tmp_path):
     np.testing.assert_array_equal(longer["temperature"][:4], table["temperature"])
 
 
+def test_a_name_stands_for_all_settings_of_it(thermostatted, tmp_path):
+    thermostatted["observers"] = []
+    thermostatted["seed"] = 7
+    job = tmp_path / "job.json"
+    job.write_text("// a comment\n" + json.dumps(thermostatted))
+    paths = ["velocity.temperature", "stages[0].integrator.temperature",
+             "stages[1].integrator.temperature"]
+    for k, of in enumerate([thermostatted, job]):
+        table = perrin.sweep(of, {"seed": [3]}, temperature=[0.5, 1.5], folder=tmp_path / str(k),
+                             measure=lambda folder: {"points": 1})
+        assert [list(table[path]) for path in paths] == [[0.5, 1.5]] * 3
+        assert list(table["seed"]) == [3, 3]
+    with pytest.raises(perrin.JobError, match='no setting "temprature"'):
+        perrin.sweep(thermostatted, temprature=[1])
+
+
 def test_a_point_that_fails_has_a_row(liquid, tmp_path):
     liquid["stages"][0]["steps"] = 5
     table = perrin.sweep(liquid, {"forces[0].cutoff": [2.5, -1]}, folder=tmp_path,
