@@ -5,7 +5,6 @@
 
 #include "engine/app/commands.h"
 #include "engine/run/job.h"
-#include "engine/settings/json_file.h"
 #include "python/src/captured_force.h"
 #include "python/src/session.h"
 #include "python/src/state.h"
