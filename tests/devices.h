@@ -14,15 +14,16 @@
 
 namespace perrin {
 
-/// The parameter is "cpu" or "cuda"; without a CUDA device the tests there are skipped.
+/// The parameter is "cpu" or "cuda"; without a CUDA device the tests there are skipped. Where
+/// several processes run the tests they share the work, however little it is.
 class DeviceTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     if (std::string(GetParam()) == "cuda") {
       if (Device::cuda_count() == 0) GTEST_SKIP() << "no CUDA device";
-      device_ = Device::cuda();
+      device_ = Device::cuda().with_least_share(1);
     } else {
-      device_ = Device::cpu(2);
+      device_ = Device::cpu(2).with_least_share(1);
     }
   }
   const Device& device() const { return *device_; }

@@ -79,7 +79,7 @@ const char* const processes_text =
   In an md stage each has a share of the particles: on GPUs equal numbers; on the CPU so many that
   all work equally long, by measured time, or equal numbers as well with "processes": {"balance":
   "equal"} in the job.
-  Fewer share where each would have less than 128 particles, on GPUs 75 000 ("particles" there).
+  Fewer share where each would have fewer than 128 particles, on GPUs 75 000 ("particles" there).
   GPUs must be of one host; CPU processes can be anywhere.
   A stage whose work is not dealt out is done by every process as a whole, and a warning says so.
 )";

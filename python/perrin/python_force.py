@@ -21,7 +21,8 @@ class PythonForce:
     between. `conserves_momentum`: they add up to 0, so that the centre of mass keeps its
     velocity, and temperatures count three degrees of freedom less.
 
-    With it no step is recorded on a GPU: every kernel is launched by the host, some 5 µs each.
+    Unless it is captured, no step with it is recorded on a GPU: every kernel is launched by the
+    host, some 5 µs each.
 
     `captured=True`: f is given Tensors of PyTorch on the simulation's device and returns such. On a
     GPU it is called four times when the run begins, the last time to be captured as a CUDA graph,

@@ -2,6 +2,7 @@
 PERRIN_TEST_DEVICE the device (cpu)."""
 import os
 
+import numpy as np
 import pytest
 
 import perrin
@@ -12,6 +13,17 @@ DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
 def pytest_sessionstart():
     if DEVICE != "cpu" and perrin.cuda_count() == 0:
         pytest.exit("skipped: no GPU", returncode=77)
+
+
+def assert_runs_as_the_engine_s(job, force):
+    """The force in place of the job's own: the same path, energies and pressure."""
+    own, python = perrin.Simulation(job), perrin.Simulation({**job, "forces": [force]})
+    for sim in (own, python):
+        sim.run(20)
+    np.testing.assert_allclose(python.positions, own.positions, atol=1e-4)
+    for name in ("potential", "temperature", "pressure", "pressure_tensor"):
+        assert getattr(python.totals, name) == pytest.approx(getattr(own.totals, name), rel=1e-4,
+                                                             abs=1e-3), name
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import perrin
-from conftest import DEVICE
+from conftest import DEVICE, assert_runs_as_the_engine_s
 
 
 @pytest.fixture
@@ -78,15 +78,7 @@ def test_energy_and_virial_of_a_pair_force(liquid):
         w = d.T @ f
         return forces, total, [w[0, 0], w[1, 1], w[2, 2], w[0, 1], w[0, 2], w[1, 2]]
 
-    own = perrin.Simulation(liquid)
-    python = perrin.Simulation({**liquid, "forces": [
-        perrin.PythonForce(pairs, conserves_momentum=True)]})
-    for sim in (own, python):
-        sim.run(20)
-    np.testing.assert_allclose(python.positions, own.positions, atol=1e-4)
-    for name in ("potential", "temperature", "pressure", "pressure_tensor"):
-        assert getattr(python.totals, name) == pytest.approx(getattr(own.totals, name), rel=1e-4,
-                                                             abs=1e-3), name
+    assert_runs_as_the_engine_s(liquid, perrin.PythonForce(pairs, conserves_momentum=True))
 
 
 def test_called_once_for_a_step_and_held_between(gas):
