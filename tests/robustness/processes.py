@@ -23,7 +23,7 @@ SAID_BY_MPIRUN = ("---", "Primary job", "a non-zero", "mpirun", "the job to be",
                   "Exit code")
 
 LIQUID = {
-    "seed": 5,
+    "seed": 5, "processes": {"particles": 1},  # dealt out, however few there are
     "system": {"type": "lattice", "structure": "fcc", "density": 0.6, "cells": [4, 4, 4]},
     "velocity": {"temperature": 1.2},
     "forces": [{"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
@@ -126,7 +126,7 @@ class Processes(unittest.TestCase):
         return out
 
     def test_too_few_particles_for_so_many_processes(self):
-        few = {**LIQUID, "system": {**LIQUID["system"], "cells": [3, 3, 3]}}  # 108
+        few = {**LIQUID, "processes": {}, "system": {**LIQUID["system"], "cells": [3, 3, 3]}}  # 108
         for fewest, words in (({}, "stage md: 1 of the 3 processes is the most that makes sense "
                                    "for 108 particles (processes.particles); each does the whole"),
                               ({"processes": {"particles": 50}},
@@ -206,7 +206,7 @@ class Processes(unittest.TestCase):
             self.assert_same_numbers("alone", folder)
 
     def test_the_job_says_how_particles_are_dealt_out(self):
-        self.same_bits({**LIQUID, "processes": {"balance": "equal"}}, (2,))
+        self.same_bits({**LIQUID, "processes": {"balance": "equal", "particles": 1}}, (2,))
         self.good(2, "run", "job.json", "--output-dir", "other", "--time-limit", "0.0000001")
         self.good(3, "resume", "other/checkpoint.h5", "--set", "processes.balance=time")
         self.assert_same_numbers("alone", "other")
