@@ -101,6 +101,7 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
       choices_(choose(particles, ranges, settings, choices)),
       traversal_(make_traversal()) {
   if (!fits()) fall_back(choices_.crowding);
+  particles_.sorted_apart = false;
   invalidate();
   const Real half = Real(skin() / 2), limit2 = half * half;
   built_.assign(std::span<const Box>(&particles.box, 1));
@@ -172,7 +173,7 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
 void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange) {
   const Device& device = particles_.device();
   const auto look = [&](const MoveCheck& check) {
-    for_each(device, "check displacements", particles_.size(),
+    for_each(device, "check displacements", particles_.share(),
              CheckMoved{particles_.position.data(), particles_.metric(), check});
   };
   // Where the box moves the step has looked, with room for what it then did to the box; asked in
@@ -185,8 +186,10 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   if (team()) {
     if (has_lists())
       exchange_moved({rebuild_, progress, step});
-    else
+    else if (!sorts_apart())
       particles_.complete(true, {{}, progress, step});
+    else
+      particles_.sorted_apart = true;
   }
   if (!has_lists() && particles_.box_moves) {
     std::visit(
@@ -210,6 +213,7 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
       build(progress != nullptr);
       built = true;
     });
+    if (built && progress == nullptr && particles_.sorted_apart) particles_.complete(true);
     if ((built || !team()) && !device.recording() && !device.skipping()) recover();
     return;
   }
@@ -218,9 +222,11 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   std::visit(
       [&](auto& t) {
         if constexpr (!lists<decltype(t)>)
-          t.sort({may_exchange, progress != nullptr, flags_.data(), builds_.data()});
+          t.sort(
+              {may_exchange, progress != nullptr, flags_.data(), builds_.data(), progress, step});
       },
       traversal_);
+  if (progress == nullptr && particles_.sorted_apart) particles_.complete(true);
   if (team() && progress != nullptr && builds_on_cpu() != before) team()->move_cuts();
 }
 
@@ -294,6 +300,15 @@ void Neighbors::exchange_moved(const Agreement& agreement) {
   if (complete_) particles_.exchange_moved(agreement);
 }
 
+bool Neighbors::sorts_apart() const {
+  return visit([](const auto& t) {
+    if constexpr (requires { t.sorts_apart(); })
+      return t.sorts_apart();
+    else
+      return false;
+  });
+}
+
 /// `in_step`: the forces are computed next, so that shares may be cut otherwise.
 void Neighbors::build(bool in_step) {
   const bool hands_over = visit([](const auto& t) {
@@ -302,11 +317,14 @@ void Neighbors::build(bool in_step) {
     else
       return false;
   });
-  if (hands_over)
+  const bool apart = sorts_apart();
+  if (apart)
+    particles_.sorted_apart = true;
+  else if (hands_over)
     particles_.complete_for_sort(!complete_);
   else
     particles_.complete(!complete_);
-  complete_ = true;
+  complete_ = !apart;
   // Of several processes, lists are built when those of all are.
   const bool together = team() != nullptr;
   if (together && in_step) team()->move_cuts();
@@ -392,6 +410,7 @@ bool Neighbors::state(Archive& a) {
   a("builds", builds_);
   a("flags", flags_);
   if (!has_lists()) return true;
+  if (a.is_saving() && particles_.sorted_apart) particles_.complete(reference_);
   Box built = built_.to_host(0);
   if (a.has("built_box")) archive_box(a, "built_box", built);
   particles_.state(a, "reference", reference_);
@@ -415,6 +434,7 @@ bool Neighbors::state(Archive& a) {
   take(built);
   build();
   recover();
+  if (particles_.sorted_apart) particles_.complete(true);
   built_.assign(std::span<const Box>(&built, 1));
   take(box);
   particles_.assign_by_id(particles_.position, position);

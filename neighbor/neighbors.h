@@ -134,6 +134,7 @@ class Neighbors {
   bool holds() const;
   void plan_again();
   void fall_back(const Crowding& crowding);
+  bool sorts_apart() const;
   void build(bool in_step = false);
   void exchange_moved(const Agreement& agreement);
   void join_halts();

@@ -65,6 +65,12 @@ struct PackById {
   }
 };
 
+struct FindIndex {
+  const std::uint32_t* id;
+  std::uint32_t* index;
+  PERRIN_HD void operator()(std::int64_t i) const { index[id[i]] = std::uint32_t(i); }
+};
+
 struct FollowBox {
   const Box* box;
   Metric* metric;
@@ -144,6 +150,7 @@ void Particles::complete(bool positions, const Agreement& agreement) {
   if (positions) add(position.data(), sizeof(Position));
   if (positions || !velocities_travel) add(velocity.data(), sizeof(Real4));
   add(image.data(), sizeof(Image));
+  if (sorted_apart) add(id.data(), sizeof(std::uint32_t));
   for (const Attached& a : attached_) add(a.data(), a.bytes);
   std::vector<std::shared_ptr<SharedBytes>> by_id;
   for (const auto& weak : shared_) {
@@ -164,6 +171,7 @@ void Particles::complete(bool positions, const Agreement& agreement) {
   };
   pack(false, mine.begin, mine.end);
   team->exchange(arrays, agreement);
+  if (sorted_apart) for_each(device(), "who is where", size(), FindIndex{id.data(), index.data()});
   pack(true, 0, mine.begin);
   pack(true, mine.end, size());
 }
@@ -182,25 +190,24 @@ void Particles::complete_bytes(void* data, std::size_t bytes) const {
   if (Team* const team = device().team()) team->complete(data, bytes, size());
 }
 
-/// Is there nothing that moves with particles beside the arrays that all have, and nobody who needs
-/// the velocities of others?
-bool Particles::only_arrays() const {
+/// Beside the arrays that all particles have.
+bool Particles::nothing_moves_along() const {
   const auto by_id = [](const auto& weak) {
     const auto shared = weak.lock();
     return shared && shared->by_id && shared->data();
   };
-  return !velocities_travel && attached_.empty() && std::ranges::none_of(shared_, by_id);
+  return attached_.empty() && std::ranges::none_of(shared_, by_id);
 }
 
 void Particles::complete_for_sort(bool positions) {
-  if (!only_arrays()) return complete(positions);
+  if (!only_arrays() || sorted_apart) return complete(positions);
   if (Team* const team = device().team(); team && positions)
     team->complete(position.data(), sizeof(Position), size());
 }
 
 void Particles::hand_over(const std::uint32_t* order) {
   Team* const team = device().team();
-  if (!team || !only_arrays()) return;
+  if (!team || !only_arrays() || sorted_apart) return;
   const SharedArray arrays[] = {{velocity.data(), sizeof(Real4), size()},
                                 {image.data(), sizeof(Image), size()}};
   team->hand_over(arrays, order);
@@ -253,9 +260,8 @@ Particles::Arrays Particles::spare_arrays() {
   return {spare_position_.data(), spare_velocity_.data(), spare_image_.data(), spare_id_.data()};
 }
 
-void Particles::copy_back(Position* positions) {
-  for_each(device(), "keep the new order", size(),
-           CopyEverything{arrays(), spare_arrays(), positions});
+void Particles::copy_back(Position* positions, const Share& of) {
+  for_each(device(), "keep the new order", of, CopyEverything{arrays(), spare_arrays(), positions});
 }
 
 void Particles::exchange() {

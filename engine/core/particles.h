@@ -42,6 +42,9 @@ class Particles {
   Share share() const;
   bool velocities_travel = false;  // with positions: a force looks at those of neighbours
   bool others_are_near = false;    // no force looks further than its range
+  /// Steps sort each process's own particles alone: ids of others, and `index`, are those of ghosts
+  /// until complete().
+  bool sorted_apart = false;
   /// Device work of all processes: positions (and velocities) of all particles as they are now, and
   /// what `agreement` says; of others only `ghosts`, where these are given.
   void exchange_moved(const Agreement& agreement, const Ghosts* ghosts = nullptr);
@@ -55,6 +58,9 @@ class Particles {
   void complete_for_sort(bool positions);
   /// After they have been (the one at i was at order[i]).
   void hand_over(const std::uint32_t* order);
+  /// Can each process sort its own particles? Not where more moves with them than the arrays that
+  /// all particles have, or forces look for partners by `index`.
+  bool can_be_sorted_apart() const { return others_are_near && nothing_moves_along(); }
   /// Particles in id order, back on the host. Positions are wrapped.
   Configuration configuration() const;
 
@@ -136,7 +142,8 @@ class Particles {
   Arrays arrays();
   Arrays spare_arrays();  // room for a second set
   /// Copies the spare arrays back. `positions` as in reorder(). Device work.
-  void copy_back(Position* positions);
+  void copy_back(Position* positions) { copy_back(positions, {0, size()}); }
+  void copy_back(Position* positions, const Share& of);  // these places alone
   /// The spare arrays become the arrays; settle() must follow before anyone outside of the steps of
   /// a recording looks (data() of the buffers has changed). Host only.
   void exchange();
@@ -199,7 +206,8 @@ class Particles {
   };
   std::vector<std::weak_ptr<SharedBytes>> shared_;
   void complete_bytes(void* data, std::size_t bytes) const;
-  bool only_arrays() const;
+  bool nothing_moves_along() const;
+  bool only_arrays() const { return !velocities_travel && nothing_moves_along(); }
   Buffer<std::byte> scratch_;  // for the attached
   Buffer<Position> spare_position_;
   Buffer<Real4> spare_velocity_;

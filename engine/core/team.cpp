@@ -12,6 +12,7 @@
 #include "engine/core/processes.h"
 #ifdef __CUDACC__
 #include "engine/core/team_exchange.cuh"
+#include "engine/core/team_travel.cuh"
 #endif
 
 namespace perrin {
@@ -46,10 +47,20 @@ struct Team::Peers {
 
 namespace {
 
-constexpr std::size_t bytes_of_particle = 48;  // of an exchange that takes most
+constexpr std::size_t bytes_of_particle = 32 + sizeof(Real4);  // of an exchange that takes most
 
 std::size_t inbox_bytes(std::int64_t n) {
   return (std::size_t(n) * bytes_of_particle + (1 << 16) + 255) / 256 * 256;
+}
+
+/// Of the processes, those that use the GPU of this one.
+int processes_on_this_gpu(Processes& processes) {
+  int index = 0;
+  char bus[32] = {};
+  check_cuda(cudaGetDevice(&index), "asking for the device");
+  check_cuda(cudaDeviceGetPCIBusId(bus, sizeof bus, index), "asking where the device is");
+  const auto all = processes.all_gather(std::string(bus));
+  return int(std::ranges::count(all, std::string(bus)));
 }
 
 }  // namespace
@@ -97,7 +108,11 @@ Team::Team(const Device& device, std::int64_t n, int sharers)
     }
     mine.view.memory[p] = static_cast<unsigned char*>(memory);
   }
-  mine.blocks = std::min(detail::exchange_blocks, device_.multiprocessors());
+  // Blocks that wait must leave room for those of other processes that work on the same GPU.
+  const int at_once = 2 * device_.multiprocessors() / processes_on_this_gpu(processes_);
+  const int blocks =
+      std::min(detail::exchange_blocks, std::min(at_once, device_.multiprocessors()));
+  mine.blocks = int(processes_.min(std::max(blocks, 1)));
   processes_.barrier();
 }
 
@@ -153,7 +168,43 @@ void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement&
   start();
 }
 
+bool Team::has_room_for_cells(std::int64_t cells, std::int64_t n) const {
+  return std::size_t(cells + n + 64) * sizeof(std::uint32_t) + detail::header_bytes <
+         peers_->view.inbox_bytes;
+}
+
+void Team::add_up(const CellCounts& counts) {
+  if (device_.skipping()) return;
+  PERRIN_ASSERT(has_room_for_cells(counts.cells, counts.n));
+  launch_early(device_, "counts of all processes", dim3(unsigned(peers_->blocks)),
+               dim3(detail::exchange_threads), 0, detail::add_counts_kernel, peers_->view, counts,
+               device_.halt_word());
+}
+
+void Team::send(std::span<const SharedArray> arrays, int of_visitors, const Travellers& travellers,
+                Arrivals* arrivals) {
+  if (device_.skipping()) return;
+  PERRIN_ASSERT(arrays.size() <= std::size_t(Arrivals::arrays));
+  detail::TeamTravel t{};
+  const auto at = places_in_inbox(arrays);
+  for (const SharedArray& array : arrays) {
+    t.array[t.arrays] = {static_cast<unsigned char*>(array.data), std::uint32_t(array.bytes),
+                         array.n, at[std::size_t(t.arrays)]};
+    ++t.arrays;
+  }
+  t.of_visitors = of_visitors;
+  t.travellers = travellers;
+  t.arrivals = arrivals;
+  launch_early(device_, "particles that change processes", dim3(unsigned(peers_->blocks)),
+               dim3(detail::exchange_threads), 0, detail::travel_kernel, peers_->view, t,
+               device_.halt_word());
+}
+
 #else
+
+bool Team::has_room_for_cells(std::int64_t, std::int64_t) const { return false; }
+void Team::add_up(const CellCounts&) {}
+void Team::send(std::span<const SharedArray>, int, const Travellers&, Arrivals*) {}
 
 struct Team::Peers {};
 
@@ -186,6 +237,16 @@ void Team::exchange(std::span<const SharedArray> arrays, const Agreement& agreem
 
 void Team::hand_over(std::span<const SharedArray> arrays, const std::uint32_t* order) {
   if (!device_.skipping()) exchange_on_gpu(arrays, {}, nullptr, order);
+}
+
+std::array<std::size_t, 4> Team::places_in_inbox(std::span<const SharedArray> arrays) {
+  std::array<std::size_t, 4> at{};
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    at[k] = next;
+    next += (arrays[k].bytes * std::size_t(arrays[k].n) + 255) / 256 * 256;
+  }
+  return at;
 }
 
 void Team::exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement& agreement) {

@@ -8,6 +8,7 @@
 // the other's memory, by kernels, without the host.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,6 +38,30 @@ struct Ghosts {
   const std::uint32_t *send_count, *receive_count;
   std::int64_t room;
 };
+
+/// Elements that are counted in cells: every process has counted its own, and wants to know how
+/// many there are of all. Device memory.
+struct CellCounts {
+  std::uint32_t* count;  // [cell]
+  std::int64_t cells;
+  const std::uint32_t* first_cell;  // [process]: its elements are in cells from here on …
+  const std::uint32_t* stray;       // … but for these: their cells, …
+  const std::uint32_t* strays;      // … so many
+  std::int64_t n;                   // elements of all processes
+  std::uint32_t* progress;          // as in Agreement
+  std::uint32_t step;
+};
+
+/// Elements that other processes need. Those that settle there go with all of the arrays, visitors
+/// with the first `of_visitors`. Process p gets the settlers list[p · room + k] and the visitors
+/// list[(p + 1) · room - 1 - k]. Device memory.
+struct Travellers {
+  const std::uint32_t* list;
+  const std::uint32_t *settlers, *visitors;  // [process]: how many
+  std::int64_t room;                         // all of a process's own elements
+};
+
+struct Arrivals;
 
 /// What is agreed upon beside an exchange.
 struct Agreement {
@@ -76,6 +101,15 @@ class Team {
   /// After elements have been put into another order (the one at i was at order[i], in device
   /// memory): those that have come into another process's share go there. GPUs.
   void hand_over(std::span<const SharedArray> arrays, const std::uint32_t* order);
+  /// Counts become those of all processes. GPUs; counts must fit (has_room_for_cells()).
+  void add_up(const CellCounts& counts);
+  bool has_room_for_cells(std::int64_t cells, std::int64_t n) const;
+  /// Sends elements to where they are needed; `arrivals`, in device memory, then says what came.
+  /// At most Arrivals::arrays of them. GPUs.
+  void send(std::span<const SharedArray> arrays, int of_visitors, const Travellers& travellers,
+            Arrivals* arrivals);
+  /// Where the arrays begin in the inbox.
+  static std::array<std::size_t, 4> places_in_inbox(std::span<const SharedArray> arrays);
   void complete(void* data, std::size_t bytes, std::int64_t n) {
     const SharedArray array{data, bytes, n};
     exchange({&array, 1});
@@ -112,6 +146,15 @@ class Team {
   std::vector<int> portions_;     // where shares begin
   std::unique_ptr<Peers> peers_;  // of GPUs
   std::unique_ptr<Balance> balance_;
+};
+
+/// What has come from others: element k of array a is at inbox + at[a] + k · bytes[a]
+/// (Team::places_in_inbox()), where settlers from process q are the first settlers[q] of the share
+/// of q, and visitors the last visitors[q]. It stays there until the exchange after the next.
+struct Arrivals {
+  static constexpr int arrays = 4;  // at most
+  unsigned char* inbox;
+  std::uint32_t settlers[Team::most], visitors[Team::most];  // [process]
 };
 
 }  // namespace perrin

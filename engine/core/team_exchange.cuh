@@ -22,6 +22,8 @@ struct Mail {
     return exchange << 8 | std::uint64_t(halt & 127) << 1 | std::uint64_t(flag);
   }
 };
+constexpr int words_of_header = 4;
+constexpr std::size_t header_bytes = Team::most * words_of_header * sizeof(std::uint32_t);
 constexpr std::size_t mailbox_bytes = 2 * Team::most * exchange_blocks * sizeof(std::uint64_t);
 
 struct TeamView {
@@ -40,6 +42,11 @@ struct TeamView {
   }
   __device__ unsigned char* inbox(int of, std::uint64_t exchange) const {
     return memory[of] + mailbox_bytes + (exchange & 1) * inbox_bytes;
+  }
+  /// A few words beside what is sent, at the end of the inbox.
+  __device__ std::uint32_t* header(int of, std::uint64_t exchange, int from) const {
+    return reinterpret_cast<std::uint32_t*>(inbox(of, exchange) + inbox_bytes - header_bytes) +
+           from * words_of_header;
   }
 };
 
@@ -112,18 +119,68 @@ __device__ inline std::uint64_t load_from_others(const std::uint64_t* from) {
   return value;
 }
 
+/// What blocks that exchange something do before and after they write it.
+struct Talk {
+  const TeamView& team;
+  std::uint64_t exchange;
+  std::uint32_t halt;
+  bool flag;
+  struct Heard {
+    std::uint32_t halt;  // 0, or that of a process that is halted: what was sent means nothing
+    bool flag;
+  };
+
+  /// Waits for all before the kernel. By all threads.
+  __device__ Talk(const TeamView& view, const std::uint32_t* halt_word, const std::uint32_t* word)
+      : team(view) {
+    admit_successor();
+    await_all_before();
+    exchange = *number() + 1;
+    halt = *static_cast<const volatile std::uint32_t*>(halt_word);
+    flag = word && *static_cast<const volatile std::uint32_t*>(word);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(team.counters, 1u);  // this block has read the number
+  }
+  __device__ volatile std::uint64_t* number() const {
+    return reinterpret_cast<volatile std::uint64_t*>(team.counters + 2);
+  }
+  /// Says that this block has written its part, and waits until all blocks of all have.
+  __device__ Heard agree() const {
+    __shared__ std::uint32_t halt_anywhere, flag_anywhere;
+    if (threadIdx.x == 0) halt_anywhere = flag_anywhere = 0;
+    __syncthreads();
+    if (threadIdx.x < unsigned(team.count))
+      store_for_all(team.mail(int(threadIdx.x), exchange, team.rank) + blockIdx.x,
+                    Mail::word(exchange, halt, flag));
+    for (unsigned k = threadIdx.x; k < unsigned(team.count) * gridDim.x; k += blockDim.x) {
+      const std::uint64_t* const from =
+          team.mail(team.rank, exchange, int(k / gridDim.x)) + k % gridDim.x;
+      std::uint64_t word = load_from_others(from);
+      while (word >> 8 != exchange) word = load_from_others(from);
+      const auto low = std::uint32_t(word & 255);
+      if (low >> 1) atomicMax(&halt_anywhere, low >> 1);
+      if (low & 1) flag_anywhere = 1;
+    }
+    __syncthreads();
+    return {halt_anywhere, flag_anywhere != 0};
+  }
+  /// True for one thread of all, which is to do what is left.
+  __device__ bool end(const Heard& heard, std::uint32_t* halt_word) const {
+    if (blockIdx.x != 0 || threadIdx.x != 0) return false;
+    while (*static_cast<volatile std::uint32_t*>(team.counters) != gridDim.x) {
+    }
+    *team.counters = 0;
+    *number() = exchange;
+    if (heard.halt && !halt) *halt_word = heard.halt;
+    return !heard.halt;
+  }
+};
+
 static __global__ void __launch_bounds__(exchange_threads)
     exchange_kernel(const TeamView team, const TeamExchange e) {
-  admit_successor();
-  await_all_before();
-  auto* const number = reinterpret_cast<volatile std::uint64_t*>(team.counters + 2);
-  const std::uint64_t exchange = *number + 1;
-  const std::uint32_t halt = *static_cast<volatile std::uint32_t*>(e.halt);
-  const bool halted = halt != 0;
-  const bool flag = e.condition.flag && *static_cast<volatile std::uint32_t*>(e.condition.flag);
-  __syncthreads();
-  if (threadIdx.x == 0) atomicAdd(team.counters, 1u);  // this block has read the number
-  for (int k = 0; k < e.arrays && !halted; ++k) {
+  const Talk talk(team, e.halt, e.condition.flag);
+  const std::uint64_t exchange = talk.exchange;
+  for (int k = 0; k < e.arrays && !talk.halt; ++k) {
     const TeamExchange::Array& a = e.array[k];
     const Share own = team.share(a.n, team.rank);
     const std::size_t begin = std::size_t(own.begin) * a.bytes,
@@ -140,23 +197,8 @@ static __global__ void __launch_bounds__(exchange_threads)
         copy_bytes(to, a.data, begin, end);
     }
   }
-  __shared__ std::uint32_t halt_anywhere, flag_anywhere;
-  if (threadIdx.x == 0) halt_anywhere = flag_anywhere = 0;
-  __syncthreads();
-  if (threadIdx.x < unsigned(team.count))
-    store_for_all(team.mail(int(threadIdx.x), exchange, team.rank) + blockIdx.x,
-                  Mail::word(exchange, halt, flag));
-  for (unsigned k = threadIdx.x; k < unsigned(team.count) * gridDim.x; k += blockDim.x) {
-    const std::uint64_t* const from =
-        team.mail(team.rank, exchange, int(k / gridDim.x)) + k % gridDim.x;
-    std::uint64_t word = load_from_others(from);
-    while (word >> 8 != exchange) word = load_from_others(from);
-    const auto low = std::uint32_t(word & 255);
-    if (low >> 1) atomicMax(&halt_anywhere, low >> 1);
-    if (low & 1) flag_anywhere = 1;
-  }
-  __syncthreads();
-  for (int k = 0; k < e.arrays && !halt_anywhere; ++k) {
+  const Talk::Heard heard = talk.agree();
+  for (int k = 0; k < e.arrays && !heard.halt; ++k) {
     const TeamExchange::Array& a = e.array[k];
     const unsigned char* const from = team.inbox(team.rank, exchange) + a.at;
     for (int step = 1; step < team.count; ++step) {
@@ -176,17 +218,9 @@ static __global__ void __launch_bounds__(exchange_threads)
                  std::size_t(theirs.end) * a.bytes);
     }
   }
-  if (blockIdx.x != 0 || threadIdx.x != 0) return;
-  while (*static_cast<volatile std::uint32_t*>(team.counters) != gridDim.x) {
-  }
-  *team.counters = 0;
-  *number = exchange;
-  if (halt_anywhere) {
-    if (!halted) *e.halt = halt_anywhere;
-  } else {
-    if (e.progress) *e.progress = e.step;
-    if (flag_anywhere && e.condition.flag) e.condition.raise();
-  }
+  if (!talk.end(heard, e.halt)) return;
+  if (e.progress) *e.progress = e.step;
+  if (heard.flag && e.condition.flag) e.condition.raise();
 }
 
 }  // namespace perrin::detail

@@ -185,8 +185,10 @@ void Simulation::ensure_forces() {
   if (forces_valid_) return;
   update_neighbors();
   compute_forces();
-  if (Team* const team = device().team())
+  if (Team* const team = device().team()) {
+    if (particles.sorted_apart) particles.complete(true);
     team->complete(particles.force.data(), sizeof(Real4), particles.size());
+  }
   forces_valid_ = true;
   check_faults();
 }

@@ -100,8 +100,22 @@ void CellSort::distribute() {
       member[place] = std::uint32_t(thing);
     });
   }
-#ifdef __CUDACC__
+  scan();
+  const Arrays a = arrays();
+  for_each(device_, "place in cells", std::max(things_, cells_ + 1),
+           Place{a.scanned, a.key, a.slot, a.start, a.member, a.count, things_, cells_});
+}
+
+CellSort::Arrays CellSort::arrays() {
   std::uint32_t* scanned = start_.data();
+#ifdef __CUDACC__
+  if (cells_ >= scan_cells) scanned += cells_ + 16;
+#endif
+  return {count_.data(), start_.data(), key_.data(), slot_.data(), member_.data(), scanned};
+}
+
+void CellSort::scan() {
+#ifdef __CUDACC__
   if (cells_ < scan_cells) {
     launch_early(device_, "starts of cells", dim3(1), dim3(scan_threads), 0, scan_kernel,
                  static_cast<const std::uint32_t*>(count_.data()), start_.data(), cells_,
@@ -109,14 +123,11 @@ void CellSort::distribute() {
   } else if (!device_.skipping()) {
     std::size_t bytes = std::size_t(scratch_.size());
     device_.next_may_overlap();
-    scanned += cells_ + 16;
-    check_cuda(cub::DeviceScan::ExclusiveSum(scratch_.data(), bytes, count_.data(), scanned,
-                                             int(cells_ + 1), device_.stream()),
+    check_cuda(cub::DeviceScan::ExclusiveSum(scratch_.data(), bytes, count_.data(),
+                                             start_.data() + cells_ + 16, int(cells_ + 1),
+                                             device_.stream()),
                "starts of cells");
   }
-  for_each(device_, "place in cells", std::max(things_, cells_ + 1),
-           Place{scanned, key_.data(), slot_.data(), start_.data(), member_.data(), count_.data(),
-                 things_, cells_});
 #endif
 }
 

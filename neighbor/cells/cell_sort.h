@@ -61,6 +61,15 @@ class CellSort {
   CellCounter counter() { return {count_.data(), key_.data(), slot_.data()}; }
   /// After counting: start(), and the members of the cells. Device work only.
   void distribute();
+  /// For who counts and distributes by itself on a GPU: what there is for it, …
+  struct Arrays {
+    std::uint32_t *count, *start;        // [cell]; both have an element more
+    std::uint32_t *key, *slot, *member;  // [thing]
+    const std::uint32_t* scanned;        // [cell]: receives what scan() finds; may be `start`
+  };
+  Arrays arrays();
+  /// … and the sums of the counts of all cells before each.
+  void scan();
   /// The same on the CPU, where emit(place, thing, place in the cell) says what becomes of each
   /// thing.
   template <class Emit>

@@ -19,7 +19,8 @@ struct DirectLoop {
   TileSearch search;
   TileRoom room;
   std::uint32_t* halt;
-  Share own;  // searched for are the neighbours of these particles
+  Share own;                       // searched for are the neighbours of these particles
+  const std::uint32_t* own_tiles;  // TileSort::own_tiles()
 
   PERRIN_HD std::size_t index_bytes() const {
     return search.exclusions ? std::size_t(room.halo + 4) / 4 * 16 : 0;
@@ -93,7 +94,17 @@ __global__ void __launch_bounds__(TileBricks::threads, 3)
   const TileSearch& s = d.search;
   const TileGeometry& g = s.geometry;
   const DirectMemory<Body, General, Sorted> at(d, memory);
-  const TileBlock block(s, blockIdx.x);
+  std::uint32_t brick = blockIdx.x;
+  if (d.own_tiles) {
+    brick += d.own_tiles[0];
+    if (const std::uint32_t all = d.own_tiles[1] - d.own_tiles[0];
+        all > gridDim.x && blockIdx.x == 0) {
+      if (threadIdx.x == 0) d.full(4, all);
+      return;
+    }
+    if (brick >= d.own_tiles[1]) return;
+  }
+  const TileBlock block(s, brick);
   if (block.count == 0 || !d.own.meets(block.first, block.count)) return;
   const std::uint32_t total = block.lay_out(s, at.cell_offset, at.staged, d.room.halo);
   if (total > d.room.halo) {
@@ -156,7 +167,8 @@ template <class Body, bool General, bool Sorted>
 void start_direct_loop(const DirectTiles& tiles, const char* name, const Body& body) {
   const Device& device = tiles.particles().device();
   const TileBricks& bricks = tiles.bricks();
-  const DirectLoop d{tiles.search(), bricks.room(), device.halt_word(), tiles.particles().share()};
+  const DirectLoop d{tiles.search(), bricks.room(), device.halt_word(), tiles.particles().share(),
+                     tiles.own_tiles()};
   const int threads = Sorted ? bricks.single_threads() : bricks.search_threads();
   const std::size_t lists =
       Sorted ? std::size_t(d.room.list) * std::size_t(threads) * sizeof(std::uint16_t)
@@ -167,8 +179,8 @@ void start_direct_loop(const DirectTiles& tiles, const char* name, const Body& b
     check_cuda(cudaFuncSetAttribute(direct_loop_kernel<Body, General, Sorted>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
                name);
-  launch_early(device, name, dim3(unsigned(d.search.geometry.brick_count())),
-               dim3(unsigned(threads)), shared, direct_loop_kernel<Body, General, Sorted>, body, d);
+  launch_early(device, name, dim3(unsigned(bricks.tiles_at_most())), dim3(unsigned(threads)),
+               shared, direct_loop_kernel<Body, General, Sorted>, body, d);
 }
 
 }  // namespace detail

@@ -5,15 +5,22 @@ namespace perrin {
 DirectTiles::DirectTiles(const TraversalInput& input)
     : bricks_(input, input.settings.interaction_sorting ? TileBricks::Use::sorted_search
                                                         : TileBricks::Use::search) {
-  if (fits()) sort_ = TileSort(input.particles, bricks_.geometry());
+  if (!fits()) return;
+  const Device& device = input.particles.device();
+  sort_ = TileSort(input.particles, bricks_.geometry());
+  ghosts_ = TileGhosts(device, input.particles.size(), bricks_.geometry(), false);
 }
 
 void DirectTiles::sort(const StepSort& step) {
-  if (bricks_.particles().device().team()) sort_.count();  // those of other processes, too
+  if (sorts_apart())
+    return sort_.sort_apart(nullptr, ghosts_, step.may_exchange, step.progress, step.step);
+  const bool together = bricks_.particles().device().team();
+  if (together) sort_.count();  // those of other processes, too
   if (step.may_exchange)
     sort_.sort_exchanging();
   else
     sort_.sort(nullptr);
+  if (together) sort_.find_shares();
 }
 
 bool DirectTiles::enlarge() {

@@ -4,6 +4,7 @@
 
 #include "neighbor/strain.h"
 #include "neighbor/tiles/tile_bricks.h"
+#include "neighbor/tiles/tile_ghosts.h"
 #include "neighbor/tiles/tile_sort.h"
 
 namespace perrin {
@@ -22,6 +23,10 @@ class DirectTiles {
   /// Sorts the particles in memory. Device work only.
   void sort(const StepSort& step);
   bool enlarge();
+  /// Does each process sort its own particles?
+  bool sorts_apart() const { return bricks_.sorts_apart(); }
+  /// TileSort::own_tiles()
+  const std::uint32_t* own_tiles() const { return sort_.own_tiles(); }
   void follow_box(Real*) { bricks_.follow_box(nullptr); }
   void require_cut() const { bricks_.require_cut(); }
   bool holds() const { return bricks_.holds(); }
@@ -37,6 +42,7 @@ class DirectTiles {
  private:
   TileBricks bricks_;
   TileSort sort_;
+  TileGhosts ghosts_;
 };
 
 }  // namespace perrin

@@ -77,7 +77,7 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
       density_(input.crowding.density),
       exclusions_(input.exclusions),
       scale_(input.particles.device(), 1),
-      words_(input.particles.device(), 4) {
+      words_(input.particles.device(), 5) {
   const Device& device = particles_->device();
   const Ranges reaches = input.reaches();
   const NeighborSettings& settings = input.settings;
@@ -101,6 +101,10 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
   halos_ = std::min(halo, n) * std::min(bricks, n);
   choose_threads(bricks);
   choose_capacities(halo);
+  tiles_at_most_ = geometry_.brick_count();
+  if (const double part = largest_part(); part < 1)  // of a uniform system, and some more
+    tiles_at_most_ =
+        std::min(tiles_at_most_, std::int64_t(1.05 * part * double(tiles_at_most_)) + 8);
   if (!reaches.uniform() && use == Use::lists) {
     types_ = std::uint32_t(reaches.types());
     std::vector<Real> squares;
@@ -181,10 +185,27 @@ bool TileBricks::enlarge(std::uint32_t& halos) {
   if (words[0] == 0) return false;
   if (words[1] > halo_capacity_) halo_capacity_ = (more_than(words[1]) + 31) / 32 * 32;
   if (words[2] > list_capacity_) list_capacity_ = (more_than(words[2]) + row() - 1) / row() * row();
+  if (words[4] > tiles_at_most_)
+    tiles_at_most_ = std::min<std::int64_t>(more_than(words[4]), geometry_.brick_count());
   halos = words[3];
   choose_sizes();
   words_.zero();
   return true;
+}
+
+bool TileBricks::sorts_apart() const {
+  const Team* const team = particles_->device().team();
+  return team && particles_->can_be_sorted_apart() &&
+         team->has_room_for_cells(geometry_.cell_count(), particles_->size());
+}
+
+double TileBricks::largest_part() const {
+  const Team* const team = particles_->device().team();
+  const std::int64_t n = particles_->size();
+  if (!team || n == 0) return 1;
+  std::int64_t most = 0;
+  for (int p = 0; p < team->count(); ++p) most = std::max(most, team->share(n, p).size());
+  return double(most) / double(n);
 }
 
 void TileBricks::follow_box(Real* limit2) {

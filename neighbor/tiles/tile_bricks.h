@@ -11,7 +11,8 @@ namespace perrin {
 /// Capacities of a search, and the words that take what it would have needed.
 struct TileRoom {
   std::uint32_t halo, list;  // places of a halo, entries of a particle's list
-  // [0] set to 1 if something was full; most ever: [1] halo, [2] list, [3] halos
+  // [0] set to 1 if something was full; most ever: [1] halo, [2] list, [3] halos, [4] tiles of
+  // this process
   std::uint32_t* words;
 };
 
@@ -63,6 +64,14 @@ class TileBricks {
   /// After a halt: true if something was full; capacities are then what was needed, and more.
   /// `halos`: receives the places of all halos that there were.
   bool enlarge(std::uint32_t& halos);
+
+  // Where several processes take care of the particles:
+  /// Does each sort its own?
+  bool sorts_apart() const;
+  /// What part of the particles the largest share is.
+  double largest_part() const;
+  /// Room for tiles with particles of one process.
+  std::int64_t tiles_at_most() const { return tiles_at_most_; }
   static std::uint32_t more_than(std::uint32_t wanted) {
     return std::uint32_t(std::int64_t(double(wanted) * 1.2) + 16);
   }
@@ -86,6 +95,7 @@ class TileBricks {
   int log2_lanes_ = 2, search_threads_ = threads, single_threads_ = threads;
   std::uint32_t halo_capacity_ = 0, list_capacity_ = 0;
   double halos_ = 0;
+  std::int64_t tiles_at_most_ = 0;
   std::size_t scratch_bytes_ = 0;
   bool fits_ = true;
   Buffer<std::uint32_t> words_;  // of TileRoom

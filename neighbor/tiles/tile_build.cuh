@@ -20,8 +20,10 @@ struct TileBuild {
   TileRoom room;
   std::uint32_t halo_pool, unit_rows;
   int log2_lanes;
-  std::uint32_t tile_count;
+  std::uint32_t units_before;  // no unit of these tiles is
   Share own;
+  const std::uint32_t* own_tiles;  // as in TileView
+  std::uint32_t tiles_at_most;
 };
 
 /// A thread's part of a list that eight share, two entries at a time.
@@ -48,7 +50,7 @@ template <bool General>
 struct TileBuilder {
   const TileBuild& b;
   const TileBlock& block;
-  std::uint32_t unit_begin;
+  std::uint32_t brick, unit_begin;
   Real4* staged;                // coordinates of the halo
   std::uint32_t* cell_offset;   // where its cells begin
   unsigned char* units_memory;  // of the warps
@@ -61,7 +63,6 @@ struct TileBuilder {
   /// Makes the tile's entry and loads its halo, if there is room.
   __device__ Halo stage() const {
     __shared__ std::uint32_t halo_begin, full;
-    const std::uint32_t brick = blockIdx.x;
     const std::uint32_t total = block.lay_out(b.search, cell_offset, staged, b.room.halo);
     if (threadIdx.x == 0) {
       halo_begin = atomicAdd(&b.used[0], total);
@@ -147,16 +148,30 @@ __device__ void build_tile(const TileBuild& b, unsigned char* memory) {
   Real4* staged = reinterpret_cast<Real4*>(memory);
   auto* cell_offset = reinterpret_cast<std::uint32_t*>(staged + b.room.halo + 1);
   const int halo_cells = g.halo.x * g.halo.y * g.halo.z;
-  const TileBlock block(b.search, blockIdx.x);
+  const std::uint32_t brick = blockIdx.x + (b.own_tiles ? b.own_tiles[0] : 0);
+  if (b.own_tiles) {
+    if (const std::uint32_t all = b.own_tiles[1] - b.own_tiles[0];
+        threadIdx.x == 0 && blockIdx.x == 0 && all > gridDim.x) {
+      b.room.words[4] = all;
+      b.room.words[0] = 1;
+    }
+    if (brick >= b.own_tiles[1]) return;
+  }
+  const TileBlock block(b.search, brick);
   // Every brick rounds up to whole units: one more for each brick before this one is enough.
-  const std::uint32_t unit_begin = block.first / (32u >> b.log2_lanes) + blockIdx.x;
+  const std::uint32_t unit_begin =
+      block.first / (32u >> b.log2_lanes) - b.units_before + blockIdx.x;
   if (block.count > 0 && b.own.meets(block.first, block.count))
     TileBuilder<General>{
-        b,           block,
-        unit_begin,  staged,
-        cell_offset, reinterpret_cast<unsigned char*>(cell_offset) + (halo_cells + 4) / 4 * 16}();
+        b,
+        block,
+        brick,
+        unit_begin,
+        staged,
+        cell_offset,
+        reinterpret_cast<unsigned char*>(cell_offset) + (halo_cells + 4) / 4 * 16}();
   else if (threadIdx.x == 0)
-    b.tiles[blockIdx.x] = {block.first, block.count, 0, 0, unit_begin, block.origin};
+    b.tiles[brick] = {block.first, block.count, 0, 0, unit_begin, block.origin};
 }
 
 template <bool General>
@@ -185,7 +200,7 @@ void start_build(const Device& device, const TileBuild& b, std::size_t shared, i
   check_cuda(cudaFuncSetAttribute(build_tiles_kernel<General>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
              "shared memory of a tile");
-  launch_early(device, "build tiles", dim3(b.tile_count), dim3(unsigned(threads)), shared,
+  launch_early(device, "build tiles", dim3(b.tiles_at_most), dim3(unsigned(threads)), shared,
                build_tiles_kernel<General>, b);
 }
 

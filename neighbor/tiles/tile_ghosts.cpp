@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/core/parallel.h"
-#include "neighbor/tiles/tile_list.h"
 
 namespace perrin {
 namespace {
@@ -15,10 +14,15 @@ struct SetToZero {
 
 #ifdef __CUDACC__
 
+/// Particles of a brick.
+struct BrickPlaces {
+  std::uint32_t first, count;
+};
+
 struct FindGhosts {
-  const Tile* tiles;
+  const std::uint32_t* cell_start;
   TileGeometry geometry;
-  std::uint32_t *send, *receive, *count;
+  std::uint32_t *send, *receive, *count, *who_looks;
   std::int64_t room;
   int me, processes;
   Share share[Team::most];
@@ -34,6 +38,11 @@ struct FindGhosts {
   __device__ static std::int32_t wrapped(std::int32_t k, std::int32_t n) {
     return k < 0 ? k + n : k >= n ? k - n : k;
   }
+  __device__ BrickPlaces places(std::int64_t brick) const {
+    const int bits = geometry.log2_cells_per_brick();
+    const std::uint32_t first = cell_start[brick << bits];
+    return {first, cell_start[(brick + 1) << bits] - first};
+  }
   /// Processes (bits) that work on a tile whose halo may have particles of this brick: by the
   /// threads of a warp together.
   __device__ std::uint32_t who_looks_at(std::uint32_t brick) const {
@@ -46,15 +55,29 @@ struct FindGhosts {
       const std::int32_t ox = wrapped(std::int32_t(x) + k % wx - sx, geometry.bricks(0)),
                          oy = wrapped(std::int32_t(y) + k / wx % wy - sy, geometry.bricks(1)),
                          oz = wrapped(std::int32_t(z) + k / wx / wy - sz, geometry.bricks(2));
-      const Tile& tile =
-          tiles[(std::int64_t(oz) * geometry.bricks(1) + oy) * geometry.bricks(0) + ox];
-      const std::uint32_t first = tile.first, count = tile.count;
+      const BrickPlaces tile =
+          places((std::int64_t(oz) * geometry.bricks(1) + oy) * geometry.bricks(0) + ox);
       for (int p = 0; p < processes; ++p)
-        if (count > 0 && share[p].meets(first, count)) who |= 1u << p;
+        if (tile.count > 0 && share[p].meets(tile.first, tile.count)) who |= 1u << p;
     }
     return __reduce_or_sync(0xffffffffu, who);
   }
-  __device__ void add(std::uint32_t* to, std::uint32_t* counter, const Tile& tile,
+  /// The process whose share has all particles of the layers of bricks that can look at this one;
+  /// `processes`: it is not one alone, or looking for it is not so simple.
+  __device__ int alone_with(std::uint32_t brick) const {
+    std::uint32_t x, y;
+    const auto z = std::int32_t(geometry.bricks_y(geometry.bricks_x(brick, x), y));
+    const std::int32_t first = z - sides(2), end = z + sides(2) + 1;
+    if (first < 0 || end > geometry.bricks(2)) return processes;
+    const std::int64_t layer = std::int64_t(geometry.bricks(0)) * geometry.bricks(1);
+    const int bits = geometry.log2_cells_per_brick();
+    const std::uint32_t from = cell_start[first * layer << bits],
+                        to = cell_start[end * layer << bits];
+    int p = 0;
+    while (p < processes && !(share[p].begin <= from && to <= share[p].end)) ++p;
+    return p;
+  }
+  __device__ void add(std::uint32_t* to, std::uint32_t* counter, const BrickPlaces& tile,
                       const Share& of) const {
     const std::int64_t begin = tile.first > of.begin ? tile.first : of.begin,
                        last = tile.first + std::int64_t(tile.count),
@@ -66,9 +89,15 @@ struct FindGhosts {
     for (std::uint32_t k = lane; k < n; k += 32) to[at + k] = std::uint32_t(begin) + k;
   }
   __device__ void operator()(std::uint32_t brick) const {
-    const Tile tile = tiles[brick];
+    if (const int p = alone_with(brick); p < processes) {
+      if ((threadIdx.x & 31) == 0) who_looks[brick] = 1u << p;
+      return;
+    }
+    const BrickPlaces tile = places(brick);
     if (tile.count == 0) return;
     const std::uint32_t who = who_looks_at(brick);
+    if ((threadIdx.x & 31) == 0) who_looks[brick] = who;
+    if (!send) return;
     for (int p = 0; p < processes; ++p) {
       if (p == me) continue;
       if (who & (1u << p)) add(send + p * room, count + p, tile, share[me]);
@@ -91,27 +120,29 @@ __global__ void __launch_bounds__(find_block)
 
 }  // namespace
 
-TileGhosts::TileGhosts(const Device& device, std::int64_t particles) : device_(device) {
+TileGhosts::TileGhosts(const Device& device, std::int64_t particles, const TileGeometry& geometry,
+                       bool listed)
+    : device_(device), geometry_(geometry) {
   const Team* const team = device.team();
   if (!team) return;
+  who_ = {device, geometry.brick_count()};
+  if (!listed) return;
   for (int p = 0; p < team->count(); ++p) room_ = std::max(room_, team->share(particles, p).size());
   send_ = {device, room_ * team->count()};
   receive_ = {device, room_ * team->count()};
   count_ = {device, 2 * team->count()};
 }
 
-void TileGhosts::find([[maybe_unused]] const Tile* tiles,
-                      [[maybe_unused]] const TileGeometry& geometry,
+void TileGhosts::find([[maybe_unused]] const std::uint32_t* cell_start,
                       [[maybe_unused]] std::int64_t n) {
 #ifdef __CUDACC__
   const Team* const team = device_.team();
   if (!team) return;
-  for_each(device_, "no ghosts", count_.size(), SetToZero{count_.data()});
-  FindGhosts find{tiles,           geometry,      send_.data(),
-                  receive_.data(), count_.data(), room_,
-                  team->rank(),    team->count(), {}};
+  if (count_.size() > 0) for_each(device_, "no ghosts", count_.size(), SetToZero{count_.data()});
+  FindGhosts find{cell_start,  geometry_, send_.data(), receive_.data(), count_.data(),
+                  who_.data(), room_,     team->rank(), team->count(),   {}};
   for (int p = 0; p < team->count(); ++p) find.share[p] = team->share(n, p);
-  const auto bricks = std::uint32_t(geometry.brick_count());
+  const auto bricks = std::uint32_t(geometry_.brick_count());
   launch_early(device_, "ghosts", dim3((bricks * 32 + find_block - 1) / find_block),
                dim3(find_block), 0, find_ghosts_kernel, find, bricks,
                static_cast<const std::uint32_t*>(device_.halt_word()));

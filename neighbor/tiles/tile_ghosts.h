@@ -7,24 +7,28 @@
 
 namespace perrin {
 
-struct Tile;
-
 /// Particles that are sent in every step: those of every tile next to one that another process
 /// works on. Found anew with the lists; every process finds for itself what it will be sent.
 class TileGhosts {
  public:
   TileGhosts() = default;
   /// Nothing where there is one process.
-  TileGhosts(const Device& device, std::int64_t particles);
-  /// Device work, after the tiles are known. `n`: particles.
-  void find(const Tile* tiles, const TileGeometry& geometry, std::int64_t n);
+  /// `listed`: particles that are sent in every step; else only who looks is found.
+  TileGhosts(const Device& device, std::int64_t particles, const TileGeometry& geometry,
+             bool listed);
+  /// Device work, after it is known where cells begin. `n`: particles.
+  void find(const std::uint32_t* cell_start, std::int64_t n);
   Ghosts view() const;
+  /// [brick]: the processes (bits) that look at its particles.
+  const std::uint32_t* who_looks() const { return who_.data(); }
 
  private:
   Device device_;
+  TileGeometry geometry_{};
   std::int64_t room_ = 0;                 // elements between two processes
   Buffer<std::uint32_t> send_, receive_;  // [process][element]
   Buffer<std::uint32_t> count_;           // [process]: sent; then received
+  Buffer<std::uint32_t> who_;             // [brick]
 };
 
 }  // namespace perrin

@@ -23,13 +23,14 @@ TileList::TileList(const TraversalInput& input)
     : particles_(&input.particles), bricks_(input, TileBricks::Use::lists) {
   const Device& device = particles_->device();
   const TileGeometry& g = bricks_.geometry();
+  const double part = bricks_.largest_part();
   tiles_ = {device, g.brick_count()};
-  halo_ = {device, std::int64_t(1.2 * bricks_.halos()) + 1024};
+  halo_ = {device, std::int64_t(1.2 * bricks_.halos() * part) + 1024};
   used_ = {device, 2};
   if (!bricks_.fits()) return;
   sort_ = TileSort(*particles_, g);
   count_ = {device, particles_->size()};
-  ghosts_ = TileGhosts(device, particles_->size());
+  ghosts_ = TileGhosts(device, particles_->size(), g, true);
   make_room();
 }
 
@@ -41,24 +42,41 @@ void TileList::make_room() {
   chunks_ = {device, (units() * unit_rows() + 1) * 32};  // one row is read ahead
 }
 
+/// There is room for those of this process's tiles, which may begin and end with particles of
+/// others.
 std::int64_t TileList::units() const {
-  return particles_->size() / (32 >> bricks_.log2_lanes()) + bricks_.geometry().brick_count() + 1;
+  const std::int64_t more = particles_->device().team() ? 2 * std::int64_t(bricks_.room().halo) : 0;
+  const std::int64_t particles = std::min(particles_->share().size() + more, particles_->size());
+  return particles / (32 >> bricks_.log2_lanes()) + bricks_.tiles_at_most() + 2;
+}
+
+/// No unit of this process's tiles is before these.
+std::int64_t TileList::units_before() const {
+  const std::int64_t more = particles_->device().team() ? std::int64_t(bricks_.room().halo) : 0;
+  return std::max<std::int64_t>(particles_->share().begin - more, 0) / (32 >> bricks_.log2_lanes());
 }
 
 TileView TileList::view() const {
-  return {bricks_.geometry(),  tiles_.data(),        halo_.data(),
-          rows_.data(),        chunks_.data(),       unit_rows(),
-          bricks_.room().halo, bricks_.log2_lanes(), bricks_.geometry().brick_count(),
-          particles_->share()};
+  return {bricks_.geometry(),  tiles_.data(),     halo_.data(),           rows_.data(),
+          chunks_.data(),      unit_rows(),       bricks_.room().halo,    bricks_.log2_lanes(),
+          particles_->share(), sort_.own_tiles(), bricks_.tiles_at_most()};
 }
 
 void TileList::build([[maybe_unused]] const ListBuild& build) {
 #ifdef __CUDACC__
   const Device& device = particles_->device();
   const TileGeometry& g = bricks_.geometry();
-  sort_.count();
-  sort_.sort(build.reference);
-  particles_->hand_over(sort_.order());
+  if (bricks_.sorts_apart()) {
+    sort_.sort_apart(build.reference, ghosts_);
+  } else {
+    sort_.count();
+    sort_.sort(build.reference);
+    particles_->hand_over(sort_.order());
+    if (device.team()) {
+      sort_.find_shares();
+      ghosts_.find(sort_.cell_start(), particles_->size());
+    }
+  }
   const detail::TileBuild b{bricks_.search(sort_.cell_start()),
                             tiles_.data(),
                             halo_.data(),
@@ -73,14 +91,15 @@ void TileList::build([[maybe_unused]] const ListBuild& build) {
                             std::uint32_t(halo_.size()),
                             unit_rows(),
                             bricks_.log2_lanes(),
-                            std::uint32_t(g.brick_count()),
-                            particles_->share()};
+                            std::uint32_t(units_before()),
+                            particles_->share(),
+                            sort_.own_tiles(),
+                            std::uint32_t(bricks_.tiles_at_most())};
   const std::size_t shared = bricks_.scratch_bytes();
   if (sizeof(Real) == 4 && !g.is_general())
     detail::start_build<false>(device, b, shared, bricks_.search_threads());
   else
     detail::start_build<true>(device, b, shared, bricks_.search_threads());
-  ghosts_.find(tiles_.data(), g, particles_->size());
 #endif
 }
 

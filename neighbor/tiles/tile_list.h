@@ -47,8 +47,19 @@ struct TileView {
   std::uint32_t unit_rows;      // room of a unit
   std::uint32_t halo_capacity;  // of a tile
   int log2_lanes;               // threads that share a particle
-  std::int64_t tile_count;
-  Share own;  // only tiles with some of these particles have lists
+  // Only tiles with some of these particles have lists: of all, or of `own_tiles` from the first on
+  // (up to the second word), as many as a kernel has blocks.
+  Share own;
+  const std::uint32_t* own_tiles;  // nullptr: one process
+  std::int64_t tiles_at_most;
+
+  /// The tile of a block; false: there is none. After await_all_before().
+  PERRIN_HD bool tile_of_block(std::uint32_t block, std::uint32_t& tile) const {
+    tile = block;
+    if (!own_tiles) return true;
+    tile += own_tiles[0];
+    return tile < own_tiles[1];
+  }
 };
 
 class TileList {
@@ -65,6 +76,8 @@ class TileList {
   /// if something was full.
   void build(const ListBuild& build);
   bool enlarge();
+  /// Does each process sort its own particles?
+  bool sorts_apart() const { return bricks_.sorts_apart(); }
   void follow_box(Real* limit2) { bricks_.follow_box(limit2); }
   void require_cut() const { bricks_.require_cut(); }
   bool holds() const { return bricks_.holds(); }
@@ -81,6 +94,7 @@ class TileList {
  private:
   void make_room();
   std::int64_t units() const;
+  std::int64_t units_before() const;
   std::uint32_t unit_rows() const { return bricks_.room().list / bricks_.row(); }
 
   Particles* particles_;

@@ -124,11 +124,15 @@ template <class Body, bool General>
 __global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
     tile_loop_kernel(const Body body, const Position* position, const Metric* kept_metric,
                      const TileView t, const std::uint32_t* halt) {
-  if (begin_kernel(halt)) return;
+  admit_successor();
+  await_all_before();
+  std::uint32_t tile_index = 0;
+  const bool none = !t.tile_of_block(blockIdx.x, tile_index);  // read along with the halt word
+  if (*halt != 0 || none) return;
   extern __shared__ __align__(16) unsigned char memory[];
   Real4* staged = reinterpret_cast<Real4*>(memory);
   Real4* extra = staged + t.halo_capacity + 1;
-  const Tile tile = t.tiles[blockIdx.x];
+  const Tile tile = t.tiles[tile_index];
   if (tile.count == 0 || !t.own.meets(tile.first, tile.count)) return;
   const std::uint32_t lane = threadIdx.x & 31, of_eight = lane / 8;
   const bool pairs = t.log2_lanes == 2;
@@ -182,7 +186,7 @@ void start_tile_loop(const Device& device, const char* name, const Particles& pa
     check_cuda(cudaFuncSetAttribute(tile_loop_kernel<Body, General>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
                name);
-  launch_early(device, name, dim3(unsigned(tiles.tile_count)), dim3(TileBricks::threads), shared,
+  launch_early(device, name, dim3(unsigned(tiles.tiles_at_most)), dim3(TileBricks::threads), shared,
                tile_loop_kernel<Body, General>, body, particles.position.data(),
                particles.metric().kept, tiles,
                static_cast<const std::uint32_t*>(device.halt_word()));

@@ -32,7 +32,21 @@ TileSort::TileSort(Particles& particles, const TileGeometry& geometry)
     : particles_(&particles),
       geometry_(geometry),
       cells_(particles.device(), particles.size(), geometry.cell_count()),
-      order_(particles.device(), particles.size()) {}
+      order_(particles.device(), particles.size()) {
+  Team* const team = particles.device().team();
+  if (!team) return;
+  // Before anything is sorted: cells dealt out, whoever is in them.
+  std::vector<std::uint32_t> shares(Team::most + 5);
+  for (int p = 0; p <= team->count(); ++p)
+    shares[std::size_t(p)] = std::uint32_t(geometry.cell_count() * p / team->count());
+  shares_ = {particles.device(), std::span<const std::uint32_t>(shares)};
+  going_ = {particles.device(), 1 + 2 * Team::most};
+  arrivals_ = {particles.device(), 1};
+  std::int64_t room = 0;  // lists of travellers
+  for (int p = 0; p < team->count(); ++p)
+    room = std::max(room, team->share(particles.size(), p).size());
+  if (room * team->count() > order_.size()) order_ = {particles.device(), room * team->count()};
+}
 
 void TileSort::count() {
   for_each(particles_->device(), "count cells", particles_->size(),

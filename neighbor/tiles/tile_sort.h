@@ -2,10 +2,13 @@
 #pragma once
 
 #include "engine/core/particles.h"
+#include "engine/core/team.h"
 #include "neighbor/cells/cell_sort.h"
 #include "neighbor/tiles/tile_geometry.h"
 
 namespace perrin {
+
+class TileGhosts;
 
 /// Sorts by (TileGeometry::key(), id), or by (key, x, id): TileGeometry::sorted. On a CUDA device;
 /// device work only.
@@ -21,6 +24,23 @@ class TileSort {
   void sort(Position* positions);
   /// The same, leaving the arrays exchanged (Particles::exchange()).
   void sort_exchanging();
+  /// Each process sorts the particles that it takes care of, and with them those that its tiles
+  /// look at; afterwards it has these, at the places in memory that they would have if all were
+  /// sorted. Particles that come into another share move there. `positions`: receives those of its
+  /// own particles. Finds the ghosts as well, and notes the step as Agreement does.
+  void sort_apart(Position* positions, TileGhosts& ghosts) {
+    sort_apart(positions, ghosts, false, nullptr, 0);
+  }
+  /// `exchanging`: leaving the arrays exchanged.
+  void sort_apart(Position* positions, TileGhosts& ghosts, bool exchanging, std::uint32_t* progress,
+                  std::uint32_t step);
+  /// After sort(), where there are several processes: what sort_apart() knows of the cells.
+  void find_shares();
+  /// Of this process: the first tile with particles of its own, and the end of those; nullptr: one
+  /// process.
+  const std::uint32_t* own_tiles() const {
+    return shares_.size() > 0 ? shares_.data() + Team::most + 1 : nullptr;
+  }
   const std::uint32_t* cell_start() const { return cells_.start(); }
   /// Where particles were before; known where something is attached to them, and to processes.
   const std::uint32_t* order() const { return order_.data(); }
@@ -31,7 +51,12 @@ class TileSort {
   Particles* particles_ = nullptr;
   TileGeometry geometry_{};
   CellSort cells_;
-  Buffer<std::uint32_t> order_;  // for what is attached to the particles
+  Buffer<std::uint32_t> order_;  // for what is attached to the particles; or who travels
+  // Several processes: the cells where their shares begin [0 … most]; first and end of the
+  // tiles of this one; and of the cells.
+  Buffer<std::uint32_t> shares_;
+  Buffer<std::uint32_t> going_;  // strays; settlers for each process; visitors
+  Buffer<Arrivals> arrivals_;
 };
 
 }  // namespace perrin
