@@ -103,6 +103,10 @@ def jobs(device):
     gas = job({"type": "lattice", "structure": "fcc", "density": 0.01, "cells": [7, 7, 7]}, [
         LJ, {"type": "lj_wall", "axis": "z", "position": 0.2, "epsilon": 1, "sigma": 1},
         {"type": "constant_force", "force": [0.1, 0, 0]}], LANGEVIN)
+    # Comes together in the middle, so that shares of space become uneven while it runs.
+    droplet = job({"type": "lattice", "structure": "fcc", "density": 0.02, "cells": [8, 8, 8]},
+                  [LJ, {"type": "harmonic_trap", "stiffness": [0.5, 0.5, 0.5]}], LANGEVIN,
+                  steps=600)
     flat = job({"type": "lattice", "structure": "square", "density": 0.7, "cells": [40, 40, 1]},
                [LJ], THERMOSTAT)
     argon = {"seed": 3, "stages": [
@@ -122,7 +126,8 @@ def jobs(device):
              "langevin": liquid(LANGEVIN),
              "brownian": liquid({"type": "brownian", "timestep": 0.0002, "temperature": 1,
                                  "friction": 2}),
-             "mixture": mixture, "polymer": melt, "gas": gas, "two dimensions": flat,
+             "mixture": mixture, "polymer": melt, "gas": gas, "droplet": droplet,
+             "two dimensions": flat,
              "dpd": job(fluid, dpd, {"type": "velocity_verlet", "timestep": 0.01}),
              "dpd cells": with_traversal("cells", job(fluid, dpd, {"type": "velocity_verlet",
                                                                    "timestep": 0.04})),
