@@ -1,11 +1,11 @@
 // The processes that run one simulation together, each on its share of the particles.
 //
-// Particles have the same order in memory in every process, since lists sort them by (cell, id). A
-// process takes care of a contiguous part of it: it moves those particles and computes what acts on
-// them, and is sent what it needs of the others. Every number is computed by one process in the way
-// in which a single one would compute it, so that the bits of a run do not depend on how many there
-// are. What is sent goes by MPI between CPU processes, and between GPUs of one host straight into
-// the other's memory, by kernels, without the host.
+// Particles have one order, by (cell, id), and a place in memory means the same in every process,
+// whether it knows who is there or not. A process takes care of a contiguous part of it: it moves
+// those particles and computes what acts on them, and is sent what it needs of the others. Every
+// number is computed by one process in the way in which a single one would compute it, so that the
+// bits of a run do not depend on how many there are. What is sent goes by MPI between CPUs, and
+// between GPUs of one host straight into the other's memory, by kernels, without the host.
 #pragma once
 
 #include <array>
