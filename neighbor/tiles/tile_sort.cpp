@@ -1,5 +1,8 @@
 #include "neighbor/tiles/tile_sort.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "engine/core/parallel.h"
 
 namespace perrin {
