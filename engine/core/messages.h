@@ -10,6 +10,23 @@
 
 namespace perrin {
 
+/// What a thread beside the main one says to other processes, in messages that are never taken for
+/// others. It has so many slots, each for one message at a time. Nothing waits.
+class Post {
+ public:
+  static constexpr std::size_t largest = (std::size_t(1) << 31) - 1;  // bytes of a message
+
+  virtual ~Post() = default;
+  virtual void send(int slot, int to, const void* data, std::size_t bytes) = 0;
+  /// A message of at most so many bytes. From one process messages come in the order in which they
+  /// were sent, to slots in the order of these calls.
+  virtual void receive(int slot, int from, void* data, std::size_t most) = 0;
+  /// Whether nothing is under way in this slot; lets messages go on.
+  virtual bool done(int slot) = 0;
+  /// Gives up what has not come.
+  virtual void cancel(int slot) = 0;
+};
+
 /// Messages between the processes of a run. Nothing here waits: what is started goes on in done().
 /// Called by the main thread only. No message has more than `largest` bytes.
 class Messages {
@@ -33,6 +50,9 @@ class Messages {
   virtual void all_gather(void* data, const std::vector<std::size_t>& offsets) = 0;
   enum class Reduction { sum, min, max };
   virtual void reduce(std::int64_t* values, int n, Reduction reduction) = 0;
+
+  /// All processes call it in the same order. nullptr: only one thread may send messages.
+  virtual std::unique_ptr<Post> post(int slots) = 0;
 
   /// Whether all that was started of this kind is done.
   virtual bool done(Kind kind) = 0;

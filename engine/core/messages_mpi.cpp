@@ -15,15 +15,49 @@ namespace {
 
 constexpr int outcome_tag = 0, ring_tag = 1;
 
+class MpiPost : public Post {
+ public:
+  MpiPost(MPI_Comm communicator, int tag, int slots)
+      : communicator_(communicator), tag_(tag), requests_(std::size_t(slots), MPI_REQUEST_NULL) {}
+
+  void send(int slot, int to, const void* data, std::size_t bytes) override {
+    MPI_Isend(data, int(bytes), MPI_BYTE, to, tag_, communicator_, at(slot));
+  }
+  void receive(int slot, int from, void* data, std::size_t most) override {
+    MPI_Irecv(data, int(most), MPI_BYTE, from, tag_, communicator_, at(slot));
+  }
+  bool done(int slot) override {
+    int is_done = 0;
+    MPI_Test(at(slot), &is_done, MPI_STATUS_IGNORE);
+    return is_done != 0;
+  }
+  void cancel(int slot) override {
+    if (*at(slot) == MPI_REQUEST_NULL) return;
+    MPI_Cancel(at(slot));
+    MPI_Wait(at(slot), MPI_STATUS_IGNORE);
+  }
+
+ private:
+  MPI_Request* at(int slot) { return &requests_[std::size_t(slot)]; }
+
+  MPI_Comm communicator_;
+  int tag_;
+  std::vector<MPI_Request> requests_;
+};
+
 class MpiMessages : public Messages {
  public:
   MpiMessages() {
-    int provided = 0, begun = 0;
+    int begun = 0;
     MPI_Initialized(&begun);  // a program that uses this library may have done it
     ends_ = !begun;
-    if (ends_) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    if (ends_) {
+      int provided = 0;
+      MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+    }
     // A communicator for each kind: what is of one is never taken for what is of another.
     for (MPI_Comm& of : communicators_) MPI_Comm_dup(MPI_COMM_WORLD, &of);
+    MPI_Comm_dup(MPI_COMM_WORLD, &of_posts_);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &count_);
     MPI_Comm host = MPI_COMM_NULL;
@@ -65,6 +99,14 @@ class MpiMessages : public Messages {
                                                            : MPI_MAX;
     MPI_Iallreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, operation, communicator(Kind::collective),
                    add(Kind::collective));
+  }
+
+  std::unique_ptr<Post> post(int slots) override {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    ++posts_;
+    if (level != MPI_THREAD_MULTIPLE) return nullptr;
+    return std::make_unique<MpiPost>(of_posts_, posts_ % 32768, slots);  // tags that all MPIs have
   }
 
   bool done(Kind kind) override {
@@ -130,7 +172,8 @@ class MpiMessages : public Messages {
   MPI_Comm communicator(Kind kind) const { return communicators_[int(kind)]; }
   MPI_Request* add(Kind kind) { return &requests_[int(kind)].emplace_back(MPI_REQUEST_NULL); }
 
-  MPI_Comm communicators_[3];
+  MPI_Comm communicators_[3], of_posts_ = MPI_COMM_NULL;
+  int posts_ = 0;
   std::vector<MPI_Request> requests_[3];
   std::vector<int> counts_, begins_;
   MPI_Request ringing_ = MPI_REQUEST_NULL;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 
 #include "engine/core/messages.h"
@@ -131,6 +132,17 @@ void Processes::begin_mpi(int expected) {
 }
 
 std::string Processes::name() const { return fmt::format("process {} ({})", rank_, host_name()); }
+
+std::string Processes::host_identity() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return host_name() + " " + id;
+}
+
+std::unique_ptr<Post> Processes::post(int slots) {
+  return messages_ ? messages_->post(slots) : nullptr;
+}
 
 void Processes::wait_for(int kind) {
   if (!messages_) return;

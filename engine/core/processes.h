@@ -14,6 +14,7 @@
 namespace perrin {
 
 class Messages;
+class Post;
 struct Ending;
 
 /// Another process has failed: this one ends, too, and has nothing to say of it.
@@ -45,6 +46,8 @@ class Processes {
   int core_sharers() const { return core_sharers_; }
   /// "process 3 (node07)".
   std::string name() const;
+  /// Different for every host, and the same for all processes there.
+  static std::string host_identity();
 
   // Concerning all.
   void barrier();
@@ -68,6 +71,9 @@ class Processes {
   // then nobody touches their memory. What one process sends another arrives in that order.
   void send(int to, const void* data, std::size_t bytes);
   void receive(int from, void* data, std::size_t bytes);
+  /// Messages for another thread (engine/core/messages.h). All processes call it; nullptr: this MPI
+  /// does not allow other threads.
+  std::unique_ptr<Post> post(int slots);
   /// Whether there is nothing left to wait for; lets messages go on that are under way.
   bool arrived();
   void wait();

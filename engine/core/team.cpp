@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 
 #include "engine/core/balance.h"
 #include "engine/core/error.h"
@@ -11,6 +13,7 @@
 #include "engine/core/peers.h"
 #include "engine/core/processes.h"
 #ifdef __CUDACC__
+#include "engine/core/courier.h"
 #include "engine/core/team_exchange.cuh"
 #include "engine/core/team_travel.cuh"
 #endif
@@ -18,6 +21,9 @@
 namespace perrin {
 
 namespace {
+
+/// Arrays in inboxes begin on such boundaries.
+std::size_t padded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 /// Where the shares of the processes begin and end; those beyond `sharers` have nothing.
 std::vector<int> equal_cuts(int processes, int sharers) {
@@ -34,14 +40,21 @@ std::vector<int> equal_cuts(int processes, int sharers) {
 struct Team::Peers {
   detail::TeamView view{};
   void* memory = nullptr;  // mailboxes, then two inboxes
-  std::uint32_t* counters = nullptr;
+  detail::TeamCounters* counters = nullptr;
   std::vector<void*> opened;
+  void* parcels = nullptr;  // of the host
+  std::unique_ptr<Courier> courier;
+  cudaStream_t stream = nullptr;
   int blocks = 1;
 
   ~Peers() {
+    // What the last kernels send is still carried, unless this is how a failure ends.
+    if (courier && std::uncaught_exceptions() == 0) cudaStreamSynchronize(stream);
+    courier.reset();
     for (void* peer : opened) cudaIpcCloseMemHandle(peer);
     cudaFree(memory);
     cudaFree(counters);
+    cudaFreeHost(parcels);
   }
 };
 
@@ -50,18 +63,43 @@ namespace {
 constexpr std::size_t bytes_of_particle = 32 + sizeof(Real4);  // of an exchange that takes most
 
 std::size_t inbox_bytes(std::int64_t n) {
-  return (std::size_t(n) * bytes_of_particle + (1 << 16) + 255) / 256 * 256;
+  return padded(std::size_t(n) * bytes_of_particle + (1 << 16));
 }
 
-/// Of the processes, those that use the GPU of this one.
-int processes_on_this_gpu(Processes& processes) {
+/// For a share, with indices; for counts of cells (has_room_for_cells()); and for all atoms of a
+/// checkerboard, which may be in a few of its domains.
+std::size_t parcel_bytes(std::int64_t n, std::int64_t share) {
+  return padded(std::size_t(share) * (bytes_of_particle + 4) + std::size_t(n) * 20 + (1 << 17));
+}
+
+/// What a process tells the others of its GPU.
+struct Offer {
+  std::string host, bus;
+  cudaIpcMemHandle_t memory{};
+};
+
+/// [process]
+std::vector<Offer> exchange_offers(Processes& processes, void* memory) {
+  Offer mine;
   int index = 0;
   char bus[32] = {};
   check_cuda(cudaGetDevice(&index), "asking for the device");
   check_cuda(cudaDeviceGetPCIBusId(bus, sizeof bus, index), "asking where the device is");
-  const auto all = processes.all_gather(std::string(bus));
-  return int(std::ranges::count(all, std::string(bus)));
+  check_cuda(cudaIpcGetMemHandle(&mine.memory, memory), "offering memory to the other processes");
+  const auto hosts = processes.all_gather(Processes::host_identity());
+  const auto buses = processes.all_gather(std::string(bus));
+  const auto handles = processes.all_gather(
+      std::string(reinterpret_cast<const char*>(&mine.memory), sizeof mine.memory));
+  std::vector<Offer> all;
+  for (std::size_t p = 0; p < hosts.size(); ++p) {
+    all.push_back({hosts[p], buses[p], {}});
+    std::memcpy(&all[p].memory, handles[p].data(), sizeof mine.memory);
+  }
+  return all;
 }
+
+/// For tests: no GPU sees another's memory.
+bool nobody_is_seen() { return std::getenv("PERRIN_TEST_FAR") != nullptr; }
 
 }  // namespace
 
@@ -74,47 +112,91 @@ Team::Team(const Device& device, std::int64_t n, int sharers)
   if (!device_.is_cuda()) return;
   if (all > most)
     throw UserError(fmt::format("{} processes with GPUs: at most {} work together", all, most));
-  if (processes_.host_count() != all)
-    throw UserError(
-        "the processes are on several hosts: GPUs work together within one host only; CPU "
-        "processes (--device cpu) can be anywhere");
   peers_ = std::make_unique<Peers>();
   Peers& mine = *peers_;
-  const std::size_t inbox = inbox_bytes(n), bytes = detail::mailbox_bytes + 2 * inbox;
-  mine.memory = device_.allocate(bytes);
-  mine.counters = static_cast<std::uint32_t*>(device_.allocate(256));
+  const std::size_t inbox = inbox_bytes(n);
+  mine.stream = device_.stream();
+  mine.memory = device_.allocate(detail::mailbox_bytes + 2 * inbox);
+  mine.counters =
+      static_cast<detail::TeamCounters*>(device_.allocate(sizeof(detail::TeamCounters)));
   device_.zero(mine.memory, detail::mailbox_bytes);
-  device_.zero(mine.counters, 256);
+  device_.zero(mine.counters, sizeof(detail::TeamCounters));
   device_.synchronize();
-  cudaIpcMemHandle_t handle{};
-  check_cuda(cudaIpcGetMemHandle(&handle, mine.memory), "offering memory to the other processes");
-  const auto handles =
-      processes_.all_gather(std::string(reinterpret_cast<const char*>(&handle), sizeof handle));
   mine.view.rank = rank();
   mine.view.count = all;
   mine.view.inbox_bytes = inbox;
   mine.view.counters = mine.counters;
   std::copy(portions_.begin(), portions_.end(), mine.view.portion);
+  const std::vector<Offer> offers = exchange_offers(processes_, mine.memory);
+  const Offer& own = offers[std::size_t(rank())];
+  std::string seen(std::size_t(all), 'n');
   for (int p = 0; p < all; ++p) {
-    void* memory = mine.memory;
-    if (p != rank()) {
-      std::memcpy(&handle, handles[std::size_t(p)].data(), sizeof handle);
-      const cudaError_t status =
-          cudaIpcOpenMemHandle(&memory, handle, cudaIpcMemLazyEnablePeerAccess);
-      if (status != cudaSuccess)
-        throw UserError(fmt::format("the GPU of process {} cannot be reached from here: {}", p,
-                                    cudaGetErrorString(status)));
+    const Offer& theirs = offers[std::size_t(p)];
+    void* memory = p == rank() ? mine.memory : nullptr;
+    if (p != rank() && theirs.host == own.host && !nobody_is_seen() &&
+        cudaIpcOpenMemHandle(&memory, theirs.memory, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess)
       mine.opened.push_back(memory);
-    }
+    else if (p != rank())
+      memory = nullptr, cudaGetLastError();  // it is what is asked for
     mine.view.memory[p] = static_cast<unsigned char*>(memory);
+    if (memory) seen[std::size_t(p)] = 'y';
   }
+  // Both or neither.
+  const std::vector<std::string> seen_by = processes_.all_gather(seen);
+  for (int p = 0; p < all; ++p)
+    if (seen_by[std::size_t(p)][std::size_t(rank())] != 'y') mine.view.memory[p] = nullptr;
+  begin_courier(n);
   // Blocks that wait must leave room for those of other processes that work on the same GPU.
-  const int at_once = 2 * device_.multiprocessors() / processes_on_this_gpu(processes_);
+  const auto here = std::ranges::count_if(offers, [&](const Offer& theirs) {
+    return theirs.host == own.host && theirs.bus == own.bus;
+  });
+  const int at_once = 2 * device_.multiprocessors() / int(here);
   const int blocks =
       std::min(detail::exchange_blocks, std::min(at_once, device_.multiprocessors()));
   mine.blocks = int(processes_.min(std::max(blocks, 1)));
   processes_.barrier();
 }
+
+/// Where memory is not seen.
+void Team::begin_courier(std::int64_t n) {
+  Peers& mine = *peers_;
+  std::vector<int> far;
+  std::fill(std::begin(mine.view.far_number), std::end(mine.view.far_number), std::int8_t(-1));
+  for (int p = 0; p < count(); ++p) {
+    if (mine.view.memory[p]) continue;
+    mine.view.far_number[p] = std::int8_t(far.size());
+    mine.view.far_process[far.size()] = std::int8_t(p);
+    far.push_back(p);
+  }
+  mine.view.far_count = int(far.size());
+  if (processes_.max(std::int64_t(far.size())) == 0) return;
+  auto post = processes_.post(4 * int(far.size()));
+  if (!post)
+    throw UserError(
+        "GPUs that do not see each other's memory, such as those of several hosts, work together "
+        "by "
+        "a thread that carries what they send; this MPI does not allow threads to send messages "
+        "(MPI_THREAD_MULTIPLE)");
+  if (far.empty()) return;
+  std::int64_t largest = 0;
+  for (int p = 0; p < count(); ++p) largest = std::max(largest, share(n, p).size());
+  const std::size_t bytes = parcel_bytes(n, largest), all = 4 * far.size() * bytes;
+  if (bytes > Post::largest)
+    throw UserError(
+        fmt::format("{} particles, {} of one GPU: too many for GPUs that do not see each other's "
+                    "memory (messages "
+                    "of at most {} bytes)",
+                    n, largest, Post::largest));
+  check_cuda(cudaHostAlloc(&mine.parcels, all, cudaHostAllocPortable | cudaHostAllocMapped),
+             fmt::format("memory of the host for what GPUs send, {} MiB", all >> 20).c_str());
+  std::memset(mine.parcels, 0, all);
+  mine.view.parcels = static_cast<unsigned char*>(mine.parcels);
+  mine.view.parcel_bytes = bytes;
+  mine.courier =
+      std::make_unique<Courier>(std::move(post), std::move(far), mine.view.parcels, bytes);
+}
+
+int Team::far() const { return peers_ ? peers_->view.far_count : 0; }
 
 std::string devices_reached_by(int index) {
   std::string reached;
@@ -151,7 +233,7 @@ void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement&
     e.arrays = 0, at = 0;
   };
   for (const SharedArray& array : arrays) {
-    const std::size_t bytes = (array.bytes * std::size_t(array.n) + 255) / 256 * 256;
+    const std::size_t bytes = padded(array.bytes * std::size_t(array.n));
     if (bytes > peers_->view.inbox_bytes)
       throw BugError("an array that processes exchange does not fit their inboxes");
     if (at + bytes > peers_->view.inbox_bytes || e.arrays == detail::TeamExchange::most) {
@@ -169,8 +251,9 @@ void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement&
 }
 
 bool Team::has_room_for_cells(std::int64_t cells, std::int64_t n) const {
-  return std::size_t(cells + n + 64) * sizeof(std::uint32_t) + detail::header_bytes <
-         peers_->view.inbox_bytes;
+  const std::size_t room = peers_->view.inbox_bytes - detail::header_bytes;
+  const std::size_t of_parcel = far() > 0 ? peers_->view.parcel_bytes - sizeof(Parcel) : room;
+  return std::size_t(cells + n + 64) * sizeof(std::uint32_t) < std::min(room, of_parcel);
 }
 
 void Team::add_up(const CellCounts& counts) {
@@ -203,6 +286,7 @@ void Team::send(std::span<const SharedArray> arrays, int of_visitors, const Trav
 #else
 
 bool Team::has_room_for_cells(std::int64_t, std::int64_t) const { return false; }
+int Team::far() const { return 0; }
 void Team::add_up(const CellCounts&) {}
 void Team::send(std::span<const SharedArray>, int, const Travellers&, Arrivals*) {}
 
@@ -244,7 +328,7 @@ std::array<std::size_t, 4> Team::places_in_inbox(std::span<const SharedArray> ar
   std::size_t next = 0;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     at[k] = next;
-    next += (arrays[k].bytes * std::size_t(arrays[k].n) + 255) / 256 * 256;
+    next += padded(arrays[k].bytes * std::size_t(arrays[k].n));
   }
   return at;
 }

@@ -4,8 +4,9 @@
 // whether it knows who is there or not. A process takes care of a contiguous part of it: it moves
 // those particles and computes what acts on them, and is sent what it needs of the others. Every
 // number is computed by one process in the way in which a single one would compute it, so that the
-// bits of a run do not depend on how many there are. What is sent goes by MPI between CPUs, and
-// between GPUs of one host straight into the other's memory, by kernels, without the host.
+// bits of a run do not depend on how many there are. What is sent goes by MPI between CPUs; between
+// GPUs straight into the other's memory, by kernels, where they see it, and else by a thread of the
+// host that carries it (engine/core/courier.h).
 #pragma once
 
 #include <array>
@@ -73,11 +74,11 @@ struct Agreement {
 
 class Team {
  public:
-  static constexpr int most = 16;  // processes with GPUs
+  static constexpr int most = 64;  // processes with GPUs
 
   /// For a simulation of n particles on this device, of which the first `sharers` processes take
-  /// care. Throws UserError where GPUs cannot reach one another's memory. All processes make it
-  /// together.
+  /// care. Throws UserError where too many GPUs are to work together, or cannot. All processes make
+  /// it together.
   Team(const Device& device, std::int64_t n, int sharers);
   ~Team();
   Team(const Team&) = delete;
@@ -110,6 +111,8 @@ class Team {
             Arrivals* arrivals);
   /// Where the arrays begin in the inbox.
   static std::array<std::size_t, 4> places_in_inbox(std::span<const SharedArray> arrays);
+  /// Of the other processes with GPUs, those whose memory this one does not see.
+  int far() const;
   void complete(void* data, std::size_t bytes, std::int64_t n) {
     const SharedArray array{data, bytes, n};
     exchange({&array, 1});
@@ -136,6 +139,7 @@ class Team {
  private:
   bool take_bytes(bool has, void* value, std::size_t bytes) const;
   struct Peers;
+  void begin_courier(std::int64_t n);
   void exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement& agreement);
   void exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement& agreement,
                        const Ghosts* ghosts, const std::uint32_t* order);

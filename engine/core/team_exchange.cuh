@@ -1,54 +1,10 @@
-// What one GPU sends to the others, and waits for, in one kernel without the host
+// What GPUs tell each other of arrays of which each has a share, in one kernel without the host
 // (engine/core/team.h).
-//
-// Every process has a mailbox and two inboxes that the others write to. An exchange has a number;
-// odd and even ones use different inboxes, since a process can be one exchange ahead of another,
-// and no further. Each block writes its part of what is sent, and then a word into the mailboxes,
-// which says so; then it waits for the words of all blocks of the others and brings its part of
-// what came to where it belongs. One release and one acquire is all that it takes: what it costs
-// beside that (counting blocks, fences) is microseconds.
 #pragma once
 
-#include "engine/core/parallel.h"
-#include "engine/core/team.h"
+#include "engine/core/team_talk.cuh"
 
 namespace perrin::detail {
-
-constexpr int exchange_threads = 512, exchange_blocks = 128;  // at most
-
-/// A word of the mailbox: [odd or even exchange][from process][block].
-struct Mail {
-  PERRIN_HD static std::uint64_t word(std::uint64_t exchange, std::uint32_t halt, bool flag) {
-    return exchange << 8 | std::uint64_t(halt & 127) << 1 | std::uint64_t(flag);
-  }
-};
-constexpr int words_of_header = 4;
-constexpr std::size_t header_bytes = Team::most * words_of_header * sizeof(std::uint32_t);
-constexpr std::size_t mailbox_bytes = 2 * Team::most * exchange_blocks * sizeof(std::uint64_t);
-
-struct TeamView {
-  int rank, count;
-  int portion[Team::most + 1];
-  unsigned char* memory[Team::most];  // [process]: mailbox, inbox of even exchanges, of odd ones
-  std::size_t inbox_bytes;
-  std::uint32_t* counters;  // [0] blocks that have begun; [2], [3] the last exchange
-
-  __device__ std::uint64_t* mail(int of, std::uint64_t exchange, int from) const {
-    return reinterpret_cast<std::uint64_t*>(memory[of]) +
-           ((exchange & 1) * Team::most + unsigned(from)) * exchange_blocks;
-  }
-  __device__ Share share(std::int64_t n, int of) const {
-    return {portion_begin(n, portion[of]), portion_begin(n, portion[of + 1])};
-  }
-  __device__ unsigned char* inbox(int of, std::uint64_t exchange) const {
-    return memory[of] + mailbox_bytes + (exchange & 1) * inbox_bytes;
-  }
-  /// A few words beside what is sent, at the end of the inbox.
-  __device__ std::uint32_t* header(int of, std::uint64_t exchange, int from) const {
-    return reinterpret_cast<std::uint32_t*>(inbox(of, exchange) + inbox_bytes - header_bytes) +
-           from * words_of_header;
-  }
-};
 
 struct TeamExchange {
   static constexpr int most = 8;
@@ -67,22 +23,6 @@ struct TeamExchange {
   std::uint32_t* progress;
   std::uint32_t step;
 };
-
-/// Bytes begin … end-1, by all threads of all blocks. `to` and `from` are aligned alike.
-__device__ inline void copy_bytes(unsigned char* to, const unsigned char* from, std::size_t begin,
-                                  std::size_t end) {
-  const std::size_t stride = std::size_t(gridDim.x) * blockDim.x * 16;
-  const std::size_t thread = (std::size_t(blockIdx.x) * blockDim.x + threadIdx.x) * 16;
-  for (std::size_t at = begin / 16 * 16 + thread; at < end; at += stride) {
-    if (at >= begin && at + 16 <= end) {
-      *reinterpret_cast<uint4*>(to + at) = *reinterpret_cast<const uint4*>(from + at);
-    } else {
-      for (std::size_t k = at < begin ? begin : at; k < end && k < at + 16; k += 4)
-        *reinterpret_cast<std::uint32_t*>(to + k) =
-            *reinterpret_cast<const std::uint32_t*>(from + k);
-    }
-  }
-}
 
 /// Some elements, by all threads of all blocks.
 __device__ inline void copy_elements(unsigned char* to, const unsigned char* from,
@@ -110,112 +50,163 @@ __device__ inline void copy_migrants(unsigned char* to, const unsigned char* dat
   }
 }
 
-__device__ inline void store_for_all(std::uint64_t* to, std::uint64_t value) {
-  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
-}
-__device__ inline std::uint64_t load_from_others(const std::uint64_t* from) {
-  std::uint64_t value;
-  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
-  return value;
-}
-
-/// What blocks that exchange something do before and after they write it.
-struct Talk {
+/// What goes to, and comes from, processes whose memory is not seen. Ghosts go with their indices,
+/// and so do elements that are handed over, one after another.
+struct ExchangeParcels {
   const TeamView& team;
-  std::uint64_t exchange;
-  std::uint32_t halt;
-  bool flag;
-  struct Heard {
-    std::uint32_t halt;  // 0, or that of a process that is halted: what was sent means nothing
-    bool flag;
-  };
+  const TeamExchange& e;
 
-  /// Waits for all before the kernel. By all threads.
-  __device__ Talk(const TeamView& view, const std::uint32_t* halt_word, const std::uint32_t* word)
-      : team(view) {
-    admit_successor();
-    await_all_before();
-    exchange = *number() + 1;
-    halt = *static_cast<const volatile std::uint32_t*>(halt_word);
-    flag = word && *static_cast<const volatile std::uint32_t*>(word);
-    __syncthreads();
-    if (threadIdx.x == 0) atomicAdd(team.counters, 1u);  // this block has read the number
-  }
-  __device__ volatile std::uint64_t* number() const {
-    return reinterpret_cast<volatile std::uint64_t*>(team.counters + 2);
-  }
-  /// Says that this block has written its part, and waits until all blocks of all have.
-  __device__ Heard agree() const {
-    __shared__ std::uint32_t halt_anywhere, flag_anywhere;
-    if (threadIdx.x == 0) halt_anywhere = flag_anywhere = 0;
-    __syncthreads();
-    if (threadIdx.x < unsigned(team.count))
-      store_for_all(team.mail(int(threadIdx.x), exchange, team.rank) + blockIdx.x,
-                    Mail::word(exchange, halt, flag));
-    for (unsigned k = threadIdx.x; k < unsigned(team.count) * gridDim.x; k += blockDim.x) {
-      const std::uint64_t* const from =
-          team.mail(team.rank, exchange, int(k / gridDim.x)) + k % gridDim.x;
-      std::uint64_t word = load_from_others(from);
-      while (word >> 8 != exchange) word = load_from_others(from);
-      const auto low = std::uint32_t(word & 255);
-      if (low >> 1) atomicMax(&halt_anywhere, low >> 1);
-      if (low & 1) flag_anywhere = 1;
+  /// Numbers of the threads of all blocks, and how many.
+  __device__ static std::uint32_t thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
+  __device__ static std::uint32_t threads() { return gridDim.x * blockDim.x; }
+
+  __device__ void write(int p, Parcel& parcel) const {
+    ParcelParts parts{parcel.payload()};
+    if (e.order) return write_migrants(p, parts);
+    if (!e.ghosts.send) {
+      for (int k = 0; k < e.arrays; ++k) {
+        const TeamExchange::Array& a = e.array[k];
+        const Share own = team.share(a.n, team.rank);
+        copy_bytes(parts.next(own, a.bytes), a.data, std::size_t(own.begin) * a.bytes,
+                   std::size_t(own.end) * a.bytes);
+      }
+      return;
     }
-    __syncthreads();
-    return {halt_anywhere, flag_anywhere != 0};
-  }
-  /// True for one thread of all, which is to do what is left.
-  __device__ bool end(const Heard& heard, std::uint32_t* halt_word) const {
-    if (blockIdx.x != 0 || threadIdx.x != 0) return false;
-    while (*static_cast<volatile std::uint32_t*>(team.counters) != gridDim.x) {
+    const std::uint32_t* const send = e.ghosts.send + p * e.ghosts.room;
+    const std::uint32_t count = e.ghosts.send_count[p];
+    auto* const index = reinterpret_cast<std::uint32_t*>(parts.next(4 * std::size_t(count)));
+    for (std::uint32_t k = thread(); k < count; k += threads()) index[k] = send[k];
+    for (int a = 0; a < e.arrays; ++a) {
+      const std::uint32_t bytes = e.array[a].bytes;
+      unsigned char* const to = parts.next(std::size_t(count) * bytes);
+      for (std::uint32_t k = thread(); k < count; k += threads())
+        copy_element(to + std::size_t(k) * bytes, e.array[a].data + std::size_t(send[k]) * bytes,
+                     bytes);
     }
-    *team.counters = 0;
-    *number() = exchange;
-    if (heard.halt && !halt) *halt_word = heard.halt;
-    return !heard.halt;
+  }
+  /// As Talk::agree() asks for it. By one thread, after all have written.
+  __device__ std::size_t label(int p, Parcel& parcel) const {
+    ParcelParts parts{nullptr};
+    if (e.order) {
+      parcel.count[0] = team.counters->sent[p];
+      team.counters->sent[p] = 0;
+      parts.next(std::size_t(parcel.count[0]) * record_bytes());
+    } else if (e.ghosts.send) {
+      parcel.count[0] = e.ghosts.send_count[p];
+      parts.next(4 * std::size_t(parcel.count[0]));
+      for (int a = 0; a < e.arrays; ++a)
+        parts.next(std::size_t(parcel.count[0]) * e.array[a].bytes);
+    } else {
+      for (int k = 0; k < e.arrays; ++k)
+        parts.next(team.share(e.array[k].n, team.rank), e.array[k].bytes);
+    }
+    return parts.bytes;
+  }
+  __device__ void read(int p, Parcel& parcel) const {
+    ParcelParts parts{parcel.payload()};
+    if (e.order) return read_migrants(parcel, parts);
+    if (!e.ghosts.send) {
+      for (int k = 0; k < e.arrays; ++k) {
+        const TeamExchange::Array& a = e.array[k];
+        const Share theirs = team.share(a.n, p);
+        copy_bytes(a.data, parts.next(theirs, a.bytes), std::size_t(theirs.begin) * a.bytes,
+                   std::size_t(theirs.end) * a.bytes);
+      }
+      return;
+    }
+    const std::uint32_t count = parcel.count[0];
+    const auto* const index =
+        reinterpret_cast<const std::uint32_t*>(parts.next(4 * std::size_t(count)));
+    for (int a = 0; a < e.arrays; ++a) {
+      const std::uint32_t bytes = e.array[a].bytes;
+      const unsigned char* const from = parts.next(std::size_t(count) * bytes);
+      for (std::uint32_t k = thread(); k < count; k += threads())
+        copy_element(e.array[a].data + std::size_t(index[k]) * bytes, from + std::size_t(k) * bytes,
+                     bytes);
+    }
+  }
+
+ private:
+  __device__ std::uint32_t record_bytes() const {
+    std::uint32_t bytes = sizeof(std::uint32_t);
+    for (int k = 0; k < e.arrays; ++k) bytes += e.array[k].bytes;
+    return bytes;
+  }
+  __device__ static void copy_words(unsigned char* to, const unsigned char* from,
+                                    std::uint32_t bytes) {
+    for (std::uint32_t b = 0; b < bytes; b += 4)
+      *reinterpret_cast<std::uint32_t*>(to + b) = *reinterpret_cast<const std::uint32_t*>(from + b);
+  }
+  /// Arrays have the same length. Records: an index, and an element of each array.
+  __device__ void write_migrants(int p, ParcelParts& parts) const {
+    const Share now = team.share(e.array[0].n, p), before = team.share(e.array[0].n, team.rank);
+    const std::uint32_t bytes = record_bytes();
+    for (std::int64_t i = now.begin + thread(); i < now.end; i += threads()) {
+      if (!before.meets(e.order[i], 1)) continue;
+      unsigned char* to =
+          parts.payload + std::size_t(atomicAdd(&team.counters->sent[p], 1u)) * bytes;
+      *reinterpret_cast<std::uint32_t*>(to) = std::uint32_t(i);
+      to += sizeof(std::uint32_t);
+      for (int k = 0; k < e.arrays; to += e.array[k].bytes, ++k)
+        copy_words(to, e.array[k].data + std::size_t(i) * e.array[k].bytes, e.array[k].bytes);
+    }
+  }
+  __device__ void read_migrants(const Parcel& parcel, ParcelParts& parts) const {
+    const std::uint32_t bytes = record_bytes();
+    for (std::uint32_t r = thread(); r < parcel.count[0]; r += threads()) {
+      const unsigned char* from = parts.payload + std::size_t(r) * bytes;
+      const std::size_t i = *reinterpret_cast<const std::uint32_t*>(from);
+      from += sizeof(std::uint32_t);
+      for (int k = 0; k < e.arrays; from += e.array[k].bytes, ++k)
+        copy_words(e.array[k].data + i * e.array[k].bytes, from, e.array[k].bytes);
+    }
   }
 };
 
 static __global__ void __launch_bounds__(exchange_threads)
     exchange_kernel(const TeamView team, const TeamExchange e) {
   const Talk talk(team, e.halt, e.condition.flag);
+  const ExchangeParcels parcels{team, e};
   const std::uint64_t exchange = talk.exchange;
-  for (int k = 0; k < e.arrays && !talk.halt; ++k) {
-    const TeamExchange::Array& a = e.array[k];
-    const Share own = team.share(a.n, team.rank);
-    const std::size_t begin = std::size_t(own.begin) * a.bytes,
-                      end = std::size_t(own.end) * a.bytes;
-    for (int step = 1; step < team.count; ++step) {
-      const int p = (team.rank + step) % team.count;
+  for (int step = 1; step < team.count && !talk.halt; ++step) {
+    const int p = (team.rank + step) % team.count;
+    if (team.is_far(p)) {
+      parcels.write(p, *team.parcel(p, false, exchange));
+      continue;
+    }
+    for (int k = 0; k < e.arrays; ++k) {
+      const TeamExchange::Array& a = e.array[k];
+      const Share own = team.share(a.n, team.rank);
       unsigned char* const to = team.inbox(p, exchange) + a.at;
       if (e.order)
-        copy_migrants(to, a.data, e.order, team.share(a.n, p), team.share(a.n, team.rank), a.bytes);
+        copy_migrants(to, a.data, e.order, team.share(a.n, p), own, a.bytes);
       else if (e.ghosts.send)
         copy_elements(to, a.data, e.ghosts.send + p * e.ghosts.room, e.ghosts.send_count[p],
                       a.bytes);
       else
-        copy_bytes(to, a.data, begin, end);
+        copy_bytes(to, a.data, std::size_t(own.begin) * a.bytes, std::size_t(own.end) * a.bytes);
     }
   }
-  const Talk::Heard heard = talk.agree();
-  for (int k = 0; k < e.arrays && !heard.halt; ++k) {
-    const TeamExchange::Array& a = e.array[k];
-    const unsigned char* const from = team.inbox(team.rank, exchange) + a.at;
-    for (int step = 1; step < team.count; ++step) {
-      const int p = (team.rank + step) % team.count;
-      if (e.order) {
-        copy_migrants(a.data, from, e.order, team.share(a.n, team.rank), team.share(a.n, p),
-                      a.bytes);
-        continue;
-      }
-      if (e.ghosts.receive) {
+  const Talk::Heard heard =
+      talk.agree([&](int p, Parcel& parcel) { return parcels.label(p, parcel); });
+  for (int step = 1; step < team.count && !heard.halt; ++step) {
+    const int p = (team.rank + step) % team.count;
+    if (team.is_far(p)) {
+      parcels.read(p, *team.parcel(p, true, exchange));
+      continue;
+    }
+    for (int k = 0; k < e.arrays; ++k) {
+      const TeamExchange::Array& a = e.array[k];
+      const unsigned char* const from = team.inbox(team.rank, exchange) + a.at;
+      const Share theirs = team.share(a.n, p);
+      if (e.order)
+        copy_migrants(a.data, from, e.order, team.share(a.n, team.rank), theirs, a.bytes);
+      else if (e.ghosts.receive)
         copy_elements(a.data, from, e.ghosts.receive + p * e.ghosts.room, e.ghosts.receive_count[p],
                       a.bytes);
-        continue;
-      }
-      const Share theirs = team.share(a.n, p);
-      copy_bytes(a.data, from, std::size_t(theirs.begin) * a.bytes,
-                 std::size_t(theirs.end) * a.bytes);
+      else
+        copy_bytes(a.data, from, std::size_t(theirs.begin) * a.bytes,
+                   std::size_t(theirs.end) * a.bytes);
     }
   }
   if (!talk.end(heard, e.halt)) return;

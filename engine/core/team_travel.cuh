@@ -6,6 +6,29 @@
 
 namespace perrin::detail {
 
+/// Where counts of cells, and strays, of process `from` are: in an inbox or in a parcel.
+struct CountsPlace {
+  std::uint32_t *count, *stray;
+
+  __device__ static CountsPlace in_inbox(const TeamView& team, const CellCounts& c, int of,
+                                         std::uint64_t exchange, int from) {
+    unsigned char* const inbox = team.inbox(of, exchange);
+    const std::size_t at_strays = (std::size_t(c.cells) * 4 + 255) / 256 * 256;
+    return {reinterpret_cast<std::uint32_t*>(inbox),
+            reinterpret_cast<std::uint32_t*>(inbox + at_strays) + team.share(c.n, from).begin};
+  }
+  /// `strays`: how many; `bytes`: receives those of the payload.
+  __device__ static CountsPlace in_parcel(Parcel& parcel, const CellCounts& c, int from,
+                                          std::uint32_t strays, std::size_t& bytes) {
+    ParcelParts parts{parcel.payload()};
+    unsigned char* const count =
+        parts.next(Share{c.first_cell[from], c.first_cell[from + 1]}, sizeof(std::uint32_t));
+    unsigned char* const stray = parts.next(4 * std::size_t(strays));
+    bytes = parts.bytes;
+    return {reinterpret_cast<std::uint32_t*>(count), reinterpret_cast<std::uint32_t*>(stray)};
+  }
+};
+
 /// Counts of cells are sent by those who have most of the elements in them; strays, which are few,
 /// one by one.
 static __global__ void __launch_bounds__(exchange_threads)
@@ -13,31 +36,37 @@ static __global__ void __launch_bounds__(exchange_threads)
   const Talk talk(team, halt, nullptr);
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x,
                       threads = gridDim.x * blockDim.x;
-  const std::size_t at_strays = (std::size_t(c.cells) * 4 + 255) / 256 * 256;
-  const auto strays_in = [&](unsigned char* inbox, int from) {
-    return reinterpret_cast<std::uint32_t*>(inbox + at_strays) + team.share(c.n, from).begin;
-  };
+  std::size_t bytes = 0;
   for (int step = 1; step < team.count && !talk.halt; ++step) {
     const int p = (team.rank + step) % team.count;
-    unsigned char* const to = team.inbox(p, talk.exchange);
-    copy_bytes(to, reinterpret_cast<const unsigned char*>(c.count),
-               std::size_t(c.first_cell[team.rank]) * 4,
-               std::size_t(c.first_cell[team.rank + 1]) * 4);
     const std::uint32_t strays = *c.strays;
-    std::uint32_t* const to_strays = strays_in(to, team.rank);
-    for (std::uint32_t k = thread; k < strays; k += threads) to_strays[k] = c.stray[k];
-    if (thread == 0) team.header(p, talk.exchange, team.rank)[0] = strays;
+    const CountsPlace to = team.is_far(p)
+                               ? CountsPlace::in_parcel(*team.parcel(p, false, talk.exchange), c,
+                                                        team.rank, strays, bytes)
+                               : CountsPlace::in_inbox(team, c, p, talk.exchange, team.rank);
+    copy_bytes(
+        reinterpret_cast<unsigned char*>(to.count), reinterpret_cast<const unsigned char*>(c.count),
+        std::size_t(c.first_cell[team.rank]) * 4, std::size_t(c.first_cell[team.rank + 1]) * 4);
+    for (std::uint32_t k = thread; k < strays; k += threads) to.stray[k] = c.stray[k];
+    if (thread == 0 && !team.is_far(p)) team.header(p, talk.exchange, team.rank)[0] = strays;
   }
-  const Talk::Heard heard = talk.agree();
+  const Talk::Heard heard = talk.agree([&](int, Parcel& parcel) {
+    std::size_t all = 0;
+    parcel.count[0] = *c.strays;
+    CountsPlace::in_parcel(parcel, c, team.rank, parcel.count[0], all);
+    return all;
+  });
   for (int step = 1; step < team.count && !heard.halt; ++step) {
     const int p = (team.rank + step) % team.count;
-    unsigned char* const from = team.inbox(team.rank, talk.exchange);
-    const auto* const counts = reinterpret_cast<const std::uint32_t*>(from);
+    const bool far = team.is_far(p);
+    Parcel* const parcel = far ? team.parcel(p, true, talk.exchange) : nullptr;
+    const std::uint32_t strays =
+        far ? parcel->count[0] : team.header(team.rank, talk.exchange, p)[0];
+    const CountsPlace from = far ? CountsPlace::in_parcel(*parcel, c, p, strays, bytes)
+                                 : CountsPlace::in_inbox(team, c, team.rank, talk.exchange, p);
     for (std::uint32_t k = c.first_cell[p] + thread; k < c.first_cell[p + 1]; k += threads)
-      if (const std::uint32_t more = counts[k]) atomicAdd(c.count + k, more);
-    const std::uint32_t strays = team.header(team.rank, talk.exchange, p)[0];
-    const std::uint32_t* const stray = strays_in(from, p);
-    for (std::uint32_t k = thread; k < strays; k += threads) atomicAdd(c.count + stray[k], 1u);
+      if (const std::uint32_t more = from.count[k]) atomicAdd(c.count + k, more);
+    for (std::uint32_t k = thread; k < strays; k += threads) atomicAdd(c.count + from.stray[k], 1u);
   }
   if (talk.end(heard, halt) && c.progress) *c.progress = c.step;
 }
@@ -49,51 +78,106 @@ struct TeamTravel {
   Arrivals* arrivals;
 };
 
-/// Element i of arrays to place k of the inbox.
-__device__ inline void pack(const TeamTravel& t, int arrays, unsigned char* inbox, std::uint32_t i,
-                            std::int64_t k) {
+/// So many settlers and visitors, in an inbox or in a parcel.
+struct TravelPlace {
+  const TeamTravel& t;
+  unsigned char* inbox;  // nullptr: `parcel`
+  Parcel* parcel;
+  Share of;  // who sends
+  std::uint32_t settlers, visitors;
+
+  /// Where visitor or settler k of array a is.
+  __device__ unsigned char* element(int a, bool visits, std::uint32_t k) const {
+    const std::size_t bytes = t.array[a].bytes;
+    if (inbox) {
+      const std::int64_t at = visits ? of.end - 1 - std::int64_t(k) : of.begin + std::int64_t(k);
+      return inbox + t.array[a].at + std::size_t(at) * bytes;
+    }
+    ParcelParts parts{parcel->payload()};
+    for (int before = 0; before < a; ++before) skip(parts, before);
+    unsigned char* const settled = parts.next(std::size_t(settlers) * bytes);
+    return (visits ? parts.next(0) : settled) + std::size_t(k) * bytes;
+  }
+  __device__ std::size_t payload() const {
+    ParcelParts parts{nullptr};
+    for (int a = 0; a < t.arrays; ++a) skip(parts, a);
+    return parts.bytes;
+  }
+
+ private:
+  __device__ void skip(ParcelParts& parts, int a) const {
+    parts.next(std::size_t(settlers) * t.array[a].bytes);
+    if (a < t.of_visitors) parts.next(std::size_t(visitors) * t.array[a].bytes);
+  }
+};
+
+/// f(array, visits?, k) for all that goes or comes, by all threads of all blocks.
+template <class F>
+__device__ void for_each_traveller(const TravelPlace& place, const F& f) {
+  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x,
+                      threads = gridDim.x * blockDim.x;
+  for (const bool visits : {false, true}) {
+    const std::uint32_t n = visits ? place.visitors : place.settlers;
+    const int arrays = visits ? place.t.of_visitors : place.t.arrays;
+    for (std::uint32_t k = thread; k < n; k += threads)
 #pragma unroll
-  for (int a = 0; a < Arrivals::arrays; ++a) {
-    if (a >= arrays) continue;
-    const std::uint32_t bytes = t.array[a].bytes;
-    unsigned char* const to = inbox + t.array[a].at + std::size_t(k) * bytes;
-    const unsigned char* const from = t.array[a].data + std::size_t(i) * bytes;
-    if (bytes % 16 == 0)
-      for (std::uint32_t b = 0; b < bytes; b += 16)
-        *reinterpret_cast<uint4*>(to + b) = *reinterpret_cast<const uint4*>(from + b);
-    else
-      for (std::uint32_t b = 0; b < bytes; b += 4)
-        *reinterpret_cast<std::uint32_t*>(to + b) =
-            *reinterpret_cast<const std::uint32_t*>(from + b);
+      for (int a = 0; a < Arrivals::arrays; ++a)
+        if (a < arrays) f(a, visits, k);
   }
 }
 
 static __global__ void __launch_bounds__(exchange_threads)
     travel_kernel(const TeamView team, const TeamTravel t, std::uint32_t* halt) {
   const Talk talk(team, halt, nullptr);
-  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x,
-                      threads = gridDim.x * blockDim.x;
   const Share own = team.share(t.array[0].n, team.rank);
+  const auto going = [&](int p, Parcel* parcel) {
+    return TravelPlace{t,
+                       parcel ? nullptr : team.inbox(p, talk.exchange),
+                       parcel,
+                       own,
+                       t.travellers.settlers[p],
+                       t.travellers.visitors[p]};
+  };
   for (int step = 1; step < team.count && !talk.halt; ++step) {
     const int p = (team.rank + step) % team.count;
-    unsigned char* const to = team.inbox(p, talk.exchange);
-    const std::uint32_t settlers = t.travellers.settlers[p], visitors = t.travellers.visitors[p];
+    const TravelPlace to =
+        going(p, team.is_far(p) ? team.parcel(p, false, talk.exchange) : nullptr);
     const std::uint32_t *const list = t.travellers.list + p * t.travellers.room,
                                *const end = list + t.travellers.room - 1;
-    for (std::uint32_t k = thread; k < settlers; k += threads)
-      pack(t, t.arrays, to, list[k], own.begin + k);
-    for (std::uint32_t k = thread; k < visitors; k += threads)
-      pack(t, t.of_visitors, to, *(end - k), own.end - 1 - k);
-    if (thread == 0) {
+    for_each_traveller(to, [&](int a, bool visits, std::uint32_t k) {
+      const std::size_t i = visits ? *(end - k) : list[k];
+      copy_element(to.element(a, visits, k), t.array[a].data + i * t.array[a].bytes,
+                   t.array[a].bytes);
+    });
+    if (blockIdx.x == 0 && threadIdx.x == 0 && to.inbox) {
       std::uint32_t* const words = team.header(p, talk.exchange, team.rank);
-      words[0] = settlers, words[1] = visitors;
+      words[0] = to.settlers, words[1] = to.visitors;
     }
   }
-  const Talk::Heard heard = talk.agree();
+  const Talk::Heard heard = talk.agree([&](int p, Parcel& parcel) {
+    const TravelPlace to = going(p, &parcel);
+    parcel.count[0] = to.settlers, parcel.count[1] = to.visitors;
+    return to.payload();
+  });
+  // What has come in parcels is read more than once from here on.
+  unsigned char* const inbox = team.inbox(team.rank, talk.exchange);
+  for (int k = 0; k < team.far_count && !heard.halt; ++k) {
+    const int p = team.far_process[k];
+    Parcel* const parcel = team.parcel(p, true, talk.exchange);
+    const Share theirs = team.share(t.array[0].n, p);
+    const TravelPlace from{t, nullptr, parcel, theirs, parcel->count[0], parcel->count[1]};
+    TravelPlace to = from;
+    to.inbox = inbox;
+    for_each_traveller(from, [&](int a, bool visits, std::uint32_t e) {
+      copy_element(to.element(a, visits, e), from.element(a, visits, e), t.array[a].bytes);
+    });
+  }
   if (!talk.end(heard, halt)) return;
-  t.arrivals->inbox = team.inbox(team.rank, talk.exchange);
+  t.arrivals->inbox = inbox;
   for (int p = 0; p < team.count; ++p) {
-    const std::uint32_t* const words = team.header(team.rank, talk.exchange, p);
+    const bool far = team.is_far(p);
+    const std::uint32_t* const words =
+        far ? team.parcel(p, true, talk.exchange)->count : team.header(team.rank, talk.exchange, p);
     t.arrivals->settlers[p] = p == team.rank ? 0 : words[0];
     t.arrivals->visitors[p] = p == team.rank ? 0 : words[1];
   }

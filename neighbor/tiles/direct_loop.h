@@ -19,8 +19,8 @@ struct DirectLoop {
   TileSearch search;
   TileRoom room;
   std::uint32_t* halt;
-  Share own;                       // searched for are the neighbours of these particles
-  const std::uint32_t* own_tiles;  // TileSort::own_tiles()
+  Share own;  // searched for are the neighbours of these particles
+  OwnTiles own_tiles;
 
   PERRIN_HD std::size_t index_bytes() const {
     return search.exclusions ? std::size_t(room.halo + 4) / 4 * 16 : 0;
@@ -94,16 +94,12 @@ __global__ void __launch_bounds__(TileBricks::threads, 3)
   const TileSearch& s = d.search;
   const TileGeometry& g = s.geometry;
   const DirectMemory<Body, General, Sorted> at(d, memory);
-  std::uint32_t brick = blockIdx.x;
-  if (d.own_tiles) {
-    brick += d.own_tiles[0];
-    if (const std::uint32_t all = d.own_tiles[1] - d.own_tiles[0];
-        all > gridDim.x && blockIdx.x == 0) {
-      if (threadIdx.x == 0) d.full(4, all);
-      return;
-    }
-    if (brick >= d.own_tiles[1]) return;
+  if (const std::uint32_t all = d.own_tiles.beyond(gridDim.x); all > 0 && blockIdx.x == 0) {
+    if (threadIdx.x == 0) d.full(4, all);
+    return;
   }
+  std::uint32_t brick = 0;
+  if (!d.own_tiles.of_block(blockIdx.x, brick)) return;
   const TileBlock block(s, brick);
   if (block.count == 0 || !d.own.meets(block.first, block.count)) return;
   const std::uint32_t total = block.lay_out(s, at.cell_offset, at.staged, d.room.halo);

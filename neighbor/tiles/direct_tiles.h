@@ -25,8 +25,7 @@ class DirectTiles {
   bool enlarge();
   /// Does each process sort its own particles?
   bool sorts_apart() const { return bricks_.sorts_apart(); }
-  /// TileSort::own_tiles()
-  const std::uint32_t* own_tiles() const { return sort_.own_tiles(); }
+  OwnTiles own_tiles() const { return sort_.own_tiles(); }
   void follow_box(Real*) { bricks_.follow_box(nullptr); }
   void require_cut() const { bricks_.require_cut(); }
   bool holds() const { return bricks_.holds(); }

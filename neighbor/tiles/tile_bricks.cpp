@@ -6,6 +6,7 @@
 
 #include "engine/core/parallel.h"
 #include "neighbor/halts.h"
+#include "neighbor/tiles/brick_curve.h"
 #include "neighbor/tiles/tile_plan.h"
 #include "neighbor/tiles/unit_search.h"
 
@@ -86,6 +87,7 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
                                     settings.cells, settings.brick, input.growth, input.tilts},
                                    &least_, &most_);
   geometry_.scale = scale_.data();
+  order_bricks();
   follow_box(nullptr);
   geometry_.sorted = use == Use::sorted_search;
   const double n = double(particles_->size());
@@ -115,6 +117,18 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
     reach2_ = {device, std::span<const Real>(squares)};
   }
   choose_sizes();
+}
+
+void TileBricks::order_bricks() {
+  if (!particles_->device().is_cuda()) return;
+  const std::vector<std::uint32_t> row =
+      brick_curve({geometry_.bricks(0), geometry_.bricks(1), geometry_.bricks(2)});
+  std::vector<std::uint32_t> number(row.size());
+  for (std::size_t k = 0; k < row.size(); ++k) number[row[k]] = std::uint32_t(k);
+  row_of_number_ = {particles_->device(), std::span<const std::uint32_t>(row)};
+  number_of_row_ = {particles_->device(), std::span<const std::uint32_t>(number)};
+  geometry_.row_of_number = row_of_number_.data();
+  geometry_.number_of_row = number_of_row_.data();
 }
 
 /// As many warps as make few rounds of full work; where few bricks share a multiprocessor, all that

@@ -77,6 +77,7 @@ class TileBricks {
   }
 
  private:
+  void order_bricks();
   void choose_threads(double bricks);
   void choose_capacities(double halo);
   void choose_sizes();
@@ -90,6 +91,7 @@ class TileBricks {
   Buffer<Real> reach2_;      // [type · types + type] where they differ …
   std::uint32_t types_ = 0;  // … else 0
   TileGeometry geometry_{};
+  Buffer<std::uint32_t> number_of_row_, row_of_number_;  // of TileGeometry
   Vec3<double> least_, most_;  // heights of the box between which it serves
   Buffer<TileScale> scale_;
   int log2_lanes_ = 2, search_threads_ = threads, single_threads_ = threads;

@@ -22,7 +22,7 @@ struct TileBuild {
   int log2_lanes;
   std::uint32_t units_before;  // no unit of these tiles is
   Share own;
-  const std::uint32_t* own_tiles;  // as in TileView
+  OwnTiles own_tiles;
   std::uint32_t tiles_at_most;
 };
 
@@ -148,15 +148,13 @@ __device__ void build_tile(const TileBuild& b, unsigned char* memory) {
   Real4* staged = reinterpret_cast<Real4*>(memory);
   auto* cell_offset = reinterpret_cast<std::uint32_t*>(staged + b.room.halo + 1);
   const int halo_cells = g.halo.x * g.halo.y * g.halo.z;
-  const std::uint32_t brick = blockIdx.x + (b.own_tiles ? b.own_tiles[0] : 0);
-  if (b.own_tiles) {
-    if (const std::uint32_t all = b.own_tiles[1] - b.own_tiles[0];
-        threadIdx.x == 0 && blockIdx.x == 0 && all > gridDim.x) {
-      b.room.words[4] = all;
-      b.room.words[0] = 1;
-    }
-    if (brick >= b.own_tiles[1]) return;
+  std::uint32_t brick = 0;
+  if (const std::uint32_t all = b.own_tiles.beyond(gridDim.x);
+      all > 0 && threadIdx.x == 0 && blockIdx.x == 0) {
+    b.room.words[4] = all;
+    b.room.words[0] = 1;
   }
+  if (!b.own_tiles.of_block(blockIdx.x, brick)) return;
   const TileBlock block(b.search, brick);
   // Every brick rounds up to whole units: one more for each brick before this one is enough.
   const std::uint32_t unit_begin =

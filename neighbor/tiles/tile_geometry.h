@@ -53,7 +53,8 @@ struct TileScale {
 };
 
 /// How the box is cut. Cells are numbered brick by brick (key()), so that a brick's particles are
-/// contiguous in memory. The last brick along an axis may reach beyond the box: nobody is there.
+/// contiguous in memory, and bricks along a curve, so that those of a part of memory lie together.
+/// The last brick along an axis may reach beyond the box: nobody is there.
 ///
 /// Coordinates in a tile are relative to its origin and on a grid, so coarse that differences are
 /// exact in Real: the vector of a pair is, bit by bit, opposite for its two particles, whichever
@@ -78,6 +79,9 @@ struct TileGeometry {
   Vec3<std::uint64_t> half_cell;  // 2^63 / cells: what prepare() computes
   Divisor bricks_x, bricks_y, halo_x, halo_y;
   const TileScale* scale;  // on a GPU: now
+  // The order of bricks (neighbor/tiles/brick_curve.h), on a GPU: the numbers of those that are
+  // counted by rows, and the other way round. nullptr: these numbers are theirs.
+  const std::uint32_t *number_of_row, *row_of_number;
 
   /// To be called once the numbers above the last three lines are known.
   void prepare() {
@@ -98,15 +102,24 @@ struct TileGeometry {
   PERRIN_HD int log2_cells_per_brick() const { return log2_brick.x + log2_brick.y + log2_brick.z; }
   PERRIN_HD std::int64_t cell_count() const { return brick_count() << log2_cells_per_brick(); }
 
+  /// The number of a brick, and where it is: in bricks.
+  PERRIN_HD std::uint32_t brick(std::int32_t x, std::int32_t y, std::int32_t z) const {
+    const auto row = std::uint32_t((z * bricks(1) + y) * bricks(0) + x);
+    return number_of_row ? number_of_row[row] : row;
+  }
+  PERRIN_HD Vec3<std::int32_t> place(std::uint32_t brick) const {
+    std::uint32_t x, y;
+    const std::uint32_t z = bricks_y(bricks_x(row_of_number ? row_of_number[brick] : brick, x), y);
+    return {std::int32_t(x), std::int32_t(y), std::int32_t(z)};
+  }
   PERRIN_HD std::uint32_t key(std::int32_t x, std::int32_t y, std::int32_t z) const {
-    const std::int32_t brick =
-        ((z >> log2_brick.z) * bricks(1) + (y >> log2_brick.y)) * bricks(0) + (x >> log2_brick.x);
+    const std::uint32_t of = brick(x >> log2_brick.x, y >> log2_brick.y, z >> log2_brick.z);
     // There and back along y, so that cells which follow one another are neighbours.
     const std::int32_t of_y = (z & 1 ? ~y : y) & ((1 << log2_brick.y) - 1);
     const std::int32_t inside =
         ((((z & ((1 << log2_brick.z) - 1)) << log2_brick.y) | of_y) << log2_brick.x) |
         (x & ((1 << log2_brick.x) - 1));
-    return (std::uint32_t(brick) << log2_cells_per_brick()) | std::uint32_t(inside);
+    return (of << log2_cells_per_brick()) | std::uint32_t(inside);
   }
   PERRIN_HD Vec3<std::int32_t> cell(const Position& p) const {
     return {cell_along(p.x, cells.x), cell_along(p.y, cells.y), cell_along(p.z, cells.z)};
@@ -117,10 +130,8 @@ struct TileGeometry {
   }
   /// The first cell of a brick.
   PERRIN_HD Vec3<std::int32_t> first_cell(std::uint32_t brick) const {
-    std::uint32_t x, y;
-    const std::uint32_t z = bricks_y(bricks_x(brick, x), y);
-    return {std::int32_t(x << log2_brick.x), std::int32_t(y << log2_brick.y),
-            std::int32_t(z << log2_brick.z)};
+    const Vec3<std::int32_t> at = place(brick);
+    return {at.x << log2_brick.x, at.y << log2_brick.y, at.z << log2_brick.z};
   }
   /// Where the halo of the brick that begins at this cell does: a cell, before wrapping.
   PERRIN_HD Vec3<std::int32_t> halo_first(const Vec3<std::int32_t>& cell) const {

@@ -3,9 +3,42 @@
 #include <algorithm>
 
 #include "engine/core/parallel.h"
+#include "neighbor/tiles/brick_curve.h"
 
 namespace perrin {
 namespace {
+
+/// The bricks whose halos can reach a brick.
+class BricksAround {
+ public:
+  PERRIN_HD explicit BricksAround(const TileGeometry& geometry) : g_(geometry) {
+    for (int axis = 0; axis < 3; ++axis)
+      sides_[axis] = sides(axis), wide_[axis] = 2 * sides_[axis] + 1;
+  }
+  PERRIN_HD std::int32_t count() const { return wide_.x * wide_.y * wide_.z; }
+  /// The k-th of those around the brick at `place`: where it is.
+  PERRIN_HD Vec3<std::int32_t> operator()(const Vec3<std::int32_t>& place, std::int32_t k) const {
+    return {wrapped(0, place.x + k % wide_.x), wrapped(1, place.y + k / wide_.x % wide_.y),
+            wrapped(2, place.z + k / wide_.x / wide_.y)};
+  }
+
+ private:
+  /// Bricks on each side: the last one along an axis may have few cells.
+  PERRIN_HD std::int32_t sides(int axis) const {
+    const std::int32_t width = 1 << g_.log2_brick[axis];
+    const bool few = (g_.cells[axis] & (width - 1)) != 0;
+    const std::int32_t all = (g_.reach[axis] + width - 1) / width + (few ? 1 : 0);
+    const std::int32_t half = g_.bricks(axis) / 2;
+    return all < half ? all : half;
+  }
+  PERRIN_HD std::int32_t wrapped(int axis, std::int32_t k) const {
+    const std::int32_t at = k - sides_[axis], n = g_.bricks(axis);
+    return at < 0 ? at + n : at >= n ? at - n : at;
+  }
+
+  const TileGeometry& g_;
+  Vec3<std::int32_t> sides_, wide_;
+};
 
 struct SetToZero {
   std::uint32_t* count;
@@ -21,23 +54,15 @@ struct BrickPlaces {
 
 struct FindGhosts {
   const std::uint32_t* cell_start;
+  const TileGhosts::Onlookers* onlookers;
   TileGeometry geometry;
-  std::uint32_t *send, *receive, *count, *who_looks;
+  std::uint32_t *send, *receive, *count;
+  std::uint64_t* who_looks;
   std::int64_t room;
   int me, processes;
   Share share[Team::most];
 
-  /// Bricks on each side that a halo can reach: the last one along an axis may have few cells.
-  __device__ std::int32_t sides(int axis) const {
-    const std::int32_t width = 1 << geometry.log2_brick[axis];
-    const bool few = (geometry.cells[axis] & (width - 1)) != 0;
-    const std::int32_t all = (geometry.reach[axis] + width - 1) / width + (few ? 1 : 0);
-    const std::int32_t half = geometry.bricks(axis) / 2;
-    return all < half ? all : half;
-  }
-  __device__ static std::int32_t wrapped(std::int32_t k, std::int32_t n) {
-    return k < 0 ? k + n : k >= n ? k - n : k;
-  }
+  __device__ static std::uint64_t bit(int process) { return std::uint64_t(1) << process; }
   __device__ BrickPlaces places(std::int64_t brick) const {
     const int bits = geometry.log2_cells_per_brick();
     const std::uint32_t first = cell_start[brick << bits];
@@ -45,34 +70,27 @@ struct FindGhosts {
   }
   /// Processes (bits) that work on a tile whose halo may have particles of this brick: by the
   /// threads of a warp together.
-  __device__ std::uint32_t who_looks_at(std::uint32_t brick) const {
-    std::uint32_t x, y;
-    const std::uint32_t z = geometry.bricks_y(geometry.bricks_x(brick, x), y);
-    const std::int32_t sx = sides(0), sy = sides(1), sz = sides(2), wx = 2 * sx + 1,
-                       wy = 2 * sy + 1, all = wx * wy * (2 * sz + 1);
-    std::uint32_t who = 0;
-    for (std::int32_t k = std::int32_t(threadIdx.x & 31); k < all; k += 32) {
-      const std::int32_t ox = wrapped(std::int32_t(x) + k % wx - sx, geometry.bricks(0)),
-                         oy = wrapped(std::int32_t(y) + k / wx % wy - sy, geometry.bricks(1)),
-                         oz = wrapped(std::int32_t(z) + k / wx / wy - sz, geometry.bricks(2));
-      const BrickPlaces tile =
-          places((std::int64_t(oz) * geometry.bricks(1) + oy) * geometry.bricks(0) + ox);
+  __device__ std::uint64_t who_looks_at(std::uint32_t brick) const {
+    const BricksAround around(geometry);
+    const Vec3<std::int32_t> place = geometry.place(brick);
+    std::uint64_t who = 0;
+    for (std::int32_t k = std::int32_t(threadIdx.x & 31); k < around.count(); k += 32) {
+      const Vec3<std::int32_t> other = around(place, k);
+      const BrickPlaces tile = places(geometry.brick(other.x, other.y, other.z));
       for (int p = 0; p < processes; ++p)
-        if (tile.count > 0 && share[p].meets(tile.first, tile.count)) who |= 1u << p;
+        if (tile.count > 0 && share[p].meets(tile.first, tile.count)) who |= bit(p);
     }
-    return __reduce_or_sync(0xffffffffu, who);
+    const auto low = std::uint32_t(who), high = std::uint32_t(who >> 32);
+    return std::uint64_t(__reduce_or_sync(0xffffffffu, high)) << 32 |
+           __reduce_or_sync(0xffffffffu, low);
   }
-  /// The process whose share has all particles of the layers of bricks that can look at this one;
-  /// `processes`: it is not one alone, or looking for it is not so simple.
+  /// The process that has all places between those of the tiles which can look at this brick;
+  /// `processes`: there is none.
   __device__ int alone_with(std::uint32_t brick) const {
-    std::uint32_t x, y;
-    const auto z = std::int32_t(geometry.bricks_y(geometry.bricks_x(brick, x), y));
-    const std::int32_t first = z - sides(2), end = z + sides(2) + 1;
-    if (first < 0 || end > geometry.bricks(2)) return processes;
-    const std::int64_t layer = std::int64_t(geometry.bricks(0)) * geometry.bricks(1);
+    const TileGhosts::Onlookers all = onlookers[brick];
     const int bits = geometry.log2_cells_per_brick();
-    const std::uint32_t from = cell_start[first * layer << bits],
-                        to = cell_start[end * layer << bits];
+    const std::uint32_t from = cell_start[std::size_t(all.lowest) << bits],
+                        to = cell_start[(std::size_t(all.highest) + 1) << bits];
     int p = 0;
     while (p < processes && !(share[p].begin <= from && to <= share[p].end)) ++p;
     return p;
@@ -90,18 +108,18 @@ struct FindGhosts {
   }
   __device__ void operator()(std::uint32_t brick) const {
     if (const int p = alone_with(brick); p < processes) {
-      if ((threadIdx.x & 31) == 0) who_looks[brick] = 1u << p;
+      if ((threadIdx.x & 31) == 0) who_looks[brick] = bit(p);
       return;
     }
     const BrickPlaces tile = places(brick);
     if (tile.count == 0) return;
-    const std::uint32_t who = who_looks_at(brick);
+    const std::uint64_t who = who_looks_at(brick);
     if ((threadIdx.x & 31) == 0) who_looks[brick] = who;
     if (!send) return;
     for (int p = 0; p < processes; ++p) {
       if (p == me) continue;
-      if (who & (1u << p)) add(send + p * room, count + p, tile, share[me]);
-      if (who & (1u << me)) add(receive + p * room, count + processes + p, tile, share[p]);
+      if (who & bit(p)) add(send + p * room, count + p, tile, share[me]);
+      if (who & bit(me)) add(receive + p * room, count + processes + p, tile, share[p]);
     }
   }
 };
@@ -118,6 +136,30 @@ __global__ void __launch_bounds__(find_block)
 
 #endif
 
+/// [brick]
+std::vector<TileGhosts::Onlookers> find_onlookers(const TileGeometry& geometry) {
+  const Vec3<std::int32_t> bricks{geometry.bricks(0), geometry.bricks(1), geometry.bricks(2)};
+  const std::vector<std::uint32_t> row_of_number = brick_curve(bricks);
+  std::vector<std::uint32_t> number_of_row(row_of_number.size());
+  for (std::size_t k = 0; k < row_of_number.size(); ++k)
+    number_of_row[row_of_number[k]] = std::uint32_t(k);
+  TileGeometry g = geometry;  // on the host
+  g.row_of_number = row_of_number.data(), g.number_of_row = number_of_row.data();
+  const BricksAround around(g);
+  std::vector<TileGhosts::Onlookers> found(row_of_number.size());
+  for (std::size_t brick = 0; brick < found.size(); ++brick) {
+    const Vec3<std::int32_t> place = g.place(std::uint32_t(brick));
+    TileGhosts::Onlookers& all = found[brick];
+    all = {std::uint32_t(brick), std::uint32_t(brick)};
+    for (std::int32_t k = 0; k < around.count(); ++k) {
+      const Vec3<std::int32_t> at = around(place, k);
+      const std::uint32_t other = g.brick(at.x, at.y, at.z);
+      all = {std::min(all.lowest, other), std::max(all.highest, other)};
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 TileGhosts::TileGhosts(const Device& device, std::int64_t particles, const TileGeometry& geometry,
@@ -126,6 +168,7 @@ TileGhosts::TileGhosts(const Device& device, std::int64_t particles, const TileG
   const Team* const team = device.team();
   if (!team) return;
   who_ = {device, geometry.brick_count()};
+  onlookers_ = {device, std::span<const Onlookers>(find_onlookers(geometry))};
   if (!listed) return;
   for (int p = 0; p < team->count(); ++p) room_ = std::max(room_, team->share(particles, p).size());
   send_ = {device, room_ * team->count()};
@@ -139,8 +182,9 @@ void TileGhosts::find([[maybe_unused]] const std::uint32_t* cell_start,
   const Team* const team = device_.team();
   if (!team) return;
   if (count_.size() > 0) for_each(device_, "no ghosts", count_.size(), SetToZero{count_.data()});
-  FindGhosts find{cell_start,  geometry_, send_.data(), receive_.data(), count_.data(),
-                  who_.data(), room_,     team->rank(), team->count(),   {}};
+  FindGhosts find{cell_start,      onlookers_.data(), geometry_,   send_.data(),
+                  receive_.data(), count_.data(),     who_.data(), room_,
+                  team->rank(),    team->count(),     {}};
   for (int p = 0; p < team->count(); ++p) find.share[p] = team->share(n, p);
   const auto bricks = std::uint32_t(geometry_.brick_count());
   launch_early(device_, "ghosts", dim3((bricks * 32 + find_block - 1) / find_block),

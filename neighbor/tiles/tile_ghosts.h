@@ -11,6 +11,11 @@ namespace perrin {
 /// works on. Found anew with the lists; every process finds for itself what it will be sent.
 class TileGhosts {
  public:
+  /// Of all bricks that can look at one: the lowest and the highest number.
+  struct Onlookers {
+    std::uint32_t lowest, highest;
+  };
+
   TileGhosts() = default;
   /// Nothing where there is one process.
   /// `listed`: particles that are sent in every step; else only who looks is found.
@@ -20,7 +25,7 @@ class TileGhosts {
   void find(const std::uint32_t* cell_start, std::int64_t n);
   Ghosts view() const;
   /// [brick]: the processes (bits) that look at its particles.
-  const std::uint32_t* who_looks() const { return who_.data(); }
+  const std::uint64_t* who_looks() const { return who_.data(); }
 
  private:
   Device device_;
@@ -28,7 +33,8 @@ class TileGhosts {
   std::int64_t room_ = 0;                 // elements between two processes
   Buffer<std::uint32_t> send_, receive_;  // [process][element]
   Buffer<std::uint32_t> count_;           // [process]: sent; then received
-  Buffer<std::uint32_t> who_;             // [brick]
+  Buffer<std::uint64_t> who_;             // [brick]
+  Buffer<Onlookers> onlookers_;           // [brick]
 };
 
 }  // namespace perrin

@@ -47,19 +47,9 @@ struct TileView {
   std::uint32_t unit_rows;      // room of a unit
   std::uint32_t halo_capacity;  // of a tile
   int log2_lanes;               // threads that share a particle
-  // Only tiles with some of these particles have lists: of all, or of `own_tiles` from the first on
-  // (up to the second word), as many as a kernel has blocks.
-  Share own;
-  const std::uint32_t* own_tiles;  // nullptr: one process
-  std::int64_t tiles_at_most;
-
-  /// The tile of a block; false: there is none. After await_all_before().
-  PERRIN_HD bool tile_of_block(std::uint32_t block, std::uint32_t& tile) const {
-    tile = block;
-    if (!own_tiles) return true;
-    tile += own_tiles[0];
-    return tile < own_tiles[1];
-  }
+  Share own;                    // only tiles with some of these particles have lists:
+  OwnTiles own_tiles;           // these, for which a kernel has
+  std::int64_t tiles_at_most;   // so many blocks
 };
 
 class TileList {

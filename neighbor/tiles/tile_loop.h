@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
   admit_successor();
   await_all_before();
   std::uint32_t tile_index = 0;
-  const bool none = !t.tile_of_block(blockIdx.x, tile_index);  // read along with the halt word
+  const bool none = !t.own_tiles.of_block(blockIdx.x, tile_index);  // read along with the halt word
   if (*halt != 0 || none) return;
   extern __shared__ __align__(16) unsigned char memory[];
   Real4* staged = reinterpret_cast<Real4*>(memory);

@@ -10,6 +10,25 @@ namespace perrin {
 
 class TileGhosts;
 
+/// Which tiles the blocks of a kernel work on: all, or where there are several processes those with
+/// particles of this one.
+struct OwnTiles {
+  const std::uint32_t* range;  // the first and the end; nullptr: all
+
+  /// False: there is none for this block.
+  PERRIN_HD bool of_block(std::uint32_t block, std::uint32_t& tile) const {
+    tile = block;
+    if (!range) return true;
+    tile += range[0];
+    return tile < range[1];
+  }
+  /// How many there are, if it is more than so many blocks; else 0.
+  PERRIN_HD std::uint32_t beyond(std::uint32_t blocks) const {
+    const std::uint32_t tiles = range ? range[1] - range[0] : 0;
+    return tiles > blocks ? tiles : 0;
+  }
+};
+
 /// Sorts by (TileGeometry::key(), id), or by (key, x, id): TileGeometry::sorted. On a CUDA device;
 /// device work only.
 class TileSort {
@@ -28,18 +47,13 @@ class TileSort {
   /// look at; afterwards it has these, at the places in memory that they would have if all were
   /// sorted. Particles that come into another share move there. `positions`: receives those of its
   /// own particles. Finds the ghosts as well, and notes the step as Agreement does.
-  void sort_apart(Position* positions, TileGhosts& ghosts) {
-    sort_apart(positions, ghosts, false, nullptr, 0);
-  }
   /// `exchanging`: leaving the arrays exchanged.
-  void sort_apart(Position* positions, TileGhosts& ghosts, bool exchanging, std::uint32_t* progress,
-                  std::uint32_t step);
+  void sort_apart(Position* positions, TileGhosts& ghosts, bool exchanging = false,
+                  std::uint32_t* progress = nullptr, std::uint32_t step = 0);
   /// After sort(), where there are several processes: what sort_apart() knows of the cells.
   void find_shares();
-  /// Of this process: the first tile with particles of its own, and the end of those; nullptr: one
-  /// process.
-  const std::uint32_t* own_tiles() const {
-    return shares_.size() > 0 ? shares_.data() + Team::most + 1 : nullptr;
+  OwnTiles own_tiles() const {
+    return {shares_.size() > 0 ? shares_.data() + Team::most + 1 : nullptr};
   }
   const std::uint32_t* cell_start() const { return cells_.start(); }
   /// Where particles were before; known where something is attached to them, and to processes.

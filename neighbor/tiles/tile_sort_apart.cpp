@@ -114,13 +114,14 @@ struct ListTravellers {
   CellSort::Arrays cells;
   int bits, me, processes;
   Share share[Team::most];
-  const std::uint32_t* who_looks;  // [brick]
+  const std::uint64_t* who_looks;  // [brick]
   std::uint32_t *list, *settlers, *visitors;
   std::int64_t room;
 
   PERRIN_HD void operator()([[maybe_unused]] std::int64_t i) const {
 #ifdef __CUDA_ARCH__
-    const std::uint32_t key = cells.key[i], who = who_looks[key >> bits] & ~(1u << me);
+    const std::uint32_t key = cells.key[i];
+    const std::uint64_t who = who_looks[key >> bits] & ~(std::uint64_t(1) << me);
     if (who == 0) return;
     const std::uint32_t first = cells.start[key], count = cells.start[key + 1] - first;
     for (int p = 0; p < processes; ++p) {
@@ -181,7 +182,7 @@ struct PlaceInCell {
 struct MoveSorted {
   CellSort::Arrays cells;
   int bits;
-  const std::uint32_t* who_looks;  // [brick]
+  const std::uint64_t* who_looks;  // [brick]
   const std::uint32_t* own_cells;  // first and end of those that have places of the share
   Sorted sorted;
   Particles::Arrays to, ghosts;  // for its own particles, and for others

@@ -4,7 +4,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstring>
 #include <numeric>
+
+#include "engine/core/courier.h"
 
 namespace perrin {
 namespace {
@@ -41,6 +45,73 @@ TEST(Processes, GatherTexts) {
   const auto texts = world().all_gather(mine);
   ASSERT_EQ(texts.size(), std::size_t(world().count()));
   for (std::size_t p = 0; p < texts.size(); ++p) EXPECT_EQ(texts[p], std::string(3 * p, 'x'));
+}
+
+/// Does what kernels do (engine/core/team_talk.cuh): writes parcels to all others, and waits for
+/// theirs.
+class Correspondence {
+ public:
+  static constexpr std::size_t bytes = 1 << 20;
+
+  Correspondence() {
+    for (int p = 0; p < world().count(); ++p)
+      if (p != world().rank()) others_.push_back(p);
+    memory_.resize(4 * others_.size() * bytes / sizeof(Parcel));
+    auto post = world().post(int(4 * others_.size()));
+    if (post) courier_ = std::make_unique<Courier>(std::move(post), others_, parcels(), bytes);
+  }
+  explicit operator bool() const { return courier_ != nullptr; }
+  void exchange(std::uint64_t number) {
+    for (int k = 0; k < int(others_.size()); ++k) {
+      Parcel& p = parcel(k, false, number);
+      const std::size_t n = size(number, world().rank(), others_[std::size_t(k)]);
+      std::memset(p.payload(), content(number, world().rank()), n);
+      p.count[0] = std::uint32_t(n);
+      p.bytes = parcel_head + n;
+      p.sent = number << 8 | 3;
+      std::atomic_ref(p.ready).store(p.sent, std::memory_order_release);
+    }
+    for (int k = 0; k < int(others_.size()); ++k) {
+      Parcel& p = parcel(k, true, number);
+      while (std::atomic_ref(p.ready).load(std::memory_order_acquire) != (number << 8 | 3))
+        std::this_thread::yield();
+      const int from = others_[std::size_t(k)];
+      ASSERT_EQ(p.count[0], size(number, from, world().rank()));
+      for (std::size_t b = 0; b < p.count[0]; ++b)
+        ASSERT_EQ(p.payload()[b], content(number, from)) << number;
+    }
+  }
+
+ private:
+  unsigned char* parcels() { return reinterpret_cast<unsigned char*>(memory_.data()); }
+  Parcel& parcel(int k, bool incoming, std::uint64_t number) {
+    return *Courier::parcel(parcels(), bytes, k, incoming, number);
+  }
+  static std::size_t size(std::uint64_t number, int from, int to) {
+    return number % 7 == 0 ? 0 : number % 50 == 1 ? 900000 : (number * 37 + 5 * from + to) % 5000;
+  }
+  static unsigned char content(std::uint64_t number, int from) {
+    return static_cast<unsigned char>(3 * number + 100 * from);
+  }
+
+  std::vector<int> others_;
+  std::vector<Parcel> memory_;
+  std::unique_ptr<Courier> courier_;
+};
+
+TEST(Processes, Courier) {
+  if (!world().several()) GTEST_SKIP() << "one process";
+  for (int simulation = 0; simulation < 3; ++simulation) {
+    Correspondence all;
+    if (!all) GTEST_SKIP() << "this MPI lets one thread send messages";
+    for (std::uint64_t number = 1; number <= 200; ++number) {
+      all.exchange(number);
+      // The main thread has something to say as well.
+      if (number % 20 == 0) {
+        EXPECT_EQ(world().sum(1), world().count());
+      }
+    }
+  }
 }
 
 /// With messages of any length, and with such as are cut into pieces.

@@ -2,10 +2,13 @@
 // vector is the same, and it is the one that 64-bit arithmetic on the positions gives.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 
 #include "neighbor/choices.h"
+#include "neighbor/tiles/brick_curve.h"
 #include "neighbor/tiles/tile_plan.h"
 
 namespace perrin {
@@ -106,6 +109,69 @@ TEST_F(TileGeometryTest, LengthsArePowersOfTwo) {
       EXPECT_LT(std::abs(units), 0x1p24);
     }
   }
+}
+
+using Bricks = Vec3<std::int32_t>;
+
+TEST(BrickCurve, PassesEveryBrickOnceAndGoesToNeighbours) {
+  std::size_t far = 0, all = 0;
+  for (const std::int32_t x : {1, 2, 3, 7, 8, 12, 19})
+    for (const std::int32_t y : {1, 2, 5, 6, 16, 21})
+      for (const std::int32_t z : {1, 3, 4, 9, 20}) {
+        const auto curve = brick_curve({x, y, z});
+        std::vector<std::uint32_t> sorted = curve;
+        std::ranges::sort(sorted);
+        ASSERT_EQ(sorted.size(), std::size_t(x * y * z));
+        for (std::size_t k = 0; k < sorted.size(); ++k) ASSERT_EQ(sorted[k], k);
+        const bool even = x % 2 == 0 && y % 2 == 0 && z % 2 == 0;
+        for (std::size_t k = 1; k < curve.size(); ++k) {
+          const auto apart = [&](std::int32_t period, std::int32_t step) {
+            return std::abs(std::int32_t(curve[k]) / step % period -
+                            std::int32_t(curve[k - 1]) / step % period);
+          };
+          const std::int32_t steps = apart(x, 1) + apart(y, x) + apart(z, x * y);
+          ASSERT_LE(steps, even ? 1 : 2) << x << " " << y << " " << z;
+          far += steps > 1;
+        }
+        all += curve.size();
+      }
+  EXPECT_LT(double(far), 0.02 * double(all));  // corners of odd blocks
+}
+
+/// Of the bricks around the share of most of them, in shares of the share.
+double largest_surface(const Bricks& bricks, int shares) {
+  const auto curve = brick_curve(bricks);
+  std::vector<int> owner(curve.size());
+  for (std::size_t k = 0; k < curve.size(); ++k)
+    owner[curve[k]] = int(k * std::size_t(shares) / curve.size());
+  std::vector<std::set<std::size_t>> around(static_cast<std::size_t>(shares));
+  const auto row = [&](std::int32_t x, std::int32_t y, std::int32_t z) {
+    return (std::size_t((z + bricks.z) % bricks.z) * std::size_t(bricks.y) +
+            std::size_t((y + bricks.y) % bricks.y)) *
+               std::size_t(bricks.x) +
+           std::size_t((x + bricks.x) % bricks.x);
+  };
+  for (std::int32_t z = 0; z < bricks.z; ++z)
+    for (std::int32_t y = 0; y < bricks.y; ++y)
+      for (std::int32_t x = 0; x < bricks.x; ++x)
+        for (int k = 0; k < 27; ++k) {
+          const std::size_t other = row(x + k % 3 - 1, y + k / 3 % 3 - 1, z + k / 9 - 1);
+          const int whose = owner[row(x, y, z)];
+          if (owner[other] != whose) around[std::size_t(whose)].insert(other);
+        }
+  std::size_t most = 0;
+  for (const auto& of_share : around) most = std::max(most, of_share.size());
+  return double(most) * shares / double(curve.size());
+}
+
+/// Cubes have (k + 2)³ - k³ bricks around them; slabs would have 2.4 and 4 shares of the share.
+TEST(BrickCurve, SharesAreCompact) {
+  EXPECT_NEAR(largest_surface({32, 32, 32}, 64), 488 / 512.0, 1e-12);
+  EXPECT_NEAR(largest_surface({32, 32, 32}, 8), (18 * 18 * 18 - 16 * 16 * 16) / 4096.0, 1e-12);
+  EXPECT_NEAR(largest_surface({32, 32, 32}, 2), 2.0 / 16, 1e-12);  // two layers
+  EXPECT_LT(largest_surface({31, 31, 31}, 64), 1.6);
+  EXPECT_LT(largest_surface({30, 30, 60}, 2), 0.07);  // across the long edge
+  EXPECT_LT(largest_surface({30, 60, 30}, 2), 0.07);
 }
 
 }  // namespace

@@ -1,0 +1,100 @@
+#include "neighbor/tiles/brick_curve.h"
+
+#include <cstdlib>
+
+namespace perrin {
+namespace {
+
+using Cell = Vec3<std::int32_t>;
+
+/// An edge of a block: so many steps of one along an axis.
+struct Edge {
+  Cell step;
+  std::int32_t n;
+
+  Cell all() const { return n * step; }
+  Cell last() const { return (n - 1) * step; }
+  Edge back() const { return {-step, n}; }
+};
+
+/// The first part of an edge, and the rest. An even number of bricks, where it can be: so that the
+/// curve leaves a part where the next one begins.
+struct Parts {
+  Edge first, rest;
+
+  explicit Parts(const Edge& edge) : first(edge), rest(edge) {
+    const std::int32_t half = edge.n / 2;
+    first.n = half % 2 == 1 && edge.n > 2 ? half + 1 : half;
+    rest.n = edge.n - first.n;
+  }
+};
+
+class Curve {
+ public:
+  explicit Curve(const Cell& bricks) : bricks_(bricks) {
+    order_.reserve(std::size_t(bricks.x) * std::size_t(bricks.y) * std::size_t(bricks.z));
+    const Edge x{{1, 0, 0}, bricks.x}, y{{0, 1, 0}, bricks.y}, z{{0, 0, 1}, bricks.z};
+    if (z.n >= x.n && z.n >= y.n)
+      walk({}, z, x, y);
+    else if (y.n >= x.n)
+      walk({}, y, x, z);
+    else
+      walk({}, x, y, z);
+  }
+  std::vector<std::uint32_t> order() && { return std::move(order_); }
+
+ private:
+  /// Through the block with these edges, from the corner `at` to the one at the end of `a`.
+  void walk(const Cell& at, const Edge& a, const Edge& b, const Edge& c) {
+    if (a.n == 0 || b.n == 0 || c.n == 0) return;
+    if ((a.n == 1) + (b.n == 1) + (c.n == 1) >= 2)
+      straight(at, a.n > 1 ? a : b.n > 1 ? b : c);
+    else if (2 * a.n > 3 * b.n && 2 * a.n > 3 * c.n)
+      in_two(at, a, b, c);
+    else if (3 * b.n > 4 * c.n)
+      in_three(at, a, b, c);
+    else if (3 * c.n > 4 * b.n)
+      in_three(at, a, c, b);
+    else
+      in_five(at, a, b, c);
+  }
+  void straight(Cell at, const Edge& along) {
+    for (std::int32_t k = 0; k < along.n; ++k, at += along.step)
+      order_.push_back((std::uint32_t(at.z) * std::uint32_t(bricks_.y) + std::uint32_t(at.y)) *
+                           std::uint32_t(bricks_.x) +
+                       std::uint32_t(at.x));
+  }
+  /// A long block.
+  void in_two(const Cell& at, const Edge& a, const Edge& b, const Edge& c) {
+    const Parts of_a(a);
+    walk(at, of_a.first, b, c);
+    walk(at + of_a.first.all(), of_a.rest, b, c);
+  }
+  /// A flat one: up along b, on along a, and down.
+  void in_three(const Cell& at, const Edge& a, const Edge& b, const Edge& c) {
+    const Parts of_a(a), of_b(b);
+    walk(at, of_b.first, c, of_a.first);
+    walk(at + of_b.first.all(), a, of_b.rest, c);
+    walk(at + a.last() + of_b.first.last(), of_b.first.back(), c, of_a.rest.back());
+  }
+  /// Two of the eight parts at a time, but for the first and the last.
+  void in_five(const Cell& at, const Edge& a, const Edge& b, const Edge& c) {
+    const Parts of_a(a), of_b(b), of_c(c);
+    walk(at, of_b.first, of_c.first, of_a.first);
+    walk(at + of_b.first.all(), c, of_a.first, of_b.rest);
+    walk(at + of_b.first.last() + c.last(), a, of_b.first.back(), of_c.rest.back());
+    walk(at + a.last() + of_b.first.all() + c.last(), c.back(), of_a.rest.back(), of_b.rest);
+    walk(at + a.last() + of_b.first.last(), of_b.first.back(), of_c.first, of_a.rest.back());
+  }
+
+  Cell bricks_;
+  std::vector<std::uint32_t> order_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> brick_curve(const Vec3<std::int32_t>& bricks) {
+  return Curve(bricks).order();
+}
+
+}  // namespace perrin

@@ -1,0 +1,23 @@
+// The order in which bricks follow one another.
+//
+// A generalized Hilbert curve: whatever part of it one takes, bricks that are near on it are near
+// in space. So any contiguous share of the particles is a compact region, whose surface, and with
+// it what processes send one another, grows like the share's volume to the two thirds. A curve
+// instead of a grid of processes: it depends on the box alone, and places in memory must be the
+// same for any number of processes.
+//
+// After D. Hilbert, Math. Ann. 38 (1891) 459, and J. Červený's "gilbert" for edges that are no
+// powers of two (https://github.com/jakubcerveny/gilbert).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/real.h"
+
+namespace perrin {
+
+/// [k]: the k-th brick of the curve, as (z · bricks.y + y) · bricks.x + x.
+std::vector<std::uint32_t> brick_curve(const Vec3<std::int32_t>& bricks);
+
+}  // namespace perrin
