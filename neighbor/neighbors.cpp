@@ -227,7 +227,7 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
       },
       traversal_);
   if (progress == nullptr && particles_.sorted_apart) particles_.complete(true);
-  if (team() && progress != nullptr && builds_on_cpu() != before) team()->move_cuts();
+  if (progress != nullptr && builds_on_cpu() != before) move_cuts_on_cpu();
 }
 
 bool Neighbors::expect_tilts() {
@@ -309,6 +309,22 @@ bool Neighbors::sorts_apart() const {
   });
 }
 
+/// Where all have everything, and lists and forces are computed next.
+void Neighbors::move_cuts_on_cpu() {
+  if (team() && !particles_.device().is_cuda() && team()->plan_cuts()) team()->move_cuts();
+}
+
+void Neighbors::move_cuts() {
+  particles_.complete_all();
+  if (particles_.box_moves) particles_.look_at_box();
+  if (has_lists()) particles_.complete(reference_);
+  team()->move_cuts();
+  traversal_ = make_traversal();
+  ++version_;
+  if (builds_.to_host(0) > 0 && flags_.to_host(0) == 0 && has_lists())
+    PERRIN_ASSERT(build_as_before(built_.to_host(0)));
+}
+
 /// `in_step`: the forces are computed next, so that shares may be cut otherwise.
 void Neighbors::build(bool in_step) {
   const bool hands_over = visit([](const auto& t) {
@@ -327,7 +343,7 @@ void Neighbors::build(bool in_step) {
   complete_ = !apart;
   // Of several processes, lists are built when those of all are.
   const bool together = team() != nullptr;
-  if (together && in_step) team()->move_cuts();
+  if (in_step) move_cuts_on_cpu();
   if (together) for_each(particles_.device(), "lists are built", 1, NotBuilt{own_flag_.data()});
   if (particles_.box_moves)
     for_each(
@@ -422,6 +438,14 @@ bool Neighbors::state(Archive& a) {
   const auto count = builds_.to_host();
   if (count[0] == 0) invalidate();
   if (count[0] == 0 || flags[0] != 0) return true;  // the next update() builds
+  return build_as_before(built);
+}
+
+/// Lists from where particles were when they were built, in a box that may have been another one.
+/// False: particles have come into another order in memory.
+bool Neighbors::build_as_before(const Box& built) {
+  const auto flags = flags_.to_host();
+  const auto count = builds_.to_host();
   const auto order = particles_.id.to_host();
   const auto position = particles_.by_id(particles_.position);
   const auto force = particles_.by_id(particles_.force);

@@ -97,6 +97,9 @@ class Neighbors {
   void invalidate();
   /// After a halt: true if something was full; then there is more room, and lists are built.
   bool recover();
+  /// GPUs, between steps: the cuts of shares that the team has planned. Lists are those that other
+  /// cuts would have. Waits.
+  void move_cuts();
   /// After a pair loop without lists: it found no room, and is to be run again. (A recorded one is
   /// looked after by the host later.)
   bool must_search_again();
@@ -136,6 +139,8 @@ class Neighbors {
   void fall_back(const Crowding& crowding);
   bool sorts_apart() const;
   void build(bool in_step = false);
+  bool build_as_before(const Box& built);
+  void move_cuts_on_cpu();
   void exchange_moved(const Agreement& agreement);
   void join_halts();
   Team* team() const { return particles_.device().team(); }

@@ -123,6 +123,7 @@ void info_command() {
   fmt::print("  CUDA        not built in\n");
 #endif
   fmt::print("  MPI         {}\n", mpi_in_build());
+  fmt::print("  NCCL        not used: between GPUs that do not see each other's memory, MPI\n");
   const Processes& world = Processes::world();
   fmt::print("processes     {}{}\n", world.count(),
              world.several() ? fmt::format(", {} of them on this host", world.host_count()) : "");

@@ -1,6 +1,7 @@
 // Where the shares of processes (engine/core/team.h) are cut: so that all work equally long.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,14 @@ class Balance {
   /// `moves`: false: the cuts stay, and what they cost is only told. All processes make it.
   explicit Balance(bool moves);
 
-  // Steps are made between these two. Of their time counts what is not spent waiting for others.
+  // Of a CPU process: steps are made between these two. Of their time counts what is not spent
+  // waiting for others.
   void begin_work();
   void end_work();
+  /// Of a GPU: so long it has worked since the last time.
+  void add_work(double seconds) { worked_ += seconds; }
+  /// GPUs record their steps, and do it again after a change: so many go by before the next look.
+  std::uint64_t steps_between_looks() const { return shuffles_ ? 40 : 4096; }
   /// Of all processes together: the cuts from here on, the same for all, of shares for the first
   /// `sharers` of them.
   std::vector<int> look(const std::vector<int>& cuts, int sharers);

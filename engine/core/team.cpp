@@ -45,7 +45,7 @@ struct Team::Peers {
   void* parcels = nullptr;  // of the host
   std::unique_ptr<Courier> courier;
   cudaStream_t stream = nullptr;
-  int blocks = 1;
+  int blocks = 1, most_portions = sum_chunks;  // of a share
 
   ~Peers() {
     // What the last kernels send is still carried, unless this is how a failure ends.
@@ -170,6 +170,7 @@ void Team::begin_courier(std::int64_t n) {
   }
   mine.view.far_count = int(far.size());
   if (processes_.max(std::int64_t(far.size())) == 0) return;
+  mine.most_portions = std::min(sum_chunks, 2 * sum_chunks / sharers_ + 2);  // cuts move
   auto post = processes_.post(4 * int(far.size()));
   if (!post)
     throw UserError(
@@ -178,8 +179,7 @@ void Team::begin_courier(std::int64_t n) {
         "a thread that carries what they send; this MPI does not allow threads to send messages "
         "(MPI_THREAD_MULTIPLE)");
   if (far.empty()) return;
-  std::int64_t largest = 0;
-  for (int p = 0; p < count(); ++p) largest = std::max(largest, share(n, p).size());
+  const std::int64_t largest = n * mine.most_portions / sum_chunks + 1;
   const std::size_t bytes = parcel_bytes(n, largest), all = 4 * far.size() * bytes;
   if (bytes > Post::largest)
     throw UserError(
@@ -197,6 +197,25 @@ void Team::begin_courier(std::int64_t n) {
 }
 
 int Team::far() const { return peers_ ? peers_->view.far_count : 0; }
+
+void Team::begin_work() { device_.zero(&peers_->counters->left, sizeof peers_->counters->left); }
+
+/// By a GPU since the last time.
+double Team::seconds_worked() {
+  if (!peers_) return 0;
+  std::uint64_t nanoseconds = 0;
+  device_.copy_out(&nanoseconds, &peers_->counters->worked, sizeof nanoseconds);
+  device_.zero(&peers_->counters->worked, sizeof nanoseconds);
+  return 1e-9 * double(nanoseconds);
+}
+
+/// Parcels are made for shares of a certain size.
+bool Team::has_room_for(const std::vector<int>& cuts) const {
+  bool fits = true;
+  for (std::size_t p = 0; peers_ && p + 1 < cuts.size(); ++p)
+    fits = fits && cuts[p + 1] - cuts[p] <= peers_->most_portions;
+  return fits;
+}
 
 std::string devices_reached_by(int index) {
   std::string reached;
@@ -227,7 +246,9 @@ void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement&
     // A kernel whose blocks wait for those of another device: they must all be running.
     const auto blocks = std::clamp<std::int64_t>(std::int64_t(most_sent / 4096), 1, peers_->blocks);
     launch_early(device_, "exchange between processes", dim3(unsigned(blocks)),
-                 dim3(detail::exchange_threads), 0, detail::exchange_kernel, peers_->view, e);
+                 dim3(detail::exchange_threads), 0,
+                 far() > 0 ? detail::exchange_kernel<true> : detail::exchange_kernel<false>,
+                 peers_->view, e);
     e.condition = {};
     e.progress = nullptr;
     e.arrays = 0, at = 0;
@@ -260,8 +281,9 @@ void Team::add_up(const CellCounts& counts) {
   if (device_.skipping()) return;
   PERRIN_ASSERT(has_room_for_cells(counts.cells, counts.n));
   launch_early(device_, "counts of all processes", dim3(unsigned(peers_->blocks)),
-               dim3(detail::exchange_threads), 0, detail::add_counts_kernel, peers_->view, counts,
-               device_.halt_word());
+               dim3(detail::exchange_threads), 0,
+               far() > 0 ? detail::add_counts_kernel<true> : detail::add_counts_kernel<false>,
+               peers_->view, counts, device_.halt_word());
 }
 
 void Team::send(std::span<const SharedArray> arrays, int of_visitors, const Travellers& travellers,
@@ -279,14 +301,18 @@ void Team::send(std::span<const SharedArray> arrays, int of_visitors, const Trav
   t.travellers = travellers;
   t.arrivals = arrivals;
   launch_early(device_, "particles that change processes", dim3(unsigned(peers_->blocks)),
-               dim3(detail::exchange_threads), 0, detail::travel_kernel, peers_->view, t,
-               device_.halt_word());
+               dim3(detail::exchange_threads), 0,
+               far() > 0 ? detail::travel_kernel<true> : detail::travel_kernel<false>, peers_->view,
+               t, device_.halt_word());
 }
 
 #else
 
 bool Team::has_room_for_cells(std::int64_t, std::int64_t) const { return false; }
 int Team::far() const { return 0; }
+void Team::begin_work() {}
+double Team::seconds_worked() { return 0; }
+bool Team::has_room_for(const std::vector<int>&) const { return true; }
 void Team::add_up(const CellCounts&) {}
 void Team::send(std::span<const SharedArray>, int, const Travellers&, Arrivals*) {}
 
@@ -346,12 +372,22 @@ void Team::exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement&
     *agreement.condition.flag = 1;
 }
 
-void Team::watch_balance(bool moves) {
-  if (!device_.is_cuda()) balance_ = std::make_unique<Balance>(moves);
+void Team::watch_balance(bool moves) { balance_ = std::make_unique<Balance>(moves); }
+
+bool Team::plan_cuts() {
+  planned_ = portions_;
+  if (!balance_) return false;
+  balance_->add_work(seconds_worked());
+  planned_ = balance_->look(portions_, sharers_);
+  if (!has_room_for(planned_)) planned_ = portions_;
+  return planned_ != portions_;
 }
 
 void Team::move_cuts() {
-  if (balance_) portions_ = balance_->look(portions_, sharers_);
+  portions_ = planned_;
+#ifdef __CUDACC__
+  if (peers_) std::copy(portions_.begin(), portions_.end(), peers_->view.portion);
+#endif
 }
 
 bool Team::any(bool mine) const { return processes_.max(mine ? 1 : 0) != 0; }

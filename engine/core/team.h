@@ -118,13 +118,17 @@ class Team {
     exchange({&array, 1});
   }
 
-  // Of CPU processes shares are cut otherwise while running, by how long each works.
-  /// From here on; `moves`: false: it is only measured. GPUs keep equal shares.
+  // Shares are cut otherwise while running, by how long each process works.
+  /// From here on; `moves`: false: it is only measured.
   void watch_balance(bool moves);
   /// nullptr: nobody watches.
   Balance* balance() const { return balance_.get(); }
-  /// Where every process has all of all particles, and computes the forces on its share next. All
-  /// of them call it.
+  /// What a GPU did before this counts for nothing. Device work.
+  void begin_work();
+  /// Shall shares be cut otherwise? All processes call it, and find the same. Waits.
+  bool plan_cuts();
+  /// As planned. Where every process has all of all particles; lists of other shares and recorded
+  /// steps are void. All of them call it.
   void move_cuts();
 
   // By the host, of all for all.
@@ -140,6 +144,8 @@ class Team {
   bool take_bytes(bool has, void* value, std::size_t bytes) const;
   struct Peers;
   void begin_courier(std::int64_t n);
+  double seconds_worked();
+  bool has_room_for(const std::vector<int>& cuts) const;
   void exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement& agreement);
   void exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement& agreement,
                        const Ghosts* ghosts, const std::uint32_t* order);
@@ -147,7 +153,8 @@ class Team {
   Device device_;
   Processes& processes_;
   int sharers_;
-  std::vector<int> portions_;     // where shares begin
+  std::vector<int> portions_;     // where shares begin …
+  std::vector<int> planned_;      // … and will
   std::unique_ptr<Peers> peers_;  // of GPUs
   std::unique_ptr<Balance> balance_;
 };

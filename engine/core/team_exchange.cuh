@@ -163,14 +163,15 @@ struct ExchangeParcels {
   }
 };
 
-static __global__ void __launch_bounds__(exchange_threads)
+template <bool Far>
+static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
     exchange_kernel(const TeamView team, const TeamExchange e) {
-  const Talk talk(team, e.halt, e.condition.flag);
+  const Talk<Far> talk(team, e.halt, e.condition.flag);
   const ExchangeParcels parcels{team, e};
   const std::uint64_t exchange = talk.exchange;
   for (int step = 1; step < team.count && !talk.halt; ++step) {
     const int p = (team.rank + step) % team.count;
-    if (team.is_far(p)) {
+    if (team.is_far<Far>(p)) {
       parcels.write(p, *team.parcel(p, false, exchange));
       continue;
     }
@@ -187,11 +188,11 @@ static __global__ void __launch_bounds__(exchange_threads)
         copy_bytes(to, a.data, std::size_t(own.begin) * a.bytes, std::size_t(own.end) * a.bytes);
     }
   }
-  const Talk::Heard heard =
+  const typename Talk<Far>::Heard heard =
       talk.agree([&](int p, Parcel& parcel) { return parcels.label(p, parcel); });
   for (int step = 1; step < team.count && !heard.halt; ++step) {
     const int p = (team.rank + step) % team.count;
-    if (team.is_far(p)) {
+    if (team.is_far<Far>(p)) {
       parcels.read(p, *team.parcel(p, true, exchange));
       continue;
     }

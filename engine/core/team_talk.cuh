@@ -20,6 +20,9 @@
 namespace perrin::detail {
 
 constexpr int exchange_threads = 512, exchange_blocks = 128;  // at most
+/// All blocks of an exchange run at a time, beside those of other processes on the same GPU.
+/// Kernels with the parameter Far need more registers: they serve where some memory is not seen.
+constexpr int exchange_blocks_at_once = 3;  // of a multiprocessor, at least
 
 /// A word of the mailbox: [odd or even exchange][from process][block].
 struct Mail {
@@ -31,10 +34,12 @@ constexpr int words_of_header = 4;
 constexpr std::size_t header_bytes = Team::most * words_of_header * sizeof(std::uint32_t);
 constexpr std::size_t mailbox_bytes = 2 * Team::most * exchange_blocks * sizeof(std::uint64_t);
 
-/// Words of this process alone that exchanges need, all zero between them but for the number.
+/// Words of this process alone that exchanges need; what is counted during one is zero between
+/// them.
 struct TeamCounters {
   std::uint32_t begun, written;    // blocks
   std::uint64_t number;            // of the last exchange
+  std::uint64_t left, worked;      // nanoseconds: when the last one ended; between them in all
   std::uint32_t sent[Team::most];  // elements, by process
 };
 
@@ -66,7 +71,11 @@ struct TeamView {
     return reinterpret_cast<std::uint32_t*>(inbox(of, exchange) + inbox_bytes - header_bytes) +
            from * words_of_header;
   }
-  __device__ bool is_far(int process) const { return memory[process] == nullptr; }
+  template <bool Far>
+  __device__ bool is_far(int process) const {
+    if constexpr (Far) return memory[process] == nullptr;
+    return false;
+  }
   __device__ Parcel* parcel(int process, bool incoming, std::uint64_t exchange) const {
     return Courier::parcel(parcels, parcel_bytes, far_number[process], incoming, exchange);
   }
@@ -125,7 +134,15 @@ __device__ inline std::uint64_t load_from_others(const std::uint64_t* from) {
   return value;
 }
 
+/// Of a clock that goes on.
+__device__ inline std::uint64_t nanoseconds() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
 /// What blocks that exchange something do before and after they write it.
+template <bool Far>
 struct Talk {
   const TeamView& team;
   std::uint64_t exchange;
@@ -146,20 +163,23 @@ struct Talk {
     flag = word && *static_cast<const volatile std::uint32_t*>(word);
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(&team.counters->begun, 1u);  // this block has read the number
+    if (threadIdx.x == 0 && blockIdx.x == 0 && team.counters->left)
+      team.counters->worked += nanoseconds() - team.counters->left;
   }
   __device__ volatile std::uint64_t* number() const { return &team.counters->number; }
   /// Says that this block has written its part, and waits until all blocks of all have.
   /// label(process, parcel): the bytes of the payload that was written for it; may set its counts.
   template <class Label>
-  __device__ Heard agree(const Label& label) const {
+  __device__ Heard agree([[maybe_unused]] const Label& label) const {
     __shared__ std::uint32_t halt_anywhere, flag_anywhere;
     if (threadIdx.x == 0) halt_anywhere = flag_anywhere = 0;
     __syncthreads();
-    if (team.far_count > 0) complete_parcels(label);
-    if (threadIdx.x < unsigned(team.count) && !team.is_far(int(threadIdx.x)))
+    if constexpr (Far) complete_parcels(label);
+    if (threadIdx.x < unsigned(team.count) && !team.is_far<Far>(int(threadIdx.x)))
       store_for_all(team.mail(int(threadIdx.x), exchange, team.rank) + blockIdx.x,
                     Mail::word(exchange, halt, flag));
-    if (team.far_count > 0 && blockIdx.x == 0) take_parcels();
+    if constexpr (Far)
+      if (blockIdx.x == 0) take_parcels();
     for (unsigned k = threadIdx.x; k < unsigned(team.count) * gridDim.x; k += blockDim.x) {
       const std::uint64_t* const from =
           team.mail(team.rank, exchange, int(k / gridDim.x)) + k % gridDim.x;
@@ -179,6 +199,7 @@ struct Talk {
     }
     team.counters->begun = 0;
     *number() = exchange;
+    team.counters->left = nanoseconds();
     if (heard.halt && !halt) *halt_word = heard.halt;
     return !heard.halt;
   }

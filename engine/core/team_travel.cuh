@@ -31,16 +31,17 @@ struct CountsPlace {
 
 /// Counts of cells are sent by those who have most of the elements in them; strays, which are few,
 /// one by one.
-static __global__ void __launch_bounds__(exchange_threads)
+template <bool Far>
+static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
     add_counts_kernel(const TeamView team, const CellCounts c, std::uint32_t* halt) {
-  const Talk talk(team, halt, nullptr);
+  const Talk<Far> talk(team, halt, nullptr);
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x,
                       threads = gridDim.x * blockDim.x;
   std::size_t bytes = 0;
   for (int step = 1; step < team.count && !talk.halt; ++step) {
     const int p = (team.rank + step) % team.count;
     const std::uint32_t strays = *c.strays;
-    const CountsPlace to = team.is_far(p)
+    const CountsPlace to = team.is_far<Far>(p)
                                ? CountsPlace::in_parcel(*team.parcel(p, false, talk.exchange), c,
                                                         team.rank, strays, bytes)
                                : CountsPlace::in_inbox(team, c, p, talk.exchange, team.rank);
@@ -48,9 +49,9 @@ static __global__ void __launch_bounds__(exchange_threads)
         reinterpret_cast<unsigned char*>(to.count), reinterpret_cast<const unsigned char*>(c.count),
         std::size_t(c.first_cell[team.rank]) * 4, std::size_t(c.first_cell[team.rank + 1]) * 4);
     for (std::uint32_t k = thread; k < strays; k += threads) to.stray[k] = c.stray[k];
-    if (thread == 0 && !team.is_far(p)) team.header(p, talk.exchange, team.rank)[0] = strays;
+    if (thread == 0 && !team.is_far<Far>(p)) team.header(p, talk.exchange, team.rank)[0] = strays;
   }
-  const Talk::Heard heard = talk.agree([&](int, Parcel& parcel) {
+  const typename Talk<Far>::Heard heard = talk.agree([&](int, Parcel& parcel) {
     std::size_t all = 0;
     parcel.count[0] = *c.strays;
     CountsPlace::in_parcel(parcel, c, team.rank, parcel.count[0], all);
@@ -58,7 +59,7 @@ static __global__ void __launch_bounds__(exchange_threads)
   });
   for (int step = 1; step < team.count && !heard.halt; ++step) {
     const int p = (team.rank + step) % team.count;
-    const bool far = team.is_far(p);
+    const bool far = team.is_far<Far>(p);
     Parcel* const parcel = far ? team.parcel(p, true, talk.exchange) : nullptr;
     const std::uint32_t strays =
         far ? parcel->count[0] : team.header(team.rank, talk.exchange, p)[0];
@@ -78,18 +79,19 @@ struct TeamTravel {
   Arrivals* arrivals;
 };
 
-/// So many settlers and visitors, in an inbox or in a parcel.
+/// So many settlers and visitors, in an inbox or, if Far, perhaps in a parcel.
+template <bool Far>
 struct TravelPlace {
   const TeamTravel& t;
-  unsigned char* inbox;  // nullptr: `parcel`
-  Parcel* parcel;
-  Share of;  // who sends
+  unsigned char* inbox;
+  Parcel* parcel;  // nullptr: `inbox`
+  Share of;        // who sends
   std::uint32_t settlers, visitors;
 
   /// Where visitor or settler k of array a is.
   __device__ unsigned char* element(int a, bool visits, std::uint32_t k) const {
     const std::size_t bytes = t.array[a].bytes;
-    if (inbox) {
+    if (!Far || !parcel) {
       const std::int64_t at = visits ? of.end - 1 - std::int64_t(k) : of.begin + std::int64_t(k);
       return inbox + t.array[a].at + std::size_t(at) * bytes;
     }
@@ -112,8 +114,8 @@ struct TravelPlace {
 };
 
 /// f(array, visits?, k) for all that goes or comes, by all threads of all blocks.
-template <class F>
-__device__ void for_each_traveller(const TravelPlace& place, const F& f) {
+template <bool Far, class F>
+__device__ void for_each_traveller(const TravelPlace<Far>& place, const F& f) {
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x,
                       threads = gridDim.x * blockDim.x;
   for (const bool visits : {false, true}) {
@@ -126,22 +128,23 @@ __device__ void for_each_traveller(const TravelPlace& place, const F& f) {
   }
 }
 
-static __global__ void __launch_bounds__(exchange_threads)
+template <bool Far>
+static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
     travel_kernel(const TeamView team, const TeamTravel t, std::uint32_t* halt) {
-  const Talk talk(team, halt, nullptr);
+  const Talk<Far> talk(team, halt, nullptr);
   const Share own = team.share(t.array[0].n, team.rank);
   const auto going = [&](int p, Parcel* parcel) {
-    return TravelPlace{t,
-                       parcel ? nullptr : team.inbox(p, talk.exchange),
-                       parcel,
-                       own,
-                       t.travellers.settlers[p],
-                       t.travellers.visitors[p]};
+    return TravelPlace<Far>{t,
+                            parcel ? nullptr : team.inbox(p, talk.exchange),
+                            parcel,
+                            own,
+                            t.travellers.settlers[p],
+                            t.travellers.visitors[p]};
   };
   for (int step = 1; step < team.count && !talk.halt; ++step) {
     const int p = (team.rank + step) % team.count;
-    const TravelPlace to =
-        going(p, team.is_far(p) ? team.parcel(p, false, talk.exchange) : nullptr);
+    const TravelPlace<Far> to =
+        going(p, team.is_far<Far>(p) ? team.parcel(p, false, talk.exchange) : nullptr);
     const std::uint32_t *const list = t.travellers.list + p * t.travellers.room,
                                *const end = list + t.travellers.room - 1;
     for_each_traveller(to, [&](int a, bool visits, std::uint32_t k) {
@@ -149,25 +152,24 @@ static __global__ void __launch_bounds__(exchange_threads)
       copy_element(to.element(a, visits, k), t.array[a].data + i * t.array[a].bytes,
                    t.array[a].bytes);
     });
-    if (blockIdx.x == 0 && threadIdx.x == 0 && to.inbox) {
+    if (blockIdx.x == 0 && threadIdx.x == 0 && !team.is_far<Far>(p)) {
       std::uint32_t* const words = team.header(p, talk.exchange, team.rank);
       words[0] = to.settlers, words[1] = to.visitors;
     }
   }
-  const Talk::Heard heard = talk.agree([&](int p, Parcel& parcel) {
-    const TravelPlace to = going(p, &parcel);
+  const typename Talk<Far>::Heard heard = talk.agree([&](int p, Parcel& parcel) {
+    const TravelPlace<Far> to = going(p, &parcel);
     parcel.count[0] = to.settlers, parcel.count[1] = to.visitors;
     return to.payload();
   });
   // What has come in parcels is read more than once from here on.
   unsigned char* const inbox = team.inbox(team.rank, talk.exchange);
-  for (int k = 0; k < team.far_count && !heard.halt; ++k) {
+  for (int k = 0; Far && k < team.far_count && !heard.halt; ++k) {
     const int p = team.far_process[k];
     Parcel* const parcel = team.parcel(p, true, talk.exchange);
     const Share theirs = team.share(t.array[0].n, p);
-    const TravelPlace from{t, nullptr, parcel, theirs, parcel->count[0], parcel->count[1]};
-    TravelPlace to = from;
-    to.inbox = inbox;
+    const TravelPlace<Far> from{t, nullptr, parcel, theirs, parcel->count[0], parcel->count[1]},
+        to{t, inbox, nullptr, theirs, parcel->count[0], parcel->count[1]};
     for_each_traveller(from, [&](int a, bool visits, std::uint32_t e) {
       copy_element(to.element(a, visits, e), from.element(a, visits, e), t.array[a].bytes);
     });
@@ -175,7 +177,7 @@ static __global__ void __launch_bounds__(exchange_threads)
   if (!talk.end(heard, halt)) return;
   t.arrivals->inbox = inbox;
   for (int p = 0; p < team.count; ++p) {
-    const bool far = team.is_far(p);
+    const bool far = team.is_far<Far>(p);
     const std::uint32_t* const words =
         far ? team.parcel(p, true, talk.exchange)->count : team.header(team.rank, talk.exchange, p);
     t.arrivals->settlers[p] = p == team.rank ? 0 : words[0];

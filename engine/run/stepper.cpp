@@ -125,7 +125,9 @@ bool Stepper::can_be_recorded(const Integrator& integrator) const {
 void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
   const WallClock clock;
   const double output = s_.timings.output;
+  if (team()) team()->begin_work();
   while (s_.step() < target) {
+    move_cuts();
     if (shares_are_old() || !recordings_hold(integrator)) {
       step_unrecorded(integrator);
     } else if (can_be_recorded(integrator)) {
@@ -174,6 +176,17 @@ void Stepper::step_unrecorded(Integrator& integrator) {
   }
   s_.clock_.set_step(s_.step() + 1);
   check();
+}
+
+/// Now and then, if GPUs have not worked equally long.
+void Stepper::move_cuts() {
+  const Balance* const balance = team() ? team()->balance() : nullptr;
+  if (!balance || !s_.neighbors || s_.step() - looked_step_ < balance->steps_between_looks())
+    return;
+  looked_step_ = s_.step();
+  if (!team()->plan_cuts()) return;
+  s_.neighbors->move_cuts();
+  team()->begin_work();
 }
 
 std::int64_t Stepper::box_stride() const { return s_.box_mover_ ? s_.box_mover_->stride() : 1; }

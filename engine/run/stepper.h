@@ -34,6 +34,7 @@ class Stepper {
   void run(Integrator& integrator, std::int64_t n);
   void run_on_cpu(Integrator& integrator, std::uint64_t target);
   void run_on_gpu(Integrator& integrator, std::uint64_t target);
+  void move_cuts();
   void step_unrecorded(Integrator& integrator);
   bool can_be_recorded(const Integrator& integrator) const;
   void replay(Integrator& integrator, std::uint64_t target);
@@ -78,6 +79,7 @@ class Stepper {
     WallClock age;
   } shares_;
   std::uint64_t shares_step_ = 0;
+  std::uint64_t looked_step_ = 0;  // at how long GPUs work
 
   /// Of "auto": steps under the same settings.
   struct {
