@@ -51,9 +51,14 @@ void print_timings(const Simulation& simulation, std::uint64_t steps, double sec
   };
   if (const std::string report = simulation.neighbor_report(); !report.empty())
     fmt::print("neighbours: {}\n", report);
-  if (const Team* const team = simulation.device().team(); team && team->balance())
-    if (const std::string report = team->balance()->report(); !report.empty())
+  if (const Team* const team = simulation.device().team()) {
+    if (team->far() > 0)
+      fmt::print("processes: this GPU does not see the memory of {} others; MPI is between them\n",
+                 team->far());
+    if (const std::string report = team->balance() ? team->balance()->report() : "";
+        !report.empty())
       fmt::print("processes: {}\n", report);
+  }
   fmt::print("time\n");
   row("neighbours", t.neighbors);
   row("forces", t.forces);

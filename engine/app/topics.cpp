@@ -76,11 +76,10 @@ const char* const processes_text =
   job, the files that it names and checkpoints, and have the same Perrin, job and plug-ins, which is
   looked at before the start. A signal to any of them stops all with a checkpoint, which any number
   of processes can resume; an error in one ends all.
-  In an md stage each has a share of the particles: on GPUs equal numbers; on the CPU so many that
-  all work equally long, by measured time, or equal numbers as well with "processes": {"balance":
-  "equal"} in the job.
+  In an md stage each has a share of the particles: so many that all work equally long, by measured
+  time, or equal numbers with "processes": {"balance": "equal"} in the job.
   Fewer share where each would have fewer than 128 particles, on GPUs 75 000 ("particles" there).
-  GPUs must be of one host; CPU processes can be anywhere.
+  GPUs that do not see each other's memory, such as those of several hosts, are served by MPI.
   A stage whose work is not dealt out is done by every process as a whole, and a warning says so.
 )";
 

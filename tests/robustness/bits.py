@@ -1,14 +1,14 @@
 """The bits of a set of small runs: hashes of what their output files hold.
 
     bits.py BUILD [--device cpu|cuda] [--save FILE] [--compare FILE]
-    bits.py BUILD [--device cpu|cuda] --processes 2,3 [--move-cuts] [--only NAME]…
+    bits.py BUILD [--device cpu|cuda] --processes 2,3 [--move-cuts] [--far] [--only NAME]…
 
 One line per run; --compare names those that differ from a file that --save has made with the same
 compiler and the same kind of device, and fails if there are any. Changes of structure must not
 change them. --processes runs each of them alone and under mpirun with so many processes, stops it
 with the first of these numbers and goes on with the last, and fails where bits differ. --move-cuts:
 shares are cut anywhere at every chance (PERRIN_TEST_CUTS), which a whole run must say, or it
-fails."""
+fails. --far: no GPU sees another's memory (PERRIN_TEST_FAR), as on several hosts."""
 
 import argparse
 import copy
@@ -184,6 +184,8 @@ def run(options, folder, count, command, *arguments):
                                       str(count)]
     program = os.path.join(os.path.abspath(options.build), "bin/perrin")
     hook = {"PERRIN_TEST_CUTS": "1"} if options.move_cuts else {}
+    if options.far:
+        hook["PERRIN_TEST_FAR"] = "1"
     done = subprocess.run([*launcher, program, command, *arguments, "--device", options.device],
                           cwd=folder, capture_output=True, text=True, env={**os.environ, **hook})
     if done.returncode != 0:
@@ -236,6 +238,7 @@ def main():
     parser.add_argument("--compare")
     parser.add_argument("--processes")
     parser.add_argument("--move-cuts", action="store_true")
+    parser.add_argument("--far", action="store_true")
     parser.add_argument("--only", action="append")
     options = parser.parse_args()
     chosen = {name: text for name, text in jobs(options.device).items()
