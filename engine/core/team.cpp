@@ -146,13 +146,12 @@ Team::Team(const Device& device, std::int64_t n, int sharers)
   for (int p = 0; p < all; ++p)
     if (seen_by[std::size_t(p)][std::size_t(rank())] != 'y') mine.view.memory[p] = nullptr;
   begin_courier(n);
-  // Blocks that wait must leave room for those of other processes that work on the same GPU.
+  // Blocks that wait, and those of kernels behind them that have come in early, must leave room for
+  // those of other processes that work on the same GPU, perhaps on the same part of it (MPS).
   const auto here = std::ranges::count_if(offers, [&](const Offer& theirs) {
     return theirs.host == own.host && theirs.bus == own.bus;
   });
-  const int at_once = 2 * device_.multiprocessors() / int(here);
-  const int blocks =
-      std::min(detail::exchange_blocks, std::min(at_once, device_.multiprocessors()));
+  const int blocks = std::min(detail::exchange_blocks, device_.multiprocessors() / int(here));
   mine.blocks = int(processes_.min(std::max(blocks, 1)));
   processes_.barrier();
 }

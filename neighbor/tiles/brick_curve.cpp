@@ -97,4 +97,10 @@ std::vector<std::uint32_t> brick_curve(const Vec3<std::int32_t>& bricks) {
   return Curve(bricks).order();
 }
 
+std::vector<std::uint32_t> brick_order(const Vec3<std::int32_t>& bricks) {
+  constexpr std::int64_t many = 8192;
+  const bool few = std::int64_t(bricks.x) * bricks.y * bricks.z <= many;
+  return few ? std::vector<std::uint32_t>() : brick_curve(bricks);
+}
+
 }  // namespace perrin

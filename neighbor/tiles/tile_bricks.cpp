@@ -122,7 +122,8 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
 void TileBricks::order_bricks() {
   if (!particles_->device().is_cuda()) return;
   const std::vector<std::uint32_t> row =
-      brick_curve({geometry_.bricks(0), geometry_.bricks(1), geometry_.bricks(2)});
+      brick_order({geometry_.bricks(0), geometry_.bricks(1), geometry_.bricks(2)});
+  if (row.empty()) return;
   std::vector<std::uint32_t> number(row.size());
   for (std::size_t k = 0; k < row.size(); ++k) number[row[k]] = std::uint32_t(k);
   row_of_number_ = {particles_->device(), std::span<const std::uint32_t>(row)};

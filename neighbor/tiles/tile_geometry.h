@@ -53,7 +53,7 @@ struct TileScale {
 };
 
 /// How the box is cut. Cells are numbered brick by brick (key()), so that a brick's particles are
-/// contiguous in memory, and bricks along a curve, so that those of a part of memory lie together.
+/// contiguous in memory, and many bricks along a curve: those of a part of memory lie together.
 /// The last brick along an axis may reach beyond the box: nobody is there.
 ///
 /// Coordinates in a tile are relative to its origin and on a grid, so coarse that differences are
@@ -79,8 +79,8 @@ struct TileGeometry {
   Vec3<std::uint64_t> half_cell;  // 2^63 / cells: what prepare() computes
   Divisor bricks_x, bricks_y, halo_x, halo_y;
   const TileScale* scale;  // on a GPU: now
-  // The order of bricks (neighbor/tiles/brick_curve.h), on a GPU: the numbers of those that are
-  // counted by rows, and the other way round. nullptr: these numbers are theirs.
+  // Many bricks are numbered along a curve (neighbor/tiles/brick_curve.h), on a GPU: the numbers of
+  // those that are counted by rows, and the other way round. nullptr: these numbers are theirs.
   const std::uint32_t *number_of_row, *row_of_number;
 
   /// To be called once the numbers above the last three lines are known.

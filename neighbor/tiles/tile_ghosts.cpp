@@ -139,14 +139,16 @@ __global__ void __launch_bounds__(find_block)
 /// [brick]
 std::vector<TileGhosts::Onlookers> find_onlookers(const TileGeometry& geometry) {
   const Vec3<std::int32_t> bricks{geometry.bricks(0), geometry.bricks(1), geometry.bricks(2)};
-  const std::vector<std::uint32_t> row_of_number = brick_curve(bricks);
+  const std::vector<std::uint32_t> row_of_number = brick_order(bricks);
   std::vector<std::uint32_t> number_of_row(row_of_number.size());
   for (std::size_t k = 0; k < row_of_number.size(); ++k)
     number_of_row[row_of_number[k]] = std::uint32_t(k);
   TileGeometry g = geometry;  // on the host
-  g.row_of_number = row_of_number.data(), g.number_of_row = number_of_row.data();
+  const bool by_rows = row_of_number.empty();
+  g.row_of_number = by_rows ? nullptr : row_of_number.data();
+  g.number_of_row = by_rows ? nullptr : number_of_row.data();
   const BricksAround around(g);
-  std::vector<TileGhosts::Onlookers> found(row_of_number.size());
+  std::vector<TileGhosts::Onlookers> found(std::size_t(g.brick_count()));
   for (std::size_t brick = 0; brick < found.size(); ++brick) {
     const Vec3<std::int32_t> place = g.place(std::uint32_t(brick));
     TileGhosts::Onlookers& all = found[brick];

@@ -146,6 +146,10 @@ def jobs(device):
         "nose_hoover": liquid({"type": "nose_hoover", "timestep": 0.004, "temperature": 1,
                                "tau": 0.1, "barostat": {"pressure": 0, "tau": 5}}),
         "fire": liquid({"type": "fire", "force_tolerance": 0.01})}
+    if device == "cuda":  # so many bricks that they are numbered along a curve
+        found["curve"] = liquid(LANGEVIN, neighbors={"traversal": "tiles", "cells": 2, "brick": 1})
+        found["curve"]["system"]["cells"] = [18, 18, 18]
+        found["curve, cells"] = with_traversal("cells", found["curve"])
     found["correlations"] = liquid(NVE)
     found["correlations"]["observers"] = [
         *OBSERVERS, {"type": "mean_square_displacement", "stride": 5, "rows_every": 50},
