@@ -48,31 +48,34 @@ bool Courier::deliver(Correspondent& from) {
   return true;
 }
 
+bool Courier::all_sent() {
+  bool all = true;
+  for (const Correspondent& to : with_)
+    for (const std::uint64_t exchange : {0, 1}) all = post_->done(slot(to, false, exchange)) && all;
+  return all;
+}
+
 void Courier::work() {
-  auto since = Clock::now();  // the last parcel
-  for (long looks = 0;; ++looks) {
+  using std::chrono::milliseconds;
+  constexpr long at_once = 1024;    // looks before the next one at the clock
+  Clock::time_point busy{}, end{};  // when something was under way last; when it is late
+  bool idle = false;                // long enough that nobody waits for a parcel
+  for (long looks = 1;; ++looks) {
     bool found = false;
     for (Correspondent& with : with_) {
       found = send_complete(with) || found;
       found = deliver(with) || found;
     }
-    if (found) {
-      looks = 0;
-      continue;
-    }
-    if (looks < 2000) continue;
-    // A step is over sooner: nobody is waiting.
-    if (looks == 2000) since = Clock::now();
-    const auto idle = Clock::now() - since;
-    if (ends_) {
-      bool all = true;
-      for (const Correspondent& to : with_)
-        for (const std::uint64_t exchange : {0, 1})
-          all = post_->done(slot(to, false, exchange)) && all;
-      if (all || idle > std::chrono::minutes(1)) return;
-    }
-    if (idle > std::chrono::milliseconds(5))
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    if (!found && looks % 64 == 0) std::this_thread::yield();
+    if (!found && !idle && looks % at_once != 0) continue;
+    const auto now = Clock::now();
+    const bool sent = all_sent();
+    if (found || !sent) busy = now;
+    idle = now - busy > milliseconds(50);
+    if (idle) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    if (!ends_) continue;
+    if (end == Clock::time_point()) end = now + std::chrono::minutes(1);
+    if ((sent && !found) || now > end) return;
   }
 }
 

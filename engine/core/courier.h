@@ -71,6 +71,7 @@ class Courier {
   void work();
   bool send_complete(Correspondent& to);
   bool deliver(Correspondent& from);
+  bool all_sent();
   void expect(const Correspondent& from, std::uint64_t exchange);
 
   std::unique_ptr<Post> post_;

@@ -75,31 +75,31 @@ std::size_t parcel_bytes(std::int64_t n, std::int64_t share) {
 /// What a process tells the others of its GPU.
 struct Offer {
   std::string host, bus;
+  bool open = false;  // may others of the host see its memory?
   cudaIpcMemHandle_t memory{};
 };
 
 /// [process]
 std::vector<Offer> exchange_offers(Processes& processes, void* memory) {
-  Offer mine;
   int index = 0;
   char bus[32] = {};
   check_cuda(cudaGetDevice(&index), "asking for the device");
   check_cuda(cudaDeviceGetPCIBusId(bus, sizeof bus, index), "asking where the device is");
-  check_cuda(cudaIpcGetMemHandle(&mine.memory, memory), "offering memory to the other processes");
+  cudaIpcMemHandle_t handle{};
+  const bool open = !std::getenv("PERRIN_TEST_FAR") &&  // for tests: nobody is seen
+                    cudaIpcGetMemHandle(&handle, memory) == cudaSuccess;
+  cudaGetLastError();  // it is what was asked for
   const auto hosts = processes.all_gather(Processes::host_identity());
   const auto buses = processes.all_gather(std::string(bus));
   const auto handles = processes.all_gather(
-      std::string(reinterpret_cast<const char*>(&mine.memory), sizeof mine.memory));
+      open ? std::string(reinterpret_cast<const char*>(&handle), sizeof handle) : std::string());
   std::vector<Offer> all;
   for (std::size_t p = 0; p < hosts.size(); ++p) {
-    all.push_back({hosts[p], buses[p], {}});
-    std::memcpy(&all[p].memory, handles[p].data(), sizeof mine.memory);
+    all.push_back({hosts[p], buses[p], !handles[p].empty(), {}});
+    std::memcpy(&all[p].memory, handles[p].data(), handles[p].size());
   }
   return all;
 }
-
-/// For tests: no GPU sees another's memory.
-bool nobody_is_seen() { return std::getenv("PERRIN_TEST_FAR") != nullptr; }
 
 }  // namespace
 
@@ -132,14 +132,18 @@ Team::Team(const Device& device, std::int64_t n, int sharers)
   std::string seen(std::size_t(all), 'n');
   for (int p = 0; p < all; ++p) {
     const Offer& theirs = offers[std::size_t(p)];
-    void* memory = p == rank() ? mine.memory : nullptr;
-    if (p != rank() && theirs.host == own.host && !nobody_is_seen() &&
-        cudaIpcOpenMemHandle(&memory, theirs.memory, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess)
+    void* memory = mine.memory;
+    if (p != rank()) {
+      if (theirs.host != own.host || !theirs.open) continue;
+      if (cudaIpcOpenMemHandle(&memory, theirs.memory, cudaIpcMemLazyEnablePeerAccess) !=
+          cudaSuccess) {
+        cudaGetLastError();
+        continue;
+      }
       mine.opened.push_back(memory);
-    else if (p != rank())
-      memory = nullptr, cudaGetLastError();  // it is what is asked for
+    }
     mine.view.memory[p] = static_cast<unsigned char*>(memory);
-    if (memory) seen[std::size_t(p)] = 'y';
+    seen[std::size_t(p)] = 'y';
   }
   // Both or neither.
   const std::vector<std::string> seen_by = processes_.all_gather(seen);
@@ -173,18 +177,15 @@ void Team::begin_courier(std::int64_t n) {
   auto post = processes_.post(4 * int(far.size()));
   if (!post)
     throw UserError(
-        "GPUs that do not see each other's memory, such as those of several hosts, work together "
-        "by "
-        "a thread that carries what they send; this MPI does not allow threads to send messages "
-        "(MPI_THREAD_MULTIPLE)");
+        "GPUs that do not see each other's memory, such as those of several hosts, need an MPI for "
+        "many threads (MPI_THREAD_MULTIPLE); this one is not");
   if (far.empty()) return;
   const std::int64_t largest = n * mine.most_portions / sum_chunks + 1;
   const std::size_t bytes = parcel_bytes(n, largest), all = 4 * far.size() * bytes;
   if (bytes > Post::largest)
     throw UserError(
-        fmt::format("{} particles, {} of one GPU: too many for GPUs that do not see each other's "
-                    "memory (messages "
-                    "of at most {} bytes)",
+        fmt::format("{} particles, up to {} on a GPU: too many where GPUs do not see each other's "
+                    "memory, since a message has at most {} bytes",
                     n, largest, Post::largest));
   check_cuda(cudaHostAlloc(&mine.parcels, all, cudaHostAllocPortable | cudaHostAllocMapped),
              fmt::format("memory of the host for what GPUs send, {} MiB", all >> 20).c_str());
