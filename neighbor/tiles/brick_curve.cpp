@@ -1,6 +1,6 @@
 #include "neighbor/tiles/brick_curve.h"
 
-#include <cstdlib>
+#include <utility>
 
 namespace perrin {
 namespace {
@@ -97,10 +97,14 @@ std::vector<std::uint32_t> brick_curve(const Vec3<std::int32_t>& bricks) {
   return Curve(bricks).order();
 }
 
-std::vector<std::uint32_t> brick_order(const Vec3<std::int32_t>& bricks) {
-  constexpr std::int64_t many = 8192;
-  const bool few = std::int64_t(bricks.x) * bricks.y * bricks.z <= many;
-  return few ? std::vector<std::uint32_t>() : brick_curve(bricks);
+BrickOrder brick_order(const Vec3<std::int32_t>& bricks) {
+  constexpr std::int64_t few = 8192;
+  if (std::int64_t(bricks.x) * bricks.y * bricks.z <= few) return {};
+  BrickOrder order{brick_curve(bricks), {}};
+  order.number_of_row.resize(order.row_of_number.size());
+  for (std::size_t k = 0; k < order.row_of_number.size(); ++k)
+    order.number_of_row[order.row_of_number[k]] = std::uint32_t(k);
+  return order;
 }
 
 }  // namespace perrin

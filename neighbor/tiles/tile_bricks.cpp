@@ -121,13 +121,14 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
 
 void TileBricks::order_bricks() {
   if (!particles_->device().is_cuda()) return;
-  const std::vector<std::uint32_t> row =
+  const BrickOrder order =
       brick_order({geometry_.bricks(0), geometry_.bricks(1), geometry_.bricks(2)});
-  if (row.empty()) return;
-  std::vector<std::uint32_t> number(row.size());
-  for (std::size_t k = 0; k < row.size(); ++k) number[row[k]] = std::uint32_t(k);
-  row_of_number_ = {particles_->device(), std::span<const std::uint32_t>(row)};
-  number_of_row_ = {particles_->device(), std::span<const std::uint32_t>(number)};
+  if (order.row_of_number.empty()) return;
+  const auto on_device = [&](const std::vector<std::uint32_t>& numbers) {
+    return Buffer<std::uint32_t>(particles_->device(), std::span<const std::uint32_t>(numbers));
+  };
+  row_of_number_ = on_device(order.row_of_number);
+  number_of_row_ = on_device(order.number_of_row);
   geometry_.row_of_number = row_of_number_.data();
   geometry_.number_of_row = number_of_row_.data();
 }

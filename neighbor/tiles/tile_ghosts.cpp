@@ -138,15 +138,14 @@ __global__ void __launch_bounds__(find_block)
 
 /// [brick]
 std::vector<TileGhosts::Onlookers> find_onlookers(const TileGeometry& geometry) {
-  const Vec3<std::int32_t> bricks{geometry.bricks(0), geometry.bricks(1), geometry.bricks(2)};
-  const std::vector<std::uint32_t> row_of_number = brick_order(bricks);
-  std::vector<std::uint32_t> number_of_row(row_of_number.size());
-  for (std::size_t k = 0; k < row_of_number.size(); ++k)
-    number_of_row[row_of_number[k]] = std::uint32_t(k);
+  const BrickOrder order =
+      brick_order({geometry.bricks(0), geometry.bricks(1), geometry.bricks(2)});
+  const auto table = [](const std::vector<std::uint32_t>& numbers) {
+    return numbers.empty() ? nullptr : numbers.data();
+  };
   TileGeometry g = geometry;  // on the host
-  const bool by_rows = row_of_number.empty();
-  g.row_of_number = by_rows ? nullptr : row_of_number.data();
-  g.number_of_row = by_rows ? nullptr : number_of_row.data();
+  g.row_of_number = table(order.row_of_number);
+  g.number_of_row = table(order.number_of_row);
   const BricksAround around(g);
   std::vector<TileGhosts::Onlookers> found(std::size_t(g.brick_count()));
   for (std::size_t brick = 0; brick < found.size(); ++brick) {
