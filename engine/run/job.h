@@ -30,9 +30,9 @@ struct ProcessSettings {
 template <class D>
 void describe(D& d, ProcessSettings& s) {
   d.optional("balance", s.balance, OneOf{"time", "equal"},
-             "how particles are dealt out among CPU processes: so that all work equally long, by "
-             "measured time, again and again while running; or in equal numbers, as GPUs always "
-             "have them. No bit of a result depends on it");
+             "how particles are dealt out among processes: so that all work equally long, by "
+             "measured time, again and again while running; or in equal numbers. No bit of a "
+             "result depends on it");
   d.optional(
       "particles", s.particles, NonNegative{},
       "the fewest that a process is given: of processes that would have fewer some have none, "

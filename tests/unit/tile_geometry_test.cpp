@@ -164,7 +164,7 @@ double largest_surface(const Bricks& bricks, int shares) {
   return double(most) * shares / double(curve.size());
 }
 
-/// Cubes have (k + 2)³ - k³ bricks around them; slabs would have 2.4 and 4 shares of the share.
+/// Cubes have (k + 2)³ - k³ bricks around them; of layers a 64th has 2.4 of its own.
 TEST(BrickCurve, SharesAreCompact) {
   EXPECT_NEAR(largest_surface({32, 32, 32}, 64), 488 / 512.0, 1e-12);
   EXPECT_NEAR(largest_surface({32, 32, 32}, 8), (18 * 18 * 18 - 16 * 16 * 16) / 4096.0, 1e-12);
