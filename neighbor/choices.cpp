@@ -113,6 +113,8 @@ std::optional<WrongSetting> wrong_setting(const NeighborSettings& settings, bool
 std::string what_choices_rest_on(const NeighborSettings& settings, const Ranges& ranges,
                                  std::size_t types, const Device& device) {
   std::string text = record(settings).dump() + (device.is_cuda() ? " cuda" : " cpu");
+  if (device.is_cuda() && settings.blocks)
+    text += fmt::format(" blocks {}", fmt::join(*settings.blocks, " "));
   for (std::size_t a = 0; a < types; ++a)
     for (std::size_t b = a; b < types; ++b) text += fmt::format(" {}", ranges(a, b));
   return text;

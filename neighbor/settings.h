@@ -1,6 +1,8 @@
 // What a job says of how pairs are found.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,8 @@ struct NeighborSettings {
   std::vector<std::string> exclusions{"bonds"};
   bool interaction_sorting = true;
   int lanes = 0, cells = 0, brick = 0;
+  // "processes": {"grid"} of a job: blocks of bricks that follow one another in memory, on a GPU.
+  std::optional<std::array<int, 3>> blocks{};
   // No key of a job: perrin-bench shows with `verlet_list` on a GPU what order in memory is worth.
   bool reorder = true;
 };

@@ -371,6 +371,9 @@ void Job::make_simulation(bool resumed) {
                     context_.seed, freedom);
   }
   NeighborSettings neighbors = settings_.neighbors;
+  neighbors.blocks = settings_.processes.grid;
+  if (neighbors.blocks && !for_gpu())
+    warn("processes.grid", "has no effect on the CPU, where shares are slabs");
   if (for_gpu() && !context_.device.is_cuda())
     neighbors.traversal = "standard", neighbors.lanes = 0;
   try {

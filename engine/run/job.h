@@ -1,6 +1,7 @@
 // A job: its file read and checked whole, and everything it names made.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ void describe(D& d, VelocitySettings& s) {
 
 struct ProcessSettings {
   std::string balance = "time";
+  std::optional<std::array<int, 3>> grid{};
   std::int64_t particles = 0;
 };
 template <class D>
@@ -33,6 +35,11 @@ void describe(D& d, ProcessSettings& s) {
              "how particles are dealt out among processes: so that all work equally long, by "
              "measured time, again and again while running; or in equal numbers. No bit of a "
              "result depends on it");
+  d.optional("grid", s.grid, Between{1, 64},
+             "on a GPU: blocks of the box along x, y and z, by which particles are dealt out; as "
+             "many processes as blocks have about one each. Particles are in the order of these "
+             "blocks in memory, and sums over them as well, whatever the number of processes. By "
+             "default the order is one of layers or, in large systems, a curve");
   d.optional(
       "particles", s.particles, NonNegative{},
       "the fewest that a process is given: of processes that would have fewer some have none, "

@@ -29,10 +29,24 @@ struct Parts {
   }
 };
 
+std::int64_t count_of(const Cell& bricks) { return std::int64_t(bricks.x) * bricks.y * bricks.z; }
+
+std::uint32_t row_of(const Cell& bricks, const Cell& at) {
+  return std::uint32_t((std::int64_t(at.z) * bricks.y + at.y) * bricks.x + at.x);
+}
+
+BrickOrder with_inverse(std::vector<std::uint32_t> row_of_number) {
+  BrickOrder order{std::move(row_of_number), {}};
+  order.number_of_row.resize(order.row_of_number.size());
+  for (std::size_t k = 0; k < order.row_of_number.size(); ++k)
+    order.number_of_row[order.row_of_number[k]] = std::uint32_t(k);
+  return order;
+}
+
 class Curve {
  public:
   explicit Curve(const Cell& bricks) : bricks_(bricks) {
-    order_.reserve(std::size_t(bricks.x) * std::size_t(bricks.y) * std::size_t(bricks.z));
+    order_.reserve(std::size_t(count_of(bricks)));
     const Edge x{{1, 0, 0}, bricks.x}, y{{0, 1, 0}, bricks.y}, z{{0, 0, 1}, bricks.z};
     if (z.n >= x.n && z.n >= y.n)
       walk({}, z, x, y);
@@ -60,9 +74,7 @@ class Curve {
   }
   void straight(Cell at, const Edge& along) {
     for (std::int32_t k = 0; k < along.n; ++k, at += along.step)
-      order_.push_back((std::uint32_t(at.z) * std::uint32_t(bricks_.y) + std::uint32_t(at.y)) *
-                           std::uint32_t(bricks_.x) +
-                       std::uint32_t(at.x));
+      order_.push_back(row_of(bricks_, at));
   }
   /// A long block.
   void in_two(const Cell& at, const Edge& a, const Edge& b, const Edge& c) {
@@ -99,12 +111,23 @@ std::vector<std::uint32_t> brick_curve(const Vec3<std::int32_t>& bricks) {
 
 BrickOrder brick_order(const Vec3<std::int32_t>& bricks) {
   constexpr std::int64_t few = 8192;
-  if (std::int64_t(bricks.x) * bricks.y * bricks.z <= few) return {};
-  BrickOrder order{brick_curve(bricks), {}};
-  order.number_of_row.resize(order.row_of_number.size());
-  for (std::size_t k = 0; k < order.row_of_number.size(); ++k)
-    order.number_of_row[order.row_of_number[k]] = std::uint32_t(k);
-  return order;
+  if (count_of(bricks) <= few) return {};
+  return with_inverse(brick_curve(bricks));
+}
+
+BrickOrder brick_order(const Vec3<std::int32_t>& bricks, const Vec3<std::int32_t>& blocks) {
+  std::vector<std::uint32_t> rows;
+  rows.reserve(std::size_t(count_of(bricks)));
+  Cell block{}, at{};
+  const auto begin = [&](int axis) { return bricks[axis] * block[axis] / blocks[axis]; };
+  const auto end = [&](int axis) { return bricks[axis] * (block[axis] + 1) / blocks[axis]; };
+  for (block.z = 0; block.z < blocks.z; ++block.z)
+    for (block.y = 0; block.y < blocks.y; ++block.y)
+      for (block.x = 0; block.x < blocks.x; ++block.x)
+        for (at.z = begin(2); at.z < end(2); ++at.z)
+          for (at.y = begin(1); at.y < end(1); ++at.y)
+            for (at.x = begin(0); at.x < end(0); ++at.x) rows.push_back(row_of(bricks, at));
+  return with_inverse(std::move(rows));
 }
 
 }  // namespace perrin

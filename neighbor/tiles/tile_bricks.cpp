@@ -87,7 +87,7 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
                                     settings.cells, settings.brick, input.growth, input.tilts},
                                    &least_, &most_);
   geometry_.scale = scale_.data();
-  order_bricks();
+  order_bricks(settings.blocks);
   follow_box(nullptr);
   geometry_.sorted = use == Use::sorted_search;
   const double n = double(particles_->size());
@@ -119,10 +119,11 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
   choose_sizes();
 }
 
-void TileBricks::order_bricks() {
+void TileBricks::order_bricks(const std::optional<std::array<int, 3>>& blocks) {
   if (!particles_->device().is_cuda()) return;
-  const BrickOrder order =
-      brick_order({geometry_.bricks(0), geometry_.bricks(1), geometry_.bricks(2)});
+  const Vec3<std::int32_t> bricks{geometry_.bricks(0), geometry_.bricks(1), geometry_.bricks(2)};
+  const BrickOrder order = blocks ? brick_order(bricks, {(*blocks)[0], (*blocks)[1], (*blocks)[2]})
+                                  : brick_order(bricks);
   if (order.row_of_number.empty()) return;
   const auto on_device = [&](const std::vector<std::uint32_t>& numbers) {
     return Buffer<std::uint32_t>(particles_->device(), std::span<const std::uint32_t>(numbers));

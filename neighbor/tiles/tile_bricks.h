@@ -77,7 +77,7 @@ class TileBricks {
   }
 
  private:
-  void order_bricks();
+  void order_bricks(const std::optional<std::array<int, 3>>& blocks);
   void choose_threads(double bricks);
   void choose_capacities(double halo);
   void choose_sizes();

@@ -1,9 +1,9 @@
 #include "neighbor/tiles/tile_ghosts.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "engine/core/parallel.h"
-#include "neighbor/tiles/brick_curve.h"
 
 namespace perrin {
 namespace {
@@ -137,15 +137,17 @@ __global__ void __launch_bounds__(find_block)
 #endif
 
 /// [brick]
-std::vector<TileGhosts::Onlookers> find_onlookers(const TileGeometry& geometry) {
-  const BrickOrder order =
-      brick_order({geometry.bricks(0), geometry.bricks(1), geometry.bricks(2)});
-  const auto table = [](const std::vector<std::uint32_t>& numbers) {
-    return numbers.empty() ? nullptr : numbers.data();
-  };
-  TileGeometry g = geometry;  // on the host
-  g.row_of_number = table(order.row_of_number);
-  g.number_of_row = table(order.number_of_row);
+std::vector<TileGhosts::Onlookers> find_onlookers(const Device& device,
+                                                  const TileGeometry& geometry) {
+  TileGeometry g = geometry;
+  std::vector<std::uint32_t> tables[2];
+  const std::uint32_t** of_geometry[] = {&g.row_of_number, &g.number_of_row};
+  for (int k = 0; k < 2; ++k) {
+    if (!*of_geometry[k]) continue;
+    tables[k].resize(std::size_t(g.brick_count()));
+    device.copy_out(tables[k].data(), *of_geometry[k], tables[k].size() * sizeof(std::uint32_t));
+    *of_geometry[k] = tables[k].data();
+  }
   const BricksAround around(g);
   std::vector<TileGhosts::Onlookers> found(std::size_t(g.brick_count()));
   for (std::size_t brick = 0; brick < found.size(); ++brick) {
@@ -169,7 +171,7 @@ TileGhosts::TileGhosts(const Device& device, std::int64_t particles, const TileG
   const Team* const team = device.team();
   if (!team) return;
   who_ = {device, geometry.brick_count()};
-  onlookers_ = {device, std::span<const Onlookers>(find_onlookers(geometry))};
+  onlookers_ = {device, std::span<const Onlookers>(find_onlookers(device, geometry))};
   if (!listed) return;
   for (int p = 0; p < team->count(); ++p) room_ = std::max(room_, team->share(particles, p).size());
   send_ = {device, room_ * team->count()};

@@ -150,6 +150,18 @@ def jobs(device):
         found["curve"] = liquid(LANGEVIN, neighbors={"traversal": "tiles", "cells": 2, "brick": 1})
         found["curve"]["system"]["cells"] = [18, 18, 18]
         found["curve, cells"] = with_traversal("cells", found["curve"])
+        # Large enough for tiles without ghosts, which are computed while those are on their way.
+        found["layers"] = liquid(THERMOSTAT, neighbors={"traversal": "tiles"})
+        found["layers"]["system"]["cells"] = [14, 14, 28]
+        found["layers, mixture"] = copy.deepcopy(found["layers"]) | {"forces": [
+            {**LJ, "pairs": [{"types": [*pair], "epsilon": 1, "sigma": 1, "cutoff": cutoff}
+                             for pair, cutoff in [("AA", 2.5), ("AB", 2), ("BB", 1.5)]]}]}
+        found["layers, mixture"]["system"] |= {"types": {"A": 1, "B": 1}}
+        found["layers, dpd"] = job(
+            {"type": "random", "particles": {"A": 24000}, "density": 3, "min_distance": 0}, dpd,
+            {"type": "velocity_verlet", "timestep": 0.01}, neighbors={"traversal": "tiles"})
+        found["grid"] = copy.deepcopy(found["layers"]) | {"processes": {"grid": [1, 2, 2]}}
+        found["grid, cells"] = with_traversal("cells", found["grid"])
     found["correlations"] = liquid(NVE)
     found["correlations"]["observers"] = [
         *OBSERVERS, {"type": "mean_square_displacement", "stride": 5, "rows_every": 50},
@@ -219,7 +231,7 @@ def compare_processes(options, chosen):
     for name, text in chosen.items():
         text = copy.deepcopy(text)
         text["observers"] = [*text.get("observers", []), {"type": "checkpoint"}]
-        text["processes"] = {"particles": 1}  # dealt out, however few there are
+        text["processes"] = {**text.get("processes", {}), "particles": 1}  # dealt out, however few there are
         found = {}
         for count in [1, *counts, "resumed"]:
             with tempfile.TemporaryDirectory() as folder:

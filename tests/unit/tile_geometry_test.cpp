@@ -174,5 +174,24 @@ TEST(BrickCurve, SharesAreCompact) {
   EXPECT_LT(largest_surface({30, 60, 30}, 2), 0.07);
 }
 
+TEST(BrickOrder, BlocksFollowOneAnother) {
+  const Bricks bricks{7, 4, 10}, blocks{3, 1, 2};
+  const BrickOrder order = brick_order(bricks, blocks);
+  ASSERT_EQ(order.row_of_number.size(), std::size_t(7 * 4 * 10));
+  std::vector<std::size_t> block_of;
+  for (std::size_t k = 0; k < order.row_of_number.size(); ++k) {
+    const std::uint32_t row = order.row_of_number[k];
+    ASSERT_EQ(order.number_of_row[row], k);
+    // Blocks begin at bricks 0, 2 and 4 along x, 0 and 5 along z.
+    const std::uint32_t x = row % 7, z = row / 28;
+    block_of.push_back((z < 5 ? 0 : 3) + (x < 2 ? 0 : x < 4 ? 1 : 2));
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(block_of));
+  EXPECT_EQ(std::set<std::uint32_t>(order.row_of_number.begin(), order.row_of_number.end()).size(),
+            order.row_of_number.size());
+  // More blocks than bricks: some are empty.
+  EXPECT_EQ(brick_order({2, 1, 1}, {4, 3, 1}).row_of_number, (std::vector<std::uint32_t>{0, 1}));
+}
+
 }  // namespace
 }  // namespace perrin
