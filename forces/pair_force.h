@@ -106,7 +106,6 @@ struct PairBody {
     }
   }
 
-  bool overwrites() const { return !output.add; }
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
     // Each pair is seen twice: half of its energy and virial belongs to each particle.
     Real4 f = output.add ? output.force[i] : Real4{};

@@ -183,20 +183,15 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   else if (!moves_checked_)
     if (const MoveCheck check = check_moves(progress, step); check.watches()) look(check);
   moves_checked_ = false;
-  if (has_lists()) {
-    const Agreement agreement{rebuild_, progress, step};
-    const bool in_step = progress != nullptr;
-    if (device.recording() && in_step && put_off(agreement)) return;
-    const bool built = follow_moves(agreement, in_step, false);
-    if (built && !in_step && particles_.sorted_apart) particles_.complete(true);
-    if ((built || !team()) && !device.recording() && !device.skipping()) recover();
-    return;
+  if (team()) {
+    if (has_lists())
+      exchange_moved({rebuild_, progress, step});
+    else if (!sorts_apart())
+      particles_.complete(true, {{}, progress, step});
+    else
+      particles_.sorted_apart = true;
   }
-  if (team() && !sorts_apart())
-    particles_.complete(true, {{}, progress, step});
-  else if (team())
-    particles_.sorted_apart = true;
-  if (particles_.box_moves) {
+  if (!has_lists() && particles_.box_moves) {
     std::visit(
         [](auto& t) {
           if constexpr (requires { t.require_cut(); }) t.require_cut();
@@ -212,6 +207,16 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
       moves_checked_ = false;
     }
   }
+  if (has_lists()) {
+    bool built = false;
+    device.when(rebuild_, [this, &built, progress] {
+      build(progress != nullptr);
+      built = true;
+    });
+    if (built && progress == nullptr && particles_.sorted_apart) particles_.complete(true);
+    if ((built || !team()) && !device.recording() && !device.skipping()) recover();
+    return;
+  }
   const auto builds_on_cpu = [&] { return device.is_cuda() ? 0 : *builds_.data(); };
   const std::int64_t before = builds_on_cpu();
   std::visit(
@@ -223,42 +228,6 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
       traversal_);
   if (progress == nullptr && particles_.sorted_apart) particles_.complete(true);
   if (progress != nullptr && builds_on_cpu() != before) move_cuts_on_cpu();
-}
-
-/// Of several processes, in a recorded step: what a pair loop that comes next may do at the same
-/// time, where that pays: it costs a per cent or two of the loop. False: there is nothing of the
-/// kind.
-bool Neighbors::put_off(Agreement agreement) {
-  if (!team() || !particles_.others_are_near) return false;
-  constexpr std::int64_t most_tiles = 24;  // of a multiprocessor
-  return std::visit(
-      [&](auto& t) {
-        if constexpr (requires { t.await_interior(); }) {
-          if (team()->far() == 0 &&
-              t.view().tiles_at_most > most_tiles * particles_.device().multiprocessors())
-            return false;
-          t.defer(flags_.data(), [this, agreement, loops = t.loops()](bool beside) mutable {
-            if (beside) agreement.count = loops;
-            follow_moves(agreement, true, beside);
-          });
-          return true;
-        } else {
-          return false;
-        }
-      },
-      traversal_);
-}
-
-/// Brings positions of others, and builds lists where that is due: true, if the host knows it.
-/// `beside`: a pair loop may still look at lists.
-bool Neighbors::follow_moves(const Agreement& agreement, bool in_step, bool beside) {
-  if (team()) exchange_moved(agreement);
-  bool built = false;
-  particles_.device().when(agreement.condition, [&] {
-    build(in_step, beside);
-    built = true;
-  });
-  return built;
 }
 
 bool Neighbors::expect_tilts() {
@@ -356,13 +325,8 @@ void Neighbors::move_cuts() {
     PERRIN_ASSERT(build_as_before(built_.to_host(0)));
 }
 
-/// `in_step`: the forces are computed next, so that shares may be cut otherwise. `beside`: as in
-/// follow_moves().
-void Neighbors::build(bool in_step, bool beside) {
-  if (beside)
-    visit([](const auto& t) {
-      if constexpr (requires { t.await_interior(); }) t.await_interior();
-    });
+/// `in_step`: the forces are computed next, so that shares may be cut otherwise.
+void Neighbors::build(bool in_step) {
   const bool hands_over = visit([](const auto& t) {
     if constexpr (requires { t.hands_over; })
       return t.hands_over;

@@ -138,9 +138,7 @@ class Neighbors {
   void plan_again();
   void fall_back(const Crowding& crowding);
   bool sorts_apart() const;
-  bool put_off(Agreement agreement);
-  bool follow_moves(const Agreement& agreement, bool in_step, bool beside);
-  void build(bool in_step = false, bool beside = false);
+  void build(bool in_step = false);
   bool build_as_before(const Box& built);
   void move_cuts_on_cpu();
   void exchange_moved(const Agreement& agreement);

@@ -12,8 +12,6 @@
 //       PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t type, const Real4& extra, bool real,
 //                           Real (&term)[sums]) const;
 //       PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const;
-//       // Optional: does store() not look at what was there before? Then it may be called twice.
-//       bool overwrites() const;
 //     };
 //
 // d is the minimum image vector from j to i; type and extra are those of j. pair() fills all of

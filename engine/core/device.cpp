@@ -70,10 +70,6 @@ struct Device::Cuda {
   cudaStream_t stream = nullptr;       // where work goes now
   cudaStream_t main_stream = nullptr;  // the device's own
   cudaStream_t body_stream = nullptr;  // for recording the body of when()
-  cudaStream_t side_stream = nullptr;  // for recording beside()
-  cudaEvent_t fork = nullptr, join = nullptr;
-  const void* deferrer = nullptr;
-  std::function<void(bool)> deferred;
   bool recording = false;
   bool after_kernel = false;  // the last work given was a kernel
   cudaDeviceProp properties{};
@@ -81,18 +77,13 @@ struct Device::Cuda {
   explicit Cuda(int device_index) : index(device_index) {
     check_cuda(cudaSetDevice(index), "selecting the device");
     check_cuda(cudaGetDeviceProperties(&properties, index), "reading the device's properties");
-    for (cudaStream_t* of : {&main_stream, &body_stream, &side_stream})
-      check_cuda(cudaStreamCreateWithFlags(of, cudaStreamNonBlocking), "making a stream");
-    for (cudaEvent_t* event : {&fork, &join})
-      check_cuda(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "making an event");
+    check_cuda(cudaStreamCreateWithFlags(&main_stream, cudaStreamNonBlocking), "making a stream");
+    check_cuda(cudaStreamCreateWithFlags(&body_stream, cudaStreamNonBlocking), "making a stream");
     stream = main_stream;
   }
   ~Cuda() {
-    for (cudaStream_t of : {main_stream, body_stream, side_stream}) cudaStreamDestroy(of);
-    for (cudaEvent_t event : {fork, join}) cudaEventDestroy(event);
-  }
-  void give_deferred() {
-    if (deferred) std::exchange(deferred, nullptr)(false);
+    cudaStreamDestroy(main_stream);
+    cudaStreamDestroy(body_stream);
   }
 };
 
@@ -155,10 +146,7 @@ void record_node(cudaStream_t stream, cudaGraphNodeParams& params) {
 #endif
 }
 
-cudaStream_t Device::stream() const {
-  cuda_->give_deferred();
-  return cuda_->stream;
-}
+cudaStream_t Device::stream() const { return cuda_->stream; }
 
 bool Device::next_may_overlap() const {
   return std::exchange(cuda_->after_kernel, true) && cuda_->properties.major >= 9;
@@ -310,7 +298,7 @@ void Device::when(const Condition& condition, const std::function<void()>& work)
     params.conditional.handle = condition.handle;
     params.conditional.type = cudaGraphCondTypeIf;
     params.conditional.size = 1;
-    record_node(stream(), params);
+    record_node(cuda_->stream, params);
     check_cuda(cudaStreamBeginCaptureToGraph(cuda_->body_stream, params.conditional.phGraph_out[0],
                                              nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal),
                "recording a conditional body");
@@ -327,47 +315,6 @@ void Device::when(const Condition& condition, const std::function<void()>& work)
   std::uint32_t value = 0;
   copy_out(&value, condition.flag, sizeof value);
   if (value != 0 && !(is_cuda() && halted())) work();
-}
-
-void Device::defer([[maybe_unused]] const void* owner, std::function<void(bool)> work) const {
-#ifdef PERRIN_CUDA
-  if (recording()) {
-    cuda_->give_deferred();
-    cuda_->deferrer = owner;
-    cuda_->deferred = std::move(work);
-    return;
-  }
-#endif
-  work(false);
-}
-
-std::function<void(bool)> Device::take_deferred([[maybe_unused]] const void* owner) const {
-#ifdef PERRIN_CUDA
-  if (cuda_ && cuda_->deferred && cuda_->deferrer == owner)
-    return std::exchange(cuda_->deferred, nullptr);
-#endif
-  return nullptr;
-}
-
-void Device::beside(const std::function<void()>& work, const std::function<void()>& others) const {
-#ifdef PERRIN_CUDA
-  if (recording()) {
-    cudaStream_t const main = stream();
-    check_cuda(cudaEventRecord(cuda_->fork, main), "recording");
-    check_cuda(cudaStreamWaitEvent(cuda_->side_stream, cuda_->fork), "recording");
-    const bool after_kernel = std::exchange(cuda_->after_kernel, false);
-    cuda_->stream = cuda_->side_stream;
-    work();
-    cuda_->stream = main;
-    cuda_->after_kernel = after_kernel;
-    others();
-    check_cuda(cudaEventRecord(cuda_->join, cuda_->side_stream), "recording");
-    check_cuda(cudaStreamWaitEvent(main, cuda_->join), "recording");
-    return begin_anew();
-  }
-#endif
-  work();
-  others();
 }
 
 std::uint32_t* Device::halt_word() const {
@@ -477,7 +424,7 @@ void Device::copy(void* to, const void* from, std::size_t bytes) const {
   if (bytes == 0 || skipping()) return;
 #ifdef PERRIN_CUDA
   if (cuda_) {
-    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()),
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda_->stream),
                "copying on the device");
     cuda_->after_kernel = false;
     return;
@@ -490,7 +437,7 @@ void Device::zero(void* memory, std::size_t bytes) const {
   if (bytes == 0 || skipping()) return;
 #ifdef PERRIN_CUDA
   if (cuda_) {
-    check_cuda(cudaMemsetAsync(memory, 0, bytes, stream()), "zeroing");
+    check_cuda(cudaMemsetAsync(memory, 0, bytes, cuda_->stream), "zeroing");
     cuda_->after_kernel = false;
     return;
   }
@@ -520,10 +467,8 @@ Recording::Recording(const Device& device, std::function<void()> work)
   cuda.after_kernel = false;  // what comes before the recording is known when it is replayed
   try {
     work_();
-    cuda.give_deferred();
   } catch (...) {
     cuda.recording = false;
-    cuda.deferred = nullptr;
     cuda.stream = cuda.main_stream;
     cudaStreamEndCapture(cuda.main_stream, &graph_->graph);
     throw;

@@ -66,15 +66,6 @@ class Device {
   /// Device.
   void when(const Condition& condition, const std::function<void()>& work) const;
 
-  // While a step is being recorded, work may be put off until it is known what follows, which can
-  // then be given such that it runs beside it.
-  /// Work that is given before whatever is given next: work(false), or by whoever takes it.
-  void defer(const void* owner, std::function<void(bool beside)> work) const;
-  /// What the owner deferred, if nothing has been given since, or nothing.
-  std::function<void(bool beside)> take_deferred(const void* owner) const;
-  /// What both give, at the same time, and what follows after both.
-  void beside(const std::function<void()>& work, const std::function<void()>& others) const;
-
   // Halting. A kernel that cannot go on (a list is full, a particle is lost) sets the halt word;
   // every later kernel of for_each() and sum() then does nothing, so that the state stays as it
   // was until the host looks. Skipping: the host suppresses launches, to repeat the rest of a step.

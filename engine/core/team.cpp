@@ -237,7 +237,6 @@ void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement&
   e.condition = agreement.condition;
   e.progress = agreement.progress;
   e.step = agreement.step;
-  e.count = agreement.count;
   std::size_t at = 0;
   const auto start = [&] {
     std::size_t most_sent = 0;
@@ -251,7 +250,7 @@ void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement&
                  far() > 0 ? detail::exchange_kernel<true> : detail::exchange_kernel<false>,
                  peers_->view, e);
     e.condition = {};
-    e.progress = nullptr, e.count = nullptr;
+    e.progress = nullptr;
     e.arrays = 0, at = 0;
   };
   for (const SharedArray& array : arrays) {
@@ -261,11 +260,9 @@ void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement&
     if (at + bytes > peers_->view.inbox_bytes || e.arrays == detail::TeamExchange::most) {
       // The agreement goes with the last part, when everything has come.
       const Condition condition = std::exchange(e.condition, {});
-      std::uint32_t *const progress = std::exchange(e.progress, nullptr), *const count =
-                                                                              std::exchange(
-                                                                                  e.count, nullptr);
+      std::uint32_t* const progress = std::exchange(e.progress, nullptr);
       start();
-      e.condition = condition, e.progress = progress, e.count = count;
+      e.condition = condition, e.progress = progress;
     }
     e.array[e.arrays++] = {static_cast<unsigned char*>(array.data), std::uint32_t(array.bytes),
                            array.n, at};

@@ -70,7 +70,6 @@ struct Agreement {
   Condition condition{};
   std::uint32_t* progress = nullptr;  // receives `step` unless the device was halted before
   std::uint32_t step = 0;
-  std::uint32_t* count = nullptr;  // is counted up, in any case (GPUs)
 };
 
 class Team {

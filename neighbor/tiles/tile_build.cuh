@@ -13,7 +13,7 @@ struct TileBuild {
   std::uint32_t *halo, *rows;
   TileChunk* chunks;
   std::uint32_t* count;
-  std::uint32_t* used;  // entries of halo, tiles done; tiles of the interior, and of the rest
+  std::uint32_t* used;  // entries of halo, tiles done
   std::uint32_t* halt;
   std::uint32_t* flag;   // of ListBuild
   std::int64_t* builds;  // of ListBuild
@@ -24,7 +24,6 @@ struct TileBuild {
   Share own;
   OwnTiles own_tiles;
   std::uint32_t tiles_at_most;
-  TileParts parts;
 };
 
 /// A thread's part of a list that eight share, two entries at a time.
@@ -76,21 +75,15 @@ struct TileBuilder {
     if (full) return {0, 0, false};
     const TileGeometry& g = b.search.geometry;
     std::uint32_t* halo = b.halo + halo_begin;
-    bool of_others = false;
     block.for_each_place(
         total, staged, [&](std::uint32_t j) { return b.search.position[j]; },
         [&](std::uint32_t k, std::uint32_t j, const Position& q) {
           const Real3 r = g.local<General>(q, block.origin);
           staged[k] = {r.x, r.y, r.z, General ? Real(0) : dot(r, r)};
           halo[k] = j;
-          of_others |= !b.own.meets(j, 1);
         });
     if (threadIdx.x == 0) staged[total] = beyond_reach();
-    of_others = __syncthreads_or(of_others);
-    if (b.parts.words && threadIdx.x == 0) {
-      const std::uint32_t k = atomicAdd(&b.used[of_others ? 3 : 2], 1u);
-      b.parts.tiles[of_others ? b.parts.room - 1 - k : k] = b.tiles[brick];
-    }
+    __syncthreads();
     return {halo_begin, total, true};
   }
 
@@ -196,29 +189,8 @@ __global__ void __launch_bounds__(TileBricks::threads, 4) build_tiles_kernel(con
   } else {
     *b.flag = 0;
     *b.builds += 1;
-    if (TileParts::Words* const words = b.parts.words) {
-      const volatile std::uint32_t* const used = b.used;
-      words->interior = used[2], words->rest = used[3], words->built = words->loops;
-    }
   }
-  for (int k = 0; k < 4; ++k) b.used[k] = 0;  // for the next build
-}
-
-/// One thread. Its successor must not come in before it has ended. Where kernels of a recording run
-/// one after the other (under a debugger), no block has begun: after some 20 ms without one that
-/// ends it waits no more. Blocks that begin later do nothing before lists are built. What those
-/// before have written is older than anything that a kernel of the building writes; no fence says
-/// so, which would cost every block a microsecond of its sixteen.
-inline __global__ void await_interior_kernel(TileParts parts, std::uint32_t blocks) {
-  constexpr int often = 1 << 15;
-  const std::uint32_t all = parts.words->loops * blocks;
-  std::uint32_t before = 0;
-  for (int unchanged = 0; unchanged < often; ++unchanged) {
-    const std::uint32_t done = *static_cast<volatile std::uint32_t*>(&parts.words->blocks_done);
-    if (done == all) return;
-    if (done != before) unchanged = 0;
-    before = done;
-  }
+  b.used[0] = b.used[1] = 0;  // for the next build
 }
 
 template <bool General>

@@ -26,7 +26,7 @@ TileList::TileList(const TraversalInput& input)
   const double part = bricks_.largest_part();
   tiles_ = {device, g.brick_count()};
   halo_ = {device, std::int64_t(1.2 * bricks_.halos() * part) + 1024};
-  used_ = {device, 4};
+  used_ = {device, 2};
   if (!bricks_.fits()) return;
   sort_ = TileSort(*particles_, g);
   count_ = {device, particles_->size()};
@@ -40,9 +40,6 @@ void TileList::make_room() {
   rows_ = {device, units()};
   chunks_ = Buffer<TileChunk>();
   chunks_ = {device, (units() * unit_rows() + 1) * 32};  // one row is read ahead
-  if (!device.team()) return;
-  part_words_ = {device, 1};
-  part_tiles_ = {device, bricks_.tiles_at_most()};
 }
 
 /// There is room for those of this process's tiles, which may begin and end with particles of
@@ -60,28 +57,9 @@ std::int64_t TileList::units_before() const {
 }
 
 TileView TileList::view() const {
-  return {bricks_.geometry(),  tiles_.data(),           halo_.data(),
-          rows_.data(),        chunks_.data(),          unit_rows(),
-          bricks_.room().halo, bricks_.log2_lanes(),    particles_->share(),
-          sort_.own_tiles(),   bricks_.tiles_at_most(), parts()};
-}
-
-TileParts TileList::parts() const {
-  return {const_cast<TileParts::Words*>(part_words_.data()), const_cast<Tile*>(part_tiles_.data()),
-          std::uint32_t(part_tiles_.size())};
-}
-
-void TileList::defer(const std::uint32_t* rebuild, std::function<void(bool)> exchange) {
-  rebuild_ = rebuild;
-  particles_->device().defer(this, std::move(exchange));
-}
-
-void TileList::await_interior() const {
-#ifdef __CUDACC__
-  // Not launch_early(): no successor may take the place of blocks that are waited for.
-  launch(particles_->device(), "lists are free", dim3(1), dim3(1), 0, detail::await_interior_kernel,
-         parts(), std::uint32_t(bricks_.tiles_at_most()));
-#endif
+  return {bricks_.geometry(),  tiles_.data(),     halo_.data(),           rows_.data(),
+          chunks_.data(),      unit_rows(),       bricks_.room().halo,    bricks_.log2_lanes(),
+          particles_->share(), sort_.own_tiles(), bricks_.tiles_at_most()};
 }
 
 void TileList::build([[maybe_unused]] const ListBuild& build) {
@@ -116,8 +94,7 @@ void TileList::build([[maybe_unused]] const ListBuild& build) {
                             std::uint32_t(units_before()),
                             particles_->share(),
                             sort_.own_tiles(),
-                            std::uint32_t(bricks_.tiles_at_most()),
-                            parts()};
+                            std::uint32_t(bricks_.tiles_at_most())};
   const std::size_t shared = bricks_.scratch_bytes();
   if (sizeof(Real) == 4 && !g.is_general())
     detail::start_build<false>(device, b, shared, bricks_.search_threads());

@@ -17,7 +17,6 @@
 #include "neighbor/strain.h"
 #include "neighbor/tiles/tile_bricks.h"
 #include "neighbor/tiles/tile_ghosts.h"
-#include "neighbor/tiles/tile_parts.h"
 #include "neighbor/tiles/tile_sort.h"
 
 namespace perrin {
@@ -51,7 +50,6 @@ struct TileView {
   Share own;                    // only tiles with some of these particles have lists:
   OwnTiles own_tiles;           // these, for which a kernel has
   std::int64_t tiles_at_most;   // so many blocks
-  TileParts parts;
 };
 
 class TileList {
@@ -82,22 +80,11 @@ class TileList {
   TileView view() const;
   /// What processes send one another in every step.
   Ghosts ghosts() const { return ghosts_.view(); }
-  /// Several processes, while a step is recorded: `exchange`, which sends positions and builds
-  /// lists if it must, is given now or, with the interior's pair loop beside it, by a pair loop
-  /// that follows at once: exchange(true). `rebuild` is the word that says that lists are void.
-  void defer(const std::uint32_t* rebuild, std::function<void(bool beside)> exchange);
-  /// Before lists are built by exchange(true): device work that ends when the interior's pair loop
-  /// does not look at them any more. (Of what it wrote nothing is said.)
-  void await_interior() const;
-  const std::uint32_t* rebuild() const { return rebuild_; }
-  /// To be counted up when positions have come, by exchange(true).
-  std::uint32_t* loops() const { return &parts().words->loops; }
 
  private:
   void make_room();
   std::int64_t units() const;
   std::int64_t units_before() const;
-  TileParts parts() const;
   std::uint32_t unit_rows() const { return bricks_.room().list / bricks_.row(); }
 
   Particles* particles_;
@@ -108,11 +95,8 @@ class TileList {
   Buffer<std::uint32_t> halo_;
   Buffer<std::uint32_t> rows_;
   Buffer<TileChunk> chunks_;
-  Buffer<std::uint32_t> used_;           // during a build: TileBuild::used
-  Buffer<std::uint32_t> count_;          // lengths of lists
-  Buffer<TileParts::Words> part_words_;  // of several processes
-  Buffer<Tile> part_tiles_;
-  const std::uint32_t* rebuild_ = nullptr;
+  Buffer<std::uint32_t> used_;   // during a build: entries of halo_, tiles done
+  Buffer<std::uint32_t> count_;  // lengths of lists
 };
 
 }  // namespace perrin

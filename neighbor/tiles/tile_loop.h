@@ -116,17 +116,24 @@ constexpr int least_blocks = Body::has_extra || Body::sums > 6 ? 1
                              : Body::sums > 3                  ? 4
                                                                : 5;
 
-/// One tile, by a block. Eight threads go through the lists of two particles together, or of one
+/// One block per tile. Eight threads go through the lists of two particles together, or of one
 /// where rows must be short. A list says first what one row of candidates has, then the next
 /// (MatrixSearch): eight threads that begin at eight places of the same list read, at the same
 /// time, mostly from different banks. General: triclinic box, or images taken per pair.
 template <class Body, bool General>
-__device__ __forceinline__ void loop_over_tile(const Body& body, const Position* position,
-                                               const Metric* kept_metric, const TileView& t,
-                                               const Tile& tile) {
+__global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
+    tile_loop_kernel(const Body body, const Position* position, const Metric* kept_metric,
+                     const TileView t, const std::uint32_t* halt) {
+  admit_successor();
+  await_all_before();
+  std::uint32_t tile_index = 0;
+  const bool none = !t.own_tiles.of_block(blockIdx.x, tile_index);  // read along with the halt word
+  if (*halt != 0 || none) return;
   extern __shared__ __align__(16) unsigned char memory[];
   Real4* staged = reinterpret_cast<Real4*>(memory);
   Real4* extra = staged + t.halo_capacity + 1;
+  const Tile tile = t.tiles[tile_index];
+  if (tile.count == 0 || !t.own.meets(tile.first, tile.count)) return;
   const std::uint32_t lane = threadIdx.x & 31, of_eight = lane / 8;
   const bool pairs = t.log2_lanes == 2;
   const std::uint32_t per_unit = 32u >> t.log2_lanes;
@@ -171,82 +178,14 @@ __device__ __forceinline__ void loop_over_tile(const Body& body, const Position*
   }
 }
 
-/// A block per tile.
-template <class Body, bool General>
-__global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
-    tile_loop_kernel(const Body body, const Position* position, const Metric* metric,
-                     const TileView t, const std::uint32_t* halt) {
-  admit_successor();
-  await_all_before();
-  std::uint32_t index = 0;
-  const bool none = !t.own_tiles.of_block(blockIdx.x, index);  // read along with the halt word
-  if (*halt != 0 || none) return;
-  const Tile tile = t.tiles[index];
-  if (tile.count == 0 || !t.own.meets(tile.first, tile.count)) return;
-  loop_over_tile<Body, General>(body, position, metric, t, tile);
-}
-
-/// A block per tile of the interior, or of the rest; `rebuild` is not 0 if lists are void, whose
-/// loop over the interior ends early. What a block needs to know is read at once: it is a
-/// noticeable part of its time.
-template <class Body>
-__global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
-    tile_part_kernel(const Body body, const Position* position, const Metric* metric,
-                     const TileView t, bool is_interior, const std::uint32_t* rebuild,
-                     const std::uint32_t* halt) {
-  const TileParts::Words words = *t.parts.words;
-  const std::uint32_t k = blockIdx.x;
-  Tile tile = t.parts.tiles[is_interior ? k : t.parts.room - 1 - k];
-  const auto set = [](const std::uint32_t* word) {
-    return *static_cast<const volatile std::uint32_t*>(word) != 0;
-  };
-  // The words may change meanwhile: one thread looks at them for all.
-  const bool stop =
-      __syncthreads_or(threadIdx.x == 0 && (set(halt) || (is_interior && set(rebuild))));
-  bool mine = k < (is_interior ? words.interior : words.rest);
-  if (!is_interior && !mine && words.built == words.loops && k - words.rest < words.interior) {
-    tile = t.parts.tiles[k - words.rest];
-    mine = true;
-  }
-  if (mine && !stop) loop_over_tile<Body, false>(body, position, metric, t, tile);
-  if (!is_interior) return;
-  __syncthreads();
-  if (threadIdx.x == 0) atomicAdd(&t.parts.words->blocks_done, 1u);
-}
-
-/// That a block of the kernel needs.
-template <class Kernel>
-std::size_t shared_bytes(const TileView& tiles, Kernel* kernel, const char* name, bool has_extra) {
-  const std::size_t shared = (tiles.halo_capacity + 1) * sizeof(Real4) * (has_extra ? 2 : 1);
-  if (shared > 48 * 1024)
-    check_cuda(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
-        name);
-  return shared;
-}
-
-template <class Body>
-void start_tile_parts(const Device& device, const char* name, const Particles& particles,
-                      const TileView& tiles, const Body& body, const std::uint32_t* rebuild,
-                      const std::function<void()>& exchange) {
-  const std::size_t shared = shared_bytes(tiles, tile_part_kernel<Body>, name, Body::has_extra);
-  const auto start = [&](bool is_interior) {
-    launch(device, name, dim3(unsigned(tiles.tiles_at_most)), dim3(TileBricks::threads), shared,
-           tile_part_kernel<Body>, body, particles.position.data(), particles.metric().kept, tiles,
-           is_interior, rebuild, static_cast<const std::uint32_t*>(device.halt_word()));
-  };
-  device.beside([&] { start(true); },
-                [&] {
-                  exchange();
-                  start(false);
-                });
-}
-
 template <class Body, bool General>
 void start_tile_loop(const Device& device, const char* name, const Particles& particles,
                      const TileView& tiles, const Body& body) {
-  const std::size_t shared =
-      shared_bytes(tiles, tile_loop_kernel<Body, General>, name, Body::has_extra);
+  const std::size_t shared = (tiles.halo_capacity + 1) * sizeof(Real4) * (Body::has_extra ? 2 : 1);
+  if (shared > 48 * 1024)
+    check_cuda(cudaFuncSetAttribute(tile_loop_kernel<Body, General>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
+               name);
   launch_early(device, name, dim3(unsigned(tiles.tiles_at_most)), dim3(TileBricks::threads), shared,
                tile_loop_kernel<Body, General>, body, particles.position.data(),
                particles.metric().kept, tiles,
@@ -264,15 +203,8 @@ void run_pairs([[maybe_unused]] const char* name, [[maybe_unused]] const TileLis
   const Particles& particles = list.particles();
   const TileView view = list.view();
   if constexpr (detail::runs_in_every_step<Body>)
-    if (!view.geometry.is_general()) {
-      // Forces alone: what else there is comes rarely, or after these.
-      if constexpr (Body::sums <= 3 && requires { body.overwrites(); })
-        if (body.overwrites())
-          if (const auto exchange = particles.device().take_deferred(&list))
-            return detail::start_tile_parts(particles.device(), name, particles, view, body,
-                                            list.rebuild(), [&] { exchange(true); });
+    if (!view.geometry.is_general())
       return detail::start_tile_loop<Body, false>(particles.device(), name, particles, view, body);
-    }
   detail::start_tile_loop<Body, true>(particles.device(), name, particles, view, body);
 #endif
 }

@@ -244,7 +244,6 @@ struct PairBody {
     }
   }
 
-  bool overwrites() const { return !output.add; }
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
     Real4 f = output.add ? output.force[i] : Real4{};
     f.x += sum[0], f.y += sum[1], f.z += sum[2];

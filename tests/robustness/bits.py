@@ -150,7 +150,7 @@ def jobs(device):
         found["curve"] = liquid(LANGEVIN, neighbors={"traversal": "tiles", "cells": 2, "brick": 1})
         found["curve"]["system"]["cells"] = [18, 18, 18]
         found["curve, cells"] = with_traversal("cells", found["curve"])
-        # Large enough for tiles without ghosts, which are computed while those are on their way.
+        # So large that shares have tiles without ghosts.
         found["layers"] = liquid(THERMOSTAT, neighbors={"traversal": "tiles"})
         found["layers"]["system"]["cells"] = [14, 14, 28]
         found["layers, mixture"] = copy.deepcopy(found["layers"]) | {"forces": [
@@ -231,7 +231,8 @@ def compare_processes(options, chosen):
     for name, text in chosen.items():
         text = copy.deepcopy(text)
         text["observers"] = [*text.get("observers", []), {"type": "checkpoint"}]
-        text["processes"] = {**text.get("processes", {}), "particles": 1}  # dealt out, however few there are
+        # Dealt out, however few there are.
+        text["processes"] = {**text.get("processes", {}), "particles": 1}
         found = {}
         for count in [1, *counts, "resumed"]:
             with tempfile.TemporaryDirectory() as folder:
