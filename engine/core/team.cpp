@@ -237,6 +237,10 @@ void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement&
   e.condition = agreement.condition;
   e.progress = agreement.progress;
   e.step = agreement.step;
+  const auto kernel =
+      ghosts ? (far() > 0 ? detail::exchange_ghosts_kernel<true>
+                          : detail::exchange_ghosts_kernel<false>)
+             : (far() > 0 ? detail::exchange_kernel<true> : detail::exchange_kernel<false>);
   std::size_t at = 0;
   const auto start = [&] {
     std::size_t most_sent = 0;
@@ -246,9 +250,7 @@ void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement&
     // A kernel whose blocks wait for those of another device: they must all be running.
     const auto blocks = std::clamp<std::int64_t>(std::int64_t(most_sent / 4096), 1, peers_->blocks);
     launch_early(device_, "exchange between processes", dim3(unsigned(blocks)),
-                 dim3(detail::exchange_threads), 0,
-                 far() > 0 ? detail::exchange_kernel<true> : detail::exchange_kernel<false>,
-                 peers_->view, e);
+                 dim3(detail::exchange_threads), 0, kernel, peers_->view, e);
     e.condition = {};
     e.progress = nullptr;
     e.arrays = 0, at = 0;

@@ -24,17 +24,34 @@ struct TeamExchange {
   std::uint32_t step;
 };
 
-/// Some elements, by all threads of all blocks.
-__device__ inline void copy_elements(unsigned char* to, const unsigned char* from,
-                                     const std::uint32_t* index, std::uint32_t count,
-                                     std::uint32_t bytes) {
-  const std::uint32_t words = bytes / 16, stride = gridDim.x * blockDim.x;
-  for (std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x; k < count; k += stride) {
-    const std::size_t i = std::size_t(index[k]) * words;
-    for (std::uint32_t w = 0; w < words; ++w)
-      reinterpret_cast<uint4*>(to)[i + w] = reinterpret_cast<const uint4*>(from)[i + w];
+/// Ghosts of one process, to be copied by all threads of all blocks.
+struct ListedElements {
+  const std::uint32_t* index;
+  std::uint32_t count, first;  // first: the index of this thread's first element, if it has one
+
+  /// Reads an index without waiting for how many there are, and long before it is needed: every
+  /// trip through memory is a fifteenth of the time in which few ghosts are exchanged.
+  __device__ ListedElements(const std::uint32_t* indices, const std::uint32_t* counter,
+                            std::int64_t room)
+      : index(indices), first(0) {
+    const std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < room) first = index[k];
+    count = *counter;
   }
-}
+  __device__ void copy(unsigned char* to, const unsigned char* from, std::uint32_t bytes) const {
+    const std::uint32_t words = bytes / 16, stride = gridDim.x * blockDim.x;
+    std::uint32_t next = first;
+#pragma unroll 1
+    for (std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x; k < count;) {
+      const std::size_t i = std::size_t(next) * words;
+      k += stride;
+      if (k < count) next = index[k];
+#pragma unroll 1
+      for (std::uint32_t w = 0; w < words; ++w)
+        reinterpret_cast<uint4*>(to)[i + w] = reinterpret_cast<const uint4*>(from)[i + w];
+    }
+  }
+};
 
 /// Elements of one share that were in another before.
 __device__ inline void copy_migrants(unsigned char* to, const unsigned char* data,
@@ -163,56 +180,85 @@ struct ExchangeParcels {
   }
 };
 
-template <bool Far>
-static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
-    exchange_kernel(const TeamView team, const TeamExchange e) {
+/// write(first?, p, array, inbox) for every array and every process p whose memory is seen; when
+/// all have written, read() in the same way.
+template <bool Far, class Write, class Read>
+__device__ void exchange_by(const TeamView& team, const TeamExchange& e, const Write& write,
+                            const Read& read) {
   const Talk<Far> talk(team, e.halt, e.condition.flag);
   const ExchangeParcels parcels{team, e};
-  const std::uint64_t exchange = talk.exchange;
+#pragma unroll 1
   for (int step = 1; step < team.count && !talk.halt; ++step) {
     const int p = (team.rank + step) % team.count;
     if (team.is_far<Far>(p)) {
-      parcels.write(p, *team.parcel(p, false, exchange));
+      parcels.write(p, *team.parcel(p, false, talk.exchange));
       continue;
     }
-    for (int k = 0; k < e.arrays; ++k) {
-      const TeamExchange::Array& a = e.array[k];
-      const Share own = team.share(a.n, team.rank);
-      unsigned char* const to = team.inbox(p, exchange) + a.at;
-      if (e.order)
-        copy_migrants(to, a.data, e.order, team.share(a.n, p), own, a.bytes);
-      else if (e.ghosts.send)
-        copy_elements(to, a.data, e.ghosts.send + p * e.ghosts.room, e.ghosts.send_count[p],
-                      a.bytes);
-      else
-        copy_bytes(to, a.data, std::size_t(own.begin) * a.bytes, std::size_t(own.end) * a.bytes);
-    }
+#pragma unroll 1
+    for (int k = 0; k < e.arrays; ++k)
+      write(step == 1, p, e.array[k], team.inbox(p, talk.exchange) + e.array[k].at);
   }
   const typename Talk<Far>::Heard heard =
       talk.agree([&](int p, Parcel& parcel) { return parcels.label(p, parcel); });
+#pragma unroll 1
   for (int step = 1; step < team.count && !heard.halt; ++step) {
     const int p = (team.rank + step) % team.count;
     if (team.is_far<Far>(p)) {
-      parcels.read(p, *team.parcel(p, true, exchange));
+      parcels.read(p, *team.parcel(p, true, talk.exchange));
       continue;
     }
-    for (int k = 0; k < e.arrays; ++k) {
-      const TeamExchange::Array& a = e.array[k];
-      const unsigned char* const from = team.inbox(team.rank, exchange) + a.at;
-      const Share theirs = team.share(a.n, p);
-      if (e.order)
-        copy_migrants(a.data, from, e.order, team.share(a.n, team.rank), theirs, a.bytes);
-      else if (e.ghosts.receive)
-        copy_elements(a.data, from, e.ghosts.receive + p * e.ghosts.room, e.ghosts.receive_count[p],
-                      a.bytes);
-      else
-        copy_bytes(a.data, from, std::size_t(theirs.begin) * a.bytes,
-                   std::size_t(theirs.end) * a.bytes);
-    }
+#pragma unroll 1
+    for (int k = 0; k < e.arrays; ++k)
+      read(step == 1, p, e.array[k], team.inbox(team.rank, talk.exchange) + e.array[k].at);
   }
   if (!talk.end(heard, e.halt)) return;
   if (e.progress) *e.progress = e.step;
   if (heard.flag && e.condition.flag) e.condition.raise();
+}
+
+/// Everything of all, or what hand_over() says.
+template <bool Far>
+static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
+    exchange_kernel(const TeamView team, const TeamExchange e) {
+  Talk<Far>::begin();
+  const auto copy = [&](int from, int to, const TeamExchange::Array& a, unsigned char* target,
+                        const unsigned char* source) {
+    const Share before = team.share(a.n, from);
+    if (e.order)
+      copy_migrants(target, source, e.order, team.share(a.n, to), before, a.bytes);
+    else
+      copy_bytes(target, source, std::size_t(before.begin) * a.bytes,
+                 std::size_t(before.end) * a.bytes);
+  };
+  exchange_by<Far>(
+      team, e,
+      [&](bool, int p, const TeamExchange::Array& a, unsigned char* inbox) {
+        copy(team.rank, p, a, inbox, a.data);
+      },
+      [&](bool, int p, const TeamExchange::Array& a, const unsigned char* inbox) {
+        copy(p, team.rank, a, a.data, inbox);
+      });
+}
+
+/// Ghosts alone.
+template <bool Far>
+static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
+    exchange_ghosts_kernel(const TeamView team, const TeamExchange e) {
+  Talk<Far>::begin();
+  const Ghosts& g = e.ghosts;
+  const int next = (team.rank + 1) % team.count;
+  const ListedElements to_next(g.send + next * g.room, g.send_count + next, g.room),
+      from_next(g.receive + next * g.room, g.receive_count + next, g.room);
+  exchange_by<Far>(
+      team, e,
+      [&](bool first, int p, const TeamExchange::Array& a, unsigned char* inbox) {
+        (first ? to_next : ListedElements(g.send + p * g.room, g.send_count + p, g.room))
+            .copy(inbox, a.data, a.bytes);
+      },
+      [&](bool first, int p, const TeamExchange::Array& a, const unsigned char* inbox) {
+        (first ? from_next : ListedElements(g.receive + p * g.room, g.receive_count + p, g.room))
+            .copy(a.data, inbox, a.bytes);
+      });
 }
 
 }  // namespace perrin::detail

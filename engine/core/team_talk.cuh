@@ -153,11 +153,14 @@ struct Talk {
     bool flag;
   };
 
-  /// Waits for all before the kernel. By all threads.
-  __device__ Talk(const TeamView& view, const std::uint32_t* halt_word, const std::uint32_t* word)
-      : team(view) {
+  /// Waits for all before the kernel.
+  __device__ static void begin() {
     admit_successor();
     await_all_before();
+  }
+  /// After begin(). By all threads.
+  __device__ Talk(const TeamView& view, const std::uint32_t* halt_word, const std::uint32_t* word)
+      : team(view) {
     exchange = *number() + 1;
     halt = *static_cast<const volatile std::uint32_t*>(halt_word);
     flag = word && *static_cast<const volatile std::uint32_t*>(word);
