@@ -20,7 +20,7 @@ void DirectTiles::sort(const StepSort& step) {
     sort_.sort_exchanging();
   else
     sort_.sort(nullptr);
-  if (together) sort_.find_shares();
+  if (together) sort_.find_shares(ghosts_);
 }
 
 bool DirectTiles::enlarge() {

@@ -40,11 +40,6 @@ class BricksAround {
   Vec3<std::int32_t> sides_, wide_;
 };
 
-struct SetToZero {
-  std::uint32_t* count;
-  PERRIN_HD void operator()(std::int64_t k) const { count[k] = 0; }
-};
-
 #ifdef __CUDACC__
 
 /// Particles of a brick.
@@ -184,7 +179,6 @@ void TileGhosts::find([[maybe_unused]] const std::uint32_t* cell_start,
 #ifdef __CUDACC__
   const Team* const team = device_.team();
   if (!team) return;
-  if (count_.size() > 0) for_each(device_, "no ghosts", count_.size(), SetToZero{count_.data()});
   FindGhosts find{cell_start,      onlookers_.data(), geometry_,   send_.data(),
                   receive_.data(), count_.data(),     who_.data(), room_,
                   team->rank(),    team->count(),     {}};

@@ -21,9 +21,11 @@ class TileGhosts {
   /// `listed`: particles that are sent in every step; else only who looks is found.
   TileGhosts(const Device& device, std::int64_t particles, const TileGeometry& geometry,
              bool listed);
-  /// Device work, after it is known where cells begin. `n`: particles.
+  /// Device work, after it is known where cells begin, and counts() are zero. `n`: particles.
   void find(const std::uint32_t* cell_start, std::int64_t n);
   Ghosts view() const;
+  /// [0 … 2 · processes - 1], or nullptr where nothing is listed.
+  std::uint32_t* counts() { return count_.size() > 0 ? count_.data() : nullptr; }
   /// [brick]: the processes (bits) that look at its particles.
   const std::uint64_t* who_looks() const { return who_.data(); }
 

@@ -50,8 +50,9 @@ class TileSort {
   /// `exchanging`: leaving the arrays exchanged.
   void sort_apart(Position* positions, TileGhosts& ghosts, bool exchanging = false,
                   std::uint32_t* progress = nullptr, std::uint32_t step = 0);
-  /// After sort(), where there are several processes: what sort_apart() knows of the cells.
-  void find_shares();
+  /// After sort(), where there are several processes: what sort_apart() knows of the cells. Before
+  /// TileGhosts::find().
+  void find_shares(TileGhosts& ghosts);
   OwnTiles own_tiles() const {
     return {shares_.size() > 0 ? shares_.data() + Team::most + 1 : nullptr};
   }

@@ -25,7 +25,8 @@ struct FindShares {
   std::uint32_t* first_cell;         // [process]
   std::uint32_t *tiles, *own_cells;  // of this process: first and end
   std::uint32_t* going;
-  bool copies;  // from `scanned`
+  std::uint32_t* ghosts;  // TileGhosts::counts()
+  bool copies;            // from `scanned`
 
   PERRIN_HD void operator()(std::int64_t c) const {
     const std::uint32_t* const from = copies ? cells.scanned : cells.start;
@@ -33,6 +34,7 @@ struct FindShares {
     if (copies && cells.scanned != cells.start) cells.start[c] = std::uint32_t(begin);
     if (c == 0) {
       for (int k = 0; k < 1 + 2 * Team::most; ++k) going[k] = 0;
+      for (int k = 0; ghosts && k < 2 * processes; ++k) ghosts[k] = 0;
       if (share[me].size() == 0) tiles[0] = tiles[1] = own_cells[0] = own_cells[1] = 0;
     }
     if (c == cell_count) {
@@ -61,7 +63,7 @@ struct FindShares {
 /// `shares` and `going`: those of TileSort.
 FindShares shares_finder(const Particles& particles, const TileGeometry& geometry,
                          const CellSort::Arrays& cells, std::uint32_t* shares, std::uint32_t* going,
-                         bool copies) {
+                         std::uint32_t* ghosts, bool copies) {
   const Team& team = *particles.device().team();
   FindShares find{cells,
                   geometry.cell_count(),
@@ -74,6 +76,7 @@ FindShares shares_finder(const Particles& particles, const TileGeometry& geometr
                   shares + Team::most + 1,
                   shares + Team::most + 3,
                   going,
+                  ghosts,
                   copies};
   for (int p = 0; p < team.count(); ++p) find.share[p] = team.share(particles.size(), p);
   return find;
@@ -227,23 +230,30 @@ struct MoveSorted {
 
 constexpr int sorted_block = 128;
 
+/// What blocks of a kernel do, in this order; how many do the first and the second.
+struct SortedBlocks {
+  std::uint32_t arrivals, by_place;
+};
+
 /// f(i, arrived?) for all of f.sorted: by some blocks for what has come, and those for the own
-/// particles.
+/// particles; and f.by_place(), where there is one, by as many.
 template <class F>
 __global__ void __launch_bounds__(sorted_block)
-    sorted_kernel(const F f, std::uint32_t arrival_blocks, const std::uint32_t* halt) {
+    sorted_kernel(const F f, const SortedBlocks blocks, const std::uint32_t* halt) {
   if (begin_kernel(halt)) return;
   const Sorted& sorted = f.sorted;
-  if (blockIdx.x >= arrival_blocks) {
-    const Share& own = sorted.share[sorted.me];
-    const std::uint32_t thread = (blockIdx.x - arrival_blocks) * sorted_block + threadIdx.x;
-    if constexpr (requires { f.by_place(thread, thread); })
-      f.by_place(thread, (gridDim.x - arrival_blocks) * sorted_block);
-    if (own.begin + thread < own.end) f(std::uint32_t(own.begin + thread), false);
+  if (blockIdx.x >= blocks.arrivals) {
+    std::uint32_t block = blockIdx.x - blocks.arrivals;
+    if constexpr (requires { f.by_place(block, block); })
+      if (block < blocks.by_place)
+        return f.by_place(block * sorted_block + threadIdx.x, blocks.by_place * sorted_block);
+    block -= blocks.by_place;
+    const std::int64_t i = sorted.share[sorted.me].begin + block * sorted_block + threadIdx.x;
+    if (i < sorted.share[sorted.me].end) f(std::uint32_t(i), false);
     return;
   }
   const std::uint32_t thread = blockIdx.x * sorted_block + threadIdx.x,
-                      threads = arrival_blocks * sorted_block;
+                      threads = blocks.arrivals * sorted_block;
   for (int p = 0; p < sorted.processes; ++p) {
     const Share& theirs = sorted.share[p];
     const std::uint32_t settlers = sorted.arrivals->settlers[p],
@@ -258,20 +268,21 @@ __global__ void __launch_bounds__(sorted_block)
 template <class F>
 void for_each_sorted(const Device& device, const char* name, const F& f) {
   const std::int64_t own = f.sorted.share[f.sorted.me].size();
-  const auto arrival_blocks = std::uint32_t(std::clamp<std::int64_t>(own / 512, 32, 2048));
   const auto own_blocks = unsigned((own + sorted_block - 1) / sorted_block);
-  launch_early(device, name, dim3(arrival_blocks + own_blocks), dim3(sorted_block), 0,
-               sorted_kernel<F>, f, arrival_blocks,
+  SortedBlocks blocks{std::clamp(own_blocks / 2, 32u, 2048u), 0};
+  if constexpr (requires { f.by_place(own_blocks, own_blocks); }) blocks.by_place = own_blocks;
+  launch_early(device, name, dim3(blocks.arrivals + blocks.by_place + own_blocks),
+               dim3(sorted_block), 0, sorted_kernel<F>, f, blocks,
                static_cast<const std::uint32_t*>(device.halt_word()));
 }
 #endif
 
 }  // namespace
 
-void TileSort::find_shares() {
-  for_each(
-      particles_->device(), "shares", geometry_.cell_count() + 1,
-      shares_finder(*particles_, geometry_, cells_.arrays(), shares_.data(), going_.data(), false));
+void TileSort::find_shares(TileGhosts& ghosts) {
+  for_each(particles_->device(), "shares", geometry_.cell_count() + 1,
+           shares_finder(*particles_, geometry_, cells_.arrays(), shares_.data(), going_.data(),
+                         ghosts.counts(), false));
 }
 
 void TileSort::sort_apart([[maybe_unused]] Position* positions, [[maybe_unused]] TileGhosts& ghosts,
@@ -284,8 +295,8 @@ void TileSort::sort_apart([[maybe_unused]] Position* positions, [[maybe_unused]]
   const Share own = particles_->share();
   const std::int64_t n = particles_->size(), room = order_.size() / team.count();
   const CellSort::Arrays cells = cells_.arrays();
-  const FindShares find =
-      shares_finder(*particles_, geometry_, cells, shares_.data(), going_.data(), true);
+  const FindShares find = shares_finder(*particles_, geometry_, cells, shares_.data(),
+                                        going_.data(), ghosts.counts(), true);
   const Particles::Arrays arrays = particles_->arrays();
   std::uint32_t *const strays = going_.data(), *const settlers = strays + 1,
                        *const visitors = settlers + Team::most;
