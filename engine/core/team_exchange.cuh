@@ -180,8 +180,8 @@ struct ExchangeParcels {
   }
 };
 
-/// write(first?, p, array, inbox) for every array and every process p whose memory is seen; when
-/// all have written, read() in the same way.
+/// write(is p the next process?, p, array, inbox) for every array and every process p whose memory
+/// is seen; when all have written, read() in the same way.
 template <bool Far, class Write, class Read>
 __device__ void exchange_by(const TeamView& team, const TeamExchange& e, const Write& write,
                             const Read& read) {

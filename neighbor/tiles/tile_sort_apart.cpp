@@ -230,13 +230,13 @@ struct MoveSorted {
 
 constexpr int sorted_block = 128;
 
-/// What blocks of a kernel do, in this order; how many do the first and the second.
+/// Of a kernel's blocks the first take what has come, the next go by place, and the rest take the
+/// own particles.
 struct SortedBlocks {
   std::uint32_t arrivals, by_place;
 };
 
-/// f(i, arrived?) for all of f.sorted: by some blocks for what has come, and those for the own
-/// particles; and f.by_place(), where there is one, by as many.
+/// f(i, arrived?) for all of f.sorted, and f.by_place() where there is one.
 template <class F>
 __global__ void __launch_bounds__(sorted_block)
     sorted_kernel(const F f, const SortedBlocks blocks, const std::uint32_t* halt) {
