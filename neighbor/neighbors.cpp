@@ -8,7 +8,6 @@
 #include "engine/core/configuration_archive.h"
 #include "engine/core/parallel.h"
 #include "engine/core/team.h"
-#include "neighbor/halts.h"
 
 namespace perrin {
 namespace {
@@ -48,28 +47,6 @@ struct NotBuilt {
   std::uint32_t* flag;
   PERRIN_HD void operator()(std::int64_t) const { *flag = 1; }
 };
-
-/// Lists of all processes are built.
-struct FinishBuildOfAll {
-  FinishBuild finish;
-  Foresight* foresight;  // nullptr: nobody looks ahead
-  int slot;              // of the running step; -1: none
-  PERRIN_HD void operator()(std::int64_t) const {
-    finish(0);
-    if (!foresight) return;
-    foresight->soon = foresight->warned = 0;
-    if (slot >= 0) foresight->slow[slot + 1] = 0;
-  }
-};
-
-#ifdef __CUDACC__
-/// At the beginning of a recording; also if this device is halted, of which others may not know.
-__global__ void look_ahead_kernel(Foresight* foresight, const Condition warned) {
-  for (std::uint32_t& word : foresight->arrived) word = 0;
-  foresight->slow[0] = foresight->warned;
-  if (foresight->warned) warned.raise();
-}
-#endif
 
 struct NothingHolds {
   Real* limit2;
@@ -125,7 +102,6 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
       traversal_(make_traversal()) {
   if (!fits()) fall_back(choices_.crowding);
   particles_.sorted_apart = false;
-  if (team() && team()->may_exchange_beside()) foresight_ = {particles.device(), 1};
   invalidate();
   const Real half = Real(skin() / 2), limit2 = half * half;
   built_.assign(std::span<const Box>(&particles.box, 1));
@@ -171,8 +147,6 @@ void Neighbors::fall_back(const Crowding& crowding) {
 void Neighbors::invalidate() {
   const std::uint32_t one = 1;
   particles_.device().copy_in(flags_.data(), &one, sizeof one);
-  if (foresight_.size() > 0)
-    particles_.device().copy_in(&foresight_.data()->warned, &one, sizeof one);
 }
 
 MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
@@ -180,36 +154,23 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
   return std::visit(
       [&](auto& t) -> MoveCheck {
         if constexpr (lists<decltype(t)>) {
-          const bool ahead = looks_ahead();
-          // In a recorded step one is made where it is asked for.
-          rebuild_ = ahead && particles_.device().recording()
-                         ? Condition{flags_.data(), 0}
-                         : particles_.device().condition(flags_.data());
+          rebuild_ = particles_.device().condition(flags_.data());
           const Real half = Real(skin() / 2);
           const Current<Real> limit2{particles_.device().is_cuda() ? half * half : *limit2_.data(),
                                      limit2_.data(), particles_.box_moves};
           // Of several processes none builds lists before all have said whether they must.
           const Condition mine = team() ? Condition{flags_.data(), 0} : rebuild_;
-          const Real early = Real(part_) * half;
-          return {reference_.data(),
-                  limit2,
-                  mine,
-                  ahead ? &foresight_.data()->soon : nullptr,
-                  early * early,
-                  progress ? progress : progress_.data(),
-                  step};
+          return {reference_.data(), limit2, mine, progress ? progress : progress_.data(), step};
         } else {
           return {nullptr, {},
-                  {},      nullptr,
-                  0,       progress ? progress : progress_.data(),
+                  {},      progress ? progress : progress_.data(),
                   step,    team() ? TileCounter{} : t.counter()};
         }
       },
       traversal_);
 }
 
-void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange,
-                       bool is_last) {
+void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange) {
   const Device& device = particles_.device();
   const auto look = [&](const MoveCheck& check) {
     for_each(device, "check displacements", particles_.share(),
@@ -222,10 +183,9 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   else if (!moves_checked_)
     if (const MoveCheck check = check_moves(progress, step); check.watches()) look(check);
   moves_checked_ = false;
-  if (device.recording() && looks_ahead()) return update_ahead(progress, step, is_last);
   if (team()) {
     if (has_lists())
-      exchange_moved(agreement(progress, step));
+      exchange_moved({rebuild_, progress, step});
     else if (!sorts_apart())
       particles_.complete(true, {{}, progress, step});
     else
@@ -268,64 +228,6 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
       traversal_);
   if (progress == nullptr && particles_.sorted_apart) particles_.complete(true);
   if (progress != nullptr && builds_on_cpu() != before) move_cuts_on_cpu();
-}
-
-/// With what is agreed upon of the next step.
-Agreement Neighbors::agreement(std::uint32_t* progress, std::uint32_t step) const {
-  Agreement made{rebuild_, progress, step};
-  if (!looks_ahead()) return made;
-  auto* const foresight = const_cast<Foresight*>(foresight_.data());
-  made.warning = &foresight->soon;
-  made.warnings[0] = &foresight->warned;
-  if (slot_ >= 0) made.warnings[1] = &foresight->slow[slot_ + 1];
-  return made;
-}
-
-/// Do GPUs tell each other a step before that lists may be void? Where lists are void unexpectedly
-/// too often, and where the box moves, they do not.
-bool Neighbors::looks_ahead() const {
-  constexpr double least_part = 0.3;
-  return foresight_.size() > 0 && has_lists() && part_ > least_part && !particles_.box_moves &&
-         particles_.others_are_near && visit([](const auto& t) {
-           return requires { t.ghosts(); };
-         });
-}
-
-/// In a step that is being recorded. Where a particle of any process had come near the limit when
-/// positions were last exchanged, they are exchanged now and lists are built if they must; else
-/// nobody waits for that, and a pair loop that comes next exchanges them beside its work on tiles
-/// that need none of them. If lists turn out to be void after all the device is halted, and the
-/// host goes on from here. When lists are built does not depend on any of this.
-void Neighbors::update_ahead(std::uint32_t* progress, std::uint32_t step, bool is_last) {
-#ifdef __CUDACC__
-  const Device& device = particles_.device();
-  Foresight* const foresight = foresight_.data();
-  if (slot_ < 0 || warned_.handle == 0) {
-    slot_ = 0;
-    warned_ = device.condition(&foresight->unused);
-    launch(device, "what is expected", dim3(1), dim3(1), 0, look_ahead_kernel, foresight, warned_);
-  }
-  device.when(warned_, [&] {
-    rebuild_ = device.condition(flags_.data());
-    exchange_moved(agreement(progress, step));
-    device.when(rebuild_, [&] { build(true); });
-  });
-  rebuild_ = {flags_.data(), 0};
-  warned_ = is_last || slot_ + 1 == Foresight::slots ? Condition{&foresight->unused, 0}
-                                                     : device.condition(&foresight->unused);
-  const Agreement with = agreement(progress, step);
-  visit([&](const auto& t) {
-    if constexpr (requires { t.ghosts(); }) {
-      particles_.prepare_moved(
-          with, t.ghosts(),
-          {&foresight->slow[slot_], &foresight->arrived[slot_], warned_, halted_by_old_lists});
-      device.defer(&t, [of = team()] { of->exchange_beside(); });
-    }
-  });
-  slot_ = warned_.handle == 0 ? -1 : slot_ + 1;
-#else
-  (void)progress, (void)step, (void)is_last;
-#endif
 }
 
 bool Neighbors::expect_tilts() {
@@ -459,10 +361,7 @@ void Neighbors::build(bool in_step) {
   if (!together) return;
   join_halts();  // after which nothing happens if one was full
   if (particles_.device().is_cuda() || !team()->any(*own_flag_.data() != 0))
-    for_each(particles_.device(), "lists are built", 1,
-             FinishBuildOfAll{{flags_.data(), builds_.data()},
-                              foresight_.size() > 0 ? foresight_.data() : nullptr,
-                              slot_});
+    for_each(particles_.device(), "lists are built", 1, FinishBuild{flags_.data(), builds_.data()});
 }
 
 /// A list that is full on one device halts all.
@@ -472,16 +371,6 @@ void Neighbors::join_halts() {
 
 bool Neighbors::recover() {
   bool recovered = false;
-  if (foresight_.size() > 0) {
-    std::uint32_t halt = 0;
-    particles_.device().copy_out(&halt, particles_.device().halt_word(), sizeof halt);
-    if (halt == halted_by_old_lists) {
-      particles_.device().clear_halt();
-      part_ -= 0.15;  // earlier from now on
-      ++version_;
-      return true;
-    }
-  }
   if (particles_.box_moves && particles_.device().is_cuda() && particles_.device().halted() &&
       !holds()) {
     particles_.device().clear_halt();

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "engine/core/condition.h"
 #include "engine/core/parallel.h"
@@ -70,10 +69,7 @@ struct Device::Cuda {
   int index = 0;
   cudaStream_t stream = nullptr;       // where work goes now
   cudaStream_t main_stream = nullptr;  // the device's own
-  cudaStream_t body_stream[2]{};       // for recording the body of when(), and one in that
-  int depth = 0;                       // bodies that are being recorded
-  const void* deferrer = nullptr;
-  std::function<void()> deferred;
+  cudaStream_t body_stream = nullptr;  // for recording the body of when()
   bool recording = false;
   bool after_kernel = false;  // the last work given was a kernel
   cudaDeviceProp properties{};
@@ -82,13 +78,12 @@ struct Device::Cuda {
     check_cuda(cudaSetDevice(index), "selecting the device");
     check_cuda(cudaGetDeviceProperties(&properties, index), "reading the device's properties");
     check_cuda(cudaStreamCreateWithFlags(&main_stream, cudaStreamNonBlocking), "making a stream");
-    for (cudaStream_t& body : body_stream)
-      check_cuda(cudaStreamCreateWithFlags(&body, cudaStreamNonBlocking), "making a stream");
+    check_cuda(cudaStreamCreateWithFlags(&body_stream, cudaStreamNonBlocking), "making a stream");
     stream = main_stream;
   }
   ~Cuda() {
     cudaStreamDestroy(main_stream);
-    for (cudaStream_t body : body_stream) cudaStreamDestroy(body);
+    cudaStreamDestroy(body_stream);
   }
 };
 
@@ -151,20 +146,13 @@ void record_node(cudaStream_t stream, cudaGraphNodeParams& params) {
 #endif
 }
 
-cudaStream_t Device::stream() const {
-  give_deferred();
-  return cuda_->stream;
-}
+cudaStream_t Device::stream() const { return cuda_->stream; }
 
 bool Device::next_may_overlap() const {
-  give_deferred();
   return std::exchange(cuda_->after_kernel, true) && cuda_->properties.major >= 9;
 }
 
-void Device::begin_anew() const {
-  give_deferred();
-  cuda_->after_kernel = false;
-}
+void Device::begin_anew() const { cuda_->after_kernel = false; }
 
 int Device::cuda_count() {
   int count = 0;
@@ -310,54 +298,23 @@ void Device::when(const Condition& condition, const std::function<void()>& work)
     params.conditional.handle = condition.handle;
     params.conditional.type = cudaGraphCondTypeIf;
     params.conditional.size = 1;
-    record_node(stream(), params);
-    PERRIN_ASSERT(cuda_->depth < int(std::size(cuda_->body_stream)));
-    cudaStream_t const outer = cuda_->stream, body = cuda_->body_stream[cuda_->depth++];
-    check_cuda(cudaStreamBeginCaptureToGraph(body, params.conditional.phGraph_out[0], nullptr,
-                                             nullptr, 0, cudaStreamCaptureModeThreadLocal),
+    record_node(cuda_->stream, params);
+    check_cuda(cudaStreamBeginCaptureToGraph(cuda_->body_stream, params.conditional.phGraph_out[0],
+                                             nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal),
                "recording a conditional body");
-    cuda_->stream = body;
+    cudaStream_t outer = cuda_->stream;
+    cuda_->stream = cuda_->body_stream;
     cuda_->after_kernel = false;
     work();
-    give_deferred();
     cuda_->stream = outer;
     cuda_->after_kernel = false;
-    --cuda_->depth;
-    check_cuda(cudaStreamEndCapture(body, nullptr), "recording a conditional body");
+    check_cuda(cudaStreamEndCapture(cuda_->body_stream, nullptr), "recording a conditional body");
     return;
   }
 #endif
   std::uint32_t value = 0;
   copy_out(&value, condition.flag, sizeof value);
   if (value != 0 && !(is_cuda() && halted())) work();
-}
-
-void Device::defer([[maybe_unused]] const void* owner, std::function<void()> work) const {
-#ifdef PERRIN_CUDA
-  if (recording()) {
-    give_deferred();
-    cuda_->deferrer = owner;
-    cuda_->deferred = std::move(work);
-    return;
-  }
-#endif
-  work();
-}
-
-bool Device::take_deferred([[maybe_unused]] const void* owner) const {
-#ifdef PERRIN_CUDA
-  if (cuda_ && cuda_->deferred && cuda_->deferrer == owner) {
-    cuda_->deferred = nullptr;
-    return true;
-  }
-#endif
-  return false;
-}
-
-void Device::give_deferred() const {
-#ifdef PERRIN_CUDA
-  if (cuda_ && cuda_->deferred) std::exchange(cuda_->deferred, nullptr)();
-#endif
 }
 
 std::uint32_t* Device::halt_word() const {
@@ -467,7 +424,7 @@ void Device::copy(void* to, const void* from, std::size_t bytes) const {
   if (bytes == 0 || skipping()) return;
 #ifdef PERRIN_CUDA
   if (cuda_) {
-    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()),
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda_->stream),
                "copying on the device");
     cuda_->after_kernel = false;
     return;
@@ -480,7 +437,7 @@ void Device::zero(void* memory, std::size_t bytes) const {
   if (bytes == 0 || skipping()) return;
 #ifdef PERRIN_CUDA
   if (cuda_) {
-    check_cuda(cudaMemsetAsync(memory, 0, bytes, stream()), "zeroing");
+    check_cuda(cudaMemsetAsync(memory, 0, bytes, cuda_->stream), "zeroing");
     cuda_->after_kernel = false;
     return;
   }
@@ -510,11 +467,8 @@ Recording::Recording(const Device& device, std::function<void()> work)
   cuda.after_kernel = false;  // what comes before the recording is known when it is replayed
   try {
     work_();
-    device_.give_deferred();
   } catch (...) {
     cuda.recording = false;
-    cuda.deferred = nullptr;
-    cuda.depth = 0;
     cuda.stream = cuda.main_stream;
     cudaStreamEndCapture(cuda.main_stream, &graph_->graph);
     throw;

@@ -65,11 +65,6 @@ class Device {
   /// counts); otherwise the host reads the flag. `work` must only launch device work on this
   /// Device.
   void when(const Condition& condition, const std::function<void()>& work) const;
-  /// While a step is being recorded: work that is given before whatever is given next, unless it is
-  /// the owner's and that does it along with its own. Otherwise it is given now.
-  void defer(const void* owner, std::function<void()> work) const;
-  /// True: what this owner deferred has not been given, and will not be: the caller does it.
-  bool take_deferred(const void* owner) const;
 
   // Halting. A kernel that cannot go on (a list is full, a particle is lost) sets the halt word;
   // every later kernel of for_each() and sum() then does nothing, so that the state stays as it
@@ -102,7 +97,6 @@ class Device {
   struct Shared;  // what the handles of one device have in common
   struct Cuda;
   struct Halt;
-  void give_deferred() const;
   int threads_ = 1;
   std::int64_t least_share_ = 0;
   std::shared_ptr<Shared> shared_;

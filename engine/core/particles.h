@@ -1,7 +1,6 @@
 // Who is where: the particles on their device, in memory order.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,9 +26,7 @@ struct ParticleView {
 };
 
 struct Agreement;
-struct Beside;
 struct Ghosts;
-struct SharedArray;
 
 class Particles {
  public:
@@ -51,8 +48,6 @@ class Particles {
   /// Device work of all processes: positions (and velocities) of all particles as they are now, and
   /// what `agreement` says; of others only `ghosts`, where these are given.
   void exchange_moved(const Agreement& agreement, const Ghosts* ghosts = nullptr);
-  /// That exchange by Team::prepare_beside().
-  void prepare_moved(const Agreement& agreement, const Ghosts& ghosts, const Beside& beside);
   /// Everything that moves when memory is reordered, but the positions if they are there already.
   void complete(bool positions, const Agreement& agreement);
   void complete(bool positions);
@@ -210,7 +205,6 @@ class Particles {
     Buffer<std::byte> packed;  // by place in memory
   };
   std::vector<std::weak_ptr<SharedBytes>> shared_;
-  std::array<SharedArray, 2> moved_arrays();
   void complete_bytes(void* data, std::size_t bytes) const;
   bool nothing_moves_along() const;
   bool only_arrays() const { return !velocities_travel && nothing_moves_along(); }

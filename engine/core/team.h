@@ -63,10 +63,6 @@ struct Travellers {
 };
 
 struct Arrivals;
-namespace detail {
-struct ExchangeBeside;
-struct TeamExchange;
-}  // namespace detail
 
 /// What is agreed upon beside an exchange.
 struct Agreement {
@@ -74,19 +70,6 @@ struct Agreement {
   Condition condition{};
   std::uint32_t* progress = nullptr;  // receives `step` unless the device was halted before
   std::uint32_t step = 0;
-  // Words in device memory. `warnings` receive whether `warning` is set anywhere, likewise.
-  const std::uint32_t* warning = nullptr;
-  std::uint32_t* warnings[2]{};
-};
-
-/// An exchange in a recorded step that a kernel does in blocks of its own, beside other work. Words
-/// in device memory.
-struct Beside {
-  const std::uint32_t* done;  // not 0: it has been done before the kernel
-  std::uint32_t* arrived;     // 0; counts blocks that have brought what came
-  Condition next;             // raised if the warning is set anywhere
-  /// The device is halted with this where the condition's flag is set anywhere: it should not be.
-  std::uint32_t halt;
 };
 
 class Team {
@@ -116,16 +99,6 @@ class Team {
   /// (GPUs).
   void exchange(std::span<const SharedArray> arrays, const Agreement& agreement = {},
                 const Ghosts* ghosts = nullptr);
-  /// The same of ghosts for a kernel that the caller launches (engine/core/exchange_beside.cuh), or
-  /// for exchange_beside(). Where nobody is far(). It is the next exchange, or none.
-  void prepare_beside(std::span<const SharedArray> arrays, const Agreement& agreement,
-                      const Ghosts& ghosts, const Beside& beside);
-  const detail::ExchangeBeside& prepared_beside() const;
-  /// Device work: that exchange, by itself.
-  void exchange_beside();
-  /// May blocks wait in such a kernel, as many as the device has room for? Not where another
-  /// process's work needs a part of that room: on the same GPU, at the same time (MPS).
-  bool may_exchange_beside() const;
   /// After elements have been put into another order (the one at i was at order[i], in device
   /// memory): those that have come into another process's share go there. GPUs.
   void hand_over(std::span<const SharedArray> arrays, const std::uint32_t* order);
@@ -173,7 +146,6 @@ class Team {
   void begin_courier(std::int64_t n);
   double seconds_worked();
   bool has_room_for(const std::vector<int>& cuts) const;
-  unsigned blocks_for(const detail::TeamExchange& exchange) const;
   void exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement& agreement);
   void exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement& agreement,
                        const Ghosts* ghosts, const std::uint32_t* order);

@@ -22,28 +22,24 @@ struct TeamExchange {
   Condition condition;
   std::uint32_t* progress;
   std::uint32_t step;
-  const std::uint32_t* warning;
-  std::uint32_t* warnings[2];
-  unsigned blocks;  // the first so many of the kernel
 };
 
 /// Ghosts of one process, to be copied by all threads of all blocks.
 struct ListedElements {
   const std::uint32_t* index;
   std::uint32_t count, first;  // first: the index of this thread's first element, if it has one
-  unsigned blocks;
 
   /// Reads an index without waiting for how many there are, and long before it is needed: every
   /// trip through memory is a fifteenth of the time in which few ghosts are exchanged.
   __device__ ListedElements(const std::uint32_t* indices, const std::uint32_t* counter,
-                            std::int64_t room, unsigned all_blocks)
-      : index(indices), first(0), blocks(all_blocks) {
+                            std::int64_t room)
+      : index(indices), first(0) {
     const std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k < room) first = index[k];
     count = *counter;
   }
   __device__ void copy(unsigned char* to, const unsigned char* from, std::uint32_t bytes) const {
-    const std::uint32_t words = bytes / 16, stride = blocks * blockDim.x;
+    const std::uint32_t words = bytes / 16, stride = gridDim.x * blockDim.x;
     std::uint32_t next = first;
 #pragma unroll 1
     for (std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x; k < count;) {
@@ -185,13 +181,11 @@ struct ExchangeParcels {
 };
 
 /// write(is p the next process?, p, array, inbox) for every array and every process p whose memory
-/// is seen; when all have written, read() in the same way; and brought() when this block has. True
-/// for one thread of all, if nobody is halted.
-template <bool Far, class Write, class Read, class Brought>
-__device__ bool exchange_by(const TeamView& team, const TeamExchange& e, const Write& write,
-                            const Read& read, const Brought& brought,
-                            typename Talk<Far>::Heard& heard) {
-  const Talk<Far> talk(team, e.halt, e.condition.flag, e.warning, e.blocks);
+/// is seen; when all have written, read() in the same way.
+template <bool Far, class Write, class Read>
+__device__ void exchange_by(const TeamView& team, const TeamExchange& e, const Write& write,
+                            const Read& read) {
+  const Talk<Far> talk(team, e.halt, e.condition.flag);
   const ExchangeParcels parcels{team, e};
 #pragma unroll 1
   for (int step = 1; step < team.count && !talk.halt; ++step) {
@@ -204,7 +198,8 @@ __device__ bool exchange_by(const TeamView& team, const TeamExchange& e, const W
     for (int k = 0; k < e.arrays; ++k)
       write(step == 1, p, e.array[k], team.inbox(p, talk.exchange) + e.array[k].at);
   }
-  heard = talk.agree([&](int p, Parcel& parcel) { return parcels.label(p, parcel); });
+  const typename Talk<Far>::Heard heard =
+      talk.agree([&](int p, Parcel& parcel) { return parcels.label(p, parcel); });
 #pragma unroll 1
   for (int step = 1; step < team.count && !heard.halt; ++step) {
     const int p = (team.rank + step) % team.count;
@@ -216,13 +211,9 @@ __device__ bool exchange_by(const TeamView& team, const TeamExchange& e, const W
     for (int k = 0; k < e.arrays; ++k)
       read(step == 1, p, e.array[k], team.inbox(team.rank, talk.exchange) + e.array[k].at);
   }
-  brought();
-  if (!talk.end(heard, e.halt)) return false;
+  if (!talk.end(heard, e.halt)) return;
   if (e.progress) *e.progress = e.step;
   if (heard.flag && e.condition.flag) e.condition.raise();
-  for (std::uint32_t* const word : e.warnings)
-    if (word) *word = heard.warning;
-  return true;
 }
 
 /// Everything of all, or what hand_over() says.
@@ -239,7 +230,6 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
       copy_bytes(target, source, std::size_t(before.begin) * a.bytes,
                  std::size_t(before.end) * a.bytes);
   };
-  typename Talk<Far>::Heard heard;
   exchange_by<Far>(
       team, e,
       [&](bool, int p, const TeamExchange::Array& a, unsigned char* inbox) {
@@ -247,40 +237,28 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
       },
       [&](bool, int p, const TeamExchange::Array& a, const unsigned char* inbox) {
         copy(p, team.rank, a, a.data, inbox);
-      },
-      [] {}, heard);
+      });
 }
 
-/// Ghosts alone, by exchange_by().
-template <bool Far, class Brought>
-__device__ bool exchange_ghosts(const TeamView& team, const TeamExchange& e, const Brought& brought,
-                                typename Talk<Far>::Heard& heard) {
-  const Ghosts& g = e.ghosts;
-  const auto sent = [&](int p) {
-    return ListedElements(g.send + p * g.room, g.send_count + p, g.room, e.blocks);
-  };
-  const auto received = [&](int p) {
-    return ListedElements(g.receive + p * g.room, g.receive_count + p, g.room, e.blocks);
-  };
-  const int next = (team.rank + 1) % team.count;
-  const ListedElements to_next = sent(next), from_next = received(next);
-  return exchange_by<Far>(
-      team, e,
-      [&](bool first, int p, const TeamExchange::Array& a, unsigned char* inbox) {
-        (first ? to_next : sent(p)).copy(inbox, a.data, a.bytes);
-      },
-      [&](bool first, int p, const TeamExchange::Array& a, const unsigned char* inbox) {
-        (first ? from_next : received(p)).copy(a.data, inbox, a.bytes);
-      },
-      brought, heard);
-}
+/// Ghosts alone.
 template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
     exchange_ghosts_kernel(const TeamView team, const TeamExchange e) {
   Talk<Far>::begin();
-  typename Talk<Far>::Heard heard;
-  exchange_ghosts<Far>(
-      team, e, [] {}, heard);
+  const Ghosts& g = e.ghosts;
+  const int next = (team.rank + 1) % team.count;
+  const ListedElements to_next(g.send + next * g.room, g.send_count + next, g.room),
+      from_next(g.receive + next * g.room, g.receive_count + next, g.room);
+  exchange_by<Far>(
+      team, e,
+      [&](bool first, int p, const TeamExchange::Array& a, unsigned char* inbox) {
+        (first ? to_next : ListedElements(g.send + p * g.room, g.send_count + p, g.room))
+            .copy(inbox, a.data, a.bytes);
+      },
+      [&](bool first, int p, const TeamExchange::Array& a, const unsigned char* inbox) {
+        (first ? from_next : ListedElements(g.receive + p * g.room, g.receive_count + p, g.room))
+            .copy(a.data, inbox, a.bytes);
+      });
 }
 
 }  // namespace perrin::detail

@@ -26,10 +26,8 @@ constexpr int exchange_blocks_at_once = 3;  // of a multiprocessor, at least
 
 /// A word of the mailbox: [odd or even exchange][from process][block].
 struct Mail {
-  PERRIN_HD static std::uint64_t word(std::uint64_t exchange, std::uint32_t halt, bool flag,
-                                      bool warning) {
-    return exchange << 8 | std::uint64_t(halt & 63) << 2 | std::uint64_t(warning) << 1 |
-           std::uint64_t(flag);
+  PERRIN_HD static std::uint64_t word(std::uint64_t exchange, std::uint32_t halt, bool flag) {
+    return exchange << 8 | std::uint64_t(halt & 127) << 1 | std::uint64_t(flag);
   }
 };
 constexpr int words_of_header = 4;
@@ -149,11 +147,10 @@ struct Talk {
   const TeamView& team;
   std::uint64_t exchange;
   std::uint32_t halt;
-  bool flag, warning;
-  unsigned blocks;  // of the kernel, the first so many exchange
+  bool flag;
   struct Heard {
     std::uint32_t halt;  // 0, or that of a process that is halted: what was sent means nothing
-    bool flag, warning;
+    bool flag;
   };
 
   /// Waits for all before the kernel.
@@ -162,16 +159,11 @@ struct Talk {
     await_all_before();
   }
   /// After begin(). By all threads.
-  __device__ Talk(const TeamView& view, const std::uint32_t* halt_word,
-                  const std::uint32_t* flag_word = nullptr,
-                  const std::uint32_t* warning_word = nullptr, unsigned all_blocks = gridDim.x)
-      : team(view), blocks(all_blocks) {
-    const auto is_set = [](const std::uint32_t* word) {
-      return word && *static_cast<const volatile std::uint32_t*>(word);
-    };
+  __device__ Talk(const TeamView& view, const std::uint32_t* halt_word, const std::uint32_t* word)
+      : team(view) {
     exchange = *number() + 1;
     halt = *static_cast<const volatile std::uint32_t*>(halt_word);
-    flag = is_set(flag_word), warning = is_set(warning_word);
+    flag = word && *static_cast<const volatile std::uint32_t*>(word);
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(&team.counters->begun, 1u);  // this block has read the number
     if (threadIdx.x == 0 && blockIdx.x == 0 && team.counters->left)
@@ -182,31 +174,31 @@ struct Talk {
   /// label(process, parcel): the bytes of the payload that was written for it; may set its counts.
   template <class Label>
   __device__ Heard agree([[maybe_unused]] const Label& label) const {
-    __shared__ std::uint32_t halt_anywhere, flags_anywhere;
-    if (threadIdx.x == 0) halt_anywhere = flags_anywhere = 0;
+    __shared__ std::uint32_t halt_anywhere, flag_anywhere;
+    if (threadIdx.x == 0) halt_anywhere = flag_anywhere = 0;
     __syncthreads();
     if constexpr (Far) complete_parcels(label);
     if (threadIdx.x < unsigned(team.count) && !team.is_far<Far>(int(threadIdx.x)))
       store_for_all(team.mail(int(threadIdx.x), exchange, team.rank) + blockIdx.x,
-                    Mail::word(exchange, halt, flag, warning));
+                    Mail::word(exchange, halt, flag));
     if constexpr (Far)
       if (blockIdx.x == 0) take_parcels();
-    for (unsigned k = threadIdx.x; k < unsigned(team.count) * blocks; k += blockDim.x) {
+    for (unsigned k = threadIdx.x; k < unsigned(team.count) * gridDim.x; k += blockDim.x) {
       const std::uint64_t* const from =
-          team.mail(team.rank, exchange, int(k / blocks)) + k % blocks;
+          team.mail(team.rank, exchange, int(k / gridDim.x)) + k % gridDim.x;
       std::uint64_t word = load_from_others(from);
       while (word >> 8 != exchange) word = load_from_others(from);
       const auto low = std::uint32_t(word & 255);
-      if (low >> 2) atomicMax(&halt_anywhere, low >> 2);
-      if (low & 3) atomicOr(&flags_anywhere, low & 3);
+      if (low >> 1) atomicMax(&halt_anywhere, low >> 1);
+      if (low & 1) flag_anywhere = 1;
     }
     __syncthreads();
-    return {halt_anywhere, (flags_anywhere & 1) != 0, (flags_anywhere & 2) != 0};
+    return {halt_anywhere, flag_anywhere != 0};
   }
   /// True for one thread of all, which is to do what is left.
   __device__ bool end(const Heard& heard, std::uint32_t* halt_word) const {
     if (blockIdx.x != 0 || threadIdx.x != 0) return false;
-    while (*static_cast<volatile std::uint32_t*>(&team.counters->begun) != blocks) {
+    while (*static_cast<volatile std::uint32_t*>(&team.counters->begun) != gridDim.x) {
     }
     team.counters->begun = 0;
     *number() = exchange;
@@ -222,7 +214,7 @@ struct Talk {
     __shared__ bool is_last;
     if (threadIdx.x == 0) {
       __threadfence_system();
-      is_last = atomicAdd(&team.counters->written, 1u) + 1 == blocks;
+      is_last = atomicAdd(&team.counters->written, 1u) + 1 == gridDim.x;
       if (is_last) {
         team.counters->written = 0;
         __threadfence_system();
@@ -233,7 +225,7 @@ struct Talk {
     const int process = team.far_process[threadIdx.x];
     Parcel* const parcel = team.parcel(process, false, exchange);
     parcel->bytes = parcel_head + (halt ? 0 : label(process, *parcel));
-    parcel->sent = Mail::word(exchange, halt, flag, warning);
+    parcel->sent = Mail::word(exchange, halt, flag);
     store_for_all(&parcel->ready, parcel->sent);
   }
   /// By all threads of one block: a warp for each process.
@@ -245,7 +237,7 @@ struct Talk {
       if (threadIdx.x % 32 == 0)
         while (word >> 8 != exchange) word = load_from_others(ready);
       word = __shfl_sync(0xffffffffu, word, 0);
-      for (unsigned block = threadIdx.x % 32; block < blocks; block += 32)
+      for (unsigned block = threadIdx.x % 32; block < gridDim.x; block += 32)
         store_for_all(team.mail(team.rank, exchange, process) + block, word);
     }
   }

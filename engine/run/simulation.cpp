@@ -128,8 +128,8 @@ void Simulation::update_neighbors(bool may_exchange) {
     if (device().skipping() && neighbors) neighbors->forget_check();
     device().set_skipping(false);
     if (neighbors)
-      neighbors->update(running_.progress.data(), std::uint32_t(running_.index), running_.exchanges,
-                        running_.index + 1 == running_.count);
+      neighbors->update(running_.progress.data(), std::uint32_t(running_.index),
+                        running_.exchanges);
     else if (device().team() && !particles.others_are_near)
       particles.exchange_moved({});  // for bonds
   });

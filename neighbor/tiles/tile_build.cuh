@@ -69,24 +69,21 @@ struct TileBuilder {
       full = total > b.room.halo || halo_begin + total > b.halo_pool;
       if (total > b.room.halo) atomicMax(&b.room.words[1], total);
       if (full) b.room.words[0] = 1;
-      b.tiles[brick] = {block.first, block.count, 0, halo_begin, total, unit_begin, block.origin};
+      b.tiles[brick] = {block.first, block.count, halo_begin, total, unit_begin, block.origin};
     }
     __syncthreads();
     if (full) return {0, 0, false};
     const TileGeometry& g = b.search.geometry;
     std::uint32_t* halo = b.halo + halo_begin;
-    bool has_ghosts = false;
     block.for_each_place(
         total, staged, [&](std::uint32_t j) { return b.search.position[j]; },
         [&](std::uint32_t k, std::uint32_t j, const Position& q) {
           const Real3 r = g.local<General>(q, block.origin);
           staged[k] = {r.x, r.y, r.z, General ? Real(0) : dot(r, r)};
           halo[k] = j;
-          has_ghosts |= !b.own.meets(j, 1);
         });
     if (threadIdx.x == 0) staged[total] = beyond_reach();
-    has_ghosts = __syncthreads_or(has_ghosts);
-    if (has_ghosts && threadIdx.x == 0) b.tiles[brick].has_ghosts = 1;
+    __syncthreads();
     return {halo_begin, total, true};
   }
 
@@ -172,7 +169,7 @@ __device__ void build_tile(const TileBuild& b, unsigned char* memory) {
         cell_offset,
         reinterpret_cast<unsigned char*>(cell_offset) + (halo_cells + 4) / 4 * 16}();
   else if (threadIdx.x == 0)
-    b.tiles[brick] = {block.first, block.count, 0, 0, 0, unit_begin, block.origin};
+    b.tiles[brick] = {block.first, block.count, 0, 0, unit_begin, block.origin};
 }
 
 template <bool General>

@@ -3,9 +3,6 @@
 #pragma once
 
 #include "engine/core/parallel.h"
-#ifdef __CUDACC__
-#include "engine/core/exchange_beside.cuh"
-#endif
 #include "neighbor/tiles/tile_list.h"
 
 namespace perrin {
@@ -119,24 +116,29 @@ constexpr int least_blocks = Body::has_extra || Body::sums > 6 ? 1
                              : Body::sums > 3                  ? 4
                                                                : 5;
 
-/// A tile, by a block. Eight threads go through the lists of two particles together, or of one
+/// One block per tile. Eight threads go through the lists of two particles together, or of one
 /// where rows must be short. A list says first what one row of candidates has, then the next
 /// (MatrixSearch): eight threads that begin at eight places of the same list read, at the same
 /// time, mostly from different banks. General: triclinic box, or images taken per pair.
-/// `await`: returns when all threads may read what is in the halo.
-template <class Body, bool General, class Await>
-__device__ __forceinline__ void loop_over_tile(const Body& body, const Position* position,
-                                               const Metric* kept_metric, const TileView& t,
-                                               const Tile& tile, const Await& await) {
+template <class Body, bool General>
+__global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
+    tile_loop_kernel(const Body body, const Position* position, const Metric* kept_metric,
+                     const TileView t, const std::uint32_t* halt) {
+  admit_successor();
+  await_all_before();
+  std::uint32_t tile_index = 0;
+  const bool none = !t.own_tiles.of_block(blockIdx.x, tile_index);  // read along with the halt word
+  if (*halt != 0 || none) return;
   extern __shared__ __align__(16) unsigned char memory[];
   Real4* staged = reinterpret_cast<Real4*>(memory);
   Real4* extra = staged + t.halo_capacity + 1;
+  const Tile tile = t.tiles[tile_index];
+  if (tile.count == 0 || !t.own.meets(tile.first, tile.count)) return;
   const std::uint32_t lane = threadIdx.x & 31, of_eight = lane / 8;
   const bool pairs = t.log2_lanes == 2;
   const std::uint32_t per_unit = 32u >> t.log2_lanes;
   ChunkReader list(t, tile);
   list.fetch();  // on its way while the halo comes
-  await();
   const Metric metric = *kept_metric;
   stage_halo<Body, General>(body, position, t, tile, staged, extra);
   __syncthreads();
@@ -176,69 +178,14 @@ __device__ __forceinline__ void loop_over_tile(const Body& body, const Position*
   }
 }
 
-/// A block per tile.
-template <class Body, bool General>
-__global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
-    tile_loop_kernel(const Body body, const Position* position, const Metric* metric,
-                     const TileView t, const std::uint32_t* halt) {
-  admit_successor();
-  await_all_before();
-  std::uint32_t index = 0;
-  const bool none = !t.own_tiles.of_block(blockIdx.x, index);  // read along with the halt word
-  if (*halt != 0 || none) return;
-  const Tile tile = t.tiles[index];
-  if (tile.count == 0 || !t.own.meets(tile.first, tile.count)) return;
-  loop_over_tile<Body, General>(body, position, metric, t, tile, [] {});
-}
-
-/// A block per tile behind those that exchange positions with other processes. Tiles that need none
-/// of others do not wait for them.
-template <class Body>
-__global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
-    tile_loop_beside_exchange_kernel(const Body body, const Position* position,
-                                     const Metric* metric, const TileView t,
-                                     const ExchangeBeside exchange, const std::uint32_t* halt) {
-  admit_successor();
-  await_all_before();
-  if (blockIdx.x < exchange.blocks()) return exchange.run();
-  std::uint32_t index = 0;
-  const bool none = !t.own_tiles.of_block_late(blockIdx.x - exchange.blocks(), index),
-             is_done = exchange.is_done();
-  if (*halt != 0 || none) return;
-  const Tile tile = t.tiles[index];
-  if (tile.count == 0 || !t.own.meets(tile.first, tile.count)) return;
-  loop_over_tile<Body, false>(body, position, metric, t, tile, [&] {
-    if (tile.has_ghosts && !is_done) exchange.await_arrivals();
-  });
-}
-
-/// That a block of the kernel needs.
-template <class Body, class Kernel>
-std::size_t shared_bytes(const TileView& tiles, Kernel* kernel, const char* name) {
-  const std::size_t shared = (tiles.halo_capacity + 1) * sizeof(Real4) * (Body::has_extra ? 2 : 1);
-  if (shared > 48 * 1024)
-    check_cuda(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
-        name);
-  return shared;
-}
-
-template <class Body>
-void start_tile_loop_beside_exchange(const Device& device, const char* name,
-                                     const Particles& particles, const TileView& tiles,
-                                     const Body& body) {
-  const ExchangeBeside& exchange = device.team()->prepared_beside();
-  const auto kernel = tile_loop_beside_exchange_kernel<Body>;
-  launch_early(device, name, dim3(exchange.exchange.blocks + unsigned(tiles.tiles_at_most)),
-               dim3(TileBricks::threads), shared_bytes<Body>(tiles, kernel, name), kernel, body,
-               particles.position.data(), particles.metric().kept, tiles, exchange,
-               static_cast<const std::uint32_t*>(device.halt_word()));
-}
-
 template <class Body, bool General>
 void start_tile_loop(const Device& device, const char* name, const Particles& particles,
                      const TileView& tiles, const Body& body) {
-  const std::size_t shared = shared_bytes<Body>(tiles, tile_loop_kernel<Body, General>, name);
+  const std::size_t shared = (tiles.halo_capacity + 1) * sizeof(Real4) * (Body::has_extra ? 2 : 1);
+  if (shared > 48 * 1024)
+    check_cuda(cudaFuncSetAttribute(tile_loop_kernel<Body, General>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
+               name);
   launch_early(device, name, dim3(unsigned(tiles.tiles_at_most)), dim3(TileBricks::threads), shared,
                tile_loop_kernel<Body, General>, body, particles.position.data(),
                particles.metric().kept, tiles,
@@ -256,13 +203,8 @@ void run_pairs([[maybe_unused]] const char* name, [[maybe_unused]] const TileLis
   const Particles& particles = list.particles();
   const TileView view = list.view();
   if constexpr (detail::runs_in_every_step<Body>)
-    if (!view.geometry.is_general()) {
-      if constexpr (Body::sums <= 3)  // forces alone: what else there is comes rarely
-        if (particles.device().take_deferred(&list))
-          return detail::start_tile_loop_beside_exchange(particles.device(), name, particles, view,
-                                                         body);
+    if (!view.geometry.is_general())
       return detail::start_tile_loop<Body, false>(particles.device(), name, particles, view, body);
-    }
   detail::start_tile_loop<Body, true>(particles.device(), name, particles, view, body);
 #endif
 }

@@ -22,14 +22,6 @@ struct OwnTiles {
     tile += range[0];
     return tile < range[1];
   }
-  /// The same in an order in which tiles with ghosts, which are mostly the first and the last ones,
-  /// come late.
-  PERRIN_HD bool of_block_late(std::uint32_t block, std::uint32_t& tile) const {
-    const std::uint32_t begin = range[0], end = range[1], later = (end - begin) / 8;
-    tile = block + begin + later;
-    if (tile >= end) tile -= end - begin;
-    return block < end - begin;
-  }
   /// How many there are, if it is more than so many blocks; else 0.
   PERRIN_HD std::uint32_t beyond(std::uint32_t blocks) const {
     const std::uint32_t tiles = range ? range[1] - range[0] : 0;
