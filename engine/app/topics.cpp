@@ -77,7 +77,8 @@ const char* const processes_text =
   looked at before the start. A signal to any of them stops all with a checkpoint, which any number
   of processes can resume; an error in one ends all.
   In an md stage each has a share of the particles: so many that all work equally long, by measured
-  time, or equal numbers with "processes": {"balance": "equal"} in the job.
+  time, or equal numbers with "processes": {"balance": "equal"} in the job. "grid": [2, 2, 1] there
+  orders the particles of GPUs by blocks of the box, so that four processes have one each.
   Fewer share where each would have fewer than 128 particles, on GPUs 75 000 ("particles" there).
   GPUs that do not see each other's memory, such as those of several hosts, are served by MPI.
   A stage whose work is not dealt out is done by every process as a whole, and a warning says so.

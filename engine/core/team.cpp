@@ -344,7 +344,7 @@ void Team::exchange(std::span<const SharedArray> arrays, const Agreement& agreem
   if (device_.is_cuda())
     exchange_on_gpu(arrays, agreement, ghosts, nullptr);
   else
-    exchange_on_cpu(arrays, agreement);
+    exchange_on_cpu(arrays, agreement, ghosts);
 }
 
 void Team::hand_over(std::span<const SharedArray> arrays, const std::uint32_t* order) {
@@ -361,8 +361,62 @@ std::array<std::size_t, 4> Team::places_in_inbox(std::span<const SharedArray> ar
   return at;
 }
 
-void Team::exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement& agreement) {
+void Team::swap(const Pieces& out, Pieces& in) const {
+  for (int p = 0; p < count(); ++p)
+    if (auto& piece = in[std::size_t(p)]; p != rank() && !piece.empty())
+      processes_.receive(p, piece.data(), piece.size());
+  for (int p = 0; p < count(); ++p)
+    if (const auto& piece = out[std::size_t(p)]; p != rank() && !piece.empty())
+      processes_.send(p, piece.data(), piece.size());
+  processes_.wait();
+}
+
+/// Every process's elements one after another, array by array.
+void Team::exchange_ghosts_on_cpu(std::span<const SharedArray> arrays, const Ghosts& ghosts) {
+  struct alignas(16) Word {
+    std::uint32_t of[4];
+  };
+  std::size_t bytes = 0;
   for (const SharedArray& array : arrays) {
+    PERRIN_ASSERT(array.bytes % sizeof(Word) == 0);
+    bytes += array.bytes;
+  }
+  // copy(element, in the piece) for every word.
+  const auto for_each_word = [&](int p, bool sent, std::vector<unsigned char>& piece,
+                                 const auto& copy) {
+    const std::uint32_t* const index = (sent ? ghosts.send : ghosts.receive) + p * ghosts.room;
+    const std::uint32_t n = (sent ? ghosts.send_count : ghosts.receive_count)[p];
+    unsigned char* at = piece.data();
+    for (const SharedArray& array : arrays) {
+      auto* const data = static_cast<unsigned char*>(array.data);
+      for (std::uint32_t k = 0; k < n; ++k)
+        for (std::size_t b = 0; b < array.bytes; b += sizeof(Word), at += sizeof(Word))
+          copy(data + std::size_t(index[k]) * array.bytes + b, at);
+    }
+  };
+  const auto size = std::size_t(count());
+  out_.resize(size), in_.resize(size);
+  for (int p = 0; p < count(); ++p) {
+    out_[std::size_t(p)].resize(ghosts.send_count[p] * bytes);
+    in_[std::size_t(p)].resize(ghosts.receive_count[p] * bytes);
+    for_each_word(p, true, out_[std::size_t(p)],
+                  [](const unsigned char* element, unsigned char* at) {
+                    std::memcpy(at, element, sizeof(Word));
+                  });
+  }
+  swap(out_, in_);
+  for (int p = 0; p < count(); ++p)
+    for_each_word(p, false, in_[std::size_t(p)],
+                  [](unsigned char* element, const unsigned char* at) {
+                    std::memcpy(element, at, sizeof(Word));
+                  });
+}
+
+void Team::exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement& agreement,
+                           const Ghosts* ghosts) {
+  if (ghosts) exchange_ghosts_on_cpu(arrays, *ghosts);
+  for (const SharedArray& array : arrays) {
+    if (ghosts) break;
     std::vector<std::size_t> offsets;
     for (int p = 0; p < count(); ++p)
       offsets.push_back(std::size_t(share(array.n, p).begin) * array.bytes);

@@ -31,9 +31,9 @@ struct SharedArray {
   std::int64_t n;
 };
 
-/// Which elements go to and come from each process p, in device memory: send_count[p] indices at
-/// send[p · room], receive_count[p] at receive[p · room]. Elements are of a multiple of sixteen
-/// bytes.
+/// Which elements go to and come from each process p, in memory of the device: send_count[p]
+/// indices at send[p · room], receive_count[p] at receive[p · room]. Elements are of a multiple of
+/// sixteen bytes.
 struct Ghosts {
   const std::uint32_t *send, *receive;
   const std::uint32_t *send_count, *receive_count;
@@ -95,8 +95,7 @@ class Team {
   }
 
   /// Device work of all processes: afterwards each has the elements of all. A device that is halted
-  /// halts the others; what is sent then means nothing. `ghosts`: only these elements are sent
-  /// (GPUs).
+  /// halts the others; what is sent then means nothing. `ghosts`: only these elements are sent.
   void exchange(std::span<const SharedArray> arrays, const Agreement& agreement = {},
                 const Ghosts* ghosts = nullptr);
   /// After elements have been put into another order (the one at i was at order[i], in device
@@ -131,7 +130,12 @@ class Team {
   /// steps are void. All of them call it.
   void move_cuts();
 
-  // By the host, of all for all.
+  // By the host.
+  /// out[p] goes to process p, and what p has for this one comes into in[p]: as many bytes as both
+  /// know, perhaps none. All processes call it.
+  using Pieces = std::vector<std::vector<unsigned char>>;  // [process]
+  void swap(const Pieces& out, Pieces& in) const;
+  // Of all for all.
   bool any(bool mine) const;
   std::uint32_t largest(std::uint32_t mine) const;
   /// That of the first process for which `has` is true, if there is one.
@@ -146,7 +150,9 @@ class Team {
   void begin_courier(std::int64_t n);
   double seconds_worked();
   bool has_room_for(const std::vector<int>& cuts) const;
-  void exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement& agreement);
+  void exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement& agreement,
+                       const Ghosts* ghosts);
+  void exchange_ghosts_on_cpu(std::span<const SharedArray> arrays, const Ghosts& ghosts);
   void exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement& agreement,
                        const Ghosts* ghosts, const std::uint32_t* order);
 
@@ -157,6 +163,7 @@ class Team {
   std::vector<int> planned_;      // … and will
   std::unique_ptr<Peers> peers_;  // of GPUs
   std::unique_ptr<Balance> balance_;
+  Pieces out_, in_;  // of ghosts, on the CPU
 };
 
 /// What has come from others: element k of array a is at inbox + at[a] + k · bytes[a]

@@ -75,7 +75,7 @@ class ClusterSet {
   std::uint32_t size() const { return std::uint32_t(first_.size() - 1); }
   ClusterBoxes view() const;
   const ColumnGrid& grid() const { return grid_; }
-  const std::uint32_t* first() const { return first_.data(); }
+  const std::vector<std::uint32_t>& first() const { return first_; }
   const std::uint32_t* type() const { return type_.data(); }  // [cluster][lane]
   /// The place [u][v] of the column that a cluster is in.
   std::uint32_t column_of(std::uint32_t cluster) const;

@@ -9,10 +9,15 @@
 namespace perrin {
 
 ClusterList::ClusterList(Particles& particles, double reach, const ExclusionView& exclusions)
-    : particles_(&particles), reach_(reach), exclusions_(exclusions), clusters_(particles) {}
+    : particles_(&particles),
+      reach_(reach),
+      exclusions_(exclusions),
+      clusters_(particles),
+      ghosts_(particles) {}
 
 void ClusterList::build(const ListBuild& b) {
   build();
+  find_ghosts();
   const Device& device = particles_->device();
   for_each(device, "keep positions", particles_->size(),
            CopyPositions{b.reference, particles_->position.data()});
@@ -34,12 +39,31 @@ void ClusterList::build() {
 /// A cluster is added up where some of its particles are moved, from all that tasks add to it: the
 /// list has all pairs with such clusters, and no others.
 void ClusterList::find_own() {
+  const ClusterRange own = ClusterGhosts::of_share(clusters_.first(), particles_->share());
+  own_begin_ = own.begin, own_end_ = own.end;
+}
+
+/// Positions are needed of the clusters that are in entries, or have rows with some.
+void ClusterList::find_ghosts() {
+  if (!particles_->device().team() || particles_->size() == 0) return;
   const Share own = particles_->share();
-  const std::uint32_t* first = clusters_.first();
-  const std::uint32_t* const end = first + clusters_.size() + 1;
-  own_begin_ = std::uint32_t(std::upper_bound(first, end, std::uint32_t(own.begin)) - first) - 1;
-  own_end_ = std::uint32_t(std::lower_bound(first, end, std::uint32_t(own.end)) - first);
-  if (own.size() == 0) own_end_ = own_begin_;
+  std::vector<unsigned char> needed(clusters_.size(), 0);
+  const auto has_ghosts = [&](std::uint32_t c) {
+    return clusters_.first()[c] < own.begin || clusters_.first()[c + 1] > own.end;
+  };
+  for (const ClusterTask& task : tasks_) {
+    if (!task.wanted || std::none_of(task.clusters, task.clusters + task.span, has_ghosts))
+      continue;
+    for (std::uint32_t c = task.begin; c < task.end; ++c) {
+      const ClusterRow* const rows = rows_.data() + std::size_t(c) * (cluster_size / 2);
+      for (const ClusterRow* row = rows; row != rows + cluster_size / 2; ++row) {
+        if (row->begin < row->end) needed[c] = 1;
+        for (std::uint32_t k = row->begin; k < row->end; ++k)
+          needed[task.clusters[task.entries[k].cluster]] = 1;
+      }
+    }
+  }
+  ghosts_.find(*particles_, clusters_.first(), needed);
 }
 
 /// Whether the task may add to clusters of this process: those of its own columns, and of as many
@@ -61,7 +85,7 @@ bool ClusterList::may_want(const ClusterTask& task) const {
 void ClusterList::find_entries() {
   const std::uint32_t clusters = clusters_.size();
   if (exclusions_) {
-    const std::uint32_t* first = clusters_.first();
+    const std::vector<std::uint32_t>& first = clusters_.first();
     cluster_of_.resize(std::size_t(particles_->size()));
     for (std::uint32_t c = 0; c < clusters; ++c)
       std::fill(cluster_of_.begin() + first[c], cluster_of_.begin() + first[c + 1], c);
@@ -186,7 +210,7 @@ ClusterView ClusterList::view() const {
           std::int64_t(tasks_.size()),
           std::int64_t(source_.size()),
           longest,
-          clusters_.first(),
+          clusters_.first().data(),
           clusters_.type(),
           rows_.data(),
           tasks_.data(),

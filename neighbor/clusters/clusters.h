@@ -13,6 +13,7 @@
 
 #include <memory>
 
+#include "neighbor/clusters/cluster_ghosts.h"
 #include "neighbor/clusters/cluster_search.h"
 #include "neighbor/strain.h"
 #include "neighbor/traversal_input.h"
@@ -59,6 +60,8 @@ class ClusterList {
 
   const Particles& particles() const { return *particles_; }
   ClusterView view() const;
+  /// What processes send one another in every step.
+  Ghosts ghosts() const { return ghosts_.view(); }
   detail::LoadCluster loader() const { return clusters_.loader(); }
   /// Scratch memory of at least this many numbers.
   Real* workspace(std::int64_t numbers) const;
@@ -68,6 +71,7 @@ class ClusterList {
   void find_entries();
   void collect_sources();
   void find_own();
+  void find_ghosts();
   bool may_want(const ClusterTask& task) const;
   void find_images(const ClusterTask& task, ClusterTaskList& list, const Box& built) const;
   void fit_entries(const ClusterTask& task, ClusterTaskList& list, const Box& before) const;
@@ -81,6 +85,7 @@ class ClusterList {
   std::vector<std::unique_ptr<ClusterTaskList>> lists_;
   std::vector<ClusterTask> tasks_;
   std::vector<std::uint32_t> source_begin_, source_;
+  ClusterGhosts ghosts_;
   std::uint32_t own_begin_ = 0, own_end_ = 0;  // clusters
   std::vector<std::uint32_t> cluster_of_;      // by memory index, where there are exclusions
   mutable Buffer<Real> workspace_;

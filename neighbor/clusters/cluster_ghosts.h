@@ -1,0 +1,38 @@
+// Which particles of other processes the tasks of this one look at, and the other way round
+// (engine/core/team.h), on the CPU.
+#pragma once
+
+#include <vector>
+
+#include "engine/core/particles.h"
+#include "engine/core/team.h"
+
+namespace perrin {
+
+/// Clusters begin … end - 1, perhaps none.
+struct ClusterRange {
+  std::uint32_t begin, end;
+};
+
+/// Particles that are sent in every step. Found anew with the lists: all processes have the same
+/// clusters then, and each tells the others which of theirs it needs.
+class ClusterGhosts {
+ public:
+  ClusterGhosts() = default;
+  /// Nothing where there is one process.
+  explicit ClusterGhosts(const Particles& particles);
+  /// Which clusters have particles of a share; `first` as in ClusterView.
+  static ClusterRange of_share(const std::vector<std::uint32_t>& first, const Share& share);
+  /// `needed`[cluster]: not 0: this process looks at it. All processes call it.
+  void find(const Particles& particles, const std::vector<std::uint32_t>& first,
+            const std::vector<unsigned char>& needed);
+  Ghosts view() const;
+
+ private:
+  std::int64_t room_ = 0;
+  std::vector<std::uint32_t> send_, receive_;              // [process][element]
+  std::vector<std::uint32_t> send_count_, receive_count_;  // [process]
+  Team::Pieces asked_, given_;                             // a bit for each cluster
+};
+
+}  // namespace perrin
