@@ -63,15 +63,17 @@ __device__ inline bool begin_kernel(const std::uint32_t* halt) {
 
 namespace detail {
 
+// noipa: else GCC 12 may pass vectors that f holds in registers, about which a caller and a callee
+// of different targets do not agree.
 template <class F>
 __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,prefer-vector-width=512"),
-               flatten)) void
+               flatten, noipa)) void
 run_avx512(const F f, std::int64_t begin, std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) f(i);
 }
 template <class F>
-__attribute__((target("avx2,fma"), flatten)) void run_avx2(const F f, std::int64_t begin,
-                                                           std::int64_t end) {
+__attribute__((target("avx2,fma"), flatten, noipa)) void run_avx2(const F f, std::int64_t begin,
+                                                                  std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) f(i);
 }
 template <class F>

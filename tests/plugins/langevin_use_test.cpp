@@ -52,6 +52,21 @@ TEST_P(LangevinUse, MemoryOrderDoesNotMatter) {
     }
 }
 
+TEST_P(LangevinUse, StepsMayBeCutAnywhere) {
+  // Between two calls the end of a step and the beginning of the next are passes of their own.
+  Configuration c = at_rest(300, 8, 2);
+  for (std::size_t i = 0; i < c.type.size(); ++i) c.position[i] = {double(i) / 300, 0.3, -1};
+  for (const char* kind : kinds)
+    for (const auto& g : generators()) {
+      const std::string json = with_generator(kind, g);
+      Rig whole(device(), c, trap(device(), 1, 2), json),
+          cut(device(), c, trap(device(), 1, 2), json);
+      whole.run(9);
+      for (const int steps : {1, 2, 1, 1, 4}) cut.run(steps);
+      EXPECT_TRUE(equal(whole.now(), cut.now())) << json;
+    }
+}
+
 TEST_P(LangevinUse, LongBoxesTakeNothingFromDisplacements) {
   // The same free particles in two boxes, one with an edge of 10^8, of which a step is a share of
   // 10^-9 and less: every step is right to 2^-41 of the edge.
