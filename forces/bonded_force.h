@@ -70,6 +70,7 @@ class BondedForce final : public Force {
              Kind::template kernel<P>(simulation, table_.view(), coefficients_.data(), output));
   }
 
+  bool looks_at_topology() const override { return true; }
   bool follows_box() const override { return true; }
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
   Handled handled() const override { return handled_; }

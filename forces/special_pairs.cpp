@@ -112,8 +112,9 @@ std::vector<LennardJones::Coefficients> coefficients(const SpecialPairsSettings&
 class SpecialPairs : public Force {
  public:
   SpecialPairs(const Device& device, std::size_t particles, const Topology& pairs,
-               const std::vector<LennardJones::Coefficients>& coefficients)
-      : table_(bond_table(device, particles, pairs, std::vector<bool>(coefficients.size(), true))),
+               const std::vector<LennardJones::Coefficients>& coefficients, bool of_dihedrals)
+      : of_dihedrals_(of_dihedrals),
+        table_(bond_table(device, particles, pairs, std::vector<bool>(coefficients.size(), true))),
         coefficients_(device, std::span<const LennardJones::Coefficients>(coefficients)) {}
 
   void compute(Simulation& simulation, const ForceOutput& output) override {
@@ -122,10 +123,12 @@ class SpecialPairs : public Force {
              BondKernel<LennardJones>{particles, simulation.particles.metric(), table_.view(),
                                       coefficients_.data(), output, simulation.fault_sink()});
   }
+  bool looks_at_topology() const override { return of_dihedrals_; }
   bool follows_box() const override { return true; }
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
 
  private:
+  bool of_dihedrals_;
   BondedTable<BondEntry> table_;
   Buffer<LennardJones::Coefficients> coefficients_;
 };
@@ -145,7 +148,7 @@ std::unique_ptr<Force> make_special_pairs(const SpecialPairsSettings& s, Setup& 
     needed[list.bonds.back().type] = true;
   }
   return std::make_unique<SpecialPairs>(setup.device(), c.position.size(), list,
-                                        coefficients(s, needed, setup));
+                                        coefficients(s, needed, setup), s.from == "dihedrals");
 }
 
 }  // namespace

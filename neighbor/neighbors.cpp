@@ -227,7 +227,7 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
       },
       traversal_);
   if (progress == nullptr && particles_.sorted_apart) particles_.complete(true);
-  if (progress != nullptr && builds_on_cpu() != before) move_cuts_on_cpu();
+  if (progress != nullptr && builds_on_cpu() != before && plans_cuts_on_cpu()) team()->move_cuts();
 }
 
 bool Neighbors::expect_tilts() {
@@ -290,7 +290,7 @@ bool Neighbors::holds() const {
 void Neighbors::exchange_moved(const Agreement& agreement) {
   complete_ = !visit([&](const auto& t) {
     if constexpr (requires { t.ghosts(); })
-      if (particles_.others_are_near) {
+      if (particles_.others_are_near || particles_.partners) {
         const Ghosts ghosts = t.ghosts();
         particles_.exchange_moved(agreement, &ghosts);
         return true;
@@ -309,9 +309,18 @@ bool Neighbors::sorts_apart() const {
   });
 }
 
-/// Where all have everything, and lists and forces are computed next.
-void Neighbors::move_cuts_on_cpu() {
-  if (team() && !particles_.device().is_cuda() && team()->plan_cuts()) team()->move_cuts();
+bool Neighbors::misses_partners() const {
+  return visit([](const auto& t) {
+    if constexpr (requires { t.misses_partners(); })
+      return t.misses_partners();
+    else
+      return false;
+  });
+}
+
+/// Shall shares be cut otherwise, once all have everything, and lists and forces are next?
+bool Neighbors::plans_cuts_on_cpu() {
+  return team() && !particles_.device().is_cuda() && team()->plan_cuts();
 }
 
 void Neighbors::move_cuts() {
@@ -334,16 +343,16 @@ void Neighbors::build(bool in_step) {
       return false;
   });
   const bool apart = sorts_apart();
-  if (apart)
-    particles_.sorted_apart = true;
-  else if (hands_over)
+  const bool moves = in_step && plans_cuts_on_cpu();
+  if (hands_over && !apart)
     particles_.complete_for_sort(!complete_);
-  else
+  else if (!apart || moves)
     particles_.complete(!complete_);
   complete_ = !apart;
+  particles_.sorted_apart |= apart;
   // Of several processes, lists are built when those of all are.
   const bool together = team() != nullptr;
-  if (in_step) move_cuts_on_cpu();
+  if (moves) team()->move_cuts();
   if (together) for_each(particles_.device(), "lists are built", 1, NotBuilt{own_flag_.data()});
   if (particles_.box_moves)
     for_each(
@@ -359,6 +368,12 @@ void Neighbors::build(bool in_step) {
       },
       traversal_);
   if (!together) return;
+  if (particles_.partners && team()->any(misses_partners())) {
+    particles_.partners.reset();  // they may be anywhere
+    particles_.complete(true);
+    complete_ = true;
+    return build();
+  }
   join_halts();  // after which nothing happens if one was full
   if (particles_.device().is_cuda() || !team()->any(*own_flag_.data() != 0))
     for_each(particles_.device(), "lists are built", 1, FinishBuild{flags_.data(), builds_.data()});

@@ -10,6 +10,7 @@
 #include "engine/core/box.h"
 #include "engine/core/buffer.h"
 #include "engine/core/configuration.h"
+#include "engine/core/partners.h"
 #include "engine/core/share.h"
 
 namespace perrin {
@@ -41,7 +42,9 @@ class Particles {
   /// Those that this process moves, and for which it computes forces: by their places in memory.
   Share share() const;
   bool velocities_travel = false;  // with positions: a force looks at those of neighbours
-  bool others_are_near = false;    // no force looks further than its range
+  bool others_are_near = false;    // no force looks further than its range …
+  /// … or CPUs, but at these; nullptr: there are none, or they may be anywhere.
+  std::unique_ptr<const Partners> partners;
   /// Steps sort each process's own particles alone: ids of others, and `index`, are those of ghosts
   /// until complete().
   bool sorted_apart = false;
@@ -59,8 +62,10 @@ class Particles {
   /// After they have been (the one at i was at order[i]).
   void hand_over(const std::uint32_t* order);
   /// Can each process sort its own particles? Not where more moves with them than the arrays that
-  /// all particles have, or forces look for partners by `index`.
-  bool can_be_sorted_apart() const { return others_are_near && nothing_moves_along(); }
+  /// all particles have, or forces look for particles anywhere by `index`.
+  bool can_be_sorted_apart() const {
+    return (others_are_near || partners) && nothing_moves_along();
+  }
   /// Particles in id order, back on the host. Positions are wrapped.
   Configuration configuration() const;
 
@@ -118,6 +123,8 @@ class Particles {
     return share_bytes([&array] { return static_cast<void*>(array.data()); }, sizeof(T), false);
   }
   [[nodiscard]] Known share_bytes(std::function<void*()> data, std::size_t bytes, bool by_id);
+  /// The stage has ended, and with it what its integrator keeps.
+  void forget_shared() { shared_.clear(); }
   /// Device work of all processes: an array by place in memory of which each has set its part.
   template <class T>
   void complete(Buffer<T>& array) {

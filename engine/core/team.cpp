@@ -371,6 +371,22 @@ void Team::swap(const Pieces& out, Pieces& in) const {
   processes_.wait();
 }
 
+void Team::swap_any(const Pieces& out, Pieces& in) const {
+  const auto size = std::size_t(count());
+  std::vector<std::uint64_t> given(size), coming(size);
+  for (int p = 0; p < count(); ++p) {
+    if (p == rank()) continue;
+    given[std::size_t(p)] = out[std::size_t(p)].size();
+    processes_.receive(p, &coming[std::size_t(p)], sizeof coming[0]);
+  }
+  for (int p = 0; p < count(); ++p)
+    if (p != rank()) processes_.send(p, &given[std::size_t(p)], sizeof given[0]);
+  processes_.wait();
+  in.resize(size);
+  for (std::size_t p = 0; p < size; ++p) in[p].resize(coming[p]);
+  swap(out, in);
+}
+
 /// Every process's elements one after another, array by array.
 void Team::exchange_ghosts_on_cpu(std::span<const SharedArray> arrays, const Ghosts& ghosts) {
   struct alignas(16) Word {
@@ -451,6 +467,8 @@ bool Team::any(bool mine) const { return processes_.max(mine ? 1 : 0) != 0; }
 std::uint32_t Team::largest(std::uint32_t mine) const {
   return std::uint32_t(processes_.max(std::int64_t(mine)));
 }
+
+void Team::sum(std::span<std::int64_t> values) const { processes_.sum(values); }
 
 bool Team::take_bytes(bool has, void* value, std::size_t bytes) const {
   const std::int64_t root = processes_.min(has ? rank() : count());

@@ -135,9 +135,13 @@ class Team {
   /// know, perhaps none. All processes call it.
   using Pieces = std::vector<std::vector<unsigned char>>;  // [process]
   void swap(const Pieces& out, Pieces& in) const;
+  /// The same where it is told first how many bytes there are; in[p] becomes as long.
+  void swap_any(const Pieces& out, Pieces& in) const;
   // Of all for all.
   bool any(bool mine) const;
   std::uint32_t largest(std::uint32_t mine) const;
+  /// Of each number by itself, in place.
+  void sum(std::span<std::int64_t> values) const;
   /// That of the first process for which `has` is true, if there is one.
   template <class T>
   bool take(bool has, T& value) const {

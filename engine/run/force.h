@@ -82,6 +82,9 @@ class Force {
   /// Does compute() look at particles that need not be within range() (partners in bonds, all of
   /// them)? Where not, processes are sent what is near.
   virtual bool looks_beyond_range() const { return range() == 0; }
+  /// Where it does: are these partners in bonds, angles, dihedrals and impropers of the job's
+  /// system (Topology), and nobody else?
+  virtual bool looks_at_topology() const { return false; }
   /// Device work only: neither allocates nor waits, so that steps can be recorded and replayed.
   /// Wanted are the forces on this process's particles (Particles::share()).
   virtual void compute(Simulation& simulation, const ForceOutput& output) = 0;

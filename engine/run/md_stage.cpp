@@ -50,17 +50,22 @@ bool MdStage::run(Run& run) {
   // finished() is asked at fixed steps: where the stage ends must not depend on the chunks.
   const std::int64_t stride = integrator_->finish_stride();
   while (done_ < steps_) {
-    if (stride > 0 && done_ % stride == 0 && integrator_->finished(simulation)) break;
+    if (stride > 0 && done_ % stride == 0) {
+      simulation.complete();
+      if (integrator_->finished(simulation)) break;
+    }
     if (run.stop_requested()) {
+      simulation.complete();
       run.progress(done_);
       return false;
     }
     std::int64_t n = std::min(chunk.steps(), steps_ - done_);
     if (stride > 0) n = std::min(n, stride - done_ % stride);
-    done_ += chunk.run(n, [&](std::int64_t most) { return run.advance(*integrator_, most); });
+    done_ += chunk.run(n, [&](std::int64_t most) { return run.advance(*integrator_, most, true); });
     run.observe();
     run.progress(done_);
   }
+  simulation.complete();
   run.finish_progress(done_, integrator_->report(simulation));
   warn_of_resolution(run);  // velocities that were 0 at the start are not any more
   return true;

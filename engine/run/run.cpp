@@ -100,8 +100,9 @@ std::int64_t Run::steps_to_observer() {
                                 std::uint64_t(std::numeric_limits<std::int64_t>::max())}));
 }
 
-std::int64_t Run::advance(Integrator& integrator, std::int64_t n) {
+std::int64_t Run::advance(Integrator& integrator, std::int64_t n, bool unseen) {
   auto [totals, others] = strides();
+  totals.unseen = unseen;
   const std::uint64_t step = simulation().step();
   n = std::int64_t(std::min(
       {std::uint64_t(n), others.steps_to_next(step), pause_at_ > step ? pause_at_ - step : 1}));
@@ -140,8 +141,10 @@ void Run::observe() {
         // The end of one stage is the beginning of the next: who was called there is not again.
         if (!observes(i, stage_) || (!new_step && observes(i, observed_stage_))) continue;
         Observer& o = *parts_.observers[i];
-        if (const std::int64_t stride = o.stride(); stride > 0 && step % stride == 0)
+        if (const std::int64_t stride = o.stride(); stride > 0 && step % stride == 0) {
+          if (!o.only_totals()) simulation().complete();
           o.observe(simulation());
+        }
       }
       observed_step_ = step;
       observed_stage_ = stage_;
@@ -153,6 +156,7 @@ void Run::observe() {
 void Run::save(const std::filesystem::path& path) {
   if (!parts_.write_checkpoint) return;
   const Stopwatch watch(parts_.simulation ? &simulation().timings.output : nullptr);
+  if (parts_.simulation) simulation().complete();
   Archive archive = Archive::saving();
   state(archive);
   if (Processes::world().first()) parts_.write_checkpoint(path, archive);
@@ -243,6 +247,7 @@ void Run::end_stage() {
   simulation().bath = nullptr;
   simulation().deformation = nullptr;
   for (const auto& o : parts_.observers) o->end(simulation());
+  simulation().particles.forget_shared();
 }
 
 void Run::tell_what_is_not_shared() {

@@ -63,8 +63,9 @@ class Run {
   void observe();
   /// For a stage whose steps are those of an integrator: at most n of them, to the next step at
   /// which an observer looks at the particles. Those that look at totals alone are called for every
-  /// step before the last one; observe() is to follow. Returns how many steps it made.
-  std::int64_t advance(Integrator& integrator, std::int64_t n);
+  /// step before the last one; observe() is to follow. Returns how many steps it made. `unseen`:
+  /// nobody but observers looks at the particles before Simulation::complete().
+  std::int64_t advance(Integrator& integrator, std::int64_t n, bool unseen = false);
   /// Steps until an observer is due, at least 1; very large without one.
   std::int64_t steps_to_observer();
   /// A signal has come, the time limit is over, or a component asked: return from Stage::run. Of

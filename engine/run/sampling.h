@@ -18,6 +18,9 @@ struct Sampling {
   /// totals() and what follows from them, and its box, are those of the instant; the particles
   /// have moved on.
   std::function<void()> tell;
+  /// Nobody looks at the particles after the last step before Simulation::complete(): of several
+  /// processes each knows its own until then.
+  bool unseen = false;
 
   /// From `step` to the next of them; very large without one.
   std::uint64_t steps_to_next(std::uint64_t step) const {

@@ -49,6 +49,7 @@ Simulation::Simulation(const Device& the_device, Configuration configuration,
       std::ranges::any_of(forces, [](const auto& force) { return force->reads_velocities(); });
   particles.others_are_near =
       std::ranges::none_of(forces, [](const auto& force) { return force->looks_beyond_range(); });
+  find_partners();
   degrees_of_freedom.count(forces, nullptr);
   ranges_ = all_ranges(forces);
   const double range = ranges_.longest();
@@ -65,6 +66,19 @@ Simulation::Simulation(const Device& the_device, Configuration configuration,
 }
 
 Simulation::~Simulation() = default;
+
+/// CPU processes are sent the positions of partners, if these are where they can be looked for.
+void Simulation::find_partners() {
+  const bool known = std::ranges::all_of(forces, [](const auto& force) {
+    return !force->looks_beyond_range() || force->looks_at_topology();
+  });
+  if (!device().team() || device().is_cuda() || particles.others_are_near || !known) return;
+  auto partners = std::make_unique<Partners>(std::size_t(particles.size()), particles.topology);
+  constexpr double growth = 1.5;  // what bonds at rest and angles that open do not exceed
+  partners->reach = growth * partners->longest(particles.position.data(), particles.index.data(),
+                                               particles.box.metric());
+  particles.partners = std::move(partners);
+}
 
 void Simulation::use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices) {
   neighbors.reset();  // first: there may be no room for two
@@ -196,6 +210,8 @@ void Simulation::ensure_forces() {
 void Simulation::advance(Integrator& integrator, std::int64_t n, const Sampling& sampling) {
   stepper_->advance(integrator, n, sampling);
 }
+
+void Simulation::complete() { stepper_->complete(); }
 
 double Simulation::temperature() {
   return degrees_of_freedom.kt(totals().kinetic, totals().momentum) / k_boltzmann;

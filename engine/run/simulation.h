@@ -106,6 +106,9 @@ class Simulation {
   /// Runs n steps and throws RunError if one went wrong. Totals are sampled as `sampling` says, and
   /// told when the device is waited for, also before an error is thrown.
   void advance(Integrator& integrator, std::int64_t n, const Sampling& sampling = {});
+  /// After steps with Sampling::unseen: the particles of all processes are here. All of them call
+  /// it.
+  void complete();
   /// After changing particles from the host, or when another integrator takes over.
   void invalidate();
   /// Throws RunError naming step, particle and quantity if a kernel reported a fault, in whichever
@@ -139,6 +142,7 @@ class Simulation {
 
  private:
   friend class Stepper;
+  void find_partners();
   void use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices = nullptr);
   void state_of_neighbors(Archive& archive);
   bool box_is_due() const;

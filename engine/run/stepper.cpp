@@ -52,6 +52,7 @@ void Stepper::advance(Integrator& integrator, std::int64_t n, const Sampling& sa
     window_.steps += portion;
     if (window_.steps < at_least || window_.seconds < long_enough) continue;
     if (s_.tuner_->measured(window_.seconds / double(window_.steps))) {
+      complete();
       s_.use_neighbors(s_.tuner_->current());
       run(integrator, std::min(n, not_counted));
       n -= std::min(n, not_counted);
@@ -66,10 +67,16 @@ void Stepper::run(Integrator& integrator, std::int64_t n) {
   s_.prepare(integrator);
   s_.ensure_forces();
   s_.clock_.set_timestep(integrator.timestep());
+  complete_ = false;
   const std::uint64_t target = s_.step() + std::uint64_t(n);
   s_.device().is_cuda() ? run_on_gpu(integrator, target) : run_on_cpu(integrator, target);
-  s_.particles.complete_all();
+  if (!sampling_->unseen) complete();
   if (s_.particles.box_moves) s_.particles.look_at_box();
+}
+
+void Stepper::complete() {
+  if (!complete_) s_.particles.complete_all();
+  complete_ = true;
 }
 
 /// Launches n steps (on the CPU: does them).

@@ -25,6 +25,8 @@ class Stepper {
   /// n steps; throws RunError if one went wrong. With neighbors.traversal "auto" they are timed,
   /// and the way in which pairs are found may change.
   void advance(Integrator& integrator, std::int64_t n, const Sampling& sampling);
+  /// What Sampling::unseen left out.
+  void complete();
   /// Recorded steps are void.
   void forget() { recorded_for_ = nullptr; }
   /// The step has been set from outside (a checkpoint).
@@ -67,6 +69,7 @@ class Stepper {
   std::int64_t recorded_version_ = 0;
 
   const Sampling* sampling_ = nullptr;  // of advance()
+  bool complete_ = true;                // all processes have all particles
   std::int64_t asked_ = 0;              // steps of the last advance()
   std::int64_t stops_ = 0;  // as many were asked for twice: where recordings end; 0: anywhere
   std::uint64_t sampled_step_ = 0;   // the last one

@@ -86,10 +86,11 @@ CellSort::CellSort(const Device& device, std::int64_t things, std::int64_t cells
 #endif
 }
 
-void CellSort::resize(std::int64_t cells) {
-  PERRIN_ASSERT(!device_.is_cuda());
-  cells_ = cells;
-  if (start_.size() <= cells) start_ = {device_, cells + 1};
+void CellSort::resize(const Device& device, std::int64_t things, std::int64_t cells) {
+  PERRIN_ASSERT(!device.is_cuda());
+  device_ = device, things_ = things, cells_ = cells;
+  if (start_.size() <= cells) start_ = {device, cells + 1};
+  if (key_.size() < things) key_ = {device, things + things / 8};
 }
 
 void CellSort::distribute() {

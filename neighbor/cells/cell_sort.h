@@ -55,8 +55,8 @@ class CellSort {
   CellSort() = default;
   CellSort(const Device& device, std::int64_t things, std::int64_t cells);
 
-  /// Another number of cells. CPU only.
-  void resize(std::int64_t cells);
+  /// Other numbers of things and cells. CPU only.
+  void resize(const Device& device, std::int64_t things, std::int64_t cells);
 
   CellCounter counter() { return {count_.data(), key_.data(), slot_.data()}; }
   /// After counting: start(), and the members of the cells. Device work only.

@@ -23,9 +23,6 @@ struct Crowding {
 /// From pairs that share a cell of width `reach`; large systems are sampled. Waits for the device.
 Crowding measure_crowding(const Particles& particles, double reach);
 
-/// The density alone, from a coarser look at positions on the CPU, every time lists are built.
-double quick_density(const Particles& particles, double reach);
-
 /// Volume of the padded box; in two dimensions its area.
 double padded_volume(const Box& box);
 

@@ -3,36 +3,93 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/core/team.h"
 #include "neighbor/cells/crowding.h"
 #include "neighbor/clusters/cluster_set.h"
 
 namespace perrin {
 namespace {
 
+/// Up to 65 536 particles, by id: neither the order in memory nor the processes must matter.
+struct Samples {
+  const Particles& particles;
+  bool apart;
+  std::int64_t n = particles.size(), stride = n / 65536 + 1, count = (n + stride - 1) / stride;
+
+  /// f(position) of those that this process counts.
+  template <class F>
+  void each(const F& f) const {
+    const Share own = apart ? particles.share() : Share{0, n};
+    const std::uint32_t *index = particles.index.data(), *id = particles.id.data();
+    for (std::int64_t k = 0; k < n; k += stride) {
+      const std::int64_t i = index[k];
+      if (i >= own.begin && i < own.end && id[i] == k) f(particles.position.data()[i]);
+    }
+  }
+  /// What all processes have counted.
+  void add_up(std::vector<std::int64_t>& counts) const {
+    if (apart) particles.device().team()->sum(counts);
+  }
+};
+
+double pairs_within(std::span<const std::int64_t> counts) {
+  double pairs = 0;
+  for (const std::int64_t c : counts) pairs += double(c) * (double(c) - 1);
+  return pairs;
+}
+
 /// How much of each edge of the box particles take up: 1 if they are evenly spread, little for a
 /// thin layer across the axis. From pairs that share one of 32 parts.
-Vec3<double> taken_up(const Particles& particles) {
-  constexpr std::uint32_t parts = 32;
-  std::uint32_t count[3][parts] = {};
-  const std::int64_t n = particles.size(), stride = n / 65536 + 1;
-  double samples = 0;
-  for (std::int64_t id = 0; id < n; id += stride, ++samples) {
-    const Position& p = particles.position.data()[particles.index.data()[id]];
-    for (int axis = 0; axis < 3; ++axis) ++count[axis][fraction_along(p, axis) >> 27];
-  }
+Vec3<double> taken_up(const Samples& samples) {
+  constexpr std::size_t parts = 32;
+  std::vector<std::int64_t> count(3 * parts, 0);
+  samples.each([&](const Position& p) {
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      ++count[axis * parts + (fraction_along(p, int(axis)) >> 27)];
+  });
+  samples.add_up(count);
   Vec3<double> share{1, 1, 1};
-  for (int axis = 0; axis < 3; ++axis) {
-    double pairs = 0;
-    for (const std::uint32_t c : count[axis]) pairs += double(c) * (double(c) - 1);
-    const double even = samples * (samples - 1) / parts;
-    if (pairs > 1.25 * even) share[axis] = even / pairs;  // and not chance
+  const double n = double(samples.count), even = n * (n - 1) / double(parts);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double pairs = pairs_within({count.data() + axis * parts, parts});
+    if (pairs > 1.25 * even) share[int(axis)] = even / pairs;  // and not chance
   }
   return share;
 }
 
+/// The density around a particle, as measure_crowding() has it, from a coarser look.
+double quick_density(const Samples& samples, double reach) {
+  const std::int64_t n = samples.n;
+  const Box& box = samples.particles.box;
+  const auto heights = box.padded_heights();
+  const double limit = double(std::max<std::int64_t>(64, n));
+  Vec3<std::int32_t> cells{};
+  double total = 0;
+  for (double edge = reach;; edge *= 1.3) {
+    total = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+      const double most = std::min(limit, heights[axis] / edge);
+      cells[axis] = axis < box.dimension ? std::max(1, std::int32_t(most)) : 1;
+      total *= double(cells[axis]);
+    }
+    if (total <= limit) break;
+  }
+  std::vector<std::int64_t> count(std::size_t(cells.x) * std::size_t(cells.y) *
+                                  std::size_t(cells.z));
+  samples.each([&](const Position& p) {
+    const std::int64_t y = cell_along(p.y, cells.y), z = cell_along(p.z, cells.z);
+    ++count[std::size_t((z * cells.y + y) * cells.x + cell_along(p.x, cells.x))];
+  });
+  samples.add_up(count);
+  const double volume = double(samples.count) * (padded_volume(box) / total);
+  return std::max(pairs_within(count) / volume * double(samples.stride),
+                  double(n) / box.volume() / 8);
+}
+
 }  // namespace
 
-ColumnGrid choose_columns(const Particles& particles, double reach) {
+ColumnGrid choose_columns(const Particles& particles, double reach, bool apart) {
+  const Samples samples{particles, apart};
   const Box& box = particles.box;
   const auto heights = box.padded_heights();
   ColumnGrid grid{};
@@ -40,12 +97,12 @@ ColumnGrid choose_columns(const Particles& particles, double reach) {
   // long enough for whole clusters. In two dimensions there is one layer of columns.
   int axes[3] = {0, 1, 2};
   const auto height = [&](int axis) { return axis < box.dimension ? heights[axis] : 0.0; };
-  const Vec3<double> share = taken_up(particles);
+  const Vec3<double> share = taken_up(samples);
   std::stable_sort(axes, axes + 3,
                    [&](int a, int b) { return share[a] * height(a) > share[b] * height(b); });
   grid.axis[0] = axes[0], grid.axis[1] = axes[2], grid.axis[2] = axes[1];
 
-  const double per_cluster = cluster_size / quick_density(particles, reach);
+  const double per_cluster = cluster_size / quick_density(samples, reach);
   double edge = box.dimension == 2 ? std::sqrt(per_cluster) : std::cbrt(per_cluster);
   const double limit = double(std::max<std::int64_t>(16, particles.size() / 4));
   for (;; edge *= 1.1) {

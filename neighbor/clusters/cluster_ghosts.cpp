@@ -1,8 +1,28 @@
 #include "neighbor/clusters/cluster_ghosts.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace perrin {
+namespace {
+
+void append(std::vector<unsigned char>& piece, const Share& share) {
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(&share);
+  piece.insert(piece.end(), bytes, bytes + sizeof share);
+}
+Share share_of(const std::vector<unsigned char>& piece, std::size_t k) {
+  Share share;
+  std::memcpy(&share, piece.data() + k * sizeof share, sizeof share);
+  return share;
+}
+
+}  // namespace
+
+ClusterRange ClusterPlaces::of_share(const Share& share) const {
+  const auto begin = std::uint32_t(std::ranges::upper_bound(end, share.begin) - end.begin());
+  const auto last = std::uint32_t(std::ranges::lower_bound(first, share.end) - first.begin());
+  return share.size() > 0 && begin < last ? ClusterRange{begin, last} : ClusterRange{0, 0};
+}
 
 ClusterGhosts::ClusterGhosts(const Particles& particles) {
   const Team* const team = particles.device().team();
@@ -12,51 +32,48 @@ ClusterGhosts::ClusterGhosts(const Particles& particles) {
   asked_.resize(processes), given_.resize(processes);
 }
 
-ClusterRange ClusterGhosts::of_share(const std::vector<std::uint32_t>& first, const Share& share) {
-  if (share.size() == 0) return {0, 0};
-  return {std::uint32_t(std::ranges::upper_bound(first, share.begin) - first.begin()) - 1,
-          std::uint32_t(std::ranges::lower_bound(first, share.end) - first.begin())};
-}
-
-void ClusterGhosts::find(const Particles& particles, const std::vector<std::uint32_t>& first,
+void ClusterGhosts::find(const Particles& particles, const ClusterPlaces& clusters,
                          const std::vector<unsigned char>& needed) {
   const Team* const team = particles.device().team();
   if (!team) return;
-  const Share own = particles.share();
-  const ClusterRange mine = of_share(first, own);
-  const auto bytes = [](const ClusterRange& range) { return (range.end - range.begin + 7) / 8; };
-  room_ = 0;
   for (int p = 0; p < team->count(); ++p) {
-    const Share theirs = team->share(particles.size(), p);
-    const ClusterRange range = of_share(first, theirs);
-    room_ = std::max(room_, theirs.size());
     auto& asked = asked_[std::size_t(p)];
-    asked.assign(bytes(range), 0);
-    given_[std::size_t(p)].assign(bytes(mine), 0);
-    for (std::uint32_t c = range.begin; c < range.end; ++c)
-      if (needed[c])
-        asked[(c - range.begin) / 8] |= static_cast<unsigned char>(1u << (c - range.begin) % 8);
-  }
-  team->swap(asked_, given_);
-  send_.resize(std::size_t(room_ * team->count()));
-  receive_.resize(send_.size());
-  const auto list = [&](const Team::Pieces& bits, int p, const ClusterRange& range,
-                        const Share& share, std::vector<std::uint32_t>& to) {
-    const auto begin = to.begin() + std::ptrdiff_t(p * room_);
-    auto next = begin;
-    for (std::uint32_t c = range.begin; c < range.end && p != team->rank(); ++c) {
-      if (!(bits[std::size_t(p)][(c - range.begin) / 8] >> (c - range.begin) % 8 & 1)) continue;
-      const std::int64_t last = std::min<std::int64_t>(first[c + 1], share.end);
-      for (std::int64_t i = std::max<std::int64_t>(first[c], share.begin); i < last; ++i)
-        *next++ = std::uint32_t(i);
-    }
-    return std::uint32_t(next - begin);
-  };
-  for (int p = 0; p < team->count(); ++p) {
+    asked.clear();
+    if (p == team->rank()) continue;
     const Share theirs = team->share(particles.size(), p);
-    send_count_[std::size_t(p)] = list(given_, p, mine, own, send_);
-    receive_count_[std::size_t(p)] = list(asked_, p, of_share(first, theirs), theirs, receive_);
+    const ClusterRange range = clusters.of_share(theirs);
+    Share run{0, 0};  // of clusters that follow one another in memory
+    for (std::uint32_t c = range.begin; c < range.end; ++c) {
+      if (!needed[c]) continue;
+      const Share more{std::max<std::int64_t>(clusters.first[c], theirs.begin),
+                       std::min<std::int64_t>(clusters.end[c], theirs.end)};
+      if (run.size() > 0 && run.end != more.begin) append(asked, run);
+      run = {run.end == more.begin && run.size() > 0 ? run.begin : more.begin, more.end};
+    }
+    if (run.size() > 0) append(asked, run);
   }
+  team->swap_any(asked_, given_);
+  const auto count = [](const Team::Pieces& pieces, std::vector<std::uint32_t>& of) {
+    std::uint32_t most = 0;
+    for (std::size_t p = 0; p < pieces.size(); ++p) {
+      of[p] = 0;
+      for (std::size_t k = 0; k < pieces[p].size() / sizeof(Share); ++k)
+        of[p] += std::uint32_t(share_of(pieces[p], k).size());
+      most = std::max(most, of[p]);
+    }
+    return most;
+  };
+  room_ = std::max(count(given_, send_count_), count(asked_, receive_count_));
+  const auto list = [&](const Team::Pieces& pieces, std::vector<std::uint32_t>& to) {
+    to.resize(std::size_t(room_) * pieces.size());
+    for (std::size_t p = 0; p < pieces.size(); ++p) {
+      std::uint32_t* next = to.data() + std::size_t(room_) * p;
+      for (std::size_t k = 0; k < pieces[p].size() / sizeof(Share); ++k)
+        for (Share run = share_of(pieces[p], k); run.begin < run.end; ++run.begin)
+          *next++ = std::uint32_t(run.begin);
+    }
+  };
+  list(given_, send_), list(asked_, receive_);
 }
 
 Ghosts ClusterGhosts::view() const {

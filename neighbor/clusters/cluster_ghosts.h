@@ -14,17 +14,23 @@ struct ClusterRange {
   std::uint32_t begin, end;
 };
 
-/// Particles that are sent in every step. Found anew with the lists: all processes have the same
-/// clusters then, and each tells the others which of theirs it needs.
+/// Cluster c has the particles first[c] … end[c] - 1 in memory; both grow.
+struct ClusterPlaces {
+  std::vector<std::uint32_t> first, end;
+
+  /// Which clusters have particles of a share.
+  ClusterRange of_share(const Share& share) const;
+};
+
+/// Particles that are sent in every step. Found anew with the lists, when each process tells the
+/// others which of their places in memory it needs.
 class ClusterGhosts {
  public:
   ClusterGhosts() = default;
   /// Nothing where there is one process.
   explicit ClusterGhosts(const Particles& particles);
-  /// Which clusters have particles of a share; `first` as in ClusterView.
-  static ClusterRange of_share(const std::vector<std::uint32_t>& first, const Share& share);
   /// `needed`[cluster]: not 0: this process looks at it. All processes call it.
-  void find(const Particles& particles, const std::vector<std::uint32_t>& first,
+  void find(const Particles& particles, const ClusterPlaces& clusters,
             const std::vector<unsigned char>& needed);
   Ghosts view() const;
 
@@ -32,7 +38,7 @@ class ClusterGhosts {
   std::int64_t room_ = 0;
   std::vector<std::uint32_t> send_, receive_;              // [process][element]
   std::vector<std::uint32_t> send_count_, receive_count_;  // [process]
-  Team::Pieces asked_, given_;                             // a bit for each cluster
+  Team::Pieces asked_, given_;                             // shares
 };
 
 }  // namespace perrin

@@ -109,7 +109,7 @@ struct ClusterRows {
       for (int n = 0; n < sums * width; ++n) given[k * (sums * width) + unsigned(n)] = 0;
     }
     for (std::uint32_t cluster = task.begin; cluster < task.end; ++cluster) {
-      const std::uint32_t first = list.first[cluster], count = list.first[cluster + 1] - first;
+      const std::uint32_t first = list.first[cluster], count = list.end[cluster] - first;
       const Real* at = coordinates + (cluster - task.begin) * lanes.block();
       Four quarters[sums][width] = {};
       for (std::uint32_t lane = 0; lane < count; lane += 2) {
@@ -164,7 +164,7 @@ struct StoreClusters {
         four[n] += reinterpret_cast<const FourReals*>(block)[n];
     }
     const Real* total = reinterpret_cast<const Real*>(four);
-    const std::uint32_t first = list.first[cluster], count = list.first[cluster + 1] - first;
+    const std::uint32_t first = list.first[cluster], count = list.end[cluster] - first;
     for (std::uint32_t lane = 0; lane < count; ++lane) {
       Real sum[sums];
       for (int s = 0; s < sums; ++s) sum[s] = total[s * width + int(lane)];

@@ -143,8 +143,11 @@ struct RowWriter {
     std::uint32_t bits = 0;
     const std::uint32_t me = s.id[i];
     for (std::uint32_t k = s.exclusions.begin[me]; k < s.exclusions.begin[me + 1]; ++k) {
-      const std::uint32_t j = s.index[s.exclusions.excluded[k]];
-      if (s.cluster_of[j] == cluster) bits |= 1u << (j - s.clusters.first[cluster]);
+      // Where j was long ago if it is not known here.
+      const std::uint32_t j = s.exclusions.excluded[k], place = s.index[j];
+      const std::uint32_t first = s.clusters.first[cluster];
+      if (place >= first && place < s.clusters.end[cluster] && s.id[place] == j)
+        bits |= 1u << (place - first);
     }
     return bits;
   }
@@ -216,7 +219,7 @@ struct RowWriter {
 
   PERRIN_INLINE void operator()(std::uint32_t i, const ClusterTask& task,
                                 ClusterTaskList& list) const {
-    const std::uint32_t count = s.clusters.first[i + 1] - s.clusters.first[i];
+    const std::uint32_t count = s.clusters.end[i] - s.clusters.first[i];
     prepare(i, count, list);
     for (std::uint32_t lane = 0; lane < count; lane += 2)
       s.rows[std::int64_t(i) * (width / 2) + lane / 2] =

@@ -64,9 +64,9 @@ struct ClusterSearch {
   Real reach2, box_reach2;  // squares of the reach, without and with what boxes are rounded by
   std::int64_t reach_w;     // along the columns, in fixed-point units
   ExclusionView exclusions;
-  const std::uint32_t *id, *index, *cluster_of;  // by memory index; cluster_of: with exclusions
-  ClusterRow* rows;                              // [cluster][pair of lanes]
-  std::uint32_t own_begin, own_end;              // clusters with particles of this process
+  const std::uint32_t *id, *index;   // by place in memory, and by id; for exclusions
+  ClusterRow* rows;                  // [cluster][pair of lanes]
+  std::uint32_t own_begin, own_end;  // clusters with particles of this process
 
   /// Of the pairs of others nothing is needed.
   PERRIN_INLINE bool own(std::uint32_t cluster) const {

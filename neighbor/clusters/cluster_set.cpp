@@ -59,13 +59,13 @@ struct CutColumns {
   const std::int32_t* start;
   std::int32_t bins;
   const std::uint32_t* column_first;
-  std::uint32_t* first;
+  std::uint32_t *first, *end;
   PERRIN_INLINE void operator()(std::int64_t column) const {
     const auto stop = std::uint32_t(start[(column + 1) * bins]);
     std::uint32_t c = column_first[column];
     for (auto k = std::uint32_t(start[column * bins]); k < stop; ++c) {
       first[c] = k;
-      k = cut.end(k, stop);
+      end[c] = k = cut.end(k, stop);
     }
   }
 };
@@ -74,13 +74,13 @@ struct CutColumns {
 /// across one axis, quarters across the other, along the column within these.
 struct OrderMembers {
   const Position* position;
-  const std::uint32_t* first;
+  const std::uint32_t *first, *end;  // in the order
   ColumnGrid grid;
   std::uint32_t* order;
 
   PERRIN_INLINE void operator()(std::int64_t cluster) const {
     std::uint32_t* member = order + first[cluster];
-    const std::uint32_t count = first[cluster + 1] - first[cluster];
+    const std::uint32_t count = end[cluster] - first[cluster];
     for (int pass = 0; pass < 3; ++pass) {
       // Lanes without a particle stay at the end. Four bits of the place keep the order stable.
       alignas(64) std::uint32_t key[width], place[width], from[width];
@@ -109,7 +109,7 @@ struct LoadAll {
 
 struct MakeBoxes {
   const Position* position;
-  const std::uint32_t* first;
+  const std::uint32_t *first, *end;
   Metric metric;
   int axis;
   Position* origin;
@@ -118,21 +118,21 @@ struct MakeBoxes {
   std::int64_t n;
   PERRIN_INLINE void operator()(std::int64_t c) const {
     Position low = position[first[c]], high = low;
-    for (std::uint32_t k = first[c]; k < first[c + 1]; ++k) {
+    for (std::uint32_t k = first[c]; k < end[c]; ++k) {
       const Position& p = position[k];
       low.x = std::min(low.x, p.x), high.x = std::max(high.x, p.x);
       low.y = std::min(low.y, p.y), high.y = std::max(high.y, p.y);
       low.z = std::min(low.z, p.z), high.z = std::max(high.z, p.z);
       type[c * width + (k - first[c])] = p.type();
     }
-    for (std::uint32_t k = first[c + 1] - first[c]; k < std::uint32_t(width); ++k)
+    for (std::uint32_t k = end[c] - first[c]; k < std::uint32_t(width); ++k)
       type[c * width + k] = 0;
     const Position o{low.x + (high.x - low.x) / 2, low.y + (high.y - low.y) / 2,
                      low.z + (high.z - low.z) / 2, 0};
     origin[c] = o;
     low_w[c] = fraction_along(low, axis), high_w[c] = fraction_along(high, axis);
     Real3 least{}, most{};
-    for (std::uint32_t k = first[c]; k < first[c + 1]; ++k) {
+    for (std::uint32_t k = first[c]; k < end[c]; ++k) {
       const Real3 d = metric.vector(position[k], o);
       least = {std::min(least.x, d.x), std::min(least.y, d.y), std::min(least.z, d.z)};
       most = {std::max(most.x, d.x), std::max(most.y, d.y), std::max(most.z, d.z)};
@@ -148,19 +148,26 @@ struct MakeBoxes {
 
 }  // namespace
 
-void ClusterSet::cut(double reach) {
-  grid_ = choose_columns(*particles_, reach);
-  sort_.sort(*particles_, grid_);
-  cut_columns(reach);
-  particles_->reorder(sort_.order());
+void ClusterSet::cut(double reach, bool apart) {
+  grid_ = choose_columns(*particles_, reach, apart);
+  if (apart) {
+    known_.gather(*particles_, grid_, particles_->partners ? particles_->partners->reach : 0);
+    sort_.sort(particles_->device(), known_.position(), known_.id(), known_.size(), grid_);
+    cut_columns(known_.position(), reach);
+    known_.put(*particles_, sort_.order().data());
+  } else {
+    sort_.sort(*particles_, grid_);
+    cut_columns(particles_->position.data(), reach);
+    particles_->reorder(sort_.order());
+  }
+  find_places(apart);
   make_boxes();
 }
 
-void ClusterSet::cut_columns(double reach) {
+void ClusterSet::cut_columns(const Position* position, double reach) {
   const Device& device = particles_->device();
   const ColumnGrid& grid = grid_;
   const auto columns = std::int64_t(grid.cells[0]) * grid.cells[1];
-  const Position* position = particles_->position.data();
   ClusterCut rule{position, sort_.order().data(), {}};
   const auto heights = particles_->box.padded_heights();
   // Long enough for what sixteen particles need where it is dense; coordinates within a cluster
@@ -175,17 +182,54 @@ void ClusterSet::cut_columns(double reach) {
   share_out(device, columns, 16,
             CountClusters{rule, start, grid.cells[2], column_first_.data() + 1});
   std::partial_sum(column_first_.begin(), column_first_.end(), column_first_.begin());
-  first_.resize(column_first_.back() + 1);
-  first_.back() = std::uint32_t(particles_->size());
+  std::vector<std::uint32_t>&first = places_.first, &end = places_.end;
+  first.resize(column_first_.back()), end.resize(first.size());
   share_out(device, columns, 16,
-            CutColumns{rule, start, grid.cells[2], column_first_.data(), first_.data()});
-  share_out(device, std::int64_t(first_.size()) - 1, 64,
-            OrderMembers{position, first_.data(), grid, sort_.order().data()});
+            CutColumns{rule, start, grid.cells[2], column_first_.data(), first.data(), end.data()});
+  share_out(device, std::int64_t(size()), 64,
+            OrderMembers{position, first.data(), end.data(), grid, sort_.order().data()});
+}
+
+/// Where clusters are in memory, and which of all they are.
+void ClusterSet::find_places(bool apart) {
+  total_ = size();
+  layer_first_.clear();
+  if (!apart) return;
+  const Share own = particles_->share();
+  const std::int32_t layers = grid_.cells[0], columns = grid_.cells[1];
+  const auto first_of = [&](std::int32_t layer) {
+    return column_first_[std::size_t(layer) * std::size_t(columns)];
+  };
+  std::vector<std::int64_t> count(std::size_t(layers), 0);
+  for (std::int32_t layer = 0; layer < layers; ++layer) {
+    const std::int64_t begin = known_.layer_begin(layer);
+    const auto shift = std::uint32_t(known_.to_memory(layer));
+    for (std::uint32_t c = first_of(layer); c < first_of(layer + 1); ++c)
+      places_.first[c] += shift, places_.end[c] += shift;
+    // Counted by the process that has its first particle.
+    if (begin >= own.begin && begin < own.end)
+      count[std::size_t(layer)] = std::int64_t(first_of(layer + 1)) - first_of(layer);
+  }
+  particles_->device().team()->sum(count);
+  layer_first_.assign(std::size_t(layers) + 1, 0);
+  std::partial_sum(count.begin(), count.end(), layer_first_.begin() + 1);
+  total_ = std::uint64_t(layer_first_.back());
+}
+
+std::uint32_t ClusterSet::number_here(std::uint64_t of_all) const {
+  if (layer_first_.empty()) return std::uint32_t(of_all);
+  if (of_all >= total_) return size();
+  const auto after = std::ranges::upper_bound(layer_first_, std::int64_t(of_all));
+  const auto layer = std::size_t(after - layer_first_.begin()) - 1;
+  const auto columns = std::size_t(grid_.cells[1]);
+  const std::uint32_t begin = column_first_[layer * columns];
+  const std::uint32_t end = column_first_[(layer + 1) * columns];
+  return std::min(end, begin + std::uint32_t(std::int64_t(of_all) - layer_first_[layer]));
 }
 
 void ClusterSet::make_boxes() {
   const Device& device = particles_->device();
-  const auto clusters = std::int64_t(first_.size()) - 1;
+  const auto clusters = std::int64_t(size());
   const auto lanes = clusters * width;
   origin_.resize(std::size_t(clusters));
   low_.resize(std::size_t(clusters)), high_.resize(std::size_t(clusters));
@@ -194,10 +238,10 @@ void ClusterSet::make_boxes() {
     type_ = {device, lanes + lanes / 8};
     coordinates_ = {device, 3 * (lanes + lanes / 8)};
   }
-  share_out(
-      device, clusters, 64,
-      MakeBoxes{particles_->position.data(), first_.data(), particles_->box.metric(), grid_.axis[2],
-                origin_.data(), low_.data(), high_.data(), type_.data(), boxes_.data(), clusters});
+  share_out(device, clusters, 64,
+            MakeBoxes{particles_->position.data(), places_.first.data(), places_.end.data(),
+                      particles_->box.metric(), grid_.axis[2], origin_.data(), low_.data(),
+                      high_.data(), type_.data(), boxes_.data(), clusters});
   share_out(device, clusters, 64, LoadAll{loader(), coordinates_.data()});
   // Corners are sums of rounded numbers up to the size of the box.
   const auto edges = particles_->box.edges();
@@ -211,7 +255,8 @@ ClusterBoxes ClusterSet::view() const {
   return {grid_,
           particles_->box.metric(),
           std::int64_t(size()),
-          first_.data(),
+          places_.first.data(),
+          places_.end.data(),
           column_first_.data(),
           origin_.data(),
           low_.data(),
@@ -225,13 +270,20 @@ std::uint32_t ClusterSet::column_of(std::uint32_t cluster) const {
   return std::uint32_t(after - column_first_.begin()) - 1;
 }
 
+std::uint32_t ClusterSet::cluster_of(std::uint32_t id) const {
+  const std::uint32_t place = particles_->index.data()[id];
+  const bool known = layer_first_.empty() || known_.knows_place(place);
+  if (!known || particles_->id.data()[place] != id) return size();
+  return std::uint32_t(std::ranges::upper_bound(places_.end, place) - places_.end.begin());
+}
+
 detail::LoadCluster ClusterSet::loader() const {
-  return {particles_->position.data(), origin_.data(), first_.data(), particles_->box.metric(),
-          far_};
+  return {particles_->position.data(), origin_.data(),           places_.first.data(),
+          places_.end.data(),          particles_->box.metric(), far_};
 }
 
 std::int64_t ClusterSet::bytes() const {
-  return sort_.bytes() + type_.bytes() + coordinates_.bytes() +
+  return sort_.bytes() + known_.bytes() + type_.bytes() + coordinates_.bytes() +
          std::int64_t((boxes_.capacity() + origin_.capacity() * 4) * sizeof(std::uint32_t));
 }
 

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "engine/core/particles.h"
+#include "neighbor/clusters/cluster_ghosts.h"
 #include "neighbor/columns/column_sort.h"
+#include "neighbor/columns/known_particles.h"
 #include "neighbor/four_positions.h"
 #include "neighbor/inline.h"
 
@@ -19,7 +21,7 @@ struct ClusterBoxes {
   ColumnGrid grid;
   Metric metric;
   std::int64_t clusters;
-  const std::uint32_t* first;         // cluster c: particles first[c] … first[c+1]-1 in memory
+  const std::uint32_t *first, *end;   // cluster c: particles first[c] … end[c]-1 in memory
   const std::uint32_t* column_first;  // [column] clusters
   const Position* origin;             // near the middle of the members
   const std::uint32_t *low, *high;    // of members along the columns, fixed-point
@@ -40,13 +42,13 @@ namespace detail {
 struct LoadCluster {
   const Position* position;
   const Position* origin;
-  const std::uint32_t* first;
+  const std::uint32_t *first, *end;
   Metric metric;
   Real far;
 
   PERRIN_INLINE void operator()(std::int64_t cluster, Real* to) const {
     constexpr int width = cluster_size;
-    const std::uint32_t count = first[cluster + 1] - first[cluster];
+    const std::uint32_t count = end[cluster] - first[cluster];
     const Position* p = position + first[cluster];
     const __m128i shift = FourPositions::load(origin + cluster);
     // Four at a time: GCC would take them one number at a time. Beyond the last member other
@@ -64,18 +66,26 @@ struct LoadCluster {
 
 }  // namespace detail
 
+/// Where each process sorts its own particles (`apart`), it has the clusters of its share and of
+/// what is near, numbered in the order of all; columns of which it knows nothing are empty.
 class ClusterSet {
  public:
   explicit ClusterSet(Particles& particles) : particles_(&particles) {}
 
   /// Sorts the particles in memory and cuts them into clusters, for lists that reach so far
-  /// (length).
-  void cut(double reach);
+  /// (length). `apart`: all processes call it, and only their own particles need be known.
+  void cut(double reach, bool apart = false);
 
-  std::uint32_t size() const { return std::uint32_t(first_.size() - 1); }
+  std::uint32_t size() const { return std::uint32_t(places_.first.size()); }
+  /// How many there are in all.
+  std::uint64_t total() const { return total_; }
+  /// The number here of the first cluster that is number `of_all` of all, or comes after it.
+  std::uint32_t number_here(std::uint64_t of_all) const;
+  /// The cluster in which particle `id` is, as `index` says; size() where that is not known here.
+  std::uint32_t cluster_of(std::uint32_t id) const;
   ClusterBoxes view() const;
   const ColumnGrid& grid() const { return grid_; }
-  const std::vector<std::uint32_t>& first() const { return first_; }
+  const ClusterPlaces& places() const { return places_; }
   const std::uint32_t* type() const { return type_.data(); }  // [cluster][lane]
   /// The place [u][v] of the column that a cluster is in.
   std::uint32_t column_of(std::uint32_t cluster) const;
@@ -85,13 +95,18 @@ class ClusterSet {
   std::int64_t bytes() const;  // of memory
 
  private:
-  void cut_columns(double reach);
+  void cut_columns(const Position* position, double reach);
+  void find_places(bool apart);
   void make_boxes();
 
   Particles* particles_;
   ColumnGrid grid_{};
   ColumnSort sort_;
-  std::vector<std::uint32_t> first_{0}, column_first_;
+  KnownParticles known_;
+  ClusterPlaces places_;
+  std::vector<std::uint32_t> column_first_;
+  std::uint64_t total_ = 0;
+  std::vector<std::int64_t> layer_first_;  // apart: [layer of columns] clusters of all before it
   std::vector<Position> origin_;
   std::vector<std::uint32_t> low_, high_;
   std::vector<Real> boxes_;

@@ -19,8 +19,9 @@ void ClusterList::build(const ListBuild& b) {
   build();
   find_ghosts();
   const Device& device = particles_->device();
-  for_each(device, "keep positions", particles_->size(),
-           CopyPositions{b.reference, particles_->position.data()});
+  // Of others a process need not know where they were.
+  const Share kept = sorts_apart() ? particles_->share() : Share{0, particles_->size()};
+  for_each(device, "keep positions", kept, CopyPositions{b.reference, particles_->position.data()});
   for_each(device, "list built", 1, FinishBuild{b.flag, b.builds});
 }
 
@@ -28,7 +29,7 @@ void ClusterList::build() {
   PERRIN_ASSERT(!particles_->device().is_cuda());
   if (particles_->size() == 0) return;
   box_ = particles_->box;
-  clusters_.cut(reach_);
+  clusters_.cut(reach_, sorts_apart());
   rows_.assign(std::size_t(clusters_.size()) * (cluster_size / 2), {});
   find_own();
   make_tasks();
@@ -39,8 +40,27 @@ void ClusterList::build() {
 /// A cluster is added up where some of its particles are moved, from all that tasks add to it: the
 /// list has all pairs with such clusters, and no others.
 void ClusterList::find_own() {
-  const ClusterRange own = ClusterGhosts::of_share(clusters_.first(), particles_->share());
+  const ClusterRange own = clusters_.places().of_share(particles_->share());
   own_begin_ = own.begin, own_end_ = own.end;
+}
+
+/// Also of the clusters of partners.
+void ClusterList::need_partners(std::vector<unsigned char>& needed) {
+  misses_partners_ = false;
+  const Partners* const partners = particles_->partners.get();
+  if (!partners) return;
+  const Share own = particles_->share();
+  const std::uint32_t *id = particles_->id.data(), *index = particles_->index.data();
+  for (std::int64_t i = own.begin; i < own.end; ++i)
+    for (const std::uint32_t partner : partners->of(id[i])) {
+      if (index[partner] >= own.begin && index[partner] < own.end && id[index[partner]] == partner)
+        continue;
+      const std::uint32_t cluster = clusters_.cluster_of(partner);
+      if (cluster < clusters_.size())
+        needed[cluster] = 1;
+      else
+        misses_partners_ = true;
+    }
 }
 
 /// Positions are needed of the clusters that are in entries, or have rows with some.
@@ -49,7 +69,7 @@ void ClusterList::find_ghosts() {
   const Share own = particles_->share();
   std::vector<unsigned char> needed(clusters_.size(), 0);
   const auto has_ghosts = [&](std::uint32_t c) {
-    return clusters_.first()[c] < own.begin || clusters_.first()[c + 1] > own.end;
+    return clusters_.places().first[c] < own.begin || clusters_.places().end[c] > own.end;
   };
   for (const ClusterTask& task : tasks_) {
     if (!task.wanted || std::none_of(task.clusters, task.clusters + task.span, has_ghosts))
@@ -63,13 +83,14 @@ void ClusterList::find_ghosts() {
       }
     }
   }
-  ghosts_.find(*particles_, clusters_.first(), needed);
+  need_partners(needed);
+  ghosts_.find(*particles_, clusters_.places(), needed);
 }
 
 /// Whether the task may add to clusters of this process: those of its own columns, and of as many
 /// behind them as the reach is long.
 bool ClusterList::may_want(const ClusterTask& task) const {
-  if (own_begin_ == own_end_) return false;
+  if (own_begin_ == own_end_ || task.begin == task.end) return false;
   const ColumnGrid& grid = clusters_.grid();
   const std::int64_t turn = grid.cells[0];
   const auto place = [&](std::uint32_t cluster) {
@@ -84,12 +105,6 @@ bool ClusterList::may_want(const ClusterTask& task) const {
 
 void ClusterList::find_entries() {
   const std::uint32_t clusters = clusters_.size();
-  if (exclusions_) {
-    const std::vector<std::uint32_t>& first = clusters_.first();
-    cluster_of_.resize(std::size_t(particles_->size()));
-    for (std::uint32_t c = 0; c < clusters; ++c)
-      std::fill(cluster_of_.begin() + first[c], cluster_of_.begin() + first[c + 1], c);
-  }
   const double box_reach = reach_ + double(clusters_.box_slack());
   const double height = particles_->box.padded_heights()[clusters_.grid().axis[2]];
   const ClusterSearch search{.clusters = clusters_.view(),
@@ -99,7 +114,6 @@ void ClusterList::find_entries() {
                              .exclusions = exclusions_,
                              .id = particles_->id.data(),
                              .index = particles_->index.data(),
-                             .cluster_of = cluster_of_.data(),
                              .rows = rows_.data(),
                              .own_begin = own_begin_,
                              .own_end = own_end_};
@@ -135,7 +149,7 @@ void ClusterList::find_images(const ClusterTask& task, ClusterTaskList& list,
   list.fixed.assign(list.used, {});
   for (std::uint32_t i = task.begin; i < task.end; ++i) {
     const Position a = clusters.origin[i];
-    const std::uint32_t count = clusters.first[i + 1] - clusters.first[i];
+    const std::uint32_t count = clusters.end[i] - clusters.first[i];
     for (std::uint32_t lane = 0; lane < count; lane += 2) {
       const ClusterRow row = rows_[std::size_t(i) * (cluster_size / 2) + lane / 2];
       for (std::uint32_t k = row.begin; k < row.end; ++k) {
@@ -171,7 +185,7 @@ void ClusterList::fit_entries(const ClusterTask& task, ClusterTaskList& list,
 void ClusterList::make_tasks() {
   // Slabs across the longest axis, about two columns thick: thinner ones would serve more threads,
   // but each adds to clusters of the next two columns as well.
-  const std::uint32_t clusters = clusters_.size();
+  const std::uint64_t clusters = clusters_.total();
   std::uint32_t tasks = 1;
   while (tasks < 64 && 3 * tasks <= std::uint32_t(clusters_.grid().cells[0]) &&
          clusters / (2 * tasks) >= 8)
@@ -179,8 +193,8 @@ void ClusterList::make_tasks() {
   tasks_.assign(tasks, {});
   while (lists_.size() < tasks) lists_.push_back(std::make_unique<ClusterTaskList>());
   for (std::uint32_t t = 0; t < tasks; ++t) {
-    tasks_[t].begin = std::uint32_t(std::uint64_t(clusters) * t / tasks);
-    tasks_[t].end = std::uint32_t(std::uint64_t(clusters) * (t + 1) / tasks);
+    tasks_[t].begin = clusters_.number_here(clusters * t / tasks);
+    tasks_[t].end = clusters_.number_here(clusters * (t + 1) / tasks);
   }
 }
 
@@ -210,7 +224,8 @@ ClusterView ClusterList::view() const {
           std::int64_t(tasks_.size()),
           std::int64_t(source_.size()),
           longest,
-          clusters_.first().data(),
+          clusters_.places().first.data(),
+          clusters_.places().end.data(),
           clusters_.type(),
           rows_.data(),
           tasks_.data(),

@@ -24,9 +24,9 @@ namespace perrin {
 struct ClusterView {
   std::uint32_t clusters;
   std::int64_t tasks, blocks, longest_span;
-  const std::uint32_t* first;  // cluster c holds the particles first[c] … first[c+1]-1 in memory
-  const std::uint32_t* type;   // [cluster][lane]
-  const ClusterRow* row;       // [cluster][pair of lanes]
+  const std::uint32_t *first, *end;  // cluster c holds the particles first[c] … end[c]-1 in memory
+  const std::uint32_t* type;         // [cluster][lane]
+  const ClusterRow* row;             // [cluster][pair of lanes]
   const ClusterTask* task;
   const std::uint32_t* source_begin;  // blocks that hold sums of cluster c, in order of tasks:
   const std::uint32_t* source;        // source[source_begin[c] … source_begin[c+1]-1]
@@ -45,6 +45,12 @@ class ClusterList {
   /// `reach` must not exceed half of the box.
   ClusterList(Particles& particles, double reach, const ExclusionView& exclusions);
   bool fits() const { return true; }
+  /// Does each process sort its own particles?
+  bool sorts_apart() const {
+    return particles_->device().team() && particles_->can_be_sorted_apart();
+  }
+  /// Is a partner (Particles::partners) of the own particles further away than is known here?
+  bool misses_partners() const { return misses_partners_; }
   void build(const ListBuild& build);
   /// Sorts the particles in memory and lists all pairs closer than the reach. The order and the
   /// list depend on positions and ids alone.
@@ -72,6 +78,7 @@ class ClusterList {
   void collect_sources();
   void find_own();
   void find_ghosts();
+  void need_partners(std::vector<unsigned char>& needed);
   bool may_want(const ClusterTask& task) const;
   void find_images(const ClusterTask& task, ClusterTaskList& list, const Box& built) const;
   void fit_entries(const ClusterTask& task, ClusterTaskList& list, const Box& before) const;
@@ -87,7 +94,7 @@ class ClusterList {
   std::vector<std::uint32_t> source_begin_, source_;
   ClusterGhosts ghosts_;
   std::uint32_t own_begin_ = 0, own_end_ = 0;  // clusters
-  std::vector<std::uint32_t> cluster_of_;      // by memory index, where there are exclusions
+  bool misses_partners_ = false;
   mutable Buffer<Real> workspace_;
 };
 

@@ -14,6 +14,9 @@ class ColumnSort {
   /// ColumnGrid::slack) or, where `along` is false, by id. It depends on positions and ids alone,
   /// not on the order in memory or the number of threads.
   void sort(const Particles& particles, const ColumnGrid& grid, bool along = true);
+  /// The same along columns for n particles that stand elsewhere.
+  void sort(const Device& device, const Position* position, const std::uint32_t* id, std::int64_t n,
+            const ColumnGrid& grid);
 
   /// Memory indices of the particles in their new order.
   Buffer<std::uint32_t>& order() { return order_; }
@@ -27,9 +30,17 @@ class ColumnSort {
   }
 
  private:
-  void sort_along(const Particles& particles, const ColumnGrid& grid);
+  /// Particles that come one after another by id, or in an order of no meaning.
+  struct Sorted {
+    const Position* position;
+    const std::uint32_t* index;  // [id]; nullptr: in the order of memory …
+    const std::uint32_t* id;     // … with these ids
+    std::int64_t n;
+  };
+  void sort_into_bins(const Device& device, const Sorted& sorted, const ColumnGrid& grid);
+  void sort_along(const Device& device, const Sorted& sorted, const ColumnGrid& grid);
 
-  CellSort cells_;  // by id
+  CellSort cells_;
   std::int64_t bins_ = 0;
   Buffer<std::uint32_t> order_, words_, member_;
 };

@@ -100,6 +100,26 @@ def jobs(device):
                 {"type": "bond_fene", "bonds": {"bond": {"stiffness": 30, "maximum_length": 1.5}}}],
                {"type": "fire", "force_tolerance": 10, "maximum_move": 0.02}, THERMOSTAT,
                neighbors={"exclusions": []}, steps=500)
+    # With everything that is looked for by id, up to three bonds away.
+    molecules = job({"type": "chains", "chains": 400, "pattern": "A6", "bond_length": 1,
+                     "density": 0.5, "min_distance": 0.7, "angle_type": "angle",
+                     "dihedral_type": "torsion"},
+                    [LJ, {"type": "bond_harmonic",
+                          "bonds": {"bond": {"stiffness": 200, "length": 1}}},
+                     {"type": "angle_harmonic", "angles": {"angle": {"stiffness": 50,
+                                                                     "angle": 112}}},
+                     {"type": "dihedral_opls",
+                      "dihedrals": {"torsion": {"k": [1.5, -0.5, 2.5, 0]}}},
+                     {"type": "special_pairs", "scale": 0.5, "pairs": LJ["pairs"]}],
+                    {"type": "fire", "force_tolerance": 10, "maximum_move": 0.02}, LANGEVIN,
+                    neighbors={"exclusions": ["bonds", "angles", "dihedrals"]}, steps=200)
+    # Partners that get further away than they are looked for at first.
+    stretching = job({"type": "chains", "chains": 1500, "pattern": "A2", "bond_length": 1,
+                      "box": [60, 12, 12], "min_distance": 0.7},
+                     [LJ, {"type": "bond_harmonic",
+                           "bonds": {"bond": {"stiffness": 5, "length": 5.5}}}],
+                     {"type": "fire", "force_tolerance": 100, "maximum_move": 0.02}, LANGEVIN,
+                     steps=300)
     gas = job({"type": "lattice", "structure": "fcc", "density": 0.01, "cells": [7, 7, 7]}, [
         LJ, {"type": "lj_wall", "axis": "z", "position": 0.2, "epsilon": 1, "sigma": 1},
         {"type": "constant_force", "force": [0.1, 0, 0]}], LANGEVIN)
@@ -137,6 +157,7 @@ def jobs(device):
     # What keeps arrays of its own for particles, changes the box, or feeds sums back.
     tallied = {**LANGEVIN, "tally_heat": True}
     found |= {
+        "molecules": molecules, "stretching": stretching,
         "leimkuhler_matthews": liquid({"type": "brownian", "timestep": 0.0002, "temperature": 1,
                                        "friction": 2, "method": "leimkuhler_matthews",
                                        "tally_heat": True}),
@@ -145,7 +166,7 @@ def jobs(device):
         "barostat": liquid({**THERMOSTAT, "barostat": {"pressure": 1, "tau": 0.5}}),
         "nose_hoover": liquid({"type": "nose_hoover", "timestep": 0.004, "temperature": 1,
                                "tau": 0.1, "barostat": {"pressure": 0, "tau": 5}}),
-        "fire": liquid({"type": "fire", "force_tolerance": 0.01})}
+        "fire": liquid({"type": "fire", "force_tolerance": 0.01}, NVE)}
     if device == "cuda":  # so many bricks that they are numbered along a curve
         found["curve"] = liquid(LANGEVIN, neighbors={"traversal": "tiles", "cells": 2, "brick": 1})
         found["curve"]["system"]["cells"] = [18, 18, 18]
