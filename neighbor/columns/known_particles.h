@@ -33,7 +33,7 @@ class KnownParticles {
   bool knows_place(std::int64_t place) const { return knows(layer_of(place)); }
   /// Puts them where they belong in memory: order[k], the k-th of these when sorted.
   void put(Particles& particles, const std::uint32_t* order) const;
-  /// What is added to k, the number of a sorted particle of this layer, to make its place in memory.
+  /// What is added to k, the number of a sorted particle of this layer, for its place in memory.
   std::int64_t to_memory(std::int32_t layer) const { return to_memory_[std::size_t(layer)]; }
   std::int64_t bytes() const;  // of memory
 
