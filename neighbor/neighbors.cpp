@@ -309,15 +309,6 @@ bool Neighbors::sorts_apart() const {
   });
 }
 
-bool Neighbors::misses_partners() const {
-  return visit([](const auto& t) {
-    if constexpr (requires { t.misses_partners(); })
-      return t.misses_partners();
-    else
-      return false;
-  });
-}
-
 /// Shall shares be cut otherwise, once all have everything, and lists and forces are next?
 bool Neighbors::plans_cuts_on_cpu() {
   return team() && !particles_.device().is_cuda() && team()->plan_cuts();
@@ -368,7 +359,8 @@ void Neighbors::build(bool in_step) {
       },
       traversal_);
   if (!together) return;
-  if (particles_.partners && team()->any(misses_partners())) {
+  const auto* const clusters = std::get_if<ClusterList>(&traversal_);
+  if (particles_.partners && team()->any(clusters && clusters->misses_partners())) {
     particles_.partners.reset();  // they may be anywhere
     particles_.complete(true);
     complete_ = true;

@@ -141,7 +141,6 @@ class Neighbors {
   void build(bool in_step = false);
   bool build_as_before(const Box& built);
   bool plans_cuts_on_cpu();
-  bool misses_partners() const;
   void exchange_moved(const Agreement& agreement);
   void join_halts();
   Team* team() const { return particles_.device().team(); }

@@ -42,8 +42,9 @@ class Particles {
   /// Those that this process moves, and for which it computes forces: by their places in memory.
   Share share() const;
   bool velocities_travel = false;  // with positions: a force looks at those of neighbours
-  bool others_are_near = false;    // no force looks further than its range …
-  /// … or CPUs, but at these; nullptr: there are none, or they may be anywhere.
+  bool others_are_near = false;    // no force looks further than its range
+  /// Where forces do, but only at partners in bonds: who these are, for CPU processes, which are
+  /// sent their positions. nullptr: nobody looks further, or somebody at particles anywhere.
   std::unique_ptr<const Partners> partners;
   /// Steps sort each process's own particles alone: ids of others, and `index`, are those of ghosts
   /// until complete().

@@ -17,8 +17,8 @@ class Partners {
   std::span<const std::uint32_t> of(std::uint32_t id) const {
     return {partner_.data() + begin_[id], partner_.data() + begin_[id + 1]};
   }
-  /// How far a particle and a partner are from one another at most (length): by place in memory,
-  /// and by id.
+  /// The longest distance between a particle and a partner. `position` is by place in memory,
+  /// `index` says where each id is.
   double longest(const Position* position, const std::uint32_t* index, const Metric& metric) const;
   /// Partners are to be looked for up to here (length).
   double reach = 0;

@@ -24,7 +24,7 @@ namespace perrin {
 struct ClusterView {
   std::uint32_t clusters;
   std::int64_t tasks, blocks, longest_span;
-  const std::uint32_t *first, *end;  // cluster c holds the particles first[c] … end[c]-1 in memory
+  const std::uint32_t *first, *end;  // [cluster]: its particles are first … end - 1 in memory
   const std::uint32_t* type;         // [cluster][lane]
   const ClusterRow* row;             // [cluster][pair of lanes]
   const ClusterTask* task;

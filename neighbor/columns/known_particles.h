@@ -26,7 +26,8 @@ class KnownParticles {
   const Position* position() const { return position_.data(); }
   const std::uint32_t* id() const { return id_.data(); }
 
-  /// The place in memory of the first particle of a layer, and of those after the last.
+  /// The place in memory of the first particle of a layer; of the layer after the last one: the
+  /// number of all particles.
   std::int64_t layer_begin(std::int32_t layer) const { return layer_first_[std::size_t(layer)]; }
   bool knows(std::int32_t layer) const { return mine_.has(layer); }
   /// Of a place in memory: is it known who is there?
