@@ -9,13 +9,25 @@
 namespace perrin {
 namespace {
 
-/// Pairs of samples that share a cell, each counted twice. Samples by id: the order in memory must
-/// not matter.
+/// One of `stride` particles, by id, since the order in memory must not matter. Not every so many:
+/// of a lattice these are planes.
+bool is_sample(std::int64_t id, std::int64_t stride) {
+  auto word = std::uint64_t(id) * 0x9e3779b97f4a7c15u;
+  word = (word ^ (word >> 29)) * 0xbf58476d1ce4e5b9u;
+  return (word >> 32) % std::uint64_t(stride) == 0;
+}
+
+/// Pairs of samples that share a cell, each counted twice. `samples`: receives their number.
 double pairs_sharing(const Position* position, const std::uint32_t* index, std::int64_t n,
-                     std::int64_t stride, const RowGrid& grid) {
+                     std::int64_t stride, const RowGrid& grid, std::int64_t& samples) {
   std::vector<std::uint32_t> count(std::size_t(grid.cells.x) * std::size_t(grid.cells.y) *
                                    std::size_t(grid.cells.z));
-  for (std::int64_t id = 0; id < n; id += stride) ++count[grid.key(position[index[id]])];
+  samples = 0;
+  for (std::int64_t id = 0; id < n; ++id) {
+    if (!is_sample(id, stride)) continue;
+    ++count[grid.key(position[index[id]])];
+    ++samples;
+  }
   double pairs = 0;
   for (const std::uint32_t c : count) pairs += double(c) * (double(c) - 1);
   return pairs;
@@ -43,13 +55,15 @@ Crowding measure_crowding(const Particles& particles, double reach) {
     ++crowding.by_type[p.type()];
   }
   if (n < 2) return crowding;
-  const std::int64_t stride = n / 1000000 + 1, samples = (n + stride - 1) / stride;
-  const RowGrid grid = make_row_grid(box, reach, std::max(64.0, 4.0 * double(samples)));
+  const std::int64_t stride = n / 1000000 + 1;
+  const RowGrid grid = make_row_grid(box, reach, std::max(64.0, 4.0 * double(n) / double(stride)));
   const auto cells = std::int64_t(grid.cells.x) * grid.cells.y * grid.cells.z;
   double folded = padded_volume(box);  // of the folded box
   for (int axis = 0; axis < 3; ++axis) folded = std::ldexp(folded, -grid.fold[axis]);
   const auto index = particles.index.to_host();
-  const double pairs = pairs_sharing(positions.data(), index.data(), n, stride, grid);
+  std::int64_t samples = 0;
+  const double pairs = pairs_sharing(positions.data(), index.data(), n, stride, grid, samples);
+  if (samples < 2) return crowding;
   double seen = pairs / double(samples) * double(stride) * double(cells) / folded;
   seen -=
       double(n) / folded - crowding.density;  // what is folded onto the same cells from elsewhere

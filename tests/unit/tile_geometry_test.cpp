@@ -193,5 +193,22 @@ TEST(BrickOrder, BlocksFollowOneAnother) {
   EXPECT_EQ(brick_order({2, 1, 1}, {4, 3, 1}).row_of_number, (std::vector<std::uint32_t>{0, 1}));
 }
 
+/// Large systems are sampled. Of a lattice whose rows are a multiple of the stride long a sample of
+/// every so many particles would be planes, as dense as a layered system.
+TEST(Crowding, ALatticeThatIsSampledIsEven) {
+  constexpr int edge = 120;  // a stride of two
+  Configuration c;
+  c.types = {"A"};
+  c.box.length = {edge, edge, edge};
+  c.box.origin = {0, 0, 0};
+  for (int k = 0; k < edge * edge * edge; ++k)
+    c.position.push_back({k % edge + 0.5, k / edge % edge + 0.5, k / edge / edge + 0.5});
+  c.type.assign(c.position.size(), 0);
+  const Particles particles(Device{}, c);
+  const Crowding crowding = measure_crowding(particles, 3);  // 27 particles in every cell
+  EXPECT_DOUBLE_EQ(crowding.density, 1);
+  EXPECT_DOUBLE_EQ(crowding.occupied, 1);
+}
+
 }  // namespace
 }  // namespace perrin
