@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 namespace perrin {
 namespace {
@@ -24,22 +25,25 @@ void for_each_pair(const Topology& topology, const F& f) {
 
 }  // namespace
 
-Partners::Partners(std::size_t particles, const Topology& topology) : begin_(particles + 1, 0) {
-  for_each_pair(topology, [&](std::uint32_t a, std::uint32_t) { ++begin_[a + 1]; });
-  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-  partner_.resize(begin_.back());
-  std::vector<std::size_t> next(begin_.begin(), begin_.end() - 1);
-  for_each_pair(topology, [&](std::uint32_t a, std::uint32_t b) { partner_[next[a]++] = b; });
+Partners::Partners(const Device& device, std::size_t particles, const Topology& topology) {
+  std::vector<std::int64_t> begin(particles + 1, 0);
+  for_each_pair(topology, [&](std::uint32_t a, std::uint32_t) { ++begin[a + 1]; });
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<std::uint32_t> partner(std::size_t(begin.back()));
+  std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
+  for_each_pair(topology,
+                [&](std::uint32_t a, std::uint32_t b) { partner[std::size_t(next[a]++)] = b; });
+  begin_ = {device, std::span<const std::int64_t>(begin)};
+  partner_ = {device, std::span<const std::uint32_t>(partner)};
 }
 
-double Partners::longest(const Position* position, const std::uint32_t* index,
-                         const Metric& metric) const {
+double longest_to_partner(const Topology& topology, const std::vector<Position>& position,
+                          const std::vector<std::uint32_t>& index, const Metric& metric) {
   double longest2 = 0;
-  for (std::uint32_t id = 0; id + 1 < begin_.size(); ++id)
-    for (const std::uint32_t partner : of(id)) {
-      const Real3 r = metric.vector(position[index[id]], position[index[partner]]);
-      longest2 = std::max(longest2, double(dot(r, r)));
-    }
+  for_each_pair(topology, [&](std::uint32_t a, std::uint32_t b) {
+    const Real3 r = metric.vector(position[index[a]], position[index[b]]);
+    longest2 = std::max(longest2, double(dot(r, r)));
+  });
   return std::sqrt(longest2);
 }
 

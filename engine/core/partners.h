@@ -2,30 +2,35 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "engine/core/box.h"
+#include "engine/core/buffer.h"
 #include "engine/core/configuration.h"
 
 namespace perrin {
 
 class Partners {
  public:
-  Partners(std::size_t particles, const Topology& topology);
-  /// Ids; an id may be there more than once.
-  std::span<const std::uint32_t> of(std::uint32_t id) const {
-    return {partner_.data() + begin_[id], partner_.data() + begin_[id + 1]};
-  }
-  /// The longest distance between a particle and a partner. `position` is by place in memory,
-  /// `index` says where each id is.
-  double longest(const Position* position, const std::uint32_t* index, const Metric& metric) const;
+  /// As kernels see them: ids partner[begin[id]] … partner[begin[id + 1] - 1]; one may be there
+  /// more than once.
+  struct View {
+    const std::int64_t* begin;
+    const std::uint32_t* partner;
+  };
+  Partners(const Device& device, std::size_t particles, const Topology& topology);
+  View view() const { return {begin_.data(), partner_.data()}; }
   /// Partners are to be looked for up to here (length).
   double reach = 0;
 
  private:
-  std::vector<std::size_t> begin_;
-  std::vector<std::uint32_t> partner_;
+  Buffer<std::int64_t> begin_;
+  Buffer<std::uint32_t> partner_;
 };
+
+/// The longest distance between a particle and a partner. `position` is by place in memory, `index`
+/// says where each id is.
+double longest_to_partner(const Topology& topology, const std::vector<Position>& position,
+                          const std::vector<std::uint32_t>& index, const Metric& metric);
 
 }  // namespace perrin

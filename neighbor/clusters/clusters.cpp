@@ -51,8 +51,10 @@ void ClusterList::need_partners(std::vector<unsigned char>& needed) {
   if (!partners) return;
   const Share own = particles_->share();
   const std::uint32_t *id = particles_->id.data(), *index = particles_->index.data();
+  const Partners::View all = partners->view();
   for (std::int64_t i = own.begin; i < own.end; ++i)
-    for (const std::uint32_t partner : partners->of(id[i])) {
+    for (std::int64_t k = all.begin[id[i]]; k < all.begin[id[i] + 1]; ++k) {
+      const std::uint32_t partner = all.partner[k];
       if (index[partner] >= own.begin && index[partner] < own.end && id[index[partner]] == partner)
         continue;
       const std::uint32_t cluster = clusters_.cluster_of(partner);
