@@ -9,12 +9,14 @@
 namespace perrin {
 
 /// What a kernel that moves particles calls for each of them, moved or not (drift() does): raises
-/// the condition under which the neighbour list is built again, or counts the particles of each
-/// cell.
+/// the condition under which the neighbour list is built again, and says beforehand that this may
+/// come in the next step, or counts the particles of each cell.
 struct MoveCheck {
   const Position* reference = nullptr;  // where the list was built; nullptr: no list
   Current<Real> limit2{};  // square of how far particles may come; half the skin in a fixed box
   Condition rebuild;
+  std::uint32_t* warning = nullptr;  // set where a particle has come further than …
+  Real early2 = 0;                   // … the root of this; nullptr: nobody asks
   // Which step of a recording is running, for the host; nullptr: nobody asks for anything.
   std::uint32_t* progress = nullptr;
   std::uint32_t step = 0;
@@ -34,7 +36,9 @@ struct MoveCheck {
     if (cells) cells(i, p);
     if (!reference) return;
     const Real most = limit2.moves ? *limit2 : limit2.now;
-    if (!(metric.distance2(p, early ? *early : reference[i]) <= most)) rebuild.raise();
+    const Real moved2 = metric.distance2(p, early ? *early : reference[i]);
+    if (warning && !(moved2 <= early2)) *warning = 1;
+    if (!(moved2 <= most)) rebuild.raise();
   }
 };
 

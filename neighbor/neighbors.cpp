@@ -8,6 +8,7 @@
 #include "engine/core/configuration_archive.h"
 #include "engine/core/parallel.h"
 #include "engine/core/team.h"
+#include "neighbor/halts.h"
 
 namespace perrin {
 namespace {
@@ -43,15 +44,41 @@ struct KeepBox {
   }
 };
 
-struct NotBuilt {
-  std::uint32_t* flag;
-  PERRIN_HD void operator()(std::int64_t) const { *flag = 1; }
+struct BeginBuild {
+  std::uint32_t *flag, *built;  // built: or nullptr
+  PERRIN_HD void operator()(std::int64_t) const {
+    *flag = 1;
+    if (built) *built = 1;
+  }
 };
+
+struct FinishBuildOfAll {
+  FinishBuild finish;
+  Foresight* foresight;  // nullptr: nobody looks ahead
+  PERRIN_HD void operator()(std::int64_t) const {
+    finish(0);
+    if (foresight) foresight->soon = foresight->warned = 0;
+  }
+};
+
+#ifdef __CUDACC__
+/// At the beginning of a recording; also if this device is halted, of which others may not know.
+__global__ void look_ahead_kernel(Foresight* foresight, const Condition warned) {
+  for (std::uint32_t& built : foresight->built) built = 0;
+  if (foresight->warned) warned.raise();
+}
+#endif
 
 struct NothingHolds {
   Real* limit2;
   PERRIN_HD void operator()(std::int64_t) const { *limit2 = Real(-1); }
 };
+
+std::uint32_t halt_of(const Device& device) {
+  std::uint32_t halt = 0;
+  device.copy_out(&halt, device.halt_word(), sizeof halt);
+  return halt;
+}
 
 /// Half of the smallest height along a periodic axis.
 double half_of(const Box& box) {
@@ -102,6 +129,7 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
       traversal_(make_traversal()) {
   if (!fits()) fall_back(choices_.crowding);
   particles_.sorted_apart = false;
+  if (team() && team()->may_exchange_beside()) foresight_ = {particles.device(), 1};
   invalidate();
   const Real half = Real(skin() / 2), limit2 = half * half;
   built_.assign(std::span<const Box>(&particles.box, 1));
@@ -147,6 +175,8 @@ void Neighbors::fall_back(const Crowding& crowding) {
 void Neighbors::invalidate() {
   const std::uint32_t one = 1;
   particles_.device().copy_in(flags_.data(), &one, sizeof one);
+  if (foresight_.size() > 0)
+    particles_.device().copy_in(&foresight_.data()->warned, &one, sizeof one);
 }
 
 MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
@@ -154,23 +184,36 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
   return std::visit(
       [&](auto& t) -> MoveCheck {
         if constexpr (lists<decltype(t)>) {
-          rebuild_ = particles_.device().condition(flags_.data());
+          const bool ahead = looks_ahead();
+          // In a recorded step one is made where it is asked for.
+          rebuild_ = ahead && particles_.device().recording()
+                         ? Condition{flags_.data(), 0}
+                         : particles_.device().condition(flags_.data());
           const Real half = Real(skin() / 2);
           const Current<Real> limit2{particles_.device().is_cuda() ? half * half : *limit2_.data(),
                                      limit2_.data(), particles_.box_moves};
           // Of several processes none builds lists before all have said whether they must.
           const Condition mine = team() ? Condition{flags_.data(), 0} : rebuild_;
-          return {reference_.data(), limit2, mine, progress ? progress : progress_.data(), step};
+          const Real early = Real(part_) * half;
+          return {reference_.data(),
+                  limit2,
+                  mine,
+                  ahead ? &foresight_.data()->soon : nullptr,
+                  early * early,
+                  progress ? progress : progress_.data(),
+                  step};
         } else {
           return {nullptr, {},
-                  {},      progress ? progress : progress_.data(),
+                  {},      nullptr,
+                  0,       progress ? progress : progress_.data(),
                   step,    team() ? TileCounter{} : t.counter()};
         }
       },
       traversal_);
 }
 
-void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange) {
+void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange,
+                       bool is_last) {
   const Device& device = particles_.device();
   const auto look = [&](const MoveCheck& check) {
     for_each(device, "check displacements", particles_.share(),
@@ -183,9 +226,10 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   else if (!moves_checked_)
     if (const MoveCheck check = check_moves(progress, step); check.watches()) look(check);
   moves_checked_ = false;
+  if (device.recording() && looks_ahead()) return update_ahead(progress, step, is_last);
   if (team()) {
     if (has_lists())
-      exchange_moved({rebuild_, progress, step});
+      exchange_moved(agreement(progress, step));
     else if (!sorts_apart())
       particles_.complete(true, {{}, progress, step});
     else
@@ -228,6 +272,66 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
       traversal_);
   if (progress == nullptr && particles_.sorted_apart) particles_.complete(true);
   if (progress != nullptr && builds_on_cpu() != before && plans_cuts_on_cpu()) team()->move_cuts();
+}
+
+/// With what is agreed upon of the next step.
+Agreement Neighbors::agreement(std::uint32_t* progress, std::uint32_t step) const {
+  Agreement made{rebuild_, progress, step};
+  if (!looks_ahead()) return made;
+  auto* const foresight = const_cast<Foresight*>(foresight_.data());
+  made.warning = &foresight->soon;
+  made.warned = &foresight->warned;
+  return made;
+}
+
+/// Do GPUs tell each other a step before that lists may be void? Where lists are void unexpectedly
+/// too often, and where the box moves, they do not.
+bool Neighbors::looks_ahead() const {
+  constexpr double least_part = 0.3;
+  return foresight_.size() > 0 && has_lists() && part_ > least_part && !particles_.box_moves &&
+         (particles_.others_are_near || particles_.partners) && visit([](const auto& t) {
+           return requires { t.ghosts(); };
+         });
+}
+
+/// In a step that is being recorded. Where a particle of any process had come near the limit when
+/// positions were last exchanged, processes say now whether lists must be built. Else nobody waits
+/// for that: positions are exchanged beside the pair loop's work on tiles that need none of them,
+/// and with them what the next step must know; or, where lists have been built, whether they could
+/// be everywhere. If lists turn out to be void after all the device is halted,
+/// and the host goes on from here. When lists are built does not depend on any of this.
+void Neighbors::update_ahead(std::uint32_t* progress, std::uint32_t step, bool is_last) {
+#ifdef __CUDACC__
+  const Device& device = particles_.device();
+  Foresight* const foresight = foresight_.data();
+  if (slot_ < 0 || warned_.handle == 0) {
+    slot_ = 0;
+    warned_ = device.condition(&foresight->unused);
+    launch(device, "what is expected", dim3(1), dim3(1), 0, look_ahead_kernel, foresight, warned_);
+  }
+  std::uint32_t* const built = &foresight->built[slot_];
+  device.when(warned_, [&] {
+    rebuild_ = device.condition(flags_.data());
+    team()->exchange({}, {rebuild_, progress, step});
+    device.when(rebuild_, [&] {
+      complete_ = false;
+      build(true, built);
+    });
+  });
+  rebuild_ = {flags_.data(), 0};
+  warned_ = is_last || slot_ + 1 == Foresight::slots ? Condition{&foresight->unused, 0}
+                                                     : device.condition(&foresight->unused);
+  const Agreement with = agreement(progress, step);
+  visit([&](const auto& t) {
+    if constexpr (requires { t.ghosts(); }) {
+      particles_.exchange_moved_beside(with, t.ghosts(),
+                                       {built, builds_.data(), warned_, halted_by_old_lists});
+    }
+  });
+  slot_ = warned_.handle == 0 ? -1 : slot_ + 1;
+#else
+  (void)progress, (void)step, (void)is_last;
+#endif
 }
 
 bool Neighbors::expect_tilts() {
@@ -325,8 +429,9 @@ void Neighbors::move_cuts() {
     PERRIN_ASSERT(build_as_before(built_.to_host(0)));
 }
 
-/// `in_step`: the forces are computed next, so that shares may be cut otherwise.
-void Neighbors::build(bool in_step) {
+/// `in_step`: the forces are computed next, so that shares may be cut otherwise. `built`: a word
+/// that is set, and the exchange of the step says whether lists could be built everywhere.
+void Neighbors::build(bool in_step, std::uint32_t* built) {
   const bool hands_over = visit([](const auto& t) {
     if constexpr (requires { t.hands_over; })
       return t.hands_over;
@@ -344,7 +449,8 @@ void Neighbors::build(bool in_step) {
   // Of several processes, lists are built when those of all are.
   const bool together = team() != nullptr;
   if (moves) team()->move_cuts();
-  if (together) for_each(particles_.device(), "lists are built", 1, NotBuilt{own_flag_.data()});
+  if (together)
+    for_each(particles_.device(), "lists are built", 1, BeginBuild{own_flag_.data(), built});
   if (particles_.box_moves)
     for_each(
         particles_.device(), "box of the list", 1,
@@ -360,15 +466,16 @@ void Neighbors::build(bool in_step) {
       traversal_);
   if (!together) return;
   const auto* const clusters = std::get_if<ClusterList>(&traversal_);
-  if (particles_.partners && team()->any(clusters && clusters->misses_partners())) {
-    particles_.partners.reset();  // they may be anywhere
-    particles_.complete(true);
-    complete_ = true;
+  if (clusters && particles_.partners && team()->any(clusters->misses_partners())) {
+    forget_partners();
     return build();
   }
+  if (built) return;
   join_halts();  // after which nothing happens if one was full
   if (particles_.device().is_cuda() || !team()->any(*own_flag_.data() != 0))
-    for_each(particles_.device(), "lists are built", 1, FinishBuild{flags_.data(), builds_.data()});
+    for_each(particles_.device(), "lists are built", 1,
+             FinishBuildOfAll{{flags_.data(), builds_.data()},
+                              foresight_.size() > 0 ? foresight_.data() : nullptr});
 }
 
 /// A list that is full on one device halts all.
@@ -376,8 +483,30 @@ void Neighbors::join_halts() {
   if (team() && particles_.device().is_cuda()) team()->exchange({});
 }
 
+/// They may be anywhere from here on, and all positions are sent.
+void Neighbors::forget_partners() {
+  particles_.partners.reset();
+  particles_.complete(true);
+  complete_ = true;
+}
+
 bool Neighbors::recover() {
   bool recovered = false;
+  if (team() && particles_.device().is_cuda() && particles_.partners &&
+      team()->largest(halt_of(particles_.device())) == halted_by_partner) {
+    particles_.device().clear_halt();
+    forget_partners();
+    ++version_;
+    if (!has_lists()) return true;
+    build();
+    recovered = true;
+  }
+  if (foresight_.size() > 0 && halt_of(particles_.device()) == halted_by_old_lists) {
+    particles_.device().clear_halt();
+    part_ -= 0.15;  // earlier from now on
+    ++version_;
+    return true;
+  }
   if (particles_.box_moves && particles_.device().is_cuda() && particles_.device().halted() &&
       !holds()) {
     particles_.device().clear_halt();

@@ -57,7 +57,19 @@ PERRIN_HD double move_limit(const Box& built, const Box& now, double range, doub
   return stretch <= 1 ? skin / 2 : (skin - (stretch - 1) * range) / (2 * stretch);
 }
 
+/// What GPUs that share a simulation know of the next step. Words of device memory; those that say
+/// 0 or 1 have the same value in all processes, but for `soon`.
+struct Foresight {
+  static constexpr int slots = 32;
+  std::uint32_t soon;          // of this process: lists may be void in the next step
+  std::uint32_t warned;        // somewhere they may
+  std::uint32_t built[slots];  // [update of the recording]: lists have been
+  std::uint32_t unused;        // flag of conditions that are only raised
+};
+
 class Neighbors {
+  static constexpr double first_part = 0.85;
+
  public:
   /// `ranges`: how far particles interact. `choices`: those of an earlier run, or nullptr. Throws
   /// UserError if the longest range exceeds half the box.
@@ -89,8 +101,10 @@ class Neighbors {
   MoveCheck check_moves(std::uint32_t* progress, std::uint32_t step);
   /// Builds the list again if it no longer holds: looks how far the particles have moved, unless
   /// check_moves() was asked for since. Device work only, so that a step can be recorded.
-  /// `may_exchange`: sorting may leave the arrays exchanged (Particles::settle()).
-  void update(std::uint32_t* progress = nullptr, std::uint32_t step = 0, bool may_exchange = false);
+  /// `may_exchange`: sorting may leave the arrays exchanged (Particles::settle()). `is_last`: no
+  /// other update belongs to the same recording.
+  void update(std::uint32_t* progress = nullptr, std::uint32_t step = 0, bool may_exchange = false,
+              bool is_last = true);
   /// check_moves() was asked for, but what it was for was not done.
   void forget_check() { moves_checked_ = false; }
   /// Makes the next update() build.
@@ -138,11 +152,15 @@ class Neighbors {
   void plan_again();
   void fall_back(const Crowding& crowding);
   bool sorts_apart() const;
-  void build(bool in_step = false);
+  void build(bool in_step = false, std::uint32_t* built = nullptr);
   bool build_as_before(const Box& built);
   bool plans_cuts_on_cpu();
   void exchange_moved(const Agreement& agreement);
+  bool looks_ahead() const;
+  void update_ahead(std::uint32_t* progress, std::uint32_t step, bool is_last);
+  Agreement agreement(std::uint32_t* progress, std::uint32_t step) const;
   void join_halts();
+  void forget_partners();
   Team* team() const { return particles_.device().team(); }
 
   Particles& particles_;
@@ -154,6 +172,11 @@ class Neighbors {
   bool complete_ = true;         // are positions of other processes all known?
   bool moves_checked_ = false;   // by whoever moves the particles
   Buffer<std::uint32_t> flags_;  // [0] build now; [1] the traversal's own
+  // Several GPUs look ahead (update_ahead()).
+  Buffer<Foresight> foresight_;
+  Condition warned_{};        // of the next step of the recording
+  int slot_ = -1;             // of the step that is being recorded; -1: none
+  double part_ = first_part;  // of the way to move_limit() after which lists may not last
   Buffer<std::int64_t> builds_;
   Buffer<std::uint32_t> own_flag_;   // of this process alone, while lists are built …
   Buffer<std::int64_t> own_builds_;  // … and how often they were

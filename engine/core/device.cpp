@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "engine/core/condition.h"
 #include "engine/core/parallel.h"
@@ -69,7 +70,9 @@ struct Device::Cuda {
   int index = 0;
   cudaStream_t stream = nullptr;       // where work goes now
   cudaStream_t main_stream = nullptr;  // the device's own
-  cudaStream_t body_stream = nullptr;  // for recording the body of when()
+  cudaStream_t body_stream[2]{};       // for recording the body of when(), and one in that
+  int depth = 0;                       // bodies that are being recorded
+  const void* last = nullptr;          // Device::note_last()
   bool recording = false;
   bool after_kernel = false;  // the last work given was a kernel
   cudaDeviceProp properties{};
@@ -78,12 +81,13 @@ struct Device::Cuda {
     check_cuda(cudaSetDevice(index), "selecting the device");
     check_cuda(cudaGetDeviceProperties(&properties, index), "reading the device's properties");
     check_cuda(cudaStreamCreateWithFlags(&main_stream, cudaStreamNonBlocking), "making a stream");
-    check_cuda(cudaStreamCreateWithFlags(&body_stream, cudaStreamNonBlocking), "making a stream");
+    for (cudaStream_t& body : body_stream)
+      check_cuda(cudaStreamCreateWithFlags(&body, cudaStreamNonBlocking), "making a stream");
     stream = main_stream;
   }
   ~Cuda() {
     cudaStreamDestroy(main_stream);
-    cudaStreamDestroy(body_stream);
+    for (cudaStream_t body : body_stream) cudaStreamDestroy(body);
   }
 };
 
@@ -146,13 +150,19 @@ void record_node(cudaStream_t stream, cudaGraphNodeParams& params) {
 #endif
 }
 
-cudaStream_t Device::stream() const { return cuda_->stream; }
+cudaStream_t Device::stream() const {
+  cuda_->last = nullptr;
+  return cuda_->stream;
+}
 
 bool Device::next_may_overlap() const {
   return std::exchange(cuda_->after_kernel, true) && cuda_->properties.major >= 9;
 }
 
 void Device::begin_anew() const { cuda_->after_kernel = false; }
+
+void Device::note_last(const void* what) const { cuda_->last = what; }
+bool Device::last_is(const void* what) const { return cuda_->last == what; }
 
 int Device::cuda_count() {
   int count = 0;
@@ -298,17 +308,20 @@ void Device::when(const Condition& condition, const std::function<void()>& work)
     params.conditional.handle = condition.handle;
     params.conditional.type = cudaGraphCondTypeIf;
     params.conditional.size = 1;
-    record_node(cuda_->stream, params);
-    check_cuda(cudaStreamBeginCaptureToGraph(cuda_->body_stream, params.conditional.phGraph_out[0],
-                                             nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal),
+    record_node(stream(), params);
+    PERRIN_ASSERT(cuda_->depth < int(std::size(cuda_->body_stream)));
+    cudaStream_t const outer = cuda_->stream, body = cuda_->body_stream[cuda_->depth++];
+    check_cuda(cudaStreamBeginCaptureToGraph(body, params.conditional.phGraph_out[0], nullptr,
+                                             nullptr, 0, cudaStreamCaptureModeThreadLocal),
                "recording a conditional body");
-    cudaStream_t outer = cuda_->stream;
-    cuda_->stream = cuda_->body_stream;
+    cuda_->stream = body;
     cuda_->after_kernel = false;
     work();
     cuda_->stream = outer;
     cuda_->after_kernel = false;
-    check_cuda(cudaStreamEndCapture(cuda_->body_stream, nullptr), "recording a conditional body");
+    cuda_->last = nullptr;
+    --cuda_->depth;
+    check_cuda(cudaStreamEndCapture(body, nullptr), "recording a conditional body");
     return;
   }
 #endif
@@ -424,7 +437,7 @@ void Device::copy(void* to, const void* from, std::size_t bytes) const {
   if (bytes == 0 || skipping()) return;
 #ifdef PERRIN_CUDA
   if (cuda_) {
-    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda_->stream),
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()),
                "copying on the device");
     cuda_->after_kernel = false;
     return;
@@ -437,7 +450,7 @@ void Device::zero(void* memory, std::size_t bytes) const {
   if (bytes == 0 || skipping()) return;
 #ifdef PERRIN_CUDA
   if (cuda_) {
-    check_cuda(cudaMemsetAsync(memory, 0, bytes, cuda_->stream), "zeroing");
+    check_cuda(cudaMemsetAsync(memory, 0, bytes, stream()), "zeroing");
     cuda_->after_kernel = false;
     return;
   }
@@ -465,10 +478,12 @@ Recording::Recording(const Device& device, std::function<void()> work)
   check_cuda(cudaStreamBeginCapture(cuda.stream, cudaStreamCaptureModeThreadLocal), "recording");
   cuda.recording = true;
   cuda.after_kernel = false;  // what comes before the recording is known when it is replayed
+  cuda.last = nullptr;
   try {
     work_();
   } catch (...) {
     cuda.recording = false;
+    cuda.depth = 0;
     cuda.stream = cuda.main_stream;
     cudaStreamEndCapture(cuda.main_stream, &graph_->graph);
     throw;
@@ -485,6 +500,7 @@ void Recording::replay() const {
   if (graph_) {
     check_cuda(cudaGraphLaunch(graph_->executable, device_.cuda_->stream), "replaying a step");
     device_.cuda_->after_kernel = false;
+    device_.cuda_->last = nullptr;
     return;
   }
 #endif

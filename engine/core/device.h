@@ -91,6 +91,9 @@ class Device {
   bool next_may_overlap() const;
   /// What is given next does not follow a kernel: events are put between by others.
   void begin_anew() const;
+  /// What the work given last is, until more is given.
+  void note_last(const void* what) const;
+  bool last_is(const void* what) const;
 #endif
 
  private:

@@ -134,10 +134,19 @@ Share Particles::share() const {
   return team ? team->share(size()) : Share{0, size()};
 }
 
+std::array<SharedArray, 2> Particles::moved_arrays() {
+  return {{{position.data(), sizeof(Position), size()}, {velocity.data(), sizeof(Real4), size()}}};
+}
+
 void Particles::exchange_moved(const Agreement& agreement, const Ghosts* ghosts) {
-  const SharedArray arrays[] = {{position.data(), sizeof(Position), size()},
-                                {velocity.data(), sizeof(Real4), size()}};
-  device().team()->exchange({arrays, velocities_travel ? 2u : 1u}, agreement, ghosts);
+  device().team()->exchange({moved_arrays().data(), velocities_travel ? 2u : 1u}, agreement,
+                            ghosts);
+}
+
+void Particles::exchange_moved_beside(const Agreement& agreement, const Ghosts& ghosts,
+                                      const Beside& beside) {
+  device().team()->exchange_beside({moved_arrays().data(), velocities_travel ? 2u : 1u}, agreement,
+                                   ghosts, beside);
 }
 
 void Particles::complete(bool positions) { complete(positions, {}); }

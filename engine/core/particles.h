@@ -1,6 +1,7 @@
 // Who is where: the particles on their device, in memory order.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,7 +28,9 @@ struct ParticleView {
 };
 
 struct Agreement;
+struct Beside;
 struct Ghosts;
+struct SharedArray;
 
 class Particles {
  public:
@@ -43,8 +46,8 @@ class Particles {
   Share share() const;
   bool velocities_travel = false;  // with positions: a force looks at those of neighbours
   bool others_are_near = false;    // no force looks further than its range
-  /// Where forces do, but only at partners in bonds: who these are, for CPU processes, which are
-  /// sent their positions. nullptr: nobody looks further, or somebody at particles anywhere.
+  /// Where forces do, but only at partners in bonds: who these are, since processes are sent their
+  /// positions. nullptr: nobody looks further, or somebody at particles anywhere.
   std::unique_ptr<const Partners> partners;
   /// Steps sort each process's own particles alone: ids of others, and `index`, are those of ghosts
   /// until complete().
@@ -52,6 +55,9 @@ class Particles {
   /// Device work of all processes: positions (and velocities) of all particles as they are now, and
   /// what `agreement` says; of others only `ghosts`, where these are given.
   void exchange_moved(const Agreement& agreement, const Ghosts* ghosts = nullptr);
+  /// The same by Team::exchange_beside().
+  void exchange_moved_beside(const Agreement& agreement, const Ghosts& ghosts,
+                             const Beside& beside);
   /// Everything that moves when memory is reordered, but the positions if they are there already.
   void complete(bool positions, const Agreement& agreement);
   void complete(bool positions);
@@ -213,6 +219,7 @@ class Particles {
     Buffer<std::byte> packed;  // by place in memory
   };
   std::vector<std::weak_ptr<SharedBytes>> shared_;
+  std::array<SharedArray, 2> moved_arrays();
   void complete_bytes(void* data, std::size_t bytes) const;
   bool nothing_moves_along() const;
   bool only_arrays() const { return !velocities_travel && nothing_moves_along(); }

@@ -46,6 +46,7 @@ struct Team::Peers {
   std::unique_ptr<Courier> courier;
   cudaStream_t stream = nullptr;
   int blocks = 1, most_portions = sum_chunks;  // of a share
+  bool may_exchange_beside = false;
 
   ~Peers() {
     // What the last kernels send is still carried, unless this is how a failure ends.
@@ -70,6 +71,14 @@ std::size_t inbox_bytes(std::int64_t n) {
 /// checkerboard, which may be in a few of its domains.
 std::size_t parcel_bytes(std::int64_t n, std::int64_t share) {
   return padded(std::size_t(share) * (bytes_of_particle + 4) + std::size_t(n) * 20 + (1 << 17));
+}
+
+/// Does the GPU run kernels of several processes at the same time (MPS)?
+bool runs_beside_others() {
+  int index = 0, shared = 0;
+  check_cuda(cudaGetDevice(&index), "asking for the device");
+  check_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMpsEnabled, index), "asking for MPS");
+  return shared != 0;
 }
 
 /// What a process tells the others of its GPU.
@@ -157,6 +166,8 @@ Team::Team(const Device& device, std::int64_t n, int sharers)
   });
   const int blocks = std::min(detail::exchange_blocks, device_.multiprocessors() / int(here));
   mine.blocks = int(processes_.min(std::max(blocks, 1)));
+  mine.may_exchange_beside =
+      processes_.min(far() == 0 && (here == 1 || !runs_beside_others()) ? 1 : 0) == 1;
   processes_.barrier();
 }
 
@@ -228,31 +239,63 @@ std::string devices_reached_by(int index) {
   return reached;
 }
 
-void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement& agreement,
-                           const Ghosts* ghosts, const std::uint32_t* order) {
+namespace {
+
+detail::TeamExchange exchange_of(const Device& device, const Agreement& agreement,
+                                 const Ghosts* ghosts) {
   detail::TeamExchange e{};
-  e.order = order;
   if (ghosts) e.ghosts = *ghosts;
-  e.halt = device_.halt_word();
+  e.halt = device.halt_word();
   e.condition = agreement.condition;
   e.progress = agreement.progress;
   e.step = agreement.step;
+  e.warning = agreement.warning, e.warned = agreement.warned;
+  return e;
+}
+
+}  // namespace
+
+/// A kernel whose blocks wait for those of another device: they must all be running.
+unsigned Team::blocks_for(const detail::TeamExchange& e) const {
+  std::size_t most_sent = 0;
+  for (int k = 0; k < e.arrays; ++k)
+    most_sent += std::size_t(e.array[k].n) * e.array[k].bytes / std::size_t(count());
+  if (e.ghosts.send) most_sent /= 4;  // about
+  return unsigned(std::clamp<std::int64_t>(std::int64_t(most_sent / 4096), 1, peers_->blocks));
+}
+
+bool Team::may_exchange_beside() const { return peers_ && peers_->may_exchange_beside; }
+bool Team::is_beside() const { return device_.last_is(this); }
+
+void Team::exchange_beside(std::span<const SharedArray> arrays, const Agreement& agreement,
+                           const Ghosts& ghosts, const Beside& beside) {
+  constexpr unsigned enough = 32;  // with more the next kernel has less room
+  detail::TeamExchange e = exchange_of(device_, agreement, &ghosts);
+  std::size_t at = 0;
+  for (const SharedArray& array : arrays) {
+    e.array[e.arrays++] = {static_cast<unsigned char*>(array.data), std::uint32_t(array.bytes),
+                           array.n, at};
+    at += padded(array.bytes * std::size_t(array.n));
+  }
+  PERRIN_ASSERT(at <= peers_->view.inbox_bytes && far() == 0);
+  launch_early(device_, "exchange between processes", dim3(std::min(blocks_for(e), enough)),
+               dim3(detail::exchange_threads), 0, detail::exchange_beside_kernel, peers_->view, e,
+               beside);
+  device_.note_last(this);
+}
+
+void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement& agreement,
+                           const Ghosts* ghosts, const std::uint32_t* order) {
+  detail::TeamExchange e = exchange_of(device_, agreement, ghosts);
+  e.order = order;
   const auto kernel =
       ghosts ? (far() > 0 ? detail::exchange_ghosts_kernel<true>
                           : detail::exchange_ghosts_kernel<false>)
              : (far() > 0 ? detail::exchange_kernel<true> : detail::exchange_kernel<false>);
   std::size_t at = 0;
   const auto start = [&] {
-    std::size_t most_sent = 0;
-    for (int k = 0; k < e.arrays; ++k)
-      most_sent += std::size_t(e.array[k].n) * e.array[k].bytes / std::size_t(count());
-    if (ghosts) most_sent /= 4;  // about
-    // A kernel whose blocks wait for those of another device: they must all be running.
-    const auto blocks = std::clamp<std::int64_t>(std::int64_t(most_sent / 4096), 1, peers_->blocks);
-    launch_early(device_, "exchange between processes", dim3(unsigned(blocks)),
+    launch_early(device_, "exchange between processes", dim3(blocks_for(e)),
                  dim3(detail::exchange_threads), 0, kernel, peers_->view, e);
-    e.condition = {};
-    e.progress = nullptr;
     e.arrays = 0, at = 0;
   };
   for (const SharedArray& array : arrays) {
@@ -261,10 +304,12 @@ void Team::exchange_on_gpu(std::span<const SharedArray> arrays, const Agreement&
       throw BugError("an array that processes exchange does not fit their inboxes");
     if (at + bytes > peers_->view.inbox_bytes || e.arrays == detail::TeamExchange::most) {
       // The agreement goes with the last part, when everything has come.
-      const Condition condition = std::exchange(e.condition, {});
-      std::uint32_t* const progress = std::exchange(e.progress, nullptr);
+      const detail::TeamExchange last = e;
+      e.condition = {};
+      e.progress = nullptr, e.warning = e.warned = nullptr;
       start();
-      e.condition = condition, e.progress = progress;
+      e.condition = last.condition, e.progress = last.progress;
+      e.warning = last.warning, e.warned = last.warned;
     }
     e.array[e.arrays++] = {static_cast<unsigned char*>(array.data), std::uint32_t(array.bytes),
                            array.n, at};
@@ -312,6 +357,10 @@ void Team::send(std::span<const SharedArray> arrays, int of_visitors, const Trav
 
 bool Team::has_room_for_cells(std::int64_t, std::int64_t) const { return false; }
 int Team::far() const { return 0; }
+bool Team::may_exchange_beside() const { return false; }
+bool Team::is_beside() const { return false; }
+void Team::exchange_beside(std::span<const SharedArray>, const Agreement&, const Ghosts&,
+                           const Beside&) {}
 void Team::begin_work() {}
 double Team::seconds_worked() { return 0; }
 bool Team::has_room_for(const std::vector<int>&) const { return true; }

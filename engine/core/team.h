@@ -63,6 +63,9 @@ struct Travellers {
 };
 
 struct Arrivals;
+namespace detail {
+struct TeamExchange;
+}
 
 /// What is agreed upon beside an exchange.
 struct Agreement {
@@ -70,6 +73,19 @@ struct Agreement {
   Condition condition{};
   std::uint32_t* progress = nullptr;  // receives `step` unless the device was halted before
   std::uint32_t step = 0;
+  // Words in device memory: `warned` receives whether `warning` is set anywhere, likewise.
+  std::uint32_t *warning = nullptr, *warned = nullptr;
+};
+
+/// Team::exchange_beside(). Words in device memory.
+struct Beside {
+  /// Not 0: everything that is exchanged is known. What is agreed upon is then whether a device is
+  /// halted: if not, the condition's flag and the warning are cleared, and `builds` is one more.
+  const std::uint32_t* built;
+  std::int64_t* builds;
+  Condition next;  // raised if the warning is set anywhere
+  /// The device is halted with this where the condition's flag is set anywhere: it should not be.
+  std::uint32_t halt;
 };
 
 class Team {
@@ -98,6 +114,16 @@ class Team {
   /// halts the others; what is sent then means nothing. `ghosts`: only these elements are sent.
   void exchange(std::span<const SharedArray> arrays, const Agreement& agreement = {},
                 const Ghosts* ghosts = nullptr);
+  /// The same of ghosts beside the kernel that is given next, while a step is being recorded. All
+  /// other kernels wait for it at their beginning (await_all_before()); one that asks for
+  /// is_beside() before it is launched finds all that was before the exchange done when it begins,
+  /// waits before it looks at ghosts, and does not end before the exchange does.
+  void exchange_beside(std::span<const SharedArray> arrays, const Agreement& agreement,
+                       const Ghosts& ghosts, const Beside& beside);
+  bool is_beside() const;
+  /// May blocks of a kernel wait for an exchange? Not where another process's work needs their room
+  /// on the same GPU at the same time (MPS), nor where somebody is far().
+  bool may_exchange_beside() const;
   /// After elements have been put into another order (the one at i was at order[i], in device
   /// memory): those that have come into another process's share go there. GPUs.
   void hand_over(std::span<const SharedArray> arrays, const std::uint32_t* order);
@@ -154,6 +180,7 @@ class Team {
   void begin_courier(std::int64_t n);
   double seconds_worked();
   bool has_room_for(const std::vector<int>& cuts) const;
+  unsigned blocks_for(const detail::TeamExchange& exchange) const;
   void exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement& agreement,
                        const Ghosts* ghosts);
   void exchange_ghosts_on_cpu(std::span<const SharedArray> arrays, const Ghosts& ghosts);

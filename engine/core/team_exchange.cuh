@@ -22,6 +22,7 @@ struct TeamExchange {
   Condition condition;
   std::uint32_t* progress;
   std::uint32_t step;
+  std::uint32_t *warning, *warned;
 };
 
 /// Ghosts of one process, to be copied by all threads of all blocks.
@@ -181,11 +182,15 @@ struct ExchangeParcels {
 };
 
 /// write(is p the next process?, p, array, inbox) for every array and every process p whose memory
-/// is seen; when all have written, read() in the same way.
+/// is seen; when all have written, read() in the same way. True for one thread of all, if nobody is
+/// halted. `halts`: nothing but that is exchanged.
 template <bool Far, class Write, class Read>
-__device__ void exchange_by(const TeamView& team, const TeamExchange& e, const Write& write,
-                            const Read& read) {
-  const Talk<Far> talk(team, e.halt, e.condition.flag);
+__device__ bool exchange_by(const TeamView& team, const TeamExchange& e, const Write& write,
+                            const Read& read, typename Talk<Far>::Heard& heard,
+                            bool halts = false) {
+  const int arrays = halts ? 0 : e.arrays;
+  const Talk<Far> talk(team, e.halt, halts ? nullptr : e.condition.flag,
+                       halts ? nullptr : e.warning);
   const ExchangeParcels parcels{team, e};
 #pragma unroll 1
   for (int step = 1; step < team.count && !talk.halt; ++step) {
@@ -195,11 +200,10 @@ __device__ void exchange_by(const TeamView& team, const TeamExchange& e, const W
       continue;
     }
 #pragma unroll 1
-    for (int k = 0; k < e.arrays; ++k)
+    for (int k = 0; k < arrays; ++k)
       write(step == 1, p, e.array[k], team.inbox(p, talk.exchange) + e.array[k].at);
   }
-  const typename Talk<Far>::Heard heard =
-      talk.agree([&](int p, Parcel& parcel) { return parcels.label(p, parcel); });
+  heard = talk.agree([&](int p, Parcel& parcel) { return parcels.label(p, parcel); });
 #pragma unroll 1
   for (int step = 1; step < team.count && !heard.halt; ++step) {
     const int p = (team.rank + step) % team.count;
@@ -208,12 +212,14 @@ __device__ void exchange_by(const TeamView& team, const TeamExchange& e, const W
       continue;
     }
 #pragma unroll 1
-    for (int k = 0; k < e.arrays; ++k)
+    for (int k = 0; k < arrays; ++k)
       read(step == 1, p, e.array[k], team.inbox(team.rank, talk.exchange) + e.array[k].at);
   }
-  if (!talk.end(heard, e.halt)) return;
+  if (!talk.end(heard, e.halt)) return false;
   if (e.progress) *e.progress = e.step;
   if (heard.flag && e.condition.flag) e.condition.raise();
+  if (e.warned) *e.warned = heard.warning;
+  return true;
 }
 
 /// Everything of all, or what hand_over() says.
@@ -230,6 +236,7 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
       copy_bytes(target, source, std::size_t(before.begin) * a.bytes,
                  std::size_t(before.end) * a.bytes);
   };
+  typename Talk<Far>::Heard heard;
   exchange_by<Far>(
       team, e,
       [&](bool, int p, const TeamExchange::Array& a, unsigned char* inbox) {
@@ -237,28 +244,56 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
       },
       [&](bool, int p, const TeamExchange::Array& a, const unsigned char* inbox) {
         copy(p, team.rank, a, a.data, inbox);
-      });
+      },
+      heard);
 }
 
-/// Ghosts alone.
+/// Ghosts alone, by exchange_by().
+template <bool Far>
+__device__ bool exchange_ghosts(const TeamView& team, const TeamExchange& e,
+                                typename Talk<Far>::Heard& heard, bool halts = false) {
+  const Ghosts& g = e.ghosts;
+  const auto sent = [&](int p) {
+    return ListedElements(g.send + p * g.room, g.send_count + p, g.room);
+  };
+  const auto received = [&](int p) {
+    return ListedElements(g.receive + p * g.room, g.receive_count + p, g.room);
+  };
+  const int next = (team.rank + 1) % team.count;
+  const ListedElements to_next = sent(next), from_next = received(next);
+  return exchange_by<Far>(
+      team, e,
+      [&](bool first, int p, const TeamExchange::Array& a, unsigned char* inbox) {
+        (first ? to_next : sent(p)).copy(inbox, a.data, a.bytes);
+      },
+      [&](bool first, int p, const TeamExchange::Array& a, const unsigned char* inbox) {
+        (first ? from_next : received(p)).copy(a.data, inbox, a.bytes);
+      },
+      heard, halts);
+}
+
 template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
     exchange_ghosts_kernel(const TeamView team, const TeamExchange e) {
   Talk<Far>::begin();
-  const Ghosts& g = e.ghosts;
-  const int next = (team.rank + 1) % team.count;
-  const ListedElements to_next(g.send + next * g.room, g.send_count + next, g.room),
-      from_next(g.receive + next * g.room, g.receive_count + next, g.room);
-  exchange_by<Far>(
-      team, e,
-      [&](bool first, int p, const TeamExchange::Array& a, unsigned char* inbox) {
-        (first ? to_next : ListedElements(g.send + p * g.room, g.send_count + p, g.room))
-            .copy(inbox, a.data, a.bytes);
-      },
-      [&](bool first, int p, const TeamExchange::Array& a, const unsigned char* inbox) {
-        (first ? from_next : ListedElements(g.receive + p * g.room, g.receive_count + p, g.room))
-            .copy(a.data, inbox, a.bytes);
-      });
+  typename Talk<Far>::Heard heard;
+  exchange_ghosts<Far>(team, e, heard);
+}
+
+/// Of Team::exchange_beside(): the next kernel comes in when all before this one is done.
+static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
+    exchange_beside_kernel(const TeamView team, const TeamExchange e, const Beside beside) {
+  await_all_before();
+  admit_successor();
+  const bool built = *beside.built != 0;
+  Talk<false>::Heard heard;
+  if (!exchange_ghosts<false>(team, e, heard, built)) return;
+  if (built) {
+    *e.condition.flag = *e.warning = 0;
+    *beside.builds += 1;
+  }
+  if (heard.warning) beside.next.raise();
+  if (heard.flag) *e.halt = beside.halt;
 }
 
 }  // namespace perrin::detail

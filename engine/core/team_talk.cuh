@@ -26,8 +26,10 @@ constexpr int exchange_blocks_at_once = 3;  // of a multiprocessor, at least
 
 /// A word of the mailbox: [odd or even exchange][from process][block].
 struct Mail {
-  PERRIN_HD static std::uint64_t word(std::uint64_t exchange, std::uint32_t halt, bool flag) {
-    return exchange << 8 | std::uint64_t(halt & 127) << 1 | std::uint64_t(flag);
+  PERRIN_HD static std::uint64_t word(std::uint64_t exchange, std::uint32_t halt, bool flag,
+                                      bool warning) {
+    return exchange << 8 | std::uint64_t(halt & 63) << 2 | std::uint64_t(warning) << 1 |
+           std::uint64_t(flag);
   }
 };
 constexpr int words_of_header = 4;
@@ -147,10 +149,10 @@ struct Talk {
   const TeamView& team;
   std::uint64_t exchange;
   std::uint32_t halt;
-  bool flag;
+  bool flag, warning;
   struct Heard {
     std::uint32_t halt;  // 0, or that of a process that is halted: what was sent means nothing
-    bool flag;
+    bool flag, warning;
   };
 
   /// Waits for all before the kernel.
@@ -159,11 +161,16 @@ struct Talk {
     await_all_before();
   }
   /// After begin(). By all threads.
-  __device__ Talk(const TeamView& view, const std::uint32_t* halt_word, const std::uint32_t* word)
+  __device__ Talk(const TeamView& view, const std::uint32_t* halt_word,
+                  const std::uint32_t* flag_word = nullptr,
+                  const std::uint32_t* warning_word = nullptr)
       : team(view) {
+    const auto is_set = [](const std::uint32_t* word) {
+      return word && *static_cast<const volatile std::uint32_t*>(word);
+    };
     exchange = *number() + 1;
     halt = *static_cast<const volatile std::uint32_t*>(halt_word);
-    flag = word && *static_cast<const volatile std::uint32_t*>(word);
+    flag = is_set(flag_word), warning = is_set(warning_word);
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(&team.counters->begun, 1u);  // this block has read the number
     if (threadIdx.x == 0 && blockIdx.x == 0 && team.counters->left)
@@ -174,13 +181,13 @@ struct Talk {
   /// label(process, parcel): the bytes of the payload that was written for it; may set its counts.
   template <class Label>
   __device__ Heard agree([[maybe_unused]] const Label& label) const {
-    __shared__ std::uint32_t halt_anywhere, flag_anywhere;
-    if (threadIdx.x == 0) halt_anywhere = flag_anywhere = 0;
+    __shared__ std::uint32_t halt_anywhere, flags_anywhere;
+    if (threadIdx.x == 0) halt_anywhere = flags_anywhere = 0;
     __syncthreads();
     if constexpr (Far) complete_parcels(label);
     if (threadIdx.x < unsigned(team.count) && !team.is_far<Far>(int(threadIdx.x)))
       store_for_all(team.mail(int(threadIdx.x), exchange, team.rank) + blockIdx.x,
-                    Mail::word(exchange, halt, flag));
+                    Mail::word(exchange, halt, flag, warning));
     if constexpr (Far)
       if (blockIdx.x == 0) take_parcels();
     for (unsigned k = threadIdx.x; k < unsigned(team.count) * gridDim.x; k += blockDim.x) {
@@ -189,11 +196,11 @@ struct Talk {
       std::uint64_t word = load_from_others(from);
       while (word >> 8 != exchange) word = load_from_others(from);
       const auto low = std::uint32_t(word & 255);
-      if (low >> 1) atomicMax(&halt_anywhere, low >> 1);
-      if (low & 1) flag_anywhere = 1;
+      if (low >> 2) atomicMax(&halt_anywhere, low >> 2);
+      if (low & 3) atomicOr(&flags_anywhere, low & 3);
     }
     __syncthreads();
-    return {halt_anywhere, flag_anywhere != 0};
+    return {halt_anywhere, (flags_anywhere & 1) != 0, (flags_anywhere & 2) != 0};
   }
   /// True for one thread of all, which is to do what is left.
   __device__ bool end(const Heard& heard, std::uint32_t* halt_word) const {
@@ -225,7 +232,7 @@ struct Talk {
     const int process = team.far_process[threadIdx.x];
     Parcel* const parcel = team.parcel(process, false, exchange);
     parcel->bytes = parcel_head + (halt ? 0 : label(process, *parcel));
-    parcel->sent = Mail::word(exchange, halt, flag);
+    parcel->sent = Mail::word(exchange, halt, flag, warning);
     store_for_all(&parcel->ready, parcel->sent);
   }
   /// By all threads of one block: a warp for each process.

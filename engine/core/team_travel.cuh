@@ -35,7 +35,7 @@ template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
     add_counts_kernel(const TeamView team, const CellCounts c, std::uint32_t* halt) {
   Talk<Far>::begin();
-  const Talk<Far> talk(team, halt, nullptr);
+  const Talk<Far> talk(team, halt);
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x,
                       threads = gridDim.x * blockDim.x;
   std::size_t bytes = 0;
@@ -133,7 +133,7 @@ template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
     travel_kernel(const TeamView team, const TeamTravel t, std::uint32_t* halt) {
   Talk<Far>::begin();
-  const Talk<Far> talk(team, halt, nullptr);
+  const Talk<Far> talk(team, halt);
   const Share own = team.share(t.array[0].n, team.rank);
   const auto going = [&](int p, Parcel* parcel) {
     return TravelPlace<Far>{t,

@@ -67,16 +67,17 @@ Simulation::Simulation(const Device& the_device, Configuration configuration,
 
 Simulation::~Simulation() = default;
 
-/// CPU processes are sent the positions of partners, if these are where they can be looked for.
+/// Processes are sent the positions of partners, if these are where they can be looked for.
 void Simulation::find_partners() {
   const bool known = std::ranges::all_of(forces, [](const auto& force) {
     return !force->looks_beyond_range() || force->looks_at_topology();
   });
-  if (!device().team() || device().is_cuda() || particles.others_are_near || !known) return;
-  auto partners = std::make_unique<Partners>(std::size_t(particles.size()), particles.topology);
+  if (!device().team() || particles.others_are_near || !known) return;
+  auto partners =
+      std::make_unique<Partners>(device(), std::size_t(particles.size()), particles.topology);
   constexpr double growth = 1.5;  // what bonds at rest and angles that open do not exceed
-  partners->reach = growth * partners->longest(particles.position.data(), particles.index.data(),
-                                               particles.box.metric());
+  partners->reach = growth * longest_to_partner(particles.topology, particles.position.to_host(),
+                                                particles.index.to_host(), particles.box.metric());
   particles.partners = std::move(partners);
 }
 
@@ -142,8 +143,8 @@ void Simulation::update_neighbors(bool may_exchange) {
     if (device().skipping() && neighbors) neighbors->forget_check();
     device().set_skipping(false);
     if (neighbors)
-      neighbors->update(running_.progress.data(), std::uint32_t(running_.index),
-                        running_.exchanges);
+      neighbors->update(running_.progress.data(), std::uint32_t(running_.index), running_.exchanges,
+                        running_.index + 1 == running_.count);
     else if (device().team() && !particles.others_are_near)
       particles.exchange_moved({});  // for bonds
   });

@@ -84,6 +84,7 @@ void Stepper::launch(Integrator& integrator, int n) {
   s_.totals_.forget();
   s_.running_.inside = true;
   s_.running_.index = 0;
+  s_.running_.count = n;
   integrator.steps(s_, n);
   s_.running_.index = 0;
   s_.running_.inside = false;

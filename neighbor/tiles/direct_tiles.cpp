@@ -6,14 +6,15 @@ DirectTiles::DirectTiles(const TraversalInput& input)
     : bricks_(input, input.settings.interaction_sorting ? TileBricks::Use::sorted_search
                                                         : TileBricks::Use::search) {
   if (!fits()) return;
-  const Device& device = input.particles.device();
   sort_ = TileSort(input.particles, bricks_.geometry());
-  ghosts_ = TileGhosts(device, input.particles.size(), bricks_.geometry(), false);
+  ghosts_ = TileGhosts(input.particles, bricks_.geometry(), false);
 }
 
 void DirectTiles::sort(const StepSort& step) {
-  if (sorts_apart())
-    return sort_.sort_apart(nullptr, ghosts_, step.may_exchange, step.progress, step.step);
+  if (sorts_apart()) {
+    sort_.sort_apart(nullptr, ghosts_, step.may_exchange, step.progress, step.step);
+    return ghosts_.require_partners(bricks_.particles(), sort_.cell_start());
+  }
   const bool together = bricks_.particles().device().team();
   if (together) sort_.count();  // those of other processes, too
   if (step.may_exchange)

@@ -13,7 +13,7 @@ struct TileBuild {
   std::uint32_t *halo, *rows;
   TileChunk* chunks;
   std::uint32_t* count;
-  std::uint32_t* used;  // entries of halo, tiles done
+  std::uint32_t* used;  // entries of halo, tiles done, those without and with ghosts
   std::uint32_t* halt;
   std::uint32_t* flag;   // of ListBuild
   std::int64_t* builds;  // of ListBuild
@@ -24,6 +24,16 @@ struct TileBuild {
   Share own;
   OwnTiles own_tiles;
   std::uint32_t tiles_at_most;
+
+#ifdef __CUDACC__
+  /// Of several processes' tiles those with ghosts are the last, so that blocks which work on them
+  /// begin when ghosts have come.
+  __device__ std::uint32_t place_of_tile(std::uint32_t brick, bool has_ghosts) const {
+    if (!own_tiles.range) return brick;
+    return has_ghosts ? own_tiles.range[1] - 1 - atomicAdd(&used[3], 1u)
+                      : own_tiles.range[0] + atomicAdd(&used[2], 1u);
+  }
+#endif
 };
 
 /// A thread's part of a list that eight share, two entries at a time.
@@ -69,21 +79,25 @@ struct TileBuilder {
       full = total > b.room.halo || halo_begin + total > b.halo_pool;
       if (total > b.room.halo) atomicMax(&b.room.words[1], total);
       if (full) b.room.words[0] = 1;
-      b.tiles[brick] = {block.first, block.count, halo_begin, total, unit_begin, block.origin};
     }
     __syncthreads();
     if (full) return {0, 0, false};
     const TileGeometry& g = b.search.geometry;
     std::uint32_t* halo = b.halo + halo_begin;
+    bool has_ghosts = false;
     block.for_each_place(
         total, staged, [&](std::uint32_t j) { return b.search.position[j]; },
         [&](std::uint32_t k, std::uint32_t j, const Position& q) {
           const Real3 r = g.local<General>(q, block.origin);
           staged[k] = {r.x, r.y, r.z, General ? Real(0) : dot(r, r)};
           halo[k] = j;
+          has_ghosts |= !b.own.meets(j, 1);
         });
     if (threadIdx.x == 0) staged[total] = beyond_reach();
-    __syncthreads();
+    has_ghosts = __syncthreads_or(has_ghosts);
+    if (threadIdx.x == 0)
+      b.tiles[b.place_of_tile(brick, has_ghosts)] = {
+          block.first, block.count, has_ghosts, halo_begin, total, unit_begin, block.origin};
     return {halo_begin, total, true};
   }
 
@@ -169,7 +183,8 @@ __device__ void build_tile(const TileBuild& b, unsigned char* memory) {
         cell_offset,
         reinterpret_cast<unsigned char*>(cell_offset) + (halo_cells + 4) / 4 * 16}();
   else if (threadIdx.x == 0)
-    b.tiles[brick] = {block.first, block.count, 0, 0, unit_begin, block.origin};
+    b.tiles[b.place_of_tile(brick, false)] = {block.first, block.count, 0,           0,
+                                              0,           unit_begin,  block.origin};
 }
 
 template <bool General>
@@ -190,7 +205,7 @@ __global__ void __launch_bounds__(TileBricks::threads, 4) build_tiles_kernel(con
     *b.flag = 0;
     *b.builds += 1;
   }
-  b.used[0] = b.used[1] = 0;  // for the next build
+  for (int k = 0; k < 4; ++k) b.used[k] = 0;  // for the next build
 }
 
 template <bool General>

@@ -1,17 +1,20 @@
 #include "neighbor/tiles/tile_ghosts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "engine/core/parallel.h"
+#include "neighbor/halts.h"
 
 namespace perrin {
 namespace {
 
-/// The bricks whose halos can reach a brick.
+/// The bricks that have cells within `reach` of a brick.
 class BricksAround {
  public:
-  PERRIN_HD explicit BricksAround(const TileGeometry& geometry) : g_(geometry) {
+  PERRIN_HD BricksAround(const TileGeometry& geometry, const Vec3<std::int32_t>& reach)
+      : g_(geometry), reach_(reach) {
     for (int axis = 0; axis < 3; ++axis)
       sides_[axis] = sides(axis), wide_[axis] = 2 * sides_[axis] + 1;
   }
@@ -27,7 +30,7 @@ class BricksAround {
   PERRIN_HD std::int32_t sides(int axis) const {
     const std::int32_t width = 1 << g_.log2_brick[axis];
     const bool few = (g_.cells[axis] & (width - 1)) != 0;
-    const std::int32_t all = (g_.reach[axis] + width - 1) / width + (few ? 1 : 0);
+    const std::int32_t all = (reach_[axis] + width - 1) / width + (few ? 1 : 0);
     const std::int32_t half = g_.bricks(axis) / 2;
     return all < half ? all : half;
   }
@@ -37,6 +40,7 @@ class BricksAround {
   }
 
   const TileGeometry& g_;
+  const Vec3<std::int32_t>& reach_;
   Vec3<std::int32_t> sides_, wide_;
 };
 
@@ -51,6 +55,7 @@ struct FindGhosts {
   const std::uint32_t* cell_start;
   const TileGhosts::Onlookers* onlookers;
   TileGeometry geometry;
+  Vec3<std::int32_t> reach;
   std::uint32_t *send, *receive, *count;
   std::uint64_t* who_looks;
   std::int64_t room;
@@ -66,7 +71,7 @@ struct FindGhosts {
   /// Processes (bits) that work on a tile whose halo may have particles of this brick: by the
   /// threads of a warp together.
   __device__ std::uint64_t who_looks_at(std::uint32_t brick) const {
-    const BricksAround around(geometry);
+    const BricksAround around(geometry, reach);
     const Vec3<std::int32_t> place = geometry.place(brick);
     std::uint64_t who = 0;
     for (std::int32_t k = std::int32_t(threadIdx.x & 31); k < around.count(); k += 32) {
@@ -131,9 +136,51 @@ __global__ void __launch_bounds__(find_block)
 
 #endif
 
+/// As far as lists reach, and as far as partners in bonds are looked for, in cells.
+Vec3<std::int32_t> reach_of(const Particles& particles, const TileGeometry& geometry) {
+  Vec3<std::int32_t> reach = geometry.reach;
+  if (!particles.partners) return reach;
+  const auto heights = particles.box.padded_heights();
+  for (int axis = 0; axis < 3; ++axis) {
+    const double cells = particles.partners->reach / heights[axis] * geometry.cells[axis];
+    const double all = geometry.cells[axis];
+    reach[axis] = std::max(reach[axis], std::int32_t(std::ceil(std::min(cells, all))));
+  }
+  return reach;
+}
+
+struct RequirePartners {
+  Partners::View partners;
+  const Position* position;
+  const std::uint32_t *id, *index, *cell_start;
+  const std::uint64_t* who_looks;  // [brick]
+  TileGeometry geometry;
+  Share own;
+  int me;
+  std::uint32_t* halt;
+
+  /// What is known of particles that have not been sent is old. It is of no brick that this process
+  /// looks at, whose places all are new.
+  PERRIN_HD bool is_known(std::uint32_t partner) const {
+    const std::uint32_t place = index[partner];
+    if (id[place] != partner) return false;
+    if (own.meets(place, 1)) return true;
+    const int bits = geometry.log2_cells_per_brick();
+    const std::uint32_t brick = geometry.key(position[place]) >> bits;
+    return (who_looks[brick] >> me & 1) && cell_start[std::size_t(brick) << bits] <= place &&
+           place < cell_start[(std::size_t(brick) + 1) << bits];
+  }
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const std::uint32_t mine = id[i];
+    for (std::int64_t k = partners.begin[mine]; k < partners.begin[mine + 1]; ++k)
+      if (!is_known(partners.partner[k])) *halt = halted_by_partner;
+  }
+};
+
 /// [brick]
 std::vector<TileGhosts::Onlookers> find_onlookers(const Device& device,
-                                                  const TileGeometry& geometry) {
+                                                  const TileGeometry& geometry,
+                                                  const Vec3<std::int32_t>& reach) {
   TileGeometry g = geometry;
   std::vector<std::uint32_t> tables[2];
   const std::uint32_t** of_geometry[] = {&g.row_of_number, &g.number_of_row};
@@ -143,7 +190,7 @@ std::vector<TileGhosts::Onlookers> find_onlookers(const Device& device,
     device.copy_out(tables[k].data(), *of_geometry[k], tables[k].size() * sizeof(std::uint32_t));
     *of_geometry[k] = tables[k].data();
   }
-  const BricksAround around(g);
+  const BricksAround around(g, reach);
   std::vector<TileGhosts::Onlookers> found(std::size_t(g.brick_count()));
   for (std::size_t brick = 0; brick < found.size(); ++brick) {
     const Vec3<std::int32_t> place = g.place(std::uint32_t(brick));
@@ -160,15 +207,16 @@ std::vector<TileGhosts::Onlookers> find_onlookers(const Device& device,
 
 }  // namespace
 
-TileGhosts::TileGhosts(const Device& device, std::int64_t particles, const TileGeometry& geometry,
-                       bool listed)
-    : device_(device), geometry_(geometry) {
+TileGhosts::TileGhosts(const Particles& particles, const TileGeometry& geometry, bool listed)
+    : device_(particles.device()), geometry_(geometry), reach_(reach_of(particles, geometry)) {
+  const Device& device = device_;
   const Team* const team = device.team();
   if (!team) return;
   who_ = {device, geometry.brick_count()};
-  onlookers_ = {device, std::span<const Onlookers>(find_onlookers(device, geometry))};
+  onlookers_ = {device, std::span<const Onlookers>(find_onlookers(device, geometry, reach_))};
   if (!listed) return;
-  for (int p = 0; p < team->count(); ++p) room_ = std::max(room_, team->share(particles, p).size());
+  for (int p = 0; p < team->count(); ++p)
+    room_ = std::max(room_, team->share(particles.size(), p).size());
   send_ = {device, room_ * team->count()};
   receive_ = {device, room_ * team->count()};
   count_ = {device, 2 * team->count()};
@@ -179,15 +227,26 @@ void TileGhosts::find([[maybe_unused]] const std::uint32_t* cell_start,
 #ifdef __CUDACC__
   const Team* const team = device_.team();
   if (!team) return;
-  FindGhosts find{cell_start,      onlookers_.data(), geometry_,   send_.data(),
-                  receive_.data(), count_.data(),     who_.data(), room_,
-                  team->rank(),    team->count(),     {}};
+  FindGhosts find{cell_start,   onlookers_.data(), geometry_,     reach_,
+                  send_.data(), receive_.data(),   count_.data(), who_.data(),
+                  room_,        team->rank(),      team->count(), {}};
   for (int p = 0; p < team->count(); ++p) find.share[p] = team->share(n, p);
   const auto bricks = std::uint32_t(geometry_.brick_count());
   launch_early(device_, "ghosts", dim3((bricks * 32 + find_block - 1) / find_block),
                dim3(find_block), 0, find_ghosts_kernel, find, bricks,
                static_cast<const std::uint32_t*>(device_.halt_word()));
 #endif
+}
+
+void TileGhosts::require_partners(const Particles& particles,
+                                  const std::uint32_t* cell_start) const {
+  const Team* const team = device_.team();
+  if (!team || !particles.partners) return;
+  const Share own = particles.share();
+  for_each(device_, "partners are near", own,
+           RequirePartners{particles.partners->view(), particles.position.data(),
+                           particles.id.data(), particles.index.data(), cell_start, who_.data(),
+                           geometry_, own, team->rank(), device_.halt_word()});
 }
 
 Ghosts TileGhosts::view() const {

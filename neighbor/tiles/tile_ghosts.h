@@ -2,13 +2,15 @@
 // (engine/core/team.h).
 #pragma once
 
+#include "engine/core/particles.h"
 #include "engine/core/team.h"
 #include "neighbor/tiles/tile_geometry.h"
 
 namespace perrin {
 
 /// Particles that are sent in every step: those of every tile next to one that another process
-/// works on. Found anew with the lists; every process finds for itself what it will be sent.
+/// works on, as far as lists, and partners in bonds, are looked for. Found anew with the lists;
+/// every process finds for itself what it will be sent.
 class TileGhosts {
  public:
   /// Of all bricks that can look at one: the lowest and the highest number.
@@ -19,8 +21,7 @@ class TileGhosts {
   TileGhosts() = default;
   /// Nothing where there is one process.
   /// `listed`: particles that are sent in every step; else only who looks is found.
-  TileGhosts(const Device& device, std::int64_t particles, const TileGeometry& geometry,
-             bool listed);
+  TileGhosts(const Particles& particles, const TileGeometry& geometry, bool listed);
   /// Device work, after it is known where cells begin, and counts() are zero. `n`: particles.
   void find(const std::uint32_t* cell_start, std::int64_t n);
   Ghosts view() const;
@@ -28,10 +29,14 @@ class TileGhosts {
   std::uint32_t* counts() { return count_.size() > 0 ? count_.data() : nullptr; }
   /// [brick]: the processes (bits) that look at its particles.
   const std::uint64_t* who_looks() const { return who_.data(); }
+  /// Halts the device where a partner of the process's particles is not among them and its ghosts.
+  /// Device work, after particles have been sorted.
+  void require_partners(const Particles& particles, const std::uint32_t* cell_start) const;
 
  private:
   Device device_;
   TileGeometry geometry_{};
+  Vec3<std::int32_t> reach_{};            // cells on each side of a brick
   std::int64_t room_ = 0;                 // elements between two processes
   Buffer<std::uint32_t> send_, receive_;  // [process][element]
   Buffer<std::uint32_t> count_;           // [process]: sent; then received

@@ -26,11 +26,11 @@ TileList::TileList(const TraversalInput& input)
   const double part = bricks_.largest_part();
   tiles_ = {device, g.brick_count()};
   halo_ = {device, std::int64_t(1.2 * bricks_.halos() * part) + 1024};
-  used_ = {device, 2};
+  used_ = {device, 4};
   if (!bricks_.fits()) return;
   sort_ = TileSort(*particles_, g);
   count_ = {device, particles_->size()};
-  ghosts_ = TileGhosts(device, particles_->size(), g, true);
+  ghosts_ = TileGhosts(*particles_, g, true);
   make_room();
 }
 
@@ -77,6 +77,7 @@ void TileList::build([[maybe_unused]] const ListBuild& build) {
       ghosts_.find(sort_.cell_start(), particles_->size());
     }
   }
+  ghosts_.require_partners(*particles_, sort_.cell_start());
   const detail::TileBuild b{bricks_.search(sort_.cell_start()),
                             tiles_.data(),
                             halo_.data(),

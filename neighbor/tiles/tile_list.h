@@ -25,7 +25,9 @@ namespace perrin {
 /// halo[halo_begin …]; its units, the shares of 32 threads with 32/lanes particles, start at
 /// unit_begin; coordinates are relative to origin.
 struct alignas(16) Tile {
-  std::uint32_t first, count, halo_begin, halo_count, unit_begin;
+  std::uint32_t first;
+  std::uint32_t count : 31, has_ghosts : 1;  // … in the halo: particles of other processes
+  std::uint32_t halo_begin, halo_count, unit_begin;
   Vec3<std::uint32_t> origin;
 };
 
@@ -95,7 +97,7 @@ class TileList {
   Buffer<std::uint32_t> halo_;
   Buffer<std::uint32_t> rows_;
   Buffer<TileChunk> chunks_;
-  Buffer<std::uint32_t> used_;   // during a build: entries of halo_, tiles done
+  Buffer<std::uint32_t> used_;   // of TileBuild
   Buffer<std::uint32_t> count_;  // lengths of lists
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/parallel.h"
+#include "engine/core/team.h"
 #include "neighbor/tiles/tile_list.h"
 
 namespace perrin {
@@ -116,29 +117,24 @@ constexpr int least_blocks = Body::has_extra || Body::sums > 6 ? 1
                              : Body::sums > 3                  ? 4
                                                                : 5;
 
-/// One block per tile. Eight threads go through the lists of two particles together, or of one
+/// A tile, by a block. Eight threads go through the lists of two particles together, or of one
 /// where rows must be short. A list says first what one row of candidates has, then the next
 /// (MatrixSearch): eight threads that begin at eight places of the same list read, at the same
 /// time, mostly from different banks. General: triclinic box, or images taken per pair.
+/// `await`: ghosts in the halo are known when all before the kernel is done.
 template <class Body, bool General>
-__global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
-    tile_loop_kernel(const Body body, const Position* position, const Metric* kept_metric,
-                     const TileView t, const std::uint32_t* halt) {
-  admit_successor();
-  await_all_before();
-  std::uint32_t tile_index = 0;
-  const bool none = !t.own_tiles.of_block(blockIdx.x, tile_index);  // read along with the halt word
-  if (*halt != 0 || none) return;
+__device__ __forceinline__ void loop_over_tile(const Body& body, const Position* position,
+                                               const Metric* kept_metric, const TileView& t,
+                                               const Tile& tile, bool await) {
   extern __shared__ __align__(16) unsigned char memory[];
   Real4* staged = reinterpret_cast<Real4*>(memory);
   Real4* extra = staged + t.halo_capacity + 1;
-  const Tile tile = t.tiles[tile_index];
-  if (tile.count == 0 || !t.own.meets(tile.first, tile.count)) return;
   const std::uint32_t lane = threadIdx.x & 31, of_eight = lane / 8;
   const bool pairs = t.log2_lanes == 2;
   const std::uint32_t per_unit = 32u >> t.log2_lanes;
   ChunkReader list(t, tile);
   list.fetch();  // on its way while the halo comes
+  if (await) await_all_before();
   const Metric metric = *kept_metric;
   stage_halo<Body, General>(body, position, t, tile, staged, extra);
   __syncthreads();
@@ -178,6 +174,26 @@ __global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
   }
 }
 
+/// A block per tile. `beside`: an exchange of ghosts is under way (Team::exchange_beside()), which
+/// may just halt the device; the threads of a block must find the same.
+template <class Body, bool General>
+__global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
+    tile_loop_kernel(const Body body, const Position* position, const Metric* metric,
+                     const TileView t, const bool beside, const std::uint32_t* halt) {
+  admit_successor();
+  if (!beside) await_all_before();
+  std::uint32_t index = 0;
+  const bool none = !t.own_tiles.of_block(blockIdx.x, index);  // read along with the halt word
+  bool halted = *halt != 0;
+  if (beside) halted = __syncthreads_or(halted);
+  if (!halted && !none) {
+    const Tile tile = t.tiles[index];
+    if (tile.count != 0 && t.own.meets(tile.first, tile.count))
+      loop_over_tile<Body, General>(body, position, metric, t, tile, beside && tile.has_ghosts);
+  }
+  if (beside && blockIdx.x == 0) await_all_before();
+}
+
 template <class Body, bool General>
 void start_tile_loop(const Device& device, const char* name, const Particles& particles,
                      const TileView& tiles, const Body& body) {
@@ -186,9 +202,10 @@ void start_tile_loop(const Device& device, const char* name, const Particles& pa
     check_cuda(cudaFuncSetAttribute(tile_loop_kernel<Body, General>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
                name);
+  const bool beside = device.team() && device.team()->is_beside();
   launch_early(device, name, dim3(unsigned(tiles.tiles_at_most)), dim3(TileBricks::threads), shared,
                tile_loop_kernel<Body, General>, body, particles.position.data(),
-               particles.metric().kept, tiles,
+               particles.metric().kept, tiles, beside,
                static_cast<const std::uint32_t*>(device.halt_word()));
 }
 

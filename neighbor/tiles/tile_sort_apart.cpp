@@ -113,6 +113,7 @@ struct CountOwn {
   }
 };
 
+/// Own particles into their cells, and those that go to others into lists.
 struct ListTravellers {
   CellSort::Arrays cells;
   int bits, me, processes;
@@ -123,10 +124,11 @@ struct ListTravellers {
 
   PERRIN_HD void operator()([[maybe_unused]] std::int64_t i) const {
 #ifdef __CUDA_ARCH__
-    const std::uint32_t key = cells.key[i];
+    const std::uint32_t key = cells.key[i], first = cells.start[key];
     const std::uint64_t who = who_looks[key >> bits] & ~(std::uint64_t(1) << me);
+    cells.member[first + cells.slot[i]] = std::uint32_t(i);
     if (who == 0) return;
-    const std::uint32_t first = cells.start[key], count = cells.start[key + 1] - first;
+    const std::uint32_t count = cells.start[key + 1] - first;
     for (int p = 0; p < processes; ++p) {
       if (!(who >> p & 1)) continue;
       if (share[p].meets(first, count))
@@ -165,17 +167,14 @@ struct Sorted {
   }
 };
 
+/// What has come, from the end of its cell.
 struct PlaceInCell {
+  static constexpr bool arrivals_alone = true;
   CellSort::Arrays cells;
   TileGeometry geometry;
   Sorted sorted;
 
-  __device__ void operator()(std::uint32_t i, bool arrived) const {
-    if (!arrived) {
-      cells.member[cells.start[cells.key[i]] + cells.slot[i]] = i;
-      return;
-    }
-    // From the end of the cell.
+  __device__ void operator()(std::uint32_t i, bool) const {
     const std::uint32_t key = geometry.key(sorted.position(i));
     cells.key[i] = key;
     cells.member[cells.start[key + 1] - 1 - atomicAdd(&cells.count[key], 1u)] = i;
@@ -200,6 +199,7 @@ struct MoveSorted {
       move(i, cells.key[i]);
     }
   }
+  static constexpr bool arrivals_alone = false;
   /// What is left: ghosts. Of bricks that this process does not look at it does not know all
   /// particles, and needs none.
   __device__ void operator()(std::uint32_t i, bool arrived) const {
@@ -236,7 +236,7 @@ struct SortedBlocks {
   std::uint32_t arrivals, by_place;
 };
 
-/// f(i, arrived?) for all of f.sorted, and f.by_place() where there is one.
+/// f(i, arrived?) for all of f.sorted, or for arrivals alone, and f.by_place() where there is one.
 template <class F>
 __global__ void __launch_bounds__(sorted_block)
     sorted_kernel(const F f, const SortedBlocks blocks, const std::uint32_t* halt) {
@@ -271,9 +271,9 @@ void for_each_sorted(const Device& device, const char* name, const F& f) {
   const auto own_blocks = unsigned((own + sorted_block - 1) / sorted_block);
   SortedBlocks blocks{std::clamp(own_blocks / 2, 32u, 2048u), 0};
   if constexpr (requires { f.by_place(own_blocks, own_blocks); }) blocks.by_place = own_blocks;
-  launch_early(device, name, dim3(blocks.arrivals + blocks.by_place + own_blocks),
-               dim3(sorted_block), 0, sorted_kernel<F>, f, blocks,
-               static_cast<const std::uint32_t*>(device.halt_word()));
+  const unsigned others = blocks.by_place + (F::arrivals_alone ? 0 : own_blocks);
+  launch_early(device, name, dim3(blocks.arrivals + others), dim3(sorted_block), 0,
+               sorted_kernel<F>, f, blocks, static_cast<const std::uint32_t*>(device.halt_word()));
 }
 #endif
 

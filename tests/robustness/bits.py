@@ -174,6 +174,9 @@ def jobs(device):
         # So large that shares have tiles without ghosts.
         found["layers"] = liquid(THERMOSTAT, neighbors={"traversal": "tiles"})
         found["layers"]["system"]["cells"] = [14, 14, 28]
+        # Lists that are void sooner than GPUs warn each other, until they do not rely on it.
+        found["layers, short skin"] = copy.deepcopy(found["layers"]) | {
+            "neighbors": {"traversal": "tiles", "skin": 0.06}}
         found["layers, mixture"] = copy.deepcopy(found["layers"]) | {"forces": [
             {**LJ, "pairs": [{"types": [*pair], "epsilon": 1, "sigma": 1, "cutoff": cutoff}
                              for pair, cutoff in [("AA", 2.5), ("AB", 2), ("BB", 1.5)]]}]}
