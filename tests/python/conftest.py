@@ -1,11 +1,16 @@
 """What the tests of the Python module share. PERRIN names the program of the same build,
 PERRIN_TEST_DEVICE the device (cpu)."""
 import os
+import signal
 
 import numpy as np
 import pytest
 
 import perrin
+
+# A shell starts what it runs in the background with SIGINT ignored; tests send it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
 
