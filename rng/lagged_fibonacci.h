@@ -1,5 +1,6 @@
-// The additive lagged Fibonacci generator, one for all threads (Zhmurov, Rybnikov, Kholodov,
-// Barsegov, J. Phys. Chem. B 115 (2011) 5278).
+// The additive lagged Fibonacci generator, one for all threads: A. A. Zhmurov, V. A. Barsegov,
+// S. V. Trifonov, Ya. A. Kholodov, A. S. Kholodov, "Efficient pseudorandom number generators for
+// biomolecular simulations on graphics processors" (2011, in Russian), equation 3 and Table 2.
 #pragma once
 
 #include <cstdint>

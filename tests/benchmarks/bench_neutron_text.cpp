@@ -205,7 +205,8 @@ void threads(const Options& options) {
                   {"time_of", "a million histories"},
                   {"baseline", "one CPU thread"},
                   {"ratio", rate / one},
-                  {"published", "18, 108 and 127 times one CPU thread"}});
+                  {"published",
+                   "weighted, 4096 threads: simple kernel 18, optimised 127, twister alone 108"}});
     };
     for (int n = 1; n <= most; n *= 2)
       print(Device::cpu(n), n,

@@ -1,7 +1,8 @@
-// perrin-bench oscillators, lcg-cycle: the test of A. Zhmurov, K. Rybnikov, Y. Kholodov, V.
-// Barsegov, J. Phys. Chem. B 115, 5278 (2011): Brownian oscillators in one dimension, spring 0.01
-// pN/nm, 300 K, D 0.25 nm²/ns, all let go at R0 = 10 nm, time step 1 ps. In equilibrium they have
-// <R²> = (kT/k) / (1 - k dt / 2 xi), before that <R(n dt)> = R0 (1 - k dt/xi)^n.
+// perrin-bench oscillators, lcg-cycle: the test of A. A. Zhmurov et al., "Efficient pseudorandom
+// number generators for biomolecular simulations on graphics processors" (2011): Brownian
+// oscillators in one dimension, spring 0.01 pN/nm, 300 K, D 0.25 nm²/ns, all let go at R0 = 10 nm,
+// time step 1 ps. In equilibrium they have <R²> = (kT/k) / (1 - k dt / 2 xi), before that <R(n dt)>
+// = R0 (1 - k dt/xi)^n.
 //
 // `oscillators`: every generator at once, the oscillators in registers for many steps at a time,
 // until --seconds are over or 10^9 steps (1 ms) are made. Normals by inversion, one word each.

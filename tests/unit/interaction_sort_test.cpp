@@ -169,7 +169,7 @@ TEST_P(InteractionSort, UsefulShareIsThatOfTheGeometry) {
 }
 
 TEST(InteractionSortShares, AreThoseOfThePaper) {
-  // E. S. Fomin: 16 % with whole cells, 60 to 67 % when sorted along the axes.
+  // E. S. Fomin: 16 % with whole cells, some 60 % when sorted along the axes.
   EXPECT_NEAR(expected_share(Cut::none, 1, 100000), 4 * M_PI / 3 / 27, 1e-3);
   const double share = expected_share(Cut::axes, 1, 100000);
   EXPECT_GT(share, 0.60);

@@ -1,5 +1,6 @@
-// Brownian oscillators as a test of generators: A. Zhmurov, K. Rybnikov, Y. Kholodov, V. Barsegov,
-// J. Phys. Chem. B 115, 5278 (2011).
+// Brownian oscillators as a test of generators: A. A. Zhmurov, V. A. Barsegov, S. V. Trifonov,
+// Ya. A. Kholodov, A. S. Kholodov, "Efficient pseudorandom number generators for biomolecular
+// simulations on graphics processors" (2011, in Russian).
 #include <gtest/gtest.h>
 
 #include <cmath>
