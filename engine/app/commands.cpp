@@ -23,6 +23,7 @@
 #include "engine/core/processes.h"
 #include "engine/core/threads.h"
 #include "engine/run/md_stage.h"
+#include "engine/run/signals.h"
 #include "forces/register.h"
 #include "integrators/register.h"
 #include "io/convert.h"
@@ -306,6 +307,7 @@ Outcome run_and_flush(int argc, char** argv) {
 
 int run_program(int argc, char** argv) {
   hold_standard_streams();
+  const IgnoredSignal too_large(SIGXFSZ);
   return in_one_voice(argc > 1 ? argv[1] : "", [&] { return run_and_flush(argc, argv); });
 }
 

@@ -109,7 +109,6 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
     timings = [&] {
       return timings_text(run.simulation(), run.simulation().step() - first_step, run.seconds());
     };
-  const SignalWatch signals;
   const bool complete = run.execute();
   if (!a.quiet && run.has_simulation())
     print_timings(run.simulation(), run.simulation().step() - first_step, run.seconds());
@@ -122,6 +121,7 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
 
 void run_job(Job& job, const RunArguments& a, const JobOptions& options, io::FolderLocks& locks,
              Archive* restored) {
+  const SignalWatch signals;  // until the last file is closed
   take_folders(job, locks);
   const std::string stopped = run_in_folders(job, a, options, restored);
   // With the run all its files were closed: whatever that says comes before any good news.
@@ -133,6 +133,8 @@ void run_job(Job& job, const RunArguments& a, const JobOptions& options, io::Fol
 }  // namespace
 
 void run_command(const RunArguments& a) {
+  // `perrin run JOB | head` is no reason to end a run without a checkpoint.
+  const IgnoredSignal closed_pipe(SIGPIPE);
   JsonFile file = JsonFile::read(a.file);
   for (const auto& assignment : a.sets) file.set(assignment);
   check_output_directory(a);
@@ -147,6 +149,7 @@ void run_command(const RunArguments& a) {
 }
 
 void resume_command(const RunArguments& a) {
+  const IgnoredSignal closed_pipe(SIGPIPE);
   check_output_directory(a);
   io::FolderLocks locks;
   locks.take_if_possible(folder_of(a.file));

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "engine/core/error.h"
-#include "engine/run/compile_plugin.h"
+#include "engine/run/cache.h"
 #include "engine/run/plugin.h"
 #include "engine/settings/problems.h"
 

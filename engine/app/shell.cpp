@@ -82,12 +82,15 @@ std::string man_page(const CLI::App& app) {
       engine_version());
   for (const CLI::App* command : app.get_subcommands({})) text += man_of(*command);
   return text +
-         ".SH EXIT STATUS\n.TP\n0\ndone, also after SIGINT, SIGTERM, SIGHUP and \\-\\-time\\-limit,"
-         " with a checkpoint\n.TP\n2\nyour mistake\n.TP\n3\nthe run went wrong\n.TP\n4\na bug\n"
+         ".SH EXIT STATUS\n.TP\n0\ndone, also after SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, "
+         "SIGXCPU and \\-\\-time\\-limit, with a checkpoint\n.TP\n2\nyour mistake\n.TP\n3\nthe run "
+         "went wrong\n.TP\n4\na bug\n"
          ".SH ENVIRONMENT\n.TP\n.B PERRIN_PLUGIN_PATH\nfolders of plug\\-ins, before all others\n"
          ".TP\n.B PERRIN_ISA\nbaseline or avx2: the most that the CPU code may use\n"
          ".TP\n.B PERRIN_CACHE\nwhere compiled formulas are kept, instead of "
-         "$XDG_CACHE_HOME/perrin or ~/.cache/perrin\n"
+         "$XDG_CACHE_HOME/perrin, ~/.cache/perrin or, where HOME is not set, /tmp/perrin\\-UID; a "
+         "folder "
+         "that nobody else can write\n"
          ".TP\n.B PERRIN_COMPILER\ncompiles formulas, instead of the compiler that built Perrin\n"
          ".TP\n.B OMP_NUM_THREADS\nthreads on the CPU, unless \\-\\-threads says so\n";
 }

@@ -60,8 +60,9 @@ const char* const formula_text =
       number      pi
       definitions behind the formula: "4*epsilon*(x^12 - x^6); x = sigma/r"
   The first use of a formula compiles it (some 10 s) with the compiler that built Perrin; later
-  ones take it from $PERRIN_CACHE, else $XDG_CACHE_HOME/perrin, else ~/.cache/perrin. Where there
-  is none ($PERRIN_COMPILER names another) tables take its place, but not of x, y, z, t.
+  ones take it from $PERRIN_CACHE, else $XDG_CACHE_HOME/perrin, else ~/.cache/perrin, a folder that
+  nobody else may write into. What is damaged there is compiled again. Where there is no compiler
+  ($PERRIN_COMPILER names another) tables take its place, but not of x, y, z, t.
   Whole powers of r cost least; even ones need no root. exp and other powers of r cost more, log
   and the other functions most on a CPU. In single precision exp(x) ends at 10^30 above and 10^-38
   below.

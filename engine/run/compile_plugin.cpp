@@ -2,22 +2,24 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <vector>
 
 #include "engine/core/error.h"
 #include "engine/core/instruction_set.h"
 #include "engine/core/processes.h"
+#include "engine/run/cache.h"
 #include "engine/run/plugin.h"
 
 #ifdef PERRIN_CUDA
@@ -32,23 +34,6 @@ namespace {
 
 std::atomic<bool> says{true};
 
-std::optional<std::string> read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {};
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-void write_file(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file)
-    throw UserError(
-        fmt::format("cannot write {} (PERRIN_CACHE names another folder)", path.string()));
-}
-
 /// Beside Perrin's library, as shipped plug-ins are; written by CMake
 /// (cmake/PerrinToolchain.cmake).
 fs::path toolchain_file() {
@@ -58,7 +43,7 @@ fs::path toolchain_file() {
 /// Compiler and options, without the files.
 std::optional<std::vector<std::string>> command() {
   const fs::path path = toolchain_file();
-  const auto text = read_file(path);
+  const auto text = read_whole_file(path);
   if (!text) return {};
   const auto toolchain = nlohmann::json::parse(*text);
   const char* other = std::getenv("PERRIN_COMPILER");
@@ -82,6 +67,15 @@ std::optional<std::vector<std::string>> command() {
   return words;
 }
 
+/// What names the engine's own library to the linker. In a program that has loaded it for itself
+/// alone (Python does) a plug-in finds its functions in no other way. Behind the source file, and
+/// in the words that nvcc knows, too.
+std::vector<std::string> engine_library() {
+  const std::string library = PluginLoader::engine_library().string();
+  if (library.find(".so") == std::string::npos) return {};  // linked into the program
+  return {"-Xlinker", "--no-as-needed", "-Xlinker", library};
+}
+
 /// Its exit status; what it prints goes to `log`.
 int run(const std::vector<std::string>& words, const fs::path& log) {
   std::vector<char*> arguments;
@@ -89,10 +83,21 @@ int run(const std::vector<std::string>& words, const fs::path& log) {
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+                                   0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
+  // What this process ignores, a compiler shall not.
+  sigset_t usual;
+  sigemptyset(&usual);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) sigaddset(&usual, signal);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t child = 0;
-  const int error = posix_spawn(&child, arguments[0], &files, nullptr, arguments.data(), environ);
+  const int error =
+      posix_spawn(&child, arguments[0], &files, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   if (error != 0) throw UserError(fmt::format("cannot start {}: {}", words[0], strerror(error)));
   int status = 0;
@@ -101,81 +106,48 @@ int run(const std::vector<std::string>& words, const fs::path& log) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-fs::path cache_folder() {
-  const auto folder = [](const char* variable) -> fs::path {
-    const char* value = std::getenv(variable);
-    return value && *value ? value : "";
-  };
-  if (const fs::path own = folder("PERRIN_CACHE"); !own.empty()) return fs::absolute(own);
-  if (const fs::path own = folder("XDG_CACHE_HOME"); !own.empty()) return own / "perrin";
-  if (const fs::path home = folder("HOME"); !home.empty()) return home / ".cache" / "perrin";
-  return fs::temp_directory_path() / fmt::format("perrin-{}", getuid());
-}
-
-/// For files in the making; of this process alone, also where others of another host make the same.
-std::string own_name() { return fmt::format("{}-{}", getpid(), Processes::world().rank()); }
-
-/// The folder for what is made of this text.
-fs::path made_folder(const std::string& text) {
-  const fs::path folder = cache_folder() / text_hash(text);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    throw UserError(fmt::format("cannot make the folder {}: {} (PERRIN_CACHE names another one)",
-                                folder.string(), error.message()));
-  return folder;
-}
-
 }  // namespace
 
 void say_what_is_compiled(bool say) { says = say; }
 
-std::string text_hash(const std::string& text) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return fmt::format("{:016x}", hash);
-}
-
 fs::path keep_text(const std::string& text, const std::string& name) {
-  const fs::path folder = made_folder(text);
-  const fs::path file = folder / name, own = folder / own_name();
-  if (read_file(file) == text) return file;
-  write_file(own, text);
-  fs::rename(own, file);
-  return file;
+  CacheEntry entry(text);
+  if (const auto file = entry.find(name)) return *file;
+  write_new_file(entry.begin() / name, text);
+  entry.finish();
+  return entry.folder() / name;
 }
 
 namespace {
 
-std::optional<fs::path> compile_or_find(const std::string& source, const std::string& about) {
+struct Made {
+  std::string source, about;
+};
+/// By file, what this process has compiled or found.
+std::map<fs::path, Made> all_made;
+
+std::optional<fs::path> compile_or_find(const Made& what, bool again) {
   auto words = command();
   if (!words) return {};
-  std::string key = std::string(build_tag()) + "\n";
-  for (const std::string& word : *words) key += word + "\n";
-  key += source;
-  const fs::path folder = made_folder(key);
-  const fs::path plugin = folder / "plugin.so";
-  std::error_code error;
-  if (fs::exists(plugin, error) && read_file(folder / "key") == key) return plugin;
-  // Made under another name, so that nobody ever sees half of it.
-  const std::string own = own_name();
-  const fs::path file = folder / (own + ".cpp"), made = folder / (own + ".so"),
-                 log = folder / (own + ".log");
-  write_file(file, source);
-  if (says) fmt::print(stderr, "compiling {}, once (kept in {})\n", about, folder.string());
-  words->insert(words->end(), {"-o", made.string(), file.string()});
-  const int status = run(*words, log);
-  if (status != 0) {
-    const std::string said = read_file(log).value_or("");
-    for (const fs::path& half : {file, made, log}) fs::remove(half, error);
-    throw UserError(fmt::format("{} could not be compiled ({}, status {}):\n{}", about,
-                                words->at(0), status, said.substr(0, 2000)));
-  }
-  write_file(folder / (own + ".key"), key);
-  fs::rename(file, folder / "plugin.cpp");
-  fs::rename(made, plugin);
-  fs::rename(folder / (own + ".key"), folder / "key");
-  fs::remove(log, error);
+  const auto library = engine_library();
+  CacheEntry entry(fmt::format("{}\n{}\n{}\n{}", build_tag(), fmt::join(*words, "\n"),
+                               fmt::join(library, "\n"), what.source));
+  const fs::path plugin = entry.folder() / "plugin.so";
+  all_made[plugin] = what;
+  if (!again && entry.find("plugin.so")) return plugin;
+  const fs::path folder = entry.begin(), file = folder / "plugin.cpp", log = folder / "log";
+  write_new_file(file, what.source);
+  if (says)
+    fmt::print(stderr, "compiling {}, once (kept in {})\n", what.about, entry.folder().string());
+  words->insert(words->end(), {"-o", (folder / "plugin.so").string(), file.string()});
+  words->insert(words->end(), library.begin(), library.end());
+  if (const int status = run(*words, log); status != 0)
+    throw UserError(fmt::format("{} could not be compiled ({}, status {}):\n{}", what.about,
+                                words->at(0), status,
+                                read_whole_file(log).value_or("").substr(0, 2000)));
+  std::error_code ignored;
+  fs::remove(log, ignored);
+  entry.finish(again);
   return plugin;
 }
 
@@ -185,9 +157,14 @@ std::optional<fs::path> compile_plugin(const std::string& source, const std::str
   // Of several processes the first one goes first: what it has made, the others find.
   Processes& world = Processes::world();
   if (!world.first()) world.barrier();
-  auto plugin = compile_or_find(source, about);
+  auto plugin = compile_or_find({source, about}, false);
   if (world.first()) world.barrier();
   return plugin;
+}
+
+bool compile_again(const fs::path& plugin) {
+  const auto made = all_made.find(plugin);
+  return made != all_made.end() && compile_or_find(Made(made->second), true) == plugin;
 }
 
 }  // namespace perrin

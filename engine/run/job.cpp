@@ -20,6 +20,7 @@
 
 namespace perrin {
 
+namespace fs = std::filesystem;
 namespace {
 
 /// Of several processes of a host the k-th takes its k-th GPU.
@@ -91,10 +92,22 @@ void Job::load_plugins() {
   if (list == file_.value().end() || !list->is_array()) return;  // parse() says what is wrong
   for (std::size_t i = 0; i < list->size(); ++i) {
     if (!(*list)[i].is_string()) continue;
+    const auto name = (*list)[i].get<std::string>();
+    const std::string place = join_path("plugins", i);
+    // Which code runs is the job's choice, where it is not that of the search folders.
+    const auto say = [&](const fs::path& plugin) {
+      if (!options_.quiet && PluginLoader::is_path(name))
+        fmt::print(stderr, "{}\n",
+                   file_
+                       .problem(place, fmt::format("note: loading the plug-in {}, whose code can "
+                                                   "do whatever you can",
+                                                   plugin.string()))
+                       .text());
+    };
     try {
-      plugins_.load((*list)[i].get<std::string>(), options_.job_directory);
+      plugins_.load(name, options_.job_directory, say);
     } catch (const UserError& e) {
-      report(join_path("plugins", i), e.what());
+      report(place, e.what());
     }
   }
 }

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "engine/core/error.h"
+#include "engine/run/compile_plugin.h"
 #include "engine/run/plugin_api.h"
 #include "engine/run/plugin_file.h"
 
@@ -80,7 +82,15 @@ void* open_library(const fs::path& file) {
 
 PluginLoader::PluginLoader(Registry& registry) : registry_(registry) {
   registry.on_unknown_type([this] { load_all(); });
-  registry.on_generated([this](const std::string& plugin) { load(plugin, "/"); });
+  registry.on_generated([this](const std::string& plugin) {
+    try {
+      load(plugin, "/");
+    } catch (const UserError&) {
+      // Whole, but for a system that was another one: once more, from its source.
+      if (!compile_again(plugin)) throw;
+      load(plugin, "/");
+    }
+  });
 }
 
 std::vector<fs::path> PluginLoader::search_folders() {
@@ -94,20 +104,29 @@ std::vector<fs::path> PluginLoader::search_folders() {
     }
   }
   // Beside this library, in the build tree as after installation.
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&engine_version), &self) && self.dli_fname) {
-    std::error_code ignored;
-    const fs::path library = fs::canonical(self.dli_fname, ignored);
+  if (const fs::path library = engine_library(); !library.empty())
     folders.push_back(library.parent_path() / "perrin" / "plugins");
-  }
   return folders;
 }
 
-void PluginLoader::load_file(const fs::path& path, bool named_by_job) {
+fs::path PluginLoader::engine_library() {
+  Dl_info self{};
+  std::error_code ignored;
+  return dladdr(reinterpret_cast<const void*>(&engine_version), &self) && self.dli_fname
+             ? fs::canonical(self.dli_fname, ignored)
+             : fs::path();
+}
+
+bool PluginLoader::is_path(const std::string& name) {
+  return name.find('/') != std::string::npos || fs::path(name).extension() == ".so";
+}
+
+void PluginLoader::load_file(const fs::path& path, bool named_by_job, const Before& before) {
   std::error_code ignored;
   const fs::path file = fs::canonical(path, ignored);
   if (files_.count(file)) return;
   check_plugin_file(file);
+  if (before) before(file);
   void* library = open_library(file);
   const auto symbol =
       reinterpret_cast<const PluginDescription* (*)()>(dlsym(library, "perrin_plugin"));
@@ -140,31 +159,28 @@ void PluginLoader::load_file(const fs::path& path, bool named_by_job) {
   files_.insert(file);
 }
 
-void PluginLoader::load(const std::string& name, const fs::path& base) {
-  const bool is_path = name.find('/') != std::string::npos || fs::path(name).extension() == ".so";
+void PluginLoader::load(const std::string& name, const fs::path& base, const Before& before) {
   std::vector<fs::path> candidates;
-  if (is_path)
+  if (is_path(name))
     candidates.push_back(base / name);
   else
     for (const auto& folder : search_folders()) candidates.push_back(folder / (name + ".so"));
   std::string tried;
   for (const fs::path& path : candidates) {
-    std::error_code ignored;
-    if (!fs::exists(path, ignored)) {
-      tried += (tried.empty() ? "" : ", ") + path.string();
+    std::error_code error;
+    if (!fs::exists(path, error)) {
+      const std::string why = error ? error.message() : std::strerror(ENOENT);
+      tried += fmt::format("{}{} ({})", tried.empty() ? "" : ", ", path.string(), why);
       continue;
     }
     try {
-      return load_file(path, true);
+      return load_file(path, true, before);
     } catch (const UserError& e) {
       throw UserError(
           fmt::format("cannot load plug-in \"{}\" from {}: {}", name, path.string(), e.what()));
     }
   }
-  std::string words;
-  if (!candidates.empty() && !dlopen(candidates.back().c_str(), RTLD_NOW | RTLD_LOCAL))
-    words = fmt::format("; the loader says: {}", dlerror());
-  throw UserError(fmt::format("cannot find plug-in \"{}\"; tried {}{}", name, tried, words));
+  throw UserError(fmt::format("cannot find plug-in \"{}\"; tried {}", name, tried));
 }
 
 void PluginLoader::load_all() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,8 +31,12 @@ class PluginLoader {
 
   /// Loads a plug-in by name (NAME.so in the search folders) or path (anything with a '/' or ending
   /// in .so; relative to `base`). Throws UserError: with the paths tried and the loader's words, or
-  /// why it was refused. A plug-in that is loaded already is left alone.
-  void load(const std::string& name, const std::filesystem::path& base);
+  /// why it was refused. A plug-in that is loaded already is left alone. `before` is called with
+  /// the file before anything of it can run.
+  using Before = std::function<void(const std::filesystem::path& file)>;
+  void load(const std::string& name, const std::filesystem::path& base, const Before& before = {});
+  /// Whether load() takes it for the path of a file.
+  static bool is_path(const std::string& name);
   /// Loads every plug-in in the search folders; what is refused is kept, not thrown.
   void load_all();
 
@@ -39,9 +44,11 @@ class PluginLoader {
   const std::vector<Refused>& refused() const { return refused_; }
   /// Folders of PERRIN_PLUGIN_PATH (':' between them), then that of the shipped plug-ins.
   static std::vector<std::filesystem::path> search_folders();
+  /// The file that holds the engine: libperrin.so, or the program that it is linked into.
+  static std::filesystem::path engine_library();
 
  private:
-  void load_file(const std::filesystem::path& path, bool named_by_job);
+  void load_file(const std::filesystem::path& path, bool named_by_job, const Before& before = {});
   Registry& registry_;
   std::vector<Loaded> loaded_;
   std::vector<Refused> refused_;

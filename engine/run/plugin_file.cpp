@@ -8,12 +8,20 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "engine/core/error.h"
 #include "engine/run/plugin_api.h"
 
 namespace perrin {
 namespace {
+
+/// The first bytes of its description (engine/run/plugin_api.h), as every Perrin writes them.
+bool has_mark(const std::string& file) {
+  char mark[sizeof plugin_magic];
+  std::memcpy(mark, &plugin_magic, sizeof mark);
+  return file.find(std::string_view(mark, sizeof mark)) != std::string::npos;
+}
 
 /// Where the last thing ends that the tables of an ELF file speak of; 0: no 64-bit ELF file.
 std::uint64_t end_of_elf(const std::string& file) {
@@ -38,6 +46,8 @@ std::uint64_t end_of_elf(const std::string& file) {
 }  // namespace
 
 void check_plugin_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) throw UserError("it is no regular file");
   std::ifstream in(path, std::ios::binary);
   std::ostringstream bytes;
   bytes << in.rdbuf();
@@ -47,6 +57,8 @@ void check_plugin_file(const std::filesystem::path& path) {
     throw UserError(
         fmt::format("it is cut off: it has {} bytes and should have {}: build the plug-in again",
                     file.size(), end));
+  if (!has_mark(file))
+    throw UserError("it is no plug-in for Perrin: it lacks Perrin's mark, and is not loaded");
   // The end of its build tag, which is there as text.
   const std::string mark = " perrin-" PERRIN_VERSION PERRIN_TAG_HEADERS, mine = PERRIN_HEADERS;
   const std::size_t found = file.find(mark);

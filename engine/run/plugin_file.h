@@ -6,8 +6,9 @@
 namespace perrin {
 
 /// Throws UserError with one sentence where the file is cut off (the loader would end the program
-/// with SIGBUS), or was built with other headers than this Perrin's (then its static objects may
-/// not be trusted either). What is no ELF file at all is left for the loader to refuse.
+/// with SIGBUS), lacks the mark that every plug-in has (objects of any other library would run
+/// their constructors), or was built with other headers than this Perrin's (then its static objects
+/// may not be trusted either).
 void check_plugin_file(const std::filesystem::path& path);
 
 }  // namespace perrin

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/run/cache.h"
 #include "engine/run/compile_plugin.h"
 #include "engine/run/registry.h"
 #include "engine/settings/json_file.h"
