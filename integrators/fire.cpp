@@ -12,13 +12,14 @@ namespace perrin {
 namespace {
 
 struct KickAndMove {
-  Real4* velocity;  // by id
+  Real4* velocity;         // by id
+  Fire::Stretch* stretch;  // by id
   const Fire::Rule* rule;
   Real cap;
 
   PERRIN_HD Real4 operator()(const MovingParticle& p) const {
     if (rule->converged) return {};
-    const Real dt = Real(rule->dt), s = Real(0.5) * dt * p.velocity.w;
+    const Real dt = Real(rule->step), s = Real(0.5) * dt * p.velocity.w;
     Real4 v = multiply_add(s, p.force, velocity[p.id]);
     // In double: where particles overlap, squares of the forces leave the range of float.
     const double x = double(v.x), y = double(v.y), z = double(v.z);
@@ -28,6 +29,7 @@ struct KickAndMove {
       v = {shorter * v.x, shorter * v.y, shorter * v.z, Real(0)};
     }
     velocity[p.id] = v;
+    stretch[p.id] = {p.force, times(dt, v)};
     return times(dt, v);
   }
 };
@@ -38,7 +40,7 @@ struct HalfKick {
 
   PERRIN_HD void operator()(const MovingParticle& p) const {
     if (rule->converged) return;
-    const Real s = Real(0.5) * Real(rule->dt) * p.velocity.w;
+    const Real s = Real(0.5) * Real(rule->step) * p.velocity.w;
     velocity[p.id] = multiply_add(s, p.force, velocity[p.id]);
   }
 };
@@ -46,6 +48,20 @@ struct HalfKick {
 struct Measure {
   ParticleView particles;
   const Real4* velocity;
+  const Fire::Stretch* stretch;
+  double shortest2;  // moves below that say nothing of the stiffness
+
+  /// Divided by the mass: what the force has lost along the way, per length.
+  PERRIN_HD double stiffness(const Real4& f, std::int64_t i) const {
+    const Fire::Stretch s = stretch[particles.id[i]];
+    const double x = double(s.move.x), y = double(s.move.y), z = double(s.move.z);
+    const double way2 = x * x + y * y + z * z;
+    if (!(way2 > shortest2)) return 0;
+    const double lost = (double(s.force.x) - double(f.x)) * x +
+                        (double(s.force.y) - double(f.y)) * y +
+                        (double(s.force.z) - double(f.z)) * z;
+    return lost > 0 ? lost / way2 * double(particles.velocity[i].w) : 0.0;
+  }
 
   PERRIN_HD Fire::Measures operator()(std::int64_t i) const {
     const Real4 f = particles.force[i], v = velocity[particles.id[i]];
@@ -56,6 +72,7 @@ struct Measure {
     m.power = fx * vx + fy * vy + fz * vz;
     m.velocity2 = vx * vx + vy * vy + vz * vz;
     m.force2 = m.largest2 = f2;
+    m.stiffest = stiffness(f, i);
     return m;
   }
 };
@@ -73,7 +90,7 @@ struct Decide {
     cell.set_forces();
     for (int g = 0; g < cell.axes.groups; ++g) {
       const double f = cell.memory->force[g];
-      const double v = cell.memory->velocity[g] += 0.5 * r.dt * cell.inverse_mass * f;
+      const double v = cell.memory->velocity[g] += 0.5 * r.step * cell.inverse_mass * f;
       m.power += f * v, m.velocity2 += v * v, m.force2 += f * f;
     }
     return cell.memory->off <= cell.tolerance;
@@ -101,6 +118,8 @@ struct Decide {
       r.alpha = 0.1;
       r.downhill = 0;
     }
+    r.step = r.dt;
+    if (r.step * r.step * m.stiffest > 1) r.step = 1 / std::sqrt(m.stiffest);
     *rule = r;
     if (!cell.memory) return;
     for (int g = 0; g < cell.axes.groups; ++g) {
@@ -131,22 +150,30 @@ void Fire::begin(Simulation& simulation) {
   scratch_ = Buffer<Measures>(device, sum_chunks);
   if (rule_.size() == 0) {
     velocity_ = Buffer<Real4>(device, simulation.particles.size());
-    rule_ = Buffer<Rule>(device, std::vector<Rule>{{settings_.timestep, 0.1, 0, 0, 0, 0, -1}});
+    rule_ = Buffer<Rule>(
+        device, std::vector<Rule>{{settings_.timestep, settings_.timestep, 0.1, 0, 0, 0, 0, -1}});
   }
+  stretch_ = Buffer<Stretch>(device, simulation.particles.size());
+  stretch_known_ = simulation.particles.share_by_id(stretch_);
   velocity_known_ = simulation.particles.share_by_id(velocity_);
   if (cell_) cell_->begin(simulation, rule_.data());
 }
 
-void Fire::steps(Simulation& simulation, int n) {
+/// The longest move of a step.
+double Fire::cap(const Simulation& simulation) const {
   const double limit = simulation.max_displacement();
-  const Real cap =
-      Real(settings_.maximum_move > 0 ? std::min(settings_.maximum_move, limit / 2) : limit / 20);
+  return settings_.maximum_move > 0 ? std::min(settings_.maximum_move, limit / 2) : limit / 20;
+}
+
+void Fire::steps(Simulation& simulation, int n) {
+  const Real cap = Real(this->cap(simulation));
+  Stretch* const stretch = stretch_.data();
   Real4* const velocity = velocity_.data();
   const Rule* const rule = rule_.data();
   run_particle_steps(
       simulation, n,
       [&] {
-        return KickAndMove{velocity, rule, cap};
+        return KickAndMove{velocity, stretch, rule, cap};
       },
       [&] {
         if (cell_) cell_->measure(simulation);
@@ -161,8 +188,10 @@ void Fire::steps(Simulation& simulation, int n) {
 void Fire::decide(Simulation& simulation) {
   const Device& device = simulation.device();
   const ParticleView particles = simulation.particles.view();
-  sum<Measures>(device, "FIRE power", particles.n, Measure{particles, velocity_.data()}, scratch_,
-                measures_.data());
+  const double shortest = 1e-5 * cap(simulation);
+  sum<Measures>(device, "FIRE power", particles.n,
+                Measure{particles, velocity_.data(), stretch_.data(), shortest * shortest},
+                scratch_, measures_.data());
   for_each(
       device, "FIRE decision", 1,
       Decide{rule_.data(), measures_.data(), settings_.force_tolerance * settings_.force_tolerance,
@@ -190,8 +219,9 @@ void Fire::state(Archive& archive) {
   if (cell_) cell_->state(archive);
   if (archive.is_saving()) return;
   const Rule r = rule_.to_host(0);
-  archive.require(r.dt > 0 && r.dt <= 2 * settings_.maximum_timestep && r.alpha > 0 &&
-                      r.alpha <= 1 && std::isfinite(r.mix_velocity) && std::isfinite(r.mix_force) &&
+  archive.require(r.dt > 0 && r.dt <= 2 * settings_.maximum_timestep && r.step > 0 &&
+                      r.step <= r.dt && r.alpha > 0 && r.alpha <= 1 &&
+                      std::isfinite(r.mix_velocity) && std::isfinite(r.mix_force) &&
                       r.downhill >= 0 && r.converged <= 1 && r.largest2 >= -1 &&
                       std::isfinite(r.largest2),
                   "rule", "a state of the minimiser");

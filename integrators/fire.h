@@ -24,7 +24,8 @@ void describe(D& d, FireSettings& s) {
       "done when no particle feels a larger force (energy/length); the rounding of positions and "
       "forces sets a limit of about 1e-3 in mixed precision, 1e-5 in double, in LJ units");
   d.optional("timestep", s.timestep, Positive{}, "at the start, in time units");
-  d.optional("maximum_timestep", s.maximum_timestep, Positive{}, "it grows up to this");
+  d.optional("maximum_timestep", s.maximum_timestep, Positive{},
+             "it grows up to this, where the stiffness that the particles see allows it");
   d.optional("maximum_move", s.maximum_move, NonNegative{},
              "no particle moves further in a step (length); 0: a twentieth of what the engine "
              "takes as an explosion");
@@ -33,7 +34,8 @@ void describe(D& d, FireSettings& s) {
 
 /// What decides, on the device.
 struct FireRule {
-  double dt, alpha;
+  double dt, step;  // the rules' time step, and what is taken of it
+  double alpha;
   double mix_velocity, mix_force;  // v ← mix_velocity v + mix_force f
   std::int32_t downhill;           // steps since the power was last negative
   std::uint32_t converged;
@@ -41,9 +43,12 @@ struct FireRule {
 };
 
 /// The paper's rules with its parameters (N_min 5, f_inc 1.1, f_dec 0.5, alpha 0.1, f_alpha 0.99),
-/// on velocity Verlet. The minimiser has velocities of its own, which start at zero: those of the
-/// particles stay what they were. All decisions are taken on the device. Once converged, steps
-/// change nothing.
+/// on velocity Verlet. The rules look at the power of all particles, which stays positive while one
+/// stiff pair swings between too long moves: so a step is never longer than one over the highest
+/// frequency that the last one has seen, ω² = -Δf · Δr / (m Δr²) of each particle (velocity Verlet
+/// is stable up to twice that). The minimiser has velocities of its own, which start at zero: those
+/// of the particles stay what they were. All decisions are taken on the device. Once converged,
+/// steps change nothing.
 class Fire : public Integrator {
  public:
   explicit Fire(const FireSettings& settings) : settings_(settings) {
@@ -67,21 +72,30 @@ class Fire : public Integrator {
   /// Sums over the particles, and a maximum.
   struct Measures {
     double power = 0, velocity2 = 0, force2 = 0, largest2 = 0;
+    double stiffest = 0;  // 1/time²
     PERRIN_HD Measures& operator+=(const Measures& b) {
       power += b.power, velocity2 += b.velocity2, force2 += b.force2;
       largest2 = b.largest2 > largest2 ? b.largest2 : largest2;
+      stiffest = b.stiffest > stiffest ? b.stiffest : stiffest;
       return *this;
     }
   };
 
+  /// Of a particle in a step: its force at the beginning, and its move.
+  struct Stretch {
+    Real4 force, move;
+  };
+
  private:
   void decide(Simulation& simulation);
+  double cap(const Simulation& simulation) const;
 
   FireSettings settings_;
   std::unique_ptr<FireCell> cell_;
   Buffer<Rule> rule_;
-  Buffer<Real4> velocity_;  // by id
-  Particles::Known velocity_known_;
+  Buffer<Real4> velocity_;   // by id
+  Buffer<Stretch> stretch_;  // by id
+  Particles::Known velocity_known_, stretch_known_;
   Buffer<Measures> measures_, scratch_;
 };
 

@@ -30,11 +30,11 @@ struct StretchCell {
     m.moved_step = step;
     double factor[3] = {1, 1, 1};
     for (int g = 0; g < cell.axes.groups; ++g) {
-      double v = m.velocity_before[g] + 0.5 * rule->dt * cell.inverse_mass * m.force[g];
-      const double longest = most * cell.length[g] / rule->dt;
+      double v = m.velocity_before[g] + 0.5 * rule->step * cell.inverse_mass * m.force[g];
+      const double longest = most * cell.length[g] / rule->step;
       v = v > longest ? longest : v < -longest ? -longest : v;
       m.velocity[g] = v;
-      factor[g] = std::exp(rule->dt * v / cell.length[g]);
+      factor[g] = std::exp(rule->step * v / cell.length[g]);
     }
     const Box b = cell.axes.stretched(m.before, factor);
     const double half = half_of_periodic(b);

@@ -41,7 +41,9 @@ PERRIN_HD double gamma(Generator& random, double shape) {
   }
 }
 
-/// Equations A7 and A8, by one thread.
+/// Equation A7, by one thread. The factor is positive: with the sign of equation A8 a bath whose
+/// memory is shorter than a step would turn all velocities round in every second step, and
+/// particles would come back to where they were.
 struct DrawFactor {
   RescalingBath* bath;
   const std::uint64_t* step;
@@ -62,10 +64,7 @@ struct DrawFactor {
       const double ratio = kt / (2 * kinetic);  // wanted over present, per degree of freedom
       const double square = decay + ratio * (1 - decay) * (r * r + rest) +
                             2 * r * std::sqrt(decay * ratio * (1 - decay));
-      // With few degrees of freedom the velocities may have to be turned round.
-      const double sign = r * std::sqrt(ratio * (1 - decay)) + std::sqrt(decay);
       factor = std::sqrt(square > 0 ? square : 0.0);
-      if (sign < 0) factor = -factor;
       bath->heat += kinetic * (square - 1);
     }
     bath->factor = factor;

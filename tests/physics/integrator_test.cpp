@@ -207,8 +207,33 @@ TEST_P(Integrators, BussiSamplesTheCanonicalKineticEnergy) {
   const int samples = device().is_cuda() ? 4000 : 20000;
   expect_canonical(device(), 10, 3, 0, samples);     // 27 degrees of freedom, independent
   expect_canonical(device(), 10, 3, 0.02, samples);  // correlated
-  expect_canonical(device(), 2, 2, 0.01, samples);   // two: the sign of the factor matters
+  expect_canonical(device(), 2, 2, 0.01, samples);   // two
   expect_canonical(device(), 2, 3, 0.01, samples);   // three
+}
+
+/// With no memory of the kinetic energy, or next to none, velocities change in length and keep
+/// their direction: particles get as far as they would with their first velocities.
+TEST_P(Integrators, BussiNeverTurnsVelocitiesRound) {
+  for (const double tau : {0.0, 1e-4, 1e-3}) {
+    SCOPED_TRACE(tau);
+    Simulation simulation(device(), ideal_gas(200, 3), {}, 5);
+    BussiSettings settings;
+    settings.timestep = 0.01, settings.temperature = 1, settings.tau = tau;
+    Bussi integrator(settings, 1);
+    integrator.begin(simulation);
+    const auto first = simulation.particles.by_id(simulation.particles.velocity);
+    for (int m = 0; m < 20; ++m) {
+      simulation.advance(integrator, 1);
+      const auto now = simulation.particles.by_id(simulation.particles.velocity);
+      double along = 0, squares = 0, first2 = 0;
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        along += double(dot(now[i].xyz(), first[i].xyz()));
+        squares += double(dot(now[i].xyz(), now[i].xyz()));
+        first2 += double(dot(first[i].xyz(), first[i].xyz()));
+      }
+      EXPECT_NEAR(along / std::sqrt(squares * first2), 1, 1e-4);
+    }
+  }
 }
 
 TEST_P(Integrators, BussiAccountsForItsHeat) {
