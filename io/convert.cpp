@@ -80,7 +80,7 @@ long long convert(const ConvertOptions& options) {
           why_not_writable(options.out, options.overwrite ? Existing::replaced : Existing::refused);
       !what.empty())
     throw UserError(what);
-  const auto reader = io::open_frames(options.in, from);
+  const auto reader = io::open_frames(options.in, from, {.groups = options.groups});
   std::int64_t first = 0, end = reader->frames();
   if (options.frame || to->one_frame) {
     const std::int64_t wanted = options.frame.value_or(-1);
@@ -90,6 +90,8 @@ long long convert(const ConvertOptions& options) {
   io::WriteOptions how = options_for(to, options);
   how.frames = end - first;
   const auto names = pairs_of(options.types);
+  io::ReadOptions as;
+  as.velocities = options.velocities;
   bool images = false;
   const auto changed = [&](io::Frame frame) {
     io::rename_types(frame.configuration, names, options.in);
@@ -97,18 +99,24 @@ long long convert(const ConvertOptions& options) {
     put_origin(frame.configuration, options.origin);
     return frame;
   };
-  const io::Frame frame = changed(io::read_frame(*reader, options.in, first));
+  const io::Frame frame = changed(io::read_frame(*reader, options.in, first, as));
   // Beside a run, or another conversion: no lock, but a name of its own.
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
   const auto writer = to->create(place.aside(), frame, how);
   std::set<std::string> lost;
   const auto write = [&](const io::Frame& f) {
+    std::vector<std::string> said = f.configuration.warnings;
+    for (const std::string& absent : {f.no_velocities, f.no_images})
+      if (!absent.empty()) said.push_back(absent);
+    said.insert(said.end(), f.dropped.begin(), f.dropped.end());
+    for (const std::string& what : said)
+      if (lost.insert(what).second && options.warn) options.warn(options.in + ": " + what);
     for (const std::string& what : io::losses(f, to))
       if (lost.insert(what).second && options.warn) options.warn(options.out + ": " + what);
     writer->write(f);
   };
   write(frame);
-  for (std::int64_t k = first + 1; k < end; ++k) write(changed(reader->read(k)));
+  for (std::int64_t k = first + 1; k < end; ++k) write(changed(reader->read(k, as)));
   writer->finish();
   place.put_in_place(options.overwrite);
   if (options.unwrapped && !images && end - first > 1 && options.warn)

@@ -16,6 +16,8 @@ struct ConvertOptions {
   bool unwrapped = false;            // positions without jumps at the faces, instead of images
   std::string origin = "file";       // "file", "corner", "middle" (extended XYZ, LAMMPS data)
   std::vector<std::string> types;    // "old=new"
+  std::vector<std::string> groups;   // of particles in IN, all where empty (H5MD)
+  bool velocities = true;            // false: as if IN had none
   std::string precision = "single";  // of positions: "single", "double" (H5MD, GSD)
   std::string compression = "none";  // "none", "deflate", "rounded" (H5MD)
   int decimals = 3;                  // that rounding keeps

@@ -150,7 +150,10 @@ class ExtendedXyzReader : public FrameReader {
         text_.fail(fmt::format("expected Dimension=2 or 3, got {}", quoted(dimension)));
       c.box.dimension = dimension == "2" ? 2 : 3;
     }
-    if (const auto step = value("step"); !step.empty()) c.step = text_.integer(step, "Step");
+    if (const auto step = value("step"); !step.empty()) {
+      c.step = text_.integer(step, "Step");
+      frame.has_step = true;
+    }
     if (const auto time = value("time"); !time.empty()) frame.time = text_.real(time, "Time");
     const auto properties = value("properties");
     read_rows(
@@ -309,7 +312,7 @@ FileFormat xyz_format() {
       [](std::string_view head) {
         return head.find("Lattice=") != head.npos || head.find("Properties=") != head.npos;
       },
-      [](const std::string& path) -> std::unique_ptr<FrameReader> {
+      [](const std::string& path, const OpenOptions&) -> std::unique_ptr<FrameReader> {
         return std::make_unique<ExtendedXyzReader>(path);
       },
       [](const std::string& path, const Frame&, const WriteOptions&)

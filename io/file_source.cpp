@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/core/error.h"
 #include "io/file_units.h"
@@ -12,17 +13,20 @@ namespace {
 
 class FileSource : public Source {
  public:
-  FileSource(const FileSettings& settings, std::string path, const Units& units)
-      : settings_(settings), path_(std::move(path)), units_(units) {}
+  FileSource(const FileSettings& settings, std::vector<std::string> groups, std::string path,
+             const Units& units)
+      : settings_(settings), groups_(std::move(groups)), path_(std::move(path)), units_(units) {}
 
   Configuration make() override {
     const io::Format format = settings_.format == "auto" ? io::guess_format(path_, true)
                                                          : io::format_of_name(settings_.format);
-    const auto reader = io::open_frames(path_, format);
+    const auto reader = io::open_frames(path_, format, {.groups = groups_});
     const io::ReadOptions options{settings_.periodic, settings_.masses, settings_.velocities,
                                   settings_.images};
     io::Frame frame = io::read_frame(*reader, path_, settings_.frame, options);
     Configuration& c = frame.configuration;
+    if (settings_.velocities) refuse(frame.no_velocities, "velocities");
+    if (settings_.images) refuse(frame.no_images, "images");
     if (format->names_units && settings_.units == "file") convert_units(frame);
     if (c.mass.empty() && !units_.reduced())
       throw UserError(
@@ -30,11 +34,39 @@ class FileSource : public Source {
                       "in {}, of the types {}",
                       path_, units_.mass, fmt::join(c.types, ", ")));
     io::rename_types(c, settings_.types, path_);
-    if (!settings_.keep_step) c.step = 0;
+    for (std::string& what : c.warnings) what = path_ + ": " + what;
+    if (settings_.keep_step)
+      keep_step(frame);
+    else
+      c.step = 0;
     return c;
   }
 
  private:
+  /// What other frames of the file have, and this one has not.
+  void refuse(const std::string& absent, const char* key) const {
+    if (!absent.empty())
+      throw UserError(
+          fmt::format("{}: {}: take another \"frame\", or say \"{}\": false", path_, absent, key));
+  }
+
+  /// Steps and time go on from those of the frame.
+  void keep_step(io::Frame& frame) const {
+    constexpr std::int64_t most = std::int64_t(1) << 53;  // exact in a double
+    Configuration& c = frame.configuration;
+    if (!frame.has_step)
+      throw UserError(path_ + ": names no step, and \"keep_step\" wants to go on from it");
+    if (c.step < 0 || c.step >= most)
+      throw UserError(
+          fmt::format("{}: the step {} cannot be gone on from (\"keep_step\"): expected "
+                      "0 to 2^53 - 1",
+                      path_, c.step));
+    if (!std::isfinite(frame.time))
+      throw UserError(
+          fmt::format("{}: the time {} cannot be gone on from (\"keep_step\")", path_, frame.time));
+    c.time = frame.time;
+  }
+
   /// From the units of the file to those of the job. H5MD says of a file without units that it is
   /// in reduced ones: such numbers mean nothing to a job with named units, and the other way round.
   void convert_units(io::Frame& frame) const {
@@ -71,13 +103,24 @@ class FileSource : public Source {
       const double velocity = factor(from.velocity, "nm ps-1", "velocities") / own;
       for (auto& v : c.velocity) v *= velocity;
     }
-    if (c.mass.empty()) return;
-    const double mass = factor(from.mass, units_.mass, "masses");
-    for (std::size_t i = 0; i < c.mass.size(); ++i)  // those of the job are in its units already
-      if (!settings_.masses.contains(c.types[c.type[i]])) c.mass[i] *= mass;
+    if (frame.time != 0 && settings_.keep_step)
+      frame.time *= factor(from.time, units_.time, "times");
+    // Those of the job are in its units already.
+    const auto of_the_file = [&](std::uint32_t type) {
+      return !settings_.masses.contains(c.types[type]);
+    };
+    if (c.mass.empty() || std::ranges::none_of(c.type, of_the_file)) return;
+    if (from.mass.empty())
+      throw UserError(path_ +
+                      ": masses without a unit, where the file names others: give \"masses\" "
+                      "of the types, in the units of the job");
+    const double mass = io::convert_unit(from.mass, units_.mass, path_ + ": masses");
+    for (std::size_t i = 0; i < c.mass.size(); ++i)
+      if (of_the_file(c.type[i])) c.mass[i] *= mass;
   }
 
   FileSettings settings_;
+  std::vector<std::string> groups_;
   std::string path_;
   Units units_;
 };
@@ -86,8 +129,15 @@ class FileSource : public Source {
 
 std::unique_ptr<Source> make_file_source(const FileSettings& settings, Setup& setup) {
   const auto path = setup.input_file(settings.path, "path");
+  std::vector<std::string> groups;
+  const Json list = settings.group.is_string() ? Json::array({settings.group}) : settings.group;
+  for (const Json& name : list)
+    if (list.is_array() && name.is_string() && !name.get_ref<const std::string&>().empty())
+      groups.push_back(name.get<std::string>());
+  if (!list.is_array() || groups.size() != list.size())
+    return setup.error("group", "must be the name of a group, or a list of names"), nullptr;
   if (path.empty()) return nullptr;
-  return std::make_unique<FileSource>(settings, path.string(), setup.units());
+  return std::make_unique<FileSource>(settings, std::move(groups), path.string(), setup.units());
 }
 
 }  // namespace perrin

@@ -94,22 +94,28 @@ Format guess_format(const std::string& path, bool existing) {
                               path, one_of(usual)));
 }
 
-std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format) {
+std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format,
+                                         const OpenOptions& options) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     throw UserError(path + ": is a folder, expected a file");
   if (format->open == nullptr)
     throw UserError(fmt::format("{}: the format {} is written and not read; expected {}", path,
                                 format->name, one_of(format_names())));
-  return format->open(path);
+  if (!options.groups.empty() && format->name != "h5md")
+    throw UserError(
+        fmt::format("{}: the format {} has no groups of particles (\"group\"): that is "
+                    "for h5md",
+                    path, format->name));
+  return format->open(path, options);
 }
 
 Frame FrameReader::read(std::int64_t index, const ReadOptions& options) {
   Frame frame = get(index);
   Configuration& c = frame.configuration;
   const std::string where = fmt::format("{}, frame {}", path_, index);
-  if (!options.velocities) c.velocity.clear(), frame.momentum.clear();
-  if (!options.images) c.image.clear();
+  if (!options.velocities) c.velocity.clear(), frame.momentum.clear(), frame.no_velocities.clear();
+  if (!options.images) c.image.clear(), frame.no_images.clear();
   if (options.periodic) {
     c.box.periodic = *options.periodic;
     if (c.box.dimension == 2) c.box.periodic[2] = true;

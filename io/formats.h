@@ -22,13 +22,25 @@ struct FrameUnits {
   friend bool operator==(const FrameUnits&, const FrameUnits&) = default;
 };
 
-/// One frame of a file. configuration.step is the frame's step.
+/// One frame of a file. configuration.step is the frame's step, if it has one; configuration.time
+/// is left alone.
 struct Frame {
   Configuration configuration;
+  bool has_step = false;
   double time = 0;
   FrameUnits units;
   /// Where a file has these instead of velocities: read() divides them by the masses.
   std::vector<Vec3<double>> momentum;
+  /// What the file has in other frames, and not in this one, with the place: velocities, images.
+  std::string no_velocities, no_images;
+  /// What the file has besides and no conversion keeps, a sentence each.
+  std::vector<std::string> dropped;
+};
+
+/// What the user says of a file before it is opened.
+struct OpenOptions {
+  std::vector<std::string>
+      groups;  // of particles, under /particles (H5MD); empty: as they are there
 };
 
 /// What the user wants otherwise than the file says.
@@ -80,7 +92,8 @@ struct FileFormat {
   bool one_frame, names_units;          // a file holds one frame; says what its units are
   /// From the first bytes of a file (255 at most).
   bool (*recognizes)(std::string_view head);
-  std::unique_ptr<FrameReader> (*open)(const std::string& path);  // nullptr: is only written
+  /// nullptr: is only written.
+  std::unique_ptr<FrameReader> (*open)(const std::string& path, const OpenOptions& options);
   /// `path` must not exist; `first` is what is going to be written first.
   std::unique_ptr<FrameWriter> (*create)(const std::string& path, const Frame& first,
                                          const WriteOptions& options);
@@ -98,7 +111,8 @@ Format format_of_name(const std::string& name);
 /// By the extension, else for an existing file by its first bytes. Throws UserError.
 Format guess_format(const std::string& path, bool existing);
 
-std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format);
+std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format,
+                                         const OpenOptions& options = {});
 /// Negative frames count from the end. Throws UserError where there is none such.
 Frame read_frame(FrameReader& reader, const std::string& path, std::int64_t frame,
                  const ReadOptions& options = {});

@@ -57,6 +57,7 @@ void Chunks::put_groups(const std::string& kind, const std::vector<std::string>&
   constexpr std::size_t width = sizeof(Group) / sizeof(std::uint32_t) - 1;
   const auto n = std::uint32_t(groups.size());
   if (n > 0 || in_first(kind + "/N")) put(kind + "/N", u32, 1, 1, &n);
+  if (n == 0 && !names.empty()) put_names(kind + "/types", names);
   if (n == 0) return;
   std::vector<std::uint32_t> members(width * n), types(n);
   for (std::size_t k = 0; k < n; ++k) {

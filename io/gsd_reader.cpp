@@ -24,13 +24,13 @@ class GsdReader : public FrameReader {
   explicit GsdReader(const std::string& path) : FrameReader(path), stream_(path, std::ios::binary) {
     if (!stream_)
       throw UserError(fmt::format("{}: cannot open the file: {}", path, std::strerror(errno)));
-    stream_.seekg(0, std::ios::end);
-    size_ = std::uint64_t(stream_.tellg());
+    look_at_size();
     if (size_ < sizeof(Header))
       throw UserError(
           fmt::format("{}: {} bytes, expected a GSD header of 256: truncated?", path, size_));
     Header header;
     get(0, &header, sizeof(header), "the header");
+    look_at_size();
     if (header.magic != magic)
       throw UserError(path + ": not a GSD file of this machine's byte order");
     if (header.gsd_version >> 16 != 2 && header.gsd_version >> 16 != 1)
@@ -46,6 +46,7 @@ class GsdReader : public FrameReader {
     check_block(header.index_location, header.index_entries, sizeof(Entry), "the index");
     read_names(header);
     read_index(header);
+    look_at_size();  // a run may append frames meanwhile, and what the index names is there
   }
 
   std::int64_t frames() const override { return frames_; }
@@ -55,6 +56,7 @@ class GsdReader : public FrameReader {
     frame_ = std::uint64_t(index);
     Frame frame;
     Configuration& c = frame.configuration;
+    frame.has_step = true;  // 0, where none is written
     if (const auto step = values<std::int64_t>("configuration/step", 1)) c.step = (*step)[0];
     if (find(frame_, time_chunk) != nullptr)
       frame.time = (*values_at<double>(frame_, time_chunk, 1))[0];
@@ -63,14 +65,15 @@ class GsdReader : public FrameReader {
     first_n_equal_ = n == number("particles/N", true);
     c.types = names("particles/types", {"A"});
     c.position = vectors<double>("position", n);
-    if (c.position.empty() && n > 0) fail("particles/position", "missing: expected positions");
+    // Chunks that are equal to their default are left out of a file; so for the rest of them.
+    if (c.position.empty()) c.position.resize(n);
     const Vec3<double> centre = middle(c.box);
     for (auto& r : c.position) r += centre;
     c.type.assign(n, 0);
     if (auto type = of_particles<std::uint32_t>("typeid", n)) c.type = std::move(*type);
     c.velocity = vectors<double>("velocity", n);
     c.image = vectors<std::int32_t>("image", n);
-    c.mass.assign(n, 1.0);  // what the schema says of a missing mass
+    c.mass.assign(n, 1.0);
     if (auto v = of_particles<double>("mass", n)) c.mass = std::move(*v);
     if (auto v = of_particles<double>("charge", n)) c.charge = std::move(*v);
     if (auto v = of_particles<double>("diameter", n)) c.diameter = std::move(*v);
@@ -88,10 +91,22 @@ class GsdReader : public FrameReader {
     for (const char* kind : {"constraints", "pairs"})
       if (const std::uint64_t left = number(std::string(kind) + "/N", false); left > 0)
         c.left_out[kind] = std::int64_t(left);
+    warn_of_the_rest(c);
+    for (const auto& [name, id] : ids_)
+      if (name.starts_with("log/") && !name.starts_with("log/perrin/")) {
+        frame.dropped.emplace_back("logged values (log/...) are left out");
+        break;
+      }
     return frame;
   }
 
  private:
+  void look_at_size() {
+    stream_.clear();
+    stream_.seekg(0, std::ios::end);
+    size_ = std::uint64_t(stream_.tellg());
+  }
+
   [[noreturn]] void fail(const std::string& name, const std::string& what) const {
     throw UserError(fmt::format("{}: frame {}, {}: {}", path_, frame_, name, what));
   }
@@ -263,10 +278,36 @@ class GsdReader : public FrameReader {
     return out;
   }
 
+  /// What particles have besides, and Perrin has no place for.
+  void warn_of_the_rest(Configuration& c) {
+    const std::size_t n = c.position.size();
+    const auto look = [&](const std::string& name, const std::vector<double>& usual,
+                          const char* what) {
+      const std::size_t width = usual.size();
+      const auto values = of_particles<double>(name, width * n);
+      std::size_t count = 0;
+      for (std::size_t i = 0; values && i < n; ++i)
+        if (!std::equal(usual.begin(), usual.end(), values->begin() + std::ptrdiff_t(width * i)))
+          ++count;
+      if (count > 0)
+        c.warnings.push_back(
+            fmt::format("the {} of {} particles (particles/{}) are left out", what, count, name));
+    };
+    look("orientation", {1, 0, 0, 0}, "orientations");
+    look("angmom", {0, 0, 0, 0}, "angular momenta");
+    look("moment_inertia", {0, 0, 0}, "moments of inertia");
+    look("body", {-1}, "rigid bodies");
+    for (const std::string& shape : names("particles/type_shapes", {}))
+      if (!shape.empty() && shape != "{}") {
+        c.warnings.emplace_back("the shapes of types (particles/type_shapes) are left out");
+        break;
+      }
+  }
+
   Box read_box() {
     Box box;
-    const auto b = values<double>("configuration/box", 6);
-    if (!b) fail("configuration/box", "missing: expected Lx, Ly, Lz, xy, xz, yz");
+    auto b = values<double>("configuration/box", 6);
+    if (!b) b = {1, 1, 1, 0, 0, 0};
     box.length = {(*b)[0], (*b)[1], (*b)[2]};
     box.xy = (*b)[3] * box.length.y;
     box.xz = (*b)[4] * box.length.z;
@@ -305,9 +346,9 @@ class GsdReader : public FrameReader {
   std::vector<std::array<std::uint32_t, 5>> groups(const std::string& kind, std::size_t width,
                                                    std::vector<std::string>& types) {
     const std::size_t n = number(kind + "/N", false);
+    types = names(kind + "/types", {});
     if (n == 0) return {};
     const bool equal = n == number(kind + "/N", true);
-    types = names(kind + "/types", {});
     const auto members = values<std::uint32_t>(kind + "/group", width * n, equal);
     if (!members) fail(kind + "/group", "missing");
     const auto type = values<std::uint32_t>(kind + "/typeid", n, equal);
@@ -336,7 +377,7 @@ FileFormat gsd_format() {
       false,
       false,
       [](std::string_view head) { return head.starts_with("\xDF\x65\xDF\x65\xDF\x65\xDF\x65"); },
-      [](const std::string& path) -> std::unique_ptr<FrameReader> {
+      [](const std::string& path, const OpenOptions&) -> std::unique_ptr<FrameReader> {
         return std::make_unique<GsdReader>(path);
       },
       write_gsd,

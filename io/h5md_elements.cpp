@@ -22,12 +22,7 @@ double factor_of(const Series& series) {
 }
 
 void write_names(const Node& root, const std::string& path, const std::vector<std::string>& names) {
-  const Hid type(H5Tcopy(H5T_C_S1));
-  H5Tset_size(type, H5T_VARIABLE);
-  H5Tset_cset(type, H5T_CSET_UTF8);
-  std::vector<const char*> values;
-  for (const std::string& name : names) values.push_back(name.c_str());
-  root.write(path, type, {values.size()}, values.data());
+  root.write_texts(path, {names.size()}, names);
 }
 
 void make_clock(const Node& group, const FileUnit& time) {

@@ -20,7 +20,7 @@ double factor_of(const Series& series);
 /// The series `step` and `time` of a group.
 void make_clock(const Node& group, const FileUnit& time);
 
-/// A list of names, of variable length.
+/// A list of names.
 void write_names(const Node& root, const std::string& path, const std::vector<std::string>& names);
 
 /// A row of n values, times a factor.

@@ -63,6 +63,26 @@ Hid with_parents() {
   return list;
 }
 
+/// Links that lead to other files are not followed: theirs may be pipes, which hang, or secrets.
+herr_t refuse_file(const char*, const char*, const char*, const char*, unsigned*, hid_t,
+                   void* out) {
+  *static_cast<bool*>(out) = true;
+  return -1;
+}
+
+/// How links are looked up; `refused` says afterwards whether one was an external one.
+class InThisFile {
+ public:
+  InThisFile() : list_(H5Pcreate(H5P_LINK_ACCESS)) {
+    H5Pset_elink_cb(list_, refuse_file, &refused);
+  }
+  operator hid_t() const { return list_; }
+  bool refused = false;
+
+ private:
+  Hid list_;
+};
+
 std::string joined(const std::string& parent, const std::string& path) {
   if (!path.empty() && path[0] == '/') return path;
   return parent == "/" ? parent + path : parent + "/" + path;
@@ -135,8 +155,10 @@ bool Node::has(const std::string& path) const {
   for (std::size_t at = 0; at != std::string::npos;) {
     at = path.find('/', at + 1);
     const std::string part = path.substr(0, at);
-    const htri_t link = H5Lexists(id_, part.c_str(), H5P_DEFAULT);
-    const htri_t object = link > 0 ? H5Oexists_by_name(id_, part.c_str(), H5P_DEFAULT) : link;
+    InThisFile links;
+    const htri_t link = H5Lexists(id_, part.c_str(), links);
+    const htri_t object = link > 0 ? H5Oexists_by_name(id_, part.c_str(), links) : link;
+    if (links.refused) refuse_link(part);
     check(object >= 0, "cannot look for " + part + " in");
     if (object == 0) return false;
     if (at != std::string::npos && H5Iget_type(open(part).id()) != H5I_GROUP) return false;
@@ -145,9 +167,22 @@ bool Node::has(const std::string& path) const {
 }
 
 Node Node::open(const std::string& path) const {
-  Node node(Hid(H5Oopen(id_, path.c_str(), H5P_DEFAULT)), file_, joined(path_, path), reading_);
+  InThisFile links;
+  Node node(Hid(H5Oopen(id_, path.c_str(), links)), file_, joined(path_, path), reading_);
+  if (links.refused) refuse_link(path);
   node.check(node.id_ >= 0, "cannot open");
+  if (!node.is_dataset()) return node;
+  const Hid creation(H5Dget_create_plist(node.id_));
+  node.check(creation >= 0, "cannot open");
+  if (H5Pget_layout(creation) == H5D_VIRTUAL || H5Pget_external_count(creation) > 0)
+    throw UserError(fmt::format("{}: {}: its values are in other files: expected them in this one",
+                                file_, node.path_));
   return node;
+}
+
+void Node::refuse_link(const std::string& path) const {
+  throw UserError(fmt::format("{}: {} is a link to another file: expected it in this one", file_,
+                              joined(path_, path)));
 }
 
 Node Node::make_group(const std::string& path) const {
@@ -292,10 +327,19 @@ Node Node::write(const std::string& path, hid_t type, const Shape& shape, const 
   return node;
 }
 
-Node Node::write_text(const std::string& path, const std::string& text) const {
-  const Hid type = text_type();
-  const char* value = text.c_str();
-  return write(path, type, {}, &value);
+Node Node::write_texts(const std::string& path, const Shape& shape,
+                       const std::vector<std::string>& texts) const {
+  // Of one length: in a damaged file HDF5 1.10 crashes in its heaps, where others lie.
+  std::size_t width = 1;
+  for (const std::string& text : texts) width = std::max(width, text.size());
+  const Hid type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type, width);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  std::vector<char> bytes(width * texts.size(), '\0');
+  for (std::size_t k = 0; k < texts.size(); ++k)
+    std::copy(texts[k].begin(), texts[k].end(), bytes.begin() + std::ptrdiff_t(width * k));
+  return write(path, type, shape, bytes.data());
 }
 
 void Node::rewrite(hid_t type, const void* data) const {

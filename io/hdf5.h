@@ -62,7 +62,8 @@ class Node {
   const std::string& file() const { return file_; }
   const std::string& path() const { return path_; }
 
-  /// Whether the path leads to an object from here. What cannot be read is an error, not absent.
+  /// Whether the path leads to an object from here. What cannot be read is an error, not absent;
+  /// so are links to other files, here and in open(), and datasets whose values are in others.
   bool has(const std::string& path) const;
   Node open(const std::string& path) const;
   /// Makes a group, and those above it.
@@ -92,7 +93,11 @@ class Node {
     return write(path, hdf5_type<T>(), {data.size()}, data.data());
   }
   Node write(const std::string& path, hid_t type, const Shape& shape, const void* data) const;
-  Node write_text(const std::string& path, const std::string& text) const;
+  Node write_text(const std::string& path, const std::string& text) const {
+    return write_texts(path, {}, {text});
+  }
+  Node write_texts(const std::string& path, const Shape& shape,
+                   const std::vector<std::string>& texts) const;
   /// Overwrites the values of this dataset.
   void rewrite(hid_t type, const void* data) const;
 
@@ -118,6 +123,7 @@ class Node {
     if (!good) fail(what);
   }
   std::vector<std::string> read_texts(hid_t object, bool attribute) const;
+  [[noreturn]] void refuse_link(const std::string& path) const;
 
   Hid id_;
   std::string file_, path_;

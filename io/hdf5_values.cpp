@@ -25,7 +25,6 @@ hsize_t most_bytes(const Node& node) {
   hsize_t file_size = 0;
   if (creation < 0 || file < 0 || H5Fget_filesize(file, &file_size) < 0)
     refuse(node, "cannot be read");
-  if (H5Pget_external_count(creation) > 0) refuse(node, "its values are in other files");
   const hsize_t stored = std::min<hsize_t>(H5Dget_storage_size(node.id()), file_size);
   if (H5Pget_nfilters(creation) <= 0) return std::max(always, stored);
   const hsize_t most = std::max(always, packed * stored);
@@ -137,7 +136,8 @@ std::vector<std::string> read_names(const Node& node) {
   if (H5Sget_simple_extent_type(space) == H5S_NULL) return {};
   const std::size_t n = count(node, node.shape(), {}, H5Tget_size(type));
   if (n == 0) return {};
-  if (H5Tis_variable_str(type) > 0) {
+  // HDF5 1.10 crashes where it is asked for the size of a text without dimensions.
+  if (H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_ndims(space) > 0) {
     // Many names may be one and the same text of the file.
     Hid file(H5Iget_file_id(node.id()));
     hsize_t file_size = 0, size = 0;
@@ -159,6 +159,23 @@ double read_real_attribute(const Node& node, const std::string& name) {
       H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) < 0)
     refuse(node, fmt::format("its attribute {} is not a number", name));
   return value;
+}
+
+std::optional<hobj_ref_t> read_reference_attribute(const Node& node, const std::string& name) {
+  if (!node.has_attribute(name)) return std::nullopt;
+  const Hid attribute(H5Aopen(node.id(), name.c_str(), H5P_DEFAULT));
+  const Hid type(H5Aget_type(attribute)), space(H5Aget_space(attribute));
+  hobj_ref_t reference = 0;
+  if (H5Tequal(type, H5T_STD_REF_OBJ) <= 0 || H5Sget_simple_extent_npoints(space) != 1 ||
+      H5Aread(attribute, H5T_STD_REF_OBJ, &reference) < 0)
+    refuse(node, fmt::format("its attribute {} is not one reference to an object", name));
+  return reference;
+}
+
+hobj_ref_t reference_to(const Node& node) {
+  hobj_ref_t reference = 0;
+  if (H5Rcreate(&reference, node.id(), ".", H5R_OBJECT, -1) < 0) refuse(node, "cannot be read");
+  return reference;
 }
 
 std::vector<std::string> read_text_attribute(const Node& node, const std::string& name) {

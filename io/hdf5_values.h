@@ -36,6 +36,11 @@ std::int64_t read_integer(const Node& node);
 std::vector<std::string> read_names(const Node& node);
 /// The number in an attribute.
 double read_real_attribute(const Node& node, const std::string& name);
+/// The object that an attribute refers to, as a number to be compared with reference_to(); none
+/// where there is no such attribute. It is not looked at.
+std::optional<hobj_ref_t> read_reference_attribute(const Node& node, const std::string& name);
+/// The same for every name of an object.
+hobj_ref_t reference_to(const Node& node);
 /// The texts of an attribute; none where it is missing.
 std::vector<std::string> read_text_attribute(const Node& node, const std::string& name);
 

@@ -424,7 +424,7 @@ FileFormat lammps_format() {
           true,
           false,
           [](std::string_view head) { return head.find(" atoms") != head.npos; },
-          [](const std::string& path) -> std::unique_ptr<FrameReader> {
+          [](const std::string& path, const OpenOptions&) -> std::unique_ptr<FrameReader> {
             return std::make_unique<LammpsReader>(path);
           },
           write_lammps_data,

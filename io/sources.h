@@ -113,6 +113,7 @@ struct FileSettings {
   std::optional<std::array<bool, 3>> periodic;
   std::string units = "file";
   bool velocities = true, images = true, keep_step = false;
+  Json group = Json::array();
 };
 
 template <class D>
@@ -122,6 +123,10 @@ void describe(D& d, FileSettings& s) {
   d.optional("format", s.format, OneOf(io::format_choices()),
              "auto: by the extension, else by the contents");
   d.optional("frame", s.frame, Any{}, "from 0; negative: from the end");
+  d.optional(
+      "group", s.group, Any{},
+      "H5MD: a group of particles under /particles, or a list of groups, joined in this order; "
+      "otherwise \"all\", \"trajectory\" or \"system\" where there is one, else every group");
   d.optional("types", s.types, Any{}, "new names of types, by the names in the file");
   d.optional("periodic", s.periodic, Any{}, "along x, y, z, instead of what the file says");
   d.optional("masses", s.masses, Positive{},
@@ -131,7 +136,8 @@ void describe(D& d, FileSettings& s) {
              "name none); job: they are taken as numbers in the job's units");
   d.optional("velocities", s.velocities, Any{}, "take the velocities of the file, if it has any");
   d.optional("images", s.images, Any{}, "take the image counters of the file, if it has any");
-  d.optional("keep_step", s.keep_step, Any{}, "go on counting steps from the file's");
+  d.optional("keep_step", s.keep_step, Any{},
+             "go on counting steps and time from those of the frame, instead of from 0");
 }
 
 std::unique_ptr<Source> make_lattice(const LatticeSettings& settings, Setup& setup);

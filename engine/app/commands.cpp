@@ -86,6 +86,10 @@ void add_run_options(CLI::App& app, RunArguments& a) {
 void add_changes(CLI::App& app, ConvertOptions& options) {
   app.add_flag("--unwrap", options.unwrapped,
                "positions without jumps at the faces of the box, instead of images");
+  app.add_flag("!--no-velocities", options.velocities, "as if IN had none");
+  app.add_option("--group", options.groups,
+                 "of particles in IN (H5MD): one or several under /particles, joined")
+      ->delimiter(',');
   app.add_option("--types", options.types, "new names of types: A=Ar,B=Kr (ASE wants elements)")
       ->delimiter(',');
   app.add_option("--origin", options.origin,

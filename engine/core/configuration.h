@@ -39,7 +39,11 @@ struct Configuration {
   std::vector<double> mass;
   std::vector<double> charge, diameter;  // carried for outputs and plug-ins; empty: none
   Topology topology;
-  std::int64_t step = 0;  // of the frame it was read from
+  /// Of the frame it was read from; a job's system: where its steps and its time begin.
+  std::int64_t step = 0;
+  double time = 0;
+  /// What the source has to say of it, a sentence each.
+  std::vector<std::string> warnings;
   /// What the source has besides and Perrin has no place for, and how many: "constraints", ….
   std::map<std::string, std::int64_t> left_out;
 };

@@ -26,6 +26,11 @@ class Clock {
  public:
   std::uint64_t step() const { return step_; }
   double time() const { return time_; }
+  /// Before the first step: where steps and time are counted from.
+  void begin(std::uint64_t step, double time) {
+    step_ = step, time_ = time;
+    origin_ = {step, time, 0};
+  }
   /// Of the steps from here on; 0 for those that take no time.
   void set_timestep(double timestep) {
     if (timestep != origin_.timestep) origin_ = {step_, time_, timestep};

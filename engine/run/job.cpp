@@ -253,6 +253,7 @@ void Job::make_system(Archive* restored) {
     } catch (const UserError& e) {
       return report("system", e.what());
     }
+    for (const std::string& what : configuration_.warnings) warn("system", what);
   }
   auto wrong = check_parts(configuration_);
   if (wrong.empty()) wrong = check_configuration(configuration_);
@@ -393,6 +394,8 @@ void Job::make_simulation(bool resumed) {
     parts_.simulation = std::make_unique<Simulation>(context_.device, configuration_,
                                                      std::move(forces_), context_.seed, neighbors);
     parts_.simulation->k_boltzmann = context_.units.k_boltzmann;
+    if (!resumed)  // else the checkpoint says so
+      parts_.simulation->begin_at(std::uint64_t(configuration_.step), configuration_.time);
     if (Team* const team = parts_.simulation->device().team())
       team->watch_balance(settings_.processes.balance == "time");
     if (resumed || !first.needs_system()) return;

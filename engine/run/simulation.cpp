@@ -67,6 +67,11 @@ Simulation::Simulation(const Device& the_device, Configuration configuration,
 
 Simulation::~Simulation() = default;
 
+void Simulation::begin_at(std::uint64_t step, double time) {
+  clock_.begin(step, time);
+  stepper_->restart();
+}
+
 /// Processes are sent the positions of partners, if these are where they can be looked for.
 void Simulation::find_partners() {
   const bool known = std::ranges::all_of(forces, [](const auto& force) {

@@ -52,9 +52,11 @@ class Simulation {
   Deformation* deformation = nullptr;  // of the running stage's box
   Integrator* bath = nullptr;  // whose heat is among the totals: the running stage's; or nobody's
 
-  /// Completed steps since the beginning of the job, and the simulated time they took.
+  /// Completed steps and the simulated time they took, since the beginning of the job (begin_at()).
   std::uint64_t step() const { return clock_.step(); }
   double time() const { return clock_.time(); }
+  /// Before the first step: they are counted from here.
+  void begin_at(std::uint64_t step, double time);
   /// A particle that moves further than this in one step is a fault (length).
   double max_displacement() const { return max_displacement_; }
   /// Before integrator.begin() and by advance(): which integrator is about to act. The degrees of

@@ -1,13 +1,17 @@
-"""Reading what a run has written: trajectories and tables (H5MD)."""
+"""Reading trajectories, and the tables of a run (H5MD)."""
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import json
 import os
+import tempfile
 from typing import Optional
 
 import numpy as np
 
+from perrin import checked
+from perrin.errors import JobError
 from perrin.view import Box
 
 
@@ -44,32 +48,73 @@ class Frame:
 
 class Trajectory:
     """A trajectory of a run, which may still go on: t[5], t[-1], t[::10], for frame in t. A frame
-    is read when it is asked for."""
+    is read, and checked, when it is asked for.
+
+    A file of another program or format is converted first, as by `perrin convert`, into a temporary
+    file that is there until close(). Raises JobError where a file is wrong."""
 
     def __init__(self, path):
         self.path = os.fspath(path)
-        self._file = _h5py().File(self.path, "r")
+        with builtins.open(self.path, "rb") as file:
+            is_hdf5 = file.read(8) == b"\x89HDF\r\n\x1a\n"
+        self._folder, self._file = None, None
+        if is_hdf5:
+            self._file = _h5py().File(self.path, "r")
+        if not is_hdf5 or not self._is_own():
+            self.close()
+            self._folder = tempfile.TemporaryDirectory(prefix="perrin_")
+            self._file = _h5py().File(checked.converted(self.path, self._folder.name), "r")
         self._group = self._file["particles/all"]
         self._dimension = int(np.atleast_1d(self._perrin("dimension", 3))[0])
         names = self._perrin("type_names", None)
         self.type_names = [] if names is None else _texts(names)
+        self._particles = self._group["position/value"].shape[1]
+
+    def _is_own(self):
+        """Whether it is laid out as Perrin does it."""
+        series = ("position/value", "position/step", "position/time", "box/edges/value")
+        parts = [checked.find(self._file, "particles/all/" + name) for name in series]
+        if (checked.find(self._file, "parameters/perrin/type_names") is None or
+                any(not hasattr(part, "shape") for part in parts) or
+                [len(part.shape) for part in parts] != [3, 1, 1, 3]):
+            return False
+        ids = checked.find(self._file, "particles/all/id")
+        return ids is None or (hasattr(ids, "shape") and ids.shape == parts[0].shape[1:2] and
+                               (checked.check_size(ids)[:] == np.arange(ids.size)).all())
 
     def _perrin(self, name, otherwise):
-        group = self._file.get("parameters/perrin")
-        return group[name] if group is not None and name in group else otherwise
+        found = checked.find(self._file, "parameters/perrin/" + name)
+        if found is None:
+            return otherwise
+        return checked.check_size(found) if hasattr(found, "shape") else found
+
+    def _values(self, name, k=None):
+        """Of an element of the group, at a frame if it has some; None where it is missing."""
+        found = checked.find(self._group, name)
+        if found is None:
+            return None
+        if not hasattr(found, "shape"):
+            found = checked.find(found, "value")
+            if found is None:
+                return None
+            return checked.check_size(found)[k]
+        return checked.check_size(found)[:]
 
     @property
     def job(self) -> dict:
         """The job that made it, with every default."""
-        return json.loads(_texts(self._perrin("job", None))[0])
+        text = self._perrin("job", None)
+        if text is None or not _texts(text)[0]:
+            raise JobError(f"{self.path}: names no job")
+        return json.loads(_texts(text)[0])
 
     @property
     def steps(self) -> np.ndarray:
-        return self._group["position/step"][:]
+        return self._values("position/step")
 
     @property
     def times(self) -> np.ndarray:
-        return self._group["position/time"][:]
+        return self._values("position/time")
 
     @property
     def units(self) -> dict:
@@ -84,13 +129,16 @@ class Trajectory:
 
     @property
     def masses(self) -> np.ndarray:
-        return self._group["mass"][:]
+        return checked.finite(self._values("mass"), f"{self.path}: masses")
 
     @property
     def bonds(self) -> np.ndarray:
         """[bond, 2]: ids."""
-        group = self._file.get("connectivity/bonds")
-        return np.zeros((0, 2), int) if group is None else group[:]
+        bonds = checked.find(self._file, "connectivity/bonds")
+        if bonds is None:
+            return np.zeros((0, 2), int)
+        return checked.members(checked.check_size(bonds)[:], self._particles,
+                               f"{self.path}: /connectivity/bonds")
 
     def __len__(self):
         return self._group["position/value"].shape[0]
@@ -103,17 +151,24 @@ class Trajectory:
         return self._frame(k % len(self))
 
     def _frame(self, k):
-        g = self._group
         box = self._box(k)
-        species = g["species"]["value"][k] if "value" in g["species"] else g["species"][:]
-        value = {name: g[name]["value"][k] if name in g else None
-                 for name in ("position", "image", "velocity", "force")}
-        return Frame(int(g["position/step"][k]), float(g["position/time"][k]), box,
-                     value["position"].astype(float) + box.origin, value["image"],
-                     value["velocity"], value["force"], species)
+        species = self._values("species", k)
+        if species is None:
+            species = np.zeros(self._particles, int)
+        if self.type_names and not ((species >= 0) & (species < len(self.type_names))).all():
+            raise JobError(f"{self.path}: frame {k}: species beyond the {len(self.type_names)} "
+                           f"types that have a name")
+        value = {}
+        for name in ("position", "image", "velocity", "force"):
+            value[name] = self._values(name, k)
+            if value[name] is not None:
+                checked.finite(value[name], f"{self.path}: frame {k}: {name}")
+        step, time = self._group["position/step"][k], self._group["position/time"][k]
+        return Frame(int(step), float(time), box, value["position"].astype(float) + box.origin,
+                     value["image"], value["velocity"], value["force"], species)
 
     def _box(self, k):
-        e = self._group["box/edges/value"][k]
+        e = checked.finite(self._values("box/edges", k), f"{self.path}: frame {k}: the box")
         origin = self._perrin("box_origin", None)
         corner = np.zeros(3) if origin is None else origin["value"][k].astype(float)
         boundary = self._group["box"].attrs["boundary"]
@@ -123,7 +178,10 @@ class Trajectory:
                    self._dimension, np.zeros(3))
 
     def close(self):
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def __enter__(self):
         return self
@@ -134,12 +192,11 @@ class Trajectory:
     def to_mdanalysis(self):
         """An MDAnalysis Universe over the file, with types, masses and bonds."""
         import MDAnalysis
-        n = self._group["position/value"].shape[1]
-        universe = MDAnalysis.Universe.empty(n, trajectory=True)
+        universe = MDAnalysis.Universe.empty(self._particles, trajectory=True)
         universe.add_TopologyAttr("types", [self.type_names[t] for t in self[0].types])
         universe.add_TopologyAttr("masses", self.masses)
         universe.add_TopologyAttr("bonds", [tuple(map(int, b)) for b in self.bonds])
-        universe.load_new(self.path, format="H5MD", convert_units=bool(self.units))
+        universe.load_new(self._file.filename, format="H5MD", convert_units=bool(self.units))
         return universe
 
     def to_freud(self):
@@ -164,7 +221,8 @@ class Trajectory:
 
 
 def open(path) -> Trajectory:
-    """A trajectory that the observer `trajectory` wrote."""
+    """A trajectory: what the observer `trajectory` wrote, or whatever `perrin convert` reads (GSD,
+    extended XYZ, LAMMPS data, H5MD of others)."""
     return Trajectory(path)
 
 

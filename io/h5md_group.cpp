@@ -1,0 +1,313 @@
+#include "io/h5md_group.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/core/error.h"
+#include "io/file_units.h"
+#include "io/hdf5_values.h"
+#include "io/text_lines.h"
+
+namespace perrin::io {
+namespace {
+
+template <class T>
+std::vector<T> read_as(const Node& node, Row row) {
+  if constexpr (std::is_floating_point_v<T>)
+    return read_reals(node, row);
+  else
+    return read_integers<T>(node, row);
+}
+
+std::vector<std::uint32_t> order_of(const std::vector<std::int64_t>& id) {
+  std::vector<std::uint32_t> order(id.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return id[i]; });
+  return order;
+}
+
+}  // namespace
+
+H5mdGroup::H5mdGroup(const Node& root, Node group)
+    : root_(root.open("/")), group_(std::move(group)) {
+  const auto refuse = [&](const std::string& expected) {
+    throw UserError(fmt::format("{}: no positions: expected {}", root_.file(), expected));
+  };
+  if (!group_.has("position")) refuse(group_.path() + "/position");
+  const Node position = group_.open("position");
+  moving_ = !position.is_dataset();
+  if (moving_ && !position.has("value")) refuse(position.path() + "/value");
+  const Node value = group_.open(moving_ ? "position/value" : "position");
+  const Shape shape = shape_of_numbers(value);
+  const std::size_t rank = moving_ ? 3 : 2;
+  if (shape.size() != rank || (shape[rank - 1] != 3 && shape[rank - 1] != 2))
+    fail(value, fmt::format("the shape [{}], expected {}[particles][3]", fmt::join(shape, "]["),
+                            moving_ ? "[frames]" : ""));
+  frames_ = moving_ ? std::int64_t(shape[0]) : 1;
+  n_ = shape[rank - 2];
+  dimension_ = shape[rank - 1];
+  if (frames_ <= 0) fail(value, "no frames");
+}
+
+void H5mdGroup::fail(const Node& node, const std::string& what) const {
+  throw UserError(fmt::format("{}: {}: {}", root_.file(), node.path(), what));
+}
+
+const H5mdSteps& H5mdGroup::steps_of(const Node& element) const {
+  const auto it = steps_.find(element.path());
+  if (it != steps_.end()) return it->second;
+  return steps_.emplace(element.path(), H5mdSteps(element)).first->second;
+}
+
+bool H5mdGroup::has_steps() const { return moving_ && steps_of(group_.open("position")).known(); }
+
+std::int64_t H5mdGroup::step(std::int64_t frame) const {
+  return has_steps() ? steps_of(group_.open("position")).at(frame) : 0;
+}
+
+std::int64_t H5mdGroup::frame_beside(const H5mdGroup& other, std::int64_t frame) const {
+  const Node position = group_.open("position");
+  if (has_steps() && other.has_steps()) {
+    const std::int64_t step = other.step(frame);
+    if (const auto row = steps_of(position).row_of(step, frame)) return *row;
+    fail(position, fmt::format("no value at step {}, where {} has one", step, other.node().path()));
+  }
+  if (frames_ == other.frames()) return frame;
+  fail(position, fmt::format("{} frames, {} has {}, and steps are missing", frames_,
+                             other.node().path(), other.frames()));
+}
+
+std::optional<std::int64_t> H5mdGroup::row_of(const Node& element, std::int64_t frame,
+                                              When when) const {
+  const H5mdSteps& own = steps_of(element);
+  if (!has_steps() || !own.known()) {
+    if (own.rows() == 1 && (when != When::same || frames_ == 1)) return 0;
+    if (moving_ && own.rows() == frames_) return frame;
+    fail(element, fmt::format("{} values for {} frames of the positions, and no steps that tell to "
+                              "which they belong",
+                              own.rows(), frames_));
+  }
+  const std::int64_t step = this->step(frame);
+  if (const auto row = own.row_of(step, frame)) return row;
+  if (when == When::same) return std::nullopt;
+  if (when == When::only && own.rows() == 1) return 0;
+  if (when == When::only) fail(element, fmt::format("no value at step {} of the positions", step));
+  if (const auto row = own.before(step)) return row;
+  fail(element, fmt::format("no value at step {} of the positions, nor before it", step));
+}
+
+template <class T>
+H5mdGroup::Found H5mdGroup::get(const Node& parent, const std::string& name, std::int64_t frame,
+                                When when, std::size_t count, std::vector<T>& values) const {
+  values.clear();
+  if (!parent.has(name)) return Found::no;
+  const Node node = parent.open(name);
+  if (node.is_dataset()) {
+    values = read_as<T>(node, Row{});
+  } else {
+    if (!node.has("value")) return Found::no;
+    const auto row = row_of(node, frame, when);
+    if (!row) return Found::elsewhere;
+    values = read_as<T>(node.open("value"), *row);
+  }
+  if (count > 0 && values.size() != count)
+    fail(node, fmt::format("{} values in a frame, expected {}", values.size(), count));
+  return Found::here;
+}
+
+template H5mdGroup::Found H5mdGroup::get(const Node&, const std::string&, std::int64_t, When,
+                                         std::size_t, std::vector<double>&) const;
+template H5mdGroup::Found H5mdGroup::get(const Node&, const std::string&, std::int64_t, When,
+                                         std::size_t, std::vector<std::uint32_t>&) const;
+template H5mdGroup::Found H5mdGroup::get(const Node&, const std::string&, std::int64_t, When,
+                                         std::size_t, std::vector<std::int64_t>&) const;
+
+/// The ids at the instant from which the value of an element is.
+std::vector<std::int64_t> H5mdGroup::ids_of(const Node& element, std::int64_t frame) const {
+  const Node ids = group_.open("id");
+  const H5mdSteps& own = steps_of(ids);
+  std::optional<std::int64_t> row;
+  if (element.is_dataset()) {
+    row = 0;
+  } else {
+    const std::int64_t from = *row_of(element, frame, When::held);
+    const H5mdSteps& steps = steps_of(element);
+    row = steps.known() && own.known() ? own.row_of(steps.at(from), from) : from;
+  }
+  if (!row || *row >= own.rows())
+    fail(element, "is from a step without ids, and ids change: whose values they are is not known");
+  return read_integers<std::int64_t>(ids.open("value"), *row);
+}
+
+/// What stays until it changes. Where particles change their order (their ids) it may have been
+/// written in another one.
+template <class T>
+bool H5mdGroup::held(const std::string& name, std::int64_t frame,
+                     const std::vector<std::int64_t>& id, std::vector<T>& values) const {
+  if (get(group_, name, frame, When::held, n_, values) == Found::no) return false;
+  if (id.empty() || group_.open("id").is_dataset()) return true;
+  const bool all_equal = std::ranges::adjacent_find(values, std::not_equal_to<>()) == values.end();
+  if (all_equal) return true;
+  const Node node = group_.open(name);
+  const auto then = ids_of(node, frame);
+  if (then == id) return true;
+  if (node.is_dataset())
+    fail(node,
+         "holds for all frames, and particles change their order (id): whose values they are "
+         "is not known");
+  const auto from = order_of(then), to = order_of(id);
+  const std::vector<T> written = values;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (k >= from.size() || then[from[k]] != id[to[k]]) fail(node, "is from a step with other ids");
+    values[to[k]] = written[from[k]];
+  }
+  return true;
+}
+
+template <class To, class From>
+std::vector<Vec3<To>> H5mdGroup::vectors(const std::vector<From>& values) const {
+  std::vector<Vec3<To>> out(n_);
+  for (std::size_t i = 0; i < n_; ++i)
+    for (std::size_t axis = 0; axis < dimension_; ++axis)
+      out[i][int(axis)] = To(values[dimension_ * i + axis]);
+  return out;
+}
+
+std::string H5mdGroup::absent(const char* name, std::int64_t frame) const {
+  return fmt::format("{}/{} has no value at step {} of the positions", group_.path(), name,
+                     step(frame));
+}
+
+H5mdPart H5mdGroup::read(std::int64_t frame) const {
+  H5mdPart part;
+  Frame& f = part.frame;
+  Configuration& c = f.configuration;
+  f.units = read_units();
+  c.box = read_box(frame, f.units);
+  std::vector<double> real;
+  std::vector<std::int64_t> whole;
+  if (get(group_, "id", frame, When::only, n_, part.id) == Found::here && n_ == 0) part.id.clear();
+  if (get(group_, "position", frame, When::same, dimension_ * n_, real) != Found::here)
+    fail(group_, "no positions");
+  c.position = vectors<double>(real);
+  for (auto& r : c.position) r += c.box.origin;
+  if (c.box.dimension == 2)
+    for (auto& r : c.position) r.z = 0;
+  const auto moving = [&](const char* name, auto& values, std::string& none) {
+    const Found found = get(group_, name, frame, When::same, dimension_ * n_, values);
+    if (found == Found::elsewhere) none = absent(name, frame);
+    return found == Found::here;
+  };
+  if (moving("velocity", real, f.no_velocities)) c.velocity = vectors<double>(real);
+  if (moving("image", whole, f.no_images)) {
+    for (const std::int64_t image : whole)
+      if (!std::in_range<std::int32_t>(image))
+        fail(group_.open("image"), fmt::format("the value {}, expected one of 32 bits", image));
+    c.image = vectors<std::int32_t>(whole);
+  }
+  held("mass", frame, part.id, c.mass);
+  held("charge", frame, part.id, c.charge);
+  if (held("species", frame, part.id, whole)) {
+    for (const std::int64_t species : whole)
+      if (!std::in_range<std::int32_t>(species))
+        fail(group_.open("species"), fmt::format("the value {}, expected one of 32 bits", species));
+    part.species.assign(whole.begin(), whole.end());
+  }
+  f.has_step = has_steps();
+  c.step = step(frame);
+  f.time = time(frame);
+  return part;
+}
+
+/// What the attributes say; an element without one is in the units of the others.
+FrameUnits H5mdGroup::read_units() const {
+  const auto unit = [&](std::initializer_list<std::string> names) -> std::string {
+    for (const std::string& name : names)
+      if (group_.has(name))
+        if (const auto text = read_text_attribute(group_.open(name), "unit"); !text.empty())
+          return text[0];
+    return "";
+  };
+  return {unit({"position/value", "position", "box/edges/value", "box/edges"}),
+          unit({"position/time"}), unit({"velocity/value", "velocity"}),
+          unit({"mass/value", "mass"})};
+}
+
+double H5mdGroup::time(std::int64_t frame) const {
+  if (!moving_ || !group_.has("position/time")) return 0;
+  const Node node = group_.open("position/time");
+  const Shape shape = shape_of_numbers(node);
+  if (shape.size() > 1)
+    fail(node, fmt::format("the shape [{}], expected one per frame", fmt::join(shape, "][")));
+  if (shape.size() == 1 && (shape[0] != 1 || frames_ == 1)) return read_reals(node, frame).at(0);
+  const double offset = node.has_attribute("offset") ? read_real_attribute(node, "offset") : 0;
+  return offset + read_real(node) * double(frame);
+}
+
+Box H5mdGroup::read_box(std::int64_t frame, const FrameUnits& units) const {
+  if (!group_.has("box/edges"))
+    throw UserError(fmt::format("{}: no box: expected {}/box/edges", root_.file(), group_.path()));
+  const Node node = group_.open("box");
+  std::vector<double> edges;
+  get(node, "edges", frame, When::only, 0, edges);
+  const std::string where = fmt::format("{}: {}/edges", root_.file(), node.path());
+  for (const char* name : {"edges/value", "edges"})
+    if (node.has(name))
+      if (const auto text = read_text_attribute(node.open(name), "unit"); !text.empty()) {
+        const double factor = convert_unit(text[0], units.length, where);
+        for (double& number : edges) number *= factor;
+        break;
+      }
+  Box box;
+  const std::size_t d = dimension_;
+  if (edges.size() == d) {
+    for (std::size_t k = 0; k < d; ++k) box.length[int(k)] = edges[k];
+  } else if (edges.size() == d * d) {
+    std::array<Vec3<double>, 3> rows{Vec3<double>{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (std::size_t k = 0; k < d * d; ++k) rows[k / d][int(k % d)] = edges[k];
+    box = box_from_edges(rows, where);
+  } else {
+    throw UserError(fmt::format("{}: {} values, expected {} or {}", where, edges.size(), d, d * d));
+  }
+  box.origin = {0, 0, 0};
+  box.dimension = int(d);
+  read_boundary(node, box);
+  read_own(frame, box);
+  if (box.dimension == 2) box.periodic[2] = true;
+  return box;
+}
+
+/// One text for each axis, or one for all.
+void H5mdGroup::read_boundary(const Node& node, Box& box) const {
+  const auto boundary = read_text_attribute(node, "boundary");
+  if (boundary.empty()) return;
+  if (boundary.size() != dimension_ && boundary.size() != 1)
+    fail(node, fmt::format("the attribute boundary has {} texts, expected {} or 1", boundary.size(),
+                           dimension_));
+  for (std::size_t k = 0; k < dimension_; ++k) {
+    const std::string& text = boundary[boundary.size() == 1 ? 0 : k];
+    if (text != "periodic" && text != "none")
+      fail(node, fmt::format("the boundary {}, expected \"periodic\" or \"none\"", quoted(text)));
+    box.periodic[k] = text == "periodic";
+  }
+}
+
+/// What Perrin writes of the box besides.
+void H5mdGroup::read_own(std::int64_t frame, Box& box) const {
+  if (root_.has("parameters/perrin/dimension")) {
+    const Node dimension = root_.open("parameters/perrin/dimension");
+    const auto value = read_integer(dimension);
+    if (value != 2 && value != 3) fail(dimension, fmt::format("{}, expected 2 or 3", value));
+    if (value == 2) box.dimension = 2;
+  }
+  std::vector<double> origin;
+  if (root_.has("parameters/perrin/box_origin") &&
+      get(root_.open("parameters/perrin"), "box_origin", frame, When::only, 3, origin) ==
+          Found::here)
+    box.origin = {origin[0], origin[1], origin[2]};
+}
+
+}  // namespace perrin::io

@@ -1,0 +1,84 @@
+"""HDF5 files that anybody may have written: nothing is read that lies in another file, or that is
+larger than what the file holds."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from perrin.errors import JobError
+
+_ALWAYS = 1 << 20  # bytes that are read whatever the file stores
+_PACKED = 1100  # deflate packs at most 1032 to one
+
+
+def find(group, path):
+    """What is there under a group, None where nothing is. Links that lead elsewhere are refused."""
+    import h5py
+    for name in path.strip("/").split("/"):
+        link = group.get(name, getlink=True) if isinstance(group, h5py.Group) else None
+        if link is None:
+            return None
+        if not isinstance(link, h5py.HardLink):
+            raise JobError(f"{group.file.filename}: {group.name}/{name} is a link, perhaps to "
+                           f"another file: expected it in this place")
+        group = group[name]
+    return group
+
+
+def check_size(dataset):
+    """Throws where a dataset is no dataset, or larger than what is stored of it."""
+    import h5py
+    where = f"{dataset.file.filename}: {dataset.name}"
+    if not isinstance(dataset, h5py.Dataset):
+        raise JobError(f"{where}: expected a dataset")
+    if dataset.is_virtual or dataset.external:
+        raise JobError(f"{where}: its values are in other files: expected them in this one")
+    stored = min(dataset.id.get_storage_size(), os.path.getsize(dataset.file.filename))
+    packed = dataset.id.get_create_plist().get_nfilters() > 0
+    most = max(_ALWAYS, stored * (_PACKED if packed else 1))
+    # In Python's numbers: those of numpy overflow.
+    count = 1
+    for extent in dataset.shape or ():
+        count *= int(extent)
+    if count * dataset.dtype.itemsize > most:
+        raise JobError(f"{where}: the shape {dataset.shape} is larger than what the file stores of "
+                       f"it ({stored} bytes)")
+    return dataset
+
+
+def finite(values, where):
+    """The same, if all are finite numbers."""
+    if not np.isfinite(values).all():
+        place = tuple(int(k) for k in np.argwhere(~np.isfinite(values))[0])
+        raise JobError(f"{where}: {values[place]} at {list(place)}, expected finite numbers")
+    return values
+
+
+def members(values, particles, where):
+    """Rows of particles, if they are there, and none is twice in a row."""
+    wrong = (values < 0) | (values >= particles)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise JobError(f"{where}: row {row} names particle {values[row, column]}, expected 0 to "
+                       f"{particles - 1}")
+    rows = np.sort(values, axis=1)
+    twice = (rows[:, 1:] == rows[:, :-1]).any(axis=1)
+    if twice.any():
+        raise JobError(f"{where}: row {int(np.argmax(twice))} names a particle twice")
+    return values
+
+
+def converted(path, folder):
+    """The file as one of Perrin's own, in a folder: by `perrin convert`, with all its checks."""
+    out = os.path.join(folder, "trajectory.h5")
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    paths = [package] + os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)}
+    done = subprocess.run([sys.executable, "-m", "perrin", "convert", path, out, "--to", "h5md"],
+                          capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise JobError((done.stderr or done.stdout).strip())
+    return out
