@@ -189,13 +189,13 @@ H5mdPart H5mdGroup::read(std::int64_t frame) const {
   c.box = read_box(frame, f.units);
   std::vector<double> real;
   std::vector<std::int64_t> whole;
-  if (get(group_, "id", frame, When::only, n_, part.id) == Found::here && n_ == 0) part.id.clear();
   if (get(group_, "position", frame, When::same, dimension_ * n_, real) != Found::here)
     fail(group_, "no positions");
   c.position = vectors<double>(real);
   for (auto& r : c.position) r += c.box.origin;
   if (c.box.dimension == 2)
     for (auto& r : c.position) r.z = 0;
+  get(group_, "id", frame, When::only, n_, part.id);
   const auto moving = [&](const char* name, auto& values, std::string& none) {
     const Found found = get(group_, name, frame, When::same, dimension_ * n_, values);
     if (found == Found::elsewhere) none = absent(name, frame);

@@ -3,6 +3,7 @@ import copy
 import inspect
 import json
 import os
+import shutil
 
 import h5py
 import numpy as np
@@ -29,6 +30,55 @@ def test_trajectories(thermostatted, tmp_path):
             t[7]
         t.to_gsd(tmp_path / "out.gsd")
         assert (tmp_path / "out.gsd").stat().st_size > 7 * 256 * 12
+
+
+def test_files_of_others(thermostatted, tmp_path):
+    sim = perrin.run(thermostatted, output_dir=tmp_path, quiet=True)
+    own = tmp_path / "trajectory.h5"
+    with perrin.open(own) as t:
+        t.to_gsd(tmp_path / "out.gsd")
+        last = t[-1]
+    with perrin.open(tmp_path / "out.gsd") as t:
+        assert t.type_names == ["A"] and t[-1].step == last.step
+        np.testing.assert_allclose(t[-1].unwrapped - t[-1].unwrapped.mean(axis=0),
+                                   last.unwrapped - last.unwrapped.mean(axis=0), atol=1e-4)
+    n = len(sim)
+
+    def refused(change, part):
+        shutil.copy(own, tmp_path / "bad.h5")
+        with h5py.File(tmp_path / "bad.h5", "r+") as f:
+            change(f)
+        with pytest.raises(perrin.JobError, match=part):
+            with perrin.open(tmp_path / "bad.h5") as bad:
+                bad.masses, bad.bonds, list(bad)
+
+    def nan(f):
+        f["particles/all/position/value"][0, 1, 2] = np.nan
+
+    def twice(f):
+        f["particles/all/id"][0] = 1
+
+    def nowhere(f):
+        f["connectivity/bonds"] = np.array([[0, n]])
+
+    def made_up(f):
+        if "force" in f["particles/all"]:
+            del f["particles/all/force"]
+        f.create_dataset("particles/all/force/value", shape=(3, 1 << 40, 3), dtype="f8",
+                         chunks=(1, 1024, 3))
+
+    def elsewhere(f):
+        del f["particles/all/mass"]
+        f["particles/all/mass"] = h5py.ExternalLink(str(own), "/particles/all/mass")
+
+    refused(nan, "position: nan")
+    refused(twice, "is there twice")
+    refused(nowhere, f"names particle {n}")
+    refused(made_up, "larger than what the file stores")
+    refused(elsewhere, "mass is a link")
+    (tmp_path / "text.h5").write_text("no HDF5")
+    with pytest.raises(perrin.JobError, match="text.h5"):
+        perrin.open(tmp_path / "text.h5")
 
 
 def test_tables(thermostatted, tmp_path):

@@ -145,8 +145,8 @@ class BadH5md : public ::testing::Test {
 
 TEST_F(BadH5md, NumbersThatDoNotFit) {
   expect("accepted");
-  put<std::int64_t>("connectivity/bonds", {1, 2}, {0, (1LL << 32) + 1});
-  expect("/connectivity/bonds: names particle 4294967297, expected 0 to 2");
+  put<std::int64_t>("connectivity/bonds", {2, 2}, {0, 1, 0, (1LL << 32) + 1});
+  expect("/connectivity/bonds: names particle 4294967297, which is not among the ids");
   put<double>("connectivity/bonds", {1, 2}, {0.5, 1});
   expect("/connectivity/bonds: floating-point numbers, expected integers");
   put<std::int32_t>("parameters/perrin/bonds_type", {2}, {-1, 0});
