@@ -80,6 +80,8 @@ long long convert(const ConvertOptions& options) {
           why_not_writable(options.out, options.overwrite ? Existing::replaced : Existing::refused);
       !what.empty())
     throw UserError(what);
+  if (is_same_file(options.in, options.out))
+    throw UserError(options.out + ": is the file that is read: name another one");
   const auto reader = io::open_frames(options.in, from, {.groups = options.groups});
   std::int64_t first = 0, end = reader->frames();
   if (options.frame || to->one_frame) {

@@ -139,7 +139,8 @@ void run_command(const RunArguments& a) {
   for (const auto& assignment : a.sets) file.set(assignment);
   check_output_directory(a);
   Components components;
-  const JobOptions options = options_of(a);
+  JobOptions options = options_of(a);
+  options.job_file = a.file;
   require_same_program(file.value(), options);
   io::FolderLocks locks;
   locks.take_if_possible(options.output_directory);
@@ -192,6 +193,7 @@ void validate_command(const RunArguments& a) {
   JobOptions options = options_of(a);
   require_same_program(file.value(), options);
   options.validating = true;
+  options.job_file = a.file;
   const Job job(file, components.registry, components.plugins, options);
   print_warnings(job);
   fmt::print("{}{}: {}\n", job.summary(), a.file,

@@ -135,9 +135,11 @@ void continue_options(const ResumedJob& resumed, JobOptions& options, bool other
     if (Processes::world().several() && options.device != "cpu") options.device = "cuda";
   }
   options.job_directory = facts["job_directory"];
-  if (!other_output_directory)
+  if (!other_output_directory) {
+    options.trusted_directory = folder_of(resumed.path);
     options.output_directory =
-        (folder_of(resumed.path) / facts["output_directory"]).lexically_normal();
+        (options.trusted_directory / facts["output_directory"]).lexically_normal();
+  }
   if (io::writes_files())
     check_continued_files(Json::parse(resumed.checkpoint.job), resumed.file.value(),
                           options.output_directory);

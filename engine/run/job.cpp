@@ -60,12 +60,14 @@ Job::Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOpt
     throw UserError(
         fmt::format("{}: must be an object, got {}", file_.place(""), shown(file_.value())));
 
+  name_inputs();
   load_plugins();
   parse();
   parse_units();
   choose_device();
   make_system(restored);
   if (context_.configuration || context_.no_system) make_components();
+  check_places();
   problems_.throw_if_any();
   if (context_.configuration) make_simulation(restored != nullptr);
   problems_.throw_if_any();
@@ -96,6 +98,7 @@ void Job::load_plugins() {
     const std::string place = join_path("plugins", i);
     // Which code runs is the job's choice, where it is not that of the search folders.
     const auto say = [&](const fs::path& plugin) {
+      control_->add_input(plugin, place);
       if (!options_.quiet && PluginLoader::is_path(name))
         fmt::print(stderr, "{}\n",
                    file_

@@ -72,6 +72,10 @@ struct JobOptions {
   std::string device;  // empty: what the job says
   int threads = 0;     // 0: all cores
   std::filesystem::path job_directory, output_directory;
+  std::filesystem::path job_file;  // empty: none, as of a checkpoint
+  /// Outputs elsewhere are told, and replace nothing but files of their kinds; empty: the output
+  /// directory. Of a checkpoint its folder, unless the command line names one.
+  std::filesystem::path trusted_directory;
   /// Of a stopped run whose job names none, in the output directory; empty: none is written.
   std::filesystem::path default_checkpoint = "checkpoint.h5";
   bool overwrite = false, quiet = false;
@@ -108,6 +112,10 @@ class Job {
   void make_system(Archive* restored);
   void refuse_planar(const char* why);
   void make_components();
+  /// The files that the job reads, beside those that its components name.
+  void name_inputs();
+  /// Refuses outputs in the place of inputs; tells those that are outside of the output directory.
+  void check_places();
   void make_simulation(bool resumed);
   void check_ranges();
   /// Is the device a GPU, or, while validating, may it be the one that the job needs?

@@ -1,4 +1,5 @@
-// What components can ask of the run that drives them: to stop, and to write checkpoints.
+// What components can ask of the run that drives them: to stop, to write checkpoints, and to keep
+// the files that they read.
 #pragma once
 
 #include <filesystem>
@@ -45,6 +46,14 @@ class RunControl {
   /// Why the run shall stop; empty: it shall not.
   const std::string& stop_reason() const { return reason_; }
 
+  /// A file that a component reads, and where the job names it: no output may take its place.
+  void add_input(const std::filesystem::path& file, const std::string& path) {
+    inputs_.emplace_back(file, path);
+  }
+  const std::vector<std::pair<std::filesystem::path, std::string>>& inputs() const {
+    return inputs_;
+  }
+
   /// Puts a line on the console, above the progress line. Empty in a quiet run (and in tests):
   /// observers then print nothing.
   std::function<void(const std::string& line)> print_line;
@@ -52,6 +61,7 @@ class RunControl {
  private:
   std::vector<Plan> plans_;
   std::vector<std::filesystem::path> requested_;
+  std::vector<std::pair<std::filesystem::path, std::string>> inputs_;
   std::string reason_;
 };
 

@@ -10,6 +10,7 @@
 #include "engine/core/error.h"
 #include "engine/core/processes.h"
 #include "engine/run/registry.h"
+#include "engine/run/run_control.h"
 #include "engine/settings/output_path.h"
 #include "engine/settings/problems.h"
 
@@ -74,6 +75,7 @@ fs::path Setup::input_file(const std::string& name, const std::string& key) {
     error(key, fmt::format("{} is a folder, not a file", file.string()));
   else if (access(file.c_str(), R_OK) != 0)
     error(key, fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
+  if (context_.control) context_.control->add_input(file, path_of(key));
   return file;
 }
 

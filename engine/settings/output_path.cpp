@@ -4,8 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <string_view>
 
 namespace perrin {
 namespace fs = std::filesystem;
@@ -52,6 +55,36 @@ std::string why_not_writable(const fs::path& file, Existing existing) {
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     return fmt::format("cannot write in {}: {}", folder.string(), std::strerror(errno));
   return "";
+}
+
+bool is_outside(const fs::path& file, const fs::path& folder) {
+  const auto real = [](const fs::path& path) {
+    std::error_code ignored;
+    fs::path there = fs::weakly_canonical(fs::absolute(path), ignored);
+    if (there.empty()) there = fs::absolute(path).lexically_normal();
+    return there.has_filename() ? there : there.parent_path();
+  };
+  const fs::path from = real(folder.empty() ? "." : folder);
+  const fs::path way = real(file).lexically_relative(from);
+  return way.empty() || *way.begin() == "..";
+}
+
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code ignored;
+  return fs::exists(a, ignored) && fs::exists(b, ignored) && fs::equivalent(a, b, ignored);
+}
+
+bool is_no_output(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  char begin[8] = {};
+  in.read(begin, sizeof begin);
+  const std::string_view bytes(begin, std::size_t(std::max<std::streamsize>(in.gcount(), 0)));
+  if (bytes.empty()) return false;
+  using namespace std::string_view_literals;
+  for (const std::string_view known :
+       {"\x89HDF\r\n\x1a\n"sv, "\xdf\x65\xdf\x65\xdf\x65\xdf\x65"sv, "\0\0\x07\xcb"sv})
+    if (bytes.starts_with(known)) return false;
+  return true;
 }
 
 std::string why_no_folder(const fs::path& folder, int new_folders) {

@@ -52,6 +52,7 @@ JobOptions options_of(const Session::Source& source, const std::optional<Resumed
                       JobOptions options) {
   const auto checkpoint = options.default_checkpoint;
   options.job_directory = source.text.empty() ? folder_of(source.file) : std::filesystem::path(".");
+  if (source.text.empty() && !resumed) options.job_file = source.file;
   if (resumed) continue_options(*resumed, options, source.other_output_directory);
   if (!resumed || !checkpoint.empty()) options.default_checkpoint = checkpoint;
   return options;
