@@ -17,6 +17,7 @@ struct ConstantForceSettings {
 
 template <class D>
 void describe(D& d, ConstantForceSettings& s) {
+  d.example("{\"force\": [0, 0, -0.1]}");
   d.required("force", s.force, Any{}, "vector, energy/length");
   d.optional("types", s.types, Any{}, "particle types it acts on; default: all");
 }

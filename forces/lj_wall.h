@@ -20,6 +20,7 @@ struct LjWallSettings {
 
 template <class D>
 void describe(D& d, LjWallSettings& s) {
+  d.example("{\"axis\": \"z\", \"position\": -6, \"epsilon\": 1, \"sigma\": 1}");
   d.required("axis", s.axis, OneOf{"x", "y", "z"}, "axis that the wall is perpendicular to");
   d.required("position", s.position, Any{},
              "where the wall cuts this axis; 0 is the middle of the box (perrin help coordinates)");

@@ -20,6 +20,7 @@
 #include "engine/app/report/report_command.h"
 #include "engine/app/rng_command.h"
 #include "engine/app/shell.h"
+#include "engine/core/printable.h"
 #include "engine/core/processes.h"
 #include "engine/core/threads.h"
 #include "engine/run/md_stage.h"
@@ -177,7 +178,8 @@ void add_new_plugin(CLI::App& app, NewPluginArguments& a) {
 /// A mistake of the user begins with its place; the others name the program.
 Outcome failure(ExitStatus status, const std::string& what, const std::string& text) {
   return {static_cast<int>(status),
-          status == ExitStatus::user ? text + "\n" : fmt::format("perrin: {}: {}\n", what, text)};
+          printable(status == ExitStatus::user ? text + "\n"
+                                               : fmt::format("perrin: {}: {}\n", what, text))};
 }
 
 /// A file that is opened must not become standard output because that was closed.
@@ -197,7 +199,8 @@ void add_jobs(CLI::App& app, RunArguments& arguments) {
   run->callback([&arguments] { run_command(arguments); });
 
   auto* resume = app.add_subcommand("resume", "go on from a checkpoint");
-  resume->add_option("CHECKPOINT", arguments.file, "checkpoint file")->required();
+  resume->add_option("CHECKPOINT", arguments.file, "checkpoint, or the folder of a run")
+      ->required();
   add_run_options(*resume, arguments);
   resume->add_option("--steps", arguments.more_steps, "so many more steps of the last stage")
       ->check(CLI::PositiveNumber);
@@ -281,7 +284,7 @@ Outcome run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     std::ostringstream what;
     const int status = app.exit(e, std::cout, what);
-    return {status == 0 ? 0 : static_cast<int>(ExitStatus::user), what.str()};
+    return {status == 0 ? 0 : static_cast<int>(ExitStatus::user), printable(what.str())};
   } catch (const OtherProcessFailed& e) {
     return {static_cast<int>(ExitStatus::run), e.what(), true};
   } catch (const UserError& e) {

@@ -8,6 +8,7 @@
 #include "engine/core/peers.h"
 #include "engine/core/processes.h"
 #include "engine/run/plugin_api.h"
+#include "engine/settings/other_names.h"
 #include "engine/settings/settings_schema.h"
 
 namespace perrin {
@@ -87,9 +88,15 @@ void help_command(const std::string& type) {
     fmt::print("{}", help_text(*row, registry));
     found = true;
   }
-  if (!found)
-    throw UserError(
-        fmt::format("unknown type \"{}\"; {}", type, suggest(type, words_of(registry))));
+  if (found) return;
+  std::string meant;
+  if (const char* plugin = shipped_plugin(type))
+    meant = not_built(plugin);
+  else if (const char* meaning = other_name(type))
+    meant = meaning;
+  else
+    meant = suggest(type, words_of(registry));
+  throw UserError(fmt::format("unknown type \"{}\"; {}", type, meant));
 }
 
 void plugins_command() {

@@ -1,10 +1,12 @@
 // run, resume, validate.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 
+#include "engine/app/checkpoint_path.h"
 #include "engine/app/commands.h"
 #include "engine/app/job_files.h"
 #include "engine/app/resumed_job.h"
@@ -46,8 +48,10 @@ void check_output_directory(const RunArguments& a) {
 void print_timings(const Simulation& simulation, std::uint64_t steps, double seconds) {
   const Timings& t = simulation.timings;
   const double known = t.neighbors + t.forces + t.integration + t.output;
+  // Some of it was before the clock of the run began.
+  const double total = std::max(seconds, known);
   const auto row = [&](const char* name, double s) {
-    fmt::print("  {:<12} {:>10.3f} s {:>5.1f} %\n", name, s, seconds > 0 ? 100 * s / seconds : 0);
+    fmt::print("  {:<12} {:>10.3f} s {:>5.1f} %\n", name, s, total > 0 ? 100 * s / total : 0);
   };
   if (const std::string report = simulation.neighbor_report(); !report.empty())
     fmt::print("neighbours: {}\n", report);
@@ -64,8 +68,8 @@ void print_timings(const Simulation& simulation, std::uint64_t steps, double sec
   row("forces", t.forces);
   row("integration", t.integration);
   row("output", t.output);
-  row("other", std::max(0.0, seconds - known));
-  row("total", seconds);
+  row("other", total - known);
+  row("total", total);
   if (steps > 0 && seconds > 0)
     fmt::print("{} steps, {:.5g} steps/s, {:.4g} million particle steps/s\n", steps,
                double(steps) / seconds,
@@ -153,8 +157,9 @@ void resume_command(const RunArguments& a) {
   const IgnoredSignal closed_pipe(SIGPIPE);
   check_output_directory(a);
   io::FolderLocks locks;
-  locks.take_if_possible(folder_of(a.file));
-  ResumedJob resumed = read_resumed_job(a.file, a.sets, a.more_steps);
+  const fs::path file = checkpoint_path(a.file);
+  locks.take_if_possible(folder_of(file));
+  ResumedJob resumed = read_resumed_job(file, a.sets, a.more_steps);
   Components components;
   JobOptions options = options_of(a);
   continue_options(resumed, options, !a.output_directory.empty());
@@ -166,7 +171,7 @@ void resume_command(const RunArguments& a) {
     fmt::print(
         "{0}: this run is complete, nothing is left to do; longer: perrin resume {0} --steps N, or "
         "one stage more: --set 'stages[{1}]={{…}}'\n",
-        a.file, resumed.stage + 1);
+        file.string(), resumed.stage + 1);
     return;
   }
   require_same_parts(job, components.plugins);

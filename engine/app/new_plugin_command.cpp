@@ -30,6 +30,10 @@ void check_kind(const std::string& kind) {
 
 /// It becomes a type in jobs, a file, and a namespace and a class in C++.
 void check_name(const std::string& name, const std::vector<std::string>& taken) {
+  constexpr std::size_t longest = 60;
+  if (name.size() > longest)
+    throw UserError(
+        fmt::format("the name has {} characters, expected at most {}", name.size(), longest));
   static const std::set<std::string> words{
       "and",    "asm",    "auto",     "bool",     "break",    "case",     "catch",     "char",
       "class",  "const",  "continue", "default",  "delete",   "do",       "double",    "else",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "engine/app/checkpoint_path.h"
 #include "engine/app/job_files.h"
 #include "engine/core/error.h"
 #include "engine/core/processes.h"
@@ -112,8 +113,9 @@ void check_continued_files(const Json& before, const Json& job,
   }
 }
 
-ResumedJob read_resumed_job(const std::filesystem::path& path, std::vector<std::string> assignments,
-                            std::int64_t more_steps) {
+ResumedJob read_resumed_job(const std::filesystem::path& given,
+                            std::vector<std::string> assignments, std::int64_t more_steps) {
+  const std::filesystem::path path = checkpoint_path(given);
   Checkpoint checkpoint = read_checkpoint(path);
   JsonFile file = JsonFile::parse(checkpoint.job, path.string());
   const Standing standing = standing_of(checkpoint.records);

@@ -86,6 +86,10 @@ std::vector<std::string> check_configuration(const Configuration& c) {
   for (int axis = 0; axis < c.box.dimension; ++axis)
     if (!(c.box.length[axis] > 0) || !std::isfinite(c.box.length[axis]))
       return {fmt::format("the box must have positive edges, got {}", text(c.box.length))};
+  for (const double tilt : {c.box.xy, c.box.xz, c.box.yz})
+    if (!std::isfinite(tilt) || std::abs(tilt) > 1e18)
+      return {fmt::format("tilts of the box must be at most {:g}, got {:.6g}, {:.6g}, {:.6g}", 1e18,
+                          c.box.xy, c.box.xz, c.box.yz)};
   // Squares of distances are float in the default build.
   constexpr double least = 1e-18, most = 1e18;
   const auto heights = c.box.heights();

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "engine/core/configuration_archive.h"
+#include "engine/core/printable.h"
 #include "engine/core/processes.h"
 #include "engine/core/team.h"
 #include "engine/run/checks.h"
@@ -75,7 +76,7 @@ Job::Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOpt
 }
 
 void Job::report(const std::string& path, const std::string& what) {
-  problems_.add(file_.problem(path, what));
+  if (problems_.admit(path, what)) problems_.add(file_.problem(path, what));
 }
 
 void Job::warn(const std::string& path, const std::string& what) {
@@ -83,6 +84,7 @@ void Job::warn(const std::string& path, const std::string& what) {
 }
 
 bool Job::has_problem_under(const std::string& path) const {
+  if (problems_.more() > 0) return true;  // where the others are is not kept
   return std::any_of(problems_.list().begin(), problems_.list().end(), [&](const Problem& p) {
     if (p.path.rfind(path, 0) != 0) return false;
     return p.path.size() == path.size() || p.path[path.size()] == '.' || p.path[path.size()] == '[';
@@ -120,6 +122,7 @@ void Job::parse() {
     warnings_.push_back(file_.problem(path, "note: " + what).text());
   });
   parser.parse(file_.value(), "", settings_);
+  parser.generate(!problems_.empty());  // other mistakes need no compiler
   providers_ = parser.providers();
   planar_ = parser.planar();
   // Bonds that are ignored leave no pair out, either.
@@ -203,6 +206,10 @@ void Job::choose_device() {
   Json job = perrin::record(settings_);
   if (settings_.schema.empty()) job.erase("$schema");
   job["seed"] = *settings_.seed;
+  // What is left of an axis that is not there must not be read as a setting again.
+  for (const auto& path : planar_)
+    if (Json* const list = at_path(job, path); list && list->is_array() && list->size() == 3)
+      list->erase(2);
   std::string plugins;
   for (const auto& p : plugins_.loaded())
     if (providers_.count(p.name))
@@ -275,6 +282,7 @@ void Job::make_components() {
     setup.output_file(options_.default_checkpoint, "");
     setup.output_file(previous_checkpoint(options_.default_checkpoint), "");
   }
+  check_use();
   if (context_.no_system) {
     const auto needs = [](const auto& s) { return s && s->needs_system(); };
     if (std::any_of(parts_.stages.begin(), parts_.stages.end(), needs))
@@ -283,6 +291,72 @@ void Job::make_components() {
   }
   check_ranges();
   check_topology();
+  check_strides();
+}
+
+void Job::check_use() {
+  std::string names;  // of the stages that have no use for the job's particles
+  bool used = false;
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+    if (!parts_.stages[k] || parts_.stages[k]->needs_system()) {
+      used = true;
+      continue;
+    }
+    const std::string type = settings_.stages[k].type();
+    if (names.find(type) == std::string::npos) names += (names.empty() ? "" : ", ") + type;
+    if (settings_.system && parts_.stages.size() > 1)
+      warn(settings_.stages[k].path,
+           fmt::format("a stage {} works on what its own settings describe; it does not see the "
+                       "system, forces and velocity of the job",
+                       type));
+  }
+  if (used) return;
+  const auto unused = [&](const char* key, bool is_there) {
+    if (!is_there) return;
+    const std::string what = fmt::format(
+        "has no effect: {} works on what its own settings describe (perrin help {}); leave \"{}\" "
+        "out, or use a stage that moves the job's particles, such as md",
+        names, names.substr(0, names.find(',')), key);
+    if (context_.resuming)
+      warn(key, what);
+    else
+      report(key, what);
+  };
+  unused("system", bool(settings_.system));
+  unused("velocity", settings_.velocity.has_value());
+  unused("ignore", !settings_.ignore.empty());
+  unused("forces", !settings_.forces.empty());
+  unused("neighbors", perrin::record(settings_.neighbors) != perrin::record(NeighborSettings{}));
+}
+
+void Job::check_strides() {
+  // Where stages begin, as far as it is known: not behind one that may end by itself.
+  std::vector<std::int64_t> begins{0};
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+    if (!parts_.stages[k]) return;
+    const Integrator* const integrator = parts_.stages[k]->integrator();
+    const Json steps = record_component(settings_.stages[k]).value("steps", Json());
+    if (!integrator || integrator->finish_stride() > 0 || !steps.is_number_integer()) break;
+    constexpr std::int64_t most = std::int64_t(1) << 53;  // more is not counted
+    begins.push_back(begins.back() + std::clamp<std::int64_t>(steps.get<std::int64_t>(), 0, most));
+  }
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+    if (!parts_.observers[i]) continue;
+    const std::int64_t stride = parts_.observers[i]->stride();
+    const auto& called = parts_.observer_stages.at(i);
+    bool unseen = stride > 0;
+    for (std::size_t k = 0; k < parts_.stages.size() && unseen; ++k) {
+      if (!called.empty() && !called[k]) continue;
+      if (k + 1 >= begins.size()) return;
+      const std::int64_t behind = begins[k] % stride;
+      unseen = behind != 0 && stride - behind > begins[k + 1] - begins[k];
+    }
+    if (unseen)
+      warn(settings_.observers[i].path,
+           fmt::format("is never called: none of its steps, the multiples of {}, is in a stage in "
+                       "which it is called; choose another stride or other stages",
+                       stride));
+  }
 }
 
 void Job::check_topology() {
@@ -365,8 +439,14 @@ void Job::check_ranges() {
     if (range <= largest) continue;
     report(
         has_cutoff ? join_path(path, "cutoff") : path,
-        fmt::format("must reach at most half the smallest height of the box ({:.6g}), got {:.6g}",
-                    largest, range));
+        fmt::format("must reach at most half the smallest height of the box ({:.6g}), so that no "
+                    "particle sees two images of another, got {:.6g}: make the box larger (cells, "
+                    "particles, box), or the cut-off shorter{}",
+                    largest, range,
+                    configuration_.box.dimension == 3 && configuration_.box.length.z < 2 * range &&
+                            configuration_.box.length.z < configuration_.box.length.x
+                        ? "; of a flat system say \"dimension\": 2"
+                        : ""));
   }
   if (const auto wrong = wrong_setting(settings_.neighbors, for_gpu()); wrong && longest > 0)
     report("neighbors." + wrong->key, wrong->what);
@@ -434,7 +514,7 @@ void Job::describe_itself() {
   if (!options_.default_checkpoint.empty())
     parts_.default_checkpoint = options_.output_directory / options_.default_checkpoint;
   const auto line = [&](const char* what, const std::string& text) {
-    summary_ += fmt::format("{:<10}{}\n", what, text);
+    summary_ += fmt::format("{:<10}{}\n", what, printable_line(text));
   };
   if (!settings_.title.empty()) line("title", settings_.title);
   if (context_.configuration) {

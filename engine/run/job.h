@@ -117,6 +117,10 @@ class Job {
   /// Refuses outputs in the place of inputs; tells those that are outside of the output directory.
   void check_places();
   void make_simulation(bool resumed);
+  /// Is every part of the job used by one of its stages?
+  void check_use();
+  /// Is every observer called at least once?
+  void check_strides();
   void check_ranges();
   /// Is the device a GPU, or, while validating, may it be the one that the job needs?
   bool for_gpu() const;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "engine/core/printable.h"
+
 namespace perrin {
 namespace {
 
@@ -27,7 +29,7 @@ std::string clock_text(double seconds) {
 
 void Progress::start(const std::string& stage, const std::string& unit, std::int64_t done,
                      std::int64_t total) {
-  stage_ = stage, unit_ = unit, first_ = done, total_ = total;
+  stage_ = printable_line(stage), unit_ = unit, first_ = done, total_ = total;
   begin_ = last_ = Clock::now();
   const double fraction = total > 0 ? double(done) / double(total) : 0;
   next_fraction_ = std::floor(10 * fraction + 1) / 10;
@@ -87,7 +89,7 @@ void Progress::print(const std::string& text) {
   if (quiet_) return;
   const std::string again = shown_;
   if (!again.empty()) std::fputs("\r\033[K", stdout);
-  std::puts(text.c_str());
+  std::puts(printable(text).c_str());
   if (!again.empty()) std::fputs(again.c_str(), stdout);
   std::fflush(stdout);
 }

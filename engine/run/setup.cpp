@@ -11,6 +11,7 @@
 #include "engine/core/processes.h"
 #include "engine/run/registry.h"
 #include "engine/run/run_control.h"
+#include "engine/settings/output_names.h"
 #include "engine/settings/output_path.h"
 #include "engine/settings/problems.h"
 
@@ -81,11 +82,18 @@ fs::path Setup::input_file(const std::string& name, const std::string& key) {
 
 fs::path Setup::output_file(const std::string& name, const std::string& key) {
   const fs::path file = (context_.output_directory / name).lexically_normal();
-  if (name.empty()) return error(key, "must be the name of a file, got \"\""), file;
+  if (const std::string what = why_no_output_name(name); !what.empty())
+    return error(key, what), file;
   const auto [other, is_new] = context_.outputs.emplace(file, path_);
   if (!is_new && other->second != path_)
     error(key, fmt::format("{} is written by {} too; every output needs a file of its own",
                            file.string(), other->second));
+  // A checkpoint names its FILE.prev itself.
+  for (const auto& [one, component] : context_.outputs)
+    if (component != path_ && (is_companion(file, one) || is_companion(one, file)))
+      error(key, fmt::format("{} and {} of {} need the same name while they are written: choose "
+                             "another one",
+                             file.string(), one.string(), component));
   if (!Processes::world().first()) return file;  // it writes none
   std::string what =
       why_not_writable(file, existing_outputs(context_.resuming, context_.overwrite));

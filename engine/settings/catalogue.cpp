@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/settings/other_names.h"
 #include "engine/settings/problems.h"
 
 namespace perrin {
@@ -59,6 +60,13 @@ std::vector<const CatalogueRow*> Catalogue::rows(const std::string& kind) const 
 }
 
 std::string Catalogue::suggestion(const std::string& kind, const std::string& type) const {
+  if (const char* plugin = shipped_plugin(kind, type)) return not_built(plugin);
+  for (const auto& row : rows_)
+    if (row->type == type && !row->generated)
+      return fmt::format("\"{}\" is a type of {}", type, row->kind);
+  if (const char* plugin = shipped_plugin(type))
+    return fmt::format("\"{}\" is a type of another kind; {}", type, not_built(plugin));
+  if (const char* meaning = other_name(type)) return meaning;
   std::vector<std::string> known;
   for (const CatalogueRow* row : rows(kind)) known.push_back(row->type);
   return suggest(type, known);

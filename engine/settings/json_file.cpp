@@ -7,7 +7,10 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
+#include <string_view>
+#include <unordered_set>
 
 #include "engine/core/error.h"
 
@@ -97,7 +100,64 @@ std::string cleaned(std::string message) {
   return message;
 }
 
+/// What the parser's words mean most often, or nothing. `at`: behind the character that it refused.
+std::string hint(const std::string& what, const std::string& text, std::size_t at) {
+  const auto begins = [&](const char* words) { return what.find(words) != std::string::npos; };
+  if (at == 0 || at > text.size()) return "";
+  std::size_t before = at - 1;
+  while (before > 0 && std::isspace(static_cast<unsigned char>(text[before - 1]))) --before;
+  const char last = before > 0 ? text[before - 1] : '\0', here = text[at - 1];
+  if ((begins("unexpected ']'") || begins("unexpected '}'")) && last == ',')
+    return fmt::format("a comma stands before the {}: nothing may follow the last entry", here);
+  if (here == '\'') return "texts stand in double quotes";
+  const bool value = begins("unexpected string") || begins("unexpected number") ||
+                     begins("unexpected '['") || begins("unexpected '{'") ||
+                     begins("unexpected true literal") || begins("unexpected false literal");
+  if (value && (begins("expected ']'") || begins("expected '}'")))
+    return "a comma may be missing before this";
+  if (begins("expected ':'")) return "a colon is missing between a key and its value";
+  if (begins("invalid literal") && std::isalpha(static_cast<unsigned char>(here)))
+    return "texts stand in double quotes; beside them there are numbers, true, false and null";
+  return "";
+}
+
+/// Throws for bytes that are no text in UTF-8, in words that say what they probably are.
+void check_encoding(const std::string& text, const std::string& name) {
+  const auto begins = [&](std::string_view bytes) { return text.starts_with(bytes); };
+  if (begins("\x89HDF\r\n\x1a\n"))
+    throw UserError(
+        fmt::format("{0}: is an HDF5 file, not a job: a run goes on from its checkpoint with "
+                    "perrin resume {0}; the job of an output file stands within it as text",
+                    name));
+  using std::string_view_literals::operator""sv;
+  const bool wide = begins("\xff\xfe"sv) || begins("\xfe\xff"sv) || begins("\0\0\xfe\xff"sv) ||
+                    (text.size() > 1 && (text[0] == '\0') != (text[1] == '\0'));
+  if (wide)
+    throw UserError(
+        fmt::format("{0}: is text in UTF-16 or UTF-32, expected UTF-8: save it as UTF-8 "
+                    "(iconv -f UTF-16 -t UTF-8 {0} > new.json)",
+                    name));
+  if (text.substr(0, 4096).find('\0') != std::string::npos)
+    throw UserError(
+        fmt::format("{}: is no text (it has bytes that are 0), expected a job in JSON", name));
+}
+
 }  // namespace
+
+JsonLines::JsonLines(const JsonLines& other)
+    : line(other.line),
+      parts(other.parts ? std::make_unique<std::vector<JsonLines>>(*other.parts) : nullptr) {}
+
+JsonLines& JsonLines::operator=(JsonLines other) noexcept {
+  line = other.line;
+  parts = std::move(other.parts);
+  return *this;
+}
+
+JsonLines& JsonLines::add(int at) {
+  if (!parts) parts = std::make_unique<std::vector<JsonLines>>();
+  return parts->emplace_back(at);
+}
 
 /// Builds the value and notes lines: the receiver of the parser's events.
 class LineBuilder : public nlohmann::json_sax<Json> {
@@ -115,13 +175,12 @@ class LineBuilder : public nlohmann::json_sax<Json> {
   bool binary(binary_t&) override { return false; }
 
   bool key(string_t& k) override {
-    const std::string path = join_path(stack_.back().path, k);
-    const int at = line(0);
-    if (stack_.back().value->contains(k))
-      problems_.add({fmt::format("{}:{}", file_.name_, at), at, path, "this key is given twice"});
-    else
-      file_.lines_[path] = at;
-    key_ = std::move(k);
+    Open& object = stack_.back();
+    object.key_line = line(0);
+    if (!object.keys.insert(k).second && problems_.admit(k, fmt::to_string(object.key_line)))
+      problems_.add({fmt::format("{}:{}", file_.name_, object.key_line), object.key_line,
+                     path_to(k), "this key is given twice"});
+    object.key = std::move(k);
     return true;
   }
   bool start_object(std::size_t) override { return open(Json::object()); }
@@ -134,16 +193,23 @@ class LineBuilder : public nlohmann::json_sax<Json> {
     std::string what = cleaned(e.what());
     if (what.find("number overflow") != std::string::npos) what = "this number is too large";
     const bool at_end = what.find("unexpected end of input") != std::string::npos;
+    if (const std::string means = at_end ? "" : hint(what, text_, at); !means.empty())
+      what = fmt::format("{} ({})", means, what);
     throw UserError(fmt::format("{}:{}: {}", file_.name_,
-                                line_and_column(text_, at == 0 || at_end ? at : at - 1), what));
+                                line_and_column(text_, at == 0 || at_end ? at : at - 1),
+                                shortened(what)));
   }
 
   void finish() const { problems_.throw_if_any(); }
 
  private:
+  /// An object or a list whose end has not come.
   struct Open {
     Json* value;
-    std::string path;
+    JsonLines* lines;
+    std::string key = {};  // of an object: the last one
+    int key_line = 0;
+    std::unordered_set<std::string> keys = {};
   };
 
   int line(int read_ahead) {
@@ -153,24 +219,32 @@ class LineBuilder : public nlohmann::json_sax<Json> {
     return line_;
   }
 
-  /// Puts a value where the parser stands and returns it with its path.
+  std::string path_to(const std::string& key) const {
+    std::string path;
+    for (std::size_t k = 0; k + 1 < stack_.size(); ++k) {
+      const Json& value = *stack_[k].value;
+      path = value.is_array() ? join_path(path, value.size() - 1) : join_path(path, stack_[k].key);
+    }
+    return join_path(path, key);
+  }
+
+  /// Puts a value where the parser stands.
   Open put(Json value, int read_ahead) {
     const int at = line(read_ahead);
     if (stack_.empty()) {
       file_.value_ = std::move(value);
-      file_.lines_[""] = at;
-      return {&file_.value_, ""};
+      file_.lines_ = JsonLines(at);
+      return {&file_.value_, &file_.lines_};
     }
-    Json& parent = *stack_.back().value;
-    if (parent.is_array()) {
-      std::string path = join_path(stack_.back().path, parent.size());
-      file_.lines_[path] = at;
-      parent.push_back(std::move(value));
-      return {&parent.back(), path};
+    Open& parent = stack_.back();
+    if (parent.value->is_array()) {
+      parent.value->push_back(std::move(value));
+      return {&parent.value->back(), &parent.lines->add(at)};
     }
-    Json& member = parent[key_];
-    member = std::move(value);
-    return {&member, join_path(stack_.back().path, key_)};
+    // Not by operator[], which looks through all keys before.
+    auto& members = parent.value->get_ref<Json::object_t&>();
+    members.emplace_back(parent.key, std::move(value));
+    return {&members.back().second, &parent.lines->add(parent.key_line)};
   }
   bool add(Json value, int read_ahead) { return put(std::move(value), read_ahead), true; }
   bool open(Json value) {
@@ -187,11 +261,11 @@ class LineBuilder : public nlohmann::json_sax<Json> {
   const char* counted_;
   int line_ = 1;
   std::vector<Open> stack_;
-  std::string key_;
   Problems problems_;
 };
 
 JsonFile JsonFile::parse(const std::string& text, const std::string& name) {
+  check_encoding(text, name);
   JsonFile file;
   file.name_ = name;
   Reading reading{text.data(), text.data()};
@@ -206,7 +280,10 @@ JsonFile JsonFile::parse(const std::string& text, const std::string& name) {
 JsonFile JsonFile::read(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
-    throw UserError(fmt::format("{}: is a folder, not a job file", path.string()));
+    throw UserError(fmt::format("{}: is a folder, not a job file{}", path.string(),
+                                std::filesystem::exists(path / "job.json", ignored)
+                                    ? "; did you mean " + (path / "job.json").string() + "?"
+                                    : ""));
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
@@ -229,41 +306,82 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// "stages[0].steps", with ["…"] for keys that are no plain words. Empty where it is none.
-std::vector<Step> steps_of(const std::string& path) {
-  std::vector<Step> steps;
+/// "stages[0].steps", with ["…"] for keys that are no plain words; of a path that is none, what
+/// comes before its mistake.
+struct Steps {
+  std::vector<Step> list;
+  bool good = true;
+};
+
+Steps steps_of(const std::string& path) {
+  Steps steps;
+  const auto wrong = [&]() -> Steps { return {std::move(steps.list), false}; };
   std::size_t i = 0;
   while (i < path.size()) {
     if (path[i] == '[') {
       const auto end = path.find(path.compare(i, 2, "[\"") == 0 ? "\"]" : "]", i + 1);
-      if (end == std::string::npos) return {};
+      if (end == std::string::npos) return wrong();
       Step step;
       if (path[i + 1] == '"') {
         step.key = path.substr(i + 2, end - i - 2);
         i = end + 2;
       } else {
         const std::string digits = path.substr(i + 1, end - i - 1);
-        if (!is_number(digits) || digits.size() > 9) return {};
+        if (!is_number(digits) || digits.size() > 9) return wrong();
         step.index = std::stoul(digits), step.is_index = true;
         i = end + 1;
       }
-      steps.push_back(step);
+      steps.list.push_back(step);
     } else {
-      if (path[i] == '.' && steps.empty()) return {};
+      if (path[i] == '.' && steps.list.empty()) return wrong();
       if (path[i] == '.')
         ++i;
-      else if (!steps.empty())
-        return {};
+      else if (!steps.list.empty())
+        return wrong();
       const auto end = std::min(path.find_first_of(".[", i), path.size());
-      if (end == i) return {};
-      steps.push_back({path.substr(i, end - i), 0, false});
+      if (end == i) return wrong();
+      steps.list.push_back({path.substr(i, end - i), 0, false});
       i = end;
     }
   }
   return steps;
 }
 
+/// Where a step leads within a value: its number among the members or entries, or nothing.
+std::optional<std::size_t> number_of(const Json& value, const Step& step) {
+  if (step.is_index)
+    return value.is_array() && step.index < value.size() ? std::optional(step.index) : std::nullopt;
+  if (!value.is_object()) return {};
+  const auto& members = value.get_ref<const Json::object_t&>();
+  for (std::size_t k = 0; k < members.size(); ++k)
+    if ((members.begin() + std::ptrdiff_t(k))->first == step.key) return k;
+  return {};
+}
+
+const Json& part_of(const Json& value, std::size_t number) {
+  if (value.is_array()) return value[number];
+  const auto& members = value.get_ref<const Json::object_t&>();
+  return (members.begin() + std::ptrdiff_t(number))->second;
+}
+
+/// The lines of one part of a value; nullptr where they are those of the value itself.
+JsonLines* part_of(JsonLines* lines, std::size_t number) {
+  return lines && lines->parts && number < lines->parts->size() ? &(*lines->parts)[number]
+                                                                : nullptr;
+}
+
 }  // namespace
+
+Json* at_path(Json& value, const std::string& path) {
+  const Steps steps = steps_of(path);
+  Json* at = &value;
+  for (const Step& step : steps.list) {
+    const auto number = number_of(*at, step);
+    if (!number) return nullptr;
+    at = const_cast<Json*>(&part_of(*at, *number));
+  }
+  return steps.good ? at : nullptr;
+}
 
 void JsonFile::set(const std::string& assignment) {
   const auto fail = [&](const std::string& what) {
@@ -273,29 +391,37 @@ void JsonFile::set(const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0)
     fail("expected path=value, e.g. stages[0].steps=1000");
-  const auto steps = steps_of(assignment.substr(0, equals));
-  if (steps.empty()) fail("the path must look like stages[0].steps");
+  const auto [steps, good] = steps_of(assignment.substr(0, equals));
+  if (steps.empty() || !good) fail("the path must look like stages[0].steps");
   const std::string text = assignment.substr(equals + 1);
 
   Json* at = &value_;
+  JsonLines* lines = &lines_;
   std::string path;
   for (const Step& step : steps) {
     const std::string here = path.empty() ? "the job" : path;
+    const bool was_null = at->is_null();
     if (step.is_index) {
-      if (at->is_null()) *at = Json::array();
+      if (was_null) *at = Json::array();
       if (!at->is_array()) fail(fmt::format("{} is no list", here));
       if (step.index > at->size())
         fail(fmt::format("{} has {} entr{}; {}[{}] would add one", here, at->size(),
                          at->size() == 1 ? "y" : "ies", here, at->size()));
-      if (step.index == at->size()) at->push_back(nullptr);
-      at = &(*at)[step.index];
-      path = join_path(path, step.index);
     } else {
-      if (at->is_null()) *at = Json::object();
+      if (was_null) *at = Json::object();
       if (at->is_array())
         fail(fmt::format("{} is a list: its entries are named by number, {}[{}]", here, here,
                          is_number(step.key) ? step.key : "0"));
       if (!at->is_object()) fail(fmt::format("{} has no keys", here));
+    }
+    const auto known = number_of(*at, step);
+    if (!known && lines && (at->empty() || lines->parts)) lines->add(0);
+    lines = part_of(lines, known.value_or(at->size()));
+    if (step.is_index) {
+      if (!known) at->push_back(nullptr);
+      at = &(*at)[step.index];
+      path = join_path(path, step.index);
+    } else {
       at = &(*at)[step.key];
       path = join_path(path, step.key);
     }
@@ -309,23 +435,19 @@ void JsonFile::set(const std::string& assignment) {
   if (too_deep)
     fail(fmt::format("lists and objects within one another, more than {} deep", deepest));
   *at = value.is_discarded() ? Json(text) : std::move(value);
-  for (auto it = lines_.lower_bound(path); it != lines_.end() && it->first.rfind(path, 0) == 0;) {
-    const char next = it->first.size() > path.size() ? it->first[path.size()] : '.';
-    it = next == '.' || next == '[' ? lines_.erase(it) : std::next(it);
-  }
-  lines_[path] = 0;
+  if (lines) *lines = JsonLines(0);
 }
 
 int JsonFile::line(const std::string& path) const {
-  std::string p = path;
-  for (;;) {
-    if (const auto it = lines_.find(p); it != lines_.end()) return it->second;
-    const auto cut = p.find_last_of(".[");
-    if (cut == std::string::npos) break;
-    p.erase(cut);
+  const Json* at = &value_;
+  auto* lines = const_cast<JsonLines*>(&lines_);  // part_of() only looks
+  for (const Step& step : steps_of(path).list) {
+    const auto number = number_of(*at, step);
+    JsonLines* const part = number ? part_of(lines, *number) : nullptr;
+    if (!part) break;
+    at = &part_of(*at, *number), lines = part;
   }
-  const auto root = lines_.find("");
-  return root == lines_.end() ? 1 : root->second;
+  return lines->line;
 }
 
 std::string JsonFile::place(const std::string& path) const {
@@ -337,6 +459,12 @@ Problem JsonFile::problem(const std::string& path, const std::string& what) cons
   return {place(path), line(path), path, what};
 }
 
+namespace {
+std::string dumped(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+}  // namespace
+
 std::string shown(const Json& value) {
   switch (value.type()) {
     case Json::value_t::object:
@@ -344,9 +472,9 @@ std::string shown(const Json& value) {
     case Json::value_t::array:
       return value.empty()      ? "an empty list"
              : value.size() > 6 ? "a list"
-                                : "the list " + value.dump();
+                                : "the list " + shortened(dumped(value));
     case Json::value_t::string: {
-      const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+      const std::string text = dumped(value);
       return "the text " + (text.size() > 60 ? text.substr(0, 57) + "…\"" : text);
     }
     default:

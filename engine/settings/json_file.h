@@ -2,19 +2,34 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "engine/settings/problems.h"
 #include "engine/settings/settings.h"
 
 namespace perrin {
 
+/// The line of a value (of its key, where it has one; 0: --set put it there) and of what is in it,
+/// in its order: a few bytes a value, however long its path is.
+struct JsonLines {
+  int line = 0;
+  std::unique_ptr<std::vector<JsonLines>> parts;
+
+  JsonLines() = default;
+  explicit JsonLines(int at) : line(at) {}
+  JsonLines(const JsonLines& other);
+  JsonLines(JsonLines&&) noexcept = default;
+  JsonLines& operator=(JsonLines other) noexcept;
+  JsonLines& add(int at);
+};
+
 class JsonFile {
  public:
-  /// Throws UserError: file missing or unreadable, or `job.json:12:5: …` where the text is no JSON
-  /// (comments // and /* */ are allowed); a key given twice is an error too.
+  /// Throws UserError: file missing or unreadable, no text in UTF-8, or `job.json:12:5: …` where
+  /// the text is no JSON (comments // and /* */ are allowed); a key given twice is an error too.
   static JsonFile read(const std::filesystem::path& path);
   /// `name` appears in messages.
   static JsonFile parse(const std::string& text, const std::string& name);
@@ -35,9 +50,11 @@ class JsonFile {
   friend class LineBuilder;
   Json value_;
   std::string name_;
-  std::map<std::string, int> lines_;  // by path; of the key of a member, of the value of an entry
+  JsonLines lines_;
 };
 
+/// The value at a path such as "stages[0].steps"; nullptr where there is none.
+Json* at_path(Json& value, const std::string& path);
 /// A value for a message, shortened: `text "abc"`, `-2.5`, `a list`.
 std::string shown(const Json& value);
 

@@ -5,18 +5,51 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+
+#include "engine/core/printable.h"
+
 namespace perrin {
 
+namespace {
+
+constexpr std::size_t longest_name = 200, longest_sentence = 4000;  // bytes
+
+/// Not cut within a character.
+std::string shortened(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+std::size_t hash_of(const std::string& path, const std::string& what) {
+  return std::hash<std::string>()(path) * 31 + std::hash<std::string>()(what);
+}
+
+}  // namespace
+
 std::string Problem::text() const {
-  std::string text = place;
-  if (!path.empty()) text += (text.empty() ? "" : ": ") + path;
-  return text.empty() ? what : text + ": " + what;
+  std::string text = printable_line(place);
+  if (!path.empty())
+    text += (text.empty() ? "" : ": ") + printable_line(shortened(path, longest_name));
+  const std::string said = printable(shortened(what, longest_sentence));
+  return text.empty() ? said : text + ": " + said;
+}
+
+bool Problems::admit(const std::string& path, const std::string& what) {
+  // A maker that looks at one value twice reports it twice.
+  if (!seen_.insert(hash_of(path, what)).second) return false;
+  if (list_.size() >= most) return ++more_, false;
+  admitted_ = hash_of(path, what);
+  return true;
 }
 
 void Problems::add(Problem problem) {
-  // A maker that looks at one value twice reports it twice.
-  const auto same = [&](const Problem& p) { return p.text() == problem.text(); };
-  if (std::none_of(list_.begin(), list_.end(), same)) list_.push_back(std::move(problem));
+  if (admitted_ != hash_of(problem.path, problem.what) && !admit(problem.path, problem.what))
+    return;
+  admitted_ = 0;
+  list_.push_back(std::move(problem));
 }
 
 namespace {
@@ -27,35 +60,38 @@ std::vector<Problem> sorted_by_line(std::vector<Problem> list) {
   return list;
 }
 
-std::string lines(const std::vector<Problem>& list) {
+std::string lines(const std::vector<Problem>& list, std::size_t more) {
   std::string text;
   for (const Problem& p : list) text += (text.empty() ? "" : "\n") + p.text();
+  if (more > 0) text += fmt::format("\nand {} more", more);
   return text;
 }
 
 }  // namespace
 
-MistakesError::MistakesError(std::vector<Problem> problems)
-    : UserError(lines(sorted_by_line(problems))), list(sorted_by_line(std::move(problems))) {}
+MistakesError::MistakesError(std::vector<Problem> problems, std::size_t more)
+    : UserError(lines(sorted_by_line(problems), more)), list(sorted_by_line(std::move(problems))) {}
 
 void Problems::throw_if_any() const {
-  if (!list_.empty()) throw MistakesError(list_);
+  if (!list_.empty()) throw MistakesError(list_, more_);
 }
 
 int edit_distance(const std::string& a, const std::string& b) {
   const std::size_t n = a.size(), m = b.size();
-  std::vector<std::vector<int>> d(n + 1, std::vector<int>(m + 1));
-  for (std::size_t i = 0; i <= n; ++i) d[i][0] = static_cast<int>(i);
-  for (std::size_t j = 0; j <= m; ++j) d[0][j] = static_cast<int>(j);
+  std::vector<int> before(m + 1), last(m + 1), now(m + 1);  // rows i-2, i-1, i
+  for (std::size_t j = 0; j <= m; ++j) now[j] = static_cast<int>(j);
   for (std::size_t i = 1; i <= n; ++i) {
+    before.swap(last);
+    last.swap(now);
+    now[0] = static_cast<int>(i);
     for (std::size_t j = 1; j <= m; ++j) {
       const int change = a[i - 1] == b[j - 1] ? 0 : 1;
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
+      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + change});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+        now[j] = std::min(now[j], before[j - 2] + 1);
     }
   }
-  return d[n][m];
+  return now[m];
 }
 
 std::string closest_word(const std::string& word, const std::vector<std::string>& known) {
@@ -63,6 +99,9 @@ std::string closest_word(const std::string& word, const std::vector<std::string>
   // A third of the letters may be wrong: enough for a slip, too few for another word.
   int best_distance = std::max(1, static_cast<int>(word.size()) / 3) + 1;
   for (const std::string& k : known) {
+    // So many letters are missing or too many in any case.
+    const auto apart = std::max(k.size(), word.size()) - std::min(k.size(), word.size());
+    if (apart > static_cast<std::size_t>(best_distance)) continue;
     const int distance = edit_distance(word, k);
     // Of two that are equally near, the one that the word begins.
     const bool longer = distance == best_distance && k.starts_with(word) && !best.starts_with(word);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace perrin {
 
@@ -223,9 +224,18 @@ void SettingsParser::parse_value(const Json& value, const std::string& path, con
       type.describe(fields, target);
       return parse_fields(value, path, fields, false);
     }
-    case Kind::part:
-      *static_cast<ComponentSettings*>(target) = parse_component(type.component, value, path);
+    case Kind::part: {
+      auto* const part = static_cast<ComponentSettings*>(target);
+      const auto name = value.is_object() ? value.find("type") : value.end();
+      const CatalogueRow* const row = value.is_object() && name != value.end() && name->is_string()
+                                          ? registry_.find(type.component, name->get<std::string>())
+                                          : nullptr;
+      if (row && row->generate)
+        postponed_.push_back({type.component, &value, path, part});
+      else
+        *part = parse_component(type.component, value, path);
       return;
+    }
     case Kind::json:
       *static_cast<Json*>(target) = value;
       return;
@@ -247,6 +257,8 @@ void SettingsParser::parse_fields(const Json& value, const std::string& path, co
                                 expectation(*f.type, f.check), f.help));
     }
   }
+  constexpr int most_hints = 100;
+  int unknown = 0;
   for (const auto& [key, member] : value.items()) {
     if (component && key == "type") continue;
     const auto gone = std::find_if(fields.gone_keys().begin(), fields.gone_keys().end(),
@@ -254,7 +266,9 @@ void SettingsParser::parse_fields(const Json& value, const std::string& path, co
     if (gone != fields.gone_keys().end())
       parse_gone_key(member, join_path(path, key), *gone);
     else if (std::find(known.begin(), known.end(), key) == known.end())
-      report_(join_path(path, key), fmt::format("unknown key; {}", suggest(key, known)));
+      report_(join_path(path, key), ++unknown > most_hints
+                                        ? std::string("unknown key")
+                                        : fmt::format("unknown key; {}", suggest(key, known)));
   }
 }
 
@@ -264,6 +278,19 @@ void SettingsParser::parse_gone_key(const Json& value, const std::string& path,
     return note_(path, "this key is gone and may be left out: " + gone.why);
   report_(path, fmt::format("this key is gone, expected {} or nothing, got {}: {}", gone.harmless,
                             shown(value), gone.why));
+}
+
+namespace {
+bool generating = true;
+}  // namespace
+
+bool generates_types() { return generating; }
+
+void SettingsParser::generate(bool only_check) {
+  generating = !only_check;
+  for (const Postponed& p : std::exchange(postponed_, {}))
+    *p.target = parse_component(p.kind, *p.value, p.path);
+  generating = true;
 }
 
 ComponentSettings SettingsParser::parse_component(const std::string& kind, const Json& value,

@@ -21,11 +21,16 @@ class SettingsParser {
       Report note = [](const std::string&, const std::string&) {})
       : registry_(registry), report_(std::move(report)), note_(std::move(note)) {}
 
-  /// Fills a struct that has a describe; reports wrong, missing and unknown keys.
+  /// Fills a struct that has a describe; reports wrong, missing and unknown keys. What takes a
+  /// compiler waits for generate().
   template <class Settings>
   void parse(const Json& value, const std::string& path, Settings& settings) {
     parse_value(value, path, value_type<Settings>(), Any{}, &settings);
   }
+  /// Makes the types that parse() has found and that are made for what the job says of them
+  /// (formulas); what was parsed must still be there. only_check: reports what is wrong with them
+  /// and makes none.
+  void generate(bool only_check);
   /// A component: an object whose "type" names a row of this kind.
   ComponentSettings parse_component(const std::string& kind, const Json& value,
                                     const std::string& path);
@@ -48,11 +53,22 @@ class SettingsParser {
   bool check_number(double value, const Json& shown_as, const std::string& path,
                     const Check& check);
 
+  struct Postponed {
+    const char* kind;
+    const Json* value;
+    std::string path;
+    ComponentSettings* target;
+  };
+
   const Catalogue& registry_;
   Report report_, note_;
+  std::vector<Postponed> postponed_;
   std::set<std::string> providers_;
   std::vector<std::string> planar_;
 };
+
+/// Whether a type is to be made for the settings that are being read; else they are checked alone.
+bool generates_types();
 
 /// A list of a number, or true or false, for each axis?
 bool has_axes(const ValueType& type);

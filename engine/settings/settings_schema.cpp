@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "engine/settings/settings_parse.h"
@@ -187,24 +188,31 @@ const ValueType* inner_object(const ValueType& type) {
 
 Json example_fields(const Fields& fields, const Catalogue& registry);
 
-Json example_value(const ValueType& type, const Check& check, const void* value,
-                   const Catalogue& registry) {
+/// "bond" of "bonds", as sources call their only type; of particles "A".
+std::string name_for(const std::string& key) {
+  for (const char* kind : {"bond", "angle", "dihedral", "improper"})
+    if (key == kind + std::string("s")) return kind;
+  return key == "file" ? "table.txt" : "A";
+}
+
+Json example_value(const std::string& key, const ValueType& type, const Check& check,
+                   const void* value, const Catalogue& registry) {
   const Json now = value ? record_value(type, value) : Json(nullptr);
   switch (type.kind) {
     case Kind::text:
       if (check.kind == Check::Kind::one_of) return check.values.front();
-      return now.is_string() && !now.get<std::string>().empty() ? now : Json("A");
+      return now.is_string() && !now.get<std::string>().empty() ? now : Json(name_for(key));
     case Kind::list: {
       if (type.fixed < 0 && !now.empty()) return now;
       Json list = Json::array();
       for (int i = 0; i < std::max(1, type.fixed); ++i)
-        list.push_back(example_value(type.element(), check, nullptr, registry));
+        list.push_back(example_value(key, type.element(), check, nullptr, registry));
       return list;
     }
     case Kind::optional:
-      return example_value(type.element(), check, nullptr, registry);
+      return example_value(key, type.element(), check, nullptr, registry);
     case Kind::map:
-      return {{"A", example_value(type.element(), check, nullptr, registry)}};
+      return {{name_for(key), example_value(key, type.element(), check, nullptr, registry)}};
     case Kind::object: {
       const auto settings = type.create();
       Fields fields;
@@ -231,8 +239,15 @@ Json example_value(const ValueType& type, const Check& check, const void* value,
 
 Json example_fields(const Fields& fields, const Catalogue& registry) {
   Json object = Json::object();
-  for (const Field& f : fields.list())
-    if (f.required) object[f.key] = example_value(*f.type, f.check, f.value, registry);
+  const auto has = [&](const char* key) {
+    return std::ranges::any_of(fields.list(), [&](const Field& f) { return f.key == key; });
+  };
+  for (const Field& f : fields.list()) {
+    if (f.required) object[f.key] = example_value(f.key, *f.type, f.check, f.value, registry);
+    // Of all pairs, or of each; one of them must be there, and this is the shorter way.
+    if (!f.required && f.key == "cutoff" && f.type->kind == Kind::optional && has("truncation"))
+      object[f.key] = 2.5;
+  }
   return object;
 }
 

@@ -11,6 +11,8 @@ namespace perrin::formula {
 namespace {
 
 std::string literal(double value) {
+  if (!std::isfinite(value))
+    throw UserError("a number of the formula, or of its derivative, is beyond double precision");
   std::string text = fmt::format("{:.17g}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return value < 0 ? "(" + text + ")" : text;

@@ -38,10 +38,18 @@ Expression make(std::vector<Term> terms) {
   auto sum = std::make_shared<Sum>();
   for (auto& [key, term] : sorted) {
     if (term.number == 0) continue;
+    // A number alone is looked at by who has made it.
+    if (!std::isfinite(term.number) && (sorted.size() > 1 || !term.factors.empty()))
+      throw UserError(
+          "numbers of the formula, or of its derivative, multiply or add up to one that is beyond "
+          "double precision (1.8e308): choose other units");
     sum->key += fmt::format("{:a}*{}+", term.number, key);
     sum->terms.push_back(std::move(term));
   }
-  if (sum->key.size() > longest_key) throw UserError("the formula is too long");
+  if (sum->key.size() > longest_key)
+    throw UserError(
+        "the formula, or its derivative, is too long when it is multiplied out: it has more than "
+        "can be computed for every pair; use a table, or take parts out of powers and products");
   return sum;
 }
 

@@ -10,6 +10,7 @@
 #include "engine/run/registry.h"
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
+#include "engine/settings/settings_parse.h"
 #include "forces/formula/source.h"
 #include "forces/formula/table.h"
 
@@ -174,9 +175,10 @@ std::optional<GeneratedType> generate(const std::string& type, const Json& setti
     take_mixing(*rest, request, *formula, note);
   }
   if (!good) return {};
-  const std::string code = formula::plugin_source(request, *formula, "@");
-  const std::string name = type + " " + text_hash(code);
   try {
+    const std::string code = formula::plugin_source(request, *formula, "@");
+    if (!generates_types()) return {};
+    const std::string name = type + " " + text_hash(code);
     const auto plugin = compile_plugin(formula::plugin_source(request, *formula, name),
                                        fmt::format("the formula {}", request.energy));
     if (plugin) return GeneratedType{name, plugin->string(), rest};

@@ -16,7 +16,8 @@ namespace perrin::formula {
 namespace {
 
 constexpr std::size_t longest_text = 4000;
-constexpr int deepest = 200;  // parentheses within parentheses
+constexpr std::size_t most_parameters = 64;  // the coefficients of a pair are kernel arguments
+constexpr int deepest = 200;                 // parentheses within parentheses
 
 /// One part of the text between semicolons: "x = sigma/r", or the formula itself.
 struct Definition {
@@ -44,6 +45,11 @@ class Parser {
     Formula formula{part(0, main_end), {}};
     for (const auto& [name, d] : definitions_)
       if (!d.value) fail(d.begin, fmt::format("\"{}\" is defined and not used", name));
+    if (parameters_.size() > most_parameters)
+      throw UserError(fmt::format(
+          "the formula has {} parameters ({}, …), at most {}: write what is the same for all types "
+          "as numbers",
+          parameters_.size(), parameters_.front(), most_parameters));
     formula.parameters = parameters_;
     return formula;
   }
@@ -106,6 +112,8 @@ class Parser {
     const Expression value = comparison();
     skip();
     if (at_ < end_) expected("an operator");
+    for (const Term& term : value->terms)
+      if (!std::isfinite(term.number)) fail(begin, "a number that is beyond double precision");
     at_ = at, end_ = old_end;
     return value;
   }

@@ -190,8 +190,9 @@ std::string plugin_source(const Request& request, const Formula& formula, const 
       {"FORMULA", request.energy},       {"HEADERS", kind.headers}, {"TYPE", name},
       {"STATEMENTS", code.statements()}, {"FORCE", force},          {"ENERGY", energy},
       {"MIX", mix_code(request.mixing)}};
+  // It stands in a comment of one line: nothing in it may end that for any compiler.
   for (char& c : values["FORMULA"])
-    if (c == '\n' || c == '\\' || c == '?') c = ' ';  // it stands in a comment
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f' || c == '\\' || c == '?') c = ' ';
   values["TRUNCATION"] = request.truncation == "force_shift" ? "ForceShift"
                          : request.truncation == "switch"    ? "Switched"
                                                              : "PlainCut";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+
 #include "engine/run/simulation.h"
 #include "output.h"
 
@@ -16,6 +18,7 @@ SampledObserver::SampledObserver(const SampledSettings& settings,
 }
 
 void SampledObserver::begin(Simulation& simulation, bool resumed) {
+  if (!resumed) first_step_ = std::int64_t(simulation.step());
   file_.begin(simulation, resumed, [this](const io::Node& root) { constants(root); });
 }
 
@@ -32,8 +35,12 @@ void SampledObserver::observe(Simulation& simulation) {
   inverse_volumes_ += 1 / simulation.particles.box.volume();
   last_sample_ = step;
   ++samples_;
-  if (step % settings_.rows_every != 0) return;
-  file_.append(step, simulation.time(), row(simulation));
+  // Samples are at multiples of the stride, the stage may have begun between two of them.
+  if ((step - first_step_) % settings_.rows_every < settings_.stride) write_row(simulation);
+}
+
+void SampledObserver::write_row(Simulation& simulation) {
+  file_.append(std::int64_t(simulation.step()), simulation.time(), row(simulation));
   samples_ = 0;
   inverse_volumes_ = 0;
 }
@@ -43,7 +50,13 @@ double SampledObserver::volume(const Simulation& simulation) const {
   return particles.box_moves ? double(samples_) / inverse_volumes_ : particles.box.volume();
 }
 
-void SampledObserver::end(Simulation& simulation) { file_.end(simulation); }
+void SampledObserver::end(Simulation& simulation) {
+  // What is left. A run that was stopped here and is resumed cuts this row off again and goes on
+  // from the checkpoint. Where an error has ended the stage (its handler calls this), nothing more
+  // is measured.
+  if (samples_ > 0 && !std::current_exception()) write_row(simulation);
+  file_.end(simulation);
+}
 
 void SampledObserver::state(Archive& archive) {
   file_.state(archive);
@@ -51,6 +64,9 @@ void SampledObserver::state(Archive& archive) {
   archive.require(samples_ >= 0, "samples", "at least 0");
   if (archive.has("inverse_volumes")) archive("inverse_volumes", inverse_volumes_);
   archive.require(inverse_volumes_ >= 0, "inverse_volumes", "at least 0");
+  // Without it, of an earlier version, which counted rows from step 0.
+  if (archive.is_saving() || archive.has("first_step")) archive("first_step", first_step_);
+  archive.require(first_step_ >= 0, "first_step", "at least 0");
   archive("last_sample", last_sample_);
   archive.require(last_sample_ >= (samples_ > 0 ? 0 : -1), "last_sample",
                   "the step of the last sample, or -1 where there is none");

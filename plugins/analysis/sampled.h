@@ -1,5 +1,5 @@
 // What observers have in common that sample the system every so many steps and write a row of
-// numbers less often.
+// numbers less often. A row holds samples of one stage alone.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,10 @@ template <class D>
 void describe_sampling(D& d, SampledSettings& s, const std::string& row) {
   d.optional("stride", s.stride, Positive{}, "steps from one sample to the next");
   d.optional("rows_every", s.rows_every, Positive{},
-             "steps from one row of the file to the next, a multiple of stride; a row is " + row);
+             "steps from one row of the file to the next, a multiple of stride, counted from the "
+             "beginning of each stage; what was sampled after the last of them is a row of its own "
+             "at the end of the stage. A row is " +
+                 row);
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
 }
 
@@ -59,6 +62,10 @@ class SampledObserver : public Observer {
  private:
   SampledSettings settings_;
   io::ObservableFile file_;
+  /// A row of what was sampled since the last one.
+  void write_row(Simulation& simulation);
+
+  std::int64_t first_step_ = 0;  // of the stage: rows are counted from here
   std::int64_t samples_ = 0, last_sample_ = -1;
   double inverse_volumes_ = 0;  // summed up
 };

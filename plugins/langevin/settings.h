@@ -25,6 +25,7 @@ struct BathSettings {
 
 template <class D>
 void describe_bath(D& d, BathSettings& s) {
+  d.example("{\"timestep\": 0.005, \"temperature\": 1, \"friction\": 1}");
   d.required("timestep", s.timestep, Positive{}, "in time units");
   d.required("temperature", s.temperature, NonNegative{},
              "of the heat bath; at 0 no random numbers are drawn");

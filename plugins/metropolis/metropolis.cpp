@@ -335,12 +335,27 @@ void MetropolisStage::state(Archive& archive) {
   if (frames_) part("trajectory", *frames_);
 }
 
+namespace {
+
+/// The settings with an example for help, which is of no use to who includes them.
+struct WithExample : MetropolisSettings {};
+void describe(Fields& d, WithExample& s) {
+  describe(d, static_cast<MetropolisSettings&>(s));
+  d.example(
+      "{\"cycles\": 1000, \"temperature\": 1.2, \"box\": [8, 8, 8], \"cutoff\": 2.5, "
+      "\"translation\": 0.2, \"molecules\": {\"atom\": {\"number\": 200, \"sites\": "
+      "[{\"type\": \"A\", \"at\": [0, 0, 0]}]}}, "
+      "\"pairs\": [{\"types\": [\"A\", \"A\"], \"epsilon\": 1, \"sigma\": 1}]}");
+}
+
+}  // namespace
+
 void register_components(Registry& registry) {
-  registry.add<Stage, MetropolisSettings>(
-      "metropolis", "Monte Carlo of atoms and rigid molecules; needs no system",
-      [](const MetropolisSettings& s, Setup& setup) {
-        return std::make_unique<MetropolisStage>(s, setup);
-      });
+  registry.add<Stage, WithExample>("metropolis",
+                                   "Monte Carlo of atoms and rigid molecules; needs no system",
+                                   [](const MetropolisSettings& s, Setup& setup) {
+                                     return std::make_unique<MetropolisStage>(s, setup);
+                                   });
 }
 
 }  // namespace perrin::metropolis

@@ -140,8 +140,19 @@ void NeutronSlab::state(perrin::Archive& archive) {
   transport_->state(archive);
 }
 
+namespace {
+
+/// The settings with an example for help, which is of no use to who includes them.
+struct WithExample : NeutronSlabSettings {};
+void describe(perrin::Fields& d, WithExample& s) {
+  describe(d, static_cast<NeutronSlabSettings&>(s));
+  d.example("{\"thickness\": 10, \"total\": 1, \"scattering\": 0.9, \"histories\": 100000}");
+}
+
+}  // namespace
+
 void register_components(perrin::Registry& registry) {
-  registry.add<perrin::Stage, NeutronSlabSettings>(
+  registry.add<perrin::Stage, WithExample>(
       "neutron_slab", "neutrons of one speed through a slab, by Monte Carlo; needs no system",
       [](const NeutronSlabSettings& s, perrin::Setup& setup) {
         return std::make_unique<NeutronSlab>(s, setup);

@@ -12,6 +12,21 @@ class Problem(NamedTuple):
     message: str  # "must be positive, got -2.5"
 
 
+# Words of the program's command line, and what a caller from Python says instead.
+_WORDS = {"--overwrite replaces it": "overwrite=True replaces it",
+          "--output-dir writes elsewhere": "output_dir=... writes elsewhere",
+          "perrin resume goes on with a run": "perrin.Simulation.resume() goes on with a run",
+          "--set 'stages": "set: 'stages",
+          "--set: ": "set: ", "--set ": "set: ", "--device": "device", "--steps": "more_steps",
+          "--output-dir": "output_dir", "--overwrite": "overwrite=True", "--threads": "threads"}
+
+
+def _in_python(text):
+    for word, instead in _WORDS.items():
+        text = text.replace(word, instead)
+    return text
+
+
 class JobError(ValueError):
     """A mistake in a job, a file or an argument; nothing has been overwritten.
 
@@ -19,8 +34,9 @@ class JobError(ValueError):
     """
 
     def __init__(self, text, problems=()):
-        super().__init__(text)
-        self.problems = [Problem(*p) for p in problems]
+        super().__init__(_in_python(text))
+        self.problems = [Problem(path, line, _in_python(message))
+                         for path, line, message in problems]
 
 
 class RunError(RuntimeError):

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 import weakref
 
 import numpy as np
@@ -122,15 +123,30 @@ class Simulation(View):
     def run(self, steps=None) -> bool:
         """So many steps, or to the end of the job. True: the job is complete.
 
+        Where the job ends before, a warning says after how many steps; of a job that is complete
+        already none can be run (JobError): give its last stage more "steps", or none, which lets
+        it go on for as long as it is run.
+
         What a callback raises comes out of it when the step is done, and so does Ctrl-C: the
         simulation can then be run on. After any other error it can only be looked at.
         """
         if steps is not None and (steps < 0 or not self._session.has_system):
             raise JobError(f"run(): must be a number of steps of a job that has a system, "
                            f"got {steps}")
-        to = _END if steps is None else self.step + int(steps)
+        if steps is None:
+            with _interrupts(self._session):
+                return self._session.run(_END)
+        if steps > 0 and self._session.complete:
+            raise JobError(f"run({steps}): the job is complete at step {self.step}: give its last "
+                           "stage more \"steps\", or none, or go on from its checkpoint with "
+                           "perrin.Simulation.resume(..., more_steps=N)")
+        begin = self.step
         with _interrupts(self._session):
-            return self._session.run(to)
+            complete = self._session.run(begin + int(steps))
+        if complete and self.step < begin + int(steps):
+            warnings.warn(f"run({steps}): the job was complete after {self.step - begin} steps",
+                          stacklevel=2)
+        return complete
 
     def every(self, steps):
         """Decorates a function that is called with the simulation at all steps that are multiples

@@ -45,9 +45,12 @@ def test_portions_have_the_bits_of_the_program(thermostatted, reference, tmp_pat
         for steps in (1, 7, 0, 60, 12, 90):
             assert not sim.run(steps)
         assert sim.step == 170
-        assert sim.run(1000)  # the job ends before
+        with pytest.warns(UserWarning, match="complete after 23 steps"):
+            assert sim.run(1000)  # the job ends before
         assert sim.step == 193 and sim.complete
-        assert sim.run(1)
+        with pytest.raises(perrin.JobError, match="complete at step 193"):
+            sim.run(1)
+        assert sim.run() and sim.run(0)
     for name in reference:
         assert_same(contents(tmp_path / name), reference[name])
     last = perrin.open(tmp_path / "trajectory.h5")

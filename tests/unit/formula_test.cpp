@@ -114,6 +114,8 @@ TEST(Formula, MistakesAreShownWhereTheyAre) {
       {"a/(r - r)", "division by zero, at character 2"},
       {"0^-1", "division by zero"},
       {"log(-1)", "log has no value here"},
+      {"r + 1e200^2", "beyond double precision"},
+      {"1e200*e*1e200/r", "beyond double precision"},
       {"x; x = y; y = x", "\"x\" is defined by itself"},
       {"r; x = 2", "\"x\" is defined and not used"},
       {"x; x = 1; x = 2", "\"x\" is defined twice"},
