@@ -439,8 +439,8 @@ void Job::check_ranges() {
     if (range <= largest) continue;
     report(
         has_cutoff ? join_path(path, "cutoff") : path,
-        fmt::format("must reach at most half the smallest height of the box ({:.6g}), so that no "
-                    "particle sees two images of another, got {:.6g}: make the box larger (cells, "
+        fmt::format("must reach at most half the smallest height of the box ({:.6g}), got {:.6g}, "
+                    "so that no particle sees two images of another: make the box larger (cells, "
                     "particles, box), or the cut-off shorter{}",
                     largest, range,
                     configuration_.box.dimension == 3 && configuration_.box.length.z < 2 * range &&

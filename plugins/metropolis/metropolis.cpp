@@ -58,6 +58,11 @@ void MetropolisStage::check(Setup& setup) const {
     setup.error("volume", "cannot be given with the engine checkerboard");
   if (checkerboard && (s.replicas > 1 || s.temperatures.size() > 1))
     setup.error("replicas", "must be 1 with the engine checkerboard");
+  const CheckerboardOptions standard;
+  if (!checkerboard && s.checkerboard.trials != standard.trials)
+    setup.error("trials", fmt::format("is for the engine checkerboard, got {}", s.engine));
+  if (!checkerboard && s.checkerboard.margin != standard.margin)
+    setup.error("margin", fmt::format("is for the engine checkerboard, got {}", s.engine));
   if (s.volume && (s.replicas > 1 || s.temperatures.size() > 1))
     setup.error("volume", "cannot be given with replicas: they share the box");
   if (s.tune && s.equilibration == 0) setup.error("tune", "acts during equilibration, which is 0");
