@@ -37,7 +37,7 @@ constexpr Shipped shipped[] = {
     {"integrator", "brownian", "langevin"},
     {"stage", "metropolis", "metropolis"},
     {"stage", "neutron_slab", "neutron_slab"},
-    {"force", "example", "example_force"},
+    {"force", "exponential_repulsion", "example_force"},
 };
 
 struct Word {
