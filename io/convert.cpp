@@ -106,10 +106,15 @@ long long convert(const ConvertOptions& options) {
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
   const auto writer = to->create(place.aside(), frame, how);
   std::set<std::string> lost;
+  std::int64_t without_velocities = 0, without_images = 0;
+  const auto absent = [&](const std::string& what, std::int64_t& count, const char* cure) {
+    if (!what.empty() && ++count == 1 && options.warn)
+      options.warn(fmt::format("{}: {}: left out{}", options.in, what, cure));
+  };
   const auto write = [&](const io::Frame& f) {
+    absent(f.no_velocities, without_velocities, " (--no-velocities: in all frames)");
+    absent(f.no_images, without_images, "");
     std::vector<std::string> said = f.configuration.warnings;
-    for (const std::string& absent : {f.no_velocities, f.no_images})
-      if (!absent.empty()) said.push_back(absent);
     said.insert(said.end(), f.dropped.begin(), f.dropped.end());
     for (const std::string& what : said)
       if (lost.insert(what).second && options.warn) options.warn(options.in + ": " + what);
@@ -119,6 +124,9 @@ long long convert(const ConvertOptions& options) {
   };
   write(frame);
   for (std::int64_t k = first + 1; k < end; ++k) write(changed(reader->read(k, as)));
+  for (const std::int64_t count : {without_velocities, without_images})
+    if (count > 1 && options.warn)
+      options.warn(fmt::format("{}: so in {} of {} frames", options.in, count, end - first));
   writer->finish();
   place.put_in_place(options.overwrite);
   if (options.unwrapped && !images && end - first > 1 && options.warn)

@@ -26,7 +26,12 @@ class Connectivity {
   }
 
   void read() {
-    if (!root_.has("connectivity")) return;
+    if (!root_.has("connectivity")) {
+      const char* const for_vmd = "parameters/vmd_structure/bond_from";
+      if (root_.has(for_vmd))
+        left_out(root_.open(for_vmd), "names bonds, and there is no /connectivity");
+      return;
+    }
     const Node connectivity = root_.open("connectivity");
     if (connectivity.is_dataset()) return left_out(connectivity, "is no group of lists");
     for (const std::string& name : connectivity.children())
@@ -44,12 +49,13 @@ class Connectivity {
   }
 
   void read(const std::string& name, const Node& node) {
-    const bool series = !node.is_dataset();
-    if (series && !node.has("value"))
+    const bool grouped = !node.is_dataset();
+    if (grouped && (!node.has("value") || !node.open("value").is_dataset()))
       return left_out(node, "is neither a list nor a series of lists");
-    const Node value = series ? node.open("value") : connectivity_list(name);
+    const Node value = root_.open("connectivity/" + name + (grouped ? "/value" : ""));
     if (!value.is_number()) return left_out(node, "does not hold numbers");
     Shape shape = value.shape();
+    const bool series = grouped && (shape.size() == 3 || node.has("step"));
     if (series && !shape.empty()) shape.erase(shape.begin());
     if (shape.size() != 2 || shape[1] < 2 || shape[1] > 4)
       return left_out(node, fmt::format("has the shape [{}]{}, expected [number of lists][2 to 4]",
@@ -59,9 +65,6 @@ class Connectivity {
     const auto ids = read_integers<std::int64_t>(value, row);
     const Places* places = places_of(node, value);
     add(name, node, ids, shape[1], places);
-  }
-  Node connectivity_list(const std::string& name) const {
-    return root_.open("connectivity/" + name);
   }
 
   /// Of the group that the attribute particles_group refers to; nullptr: of one that is not read.

@@ -133,6 +133,29 @@ def check_espresso():
     assert status == 2 and "no force acts on the system's 2 bonds" in said, said
 
 
+def check_lists():
+    """Lists that hold for all frames, in a group or not; what is no list of bonds is told."""
+    def write(lists):
+        with file("lists.h5") as f:
+            g = f.create_group("particles/all")
+            box(g)
+            series(g, "position", places(2, 4), [0, 10])
+            for name, value in lists.items():
+                f[name] = np.array(value)
+    write({"connectivity/a/value": [[0, 1]], "connectivity/b": [[2, 3]]})
+    assert bonds("lists.h5") == [(0, 1), (2, 3)]
+    write({"connectivity/fives": [[0, 1, 2, 3, 0]], "connectivity/x/y": [1]})
+    _, said = convert("lists.h5")
+    assert "/connectivity/fives has the shape [1][5]" in said, said
+    assert "/connectivity/x is neither a list nor a series of lists: left out" in said, said
+    write({"parameters/vmd_structure/bond_from": [1], "parameters/vmd_structure/bond_to": [2],
+           "observables/energy": [1.0], "particles/all/force": np.zeros((4, 3))})
+    _, said = convert("lists.h5")
+    for part in ("vmd_structure/bond_from names bonds", "/observables is left out",
+                 "/particles/all/force is left out"):
+        assert part in said, said
+
+
 def check_species_in_another_order():
     """Written once, beside ids that change: values belong to the ids of their step."""
     x, ids = places(2, 4), np.array([[2, 0, 3, 1], [0, 1, 2, 3]])
@@ -227,6 +250,10 @@ def check_pyh5md():
                 same(frame["velo"], v[row])
             else:
                 assert f"velocity has no value at step {step}" in said, said
+        _, said = convert("cadence.h5")
+        assert "so in 2 of 4 frames" in said and said.count("velocity has no value") == 1, said
+        frames, said = convert("cadence.h5", "--no-velocities")
+        assert "warning" not in said and all("velo" not in frame for frame in frames), said
         job = {"seed": 1,
                "system": {"type": "file", "path": "cadence.h5", "frame": 0 if begin else 1},
                "stages": [{"type": "md", "steps": 1, "integrator": {
