@@ -10,6 +10,7 @@
 // of the angle theta between the two bonds at the vertex, 0 ≤ theta ≤ pi, stretched is pi.
 #pragma once
 
+#include "engine/core/nearest_vector.h"
 #include "forces/bonded_force.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
@@ -29,6 +30,7 @@ template <class P>
 struct AngleKernel {
   ParticleView particles;
   Current<Metric> metric;
+  BondVector vector;
   BondedView<AngleEntry> table;
   const typename P::Coefficients* coefficients;  // by angle type
   ForceOutput out;
@@ -45,7 +47,8 @@ struct AngleKernel {
     for (std::int64_t k = begin; k < end; ++k) {
       const AngleEntry angle = table.entries[k];
       const Position vertex = at(angle.b);
-      const Real3 u = metric->vector(at(angle.a), vertex), v = metric->vector(at(angle.c), vertex);
+      const Real3 u = vector(*metric, at(angle.a), vertex),
+                  v = vector(*metric, at(angle.c), vertex);
       const Real iu = inverse_sqrt(dot(u, u)), iv = inverse_sqrt(dot(v, v));
       const Real3 eu = iu * u, ev = iv * v;
       const Real3 normal = cross(eu, ev);
@@ -77,7 +80,12 @@ struct Angles {
   static AngleKernel<P> kernel(Simulation& s, BondedView<AngleEntry> table,
                                const typename P::Coefficients* coefficients,
                                const ForceOutput& output) {
-    return {s.particles.view(), s.particles.metric(), table, coefficients, output};
+    return {s.particles.view(),
+            s.particles.metric(),
+            BondVector(s.particles.box),
+            table,
+            coefficients,
+            output};
   }
 };
 

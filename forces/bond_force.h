@@ -9,6 +9,11 @@
 // settings name a file is a LoadsFile (forces/bonded_settings.h).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/core/nearest_vector.h"
 #include "forces/bonded_force.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
@@ -22,6 +27,7 @@ template <class P>
 struct BondKernel {
   ParticleView particles;
   Current<Metric> metric;
+  BondVector vector;
   BondedView<BondEntry> table;
   const typename P::Coefficients* coefficients;  // by bond type
   ForceOutput out;
@@ -37,13 +43,14 @@ struct BondKernel {
     Virial virial;
     for (std::int64_t k = begin; k < end; ++k) {
       const BondEntry bond = table.entries[k];
-      const Real3 r = metric->vector(here, particles.position[particles.index[bond.partner]]);
+      const Real3 r = vector(*metric, here, particles.position[particles.index[bond.partner]]);
       const Real r2 = dot(r, r);
       const typename P::Coefficients c = coefficients[bond.type];
       if constexpr (requires { P::breaking_length2(c); }) {
         if (!(r2 < P::breaking_length2(c))) {
-          faults.report(FaultKind::bond_too_long, id < bond.partner ? id : bond.partner,
-                        std::sqrt(double(r2)), std::sqrt(double(P::breaking_length2(c))));
+          const bool first = id < bond.partner;
+          faults.report(FaultKind::bond_too_long, first ? id : bond.partner, std::sqrt(double(r2)),
+                        std::sqrt(double(P::breaking_length2(c))), first ? bond.partner : id);
           continue;
         }
       }
@@ -68,11 +75,32 @@ struct Bonds {
                                       const std::vector<bool>& used) {
     return bond_table(device, n, t, used);
   }
+  /// By steps of a thousandth of the longest length.
+  template <class P>
+  static double rest(const typename P::Settings& settings, double longest) {
+    const auto c = P::coefficients(settings);
+    if constexpr (requires { P::breaking_length2(c); })
+      longest = std::min(longest, 0.999 * std::sqrt(double(P::breaking_length2(c))));
+    double at = 0, lowest = std::numeric_limits<double>::infinity();
+    for (int k = 1; k <= 1000; ++k) {
+      const double r = longest * k / 1000, energy = double(P::evaluate(Real(r * r), c).energy);
+      if (!std::isfinite(energy)) continue;
+      // Of a level energy the shortest counts.
+      if (at == 0 || energy < lowest - 1e-5 * std::abs(lowest)) at = r, lowest = energy;
+    }
+    return at;
+  }
   template <class P>
   static BondKernel<P> kernel(Simulation& s, BondedView<BondEntry> table,
                               const typename P::Coefficients* coefficients,
                               const ForceOutput& output) {
-    return {s.particles.view(), s.particles.metric(), table, coefficients, output, s.fault_sink()};
+    return {s.particles.view(),
+            s.particles.metric(),
+            BondVector(s.particles.box),
+            table,
+            coefficients,
+            output,
+            s.fault_sink()};
   }
 };
 

@@ -13,6 +13,8 @@
 //       template <class P>  // what is called for every particle
 //       static Kernel<P> kernel(Simulation&, BondedView<Entry>, const typename P::Coefficients*,
 //                               const ForceOutput&);
+//       // Optional: where its energy is lowest, up to the longest length.
+//       template <class P> static double rest(const typename P::Settings&, double longest);
 //     };
 #pragma once
 
@@ -103,6 +105,10 @@ void register_bonded(Registry& registry) {
         }
         const auto settings = prepared<P>(std::move(all), Kind::key, setup);
         if (!settings) return nullptr;
+        if constexpr (requires { Kind::template rest<P>(settings->begin()->second, 1.0); })
+          for (const auto& [name, one] : *settings)
+            warn_of_long_rest(setup, Kind::key, name,
+                              [&](double longest) { return Kind::template rest<P>(one, longest); });
         return std::make_unique<BondedForce<P, Kind>>(setup.device(), configuration, *settings);
       });
 }

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "engine/run/checks.h"
 #include "engine/run/setup.h"
 
 namespace perrin {
@@ -67,6 +69,26 @@ BondedTable<DihedralEntry> dihedral_table(const Device& device, std::size_t n,
   return make_table<DihedralEntry>(device, n, members, used, [](const Topology::Dihedral& g) {
     return std::array<End, 4>{End{g.a, g}, End{g.b, g}, End{g.c, g}, End{g.d, g}};
   });
+}
+
+void warn_of_long_rest(Setup& setup, const std::string& key, const std::string& name,
+                       const std::function<double(double)>& rest) {
+  const Configuration& c = setup.configuration();
+  const double half = largest_range(c.box);
+  const auto& t = c.topology;
+  const bool used = std::any_of(t.bonds.begin(), t.bonds.end(), [&](const Topology::Bond& bond) {
+    return t.bond_types[bond.type] == name;
+  });
+  if (!used || !std::isfinite(half)) return;
+  const double length = rest(4 * half);
+  if (length <= half * (1 + 1e-6)) return;
+  setup.warn(
+      fmt::format("{}.{}", key, name),
+      fmt::format("the energy of these bonds is lowest at a length of {:.4g}, more than half "
+                  "the shortest distance between opposite faces of the box ({:.6g}): bonds "
+                  "act along the nearest image, which is shorter than that; take a larger "
+                  "box",
+                  length, half));
 }
 
 void check_bonded_types(Setup& setup, const std::string& what, const std::string& key,

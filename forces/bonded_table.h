@@ -1,6 +1,7 @@
 // Who takes part in which bond, angle or dihedral, particle by particle.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -53,6 +54,11 @@ BondedTable<DihedralEntry> dihedral_table(const Device& device, std::size_t n,
 void check_bonded_types(Setup& setup, const std::string& what, const std::string& key,
                         const std::vector<std::string>& given, const std::vector<std::string>& skip,
                         const std::vector<std::string>& types, const std::vector<bool>& in_use);
+
+/// Warns of bonds of a type in use that are longer at rest than the nearest image can be:
+/// `rest(longest)` is the length up to `longest` at which the energy is lowest.
+void warn_of_long_rest(Setup& setup, const std::string& key, const std::string& name,
+                       const std::function<double(double)>& rest);
 
 /// Which types occur among the members.
 template <class Member>

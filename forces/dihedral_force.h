@@ -12,6 +12,7 @@
 // is clockwise from a. That is IUPAC's convention, LAMMPS's and GROMACS's.
 #pragma once
 
+#include "engine/core/nearest_vector.h"
 #include "forces/bonded_force.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
@@ -38,6 +39,7 @@ template <class P>
 struct DihedralKernel {
   ParticleView particles;
   Current<Metric> metric;
+  BondVector vector;
   BondedView<DihedralEntry> table;
   const typename P::Coefficients* coefficients;  // by type
   ForceOutput out;
@@ -59,8 +61,8 @@ struct DihedralKernel {
     for (std::int64_t k = begin; k < end; ++k) {
       const DihedralEntry g = table.entries[k];
       const Position b = at(g.b), c = at(g.c);
-      const Real3 F = metric->vector(at(g.a), b), G = metric->vector(b, c),
-                  H = metric->vector(at(g.d), c);
+      const Real3 F = vector(*metric, at(g.a), b), G = vector(*metric, b, c),
+                  H = vector(*metric, at(g.d), c);
       const Real along = inverse_sqrt(dot(G, G));
       const Real3 axis = along * G;
       // As long as the distances of a and d from the axis, perpendicular to the planes.
@@ -112,7 +114,12 @@ struct Torsions {
   static DihedralKernel<P> kernel(Simulation& s, BondedView<DihedralEntry> table,
                                   const typename P::Coefficients* coefficients,
                                   const ForceOutput& output) {
-    return {s.particles.view(), s.particles.metric(), table, coefficients, output};
+    return {s.particles.view(),
+            s.particles.metric(),
+            BondVector(s.particles.box),
+            table,
+            coefficients,
+            output};
   }
 };
 

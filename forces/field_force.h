@@ -12,8 +12,9 @@
 // instant, and the total energy is not conserved.
 //
 // Coordinates are those of the job, along periodic axes of the image nearest to 0 (-L/2 … L/2): a
-// field without the period of the box jumps half a box away. In two dimensions there is no force
-// along z. See forces/external.h for what external forces have in
+// field without the period of the box jumps half a box away, of which the job's maker is warned
+// (forces/field_faces.h). With "unwrapped" they are those of the particle's whole path. In two
+// dimensions there is no force along z. See forces/external.h for what external forces have in
 // common.
 #pragma once
 
@@ -27,6 +28,7 @@
 #include "engine/run/simulation.h"
 #include "forces/deposit.h"
 #include "forces/external.h"
+#include "forces/field_faces.h"
 #include "forces/number_range.h"
 #include "forces/potential_checks.h"
 
@@ -40,12 +42,14 @@ struct FieldForce {
 template <class F>
 struct FieldSettings {
   std::map<std::string, typename F::Settings> types;
+  bool unwrapped = false;
 };
 
 template <class D, class F>
 void describe(D& d, FieldSettings<F>& s) {
   d.required("types", s.types, Any{},
              "parameters for each particle type that the field acts on, by its name");
+  d.optional("unwrapped", s.unwrapped, Any{}, unwrapped_help);
 }
 
 /// A field that depends on the time.
@@ -62,6 +66,7 @@ struct FieldKernel {
   const std::uint32_t* mask;
   const typename F::Coefficients* coefficients;  // by type
   bool flat;                                     // two dimensions
+  bool unwrapped;
   DeviceTime time;
   ForceOutput out;
 
@@ -70,7 +75,7 @@ struct FieldKernel {
     Real3 force{};
     Real energy = 0;
     if (mask[p.type()]) {
-      const Real3 r = origin.to(*metric, p, Image{});
+      const Real3 r = origin.to(*metric, p, unwrapped ? particles.image[i] : Image{});
       const auto f = at(r, coefficients[p.type()]);
       force = {Real(f.x), Real(f.y), flat ? Real(0) : Real(f.z)};
       energy = Real(f.energy);
@@ -89,17 +94,19 @@ template <class F>
 class FieldForceField final : public Force {
  public:
   FieldForceField(const Device& device, const std::vector<typename F::Coefficients>& coefficients,
-                  const std::vector<std::uint32_t>& chosen)
-      : mask_(device, coefficients.size(), chosen), coefficients_(device, coefficients) {}
+                  const std::vector<std::uint32_t>& chosen, bool unwrapped)
+      : unwrapped_(unwrapped),
+        mask_(device, coefficients.size(), chosen),
+        coefficients_(device, coefficients) {}
 
   bool looks_beyond_range() const override { return false; }
   void compute(Simulation& simulation, const ForceOutput& output) override {
     const ParticleView particles = simulation.particles.view();
     const Box& box = simulation.particles.box;
     for_each(simulation.device(), F::type, simulation.particles.share(),
-             FieldKernel<F>{particles, simulation.particles.metric(), Anchor(box, {0, 0, 0}, false),
-                            mask_.data(), coefficients_.data(), box.dimension == 2,
-                            simulation.device_time(), output});
+             FieldKernel<F>{particles, simulation.particles.metric(),
+                            Anchor(box, {0, 0, 0}, unwrapped_), mask_.data(), coefficients_.data(),
+                            box.dimension == 2, unwrapped_, simulation.device_time(), output});
   }
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override {
     const bool acts = mask_.count(particles) > 0;
@@ -107,6 +114,7 @@ class FieldForceField final : public Force {
   }
 
  private:
+  bool unwrapped_;
   TypeMask mask_;
   Buffer<typename F::Coefficients> coefficients_;
 };
@@ -130,9 +138,17 @@ void register_field(Registry& registry) {
         std::vector<typename F::Coefficients> coefficients(setup.configuration().types.size());
         for (const auto& [name, settings] : s.types) {
           chosen.push_back(std::uint32_t(setup.type_index(name, "types." + name)));
-          coefficients[chosen.back()] = F::coefficients(settings);
+          const auto& c = coefficients[chosen.back()] = F::coefficients(settings);
+          if (!s.unwrapped)
+            warn_of_faces(setup, "types." + name, FieldOfTime<F>, [&](Vec3<double> r, double t) {
+              if constexpr (FieldOfTime<F>)
+                return double(F::evaluate(r.x, r.y, r.z, t, c).energy);
+              else
+                return double(F::evaluate(Real(r.x), Real(r.y), Real(r.z), c).energy);
+            });
         }
-        return std::make_unique<FieldForceField<F>>(setup.device(), coefficients, chosen);
+        return std::make_unique<FieldForceField<F>>(setup.device(), coefficients, chosen,
+                                                    s.unwrapped);
       });
 }
 

@@ -16,6 +16,7 @@
 #include "engine/core/numbers.h"
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
+#include "forces/pair_checks.h"
 #include "forces/truncation.h"
 #include "neighbor/pair_loop.h"
 
@@ -227,29 +228,34 @@ class PairTable {
   struct Entry {
     typename P::Settings parameters;
     std::optional<double> cutoff;
+    std::optional<std::size_t> own_cutoff = std::nullopt;  // of pairs[own_cutoff]
   };
 
   PairTable(const PairSettings<P>& s, Setup& setup)
       : types_(setup.configuration().types.size()), entries_(types_ * types_) {
+    bool known = true;  // a type that is not there may be a slip of the pen for one that is
     for (std::size_t k = 0; k < s.pairs.size(); ++k) {
       const auto& pair = s.pairs[k];
-      const std::string key = fmt::format("pairs[{}].types", k);
-      const std::size_t a = setup.type_index(pair.types[0], key);
-      const std::size_t b = setup.type_index(pair.types[1], key);
-      if (at(a, b))
-        setup.error(key,
-                    fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
-      at(a, b) = at(b, a) = Entry{pair.parameters, pair.cutoff ? pair.cutoff : s.cutoff};
       if constexpr (HasCheck<P>)
         P::check(pair.parameters, [&](const std::string& wrong, const std::string& what) {
           setup.error(fmt::format("pairs[{}].{}", k, wrong), what);
         });
+      const auto indices = pair_of_types(setup, pair.types, k);
+      known = known && indices;
+      if (!indices) continue;
+      const auto [a, b] = *indices;
+      if (at(a, b))
+        setup.error(fmt::format("pairs[{}].types", k),
+                    fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
+      at(a, b) = at(b, a) = Entry{pair.parameters, pair.cutoff ? pair.cutoff : s.cutoff,
+                                  pair.cutoff ? std::optional(k) : std::nullopt};
     }
     if constexpr (HasMixing<P>)
       if (s.mixing != "none")
         mix(s.mixing == "geometric" ? Mixing::geometric : Mixing::lorentz_berthelot, s.cutoff);
     const auto& names = setup.configuration().types;
-    for (std::size_t a = 0; a < types_; ++a)
+    std::vector<std::pair<std::string, std::string>> without_cutoff;
+    for (std::size_t a = 0; known && a < types_; ++a)
       for (std::size_t b = a; b < types_; ++b) {
         if (!at(a, b))
           setup.error("pairs",
@@ -258,9 +264,9 @@ class PairTable {
                                       ? " (list them, or set \"mixing\")"
                                       : ""));
         else if (!HasDefaultCutoff<P> && !at(a, b)->cutoff)
-          setup.error("cutoff",
-                      fmt::format("missing: {} and {} have none of their own", names[a], names[b]));
+          without_cutoff.emplace_back(names[a], names[b]);
       }
+    report_missing_cutoffs(setup, P::type, without_cutoff);
   }
 
   std::size_t types() const { return types_; }
@@ -303,6 +309,7 @@ template <PairPotential P, class Modes = AllTruncations>
 std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
   PairTable<P> table(s, setup);
   const std::size_t types = table.types();
+  check_switch(setup, s.truncation, s.switch_on);
   if (!has_truncation(s.truncation, Modes{})) {
     setup.error("truncation", "this force was compiled without \"" + s.truncation + "\"");
     return nullptr;
@@ -319,6 +326,16 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
         return nullptr;
       }
     }
+  if constexpr (HasDefaultCutoff<P>) {
+    constexpr bool smooth = requires { requires P::ends_smoothly; };
+    std::vector<PairEnd> ends;
+    for (std::size_t a = 0; a < types; ++a)
+      for (std::size_t b = a; b < types; ++b) {
+        const auto& e = *table.at(a, b);
+        ends.push_back({P::default_cutoff(e.parameters), e.cutoff, e.own_cutoff});
+      }
+    check_ends(setup, P::type, s.truncation, smooth, s.cutoff, ends);
+  }
   if constexpr (HasTail<P>) {
     if (s.tail && setup.configuration().box.dimension != 3)
       setup.error("tail", "is for three dimensions");

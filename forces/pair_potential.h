@@ -19,7 +19,9 @@
 // Optional members:
 //     static double default_cutoff(const Settings&)
 //         the potential ends there by itself (WCA): a job need not give a cut-off, and a longer one
-//         is shortened
+//         is an error
+//     static constexpr bool ends_smoothly = true
+//         energy and force are 0 there: a shift is an error
 //     static Settings mix(const Settings& a, const Settings& b, Mixing rule)
 //         settings of unlike types from those of like types
 //     static double tail_energy(const Settings&, double cutoff)

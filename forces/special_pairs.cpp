@@ -6,6 +6,7 @@
 
 #include "forces/bond_force.h"
 #include "forces/potentials/lennard_jones.h"
+#include "neighbor/excluded_pairs.h"
 
 namespace perrin {
 namespace {
@@ -33,8 +34,8 @@ struct SpecialPairsSettings {
         "[\"A\", \"A\"], \"epsilon\": 1, \"sigma\": 1}]}");
     d.optional(
         "from", s.from, OneOf{"dihedrals", "list"},
-        "dihedrals: the ends of every dihedral that are neither bonded nor ends of an angle, "
-        "each pair once; list: those of \"list\"");
+        "dihedrals: all that are three bonds apart, and the ends of listed dihedrals that are "
+        "not nearer to one another, each pair once; list: those of \"list\"");
     d.optional("list", s.list, NonNegative{}, "pairs of particles, by id from 0");
     d.optional("scale", s.scale, Any{}, "multiplies every energy and force");
     d.optional("mixing", s.mixing, OneOf{"none", "lorentz_berthelot", "geometric"},
@@ -47,13 +48,23 @@ using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
 Pair ordered(std::uint32_t a, std::uint32_t b) { return {std::min(a, b), std::max(a, b)}; }
 
-std::set<Pair> ends_of_dihedrals(const Topology& topology) {
+/// Three bonds apart, or ends of a listed dihedral, and no nearer to one another.
+std::set<Pair> ends_of_dihedrals(const Configuration& c) {
   std::set<Pair> nearer, pairs;
-  for (const auto& bond : topology.bonds) nearer.insert(ordered(bond.a, bond.b));
-  for (const auto& angle : topology.angles) nearer.insert(ordered(angle.a, angle.c));
-  for (const auto& g : topology.dihedrals)
-    if (const Pair ends = ordered(g.a, g.d); !nearer.contains(ends)) pairs.insert(ends);
+  const auto collect = [&](const char* kind, std::set<Pair>& into) {
+    for (const auto& [a, b] : excluded_pairs(c.position.size(), c.topology, kind))
+      into.insert(ordered(a, b));
+  };
+  collect("bonds", nearer), collect("angles", nearer), collect("dihedrals", pairs);
+  for (const Pair& pair : nearer) pairs.erase(pair);
   return pairs;
+}
+
+/// Whether all are ends of listed dihedrals: processes are told of these.
+bool in_topology(const std::set<Pair>& pairs, const Configuration& c) {
+  std::set<Pair> ends;
+  for (const auto& g : c.topology.dihedrals) ends.insert(ordered(g.a, g.d));
+  return std::ranges::includes(ends, pairs);
 }
 
 std::set<Pair> listed(const SpecialPairsSettings& s, Setup& setup) {
@@ -84,6 +95,7 @@ std::vector<LennardJones::Coefficients> coefficients(const SpecialPairsSettings&
     const std::string key = fmt::format("pairs[{}].types", k);
     const std::size_t a = setup.type_index(s.pairs[k].types[0], key),
                       b = setup.type_index(s.pairs[k].types[1], key);
+    if (names[a] != s.pairs[k].types[0] || names[b] != s.pairs[k].types[1]) continue;  // reported
     if (table[a * n + b])
       setup.error(key, fmt::format("the pair {}, {} is given twice", names[a], names[b]));
     table[a * n + b] = table[b * n + a] = s.pairs[k].parameters;
@@ -112,23 +124,24 @@ std::vector<LennardJones::Coefficients> coefficients(const SpecialPairsSettings&
 class SpecialPairs : public Force {
  public:
   SpecialPairs(const Device& device, std::size_t particles, const Topology& pairs,
-               const std::vector<LennardJones::Coefficients>& coefficients, bool of_dihedrals)
-      : of_dihedrals_(of_dihedrals),
+               const std::vector<LennardJones::Coefficients>& coefficients, bool in_topology)
+      : in_topology_(in_topology),
         table_(bond_table(device, particles, pairs, std::vector<bool>(coefficients.size(), true))),
         coefficients_(device, std::span<const LennardJones::Coefficients>(coefficients)) {}
 
   void compute(Simulation& simulation, const ForceOutput& output) override {
     const ParticleView particles = simulation.particles.view();
     for_each(simulation.device(), "special_pairs", simulation.particles.share(),
-             BondKernel<LennardJones>{particles, simulation.particles.metric(), table_.view(),
+             BondKernel<LennardJones>{particles, simulation.particles.metric(),
+                                      BondVector(simulation.particles.box), table_.view(),
                                       coefficients_.data(), output, simulation.fault_sink()});
   }
-  bool looks_at_topology() const override { return of_dihedrals_; }
+  bool looks_at_topology() const override { return in_topology_; }
   bool follows_box() const override { return true; }
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
 
  private:
-  bool of_dihedrals_;
+  bool in_topology_;
   BondedTable<BondEntry> table_;
   Buffer<LennardJones::Coefficients> coefficients_;
 };
@@ -136,9 +149,9 @@ class SpecialPairs : public Force {
 std::unique_ptr<Force> make_special_pairs(const SpecialPairsSettings& s, Setup& setup) {
   const Configuration& c = setup.configuration();
   if (s.from == "dihedrals" && !s.list.empty()) setup.error("list", "is for \"from\": \"list\"");
-  if (s.from == "dihedrals" && c.topology.dihedrals.empty())
-    setup.error("from", "the system has no dihedrals");
-  const auto pairs = s.from == "list" ? listed(s, setup) : ends_of_dihedrals(c.topology);
+  const auto pairs = s.from == "list" ? listed(s, setup) : ends_of_dihedrals(c);
+  if (s.from == "dihedrals" && pairs.empty())
+    setup.error("from", "the system has no pair that is three bonds apart, and no dihedrals");
   const std::size_t types = c.types.size();
   Topology list;  // a bond type is a pair of particle types
   std::vector<bool> needed(types * types, false);
@@ -148,7 +161,7 @@ std::unique_ptr<Force> make_special_pairs(const SpecialPairsSettings& s, Setup& 
     needed[list.bonds.back().type] = true;
   }
   return std::make_unique<SpecialPairs>(setup.device(), c.position.size(), list,
-                                        coefficients(s, needed, setup), s.from == "dihedrals");
+                                        coefficients(s, needed, setup), in_topology(pairs, c));
 }
 
 }  // namespace

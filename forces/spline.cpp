@@ -3,56 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fstream>
 
 #include "engine/core/error.h"
+#include "forces/table_shape.h"
 
 namespace perrin {
 namespace {
 
-/// The derivative at the first of the (up to six) points from `at` in the direction `step`, of the
-/// polynomial through them (Newton's divided differences).
-double end_slope(const TableRows& rows, std::ptrdiff_t at, std::ptrdiff_t step) {
-  const auto n = std::min<std::ptrdiff_t>(6, std::ptrdiff_t(rows.x.size()));
-  std::array<double, 6> x{}, d{};
-  for (std::ptrdiff_t k = 0; k < n; ++k) {
-    x[std::size_t(k)] = rows.x[std::size_t(at + k * step)];
-    d[std::size_t(k)] = rows.energy[std::size_t(at + k * step)];
-  }
-  double slope = 0, product = 1;
-  for (std::size_t order = 1; order < std::size_t(n); ++order) {
-    for (std::size_t k = std::size_t(n) - 1; k >= order; --k)
-      d[k] = (d[k] - d[k - 1]) / (x[k] - x[k - order]);
-    slope += d[order] * product;
-    product *= x[0] - x[order];
-  }
-  return slope;
-}
-
-/// Slopes of the cubic spline with continuous second derivative, given those at both ends.
-std::vector<double> spline_slopes(const TableRows& rows) {
-  const std::size_t n = rows.x.size();
-  std::vector<double> m(n), diagonal(n, 1), right(n, 0);
-  m[0] = end_slope(rows, 0, 1);
-  m[n - 1] = end_slope(rows, std::ptrdiff_t(n) - 1, -1);
-  for (std::size_t k = 1; k + 1 < n; ++k) {
-    const double a = rows.x[k] - rows.x[k - 1], b = rows.x[k + 1] - rows.x[k];
-    const double low = b, high = a;
-    m[k] = 3 * (b * (rows.energy[k] - rows.energy[k - 1]) / a +
-                a * (rows.energy[k + 1] - rows.energy[k]) / b);
-    const double factor = low / diagonal[k - 1];
-    diagonal[k] = 2 * (a + b) - factor * right[k - 1];
-    right[k] = high;
-    m[k] -= factor * m[k - 1];
-  }
-  for (std::size_t k = n - 1; k-- > 1;) m[k] = (m[k] - right[k] * m[k + 1]) / diagonal[k];
-  return m;
-}
-
-/// The same around a turn: what the ends do has died away over a turn on both sides, by a factor of
-/// four for each point.
+/// spline_slopes() around a turn: what the ends do has died away over a turn on both sides, by a
+/// factor of four for each point.
 std::vector<double> periodic_slopes(const TableRows& rows) {
   const std::size_t n = rows.x.size() - 1;  // the last is the first
   const std::size_t turns = 32 / n + 1;
@@ -67,11 +28,7 @@ std::vector<double> periodic_slopes(const TableRows& rows) {
           all.begin() + std::ptrdiff_t((turns + 1) * n + 1)};
 }
 
-/// Coefficients of the cubic with these values and slopes at both ends of an interval.
-std::array<double, 4> cubic(double e0, double e1, double m0, double m1, double width) {
-  const double rise = e1 - e0;
-  return {e0, width * m0, 3 * rise - width * (2 * m0 + m1), width * (m0 + m1) - 2 * rise};
-}
+bool jumps(const TableRows& rows, std::size_t k) { return !rows.jump.empty() && rows.jump[k]; }
 
 /// Points at equal distances, on the cubics through those of the file.
 TableRows equidistant(const TableRows& rows) {
@@ -85,13 +42,17 @@ TableRows equidistant(const TableRows& rows) {
   if (most - least <= 1e-4 * most + 2e-6 * rows.x.back()) return rows;
   const auto n = std::size_t(std::min(std::ceil(range / least), 65536.0));
   TableRows out;
-  std::size_t at = 1;
+  std::size_t at = 1, before = 1;
   for (std::size_t k = 0; k <= n; ++k) {
     const double x = rows.x.front() + range * double(k) / double(n);
     while (at + 1 < rows.x.size() && rows.x[at] < x) ++at;
+    // A row at which the energy jumps has been passed since the last point.
+    bool jump = false;
+    for (; before < at; ++before) jump = jump || jumps(rows, before - 1);
+    if (k > 0) out.jump.push_back(jump);
     const double width = rows.x[at] - rows.x[at - 1], t = (x - rows.x[at - 1]) / width;
-    const auto c =
-        cubic(rows.energy[at - 1], rows.energy[at], rows.slope[at - 1], rows.slope[at], width);
+    const auto c = table_cubic(rows.energy[at - 1], rows.energy[at], rows.slope[at - 1],
+                               rows.slope[at], width, jumps(rows, at - 1));
     out.x.push_back(x);
     out.energy.push_back(c[0] + t * (c[1] + t * (c[2] + t * c[3])));
     out.slope.push_back((c[1] + t * (2 * c[2] + 3 * t * c[3])) / width);
@@ -109,8 +70,8 @@ Spline::Spline(const Device& device, const TableRows& given, bool periodic) {
   start_ = rows.x.front();
   width_ = (rows.x.back() - rows.x.front()) / double(n);
   for (std::size_t k = 0; k < n; ++k) {
-    const auto c =
-        cubic(rows.energy[k], rows.energy[k + 1], rows.slope[k], rows.slope[k + 1], width_);
+    const auto c = table_cubic(rows.energy[k], rows.energy[k + 1], rows.slope[k], rows.slope[k + 1],
+                               width_, jumps(rows, k));
     host_.push_back({Real(c[0]), Real(c[1]), Real(c[2]), Real(c[3])});
     for (const double number : c)
       if (!std::isfinite(Real(number)))
@@ -142,8 +103,9 @@ bool TableSettings::load(Setup& setup, const std::string& key, TableKind kind) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored) || !std::ifstream(path)) return false;
   try {
-    spline = std::make_shared<const Spline>(setup.device(), read_table(path, keyword, kind),
-                                            kind == TableKind::dihedral);
+    const TableRows rows = read_table(path, keyword, kind);
+    for (const auto& note : rows.notes) setup.warn(key + ".file", note);
+    spline = std::make_shared<const Spline>(setup.device(), rows, kind == TableKind::dihedral);
   } catch (const UserError& e) {
     setup.error(key + ".file", e.what());
     return false;

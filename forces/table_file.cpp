@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "engine/core/error.h"
+#include "forces/table_shape.h"
 
 namespace perrin {
 namespace {
@@ -58,7 +59,7 @@ class TableFile {
     }
     check_points();
     if (kind_ == TableKind::dihedral) close_turn();
-    check_slopes();
+    check_shape();
     return rows_;
   }
 
@@ -217,16 +218,12 @@ class TableFile {
   }
 
   /// Forces of the wrong sign or unit are the common mistake.
-  void check_slopes() const {
-    if (rows_.slope.empty()) return;
-    double off = 0, all = 0;
-    for (std::size_t k = 1; k < rows_.x.size(); ++k) {
-      const double by_force = (rows_.x[k] - rows_.x[k - 1]) * (rows_.slope[k] + rows_.slope[k - 1]);
-      const double by_energy = 2 * (rows_.energy[k] - rows_.energy[k - 1]);
-      off += std::abs(by_force - by_energy);
-      all += std::abs(by_force) + std::abs(by_energy);
-    }
-    if (off > 0.5 * all)
+  void check_shape() {
+    bool agree = true;
+    for (const TableNote& note : find_shape(rows_, agree))
+      rows_.notes.push_back(fmt::format("{}:{} and {}: {}", name_, lines_[at_[note.first]].number,
+                                        lines_[at_[note.last]].number, note.text));
+    if (!agree)
       throw UserError(fmt::format(
           "{}: the forces (last column) are not minus the derivative of "
           "the energies: expected -dE/dr{}",

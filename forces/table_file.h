@@ -13,7 +13,10 @@ enum class TableKind { pair, bond, angle, dihedral };
 /// file degrees).
 struct TableRows {
   std::vector<double> x, energy;
-  std::vector<double> slope;  // dE/dx, minus the force of the file; empty: the file has none
+  std::vector<double> slope;       // dE/dx, minus the force of the file; empty: the file has none
+  std::vector<char> jump;          // of each interval: the energy jumps there; empty: nowhere
+  std::size_t steep = 0;           // rows before it are too far apart for a spline
+  std::vector<std::string> notes;  // for warnings, with file and line
 };
 
 /// Plain files have rows `x energy` or `x energy force`, force = -dE/dx (of angles per degree), and
@@ -21,7 +24,8 @@ struct TableRows {
 /// `N n …` with R, RSQ, FP, EQ, NOF, DEGREES, RADIANS as `pair_style table` and its relatives know
 /// them, n rows `index x energy force`. Without a keyword the file must have one section. The rest
 /// is checked as well: angles go from 0 to 180, dihedrals around a whole turn, forces agree with
-/// the slope of the energies. Throws UserError with file, line and what was expected.
+/// the slope of the energies in most intervals (forces/table_shape.h). Throws UserError with file,
+/// line and what was expected.
 TableRows read_table(const std::filesystem::path& file, const std::string& keyword, TableKind kind);
 
 }  // namespace perrin

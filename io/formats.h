@@ -130,8 +130,9 @@ std::vector<std::string> losses(const Frame& frame, Format format);
 /// Refuses what no run can start from (no particles, NaN, masses that are not positive, ids of
 /// bonds out of range, bonds given twice, particles beyond a non-periodic axis or with an image
 /// along one, a flat box, types without a name), wraps particles along
-/// periodic axes and adjusts their images, and puts a two-dimensional system to z = 0. `where`
-/// names the file and the frame.
+/// periodic axes and adjusts their images, takes images that the file has not from bonds
+/// (engine/core/bond_images.h), and puts a two-dimensional system to z = 0. `where` names the file
+/// and the frame.
 void check_frame(Configuration& configuration, const std::string& where);
 /// A box from its edge vectors, the first along x, the second in the xy plane; throws UserError for
 /// others.

@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "engine/core/bond_images.h"
 #include "engine/core/error.h"
 #include "io/formats.h"
 
@@ -190,7 +191,9 @@ void check_frame(Configuration& c, const std::string& where) {
   check_members(c.topology.dihedrals, c.topology.dihedral_types.size(), n, "dihedral", where);
   check_members(c.topology.impropers, c.topology.improper_types.size(), n, "improper", where);
   if (c.box.dimension == 2) put_flat(c);
+  const auto own = c.image;
   wrap(c, where);
+  images_from_bonds(c, own);
 }
 
 }  // namespace perrin::io

@@ -25,7 +25,7 @@ struct ExclusionView {
 
 class Exclusions {
  public:
-  /// `kinds`: of "bonds", "angles", "dihedrals", "molecules".
+  /// `kinds`: as excluded_pairs() knows them (neighbor/excluded_pairs.h).
   Exclusions(const Device& device, std::int64_t particles, const Topology& topology,
              const std::vector<std::string>& kinds);
   ExclusionView view() const {

@@ -36,8 +36,8 @@ void describe(D& d, NeighborSettings& s) {
   d.optional("skin", s.skin, NonNegative{},
              "lists reach this much further than the interactions (length); 0: chosen by Perrin");
   d.optional("exclusions", s.exclusions, OneOf{"bonds", "angles", "dihedrals", "molecules"},
-             "pairs of particles that pair forces leave out: bonded (1-2), the ends of an angle "
-             "(1-3), of a dihedral (1-4), all of one molecule");
+             "pairs of particles that pair forces leave out: bonds 1-2, angles 1-3, dihedrals 1-4, "
+             "counted along bonds, with the ends of all that are listed; molecules: within one");
   d.optional(
       "interaction_sorting", s.interaction_sorting, Any{},
       "with cells: cut the candidates of a row of cells at both ends, by their order along it");

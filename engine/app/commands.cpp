@@ -80,7 +80,7 @@ void add_run_options(CLI::App& app, RunArguments& a) {
   app.add_option("--output-dir", a.output_directory, "folder for output files");
   app.add_option("--time-limit", a.time_limit,
                  "stop after this wall time, with a checkpoint: 3600, 30m, 1h30m");
-  app.add_flag("--quiet", a.quiet, "print errors only");
+  app.add_flag("--quiet", a.quiet, "print errors and warnings of the job only");
 }
 
 /// What is in OUT otherwise than in IN.

@@ -99,7 +99,7 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
   const std::string processes = processes_summary(job);
   if (!a.quiet) fmt::print("Perrin {}\n{}{}", engine_version(), job.summary(), processes);
   std::fflush(stdout);
-  if (!a.quiet) print_warnings(job);
+  print_warnings(job);  // also with --quiet: of numbers that may be wrong
 
   RunParts parts = job.take_parts();
   require_same("files of forces", parts.forces_record);

@@ -8,6 +8,7 @@
 
 #include "engine/core/closest_pair.h"
 #include "engine/core/error.h"
+#include "engine/run/bond_checks.h"
 #include "engine/run/simulation.h"
 
 namespace perrin {
@@ -176,9 +177,50 @@ Worst worst_of(const Buffer<Real4>& forces, const std::vector<Real4>& velocity, 
   return worst;
 }
 
+/// What to do about particles that are too near.
+std::string overlap_advice(const ClosestPair& pair, bool minimises) {
+  if (!minimises)
+    return fmt::format(
+        "; the closest particles are {} and {}, {:.4g} apart: where that is an overlap, begin with "
+        "a stage that minimises the energy, {}, or move them apart in the configuration; else its "
+        "parameters are wrong",
+        pair.a, pair.b, pair.distance, relax_stage);
+  if (pair.distance == 0)
+    return fmt::format(
+        "; particles {} and {} are at the same place, where no direction leads apart, so that no "
+        "minimiser parts them: move one of them, or leave one out",
+        pair.a, pair.b);
+  return fmt::format(
+      "; the closest particles are {} and {}, {:.4g} apart, so near that this potential leaves the "
+      "range of numbers, and no minimiser parts them: move them apart in the configuration (of "
+      "random systems a larger \"min_distance\"), or run a job with a soft potential (soft_dpd, "
+      "gaussian_core) before and go on from its last frame",
+      pair.a, pair.b, pair.distance);
+}
+
+/// The same of a force that is not one of pairs.
+std::string place_advice(const Configuration& now, std::uint32_t id, bool of_bonds,
+                         bool minimises) {
+  const std::string bonds = of_bonds ? bonds_of_text(now, id) : "";
+  std::string what =
+      bonds.empty() ? std::string(
+                          ": too strong for this time step at that place. Compare place and "
+                          "parameters; 0 is the middle of the box (perrin help coordinates)")
+                    : fmt::format(
+                          ": too strong for this time step at that shape of the molecule ({}). "
+                          "Compare lengths and angles with those at rest",
+                          bonds);
+  if (!minimises)
+    what += fmt::format(
+        "; where they are meant, begin with a stage that minimises the energy, {}, "
+        "or take a shorter time step",
+        relax_stage);
+  return what;
+}
+
 }  // namespace
 
-std::optional<WrongStart> check_start(Simulation& simulation, double timestep) {
+std::optional<WrongStart> check_start(Simulation& simulation, double timestep, bool minimises) {
   simulation.ensure_forces();
   const auto& particles = simulation.particles;
   const auto velocity = particles.velocity.to_host();
@@ -204,14 +246,8 @@ std::optional<WrongStart> check_start(Simulation& simulation, double timestep) {
               : "is not finite at the start";
   const bool of_pairs = simulation.forces[culprit]->range() > 0;
   const auto pair = of_pairs ? closest_pair(now) : std::nullopt;
-  if (pair)
-    what += fmt::format(
-        "; the closest particles are {} and {}, {:.4g} apart: where that is an overlap, begin with "
-        "a stage that minimises the energy, or mend the configuration; else its parameters are "
-        "wrong",
-        pair->a, pair->b, pair->distance);
-  else
-    what += ": where the particle stands and the parameters of this force do not go together";
+  what += pair ? overlap_advice(*pair, minimises)
+               : place_advice(now, id, simulation.forces[culprit]->follows_box(), minimises);
   return WrongStart{culprit, what};
 }
 

@@ -32,8 +32,10 @@ struct WrongStart {
 };
 
 /// Looks whether a force at the start is not finite, or would (`timestep` > 0) move its particle
-/// further than a step may; says which of the forces it is and which particle, and for forces
-/// between particles which are the closest. Computes the forces if they are not there.
-std::optional<WrongStart> check_start(Simulation& simulation, double timestep);
+/// further than a step may; says which of the forces it is and which particle, for forces between
+/// particles which are the closest, and what to do: something else where the first stage
+/// `minimises` the energy already. Computes the forces if they are not there.
+std::optional<WrongStart> check_start(Simulation& simulation, double timestep,
+                                      bool minimises = false);
 
 }  // namespace perrin

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include "engine/core/error.h"
+#include "engine/run/bond_checks.h"
 
 namespace perrin {
 
-void throw_fault(const Fault& f) {
+void throw_fault(const Fault& f, const Topology& topology) {
   if (!f.claimed) return;
   switch (f.kind) {
     case FaultKind::not_finite:
@@ -25,8 +26,13 @@ void throw_fault(const Fault& f) {
           fmt::format("step {}: particle {} left the box along {}, which is not periodic", f.step,
                       f.id, "xyz"[f.axis % 3]));
     case FaultKind::bond_too_long:
-      throw RunError(fmt::format("step {}: particle {}: a bond is {:.6g} long, its limit is {:.6g}",
-                                 f.step, f.id, f.value, f.limit));
+      throw RunError(fmt::format(
+          "step {}: {} is {:.6g} long, and must stay below {:.6g} (its maximum_length, or the last "
+          "row of its table). Where the start has such bonds, mend it, or let a bond_harmonic pull "
+          "them together in a job before; where the run tears them, begin with a stage that "
+          "minimises the energy, {}, take a shorter time step, or in that stage a smaller "
+          "\"maximum_move\"",
+          f.step, bond_text(topology, f.id, f.axis), f.value, f.limit, relax_stage));
     case FaultKind::box_too_fast:
       throw RunError(fmt::format(
           "step {}: the box changes by a share of {:.3g} in one step; more than {:.3g} "

@@ -6,10 +6,12 @@
 #include <limits>
 #include <random>
 
+#include "engine/core/bond_graph.h"
 #include "engine/core/configuration_archive.h"
 #include "engine/core/printable.h"
 #include "engine/core/processes.h"
 #include "engine/core/team.h"
+#include "engine/run/bond_checks.h"
 #include "engine/run/checks.h"
 #include "engine/run/md_stage.h"
 #include "engine/run/plugin_api.h"
@@ -126,7 +128,7 @@ void Job::parse() {
   providers_ = parser.providers();
   planar_ = parser.planar();
   // Bonds that are ignored leave no pair out, either.
-  for (const auto& kind : settings_.ignore) std::erase(settings_.neighbors.exclusions, kind);
+  if (ignores("bonds")) std::erase(settings_.neighbors.exclusions, "bonds");
   context_.exclusions = settings_.neighbors.exclusions;
   if (settings_.stages.empty() && !has_problem_under("stages") && file_.value().contains("stages"))
     report("stages", "must have at least one stage");
@@ -260,6 +262,8 @@ void Job::make_system(Archive* restored) {
     if (!source) return;
     try {
       configuration_ = source->make();
+      if (check_parts(configuration_).empty())
+        complete_molecules(configuration_.topology, configuration_.position.size());
     } catch (const UserError& e) {
       return report("system", e.what());
     }
@@ -292,6 +296,9 @@ void Job::make_components() {
   check_ranges();
   check_topology();
   check_strides();
+  check_exclusions();
+  if (!context_.resuming)
+    for (const auto& what : bond_warnings(configuration_)) warn("system", what);
 }
 
 void Job::check_use() {
@@ -359,103 +366,10 @@ void Job::check_strides() {
   }
 }
 
-void Job::check_topology() {
-  const Topology& t = configuration_.topology;
-  Handled all;
-  for (const auto& force : forces_) {
-    if (!force) return;  // what it would handle is not known
-    const Handled one = force->handled();
-    const auto join = [](std::vector<bool>& a, const std::vector<bool>& b) {
-      a.resize(std::max(a.size(), b.size()), false);
-      for (std::size_t k = 0; k < b.size(); ++k) a[k] = a[k] || b[k];
-    };
-    join(all.bond_types, one.bond_types);
-    join(all.angle_types, one.angle_types);
-    join(all.dihedral_types, one.dihedral_types);
-    join(all.improper_types, one.improper_types);
-    all.charges = all.charges || one.charges;
-  }
-  const auto refuse = [&](const std::string& which, std::int64_t count, const std::string& kind) {
-    report("forces", fmt::format("no force acts on the system's {} {}; where none shall, say "
-                                 "\"ignore\": [\"{}\"]",
-                                 count, which, kind));
-  };
-  const auto look = [&](const auto& members, const auto& names, const std::vector<bool>& handled,
-                        const char* kind) {
-    if (ignores(kind)) return;
-    std::vector<std::int64_t> count(names.size(), 0);
-    for (const auto& m : members) ++count.at(m.type);
-    for (std::size_t k = 0; k < names.size(); ++k)
-      if (count[k] > 0 && !(k < handled.size() && handled[k]))
-        refuse(fmt::format("{} of type \"{}\"", kind, names[k]), count[k], kind);
-  };
-  look(t.bonds, t.bond_types, all.bond_types, "bonds");
-  look(t.angles, t.angle_types, all.angle_types, "angles");
-  look(t.dihedrals, t.dihedral_types, all.dihedral_types, "dihedrals");
-  look(t.impropers, t.improper_types, all.improper_types, "impropers");
-  for (const auto& [kind, count] : configuration_.left_out)
-    if (count > 0 && !ignores(kind))
-      report("forces",
-             fmt::format("the file's {} {} are not read; {} say \"ignore\": [\"{}\"]", count, kind,
-                         kind == "pairs" ? "where a force shall act on them, list them in "
-                                           "special_pairs (\"from\": \"list\"), and"
-                                         : "where none shall act,",
-                         kind));
-  const auto charged = std::count_if(configuration_.charge.begin(), configuration_.charge.end(),
-                                     [](double q) { return q != 0; });
-  if (charged > 0 && !all.charges && !ignores("charges"))
-    warn("forces", fmt::format("{} particles carry charges, and no force acts on them (\"ignore\": "
-                               "[\"charges\"] says that this is meant)",
-                               charged));
-}
-
-bool Job::ignores(const std::string& kind) const {
-  return std::find(settings_.ignore.begin(), settings_.ignore.end(), kind) !=
-         settings_.ignore.end();
-}
-
 bool Job::for_gpu() const {
   if (!options_.validating) return context_.device.is_cuda();
   return settings_.device.rfind("cuda", 0) == 0 ||
          (settings_.device == "auto" && settings_.neighbors.traversal == "tiles");
-}
-
-void Job::check_ranges() {
-  const double largest = largest_range(configuration_.box);
-  constexpr double shortest_range = 1e-8;
-  double longest = 0;
-  for (std::size_t i = 0; i < forces_.size(); ++i) {
-    if (!forces_[i]) continue;
-    const double range = forces_[i]->range();
-    longest = std::max(longest, range);
-    const std::string path = settings_.forces[i].path;
-    const bool has_cutoff = file_.value()["forces"][i].contains("cutoff");
-    // Kernels keep distances from falling below 10^-12; of this range that must be nothing.
-    if (range > 0 && range < shortest_range)
-      report(has_cutoff ? join_path(path, "cutoff") : path,
-             fmt::format("must be at least {:g} in the units of this job, got {:.6g}: choose a "
-                         "unit of length of the size of particles, such as nm",
-                         shortest_range, range));
-    if (range <= largest) continue;
-    report(
-        has_cutoff ? join_path(path, "cutoff") : path,
-        fmt::format("must reach at most half the smallest height of the box ({:.6g}), got {:.6g}, "
-                    "so that no particle sees two images of another: make the box larger (cells, "
-                    "particles, box), or the cut-off shorter{}",
-                    largest, range,
-                    configuration_.box.dimension == 3 && configuration_.box.length.z < 2 * range &&
-                            configuration_.box.length.z < configuration_.box.length.x
-                        ? "; of a flat system say \"dimension\": 2"
-                        : ""));
-  }
-  if (const auto wrong = wrong_setting(settings_.neighbors, for_gpu()); wrong && longest > 0)
-    report("neighbors." + wrong->key, wrong->what);
-  const double skin = settings_.neighbors.skin;
-  if (longest > 0 && longest <= largest && longest + skin > largest)
-    report("neighbors.skin",
-           fmt::format("with the longest cut-off ({:.6g}) it must reach at most half the smallest "
-                       "height of the box ({:.6g}), got {:.6g}",
-                       longest, largest, skin));
 }
 
 void Job::make_simulation(bool resumed) {
@@ -468,6 +382,7 @@ void Job::make_simulation(bool resumed) {
                     context_.seed, freedom);
   }
   NeighborSettings neighbors = settings_.neighbors;
+  neighbors.exclusions = exclusions_;
   neighbors.blocks = settings_.processes.grid;
   if (neighbors.blocks && !for_gpu())
     warn("processes.grid", "has no effect on the CPU, where shares are slabs");
@@ -482,10 +397,14 @@ void Job::make_simulation(bool resumed) {
     if (Team* const team = parts_.simulation->device().team())
       team->watch_balance(settings_.processes.balance == "time");
     if (resumed || !first.needs_system()) return;
-    // A minimiser is there to pull overlapping particles apart; whatever else is not.
-    const double timestep =
-        integrator != nullptr && integrator->recordable() ? integrator->timestep() : 0;
-    if (const auto wrong = check_start(*parts_.simulation, timestep))
+    // A minimiser is there to pull overlapping particles apart; whatever else is not. No steps move
+    // nothing: energies and forces of a configuration as it is.
+    const bool moves = integrator != nullptr && integrator->recordable();
+    const bool minimises = integrator != nullptr && !(integrator->timestep() > 0);
+    const auto* const md = dynamic_cast<const MdStage*>(&first);
+    const bool still = md != nullptr && md->steps() == 0;
+    if (const auto wrong = check_start(*parts_.simulation,
+                                       moves && !still ? integrator->timestep() : 0, minimises))
       report(settings_.forces.at(wrong->force).path,
              fmt::format("{}: {}", settings_.forces[wrong->force].type(), wrong->what));
   } catch (const UserError& e) {
@@ -539,6 +458,7 @@ void Job::describe_itself() {
           std::pair(t.dihedrals.size(), "dihedrals"), std::pair(t.impropers.size(), "impropers")})
       if (count > 0) bonded += fmt::format("{}{} {}", bonded.empty() ? "" : ", ", count, what);
     if (!bonded.empty()) line("", bonded);
+    if (!excluded_.empty()) line("excluded", "pairs: " + excluded_);
   }
   std::string forces;
   for (const auto& f : settings_.forces) forces += (forces.empty() ? "" : ", ") + f.type();

@@ -125,6 +125,7 @@ class Job {
   /// Is the device a GPU, or, while validating, may it be the one that the job needs?
   bool for_gpu() const;
   void check_topology();
+  void check_exclusions();
   bool ignores(const std::string& kind) const;
   void describe_itself();
   bool has_problem_under(const std::string& path) const;
@@ -148,6 +149,8 @@ class Job {
   Configuration configuration_;
   std::vector<std::unique_ptr<Force>> forces_;
   RunParts parts_;
+  std::vector<std::string> exclusions_;  // kinds of excluded_pairs()
+  std::string excluded_;                 // in words
   std::string summary_;
   std::vector<std::string> warnings_;
 };

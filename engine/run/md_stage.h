@@ -37,6 +37,7 @@ class MdStage : public Stage {
   void begin(Run& run, bool resumed) override;
   bool run(Run& run) override;
   bool shares_work() const override { return true; }
+  std::int64_t steps() const { return steps_; }
   const Integrator* integrator() const override { return integrator_.get(); }
   void state(Archive& archive) override;
 

@@ -233,7 +233,7 @@ void Simulation::invalidate() {
 void Simulation::check_faults() {
   Fault fault = running_.fault.to_host(0);
   if (Team* const team = device().team()) team->take(fault.claimed != 0, fault);
-  throw_fault(fault);
+  throw_fault(fault, particles.topology);
 }
 
 void Simulation::state(Archive& a) {

@@ -11,6 +11,7 @@
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
 #include "engine/settings/settings_parse.h"
+#include "forces/field_faces.h"
 #include "forces/formula/source.h"
 #include "forces/formula/table.h"
 
@@ -95,6 +96,7 @@ void describe(D& d, DihedralFormula& s) {
 struct ExternalFormula {
   std::string energy;
   std::map<std::string, std::map<std::string, double>> types;
+  bool unwrapped = false;
 };
 
 template <class D>
@@ -108,6 +110,7 @@ void describe(D& d, ExternalFormula& s) {
       "(then total energy is not conserved); perrin help formula");
   d.required("types", s.types, Any{},
              "parameters for each particle type that it acts on, by its name");
+  d.optional("unwrapped", s.unwrapped, Any{}, unwrapped_help);
 }
 
 /// The formula of a request, or nothing after a report.

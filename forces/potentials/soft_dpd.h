@@ -31,6 +31,7 @@ struct SoftDpd {
     return {T(2) * T(c.inverse_range) * scaled * distance.inverse, scaled * weight};
   }
 
+  static constexpr bool ends_smoothly = true;
   static double default_cutoff(const Settings& s) { return s.range; }
 };
 

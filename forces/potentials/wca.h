@@ -28,6 +28,7 @@ struct Wca {
     return f;
   }
 
+  static constexpr bool ends_smoothly = true;
   static double default_cutoff(const Settings& s) { return std::pow(2.0, 1.0 / 6) * s.sigma; }
 
   static Settings mix(const Settings& a, const Settings& b, Mixing rule) {

@@ -65,7 +65,11 @@ ChainSize::ChainSize(const ChainSizeSettings& settings, Setup& setup)
     if (members.size() <= t.molecule[id]) members.resize(t.molecule[id] + 1);
     members[t.molecule[id]].push_back(id);
   }
-  std::erase_if(members, [](const auto& m) { return m.empty(); });
+  std::erase_if(members, [](const auto& m) { return m.size() < 2; });  // a particle has no size
+  if (members.empty()) {
+    setup.error("type", "chain_size needs molecules of several particles: the system has none");
+    return;
+  }
   std::vector<std::uint32_t> bonds(t.molecule.size());
   for (const auto& bond : t.bonds) ++bonds[bond.a], ++bonds[bond.b];
   std::vector<std::uint32_t> begin{0}, all;

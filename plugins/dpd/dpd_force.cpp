@@ -141,11 +141,14 @@ std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup&
   const std::size_t types = names.size();
   std::vector<std::optional<Coefficients<C>>> found(types * types);
   std::vector<double> ranges(types * types);
+  bool known = true;
   for (std::size_t k = 0; k < s.pairs.size(); ++k) {
     const Pair& pair = s.pairs[k];
     const std::string key = fmt::format("pairs[{}].types", k);
     const std::size_t a = setup.type_index(pair.types[0], key);
     const std::size_t b = setup.type_index(pair.types[1], key);
+    known = known && names[a] == pair.types[0] && names[b] == pair.types[1];
+    if (!known) continue;  // reported
     if (found[a * types + b])
       setup.error(key, fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
     const double range = pair.cutoff.value_or(s.bath.cutoff), end = outer(pair, range);
@@ -159,7 +162,7 @@ std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup&
     for (std::size_t b = 0; b < types; ++b) {
       if (found[a * types + b])
         table.push_back(*found[a * types + b]);
-      else if (a <= b)
+      else if (known && a <= b)
         setup.error("pairs",
                     fmt::format("no parameters for the types {} and {}", names[a], names[b]));
     }

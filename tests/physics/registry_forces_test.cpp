@@ -308,8 +308,9 @@ TEST(RegistryForces, EnergiesOfBondsDoNotInheritTheRoundingOfTheEdges) {
 TEST(RegistryForces, TailsCountWhatTheSwitchTakesAway) {
   const Configuration c = small_system();
   const auto job = [](const std::string& truncation, bool tail) {
-    return R"({"type": "lennard_jones", "cutoff": 3, "switch_on": 2, "truncation": ")" +
-           truncation + R"(", "tail": )" + (tail ? "true" : "false") +
+    return R"({"type": "lennard_jones", "cutoff": 3, "truncation": ")" + truncation + R"(", )" +
+           (truncation == "switch" ? R"("switch_on": 2, )" : "") + R"("tail": )" +
+           (tail ? "true" : "false") +
            R"(, "pairs": [{"types": ["A", "A"], "epsilon": 1.5, "sigma": 1.1}]})";
   };
   double integral =

@@ -207,8 +207,8 @@ class Robustness(unittest.TestCase):
 
     def test_cutoff_beyond_half_the_box(self):
         self.refused(self.changed(lambda j: j["forces"][0].update(cutoff=4)),
-                     r"forces\[0\]\.cutoff: .*half the smallest height of the box \(3\.4.*\), got "
-                     r"4")
+                     r"forces\[0\]\.cutoff: must be at most 3\.4.*, half the shortest distance "
+                     r"between opposite faces of the box, got 4")
 
     def test_unknown_names(self):
         def change(job):
@@ -249,7 +249,7 @@ class Robustness(unittest.TestCase):
         bad = self.write_job(self.changed(lambda j: j["forces"][0].update(cutoff=4)))
         done = self.perrin("validate", bad)
         self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, "half the smallest height")
+        self.assertRegex(done.stderr, "half the shortest distance")
         good = self.write_job(JOB)
         done = self.perrin("validate", good)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,0 +1,135 @@
+// What a job asks for against the system that it has: ranges, bonds, exclusions, charges.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/run/checks.h"
+#include "engine/run/job.h"
+#include "engine/settings/settings_parse.h"
+#include "neighbor/choices.h"
+#include "neighbor/excluded_pairs.h"
+
+namespace perrin {
+namespace {
+
+/// Two dimensions are a word of the source's.
+std::string flat_hint(const Box& box) {
+  const auto h = box.heights();
+  if (box.dimension == 2 || !(h.z < 0.2 * std::min(h.x, h.y))) return "";
+  return "; where the system is meant to have two dimensions, say \"dimension\": 2 in \"system\"";
+}
+
+}  // namespace
+
+void Job::check_topology() {
+  const Topology& t = configuration_.topology;
+  Handled all;
+  for (const auto& force : forces_) {
+    if (!force) return;  // what it would handle is not known
+    const Handled one = force->handled();
+    const auto join = [](std::vector<bool>& a, const std::vector<bool>& b) {
+      a.resize(std::max(a.size(), b.size()), false);
+      for (std::size_t k = 0; k < b.size(); ++k) a[k] = a[k] || b[k];
+    };
+    join(all.bond_types, one.bond_types);
+    join(all.angle_types, one.angle_types);
+    join(all.dihedral_types, one.dihedral_types);
+    join(all.improper_types, one.improper_types);
+    all.charges = all.charges || one.charges;
+  }
+  const auto refuse = [&](const std::string& which, std::int64_t count, const std::string& kind) {
+    report("forces", fmt::format("no force acts on the system's {} {}; where none shall, say "
+                                 "\"ignore\": [\"{}\"]",
+                                 count, which, kind));
+  };
+  const auto look = [&](const auto& members, const auto& names, const std::vector<bool>& handled,
+                        const char* kind) {
+    if (ignores(kind)) return;
+    std::vector<std::int64_t> count(names.size(), 0);
+    for (const auto& m : members) ++count.at(m.type);
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (count[k] > 0 && !(k < handled.size() && handled[k]))
+        refuse(fmt::format("{} of type \"{}\"", kind, names[k]), count[k], kind);
+  };
+  look(t.bonds, t.bond_types, all.bond_types, "bonds");
+  look(t.angles, t.angle_types, all.angle_types, "angles");
+  look(t.dihedrals, t.dihedral_types, all.dihedral_types, "dihedrals");
+  look(t.impropers, t.improper_types, all.improper_types, "impropers");
+  for (const auto& [kind, count] : configuration_.left_out)
+    if (count > 0 && !ignores(kind))
+      report("forces",
+             fmt::format("the file's {} {} are not read; {} say \"ignore\": [\"{}\"]", count, kind,
+                         kind == "pairs" ? "where a force shall act on them, list them in "
+                                           "special_pairs (\"from\": \"list\"), and"
+                                         : "where none shall act,",
+                         kind));
+  const auto charged = std::count_if(configuration_.charge.begin(), configuration_.charge.end(),
+                                     [](double q) { return q != 0; });
+  if (charged > 0 && !all.charges && !ignores("charges"))
+    warn("forces", fmt::format("{} particles carry charges, and no force acts on them (\"ignore\": "
+                               "[\"charges\"] says that this is meant)",
+                               charged));
+}
+
+/// Kinds that the job names and that leave nothing out, though the default does so in silence.
+void Job::check_exclusions() {
+  const Topology& t = configuration_.topology;
+  const std::size_t n = configuration_.position.size();
+  exclusions_ = kinds_without(settings_.neighbors.exclusions, settings_.ignore);
+  const bool pairs = std::any_of(forces_.begin(), forces_.end(),
+                                 [](const auto& force) { return force && force->range() > 0; });
+  if (!pairs) return;
+  excluded_ = excluded_text(n, t, exclusions_);
+  for (std::size_t k = 0; k < settings_.neighbors.exclusions.size(); ++k) {
+    const std::string& kind = settings_.neighbors.exclusions[k];
+    if (kind == "bonds" || !excluded_text(n, t, kinds_without({kind}, settings_.ignore)).empty())
+      continue;
+    warn(join_path("neighbors.exclusions", k),
+         kind == "molecules"
+             ? std::string("leaves no pair out: the system has no molecules of several particles")
+             : fmt::format("leaves no pair out: no two particles are {} bonds apart, and the "
+                           "system has no {}",
+                           kind == "angles" ? "two" : "three", kind));
+  }
+}
+
+bool Job::ignores(const std::string& kind) const {
+  return std::find(settings_.ignore.begin(), settings_.ignore.end(), kind) !=
+         settings_.ignore.end();
+}
+
+void Job::check_ranges() {
+  const double largest = largest_range(configuration_.box);
+  constexpr double shortest_range = 1e-8;
+  double longest = 0;
+  for (std::size_t i = 0; i < forces_.size(); ++i) {
+    if (!forces_[i]) continue;
+    const double range = forces_[i]->range();
+    longest = std::max(longest, range);
+    const std::string path = settings_.forces[i].path;
+    const bool has_cutoff = file_.value()["forces"][i].contains("cutoff");
+    // Kernels keep distances from falling below 10^-12; of this range that must be nothing.
+    if (range > 0 && range < shortest_range)
+      report(has_cutoff ? join_path(path, "cutoff") : path,
+             fmt::format("must be at least {:g} in the units of this job, got {:.6g}: choose a "
+                         "unit of length of the size of particles, such as nm",
+                         shortest_range, range));
+    if (range <= largest) continue;
+    report(
+        has_cutoff ? join_path(path, "cutoff") : path,
+        fmt::format("must be at most {:.6g}, half the shortest distance between opposite faces of "
+                    "the box, got {:.6g}: a particle sees of every other the nearest image alone. "
+                    "Take a larger box or a shorter cut-off{}",
+                    largest, range, flat_hint(configuration_.box)));
+  }
+  if (const auto wrong = wrong_setting(settings_.neighbors, for_gpu()); wrong && longest > 0)
+    report("neighbors." + wrong->key, wrong->what);
+  const double skin = settings_.neighbors.skin;
+  if (longest > 0 && longest <= largest && longest + skin > largest)
+    report("neighbors.skin",
+           fmt::format("with the longest cut-off ({:.6g}) it must reach at most {:.6g}, half the "
+                       "shortest distance between opposite faces of the box, got {:.6g}",
+                       longest, largest, skin));
+}
+
+}  // namespace perrin
