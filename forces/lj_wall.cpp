@@ -112,6 +112,14 @@ void register_lj_wall(Registry& registry) {
         if (box.periodic[static_cast<std::size_t>(axis)] && cutoff > box.length[axis] / 2)
           setup.error("cutoff", fmt::format("must be at most half the periodic box ({}), got {}",
                                             box.length[axis] / 2, cutoff));
+        const double low = box.origin[axis], high = low + box.length[axis];
+        if (!box.periodic[static_cast<std::size_t>(axis)] &&
+            (s.position <= low - cutoff || s.position >= high + cutoff))
+          setup.error(
+              "position",
+              fmt::format("must be nearer to the box, which goes from {:.6g} to {:.6g} along "
+                          "{}: with the cut-off {:.6g} the wall reaches no particle, got {:.6g}",
+                          low, high, s.axis, cutoff, s.position));
         return std::make_unique<LjWall>(s, setup.device(), setup.configuration().types.size(),
                                         chosen_types(setup, s.types));
       });

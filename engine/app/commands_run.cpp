@@ -89,8 +89,11 @@ std::string timings_text(const Simulation& simulation, std::uint64_t steps, doub
       .dump();
 }
 
-void print_warnings(const Job& job) {
-  for (const auto& warning : job.warnings()) fmt::print(stderr, "{}\n", warning);
+/// With --quiet without notes: what may make numbers wrong is said all the same.
+void print_warnings(const Job& job, bool quiet) {
+  for (const auto& warning : job.warnings())
+    if (!quiet || warning.find(": warning: ") != std::string::npos)
+      fmt::print(stderr, "{}\n", warning);
 }
 
 /// Runs the job in folders that are locked. Returns what to say of a run that was stopped.
@@ -99,7 +102,7 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
   const std::string processes = processes_summary(job);
   if (!a.quiet) fmt::print("Perrin {}\n{}{}", engine_version(), job.summary(), processes);
   std::fflush(stdout);
-  print_warnings(job);  // also with --quiet: of numbers that may be wrong
+  print_warnings(job, a.quiet);
 
   RunParts parts = job.take_parts();
   require_same("files of forces", parts.forces_record);
@@ -200,7 +203,7 @@ void validate_command(const RunArguments& a) {
   options.validating = true;
   options.job_file = a.file;
   const Job job(file, components.registry, components.plugins, options);
-  print_warnings(job);
+  print_warnings(job, false);
   fmt::print("{}{}: {}\n", job.summary(), a.file,
              job.warnings().empty() ? "nothing wrong found" : "no mistakes; see the warnings");
 }

@@ -80,16 +80,14 @@ void Job::check_exclusions() {
                                  [](const auto& force) { return force && force->range() > 0; });
   if (!pairs) return;
   excluded_ = excluded_text(n, t, exclusions_);
-  for (std::size_t k = 0; k < settings_.neighbors.exclusions.size(); ++k) {
-    const std::string& kind = settings_.neighbors.exclusions[k];
+  for (const std::string& kind : settings_.neighbors.exclusions) {
     if (kind == "bonds" || !excluded_text(n, t, kinds_without({kind}, settings_.ignore)).empty())
       continue;
-    warn(join_path("neighbors.exclusions", k),
-         kind == "molecules"
-             ? std::string("leaves no pair out: the system has no molecules of several particles")
-             : fmt::format("leaves no pair out: no two particles are {} bonds apart, and the "
-                           "system has no {}",
-                           kind == "angles" ? "two" : "three", kind));
+    std::string why = "the system has no molecules of several particles";
+    if (kind != "molecules")
+      why = fmt::format("no two particles are {} bonds apart, and the system has no {}",
+                        kind == "angles" ? "two" : "three", kind);
+    warn("neighbors.exclusions", fmt::format("\"{}\" leaves no pair out: {}", kind, why));
   }
 }
 

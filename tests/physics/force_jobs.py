@@ -179,14 +179,16 @@ class ForceJobs(unittest.TestCase):
             self.assertEqual("4 of angles (1-3)" in said, 2 in left_out)
             self.assertEqual("3 of dihedrals (1-4)" in said, 3 in left_out)
         # A ring: the shortest way counts.
-        ring = numpy.array([(numpy.cos(a), numpy.sin(a), 0) for a in numpy.arange(5) * 1.2566370614])
+        turn = 2 * numpy.pi / 5
+        ring = numpy.array([(numpy.cos(k * turn), numpy.sin(k * turn), 0) for k in range(5)])
         text = data(1.2 * ring, cube(20), [(k, (k + 1) % 5) for k in range(5)])
         _, _, energy = self.run_job([self.LJ, self.NO_BOND], text,
                                     neighbors={"exclusions": ["bonds", "dihedrals"]})
         self.assertAlmostEqual(energy, 5 * lj(2.4 * numpy.sin(2 * numpy.pi / 5)), delta=1e-4)
         # Molecules are what bonds hold together, where a file numbers none.
         self.call("convert", "start.data", "start.gsd", "--overwrite")
-        _, _, energy = self.run_job([self.LJ, self.NO_BOND], neighbors={"exclusions": ["molecules"]},
+        _, _, energy = self.run_job([self.LJ, self.NO_BOND],
+                                    neighbors={"exclusions": ["molecules"]},
                                     system={"type": "file", "path": "start.gsd"})
         self.assertEqual(energy, 0)
 
@@ -194,7 +196,7 @@ class ForceJobs(unittest.TestCase):
         text = data(self.POSITIONS[:2], cube(20), [(0, 1)])
         said, _, _ = self.run_job([self.LJ, self.NO_BOND], text,
                                   neighbors={"exclusions": ["bonds", "angles"]})
-        self.assertIn("neighbors.exclusions[1]: warning: leaves no pair out", said)
+        self.assertIn("neighbors.exclusions: warning: \"angles\" leaves no pair out", said)
 
     def test_ignored_bonds_leave_no_pair_out(self):
         text = data(self.POSITIONS, cube(20), self.CHAIN)
@@ -282,7 +284,7 @@ class ForceJobs(unittest.TestCase):
     # --- fields ---
 
     def field(self, energy, parameters, periodic=(True, True, True), **keys):
-        self.write("start.data", data([(1, 2, 3)], cube(10)).replace("Atoms # bond", "Atoms # bond"))
+        self.write("start.data", data([(1, 2, 3)], cube(10)))
         return self.run_job([{"type": "external_formula", "energy": energy,
                               "types": {"1": parameters}, **keys}],
                             system={"type": "file", "path": "start.data",
@@ -296,9 +298,10 @@ class ForceJobs(unittest.TestCase):
         self.assertIn("axis x", said)
         self.assertIn("at the time 0.1", said)
         for energy, parameters, periodic in (
-                ("g*z", {"g": 2}, (True, True, False)), ("k*cos(w*x)", {"k": 1, "w": 0.628318530718},
-                                                         (True, True, True)),
-                ("k/2*(x^2 + y^2)", {"k": 1}, (True, True, True)), ("k*t", {"k": 1}, (True,) * 3)):
+                ("g*z", {"g": 2}, (True, True, False)),
+                ("k*cos(w*x)", {"k": 1, "w": 0.628318530718}, (True, True, True)),
+                ("k/2*(x^2 + y^2)", {"k": 1}, (True, True, True)),
+                ("k*t", {"k": 1}, (True, True, True))):
             said, _, _ = self.field(energy, parameters, periodic)
             self.assertNotIn("warning", said, energy)
 
@@ -310,6 +313,16 @@ class ForceJobs(unittest.TestCase):
         self.assertNotIn("warning", said)
         numpy.testing.assert_allclose(force[0], (-21, 0, -2), atol=1e-4)
         self.assertAlmostEqual(energy, 21**2 / 2 - 14, delta=1e-3)
+
+    def test_walls_that_reach_no_particle_are_refused(self):
+        wall = {"type": "lj_wall", "axis": "z", "position": 8, "epsilon": 1, "sigma": 1}
+        text = data([(0, 0, 4.5)], cube(10))
+        said, _, _ = self.run_job([wall], text, system={"periodic": [True, True, False]}, rc=2)
+        self.assertIn("forces[0].position: must be nearer to the box, which goes from -5 to 5",
+                      said)
+        # Along a periodic axis it is an image of the wall at -2.
+        _, force, _ = self.run_job([wall], data([(0, 0, -1)], cube(10)))
+        self.assertAlmostEqual(force[0, 2], 9 * 2 / 15 - 3, delta=1e-4)
 
     # --- messages ---
 
