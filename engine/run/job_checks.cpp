@@ -1,4 +1,5 @@
-// What a job asks for against the system that it has: ranges, bonds, exclusions, charges.
+// What a job asks for against the system and the stages that it has: parts and strides without use,
+// ranges, bonds, exclusions, charges.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include "engine/run/checks.h"
 #include "engine/run/job.h"
 #include "engine/settings/settings_parse.h"
+#include "engine/settings/settings_schema.h"
 #include "neighbor/choices.h"
 #include "neighbor/excluded_pairs.h"
 
@@ -20,6 +22,71 @@ std::string flat_hint(const Box& box) {
 }
 
 }  // namespace
+
+void Job::check_use() {
+  std::string names;  // of the stages that have no use for the job's particles
+  bool used = false;
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+    if (!parts_.stages[k] || parts_.stages[k]->needs_system()) {
+      used = true;
+      continue;
+    }
+    const std::string type = settings_.stages[k].type();
+    if (names.find(type) == std::string::npos) names += (names.empty() ? "" : ", ") + type;
+    if (settings_.system && parts_.stages.size() > 1)
+      warn(settings_.stages[k].path,
+           fmt::format("a stage {} works on what its own settings describe; it does not see the "
+                       "system, forces and velocity of the job",
+                       type));
+  }
+  if (used) return;
+  const auto unused = [&](const char* key, bool is_there) {
+    if (!is_there) return;
+    const std::string what = fmt::format(
+        "has no effect: {} works on what its own settings describe (perrin help {}); leave \"{}\" "
+        "out, or use a stage that moves the job's particles, such as md",
+        names, names.substr(0, names.find(',')), key);
+    if (context_.resuming)
+      warn(key, what);
+    else
+      report(key, what);
+  };
+  unused("system", bool(settings_.system));
+  unused("velocity", settings_.velocity.has_value());
+  unused("ignore", !settings_.ignore.empty());
+  unused("forces", !settings_.forces.empty());
+  unused("neighbors", perrin::record(settings_.neighbors) != perrin::record(NeighborSettings{}));
+}
+
+void Job::check_strides() {
+  // Where stages begin, as far as it is known: not behind one that may end by itself.
+  std::vector<std::int64_t> begins{0};
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+    if (!parts_.stages[k]) return;
+    const Integrator* const integrator = parts_.stages[k]->integrator();
+    const Json steps = record_component(settings_.stages[k]).value("steps", Json());
+    if (!integrator || integrator->finish_stride() > 0 || !steps.is_number_integer()) break;
+    constexpr std::int64_t most = std::int64_t(1) << 53;  // more is not counted
+    begins.push_back(begins.back() + std::clamp<std::int64_t>(steps.get<std::int64_t>(), 0, most));
+  }
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+    if (!parts_.observers[i]) continue;
+    const std::int64_t stride = parts_.observers[i]->stride();
+    const auto& called = parts_.observer_stages.at(i);
+    bool unseen = stride > 0;
+    for (std::size_t k = 0; k < parts_.stages.size() && unseen; ++k) {
+      if (!called.empty() && !called[k]) continue;
+      if (k + 1 >= begins.size()) return;
+      const std::int64_t behind = begins[k] % stride;
+      unseen = behind != 0 && stride - behind > begins[k + 1] - begins[k];
+    }
+    if (unseen)
+      warn(settings_.observers[i].path,
+           fmt::format("is never called: none of its steps, the multiples of {}, is in a stage in "
+                       "which it is called; choose another stride or other stages",
+                       stride));
+  }
+}
 
 void Job::check_topology() {
   const Topology& t = configuration_.topology;
