@@ -52,6 +52,7 @@ class Bussi : public Integrator {
   void steps(Simulation& simulation, int n) override;
   double timestep() const override { return settings_.timestep; }
   void measure_heat(Simulation& simulation, double* heat) override;
+  std::optional<double> bath_kt(std::uint64_t steps) const override { return ramp().after(steps); }
   std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
   BoxMover* box_mover() const override { return barostat_.get(); }
   void state(Archive& archive) override;

@@ -205,6 +205,13 @@ double Fire::largest_force() const {
   return squared < 0 ? -1 : std::sqrt(squared);
 }
 
+std::string Fire::shortcoming(Simulation& simulation) {
+  if (largest_force() < 0 || finished(simulation)) return {};
+  return report(simulation) +
+         ": more \"steps\" may be enough; where the force no longer falls, a smaller "
+         "\"maximum_timestep\" helps";
+}
+
 std::string Fire::report(Simulation& simulation) {
   const double force = largest_force();
   if (force < 0) return {};

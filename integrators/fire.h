@@ -62,6 +62,12 @@ class Fire : public Integrator {
   bool finished(Simulation& simulation) override;
   std::int64_t finish_stride() const override { return 32; }
   std::string report(Simulation& simulation) override;
+  std::string shortcoming(Simulation& simulation) override;
+  Motion motion() const override {
+    Motion motion;
+    motion.velocities = VelocityRole::rest;
+    return motion;
+  }
   BoxMover* box_mover() const override { return cell_.get(); }
   void state(Archive& archive) override;
 

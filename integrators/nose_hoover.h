@@ -97,6 +97,9 @@ class NoseHoover final : public Integrator {
   void steps(Simulation& simulation, int n) override;
   double timestep() const override { return settings_.timestep; }
   void measure_heat(Simulation& simulation, double* heat) override;
+  std::optional<double> bath_kt(std::uint64_t steps) const override {
+    return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, start_).after(steps);
+  }
   BoxMover* box_mover() const override { return mover_.get(); }
   void state(Archive& archive) override;
 

@@ -25,6 +25,8 @@ struct Ramp {
     const double done = double(std::int64_t(step) + 1 - start) * inverse_steps;
     return from + (to - from) * (done < 1 ? done : 1.0);
   }
+  /// What it is when so many steps of the job are done.
+  double after(std::uint64_t steps) const { return at(steps - 1); }
   PERRIN_HD bool constant() const { return inverse_steps == 0; }
 };
 

@@ -40,9 +40,12 @@ class FrameObserver : public Observer {
     file_.append(std::move(frame));
   }
   void end(Simulation&) override { writer().wait(); }
+  bool takes_kept_velocities() const override { return true; }
   void state(Archive& archive) override { file_.state(archive); }
 
  protected:
+  bool wants_velocities() const { return wants_.velocity; }
+
   File file_;
 
  private:

@@ -32,6 +32,9 @@ void describe(D& d, GsdSettings& s) {
 class GsdTrajectory : public io::FrameObserver<io::GsdFile> {
  public:
   GsdTrajectory(const GsdSettings& settings, Setup& setup);
+  std::string needs_velocities() const override {
+    return wants_velocities() ? "\"velocity\" of frames" : "";
+  }
 
  private:
   GsdTrajectory(const GsdSettings& settings, const io::GsdLayout& layout, Setup& setup);

@@ -330,8 +330,9 @@ void H5mdWriter::append(std::span<const H5mdFrame> frames) {
 
 void H5mdWriter::write_neighbors(const std::string& report) { rewrite_neighbors(use(), report); }
 
-void H5mdWriter::write_stages(const std::vector<std::int64_t>& steps) {
-  rewrite_stages(use(), steps);
+void H5mdWriter::write_stages(const std::vector<std::int64_t>& steps,
+                              const std::vector<std::string>& remarks) {
+  rewrite_stages(use(), steps, remarks);
 }
 
 void H5mdWriter::close_parts() {

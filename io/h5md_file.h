@@ -78,7 +78,9 @@ class H5mdWriter : OpenWhenUsed {
   void append(std::span<const H5mdFrame> frames);
   /// How pairs are found and why, as known by now: Simulation::neighbor_report().
   void write_neighbors(const std::string& report);
-  void write_stages(const std::vector<std::int64_t>& steps);  // Simulation::stage_steps
+  /// Simulation::stage_steps and stage_remarks
+  void write_stages(const std::vector<std::int64_t>& steps,
+                    const std::vector<std::string>& remarks);
   void flush_to_disk() { sync(); }
   void close() { close_for_good(); }
 

@@ -41,11 +41,14 @@ void ObservableFile::begin(const Simulation& simulation, bool resumed,
     open(resumed, constants);
     write_neighbors(simulation.neighbor_report());
   }
-  write_stages(simulation.stage_steps);
+  write_stages(simulation.stage_steps, simulation.stage_remarks);
 }
 
 void ObservableFile::end(const Simulation& simulation) {
-  if (is_open()) write_neighbors(simulation.neighbor_report());
+  if (is_open()) {
+    write_neighbors(simulation.neighbor_report());
+    write_stages(simulation.stage_steps, simulation.stage_remarks);
+  }
   writer().wait();
 }
 

@@ -113,7 +113,8 @@ void ObservablesWriter::write_waiting() {
     write(row.step, row.time, row.values.data());
   waiting_bytes_ = 0;
   if (const auto report = std::exchange(neighbors_, {})) rewrite_neighbors(file, *report);
-  if (const auto steps = std::exchange(stages_, {}); !steps.empty()) rewrite_stages(file, steps);
+  if (const auto steps = std::exchange(stages_, {}); !steps.empty())
+    rewrite_stages(file, steps, remarks_);
 }
 
 void ObservablesWriter::append(std::int64_t step, double time, const std::vector<double>& values) {
@@ -139,9 +140,11 @@ void ObservablesWriter::write_neighbors(const std::string& report) {
   if (is_open()) write_waiting();
 }
 
-void ObservablesWriter::write_stages(const std::vector<std::int64_t>& steps) {
+void ObservablesWriter::write_stages(const std::vector<std::int64_t>& steps,
+                                     const std::vector<std::string>& remarks) {
   flush();
   stages_ = steps;
+  remarks_ = remarks;
   if (is_open()) write_waiting();
 }
 

@@ -35,7 +35,8 @@ class ObservablesWriter : OpenWhenUsed {
   /// Values of all columns one after another. While the file is closed, rows wait for others.
   void append(std::int64_t step, double time, const std::vector<double>& values);
   void write_neighbors(const std::string& report);  // flushes first
-  void write_stages(const std::vector<std::int64_t>& steps);
+  void write_stages(const std::vector<std::int64_t>& steps,
+                    const std::vector<std::string>& remarks);
   void flush();
   void flush_to_disk() {
     flush();
@@ -59,6 +60,7 @@ class ObservablesWriter : OpenWhenUsed {
   std::size_t waiting_bytes_ = 0;
   std::optional<std::string> neighbors_;  // to be written
   std::vector<std::int64_t> stages_;      // to be written; empty: nothing
+  std::vector<std::string> remarks_;      // with them
   std::vector<ObservableColumn> columns_;
   Series step_, time_;
   std::vector<Series> values_;

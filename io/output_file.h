@@ -34,10 +34,12 @@ class OutputFile {
   void write_neighbors(const std::string& report) {
     if (file_) writer().push([file = file_, report] { file->write_neighbors(report); });
   }
-  /// At which step each stage of the job began (Simulation::stage_steps), likewise.
-  void write_stages(const std::vector<std::int64_t>& steps) {
+  /// At which step each stage of the job began and what it has warned of
+  /// (Simulation::stage_steps, stage_remarks), likewise.
+  void write_stages(const std::vector<std::int64_t>& steps,
+                    const std::vector<std::string>& remarks) {
     if (file_ && !steps.empty())
-      writer().push([file = file_, steps] { file->write_stages(steps); });
+      writer().push([file = file_, steps, remarks] { file->write_stages(steps, remarks); });
   }
   /// Waits until everything is on the disk. Throws what has gone wrong with this file.
   void flush() {

@@ -21,16 +21,30 @@ std::string plain_version(const std::string& version) {
 
 // parameters/perrin/neighbors is known at the end only, and nothing can be made in a file that is
 // open for appending, nor can text of variable length change: room for so many characters.
-constexpr std::size_t neighbors_room = 1024;
+// So it is with what stages have warned of.
+constexpr std::size_t text_room = 1024;
 
-struct NeighborsText {
-  explicit NeighborsText(const std::string& report) : type(H5Tcopy(H5T_C_S1)) {
-    H5Tset_size(type, neighbors_room);
+/// Texts of one length, cut where they are longer.
+struct FixedTexts {
+  explicit FixedTexts(const std::vector<std::string>& texts, H5T_cset_t set = H5T_CSET_ASCII)
+      : type(H5Tcopy(H5T_C_S1)), bytes(text_room * texts.size(), '\0') {
+    H5Tset_size(type, text_room);
     H5Tset_strpad(type, H5T_STR_NULLPAD);
-    std::memcpy(text, report.data(), std::min(neighbors_room, report.size()));
+    H5Tset_cset(type, set);
+    for (std::size_t k = 0; k < texts.size(); ++k)
+      std::memcpy(bytes.data() + k * text_room, texts[k].data(), whole(texts[k]));
   }
   Hid type;
-  char text[neighbors_room] = {};
+  std::vector<char> bytes;
+
+ private:
+  /// As many bytes of it as there is room for, without half a character at the end.
+  static std::size_t whole(const std::string& text) {
+    if (text.size() <= text_room) return text.size();
+    std::size_t n = text_room;
+    while (n > 0 && (static_cast<unsigned char>(text[n]) & 0xc0) == 0x80) --n;
+    return n;
+  }
 };
 
 std::vector<std::pair<const char*, std::string>> record_texts(const JobRecord& record) {
@@ -46,6 +60,8 @@ void write_stages(const Node& own, const std::vector<std::string>& names) {
   const Node stages = own.make_group("stages");
   write_names(stages, "name", names);
   stages.write("step", std::vector<std::int64_t>(names.size(), -1));
+  const FixedTexts none(std::vector<std::string>(names.size()), H5T_CSET_UTF8);
+  stages.write("remark", none.type, {names.size()}, none.bytes.data());
 }
 
 }  // namespace
@@ -57,19 +73,27 @@ void write_module(const Node& root, const std::string& name) {
 void rewrite_neighbors(const File& file, const std::string& report) {
   const std::string path = "parameters/perrin/neighbors";
   if (!file.root().has(path)) return;  // an older version made the file
-  const NeighborsText t(report);
+  const FixedTexts t({report});
   const Node node = file.root().open(path);
-  node.rewrite(t.type, t.text);
+  node.rewrite(t.type, t.bytes.data());
   if (H5Dflush(node.id()) < 0) node.fail("cannot write");
 }
 
-void rewrite_stages(const File& file, const std::vector<std::int64_t>& steps) {
+void rewrite_stages(const File& file, const std::vector<std::int64_t>& steps,
+                    const std::vector<std::string>& remarks) {
   const std::string path = "parameters/perrin/stages/step";
   if (!file.root().has(path)) return;  // an older version made the file
   const Node node = file.root().open(path);
   if (node.shape() != Shape{steps.size()}) return;
   node.rewrite(H5T_NATIVE_INT64, steps.data());
   if (H5Dflush(node.id()) < 0) node.fail("cannot write");
+  const std::string texts = "parameters/perrin/stages/remark";
+  if (!file.root().has(texts)) return;
+  const Node said = file.root().open(texts);
+  if (said.shape() != Shape{remarks.size()}) return;
+  const FixedTexts t(remarks, H5T_CSET_UTF8);
+  said.rewrite(t.type, t.bytes.data());
+  if (H5Dflush(said.id()) < 0) said.fail("cannot write");
 }
 
 void check_steps(const Node& root, const std::string& path, std::int64_t rows,
@@ -115,8 +139,8 @@ void write_run_record(const Node& root, const JobRecord& record, bool named_unit
   own.write("seed", {}, &record.seed);
   const double seconds = 0;
   own.write("wall_time", {}, &seconds).attribute("unit", "s");
-  const NeighborsText neighbors("");
-  own.write("neighbors", neighbors.type, {}, neighbors.text);
+  const FixedTexts neighbors({""});
+  own.write("neighbors", neighbors.type, {}, neighbors.bytes.data());
   write_stages(own, record.stages);
 }
 

@@ -20,8 +20,10 @@ void renew_run_record(const Node& root, const JobRecord& record, std::int64_t la
 void write_module(const Node& root, const std::string& name);
 /// How pairs were found: Simulation::neighbor_report(). At most 1024 characters.
 void rewrite_neighbors(const File& file, const std::string& report);
-/// At which step each stage of the job began, -1: not yet (Simulation::stage_steps).
-void rewrite_stages(const File& file, const std::vector<std::int64_t>& steps);
+/// At which step each stage of the job began, -1: not yet (Simulation::stage_steps), and what it
+/// has warned of at its end (stage_remarks), at most 1024 bytes each.
+void rewrite_stages(const File& file, const std::vector<std::int64_t>& steps,
+                    const std::vector<std::string>& remarks);
 /// `path`: a series of steps. Throws UserError where it has not so many rows, or where the last of
 /// them is of another step: the file is not the one that the checkpoint knows.
 void check_steps(const Node& root, const std::string& path, std::int64_t rows,

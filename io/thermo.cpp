@@ -47,10 +47,12 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   number("kinetic_energy", u.energy, [](Simulation& s) { return s.totals().kinetic; });
   number("potential_energy", u.energy, [](Simulation& s) { return s.totals().potential; });
   number("total_energy", u.energy,
-         [](Simulation& s) { return s.totals().kinetic + s.totals().potential; });
+         [](Simulation& s) { return s.totals().mean_kinetic() + s.totals().potential; });
   number("conserved_energy", u.energy, [](Simulation& s) {
     const Totals& t = s.totals();
-    return t.kinetic + t.potential - t.heat - t.work;
+    // Overdamped: its heat is what came into the potential energy.
+    const bool overdamped = s.degrees_of_freedom.velocities() == VelocityRole::bath;
+    return (overdamped ? 0 : t.kinetic) + t.potential - t.heat - t.work;
   });
   number("pressure", u.pressure(dimension), [](Simulation& s) { return s.pressure(); });
   columns_.push_back({{"pressure_tensor", {3, 3}, u.pressure(dimension)},
@@ -85,7 +87,8 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   number("density", u.volume(-dimension),
          [](Simulation& s) { return double(s.particles.size()) / s.particles.box.volume(); });
   number("enthalpy", u.energy, [](Simulation& s) {
-    return s.totals().kinetic + s.totals().potential + s.pressure() * s.particles.box.volume();
+    return s.totals().mean_kinetic() + s.totals().potential +
+           s.pressure() * s.particles.box.volume();
   });
   number("work", u.energy, [](Simulation& s) { return s.totals().work; });
   number("shear_strain", "",
@@ -98,6 +101,14 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   std::filesystem::path path;
   if (!settings.file.empty()) path = setup.output_file(settings.file, "file");
   file_ = std::make_unique<io::ObservableFile>(path, kept, setup);
+}
+
+std::string Thermo::needs_velocities() const {
+  if (settings_.console_stride == 0) return {};
+  for (const std::string& name : settings_.console)
+    if (name == "kinetic_energy" || name == "momentum")
+      return fmt::format("\"{}\" on the console", name);
+  return {};
 }
 
 void Thermo::begin(Simulation& simulation, bool resumed) {

@@ -43,6 +43,8 @@ class Thermo : public Observer {
   void begin(Simulation& simulation, bool resumed) override;
   void observe(Simulation& simulation) override;
   bool only_totals() const override { return true; }
+  /// Of the console; in the file they are no numbers.
+  std::string needs_velocities() const override;
   void end(Simulation& simulation) override;
   void state(Archive& archive) override;
 

@@ -43,6 +43,9 @@ void describe(D& d, TrajectorySettings& s) {
 class Trajectory : public io::FrameObserver<io::FrameFile> {
  public:
   Trajectory(const TrajectorySettings& settings, Setup& setup);
+  std::string needs_velocities() const override {
+    return wants_velocities() ? "\"velocity\" of frames" : "";
+  }
   void begin(Simulation& simulation, bool resumed) override;
   void observe(Simulation& simulation) override;
   void end(Simulation& simulation) override;

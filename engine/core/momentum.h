@@ -18,11 +18,20 @@ struct MomentumChange {
   Vec3<double> constant{};
 };
 
+/// What the particles' velocities are to an integrator.
+enum class VelocityRole {
+  moved,  // variables of its dynamics
+  bath,   // none: overdamped motion. Nothing moves them, and kinetic quantities are those of the
+          // heat bath (Integrator::bath_kt()), where these have a value
+  rest    // none: a minimum is looked for, at temperature 0
+};
+
 /// Which velocities an integrator moves.
 struct Motion {
   std::vector<std::uint32_t> types;  // [type]: 1 or 0; empty: all
   std::array<bool, 3> axes{true, true, true};
   bool conserves_momentum = true;  // false: a heat bath, or the like, takes momentum and gives it
+  VelocityRole velocities = VelocityRole::moved;  // else `types` and `axes` say what moves
 
   bool moves(std::size_t type) const { return types.empty() || types[type] != 0; }
 };

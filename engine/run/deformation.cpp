@@ -37,6 +37,12 @@ struct AddVirial {
   }
 };
 
+/// 0 where places alone change: where the job says so, and where the integrator has no velocities.
+std::uint32_t turns_velocities(const Simulation& s, const std::optional<DeformSettings>& deform) {
+  const bool moved = s.degrees_of_freedom.velocities() == VelocityRole::moved;
+  return moved && (!deform || deform->remap_velocities) ? 1 : 0;
+}
+
 struct Number {
   const double* of;
   PERRIN_HD double operator()(std::int64_t i) const { return of[i]; }
@@ -157,8 +163,7 @@ void Deformation::set_up() {
   for (const auto& force : s.forces)
     tail_virial_ += force->correction(s).virial * s.particles.box.volume();
   s.particles.box = now;
-  const FlowWords words{schedule_, memory_.data(), 1 / timestep_,
-                        !deform_ || deform_->remap_velocities ? 1u : 0u,
+  const FlowWords words{schedule_, memory_.data(), 1 / timestep_, turns_velocities(s, deform_),
                         work_ ? kinetic_work_.data() : nullptr};
   for_each(s.device(), "flow of the box", 1, BeginFlow{words, s.device_step()});
 }
@@ -214,8 +219,7 @@ void Deformation::begin_work() {
 
 void Deformation::move_box(Simulation& s) {
   const Device& device = s.device();
-  const FlowWords words{schedule_, memory_.data(), 1 / timestep_,
-                        !deform_ || deform_->remap_velocities ? 1u : 0u,
+  const FlowWords words{schedule_, memory_.data(), 1 / timestep_, turns_velocities(s, deform_),
                         work_ ? kinetic_work_.data() : nullptr};
   for_each(device, "the box moves", 1,
            MoveBox{words, s.device_step(), s.particles.kept_box(), s.fault_sink(), s.range()});

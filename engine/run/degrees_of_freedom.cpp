@@ -24,6 +24,7 @@ void DegreesOfFreedom::count(const std::vector<std::unique_ptr<Force>>& forces,
     all += particles_[t];
     if (motion_.moves(t)) moving += particles_[t];
   }
+  moving_ = double(moving);
   std::array<bool, 3> changes{};
   Vec3<double> constant{}, size{};
   for (const auto& force : forces) {
@@ -41,6 +42,7 @@ void DegreesOfFreedom::count(const std::vector<std::unique_ptr<Force>>& forces,
   for (int axis = 0; axis < dimension_; ++axis) {
     const auto k = static_cast<std::size_t>(axis);
     const bool pulled = std::abs(constant[axis]) > 1e-12 * size[axis];
+    driven_[k] = free && motion_.axes[k] && !changes[k] && pulled;
     conserved_[k] = free && motion_.axes[k] && !changes[k] && !pulled;
     if (motion_.axes[k]) number_ += double(moving) - (conserved_[k] ? 1 : 0);
   }
@@ -51,6 +53,13 @@ Vec3<double> DegreesOfFreedom::drift(Vec3<double> momentum) const {
   for (int axis = 0; axis < dimension_; ++axis)
     if (conserved_[static_cast<std::size_t>(axis)]) v[axis] = momentum[axis] / mass_;
   return v;
+}
+
+double DegreesOfFreedom::kinetic_of_drift(Vec3<double> momentum) const {
+  double squares = 0;
+  for (int axis = 0; axis < dimension_; ++axis)
+    if (!conserved_[static_cast<std::size_t>(axis)]) squares += momentum[axis] * momentum[axis];
+  return squares / (2 * mass_);
 }
 
 double DegreesOfFreedom::kt(double kinetic_energy, Vec3<double> momentum) const {

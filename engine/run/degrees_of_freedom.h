@@ -29,12 +29,21 @@ class DegreesOfFreedom {
   void count(const std::vector<std::unique_ptr<Force>>& forces, const Integrator* integrator);
 
   double number() const { return number_; }
+  /// What the velocities are; where they are not moved, how many particles move along an axis.
+  VelocityRole velocities() const { return motion_.velocities; }
+  double along(std::size_t axis) const {
+    return int(axis) < dimension_ && motion_.axes[axis] ? moving_ : 0;
+  }
   /// Whether the velocity of particles of a type along an axis is among them.
   bool counts(std::size_t type, std::size_t axis) const {
     return int(axis) < dimension_ && motion_.axes[axis] && motion_.moves(type);
   }
   /// Axes along which the centre of mass keeps its velocity.
   const std::array<bool, 3>& conserved() const { return conserved_; }
+  /// Axes along which constant forces change the momentum, and nothing else does.
+  const std::array<bool, 3>& driven() const { return driven_; }
+  /// Of the motion of the centre of mass along the axes where its velocity counts (energy).
+  double kinetic_of_drift(Vec3<double> momentum) const;
   /// That velocity, of a total momentum; 0 along all other axes.
   Vec3<double> drift(Vec3<double> momentum) const;
   /// The temperature times Boltzmann's constant; 0 where nobody moves.
@@ -45,8 +54,8 @@ class DegreesOfFreedom {
   std::vector<std::int64_t> particles_;  // of each type
   double mass_ = 0;                      // of all
   Motion motion_;
-  std::array<bool, 3> conserved_{};
-  double number_ = 0;
+  std::array<bool, 3> conserved_{}, driven_{};
+  double number_ = 0, moving_ = 0;
 };
 
 }  // namespace perrin

@@ -1,6 +1,7 @@
 // An Integrator moves the particles one step.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "engine/core/archive.h"
@@ -35,8 +36,15 @@ class Integrator {
   virtual std::int64_t finish_stride() const { return 0; }
   /// For the console, when the stage has ended: "converged (…)". Empty: nothing to say.
   virtual std::string report(Simulation&) { return {}; }
-  /// Which velocities it moves, for the count of the degrees of freedom.
+  /// What a user should know of a stage that has come to its last step: "not converged (…)". A
+  /// warning then, also in the stage's files. Empty: nothing.
+  virtual std::string shortcoming(Simulation&) { return {}; }
+  /// Which velocities it moves, for the count of the degrees of freedom. Overdamped motion says
+  /// VelocityRole::bath here, and its temperature in bath_kt().
   virtual Motion motion() const { return {}; }
+  /// k_B T of its heat bath when so many steps of the job are done (energy), once it has begun;
+  /// nothing: it has none.
+  virtual std::optional<double> bath_kt(std::uint64_t /*steps*/) const { return {}; }
   /// Energy given to the particles by a heat bath since the stage began, into *heat on the device;
   /// total energy minus this is the conserved quantity. Device work only. Without a bath: 0.
   virtual void measure_heat(Simulation& simulation, double* heat);

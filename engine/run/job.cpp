@@ -293,6 +293,7 @@ void Job::make_components() {
       report("", "the key \"system\" is missing: a stage of this job moves particles");
     return;
   }
+  check_velocities();
   check_ranges();
   check_topology();
   check_strides();

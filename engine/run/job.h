@@ -124,6 +124,7 @@ class Job {
   void check_ranges();
   /// Is the device a GPU, or, while validating, may it be the one that the job needs?
   bool for_gpu() const;
+  void check_velocities();
   void check_topology();
   void check_exclusions();
   bool ignores(const std::string& kind) const;

@@ -6,6 +6,7 @@
 
 #include "engine/run/checks.h"
 #include "engine/run/job.h"
+#include "engine/run/velocity_checks.h"
 #include "engine/settings/settings_parse.h"
 #include "engine/settings/settings_schema.h"
 #include "neighbor/choices.h"
@@ -86,6 +87,27 @@ void Job::check_strides() {
                        "which it is called; choose another stride or other stages",
                        stride));
   }
+}
+
+void Job::check_velocities() {
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+    if (!parts_.observers[i] || i >= parts_.observer_stages.size()) continue;
+    const std::string what = without_velocities(*parts_.observers[i], parts_.observer_stages[i],
+                                                parts_.stages, parts_.stage_names);
+    if (what.empty()) continue;
+    if (parts_.observers[i]->takes_kept_velocities())
+      warn(settings_.observers[i].path,
+           what + "; its frames hold those that particles keep for other stages");
+    else
+      report(settings_.observers[i].path, what);
+  }
+  const auto there = [](const auto& part) { return part != nullptr; };
+  if (!std::ranges::all_of(forces_, there)) return;
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k)
+    if (parts_.stages[k])
+      if (const auto what = drives_the_whole(*parts_.stages[k], configuration_, forces_);
+          !what.empty())
+        warn(settings_.stages[k].path, what);
 }
 
 void Job::check_topology() {

@@ -42,6 +42,25 @@ void MdStage::warn_of_resolution(Run& run) {
   }
 }
 
+void MdStage::totals_are_known(Run& run) {
+  Simulation& simulation = run.simulation();
+  const auto done = std::int64_t(simulation.step()) - simulation.stage_steps.at(run.stage_index());
+  watch_.add(simulation, *integrator_, done, steps_);
+}
+
+/// At its end: on the console, and for its files.
+void MdStage::say_what_is_short(Run& run) {
+  Simulation& simulation = run.simulation();
+  std::string remark;
+  for (const std::string& what :
+       {integrator_->shortcoming(simulation), watch_.verdict(simulation)}) {
+    if (what.empty()) continue;
+    run.print(fmt::format("warning: stage {}: {}", run.stage_name(), what));
+    remark += (remark.empty() ? "" : "; ") + what;
+  }
+  simulation.stage_remarks.at(run.stage_index()) = remark;
+}
+
 bool MdStage::run(Run& run) {
   Simulation& simulation = run.simulation();
   run.start_progress("steps", done_, steps_);
@@ -67,6 +86,7 @@ bool MdStage::run(Run& run) {
   }
   simulation.complete();
   run.finish_progress(done_, integrator_->report(simulation));
+  say_what_is_short(run);
   warn_of_resolution(run);  // velocities that were 0 at the start are not any more
   return true;
 }
@@ -77,6 +97,7 @@ void MdStage::state(Archive& archive) {
   if (done_ > steps_)
     throw UserError(fmt::format("{}.steps: the checkpoint has done {} steps of this stage, got {}",
                                 path_, done_, steps_));
+  watch_.state(archive);
   if (deformation_) deformation_->state(archive);
   const Archive::Scope scope(archive, "integrator");
   integrator_->state(archive);

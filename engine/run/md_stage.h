@@ -8,6 +8,7 @@
 #include "engine/run/integrator.h"
 #include "engine/run/setup.h"
 #include "engine/run/stage.h"
+#include "engine/run/temperature_watch.h"
 #include "engine/settings/settings.h"
 
 namespace perrin {
@@ -38,15 +39,18 @@ class MdStage : public Stage {
   bool run(Run& run) override;
   bool shares_work() const override { return true; }
   std::int64_t steps() const { return steps_; }
+  void totals_are_known(Run& run) override;
   const Integrator* integrator() const override { return integrator_.get(); }
   void state(Archive& archive) override;
 
  private:
   void warn_of_resolution(Run& run);
+  void say_what_is_short(Run& run);
 
   std::string path_;  // in the job
   std::int64_t steps_, done_ = 0;
   bool warned_ = false;
+  TemperatureWatch watch_;
   std::unique_ptr<Integrator> integrator_;
   std::unique_ptr<Deformation> deformation_;
 };

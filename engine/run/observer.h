@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "engine/core/archive.h"
 
@@ -19,6 +20,11 @@ class Observer {
   /// have moved on, with what was measured at the step. A GPU does not wait for the host meanwhile.
   /// It is called before checkpoints, errors and the end of the stage.
   virtual bool only_totals() const { return false; }
+  /// What of velocities it measures or writes, in the user's words: "velocity" of frames, say.
+  /// Overdamped motion has none: a job is refused where it would be called in such a stage.
+  virtual std::string needs_velocities() const { return {}; }
+  /// True: it goes on with those that particles keep for other stages, and the user is warned.
+  virtual bool takes_kept_velocities() const { return false; }
   /// When a stage begins (also after a resume; `resumed` says so): open files. begin() and end()
   /// come with every stage, observe() only in those that the job's "stages" of the observer names.
   virtual void begin(Simulation&, bool /*resumed*/) {}

@@ -37,7 +37,10 @@ Run::Run(RunParts parts, RunControl& control)
       // What mpirun gives a process is a terminal to look at, whatever becomes of its output.
       progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0 && !Processes::world().several()),
       start_(std::chrono::steady_clock::now()) {
-  if (parts_.simulation) parts_.simulation->stage_steps.assign(parts_.stages.size(), -1);
+  if (parts_.simulation) {
+    parts_.simulation->stage_steps.assign(parts_.stages.size(), -1);
+    parts_.simulation->stage_remarks.assign(parts_.stages.size(), "");
+  }
   if (!parts_.quiet) control_.print_line = [this](const std::string& line) { print(line); };
 }
 
@@ -124,11 +127,15 @@ bool Run::observes(std::size_t observer, std::size_t stage) const {
 void Run::observe_totals() {
   const Stopwatch watch(&simulation().timings.output);
   const auto step = static_cast<std::int64_t>(simulation().step());
+  bool known = false;
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
     Observer& o = *parts_.observers[i];
-    if (o.only_totals() && observes(i, stage_) && o.stride() > 0 && step % o.stride() == 0)
-      o.observe(simulation());
+    if (!o.only_totals() || !observes(i, stage_) || o.stride() == 0 || step % o.stride() != 0)
+      continue;
+    o.observe(simulation());
+    known = true;
   }
+  if (known) parts_.stages[stage_]->totals_are_known(*this);
 }
 
 void Run::observe() {
@@ -136,6 +143,7 @@ void Run::observe() {
     const auto step = static_cast<std::int64_t>(simulation().step());
     const bool new_step = step != observed_step_;
     if (new_step || stage_ != observed_stage_) {
+      bool known = false;
       const Stopwatch watch(&simulation().timings.output);
       for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
         // The end of one stage is the beginning of the next: who was called there is not again.
@@ -144,8 +152,10 @@ void Run::observe() {
         if (const std::int64_t stride = o.stride(); stride > 0 && step % stride == 0) {
           if (!o.only_totals()) simulation().complete();
           o.observe(simulation());
+          known = known || o.only_totals();
         }
       }
+      if (known) parts_.stages[stage_]->totals_are_known(*this);
       observed_step_ = step;
       observed_stage_ = stage_;
     }
@@ -187,6 +197,7 @@ void Run::state(Archive& archive) {
     archive.require(observed_step_ >= -1 && observed_step_ <= std::int64_t(simulation().step()),
                     "run/observed_step", "a step that the run has made, or -1");
     state_of_stage_steps(archive);
+    state_of_stage_remarks(archive);
     for (std::size_t i = 0; i < simulation().forces.size(); ++i) {
       const Archive::Scope scope(archive, fmt::format("force{}", i));
       simulation().forces[i]->state(archive);
@@ -222,6 +233,23 @@ void Run::state_of_stage_steps(Archive& archive) {
   }
   archive.require(good, "run/stage_steps", "the steps at which the stages began, in order");
   steps.resize(parts_.stages.size(), -1);  // stages to come may have been added, or taken away
+}
+
+/// One text, a line of each stage.
+void Run::state_of_stage_remarks(Archive& archive) {
+  if (!archive.has("run/stage_remarks")) return;  // an older checkpoint
+  auto& remarks = simulation().stage_remarks;
+  std::string text;
+  for (const std::string& remark : remarks) text += remark + '\n';
+  archive("run/stage_remarks", text);
+  if (archive.is_saving()) return;
+  std::size_t at = 0;
+  for (std::string& remark : remarks) {
+    const std::size_t end = text.find('\n', at);
+    if (end == std::string::npos) break;  // stages to come have been added
+    remark = text.substr(at, end - at);
+    at = end + 1;
+  }
 }
 
 void Run::restore(Archive archive) {

@@ -53,6 +53,7 @@ class Run {
   bool has_simulation() const { return parts_.simulation != nullptr; }
   RunControl& control() { return control_; }
   std::size_t stage_index() const { return stage_; }
+  const std::string& stage_name() const { return parts_.stage_names.at(stage_); }
   const std::filesystem::path& output_directory() const { return parts_.output_directory; }
   std::uint64_t seed() const { return parts_.seed; }
   bool quiet() const { return parts_.quiet; }
@@ -104,6 +105,7 @@ class Run {
  private:
   void state(Archive& archive);
   void state_of_stage_steps(Archive& archive);
+  void state_of_stage_remarks(Archive& archive);
   /// Whether an observer is called in a stage.
   bool observes(std::size_t observer, std::size_t stage) const;
   std::array<Sampling, 2> strides() const;

@@ -114,7 +114,10 @@ void Simulation::prepare(const Integrator& integrator) {
     box_reserve_ = box_mover_->most();
     if (neighbors) neighbors->set_reserve(box_reserve_);
   }
+  const VelocityRole velocities = degrees_of_freedom.velocities();
+  integrator_ = &integrator;
   degrees_of_freedom.count(forces, &integrator);
+  if (degrees_of_freedom.velocities() != velocities) totals_.forget();
   const double timestep = integrator.recordable() ? integrator.timestep() : 0;
   if (timestep != timestep_) valid = false;
   for (const auto& force : forces)
@@ -219,7 +222,15 @@ void Simulation::advance(Integrator& integrator, std::int64_t n, const Sampling&
 
 void Simulation::complete() { stepper_->complete(); }
 
+double Simulation::kt_without_velocities(std::uint64_t steps) const {
+  return degrees_of_freedom.velocities() == VelocityRole::bath
+             ? integrator_->bath_kt(steps).value_or(0)
+             : 0.0;
+}
+
 double Simulation::temperature() {
+  if (degrees_of_freedom.velocities() != VelocityRole::moved)
+    return kt_without_velocities(step()) / k_boltzmann;
   return degrees_of_freedom.kt(totals().kinetic, totals().momentum) / k_boltzmann;
 }
 

@@ -46,8 +46,9 @@ class Simulation {
   std::vector<std::unique_ptr<Force>> forces;
   std::unique_ptr<Neighbors> neighbors;  // nullptr where no force has a range
   const std::uint64_t seed;
-  double k_boltzmann = 1;                 // energy per unit of temperature in the job's units
-  std::vector<std::int64_t> stage_steps;  // at which each stage of the job began; -1: not yet
+  double k_boltzmann = 1;                  // energy per unit of temperature in the job's units
+  std::vector<std::int64_t> stage_steps;   // at which each stage of the job began; -1: not yet
+  std::vector<std::string> stage_remarks;  // what each has warned of at its end; empty: nothing
   Timings timings;
   Deformation* deformation = nullptr;  // of the running stage's box
   Integrator* bath = nullptr;  // whose heat is among the totals: the running stage's; or nobody's
@@ -130,8 +131,11 @@ class Simulation {
     return totals_.complete_virials();
   }
   /// Of the kinetic energy, in the job's units, without that of a centre of mass whose velocity
-  /// nothing changes.
+  /// nothing changes; in overdamped motion that of the bath, in a minimisation 0.
   double temperature();
+  /// Where the integrator moves no velocities: k_B T of what stands in for them, when so many steps
+  /// are done.
+  double kt_without_velocities(std::uint64_t steps) const;
   /// Pressure tensor xx yy zz xy xz yz, and its mean diagonal.
   std::array<double, 6> pressure_tensor() {
     return perrin::pressure_tensor(totals(), particles.box);
@@ -159,6 +163,7 @@ class Simulation {
   double timestep_ = 0;
   bool forces_valid_ = false;
   BoxMover* box_mover_ = nullptr;
+  const Integrator* integrator_ = nullptr;  // that prepare() was given
   double box_reserve_ = 0;
 
   Ranges ranges_;

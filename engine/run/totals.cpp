@@ -1,6 +1,7 @@
 #include "engine/run/totals.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/core/parallel.h"
 #include "engine/core/team.h"
@@ -45,6 +46,18 @@ struct KeepRow {
 
 bool acts_on_pairs(const std::unique_ptr<Force>& force) { return force->range() > 0; }
 
+/// Velocities that nothing moves say nothing.
+void replace_kinetic(const Simulation& simulation, std::uint64_t steps, Totals& t) {
+  const DegreesOfFreedom& freedom = simulation.degrees_of_freedom;
+  if (freedom.velocities() == VelocityRole::moved) return;
+  const double kt = simulation.kt_without_velocities(steps);
+  t.kinetic_tensor = {kt * freedom.along(0), kt * freedom.along(1), kt * freedom.along(2), 0, 0, 0};
+  const bool rest = freedom.velocities() == VelocityRole::rest;
+  const double none = rest ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+  t.kinetic = none;
+  t.momentum = {none, none, none};
+}
+
 }  // namespace
 
 TotalsMeter::TotalsMeter(const Particles& particles)
@@ -84,7 +97,8 @@ void TotalsMeter::launch(Simulation& simulation, bool lists_hold) {
     device.copy(&row->box, simulation.particles.kept_box(), sizeof row->box);
 }
 
-Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row) const {
+Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row,
+                              std::uint64_t steps) const {
   const auto& forces = simulation.forces;
   // The virial is that of all forces, friction and noise of pairs included: there the correction
   // errs by some 1e-8 of their random sum.
@@ -101,8 +115,9 @@ Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row) cons
   t.potential = s.v[0] + unstretched;
   t.virial = s.six(1);
   t.kinetic_tensor = s.six(7);
-  t.kinetic = (t.kinetic_tensor[0] + t.kinetic_tensor[1] + t.kinetic_tensor[2]) / 2;
+  t.kinetic = t.mean_kinetic();
   t.momentum = {s.v[13], s.v[14], s.v[15]};
+  replace_kinetic(simulation, steps, t);
   for (const auto& force : forces) {
     const ForceCorrection c = force->correction(simulation);
     t.potential += c.energy;
@@ -116,7 +131,7 @@ Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row) cons
 const Totals& TotalsMeter::measure(Simulation& simulation) {
   if (valid_) return totals_;
   launch(simulation, false);
-  set(totals_of(simulation, rows_.to_host(most)));
+  set(totals_of(simulation, rows_.to_host(most), simulation.step()));
   return totals_;
 }
 
@@ -148,7 +163,7 @@ std::vector<SampledTotals> TotalsMeter::collect(Simulation& simulation) {
   for (std::size_t k = 0; k < rows.size(); ++k)
     if (rows[k].written == sampled_[k] + 1) {
       if (simulation.particles.box_moves) box = rows[k].box;
-      collected.push_back({sampled_[k], totals_of(simulation, rows[k]), box});
+      collected.push_back({sampled_[k], totals_of(simulation, rows[k], sampled_[k]), box});
     }
   box = now;
   sampled_.clear();

@@ -14,12 +14,18 @@ class Simulation;
 /// Sums over all particles at one instant. Tensors: xx yy zz xy xz yz.
 struct Totals {
   double potential = 0;                    // with tail corrections
-  double kinetic = 0;                      // 1/2 sum m v²
+  double kinetic = 0;                      // 1/2 sum m v²; overdamped motion has none: NaN
   std::array<double, 6> virial{};          // sum of r ⊗ f, tail corrections on the diagonal
-  std::array<double, 6> kinetic_tensor{};  // sum of m v ⊗ v
-  Vec3<double> momentum{};
+  std::array<double, 6> kinetic_tensor{};  // sum of m v ⊗ v; overdamped: k_B T of the bath for
+                                           // every particle that moves along the axis
+  Vec3<double> momentum{};                 // overdamped: NaN
   double heat = 0;  // given by the heat bath of the running stage since it began
   double work = 0;  // done by the deformation of its box, if it is measured
+
+  /// Of the motion, on average where it has no velocities: half the trace of the tensor.
+  double mean_kinetic() const {
+    return (kinetic_tensor[0] + kinetic_tensor[1] + kinetic_tensor[2]) / 2;
+  }
 };
 
 namespace detail {
@@ -84,7 +90,7 @@ class TotalsMeter {
  private:
   static constexpr int most = 256;
   void launch(Simulation& simulation, bool lists_hold);
-  Totals totals_of(Simulation& simulation, const detail::TotalsRow& row) const;
+  Totals totals_of(Simulation& simulation, const detail::TotalsRow& row, std::uint64_t steps) const;
 
   Buffer<Real4> force_;
   Buffer<Real> virial_;

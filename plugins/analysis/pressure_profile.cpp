@@ -14,6 +14,7 @@ struct Slabs {
   double scale, shift;  // fixed-point coordinate to a fraction of the box
   std::int64_t bins;
   double slabs_per_volume;
+  KineticShare kinetic;
 
   PERRIN_HD Terms<3> operator()(std::int64_t i) const {
     const Position r = p.position[i];
@@ -27,9 +28,9 @@ struct Slabs {
     t.bin = place > 0 ? std::int64_t(place) : 0;
     if (t.bin >= bins) t.bin = bins - 1;
     const Real4 v = p.velocity[i];
-    const double m = 1 / double(v.w), u[3] = {double(v.x), double(v.y), double(v.z)};
     for (int a = 0; a < 3; ++a)
-      t.value[a] = slabs_per_volume * (m * u[a] * u[a] + double(virial[a * p.n + i]));
+      t.value[a] =
+          slabs_per_volume * (kinetic.square(v, r.type(), a) + double(virial[a * p.n + i]));
     return t;
   }
 };
@@ -57,7 +58,7 @@ void PressureProfile::sample(Simulation& s) {
   const Buffer<Real>& virials = s.particle_virials();  // may sort the particles: before view()
   sums_.add(s.device(), "pressure profile", s.particles.size(),
             Slabs{s.particles.view(), virials.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding,
-                  bins_, double(bins_) / s.particles.box.volume()});
+                  bins_, double(bins_) / s.particles.box.volume(), kinetic_.of(s)});
   for (const auto& force : s.forces)
     tail_ += force->correction(s).virial / (3 * s.particles.box.volume());
 }

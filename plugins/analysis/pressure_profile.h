@@ -2,6 +2,7 @@
 #pragma once
 
 #include "binned_sums.h"
+#include "kinetic_share.h"
 #include "sampled.h"
 
 namespace perrin {
@@ -28,10 +29,11 @@ void describe(D& d, PressureProfileSettings& s) {
 ///
 /// w: the particle's share of the virial, half of that of each of its pairs (Force). Tail
 /// corrections are the same in all slabs. So the mean over the slabs is the pressure tensor of
-/// thermo. The contour of Irving and Kirkwood, J. Chem. Phys. 18, 817 (1950), would spread the
-/// virial of a pair along the line between its particles, instead of giving it to where they are:
-/// that needs the pairs, one by one, of every force; this serves all forces. The two agree where
-/// slabs are thicker than forces reach, and in what is integrated across an interface.
+/// thermo. (In overdamped motion m v² is k_B T of the bath.) The contour of Irving and Kirkwood, J.
+/// Chem. Phys. 18, 817 (1950), would spread the virial of a pair along the line between its
+/// particles, instead of giving it to where they are: that needs the pairs, one by one, of every
+/// force; this serves all forces. The two agree where slabs are thicker than forces reach, and in
+/// what is integrated across an interface.
 class PressureProfile final : public SampledObserver {
  public:
   PressureProfile(const PressureProfileSettings& settings, Setup& setup);
@@ -44,6 +46,7 @@ class PressureProfile final : public SampledObserver {
   int axis_;
   std::int64_t bins_;
   double tail_ = 0;  // sum over the samples of what corrections add to the pressure
+  KineticShares kinetic_;
   BinnedSums<3> sums_;
 };
 

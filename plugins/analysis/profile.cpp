@@ -16,6 +16,7 @@ struct Slabs {
   int axis;
   double scale, shift;  // fixed-point coordinate to a fraction of the box
   std::int64_t bins;
+  KineticShare kinetic;
 
   PERRIN_HD Terms<Profile::quantities> operator()(std::int64_t i) const {
     const Position r = p.position[i];
@@ -26,12 +27,12 @@ struct Slabs {
     t.bin = place > 0 ? std::int64_t(place) : 0;
     if (t.bin >= bins) t.bin = bins - 1;
     const Real4 word = p.velocity[i];
-    const Vec3<double> v{double(word.x), double(word.y), double(word.z)};
+    const Vec3<double> v = kinetic.velocity(word);
     const double m = 1 / double(word.w);
     t.value[0] = 1;
     t.value[1] = m;
     for (int k = 0; k < 3; ++k) t.value[2 + k] = m * v[k];
-    t.value[5] = m * dot(v, v);
+    t.value[5] = kinetic.twice(word, r.type());
     return t;
   }
 };
@@ -62,9 +63,9 @@ Profile::Profile(const ProfileSettings& settings, Setup& setup)
 
 void Profile::sample(Simulation& s) {
   const double padding = s.particles.box.padding[axis_];
-  sums_.add(
-      s.device(), "profile", s.particles.size(),
-      Slabs{s.particles.view(), mask_.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding, bins_});
+  sums_.add(s.device(), "profile", s.particles.size(),
+            Slabs{s.particles.view(), mask_.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding,
+                  bins_, kinetic_.of(s)});
 }
 
 std::vector<double> Profile::row(Simulation& s) {
@@ -80,10 +81,16 @@ std::vector<double> Profile::row(Simulation& s) {
     const double thermal = sum[5 * bins + b] - dot(u, p);
     row[b] = box.origin[axis_] + box.length[axis_] * (double(b) + 0.5) / double(bins);
     row[bins + b] = n / (double(samples()) * volume);
-    for (std::size_t k = 0; k < 3; ++k) row[2 * bins + 3 * b + k] = u[int(k)];
+    for (std::size_t k = 0; k < 3; ++k) row[2 * bins + 3 * b + k] = kinetic_.velocity(u[int(k)]);
     row[5 * bins + b] = n > 0 ? thermal / (double(dimension_) * n * k_boltzmann_) : 0.0;
   }
+  kinetic_.begin_row();
   return row;
+}
+
+void Profile::sums(Archive& archive) {
+  sums_.state(archive);
+  kinetic_.state(archive);
 }
 
 void register_profile(Registry& registry) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "binned_sums.h"
+#include "kinetic_share.h"
 #include "sampled.h"
 
 namespace perrin {
@@ -33,7 +34,8 @@ void describe(D& d, ProfileSettings& s) {
 }
 
 /// Columns: coordinate (middle of the slab), density (particles per volume), velocity (of the
-/// slab's centre of mass), temperature (of the motion relative to that).
+/// slab's centre of mass; overdamped motion has none: not a number), temperature (of the motion
+/// relative to that; in overdamped motion that of the bath).
 class Profile final : public SampledObserver {
  public:
   Profile(const ProfileSettings& settings, Setup& setup);
@@ -44,12 +46,13 @@ class Profile final : public SampledObserver {
  private:
   void sample(Simulation& simulation) override;
   std::vector<double> row(Simulation& simulation) override;
-  void sums(Archive& archive) override { sums_.state(archive); }
+  void sums(Archive& archive) override;
 
   int axis_, dimension_;
   double k_boltzmann_;
   std::int64_t bins_;
   Buffer<std::uint32_t> mask_;
+  KineticShares kinetic_;
   BinnedSums<quantities> sums_;
 };
 

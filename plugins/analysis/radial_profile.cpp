@@ -23,6 +23,7 @@ struct Shells {
   int axis;
   std::int64_t bins;
   double per_length, per_axis;
+  KineticShare kinetic;
 
   PERRIN_HD Terms<RadialProfile::quantities> operator()(std::int64_t i) const {
     const Position r = p.position[i];
@@ -34,12 +35,12 @@ struct Shells {
     if (!(distance * per_length < double(bins))) return t;
     t.bin = std::int64_t(distance * per_length);
     const Real4 word = p.velocity[i];
-    const Vec3<double> v{double(word.x), double(word.y), double(word.z)};
+    const Vec3<double> v = kinetic.velocity(word);
     const double m = 1 / double(word.w);
     t.value[0] = 1;
     t.value[1] = m;
     t.value[2] = distance > 0 ? m * dot(v, d) / distance : 0.0;
-    t.value[3] = m * dot(v, v);
+    t.value[3] = kinetic.twice(word, r.type());
     t.value[4] = per_axis;
     return t;
   }
@@ -143,9 +144,10 @@ void RadialProfile::sample(Simulation& s) {
     throw UserError("radial_profile: axis must be none in a box that tilts");
   const Vec3<double> point = s.particles.box_moves ? box.point(fraction_) : center_;
   const Position center = moving_ ? center_of_mass(s) : box.fixed(point, 0);
-  sums_.add(s.device(), "radial profile", s.particles.size(),
-            Shells{s.particles.view(), mask_.data(), Lengths(box), center, axis_, bins_,
-                   double(bins_) / r_max_, axis_ < 0 ? 1.0 : 1 / box.length[axis_]});
+  sums_.add(
+      s.device(), "radial profile", s.particles.size(),
+      Shells{s.particles.view(), mask_.data(), Lengths(box), center, axis_, bins_,
+             double(bins_) / r_max_, axis_ < 0 ? 1.0 : 1 / box.length[axis_], kinetic_.of(s)});
 }
 
 std::vector<double> RadialProfile::row(Simulation&) {
@@ -161,16 +163,18 @@ std::vector<double> RadialProfile::row(Simulation&) {
     const double n = sums[b], m = sums[bins + b], p = sums[2 * bins + b];
     row[b] = inner + width / 2;
     row[bins + b] = sums[4 * bins + b] / (double(samples()) * volume);
-    row[2 * bins + b] = m > 0 ? p / m : 0.0;
+    row[2 * bins + b] = kinetic_.velocity(m > 0 ? p / m : 0.0);
     row[3 * bins + b] =
         n > 0 ? (sums[3 * bins + b] - p * p / m) / (double(dimension_) * n * k_boltzmann_) : 0.0;
   }
+  kinetic_.begin_row();
   return row;
 }
 
 /// With what was chosen in the box at the start.
 void RadialProfile::sums(Archive& archive) {
   sums_.state(archive);
+  kinetic_.state(archive);
   archive("r_max", r_max_);
   archive("center", center_);
   archive("fraction", fraction_);

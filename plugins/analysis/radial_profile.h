@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "binned_sums.h"
+#include "kinetic_share.h"
 #include "sampled.h"
 
 namespace perrin {
@@ -41,7 +42,8 @@ void describe(D& d, RadialProfileSettings& s) {
 }
 
 /// Columns: r (middle of the shell), density (particles per volume, or area), radial_velocity (of
-/// the shell's mass, away from the middle), temperature (of the motion without that).
+/// the shell's mass, away from the middle; overdamped motion has none: not a number), temperature
+/// (of the motion without that; in overdamped motion that of the bath).
 ///
 /// The centre of mass is that of L. Bai, D. Breen, J. Graphics Tools 13(4), 53 (2008): coordinates
 /// along a periodic axis are angles, whose mean direction it is. Right for what is compact.
@@ -76,6 +78,7 @@ class RadialProfile final : public SampledObserver {
   double r_max_, k_boltzmann_;
   Buffer<std::uint32_t> mask_;
   Buffer<Mean> scratch_;  // and the result behind it
+  KineticShares kinetic_;
   BinnedSums<quantities> sums_;
 };
 

@@ -107,6 +107,9 @@ class ParticleCorrelation final : public CorrelationObserver {
   void constants(const io::Node& root) override;
   void forget() override { last_.clear(); }
   void own_sums(Archive& archive) override;
+  std::string needs_velocities() const override {
+    return kind_ == MultipleTau::Kind::product ? "an autocorrelation of velocities" : "";
+  }
   bool follows_deformation() const override { return kind_ == MultipleTau::Kind::product; }
   void go_on(const Lengths& lengths, const std::vector<Vec3<double>>& places);
 

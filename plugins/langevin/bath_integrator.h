@@ -43,6 +43,9 @@ class BathIntegrator : public Integrator {
     if (!bath_.measure_heat(heat)) Integrator::measure_heat(simulation, heat);
     if (barostat_) barostat_->add_heat(simulation, heat);
   }
+  std::optional<double> bath_kt(std::uint64_t steps) const override {
+    return bath_.temperature().kt.after(steps);
+  }
   std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
   bool follows_deformation() const override { return bath_.moves_all(); }
   BoxMover* box_mover() const override { return barostat_.get(); }

@@ -62,6 +62,11 @@ class Brownian : public BathIntegrator<Stream> {
     steps<false>(simulation, n);
   }
 
+  Motion motion() const override {
+    Motion motion = this->bath_.motion();
+    motion.velocities = VelocityRole::bath;
+    return motion;
+  }
   double typical_displacement(const Simulation&) const override {
     return double(mobility_.view().all.spread) * double(this->bath_.temperature().root_from);
   }
@@ -122,7 +127,9 @@ class Brownian : public BathIntegrator<Stream> {
 
 void register_brownian(Registry& registry) {
   registry.add<Integrator, BrownianSettings>(
-      "brownian", "Brownian dynamics: overdamped motion in a heat bath, velocities left alone",
+      "brownian",
+      "Brownian dynamics: overdamped motion in a heat bath; velocities are left alone and in "
+      "no temperature or pressure",
       [](const BrownianSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         Bath bath(s, "gaussian", Purpose::brownian, setup);
         auto barostat = barostat_of(s, setup);

@@ -273,4 +273,4 @@ def totals_of(d):
     d = dict(d)
     for key in ("pressure_tensor", "virial", "kinetic_tensor", "momentum"):
         d[key] = np.array(d[key])
-    return SimpleNamespace(**d, total=d["potential"] + d["kinetic"])
+    return SimpleNamespace(**d, total=d["potential"] + sum(d["kinetic_tensor"][:3]) / 2)

@@ -43,8 +43,8 @@ class Observables {
         curves.push_back(curve(name));
       else if (width == 1 && adds_up_)
         results.push_back(result(name));
-      else
-        series.push_back(this->series(name));
+      else if (Json one = this->series(name); !one["lines"].empty())
+        series.push_back(std::move(one));
     }
     return {{"clock", {{"name", counts_ ? "step" : "time"}, {"unit", time_unit_}}},
             {"rows", std::int64_t(steps_.size())},
@@ -164,9 +164,16 @@ class Observables {
       std::vector<double> y;
       for (std::size_t t = 0; t < steps_.size() && t * width + c < all.size(); ++t)
         y.push_back(all[t * width + c]);
-      if (y.empty()) continue;
-      lines.push_back(series_line(names[c], times_, y));
-      lines.back()["statistics"] = name.ends_with("_since_start") ? Json() : statistics_of(y);
+      // Overdamped motion has no kinetic energy and no momentum: rows of no number.
+      std::vector<double> x, known;
+      for (std::size_t t = 0; t < y.size(); ++t)
+        if (std::isfinite(y[t])) x.push_back(times_[t]), known.push_back(y[t]);
+      if (known.empty()) continue;
+      const bool whole = std::all_of(y.begin() + std::ptrdiff_t(std::min(first_, y.size())),
+                                     y.end(), [](double v) { return std::isfinite(v); });
+      lines.push_back(series_line(names[c], x, known));
+      lines.back()["statistics"] =
+          name.ends_with("_since_start") || !whole ? Json() : statistics_of(y);
     }
     return {{"name", name}, {"unit", unit_of(node)}, {"stage", stage_}, {"lines", lines}};
   }

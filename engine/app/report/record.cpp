@@ -23,6 +23,7 @@ Record record_of(const io::Node& root) {
   const auto steps = io::read_integers<std::int64_t>(own.open("stages/step"));
   for (std::size_t k = 0; k < names.size() && k < steps.size(); ++k)
     record.stages.emplace_back(names[k], steps[k]);
+  if (own.has("stages/remark")) record.remarks = io::read_names(own.open("stages/remark"));
   return record;
 }
 
@@ -36,7 +37,8 @@ Json stages_of(const Record& record) {
     Json row = {{"name", stage.contains("name") ? stage["name"] : stage.value("type", Json(""))},
                 {"type", stage.value("type", Json(""))},
                 {"steps", stage.value("steps", Json())},
-                {"begin", nullptr}};
+                {"begin", nullptr},
+                {"remark", k < record.remarks.size() ? record.remarks[k] : std::string()}};
     if (k < record.stages.size()) {
       row["name"] = record.stages[k].first;
       if (record.stages[k].second >= 0) row["begin"] = record.stages[k].second;

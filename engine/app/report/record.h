@@ -16,7 +16,8 @@ struct Record {
   std::string job;  // JSON; empty where the file says nothing of a run
   Json facts = Json::object();
   std::vector<std::pair<std::string, std::int64_t>> stages;  // name, first step; -1: not begun
-  double wall_time = 0;                                      // s; 0: not known
+  std::vector<std::string> remarks;  // what stages have warned of at their ends; empty: nothing
+  double wall_time = 0;              // s; 0: not known
 
   /// The same run, not only the same kind of file.
   bool same_run(const Record& other) const { return job == other.job && facts == other.facts; }
@@ -25,7 +26,8 @@ struct Record {
 /// On the writer's thread, like everything that reads HDF5.
 Record record_of(const io::Node& root);
 
-/// Of a job's stages: {name, type, steps (null: not known), begin (null: not begun)}.
+/// Of a job's stages: {name, type, steps (null: not known), begin (null: not begun),
+/// remark}.
 Json stages_of(const Record& record);
 
 }  // namespace perrin::report

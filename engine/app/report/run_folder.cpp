@@ -131,6 +131,7 @@ class Folder {
         files.push_back(file);
         // A table that was made last may know of stages that others do not.
         if (known.stages.empty()) known.stages = record.stages;
+        if (known.remarks.empty()) known.remarks = record.remarks;
         return;
       }
     records_.emplace_back(record, std::vector{file});

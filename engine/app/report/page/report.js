@@ -88,6 +88,8 @@ function showRun() {
     table(s, data.stages.map((t) => [t.name, t.type, t.begin === null ? "" : String(t.begin),
                                      t.steps === null ? "" : String(t.steps)]),
           ["stage", "type", "began at step", "steps"], [2, 3]);
+  for (const t of data.stages)
+    if (t.remark) add(s, "p", `Stage ${t.name}: ${t.remark}.`, "bad");
   for (const other of data.runs.slice(1)) {
     const known = [other.seed && `seed ${other.seed}`, other.version, other.device].filter(Boolean);
     add(s, "p", `Another run has left files here: ${other.files.join(", ")} (${
