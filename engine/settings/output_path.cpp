@@ -64,8 +64,9 @@ bool is_outside(const fs::path& file, const fs::path& folder) {
     if (there.empty()) there = fs::absolute(path).lexically_normal();
     return there.has_filename() ? there : there.parent_path();
   };
+  // An empty path is the current folder.
   const fs::path from = real(folder.empty() ? "." : folder);
-  const fs::path way = real(file).lexically_relative(from);
+  const fs::path way = real(file.empty() ? "." : file).lexically_relative(from);
   return way.empty() || *way.begin() == "..";
 }
 
