@@ -50,10 +50,12 @@ Configuration small_system() {
   return c;
 }
 
+/// What ends smoothly by itself is not cut and not shifted.
 std::string pair(const std::string& type, const std::string& parameters) {
-  return R"({"type": ")" + type + R"(", "cutoff": 2.5, "truncation": "force_shift",
-            "pairs": [{"types": ["A", "A"], )" +
-         parameters + "}]}";
+  const bool ends = type == "wca" || type == "soft_dpd";
+  return R"({"type": ")" + type + R"(", )" +
+         (ends ? "" : R"("cutoff": 2.5, "truncation": "force_shift", )") +
+         R"("pairs": [{"types": ["A", "A"], )" + parameters + "}]}";
 }
 
 /// The path of a table, in quotes: rows of a function of x.
