@@ -1,7 +1,6 @@
 #include "io/checkpoint.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +10,7 @@
 
 #include "engine/core/error.h"
 #include "engine/run/simulation.h"
+#include "io/checkpoint_layout.h"
 #include "io/checksum.h"
 #include "io/hdf5.h"
 #include "io/new_file.h"
@@ -79,15 +79,17 @@ void write_file(const std::string& path, const Checkpoint& checkpoint) {
   file.close();
 }
 
+/// Bytes of an element of a dataset.
+std::size_t stored_size(const Node& node) { return H5Tget_size(io::Hid(H5Dget_type(node.id()))); }
+
 using TakeRecord = std::function<void(const std::string& name, Record record)>;
 
-/// One record after the other; no larger than the file, whatever its shape says.
-void read_records(const Node& group, const std::string& prefix, std::uint64_t file_size,
-                  const TakeRecord& take) {
+/// One record after the other; check_checkpoint_layout() has bounded their sizes and the depth.
+void read_records(const Node& group, const std::string& prefix, const TakeRecord& take) {
   for (const std::string& name : group.children()) {
     const Node node = group.open(name);
     if (!node.is_dataset()) {
-      read_records(node, prefix + name + "/", file_size, take);
+      read_records(node, prefix + name + "/", take);
       continue;
     }
     Record record;
@@ -97,7 +99,7 @@ void read_records(const Node& group, const std::string& prefix, std::uint64_t fi
     record.element_size = sizes.size() == 1 && sizes[0] > 0 ? std::size_t(sizes[0]) : 0;
     const hid_t type = file_type(record);
     const std::size_t size = type == H5T_NATIVE_UCHAR ? 1 : record.element_size;
-    if (record.element_size == 0 || shape.size() != 1 || shape[0] > file_size / size)
+    if (record.element_size == 0 || shape.size() != 1 || size != stored_size(node))
       throw UserError(
           fmt::format("{}: {} has no fitting shape or element size", node.file(), node.path()));
     record.bytes.resize(shape[0] * size);
@@ -117,19 +119,17 @@ Checkpoint read_file(const std::string& path, const TakeRecord& take) {
       found.size() != 1 || found[0] != layout_version)
     throw UserError(fmt::format("{}: a checkpoint of layout {}, this version reads layout {}", path,
                                 found.empty() ? 0 : found[0], layout_version));
+  io::check_checkpoint_layout(file);
   checkpoint.job = root.open("job").read_text();
   checkpoint.version = root.open("version").read_text();
   const Node facts = root.open("facts");
   for (const std::string& name : facts.children())
     checkpoint.facts[name] = facts.open(name).read_text();
   std::uint64_t hash = hash_of_texts(checkpoint);
-  struct stat status {};
-  ::stat(path.c_str(), &status);
-  read_records(root.open("state"), "", std::uint64_t(status.st_size),
-               [&](const std::string& name, Record record) {
-                 hash += hash_of(name, record);
-                 take(name, std::move(record));
-               });
+  read_records(root.open("state"), "", [&](const std::string& name, Record record) {
+    hash += hash_of(name, record);
+    take(name, std::move(record));
+  });
   const auto stored = root.open("checksum").read<std::uint64_t>();
   if (stored.size() != 1 || stored[0] != hash)
     throw UserError(path + ": its state is not what was saved");

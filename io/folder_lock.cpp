@@ -32,6 +32,18 @@ std::string owner(int descriptor) {
   return fmt::format("another run ({})", std::string(text, std::strcspn(text, "\n")));
 }
 
+/// Whether it may be written: nobody made it a pipe, or another name of some other file.
+bool is_lock_file(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
+}
+
+[[noreturn]] void refuse(const fs::path& file) {
+  throw UserError(
+      fmt::format("{}: no lock of a run: expected a regular file that has no other name; remove it",
+                  file.string()));
+}
+
 void write_owner(int descriptor) {
   char host[256] = {};
   ::gethostname(host, sizeof(host) - 1);
@@ -44,8 +56,14 @@ void write_owner(int descriptor) {
 }  // namespace
 
 std::string folder_owner(const fs::path& folder) {
-  const int descriptor = ::open((folder / ".perrin.lock").c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe must not keep us waiting.
+  const int descriptor =
+      ::open((folder / ".perrin.lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
   if (descriptor < 0) return "";
+  if (!is_lock_file(descriptor)) {
+    ::close(descriptor);
+    return "";
+  }
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
@@ -65,8 +83,14 @@ bool FolderLocks::lock(const fs::path& folder) {
   if (std::any_of(locks_.begin(), locks_.end(), held)) return true;
   const fs::path file = folder / ".perrin.lock";
   while (true) {
-    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const int descriptor =
+        ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666);
+    if (descriptor < 0 && (errno == ELOOP || errno == EISDIR || errno == ENXIO)) refuse(file);
     if (descriptor < 0) return false;
+    if (!is_lock_file(descriptor)) {
+      ::close(descriptor);
+      refuse(file);
+    }
     struct flock lock {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;

@@ -18,9 +18,10 @@ class FolderLocks {
   FolderLocks& operator=(const FolderLocks&) = delete;
 
   /// Locks a folder that exists, unless this object has it already. Throws UserError where another
-  /// process has it, with its id and host, and where the folder cannot be written; RunError where
-  /// the system refuses for another reason. Where a file system has no locks it warns on standard
-  /// error and goes on.
+  /// process has it, with its id and host, where the folder cannot be written, and where the lock's
+  /// name is that of something else (a pipe, a link to another file); RunError where the system
+  /// refuses for another reason. Where a file system has no locks it warns on standard error and
+  /// goes on.
   void take(const std::filesystem::path& folder);
   /// The same, but leaves a folder alone that does not exist or cannot be written.
   void take_if_possible(const std::filesystem::path& folder);

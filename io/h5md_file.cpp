@@ -16,6 +16,7 @@ namespace perrin::io {
 namespace {
 
 const std::string all = "particles/all/";
+constexpr std::int64_t most_frames = 8192;  // until the file is opened anew
 
 /// One row of each frame, all in one call. get(frame) is a list of numbers; they are multiplied
 /// with `factor`, by times(numbers, frame).
@@ -246,7 +247,7 @@ void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int
     if (series.size() < frames)
       throw UserError(fmt::format("{}: cannot be continued: /{} has {} frames, expected {}", path,
                                   name, series.size(), frames));
-    if (series.size() > frames) series.truncate(frames);
+    series.truncate(frames);
   };
   // Positions first: their number is the number of frames for every reader.
   for (const char* name : {"position", "velocity", "force", "image", "box/edges"})
@@ -259,7 +260,7 @@ void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int
   file.close();
 }
 
-H5mdWriter::H5mdWriter(const std::string& path) : OpenWhenUsed(path) { use(); }
+H5mdWriter::H5mdWriter(const std::string& path) : OpenWhenUsed(path, most_frames) { use(); }
 
 void H5mdWriter::open_parts(const Node& root) {
   const auto open = [&](Series& series, const std::string& name, hid_t type) {

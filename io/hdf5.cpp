@@ -459,6 +459,24 @@ void Series::append(const void* rows, hsize_t n) {
 }
 
 void Series::truncate(std::int64_t size) {
+  // Where power was lost, the index may know of chunks that lie beyond the extent; rows that are
+  // appended later must not find them.
+  const Hid space(H5Dget_space(node_.id())), layout(H5Dget_create_plist(node_.id()));
+  hsize_t chunks = 0;
+  if (H5Pget_layout(layout) == H5D_CHUNKED) {
+    // This goes through all of the index: damage in it is noticed here.
+    Shape first(shape_.size()), extent(shape_.size());
+    if (H5Dget_num_chunks(node_.id(), space, &chunks) < 0 ||
+        H5Pget_chunk(layout, int(extent.size()), extent.data()) < 0 ||
+        (chunks > 0 && H5Dget_chunk_info(node_.id(), space, chunks - 1, first.data(), nullptr,
+                                         nullptr, nullptr) < 0))
+      node_.fail("cannot read where the rows are of");
+    if (chunks > 0 && first[0] + extent[0] > shape_[0] && first[0] >= hsize_t(size)) {
+      shape_[0] = first[0] + extent[0];
+      if (H5Dset_extent(node_.id(), shape_.data()) < 0) node_.fail("cannot trim");
+    }
+  }
+  if (shape_[0] == hsize_t(size)) return;
   shape_[0] = hsize_t(size);
   if (H5Dset_extent(node_.id(), shape_.data()) < 0) node_.fail("cannot trim");
 }
@@ -479,9 +497,12 @@ File File::open(const std::string& path, unsigned flags, bool steady, bool gathe
   H5Pset_fclose_degree(access, H5F_CLOSE_WEAK);
   if (steady) {
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
-    if (set_steady_driver(access, gather) < 0)
-      throw RunError("HDF5 does not take the driver for " + path);
+    // Else a damaged block is read 100 times in single-writer mode, with a wait twice as long each
+    // time. Nobody else writes: once is enough.
+    H5Pset_metadata_read_attempts(access, 1);
   }
+  if (set_steady_driver(access, gather) < 0)
+    throw RunError("HDF5 does not take the driver for " + path);
   // Metadata in pages of the operating system: a block that lies in one page is written whole or
   // not at all, also when the process is killed in the middle of the system call.
   const Hid layout(H5Pcreate(H5P_FILE_CREATE));

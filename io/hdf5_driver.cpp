@@ -1,6 +1,7 @@
 #include "io/hdf5_driver.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,8 +23,8 @@ constexpr std::size_t superblock_size = 48;  // versions 2 and 3 with 8-byte add
 constexpr std::size_t flags_at = 11, end_at = 28, checksum_at = 44;
 constexpr haddr_t smallest_growth = 1 << 20, largest_growth = 1 << 28;
 
-constexpr int locked_elsewhere = -1;
-thread_local int last_error = 0;  // an errno, or locked_elsewhere
+constexpr int locked_elsewhere = -1, not_regular = -2;
+thread_local int last_error = 0;  // an errno, or one of these
 
 /// HDF5's checksum of metadata: Bob Jenkins' lookup3 (2006, public domain) over bytes, seed 0.
 std::uint32_t lookup3(const unsigned char* bytes, std::size_t n) {
@@ -69,7 +70,7 @@ struct DriverInfo {
 struct SteadyFile : H5FD_t {
   std::shared_ptr<SteadyState> state;
   int descriptor = -1;
-  bool writing = false, gather = false, have_superblock = false;
+  bool writing = false, gather = false, created = false, have_superblock = false;
   haddr_t allocated = 0, size = 0, published = 0;
   std::array<unsigned char, superblock_size> superblock{};
 };
@@ -152,6 +153,13 @@ herr_t write_all(SteadyFile& file, haddr_t at, std::size_t n, const unsigned cha
   return 0;
 }
 
+/// On to the disk, the size included.
+herr_t sync(SteadyFile& file) {
+  while (::fdatasync(file.descriptor) != 0)
+    if (errno != EINTR) return fail(file);
+  return 0;
+}
+
 herr_t set_size(SteadyFile& file, haddr_t size) {
   while (!file.gather && ::ftruncate(file.descriptor, static_cast<off_t>(size)) != 0)
     if (errno != EINTR) return fail(file);
@@ -170,11 +178,45 @@ herr_t publish(SteadyFile& file, haddr_t end) {
 }
 
 /// Makes the published end of the file lie at or beyond `end`, before anything is written there.
+/// The disk has the new size before anything refers to what lies beyond the old one: losing power
+/// must not leave a block that refers beyond the end of the file (mend_end()). A new file needs no
+/// such care: it gets its name when all of it is on the disk.
 herr_t cover(SteadyFile& file, haddr_t end) {
   if (!file.have_superblock || end <= file.published) return 0;
   end += std::clamp(end / 16, smallest_growth, largest_growth);
-  if (end > file.size && set_size(file, end) < 0) return -1;
+  if (end > file.size) {
+    if (set_size(file, end) < 0) return -1;
+    if (!file.gather && !file.created && sync(file) < 0) return -1;
+  }
   return publish(file, end);
+}
+
+std::uint64_t load(const unsigned char* at) {
+  std::uint64_t value = 0;
+  for (std::size_t k = 0; k < 8; ++k) value |= std::uint64_t(at[k]) << (8 * k);
+  return value;
+}
+
+/// Where power was lost, the end that a file's superblock records and its size may be of different
+/// moments, and blocks that were written later may lie beyond either: the larger of both is the
+/// end. Whoever continues the file cuts off what nobody refers to.
+herr_t mend_end(SteadyFile& file) {
+  constexpr std::array<unsigned char, 8> signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  std::array<unsigned char, superblock_size> block{};
+  if (file.size < superblock_size) return 0;
+  if (read_all(file, 0, superblock_size, block.data()) < 0) return -1;
+  std::array<unsigned char, 4> sum{};
+  store<std::uint32_t>(sum.data(), lookup3(block.data(), checksum_at));
+  if (!std::equal(signature.begin(), signature.end(), block.begin()) || block[8] < 2 ||
+      !std::equal(sum.begin(), sum.end(), block.begin() + checksum_at))
+    return 0;  // HDF5 says what is wrong with it
+  const haddr_t recorded = load(block.data() + end_at);
+  constexpr haddr_t page = FileChanges::page, most = haddr_t(1) << 62;
+  if (recorded == file.size || recorded > most) return 0;
+  const haddr_t end = (std::max(recorded, file.size) + page - 1) / page * page;
+  if (end > file.size && set_size(file, end) < 0) return -1;
+  file.superblock = block;
+  return recorded == end ? 0 : publish(file, end);
 }
 
 H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t) {
@@ -191,11 +233,18 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t) {
   }
   last_error = ENOMEM;
   if (!file) return nullptr;
-  const int descriptor = ::open(name, mode | O_CLOEXEC, 0666);
+  // A pipe must not keep us waiting, and nothing is written through a symbolic link.
+  mode |= O_CLOEXEC | O_NONBLOCK | (flags & H5F_ACC_RDWR ? O_NOFOLLOW : 0);
+  const int descriptor = ::open(name, mode, 0666);
   struct stat status {};
   if (descriptor < 0 || ::fstat(descriptor, &status) != 0) {
     last_error = errno;
     if (descriptor >= 0) ::close(descriptor);
+    return nullptr;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    last_error = not_regular;
+    ::close(descriptor);
     return nullptr;
   }
   const bool writing = flags & H5F_ACC_RDWR;
@@ -217,14 +266,22 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t) {
   file->size = haddr_t(status.st_size);
   file->state->device = status.st_dev;
   file->state->inode = status.st_ino;
+  file->created = flags & H5F_ACC_CREAT;
+  if (writing && !file->created && mend_end(*file) < 0) {
+    ::close(descriptor);
+    return nullptr;
+  }
   return file.release();
 }
 
 herr_t close_file(H5FD_t* base) {
   const std::unique_ptr<SteadyFile> file(&of(base));
   if (file->writing && file->state->error == 0 && file->have_superblock) {
-    // First the address, then the size: the file is never shorter than it says.
-    if (publish(*file, file->allocated) >= 0) set_size(*file, file->allocated);
+    // First the address, then the size: the file is never shorter than it says, on the disk
+    // neither.
+    const bool needs_sync = !file->created && !file->gather && file->size > file->allocated;
+    if (publish(*file, file->allocated) >= 0 && (!needs_sync || sync(*file) >= 0))
+      set_size(*file, file->allocated);
   }
   file->state->changes.size = file->size;
   // Interrupted, it is closed all the same.
@@ -288,7 +345,16 @@ herr_t write(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t at, std::size_t n, const v
 }
 
 herr_t keep_size(H5FD_t*, hid_t, hbool_t) { return 0; }  // close_file sets it
-herr_t no_lock(H5FD_t*, hbool_t) { return 0; }
+
+/// Who reads notices a program that writes the file with a lock of HDF5's own kind. Whoever writes
+/// has locked it already (open_file). File systems without locks are no reason to refuse the file.
+herr_t lock(H5FD_t* base, hbool_t for_writing) {
+  const SteadyFile& file = of(base);
+  if (for_writing || file.writing) return 0;
+  if (::flock(file.descriptor, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return 0;
+  last_error = locked_elsewhere;
+  return -1;
+}
 herr_t no_unlock(H5FD_t*) { return 0; }
 
 H5FD_class_t make_class() {
@@ -312,7 +378,7 @@ H5FD_class_t make_class() {
   c.read = read;
   c.write = write;
   c.truncate = keep_size;
-  c.lock = no_lock;
+  c.lock = lock;
   c.unlock = no_unlock;
   const H5FD_mem_t map[] = H5FD_FLMAP_DICHOTOMY;
   std::copy(std::begin(map), std::end(map), c.fl_map);
@@ -349,17 +415,14 @@ std::shared_ptr<const SteadyState> steady_state(hid_t file) {
 
 void sync_steady_file(hid_t file) {
   SteadyFile* it = steady_file(file);
-  if (it == nullptr) return;
-  while (::fdatasync(it->descriptor) != 0) {
-    if (errno == EINTR) continue;
-    fail(*it);
-    return;
-  }
+  if (it != nullptr) (void)sync(*it);
 }
 
 std::string take_driver_error() {
   const int error = std::exchange(last_error, 0);
   if (error == locked_elsewhere) return "another process is writing this file";
+  if (error == not_regular) return "it is no regular file";
+  if (error == ELOOP) return "it is a symbolic link, and nothing is written through those";
   return error == 0 ? "" : std::strerror(error);
 }
 

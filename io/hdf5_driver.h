@@ -16,7 +16,11 @@
 //     when the file is closed (io/journal.h);
 //   - a file is written by one process at a time (an open-file-description lock, which readers do
 //     not notice);
-//   - the lock calls of HDF5 do nothing, so that readers need no HDF5_USE_FILE_LOCKING here.
+//   - what it reads need not be on a file system with locks; where there are, a reader notices a
+//     program that writes the file with HDF5's own locks;
+//   - files other than regular ones are refused, and for writing symbolic links, too;
+//   - the disk has a file's new size before anything is written that relies on it, and where power
+//     was lost the larger of size and recorded end is the end.
 //
 // Format of the superblock (versions 2 and 3): HDF5 File Format Specification 3.0, section II.A.
 #pragma once

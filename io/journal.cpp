@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <array>
+
+#include "io/gsd_layout.h"
 #include "io/new_file.h"
 #include "io/raw_file.h"
 #include "io/seal.h"
@@ -13,6 +16,7 @@ std::string journal_of(const std::string& path) { return path + ".journal"; }
 
 // A journal: the size, then number and contents of each page, then the seal.
 constexpr std::size_t entry_size = 8 + FileChanges::page;
+constexpr std::uint64_t most_pages = std::uint64_t(1) << 50;  // of any file
 
 void write_journal(const std::string& path, const FileChanges& changes) {
   RawFile<> file(path, O_RDWR | O_CREAT | O_EXCL);
@@ -28,19 +32,37 @@ void write_journal(const std::string& path, const FileChanges& changes) {
 }
 
 FileChanges read_journal(const std::string& journal) {
-  const RawFile<> file(journal, O_RDONLY);
+  const RawFile<> file(journal, O_RDONLY | O_NOFOLLOW);
   FileChanges changes;
   file.read(0, &changes.size, 8);
   for (std::uint64_t at = 8; at + entry_size <= file.size(); at += entry_size) {
     std::uint64_t number = 0;
     file.read(at, &number, 8);
+    if (number > most_pages)
+      throw RunError(fmt::format("{}: cannot be carried out: it changes page {}", journal, number));
     file.read(at + 8, changes.pages[number].data(), FileChanges::page);
   }
   return changes;
 }
 
+/// A journal may have come with a folder of somebody else: it changes what such journals are made
+/// for, under a name that the file has alone.
+void check_changed(const RawFile<>& file, const std::string& path) {
+  constexpr std::array<unsigned char, 8> hdf5{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  std::array<unsigned char, 8> start{};
+  if (file.size() >= start.size()) file.read(0, start.data(), start.size());
+  const bool known = start == hdf5 || std::memcmp(start.data(), &gsd::magic, start.size()) == 0;
+  if (!known) throw RunError(journal_of(path) + ": belongs to no HDF5 or GSD file; remove it");
+  if (file.names() > 1)
+    throw RunError(fmt::format(
+        "{}: is not carried out: {} is a hard link, and other names of that file would change as "
+        "well; replace it by a copy",
+        journal_of(path), path));
+}
+
 void carry_out(const std::string& path, const FileChanges& changes) {
   RawFile<> file(path, O_RDWR);
+  check_changed(file, path);
   for (const auto& [number, page] : changes.pages)
     file.write(number * page.size(), page.data(), page.size());
   file.set_size(changes.size);

@@ -2,6 +2,9 @@
 // whatever call fails: they are written to a journal beside the file (`PATH.journal`), sealed and
 // synced, then made, then the journal is removed. A journal that is there when the file is next
 // opened for writing is carried out again. It gets its name when it is whole (io/new_file.h).
+//
+// A journal that is found may be anybody's: the file must be a regular one, no symbolic link, of
+// one name, and one of HDF5 or GSD; else RunError.
 #pragma once
 
 #include <array>

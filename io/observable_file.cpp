@@ -29,7 +29,7 @@ void ObservableFile::open(bool resumed, const std::function<void(const Node& roo
 }
 
 void ObservableFile::append(std::int64_t step, double time, std::vector<double> row) {
-  const std::size_t bytes = 8 * row.size();
+  const std::size_t bytes = 8 * row.capacity();
   push(step, bytes, [step, time, row = std::move(row)](ObservablesWriter& file) {
     file.append(step, time, row);
   });

@@ -12,6 +12,8 @@
 
 namespace perrin::io {
 
+static constexpr std::int64_t most_rows = 1 << 18;  // until the file is opened anew
+
 static void write_contents(const Node& root, const std::vector<ObservableColumn>& columns,
                            const JobRecord& record, const Units& units) {
   write_run_record(root, record, !units.reduced());
@@ -60,7 +62,7 @@ void ObservablesWriter::trim(const std::string& path, const JobRecord& record, s
     if (series.size() < rows)
       throw UserError(fmt::format("{}: cannot be continued: {} has {} rows, expected {}", path,
                                   series.node().path(), series.size(), rows));
-    if (series.size() > rows) series.truncate(rows);
+    series.truncate(rows);
   };
   for (const std::string& name : names) cut("observables/" + name + "/value");
   cut(clock + "/step");
@@ -71,7 +73,7 @@ void ObservablesWriter::trim(const std::string& path, const JobRecord& record, s
 
 ObservablesWriter::ObservablesWriter(const std::string& path,
                                      const std::vector<ObservableColumn>& columns)
-    : OpenWhenUsed(path), columns_(columns) {
+    : OpenWhenUsed(path, most_rows), columns_(columns) {
   if (has_room()) use();
 }
 

@@ -24,6 +24,7 @@ bool OpenWhenUsed::has_room() { return open_files().size() < most; }
 
 File& OpenWhenUsed::use() {
   auto& all = open_files();
+  if (is_open() && ++uses_ > most_uses_) shut();
   if (is_open()) {
     all.splice(all.begin(), all, place_);
     return *file_;
@@ -44,6 +45,7 @@ File& OpenWhenUsed::use() {
   state_ = state;
   watched_ = file.watched();
   file_ = std::move(file);
+  uses_ = 1;
   return *file_;
 }
 

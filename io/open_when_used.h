@@ -2,10 +2,13 @@
 //
 // HDF5 takes a megabyte and a descriptor for every open file, and goes through all that is open
 // whenever it flushes one. With thousands of files, each open from begin to end, that was memory
-// and time in proportion to their number and its square.
+// and time in proportion to their number and its square. It also remembers every hole that what was
+// written leaves in an open file: one that is used for long is closed now and then, so that memory
+// does not grow with what a run writes.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
@@ -25,13 +28,16 @@ class OpenWhenUsed {
   OpenWhenUsed& operator=(const OpenWhenUsed&) = delete;
 
  protected:
-  explicit OpenWhenUsed(std::string path) : path_(std::move(path)) {}
+  /// `most_uses`: after so many calls of use() it is closed and opened again.
+  OpenWhenUsed(std::string path, std::int64_t most_uses)
+      : path_(std::move(path)), most_uses_(most_uses) {}
   ~OpenWhenUsed();
 
   bool is_open() const { return file_.has_value(); }
   /// Whether use() would open it without another file being closed.
   static bool has_room();
-  /// The file, opened if it is closed. Throws RunError, also where another file has its name.
+  /// The file, opened if it is closed; open as long as nobody calls it again. Throws RunError, also
+  /// where another file has its name.
   File& use();
   /// What was written, on to the disk.
   void sync();
@@ -47,6 +53,7 @@ class OpenWhenUsed {
 
  private:
   std::string path_;
+  std::int64_t most_uses_, uses_ = 0;  // since it was opened
   std::optional<File> file_;
   std::shared_ptr<const SteadyState> state_;  // of when it was open last
   std::shared_ptr<const int> watched_;

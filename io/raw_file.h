@@ -19,18 +19,22 @@ namespace perrin::io {
 template <class Error = RunError>
 class RawFile {
  public:
-  /// `mode`: O_RDONLY, O_RDWR, with O_CREAT if need be. Only regular files.
+  /// `mode`: O_RDONLY, O_RDWR, with O_CREAT if need be. Only regular files; for writing no symbolic
+  /// link to one.
   RawFile(const std::string& path, int mode) : path_(path) {
     // A pipe must not keep us waiting.
+    if ((mode & O_ACCMODE) != O_RDONLY) mode |= O_NOFOLLOW;
     descriptor_ = ::open(path.c_str(), mode | O_CLOEXEC | O_NONBLOCK, 0666);
     struct stat status {};
     const bool good = descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0;
     const int why = good ? 0 : errno;
     if (descriptor_ >= 0 && !(good && S_ISREG(status.st_mode))) ::close(descriptor_);
+    if (why == ELOOP && (mode & O_NOFOLLOW) != 0)
+      throw Error(path + ": is a symbolic link, and nothing is written through those");
     if (!good) throw Error(fmt::format("{}: cannot be opened: {}", path, std::strerror(why)));
     if (!S_ISREG(status.st_mode)) throw Error(path + ": is not a file");
     size_ = std::uint64_t(status.st_size);
-    device_ = status.st_dev, inode_ = status.st_ino;
+    device_ = status.st_dev, inode_ = status.st_ino, names_ = std::uint64_t(status.st_nlink);
   }
   ~RawFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -42,6 +46,8 @@ class RawFile {
   std::uint64_t size() const { return size_; }
   dev_t device() const { return device_; }
   ino_t inode() const { return inode_; }
+  /// How many names the file has.
+  std::uint64_t names() const { return names_; }
   void read(std::uint64_t at, void* data, std::size_t n) const {
     for (auto* to = static_cast<unsigned char*>(data); n > 0;) {
       const ssize_t done = ::pread(descriptor_, to, n, off_t(at));
@@ -85,7 +91,7 @@ class RawFile {
   }
   std::string path_;
   int descriptor_ = -1;
-  std::uint64_t size_ = 0;
+  std::uint64_t size_ = 0, names_ = 0;
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };

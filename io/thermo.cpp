@@ -98,6 +98,7 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   const std::vector<io::ObservableColumn> kept(abouts_.begin(),
                                                abouts_.begin() + std::ptrdiff_t(in_file));
   for (const io::ObservableColumn& about : kept) row_in_file_ += width(about);
+  for (const io::ObservableColumn& about : abouts_) row_in_all_ += width(about);
   std::filesystem::path path;
   if (!settings.file.empty()) path = setup.output_file(settings.file, "file");
   file_ = std::make_unique<io::ObservableFile>(path, kept, setup);
@@ -121,6 +122,7 @@ void Thermo::observe(Simulation& simulation) {
   if (step == file_->last_step()) return;
   const double time = simulation.time();
   Row row;
+  row.reserve(row_in_all_);  // what is kept of it may wait in a queue
   for (const Column& column : columns_) column.values(simulation, row);
   if (settings_.console_stride > 0 && step % settings_.console_stride == 0) print(step, time, row);
   row.resize(row_in_file_);

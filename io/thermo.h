@@ -58,8 +58,8 @@ class Thermo : public Observer {
   ThermoSettings settings_;
   RunControl* control_;
   std::vector<Column> columns_;
-  std::vector<io::ObservableColumn> abouts_;  // of all columns; the file has the first
-  std::size_t row_in_file_ = 0;               // numbers
+  std::vector<io::ObservableColumn> abouts_;      // of all columns; the file has the first
+  std::size_t row_in_file_ = 0, row_in_all_ = 0;  // numbers
   int printed_ = 0;
   std::unique_ptr<io::ObservableFile> file_;
 };

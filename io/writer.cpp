@@ -5,6 +5,13 @@
 #include "io/hdf5.h"
 
 namespace perrin::io {
+namespace {
+
+/// What an item takes beside what it holds: its place in the queue, two functions that are kept on
+/// the heap, and the heap's own words. For rows of a table that is as much as the row.
+constexpr std::size_t item_bytes = 256;
+
+}  // namespace
 
 Writer::~Writer() {
   {
@@ -47,6 +54,7 @@ void Writer::rethrow(std::unique_lock<std::mutex>& lock) {
 }
 
 void Writer::push(Work work, std::size_t bytes) {
+  bytes += item_bytes;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return queued_bytes_ == 0 || queued_bytes_ + bytes <= limit; });
   rethrow(lock);

@@ -38,6 +38,13 @@ void XtcAppender::trim(const std::string& path, const JobRecord&, std::int64_t f
     throw UserError(fmt::format(
         "{}: cannot be continued: its frame {} is of step {}, the checkpoint's of step {}", path,
         frames - 1, step, last_step));
+  if (frames == 0 && file.size() > 0) {  // which nothing else says to be ours
+    std::vector<unsigned char> head(std::min<std::uint64_t>(xtc_head, file.size()));
+    file.read(0, head.data(), head.size());
+    // A run that was killed may have left less than a frame's head.
+    if (xtc_frame_size(head, step) == 0 && head.size() == xtc_head)
+      throw UserError(path + ": cannot be continued: it is no XTC file");
+  }
   RawFile<> shorter(path, O_RDWR);
   shorter.set_size(end);
   shorter.sync_and_close();

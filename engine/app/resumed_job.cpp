@@ -30,6 +30,28 @@ void check_types(const Json& before, const Json& after, const std::string& path)
     if (after.contains(key)) check_types(value, after[key], join_path(path, key));
 }
 
+/// What a checkpoint must have beside its records, which anybody may have changed and sealed.
+void check_contents(const Checkpoint& checkpoint, const Json& job, const std::string& path) {
+  const auto refuse = [&](const std::string& what) {
+    throw UserError(fmt::format("{}: no checkpoint of Perrin: {}", path, what));
+  };
+  for (const char* name : {"device", "hardware", "threads", "job_directory", "output_directory"}) {
+    const auto it = checkpoint.facts.find(name);
+    if (it == checkpoint.facts.end() || it->second.empty() ||
+        it->second.find('\0') != std::string::npos)
+      refuse(fmt::format("the fact {} is missing", name));
+  }
+  if (!job.is_object()) refuse("its job is no object");
+  for (const char* key : {"stages", "observers", "forces"}) {
+    const bool needed = key[0] == 's';
+    const auto it = job.find(key);
+    if (it == job.end() && !needed) continue;
+    const bool list = it != job.end() && it->is_array() && !(needed && it->empty());
+    if (!list || !std::all_of(it->begin(), it->end(), [](const Json& v) { return v.is_object(); }))
+      refuse(fmt::format("its job has no list of {}", key));
+  }
+}
+
 }  // namespace
 
 Standing standing_of(const std::map<std::string, Record>& records) {
@@ -49,7 +71,7 @@ std::string longer_by(const Json& job, std::int64_t steps) {
   const Json& stages = job.at("stages");
   const std::size_t last = stages.size() - 1;
   const auto before = stages[last].find("steps");
-  if (before == stages[last].end())
+  if (before == stages[last].end() || !before->is_number_integer())
     throw UserError(fmt::format("--steps: {} ({}) has no \"steps\": say with --set what is more",
                                 join_path("stages", last), stages[last].value("type", "")));
   return fmt::format("{}.steps={}", join_path("stages", last), before->get<std::int64_t>() + steps);
@@ -95,11 +117,13 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
 
 void check_continued_files(const Json& before, const Json& job,
                            const std::filesystem::path& output_directory) {
-  if (!before.contains("observers") || !job["observers"].is_array()) return;
+  if (!before.contains("observers") || !job.contains("observers") || !job["observers"].is_array())
+    return;
   const Json &was = before["observers"], &now = job["observers"];
   for (std::size_t k = 0; k < was.size() && k < now.size(); ++k) {
-    if (was[k].value("type", "") == "checkpoint" || !was[k].contains("file")) continue;
-    if (!now[k].contains("file") || !now[k]["file"].is_string()) continue;  // said elsewhere
+    const auto has_name = [](const Json& o) { return o.contains("file") && o["file"].is_string(); };
+    if (was[k].value("type", Json()) == "checkpoint" || !has_name(was[k])) continue;
+    if (!has_name(now[k])) continue;  // said elsewhere
     const auto old_name = was[k]["file"].get<std::string>();
     const auto new_name = now[k]["file"].get<std::string>();
     std::error_code ignored;
@@ -118,11 +142,13 @@ ResumedJob read_resumed_job(const std::filesystem::path& given,
   const std::filesystem::path path = checkpoint_path(given);
   Checkpoint checkpoint = read_checkpoint(path);
   JsonFile file = JsonFile::parse(checkpoint.job, path.string());
+  check_contents(checkpoint, file.value(), path.string());
   const Standing standing = standing_of(checkpoint.records);
   if (more_steps > 0) assignments.push_back(longer_by(file.value(), more_steps));
   set_resumed_job(file, assignments, standing);
   const bool complete =
-      standing.complete && file.value()["stages"] == Json::parse(checkpoint.job)["stages"];
+      standing.complete &&
+      file.value()["stages"] == Json::parse(checkpoint.job, nullptr, true, true)["stages"];
   return {path, std::move(checkpoint), std::move(file), standing.stage, complete};
 }
 
@@ -143,8 +169,8 @@ void continue_options(const ResumedJob& resumed, JobOptions& options, bool other
         (options.trusted_directory / facts["output_directory"]).lexically_normal();
   }
   if (io::writes_files())
-    check_continued_files(Json::parse(resumed.checkpoint.job), resumed.file.value(),
-                          options.output_directory);
+    check_continued_files(Json::parse(resumed.checkpoint.job, nullptr, true, true),
+                          resumed.file.value(), options.output_directory);
   std::filesystem::path next = std::filesystem::absolute(resumed.path);
   if (next.extension() == ".prev") next.replace_extension();
   options.default_checkpoint = next;

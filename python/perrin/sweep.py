@@ -2,13 +2,18 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
+import fcntl
 import hashlib
 import itertools
 import json
 import multiprocessing
+import multiprocessing.connection
 import os
 import pathlib
+import signal
 import sys
+import threading
 import traceback
 
 import numpy as np
@@ -35,21 +40,109 @@ def _means(folder, skip):
     return row
 
 
+@contextlib.contextmanager
+def _alone(path):
+    """Locks the file of this name, which is removed at the end; waits while another process has it.
+    The lock ends with the process that has it. Without effect where files have no locks."""
+    while True:
+        file = open(path, "a")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                break
+        except FileNotFoundError:  # whoever had it before has removed it
+            pass
+        except OSError:
+            break
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        file.close()
+
+
+def _kept(folder):
+    try:
+        return json.loads(pathlib.Path(folder, "row.json").read_text())
+    except FileNotFoundError:
+        return None
+
+
 def _run_one(job, values, folder, options, measure, skip):
-    """Runs a point; its row is kept in row.json, behind which it is not run again."""
+    """Runs a point; its row is kept in row.json, behind which it is not run again. Another sweep
+    that runs the point is waited for, and its row taken."""
     os.makedirs(folder, exist_ok=True)
-    run(job, set=values, output_dir=folder, overwrite=True, quiet=True, checkpoint="", **options)
-    row = _plain(dict(measure(folder) if measure else _means(folder, skip)), [])
-    part = os.path.join(folder, "row.json.part")
-    with open(part, "w") as file:
-        json.dump(row, file)
-    os.replace(part, os.path.join(folder, "row.json"))
-    return row
+    with _alone(folder + ".lock"):
+        if (row := _kept(folder)) is not None:
+            return row
+        run(job, set=values, output_dir=folder, overwrite=True, quiet=True, checkpoint="",
+            **options)
+        row = _plain(dict(measure(folder) if measure else _means(folder, skip)), [])
+        part = os.path.join(folder, "row.json.part")
+        with open(part, "w") as file:
+            json.dump(row, file)
+        os.replace(part, os.path.join(folder, "row.json"))
+        return row
 
 
-def _name(job, values):
-    text = json.dumps([_plain(job, []) if isinstance(job, dict) else
-                       pathlib.Path(job).read_text(), values], sort_keys=True)
+def _end_with_parent():
+    """In a worker: it ends when the process that has started it does, whatever it is doing."""
+    def watch(sentinel):
+        multiprocessing.connection.wait([sentinel])
+        os.kill(os.getpid(), signal.SIGKILL)
+    threading.Thread(target=watch, args=(multiprocessing.parent_process().sentinel,),
+                     daemon=True).start()
+
+
+def _texts(value, key=""):
+    """The texts in a job, or in values for it, but for names of outputs."""
+    if isinstance(value, dict):
+        for name, v in value.items():
+            if name != "observers":
+                yield from _texts(v, name)
+    elif isinstance(value, (list, tuple)):
+        for v in value:
+            yield from _texts(v, key)
+    elif isinstance(value, str):
+        yield value
+
+
+def _inputs(job, values, known):
+    """Names and hashes of the files that a point reads: of all texts of the job that name a file.
+    `known`: hashes that are known already."""
+    if isinstance(job, dict):
+        place, parsed = ".", _plain(job, [])
+    else:
+        place = os.path.dirname(os.fspath(job))
+        try:
+            parsed = json.loads(job_text(os.fspath(job)))
+        except (JobError, ValueError):
+            parsed = {}  # the run says what is wrong
+    found = {}
+    for text in {*_texts(parsed), *_texts(values)}:
+        path = os.path.join(place, text)
+        if not text or "\0" in text or not os.path.isfile(path):
+            continue
+        if path not in known:
+            digest = hashlib.sha256()
+            with open(path, "rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+            known[path] = digest.hexdigest()
+        found[text] = known[path]
+    return found
+
+
+def _name(job, values, known):
+    what = [_plain(job, []) if isinstance(job, dict) else pathlib.Path(job).read_text(), values]
+    if inputs := _inputs(job, values, known):
+        what.append(inputs)
+    text = json.dumps(what, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -92,9 +185,11 @@ def sweep(job, parameters=None, *, folder="sweep", processes=1, device="", threa
 
     `parameters` maps paths in the job to values: {"velocity.temperature": [0.8, 1.0],
     ("forces[0].pairs[0].epsilon", "seed"): [(1, 1), (2, 2)]}; paths in a tuple change together.
-    Each point runs in a folder of its own below `folder`, whose name follows from job and values:
-    a sweep that was interrupted goes on with what is missing, one with more values runs those
-    alone. `processes` points run side by side, which a small system on a GPU gains from, too.
+    Each point runs in a folder of its own below `folder`, whose name follows from job, values and
+    the contents of the files that the job reads: a sweep that was interrupted goes on with what is
+    missing, one with more values runs those alone, and a changed file makes other points. A point
+    that another sweep runs at the same time is waited for. `processes` points run side by side,
+    which a small system on a GPU gains from, too; they end with the process that has called.
 
     A name alone, temperature=[0.8, 1.0], stands for all settings of that name in the job: that of
     the velocities and of every thermostat.
@@ -110,18 +205,17 @@ def sweep(job, parameters=None, *, folder="sweep", processes=1, device="", threa
         parameters[paths] = [(value,) * len(paths) for value in values]
     keys = [k if isinstance(k, tuple) else (k,) for k in parameters]
     choices = [[v if isinstance(k, tuple) else (v,) for v in vs] for k, vs in parameters.items()]
-    points = []
+    points, known = [], {}
     for combination in itertools.product(*choices):
         values = {p: _plain(v, []) for path, vs in zip(keys, combination)
                   for p, v in zip(path, vs, strict=True)}
-        points.append((values, os.path.join(os.fspath(folder), _name(job, values))))
+        points.append((values, os.path.join(os.fspath(folder),
+                                            _name(job, values, known))))
     rows = [None] * len(points)
     missing = []
     for k, (_, place) in enumerate(points):
-        kept = pathlib.Path(place, "row.json")
-        if kept.exists():
-            rows[k] = json.loads(kept.read_text())
-        else:
+        rows[k] = _kept(place)
+        if rows[k] is None:
             missing.append(k)
     bar = sys.stderr.isatty() if progress is None else progress
     done, failed = len(points) - len(missing), 0
@@ -148,7 +242,8 @@ def _results(job, points, missing, processes, options, measure, skip):
             yield guarded(k, lambda: _run_one(job, *points[k], options, measure, skip))
         return
     context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(processes, mp_context=context) as pool:
+    with concurrent.futures.ProcessPoolExecutor(processes, mp_context=context,
+                                                initializer=_end_with_parent) as pool:
         waiting = {pool.submit(_run_one, job, *points[k], options, measure, skip): k
                    for k in missing}
         for future in concurrent.futures.as_completed(waiting):

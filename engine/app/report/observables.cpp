@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "engine/app/report/lines.h"
 #include "engine/app/report/number.h"
@@ -29,6 +30,12 @@ class Observables {
       : root_(root), record_(record), group_(root.open("observables")) {
     for (const std::string& name : group_.children())
       if (group_.has(name + "/value")) shapes_[name] = shape(name);
+    // Looked up once: a file may have thousands of observables.
+    for (const auto& [name, s] : shapes_)
+      if (const std::string axis = read_axis(name); !axis.empty()) axes_[name] = axis;
+    for (const auto& [name, axis] : axes_) are_axes_.insert(axis);
+    for (const auto& [name, s] : shapes_)
+      if (s.size() == 2 && is_axis(name)) plain_axes_.push_back(name);
     if (shapes_.empty()) throw UserError(root.file() + ": no observables with values");
     for (const auto& [name, s] : shapes_) adds_up_ = adds_up_ || is_error(name);
     read_clock();
@@ -93,24 +100,25 @@ class Observables {
   bool is_axis(const std::string& name) const {
     for (const char* known : {"r", "lag_time", "coordinate", "k"})
       if (name == known && shapes_.at(name).size() == 2) return true;
-    return name.ends_with("_edges") ||
-           std::ranges::any_of(shapes_, [&](const auto& s) { return named_axis(s.first) == name; });
+    return name.ends_with("_edges") || are_axes_.contains(name);
   }
   bool is_error(const std::string& name) const {
     return name.ends_with("_error") && shapes_.contains(name.substr(0, name.size() - 6));
   }
   static bool is_bins(const std::string& name) { return name.ends_with("distribution"); }
-  std::string named_axis(const std::string& name) const {
+  std::string read_axis(const std::string& name) const {
     const auto axis = io::read_text_attribute(group_.open(name), "axis");
     return axis.empty() || axis[0] == name || !shapes_.contains(axis[0]) ? "" : axis[0];
   }
   /// The observable that says where the values of this one are; empty: none.
   std::string axis_of(const std::string& name) const {
-    if (const std::string axis = named_axis(name); !axis.empty()) return axis;
+    if (const auto named = axes_.find(name); named != axes_.end()) return named->second;
     const io::Shape& own = shapes_.at(name);
-    for (const auto& [axis, s] : shapes_)
-      for (std::size_t k = 1; axis != name && is_axis(axis) && k < own.size(); ++k)
-        if (s[1] == own[k] || (axis.ends_with("_edges") && s[1] == own[k] + 1)) return axis;
+    for (const std::string& axis : plain_axes_)
+      for (std::size_t k = 1; axis != name && k < own.size(); ++k) {
+        const hsize_t n = shapes_.at(axis)[1];
+        if (n == own[k] || (axis.ends_with("_edges") && n == own[k] + 1)) return axis;
+      }
     return "";
   }
 
@@ -268,6 +276,9 @@ class Observables {
   const Record& record_;
   io::Node group_;
   std::map<std::string, io::Shape> shapes_;
+  std::map<std::string, std::string> axes_;  // of what names one
+  std::set<std::string> are_axes_;           // those that are named
+  std::vector<std::string> plain_axes_;      // rows of numbers that say where values are
   std::vector<std::int64_t> steps_;
   std::vector<double> times_;
   std::string time_unit_, stage_;

@@ -1,16 +1,50 @@
 #include "engine/app/report/record.h"
 
+#include <fmt/format.h>
+
+#include "engine/core/error.h"
 #include "io/hdf5_values.h"
 
 namespace perrin::report {
+
+Json json_of(const std::string& text) {
+  constexpr int deepest = 64;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char c = text[k];
+    if (quoted && c == '\\')
+      ++k;
+    else if (c == '"')
+      quoted = !quoted;
+    else if (!quoted && (c == '[' || c == '{') && ++depth > deepest)
+      return Json(Json::value_t::discarded);
+    else if (!quoted && (c == ']' || c == '}'))
+      --depth;
+  }
+  return Json::parse(text, nullptr, false);
+}
+
+std::string text_of(const io::Node& node) {
+  constexpr std::size_t most = 1 << 26;
+  const auto refuse = [&] {
+    throw UserError(fmt::format("{}: {}: expected a single text", node.file(), node.path()));
+  };
+  if (!node.is_dataset()) refuse();
+  const io::Hid type(H5Dget_type(node.id())), space(H5Dget_space(node.id()));
+  if (H5Tget_class(type) != H5T_STRING || H5Tget_size(type) > most ||
+      H5Sget_simple_extent_npoints(space) != 1)
+    refuse();
+  return node.read_text();
+}
 
 Record record_of(const io::Node& root) {
   Record record;
   if (!root.has("parameters/perrin")) return record;
   const io::Node own = root.open("parameters/perrin");
-  if (own.has("job")) record.job = own.open("job").read_text();
+  if (own.has("job")) record.job = text_of(own.open("job"));
   for (const char* name : {"version", "device", "precision", "plugins"})
-    if (own.has(name)) record.facts[name] = own.open(name).read_text();
+    if (own.has(name)) record.facts[name] = text_of(own.open(name));
   if (own.has("seed")) {
     const auto seed = own.open("seed").read<std::uint64_t>();
     if (seed.size() == 1) record.facts["seed"] = std::to_string(seed[0]);  // more than JS can hold
@@ -29,7 +63,7 @@ Record record_of(const io::Node& root) {
 
 Json stages_of(const Record& record) {
   Json list = Json::array();
-  const Json job = Json::parse(record.job, nullptr, false);
+  const Json job = json_of(record.job);
   if (!job.is_object() || !job.contains("stages") || !job["stages"].is_array()) return list;
   for (const Json& stage : job["stages"]) {
     if (!stage.is_object()) continue;

@@ -26,6 +26,13 @@ struct Record {
 /// On the writer's thread, like everything that reads HDF5.
 Record record_of(const io::Node& root);
 
+/// JSON of a file, which anybody may have written: discarded where it is none, and where lists and
+/// objects are nested deeper than in any job.
+Json json_of(const std::string& text);
+
+/// A single text. Throws UserError where there is none or many.
+std::string text_of(const io::Node& node);
+
 /// Of a job's stages: {name, type, steps (null: not known), begin (null: not begun),
 /// remark}.
 Json stages_of(const Record& record);

@@ -57,7 +57,7 @@ class Folder {
     page_["stages"] = stages_of(main);
     page_["standing"] = standing(folder_, main, checkpoint_, last_);
     page_["wall_time"] = wall_time_ > 0 ? Json(wall_time_) : Json();
-    if (checkpoint_) page_["timings"] = Json::parse(checkpoint_->timings, nullptr, false);
+    if (checkpoint_) page_["timings"] = json_of(checkpoint_->timings);
     if (page_["timings"].is_discarded()) page_["timings"] = nullptr;
     page_["folder"] = fs::absolute(folder_).lexically_normal().string();
     page_["version"] = engine_version();

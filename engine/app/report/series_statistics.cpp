@@ -10,6 +10,8 @@ namespace perrin::report {
 namespace {
 
 constexpr std::int64_t most_searched = 4096, places = 64, fewest_rows = 16;
+// A correlation time of more than so many values is as well seen in means of neighbours.
+constexpr std::int64_t few_searched = 512, most_correlated = 32;
 constexpr double fewest_independent = 10, most_drift = 3;
 
 double mean_of(std::span<const double> x) {
@@ -49,7 +51,11 @@ std::size_t wild_rows(std::span<const double> x) {
 
 Start find_start(std::span<const double> x) {
   const auto rows = std::int64_t(x.size());
-  const std::int64_t width = (rows + most_searched - 1) / most_searched;
+  // Looking for the start takes the square of the values that are searched: fewer where even they
+  // are correlated over long stretches, as in a series that drifts.
+  std::int64_t width = (rows + few_searched - 1) / few_searched;
+  if (statistical_inefficiency(means(x, std::size_t(width))) < most_correlated)
+    width = (rows + most_searched - 1) / most_searched;
   const std::vector<double> coarse = means(x, std::size_t(width));
   const auto n = std::int64_t(coarse.size());
   Start best;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/core/error.h"
+#include "io/checkpoint_layout.h"
 #include "io/folder_lock.h"
 #include "io/hdf5_values.h"
 #include "io/seal.h"
@@ -13,7 +14,7 @@ namespace {
 
 /// The step (cycle, history) at which the job's last stage ends; -1: not known.
 std::int64_t end_of(const Record& record) {
-  const Json job = Json::parse(record.job, nullptr, false);
+  const Json job = json_of(record.job);
   if (job.is_object() && job.contains("stages") && job["stages"].is_array() &&
       job["stages"].size() == 1) {
     const Json& only = job["stages"][0];
@@ -41,11 +42,12 @@ CheckpointNote read_checkpoint_note(const std::string& path) {
     throw UserError(fmt::format("{}: no whole checkpoint: {}", path, what));
   return io::writer().get([&] {
     const io::File file = io::File::read(path);
+    io::check_checkpoint_layout(file);
     const io::Node& root = file.root();
     CheckpointNote note;
     note.file = path;
-    note.job = root.open("job").read_text();
-    if (root.has("facts/timings")) note.timings = root.open("facts/timings").read_text();
+    note.job = text_of(root.open("job"));
+    if (root.has("facts/timings")) note.timings = text_of(root.open("facts/timings"));
     if (root.has("state/simulation/step"))
       note.step = io::read_integer(root.open("state/simulation/step"));
     note.complete =

@@ -1,0 +1,106 @@
+"""Sweeps that are killed, run twice at the same time, and whose input changes."""
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import perrin
+
+SWEEP = """
+import sys, perrin
+job = {"seed": 1, "system": {"type": "lattice", "density": 0.7, "cells": [4, 4, 4]},
+       "velocity": {"temperature": 1},
+       "forces": [{"type": "lennard_jones", "cutoff": 2.2,
+                   "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}],
+       "observers": [{"type": "thermo", "stride": 10}],
+       "stages": [{"type": "md", "steps": 20000,
+                   "integrator": {"type": "velocity_verlet", "timestep": 0.004}}]}
+if __name__ == "__main__":
+    table = perrin.sweep(job, {"seed": [1, 2, 3]}, folder=sys.argv[1], processes=2, threads=1,
+                         device="cpu")
+    print("errors:", table["error"].dropna().tolist() if "error" in table else [])
+"""
+
+
+def children_of(process):
+    with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+        return [int(child) for child in file.read().split()]
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(true, seconds=60):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "took too long"
+        time.sleep(0.05)
+
+
+def test_workers_end_with_a_killed_sweep_and_it_goes_on(tmp_path):
+    script, folder = tmp_path / "scan.py", tmp_path / "scan"
+    script.write_text(SWEEP)
+    command = [sys.executable, str(script), str(folder)]
+    process = subprocess.Popen(command)
+    wait_until(lambda: process.poll() is not None or folder.exists() and
+               sum(os.path.exists(folder / f / "thermo.h5") for f in os.listdir(folder)) >= 2)
+    workers = children_of(process)
+    assert len(workers) >= 2
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    again = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert again.stdout == "errors: []\n", again.stdout + again.stderr
+    wait_until(lambda: not any(map(alive, workers)))
+
+
+def test_a_point_that_another_sweep_runs_is_waited_for(liquid, tmp_path):
+    liquid["stages"][0]["steps"] = 20
+    liquid["observers"] = [{"type": "thermo", "stride": 5}]
+    table = perrin.sweep(liquid, {"seed": [1]}, folder=tmp_path)
+    os.remove(os.path.join(table["folder"][0], "row.json"))
+    rows = []
+    with open(table["folder"][0] + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        thread = threading.Thread(
+            target=lambda: rows.append(perrin.sweep(liquid, {"seed": [1]}, folder=tmp_path)))
+        thread.start()
+        time.sleep(0.5)
+        assert not rows
+        with open(os.path.join(table["folder"][0], "row.json"), "w") as file:
+            file.write('{"of": "the other"}')
+    thread.join()
+    assert rows[0]["of"][0] == "the other"
+    assert not os.path.exists(table["folder"][0] + ".lock")
+
+
+def test_a_changed_input_makes_another_point(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(x):
+        (tmp_path / "in.xyz").write_text(
+            f'2\nLattice="9 0 0 0 9 0 0 0 9" Properties=species:S:1:pos:R:3\nA {x} 0 0\nA 4 4 4\n')
+    job = {"seed": 1, "device": "cpu", "system": {"type": "file", "path": "in.xyz"},
+           "stages": [{"type": "md", "steps": 1,
+                       "integrator": {"type": "velocity_verlet", "timestep": 0.001}}]}
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    for of in (job, "job.json", tmp_path / "job.json"):
+        write(1)
+        first = perrin.sweep(of, {"seed": [1, 2]}, folder="scan")
+        same = perrin.sweep(of, {"seed": [1, 2]}, folder="scan")
+        write(2)
+        changed = perrin.sweep(of, {"seed": [1, 2]}, folder="scan")
+        assert list(first["folder"]) == list(same["folder"])
+        assert not set(first["folder"]) & set(changed["folder"])
+        by_value = perrin.sweep(of, {"system.path": ["in.xyz"]}, folder="scan")
+        write(3)
+        other = perrin.sweep(of, {"system.path": ["in.xyz"]}, folder="scan")
+        assert by_value["folder"][0] != other["folder"][0]
