@@ -36,8 +36,11 @@ def start(x):
     far = np.abs(x[: len(x) // 2] - half.mean()) > 5 * half.std()
     wild = len(far) if far.all() else int(np.argmin(far))
     x = x[wild:]
-    width = -(-len(x) // 4096)
-    coarse = x[: len(x) // width * width].reshape(-1, width).mean(axis=1)
+    for most in (512, 4096):  # the finer only where the coarser is not correlated over much of it
+        width = -(-len(x) // most)
+        coarse = x[: len(x) // width * width].reshape(-1, width).mean(axis=1)
+        if inefficiency(coarse) >= 32:
+            break
     n = len(coarse)
     places = sorted({n * k // 64 for k in range(64)})
     places = [p for p in places if n - p >= 8]
