@@ -35,6 +35,8 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   if (settings.console_stride % settings.stride != 0)
     setup.error("console_stride", fmt::format("must be a multiple of stride ({}), got {}",
                                               settings.stride, settings.console_stride));
+  if (settings.console_stride == 0 && settings.console != ThermoSettings{}.console)
+    setup.warn("console", "has no effect without \"console_stride\", the steps between rows there");
   if (settings.file.empty() && settings.console_stride == 0)
     setup.error("console_stride", "must be positive where file is empty: nothing would be written");
   const auto number = [&](const std::string& name, const std::string& unit, auto value) {

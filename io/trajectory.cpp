@@ -34,7 +34,10 @@ Trajectory::Trajectory(const TrajectorySettings& settings, const io::H5mdLayout&
                     {layout.velocity, layout.force, layout.image, layout.moving_species,
                      layout.unwrapped, layout.fine_positions},
                     setup.output_file(settings.file, "file"), layout, setup, setup.units(),
-                    settings.author) {}
+                    settings.author) {
+  if (settings.compression != "rounded" && settings.decimals != TrajectorySettings{}.decimals)
+    setup.warn("decimals", "has no effect without \"compression\": \"rounded\"");
+}
 
 void Trajectory::begin(Simulation& simulation, bool resumed) {
   const bool opening = !file_.is_open();

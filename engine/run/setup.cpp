@@ -90,7 +90,7 @@ fs::path Setup::output_file(const std::string& name, const std::string& key) {
                            file.string(), other->second));
   // A checkpoint names its FILE.prev itself.
   for (const auto& [one, component] : context_.outputs)
-    if (component != path_ && (is_companion(file, one) || is_companion(one, file)))
+    if (is_new && component != path_ && (is_companion(file, one) || is_companion(one, file)))
       error(key, fmt::format("{} and {} of {} need the same name while they are written: choose "
                              "another one",
                              file.string(), one.string(), component));

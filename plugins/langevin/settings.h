@@ -88,6 +88,7 @@ struct BrownianSettings : BathSettings {
 template <class D>
 void describe(D& d, BrownianSettings& s) {
   describe_bath(d, s);
+  d.example("{\"timestep\": 0.0002, \"temperature\": 1, \"friction\": 1}");
   d.optional("method", s.method, OneOf{"ermak_mccammon", "leimkuhler_matthews"},
              "leimkuhler_matthews: the mean of two successive noises, which makes averages over "
              "positions accurate to the square of the time step");

@@ -24,6 +24,8 @@ NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& set
   if (!s.file.empty()) path = setup.output_file(s.file, "file");
   file_ = std::make_unique<ResultsFile>(path, s.depth_bins, s.angle_bins,
                                         geometric_thickness(layers_), setup);
+  if (s.target_error == 0 && s.target != NeutronSlabSettings{}.target)
+    setup.warn("target", "has no effect without \"target_error\", at which the stage ends");
   if (s.roulette > 0 && s.estimator != "weighted")
     setup.error("roulette", "is for the estimator weighted, got " + s.estimator);
   if (s.streams > 0 && is_keyed(s.generator))

@@ -27,6 +27,13 @@ NO_EFFECT = {
     ("stage", "neutron_slab", "kernel"), ("stage", "neutron_slab", "batch"),
     # Names for people, which are on the console and in the record.
     ("stage", "md", "name"), ("stage", "metropolis", "name"), ("stage", "neutron_slab", "name"),
+    ("integrator", "brownian", "fuse"), ("integrator", "brownian", "keep_forces"),
+    # In the group of the file that says who has made it.
+    ("observer", "trajectory", "author"),
+    # Nothing in these jobs that it is about: other formats, units, images; one type.
+    ("system", "file", "format"), ("system", "file", "units"), ("system", "file", "images"),
+    ("observer", "xtc", "positions"), ("observer", "cluster_size", "stride"),
+    ("stage", "metropolis", "mixing"), ("force", "improper_periodic", "impropers"),
     # By the clock.
     ("observer", "checkpoint", "minutes"),
 }
@@ -42,7 +49,7 @@ def others(schema, value):
         return []
     kind = schema.get("type")
     if kind == "boolean":
-        return [not value]
+        return [not value] if value is not None else [True, False]
     if kind in ("integer", "number"):
         number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
         least = max(schema.get("minimum", schema.get("exclusiveMinimum", -1e9)), -1e9)
@@ -89,7 +96,7 @@ class EveryType(Types):
         """What is wrong with it."""
         example = self.example(kind, name)
         out = f"{kind}-{name}"
-        done = self.run_job(self.job_of(kind, name, example), out)
+        done = self.run_job(self.job_of(kind, name, example), out + "-example")
         if done.returncode != 0:
             return [f"the example of {kind} {name} does not run: {done.stderr}"]
         # So that there is something to see in ten steps.
@@ -101,6 +108,9 @@ class EveryType(Types):
             return [f"the example of {kind} {name} does not run: {done.stderr}"]
         wrong = []
         self.before[kind, name] = self.results(out, done.stdout + done.stderr)
+        done = self.run_job(self.job_of(kind, name, example), out + "-twice")
+        if self.before[kind, name] != self.results(out + "-twice", done.stdout + done.stderr):
+            return [f"{kind} {name}: two runs of one job give different files"]
         record = self.record(out)
         done = self.run_job(record, out + "-record", command="validate")
         if done.returncode != 0:

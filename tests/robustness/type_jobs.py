@@ -74,6 +74,11 @@ class Types:
         for kind in ["pair", "bond", "angle", "dihedral"]:
             with open(os.path.join(folder, f"{kind}.txt"), "w") as out:
                 out.write(table(kind))
+        with open(os.path.join(folder, "middle.xyz"), "w") as out:
+            places = [(x, y, z) for x in (-2, 0, 2) for y in (-2, 0, 2) for z in (-5, -2, 0, 2)]
+            out.write(f'{len(places)}\nLattice="14 0 0 0 14 0 0 0 14" Origin="-7 -7 -7" '
+                      'Properties=species:S:1:pos:R:3\n'
+                      + "".join("A {} {} {}\n".format(*place) for place in places))
         with open(os.path.join(folder, "improper.data"), "w") as out:
             out.write(IMPROPER)
         self.names = [tuple(name.split(".")) for name in self.schema["definitions"] if "." in name]
@@ -126,6 +131,8 @@ class Types:
                 if isinstance(component.get("impropers"), dict):
                     component["impropers"] = {"1": v for v in component["impropers"].values()}
                 forces = [component]
+            if name == "lj_wall":
+                system = {"type": "file", "path": "middle.xyz"}
             if name in ("constant_force", "harmonic_trap", "lj_wall", "periodic_shear",
                         "external_formula"):
                 forces = [LJ, component]
@@ -136,6 +143,9 @@ class Types:
         elif kind == "integrator":
             integrator = component
             forces = [DPD] if name in ("groot_warren", "dpd_split") else [LJ]
+            if name == "fire":  # a lattice is a minimum
+                system = {"type": "random", "particles": {"A": 300}, "density": 0.3,
+                          "min_distance": 0.85}
         elif kind == "observer":
             observers = [component]
             if name == "chain_size":
@@ -143,9 +153,12 @@ class Types:
         job = {"seed": 7, "system": system, "velocity": {"temperature": 1},
                "ignore": ["bonds", "angles", "dihedrals", "impropers", "charges"],
                "forces": forces,
-               "observers": [*observers, {"type": "checkpoint"},
-                             {"type": "thermo", "stride": 5, "file": "all.h5"}],
+               "observers": [*observers, {"type": "thermo", "stride": 5, "file": "all.h5"}],
                "stages": [{"type": "md", "steps": steps, "integrator": integrator}]}
+        if name == "file":
+            del job["velocity"]  # it has its own
+        if name != "checkpoint":
+            job["observers"].append({"type": "checkpoint"})
         if kind == "stage":
             job["stages"] = [component]
             if name != "md":
