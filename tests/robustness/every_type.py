@@ -55,7 +55,7 @@ def others(schema, value):
         least = max(schema.get("minimum", schema.get("exclusiveMinimum", -1e9)), -1e9)
         most = min(schema.get("maximum", 1e9), 1e9)
         found = [number * 2, number + 1, number / 2, number - 1] if number is not None else []
-        found += [1, 2, 0.5, 0.25, 5, 10, 100, least, most]
+        found += [1, 2, 0.001, 0.5, 0.25, 5, 10, 100, least, most]
         if kind == "integer":
             found = [int(v) for v in found if v == int(v)]
         low = schema.get("exclusiveMinimum")

@@ -109,8 +109,8 @@ class Types:
         if os.path.exists(os.path.join(self.folder, "start")):
             return
         with open(os.path.join(self.folder, "start.json"), "w") as out:
-            json.dump(self.job_of("observer", "trajectory", {"type": "trajectory", "stride": 5}),
-                      out)
+            json.dump(self.job_of("observer", "trajectory", {
+                "type": "trajectory", "stride": 5, "quantities": ["velocity", "image"]}), out)
         done = self.run("run", "start.json", "--output-dir", "start")
         assert done.returncode == 0, done.stderr
 
