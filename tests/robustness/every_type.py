@@ -34,6 +34,8 @@ NO_EFFECT = {
     ("system", "file", "format"), ("system", "file", "units"), ("system", "file", "images"),
     ("observer", "xtc", "positions"), ("observer", "cluster_size", "stride"),
     ("stage", "metropolis", "mixing"), ("force", "improper_periodic", "impropers"),
+    # A limit that the time step does not grow to in ten steps, and not below where it begins.
+    ("integrator", "fire", "maximum_timestep"),
     # By the clock.
     ("observer", "checkpoint", "minutes"),
 }
