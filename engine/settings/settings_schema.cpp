@@ -239,16 +239,19 @@ Json example_value(const std::string& key, const ValueType& type, const Check& c
 
 Json example_fields(const Fields& fields, const Catalogue& registry) {
   Json object = Json::object();
-  const auto has = [&](const char* key) {
-    return std::ranges::any_of(fields.list(), [&](const Field& f) { return f.key == key; });
-  };
-  for (const Field& f : fields.list()) {
+  for (const Field& f : fields.list())
     if (f.required) object[f.key] = example_value(f.key, *f.type, f.check, f.value, registry);
-    // Of all pairs, or of each; one of them must be there, and this is the shorter way.
-    if (!f.required && f.key == "cutoff" && f.type->kind == Kind::optional && has("truncation"))
-      object[f.key] = 2.5;
-  }
   return object;
+}
+
+/// Whether it is a potential of pairs that wants a cut-off: of all pairs, or of each. Those that
+/// are "zero beyond" some distance, as their help says, have an end of their own.
+bool wants_cutoff(const CatalogueRow& row, const Fields& fields) {
+  const auto has = [&](const char* key) {
+    return std::ranges::any_of(fields.list(),
+                               [&](const Field& f) { return f.key == key && !f.required; });
+  };
+  return has("cutoff") && has("truncation") && row.help.find("zero beyond") == std::string::npos;
 }
 
 Fields fields_of(const CatalogueRow& row, const std::shared_ptr<void>& settings) {
@@ -368,6 +371,7 @@ Json example(const CatalogueRow& row, const Catalogue& registry) {
   Json object = {{"type", row.type}};
   const auto settings = row.settings->create();
   const Fields fields = fields_of(row, settings);
+  if (fields.example().empty() && wants_cutoff(row, fields)) object["cutoff"] = 2.5;
   object.update(fields.example().empty() ? example_fields(fields, registry)
                                          : Json::parse(fields.example()));
   return object;
