@@ -103,7 +103,7 @@ class RandomJobs(Types):
             done = self.run("resume", os.path.join(out, "checkpoint.h5"))
             return True, ([] if done.returncode == 0 else
                           [f"{seed}: resume: {done.returncode} {done.stderr} {about}"])
-        stage["steps"] = 4
+        stage["steps"] += 2
         whole = self.run_job(job, out + "-whole")
         done = self.run("resume", out, "--steps", "2")
         if whole.returncode != done.returncode:
