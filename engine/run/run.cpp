@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "engine/core/configuration_archive.h"
 #include "engine/core/error.h"
@@ -163,12 +164,20 @@ void Run::observe() {
   save_due();
 }
 
-void Run::save(const std::filesystem::path& path) {
-  if (!parts_.write_checkpoint) return;
-  const Stopwatch watch(parts_.simulation ? &simulation().timings.output : nullptr);
+Archive Run::saved() {
   if (parts_.simulation) simulation().complete();
   Archive archive = Archive::saving();
   state(archive);
+  return archive;
+}
+
+void Run::save(const std::filesystem::path& path) {
+  if (!parts_.write_checkpoint) return;
+  const Stopwatch watch(parts_.simulation ? &simulation().timings.output : nullptr);
+  write(path, saved());
+}
+
+void Run::write(const std::filesystem::path& path, const Archive& archive) {
   if (Processes::world().first()) parts_.write_checkpoint(path, archive);
   last_checkpoint_ = path;
 }
@@ -312,9 +321,15 @@ bool Run::run_stages() {
       save(parts_.default_checkpoint);
     // That of a complete run still is in its last stage, which may be made longer with --set.
     complete_ = !stopped && stage_ + 1 == parts_.stages.size();
-    if (stopped || complete_)
+    if (stopped)
       for (const auto& plan : control_.plans()) save(plan.path);
+    // A complete run has nothing left to do when it is resumed: its checkpoint is written when the
+    // last rows are in their files. It holds what was before them, for a run that is made longer.
+    std::optional<Archive> last;
+    if (complete_ && parts_.write_checkpoint && !control_.plans().empty()) last = saved();
     end_stage();
+    if (last)
+      for (const auto& plan : control_.plans()) write(plan.path, *last);
     begun_ = false;
     if (stopped) return false;
     ++stage_;

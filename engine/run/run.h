@@ -117,7 +117,10 @@ class Run {
   bool run_stages();
   void begin_stage(bool resumed);
   void end_stage();
+  /// What a checkpoint holds now.
+  Archive saved();
   void save(const std::filesystem::path& path);
+  void write(const std::filesystem::path& path, const Archive& archive);
   void save_due();
 
   RunParts parts_;

@@ -54,7 +54,10 @@ void SampledObserver::end(Simulation& simulation) {
   // What is left. A run that was stopped here and is resumed cuts this row off again and goes on
   // from the checkpoint. Where an error has ended the stage (its handler calls this), nothing more
   // is measured.
-  if (samples_ > 0 && !std::current_exception()) write_row(simulation);
+  if (samples_ > 0 && !std::current_exception()) {
+    write_row(simulation);
+    file_.flush();  // the checkpoint of a complete run counts on it
+  }
   file_.end(simulation);
 }
 

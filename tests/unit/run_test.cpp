@@ -26,19 +26,23 @@ std::vector<std::string> events;
 
 struct CountSettings {
   std::int64_t stride = 1, stop_at = -1, save_at = -1;
+  bool plan = false;
 };
 template <class D>
 void describe(D& d, CountSettings& s) {
   d.required("stride", s.stride, NonNegative{}, "steps");
   d.optional("stop_at", s.stop_at, Any{}, "asks for a stop at this step");
   d.optional("save_at", s.save_at, Any{}, "asks for a checkpoint at this step");
+  d.optional("plan", s.plan, Any{}, "asks for one at the end");
 }
 
 struct Counter : Observer {
   CountSettings s;
   RunControl& control;
   std::int64_t count = 0;
-  Counter(const CountSettings& settings, Setup& setup) : s(settings), control(setup.control()) {}
+  Counter(const CountSettings& settings, Setup& setup) : s(settings), control(setup.control()) {
+    if (s.plan) control.add_plan("planned", 0);
+  }
   std::int64_t stride() const override { return s.stride; }
   void begin(Simulation&, bool resumed) override { events.push_back(resumed ? "resume" : "begin"); }
   void observe(Simulation& simulation) override {
@@ -154,6 +158,7 @@ class RunTest : public ::testing::Test {
     RunParts parts = job.take_parts();
     parts.write_checkpoint = [&](const std::filesystem::path& path, const Archive& archive) {
       result.saved.emplace_back(path.string(), archive.records());
+      if (path == "planned") events.push_back("save");
     };
     std::uint64_t asked = 0;
     if (!parts.simulation && !pauses.empty())
@@ -201,6 +206,18 @@ TEST_F(RunTest, ObserversAreCalledAtTheirStridesOncePerStep) {
   EXPECT_EQ(result.step, 10u);
   EXPECT_NEAR(result.time, 0.1, 1e-12);
   EXPECT_EQ(events, (Events{"begin", "0", "3", "6", "end", "begin", "9", "end"}));
+}
+
+TEST_F(RunTest, TheCheckpointOfACompleteRunIsWrittenBehindItsLastRows) {
+  // Killed before it is written, the run goes on from an earlier one; behind it nothing is left.
+  const auto result = run(job(R"("stride": 3, "plan": true)", md(4) + "," + md(3)));
+  EXPECT_EQ(events, (Events{"begin", "0", "3", "end", "begin", "6", "end", "save"}));
+  ASSERT_EQ(result.saved.size(), 1u);
+  events.clear();
+  const auto stopped = run(job(R"("stride": 3, "plan": true, "stop_at": 3)", md(4)));
+  EXPECT_EQ(events, (Events{"begin", "0", "3", "save", "end"}));
+  EXPECT_EQ(result.saved[0].second.at("run/complete").bytes[0], std::byte(1));
+  EXPECT_EQ(stopped.saved[0].second.at("run/complete").bytes[0], std::byte(0));
 }
 
 TEST_F(RunTest, PausesAndGoesOnAsIfNothingHadBeen) {
