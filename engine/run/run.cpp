@@ -251,7 +251,12 @@ void Run::state_of_stage_remarks(Archive& archive) {
   std::string text;
   for (const std::string& remark : remarks) text += remark + '\n';
   archive("run/stage_remarks", text);
+  auto lines = std::uint64_t(remarks.size());
+  archive("run/stage_remark_count", lines);
   if (archive.is_saving()) return;
+  archive.require(std::uint64_t(std::ranges::count(text, '\n')) == lines &&
+                      (text.empty() || text.back() == '\n'),
+                  "run/stage_remarks", "a line of each stage of the job that was saved");
   std::size_t at = 0;
   for (std::string& remark : remarks) {
     const std::size_t end = text.find('\n', at);

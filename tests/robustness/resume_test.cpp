@@ -71,6 +71,9 @@ std::optional<Json> sample(const CatalogueRow& row) {
         "pairs": [{"types": ["A", "A"], "amplitude": 1e5, "rho": 0.09, "dispersion": 3}]})"},
       {"lj_wall",
        R"({"type": "lj_wall", "axis": "z", "position": -3.76, "epsilon": 1, "sigma": 0.5})"},
+      // These end by themselves.
+      {"wca", R"({"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]})"},
+      {"soft_dpd", R"({"type": "soft_dpd", "pairs": [{"types": ["A", "A"], "repulsion": 25}]})"},
       {"lennard_jones", R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
         "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]})"},
       {"trajectory",
