@@ -121,6 +121,7 @@ void Deformation::make_room(Simulation& s, const Integrator& integrator) {
   due_ = {device, 1};
   if (!work_) return;
   kinetic_work_ = {device, s.particles.size()};
+  work_known_ = s.particles.share_by_place(kinetic_work_);
   scratch_ = {device, sum_chunks};
   virial_ = std::make_unique<Virial>(device, s.particles.size());
 }

@@ -23,6 +23,7 @@
 #include "engine/core/archive.h"
 #include "engine/core/box.h"
 #include "engine/core/buffer.h"
+#include "engine/core/particles.h"
 #include "engine/run/box_mover.h"
 #include "engine/run/box_schedule.h"
 #include "engine/run/deformation_settings.h"
@@ -89,7 +90,8 @@ class Deformation final : public BoxMover {
   bool work_ = false;
   Buffer<DeformationMemory> memory_;
   Buffer<std::uint32_t> due_;
-  Buffer<double> kinetic_work_;  // by memory index: only its sum counts
+  Buffer<double> kinetic_work_;  // by place in memory: only its sum counts
+  Particles::Known work_known_;  // of several processes each sets its own places
   Buffer<double> scratch_;
   std::unique_ptr<Virial> virial_;
 };

@@ -195,6 +195,12 @@ def jobs(device):
         {"type": "bond_order", "distance": 1.5, "stride": 50, "rows_every": 50}]
     found["shear"] = liquid(THERMOSTAT)
     found["shear"]["stages"][0]["shear"] = {"rate": 0.5}
+    # Sums over particles that a stage keeps: of places in memory whose process may change.
+    for name, change in [("shear, work", {"shear": {"rate": 1, "work": True}}),
+                         ("deform, work", {"deform": {"xy": 1, "form": "oscillating", "period": 2,
+                                                     "work": True}})]:
+        found[name] = liquid(THERMOSTAT)
+        found[name]["stages"][0] |= change
     for traversal in CPU if device == "cpu" else CUDA:
         found[f"liquid, {traversal}"] = with_traversal(traversal, liquid(NVE))
         found[f"mixture, {traversal}"] = with_traversal(traversal, mixture)
