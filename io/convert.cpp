@@ -82,7 +82,8 @@ long long convert(const ConvertOptions& options) {
     throw UserError(what);
   if (is_same_file(options.in, options.out))
     throw UserError(options.out + ": is the file that is read: name another one");
-  const auto reader = io::open_frames(options.in, from, {.groups = options.groups});
+  const auto reader = io::open_frames(options.in, from,
+                                      {.groups = options.groups, .atom_style = options.atom_style});
   std::int64_t first = 0, end = reader->frames();
   if (options.frame || to->one_frame) {
     const std::int64_t wanted = options.frame.value_or(-1);
@@ -94,6 +95,8 @@ long long convert(const ConvertOptions& options) {
   const auto names = pairs_of(options.types);
   io::ReadOptions as;
   as.velocities = options.velocities;
+  as.dimension = options.dimension;
+  as.box = options.box;
   bool images = false;
   const auto changed = [&](io::Frame frame) {
     io::rename_types(frame.configuration, names, options.in);
@@ -115,6 +118,10 @@ long long convert(const ConvertOptions& options) {
     absent(f.no_velocities, without_velocities, " (--no-velocities: in all frames)");
     absent(f.no_images, without_images, "");
     std::vector<std::string> said = f.configuration.warnings;
+    if (f.may_be_flat && !options.dimension && io::looks_flat(f.configuration))
+      said.emplace_back(
+          "all particles lie at the same height of a low box, as in two dimensions of LAMMPS: "
+          "--dimension 2 says so, --dimension 3 that it is none");
     said.insert(said.end(), f.dropped.begin(), f.dropped.end());
     for (const std::string& what : said)
       if (lost.insert(what).second && options.warn) options.warn(options.in + ": " + what);

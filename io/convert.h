@@ -17,6 +17,9 @@ struct ConvertOptions {
   std::string origin = "file";       // "file", "corner", "middle" (extended XYZ, LAMMPS data)
   std::vector<std::string> types;    // "old=new"
   std::vector<std::string> groups;   // of particles in IN, all where empty (H5MD)
+  std::string atom_style;            // of LAMMPS data; empty: as IN says
+  std::optional<int> dimension;      // 2, 3; as IN says
+  std::vector<double> box;           // of IN, where it has none
   bool velocities = true;            // false: as if IN had none
   std::string precision = "single";  // of positions: "single", "double" (H5MD, GSD)
   std::string compression = "none";  // "none", "deflate", "rounded" (H5MD)

@@ -1,13 +1,17 @@
 // Extended XYZ: the number of particles, a line of key=value pairs, one row per particle. Written
 // as OVITO and ASE read it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
+#include <set>
 
 #include "engine/core/error.h"
 #include "io/formats.h"
+#include "io/particle_order.h"
 #include "io/text_file.h"
 #include "io/text_lines.h"
 
@@ -19,6 +23,16 @@ struct Column {
   char kind;  // S R I L
   std::size_t width, first;
 };
+
+const std::set<std::string> used_keys{"lattice", "properties", "origin",   "pbc",
+                                      "step",    "time",       "dimension"};
+
+/// Whether the second line is one of key=value pairs, and not any remark.
+bool is_extended(const std::string& line) {
+  std::string small = line;
+  for (char& letter : small) letter = char(std::tolower(static_cast<unsigned char>(letter)));
+  return small.find("lattice=") != small.npos || small.find("properties=") != small.npos;
+}
 
 /// Key=value pairs; a value may be quoted, a key without value means true.
 std::map<std::string, std::string> parse_pairs(const std::string& line, const TextLines& text) {
@@ -43,7 +57,9 @@ std::map<std::string, std::string> parse_pairs(const std::string& line, const Te
         at = stop;
       }
     }
-    if (!pairs.emplace(key, value).second) text.fail(fmt::format("{} is there twice", quoted(key)));
+    const bool used = used_keys.contains(key);
+    if (!pairs.emplace(key, value).second && used)
+      text.fail(fmt::format("{} is there twice", quoted(key)));
   }
   return pairs;
 }
@@ -102,14 +118,25 @@ struct Columns {
     charge = find({"charge", "charges", "initial_charges"}, 1);
     diameter = find({"diameter"}, 1);
     molecule = find({"molecule", "molecule_index"}, 1);
+    id = find({"id", "ids"}, 1);
     if (position == nullptr) text.fail("Properties has no pos:R:3: expected positions");
     width = all.back().first + all.back().width;
   }
   Columns(const Columns&) = delete;
 
+  /// Whether it is read.
+  bool knows(const Column& column) const {
+    for (const Column* known :
+         {position, species, velocity, velocity == nullptr ? momentum : nullptr, image, mass,
+          charge, diameter, molecule, id})
+      if (known == &column) return true;
+    // What is written for ASE beside velocities says the same.
+    return &column == momentum;
+  }
+
   std::vector<Column> all;
   const Column *position, *species, *velocity, *momentum, *image, *mass, *charge, *diameter,
-      *molecule;
+      *molecule, *id;
   std::size_t width;
 };
 
@@ -137,7 +164,9 @@ class ExtendedXyzReader : public FrameReader {
     text_.next();
     const auto n = std::size_t(count());
     text_.need("the line with Lattice and Properties");
-    const auto pairs = parse_pairs(text_.line(), text_);
+    const bool extended = is_extended(text_.line());
+    const auto pairs =
+        extended ? parse_pairs(text_.line(), text_) : std::map<std::string, std::string>();
     const auto value = [&](const std::string& key) {
       const auto it = pairs.find(key);
       return it == pairs.end() ? std::string() : it->second;
@@ -145,6 +174,14 @@ class ExtendedXyzReader : public FrameReader {
     Frame frame;
     Configuration& c = frame.configuration;
     c.box = read_box(value("lattice"), value("origin"), value("pbc"));
+    frame.has_box = !value("lattice").empty();
+    frame.may_be_flat = true;
+    std::vector<std::string> unread;
+    for (const auto& [key, ignored] : pairs)
+      if (!used_keys.contains(key)) unread.push_back(key);
+    if (!unread.empty())
+      c.warnings.push_back(
+          fmt::format("keys of the second line are not read: {}", fmt::join(unread, ", ")));
     if (const auto dimension = value("dimension"); !dimension.empty()) {
       if (dimension != "2" && dimension != "3")
         text_.fail(fmt::format("expected Dimension=2 or 3, got {}", quoted(dimension)));
@@ -173,7 +210,7 @@ class ExtendedXyzReader : public FrameReader {
 
   Box read_box(const std::string& lattice, const std::string& origin,
                const std::string& periodic) const {
-    const auto numbers = split(lattice, " \t,");
+    const auto numbers = split(lattice.empty() ? "1 0 0 0 1 0 0 0 1" : lattice, " \t,");
     if (numbers.size() != 9)
       text_.fail(fmt::format("expected Lattice=\"…\" with 9 numbers, got {}", numbers.size()));
     std::array<Vec3<double>, 3> edges;
@@ -205,6 +242,12 @@ class ExtendedXyzReader : public FrameReader {
   void read_rows(const Columns& at, std::size_t n, Frame& frame) {
     Configuration& c = frame.configuration;
     std::map<std::string, std::uint32_t, std::less<>> types;
+    std::vector<std::string> unread;
+    for (const Column& column : at.all)
+      if (!at.knows(column)) unread.push_back(column.name);
+    if (!unread.empty())
+      c.warnings.push_back(fmt::format("properties are not read: {}", fmt::join(unread, ", ")));
+    std::vector<std::int64_t> ids;
     std::vector<std::string_view> words;
     const auto real = [&](const Column* column, const char* what) {
       return text_.real(words[column->first], what);
@@ -244,10 +287,33 @@ class ExtendedXyzReader : public FrameReader {
       if (at.molecule != nullptr)
         c.topology.molecule.push_back(
             text_.whole<std::uint32_t>(words[at.molecule->first], "a molecule"));
+      if (at.id != nullptr) ids.push_back(text_.integer(words[at.id->first], "a particle's id"));
     }
+    if (at.id != nullptr) sort_by(ids, frame);
+  }
+
+  /// Particles in the order of their ids, which are those of every frame.
+  void sort_by(std::vector<std::int64_t> ids, Frame& frame) {
+    std::vector<std::uint32_t> order(ids.size());
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = std::uint32_t(k);
+    std::ranges::sort(order, {}, [&](std::uint32_t k) { return ids[k]; });
+    reorder_particles(frame.configuration, order);
+    reorder(frame.momentum, order);
+    std::ranges::sort(ids);
+    if (const auto twice = std::ranges::adjacent_find(ids); twice != ids.end())
+      text_.fail(fmt::format("the frame that ends here has the particle id {} twice", *twice));
+    if (ids_.empty()) ids_ = ids;
+    if (ids == ids_) return;
+    const auto [own, other] = std::ranges::mismatch(ids, ids_);
+    text_.fail(fmt::format(
+        "the frame that ends here has other particle ids than the frame read before ({} where that "
+        "has {}): expected the same particles; take single frames (\"frame\", --frame)",
+        own == ids.end() ? "none" : std::to_string(*own),
+        other == ids_.end() ? "none" : std::to_string(*other)));
   }
 
   TextLines text_;
+  std::vector<std::int64_t> ids_;  // of the first frame that was read
   std::vector<TextLines::Place> places_;
 };
 

@@ -6,6 +6,7 @@
 #include "engine/core/error.h"
 #include "io/file_units.h"
 #include "io/formats.h"
+#include "io/lammps_units.h"
 #include "io/sources.h"
 
 namespace perrin {
@@ -20,14 +21,27 @@ class FileSource : public Source {
   Configuration make() override {
     const io::Format format = settings_.format == "auto" ? io::guess_format(path_, true)
                                                          : io::format_of_name(settings_.format);
-    const auto reader = io::open_frames(path_, format, {.groups = groups_});
-    const io::ReadOptions options{settings_.periodic, settings_.masses, settings_.velocities,
-                                  settings_.images};
+    const auto reader =
+        io::open_frames(path_, format, {.groups = groups_, .atom_style = settings_.atom_style});
+    const io::ReadOptions options{settings_.periodic, settings_.masses,    settings_.velocities,
+                                  settings_.images,   settings_.dimension, settings_.box};
     io::Frame frame = io::read_frame(*reader, path_, settings_.frame, options);
     Configuration& c = frame.configuration;
     if (settings_.velocities) refuse(frame.no_velocities, "velocities");
     if (settings_.images) refuse(frame.no_images, "images");
-    if (format->names_units && settings_.units == "file") convert_units(frame);
+    if (frame.may_be_flat && !settings_.dimension && io::looks_flat(c))
+      throw UserError(
+          fmt::format("{}: all particles lie at the same height of a box that is {} high, as in "
+                      "two dimensions of LAMMPS: say \"dimension\": 2 or \"dimension\": 3 here",
+                      path_, c.box.length.z));
+    if (settings_.units != "file" && settings_.units != "job") name_units(*format, frame);
+    const bool named = format->names_units || !frame.units.empty() || frame.units.reduced;
+    if (named && settings_.units != "job") convert_units(frame);
+    if (!named && settings_.units == "file" && !units_.reduced() && !c.velocity.empty())
+      c.warnings.push_back(fmt::format(
+          "names no units: its velocities are taken in {} per {}; \"units\" says what they are "
+          "(\"job\": these)",
+          units_.length, units_.time));
     if (c.mass.empty() && !units_.reduced())
       throw UserError(
           fmt::format("{}: no masses, and the job has named units: expected \"masses\", "
@@ -43,6 +57,21 @@ class FileSource : public Source {
   }
 
  private:
+  /// As the job says.
+  void name_units(const io::FileFormat& format, io::Frame& frame) const {
+    const io::FrameUnits units = io::lammps_units(settings_.units);
+    if (format.names_units)
+      throw UserError(
+          fmt::format("{}: {} files name their units themselves: expected \"units\": "
+                      "\"file\" or \"job\", got \"{}\"",
+                      path_, format.name, settings_.units));
+    if ((!frame.units.empty() || frame.units.reduced) && frame.units != units)
+      frame.configuration.warnings.push_back(
+          fmt::format("names other units itself than \"units\": \"{}\" says, which are taken",
+                      settings_.units));
+    frame.units = units;
+  }
+
   /// What other frames of the file have, and this one has not.
   void refuse(const std::string& absent, const char* key) const {
     if (!absent.empty())
@@ -95,6 +124,7 @@ class FileSource : public Source {
       box.length[axis] *= length, box.origin[axis] *= length;
     box.xy *= length, box.xz *= length, box.yz *= length;
     for (auto& r : c.position) r *= length;
+    for (double& q : c.charge) q *= from.charge;
     if (!c.diameter.empty())
       for (double& d : c.diameter) d *= length;
     if (!c.velocity.empty()) {

@@ -53,6 +53,31 @@ void set_masses(Configuration& c, const std::map<std::string, double>& masses,
     if (c.type[i] < by_type.size() && by_type[c.type[i]] > 0) c.mass[i] = by_type[c.type[i]];
 }
 
+void set_box(Box& box, const std::vector<double>& numbers, const std::string& where) {
+  if (numbers.size() != 3 && numbers.size() != 6)
+    throw UserError(fmt::format(
+        "{}: \"box\" has {} numbers: expected 3 edges, or these and the tilts xy, xz, yz", where,
+        numbers.size()));
+  box.length = {numbers[0], numbers[1], numbers[2]};
+  box.origin = {0, 0, 0};
+  box.xy = box.xz = box.yz = 0;
+  if (numbers.size() == 6) box.xy = numbers[3], box.xz = numbers[4], box.yz = numbers[5];
+}
+
+void set_dimension(Configuration& c, std::int32_t dimension, const std::string& where) {
+  c.box.dimension = dimension;
+  if (dimension == 3) return;
+  for (std::size_t i = 0; i < c.position.size(); ++i)
+    if (std::abs(c.position[i].z - c.position[0].z) > 1e-6 * c.box.length.x)
+      throw UserError(fmt::format(
+          "{}: particle {} lies at z = {} and particle 0 at {}: two dimensions (\"dimension\") "
+          "have all at the same height",
+          where, i, c.position[i].z, c.position[0].z));
+  if (c.box.xz != 0 || c.box.yz != 0)
+    throw UserError(where + ": the third edge of the box is not along z, as in two dimensions");
+  c.box.periodic[2] = true;
+}
+
 }  // namespace
 
 std::vector<std::string> format_names(bool written) {
@@ -107,6 +132,10 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format,
         fmt::format("{}: the format {} has no groups of particles (\"group\"): that is "
                     "for h5md",
                     path, format->name));
+  if (!options.atom_style.empty() && format->name != "lammps")
+    throw UserError(
+        fmt::format("{}: the format {} has no atom styles (\"atom_style\"): that is for lammps",
+                    path, format->name));
   return format->open(path, options);
 }
 
@@ -116,6 +145,12 @@ Frame FrameReader::read(std::int64_t index, const ReadOptions& options) {
   const std::string where = fmt::format("{}, frame {}", path_, index);
   if (!options.velocities) c.velocity.clear(), frame.momentum.clear(), frame.no_velocities.clear();
   if (!options.images) c.image.clear(), frame.no_images.clear();
+  if (!options.box.empty()) set_box(c.box, options.box, where);
+  if (!frame.has_box && options.box.empty())
+    throw UserError(where +
+                    ": has no box: give it by \"box\" of the source, or by --box of perrin "
+                    "convert (or write Lattice=\"…\" into the line behind the number)");
+  if (options.dimension) set_dimension(c, *options.dimension, where);
   if (options.periodic) {
     c.box.periodic = *options.periodic;
     if (c.box.dimension == 2) c.box.periodic[2] = true;
@@ -123,7 +158,7 @@ Frame FrameReader::read(std::int64_t index, const ReadOptions& options) {
   if (!options.masses.empty()) set_masses(c, options.masses, where);
   const bool moving = !frame.momentum.empty();
   if (moving) c.velocity = frame.momentum;  // checked like velocities
-  check_frame(c, where);
+  check_frame(c, where, frame.repeats);
   if (!moving) return frame;
   if (c.mass.empty())
     throw UserError(where +

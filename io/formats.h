@@ -18,6 +18,8 @@ namespace perrin::io {
 /// What a file says of its units, as text ("nm", "ps", "nm ps-1"); empty where it says nothing.
 struct FrameUnits {
   std::string length, time, velocity, mass;
+  double charge = 1;     // of the unit of charges, in elementary charges
+  bool reduced = false;  // it says that it is in reduced units
   bool empty() const { return length.empty() && time.empty() && velocity.empty() && mass.empty(); }
   friend bool operator==(const FrameUnits&, const FrameUnits&) = default;
 };
@@ -35,12 +37,16 @@ struct Frame {
   std::string no_velocities, no_images;
   /// What the file has besides and no conversion keeps, a sentence each.
   std::vector<std::string> dropped;
+  bool repeats = false;      // bonds, angles may be there twice: each counts
+  bool may_be_flat = false;  // two dimensions are not marked as such in this format
+  bool has_box = true;
 };
 
 /// What the user says of a file before it is opened.
 struct OpenOptions {
   std::vector<std::string>
-      groups;  // of particles, under /particles (H5MD); empty: as they are there
+      groups;              // of particles, under /particles (H5MD); empty: as they are there
+  std::string atom_style;  // LAMMPS data; empty: as the file says
 };
 
 /// What the user wants otherwise than the file says.
@@ -48,6 +54,9 @@ struct ReadOptions {
   std::optional<std::array<bool, 3>> periodic;
   std::map<std::string, double> masses;   // by the name of the type in the file
   bool velocities = true, images = true;  // false: as if the file had none
+  std::optional<std::int32_t> dimension;
+  /// Edges, or edges and the three tilts, in the unit of the file; the corner at 0.
+  std::vector<double> box;
 };
 
 /// What the user wants otherwise than a format has it. Not every format can do everything.
@@ -133,7 +142,10 @@ std::vector<std::string> losses(const Frame& frame, Format format);
 /// periodic axes and adjusts their images, takes images that the file has not from bonds
 /// (engine/core/bond_images.h), and puts a two-dimensional system to z = 0. `where` names the file
 /// and the frame.
-void check_frame(Configuration& configuration, const std::string& where);
+/// `repeats`: bonds given twice count twice.
+void check_frame(Configuration& configuration, const std::string& where, bool repeats = false);
+/// Whether it looks like two dimensions of LAMMPS: all particles at the same height of a low box.
+bool looks_flat(const Configuration& configuration);
 /// A box from its edge vectors, the first along x, the second in the xy plane; throws UserError for
 /// others.
 Box box_from_edges(const std::array<Vec3<double>, 3>& edges, const std::string& where);

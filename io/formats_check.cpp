@@ -55,7 +55,7 @@ void check_names(const std::vector<std::string>& names, const char* what,
 
 template <class Group>
 void check_members(const std::vector<Group>& groups, std::size_t types, std::size_t n,
-                   const char* what, const std::string& where) {
+                   const char* what, const std::string& where, bool repeats) {
   // Types are the last member: of two, three or four particles.
   constexpr std::size_t width = sizeof(Group) / sizeof(std::uint32_t) - 1;
   std::vector<std::array<std::uint32_t, width + 1>> all(groups.size());
@@ -78,6 +78,7 @@ void check_members(const std::vector<Group>& groups, std::size_t types, std::siz
     if (ids[0] > ids[width - 1]) std::reverse(ids.begin(), ids.begin() + width);
     ids[width] = groups[k].type;
   }
+  if (repeats) return;
   std::ranges::sort(all);
   const auto twice = std::ranges::adjacent_find(all);
   if (twice == all.end()) return;
@@ -157,7 +158,13 @@ void check_words(const std::vector<std::string>& names, const std::string& where
           where, name));
 }
 
-void check_frame(Configuration& c, const std::string& where) {
+bool looks_flat(const Configuration& c) {
+  if (c.box.dimension == 2 || c.position.size() < 2) return false;
+  if (!(c.box.length.z <= 0.5 * std::min(c.box.length.x, c.box.length.y))) return false;
+  return std::ranges::all_of(c.position, [&](const auto& r) { return r.z == c.position[0].z; });
+}
+
+void check_frame(Configuration& c, const std::string& where, bool repeats) {
   const std::size_t n = c.position.size();
   if (n == 0) throw UserError(where + ": no particles");
   if (n >= (std::size_t(1) << 32))
@@ -186,10 +193,12 @@ void check_frame(Configuration& c, const std::string& where) {
   check_numbers(c.charge, "charge", "a finite number", where, [](double) { return true; });
   check_numbers(c.diameter, "diameter", "a number that is not negative", where,
                 [](double d) { return d >= 0; });
-  check_members(c.topology.bonds, c.topology.bond_types.size(), n, "bond", where);
-  check_members(c.topology.angles, c.topology.angle_types.size(), n, "angle", where);
-  check_members(c.topology.dihedrals, c.topology.dihedral_types.size(), n, "dihedral", where);
-  check_members(c.topology.impropers, c.topology.improper_types.size(), n, "improper", where);
+  check_members(c.topology.bonds, c.topology.bond_types.size(), n, "bond", where, repeats);
+  check_members(c.topology.angles, c.topology.angle_types.size(), n, "angle", where, repeats);
+  check_members(c.topology.dihedrals, c.topology.dihedral_types.size(), n, "dihedral", where,
+                repeats);
+  check_members(c.topology.impropers, c.topology.improper_types.size(), n, "improper", where,
+                repeats);
   if (c.box.dimension == 2) put_flat(c);
   const auto own = c.image;
   wrap(c, where);

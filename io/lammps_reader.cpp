@@ -1,99 +1,95 @@
 // Reads LAMMPS data files: one configuration.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <map>
+#include <numbers>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "io/formats.h"
+#include "io/lammps_header.h"
+#include "io/lammps_styles.h"
+#include "io/lammps_units.h"
 #include "io/particle_order.h"
 #include "io/text_lines.h"
 
 namespace perrin::io {
 namespace {
 
-/// Where the columns of a row of "Atoms" are; -1: absent. id is always the first.
-struct AtomStyle {
-  int molecule, type, charge, position;
-};
-
-std::optional<AtomStyle> style_of_name(const std::string& name) {
-  if (name == "atomic") return AtomStyle{-1, 1, -1, 2};
-  if (name == "charge") return AtomStyle{-1, 1, 2, 3};
-  if (name == "bond" || name == "angle" || name == "molecular") return AtomStyle{1, 2, -1, 3};
-  if (name == "full") return AtomStyle{1, 2, 3, 4};
-  return std::nullopt;
-}
-
+/// What stands behind the '#' of a line, without spaces around it.
 std::string comment_of(const std::string& line) {
   const std::size_t hash = line.find('#');
   if (hash == std::string::npos) return "";
   const std::size_t begin = line.find_first_not_of(" \t", hash + 1);
   if (begin == std::string::npos) return "";
-  return line.substr(begin, std::min(line.find_first_of(" \t", begin), line.size()) - begin);
+  return line.substr(begin, line.find_last_not_of(" \t") + 1 - begin);
 }
 
-/// Says so where a bond, angle or dihedral comes twice.
+/// Counts bonds, angles or dihedrals that come twice.
 template <std::size_t n>
-class Twice {
+class Repeats {
  public:
-  void operator()(const std::array<std::uint32_t, n>& members, const TextLines& text,
-                  const char* what) {
-    const auto [it, is_new] = lines_.emplace(members, text.number());
-    if (!is_new) text.fail(fmt::format("this {} is there already, in line {}", what, it->second));
+  void operator()(const std::array<std::uint32_t, n>& members, std::int64_t line) {
+    const auto [it, is_new] = lines_.emplace(members, line);
+    if (is_new) return;
+    if (count_++ == 0) first_ = {it->second, line};
+  }
+  void say(const char* what, std::vector<std::string>& warnings) const {
+    if (count_ > 0)
+      warnings.push_back(
+          fmt::format("{} of the {}s {} there already (the first in line {}, as in line {}): each "
+                      "row counts, as in LAMMPS",
+                      count_, what, count_ == 1 ? "is" : "are", first_.second, first_.first));
   }
 
  private:
   std::map<std::array<std::uint32_t, n>, std::int64_t> lines_;
+  std::int64_t count_ = 0;
+  std::pair<std::int64_t, std::int64_t> first_;
 };
 
 class LammpsReader : public FrameReader {
  public:
-  explicit LammpsReader(const std::string& path) : FrameReader(path), text_(path) {}
+  LammpsReader(const std::string& path, const OpenOptions& options)
+      : FrameReader(path), text_(path), wanted_style_(options.atom_style) {}
   std::int64_t frames() const override { return 1; }
 
  protected:
   Frame get(std::int64_t) override {
     text_.go({std::streampos(0), 0});
-    text_.need("a LAMMPS data file");  // the first line says nothing
     c_ = {};
-    atoms_.clear();
-    sections_.clear();
-    read_header();
+    atoms_.clear(), sections_.clear(), unread_.clear(), density_.clear();
+    section_.clear(), named_types_ = has_masses_ = false;
+    head_ = read_lammps_header(text_, path_);
+    take_header();
+    if (may_be_section(text_.words(true))) enter_section();
     while (!section_.empty()) read_section();
     for (const auto& [name, key] :
          {std::pair("Atoms", "atoms"), std::pair("Bonds", "bonds"), std::pair("Angles", "angles"),
           std::pair("Dihedrals", "dihedrals"), std::pair("Impropers", "impropers")})
-      if (count(key) > 0 && !sections_.contains(name))
-        throw UserError(
-            fmt::format("{}: no section \"{}\": expected {} {}", path_, name, count(key), key));
+      if (head_.count(key) > 0 && !sections_.contains(name))
+        throw UserError(fmt::format("{}: no section \"{}\": expected {} {}", path_, name,
+                                    head_.count(key), key));
     finish();
     Frame frame;
+    const std::string style = units_in_title(head_.title, path_ + ":1");
+    if (!style.empty()) frame.units = lammps_units(style);
+    frame.has_step = step_in_title();
+    frame.repeats = true;
+    frame.may_be_flat = true;
     frame.configuration = std::move(c_);
     return frame;
   }
 
  private:
-  std::int64_t count(const std::string& key) const {
-    const auto it = counts_.find(key);
-    return it == counts_.end() ? 0 : it->second;
-  }
-
-  static bool is_section(const std::vector<std::string_view>& words) {
-    return !words.empty() && std::isupper(static_cast<unsigned char>(words[0][0])) != 0;
-  }
-
   void enter_section() {
-    section_.clear();
-    for (const auto word : text_.words(true)) {
-      if (!section_.empty()) section_ += ' ';
-      section_ += word;
-    }
+    section_ = fmt::format("{}", fmt::join(text_.words(true), " "));
     section_comment_ = comment_of(text_.line());
     if (!sections_.insert(section_).second)
       text_.fail(fmt::format("the section {} is there twice", quoted(section_)));
@@ -104,30 +100,18 @@ class LammpsReader : public FrameReader {
       text_.fail(fmt::format("the section {} stands before Atoms", section_));
   }
 
-  void read_header() {
-    counts_.clear();
-    section_.clear();
-    std::array<std::optional<std::array<double, 2>>, 3> bounds;
-    while (text_.next()) {
-      const auto words = text_.words(true);
-      if (words.empty()) continue;
-      if (is_section(words)) {
-        enter_section();
-        break;
-      }
-      read_header_line(words, bounds);
-    }
-    Box& box = c_.box;
-    for (int axis = 0; axis < 3; ++axis) {
-      const auto& bound = bounds[std::size_t(axis)];
-      if (!bound)
-        text_.fail(
-            fmt::format("the header has no line \"{0}lo {0}hi\": expected the box", "xyz"[axis]));
-      box.origin[axis] = (*bound)[0];
-      box.length[axis] = (*bound)[1] - (*bound)[0];
-    }
+  void take_header() {
+    c_.box = head_.box.box;
+    if (head_.box.turned)
+      c_.warnings.push_back(
+          "the edges of the box are turned: the first to the x axis, the second to the xy plane, "
+          "and coordinates and velocities with them, as LAMMPS does");
+    if (!head_.unknown.empty())
+      c_.warnings.push_back(fmt::format("the header's {} {} not read",
+                                        fmt::join(head_.unknown, ", "),
+                                        head_.unknown.size() == 1 ? "is" : "are"));
     const auto fill = [&](const char* kind, std::vector<std::string>& names) {
-      const std::int64_t n = count(std::string(kind) + " types");
+      const std::int64_t n = head_.count(std::string(kind) + " types");
       if (std::uint64_t(n) > text_.file_size())
         text_.fail(fmt::format("{} {} types in a file of {} bytes", n, kind, text_.file_size()));
       for (std::int64_t k = 1; k <= n; ++k) names.push_back(std::to_string(k));
@@ -138,39 +122,18 @@ class LammpsReader : public FrameReader {
     fill("dihedral", c_.topology.dihedral_types);
     fill("improper", c_.topology.improper_types);
     masses_.assign(c_.types.size(), 0.0);
-    has_masses_ = false;
   }
 
-  void read_header_line(const std::vector<std::string_view>& words,
-                        std::array<std::optional<std::array<double, 2>>, 3>& bounds) {
-    const auto is = [&](std::initializer_list<const char*> names) {
-      return words.size() == 2 * names.size() &&
-             std::equal(names.begin(), names.end(), words.end() - std::ptrdiff_t(names.size()));
-    };
-    const char* names[3][2] = {{"xlo", "xhi"}, {"ylo", "yhi"}, {"zlo", "zhi"}};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      if (!is({names[axis][0], names[axis][1]})) continue;
-      if (bounds[axis])
-        text_.fail(fmt::format("\"{} {}\" is there twice", names[axis][0], names[axis][1]));
-      bounds[axis] = {text_.real(words[0], "a box bound"), text_.real(words[1], "a box bound")};
-      if (!((*bounds[axis])[1] > (*bounds[axis])[0]))
-        text_.fail("the upper bound of the box must be above the lower one");
-      return;
-    }
-    if (is({"xy", "xz", "yz"})) {
-      c_.box.xy = text_.real(words[0], "a tilt factor");
-      c_.box.xz = text_.real(words[1], "a tilt factor");
-      c_.box.yz = text_.real(words[2], "a tilt factor");
-      return;
-    }
-    std::string key;  // "100 atoms", "2 atom types"
-    if (words.size() == 2) key = words[1];
-    if (words.size() == 3 && words[2] == "types") key = std::string(words[1]) + " types";
-    if (key.empty()) return;
-    const std::int64_t n = text_.integer(words[0], "a count");
-    if (n < 0) text_.fail(fmt::format("expected a count from 0, got {}", n));
-    if (!counts_.emplace(key, n).second)
-      text_.fail(fmt::format("the number of {} is there twice", quoted(key)));
+  /// "…, timestep = 500, units = real", as write_data has it.
+  bool step_in_title() {
+    const std::size_t at = head_.title.find("timestep = ");
+    if (at == std::string::npos) return false;
+    const std::size_t begin = at + 11;
+    const std::size_t end =
+        std::min(head_.title.find_first_not_of("0123456789", begin), head_.title.size());
+    if (end == begin || end - begin > 18) return false;
+    c_.step = std::stoll(head_.title.substr(begin, end - begin));
+    return true;
   }
 
   /// Calls row(words) for the `n` rows of this section, and enters the next one.
@@ -181,9 +144,9 @@ class LammpsReader : public FrameReader {
       text_.need(fmt::format("row {} of {} of {}", k + 1, n, name));
       const auto words = text_.words(true);
       if (words.empty()) continue;
-      if (is_section(words) && k == 0 && n > 0 && !std::isdigit(words[0][0]))
-        text_.fail(fmt::format("expected {} rows of {}, found the next section", n, name));
-      if (is_section(words)) text_.fail(fmt::format("expected {} rows of {}, got {}", n, name, k));
+      if (is_lammps_section(words))
+        text_.fail(fmt::format("expected {} rows of {}, found {} and the section {}", n, name, k,
+                               text_.line()));
       row(words);
       ++k;
     }
@@ -191,17 +154,33 @@ class LammpsReader : public FrameReader {
     while (text_.next()) {
       const auto words = text_.words(true);
       if (words.empty()) continue;
-      if (!is_section(words))
+      if (!may_be_section(words))
         text_.fail(fmt::format("more rows of {} than the header says ({})", name, n));
       enter_section();
       return;
     }
   }
 
+  /// Up to the next section: a name between blank lines, since rows may begin with labels.
   void skip_section() {
+    unread_.push_back(section_);
     section_.clear();
-    while (text_.next())
-      if (is_section(text_.words(true))) return enter_section();
+    bool blank = false;
+    while (text_.next()) {
+      const auto words = text_.words(true);
+      const bool known = is_lammps_section(words);
+      if (known || (blank && may_be_section(words) && before_blank())) return enter_section();
+      blank = words.empty();
+    }
+  }
+
+  /// Whether the next line is blank; stays at this one.
+  bool before_blank() {
+    const auto here = text_.place();
+    const std::string line = text_.line();
+    const bool blank = !text_.next() || text_.words(true).empty();
+    text_.go(here, line);
+    return blank;
   }
 
   void need_columns(const std::vector<std::string_view>& words, std::size_t n) const {
@@ -217,9 +196,12 @@ class LammpsReader : public FrameReader {
   /// A number from 1, or a label.
   std::uint32_t type(std::string_view word, const std::vector<std::string>& names,
                      const char* what) const {
-    if (std::isdigit(static_cast<unsigned char>(word[0])) == 0)
+    if (std::isdigit(static_cast<unsigned char>(word[0])) == 0 && word[0] != '-') {
       if (const auto it = std::ranges::find(names, word); it != names.end())
         return std::uint32_t(it - names.begin());
+      text_.fail(fmt::format("{} {} is no number, and no label of those that stand before ({})",
+                             what, quoted(word), fmt::join(names, ", ")));
+    }
     const std::int64_t k = text_.integer(word, what);
     if (k < 1 || k > std::int64_t(names.size()))
       text_.fail(fmt::format("{} {}, expected 1 to {}", what, k, names.size()));
@@ -228,6 +210,7 @@ class LammpsReader : public FrameReader {
 
   void read_labels(std::vector<std::string>& names) {
     std::vector<bool> seen(names.size(), false);
+    std::set<std::string> labels;
     rows(std::int64_t(names.size()), [&](const auto& words) {
       need_columns(words, 2);
       const std::int64_t k = text_.integer(words[0], "a type");
@@ -235,67 +218,65 @@ class LammpsReader : public FrameReader {
         text_.fail(fmt::format("type {}, expected 1 to {}", k, names.size()));
       first_time(seen, std::size_t(k - 1), fmt::format("type {}", k));
       names[std::size_t(k - 1)] = std::string(words[1]);
+      if (!labels.insert(names[std::size_t(k - 1)]).second)
+        text_.fail(fmt::format("the label {} is there twice", quoted(words[1])));
     });
   }
 
   void read_section() {
     Topology& t = c_.topology;
-    if (section_ == "Atom Type Labels") return read_labels(c_.types);
+    if (section_ == "Atom Type Labels") {
+      named_types_ = true;
+      return read_labels(c_.types);
+    }
     if (section_ == "Bond Type Labels") return read_labels(t.bond_types);
     if (section_ == "Angle Type Labels") return read_labels(t.angle_types);
     if (section_ == "Dihedral Type Labels") return read_labels(t.dihedral_types);
     if (section_ == "Improper Type Labels") return read_labels(t.improper_types);
     if (section_ == "Masses") return read_masses();
     if (section_ == "Atoms") return read_atoms();
-    if (section_ == "Velocities") {
-      std::vector<bool> seen(c_.position.size(), false);
-      c_.velocity.assign(c_.position.size(), {});
-      return rows(count("atoms"), [&](const auto& words) {
-        need_columns(words, 4);
-        const std::size_t i = atom(words[0]);
-        first_time(seen, i, fmt::format("particle {}", words[0]));
-        for (int axis = 0; axis < 3; ++axis)
-          c_.velocity[i][axis] = text_.real(words[std::size_t(axis) + 1], "a velocity");
-      });
-    }
+    if (section_ == "Velocities") return read_velocities();
     if (section_ == "Bonds") {
-      Twice<3> twice;
-      return rows(count("bonds"), [&](const auto& words) {
+      Repeats<3> repeats;
+      rows(head_.count("bonds"), [&](const auto& words) {
         need_columns(words, 4);
         t.bonds.push_back(
             {atom(words[2]), atom(words[3]), type(words[1], t.bond_types, "bond type")});
         const auto& bond = t.bonds.back();
-        twice({std::min(bond.a, bond.b), std::max(bond.a, bond.b), bond.type}, text_, "bond");
+        repeats({std::min(bond.a, bond.b), std::max(bond.a, bond.b), bond.type}, text_.number());
       });
+      return repeats.say("bond", c_.warnings);
     }
     if (section_ == "Angles") {
-      Twice<4> twice;
-      return rows(count("angles"), [&](const auto& words) {
+      Repeats<4> repeats;
+      rows(head_.count("angles"), [&](const auto& words) {
         need_columns(words, 5);
         t.angles.push_back({atom(words[2]), atom(words[3]), atom(words[4]),
                             type(words[1], t.angle_types, "angle type")});
         const auto& angle = t.angles.back();
-        twice({std::min(angle.a, angle.c), angle.b, std::max(angle.a, angle.c), angle.type}, text_,
-              "angle");
+        repeats({std::min(angle.a, angle.c), angle.b, std::max(angle.a, angle.c), angle.type},
+                text_.number());
       });
+      return repeats.say("angle", c_.warnings);
     }
     if (section_ == "Dihedrals") return read_torsions("dihedral", t.dihedral_types, t.dihedrals);
     if (section_ == "Impropers") return read_torsions("improper", t.improper_types, t.impropers);
     skip_section();
   }
 
-  void read_torsions(const std::string& what, const std::vector<std::string>& types,
+  void read_torsions(const char* what, const std::vector<std::string>& types,
                      std::vector<Topology::Dihedral>& list) {
-    Twice<5> twice;
-    const std::string type_of_it = what + " type";
-    rows(count(what + "s"), [&](const auto& words) {
+    Repeats<5> repeats;
+    const std::string kind = std::string(what) + " type";
+    rows(head_.count(std::string(what) + "s"), [&](const auto& words) {
       need_columns(words, 6);
       list.push_back({atom(words[2]), atom(words[3]), atom(words[4]), atom(words[5]),
-                      type(words[1], types, type_of_it.c_str())});
+                      type(words[1], types, kind.c_str())});
       Topology::Dihedral g = list.back();
       if (g.a > g.d) std::swap(g.a, g.d), std::swap(g.b, g.c);
-      twice({g.a, g.b, g.c, g.d, g.type}, text_, what.c_str());
+      repeats({g.a, g.b, g.c, g.d, g.type}, text_.number());
     });
+    repeats.say(what, c_.warnings);
   }
 
   std::uint32_t atom(std::string_view word) const {
@@ -306,75 +287,199 @@ class LammpsReader : public FrameReader {
     return it->second;
   }
 
+  /// "1 1.0 # A" is the usual way to name a type; a sentence behind the mass is no name.
   void read_masses() {
     has_masses_ = true;
     std::vector<bool> seen(c_.types.size(), false);
-    std::set<std::string> names(c_.types.begin(), c_.types.end());
+    std::vector<std::string> names(c_.types.size());
     rows(std::int64_t(c_.types.size()), [&](const auto& words) {
       need_columns(words, 2);
       const std::uint32_t k = type(words[0], c_.types, "type");
       first_time(seen, k, fmt::format("type {}", words[0]));
       masses_[k] = text_.real(words[1], "a mass");
-      // "1 1.0 # A": the usual way to name a type.
       const std::string name = comment_of(text_.line());
-      if (!name.empty() && names.insert(name).second) c_.types[k] = name;
+      if (name.find_first_of(" \t#") == std::string::npos) names[k] = name;
     });
+    if (named_types_) return;
+    std::vector<std::string> twice;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      const auto same =
+          std::ranges::count(names, names[k]) + std::ranges::count(c_.types, names[k]);
+      if (names[k].empty() || names[k] == c_.types[k]) continue;
+      if (same == 1)
+        c_.types[k] = names[k];
+      else if (std::ranges::count(twice, names[k]) == 0)
+        twice.push_back(names[k]);
+    }
+    if (!twice.empty())
+      c_.warnings.push_back(
+          fmt::format("several types are called {} in the comments of Masses: they keep their "
+                      "numbers as names",
+                      fmt::join(twice, ", ")));
   }
 
-  AtomStyle style_of_row(std::size_t columns) const {
-    if (!section_comment_.empty()) {
-      if (const auto style = style_of_name(section_comment_)) return *style;
-      text_.fail(fmt::format(
-          "atom style {} is not known: expected atomic, charge, bond, angle, molecular or full",
-          quoted(section_comment_)));
+  void read_velocities() {
+    std::vector<bool> seen(c_.position.size(), false);
+    c_.velocity.assign(c_.position.size(), {});
+    bool more = false;
+    rows(head_.count("atoms"), [&](const auto& words) {
+      need_columns(words, 4);
+      const std::size_t i = atom(words[0]);
+      first_time(seen, i, fmt::format("particle {}", words[0]));
+      for (int axis = 0; axis < 3; ++axis)
+        c_.velocity[i][axis] = text_.real(words[std::size_t(axis) + 1], "a velocity");
+      if (head_.box.turned) c_.velocity[i] = head_.box(c_.velocity[i]);
+      for (std::size_t k = 4; k < words.size(); ++k)
+        more = text_.real(words[k], "a number") != 0 || more;
+    });
+    if (more)
+      c_.warnings.push_back(
+          "the columns of Velocities behind the third (angular velocities or "
+          "momenta) are not read");
+  }
+
+  /// That of the user, of the comment behind "Atoms", of the first line, or the only one that fits.
+  AtomStyle find_style() {
+    const auto readable = [&](AtomStyle style, const std::string& where) {
+      if (!style.readable)
+        text_.fail(fmt::format("the atom style {} ({}) is not read: expected {}",
+                               quoted(style.name), where, readable_styles()));
+      return style;
+    };
+    AtomStyle named = named_style(section_comment_);
+    std::string where = "behind \"Atoms\"";
+    if (named.name.empty())
+      for (const char* key : {"atom_style", "atom style"})
+        if (const std::size_t at = head_.title.find(key); at != std::string::npos) {
+          named = named_style(std::string_view(head_.title).substr(at + std::string(key).size()));
+          where = "in line 1";
+        }
+    if (!wanted_style_.empty()) {
+      const AtomStyle wanted = named_style(wanted_style_);
+      if (wanted.name.empty())
+        throw UserError(fmt::format("{}: LAMMPS has no atom style {} (\"atom_style\"): expected {}",
+                                    path_, quoted(wanted_style_), readable_styles()));
+      if (!named.name.empty() && named.columns != wanted.columns)
+        c_.warnings.push_back(
+            fmt::format("the file names the atom style {} ({}): its columns are read as those of "
+                        "{}, as \"atom_style\" says",
+                        quoted(named.name), where, quoted(wanted.name)));
+      return readable(wanted, "\"atom_style\"");
     }
-    if (columns == 5 || columns == 8) return *style_of_name("atomic");
-    if (columns == 7 || columns == 10) return *style_of_name("full");
-    text_.fail(
-        fmt::format("{} columns in Atoms fit several styles: expected \"Atoms # charge\", "
-                    "\"Atoms # molecular\" or the like",
-                    columns));
+    if (!named.name.empty()) {
+      if (head_.count("bonds") > 0 && !named.bonds)
+        text_.fail(fmt::format(
+            "particles of the atom style {} ({}) have no bonds in LAMMPS, and the header counts "
+            "{}: name the style that the columns have, by \"atom_style\" of the source or "
+            "--atom-style of perrin convert",
+            quoted(named.name), where, head_.count("bonds")));
+      return readable(std::move(named), where);
+    }
+    return guess_style();
+  }
+
+  /// From the rows that follow; stays at this line.
+  AtomStyle guess_style() {
+    const auto here = text_.place();
+    const std::string line = text_.line();
+    std::optional<StyleGuess> guess;
+    std::size_t columns = 0;
+    for (std::int64_t k = 0, n = head_.count("atoms"); k < n && text_.next();) {
+      const auto words = text_.words(true);
+      if (words.empty()) continue;
+      if (!guess)
+        columns = words.size(), guess.emplace(columns, head_.count("bonds") > 0, c_.types);
+      if (words.size() != columns) break;  // read_atoms() comes to it
+      guess->row(words);
+      ++k;
+    }
+    text_.go(here, line);
+    if (!guess) return named_style("atomic");  // no rows: rows() says so
+    constexpr const char* remedy =
+        "name it, behind \"Atoms #\" in the file, by \"atom_style\" of the source, or by "
+        "--atom-style of perrin convert";
+    const auto& fitting = guess->fitting();
+    if (fitting.empty())
+      text_.fail(
+          fmt::format("the {} columns of Atoms fit no atom style of LAMMPS that is a single "
+                      "one{}: {}",
+                      columns, head_.count("bonds") > 0 ? " and has bonds" : "", remedy));
+    if (fitting.size() > 1) {
+      std::vector<std::string> names;
+      for (const AtomStyle& style : fitting) names.push_back(style.name);
+      text_.fail(fmt::format("the {} columns of Atoms fit several atom styles ({}): {}", columns,
+                             fmt::join(names, "; "), remedy));
+    }
+    const AtomStyle& only = fitting.front();
+    if (!only.readable)
+      text_.fail(
+          fmt::format("the {} columns of Atoms fit the atom style {} alone, which is not "
+                      "read: expected {}; if it is another, {}",
+                      columns, quoted(only.name), readable_styles(), remedy));
+    if (columns != 5)
+      c_.warnings.push_back(fmt::format(
+          "Atoms names no style: its columns are read as those of {} ({}{}), the only style of "
+          "LAMMPS that they fit; \"atom_style\" (--atom-style) names another",
+          quoted(only.name), only.list(), columns > only.columns.size() ? ", and images" : ""));
+    return only;
   }
 
   void read_atoms() {
-    std::optional<AtomStyle> style;
+    const AtomStyle style = find_style();
+    std::vector<std::string> unread;
+    for (const std::string& column : style.columns)
+      if (std::ranges::count(std::array<const char*, 9>{"id", "molecule", "type", "q", "diameter",
+                                                        "density", "x", "y", "z"},
+                             column) == 0)
+        unread.push_back(column);
+    if (!unread.empty())
+      c_.warnings.push_back(fmt::format("columns of the atom style {} are not read: {}",
+                                        quoted(style.name), fmt::join(unread, ", ")));
+    const std::size_t plain = style.columns.size();
+    const int x = style.at("x"), type_at = style.at("type"), charge = style.at("q");
+    const int molecule = style.at("molecule"), diameter = style.at("diameter");
+    const int density = style.at("density");
     std::size_t columns = 0;
-    const std::int64_t n = count("atoms");
-    rows(n, [&](const auto& words) {
-      if (!style) {
-        style = style_of_row(words.size());
-        columns = words.size();
-      }
-      const std::size_t plain = std::size_t(style->position) + 3;
+    rows(head_.count("atoms"), [&](const auto& words) {
+      if (columns == 0) columns = words.size();
       if (words.size() != columns || (columns != plain && columns != plain + 3))
-        text_.fail(fmt::format("expected {} columns (or {} with images, on all rows), got {}",
-                               plain, plain + 3, words.size()));
+        text_.fail(fmt::format(
+            "expected {} columns of the atom style {} ({}), or {} with images, on all rows; got {}",
+            plain, quoted(style.name), style.list(), plain + 3, words.size()));
+      const auto word = [&](int at) { return words[std::size_t(at)]; };
       const std::int64_t id = text_.integer(words[0], "a particle's id");
       if (!atoms_.emplace(id, std::uint32_t(c_.position.size())).second)
         text_.fail(fmt::format("particle {} is there twice", id));
       Vec3<double> r;
       Image image;
       for (int axis = 0; axis < 3; ++axis) {
-        r[axis] =
-            text_.real(words[std::size_t(style->position) + std::size_t(axis)], "a coordinate");
+        r[axis] = text_.real(word(x + axis), "a coordinate");
         if (columns > plain)
-          image[axis] =
-              text_.whole<std::int32_t>(words[plain + std::size_t(axis)], "an image flag");
+          image[axis] = text_.whole<std::int32_t>(word(int(plain) + axis), "an image flag");
       }
+      if (head_.box.turned) r = head_.box(r - c_.box.origin) + c_.box.origin;
       c_.position.push_back(r);
       if (columns > plain) c_.image.push_back(image);
-      c_.type.push_back(type(words[std::size_t(style->type)], c_.types, "type"));
-      if (style->charge > 0)
-        c_.charge.push_back(text_.real(words[std::size_t(style->charge)], "a charge"));
-      if (style->molecule > 0)
+      c_.type.push_back(type(word(type_at), c_.types, "type"));
+      if (charge > 0) c_.charge.push_back(text_.real(word(charge), "a charge"));
+      if (molecule > 0)
         c_.topology.molecule.push_back(
-            text_.whole<std::uint32_t>(words[std::size_t(style->molecule)], "a molecule's id"));
+            text_.whole<std::uint32_t>(word(molecule), "a molecule's id"));
+      if (diameter > 0) c_.diameter.push_back(text_.real(word(diameter), "a diameter"));
+      if (density > 0) density_.push_back(text_.real(word(density), "a density"));
     });
   }
 
   /// Particles in the order of their ids, masses of each.
   void finish() {
     const std::size_t n = c_.position.size();
+    if (!density_.empty()) {  // of a sphere; the mass of a point
+      c_.mass = density_;
+      for (std::size_t i = 0; i < n; ++i)
+        if (const double d = c_.diameter[i]; d > 0) c_.mass[i] *= std::numbers::pi / 6 * d * d * d;
+    } else if (has_masses_) {
+      for (const std::uint32_t type : c_.type) c_.mass.push_back(masses_[type]);
+    }
     std::vector<std::uint32_t> order, place(n);
     for (const auto& [id, row] : atoms_) {
       place[row] = std::uint32_t(order.size());
@@ -385,17 +490,21 @@ class LammpsReader : public FrameReader {
     for (auto& g : c_.topology.angles) g.a = place[g.a], g.b = place[g.b], g.c = place[g.c];
     for (auto* list : {&c_.topology.dihedrals, &c_.topology.impropers})
       for (auto& g : *list) g.a = place[g.a], g.b = place[g.b], g.c = place[g.c], g.d = place[g.d];
-    if (has_masses_)
-      for (const std::uint32_t type : c_.type) c_.mass.push_back(masses_[type]);
+    if (!unread_.empty())
+      c_.warnings.push_back(fmt::format("the section{} {} {} not read",
+                                        unread_.size() == 1 ? "" : "s", fmt::join(unread_, ", "),
+                                        unread_.size() == 1 ? "is" : "are"));
   }
 
   TextLines text_;
+  std::string wanted_style_;
+  LammpsHeader head_;
   Configuration c_;
-  std::map<std::string, std::int64_t> counts_;
   std::set<std::string> sections_;               // those seen so far
+  std::vector<std::string> unread_;              // of these
   std::map<std::int64_t, std::uint32_t> atoms_;  // id → row
-  std::vector<double> masses_;
-  bool has_masses_ = false;
+  std::vector<double> masses_, density_;
+  bool has_masses_ = false, named_types_ = false;
   std::string section_, section_comment_;
 };
 
@@ -413,6 +522,15 @@ std::vector<std::string> left_out(const Frame& frame) {
   if (!c.diameter.empty()) list.push_back("diameters are left out");
   if (!t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty())
     list.push_back("names of types of bonds, angles and dihedrals are left out");
+  const auto far = std::ranges::find_if(c.image, [](const Image& image) {
+    return std::max({image.x, image.y, image.z}) > 511 ||
+           std::min({image.x, image.y, image.z}) < -512;
+  });
+  if (far != c.image.end())
+    list.push_back(fmt::format(
+        "particle {} has the image ({}, {}, {}): LAMMPS keeps 10 bits (-512 to 511) unless it is "
+        "built with LAMMPS_BIGBIG, and reads others wrong without a word",
+        far - c.image.begin(), far->x, far->y, far->z));
   return list;
 }
 
@@ -424,8 +542,8 @@ FileFormat lammps_format() {
           true,
           false,
           [](std::string_view head) { return head.find(" atoms") != head.npos; },
-          [](const std::string& path, const OpenOptions&) -> std::unique_ptr<FrameReader> {
-            return std::make_unique<LammpsReader>(path);
+          [](const std::string& path, const OpenOptions& options) -> std::unique_ptr<FrameReader> {
+            return std::make_unique<LammpsReader>(path, options);
           },
           write_lammps_data,
           left_out};

@@ -114,6 +114,9 @@ struct FileSettings {
   std::string units = "file";
   bool velocities = true, images = true, keep_step = false;
   Json group = Json::array();
+  std::string atom_style;
+  std::optional<std::int32_t> dimension;
+  std::vector<double> box;
 };
 
 template <class D>
@@ -131,9 +134,18 @@ void describe(D& d, FileSettings& s) {
   d.optional("periodic", s.periodic, Any{}, "along x, y, z, instead of what the file says");
   d.optional("masses", s.masses, Positive{},
              "by the names of types in the file, instead of what the file says");
-  d.optional("units", s.units, OneOf{"file", "job"},
-             "file: numbers are converted from the units that the file names (H5MD; other formats "
-             "name none); job: they are taken as numbers in the job's units");
+  d.optional("atom_style", s.atom_style, Any{},
+             "LAMMPS data: what the columns of Atoms are, instead of what the file says: full, "
+             "\"hybrid sphere bond\"");
+  d.optional("dimension", s.dimension, Between{2, 3}, "2 or 3, instead of what the file says");
+  d.optional("box", s.box, Any{},
+             "Lx, Ly, Lz, or these and the tilts xy, xz, yz, in the file's unit of length, with "
+             "the corner at 0; instead of what the file says (plain XYZ says nothing)");
+  d.optional("units", s.units,
+             OneOf{"file", "job", "lj", "real", "metal", "si", "cgs", "electron", "micro", "nano"},
+             "file: numbers are converted from the units that the file names (H5MD; line 1 of "
+             "LAMMPS data), and are the job's where it names none; job: they are the job's; else "
+             "the file's units, by the name of LAMMPS (not for H5MD)");
   d.optional("velocities", s.velocities, Any{}, "take the velocities of the file, if it has any");
   d.optional("images", s.images, Any{}, "take the image counters of the file, if it has any");
   d.optional("keep_step", s.keep_step, Any{},

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <new>
 
 #include "engine/core/error.h"
 
@@ -19,6 +21,10 @@ std::string quoted(std::string_view word) {
 TextLines::TextLines(const std::string& path) : path_(path), stream_(path, std::ios::binary) {
   if (!stream_)
     throw UserError(fmt::format("{}: cannot open the file: {}", path, std::strerror(errno)));
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored))
+    throw UserError(path + ": cannot be read: not a regular file");
+  stream_.exceptions(std::ios::badbit);  // else what is thrown within getline ends the file
   stream_.seekg(0, std::ios::end);
   const auto end = stream_.tellg();
   if (end < 0) throw UserError(path + ": cannot be read: not a regular file");
@@ -27,10 +33,19 @@ TextLines::TextLines(const std::string& path) : path_(path), stream_(path, std::
 }
 
 bool TextLines::next() {
-  if (!std::getline(stream_, line_)) {
-    line_.clear();
-    return false;
+  try {
+    if (!std::getline(stream_, line_)) {
+      line_.clear();
+      return false;
+    }
+  } catch (const std::bad_alloc&) {
+    throw UserError(
+        fmt::format("{}:{}: the line is longer than the memory that there is", path_, number_ + 1));
+  } catch (const std::ios_base::failure&) {
+    throw UserError(
+        fmt::format("{}:{}: cannot be read: {}", path_, number_ + 1, std::strerror(errno)));
   }
+  if (number_ == 0 && line_.starts_with("\xEF\xBB\xBF")) line_.erase(0, 3);  // a byte order mark
   if (!line_.empty() && line_.back() == '\r') line_.pop_back();
   ++number_;
   return true;

@@ -42,6 +42,11 @@ class TextLines {
   };
   Place place() { return {stream_.tellg(), number_}; }
   void go(const Place& place);
+  /// To where one has been, with the line that stood there.
+  void go(const Place& place, const std::string& line) {
+    go(place);
+    line_ = line;
+  }
   std::uint64_t file_size() const { return file_size_; }
 
  private:

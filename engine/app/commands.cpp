@@ -88,6 +88,13 @@ void add_changes(CLI::App& app, ConvertOptions& options) {
   app.add_flag("--unwrap", options.unwrapped,
                "positions without jumps at the faces of the box, instead of images");
   app.add_flag("!--no-velocities", options.velocities, "as if IN had none");
+  app.add_option("--atom-style", options.atom_style,
+                 "of IN (LAMMPS data), instead of what it says: full, \"hybrid sphere bond\"");
+  app.add_option("--dimension", options.dimension, "of IN, instead of what it says: 2 or 3")
+      ->check(CLI::Range(2, 3));
+  app.add_option("--box", options.box,
+                 "of IN: Lx,Ly,Lz or Lx,Ly,Lz,xy,xz,yz, from 0; instead of what it says")
+      ->delimiter(',');
   app.add_option("--group", options.groups,
                  "of particles in IN (H5MD): one or several under /particles, joined")
       ->delimiter(',');

@@ -202,7 +202,7 @@ TEST_F(Refused, ExtendedXyz) {
          "bad:3: expected a coordinate (a finite number), got nan");
   expect(xyz("2\n" + box + "A 1 1 1\n"), "row 2 of 2");
   expect(xyz("1\n" + box + "A 1 1\n"), "bad:3: expected 4 columns, got 3");
-  expect(xyz("1\nProperties=species:S:1:pos:R:3\nA 1 1 1\n"), "bad:2: expected Lattice");
+  expect(xyz("1\nProperties=species:S:1:pos:R:3\nA 1 1 1\n"), "has no box: give it by");
   expect(xyz("1\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1\nA\n"), "no pos:R:3");
   expect(xyz("1\nLattice=\"5 1 0 0 5 0 0 0 5\"\nA 1 1 1\n"), "expected a along x");
   expect(xyz("0\n" + box), "no particles");
@@ -222,7 +222,7 @@ TEST_F(Refused, LammpsData) {
   expect(data(head + "Atoms # atomic\n\n1 1 0 0 0\n2 1 1 inf 1\n"),
          "bad:12: expected a coordinate");
   expect(data(head + "Atoms # sphere\n\n1 1 0 0 0\n2 1 1 1 1\n"), "atom style \"sphere\"");
-  expect(data(head + "Atoms\n\n1 1 1 0 0 0\n2 1 1 1 1 1\n"), "fit several styles");
+  expect(data(head + "Atoms\n\n1 1 1 0 0 0\n2 1 1 1 1 1\n"), "fit several atom styles");
   expect(data(head + "Masses\n\n1 1.0\n"), "no section \"Atoms\"");
   // Ids in any order, wrapped particles.
   const std::string name = file("good");
