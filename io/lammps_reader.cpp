@@ -341,6 +341,11 @@ class LammpsReader : public FrameReader {
   /// That of the user, of the comment behind "Atoms", of the first line, or the only one that fits.
   AtomStyle find_style() {
     const auto readable = [&](AtomStyle style, const std::string& where) {
+      if (style.name == "hybrid")  // as write_data has it
+        text_.fail(fmt::format(
+            "{}: hybrid of which styles? Name them (\"hybrid sphere charge\") behind \"Atoms #\", "
+            "by \"atom_style\" of the source, or by --atom-style of perrin convert",
+            where));
       if (!style.readable)
         text_.fail(fmt::format("the atom style {} ({}) is not read: expected {}",
                                quoted(style.name), where, readable_styles()));

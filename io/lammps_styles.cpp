@@ -137,6 +137,7 @@ StyleGuess::StyleGuess(std::size_t columns, bool bonds, const std::vector<std::s
     return a.columns == b.columns && a.bonds == b.bonds && (a.readable || !b.readable);
   };
   for (AtomStyle& style : all) {
+    if (style.name == "oxdna") continue;  // always a part of a hybrid
     const std::size_t n = style.columns.size();
     // Species of tdpd are as many as there are.
     const bool wide = style.name == "tdpd" && columns >= n;
