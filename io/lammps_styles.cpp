@@ -173,7 +173,10 @@ bool StyleGuess::fits(const AtomStyle& style, const std::vector<std::string_view
       if (!(value >= 0)) return false;
     }
   }
-  if (style.name == "tdpd") return true;
+  // Whole numbers behind x, y, z are the images of "atomic": concentrations of 0 change nothing.
+  if (style.name == "tdpd")
+    return columns_ != n + 2 || !whole(words[n - 1], -most, most) ||
+           !whole(words[n], -most, most) || !whole(words[n + 1], -most, most);
   for (std::size_t k = n; k < columns_; ++k)
     if (!whole(words[k], -most, most)) return false;
   return true;
