@@ -121,6 +121,21 @@ void add_image(std::int32_t& image, double whole, std::size_t i, int axis,
   image = std::int32_t(sum);
 }
 
+/// Does a file say in which boxes its particles are: by images (zeros alone are what programs write
+/// that know none), or by positions that lie further outside of the box than a program leaves
+/// wrapped ones between two wraps?
+bool knows_images(const Configuration& c) {
+  constexpr double outside = 0.1;  // of an edge
+  if (std::ranges::any_of(c.image, [](const Image& i) { return i.x || i.y || i.z; })) return true;
+  return std::ranges::any_of(c.position, [&](const Vec3<double>& r) {
+    const Vec3<double> s = c.box.fraction(r);
+    for (int axis = 0; axis < 3; ++axis)
+      if (c.box.periodic[std::size_t(axis)] && (s[axis] < -outside || s[axis] > 1 + outside))
+        return true;
+    return false;
+  });
+}
+
 void wrap(Configuration& c, const std::string& where) {
   const auto edges = c.box.edges();
   for (std::size_t i = 0; i < c.position.size(); ++i) {
@@ -200,9 +215,9 @@ void check_frame(Configuration& c, const std::string& where, bool repeats) {
   check_members(c.topology.impropers, c.topology.improper_types.size(), n, "improper", where,
                 repeats);
   if (c.box.dimension == 2) put_flat(c);
-  const auto own = c.image;
+  const bool known = knows_images(c);
   wrap(c, where);
-  images_from_bonds(c, own);
+  if (!known) images_from_bonds(c);
 }
 
 }  // namespace perrin::io

@@ -9,8 +9,6 @@
 namespace perrin {
 namespace {
 
-bool same(const Image& a, const Image& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
-
 /// The ways between bonded particles of a configuration.
 class Ways {
  public:
@@ -103,7 +101,7 @@ std::vector<std::uint32_t> first_of(const std::vector<std::uint32_t>& molecule) 
 
 }  // namespace
 
-void images_from_bonds(Configuration& c, const std::vector<Image>& own) {
+void images_from_bonds(Configuration& c) {
   const Ways ways(c);
   const auto apart = bonds_apart(c, ways);
   if (apart.empty()) return;
@@ -121,10 +119,7 @@ void images_from_bonds(Configuration& c, const std::vector<Image>& own) {
     if (done[m]) continue;
     done[m] = 1;
     const bool whole = molecules.walk(first[m], found, members);
-    const bool known = !own.empty() && std::ranges::any_of(members, [&](std::uint32_t id) {
-      return !same(own[id], own[members[0]]);
-    });
-    if (!whole || known) continue;
+    if (!whole) continue;
     for (const std::uint32_t id : members) images[id] = found[id];
     changed = true;
   }

@@ -10,12 +10,10 @@
 
 namespace perrin {
 
-/// Gives molecules that images do not keep whole images that do: each molecule of which no particle
-/// is known to be in another box than the rest (`own`: images as a file had them; empty: it had
-/// none). Its lowest id stays in its box. What winds around the box and closes on itself has no
-/// such images and stays as it is, and so do images that differ within a molecule. Positions of
-/// periodic axes must be wrapped.
-void images_from_bonds(Configuration& configuration, const std::vector<Image>& own);
+/// Gives molecules images that keep them whole; for configurations whose file knew none. The lowest
+/// id of a molecule stays in its box. What winds around the box and closes on itself has no such
+/// images and stays as it is. Positions of periodic axes must be wrapped.
+void images_from_bonds(Configuration& configuration);
 
 /// Bonds that images make longer than they are to the nearest image, without those of molecules
 /// that wind around the box. By number, in order.

@@ -431,5 +431,32 @@ TEST_F(Refused, ConvertThroughAllFormats) {
               open_frames(last, format_of_name("lammps"))->read(0).configuration, 4e-6);
 }
 
+// A bond of 4 in a box of 5: by the nearest image it is 1 long.
+TEST(Formats, ImagesComeFromBondsWhereAFileKnowsNone) {
+  Configuration c;
+  c.box.length = {5, 5, 5};
+  c.box.origin = {0, 0, 0};
+  c.position = {{0.5, 1, 1}, {4.5, 1, 1}};
+  c.type = {0, 0};
+  c.types = {"A"};
+  c.topology.bond_types = {"bond"};
+  c.topology.bonds = {{0, 1, 0}};
+  const auto image_of_second = [](Configuration read) {
+    io::check_frame(read, "a file");
+    return read.image.empty() ? 0 : read.image[1].x - read.image[0].x;
+  };
+  EXPECT_EQ(image_of_second(c), -1);
+  Configuration zeros = c;
+  zeros.image.assign(2, Image{});
+  EXPECT_EQ(image_of_second(zeros), -1);
+  zeros.image[0].y = zeros.image[1].y = 1;  // it knows images: the bond is 4 long
+  EXPECT_EQ(image_of_second(zeros), 0);
+  Configuration unwrapped = c;  // outside of the box: so does this one
+  unwrapped.position[0].y = unwrapped.position[1].y = 6;
+  EXPECT_EQ(image_of_second(unwrapped), 0);
+  unwrapped.position[0].y = unwrapped.position[1].y = 5.2;  // not wrapped for some steps
+  EXPECT_EQ(image_of_second(unwrapped), -1);
+}
+
 }  // namespace
 }  // namespace perrin::io
