@@ -32,6 +32,7 @@ NO_EFFECT = {
     ("observer", "trajectory", "author"),
     # Nothing in these jobs that it is about: other formats, units, images; one type.
     ("system", "file", "format"), ("system", "file", "units"), ("system", "file", "images"),
+    ("system", "file", "dimension"),
     ("observer", "xtc", "positions"), ("observer", "cluster_size", "stride"),
     ("stage", "metropolis", "mixing"), ("force", "improper_periodic", "impropers"),
     # A limit that the time step does not grow to in ten steps, and not below where it begins.
