@@ -163,6 +163,7 @@ class Barostat final : public BoxMover {
   std::int64_t stride() const override { return stride_; }
   double most() const override { return 1.01 * most_; }
   bool tilts() const override { return strains_.flexible; }
+  std::array<bool, 3> axes() const override { return strains_.axes(); }
   /// Adds the energy that the particles were given to *heat on the device. Device work; for
   /// Integrator::measure_heat().
   void add_heat(Simulation& simulation, double* heat) const;

@@ -77,6 +77,7 @@ class FireCell final : public BoxMover {
   void begin(Simulation& simulation, const FireRule* rule);
   void move_box(Simulation& simulation) override;
   double most() const override { return begun_ ? 0.005 : 0; }
+  std::array<bool, 3> axes() const override { return MovingAxes(settings_.axes, 3).which(); }
   /// Behind the forces. Device work.
   void measure(Simulation& simulation);
   FireCellView view(Simulation& simulation);

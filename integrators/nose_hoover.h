@@ -109,6 +109,9 @@ class NoseHoover final : public Integrator {
     explicit Mover(NoseHoover& owner) : owner_(owner) {}
     void move_box(Simulation& simulation) override { owner_.move_box(simulation); }
     double most() const override { return owner_.begun_ ? detail::Turn::most : 0; }
+    std::array<bool, 3> axes() const override {
+      return MovingAxes(owner_.settings_.barostat->axes, 3).which();
+    }
 
    private:
     NoseHoover& owner_;

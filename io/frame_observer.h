@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/run/box_user.h"
 #include "engine/run/observer.h"
 #include "engine/run/simulation.h"
 #include "io/gather.h"
@@ -15,7 +16,7 @@ namespace perrin::io {
 /// File: FrameFile, GsdFile or XtcFile: path, layout and more; open(resumed, configuration),
 /// append(frame), is_open(), last_step(), state(archive).
 template <class File>
-class FrameObserver : public Observer {
+class FrameObserver : public Observer, public BoxUser {
  public:
   template <class... Arguments>
   FrameObserver(std::int64_t stride, const FrameGather::Wants& wants, Arguments&&... file)
@@ -41,6 +42,13 @@ class FrameObserver : public Observer {
   }
   void end(Simulation&) override { writer().wait(); }
   bool takes_kept_velocities() const override { return true; }
+  std::string caveat() const override {
+    if (!wants_.unwrapped) return {};
+    return "\"unwrapped\" positions hold how the box moves them, times the boxes that a particle "
+           "has crossed: a mean square displacement from them is too large. The observer "
+           "mean_square_displacement adds up displacements relative to a box that a barostat "
+           "changes";
+  }
   void state(Archive& archive) override { file_.state(archive); }
 
  protected:

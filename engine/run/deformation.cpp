@@ -93,6 +93,16 @@ bool Deformation::tilts() const {
   return shear_ || deform_->xy || deform_->xz || deform_->yz || deform_->angles;
 }
 
+std::optional<bool> Deformation::leaves_tilt(int tilt) const {
+  if (shear_) return tilt == schedule_.which() ? std::optional(true) : std::nullopt;
+  const std::optional<double> targets[3] = {deform_->xy, deform_->xz, deform_->yz};
+  std::optional<double> target = targets[tilt];
+  if (deform_->angles)
+    if (const auto tilts = tilts_of({1, 1, 1}, *deform_->angles)) target = (*tilts)[tilt];
+  if (!target) return std::nullopt;
+  return *target != 0 || deform_->form == "oscillating";
+}
+
 const Flow* Deformation::flow() const {
   return memory_.size() > 0 ? memory_.data()->flow : nullptr;
 }
@@ -100,6 +110,11 @@ const Flow* Deformation::flow() const {
 void Deformation::begin(Simulation& s, const Integrator& integrator) {
   schedule_.begin = std::int64_t(s.step());
   schedule_.start = s.particles.box;
+  const double tilts[3] = {s.particles.box.xy, s.particles.box.xz, s.particles.box.yz};
+  for (int t = 0; t < 3; ++t)
+    if (shear_ && t != sheared_tilt() && tilts[t] != 0)
+      throw UserError(fmt::format("{}: needs a box without the tilt {}, which has come to {:.6g}",
+                                  path_, std::array{"xy", "xz", "yz"}[std::size_t(t)], tilts[t]));
   make_room(s, integrator);
   set_targets();
   set_up();
@@ -119,6 +134,11 @@ void Deformation::make_room(Simulation& s, const Integrator& integrator) {
   const Device& device = s.device();
   memory_ = {device, 1};
   due_ = {device, 1};
+  if constexpr (sizeof(Real) == 4) {
+    rest_ = {device, s.particles.size()};
+    rest_.zero();
+    s.particles.attach(rest_);
+  }
   if (!work_) return;
   kinetic_work_ = {device, s.particles.size()};
   work_known_ = s.particles.share_by_place(kinetic_work_);
@@ -164,8 +184,12 @@ void Deformation::set_up() {
   for (const auto& force : s.forces)
     tail_virial_ += force->correction(s).virial * s.particles.box.volume();
   s.particles.box = now;
-  const FlowWords words{schedule_, memory_.data(), 1 / timestep_, turns_velocities(s, deform_),
-                        work_ ? kinetic_work_.data() : nullptr};
+  const FlowWords words{schedule_,
+                        memory_.data(),
+                        1 / timestep_,
+                        turns_velocities(s, deform_),
+                        work_ ? kinetic_work_.data() : nullptr,
+                        rest_.data()};
   for_each(s.device(), "flow of the box", 1, BeginFlow{words, s.device_step()});
 }
 
@@ -220,8 +244,12 @@ void Deformation::begin_work() {
 
 void Deformation::move_box(Simulation& s) {
   const Device& device = s.device();
-  const FlowWords words{schedule_, memory_.data(), 1 / timestep_, turns_velocities(s, deform_),
-                        work_ ? kinetic_work_.data() : nullptr};
+  const FlowWords words{schedule_,
+                        memory_.data(),
+                        1 / timestep_,
+                        turns_velocities(s, deform_),
+                        work_ ? kinetic_work_.data() : nullptr,
+                        rest_.data()};
   for_each(device, "the box moves", 1,
            MoveBox{words, s.device_step(), s.particles.kept_box(), s.fault_sink(), s.range()});
   s.follow_box();
@@ -255,6 +283,8 @@ void Deformation::measure_work(Simulation& s, double* work) {
   for_each(s.device(), "work", 1, AddWork{memory_.data(), work});
 }
 
+void Deformation::end(Simulation& s) { s.particles.detach(rest_.data()); }
+
 double Deformation::strain(std::uint64_t step) const {
   return shear_ ? double(std::int64_t(step) - schedule_.begin) * schedule_.step_strain : 0;
 }
@@ -266,6 +296,17 @@ void Deformation::state(Archive& a) {
   a.require(schedule_.begin >= 0 && schedule_.begin <= now, "begin",
             "a step that the run has made");
   archive_box(a, "start", schedule_.start);
+  if (rest_.size() > 0 && a.has("velocity_rest")) {
+    std::vector<Real4> rest;
+    if (a.is_saving()) rest = rest_.to_host();
+    a("velocity_rest", rest);
+    const auto fine = [](const Real4& r) {  // NaN is not
+      return std::abs(r.x) <= 1 && std::abs(r.y) <= 1 && std::abs(r.z) <= 1;
+    };
+    a.require(std::int64_t(rest.size()) == rest_.size() && std::ranges::all_of(rest, fine),
+              "velocity_rest", "what rounding has left of each velocity");
+    if (!a.is_saving()) rest_.assign(rest);
+  }
   if (work_) {
     DeformationMemory m = memory_.to_host(0);
     a("virial_work", m.virial_work);

@@ -61,10 +61,16 @@ class Deformation final : public BoxMover {
   void begin_work();
   /// In place of both when a run is resumed; state() follows.
   void resume(Simulation& simulation, const Integrator& integrator);
+  /// At the end of the stage.
+  void end(Simulation& simulation);
 
   void move_box(Simulation& simulation) override;
   double most() const override { return most_; }
   bool tilts() const override;
+  /// Of a shear: which of the tilts xy, xz, yz it changes; else -1.
+  int sheared_tilt() const { return shear_ ? schedule_.which() : -1; }
+  /// Whether that tilt may be other than 0 at the end of the stage; nullopt: if it was before.
+  std::optional<bool> leaves_tilt(int tilt) const;
   void turn_box(Simulation& simulation) override;
   const Flow* flow() const override;
   /// Writes the work so far to *work on the device. Device work.
@@ -90,6 +96,7 @@ class Deformation final : public BoxMover {
   bool work_ = false;
   Buffer<DeformationMemory> memory_;
   Buffer<std::uint32_t> due_;
+  Buffer<Real4> rest_;           // of velocities, attached to the particles; single precision
   Buffer<double> kinetic_work_;  // by place in memory: only its sum counts
   Particles::Known work_known_;  // of several processes each sets its own places
   Buffer<double> scratch_;

@@ -11,9 +11,10 @@
 
 namespace perrin::deformation {
 
-PERRIN_HD void put(const Triangle& t, double scale, Real (&to)[6]) {
-  to[0] = Real(scale * t.xx), to[1] = Real(scale * t.yy), to[2] = Real(scale * t.zz);
-  to[3] = Real(scale * t.xy), to[4] = Real(scale * t.xz), to[5] = Real(scale * t.yz);
+template <class T>
+PERRIN_HD void put(const Triangle& t, double scale, T (&to)[6]) {
+  to[0] = T(scale * t.xx), to[1] = T(scale * t.yy), to[2] = T(scale * t.zz);
+  to[3] = T(scale * t.xy), to[4] = T(scale * t.xz), to[5] = T(scale * t.yz);
 }
 
 /// The words of the next step and of this instant.
@@ -23,15 +24,19 @@ struct FlowWords {
   double inverse_step;  // 1/time
   std::uint32_t velocities;
   double* work;
+  Real4* rest;
 
   /// Of step `next`, which begins at that instant.
   PERRIN_HD void write(std::int64_t next) const {
     Flow& word = memory->flow[next & 1];
-    put(root(inverse(step_change(schedule, next))), 1, word.half);
+    const Triangle turn = root(inverse(step_change(schedule, next)));
+    put(turn, 1, word.half);
+    put(turn, 1, word.turn);
     const std::int64_t last = next > schedule.begin ? next - 1 : next;
     put(strain_of(step_change(schedule, last)), inverse_step, word.gradient);
     word.velocities = velocities;
     word.work = work;
+    word.rest = rest;
   }
 };
 

@@ -74,12 +74,6 @@ void check(const ShearSettings& s, Setup& setup) {
     else if (!box.periodic[std::size_t(axis)])
       setup.error(key, "the box is not periodic along " + name);
   }
-  const double tilts[3] = {box.xy, box.xz, box.yz};
-  const std::string names[3] = {"xy", "xz", "yz"};
-  for (int k = 0; k < 3; ++k)
-    if (tilts[k] != 0 && names[k] != s.flow + s.gradient)
-      setup.error("shear",
-                  fmt::format("needs a box without the tilt {}, which is {}", names[k], tilts[k]));
 }
 
 }  // namespace perrin

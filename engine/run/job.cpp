@@ -70,6 +70,7 @@ Job::Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOpt
   choose_device();
   make_system(restored);
   if (context_.configuration || context_.no_system) make_components();
+  if (start_) context_.configuration = &configuration_;
   check_places();
   problems_.throw_if_any();
   if (context_.configuration) make_simulation(restored != nullptr);
@@ -257,6 +258,7 @@ void Job::make_system(Archive* restored) {
   }
   if (restored) {
     archive_configuration(*restored, configuration_);
+    look_at_start(*restored);
   } else {
     const auto source = make(settings_.system);
     if (!source) return;
@@ -273,7 +275,20 @@ void Job::make_system(Archive* restored) {
   if (wrong.empty()) wrong = check_configuration(configuration_);
   for (const auto& what : wrong) report("system", what);
   if (configuration_.box.dimension == 3) refuse_planar("the system has three dimensions");
-  if (wrong.empty()) context_.configuration = &configuration_;
+  if (wrong.empty()) context_.configuration = start_ ? &*start_ : &configuration_;
+}
+
+/// What components choose from the box, they chose from that of the start: a resumed run has them
+/// made from the same. Particles are at the same places of it.
+void Job::look_at_start(Archive& restored) {
+  const Archive::Scope simulation(restored, "simulation"), particles(restored, "particles");
+  if (!restored.has("given_box")) return;
+  Box box = configuration_.box;
+  archive_box(restored, "given_box", box);
+  if (box == configuration_.box) return;
+  start_ = configuration_;
+  start_->box = box;
+  for (Vec3<double>& r : start_->position) r = box.point(configuration_.box.fraction(r));
 }
 
 void Job::make_components() {
@@ -298,6 +313,7 @@ void Job::make_components() {
   check_topology();
   check_strides();
   check_exclusions();
+  check_boxes();
   if (!context_.resuming)
     for (const auto& what : bond_warnings(configuration_)) warn("system", what);
 }

@@ -110,6 +110,7 @@ class Job {
   void load_plugins();
   void choose_device();
   void make_system(Archive* restored);
+  void look_at_start(Archive& restored);
   void refuse_planar(const char* why);
   void make_components();
   /// The files that the job reads, beside those that its components name.
@@ -122,6 +123,9 @@ class Job {
   /// Is every observer called at least once?
   void check_strides();
   void check_ranges();
+  /// Do forces, observers and stages take what stages do to the box?
+  void check_boxes();
+  void check_tilts();
   /// Is the device a GPU, or, while validating, may it be the one that the job needs?
   bool for_gpu() const;
   void check_velocities();
@@ -148,6 +152,7 @@ class Job {
   std::unique_ptr<RunControl> control_;
   SetupContext context_;
   Configuration configuration_;
+  std::optional<Configuration> start_;  // of a resumed job whose box was another one at its start
   std::vector<std::unique_ptr<Force>> forces_;
   RunParts parts_;
   std::vector<std::string> exclusions_;  // kinds of excluded_pairs()

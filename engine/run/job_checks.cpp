@@ -186,7 +186,8 @@ bool Job::ignores(const std::string& kind) const {
 }
 
 void Job::check_ranges() {
-  const double largest = largest_range(configuration_.box);
+  const Box& box = context_.configuration->box;
+  const double largest = largest_range(box);
   constexpr double shortest_range = 1e-8;
   double longest = 0;
   for (std::size_t i = 0; i < forces_.size(); ++i) {
@@ -207,7 +208,7 @@ void Job::check_ranges() {
         fmt::format("must be at most {:.6g}, half the shortest distance between opposite faces of "
                     "the box, got {:.6g}: a particle sees of every other the nearest image alone. "
                     "Take a larger box or a shorter cut-off{}",
-                    largest, range, flat_hint(configuration_.box)));
+                    largest, range, flat_hint(box)));
   }
   if (const auto wrong = wrong_setting(settings_.neighbors, for_gpu()); wrong && longest > 0)
     report("neighbors." + wrong->key, wrong->what);

@@ -42,7 +42,7 @@ double half_height(const Box& box) {
 }
 
 PairGrid::PairGrid(const Device& device, std::int64_t particles, const Box& box, double distance)
-    : lengths_(box), distance_(distance), sorted_(device, particles) {
+    : lengths_(box), distance_(distance), seen_(distance), sorted_(device, particles) {
   divide(box);
 }
 
@@ -52,9 +52,8 @@ void PairGrid::divide(const Box& box) {
   const std::array<std::int32_t, 3> before = count_;
   for (int a = 0; a < 3; ++a)
     count_[std::size_t(a)] =
-        a < box.dimension
-            ? std::int32_t(std::clamp(std::floor(heights[a] / distance_), 1.0, 1024.0))
-            : 1;
+        a < box.dimension ? std::int32_t(std::clamp(std::floor(heights[a] / seen_), 1.0, 1024.0))
+                          : 1;
   // Not many more cells than particles.
   const std::int64_t particles = sorted_.size();
   const auto cells = [&] { return std::int64_t(count_[0]) * count_[1] * count_[2]; };
@@ -68,6 +67,16 @@ void PairGrid::build(const Position* positions, const Box& box) {
         fmt::format("pairs within {:.6g} are to be looked at, and half of the smallest "
                     "height of the box has become {:.6g}",
                     distance_, most));
+  seen_ = distance_;
+  sort(positions, box);
+}
+
+void PairGrid::build_within(const Position* positions, const Box& box) {
+  seen_ = std::min(distance_, half_height(box));
+  sort(positions, box);
+}
+
+void PairGrid::sort(const Position* positions, const Box& box) {
   divide(box);
   const Device& device = sorted_.device();
   for_each(device, "cells of pairs", sorted_.size(),
@@ -78,13 +87,10 @@ void PairGrid::build(const Position* positions, const Box& box) {
 }
 
 PairGrid::View PairGrid::view() const {
-  return {sorted_.size(),
-          cells_.start(),
-          sorted_.data(),
-          cells_.rank(nullptr).member,
-          lengths_,
-          {count_[0], count_[1], count_[2]},
-          distance_ * distance_};
+  return {sorted_.size(), cells_.start(),
+          sorted_.data(), cells_.rank(nullptr).member,
+          lengths_,       {count_[0], count_[1], count_[2]},
+          seen_ * seen_};
 }
 
 }  // namespace perrin::analysis

@@ -21,6 +21,8 @@ class PairGrid {
   /// Sorts particles into cells of the box, which may be another one than before: positions on the
   /// grid's device. Throws UserError where the distance exceeds half_height().
   void build(const Position* positions, const Box& box);
+  /// The same; where the box is too small, pairs within half_height() are seen.
+  void build_within(const Position* positions, const Box& box);
 
   /// Places 0 … n-1 are particles in the order of their cells.
   struct View {
@@ -73,10 +75,11 @@ class PairGrid {
 
  private:
   void divide(const Box& box);
+  void sort(const Position* positions, const Box& box);
 
   Lengths lengths_;
   std::array<std::int32_t, 3> count_{};
-  double distance_;
+  double distance_, seen_;  // asked for; in the present box
   CellSort cells_;
   Buffer<Position> sorted_;
 };

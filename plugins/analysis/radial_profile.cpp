@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
@@ -135,11 +136,7 @@ Position RadialProfile::center_of_mass(Simulation& s) {
 
 void RadialProfile::sample(Simulation& s) {
   const Box& box = s.particles.box;
-  if (s.particles.box_moves && r_max_ > half_height(box) * (1 + 1e-12))
-    throw UserError(fmt::format(
-        "radial_profile: r_max must be at most half the smallest height of the box, which has "
-        "come to {:.6g}, got {:.6g}",
-        half_height(box), r_max_));
+  reach_ = std::min(reach_, half_height(box) * (1 + 1e-12));
   if (axis_ >= 0 && !box.orthogonal())
     throw UserError("radial_profile: axis must be none in a box that tilts");
   const Vec3<double> point = s.particles.box_moves ? box.point(fraction_) : center_;
@@ -166,8 +163,12 @@ std::vector<double> RadialProfile::row(Simulation&) {
     row[2 * bins + b] = kinetic_.velocity(m > 0 ? p / m : 0.0);
     row[3 * bins + b] =
         n > 0 ? (sums[3 * bins + b] - p * p / m) / (double(dimension_) * n * k_boltzmann_) : 0.0;
+    if (outer > reach_)
+      for (const std::size_t column : {1, 2, 3})
+        row[column * bins + b] = std::numeric_limits<double>::quiet_NaN();
   }
   kinetic_.begin_row();
+  reach_ = std::numeric_limits<double>::max();
   return row;
 }
 
@@ -175,6 +176,8 @@ std::vector<double> RadialProfile::row(Simulation&) {
 void RadialProfile::sums(Archive& archive) {
   sums_.state(archive);
   kinetic_.state(archive);
+  if (archive.has("reach")) archive("reach", reach_);
+  archive.require(reach_ > 0, "reach", "a positive length");
   archive("r_max", r_max_);
   archive("center", center_);
   archive("fraction", fraction_);

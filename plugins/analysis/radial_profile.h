@@ -2,6 +2,7 @@
 // centre of mass or about an axis, averaged over the samples between two rows of the file.
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "binned_sums.h"
@@ -36,8 +37,9 @@ void describe(D& d, RadialProfileSettings& s) {
              "particles do");
   d.optional("bins", s.bins, Between{1, 100000}, "number of shells, of equal thickness");
   d.optional("r_max", s.r_max, NonNegative{},
-             "radius of the last shell, length; 0: half of the smallest height of the box. In a "
-             "box that changes half of it must always hold this");
+             "radius of the last shell, length; 0: half of the smallest height of the box at the "
+             "start. Shells beyond half of a box that has become smaller are not a number in that "
+             "row");
   d.optional("types", s.types, Any{}, "particle types that count; none: all");
 }
 
@@ -76,6 +78,7 @@ class RadialProfile final : public SampledObserver {
   Vec3<double> fraction_;  // … and in one that changes
   std::int64_t bins_;
   double r_max_, k_boltzmann_;
+  double reach_ = std::numeric_limits<double>::max();  // of the smallest box since the last row
   Buffer<std::uint32_t> mask_;
   Buffer<Mean> scratch_;  // and the result behind it
   KineticShares kinetic_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -208,7 +209,8 @@ void Rdf::constants(const io::Node& root) {
 
 void Rdf::sample(Simulation& s) {
   const Device& device = s.device();
-  grid_->build(s.particles.position.data(), s.particles.box);
+  grid_->build_within(s.particles.position.data(), s.particles.box);
+  reach_ = std::min(reach_, half_height(s.particles.box) * (1 + 1e-12));
   const Histogram histogram{histogram_of_.data(), std::int32_t(types_), bins_,
                             double(bins_) / r_max_};
   const PairGrid::View grid = grid_->view();
@@ -243,10 +245,14 @@ std::vector<double> Rdf::row(Simulation& s) {
                                : 4 * M_PI / 3 * (outer * outer * outer - inner * inner * inner);
       const double ideal = double(samples()) * pairs * shell / volume;
       const double counted = double(counts[p * std::size_t(bins_) + std::size_t(k)]);
-      row.push_back(ideal > 0 ? counted / ideal : 0.0);
+      if (outer > reach_)
+        row.push_back(std::numeric_limits<double>::quiet_NaN());
+      else
+        row.push_back(ideal > 0 ? counted / ideal : 0.0);
     }
   }
   counts_.zero();
+  reach_ = std::numeric_limits<double>::max();
   return row;
 }
 
@@ -256,6 +262,8 @@ void Rdf::sums(Archive& archive) {
   if (changed_since(archive, "counted", now, &before))
     throw UserError(fmt::format("rdf: the checkpoint has counted {}; a resumed run cannot count {}",
                                 before, now));
+  if (archive.has("reach")) archive("reach", reach_);
+  archive.require(reach_ > 0, "reach", "a positive length");
   archive("counts", counts_);
   const auto counts = counts_.to_host();
   archive.require(std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 0; }),

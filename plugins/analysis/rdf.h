@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <memory>
 
 #include "engine/core/buffer.h"
@@ -26,7 +27,8 @@ void describe(D& d, RdfSettings& s) {
   describe_sampling(d, s, "the mean of the samples since the last one");
   d.optional("bins", s.bins, Between{1, 100000}, "number of bins");
   d.optional("r_max", s.r_max, NonNegative{},
-             "end of the last bin, length; 0: half of the smallest height of the box");
+             "end of the last bin, length; 0: half of the smallest height of the box at the start. "
+             "Bins beyond half of a box that has become smaller are not a number in that row");
   d.optional("pairs", s.pairs, Any{}, "pairs of particle types; none: all");
   d.optional("exclude", s.exclude, OneOf{"none", "bonds", "molecules"},
              "leave out pairs with a bond, or all pairs within a molecule");
@@ -63,8 +65,9 @@ class Rdf final : public SampledObserver {
   Buffer<std::int32_t> histogram_of_;       // [type · types + type]; -1: not asked for
   Buffer<std::uint32_t> molecule_, bonds_;  // by id; ids, two by two. Empty: nothing is left out
   std::unique_ptr<PairGrid> grid_;
-  Buffer<std::int64_t> copies_;  // of the histograms, for threads
-  Buffer<std::int64_t> counts_;  // since the last row
+  Buffer<std::int64_t> copies_;                        // of the histograms, for threads
+  Buffer<std::int64_t> counts_;                        // since the last row
+  double reach_ = std::numeric_limits<double>::max();  // of the smallest box since then
 };
 
 void register_rdf(Registry& registry);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/run/box_user.h"
 #include "engine/run/observer.h"
 #include "engine/run/setup.h"
 #include "engine/settings/settings.h"
@@ -29,7 +30,7 @@ void describe_sampling(D& d, SampledSettings& s, const std::string& row) {
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
 }
 
-class SampledObserver : public Observer {
+class SampledObserver : public Observer, public BoxUser {
  public:
   /// Reports what is wrong with the settings.
   SampledObserver(const SampledSettings& settings, std::vector<io::ObservableColumn> columns,
@@ -47,10 +48,6 @@ class SampledObserver : public Observer {
   virtual std::vector<double> row(Simulation& simulation) = 0;
   /// What does not change, into the new file.
   virtual void constants(const io::Node&) {}
-  /// Does what it holds also make sense where the box changes from sample to sample?
-  virtual bool follows_box() const { return true; }
-  /// And in a stage that deforms or shears it?
-  virtual bool follows_deformation() const { return follows_box(); }
   /// What sample() has added up.
   virtual void sums(Archive& archive) = 0;
 
