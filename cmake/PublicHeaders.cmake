@@ -1,5 +1,5 @@
-# The headers that plug-ins may include; docs/plugins.md says what each is for, and scripts/layers
-# holds the shipped plug-ins and that table against this list.
+# The headers that plug-ins may include; docs/guide/plugins.md says what each is for, and
+# scripts/layers holds the shipped plug-ins and that table against this list.
 set(PERRIN_PUBLIC_HEADERS
     engine/core/archive.h engine/core/box.h engine/core/buffer.h engine/core/changed_since.h
     engine/core/configuration.h engine/core/device.h engine/core/error.h engine/core/faults.h

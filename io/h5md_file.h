@@ -1,5 +1,5 @@
 // Trajectories in H5MD 1.1, laid out so that MDAnalysis, VMD, GROMACS and plain HDF5 tools all read
-// them (docs/files.md). One cadence for all particle data of a file.
+// them (docs/guide/files.md). One cadence for all particle data of a file.
 //
 // P. de Buyl, P. Colberg, F. Höfling, Comput. Phys. Commun. 185 (2014) 1546; H5MD 1.1.
 #pragma once

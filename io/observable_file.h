@@ -1,5 +1,5 @@
 // A file of observables that an observer or a stage owns, plug-ins' too: rows of numbers and small
-// arrays, each with step and time, in the layout that docs/files.md describes.
+// arrays, each with step and time, in the layout that docs/guide/files.md describes.
 //
 //     io::ObservableFile file(path, {{"density", {}, ""}, {"profile", {50}, ""}}, setup);
 //     file.begin(simulation, resumed);  // an observer; a stage: open(resumed)

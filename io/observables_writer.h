@@ -1,4 +1,4 @@
-// Rows of observables in H5MD 1.1, in the layout that docs/files.md describes.
+// Rows of observables in H5MD 1.1, in the layout that docs/guide/files.md describes.
 #pragma once
 
 #include <chrono>

@@ -34,7 +34,7 @@ void describe(D& d, TrajectorySettings& s) {
              "types once per file (VMD), or in every frame (ZnH5MD)");
   d.optional("compression", s.compression, OneOf{"none", "deflate", "rounded"},
              "deflate: the same bits in three quarters of the size, slowly; rounded: positions to "
-             "`decimals`, in half of the size (docs/files.md)");
+             "`decimals`, in half of the size (docs/guide/files.md)");
   d.optional("decimals", s.decimals, Between{0, 9},
              "digits after the point that rounded positions keep, in the file's unit of length");
   d.optional("author", s.author, Any{}, "the author's name in the file; empty: the job's");

@@ -34,8 +34,8 @@ inline const std::vector<Lags>& lag_table() {
 
 /// The first row that can make `numbers` at a time: both conditions are checked, since the paper's
 /// bounds (the short lags) break the second one in several rows. The last row if none can. Not the
-/// row of 2281, whose words in sequence fail birthday spacings (docs/randomness.md): small systems
-/// take the next one.
+/// row of 2281, whose words in sequence fail birthday spacings (docs/measurements/randomness.md):
+/// small systems take the next one.
 inline Lags lags_for(std::int64_t numbers) {
   for (const Lags& lags : lag_table())
     if (lags.long_lag > 2281 && numbers <= lags.parallel()) return lags;

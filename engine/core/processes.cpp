@@ -126,7 +126,7 @@ void Processes::begin_mpi(int expected) {
 #else
   throw UserError(
       fmt::format("perrin: {} processes were started together, but this build of Perrin has no "
-                  "MPI; start one, or build with MPI (docs/many-gpus.md)",
+                  "MPI; start one, or build with MPI (docs/guide/processes.md)",
                   expected));
 #endif
 }

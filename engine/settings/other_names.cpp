@@ -56,7 +56,7 @@ constexpr Word words[] = {
      "integrator \"bussi\", \"nose_hoover\" or \"langevin\""},
     {" npt nph constantpressure barostat press/berendsen mtk c-rescale parrinello-rahman ",
      "constant pressure is the key \"barostat\" of the integrators \"bussi\", \"nose_hoover\", "
-     "\"langevin\" or \"velocity_verlet\" (docs/pressure.md)"},
+     "\"langevin\" or \"velocity_verlet\" (docs/guide/pressure.md)"},
     {" nose-hoover nosehoover nose_hoover_chain nhc nvt_nh ",
      "it is the integrator \"nose_hoover\""},
     {" bd baoab sd langevin_dynamics fix_langevin overdamped overdampedviscous brownian_dynamics ",
@@ -75,7 +75,7 @@ constexpr Word words[] = {
      "it is the observer \"velocity_autocorrelation\" (plug-in analysis)"},
     {" viscosity green_kubo stress_correlation ",
      "a viscosity is measured by the observer \"stress_autocorrelation\" (plug-in analysis) or by "
-     "a sheared stage (docs/shear.md)"},
+     "a sheared stage (docs/guide/shear.md)"},
     {" gyration rg radius_of_gyration end_to_end ree ",
      "it is the observer \"chain_size\" (plug-in analysis)"},
     {" steinhardt q6 psi6 hexatic bond_orientational_order ",
@@ -129,7 +129,7 @@ constexpr Word words[] = {
     {" run simulation dynamics production equilibration steps ", "it is the stage \"md\""},
     {" deform shear sllod lees_edwards lees-edwards ",
      "a box is deformed or sheared by the keys \"deform\" and \"shear\" of a stage \"md\" "
-     "(docs/shear.md)"},
+     "(docs/guide/shear.md)"},
     {" fcc bcc sc cubic square hex hexagonal crystal ",
      "it is the \"structure\" of the system \"lattice\""},
     {" polymer polymers melt chain ", "it is the system \"chains\""},

@@ -26,8 +26,8 @@ void sort_on_cpu(const Device& device, const CpuArrays& arrays, std::int64_t cou
 #ifdef __CUDACC__
 
 /// The fast path, or false where there is none for this length or alignment. Shapes: fewest clocks
-/// by the counts of instructions in docs/short-sort.md; `perrin-bench short-sort` measures them
-/// all.
+/// by the counts of instructions in docs/design/short-sort.md; `perrin-bench short-sort` measures
+/// them all.
 bool sort_whole_vectors(const Device& device, const std::uint32_t* in, std::uint32_t* out,
                         int length, std::int64_t count) {
   using namespace short_sort_detail;

@@ -1,6 +1,6 @@
 // Batched sort of very many short arrays, on CPU and GPU. What goes through it are the bins of
 // columns on the CPU (neighbor/columns/column_sort.h); it knows nothing of them, and serves
-// whatever is to be ordered within cells. docs/short-sort.md has the design and the figures.
+// whatever is to be ordered within cells. docs/design/short-sort.md has the design and the figures.
 //
 // A key is a 32-bit word: the coordinate, mapped to 16 bits, in the upper half and the element's
 // index in its array in the lower half. The words of an array are therefore all different, equal

@@ -24,7 +24,7 @@
 // them). Friction in proportion to dH'/dv = m v + dt²/6 U'' v, that is correction 1, leaves
 // exp(-H'/k_B T) as it is. Then <v²> is below k_B T / m by dt² <U''>/6, and positions have their
 // bath's temperature; between 0 and 1 lies the correction with which <v²> is right: 0.66 for the
-// standard fluid (docs/dpd.md).
+// standard fluid (docs/guide/dpd.md).
 #pragma once
 
 #include <vector>

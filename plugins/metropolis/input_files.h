@@ -1,5 +1,5 @@
-// The three files of the original work, in Å, kJ/mol, K and radians (docs/metropolis.md): read, and
-// written at the end of a run.
+// The three files of the original work, in Å, kJ/mol, K and radians (docs/guide/metropolis.md):
+// read, and written at the end of a run.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// Stage "metropolis": Monte Carlo sampling of atoms and rigid molecules; see docs/metropolis.md.
+// Stage "metropolis": Monte Carlo sampling of atoms and rigid molecules; see
+// docs/guide/metropolis.md.
 #pragma once
 
 #include "engine/run/registry.h"

@@ -1,5 +1,5 @@
 // The trajectory of a metropolis stage: the sites of the first replica, in the form that
-// docs/files.md describes. `step` is the cycle, counted through equilibration.
+// docs/guide/files.md describes. `step` is the cycle, counted through equilibration.
 #pragma once
 
 #include "io/frame_file.h"

@@ -75,9 +75,9 @@ class PipelineOnGpu {
   template <class T, class E, int S>
   void launch_one(Pipeline<T>& p) {
     const std::int64_t replicas = system_.replicas(), places = p.view.replicas * p.groups;
-    // Measured on an H200 (docs/metropolis.md). With few groups in work at once many warps share
-    // one; a longer band hides the way from a decision to the next, but costs shared memory. By the
-    // replicas of all processes, again.
+    // Measured on an H200 (docs/guide/metropolis.md). With few groups in work at once many warps
+    // share one; a longer band hides the way from a decision to the next, but costs shared memory.
+    // By the replicas of all processes, again.
     const std::int64_t in_work = replicas * p.groups_per_cycle, units = device_.multiprocessors();
     std::uint32_t warps = in_work <= (replicas > 1 ? 4 : 2) * units ? 16
                           : in_work <= 4 * units                    ? 8

@@ -171,7 +171,7 @@ struct History {
       return;
     }
     const float size = mu < 0 ? -mu : mu;
-    // A flight along a void would be endless; see docs/neutron-slab.md.
+    // A flight along a void would be endless; see docs/guide/neutron-slab.md.
     const float track = exact::multiply(w, size > 0x1p-20f ? exact::divide(1.0f, size) : 0x1p20f);
     const bool forward = last > first;
     if (first >= 0) {

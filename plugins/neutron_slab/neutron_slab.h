@@ -1,6 +1,6 @@
 // Stage "neutron_slab": neutrons of one speed enter a slab along its normal, scatter isotropically,
 // and are absorbed or leave. After Nekrasov, Potashnikov, Boyarchenkov, Kupryazhkin (Ural Federal
-// University, 2016); see docs/neutron-slab.md.
+// University, 2016); see docs/guide/neutron-slab.md.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// The HDF5 file of a neutron_slab stage: rows of observables as in docs/files.md, `step` being the
-// number of histories.
+// The HDF5 file of a neutron_slab stage: rows of observables as in docs/guide/files.md, `step`
+// being the number of histories.
 #pragma once
 
 #include "io/observable_file.h"

@@ -4,7 +4,7 @@
     sim.run(1000)
     print(sim.totals.temperature, sim.positions)
 
-docs/python.md tells the rest.
+docs/guide/python.md tells the rest.
 """
 from typing import TYPE_CHECKING
 

@@ -320,8 +320,8 @@ class Jobs(unittest.TestCase):
 
     def test_viscosity_of_a_sheared_fluid(self):
         """WCA at density 0.8442 and temperature 0.722: 2.3 to 2.4 at low rates, less at this one
-        (examples/13-sheared-fluid, figures in docs/shear.md). Table and trajectory agree on the
-        box; it has turned, and unwrapped places go with the flow."""
+        (examples/13-sheared-fluid, figures in docs/guide/shear.md). Table and trajectory agree on
+        the box; it has turned, and unwrapped places go with the flow."""
         bath = {**BUSSI, "temperature": 0.722}
         job = self.sheared([WCA], 0.8442, 800, bath,
                            [{"steps": 0, "integrator": {"type": "fire", "timestep": 0.002,
@@ -349,7 +349,7 @@ class Jobs(unittest.TestCase):
         self.assertLess(abs(edges[:, 1, 0]).max(), 0.51 * lengths)
 
     def test_viscosity_of_the_dpd_fluid(self):
-        """The standard fluid of Groot and Warren: 0.84 to 0.87 (docs/dpd.md)."""
+        """The standard fluid of Groot and Warren: 0.84 to 0.87 (docs/guide/dpd.md)."""
         dpd = {"type": "dpd", "temperature": 1,
                "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}
         job = self.sheared([dpd], 3, 1500, {"type": "velocity_verlet", "timestep": 0.02},

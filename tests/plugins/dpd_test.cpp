@@ -428,7 +428,7 @@ double temperature_error(std::int64_t n, double time) {
   return std::sqrt(2.0 / (3.0 * double(n)) * 2 * 0.26 / time);
 }
 
-/// What comes on top of 5 sigma: the deviation that docs/dpd.md has for the integrator.
+/// What comes on top of 5 sigma: the deviation that docs/guide/dpd.md has for the integrator.
 void check_fluid(const Device& device, Integrator& integrator, double time, double systematic) {
   const Configuration c = fluid(5, 1);
   Simulation s = simulation(device, c, standard());

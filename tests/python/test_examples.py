@@ -1,4 +1,4 @@
-"""The examples, which judge themselves, and the code of docs/python.md."""
+"""The examples, which judge themselves, and the code of docs/guide/python.md."""
 import os
 import pathlib
 import re
@@ -18,8 +18,8 @@ def test_example(script, tmp_path):
 
 
 def test_document(tmp_path):
-    """All blocks of docs/python.md in order, as one program."""
-    text = (SOURCE / "docs/python.md").read_text()
+    """All blocks of docs/guide/python.md in order, as one program."""
+    text = (SOURCE / "docs/guide/python.md").read_text()
     code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.S))
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True,
                           text=True)

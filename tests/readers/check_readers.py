@@ -52,7 +52,7 @@ def job(name, system, extra=None, forces=None):
 
 
 def check_h5md(name, frames):
-    """The rules of H5MD 1.1, and those of the readers in docs/files.md."""
+    """The rules of H5MD 1.1, and those of the readers in docs/guide/files.md."""
     with h5py.File(name, "r") as f:
         assert list(f["h5md"].attrs["version"]) == [1, 1]
         assert f["h5md/author"].attrs["name"] == "Jean Perrin"

@@ -1,4 +1,5 @@
-"""What docs/readers.md says, run as it stands; and what the readers see, against the run itself.
+"""What docs/guide/readers.md says, run as it stands; and what the readers see, against the run
+itself.
 
 Usage: run_documented.py PERRIN WORKFOLDER SOURCE. Prints what fails; 77: PyPI cannot be reached.
 """
@@ -28,7 +29,7 @@ def run(*command):
     return done
 
 
-with open(os.path.join(source, "docs", "readers.md")) as file:
+with open(os.path.join(source, "docs", "guide", "readers.md")) as file:
     text = file.read()
 observers = json.loads("[" + re.search(r"\n((?:    \{.*\n)+)", text).group(1) + "]")
 # Two types, on wide ways; XTC beyond the sizes of its table that liquids need.

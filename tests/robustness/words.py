@@ -35,7 +35,8 @@ WORDS = {
     "force": {"lj": "lennard_jones", "lj/cut": "lennard_jones", "gravity": "constant_force",
               "coulomb": "yukawa", "fene": "bond_fene", "wall": "lj_wall", "pppm": "Ewald",
               "thermo": "observer", "harmonic": "bond_harmonic", "table": "pair_table"},
-    "stage": {"rigid": "metropolis", "mc": "metropolis", "shear": "docs/shear.md", "run": "md"},
+    "stage": {"rigid": "metropolis", "mc": "metropolis", "shear": "docs/guide/shear.md",
+              "run": "md"},
     "system": {"fcc": "lattice", "polymer": "chains", "read_data": "file"},
 }
 
