@@ -26,6 +26,13 @@ struct Gather {
   }
 };
 
+/// A kernel, since what CUDA copies by itself inside a conditional node has to be its own memory.
+struct CopyWords {
+  std::uint32_t* to;
+  const std::uint32_t* from;
+  PERRIN_HD void operator()(std::int64_t k) const { to[k] = from[k]; }
+};
+
 constexpr std::int64_t most_crossings = 1000000000;  // far from where 32 bits end
 
 struct GatherEverything {
@@ -160,7 +167,7 @@ void Particles::complete(bool positions, const Agreement& agreement) {
   if (positions || !velocities_travel) add(velocity.data(), sizeof(Real4));
   add(image.data(), sizeof(Image));
   if (sorted_apart) add(id.data(), sizeof(std::uint32_t));
-  for (const Attached& a : attached_) add(a.data(), a.bytes);
+  for (const auto& a : attached()) add(a->data(), a->bytes);
   std::vector<std::shared_ptr<SharedBytes>> by_id;
   for (const auto& weak : shared_) {
     const auto shared = weak.lock();
@@ -205,7 +212,7 @@ bool Particles::nothing_moves_along() const {
     const auto shared = weak.lock();
     return shared && shared->by_id && shared->data();
   };
-  return attached_.empty() && std::ranges::none_of(shared_, by_id);
+  return !has_attached() && std::ranges::none_of(shared_, by_id);
 }
 
 void Particles::complete_for_sort(bool positions) {
@@ -252,14 +259,20 @@ Configuration Particles::configuration() const {
   return c;
 }
 
-void Particles::attach_bytes(std::function<void*()> data, std::size_t bytes) {
-  attached_.push_back({std::move(data), bytes});
+Particles::Known Particles::attach_bytes(std::function<void*()> data, std::size_t bytes) {
+  std::erase_if(attached_, [](const auto& weak) { return weak.expired(); });
+  auto attached = std::make_shared<const Attached>(Attached{std::move(data), bytes});
+  attached_.push_back(attached);
   const auto needed = std::int64_t(bytes) * size();
   if (scratch_.size() < needed) scratch_.resize(needed);
+  return attached;
 }
 
-void Particles::detach(const void* data) {
-  std::erase_if(attached_, [&](const Attached& a) { return a.data() == data; });
+std::vector<std::shared_ptr<const Particles::Attached>> Particles::attached() const {
+  std::vector<std::shared_ptr<const Attached>> live;
+  for (const auto& weak : attached_)
+    if (auto a = weak.lock()) live.push_back(std::move(a));
+  return live;
 }
 
 Particles::Arrays Particles::arrays() {
@@ -292,13 +305,13 @@ void Particles::assume_exchanged(bool exchanged) {
 void Particles::reorder_attached(const Buffer<std::uint32_t>& order) {
   const Device& d = device();
   const std::int64_t n = size();
-  for (const Attached& a : attached_) {
+  for (const auto& a : attached()) {
     auto* to = reinterpret_cast<std::uint32_t*>(scratch_.data());
-    auto* array = static_cast<std::uint32_t*>(a.data());
-    const auto words = std::int64_t(a.bytes / 4);
+    auto* array = static_cast<std::uint32_t*>(a->data());
+    const auto words = std::int64_t(a->bytes / 4);
     for_each(d, "reorder an attached array", n * words,
              Gather<std::uint32_t>{to, array, order.data(), words});
-    d.copy(array, to, std::size_t(n) * a.bytes);
+    for_each(d, "keep the new order", n * words, CopyWords{array, to});
   }
 }
 

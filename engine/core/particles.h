@@ -99,24 +99,23 @@ class Particles {
   /// The box at the start of the job.
   const Box& given_box() const { return given_; }
 
-  /// A per-particle array of a component that must follow when memory is reordered. The buffer
-  /// must outlive the particles and keep its address. state() below saves such arrays.
-  template <class T>
-  void attach(Buffer<T>& array) {
-    static_assert(sizeof(T) % 4 == 0);
-    attach_bytes([&array] { return static_cast<void*>(array.data()); }, sizeof(T));
-  }
-  void detach(const void* data);
-
   /// Reorders memory: new[i] = old[order[i]] for every array but the forces, which are computed
   /// afresh after a reordering (order is on the device). Device work only.
   /// `positions` (size() elements, or nullptr) receives a copy of the positions in the new order.
   void reorder(const Buffer<std::uint32_t>& order, Position* positions = nullptr);
 
-  // Arrays that steps of an integrator keep and that are not attached, of which each process sets
-  // what belongs to its own particles: known to the particles as long as somebody has what is
-  // returned, so that they can be completed. (Nothing where there is one process.)
+  // Arrays of a component, in use as long as the handle that is returned lives. Until then the
+  // buffer keeps its address.
   using Known = std::shared_ptr<const void>;
+  /// [place in memory], of the particle there: it follows when memory is reordered, also from
+  /// process to process. state() below saves such an array.
+  template <class T>
+  [[nodiscard]] Known attach(Buffer<T>& array) {
+    static_assert(sizeof(T) % 4 == 0);
+    return attach_bytes([&array] { return static_cast<void*>(array.data()); }, sizeof(T));
+  }
+  // Arrays that do not follow, and of which each process sets what belongs to its own particles.
+  // (Nothing where there is one process.)
   /// [id]
   template <class T>
   [[nodiscard]] Known share_by_id(Buffer<T>& array) {
@@ -166,7 +165,7 @@ class Particles {
   /// What exchange() has to be seen as after a recording was halted in the middle.
   void assume_exchanged(bool exchanged);
   void reorder_attached(const Buffer<std::uint32_t>& order);
-  bool has_attached() const { return !attached_.empty(); }
+  bool has_attached() const { return !attached().empty(); }
 
   /// Everything by id, and which id is where in memory. Where the restored box is padded
   /// otherwise than this one, particles stay where they are in space.
@@ -206,12 +205,13 @@ class Particles {
   void check_count(const std::string& name, std::size_t count) const;
   void check_restored(Archive& archive, const std::vector<Position>& type_of,
                       const std::vector<Real4>& mass_of) const;
-  void attach_bytes(std::function<void*()> data, std::size_t bytes);
+  Known attach_bytes(std::function<void*()> data, std::size_t bytes);
   struct Attached {
     std::function<void*()> data;
     std::size_t bytes;
   };
-  std::vector<Attached> attached_;
+  std::vector<std::weak_ptr<const Attached>> attached_;
+  std::vector<std::shared_ptr<const Attached>> attached() const;
   struct SharedBytes {
     std::function<void*()> data;
     std::size_t bytes;

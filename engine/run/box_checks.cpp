@@ -40,6 +40,7 @@ const char* verb(const BoxChange& change) {
 
 void Job::check_boxes() {
   if (context_.resuming) return;  // checked at the start; stages that are done may not go any more
+  if (parts_.stage_names.size() < parts_.stages.size()) return;  // a stage is refused as it is
   std::vector<BoxChange> changes;
   for (const auto& stage : parts_.stages) changes.push_back(box_change(stage.get()));
   check_tilts();
@@ -51,12 +52,13 @@ void Job::check_boxes() {
                                  : forces_[i]->follows_axes(changes[k].barostat->axes()))
         continue;
       report(settings_.forces[i].path,
-             fmt::format("cannot be in a job whose stage \"{}\" {}: that is for forces between "
-                         "particles{}",
-                         parts_.stage_names[k], verb(changes[k]),
+             fmt::format("cannot act where the stage \"{}\" {}: only forces between particles "
+                         "can{}",
+                         parts_.stage_names.at(k), verb(changes[k]),
                          changes[k].deformation
                              ? ""
-                             : " that follow from an energy, and for walls across axes that stay"));
+                             : " that derive from an energy, and walls across axes that the "
+                               "barostat leaves"));
     }
   }
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
@@ -95,7 +97,7 @@ void Job::check_tilts() {
   std::string by[3];
   for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
     const BoxChange change = box_change(parts_.stages[k].get());
-    const std::string stage = fmt::format("the stage \"{}\"", parts_.stage_names[k]);
+    const std::string stage = fmt::format("the stage \"{}\"", parts_.stage_names.at(k));
     if (change.barostat && change.barostat->tilts())
       for (int t = 0; t < 3; ++t) tilted[t] = true, by[t] = stage;
     if (!change.deformation) continue;

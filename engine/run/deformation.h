@@ -62,7 +62,7 @@ class Deformation final : public BoxMover {
   /// In place of both when a run is resumed; state() follows.
   void resume(Simulation& simulation, const Integrator& integrator);
   /// At the end of the stage.
-  void end(Simulation& simulation);
+  void end();
 
   void move_box(Simulation& simulation) override;
   double most() const override { return most_; }
@@ -96,8 +96,9 @@ class Deformation final : public BoxMover {
   bool work_ = false;
   Buffer<DeformationMemory> memory_;
   Buffer<std::uint32_t> due_;
-  Buffer<Real4> rest_;           // of velocities, attached to the particles; single precision
+  Buffer<Real4> rest_;           // of velocities; single precision alone
   Buffer<double> kinetic_work_;  // by place in memory: only its sum counts
+  Particles::Known rest_known_;  // attached to the particles
   Particles::Known work_known_;  // of several processes each sets its own places
   Buffer<double> scratch_;
   std::unique_ptr<Virial> virial_;

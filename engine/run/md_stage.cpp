@@ -85,7 +85,7 @@ bool MdStage::run(Run& run) {
     run.progress(done_);
   }
   simulation.complete();
-  if (deformation_) deformation_->end(simulation);
+  if (deformation_) deformation_->end();
   run.finish_progress(done_, integrator_->report(simulation));
   say_what_is_short(run);
   warn_of_resolution(run);  // velocities that were 0 at the start are not any more

@@ -301,7 +301,7 @@ class Jobs(unittest.TestCase):
             job["forces"].append({"type": "constant_force", "force": [0.1, 0, 0]})
             done = self.perrin("run", self.write(job), "--device", DEVICE, "--overwrite")
             self.assertNotEqual(done.returncode, 0)
-            self.assertIn("forces[1] cannot be in a job with", done.stderr)
+            self.assertIn('forces[1]: cannot act where the stage "md" changes the box', done.stderr)
 
     def sheared(self, forces, density, particles, integrator, stages):
         return {"seed": 3, "velocity": {"temperature": integrator.get("temperature", 1)},

@@ -48,7 +48,7 @@ std::vector<std::uint32_t> choose(const Configuration& c) {
   });
   std::size_t n = most_shown;  // no molecule in part, unless it alone is more
   while (n > 0 && group(ids[n - 1]) == group(ids[n])) --n;
-  ids.resize(n > 0 ? n : most_shown);
+  ids.erase(ids.begin() + std::ptrdiff_t(n > 0 ? n : most_shown), ids.end());
   std::ranges::sort(ids);
   return ids;
 }
