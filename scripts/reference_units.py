@@ -1,0 +1,41 @@
+"""What the settings of docs/reference are measured in; scripts/reference asks for what is new."""
+# What a number is measured in: by its key, or by TYPE.KEY where the key alone is not enough.
+UNITS = {
+    "time": "timestep maximum_timestep tau period",
+    "temperature": "temperature final_temperature temperatures",
+    "pressure": "pressure final_pressure tolerance",
+    "1/pressure": "compressibility",
+    "1/volume": "density densities",
+    "volume": "volume",
+    "length": "lattice_constant box min_distance bond_length cutoff switch_on sigma distance range "
+              "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
+              "lambda core lj_cutoff at margin translation thickness",
+    "1/length": "steepness kappa k_max total scattering absorption",
+    "energy": "epsilon depth amplitude k c angle_cosine.stiffness angle_cosine_squared.stiffness "
+              "dihedral_periodic.stiffness improper_periodic.stiffness",
+    "energy · length": "yukawa.amplitude metropolis.amplitude",
+    "energy · length⁶": "dispersion",
+    "energy/length": "force repulsion force_tolerance periodic_shear.amplitude",
+    "energy/length²": "stiffness",
+    "energy/radian²": "angle_harmonic.stiffness dihedral_harmonic.stiffness "
+                      "improper_harmonic.stiffness",
+    "mass": "masses",
+    "mass/time": "friction frictions gamma",
+    "mass/(length · time)": "viscosity",
+    "1/time": "rate",
+    "degrees": "angle angles phase",
+    "radians": "rotation",
+    "minutes": "minutes",
+    "of the formula": "pair_formula.pairs bond_formula.bonds angle_formula.angles "
+                      "dihedral_formula.dihedrals external_formula.types",
+    "steps": "steps stride ramp_steps console_stride rows_every",
+    "cycles": "cycles equilibration metropolis.stride interval recompute exchange",
+    "histories": "histories neutron_slab.stride batch",
+    "": "scale exponent repulsive attractive correction acceptance volume.step target_error "
+        "roulette types groot_warren.lambda",
+}
+UNIT_OF = {key: unit for unit, keys in UNITS.items() for key in keys.split()}
+# What descriptions say of units must not contradict the table.
+SAID = {"in degrees": "degrees", "mass/time": "mass/time", "energy/length²": "energy/length²",
+        "(length)": "length", "1/length": "1/length", "(time)": "time", "1/time": "1/time",
+        "in time units": "time", "in energy units": "energy", "energy/radian²": "energy/radian²"}
