@@ -17,7 +17,7 @@ RECIPES = [
      "integrator", {"type": "bussi", "timestep": 0.005, "temperature": 1, "tau": 0.5}, {}),
     ("Nosé–Hoover (NVT)", "fix nvt; hoomd.md.methods.thermostats.MTTK", "integrator",
      {"type": "nose_hoover", "timestep": 0.005, "temperature": 1, "tau": 0.5}, {}),
-    ("Constant pressure (NPT), stochastic", "fix press/berendsen + fix temp/csvr; GROMACS C-rescale",
+    ("Constant pressure (NPT), stochastic", "fix press/berendsen + temp/csvr; GROMACS C-rescale",
      "integrator", {"type": "bussi", "timestep": 0.005, "temperature": 1, "tau": 0.5,
                     "barostat": BAROSTAT}, {}),
     ("Constant pressure (NPT), deterministic", "fix npt; hoomd.md.methods.ConstantPressure",
@@ -95,7 +95,8 @@ RECIPES = [
      {"system": CHAINS, "forces": [{"type": "wca", "pairs": [
          {"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}, FENE], "overlaps": True}),
     ("Monte Carlo", "hoomd.hpmc; Cassandra", "stage",
-     {"type": "metropolis", "cycles": 1000, "temperature": 1, "translation": 0.1, "box": [10, 10, 10],
+     {"type": "metropolis", "cycles": 1000, "temperature": 1, "translation": 0.1,
+      "box": [10, 10, 10],
       "molecules": {"atom": {"number": 500, "sites": [{"type": "A"}]}}, "cutoff": 2.5,
       "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}, {"alone": True}),
 ]
