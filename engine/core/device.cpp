@@ -229,7 +229,7 @@ Device Device::together(std::int64_t n) const {
 }
 
 int Device::sharers(std::int64_t n) const {
-  // From where two are faster than one, for a Lennard-Jones liquid (docs/measurements/many-gpus.md).
+  // From where two are faster than one (docs/measurements/many-gpus.md).
   constexpr std::int64_t on_gpu = 75'000, on_cpu = 128;
   const std::int64_t least = least_share_ > 0 ? least_share_ : is_cuda() ? on_gpu : on_cpu;
   return int(std::clamp<std::int64_t>(n / least, 1, Processes::world().count()));
