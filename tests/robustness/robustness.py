@@ -351,7 +351,8 @@ class Robustness(unittest.TestCase):
                 j["stages"][0].update(steps=4), j["forces"][0].update(cutoff=1.5),
                 j.update(observers=[{"type": "thermo", "stride": 2, "file": f"{i}.h5"}
                                     for i in range(number)])))
-        self.assertLess(self.used_by("validate", self.write_job(job(3000))), 1.0)
+        few = self.used_by("validate", self.write_job(job(1)))  # CUDA's start among others
+        self.assertLess(self.used_by("validate", self.write_job(job(3000))) - few, 1.0)
         seconds = {}
         for number in (100, 400):
             seconds[number] = self.used_by("run", self.write_job(job(number)), "--device", DEVICE,
