@@ -14,7 +14,7 @@
 namespace perrin::io {
 namespace {
 
-/// Version and creator without the build tag: "0.1.0 (g++ …)" → "0.1.0".
+/// Version and creator without the build tag: "0.2.0 (g++ …)" → "0.2.0".
 std::string plain_version(const std::string& version) {
   return version.substr(0, version.find(' '));
 }

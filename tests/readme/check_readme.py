@@ -74,6 +74,14 @@ def check_numbers():
                 if re.match(r"\d\d-", name)]
     count = re.search(r"(\d+) numbered jobs", TEXT)
     assert int(count[1]) == len(examples), count[1]
+    version = run(perrin, "--version").split()[0]
+    for name, says in (("README.md", f"The version is {version}:"),
+                       ("CHANGELOG.md", f"\n## {version} ("),
+                       ("CITATION.cff", f"\nversion: {version}\n"),
+                       ("pyproject.toml", f'\nversion = "{version}"\n'),
+                       ("tests/fuzz/CMakeLists.txt", f"VERSION {version} ")):
+        with open(os.path.join(source, name)) as file:
+            assert says in file.read(), f"{name} does not say {says.strip()}"
 
 
 def main():

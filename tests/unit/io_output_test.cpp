@@ -489,7 +489,7 @@ TEST_P(Observed, TrajectoryAndThermoGoOnAfterAResume) {
   context.output_directory = folder.path;
   context.control = &control;
   JobRecord record;
-  record.version = "0.1.0 (test)";
+  record.version = "0.2.0 (test)";
   context.record = std::make_shared<const JobRecord>(record);
   const auto make = [&](const char* json) {
     return make_component<Observer>(registry, json, context);
