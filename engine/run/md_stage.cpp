@@ -1,6 +1,7 @@
 #include "engine/run/md_stage.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -34,12 +35,13 @@ void MdStage::begin(Run& run, bool resumed) {
   warn_of_resolution(run);
 }
 
-void MdStage::warn_of_resolution(Run& run) {
-  if (warned_) return;
-  for (const auto& line : resolution_warnings(run.simulation(), *integrator_)) {
-    run.print("warning: " + line);
-    warned_ = true;
-  }
+/// On the console, once. Returns all of it.
+std::string MdStage::warn_of_resolution(Run& run) {
+  const auto lines = resolution_warnings(run.simulation(), *integrator_);
+  for (const auto& line : lines)
+    if (!warned_) run.print("warning: " + line);
+  warned_ = warned_ || !lines.empty();
+  return fmt::format("{}", fmt::join(lines, "; "));
 }
 
 void MdStage::totals_are_known(Run& run) {
@@ -51,7 +53,8 @@ void MdStage::totals_are_known(Run& run) {
 /// At its end: on the console, and for its files.
 void MdStage::say_what_is_short(Run& run) {
   Simulation& simulation = run.simulation();
-  std::string remark;
+  // Also velocities that were 0 at the start are known now.
+  std::string remark = warn_of_resolution(run);
   for (const std::string& what :
        {integrator_->shortcoming(simulation), watch_.verdict(simulation)}) {
     if (what.empty()) continue;
@@ -88,7 +91,6 @@ bool MdStage::run(Run& run) {
   if (deformation_) deformation_->end();
   run.finish_progress(done_, integrator_->report(simulation));
   say_what_is_short(run);
-  warn_of_resolution(run);  // velocities that were 0 at the start are not any more
   return true;
 }
 

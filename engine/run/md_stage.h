@@ -45,7 +45,7 @@ class MdStage : public Stage {
   void state(Archive& archive) override;
 
  private:
-  void warn_of_resolution(Run& run);
+  std::string warn_of_resolution(Run& run);
   void say_what_is_short(Run& run);
 
   std::string path_;  // in the job

@@ -86,7 +86,10 @@ void Progress::finish(std::int64_t done, const std::string& remark) {
 }
 
 void Progress::print(const std::string& text) {
-  if (quiet_) return;
+  if (quiet_) {  // what may make numbers wrong is said all the same
+    if (text.starts_with("warning: ")) fmt::print(stderr, "{}\n", printable(text));
+    return;
+  }
   const std::string again = shown_;
   if (!again.empty()) std::fputs("\r\033[K", stdout);
   std::puts(printable(text).c_str());

@@ -10,7 +10,7 @@ namespace perrin {
 
 class Progress {
  public:
-  /// `quiet`: prints nothing at all. `terminal`: standard output is one.
+  /// `quiet`: prints warnings alone. `terminal`: standard output is one.
   Progress(bool quiet, bool terminal) : quiet_(quiet), terminal_(terminal) {}
   ~Progress() { clear(); }
 

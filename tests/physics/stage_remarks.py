@@ -170,6 +170,37 @@ class Stages(unittest.TestCase):
                          dict(pull, types=["A"]), dict(pull, force=[-1, 0, 0], types=["B"])]
         self.assertNotIn("push the whole", self.run_job(job))
 
+    def test_box_that_is_too_long_for_its_steps(self):
+        """Said with --quiet, too, and in the files. A heavy particle, which its bath makes slow."""
+        def xyz(edge, rows):
+            with open(os.path.join(self.folder, "far.xyz"), "w") as out:
+                out.write(f'{len(rows)}\nLattice="{edge} 0 0 0 {edge} 0 0 0 {edge}" '
+                          "Properties=species:S:1:pos:R:3:velo:R:3:mass:R:1\n")
+                out.writelines(f"A {10 * k} 1 1 {row}\n" for k, row in enumerate(rows))
+
+        job = {"seed": 1, "system": {"type": "file", "path": "far.xyz"},
+               "forces": [{"type": "constant_force", "force": [0, 0, 0]}],
+               "observers": [{"type": "thermo", "stride": 10}],
+               "stages": [{"type": "md", "steps": 10, "integrator": {
+                   "type": "velocity_verlet", "timestep": 0.001}}]}
+        verlet = job["stages"][0]["integrator"]
+        bath = {"type": "bussi", "timestep": 0.001, "temperature": 1, "tau": 0}
+        fast = ["1 1 1 1", "1 -1 1 1", "-1 1 -1 1", "-1 -1 -1 1"]
+        for edge, rows, integrator, part in (
+                (1e9, ["0.3 1 0.7 1"], None, "the box is too long for this time step"),
+                (1e6, [*fast, "1e-5 0 0 1"], None, "steps of 1 of 5 particles: along x"),
+                (1e6, [*fast, "1e-5 0 0 1e6"], bath, "steps of 1 of 5 particles: along x"),
+                (1e6, [*fast, "1e-5 0 0 1"], bath, ""), (1e6, fast, None, ""),
+                (1e6, [*fast, "0 0 0 1"], None, "")):
+            with self.subTest(rows=rows, bath=bool(integrator)):
+                xyz(edge, rows)
+                job["stages"][0]["integrator"] = integrator or verlet
+                text = self.run_job(job, "--quiet")
+                self.assertEqual("warning" in text, part != "", text)
+                self.assertIn(part, text)
+                self.assertIn(part, self.remarks()[0])
+                self.assertEqual(self.remarks() == [""], part == "")
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)

@@ -213,6 +213,29 @@ TEST(Resolution, WarnsWhereTheGridIsTooCoarse) {
   EXPECT_NE(list[0].find("up to a height of 2.199e+07"), std::string::npos) << list[0];
 }
 
+/// A typical particle moves by more than the grid, and one among them does not.
+TEST(Resolution, WarnsOfSingleParticles) {
+  const auto warnings = [](double slow, double edge) {
+    Box box;
+    box.length = {edge, 10, 10};
+    Configuration c = free_flight(box, 0, 1);
+    c.velocity.assign(c.velocity.size(), {1, -1, 1});
+    c.velocity[3] = {slow, 0, 0};
+    Simulation simulation(Device::cpu(1), c, {});
+    return resolution_warnings(simulation, VelocityVerlet({0.001}));
+  };
+  // 2^-41 of 1e6 is 4.5e-7, a tenth of what a velocity of 4.5e-3 goes.
+  EXPECT_TRUE(warnings(5e-3, 1e6).empty());
+  EXPECT_TRUE(warnings(0, 1e6).empty());  // at rest
+  for (const double slow : {4e-3, -1e-7}) {
+    const auto list = warnings(slow, 1e6);
+    ASSERT_EQ(list.size(), 1u) << slow;
+    EXPECT_NE(list[0].find("steps of 1 of 5 particles: along x"), std::string::npos) << list[0];
+    EXPECT_NE(list[0].find("particle 3 moves by"), std::string::npos) << list[0];
+  }
+  EXPECT_TRUE(warnings(4e-3, 1e5).empty());
+}
+
 PERRIN_INSTANTIATE_DEVICES(Drift);
 
 }  // namespace
