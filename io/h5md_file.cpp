@@ -327,13 +327,35 @@ void H5mdWriter::append(std::span<const H5mdFrame> frames) {
       wall_before_ +
       std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count();
   wall_time_.rewrite(H5T_NATIVE_DOUBLE, &seconds);
+  write_late();
 }
 
-void H5mdWriter::write_neighbors(const std::string& report) { rewrite_neighbors(use(), report); }
+void H5mdWriter::write_late() {
+  if (late_.waits()) late_.write(use());
+}
 
-void H5mdWriter::write_stages(const std::vector<std::int64_t>& steps,
-                              const std::vector<std::string>& remarks) {
-  rewrite_stages(use(), steps, remarks);
+void H5mdWriter::write_neighbors(const std::string& report) {
+  late_.neighbors(report);
+  if (is_open()) write_late();
+}
+
+void H5mdWriter::write_stage(std::size_t stages, std::size_t k, std::int64_t step,
+                             const std::string& remark) {
+  late_.stage(stages, k, step, remark);
+  if (is_open()) write_late();
+}
+
+void H5mdWriter::close() {
+  write_late();
+  close_for_good();
+}
+
+H5mdWriter::~H5mdWriter() {
+  try {
+    write_late();
+  } catch (const std::exception& error) {
+    remember_output_failure(error.what());
+  }
 }
 
 void H5mdWriter::close_parts() {

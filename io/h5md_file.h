@@ -16,6 +16,7 @@
 #include "io/file_units.h"
 #include "io/frame_array.h"
 #include "io/open_when_used.h"
+#include "io/run_record.h"
 
 namespace perrin::io {
 
@@ -74,20 +75,23 @@ class H5mdWriter : OpenWhenUsed {
 
   /// Opens for appending.
   explicit H5mdWriter(const std::string& path);
+  ~H5mdWriter();
   void append(const H5mdFrame& frame) { append(std::span(&frame, 1)); }
   void append(std::span<const H5mdFrame> frames);
-  /// How pairs are found and why, as known by now: Simulation::neighbor_report().
+  /// How pairs are found and why, as known by now: Simulation::neighbor_report(). While the file is
+  /// closed this waits for the next frame, and so do stages (LateRecord).
   void write_neighbors(const std::string& report);
-  /// Simulation::stage_steps and stage_remarks
-  void write_stages(const std::vector<std::int64_t>& steps,
-                    const std::vector<std::string>& remarks);
+  void write_stage(std::size_t stages, std::size_t k, std::int64_t step,
+                   const std::string& remark);
   void flush_to_disk() { sync(); }
-  void close() { close_for_good(); }
+  void close();
 
  private:
   void open_parts(const Node& root) override;
   void close_parts() override;
+  void write_late();
 
+  LateRecord late_;
   Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, position_;
   Node wall_time_;
   bool has_velocity_ = false, has_force_ = false, has_image_ = false, has_species_ = false;

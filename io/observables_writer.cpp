@@ -109,14 +109,12 @@ void ObservablesWriter::write(std::int64_t step, double time, const double* valu
 }
 
 void ObservablesWriter::write_waiting() {
-  if (waiting_.empty() && !neighbors_ && stages_.empty()) return;
+  if (waiting_.empty() && !late_.waits()) return;
   File& file = use();
   for (const Waiting& row : std::exchange(waiting_, {}))
     write(row.step, row.time, row.values.data());
   waiting_bytes_ = 0;
-  if (const auto report = std::exchange(neighbors_, {})) rewrite_neighbors(file, *report);
-  if (const auto steps = std::exchange(stages_, {}); !steps.empty())
-    rewrite_stages(file, steps, remarks_);
+  late_.write(file);
 }
 
 void ObservablesWriter::append(std::int64_t step, double time, const std::vector<double>& values) {
@@ -137,17 +135,14 @@ void ObservablesWriter::append(std::int64_t step, double time, const std::vector
 }
 
 void ObservablesWriter::write_neighbors(const std::string& report) {
-  flush();
-  neighbors_ = report;
-  if (is_open()) write_waiting();
+  late_.neighbors(report);
+  if (is_open()) flush();
 }
 
-void ObservablesWriter::write_stages(const std::vector<std::int64_t>& steps,
-                                     const std::vector<std::string>& remarks) {
-  flush();
-  stages_ = steps;
-  remarks_ = remarks;
-  if (is_open()) write_waiting();
+void ObservablesWriter::write_stage(std::size_t stages, std::size_t k, std::int64_t step,
+                                    const std::string& remark) {
+  late_.stage(stages, k, step, remark);
+  if (is_open()) flush();
 }
 
 void ObservablesWriter::flush() {

@@ -3,12 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/run/setup.h"
 #include "io/open_when_used.h"
+#include "io/run_record.h"
 
 namespace perrin::io {
 
@@ -34,9 +34,10 @@ class ObservablesWriter : OpenWhenUsed {
   ~ObservablesWriter();
   /// Values of all columns one after another. While the file is closed, rows wait for others.
   void append(std::int64_t step, double time, const std::vector<double>& values);
-  void write_neighbors(const std::string& report);  // flushes first
-  void write_stages(const std::vector<std::int64_t>& steps,
-                    const std::vector<std::string>& remarks);
+  /// Into the file, behind what waits, where it is open; else they wait.
+  void write_neighbors(const std::string& report);
+  void write_stage(std::size_t stages, std::size_t k, std::int64_t step,
+                   const std::string& remark);
   void flush();
   void flush_to_disk() {
     flush();
@@ -58,9 +59,7 @@ class ObservablesWriter : OpenWhenUsed {
   static constexpr std::size_t most_waiting = 16384;  // bytes
   std::vector<Waiting> waiting_;
   std::size_t waiting_bytes_ = 0;
-  std::optional<std::string> neighbors_;  // to be written
-  std::vector<std::int64_t> stages_;      // to be written; empty: nothing
-  std::vector<std::string> remarks_;      // with them
+  LateRecord late_;
   std::vector<ObservableColumn> columns_;
   Series step_, time_;
   std::vector<Series> values_;

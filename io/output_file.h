@@ -35,11 +35,20 @@ class OutputFile {
     if (file_) writer().push([file = file_, report] { file->write_neighbors(report); });
   }
   /// At which step each stage of the job began and what it has warned of
-  /// (Simulation::stage_steps, stage_remarks), likewise.
+  /// (Simulation::stage_steps, stage_remarks), likewise: those that have changed since the last
+  /// call.
   void write_stages(const std::vector<std::int64_t>& steps,
                     const std::vector<std::string>& remarks) {
-    if (file_ && !steps.empty())
-      writer().push([file = file_, steps, remarks] { file->write_stages(steps, remarks); });
+    if (!file_) return;
+    const bool first = stage_steps_.size() != steps.size();
+    if (first) stage_steps_.assign(steps.size(), -1), stage_remarks_.assign(steps.size(), "");
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      if (!first && stage_steps_[k] == steps[k] && stage_remarks_[k] == remarks[k]) continue;
+      stage_steps_[k] = steps[k], stage_remarks_[k] = remarks[k];
+      writer().push([file = file_, n = steps.size(), k, step = steps[k], remark = remarks[k]] {
+        file->write_stage(n, k, step, remark);
+      });
+    }
   }
   /// Waits until everything is on the disk. Throws what has gone wrong with this file.
   void flush() {
@@ -103,6 +112,8 @@ class OutputFile {
 
  private:
   std::int64_t count_ = 0, last_step_ = -1;
+  std::vector<std::int64_t> stage_steps_;  // of which file_ has been told
+  std::vector<std::string> stage_remarks_;
   bool open_ = false;
   std::shared_ptr<W> file_;  // touched on the writer's thread alone
 };

@@ -70,30 +70,38 @@ void write_module(const Node& root, const std::string& name) {
   root.make_group("h5md/modules/" + name).attribute("version", std::vector<std::int32_t>{1, 0});
 }
 
-void rewrite_neighbors(const File& file, const std::string& report) {
-  const std::string path = "parameters/perrin/neighbors";
-  if (!file.root().has(path)) return;  // an older version made the file
-  const FixedTexts t({report});
-  const Node node = file.root().open(path);
-  node.rewrite(t.type, t.bytes.data());
-  if (H5Dflush(node.id()) < 0) node.fail("cannot write");
+void LateRecord::stage(std::size_t stages, std::size_t k, std::int64_t step,
+                       const std::string& remark) {
+  // The first one: the file may have another remark, of a run that this one goes on with.
+  if (steps_.size() != stages) {
+    steps_.assign(stages, -1), remarks_.assign(stages, "");
+    new_steps_ = new_remarks_ = true;
+  }
+  new_steps_ = new_steps_ || steps_[k] != step;
+  new_remarks_ = new_remarks_ || remarks_[k] != remark;
+  steps_[k] = step, remarks_[k] = remark;
 }
 
-void rewrite_stages(const File& file, const std::vector<std::int64_t>& steps,
-                    const std::vector<std::string>& remarks) {
-  const std::string path = "parameters/perrin/stages/step";
-  if (!file.root().has(path)) return;  // an older version made the file
-  const Node node = file.root().open(path);
-  if (node.shape() != Shape{steps.size()}) return;
-  node.rewrite(H5T_NATIVE_INT64, steps.data());
-  if (H5Dflush(node.id()) < 0) node.fail("cannot write");
-  const std::string texts = "parameters/perrin/stages/remark";
-  if (!file.root().has(texts)) return;
-  const Node said = file.root().open(texts);
-  if (said.shape() != Shape{remarks.size()}) return;
-  const FixedTexts t(remarks, H5T_CSET_UTF8);
-  said.rewrite(t.type, t.bytes.data());
-  if (H5Dflush(said.id()) < 0) said.fail("cannot write");
+void LateRecord::write(const File& file) {
+  const auto rewrite = [&](const std::string& name, const Shape& shape, hid_t type,
+                           const void* data) {
+    const std::string path = "parameters/perrin/" + name;
+    if (!file.root().has(path)) return;  // an older version made the file
+    const Node node = file.root().open(path);
+    if (node.shape() != shape) return;
+    node.rewrite(type, data);
+    if (H5Dflush(node.id()) < 0) node.fail("cannot write");
+  };
+  if (const auto report = std::exchange(neighbors_, {})) {
+    const FixedTexts text({*report});
+    rewrite("neighbors", {}, text.type, text.bytes.data());
+  }
+  if (std::exchange(new_steps_, false))
+    rewrite("stages/step", {steps_.size()}, H5T_NATIVE_INT64, steps_.data());
+  if (std::exchange(new_remarks_, false)) {
+    const FixedTexts texts(remarks_, H5T_CSET_UTF8);
+    rewrite("stages/remark", {remarks_.size()}, texts.type, texts.bytes.data());
+  }
 }
 
 void check_steps(const Node& root, const std::string& path, std::int64_t rows,

@@ -366,6 +366,62 @@ TEST(Journal, ChangesHappenAsAWholeOrNotAtAll) {
   EXPECT_FALSE(fs::exists(path + ".journal"));
 }
 
+/// What a file says of stages waits, while others are open in its place, for the next frame or the
+/// end: thousands of stages would open each file again.
+TEST(OutputFiles, AreNotOpenedForStagesAlone) {
+  const Folder folder;
+  JobRecord record;
+  record.stages = {"first", "second"};
+  const auto path = [&](std::size_t k) { return folder.file(fmt::format("{}.h5", k)); };
+  const std::string stages = "parameters/perrin/stages/";
+  const auto steps = [&](std::size_t k) {
+    return io::File::read(path(k)).root().open(stages + "step").read<std::int64_t>();
+  };
+  const auto remarks = [&](std::size_t k) {
+    return io::File::read(path(k)).root().open(stages + "remark").read_texts();
+  };
+  using Steps = std::vector<std::int64_t>;
+  using Texts = std::vector<std::string>;
+  io::writer().call([&] {
+    std::vector<std::unique_ptr<io::H5mdWriter>> files;
+    io::H5mdLayout layout;
+    layout.velocity = true;
+    for (std::size_t k = 0; k <= io::OpenWhenUsed::most; ++k) {
+      io::H5mdWriter::create(path(k), gas(10), layout, record, {}, false);
+      files.push_back(std::make_unique<io::H5mdWriter>(path(k)));  // the first one is closed then
+    }
+    for (const auto& file : files) {
+      file->write_stage(2, 0, 0, "slow");
+      file->write_stage(2, 1, -1, "");
+      file->write_neighbors("clusters");
+    }
+    EXPECT_EQ(steps(0), (Steps{-1, -1}));
+    EXPECT_EQ(steps(1), (Steps{0, -1}));
+    EXPECT_EQ(remarks(1), (Texts{"slow", ""}));
+    files[0]->append(frame_of(0, 10));  // closes the second one
+    EXPECT_EQ(steps(0), (Steps{0, -1}));
+    EXPECT_EQ(remarks(0), (Texts{"slow", ""}));
+    for (const std::size_t k : {0, 1}) files[k]->write_stage(2, 1, 7, "late");
+    EXPECT_EQ(steps(0), (Steps{0, 7}));
+    EXPECT_EQ(steps(1), (Steps{0, -1}));
+  });
+  EXPECT_EQ(check_frames(path(0), 10), 1);
+  io::writer().call([&] {
+    for (const std::size_t k : {0, 1}) {
+      EXPECT_EQ(steps(k), (Steps{0, 7}));
+      EXPECT_EQ(remarks(k), (Texts{"slow", "late"}));
+    }
+    EXPECT_EQ(io::File::read(path(1)).root().open("parameters/perrin/neighbors").read_text(),
+              "clusters");
+    // A file of one more run, which says the same stage otherwise.
+    io::H5mdWriter again(path(1));
+    again.write_stage(2, 0, 0, "");
+    again.write_stage(2, 1, -1, "");
+    EXPECT_EQ(steps(1), (Steps{0, -1}));
+    EXPECT_EQ(remarks(1), (Texts{"", ""}));
+  });
+}
+
 TEST(OutputFiles, ThatLoseTheirNameAreNoticed) {
   const Folder folder;
   for (const bool replaced : {false, true}) {
