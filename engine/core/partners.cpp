@@ -6,6 +6,8 @@
 #include <numeric>
 #include <span>
 
+#include "engine/core/nearest_vector.h"
+
 namespace perrin {
 namespace {
 
@@ -39,9 +41,13 @@ Partners::Partners(const Device& device, std::size_t particles, const Topology& 
 
 double longest_to_partner(const Topology& topology, const std::vector<Position>& position,
                           const std::vector<std::uint32_t>& index, const Metric& metric) {
+  // Along axes without images, which are padded where there are lists, the whole way.
+  Box axes;
+  for (std::size_t k = 0; k < 3; ++k) axes.periodic[k] = metric.lower[k] == 0;
+  const BondVector vector(axes);
   double longest2 = 0;
   for_each_pair(topology, [&](std::uint32_t a, std::uint32_t b) {
-    const Real3 r = metric.vector(position[index[a]], position[index[b]]);
+    const Real3 r = vector(metric, position[index[a]], position[index[b]]);
     longest2 = std::max(longest2, double(dot(r, r)));
   });
   return std::sqrt(longest2);

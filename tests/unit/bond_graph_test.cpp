@@ -8,6 +8,7 @@
 
 #include "engine/core/bond_images.h"
 #include "engine/core/nearest_vector.h"
+#include "engine/core/partners.h"
 #include "neighbor/excluded_pairs.h"
 #include "rng/keyed.h"
 
@@ -183,6 +184,31 @@ TEST(BondImages, MakeMoleculesWhole) {
     known.image[3] = {5, 0, 0};
     EXPECT_FALSE(bonds_against_images(known).empty());
   }
+}
+
+/// Along an axis without images the way to a partner is the whole one, however long.
+TEST(Partners, AreAsFarAsBondsSeeThem) {
+  Topology topology;
+  topology.bond_types = {"bond"};
+  topology.bonds = {{0, 1, 0}};
+  const auto longest = [&](const Box& given, const Vec3<double>& a, const Vec3<double>& b) {
+    const Box box = given.padded_for(1);
+    return longest_to_partner(topology, {box.fixed(a, 0), box.fixed(b, 0)}, {0, 1}, box.metric());
+  };
+  Box box;
+  box.length = {10, 10, 10};
+  box.origin = {0, 0, 0};
+  EXPECT_NEAR(longest(box, {0.5, 5, 5}, {9.5, 5, 5}), 1, 1e-6);
+  for (int axis = 0; axis < 3; ++axis) {
+    box.periodic = {true, true, true};
+    box.periodic[std::size_t(axis)] = false;
+    Vec3<double> a{5, 5, 5}, b = a;
+    a[axis] = 0.5, b[axis] = 9.5;
+    EXPECT_NEAR(longest(box, a, b), 9, 1e-5) << axis;
+  }
+  // In a tilted box the nearest image is not the one by fractions.
+  box.periodic = {true, true, true}, box.xy = 4.9;
+  EXPECT_NEAR(longest(box, {1, 1, 5}, {5.9, 5.5, 5}), 5.5, 1e-5);
 }
 
 TEST(BondImages, LeaveWhatWindsAroundTheBox) {
