@@ -92,6 +92,7 @@ std::string man_page(const CLI::App& app) {
          "folder "
          "that nobody else can write\n"
          ".TP\n.B PERRIN_COMPILER\ncompiles formulas, instead of the compiler that built Perrin\n"
+         ".TP\n.B PERRIN_COMPILER_SECONDS\nthe most that it may take (300), until it is killed\n"
          ".TP\n.B OMP_NUM_THREADS\nthreads on the CPU, unless \\-\\-threads says so\n";
 }
 

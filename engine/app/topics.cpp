@@ -62,7 +62,8 @@ const char* const formula_text =
   The first use of a formula compiles it (some 10 s) with the compiler that built Perrin; later
   ones take it from $PERRIN_CACHE, else $XDG_CACHE_HOME/perrin, else ~/.cache/perrin, a folder that
   nobody else may write into. What is damaged there is compiled again. Where there is no compiler
-  ($PERRIN_COMPILER names another) tables take its place, but not of x, y, z, t.
+  ($PERRIN_COMPILER names another) tables take its place, but not of x, y, z, t. A compiler that
+  has not ended after 300 s ($PERRIN_COMPILER_SECONDS) is killed, which is an error.
   Whole powers of r cost least; even ones need no root. exp and other powers of r cost more, log
   and the other functions most on a CPU. In single precision exp(x) ends at 10^30 above and 10^-38
   below.

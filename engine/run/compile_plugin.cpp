@@ -9,15 +9,19 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <vector>
 
 #include "engine/core/error.h"
 #include "engine/core/instruction_set.h"
+#include "engine/core/printable.h"
 #include "engine/core/processes.h"
 #include "engine/run/cache.h"
 #include "engine/run/plugin.h"
@@ -76,8 +80,51 @@ std::vector<std::string> engine_library() {
   return {"-Xlinker", "--no-as-needed", "-Xlinker", library};
 }
 
-/// Its exit status; what it prints goes to `log`.
-int run(const std::vector<std::string>& words, const fs::path& log) {
+/// Seconds that a compiler may take; a formula takes some ten.
+double most_seconds() {
+  const char* text = std::getenv("PERRIN_COMPILER_SECONDS");
+  if (text == nullptr) return 300;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (end == text || *end != '\0' || !(seconds > 0))
+    throw UserError(fmt::format("PERRIN_COMPILER_SECONDS: expected a positive number, got \"{}\"",
+                                printable(text)));
+  return seconds;
+}
+
+/// Kills a process and what it has started, which would go on without it. (A group of its own would
+/// do that as well, but keep Ctrl-C from it.)
+void kill_all_of(pid_t process) {
+  ::kill(process, SIGSTOP);  // it shall start no more of them
+  std::vector<pid_t> children;
+  std::ifstream list(fmt::format("/proc/{0}/task/{0}/children", process));
+  for (pid_t child = 0; list >> child;) children.push_back(child);
+  ::kill(process, SIGKILL);
+  for (const pid_t child : children) kill_all_of(child);
+}
+
+/// Waits for its end, for so many seconds; nothing: it has not come, and the process is killed.
+std::optional<int> wait_for(pid_t process, double seconds, const std::string& name) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  bool late = false;
+  for (int status = 0;;) {
+    const pid_t ended = waitpid(process, &status, late ? 0 : WNOHANG);
+    if (ended < 0 && errno != EINTR)
+      throw UserError(fmt::format("{} was lost: {}", name, strerror(errno)));
+    if (ended > 0 && late) return {};
+    if (ended > 0) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (!late && Clock::now() > end) {
+      late = true;
+      kill_all_of(process);
+    }
+    if (!late) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+/// Its exit status, nothing where it took too long; what it prints goes to `log`.
+std::optional<int> run(const std::vector<std::string>& words, const fs::path& log,
+                       double seconds) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -100,10 +147,7 @@ int run(const std::vector<std::string>& words, const fs::path& log) {
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   if (error != 0) throw UserError(fmt::format("cannot start {}: {}", words[0], strerror(error)));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw UserError(fmt::format("{} was lost: {}", words[0], strerror(errno)));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return wait_for(child, seconds, words[0]);
 }
 
 }  // namespace
@@ -141,9 +185,16 @@ std::optional<fs::path> compile_or_find(const Made& what, bool again) {
     fmt::print(stderr, "compiling {}, once (kept in {})\n", what.about, entry.folder().string());
   words->insert(words->end(), {"-o", (folder / "plugin.so").string(), file.string()});
   words->insert(words->end(), library.begin(), library.end());
-  if (const int status = run(*words, log); status != 0)
+  const double seconds = most_seconds();
+  const auto status = run(*words, log, seconds);
+  if (!status)
+    throw UserError(fmt::format(
+        "{} could not be compiled: {} had not ended after {:g} s (PERRIN_COMPILER_SECONDS={:g} "
+        "gives it more time)",
+        what.about, words->at(0), seconds, 4 * seconds));
+  if (*status != 0)
     throw UserError(fmt::format("{} could not be compiled ({}, status {}):\n{}", what.about,
-                                words->at(0), status,
+                                words->at(0), *status,
                                 read_whole_file(log).value_or("").substr(0, 2000)));
   std::error_code ignored;
   fs::remove(log, ignored);

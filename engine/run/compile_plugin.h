@@ -12,7 +12,7 @@ namespace perrin {
 /// taken from the cache (engine/run/cache.h), where it is whole. Several processes may ask for the
 /// same one at the same time. $PERRIN_COMPILER takes the place of the
 /// compiler. Nothing where there is none; throws UserError with the compiler's words where it
-/// fails.
+/// fails, or where it takes longer than $PERRIN_COMPILER_SECONDS (300).
 std::optional<std::filesystem::path> compile_plugin(const std::string& source,
                                                     const std::string& about);
 

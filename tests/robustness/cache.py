@@ -173,5 +173,25 @@ class Cache(program.Case):
         self.validate()
         self.assertNotIn(".", os.path.basename(self.entry()))
 
+    def test_a_compiler_that_hangs_is_killed(self):
+        """With what it has started; nothing of it stays in the cache."""
+        child = "sh -c 'echo $$ >> pids; exec sleep 60'"
+        slow = self.write("slow", f"#!/bin/sh\necho $$ >> pids\n{child} &\n{child}\n")
+        os.chmod(slow, 0o700)
+        begin = time.time()
+        self.refused(r"k\*x\^2 could not be compiled: \S+/slow had not ended after 1 s "
+                     r"\(PERRIN_COMPILER_SECONDS=4 ", "validate", "job.json",
+                     PERRIN_COMPILER=slow, PERRIN_COMPILER_SECONDS="1")
+        self.assertLess(time.time() - begin, 30)
+        pids = self.read("pids").split()
+        self.assertEqual(len(pids), 3)
+        for pid in pids:
+            self.assertFalse(os.path.exists(f"/proc/{pid.decode()}/cwd"), pid)
+        self.assertEqual(glob.glob(self.path("cache", "*", "plugin.so")), [])
+        for value in ("-1", "soon", ""):
+            self.refused("PERRIN_COMPILER_SECONDS: expected a positive number", "validate",
+                         "job.json", PERRIN_COMPILER_SECONDS=value)
+        self.validate()
+
 
 program.main()
