@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
@@ -71,6 +72,15 @@ void put_origin(Configuration& c, const std::string& where) {
   c.box.origin = to;
 }
 
+/// What is said of a file in the making is of the one that the user knows. Some formats make theirs
+/// aside once more.
+std::string by_its_name(std::string what, const std::string& aside, const std::string& path) {
+  for (const std::string& name : {aside + ".part", aside})
+    for (std::size_t at = 0; (at = what.find(name, at)) != what.npos; at += path.size())
+      what.replace(at, name.size(), path);
+  return what;
+}
+
 }  // namespace
 
 long long convert(const ConvertOptions& options) {
@@ -80,6 +90,9 @@ long long convert(const ConvertOptions& options) {
           why_not_writable(options.out, options.overwrite ? Existing::replaced : Existing::refused);
       !what.empty())
     throw UserError(what);
+  if (const auto folder = std::filesystem::path(options.out).parent_path();
+      !folder.empty() && !std::filesystem::is_directory(folder))
+    throw UserError(fmt::format("{}: there is no folder {}", options.out, folder.string()));
   if (is_same_file(options.in, options.out))
     throw UserError(options.out + ": is the file that is read: name another one");
   const auto reader = io::open_frames(options.in, from,
@@ -107,14 +120,13 @@ long long convert(const ConvertOptions& options) {
   const io::Frame frame = changed(io::read_frame(*reader, options.in, first, as));
   // Beside a run, or another conversion: no lock, but a name of its own.
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
-  const auto writer = to->create(place.aside(), frame, how);
   std::set<std::string> lost;
   std::int64_t without_velocities = 0, without_images = 0;
   const auto absent = [&](const std::string& what, std::int64_t& count, const char* cure) {
     if (!what.empty() && ++count == 1 && options.warn)
       options.warn(fmt::format("{}: {}: left out{}", options.in, what, cure));
   };
-  const auto write = [&](const io::Frame& f) {
+  const auto tell = [&](const io::Frame& f) {
     absent(f.no_velocities, without_velocities, " (--no-velocities: in all frames)");
     absent(f.no_images, without_images, "");
     std::vector<std::string> said = f.configuration.warnings;
@@ -127,14 +139,23 @@ long long convert(const ConvertOptions& options) {
       if (lost.insert(what).second && options.warn) options.warn(options.in + ": " + what);
     for (const std::string& what : io::losses(f, to))
       if (lost.insert(what).second && options.warn) options.warn(options.out + ": " + what);
-    writer->write(f);
   };
-  write(frame);
-  for (std::int64_t k = first + 1; k < end; ++k) write(changed(reader->read(k, as)));
+  try {
+    const auto writer = to->create(place.aside(), frame, how);
+    tell(frame), writer->write(frame);
+    for (std::int64_t k = first + 1; k < end; ++k) {
+      const io::Frame next = changed(reader->read(k, as));
+      tell(next), writer->write(next);
+    }
+    writer->finish();
+  } catch (const UserError& error) {
+    throw UserError(by_its_name(error.what(), place.aside(), options.out));
+  } catch (const RunError& error) {
+    throw RunError(by_its_name(error.what(), place.aside(), options.out));
+  }
   for (const std::int64_t count : {without_velocities, without_images})
     if (count > 1 && options.warn)
       options.warn(fmt::format("{}: so in {} of {} frames", options.in, count, end - first));
-  writer->finish();
   place.put_in_place(options.overwrite);
   if (options.unwrapped && !images && end - first > 1 && options.warn)
     options.warn(options.in + ": no frame has images: positions are as they were");

@@ -14,6 +14,7 @@
 #include "io/particle_order.h"
 #include "io/text_file.h"
 #include "io/text_lines.h"
+#include "io/turned_box.h"
 
 namespace perrin::io {
 namespace {
@@ -173,7 +174,8 @@ class ExtendedXyzReader : public FrameReader {
     };
     Frame frame;
     Configuration& c = frame.configuration;
-    c.box = read_box(value("lattice"), value("origin"), value("pbc"));
+    const TurnedBox turned = read_box(value("lattice"), value("origin"), value("pbc"));
+    c.box = turned.box;
     frame.has_box = !value("lattice").empty();
     frame.may_be_flat = true;
     std::vector<std::string> unread;
@@ -197,6 +199,7 @@ class ExtendedXyzReader : public FrameReader {
         Columns(parse_properties(properties.empty() ? "species:S:1:pos:R:3" : properties, text_),
                 text_),
         n, frame);
+    if (turned.turned) turn(turned, frame);
     return frame;
   }
 
@@ -208,15 +211,20 @@ class ExtendedXyzReader : public FrameReader {
     return n;
   }
 
-  Box read_box(const std::string& lattice, const std::string& origin,
-               const std::string& periodic) const {
+  /// Edges in any direction; the origin stays where it is.
+  TurnedBox read_box(const std::string& lattice, const std::string& origin,
+                     const std::string& periodic) const {
     const auto numbers = split(lattice.empty() ? "1 0 0 0 1 0 0 0 1" : lattice, " \t,");
     if (numbers.size() != 9)
       text_.fail(fmt::format("expected Lattice=\"…\" with 9 numbers, got {}", numbers.size()));
     std::array<Vec3<double>, 3> edges;
     for (std::size_t k = 0; k < 9; ++k)
       edges[k / 3][int(k % 3)] = text_.real(numbers[k], "a number in Lattice");
-    Box box = box_from_edges(edges, fmt::format("{}:{}", path_, text_.number()));
+    const std::string where = fmt::format("{}:{}", path_, text_.number());
+    const bool flat = dot(edges[2], edges[2]) == 0;  // no height, as two dimensions may be written
+    TurnedBox turned = flat ? TurnedBox{box_from_edges(edges, where), false, {}}
+                            : turn_box(edges, where);
+    Box& box = turned.box;
     box.origin = {0, 0, 0};
     if (!origin.empty()) {
       const auto at = split(origin, " \t,");
@@ -236,7 +244,17 @@ class ExtendedXyzReader : public FrameReader {
         box.periodic[axis] = flag == 'T' || flag == 't' || flag == '1';
       }
     }
-    return box;
+    return turned;
+  }
+
+  static void turn(const TurnedBox& turned, Frame& frame) {
+    Configuration& c = frame.configuration;
+    for (auto& r : c.position) r = turned(r - c.box.origin) + c.box.origin;
+    for (auto& v : c.velocity) v = turned(v);
+    for (auto& p : frame.momentum) p = turned(p);
+    c.warnings.push_back(
+        "the edges of the box are turned: the first to the x axis, the second to the xy plane, and "
+        "coordinates and velocities with them");
   }
 
   void read_rows(const Columns& at, std::size_t n, Frame& frame) {

@@ -1,6 +1,7 @@
 // Writes LAMMPS data files: one configuration.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -93,10 +94,12 @@ class LammpsWriter : public FrameWriter {
                                              : molecules          ? "molecular"
                                              : charges            ? "charge"
                                                                   : "atomic"));
+    const auto& number = c.topology.molecule;
+    // 0 would be no molecule to LAMMPS.
+    const std::uint64_t from = std::ranges::count(number, 0u) > 0 ? 1 : 0;
     for (std::size_t i = 0; i < c.position.size(); ++i) {
       std::string row = std::to_string(i + 1);
-      if (molecules)
-        row += fmt::format(" {}", c.topology.molecule.empty() ? 0 : c.topology.molecule[i]);
+      if (molecules) row += fmt::format(" {}", number.empty() ? 0 : number[i] + from);
       row += fmt::format(" {}", c.type[i] + 1);
       if (charges) row += fmt::format(" {}", c.charge[i]);
       const auto& r = c.position[i];

@@ -14,7 +14,6 @@ namespace perrin::io {
 namespace {
 
 constexpr std::int32_t magic = 1995;
-constexpr int few = 9;  // so many particles are not packed
 constexpr int most_near = 8;
 
 /// Three differences below this, from index 9 on, take as many bits as the index says. What readers
@@ -191,10 +190,10 @@ void put_packed(std::vector<unsigned char>& out, std::span<const double> positio
   for (std::size_t i = 0; i < grid.size(); ++i)
     for (std::size_t k = 0; k < 3; ++k) {
       const double at = std::round(position[3 * i + k] * precision);
-      if (!(std::abs(at) < 0x7ffffff0))
-        throw RunError(fmt::format(
-            "{}: coordinate {} of particle {} is beyond the 32 bits of XTC at {:g} steps per unit: "
-            "expected fewer \"decimals\"",
+      if (!(std::abs(at) < most_xtc_steps))
+        throw XtcRange(fmt::format(
+            "{}: coordinate {:.9g} of particle {} is beyond the 32 bits of XTC at {:g} steps per "
+            "unit: expected fewer decimals",
             where, position[3 * i + k], i, precision));
       grid[i][k] = std::int32_t(at);
       low[k] = std::min(low[k], grid[i][k]);
@@ -226,7 +225,7 @@ std::vector<unsigned char> xtc_frame(const XtcFrame& frame, double precision,
   put(out, frame.time);
   for (const double edge : frame.edges) put(out, edge);
   put(out, n);
-  if (n > few)
+  if (n > most_plain_xtc)
     put_packed(out, frame.position, precision, where);
   else
     for (const double x : frame.position) put(out, x);
@@ -239,7 +238,7 @@ std::uint64_t xtc_frame_size(std::span<const unsigned char> head, std::int32_t& 
   const std::int32_t n = number_at(head, 4);
   step = number_at(head, 8);
   if (n < 1 || number_at(head, 52) != n) return 0;
-  if (n <= few) return before + 12 * std::uint64_t(n);
+  if (n <= std::int32_t(most_plain_xtc)) return before + 12 * std::uint64_t(n);
   if (head.size() < xtc_head) return 0;
   const std::int32_t bytes = number_at(head, 88);
   return bytes < 0 ? 0 : xtc_head + (std::uint64_t(bytes) + 3) / 4 * 4;

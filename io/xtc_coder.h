@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/error.h"
+
 namespace perrin::io {
 
 /// Of an XTC file: nm and ps by its convention.
@@ -20,12 +22,19 @@ struct XtcFrame {
   std::span<const double> position;  // 3 per particle
 };
 
-/// The most particles that a frame can have.
-inline constexpr std::size_t most_xtc_particles = 298261617;
+/// The most particles that a frame can have; so few are not packed.
+inline constexpr std::size_t most_xtc_particles = 298261617, most_plain_xtc = 9;
+/// Coordinates times precision stay below this.
+inline constexpr double most_xtc_steps = 0x7ffffff0;
+
+/// A coordinate is beyond 32 bits.
+struct XtcRange : RunError {
+  using RunError::RunError;
+};
 
 /// The bytes of a frame. Coordinates become multiples of 1/precision, which is at most half of that
-/// off; files of up to nine particles hold them in single precision instead. Throws RunError,
-/// beginning with `where`, where a coordinate is beyond 32 bits.
+/// off; files of few particles hold them in single precision instead. Throws XtcRange, beginning
+/// with `where`.
 std::vector<unsigned char> xtc_frame(const XtcFrame& frame, double precision,
                                      const std::string& where);
 

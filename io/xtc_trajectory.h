@@ -29,6 +29,9 @@ void describe(D& d, XtcSettings& s) {
 class XtcTrajectory : public io::FrameObserver<io::XtcFile> {
  public:
   XtcTrajectory(const XtcSettings& settings, Setup& setup);
+
+ private:
+  static void check_range(const XtcSettings& settings, Setup& setup);
 };
 
 }  // namespace perrin

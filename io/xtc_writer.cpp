@@ -36,8 +36,12 @@ class XtcWriter : public FrameWriter {
                                ? 0.5 * length
                                : (at[axis] - c.box.origin[axis]) * length);
     out.position = position;
-    const auto bytes = xtc_frame(out, precision_, path_);
-    out_.put(bytes.data(), bytes.size());
+    try {
+      const auto bytes = xtc_frame(out, precision_, path_);
+      out_.put(bytes.data(), bytes.size());
+    } catch (const XtcRange& range) {  // known before anything is computed
+      throw UserError(range.what());
+    }
   }
   void finish() override { out_.close(); }
 

@@ -5,8 +5,6 @@ Usage: check_foreign.py PERRIN WORKFOLDER. Without a package its part is left ou
 """
 import json
 import os
-import shutil
-import subprocess
 import sys
 import warnings
 
@@ -20,46 +18,10 @@ try:
 except ImportError:
     gsd = None
 
-perrin, folder = sys.argv[1], sys.argv[2]
-shutil.rmtree(folder, ignore_errors=True)
-os.makedirs(folder)
+from reading import call, convert, path, refused, run_checks
+
 rng = np.random.default_rng(7)
 EDGE = 10.0
-
-
-def path(name):
-    return os.path.join(folder, name)
-
-
-def call(*command):
-    done = subprocess.run([perrin, *command], capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout + done.stderr
-
-
-def convert(name, *options):
-    """All frames as XYZ: a list of dictionaries of columns, with the step; and what was said."""
-    out = path(name + ".xyz")
-    status, said = call("convert", path(name), out, "--overwrite", *options)
-    assert status == 0, f"{name}: {said}"
-    lines, frames, at = open(out).read().split("\n"), [], 0
-    while lines[at]:
-        n, comment = int(lines[at]), lines[at + 1]
-        words = comment.split("Properties=")[1].split()[0].split(":")
-        rows = [line.split() for line in lines[at + 2:at + 2 + n]]
-        frame, column = {"step": int(comment.split("Step=")[1].split()[0])}, 0
-        for name_, kind, width in zip(words[::3], words[1::3], map(int, words[2::3])):
-            values = [row[column:column + width] for row in rows]
-            values = np.array(values if kind == "S" else np.array(values, float))
-            frame[name_] = values[:, 0] if int(width) == 1 else values
-            column += width
-        frames.append(frame)
-        at += 2 + n
-    return frames, said
-
-
-def refused(name, part, *options):
-    status, said = call("convert", path(name), path("refused.gsd"), "--overwrite", *options)
-    assert status == 2 and part in said, f"{name}: {status} {said}"
 
 
 def bonds(name, *options):
@@ -409,7 +371,22 @@ def check_gsd():
 
 
 def start(name):
-    """A file of each format with a frame of step 1003 and time 5."""
+    """A file of each format with a frame of step 1003 and time 5, where the format has times."""
+    if name.endswith(".data"):
+        with open(path(name), "w") as f:
+            f.write("LAMMPS data file via write_data, version 2 Aug 2023, timestep = 1003, units = "
+                    "lj\n\n2 atoms\n1 atom types\n\n0 6 xlo xhi\n0 6 ylo yhi\n0 6 zlo zhi\n\n"
+                    "Atoms # atomic\n\n1 1 0 0 0\n2 1 2 0 0\n\nVelocities\n\n1 1 0 0\n2 0 1 0\n")
+        return
+    if name.endswith(".gsd"):  # written by Perrin where gsd is not there
+        start("keep.xyz")
+        assert call("convert", path("keep.xyz"), path(name), "--overwrite")[0] == 0
+        if gsd is not None and hasattr(gsd.hoomd, "Frame"):
+            with gsd.hoomd.open(path(name), "r") as f:
+                own = f[0]
+            with gsd.hoomd.open(path(name), "w") as f:
+                f.append(own)
+        return
     if name.endswith(".xyz"):
         with open(path(name), "w") as f:
             f.write('2\nLattice="6 0 0 0 6 0 0 0 6" Properties=species:S:1:pos:R:3:velo:R:3 '
@@ -436,7 +413,8 @@ def check_keep_step():
                               {"type": "thermo", "stride": 5}],
                 "stages": [{"type": "md", "steps": 24, "integrator": {
                     "type": "bussi", "timestep": 0.005, "tau": 0.1, "temperature": 1}}]}
-    for name in ("keep.xyz", "keep.h5", "linear.h5"):
+    for name, begin in (("keep.xyz", 5), ("keep.h5", 5), ("keep.data", 0), ("keep.gsd", 5),
+                        ("linear.h5", 5)):
         start(name)
         for keep, first in ((True, 1003), (False, 0)):
             json.dump(job(name, keep), open(path("keep.json"), "w"))
@@ -447,7 +425,7 @@ def check_keep_step():
             with h5py.File(out + "/trajectory.h5") as f, h5py.File(out + "/thermo.h5") as t:
                 step, time = (f["particles/all/position/" + q][()] for q in ("step", "time"))
                 assert list(step) == [s for s in range(first, first + 25) if s % 10 == 0], step
-                same(time, (5 if keep else 0) + 0.005 * (step - first))
+                same(time, (begin if keep else 0) + 0.005 * (step - first))
                 row = t["observables/temperature/step"][()]
                 assert list(row) == [s for s in range(first, first + 25) if s % 5 == 0], row
                 assert f["parameters/perrin/stages/step"][0] == first
@@ -519,13 +497,4 @@ def check_other_files():
     assert list(convert("one_text.h5")[0][0]["species"]) == ["Bead"] * 3
 
 
-failed = 0
-for check in [value for name, value in list(globals().items()) if name.startswith("check_")]:
-    try:
-        check()
-    except Exception as error:  # the others are tried as well
-        failed += 1
-        print(f"{check.__name__}: {type(error).__name__}: {error}")
-        if "-v" in sys.argv:
-            raise
-sys.exit(1 if failed else 0)
+run_checks([value for name, value in list(globals().items()) if name.startswith("check_")])

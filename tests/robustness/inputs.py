@@ -148,4 +148,26 @@ class Inputs(program.Case):
         reseal.seal(self.path(checkpoint))
 
 
+    # -- what a file cannot hold -----------------------------------------------------------------
+
+    def test_coordinates_beyond_xtc(self):
+        """Known before the run; 32 bits at 1e9 steps a unit end at 2.1. Messages of convert name
+        the file as the user does, not as it is called while it is made."""
+        self.write("start.xyz", "12\n" + XYZ.splitlines()[1].replace("8", "2.5") + "\n" +
+                   "".join(f"A {0.2 * k} 1 1\n" for k in range(12)))
+        job = self.job()
+        for positions in ("wrapped", "unwrapped"):
+            job["observers"] = [{"type": "xtc", "stride": 5, "decimals": 9, "positions": positions}]
+            self.kept(job, r"observers\[0\]\.decimals: coordinates up to 2\.5 are beyond the 32 "
+                           r"bits of XTC with 9 decimals: expected at most 8", "start.xyz")
+        job["observers"][0]["decimals"] = 8
+        self.write("job.json", job)
+        self.good("run", "job.json", "--overwrite")
+        done = self.refused(r"out\.xtc: coordinate 2\.2 of particle 11 is beyond the 32 bits",
+                            "convert", "start.xyz", "out.xtc", "--decimals", "9")
+        self.assertNotIn(".part", done.stderr)
+        self.assertEqual([name for name in os.listdir(self.folder) if "out" in name], [])
+        self.refused(r"no/out\.h5: there is no folder no", "convert", "start.xyz", "no/out.h5")
+
+
 program.main()

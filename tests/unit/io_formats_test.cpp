@@ -204,7 +204,9 @@ TEST_F(Refused, ExtendedXyz) {
   expect(xyz("1\n" + box + "A 1 1\n"), "bad:3: expected 4 columns, got 3");
   expect(xyz("1\nProperties=species:S:1:pos:R:3\nA 1 1 1\n"), "has no box: give it by");
   expect(xyz("1\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1\nA\n"), "no pos:R:3");
-  expect(xyz("1\nLattice=\"5 1 0 0 5 0 0 0 5\"\nA 1 1 1\n"), "expected a along x");
+  expect(xyz("1\nLattice=\"0 5 0 5 0 0 0 0 5\"\nA 1 1 1\n"), "bad:2: box edges a = (0, 5, 0)");
+  expect(xyz("1\nLattice=\"0 5 0 5 0 0 0 0 5\"\nA 1 1 1\n"), "left-handed: exchange two of them");
+  expect(xyz("1\nLattice=\"5 0 0 10 0 0 0 0 5\"\nA 1 1 1\n"), "they span no volume");
   expect(xyz("0\n" + box), "no particles");
   expect(xyz("1\npbc=\"T T F\" " + box + "A 1 1 7\n"), "outside of the box along z");
   expect(xyz("1\npbc=\"T T T\" " + box + "A 1 1 7\n"), "accepted");
@@ -296,6 +298,35 @@ TEST_F(Refused, FramesKeepWhatIsTheirOwn) {
   expect(h5md([](Configuration& o) { o.topology.bonds.pop_back(); }),
          "bonds, angles, dihedrals or molecules");
   expect(h5md([](Configuration& o) { o.box.periodic[1] = false; }), "periodic axes");
+}
+
+/// Edges that point anywhere are turned, and all vectors with them: lengths, angles and places
+/// among the edges stay.
+TEST_F(Refused, NotEdgesThatPointAnywhere) {
+  const std::string name = file("turned.xyz");
+  std::ofstream(name)
+      << "2\nLattice=\"0 5 0 0 3 6 7 1 0\" Origin=\"1 2 3\" Properties=species:S:1:"
+         "pos:R:3:image:I:3:vel:R:3 pbc=\"T T T\"\nA 2 3 4 0 1 2 1 2 -3\nA 1.5 6 5 0 0 0 0 1 0\n";
+  const auto c = open_frames(name, format_of_name("xyz"))->read(0).configuration;
+  ASSERT_EQ(c.warnings.size(), 1u);
+  expect(c.warnings[0], "the edges of the box are turned");
+  const Vec3<double> a{0, 5, 0}, b{0, 3, 6}, e{7, 1, 0}, origin{1, 2, 3};
+  const auto edges = c.box.edges();
+  const Vec3<double> theirs[3] = {a, b, e};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t k = 0; k < 3; ++k)
+      EXPECT_NEAR(dot(edges[i], edges[k]), dot(theirs[i], theirs[k]), 1e-12);
+  EXPECT_EQ(c.box.origin, origin);
+  const Vec3<double> places[2] = {{2, 3, 4}, {1.5, 6, 5}}, velocities[2] = {{1, 2, -3}, {0, 1, 0}};
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto at = c.position[i] - origin +
+                      double(c.image[i].x) * edges[0] + double(c.image[i].y) * edges[1] +
+                      double(c.image[i].z) * edges[2];
+      const auto there = places[i] - origin + (i == 0 ? b + 2.0 * e : Vec3<double>{});
+      EXPECT_NEAR(dot(at, edges[k]), dot(there, theirs[k]), 1e-12) << i << k;
+      EXPECT_NEAR(dot(c.velocity[i], edges[k]), dot(velocities[i], theirs[k]), 1e-12) << i << k;
+    }
 }
 
 TEST_F(Refused, AxesThatTheJobOpens) {

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <numbers>
+#include <set>
 #include <string>
 
 #include "engine/core/error.h"
@@ -46,6 +48,44 @@ class Foreign : public ::testing::Test {
   std::string folder_;
   const std::string box_ = "1 atom types\n0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\n";
 };
+
+/// 0 is no molecule: bonds say who belongs together there.
+TEST_F(Foreign, MoleculeZeroIsNone) {
+  const auto numbers = [&](const std::vector<int>& molecules, const std::string& more = "") {
+    std::string text = "t\n\n5 atoms\n" + std::string(more.empty() ? "" : "2 bonds\n") +
+                       "1 bond types\n" + box_ + "Atoms # molecular\n\n";
+    for (std::size_t k = 0; k < 5; ++k)
+      text += std::to_string(k + 1) + " " + std::to_string(molecules[k]) + " 1 " +
+              std::to_string(k) + " 1 1\n";
+    return read("lammps", text + more).configuration.topology.molecule;
+  };
+  using Numbers = std::vector<std::uint32_t>;
+  EXPECT_EQ(numbers({2, 2, 1, 1, 7}), (Numbers{2, 2, 1, 1, 7}));
+  EXPECT_EQ(numbers({0, 0, 0, 0, 0}), Numbers{});
+  const Numbers alone = numbers({0, 3, 0, 3, 0});
+  EXPECT_EQ(alone[1], 3u);
+  EXPECT_EQ(alone[3], 3u);
+  EXPECT_EQ(std::set<std::uint32_t>(alone.begin(), alone.end()).size(), 4u);
+  EXPECT_EQ(std::ranges::count(alone, 0u), 0);
+  const Numbers bonded = numbers({0, 3, 0, 3, 0}, "\nBonds\n\n1 1 1 3\n2 1 2 4\n");
+  EXPECT_EQ(bonded[0], bonded[2]);
+  EXPECT_EQ(bonded[1], 3u);
+  EXPECT_NE(bonded[4], bonded[0]);
+  EXPECT_TRUE(has(refusal("lammps", "t\n\n2 atoms\n" + box_ +
+                                        "Atoms # molecular\n\n1 0 1 1 1 1\n"
+                                        "2 4294967295 1 2 2 2\n"),
+                  "leaves no numbers"));
+  // Written, they begin from 1.
+  Frame frame = read("lammps", "t\n\n2 atoms\n" + box_ +
+                                   "Atoms # molecular\n\n1 1 1 1 1 1\n2 2 1 2 2 2\n");
+  frame.configuration.topology.molecule = {0, 1};
+  const std::string path = folder_ + "/written.data";
+  const auto writer = format_of_name("lammps")->create(path, frame, {});
+  writer->write(frame);
+  writer->finish();
+  EXPECT_EQ(open_frames(path, format_of_name("lammps"))->read(0).configuration.topology.molecule,
+            (Numbers{1, 2}));
+}
 
 TEST_F(Foreign, StylesAreNamedOrTheOnlyOnesThatFit) {
   const std::string head = "title\n\n2 atoms\n" + box_;
