@@ -78,7 +78,10 @@ void describe(D& d, NoseHooverSettings& s) {
   d.required("tau", s.tau, Positive{},
              "sets the mass of the thermostat: the kinetic energy alone would oscillate with a "
              "period of 4.4 tau");
-  d.optional("chain", s.chain, Between{1, ChainState::most}, "thermostats, each on the one before");
+  d.optional("chain", s.chain, Between{1, ChainState::most},
+             "thermostats, each on the one before. A power that is fed in (shear, say) keeps the "
+             "temperature above the bath with more than one, the more the longer tau is; one keeps "
+             "its mean");
   d.optional("barostat", s.barostat, Any{},
              "constant pressure by the equations of Martyna, Tobias and Klein");
 }

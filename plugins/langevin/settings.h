@@ -32,7 +32,9 @@ void describe_bath(D& d, BathSettings& s) {
   describe_ramp(d, s.ramp, "temperature", NonNegative{});
   d.optional("friction", s.friction, Positive{},
              "drag coefficient xi: force per velocity (mass/time); a free velocity decays as "
-             "exp(-xi t / mass), a free particle diffuses with k_B T / xi");
+             "exp(-xi t / mass), a free particle diffuses with k_B T / xi. A power that is fed in "
+             "(shear, say) keeps the temperature of langevin above the bath, by power mass / (xi "
+             "degrees of freedom)");
   d.optional("frictions", s.frictions, Positive{},
              "drag coefficients by particle type; other types take friction");
   d.optional("viscosity", s.viscosity, Positive{},
