@@ -40,7 +40,7 @@ void Job::check_use() {
                        "system, forces and velocity of the job",
                        type));
   }
-  if (used) return;
+  if (used || names.empty()) return;  // no stages: that is told already
   const auto unused = [&](const char* key, bool is_there) {
     if (!is_there) return;
     const std::string what = fmt::format(

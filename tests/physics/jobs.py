@@ -385,6 +385,62 @@ class Jobs(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertRegex(done.stderr, pattern)
 
+    def test_what_a_box_that_has_changed_cannot_have(self):
+        """Known from the job, and said before it runs: shear behind tilts of other stages, and
+        observers whose result has no meaning in such a box."""
+        pressed = {**BUSSI, "barostat": {"pressure": 1, "tau": 1}}
+        flexible = {**BUSSI, "barostat": {"pressure": 1, "tau": 1, "axes": "flexible"}}
+        flow = {"name": "flow", "steps": 10, "shear": {"rate": 1}}
+        def fluid(*stages):
+            return self.sheared([WCA], 0.5, 300, BUSSI, stages)
+        tilted = {"name": "tilt", "steps": 10, "deform": {"yz": 0.5, "xz": 0.3}}
+        bent = {"name": "npt", "steps": 10, "integrator": flexible}
+        for before, tilts in ((tilted, ("xz", "yz")), (bent, ("xz", "yz"))):
+            error = self.refused(fluid(before, flow), r"stages\[1\]\.shear: needs a box without")
+            for tilt in tilts:
+                self.assertIn(f'the tilt {tilt}, which the stage "{before["name"]}" leaves; bring '
+                              'it to 0 by "deform"', error)
+        straight = {"name": "back", "steps": 10, "deform": {"xz": 0, "yz": 0}}
+        for stages in ((flow, bent), (flow, tilted), (bent, straight, flow),
+                       (tilted, straight, flow, flow)):
+            self.run_job(fluid(*stages), "--overwrite")
+        with open(self.path("tilted.xyz"), "w") as out:
+            out.write('1\nLattice="9 0 0 0 9 0 1 0 9" Properties=species:S:1:pos:R:3\nA 1 1 1\n')
+        job = fluid(flow)
+        job["system"] = {"type": "file", "path": "tilted.xyz"}
+        self.refused(job, "shear: needs a box without the tilt xz, which the system's has")
+
+        def watched(observer, *stages):
+            job = fluid(*stages)
+            job["observers"] = [observer]
+            return job
+        npt = {"name": "npt", "steps": 20, "integrator": pressed}
+        rest = {"name": "rest", "steps": 20}
+        waves = {"type": "structure_factor", "stride": 5, "rows_every": 10, "k_max": 3}
+        stress = {"type": "stress_autocorrelation", "stride": 5, "rows_every": 10}
+        ways = {"type": "mean_square_displacement", "stride": 5, "rows_every": 10}
+        for observer, stages, pattern in (
+                (waves, (npt,), 'structure_factor is not measured in a box that changes, and the '
+                                'stage "npt" changes the box;'),
+                (waves, (npt, rest), 'the stage "npt" changes the box;'),
+                (dict(waves, stages=["rest"]), (npt, rest), '"npt" changes the box before;'),
+                (waves, (rest, flow), 'the stage "flow" deforms the box;'),
+                (stress, (rest, flow), 'stress_autocorrelation is not measured'),
+                (ways, (rest, flow), 'mean_square_displacement is not measured')):
+            self.refused(watched(observer, *stages),
+                         r"observers\[0\]: .*" + pattern + ".* name the stages")
+        for observer, stages in ((dict(waves, stages=["rest"]), (rest, npt)),
+                                 (stress, (npt, rest)), (ways, (npt, rest)),
+                                 (dict(stress, stages=["rest"]), (rest, flow)),
+                                 (dict(ways, stages=["rest"]), (flow, rest))):
+            self.run_job(watched(observer, *stages), "--overwrite")
+        unwrapped = {"type": "trajectory", "stride": 10, "positions": "unwrapped", "file": "u.h5"}
+        for stages, warned in (((npt,), True), ((rest, npt), True), ((rest,), False)):
+            done = self.perrin("validate", self.write(watched(unwrapped, *stages)))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual('observers[0]: warning: the stage "npt" changes the box to keep the '
+                             'pressure: "unwrapped" positions' in done.stderr, warned, done.stderr)
+
     # -- the end of a minimisation ---------------------------------------------------------------
 
     def minimised(self, tolerance=0.5, steps=20000):

@@ -60,12 +60,12 @@ class Resume(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         return done
 
-    def run_job(self, job, output, steps, threads=1):
+    def run_job(self, job, output, steps, threads=1, last=None):
         with open(self.path("job.json"), "w") as file:
             json.dump(job, file)
         return self.good("run", "job.json", "--device", "cpu", "--threads", str(threads),
                          "--output-dir", output,
-                         "--set", f"stages[0].steps={steps}")
+                         "--set", f"stages[0].steps={steps}", *(["--set", last] if last else []))
 
     def resume(self, output, steps, *more):
         return self.good("resume", f"{output}/checkpoint.h5", "--set", f"stages[0].steps={steps}",
@@ -259,6 +259,62 @@ class Resume(unittest.TestCase):
             done = self.perrin("resume", "parts/checkpoint.h5", "--set", bad)
             self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
             self.assertIn(said, done.stderr)
+
+    def assert_same_box_and_rows(self, stages, *observers):
+        """Stopped and gone on with in the last stage, twice: the same frames, boxes and rows."""
+        job = copy.deepcopy(LIQUID)
+        job["system"]["cells"] = [4, 4, 4]
+        job["forces"] = [{"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1,
+                                                    "sigma": 1}]}]
+        job["observers"] += [{"type": "thermo", "stride": 10, "box": True}, *observers]
+        job["stages"] = [dict({"type": "md", "integrator": {
+            "type": "bussi", "timestep": 0.002, "temperature": 1, "tau": 0.1,
+            **stage.pop("bath", {})}, "steps": 120}, **stage) for stage in copy.deepcopy(stages)]
+        last = len(stages) - 1
+        for output, steps in (("whole", 120), ("parts", 50)):
+            self.run_job(job, output, job["stages"][0]["steps"] if last > 0 else steps,
+                         last=f"stages[{last}].steps={steps}")
+        for steps in (90, 120):
+            self.good("resume", "parts/checkpoint.h5", "--set", f"stages[{last}].steps={steps}")
+        names = ["trajectory.h5", "thermo.h5"] + [o["type"] + ".h5" for o in observers]
+        changed = False
+        for name in names:
+            with h5py.File(self.path("whole", name)) as one, \
+                    h5py.File(self.path("parts", name)) as other:
+                def compare(path, item):
+                    if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiu":
+                        numpy.testing.assert_array_equal(item[()], other[path][()], path)
+                for group in ("particles", "observables"):
+                    if group in one:
+                        one[group].visititems(lambda path, item, g=group: compare(f"{g}/{path}",
+                                                                                  item))
+                if name == "trajectory.h5":
+                    edges = one["particles/all/box/edges/value"][()]
+                    changed = (edges[0] != edges[-1]).any()
+        self.assertTrue(changed)  # else this tests nothing
+
+    def test_shear_and_then_a_flexible_barostat(self):
+        """Tilts that the shear of a stage that is done could not begin with."""
+        self.assert_same_box_and_rows([
+            {"steps": 100, "shear": {"rate": 1}},
+            {"bath": {"barostat": {"pressure": 1, "tau": 0.5, "stride": 5, "axes": "flexible"}}}])
+
+    def test_tilts_by_deform_behind_shear(self):
+        self.assert_same_box_and_rows([
+            {"steps": 60, "shear": {"rate": 1}}, {"steps": 50, "deform": {"xz": 0.3, "yz": 0.2}},
+            {"deform": {"yz": 0, "xz": 0, "xy": 0.1, "steps": 40}}])
+
+    def test_default_ranges_in_a_box_that_changes(self):
+        """Half of the box at the start, though the box at the stop is another one."""
+        barostat = {"barostat": {"pressure": 3, "tau": 0.2, "stride": 3}}
+        ranged = [{"type": "rdf", "stride": 10, "rows_every": 40, "bins": 20},
+                  {"type": "radial_profile", "stride": 10, "rows_every": 40, "bins": 8}]
+        self.assert_same_box_and_rows([{"bath": barostat}], *ranged)
+        with tempfile.TemporaryDirectory() as self.folder:
+            for one in ranged:
+                one["stages"] = ["after"]
+            self.assert_same_box_and_rows(
+                [{"steps": 100, "bath": barostat}, {"name": "after"}], *ranged)
 
     def test_langevin_without_axes(self):
         job = copy.deepcopy(LIQUID)

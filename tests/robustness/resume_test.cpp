@@ -856,11 +856,46 @@ TEST_F(Resume, ObserversWithABarostat) {
       j["stages"][0]["integrator"] = json(bussi);
       j["stages"][0]["integrator"]["barostat"] =
           json(R"({"pressure": 8, "tau": 0.1, "stride": 3})");
-      if (row->type == "rdf" || row->type == "radial_profile")
-        j["observers"][1]["r_max"] = 3;  // half of the box gets shorter
       for (const How& how : devices()) check(j, how, 7);
     });
   }
+}
+
+/// What was chosen from the box of the start, in the box that there is at the stop.
+TEST_F(Resume, ObserversBehindABarostat) {
+  for (const CatalogueRow* row : rows("observer"))
+    with_sample(*row, [&] {
+      if (row->type == "structure_factor") return;  // not behind one
+      Json j = job_with_observer(*row);
+      Json before = j["stages"][0];
+      before["steps"] = 30;
+      before["integrator"] = json(bussi);
+      before["integrator"]["barostat"] = json(R"({"pressure": 8, "tau": 0.1, "stride": 3})");
+      j["stages"][0]["name"] = "second";
+      j["stages"].insert(j["stages"].begin(), before);
+      if (j["observers"].size() > 1) j["observers"][1]["stages"] = {"second"};
+      for (const How& how : devices()) check(j, how, 7, 3);
+    });
+}
+
+/// Stages that begin in a box that others have tilted, stopped in each of them. Shear needs one
+/// without other tilts than its own: when it begins, and not when a stage is gone on with.
+TEST_F(Resume, ShearAndOtherTiltsInTurn) {
+  Json j = small_liquid();
+  const Json shear = {{"rate", 4}};
+  j["stages"][0].update({{"steps", 60}, {"shear", shear}});
+  const Json plain = j["stages"][0]["integrator"];
+  Json pressed = plain;
+  pressed["barostat"] =
+      json(R"({"pressure": 3, "tau": 0.2, "stride": 3, "axes": "flexible"})");
+  j["stages"].push_back({{"type", "md"}, {"steps", 30}, {"integrator", pressed}});
+  j["stages"].push_back({{"type", "md"},
+                         {"steps", 30},
+                         {"integrator", plain},
+                         {"deform", {{"xz", 0}, {"yz", 0}}}});
+  j["stages"].push_back(
+      {{"type", "md"}, {"steps", 60}, {"integrator", plain}, {"shear", shear}});
+  for (const How& how : devices()) check(j, how, 7, 6);
 }
 
 TEST_F(Resume, ObserversOfOneStage) {

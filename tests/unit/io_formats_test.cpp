@@ -143,7 +143,10 @@ TEST_P(Formats, RoundTrip) {
         expect_topology(first.configuration.topology, a.topology,
                         format != format_of_name("lammps"));
       if (format != format_of_name("gsd")) {
-        EXPECT_EQ(first.configuration.topology.molecule, a.topology.molecule);
+        auto molecule = first.configuration.topology.molecule;
+        if (format == format_of_name("lammps"))  // where 0 is no molecule
+          for (auto& number : molecule) ++number;
+        EXPECT_EQ(molecule, a.topology.molecule);
       }
       if (format == format_of_name("lammps")) continue;
       EXPECT_EQ(a.step, 5'000'000'000);
