@@ -107,8 +107,9 @@ void register_bonded(Registry& registry) {
         if (!settings) return nullptr;
         if constexpr (requires { Kind::template rest<P>(settings->begin()->second, 1.0); })
           for (const auto& [name, one] : *settings)
-            warn_of_long_rest(setup, Kind::key, name,
-                              [&](double longest) { return Kind::template rest<P>(one, longest); });
+            warn_of_long_rest(setup, Kind::key, name, [&of = one](double longest) {
+              return Kind::template rest<P>(of, longest);
+            });
         return std::make_unique<BondedForce<P, Kind>>(setup.device(), configuration, *settings);
       });
 }

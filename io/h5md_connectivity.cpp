@@ -96,8 +96,7 @@ class Connectivity {
     for (const std::string& name : particles.children())
       if (particles.has(name)) seen.push_back(reference_to(particles.open(name)));
     std::ranges::sort(seen);
-    const auto rest = std::ranges::unique(seen);
-    return std::size_t(rest.begin() - seen.begin());
+    return std::size_t(std::unique(seen.begin(), seen.end()) - seen.begin());
   }
   /// Whether a group that is not read numbers its particles by id.
   bool refers_to_ids(hobj_ref_t reference) const {
