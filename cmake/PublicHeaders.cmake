@@ -12,7 +12,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/run/source.h engine/run/stage.h
     engine/settings/settings.h engine/settings/units.h
     forces/angle_force.h forces/bond_force.h forces/deposit.h forces/device_math.h
-    forces/dihedral_force.h forces/external.h forces/field_force.h forces/harmonic_trap.h
+    forces/dihedral_force.h forces/external.h forces/field_force.h forces/formula/expression.h
+    forces/formula/parse.h forces/harmonic_trap.h
     forces/nearest_image.h forces/number_range.h forces/pair_force.h forces/pair_potential.h
     forces/potentials/gaussian_core.h forces/potentials/lennard_jones.h forces/potentials/morse.h
     forces/potentials/soft_dpd.h forces/potentials/wca.h forces/potentials/yukawa.h
@@ -22,4 +23,4 @@ set(PERRIN_PUBLIC_HEADERS
     io/file_units.h io/frame_file.h io/h5md_elements.h io/new_file.h io/observable_file.h
     io/text_file.h io/text_lines.h
     neighbor/cells/cell_of.h neighbor/cells/cell_sort.h neighbor/pair_loop.h neighbor/ranges.h
-    rng/keyed.h rng/math.h rng/per_particle.h rng/purpose.h rng/streams.h)
+    rng/density.h rng/keyed.h rng/math.h rng/per_particle.h rng/purpose.h rng/streams.h)

@@ -143,15 +143,34 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
 void add_rng(CLI::App& app, RngArguments& a) {
   auto* rng = app.add_subcommand(
       "rng",
-      "write raw 32-bit random words (little-endian) to standard output, for test batteries");
+      "write random numbers to standard output: raw 32-bit words (little-endian) for test "
+      "batteries, numbers of a distribution as text, or the area of a figure");
   rng->add_option("name", a.generator, "generator");
   rng->add_option("--seed", a.seed, "64-bit seed");
   rng->add_option(
       "--scheme", a.scheme,
       "keyed, phillips, state, shared or shared:LAG (default: the generator's usual one)");
   rng->add_option("--pattern", a.pattern, "particles, particle, pairs, rows, columns or sequence");
-  rng->add_option("--count", a.count, "number of words (default: without end)")
+  rng->add_option("--count", a.count,
+                  "number of words, numbers or points (default: without end; points: a million)")
       ->check(CLI::PositiveNumber);
+  NumberArguments& n = a.numbers;
+  rng->add_option("--distribution", n.distribution,
+                  "numbers as text: uniform in [0, 1), normal (mean 0, variance 1), exponential "
+                  "(mean 1)");
+  rng->add_option("--method", n.method,
+                  "of normal: inversion (default), box_muller, polar or ziggurat");
+  rng->add_option(
+      "--density", n.density,
+      "numbers of this density, by inversion: a formula of x, of any norm, with --range");
+  rng->add_option("--range", n.range, "LOW,HIGH of x")->delimiter(',');
+  rng->add_option("--density-file", n.density_file,
+                  "numbers of this density: two columns, x and the density, linear between");
+  rng->add_option("--figure", n.figure,
+                  "length, area or volume of where a formula of x, y, z is above 0, and its "
+                  "standard error: \"x^2 + y^2 < 1\" with --box");
+  rng->add_option("--box", n.box, "LOW,HIGH of x, then of y, then of z: where points are drawn")
+      ->delimiter(',');
   rng->add_flag("--list", a.list, "print the names of the generators");
   rng->callback([&a] { rng_command(a); });
 }

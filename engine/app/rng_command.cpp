@@ -20,8 +20,13 @@ void rng_command(const RngArguments& a) {
     return;
   }
   WordSource source({a.generator, a.scheme, a.pattern, a.seed});
+  if (a.numbers.any()) return write_numbers(source, a.numbers, a.count);
+  if (!a.numbers.method.empty() || !a.numbers.range.empty() || !a.numbers.box.empty())
+    throw UserError("--method, --range and --box need --distribution, --density or --figure");
   if (isatty(STDOUT_FILENO))
-    throw UserError("perrin rng writes binary words: pipe them into a program or a file");
+    throw UserError(
+        "perrin rng writes binary words: pipe them into a program or a file, or ask for numbers "
+        "(--distribution)");
   std::vector<std::uint32_t> words(1 << 16);
   const auto check = [](bool written) {
     if (!written && errno != EPIPE)

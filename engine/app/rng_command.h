@@ -1,8 +1,10 @@
-// `perrin rng`: raw random words for test batteries.
+// `perrin rng`: random words for test batteries, and numbers of any distribution.
 #pragma once
 
 #include <cstdint>
 #include <string>
+
+#include "engine/app/rng_numbers.h"
 
 namespace perrin {
 
@@ -10,8 +12,9 @@ namespace perrin {
 struct RngArguments {
   std::string generator = "saru", scheme, pattern = "particles";
   std::uint64_t seed = 1;
-  std::uint64_t count = 0;  // of words; 0: without end
+  std::uint64_t count = 0;  // of words, or numbers; 0: without end
   bool list = false;        // the names of the generators instead
+  NumberArguments numbers;  // what is made of the words; nothing: raw words
 };
 
 /// Writes to standard output until it has written all, or nobody reads any more. Throws UserError,

@@ -1,4 +1,5 @@
-// One neutron, from the face of the slab to its end: the physics, the same bits on CPU and GPU.
+// One neutron of one speed, from the face of the slab to its end: the physics, the same bits on CPU
+// and GPU. energy_history.h is that of neutrons with energies.
 //
 // Every operation is one of rng/math.h or exact by itself, and every sum over histories is one of
 // integers: so the result does not depend on which thread ran which history.
@@ -27,24 +28,30 @@ struct Scores {
     absorbed,
     collisions,
     collisions_square,
+    slowed,  // below the energy at which histories end
     // Only of the weighted estimator; an indicator is its own square.
     transmitted_square,
     reflected_square,
     absorbed_square,
+    slowed_square,
     simulated,  // collisions that were computed
     count
   };
   std::uint64_t sum[count] = {};
-  static constexpr int used(bool weighted) { return weighted ? count : collisions_square + 1; }
+  static constexpr int used(bool weighted) { return weighted ? count : slowed + 1; }
 };
 
 /// Where observables are recorded: bins 0 … cells-1 partial tracks, then cells+1 differences of
-/// crossings, then the exit angles of reflected and of transmitted neutrons.
+/// crossings, then the exit angles of reflected and of transmitted neutrons, then the spectra.
 struct Bins {
   const float* edge = nullptr;  // cells + 1
-  int cells = 0, angles = 0;
+  int cells = 0, angles = 0, energies = 0;
   PERRIN_HD int crossing(int cell) const { return cells + cell; }
-  PERRIN_HD int size() const { return (cells > 0 ? 2 * cells + 1 : 0) + 2 * angles; }
+  PERRIN_HD int size() const { return spectrum(spectra, 0); }
+  enum Spectrum { reflected, transmitted, absorbed, flux, spectra };
+  PERRIN_HD int spectrum(int kind, int bin) const {
+    return (cells > 0 ? 2 * cells + 1 : 0) + 2 * angles + kind * energies + bin;
+  }
   PERRIN_HD int angle(bool through, float mu) const {
     const float size = mu < 0 ? -mu : mu;
     const int k = int(perrin::exact::multiply(size, float(angles)));
@@ -65,64 +72,20 @@ PERRIN_HD std::uint64_t in_units(float value, float unit) {
   return std::uint64_t(perrin::exact::multiply(value, unit));
 }
 
-template <bool Weighted, bool Observe>
-struct History {
-  float tau = 0, mu = 1;
+/// What a history has gathered, and how it goes into the sums.
+template <bool Weighted>
+struct Gathered {
   std::uint32_t collisions = 0;
   float weight = 1, absorbed = 0, collided = 0;  // Weighted
-  int cell = -1;                                 // Observe; -1: still in front of the slab
 
-  /// One flight and what it leads to: false when the history has ended and been added to `scores`.
-  template <class Generator, class Recorder>
-  PERRIN_HD bool advance(Generator& g, const Slab& slab, const Bins& bins, Recorder& recorder,
-                         Scores& scores) {
-    namespace exact = perrin::exact;
-    const float length = g.template exponential<float>();
-    const float from = tau;
-    tau = exact::fma(mu, length, tau);
-    if constexpr (Observe) record_flight(from, length, slab, bins, recorder);
-    const bool through = tau >= slab.thickness;
-    if (through || tau < 0) {
-      if constexpr (Observe)
-        if (bins.angles > 0)
-          recorder.add(bins.angle(through, mu), in_units(Weighted ? weight : 1.0f, angle_unit));
-      end(through ? Scores::transmitted : Scores::reflected, scores);
-      return false;
-    }
-    ++collisions;
-    const std::uint32_t word = g.next();
-    if constexpr (Weighted) {
-      collided += weight;
-      const float before = weight;
-      weight = exact::multiply(weight, slab.ratio_at(tau));
-      absorbed += before - weight;
-      mu = exact::multiply(float(std::int32_t(word ^ 0x80000000u)), 0x1p-31f);
-      if (weight <= slab.roulette && !survives_roulette(g, slab)) {
-        end(Scores::absorbed, scores);
-        return false;
-      }
-    } else {
-      std::uint32_t survive = slab.survive[0];
-      float per_word = slab.per_word[0];
-      for (int k = 1; k < slab.layers; ++k)
-        if (tau >= slab.edge[k - 1]) survive = slab.survive[k], per_word = slab.per_word[k];
-      // Scattered with probability survive / 2^31; then the word is uniform in 2·survive values,
-      // and gives the direction too.
-      if ((word >> 1) >= survive) {
-        end(Scores::absorbed, scores);
-        return false;
-      }
-      mu = exact::multiply(float(std::int32_t(word - survive)), per_word);
-    }
-    return true;
-  }
+  PERRIN_HD float mass() const { return Weighted ? weight : 1.0f; }
 
- private:
-  /// Below the weight r a neutron goes on with the probability w / (2 r), and then with 2 r.
+  /// Below the weight `roulette`, r, a neutron goes on with the probability w / (2 r), and then
+  /// with 2 r.
   template <class Generator>
-  PERRIN_HD bool survives_roulette(Generator& g, const Slab& slab) {
+  PERRIN_HD bool survives_roulette(Generator& g, float roulette) {
     if (weight <= 0) return false;
-    const float stake = 2 * slab.roulette;
+    const float stake = 2 * roulette;
     if (perrin::exact::multiply(g.template uniform<float>(), stake) >= weight) return false;
     weight = stake;
     return true;
@@ -138,6 +101,9 @@ struct History {
       } else if (how == Scores::reflected) {
         scores.sum[Scores::reflected] += in_units(weight, weight_unit);
         scores.sum[Scores::reflected_square] += in_units(square, weight_unit);
+      } else if (how == Scores::slowed) {
+        scores.sum[Scores::slowed] += in_units(weight, weight_unit);
+        scores.sum[Scores::slowed_square] += in_units(square, weight_unit);
       }
       scores.sum[Scores::absorbed] += in_units(absorbed, weight_unit);
       scores.sum[Scores::absorbed_square] +=
@@ -150,11 +116,66 @@ struct History {
       scores.sum[Scores::transmitted] += how == Scores::transmitted;
       scores.sum[Scores::reflected] += how == Scores::reflected;
       scores.sum[Scores::absorbed] += how == Scores::absorbed;
+      scores.sum[Scores::slowed] += how == Scores::slowed;
       scores.sum[Scores::collisions] += collisions;
       scores.sum[Scores::collisions_square] += std::uint64_t(collisions) * collisions;
     }
   }
+};
 
+template <bool Weighted, bool Observe>
+struct History : Gathered<Weighted> {
+  using Gathered<Weighted>::collisions, Gathered<Weighted>::weight, Gathered<Weighted>::absorbed,
+      Gathered<Weighted>::collided;
+  float tau = 0, mu = 1;
+  int cell = -1;  // Observe; -1: still in front of the slab
+
+  /// One flight and what it leads to: false when the history has ended and been added to `scores`.
+  template <class Generator, class Recorder>
+  PERRIN_HD bool advance(Generator& g, const Slab& slab, const Bins& bins, Recorder& recorder,
+                         Scores& scores) {
+    namespace exact = perrin::exact;
+    const float length = g.template exponential<float>();
+    const float from = tau;
+    tau = exact::fma(mu, length, tau);
+    if constexpr (Observe) record_flight(from, length, slab, bins, recorder);
+    const bool through = tau >= slab.thickness;
+    if (through || tau < 0) {
+      if constexpr (Observe)
+        if (bins.angles > 0)
+          recorder.add(bins.angle(through, mu), in_units(Weighted ? weight : 1.0f, angle_unit));
+      this->end(through ? Scores::transmitted : Scores::reflected, scores);
+      return false;
+    }
+    ++collisions;
+    const std::uint32_t word = g.next();
+    if constexpr (Weighted) {
+      collided += weight;
+      const float before = weight;
+      weight = exact::multiply(weight, slab.ratio_at(tau));
+      absorbed += before - weight;
+      mu = exact::multiply(float(std::int32_t(word ^ 0x80000000u)), 0x1p-31f);
+      if (weight <= slab.roulette && !this->survives_roulette(g, slab.roulette)) {
+        this->end(Scores::absorbed, scores);
+        return false;
+      }
+    } else {
+      std::uint32_t survive = slab.survive[0];
+      float per_word = slab.per_word[0];
+      for (int k = 1; k < slab.layers; ++k)
+        if (tau >= slab.edge[k - 1]) survive = slab.survive[k], per_word = slab.per_word[k];
+      // Scattered with probability survive / 2^31; then the word is uniform in 2·survive values,
+      // and gives the direction too.
+      if ((word >> 1) >= survive) {
+        this->end(Scores::absorbed, scores);
+        return false;
+      }
+      mu = exact::multiply(float(std::int32_t(word - survive)), per_word);
+    }
+    return true;
+  }
+
+ private:
   /// Track length: whole cells between the two ends are not visited one by one; the differences
   /// of the crossings are summed up afterwards.
   template <class Recorder>

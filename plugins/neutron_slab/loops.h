@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
+#include "energy_history.h"
 #include "engine/core/parallel.h"
 #include "settings.h"
 #include "transport.h"
@@ -16,9 +18,25 @@ namespace neutron {
 using perrin::Buffer;
 using perrin::Device;
 
+/// Neutrons of one speed.
+template <bool Weighted, bool Observe>
+struct OneSpeed {
+  static constexpr bool weighted = Weighted, observe = Observe;
+  using Medium = Slab;
+  using History = neutron::History<Weighted, Observe>;
+};
+/// Neutrons with energies.
+template <bool Weighted>
+struct WithEnergies {
+  static constexpr bool weighted = Weighted, observe = true;
+  using Medium = Media;
+  using History = EnergyHistory<Weighted>;
+};
+
 /// What the loops need besides a generator.
+template <class Model>
 struct Task {
-  Slab slab;
+  typename Model::Medium medium;
   Bins bins;
   std::uint64_t first = 0;  // history
   std::uint32_t n = 0;
@@ -45,10 +63,11 @@ struct alignas(64) HostSums {
 };
 
 /// Runs one history with a generator at its disposal.
-template <bool Weighted, bool Observe, class Generator, class Recorder>
-PERRIN_HD void run_history(const Task& task, Generator& g, Recorder& recorder, Scores& scores) {
-  History<Weighted, Observe> history;
-  while (history.advance(g, task.slab, task.bins, recorder, scores)) {
+template <class Model, class Generator, class Recorder>
+PERRIN_HD void run_history(const Task<Model>& task, Generator& g, Recorder& recorder,
+                           Scores& scores) {
+  typename Model::History history;
+  while (history.advance(g, task.medium, task.bins, recorder, scores)) {
   }
 }
 
@@ -76,15 +95,32 @@ Batch run_on_host(const Device& device, const Bins& bins, std::int64_t n, const 
   return batch;
 }
 
+/// Blocks add to different places, so that they do not wait for one another.
+constexpr int score_slots = 64;
+
 /// Buffers of a transport, and the sums brought home.
+template <class Model>
 class Workspace {
  public:
   Workspace(const Device& device, const TransportSettings& settings)
-      : device_(device),
-        weighted_(settings.weighted),
-        edges_(device, std::span<const float>(settings.edges)) {
-    task_.slab = settings.slab;
-    task_.bins = {edges_.data(), std::max(int(settings.edges.size()) - 1, 0), settings.angles};
+      : device_(device), largest_(settings.largest_batch()) {
+    if constexpr (std::is_same_v<typename Model::Medium, Slab>) {
+      edges_ = Buffer<float>(device, std::span<const float>(settings.edges));
+      task_.medium = settings.slab;
+      task_.bins = {edges_.data(), std::max(int(settings.edges.size()) - 1, 0), settings.angles};
+    } else {
+      const EnergyProblem& problem = *settings.problem;
+      table_ = Buffer<CrossSections>(device, std::span<const CrossSections>(problem.table));
+      x_ = Buffer<float>(device, std::span<const float>(problem.spectrum.x));
+      slant_ = Buffer<float>(device, std::span<const float>(problem.spectrum.slant));
+      until_ =
+          Buffer<std::uint32_t>(device, std::span<const std::uint32_t>(problem.spectrum.until));
+      task_.medium = problem.media;
+      task_.medium.table = table_.data();
+      task_.medium.source.table = {x_.data(), slant_.data(), until_.data(),
+                                   int(problem.spectrum.until.size())};
+      task_.bins = {nullptr, problem.depth_bins, settings.angles, problem.energy_bins};
+    }
     task_.refill = settings.refill;
     if (!device.is_cuda()) return;
     scores_ = Buffer<std::uint64_t>(device, score_slots * Scores::count);
@@ -95,9 +131,9 @@ class Workspace {
     task_.taken = taken_.data();
   }
 
-  Task begin(std::uint64_t first, std::int64_t n) {
-    PERRIN_ASSERT(double(n) <= largest_batch(double(task_.slab.thickness), weighted_));
-    Task task = task_;
+  Task<Model> begin(std::uint64_t first, std::int64_t n) {
+    PERRIN_ASSERT(double(n) <= largest_);
+    Task<Model> task = task_;
     task.first = first;
     task.n = std::uint32_t(n);
     if (device_.is_cuda()) {
@@ -117,16 +153,15 @@ class Workspace {
   }
   const Device& device() const { return device_; }
 
-  /// Blocks add to different places, so that they do not wait for one another.
-  static constexpr int score_slots = 64;
-
  private:
   Device device_;
-  bool weighted_;
-  Buffer<float> edges_;
+  double largest_;
+  Buffer<float> edges_, x_, slant_;
+  Buffer<CrossSections> table_;
+  Buffer<std::uint32_t> until_;
   Buffer<std::uint64_t> scores_, recorded_;
   Buffer<std::uint32_t> taken_;
-  Task task_;
+  Task<Model> task_;
 };
 
 // ---- CUDA ----
@@ -157,10 +192,10 @@ inline std::size_t shared_bytes(const Bins& bins, bool observe) {
   return observe ? std::size_t(bins.size()) * 8 : 0;
 }
 
-template <bool Observe>
-__device__ BlockRecorder begin_block(const Task& task, std::uint32_t* memory) {
+template <class Model>
+__device__ BlockRecorder begin_block(const Task<Model>& task, std::uint32_t* memory) {
   BlockRecorder recorder{memory, memory + task.bins.size()};
-  if constexpr (Observe) {
+  if constexpr (Model::observe) {
     for (int i = int(threadIdx.x); i < 2 * task.bins.size(); i += int(blockDim.x)) memory[i] = 0;
     __syncthreads();
   }
@@ -168,9 +203,10 @@ __device__ BlockRecorder begin_block(const Task& task, std::uint32_t* memory) {
 }
 
 /// Adds a block's sums to those of the device; every thread of the block comes here.
-template <bool Weighted, bool Observe>
-__device__ void end_block(const Task& task, const Scores& scores, const BlockRecorder& recorder) {
-  constexpr int used = Scores::used(Weighted);
+template <class Model>
+__device__ void end_block(const Task<Model>& task, const Scores& scores,
+                          const BlockRecorder& recorder) {
+  constexpr int used = Scores::used(Model::weighted);
   __shared__ unsigned long long total[used];
   if (int(threadIdx.x) < used) total[threadIdx.x] = 0;
   __syncthreads();
@@ -181,10 +217,10 @@ __device__ void end_block(const Task& task, const Scores& scores, const BlockRec
     if ((threadIdx.x & 31u) == 0 && value != 0) atomicAdd(total + k, value);
   }
   __syncthreads();
-  const int slot = int(blockIdx.x) % Workspace::score_slots * Scores::count;
+  const int slot = int(blockIdx.x) % score_slots * Scores::count;
   auto* out = reinterpret_cast<unsigned long long*>(task.scores);
   if (int(threadIdx.x) < used) atomicAdd(out + slot + threadIdx.x, total[threadIdx.x]);
-  if constexpr (Observe) {
+  if constexpr (Model::observe) {
     auto* bins = reinterpret_cast<unsigned long long*>(task.recorded);
     for (int i = int(threadIdx.x); i < task.bins.size(); i += int(blockDim.x)) {
       const unsigned long long value =

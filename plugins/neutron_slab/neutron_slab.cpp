@@ -11,19 +11,33 @@
 namespace neutron {
 
 NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& setup)
-    : settings_(settings),
-      layers_(layers_of(settings, setup)),
-      device_(setup.device()),
-      seed_(setup.seed()) {
+    : settings_(settings), device_(setup.device()), seed_(setup.seed()) {
   const NeutronSlabSettings& s = settings_;
-  if (layers_.empty()) return;  // reported
-  const double h = optical_thickness(layers_);
-  if (h > max_optical_thickness || int(layers_.size()) > max_layers) return;
-  batch_ = batch_of(s, h, setup);
+  if (s.source)
+    problem_ = problem_of(s, setup);
+  else
+    layers_ = layers_of(s, setup);
+  if (layers_.empty() && !problem_) return;  // reported
+  const bool weighted = s.estimator == "weighted";
+  TransportSettings t;
+  Cells cells;
+  if (problem_) {
+    t.problem = problem_;
+    cells = Cells::even(problem_->thickness, s.depth_bins);
+    batch_ = batch_of(s, 1 + problem_->collisions / 10, t.largest_batch(), setup);
+  } else {
+    t.slab = Slab::of(layers_, s.roulette);
+    cells = Cells::of(layers_, s.depth_bins);
+    t.edges = cells.edge;
+    const double h = optical_thickness(layers_);
+    batch_ = batch_of(s, 1 + h / 10, largest_batch(h, weighted), setup);
+  }
   std::filesystem::path path;
   if (!s.file.empty()) path = setup.output_file(s.file, "file");
-  file_ = std::make_unique<ResultsFile>(path, s.depth_bins, s.angle_bins,
-                                        geometric_thickness(layers_), setup);
+  file_ = std::make_unique<ResultsFile>(
+      path, s.depth_bins, s.angle_bins,
+      problem_ ? problem_->thickness : geometric_thickness(layers_),
+      problem_ ? std::optional(problem_->energy_edges()) : std::nullopt, setup);
   if (s.target_error == 0 && s.target != NeutronSlabSettings{}.target)
     setup.warn("target", "has no effect without \"target_error\", at which the stage ends");
   if (s.roulette > 0 && s.estimator != "weighted")
@@ -34,13 +48,9 @@ NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& set
     setup.error("generator", "mt19937 runs on the CPU alone, got the device " + device_.name());
     return;
   }
-  Cells cells = Cells::of(layers_, s.depth_bins);
   if (!setup.validating()) {
-    TransportSettings t;
-    t.slab = Slab::of(layers_, s.roulette);
-    t.edges = cells.edge;
     t.angles = s.angle_bins;
-    t.weighted = s.estimator == "weighted";
+    t.weighted = weighted;
     t.persistent = s.kernel == "persistent";
     t.generator = s.generator;
     t.seed = setup.seed(perrin::Purpose::neutron);
@@ -49,7 +59,8 @@ NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& set
     // Those with a state deal out their streams.
     if (is_keyed(s.generator)) transport_ = dealt_out(std::move(transport_));
   }
-  results_ = Results(std::move(cells), s.depth_bins, s.angle_bins, s.estimator == "weighted");
+  results_ =
+      Results(std::move(cells), s.depth_bins, s.angle_bins, weighted, problem_ ? s.energy_bins : 0);
 }
 
 // A resumed file is opened once state() has said how long it was.
@@ -90,7 +101,9 @@ bool NeutronSlab::run(perrin::Run& run) {
 void NeutronSlab::print_table(perrin::Run& run) const {
   run.print(
       fmt::format("{:<14} {:>14} {:>12} {:>12}", "per neutron", "mean", "std. error", "relative"));
-  for (const char* name : {"transmission", "reflection", "absorption", "collisions"}) {
+  std::vector<const char*> names{"transmission", "reflection", "absorption", "collisions"};
+  if (problem_) names.push_back("slowed_down");
+  for (const char* name : names) {
     const Estimate e = results_.by_name(name);
     run.print(
         fmt::format("{:<14} {:>14.8g} {:>12.2g} {:>12.2g}", name, e.mean, e.error, e.relative()));
@@ -123,6 +136,10 @@ void NeutronSlab::check_settings(perrin::Archive& archive) const {
     throw perrin::UserError(
         "neutron_slab: the checkpoint's results are of another slab (thickness, cross-sections or "
         "layers); begin a run of its own");
+  if (problem_ && perrin::changed_since(archive, "energies", problem_->fingerprint()))
+    throw perrin::UserError(
+        "neutron_slab: the checkpoint's results are of other cross-sections, nuclei, faces, bins "
+        "of the energy, or of another source; begin a run of its own");
   refuse_other("estimator", s.estimator);
   refuse_other("depth_bins", s.depth_bins);
   refuse_other("angle_bins", s.angle_bins);
@@ -155,7 +172,7 @@ void describe(perrin::Fields& d, WithExample& s) {
 
 void register_components(perrin::Registry& registry) {
   registry.add<perrin::Stage, WithExample>(
-      "neutron_slab", "neutrons of one speed through a slab, by Monte Carlo; needs no system",
+      "neutron_slab", "neutrons through a slab, by Monte Carlo; needs no system",
       [](const NeutronSlabSettings& s, perrin::Setup& setup) {
         return std::make_unique<NeutronSlab>(s, setup);
       });

@@ -1,6 +1,6 @@
-// Stage "neutron_slab": neutrons of one speed enter a slab along its normal, scatter isotropically,
-// and are absorbed or leave. After Nekrasov, Potashnikov, Boyarchenkov, Kupryazhkin (Ural Federal
-// University, 2016); see docs/guide/neutron-slab.md.
+// Stage "neutron_slab": neutrons enter a slab, scatter, and are absorbed or leave: of one speed
+// along the normal, or with energies from a source. After Nekrasov, Potashnikov, Boyarchenkov,
+// Kupryazhkin (Ural Federal University, 2016); see docs/guide/neutron-slab.md.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,8 @@ class NeutronSlab : public perrin::Stage {
   void print_table(perrin::Run& run) const;
 
   NeutronSlabSettings settings_;
-  std::vector<Layer> layers_;
+  std::vector<Layer> layers_;                     // one speed
+  std::shared_ptr<const EnergyProblem> problem_;  // with energies
   perrin::Device device_;
   std::uint64_t seed_;
   bool resumed_ = false;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "energy_history.h"
 #include "engine/core/error.h"
 
 namespace neutron {
@@ -33,7 +34,7 @@ void Results::add(const Batch& batch, std::int64_t histories) {
 }
 
 std::vector<double> Results::bins_of(const Batch& batch) const {
-  std::vector<double> bins(std::size_t(depth_bins_) + 2 * std::size_t(angle_bins_));
+  std::vector<double> bins(all_bins());
   const std::size_t n = cells_.cell.size();
   std::int64_t crossings = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -48,6 +49,12 @@ std::vector<double> Results::bins_of(const Batch& batch) const {
   const std::size_t angles = n > 0 ? 2 * n + 1 : 0;
   for (std::size_t k = 0; k < 2 * std::size_t(angle_bins_); ++k)
     bins[std::size_t(depth_bins_) + k] = double(batch.bins[angles + k]) / angle_unit;
+  const std::size_t spectra = 2 * std::size_t(angle_bins_);
+  for (std::size_t k = 0; k < std::size_t(Bins::spectra) * std::size_t(energy_bins_); ++k) {
+    const bool flux = k >= std::size_t(Bins::flux) * std::size_t(energy_bins_);
+    bins[std::size_t(depth_bins_) + spectra + k] =
+        double(batch.bins[angles + spectra + k]) / (flux ? spectrum_flux_unit : angle_unit);
+  }
   return bins;
 }
 
@@ -73,10 +80,15 @@ Estimate Results::absorption() const {
 Estimate Results::collisions() const {
   return estimate(scores_[Scores::collisions], scores_[Scores::collisions_square]);
 }
+Estimate Results::slowed_down() const {
+  return estimate(scores_[Scores::slowed],
+                  scores_[weighted_ ? Scores::slowed_square : Scores::slowed]);
+}
 Estimate Results::by_name(const std::string& name) const {
   if (name == "transmission") return transmission();
   if (name == "reflection") return reflection();
   if (name == "absorption") return absorption();
+  if (name == "slowed_down") return slowed_down();
   PERRIN_ASSERT(name == "collisions");
   return collisions();
 }
@@ -106,6 +118,9 @@ std::vector<Estimate> Results::reflected_angles() const { return bins(depth_bins
 std::vector<Estimate> Results::transmitted_angles() const {
   return bins(depth_bins_ + angle_bins_, angle_bins_);
 }
+std::vector<Estimate> Results::spectrum(Bins::Spectrum kind) const {
+  return bins(depth_bins_ + 2 * angle_bins_ + int(kind) * energy_bins_, energy_bins_);
+}
 
 void Results::state(perrin::Archive& archive) {
   archive("histories", histories_);
@@ -122,7 +137,7 @@ void Results::state(perrin::Archive& archive) {
     archive.require(std::all_of(values.begin(), values.end(), [](double x) { return x >= 0; }),
                     name, "no negative sums");
   };
-  const auto bins = std::size_t(depth_bins_) + 2 * std::size_t(angle_bins_);
+  const std::size_t bins = all_bins();
   sums("scores", scores_, Scores::count);
   sums("bin_sums", sum_, bins);
   sums("bin_squares", square_, bins);

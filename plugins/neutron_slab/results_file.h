@@ -2,6 +2,9 @@
 // being the number of histories.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "io/observable_file.h"
 #include "results.h"
 
@@ -9,9 +12,10 @@ namespace neutron {
 
 class ResultsFile {
  public:
-  /// An empty path: no file.
+  /// An empty path: no file. `energy_edges`: of the spectra, maybe none; nothing where neutrons are
+  /// of one speed.
   ResultsFile(std::filesystem::path path, int depth_bins, int angle_bins, double thickness,
-              const perrin::Setup& setup);
+              std::optional<std::vector<double>> energy_edges, const perrin::Setup& setup);
   /// Makes the file, or trims that of a stopped run. Throws UserError.
   void open(bool resumed) { file_.open(resumed); }
   /// Queued; nothing where the last row has as many histories.
@@ -23,6 +27,7 @@ class ResultsFile {
  private:
   int depth_bins_, angle_bins_;
   double thickness_;
+  std::optional<std::vector<double>> energy_edges_;
   perrin::io::ObservableFile file_;
 };
 

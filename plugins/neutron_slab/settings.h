@@ -1,6 +1,7 @@
 // The settings of a stage "neutron_slab".
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,15 +12,29 @@
 
 namespace neutron {
 
-/// Two of the three cross-sections; the third follows.
+/// Two of the three cross-sections; the third follows. Each is what Curve::read takes.
 struct LayerSettings {
   double thickness = 0;
-  std::optional<double> total, scattering, absorption;
+  std::optional<perrin::Json> total, scattering, absorption;
+  std::optional<double> mass;
+};
+
+struct SourceSettings {
+  std::string direction = "beam";
+  double cosine = 1;
+  std::optional<double> energy, maxwell;
+  std::optional<perrin::Json> spectrum;
+  std::vector<double> range;
 };
 
 struct NeutronSlabSettings {
-  std::optional<double> thickness, total, scattering, absorption;
+  std::optional<double> thickness;
+  std::optional<perrin::Json> total, scattering, absorption;
+  std::optional<double> mass;
   std::vector<LayerSettings> layers;
+  std::optional<SourceSettings> source;
+  std::optional<double> cutoff_energy;
+  std::string near_face = "open", far_face = "open";
   std::int64_t histories = 0;
   double target_error = 0;
   std::string target = "transmission";
@@ -28,7 +43,7 @@ struct NeutronSlabSettings {
   std::string kernel = "persistent";
   std::string generator = "saru";
   std::int64_t streams = 0, batch = 0;
-  int depth_bins = 100, angle_bins = 20;
+  int depth_bins = 100, angle_bins = 20, energy_bins = 50;
   std::string file = "neutron_slab.h5";
   std::int64_t stride = 0;
   std::string name = "neutron_slab";
@@ -38,21 +53,55 @@ template <class D>
 void describe(D& d, LayerSettings& s) {
   using namespace perrin;
   d.required("thickness", s.thickness, Positive{}, "length");
-  d.optional("total", s.total, NonNegative{}, "total cross-section, 1/length; 0: a void");
-  d.optional("scattering", s.scattering, NonNegative{}, "scattering cross-section, 1/length");
-  d.optional("absorption", s.absorption, NonNegative{}, "absorption cross-section, 1/length");
+  d.optional("total", s.total, Any{}, "total cross-section, 1/length; 0: a void");
+  d.optional("scattering", s.scattering, Any{}, "scattering cross-section, 1/length");
+  d.optional("absorption", s.absorption, Any{}, "absorption cross-section, 1/length");
+  d.optional("mass", s.mass, Positive{}, "of the nuclei, in that of the neutron; needs source");
+}
+
+template <class D>
+void describe(D& d, SourceSettings& s) {
+  using namespace perrin;
+  d.optional("direction", s.direction, OneOf{"beam", "isotropic", "cosine"},
+             "beam: one cosine; isotropic: every direction into the slab equally likely; cosine: "
+             "those of an isotropic flux outside, density 2 mu");
+  d.optional("cosine", s.cosine, Between{1e-6, 1}, "of a beam, to the normal");
+  d.optional("energy", s.energy, Positive{},
+             "of every neutron; give one of energy, maxwell and "
+             "spectrum");
+  d.optional("maxwell", s.maxwell, Positive{},
+             "k_B T of a Maxwellian gas outside: energies have the density E exp(-E/T) / T^2");
+  d.optional("spectrum", s.spectrum, Any{},
+             "density of energies, of any norm: a formula of E (with range), a list of points "
+             "[E, value], or {\"file\": name} with two columns");
+  d.optional("range", s.range, Positive{}, "lowest and highest energy of a spectrum by a formula");
 }
 
 template <class D>
 void describe(D& d, NeutronSlabSettings& s) {
   using namespace perrin;
   d.optional("thickness", s.thickness, Positive{}, "of a slab of one layer; length");
-  d.optional("total", s.total, Positive{},
-             "total cross-section, 1/length; give two of total, scattering and absorption");
-  d.optional("scattering", s.scattering, NonNegative{}, "scattering cross-section, 1/length");
-  d.optional("absorption", s.absorption, NonNegative{}, "absorption cross-section, 1/length");
+  d.optional(
+      "total", s.total, Any{},
+      "total cross-section, 1/length: a number; with source also a formula of the energy E, "
+      "a list of points [E, value], or {\"file\": name} with two columns; give two of total, "
+      "scattering and absorption");
+  d.optional("scattering", s.scattering, Any{}, "scattering cross-section, 1/length; the same");
+  d.optional("absorption", s.absorption, Any{}, "absorption cross-section, 1/length; the same");
+  d.optional("mass", s.mass, Positive{},
+             "of the nuclei, in that of the neutron: scattering is isotropic in the frame of the "
+             "centre of mass and takes energy; absent: isotropic in the laboratory, keeps the "
+             "energy; needs source");
   d.optional("layers", s.layers, Any{},
-             "instead of the four above: up to 16 layers, the one that neutrons enter first");
+             "instead of the five above: up to 16 layers, the one that neutrons enter first");
+  d.optional("source", s.source, Any{},
+             "neutrons with energies; absent: a beam along the normal, of one speed");
+  d.optional("cutoff_energy", s.cutoff_energy, Positive{},
+             "with source: a history ends below this energy, and is counted as slowed_down");
+  d.optional("near_face", s.near_face, OneOf{"open", "reflecting"},
+             "with source: what a neutron meets that comes back to the face of the source");
+  d.optional("far_face", s.far_face, OneOf{"open", "reflecting"},
+             "with source: the same of the other face");
   d.required("histories", s.histories, Positive{},
              "number of neutrons; with target_error the most that are run");
   d.optional("target_error", s.target_error, NonNegative{},
@@ -76,6 +125,8 @@ void describe(D& d, NeutronSlabSettings& s) {
   d.optional("depth_bins", s.depth_bins, Between{0, 1000}, "bins of the flux; 0: no flux");
   d.optional("angle_bins", s.angle_bins, Between{0, 500},
              "bins of the cosine of the exit angle, on either side; 0: none");
+  d.optional("energy_bins", s.energy_bins, Between{0, 400},
+             "with source: bins of spectra, even in the logarithm of the energy; 0: none");
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory; empty: none");
   d.optional("stride", s.stride, NonNegative{},
              "histories from one row of the file to the next, rounded up to batches; 0: only the "
@@ -83,14 +134,15 @@ void describe(D& d, NeutronSlabSettings& s) {
   d.optional("name", s.name, Any{}, "name of the stage on the console");
 }
 
-/// The slab; reports mistakes.
+/// The slab of neutrons of one speed; reports mistakes.
 std::vector<Layer> layers_of(const NeutronSlabSettings& settings, perrin::Setup& setup);
-/// Histories of one call of Transport::run for which no sum can leave 64 bits, in a slab of h mean
-/// free paths.
-double largest_batch(double h, bool weighted);
+/// The problem of neutrons with energies; nothing after a report.
+std::shared_ptr<const EnergyProblem> problem_of(const NeutronSlabSettings& settings,
+                                                perrin::Setup& setup);
 /// Histories in a batch: given, or so many that a batch takes about a tenth of a second and there
-/// are enough batches for the standard errors of the bins. Reports a given one that is too large.
-std::int64_t batch_of(const NeutronSlabSettings& settings, double optical_thickness,
+/// are enough batches for the standard errors of the bins. `work`: of a history, in that of a thin
+/// slab. Reports a given one that is above `largest`.
+std::int64_t batch_of(const NeutronSlabSettings& settings, double work, double largest,
                       perrin::Setup& setup);
 
 }  // namespace neutron

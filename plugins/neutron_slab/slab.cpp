@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
+#include "history.h"
 
 namespace neutron {
 
@@ -17,6 +18,14 @@ double geometric_thickness(const std::vector<Layer>& layers) {
   double x = 0;
   for (const Layer& layer : layers) x += layer.thickness;
   return x;
+}
+
+// A neutron in a slab of h mean free paths makes of the order of h collisions, and their square is
+// of the order of h³ on average; a weight is at most 1. history.h has the units.
+double largest_batch(double h, bool weighted) {
+  const double counted =
+      0x1p59 / std::max(std::pow(1 + h, 3) * square_unit, (1 + h) * 2 * flux_unit);
+  return std::min({counted, 0x1p30, weighted ? 0x1p63 / weight_unit : 0x1p30});
 }
 
 Slab Slab::of(const std::vector<Layer>& layers, double roulette) {
@@ -61,6 +70,13 @@ Cells Cells::of(const std::vector<Layer>& layers, int bins) {
     cells.edge.back() = float(tau);
     begin = end;
   }
+  return cells;
+}
+
+Cells Cells::even(double thickness, int bins) {
+  Cells cells;
+  const double width = thickness / bins;
+  for (int k = 0; k < bins; ++k) cells.cell.push_back({k, width, 1 / width, 1});
   return cells;
 }
 

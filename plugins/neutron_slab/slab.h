@@ -51,8 +51,14 @@ struct Cells {
   std::vector<float> edge;  // in mean free paths; one more than cells
   std::vector<Cell> cell;
   static Cells of(const std::vector<Layer>& layers, int bins);
+  /// Neutrons with energies count tracks by length: a cell is a bin, `total` the inverse of its
+  /// width, and there are no edges.
+  static Cells even(double thickness, int bins);
 };
 
+/// Histories of one call of Transport::run for which no sum can leave 64 bits, in a slab of h mean
+/// free paths.
+double largest_batch(double h, bool weighted);
 /// Integral of the total cross-section over the slab.
 double optical_thickness(const std::vector<Layer>& layers);
 /// Sum of the layers' thicknesses.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "energy_problem.h"
 #include "engine/core/archive.h"
 #include "engine/core/device.h"
 #include "history.h"
@@ -13,15 +14,24 @@
 namespace neutron {
 
 struct TransportSettings {
+  // Neutrons of one speed.
   Slab slab;
   std::vector<float> edges;  // of the cells for the flux, in mean free paths; empty: no flux
-  int angles = 0;            // bins of each exit angle; 0: none
-  bool weighted = false;     // estimator
-  bool persistent = true;    // kernel
+  // Neutrons with energies, instead.
+  std::shared_ptr<const EnergyProblem> problem;
+  int angles = 0;          // bins of each exit angle; 0: none
+  bool weighted = false;   // estimator
+  bool persistent = true;  // kernel
   std::string generator = "saru";
   std::uint64_t seed = 1;
   std::int64_t streams = 0;  // of a generator with state; 0: as suits the device
   int refill = 8;            // persistent kernel: idle lanes of a warp before new histories begin
+
+  /// Histories of one call of Transport::run for which no sum can leave 64 bits.
+  double largest_batch() const {
+    return problem ? problem->largest_batch(weighted)
+                   : neutron::largest_batch(double(slab.thickness), weighted);
+  }
 };
 
 /// What a number of histories added up to. Bins as in struct Bins.
@@ -47,8 +57,12 @@ const std::vector<std::string>& generators();
 /// Made afresh for each history from (purpose, seed, history).
 bool is_keyed(const std::string& generator);
 
-// The generators with state; nullptr for an unknown name.
-std::unique_ptr<Transport> make_stream_transport(const perrin::Device& device,
-                                                 const TransportSettings& settings);
+// Parts of make_transport(): nullptr for a name that is not theirs.
+std::unique_ptr<Transport> make_keyed_energies(const perrin::Device& device,
+                                               const TransportSettings& settings);
+std::unique_ptr<Transport> make_stream(const perrin::Device& device,
+                                       const TransportSettings& settings);
+std::unique_ptr<Transport> make_stream_energies(const perrin::Device& device,
+                                                const TransportSettings& settings);
 
 }  // namespace neutron

@@ -416,6 +416,38 @@ std::string stage_json(const std::string& generator) {
          generator + R"("})";
 }
 
+/// Neutrons with energies.
+std::string layers_json(const std::string& generator) {
+  return R"job({"type": "neutron_slab", "layers": [
+               {"thickness": 1, "mass": 1, "scattering": "2 + 1/sqrt(E)", "absorption": 0.1},
+               {"thickness": 2, "mass": 12, "total": [[0.001, 3], [100, 1]], "absorption": 0}],
+             "source": {"direction": "cosine", "maxwell": 1}, "cutoff_energy": 0.01,
+             "energy_bins": 12,
+             "histories": 40000, "batch": 1000, "stride": 10000, "generator": ")job" +
+         generator + R"("})";
+}
+
+TEST(NeutronStage, ResumedRunWithEnergiesEqualsTheUninterruptedOne) {
+  for (const std::string generator : {"saru", "mt607", "mt19937"}) {
+    StageRun whole("whole"), parts("parts");
+    ASSERT_TRUE(whole.run(layers_json(generator), false));
+    parts.control->add_plan(parts.folder / "checkpoint.h5", 1e-9);
+    parts.stop_after = 17;
+    ASSERT_FALSE(parts.run(layers_json(generator), false));
+    parts.control = std::make_unique<perrin::RunControl>();
+    ASSERT_TRUE(parts.run(layers_json(generator), true));
+    for (const char* name : {"slowed_down/value", "transmission/step", "collisions_error/value",
+                             "flux/value", "flux_spectrum/value", "absorbed_spectrum_error/value",
+                             "reflected_spectrum/value", "transmitted_spectrum/value"})
+      EXPECT_EQ(whole.read(name), parts.read(name)) << generator << " " << name;
+    const auto edges = whole.read("energy_edges/value");
+    ASSERT_EQ(edges.size(), 4 * 13u);  // in each row
+    EXPECT_NEAR(edges[0], 0.01, 1e-9);
+    EXPECT_NEAR(edges[12], 46, 1e-9);
+    EXPECT_GT(whole.read("slowed_down/value").back(), 0.1);
+  }
+}
+
 TEST(NeutronStage, ResumedRunEqualsTheUninterruptedOne) {
   for (const std::string generator : {"saru", "mt607", "mt19937", "lcg"}) {
     StageRun whole("whole"), parts("parts");
@@ -474,6 +506,42 @@ TEST(NeutronStage, WhatAResumedRunCannotChangeIsRefused) {
   EXPECT_EQ(refusal(original), "accepted");
 }
 
+TEST(NeutronStage, WithEnergiesAnotherProblemIsRefused) {
+  const struct {
+    const char *from, *to, *expected;
+  } cases[] = {
+      {"2 + 1/sqrt(E)", "2 + 1.01/sqrt(E)", "other cross-sections"},
+      {"\"mass\": 12", "\"mass\": 13", "other cross-sections, nuclei"},
+      {"\"maxwell\": 1", "\"maxwell\": 1.1", "another source"},
+      {"\"direction\": \"cosine\"", "\"direction\": \"isotropic\"", "another source"},
+      {"\"energy_bins\": 12", "\"energy_bins\": 13", "bins of the energy"},
+      {"\"energy_bins\"", "\"far_face\": \"reflecting\", \"energy_bins\"", "faces"},
+      {"\"energy_bins\"", "\"depth_bins\": 7, \"energy_bins\"", "depth_bins: the checkpoint"},
+  };
+  StageRun run("refused-energies");
+  run.control->add_plan(run.folder / "checkpoint.h5", 1e-9);
+  run.stop_after = 3;
+  const std::string original = layers_json("saru");
+  ASSERT_FALSE(run.run(original, false));
+  run.control = std::make_unique<perrin::RunControl>();
+  const auto refusal = [&](const std::string& text) -> std::string {
+    try {
+      run.run(text, true);
+    } catch (const perrin::UserError& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  for (const auto& c : cases) {
+    std::string text = original;
+    text.replace(text.find(c.from), std::string(c.from).size(), c.to);
+    const std::string what = refusal(text);
+    EXPECT_NE(what.find(c.expected), std::string::npos) << c.expected << "\nin\n" << what;
+  }
+  EXPECT_NE(refusal(stage_json("saru")).find("results are of another slab"), std::string::npos);
+  EXPECT_EQ(refusal(original), "accepted");
+}
+
 TEST(NeutronStage, StopsAtTheTargetError) {
   StageRun run("target");
   ASSERT_TRUE(run.run(R"({"type": "neutron_slab", "thickness": 1, "total": 1, "absorption": 0.5,
@@ -503,6 +571,37 @@ TEST(NeutronStage, MistakesAreNamed) {
   };
   EXPECT_EQ(mistake(R"("thickness": 1, "total": 1, "scattering": 1)"), "");
   EXPECT_NE(mistake(R"("thickness": 1, "total": 1)").find("two of total"), std::string::npos);
+  const auto expect = [&](const char* rest, const char* words) {
+    const std::string all = mistake(rest);
+    EXPECT_NE(all.find(words), std::string::npos) << words << "\nin\n" << all;
+  };
+  expect(R"("thickness": 1, "total": -1, "scattering": 1)", "total: must not be negative, got -1");
+  expect(R"("thickness": 1, "total": "E", "scattering": 1)", "have one speed");
+  expect(R"("thickness": 1, "total": 2, "scattering": 1, "mass": 12)", "without \"source\"");
+  expect(R"("thickness": 1, "total": 2, "scattering": 1, "cutoff_energy": 1)", "no effect without");
+  expect(R"("thickness": 1, "total": 2, "scattering": 1, "far_face": "reflecting")", "far_face");
+  const std::string slab = R"("thickness": 1, "total": 2, "scattering": 1, )";
+  expect((slab + R"("source": {"energy": 1})").c_str(), "cutoff_energy: is missing");
+  const auto with_source = [&](const char* source, const char* words) {
+    expect((slab + R"("cutoff_energy": 0.1, "source": )" + source).c_str(), words);
+  };
+  EXPECT_EQ(mistake(slab + R"("cutoff_energy": 0.1, "source": {"energy": 1})"), "");
+  with_source(R"({})", "one of energy, maxwell and spectrum");
+  with_source(R"({"energy": 1, "maxwell": 1})", "one of energy, maxwell and spectrum");
+  with_source(R"({"energy": 0.05})", "must reach above cutoff_energy");
+  with_source(R"({"energy": 1, "direction": "isotropic", "cosine": 0.5})",
+              "for the direction beam");
+  with_source(R"({"energy": 1, "range": [1, 2]})", "source.range: is for a spectrum");
+  with_source(R"({"spectrum": "E"})", "source.range: must be");
+  with_source(R"({"spectrum": "E - 2", "range": [1, 3]})", "finite and not negative");
+  with_source(R"({"spectrum": 3})", "a formula of E or a table");
+  with_source(R"({"spectrum": [[1, 0], [2, 0]]})", "must not be 0 everywhere");
+  with_source(R"({"spectrum": [[1, 1], [2]]})", "two numbers [E, value], got [2]");
+  with_source(R"({"spectrum": {"file": "nothing.txt"}})", "nothing.txt");
+  expect((R"("thickness": 1, "total": "2 + q", "scattering": 1, "cutoff_energy": 0.1, )" +
+          std::string(R"("source": {"energy": 1})"))
+             .c_str(),
+         "the variable E and no other");
   EXPECT_NE(mistake(R"("thickness": 1, "total": 1, "scattering": 2)").find("at most total (1"),
             std::string::npos);
   EXPECT_NE(mistake(R"("total": 1, "scattering": 1)").find("thickness"), std::string::npos);

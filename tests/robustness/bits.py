@@ -142,6 +142,16 @@ def jobs(device):
          "estimator": estimator, "kernel": "persistent", "generator": "saru", "depth_bins": 50,
          "angle_bins": 10, "stride": 100000, "file": f"{estimator}.h5"}
         for estimator in ("analogue", "weighted")]}
+    layers = {"seed": 5, "stages": [
+        {"type": "neutron_slab", "layers": [
+            {"thickness": 1, "mass": 1, "scattering": "2 + 1/sqrt(E)",
+             "absorption": "0.1/sqrt(E)"},
+            {"thickness": 2, "mass": 12, "total": [[0.001, 3], [1, 2], [1000, 1]],
+             "absorption": 0.05}],
+         "source": {"direction": "cosine", "maxwell": 1}, "cutoff_energy": 0.01,
+         "far_face": "reflecting", "histories": 100000, "estimator": estimator, "depth_bins": 50,
+         "angle_bins": 10, "energy_bins": 30, "stride": 50000, "file": f"{estimator}.h5"}
+        for estimator in ("analogue", "weighted")]}
     found = {"standard": liquid(NVE), "thermostat": liquid(THERMOSTAT),
              "langevin": liquid(LANGEVIN),
              "brownian": liquid({"type": "brownian", "timestep": 0.0002, "temperature": 1,
@@ -153,7 +163,8 @@ def jobs(device):
                                                                    "timestep": 0.04})),
              "groot_warren": job(fluid, dpd, {"type": "groot_warren", "timestep": 0.03}),
              "dpd_split": job(fluid, dpd, {"type": "dpd_split", "timestep": 0.03}),
-             "metropolis": argon, "neutron_slab": slab} | checkerboards()
+             "metropolis": argon, "neutron_slab": slab,
+             "neutron_slab, energies": layers} | checkerboards()
     # What keeps arrays of its own for particles, changes the box, or feeds sums back.
     tallied = {**LANGEVIN, "tally_heat": True}
     found |= {

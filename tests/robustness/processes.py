@@ -39,6 +39,13 @@ LIQUID = {
 NEUTRONS = {"seed": 5, "stages": [
     {"type": "neutron_slab", "thickness": 10, "total": 1.1, "scattering": 1.0, "histories": 50007,
      "depth_bins": 20, "angle_bins": 10, "stride": 10000, "batch": 1000, "file": "slab.h5"}]}
+ENERGIES = {"seed": 5, "stages": [
+    {"type": "neutron_slab", "layers": [
+        {"thickness": 1, "mass": 1, "scattering": "2 + 1/sqrt(E)", "absorption": "0.1/sqrt(E)"},
+        {"thickness": 2, "mass": 12, "total": [[0.001, 3], [1000, 1]], "absorption": 0.05}],
+     "source": {"direction": "cosine", "maxwell": 1}, "cutoff_energy": 0.01,
+     "near_face": "reflecting", "histories": 50007, "depth_bins": 20, "angle_bins": 10,
+     "energy_bins": 15, "stride": 10000, "batch": 1000, "file": "layers.h5"}]}
 REPLICAS = {"seed": 4, "stages": [
     {"type": "metropolis", "engine": "pipelined", "molecules": {"AB": {"number": 40, "sites": [
         {"type": "A", "at": [0, 0, 0]}, {"type": "B", "at": [0.5, 0, 0]}]}},
@@ -153,9 +160,13 @@ class Processes(unittest.TestCase):
     def test_neutron_histories_are_dealt_out(self):
         self.assertNotIn("not dealt out", self.same_bits(NEUTRONS, (3,)))
 
+    def test_neutrons_with_energies_are_dealt_out(self):
+        self.assertNotIn("not dealt out", self.same_bits(ENERGIES, (3,)))
+
     def test_streams_of_generators_with_a_state(self):
-        for generator, streams in (("ran2", 7), ("mt19937", 2)):
-            job = copy.deepcopy(NEUTRONS)
+        for slab, generator, streams in ((NEUTRONS, "ran2", 7), (NEUTRONS, "mt19937", 2),
+                                         (ENERGIES, "mt607", 5)):
+            job = copy.deepcopy(slab)
             job["stages"][0] |= {"generator": generator, "streams": streams}
             with self.subTest(generator):
                 self.same_bits(job, (3,))

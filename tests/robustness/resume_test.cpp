@@ -108,8 +108,14 @@ std::optional<Json> sample(const CatalogueRow& row) {
         "pairs": [{"types": ["A", "A"], "sigma": 1, "epsilon": 1}], "temperature": 1.2,
         "translation": 0.2, "stride": 5, "rdf": {"bins": 20, "interval": 5, "rows": 10},
         "trajectory": {"interval": 10}}]})"},
-      {"neutron_slab", R"({"stages": [{"type": "neutron_slab", "thickness": 5, "total": 1.1,
-        "scattering": 1, "histories": 40000, "batch": 1000, "stride": 4000, "depth_bins": 10}]})"}};
+      {"neutron_slab", R"job({"stages": [{"type": "neutron_slab", "thickness": 5, "total": 1.1,
+        "scattering": 1, "histories": 40000, "batch": 1000, "stride": 4000, "depth_bins": 10},
+        {"type": "neutron_slab", "layers": [{"thickness": 1, "mass": 1, "scattering": "2+1/sqrt(E)",
+        "absorption": "0.1/sqrt(E)"}, {"thickness": 2, "total": 3, "absorption": 0.05}],
+        "source": {"direction": "cosine", "maxwell": 1}, "cutoff_energy": 0.01, "histories": 20000,
+        "batch": 1000, "stride": 4000, "depth_bins": 10, "energy_bins": 8, "estimator": "weighted",
+        "near_face": "reflecting", "generator": "mt607", "streams": 40,
+        "file": "layers.h5"}]})job"}};
   const auto found = samples.find(row.type);
   if (found != samples.end()) return json(found->second);
   return std::nullopt;

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
+#include "rng/density.h"
 #include "rng/keyed.h"
 
 namespace perrin {
@@ -230,6 +232,40 @@ TEST(RngMath, LogAndSinCosAreAccurate) {
   EXPECT_LT(turn_d, 0x1p-52);
   EXPECT_EQ(exact::log(1.0f), 0.0f);
   EXPECT_EQ(exact::log(1.0), 0.0);
+}
+
+// A density at points: 1 from 0 to 1, nothing from 2 to 3, a slope up to 2 at 5, nothing after 6.
+// Between its points it is a straight line.
+TYPED_TEST(RngDistributions, Densities) {
+  const auto density = Density<TypeParam>::of({0, 1, 2, 3, 5, 6, 7}, {1, 1, 0, 0, 2, 0, 0});
+  EXPECT_NEAR(density.integral, 1 + 0.5 + 2 + 1, 1e-12);
+  Saru g(1, 2, 3);
+  Moment first, second, early;
+  for (int i = 0; i < samples; ++i) {
+    const double x = double(density.view().draw(g));
+    ASSERT_TRUE(x >= 0 && x <= 6 && !(x > 2.0001 && x < 2.9999)) << x;
+    first.sum += x;
+    second.sum += x * x;
+    early.sum += x < 1;
+  }
+  // By pieces: ∫ x p and ∫ x² p of a trapezium from a to b with heights u and v.
+  double mean = 0, square = 0, fourth = 0;
+  const double pieces[][4] = {{0, 1, 1, 1}, {1, 2, 1, 0}, {3, 5, 0, 2}, {5, 6, 2, 0}};
+  for (const auto& [a, b, u, v] : pieces)
+    for (int k = 0; k < 10000; ++k) {
+      const double t = (k + 0.5) / 10000, x = a + t * (b - a);
+      const double weight = (u + t * (v - u)) * (b - a) / 10000 / 4.5;
+      mean += x * weight, square += x * x * weight, fourth += x * x * x * x * weight;
+    }
+  first.check(mean, square - mean * mean, "mean");
+  second.check(square, fourth - square * square, "square");
+  early.check(1 / 4.5, 1 / 4.5 * (1 - 1 / 4.5), "the first piece");
+  for (const auto& [x, p] : {std::pair<std::vector<double>, std::vector<double>>{{0}, {1}},
+                             {{0, 0}, {1, 1}},
+                             {{0, 1}, {1, -1}},
+                             {{0, 1}, {0, 0}},
+                             {{0, 1}, {1, INFINITY}}})
+    EXPECT_THROW(Density<TypeParam>::of(x, p), UserError);
 }
 
 }  // namespace
