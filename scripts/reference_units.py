@@ -11,7 +11,8 @@ UNITS = {
               "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
               "lambda core lj_cutoff at margin translation thickness",
     "1/length": "steepness kappa k_max total scattering absorption",
-    "energy": "epsilon depth amplitude k c angle_cosine.stiffness angle_cosine_squared.stiffness "
+    "energy": "energy maxwell cutoff_energy source.range epsilon depth amplitude k c "
+              "angle_cosine.stiffness angle_cosine_squared.stiffness "
               "dihedral_periodic.stiffness improper_periodic.stiffness",
     "energy · length": "yukawa.amplitude metropolis.amplitude",
     "energy · length⁶": "dispersion",
@@ -20,6 +21,7 @@ UNITS = {
     "energy/radian²": "angle_harmonic.stiffness dihedral_harmonic.stiffness "
                       "improper_harmonic.stiffness",
     "mass": "masses",
+    "neutron masses": "neutron_slab.mass layers.mass",
     "mass/time": "friction frictions gamma",
     "mass/(length · time)": "viscosity",
     "1/time": "rate",
@@ -32,7 +34,7 @@ UNITS = {
     "cycles": "cycles equilibration metropolis.stride interval recompute exchange",
     "histories": "histories neutron_slab.stride batch",
     "": "scale exponent repulsive attractive correction acceptance volume.step target_error "
-        "roulette types groot_warren.lambda",
+        "roulette types groot_warren.lambda cosine",
 }
 UNIT_OF = {key: unit for unit, keys in UNITS.items() for key in keys.split()}
 # What descriptions say of units must not contradict the table.
