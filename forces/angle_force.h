@@ -68,7 +68,7 @@ struct AngleKernel {
 struct Angles {
   static constexpr const char *what = "angle", *key = "angles",
                               *help = "coefficients of each angle type, by its name",
-                              *skip_help = "angle types that another force handles";
+                              *skip_help = "angle types excluded from this force";
   static const std::vector<std::string>& types(const Topology& t) { return t.angle_types; }
   static const std::vector<Topology::Angle>& members(const Topology& t) { return t.angles; }
   static std::vector<bool>& handled(Handled& h) { return h.angle_types; }

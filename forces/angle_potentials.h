@@ -40,7 +40,7 @@ template <class D>
 void describe(D& d, AngleHarmonic::Settings& s) {
   d.required("stiffness", s.stiffness, NonNegative{},
              "energy/radian²; E = stiffness/2 (theta - angle)²");
-  d.required("angle", s.angle, Between{0, 180}, "angle at rest in degrees; 180: stretched");
+  d.required("angle", s.angle, Between{0, 180}, "equilibrium angle in degrees; 180: straight");
 }
 
 /// E = k (1 + cos theta): zero where stretched; the bending energy of a worm-like chain.
@@ -53,7 +53,7 @@ struct AngleCosine {
   };
   static constexpr const char* type = "angle_cosine";
   static constexpr const char* help =
-      "cosine angles: stiffness (1 + cos theta), zero where the two bonds are in line";
+      "cosine angles: stiffness (1 + cos theta), zero for a straight angle (180 degrees)";
 
   static Coefficients coefficients(const Settings& s) { return {Real(s.stiffness)}; }
 
@@ -95,7 +95,7 @@ template <class D>
 void describe(D& d, AngleCosineSquared::Settings& s) {
   d.required("stiffness", s.stiffness, NonNegative{},
              "in energy units; E = stiffness/2 (cos theta - cos angle)²");
-  d.required("angle", s.angle, Between{0, 180}, "angle at rest in degrees; 180: stretched");
+  d.required("angle", s.angle, Between{0, 180}, "equilibrium angle in degrees; 180: straight");
 }
 
 }  // namespace perrin

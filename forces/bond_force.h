@@ -67,7 +67,7 @@ struct BondKernel {
 struct Bonds {
   static constexpr const char *what = "bond", *key = "bonds",
                               *help = "coefficients of each bond type, by its name",
-                              *skip_help = "bond types that another force handles";
+                              *skip_help = "bond types excluded from this force";
   static const std::vector<std::string>& types(const Topology& t) { return t.bond_types; }
   static const std::vector<Topology::Bond>& members(const Topology& t) { return t.bonds; }
   static std::vector<bool>& handled(Handled& h) { return h.bond_types; }

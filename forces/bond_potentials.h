@@ -38,7 +38,7 @@ template <class D>
 void describe(D& d, BondHarmonic::Settings& s) {
   d.required("stiffness", s.stiffness, NonNegative{},
              "energy/length²; E = stiffness/2 (r - length)²");
-  d.required("length", s.length, NonNegative{}, "length at rest");
+  d.required("length", s.length, NonNegative{}, "equilibrium length");
 }
 
 /// E = -k/2 R0² ln(1 - (r/R0)²), with epsilon > 0 plus the WCA repulsion of the two beads.
@@ -59,7 +59,7 @@ struct BondFene {
   static constexpr const char* type = "bond_fene";
   static constexpr const char* help =
       "FENE bonds: -stiffness/2 R0^2 ln(1 - (r/R0)^2), R0 = maximum_length; with epsilon > 0 plus "
-      "the WCA repulsion between the bonded";
+      "the WCA repulsion between bonded beads";
 
   static Settings completed(Settings s, bool excluded) {
     if (!s.epsilon) s.epsilon = excluded ? 1 : 0;
@@ -67,7 +67,9 @@ struct BondFene {
   }
   static void check(const Settings& s, const Refuse& refuse) {
     if (s.epsilon.value_or(0) > 0 && s.sigma >= s.maximum_length)
-      refuse("sigma", "must be below maximum_length: bonded beads repel one another up to there");
+      refuse(
+          "sigma",
+          "must be below maximum_length, since bonded beads repel each other at shorter distances");
   }
   static Coefficients coefficients(const Settings& s) {
     const double r2 = s.maximum_length * s.maximum_length, epsilon = s.epsilon.value_or(0);
@@ -95,10 +97,9 @@ void describe(D& d, BondFene::Settings& s) {
   d.optional("stiffness", s.stiffness, Positive{}, "energy/length²");
   d.optional("maximum_length", s.maximum_length, Positive{},
              "R0: a bond that reaches this length ends the run");
-  d.optional(
-      "epsilon", s.epsilon, NonNegative{},
-      "energy of the WCA part; 0: without. Default: 1 where pair forces leave the bonded out "
-      "(neighbors.exclusions), else 0, since a pair force brings it");
+  d.optional("epsilon", s.epsilon, NonNegative{},
+             "energy of the WCA part; 0: none. Default: 1 if bonded pairs are excluded from pair "
+             "forces (neighbors.exclusions), otherwise 0, since a pair force repels them");
   d.optional("sigma", s.sigma, Positive{}, "diameter of the WCA part");
 }
 

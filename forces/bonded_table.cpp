@@ -84,10 +84,9 @@ void warn_of_long_rest(Setup& setup, const std::string& key, const std::string& 
   if (length <= half * (1 + 1e-6)) return;
   setup.warn(
       fmt::format("{}.{}", key, name),
-      fmt::format("the energy of these bonds is lowest at a length of {:.4g}, more than half "
-                  "the shortest distance between opposite faces of the box ({:.6g}): bonds "
-                  "act along the nearest image, which is shorter than that; take a larger "
-                  "box",
+      fmt::format("the energy of these bonds is lowest at a length of {:.4g}, more than half the "
+                  "shortest distance between opposite faces of the box ({:.6g}): bonds act along "
+                  "the nearest image, which is shorter than that; use a larger box",
                   length, half));
 }
 
@@ -101,8 +100,8 @@ void check_bonded_types(Setup& setup, const std::string& what, const std::string
     if (!contains(types, name))
       setup.error(fmt::format("{}.{}", key, name), fmt::format("unknown {} type; {}", what, known));
     else if (contains(skip, name))
-      setup.error("skip", fmt::format("{} type '{}' has coefficients and is to be skipped too",
-                                      what, name));
+      setup.error("skip",
+                  fmt::format("{} type '{}' has coefficients and is also in 'skip'", what, name));
   }
   for (const auto& name : skip) {
     if (!contains(types, name))

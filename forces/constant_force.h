@@ -18,8 +18,8 @@ struct ConstantForceSettings {
 template <class D>
 void describe(D& d, ConstantForceSettings& s) {
   d.example("{\"force\": [0, 0, -0.1]}");
-  d.required("force", s.force, Any{}, "vector, energy/length");
-  d.optional("types", s.types, Any{}, "particle types it acts on; default: all");
+  d.required("force", s.force, Any{}, "force vector (energy/length)");
+  d.optional("types", s.types, Any{}, "particle types that the force acts on; default: all");
 }
 
 /// E = -F · r with r the unwrapped position, from the coordinates' origin: crossing a periodic face

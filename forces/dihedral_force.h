@@ -93,10 +93,10 @@ struct Torsions {
   static constexpr bool proper = kind == Torsion::dihedral;
   static constexpr const char *what = proper ? "dihedral" : "improper",
                               *key = proper ? "dihedrals" : "impropers",
-                              *help = proper ? "coefficients of each dihedral type, by name"
-                                             : "coefficients of each improper type, by name",
-                              *skip_help = proper ? "dihedral types that another force handles"
-                                                  : "improper types that another force handles";
+                              *help = proper ? "coefficients of each dihedral type, by its name"
+                                             : "coefficients of each improper type, by its name",
+                              *skip_help = proper ? "dihedral types excluded from this force"
+                                                  : "improper types excluded from this force";
   static const std::vector<std::string>& types(const Topology& t) {
     return proper ? t.dihedral_types : t.improper_types;
   }

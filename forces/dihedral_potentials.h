@@ -65,7 +65,7 @@ struct DihedralPeriodic {
 
     template <class D>
     friend void describe(D& d, Settings& s) {
-      d.required("terms", s.terms, Any{}, "energies that are added");
+      d.required("terms", s.terms, Any{}, "terms of the sum");
     }
   };
   using Coefficients = FourierSeries;
@@ -104,7 +104,7 @@ struct DihedralHarmonic {
       d.required("stiffness", s.stiffness, NonNegative{},
                  "energy/radian²; E = stiffness/2 (phi - angle)²");
       d.required("angle", s.angle, Between{-180, 180},
-                 "angle at rest in degrees, with its sign; 180 is trans, 0 cis and planar");
+                 "equilibrium angle in degrees, signed; 180: trans, 0: cis and planar");
     }
   };
   struct Coefficients {
@@ -201,8 +201,7 @@ struct ImproperHarmonic : DihedralHarmonic {
   static constexpr const char* type = "improper_harmonic";
   static constexpr const char* help =
       "harmonic impropers: stiffness/2 (chi - angle)^2 (note the factor 1/2), chi the angle "
-      "between "
-      "the planes (a, b, c) and (b, c, d), with its sign; 0 is planar with a and d on one side";
+      "between the planes (a, b, c) and (b, c, d), signed; 0: planar with a and d on the same side";
 };
 
 struct ImproperPeriodic : DihedralPeriodic {

@@ -81,15 +81,15 @@ void warn_of_faces(Setup& setup, const std::string& key, bool timed,
       if (jump.size == 0) continue;
       const char name = "xyz"[axis];
       setup.warn(
-          key, fmt::format("the energy of this field jumps by {:.4g} from one face of the periodic "
-                           "axis {} to the other (beside ({:.4g}, {:.4g}, {:.4g}){}): a particle "
-                           "that crosses is given that energy by nothing. Take a field with the "
-                           "period of the box, such as sin(2*pi*{}/{:.6g}), \"unwrapped\": true, "
-                           "which counts along the path of a particle, or an axis that is not "
-                           "periodic",
-                           jump.size, name, jump.place.x, jump.place.y, jump.place.z,
-                           timed ? fmt::format(" at the time {:.3g}", jump.time) : "", name,
-                           box.length[axis]));
+          key,
+          fmt::format("the energy of this field jumps by {:.4g} from one face of the periodic axis "
+                      "{} to the other (beside ({:.4g}, {:.4g}, {:.4g}){}): the energy of a "
+                      "particle that crosses the face changes by this without work. Use a field "
+                      "with the period of the box, such as sin(2*pi*{}/{:.6g}), or \"unwrapped\": "
+                      "true, which takes unwrapped coordinates, or an axis that is not periodic",
+                      jump.size, name, jump.place.x, jump.place.y, jump.place.z,
+                      timed ? fmt::format(" at the time {:.3g}", jump.time) : "", name,
+                      box.length[axis]));
       break;
     }
   }

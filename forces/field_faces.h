@@ -11,9 +11,8 @@ namespace perrin {
 class Setup;
 
 inline constexpr const char* unwrapped_help =
-    "true: coordinates along the particle's whole path (with image counters), so that a field "
-    "without the period of the box does not jump; false: along periodic axes of the image nearest "
-    "to 0";
+    "true: unwrapped coordinates (with image counters), so that the field may have any period; "
+    "false: along periodic axes, coordinates of the image nearest to 0";
 
 /// Compares the energy of a field at opposite faces of each periodic axis, at many points and, of a
 /// field that is `timed`, at times from 0 to 10^6, and warns at `key` where they differ by more

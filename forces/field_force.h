@@ -129,8 +129,8 @@ template <class F>
 void register_field(Registry& registry) {
   static_assert(check_potential<F>());
   static_assert(EvaluatesFields<F> || FieldOfTime<F>,
-                "a field needs: template <class T> PERRIN_HD static FieldForce<T> "
-                "evaluate(T x, T y, T z, const Coefficients& c), or with T t behind T z;");
+                "a field needs: template <class T> PERRIN_HD static FieldForce<T> evaluate(T x, T "
+                "y, T z, const Coefficients& c), or with T t after T z;");
   registry.add<Force, FieldSettings<F>>(
       F::type, F::help, [](const FieldSettings<F>& s, Setup& setup) -> std::unique_ptr<Force> {
         if (s.types.empty()) setup.error("types", "names no particle type");

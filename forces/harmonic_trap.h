@@ -19,14 +19,13 @@ struct HarmonicTrapSettings {
 template <class D>
 void describe(D& d, HarmonicTrapSettings& s) {
   d.required("stiffness", s.stiffness, NonNegative{},
-             "along x, y, z, energy/length²; E = 1/2 sum stiffness displacement²");
+             "stiffness along x, y, z (energy/length²); E = 1/2 sum stiffness displacement²");
   d.optional("center", s.center, Any{},
-             "the point that attracts; 0: the middle of the box (perrin help coordinates)");
-  d.optional(
-      "unwrapped", s.unwrapped, Any{},
-      "true: to the center itself, displacements counted along the particle's whole path (with "
-      "image counters); false: to the image of the center that is nearest to the particle");
-  d.optional("types", s.types, Any{}, "particle types it acts on; default: all");
+             "centre of the trap; 0: the middle of the box (perrin help coordinates)");
+  d.optional("unwrapped", s.unwrapped, Any{},
+             "true: the displacement is that of the unwrapped position (with image counters) from "
+             "the center itself; false: from the nearest image of the center");
+  d.optional("types", s.types, Any{}, "particle types that the trap acts on; default: all");
 }
 
 class HarmonicTrap : public Force {

@@ -117,7 +117,7 @@ void register_lj_wall(Registry& registry) {
             (s.position <= low - cutoff || s.position >= high + cutoff))
           setup.error(
               "position",
-              fmt::format("must be nearer to the box, which goes from {:.6g} to {:.6g} along "
+              fmt::format("must be closer to the box, which extends from {:.6g} to {:.6g} along "
                           "{}: with the cut-off {:.6g} the wall reaches no particle, got {:.6g}",
                           low, high, s.axis, cutoff, s.position));
         return std::make_unique<LjWall>(s, setup.device(), setup.configuration().types.size(),

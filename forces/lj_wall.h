@@ -21,20 +21,19 @@ struct LjWallSettings {
 template <class D>
 void describe(D& d, LjWallSettings& s) {
   d.example("{\"axis\": \"z\", \"position\": -6, \"epsilon\": 1, \"sigma\": 1}");
-  d.required("axis", s.axis, OneOf{"x", "y", "z"}, "axis that the wall is perpendicular to");
-  d.required("position", s.position, Any{},
-             "where the wall cuts this axis; 0 is the middle of the box (perrin help coordinates)");
+  d.required("axis", s.axis, OneOf{"x", "y", "z"}, "axis normal to the wall");
+  d.required(
+      "position", s.position, Any{},
+      "position of the wall on this axis; 0: the middle of the box (perrin help coordinates)");
   d.required("epsilon", s.epsilon, NonNegative{}, "strength, in energy units");
   d.required("sigma", s.sigma, Positive{}, "diameter");
-  d.optional(
-      "form", s.form, OneOf{"9-3", "12-6"},
-      "of the distance h: epsilon [2/15 (sigma/h)^9 - (sigma/h)^3], a half space filled with "
-      "Lennard-Jones particles; or 4 epsilon [(sigma/h)^12 - (sigma/h)^6]");
-  d.optional(
-      "cutoff", s.cutoff, Positive{},
-      "distance beyond which it does nothing; default: 2.5 sigma. At the minimum (2/5)^(1/6) "
-      "sigma or 2^(1/6) sigma it only repels");
-  d.optional("types", s.types, Any{}, "particle types it acts on; default: all");
+  d.optional("form", s.form, OneOf{"9-3", "12-6"},
+             "energy at the distance h: epsilon [2/15 (sigma/h)^9 - (sigma/h)^3], a half space "
+             "filled with Lennard-Jones particles; or 4 epsilon [(sigma/h)^12 - (sigma/h)^6]");
+  d.optional("cutoff", s.cutoff, Positive{},
+             "cut-off distance; default: 2.5 sigma. With a cut-off at the minimum, (2/5)^(1/6) "
+             "sigma (9-3) or 2^(1/6) sigma (12-6), the wall is purely repulsive");
+  d.optional("types", s.types, Any{}, "particle types that the wall acts on; default: all");
 }
 
 /// E(h) - E(cutoff), h the distance to the wall (to its nearest image on a periodic axis).

@@ -21,10 +21,10 @@ void report_missing_cutoffs(Setup& setup, const std::string& type,
   std::string pairs;
   for (const auto& [a, b] : without)
     pairs += fmt::format("{}{} and {}", pairs.empty() ? "" : ", ", a, b);
-  setup.error("cutoff", fmt::format("is missing: {} needs the distance where it ends, for all "
-                                    "pairs of types (such as \"cutoff\": 2.5 here) or in \"pairs\" "
-                                    "for each of {}",
-                                    type, pairs));
+  setup.error("cutoff",
+              fmt::format("is missing: {} needs a cut-off distance, for all pairs of types (such "
+                          "as \"cutoff\": 2.5 here) or in \"pairs\" for each of {}",
+                          type, pairs));
 }
 
 void check_ends(Setup& setup, const std::string& type, const std::string& truncation, bool smooth,
@@ -42,29 +42,34 @@ void check_ends(Setup& setup, const std::string& type, const std::string& trunca
       asked = true;
       acts = acts || !beyond;
     } else if (beyond) {
-      setup.error(fmt::format("pairs[{}].cutoff", *e.at),
-                  fmt::format("must be at most {:.6g}, where {} ends by itself, got {:.6g}: it "
-                              "would do nothing; leave it out",
-                              e.own, type, *e.cutoff));
+      setup.error(
+          fmt::format("pairs[{}].cutoff", *e.at),
+          fmt::format(
+              "must be at most {:.6g}, the range of {}, got {:.6g}: it has no effect; remove it",
+              e.own, type, *e.cutoff));
     }
   }
   if (asked && !acts)
-    setup.error("cutoff", fmt::format("must be at most {:.6g}, where {} ends by itself, got {:.6g}:"
-                                      " it would do nothing; leave it out",
-                                      last, type, *cutoff));
+    setup.error(
+        "cutoff",
+        fmt::format(
+            "must be at most {:.6g}, the range of {}, got {:.6g}: it has no effect; remove it",
+            last, type, *cutoff));
   if (smooth && at_ends && (truncation == "energy_shift" || truncation == "force_shift"))
-    setup.error("truncation",
-                fmt::format("\"{}\" would do nothing: energy and force of {} are 0 where it ends; "
-                            "leave it out",
-                            truncation, type));
+    setup.error(
+        "truncation",
+        fmt::format("\"{}\" has no effect: energy and force of {} are 0 at its range; remove it",
+                    truncation, type));
 }
 
 void check_switch(Setup& setup, const std::string& truncation,
                   const std::optional<double>& switch_on) {
   if (switch_on && truncation != "switch")
-    setup.error("switch_on", fmt::format("would do nothing: it is for \"truncation\": \"switch\", "
-                                         "and the truncation is \"{}\"",
-                                         truncation));
+    setup.error(
+        "switch_on",
+        fmt::format(
+            "has no effect: it is for \"truncation\": \"switch\", and the truncation is \"{}\"",
+            truncation));
 }
 
 }  // namespace perrin::detail

@@ -48,16 +48,16 @@ struct PairSettings {
   friend void describe(D& d, PairSettings& s) {
     d.optional("cutoff", s.cutoff, Positive{}, "cut-off distance of all pairs of types (length)");
     d.optional("truncation", s.truncation, OneOf{"cut", "energy_shift", "force_shift", "switch"},
-               "how energy and force end at the cut-off");
+               "truncation of energy and force at the cut-off");
     d.optional("switch_on", s.switch_on, Positive{},
-               "where \"switch\" begins to act (length); default: 0.9 of the cut-off");
+               "distance at which \"switch\" begins (length); default: 0.9 of the cut-off");
     if constexpr (HasMixing<P>)
       d.optional("mixing", s.mixing, OneOf{"none", "lorentz_berthelot", "geometric"},
-                 "parameters of unlike types that are not listed follow from the like ones");
+                 "mixing rule for pairs of unlike types that are not listed");
     if constexpr (HasTail<P>)
       d.optional("tail", s.tail, Any{},
-                 "add what cut-off and switch leave out to energy and pressure; not with the "
-                 "truncations that shift");
+                 "add the long-range (tail) correction of energy and pressure; for the truncations "
+                 "cut and switch");
     d.required("pairs", s.pairs, Any{}, "parameters for each pair of types");
   }
 };
@@ -338,14 +338,13 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
   }
   if constexpr (HasTail<P>) {
     if (s.tail && setup.configuration().box.dimension != 3)
-      setup.error("tail", "is for three dimensions");
+      setup.error("tail", "requires three dimensions");
     const bool switched = s.truncation == Switched::name;
     if (s.tail && !switched && s.truncation != PlainCut::name)
-      setup.error(
-          "tail",
-          fmt::format("is for the truncations cut and switch, got {}: how much a shift takes "
-                      "away depends on how many neighbours are near",
-                      s.truncation));
+      setup.error("tail",
+                  fmt::format("is for the truncations cut and switch, got {}: what a shift "
+                              "subtracts depends on the number of neighbours within the cut-off",
+                              s.truncation));
     if (s.tail) {
       tail.count.assign(types, 0);
       for (const auto t : setup.configuration().type) ++tail.count[t];

@@ -34,8 +34,8 @@ concept MakesCoefficients = requires(const typename P::Settings& settings) {
 template <class P>
 constexpr bool check_potential() {
   static_assert(NamesSettings<P>,
-                "a potential needs a struct Settings, what a job says of it: "
-                "struct Settings { double epsilon = 1; };");
+                "a potential needs a struct Settings, its settings in a job: struct Settings { "
+                "double epsilon = 1; };");
   static_assert(NamesCoefficients<P>,
                 "a potential needs a struct Coefficients, what its loop reads: "
                 "struct Coefficients { Real epsilon; };");

@@ -32,14 +32,13 @@ struct SpecialPairsSettings {
     d.example(
         "{\"from\": \"list\", \"list\": [[0, 1]], \"scale\": 0.5, \"pairs\": [{\"types\": "
         "[\"A\", \"A\"], \"epsilon\": 1, \"sigma\": 1}]}");
-    d.optional(
-        "from", s.from, OneOf{"dihedrals", "list"},
-        "dihedrals: all that are three bonds apart, and the ends of listed dihedrals that are "
-        "not nearer to one another, each pair once; list: those of \"list\"");
+    d.optional("from", s.from, OneOf{"dihedrals", "list"},
+               "dihedrals: all pairs that are three bonds apart, and the ends of listed dihedrals "
+               "unless fewer bonds separate them, each pair once; list: the pairs of \"list\"");
     d.optional("list", s.list, NonNegative{}, "pairs of particles, by id from 0");
-    d.optional("scale", s.scale, Any{}, "multiplies every energy and force");
+    d.optional("scale", s.scale, Any{}, "factor of every energy and force");
     d.optional("mixing", s.mixing, OneOf{"none", "lorentz_berthelot", "geometric"},
-               "parameters of unlike types that are not listed follow from the like ones");
+               "mixing rule for pairs of unlike types that are not listed");
     d.required("pairs", s.pairs, Any{}, "Lennard-Jones parameters for each pair of types");
   }
 };
@@ -78,7 +77,7 @@ std::set<Pair> listed(const SpecialPairsSettings& s, Setup& setup) {
     else if (a == b)
       setup.error(key, fmt::format("must name two particles, got {} twice", a));
     else if (!pairs.insert(ordered(std::uint32_t(a), std::uint32_t(b))).second)
-      setup.error(key, fmt::format("the pair {}, {} is there twice", a, b));
+      setup.error(key, fmt::format("the pair {}, {} is given twice", a, b));
   }
   if (s.list.empty()) setup.error("list", "must have at least one pair, got none");
   return pairs;
@@ -170,7 +169,7 @@ void register_special_pairs(Registry& registry) {
   registry.add<Force, SpecialPairsSettings>(
       "special_pairs",
       "Lennard-Jones between listed pairs or the ends of dihedrals (1-4), scaled, without cut-off; "
-      "pair forces leave 1-4 pairs out with \"neighbors\": {\"exclusions\": [\"bonds\", "
+      "to exclude 1-4 pairs from pair forces, set \"neighbors\": {\"exclusions\": [\"bonds\", "
       "\"angles\", \"dihedrals\"]}",
       make_special_pairs);
 }

@@ -75,7 +75,7 @@ Spline::Spline(const Device& device, const TableRows& given, bool periodic) {
     host_.push_back({Real(c[0]), Real(c[1]), Real(c[2]), Real(c[3])});
     for (const double number : c)
       if (!std::isfinite(Real(number)))
-        throw UserError(fmt::format("energy {} at {} leaves the range of this build's numbers",
+        throw UserError(fmt::format("energy {} at {} is out of the range of this build's numbers",
                                     rows.energy[k], rows.x[k]));
   }
   if (device.is_cuda()) device_ = Buffer<Real4>(device, host_);

@@ -79,9 +79,9 @@ struct TableSettings {
 
 template <class D>
 void describe(D& d, TableSettings& s) {
-  d.required("file", s.file, Any{}, "relative to the job file");
+  d.required("file", s.file, Any{}, "text file of the table, relative to the job file");
   d.optional("keyword", s.keyword, Any{},
-             "the section of a file in LAMMPS's format, where it has several");
+             "section of a file in LAMMPS's format, if it has several");
 }
 
 }  // namespace perrin

@@ -68,7 +68,8 @@ class TableFile {
     throw UserError(fmt::format("{}:{}: {}", name_, line.number, what));
   }
   double number(const Line& line, std::size_t k, const char* what) const {
-    if (k >= line.words.size()) fail(line, fmt::format("expected {}, found the end of it", what));
+    if (k >= line.words.size())
+      fail(line, fmt::format("expected {}, found the end of the line", what));
     const auto value = number_of(line.words[k]);
     if (!value) fail(line, fmt::format("expected {}, got \"{}\"", what, line.words[k]));
     return *value;
@@ -93,9 +94,9 @@ class TableFile {
                                   fmt::join(names, ", ")));
     if (found.size() > 1)
       throw UserError(keyword.empty()
-                          ? fmt::format("{}: several sections: say which with \"keyword\": {}",
+                          ? fmt::format("{}: several sections: choose one with \"keyword\": {}",
                                         name_, fmt::join(names, ", "))
-                          : fmt::format("{}: the section \"{}\" is there twice", name_, keyword));
+                          : fmt::format("{}: the section \"{}\" occurs twice", name_, keyword));
     return found[0];
   }
 
@@ -122,9 +123,10 @@ class TableFile {
       } else if (word == "RADIANS") {
         radians = true;
       } else if (word != "DEGREES") {
-        fail(line, fmt::format("\"{}\" is not known: expected N, R, RSQ, FP, EQ, NOF, DEGREES or "
-                               "RADIANS",
-                               word));
+        fail(line,
+             fmt::format(
+                 "unknown parameter \"{}\": expected N, R, RSQ, FP, EQ, NOF, DEGREES or RADIANS",
+                 word));
       }
     }
     const std::size_t begin = at + 2;
@@ -164,8 +166,8 @@ class TableFile {
       const double x = squared ? std::sqrt(low * low + (high * high - low * low) * share)
                                : low + (high - low) * share;
       if (std::abs(x - rows_.x[k]) > 0.5 * (high - low) / last)
-        fail(lines_[at_[k]],
-             fmt::format("the distance is {}, but {} by line {}", rows_.x[k], x, line.number));
+        fail(lines_[at_[k]], fmt::format("the distance is {}, but {} according to line {}",
+                                         rows_.x[k], x, line.number));
       rows_.x[k] = x;
     }
   }
@@ -209,12 +211,12 @@ class TableFile {
     } else if (const double e = rows_.energy.front();
                std::abs(rows_.energy.back() - e) > 1e-6 * (1 + std::abs(e))) {
       fail(lines_[at_.back()],
-           fmt::format("the energy is {}, but {} a turn before", rows_.energy.back(), e));
+           fmt::format("the energy is {}, but {} 360 degrees before", rows_.energy.back(), e));
     }
     x.back() = x.front() + turn;
     if (x.size() < 9)
       fail(lines_[at_.back()],
-           fmt::format("{} rows: expected at least 8 for a whole turn", x.size() - 1));
+           fmt::format("{} rows: expected at least 8 for 360 degrees", x.size() - 1));
   }
 
   /// Forces of the wrong sign or unit are the common mistake.

@@ -24,22 +24,23 @@ double unknown(const TableRows& rows, std::size_t k) {
 }
 
 TableNote too_coarse(std::size_t first, std::size_t last, const TableRows& rows) {
-  return {first, last,
-          fmt::format("rows are too far apart for energies that change from {:.4g} to {:.4g}: what "
-                      "lies between them is not known, and the force is less than that of the "
-                      "rows; take rows that lie closer, or begin further out",
-                      rows.energy[first], rows.energy[last])};
+  return {
+      first, last,
+      fmt::format("rows are too far apart for energies that change from {:.4g} to {:.4g}: the "
+                  "energy between them is undetermined, and the interpolated force is less than "
+                  "that of the rows; use more closely spaced rows, or begin at a larger distance",
+                  rows.energy[first], rows.energy[last])};
 }
 
 TableNote jump_note(std::size_t k, const TableRows& rows) {
   const bool cut = k + 2 == rows.x.size() && rows.energy[k + 1] == 0;
   return {
       k, k + 1,
-      fmt::format("the energy goes from {:.6g} to {:.6g}, and no force accounts for that: taken "
-                  "as a jump, with a force that goes in a straight line from row to row{}",
+      fmt::format("the energy goes from {:.6g} to {:.6g}, without a force that accounts for it: "
+                  "treated as a jump, with linear interpolation of the force between the rows{}",
                   rows.energy[k], rows.energy[k + 1],
-                  cut ? ". Where the last row only marks the cut-off, leave it out, or shift "
-                        "the energies so that they end at 0"
+                  cut ? ". If the last row only marks the cut-off, remove it, or shift the "
+                        "energies so that they end at 0"
                       : "")};
 }
 

@@ -68,8 +68,7 @@ std::optional<BoxStrains> check_axes(const std::string& axes, const std::string&
     bool changes = false;
     for (int k = 0; k < strains->count; ++k) changes |= strains->of[k].axis[axis];
     if (!changes || (axis < box.dimension && box.periodic[std::size_t(axis)])) continue;
-    setup.error(key, fmt::format("must be axes along which the box is periodic, got {}, and along "
-                                 "{} it is not",
+    setup.error(key, fmt::format("must be periodic axes of the box, got {}, and {} is not periodic",
                                  axes, "xyz"[axis]));
     good = false;
   }
@@ -85,10 +84,11 @@ std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& 
   if (!settings) return nullptr;
   check_ramps(*settings, setup);
   if (settings->temperature.has_value() != needs_temperature)
-    setup.error(key + ".temperature",
-                needs_temperature
-                    ? "missing: the volume fluctuates as a bath of this temperature has it"
-                    : "is that of the integrator: nothing is to be said here");
+    setup.error(
+        key + ".temperature",
+        needs_temperature
+            ? "is missing: the barostat needs a temperature, and this integrator has no thermostat"
+            : "must be left out: the barostat uses the integrator's temperature");
   if (!check_axes(settings->axes, key + ".axes", setup)) return nullptr;
   return std::make_unique<Barostat>(*settings, setup.configuration().box.dimension);
 }

@@ -62,24 +62,25 @@ struct BarostatSettings {
 
 template <class D>
 void describe(D& d, BarostatSettings& s) {
-  d.required("pressure", s.pressure, Any{}, "that the volume adapts to (energy per volume)");
+  d.required("pressure", s.pressure, Any{}, "target pressure (energy per volume)");
   describe_ramp(d, s.ramp, "pressure", Any{});
   d.required("tau", s.tau, Positive{},
-             "relaxation time of the volume, if the compressibility is right");
+             "relaxation time of the volume, if the compressibility is accurate");
   d.optional("compressibility", s.compressibility, Positive{},
-             "of the system, roughly (volume per energy); the volume moves at a rate of "
-             "compressibility/tau. Default: a twentieth of the ideal gas's");
+             "estimated compressibility of the system (volume per energy); the volume relaxes at a "
+             "rate of compressibility/tau. Default: 1/20 of the ideal gas's");
   d.optional("stride", s.stride, Positive{},
-             "steps from one change of the box to the next; each costs about three computations of "
-             "the forces. Default: 50, or a quarter of tau where that is less");
+             "steps between changes of the box; each change costs about three force computations. "
+             "Default: 50, or a quarter of tau if that is less");
   d.optional("temperature", s.temperature, Positive{},
-             "of the volume's fluctuations, with velocity_verlet, which has none of its own");
+             "temperature of the barostat; needed with velocity_verlet only");
   d.optional("final_temperature", s.final_temperature, Positive{},
-             "it goes there linearly within ramp_steps and stays");
-  d.optional("axes", s.axes, Any{},
-             "edges that change: those named together in proportion, by the mean pressure along "
-             "them, groups apart from one another; \"all\", \"z\", \"xy,z\", \"x,y,z\" "
-             "and so on, or \"flexible\": every edge apart, and the angles");
+             "temperature at the end of a linear ramp over ramp_steps; constant afterwards");
+  d.optional(
+      "axes", s.axes, Any{},
+      "coupling of the box edges: \"all\" isotropic, \"xy,z\" semi-isotropic, \"x,y,z\" "
+      "anisotropic, \"z\" one edge only; the edges of a group change by the same factor, by their "
+      "mean pressure. \"flexible\": fully triclinic, every edge and tilt independently");
 }
 
 /// One way in which the box may change: a group of axes in proportion, or a tilt.

@@ -17,10 +17,10 @@ void BoxForces::begin(Simulation& s, const std::array<bool, 3>& axes, const std:
   for (std::size_t k = 0; k < s.forces.size(); ++k) {
     Force& force = *s.forces[k];
     if (!force.follows_axes(axes))
-      throw UserError(
-          fmt::format("forces[{}] cannot be in a job with {}: that is for forces between particles "
-                      "that follow from an energy, and for walls across axes that stay",
-                      k, what));
+      throw UserError(fmt::format(
+          "forces[{}] cannot be combined with {}: expected a force between particles that derives "
+          "from an energy, or a wall normal to an axis that does not change",
+          k, what));
     if (!force.compute_box_work(s, {})) all_have_work = false;
     tail_ += force.correction(s).virial * s.particles.box.volume();
   }

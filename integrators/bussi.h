@@ -21,13 +21,12 @@ struct BussiSettings {
 
 template <class D>
 void describe(D& d, BussiSettings& s) {
-  d.required("timestep", s.timestep, Positive{}, "in time units");
-  d.required("temperature", s.temperature, Positive{}, "of the heat bath");
+  d.required("timestep", s.timestep, Positive{}, "time step (time)");
+  d.required("temperature", s.temperature, Positive{}, "temperature of the heat bath");
   d.required(
       "tau", s.tau, NonNegative{},
-      "relaxation time of the kinetic energy; 0: drawn anew in every step. A power that is fed "
-      "in (shear, say) keeps the temperature above the bath by 2 tau power / degrees of "
-      "freedom");
+      "relaxation time of the kinetic energy; 0: redrawn in every step. A steady power input (from "
+      "shear, for example) keeps k_B T above that of the bath by 2 tau power / degrees of freedom");
   describe_ramp(d, s.ramp, "temperature", Positive{});
   d.optional("barostat", s.barostat, Any{}, "constant pressure by stochastic cell rescaling");
 }

@@ -208,8 +208,7 @@ double Fire::largest_force() const {
 std::string Fire::shortcoming(Simulation& simulation) {
   if (largest_force() < 0 || finished(simulation)) return {};
   return report(simulation) +
-         ": more \"steps\" may be enough; where the force no longer falls, a smaller "
-         "\"maximum_timestep\" helps";
+         ": use more \"steps\", or a smaller \"maximum_timestep\" if the force no longer decreases";
 }
 
 std::string Fire::report(Simulation& simulation) {
@@ -239,10 +238,10 @@ void Fire::state(Archive& archive) {
 
 void register_fire(Registry& registry) {
   registry.add<Integrator, FireSettings>(
-      "fire", "FIRE: moves the particles to a minimum of the potential energy",
+      "fire", "FIRE: energy minimisation",
       [](const FireSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         if (s.maximum_timestep < s.timestep)
-          setup.error("maximum_timestep", "must not be smaller than timestep");
+          setup.error("maximum_timestep", "must be at least timestep");
         if (s.cell) check_moving_axes(s.cell->axes, "cell.axes", setup);
         return std::make_unique<Fire>(s);
       });

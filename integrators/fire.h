@@ -19,17 +19,16 @@ struct FireSettings {
 
 template <class D>
 void describe(D& d, FireSettings& s) {
-  d.required(
-      "force_tolerance", s.force_tolerance, Positive{},
-      "done when no particle feels a larger force (energy/length); the rounding of positions and "
-      "forces sets a limit of about 1e-3 in mixed precision, 1e-5 in double, in LJ units");
-  d.optional("timestep", s.timestep, Positive{}, "at the start, in time units");
+  d.required("force_tolerance", s.force_tolerance, Positive{},
+             "convergence: largest force on any particle (energy/length); rounding limits it to "
+             "about 1e-3 in mixed precision, 1e-5 in double, in LJ units");
+  d.optional("timestep", s.timestep, Positive{}, "initial time step (time)");
   d.optional("maximum_timestep", s.maximum_timestep, Positive{},
-             "it grows up to this, where the stiffness that the particles see allows it");
+             "largest adaptive time step, if the stiffness of the forces allows it");
   d.optional("maximum_move", s.maximum_move, NonNegative{},
-             "no particle moves further in a step (length); 0: a twentieth of what the engine "
-             "takes as an explosion");
-  d.optional("cell", s.cell, Any{}, "edges of the box change, too, until the pressure is right");
+             "largest displacement of a particle in one step (length); 0: 1/20 of the limit of a "
+             "stable step, which is the longest cut-off plus the skin or, if less, 1/4 of the box");
+  d.optional("cell", s.cell, Any{}, "relax the edges of the box, too, to a target pressure");
 }
 
 /// What decides, on the device.

@@ -88,7 +88,7 @@ void FireCell::move_box(Simulation& s) {
 void FireCell::measure(Simulation& s) { meter_.measure(s, &memory_.data()->virial); }
 
 std::string FireCell::report() const {
-  return fmt::format(", the pressure off by {:.4g}, tolerance {:.4g}", memory_.to_host(0).off,
+  return fmt::format(", deviation of the pressure {:.4g}, tolerance {:.4g}", memory_.to_host(0).off,
                      settings_.tolerance);
 }
 

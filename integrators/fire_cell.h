@@ -26,9 +26,10 @@ struct FireCellSettings {
 
 template <class D>
 void describe(D& d, FireCellSettings& s) {
-  d.required("pressure", s.pressure, Any{}, "without that of motion (energy per volume)");
+  d.required("pressure", s.pressure, Any{},
+             "target pressure, without the kinetic part (energy per volume)");
   d.required("tolerance", s.tolerance, Positive{},
-             "done when the pressure of every group of axes is as near as this, too");
+             "convergence: largest deviation of the pressure of any group of axes from the target");
   describe_moving_axes(d, s.axes);
 }
 

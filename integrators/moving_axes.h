@@ -13,8 +13,9 @@ namespace perrin {
 template <class D>
 void describe_moving_axes(D& d, std::string& axes) {
   d.optional("axes", axes, Any{},
-             "edges that change: those named together in proportion, by the mean pressure along "
-             "them, groups apart from one another; \"all\", \"z\", \"xy,z\", \"x,y,z\" and so on");
+             "coupling of the box edges: \"all\" isotropic, \"xy,z\" semi-isotropic, \"x,y,z\" "
+             "anisotropic, \"z\" one edge only; the edges of a group change by the same factor, by "
+             "their mean pressure");
 }
 
 /// For Barostat's forms of a change but the tilts.

@@ -136,8 +136,8 @@ void check_stride(const NoseHooverSettings& s, Setup& setup) {
   const double change = usual_change(s, n, dimension, stride);
   if (6 * change > detail::Turn::most)
     setup.error("barostat.tau",
-                fmt::format("too short: an edge of this box would change by {:.2g} of itself in "
-                            "{} steps, now and then by six times as much, and may by {:.2g}",
+                fmt::format("too short: an edge of this box would change by a fraction of {:.2g} "
+                            "in {} steps, occasionally by six times as much; the limit is {:.2g}",
                             change, stride, detail::Turn::most));
 }
 
@@ -251,7 +251,7 @@ void register_nose_hoover(Registry& registry) {
       [](const NoseHooverSettings& s, Setup& setup) {
         check_ramp(s.ramp, "temperature", setup);
         if (s.tau < 10 * s.timestep)
-          setup.warn("tau", "below ten time steps the chain is not followed well");
+          setup.warn("tau", "below ten time steps the thermostat is not integrated accurately");
         if (s.barostat) {
           check_ramp(s.barostat->ramp, "pressure", setup, "barostat.");
           if (check_moving_axes(s.barostat->axes, "barostat.axes", setup)) check_stride(s, setup);

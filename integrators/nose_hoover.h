@@ -49,18 +49,18 @@ struct PistonSettings {
 
 template <class D>
 void describe(D& d, PistonSettings& s) {
-  d.required("pressure", s.pressure, Any{}, "that the volume adapts to (energy per volume)");
+  d.required("pressure", s.pressure, Any{}, "target pressure (energy per volume)");
   describe_ramp(d, s.ramp, "pressure", Any{});
   d.required("tau", s.tau, Positive{},
-             "sets the mass of the box: the ideal gas's volume would oscillate with a period of "
-             "3.6 tau (three axes), a liquid's some five times as fast");
+             "sets the mass of the barostat: the volume of an ideal gas oscillates with a period "
+             "of 3.6 tau (three axes), that of a liquid about five times as fast");
   describe_moving_axes(d, s.axes);
   d.optional(
       "stride", s.stride, Positive{},
-      "steps from one change of the box to the next, an odd number; each costs about one "
-      "computation of the forces (on the CPU three). Default: 11, fewer where few particles move "
-      "the box fast");
-  d.optional("chain", s.chain, Between{1, ChainState::most}, "thermostats on the box");
+      "steps between changes of the box, an odd number; each change costs about one force "
+      "computation (three on the CPU). Default: 11, fewer if few particles change the box fast");
+  d.optional("chain", s.chain, Between{1, ChainState::most},
+             "number of thermostats in the chain of the barostat");
 }
 
 struct NoseHooverSettings {
@@ -72,18 +72,18 @@ struct NoseHooverSettings {
 
 template <class D>
 void describe(D& d, NoseHooverSettings& s) {
-  d.required("timestep", s.timestep, Positive{}, "in time units");
-  d.required("temperature", s.temperature, Positive{}, "of the heat bath");
+  d.required("timestep", s.timestep, Positive{}, "time step (time)");
+  d.required("temperature", s.temperature, Positive{}, "temperature of the heat bath");
   describe_ramp(d, s.ramp, "temperature", Positive{});
   d.required("tau", s.tau, Positive{},
-             "sets the mass of the thermostat: the kinetic energy alone would oscillate with a "
-             "period of 4.4 tau");
+             "sets the mass of the thermostat: the kinetic energy of free particles oscillates "
+             "with a period of 4.4 tau");
   d.optional("chain", s.chain, Between{1, ChainState::most},
-             "thermostats, each on the one before. A power that is fed in (shear, say) keeps the "
-             "temperature above the bath with more than one, the more the longer tau is; one keeps "
-             "its mean");
+             "number of thermostats in the chain. A steady power input (from shear, for example) "
+             "keeps the temperature above the bath if there is more than one, the more the longer "
+             "tau is; a single one preserves its mean");
   d.optional("barostat", s.barostat, Any{},
-             "constant pressure by the equations of Martyna, Tobias and Klein");
+             "constant pressure (NPT) by the equations of Martyna, Tobias and Klein");
 }
 
 class NoseHoover final : public Integrator {

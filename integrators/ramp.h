@@ -25,7 +25,7 @@ struct Ramp {
     const double done = double(std::int64_t(step) + 1 - start) * inverse_steps;
     return from + (to - from) * (done < 1 ? done : 1.0);
   }
-  /// What it is when so many steps of the job are done.
+  /// Its value after this number of steps of the job.
   double after(std::uint64_t steps) const { return at(steps - 1); }
   PERRIN_HD bool constant() const { return inverse_steps == 0; }
 };
@@ -45,9 +45,9 @@ struct RampSettings {
 template <class D>
 void describe_ramp(D& d, RampSettings& s, const std::string& quantity, Check check) {
   d.optional("final_" + quantity, s.to, check,
-             "the " + quantity + " goes there linearly within ramp_steps and stays");
+             quantity + " at the end of a linear ramp over ramp_steps; constant afterwards");
   d.optional("ramp_steps", s.steps, NonNegative{},
-             "steps from " + quantity + " to final_" + quantity);
+             "number of steps of the ramp from " + quantity + " to final_" + quantity);
 }
 
 /// Reports a ramp that lacks one of its keys; `prefix`: of the keys, such as "barostat.".

@@ -15,7 +15,7 @@ struct VelocityVerletSettings {
 
 template <class D>
 void describe(D& d, VelocityVerletSettings& s) {
-  d.required("timestep", s.timestep, Positive{}, "in time units");
+  d.required("timestep", s.timestep, Positive{}, "time step (time)");
   d.optional("barostat", s.barostat, Any{}, "constant pressure by stochastic cell rescaling");
 }
 

@@ -71,8 +71,9 @@ class Chains : public Source {
     for (std::int64_t k = 0; k < settings_.chains; ++k) {
       if (!grow(placement, std::uint32_t(k)))
         throw UserError(fmt::format(
-            "min_distance: no place for chain {} of {} ({} beads, {} from all others) in {} "
-            "attempts; lower min_distance or the density, or use random walks (0) and a soft start",
+            "min_distance: no position found for chain {} of {} ({} beads, {} from all others) in "
+            "{} attempts; use a smaller min_distance or density, or random walks (0) and a soft "
+            "start",
             k + 1, settings_.chains, chain_.size(), settings_.min_distance, chain_attempts));
       const auto first = std::uint32_t(c.type.size());
       for (std::uint32_t bead = 0; bead < chain_.size(); ++bead) {
@@ -162,7 +163,7 @@ std::unique_ptr<Source> make_chains(const ChainsSettings& s, Setup& setup) {
   const bool positive = std::ranges::all_of(blocks, [](const auto& b) { return b.second > 0; });
   if (!parsed || !positive) {
     setup.error("pattern",
-                fmt::format("must be blocks like \"A3B7\" or [[\"A\", 3], [\"B\", 7]], got {}",
+                fmt::format("must be blocks such as \"A3B7\" or [[\"A\", 3], [\"B\", 7]], got {}",
                             s.pattern.dump()));
     return nullptr;
   }

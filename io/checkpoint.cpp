@@ -101,7 +101,7 @@ void read_records(const Node& group, const std::string& prefix, const TakeRecord
     const std::size_t size = type == H5T_NATIVE_UCHAR ? 1 : record.element_size;
     if (record.element_size == 0 || shape.size() != 1 || size != stored_size(node))
       throw UserError(
-          fmt::format("{}: {} has no fitting shape or element size", node.file(), node.path()));
+          fmt::format("{}: {} has a wrong shape or element size", node.file(), node.path()));
     record.bytes.resize(shape[0] * size);
     if (!record.bytes.empty()) node.read(type, record.bytes.data());
     take(prefix + name, std::move(record));
@@ -117,8 +117,8 @@ Checkpoint read_file(const std::string& path, const TakeRecord& take) {
     throw UserError(path + ": not a checkpoint of Perrin");
   if (const auto found = root.ints_attribute("perrin_checkpoint");
       found.size() != 1 || found[0] != layout_version)
-    throw UserError(fmt::format("{}: a checkpoint of layout {}, this version reads layout {}", path,
-                                found.empty() ? 0 : found[0], layout_version));
+    throw UserError(fmt::format("{}: the checkpoint has layout {}, this version reads layout {}",
+                                path, found.empty() ? 0 : found[0], layout_version));
   io::check_checkpoint_layout(file);
   checkpoint.job = root.open("job").read_text();
   checkpoint.version = root.open("version").read_text();
@@ -132,13 +132,13 @@ Checkpoint read_file(const std::string& path, const TakeRecord& take) {
   });
   const auto stored = root.open("checksum").read<std::uint64_t>();
   if (stored.size() != 1 || stored[0] != hash)
-    throw UserError(path + ": its state is not what was saved");
+    throw UserError(path + ": its state differs from what was saved");
   return checkpoint;
 }
 
 Checkpoint read_whole(const std::string& path) {
   if (const std::string what = io::broken_seal(path); !what.empty())
-    throw UserError(fmt::format("{}: no whole checkpoint of Perrin: {}", path, what));
+    throw UserError(fmt::format("{}: not a valid checkpoint of Perrin: {}", path, what));
   std::map<std::string, Record> records;
   Checkpoint checkpoint = io::writer().get([&] {
     return read_file(path, [&](const std::string& name, Record record) {
@@ -214,7 +214,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
     const std::string previous = previous_checkpoint(path).string();
     if (!is_whole(previous)) throw;
     throw UserError(
-        fmt::format("{}\nthe checkpoint before it is whole; go on with: perrin resume {}",
+        fmt::format("{}\nthe previous checkpoint is intact; continue with: perrin resume {}",
                     error.what(), previous));
   }
 }

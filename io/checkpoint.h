@@ -39,13 +39,13 @@ struct CheckpointSettings {
 
 template <class D>
 void describe(D& d, CheckpointSettings& s) {
-  d.optional("file", s.file, Any{},
-             "relative to the output directory; the one before is kept as FILE.prev");
-  d.optional("steps", s.steps, NonNegative{},
-             "steps from one checkpoint to the next; 0: not by steps");
+  d.optional(
+      "file", s.file, Any{},
+      "file, relative to the output directory; the previous checkpoint is kept as FILE.prev");
+  d.optional("steps", s.steps, NonNegative{}, "output interval (steps); 0: not by steps");
   d.optional("minutes", s.minutes, NonNegative{},
-             "minutes of wall time from one to the next; 0: not by time. "
-             "At the end, a signal and --time-limit one is written in any case");
+             "output interval (minutes of wall time); 0: not by time. A checkpoint is always "
+             "written at the end, at a signal and at --time-limit");
 }
 
 /// Asks the run for checkpoints (engine/run/run_control.h); the run writes them.

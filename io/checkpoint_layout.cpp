@@ -22,7 +22,7 @@ class Layout {
  public:
   explicit Layout(const File& file) : file_(file.path()) {
     const Hid id(H5Iget_file_id(file.root().id()));
-    if (id < 0 || H5Fget_filesize(id, &size_) < 0) refuse("/", "cannot be looked at");
+    if (id < 0 || H5Fget_filesize(id, &size_) < 0) refuse("/", "cannot be inspected");
     const Node& root = file.root();
     for (const std::string& name : links(root)) {
       const Node node = root.open(name);
@@ -35,13 +35,13 @@ class Layout {
       else if (name == "job" || name == "version")
         check_text(node);
       else
-        refuse("/" + name, "no checkpoint has this");
+        refuse("/" + name, "unknown entry");
     }
   }
 
  private:
   [[noreturn]] void refuse(const std::string& path, const std::string& what) const {
-    throw UserError(fmt::format("{}: no checkpoint of Perrin: {}: {}", file_, path, what));
+    throw UserError(fmt::format("{}: not a valid checkpoint of Perrin: {}: {}", file_, path, what));
   }
 
   /// The names in a group, all of them hard links.
@@ -56,10 +56,11 @@ class Layout {
     // A group that is within itself would go on for ever.
     objects_ += found.size();
     if (objects_ > size_ / smallest_object)
-      refuse(node.path(), "more groups and datasets than the file has room for");
+      refuse(node.path(), "more groups and datasets than fit into the file");
     std::vector<std::string> names;
     for (const auto& [name, type] : found) {
-      if (type != H5L_TYPE_HARD) refuse(node.path() + "/" + name, "a link to somewhere else");
+      if (type != H5L_TYPE_HARD)
+        refuse(node.path() + "/" + name, "a link to another object or file");
       names.push_back(name);
     }
     std::ranges::sort(names);
@@ -73,7 +74,7 @@ class Layout {
 
   void look_at_state(const Node& node, int depth) {
     if (depth > deepest)
-      refuse(node.path(), fmt::format("more than {} groups within one another", deepest));
+      refuse(node.path(), fmt::format("groups are nested more than {} levels deep", deepest));
     for (const std::string& name : links(group(node))) {
       const Node child = node.open(name);
       if (!child.is_dataset()) {
@@ -88,7 +89,7 @@ class Layout {
 
   void check_text(const Node& node) const {
     if (!check_dataset(node, H5T_STRING, H5T_STRING).empty())
-      refuse(node.path(), "expected one text");
+      refuse(node.path(), "expected a single text");
   }
 
   /// Of one of two classes, of a type that the machine has, and no larger than the file. Returns
@@ -100,10 +101,10 @@ class Layout {
     const H5D_layout_t kind = H5Pget_layout(layout);
     if ((kind != H5D_CONTIGUOUS && kind != H5D_COMPACT) || H5Pget_external_count(layout) != 0 ||
         H5Pget_nfilters(layout) != 0)
-      refuse(node.path(), "not stored as it is, in one piece of this file");
+      refuse(node.path(), "expected an uncompressed, contiguous dataset in this file");
     const H5T_class_t found = H5Tget_class(type);
     if ((found != one && found != other) || H5Sget_simple_extent_type(space) == H5S_NULL)
-      refuse(node.path(), "of another kind than a checkpoint has there");
+      refuse(node.path(), "has an unexpected type");
     const Shape shape = node.shape();
     hsize_t bytes = H5Tget_size(type);
     bool fits = bytes <= size_ && (found == H5T_STRING || bytes <= 8);
@@ -125,7 +126,7 @@ class Layout {
       if (H5Tget_class(type) != (text ? H5T_STRING : H5T_INTEGER) || H5Tget_size(type) > 1024 ||
           H5Sget_simple_extent_npoints(space) != 1)
         refuse(node.path(),
-               fmt::format("its attribute {} is not one {}", name, text ? "text" : "number"));
+               fmt::format("its attribute {} is not a single {}", name, text ? "text" : "number"));
     }
   }
 

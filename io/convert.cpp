@@ -92,9 +92,9 @@ long long convert(const ConvertOptions& options) {
     throw UserError(what);
   if (const auto folder = std::filesystem::path(options.out).parent_path();
       !folder.empty() && !std::filesystem::is_directory(folder))
-    throw UserError(fmt::format("{}: there is no folder {}", options.out, folder.string()));
+    throw UserError(fmt::format("{}: the folder {} does not exist", options.out, folder.string()));
   if (is_same_file(options.in, options.out))
-    throw UserError(options.out + ": is the file that is read: name another one");
+    throw UserError(options.out + ": is the input file: name another output file");
   const auto reader = io::open_frames(options.in, from,
                                       {.groups = options.groups, .atom_style = options.atom_style});
   std::int64_t first = 0, end = reader->frames();
@@ -127,13 +127,13 @@ long long convert(const ConvertOptions& options) {
       options.warn(fmt::format("{}: {}: left out{}", options.in, what, cure));
   };
   const auto tell = [&](const io::Frame& f) {
-    absent(f.no_velocities, without_velocities, " (--no-velocities: in all frames)");
+    absent(f.no_velocities, without_velocities, " (--no-velocities omits them in all frames)");
     absent(f.no_images, without_images, "");
     std::vector<std::string> said = f.configuration.warnings;
     if (f.may_be_flat && !options.dimension && io::looks_flat(f.configuration))
       said.emplace_back(
-          "all particles lie at the same height of a low box, as in two dimensions of LAMMPS: "
-          "--dimension 2 says so, --dimension 3 that it is none");
+          "all particles have the same z in a low box, as in a two-dimensional system of LAMMPS: "
+          "give --dimension 2 or --dimension 3");
     said.insert(said.end(), f.dropped.begin(), f.dropped.end());
     for (const std::string& what : said)
       if (lost.insert(what).second && options.warn) options.warn(options.in + ": " + what);
@@ -155,10 +155,11 @@ long long convert(const ConvertOptions& options) {
   }
   for (const std::int64_t count : {without_velocities, without_images})
     if (count > 1 && options.warn)
-      options.warn(fmt::format("{}: so in {} of {} frames", options.in, count, end - first));
+      options.warn(
+          fmt::format("{}: this applies to {} of {} frames", options.in, count, end - first));
   place.put_in_place(options.overwrite);
   if (options.unwrapped && !images && end - first > 1 && options.warn)
-    options.warn(options.in + ": no frame has images: positions are as they were");
+    options.warn(options.in + ": no frame has images: positions are not unwrapped");
   return end - first;
 }
 

@@ -49,7 +49,7 @@ std::map<std::string, std::string> parse_pairs(const std::string& line, const Te
       const char quote = at < line.size() ? line[at] : ' ';
       if (quote == '"' || quote == '\'') {
         const std::size_t close = line.find(quote, at + 1);
-        if (close == std::string::npos) text.fail("a quotation mark is not closed");
+        if (close == std::string::npos) text.fail("missing closing quotation mark");
         value = line.substr(at + 1, close - at - 1);
         at = close + 1;
       } else {
@@ -60,7 +60,7 @@ std::map<std::string, std::string> parse_pairs(const std::string& line, const Te
     }
     const bool used = used_keys.contains(key);
     if (!pairs.emplace(key, value).second && used)
-      text.fail(fmt::format("{} is there twice", quoted(key)));
+      text.fail(fmt::format("{} occurs twice", quoted(key)));
   }
   return pairs;
 }
@@ -88,7 +88,7 @@ std::vector<Column> parse_properties(const std::string& value, const TextLines& 
       text.fail(fmt::format("expected 1 to 1000 columns of {}, got {}", quoted(parts[k]), width));
     for (const Column& column : columns)
       if (column.name == parts[k])
-        text.fail(fmt::format("the property {} is there twice", quoted(parts[k])));
+        text.fail(fmt::format("the property {} occurs twice", quoted(parts[k])));
     columns.push_back({parts[k], parts[k + 1][0], std::size_t(width), first});
     first += std::size_t(width);
   }
@@ -207,7 +207,7 @@ class ExtendedXyzReader : public FrameReader {
   std::int64_t count() const {
     const auto words = text_.words();
     const std::int64_t n = text_.integer(words.empty() ? "" : words[0], "the number of particles");
-    if (words.size() > 1 || n < 0) text_.fail("expected the number of particles and nothing else");
+    if (words.size() > 1 || n < 0) text_.fail("expected only the number of particles");
     return n;
   }
 
@@ -222,8 +222,8 @@ class ExtendedXyzReader : public FrameReader {
       edges[k / 3][int(k % 3)] = text_.real(numbers[k], "a number in Lattice");
     const std::string where = fmt::format("{}:{}", path_, text_.number());
     const bool flat = dot(edges[2], edges[2]) == 0;  // no height, as two dimensions may be written
-    TurnedBox turned = flat ? TurnedBox{box_from_edges(edges, where), false, {}}
-                            : turn_box(edges, where);
+    TurnedBox turned =
+        flat ? TurnedBox{box_from_edges(edges, where), false, {}} : turn_box(edges, where);
     Box& box = turned.box;
     box.origin = {0, 0, 0};
     if (!origin.empty()) {
@@ -253,8 +253,8 @@ class ExtendedXyzReader : public FrameReader {
     for (auto& v : c.velocity) v = turned(v);
     for (auto& p : frame.momentum) p = turned(p);
     c.warnings.push_back(
-        "the edges of the box are turned: the first to the x axis, the second to the xy plane, and "
-        "coordinates and velocities with them");
+        "the box is rotated, with coordinates and velocities: the first edge to the x axis, the "
+        "second into the xy plane");
   }
 
   void read_rows(const Columns& at, std::size_t n, Frame& frame) {
@@ -319,13 +319,13 @@ class ExtendedXyzReader : public FrameReader {
     reorder(frame.momentum, order);
     std::ranges::sort(ids);
     if (const auto twice = std::ranges::adjacent_find(ids); twice != ids.end())
-      text_.fail(fmt::format("the frame that ends here has the particle id {} twice", *twice));
+      text_.fail(fmt::format("the frame that ends here contains the particle id {} twice", *twice));
     if (ids_.empty()) ids_ = ids;
     if (ids == ids_) return;
     const auto [own, other] = std::ranges::mismatch(ids, ids_);
     text_.fail(fmt::format(
-        "the frame that ends here has other particle ids than the frame read before ({} where that "
-        "has {}): expected the same particles; take single frames (\"frame\", --frame)",
+        "the frame that ends here has other particle ids than the frame read before ({} instead of "
+        "{}): expected the same particles; use single frames (\"frame\", --frame)",
         own == ids.end() ? "none" : std::to_string(*own),
         other == ids_.end() ? "none" : std::to_string(*other)));
   }

@@ -31,22 +31,20 @@ class FileSource : public Source {
     if (settings_.images) refuse(frame.no_images, "images");
     if (frame.may_be_flat && !settings_.dimension && io::looks_flat(c))
       throw UserError(
-          fmt::format("{}: all particles lie at the same height of a box that is {} high, as in "
-                      "two dimensions of LAMMPS: say \"dimension\": 2 or \"dimension\": 3 here",
+          fmt::format("{}: all particles have the same z in a box of height {}, as in a "
+                      "two-dimensional system of LAMMPS: set \"dimension\": 2 or \"dimension\": 3",
                       path_, c.box.length.z));
     if (settings_.units != "file" && settings_.units != "job") name_units(*format, frame);
     const bool named = format->names_units || !frame.units.empty() || frame.units.reduced;
     if (named && settings_.units != "job") convert_units(frame);
     if (!named && settings_.units == "file" && !units_.reduced() && !c.velocity.empty())
       c.warnings.push_back(fmt::format(
-          "names no units: its velocities are taken in {} per {}; \"units\" says what they are "
-          "(\"job\": these)",
+          "names no units: velocities are read in {} per {}; \"units\" sets them (\"job\": these)",
           units_.length, units_.time));
     if (c.mass.empty() && !units_.reduced())
-      throw UserError(
-          fmt::format("{}: no masses, and the job has named units: expected \"masses\", "
-                      "in {}, of the types {}",
-                      path_, units_.mass, fmt::join(c.types, ", ")));
+      throw UserError(fmt::format(
+          "{}: no masses, but the job has named units: expected \"masses\", in {}, of the types {}",
+          path_, units_.mass, fmt::join(c.types, ", ")));
     io::rename_types(c, settings_.types, path_);
     for (std::string& what : c.warnings) what = path_ + ": " + what;
     if (settings_.keep_step)
@@ -66,9 +64,8 @@ class FileSource : public Source {
                       "\"file\" or \"job\", got \"{}\"",
                       path_, format.name, settings_.units));
     if ((!frame.units.empty() || frame.units.reduced) && frame.units != units)
-      frame.configuration.warnings.push_back(
-          fmt::format("names other units itself than \"units\": \"{}\" says, which are taken",
-                      settings_.units));
+      frame.configuration.warnings.push_back(fmt::format(
+          "names other units than \"units\": \"{}\", which overrides them", settings_.units));
     frame.units = units;
   }
 
@@ -76,7 +73,7 @@ class FileSource : public Source {
   void refuse(const std::string& absent, const char* key) const {
     if (!absent.empty())
       throw UserError(
-          fmt::format("{}: {}: take another \"frame\", or say \"{}\": false", path_, absent, key));
+          fmt::format("{}: {}: use another \"frame\", or set \"{}\": false", path_, absent, key));
   }
 
   /// Steps and time go on from those of the frame.
@@ -84,15 +81,14 @@ class FileSource : public Source {
     constexpr std::int64_t most = std::int64_t(1) << 53;  // exact in a double
     Configuration& c = frame.configuration;
     if (!frame.has_step)
-      throw UserError(path_ + ": names no step, and \"keep_step\" wants to go on from it");
+      throw UserError(path_ + ": names no step to continue from (\"keep_step\")");
     if (c.step < 0 || c.step >= most)
-      throw UserError(
-          fmt::format("{}: the step {} cannot be gone on from (\"keep_step\"): expected "
-                      "0 to 2^53 - 1",
-                      path_, c.step));
+      throw UserError(fmt::format(
+          "{}: cannot continue from the step {} (\"keep_step\"): expected 0 to 2^53 - 1", path_,
+          c.step));
     if (!std::isfinite(frame.time))
       throw UserError(
-          fmt::format("{}: the time {} cannot be gone on from (\"keep_step\")", path_, frame.time));
+          fmt::format("{}: cannot continue from the time {} (\"keep_step\")", path_, frame.time));
     c.time = frame.time;
   }
 
@@ -103,17 +99,17 @@ class FileSource : public Source {
     if (from.empty() && units_.reduced()) return;
     if (from.empty())
       throw UserError(path_ +
-                      ": names no units (reduced units), but the job does; "
-                      "\"units\": \"job\" takes its numbers as they are");
+                      ": names no units (reduced units), but the job does; \"units\": \"job\" "
+                      "reads its numbers without conversion");
     if (units_.reduced())
-      throw UserError(fmt::format(
-          "{}: is in named units (length \"{}\", time \"{}\"), but the job is in reduced units; "
-          "\"units\": \"job\" takes its numbers as they are",
-          path_, from.length, from.time));
+      throw UserError(
+          fmt::format("{}: is in named units (length \"{}\", time \"{}\"), but the job is in "
+                      "reduced units; \"units\": \"job\" reads its numbers without conversion",
+                      path_, from.length, from.time));
     const auto factor = [&](const std::string& unit, const std::string& to, const char* what) {
       if (unit.empty())
         throw UserError(
-            fmt::format("{}: {} without a unit, where the file names others", path_, what));
+            fmt::format("{}: {} without a unit, although the file names others", path_, what));
       return io::convert_unit(unit, to, fmt::format("{}: {}", path_, what));
     };
     Configuration& c = frame.configuration;
@@ -142,8 +138,8 @@ class FileSource : public Source {
     if (c.mass.empty() || std::ranges::none_of(c.type, of_the_file)) return;
     if (from.mass.empty())
       throw UserError(path_ +
-                      ": masses without a unit, where the file names others: give \"masses\" "
-                      "of the types, in the units of the job");
+                      ": masses without a unit, although the file names others: give \"masses\" by "
+                      "type, in the units of the job");
     const double mass = io::convert_unit(from.mass, units_.mass, path_ + ": masses");
     for (std::size_t i = 0; i < c.mass.size(); ++i)
       if (of_the_file(c.type[i])) c.mass[i] *= mass;

@@ -80,7 +80,7 @@ const Value* find_unit(const std::string& name) {
 
 Value parse_unit(const std::string& text, const std::string& where) {
   const auto fail = [&] {
-    throw UserError(fmt::format("{}: the unit \"{}\" is not known", where, text.substr(0, 60)));
+    throw UserError(fmt::format("{}: unknown unit \"{}\"", where, text.substr(0, 60)));
   };
   Value value;
   std::istringstream words(text);
@@ -152,10 +152,10 @@ double convert_unit(const std::string& from, const std::string& to, const std::s
   if (from == to) return 1;
   const Value a = parse_unit(from, where), b = parse_unit(to, where);
   if (a.m != b.m || a.s != b.s || a.kg != b.kg)
-    throw UserError(fmt::format("{}: the unit \"{}\" cannot become \"{}\"", where, from, to));
+    throw UserError(fmt::format("{}: cannot convert the unit \"{}\" to \"{}\"", where, from, to));
   const double factor = rounded(a.si / b.si);
   if (!(factor > 0) || !std::isfinite(factor))
-    throw UserError(fmt::format("{}: the unit \"{}\" is out of all proportion", where, from));
+    throw UserError(fmt::format("{}: the unit \"{}\" is out of range", where, from));
   return factor;
 }
 

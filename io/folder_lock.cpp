@@ -32,16 +32,16 @@ std::string owner(int descriptor) {
   return fmt::format("another run ({})", std::string(text, std::strcspn(text, "\n")));
 }
 
-/// Whether it may be written: nobody made it a pipe, or another name of some other file.
+/// Whether it may be written: it is not a pipe, nor another name of some other file.
 bool is_lock_file(int descriptor) {
   struct stat status {};
   return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
 }
 
 [[noreturn]] void refuse(const fs::path& file) {
-  throw UserError(
-      fmt::format("{}: no lock of a run: expected a regular file that has no other name; remove it",
-                  file.string()));
+  throw UserError(fmt::format(
+      "{}: not a lock file of a run: expected a regular file with a single name; remove it",
+      file.string()));
 }
 
 void write_owner(int descriptor) {
@@ -99,12 +99,12 @@ bool FolderLocks::lock(const fs::path& folder) {
       const std::string who = owner(descriptor);
       ::close(descriptor);
       throw UserError(
-          fmt::format("{}: {} is writing into this folder; wait for its end, or write "
-                      "elsewhere with --output-dir",
+          fmt::format("{}: {} is writing into this folder; wait until it ends, or use another "
+                      "folder with --output-dir",
                       folder.string(), who));
     }
     if (!locked)
-      std::fputs(fmt::format("perrin: warning: {}: this file system has no locks ({}); see to it "
+      std::fputs(fmt::format("perrin: warning: {}: this file system has no locks ({}); make sure "
                              "that no other run writes here\n",
                              folder.string(), std::strerror(errno))
                      .c_str(),

@@ -36,8 +36,8 @@ class FolderLocks {
   std::vector<Lock> locks_;
 };
 
-/// Who writes into the folder now: "another run (process 12 on host)"; empty: nobody, or the file
-/// system has no locks.
+/// The run that writes into the folder now: "another run (process 12 on host)"; empty: none, or the
+/// file system has no locks.
 std::string folder_owner(const std::filesystem::path& folder);
 
 }  // namespace perrin::io

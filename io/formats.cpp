@@ -35,7 +35,7 @@ void set_masses(Configuration& c, const std::map<std::string, double>& masses,
                 const std::string& where) {
   for (const auto& [type, mass] : masses)
     if (std::ranges::count(c.types, type) == 0)
-      throw UserError(fmt::format("{}: no type \"{}\" to give a mass; the types are {}", where,
+      throw UserError(fmt::format("{}: no type \"{}\" to assign a mass to; the types are {}", where,
                                   type, fmt::join(c.types, ", ")));
   const bool has = !c.mass.empty();
   std::vector<double> by_type;
@@ -69,12 +69,13 @@ void set_dimension(Configuration& c, std::int32_t dimension, const std::string& 
   if (dimension == 3) return;
   for (std::size_t i = 0; i < c.position.size(); ++i)
     if (std::abs(c.position[i].z - c.position[0].z) > 1e-6 * c.box.length.x)
-      throw UserError(fmt::format(
-          "{}: particle {} lies at z = {} and particle 0 at {}: two dimensions (\"dimension\") "
-          "have all at the same height",
-          where, i, c.position[i].z, c.position[0].z));
+      throw UserError(
+          fmt::format("{}: particle {} lies at z = {} and particle 0 at {}: in two dimensions "
+                      "(\"dimension\") all must have the same z",
+                      where, i, c.position[i].z, c.position[0].z));
   if (c.box.xz != 0 || c.box.yz != 0)
-    throw UserError(where + ": the third edge of the box is not along z, as in two dimensions");
+    throw UserError(where +
+                    ": the third edge of the box is not along z, as required in two dimensions");
   c.box.periodic[2] = true;
 }
 
@@ -115,8 +116,7 @@ Format guess_format(const std::string& path, bool existing) {
   }
   std::vector<std::string> usual;
   for (const FileFormat& format : all_formats()) usual.push_back(format.extensions[0]);
-  throw UserError(fmt::format("{}: the format is not clear from the name; expected {}, or a format",
-                              path, one_of(usual)));
+  throw UserError(fmt::format("{}: unknown format; expected {}, or a format", path, one_of(usual)));
 }
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format,
@@ -125,17 +125,16 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path, Format format,
   if (std::filesystem::is_directory(path, ignored))
     throw UserError(path + ": is a folder, expected a file");
   if (format->open == nullptr)
-    throw UserError(fmt::format("{}: the format {} is written and not read; expected {}", path,
+    throw UserError(fmt::format("{}: the format {} can be written but not read; expected {}", path,
                                 format->name, one_of(format_names())));
   if (!options.groups.empty() && format->name != "h5md")
     throw UserError(
-        fmt::format("{}: the format {} has no groups of particles (\"group\"): that is "
-                    "for h5md",
-                    path, format->name));
+        fmt::format("{}: the format {} has no groups of particles (\"group\"), only h5md has", path,
+                    format->name));
   if (!options.atom_style.empty() && format->name != "lammps")
     throw UserError(
-        fmt::format("{}: the format {} has no atom styles (\"atom_style\"): that is for lammps",
-                    path, format->name));
+        fmt::format("{}: the format {} has no atom styles (\"atom_style\"), only lammps has", path,
+                    format->name));
   return format->open(path, options);
 }
 
@@ -148,8 +147,8 @@ Frame FrameReader::read(std::int64_t index, const ReadOptions& options) {
   if (!options.box.empty()) set_box(c.box, options.box, where);
   if (!frame.has_box && options.box.empty())
     throw UserError(where +
-                    ": has no box: give it by \"box\" of the source, or by --box of perrin "
-                    "convert (or write Lattice=\"…\" into the line behind the number)");
+                    ": has no box: set \"box\" of the system, or --box of perrin convert (or add "
+                    "Lattice=\"…\" to the line after the number of particles)");
   if (options.dimension) set_dimension(c, *options.dimension, where);
   if (options.periodic) {
     c.box.periodic = *options.periodic;
@@ -161,9 +160,8 @@ Frame FrameReader::read(std::int64_t index, const ReadOptions& options) {
   check_frame(c, where, frame.repeats);
   if (!moving) return frame;
   if (c.mass.empty())
-    throw UserError(where +
-                    ": momenta without masses: expected masses too, in the file or under "
-                    "\"masses\" of the job");
+    throw UserError(
+        where + ": momenta without masses: expected masses in the file or \"masses\" in the job");
   for (std::size_t i = 0; i < c.velocity.size(); ++i) c.velocity[i] *= 1 / c.mass[i];
   frame.momentum.clear();
   return frame;

@@ -66,7 +66,7 @@ struct WriteOptions {
   std::string compression = "none";  // "none", "deflate", "rounded" (H5MD)
   int decimals = 3;                  // of rounded positions
   bool time_chunks = false;          // laid out for the paths of single particles (H5MD)
-  std::int64_t frames = 1;           // so many are going to be written
+  std::int64_t frames = 1;           // number of frames that will be written
 };
 
 class FrameReader {

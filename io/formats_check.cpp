@@ -47,9 +47,9 @@ void check_names(const std::vector<std::string>& names, const char* what,
     const auto control = [](unsigned char letter) { return std::iscntrl(letter) != 0; };
     if (names[k].empty() || std::ranges::any_of(names[k], control))
       throw UserError(fmt::format("{}: the name of {} {} is {}", where, what, k,
-                                  names[k].empty() ? "empty" : "no plain text"));
+                                  names[k].empty() ? "empty" : "not plain text"));
     if (!seen.insert(names[k]).second)
-      throw UserError(fmt::format("{}: two {}s are called \"{}\"", where, what, names[k]));
+      throw UserError(fmt::format("{}: two {}s have the name \"{}\"", where, what, names[k]));
   }
 }
 
@@ -82,7 +82,7 @@ void check_members(const std::vector<Group>& groups, std::size_t types, std::siz
   std::ranges::sort(all);
   const auto twice = std::ranges::adjacent_find(all);
   if (twice == all.end()) return;
-  throw UserError(fmt::format("{}: a {} of particles {} is there twice", where, what,
+  throw UserError(fmt::format("{}: a {} of particles {} occurs twice", where, what,
                               fmt::join(twice->begin(), twice->end() - 1, ", ")));
 }
 
@@ -150,7 +150,7 @@ void wrap(Configuration& c, const std::string& where) {
         if (!c.image.empty() && c.image[i][axis] != 0)
           throw UserError(
               fmt::format("{}: particle {} has the image {} along {}, which is not periodic: "
-                          "expected 0; \"images\": false leaves images out",
+                          "expected 0; \"images\": false ignores images",
                           where, i, c.image[i][axis], "xyz"[axis]));
         continue;
       }

@@ -8,7 +8,7 @@
 
 namespace perrin::io {
 
-/// Numbers that nobody changes any more; copies share them.
+/// Numbers that do not change any more; copies share them.
 template <class T>
 class FrameArray {
  public:

@@ -13,7 +13,7 @@ class FrameMemory {
   static constexpr std::size_t limit = std::size_t(64) << 20;
 
   FrameMemory(const Device& device, std::size_t block_bytes);
-  /// A block that nobody else holds; waits until there is one. It comes back, on any thread, when
+  /// A free block; waits until there is one. It comes back, on any thread, when
   /// the last copy of the pointer goes. Blocks are allocated when they are first needed. Throws
   /// RunError.
   std::shared_ptr<std::byte> take();

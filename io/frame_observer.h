@@ -44,10 +44,10 @@ class FrameObserver : public Observer, public BoxUser {
   bool takes_kept_velocities() const override { return true; }
   std::string caveat() const override {
     if (!wants_.unwrapped) return {};
-    return "\"unwrapped\" positions hold how the box moves them, times the boxes that a particle "
-           "has crossed: a mean square displacement from them is too large. The observer "
-           "mean_square_displacement adds up displacements relative to a box that a barostat "
-           "changes";
+    return "\"unwrapped\" positions include the change of the box, multiplied by the number of "
+           "boxes that a particle has crossed: a mean square displacement computed from them is "
+           "too large. The observer mean_square_displacement sums displacements relative to a box "
+           "that a barostat changes";
   }
   void state(Archive& archive) override { file_.state(archive); }
 

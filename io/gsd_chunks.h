@@ -1,4 +1,4 @@
-// The chunks of a GSD frame with the schema hoomd, whoever writes them.
+// The chunks of a GSD frame with the schema hoomd, for all writers.
 #pragma once
 
 #include <string>

@@ -97,7 +97,7 @@ struct Contents {
     };
     if (header.magic != magic || !inside(header.index_location, header.index_entries, 32) ||
         !inside(header.names_location, header.names_entries, name_size))
-      throw UserError(path + ": cannot be continued: it is no whole GSD file");
+      throw UserError(path + ": cannot be continued: it is not a complete GSD file");
     std::string text(header.names_entries * name_size, '\0');
     file.read(header.names_location, text.data(), text.size());
     for (std::size_t at = 0; at < text.size() && text[at] != '\0'; at += names.back().size() + 1)
@@ -117,8 +117,8 @@ void check_last(const std::string& path, const RawFile<UserError>& file, const C
                 std::int64_t frames, std::int64_t last_step) {
   if (contents.frames() < frames)
     throw UserError(
-        fmt::format("{}: cannot be continued: the checkpoint says {} frames, the file has {}", path,
-                    frames, contents.frames()));
+        fmt::format("{}: cannot be continued: the checkpoint counts {} frames, the file has {}",
+                    path, frames, contents.frames()));
   if (frames == 0) return;
   std::uint64_t step = 0;
   for (const Entry& e : contents.index)
@@ -274,8 +274,8 @@ void GsdFile::state(Archive& archive) {
   const int now = layout_.velocity + 2 * layout_.image + 4 * layout_.fine;
   if (changed_since(archive, "layout", now) && !path_.empty())
     throw UserError(path_.string() +
-                    ": a resumed run cannot write other quantities, or positions of another kind "
-                    "or precision, into it");
+                    ": a resumed run cannot change the quantities, or the kind or precision of "
+                    "positions, in it");
 }
 
 }  // namespace perrin::io

@@ -27,7 +27,7 @@ class GsdAppender {
   /// A file without frames, with room for what `configuration` and the layout need.
   static void create(const std::string& path, const Configuration& configuration,
                      const GsdLayout& layout, const JobRecord& record, bool overwrite);
-  /// Cuts the file to so many frames, the last of which must be that of `last_step`. Throws
+  /// Cuts the file to `frames` frames, the last of which must be that of `last_step`. Throws
   /// UserError.
   static void trim(const std::string& path, const JobRecord& record, std::int64_t frames,
                    std::int64_t last_step);

@@ -45,9 +45,9 @@ inline std::string open_axes(const Box& box) {
   for (int axis = 0; axis < box.dimension; ++axis)
     if (!box.periodic[std::size_t(axis)]) axes += "xyz"[axis];
   if (axes.empty()) return "";
-  return "GSD has no place for axes that are not periodic (" + axes +
-         "): readers other than Perrin take them as periodic; tell them (freud: box.periodic, "
-         "OVITO: the cell's pbc)";
+  return "GSD cannot store axes that are not periodic (" + axes +
+         "): readers other than Perrin treat them as periodic; set this in the reader (freud: "
+         "box.periodic, OVITO: the cell's pbc)";
 }
 
 /// Values with their name, before they are in a file.

@@ -137,7 +137,7 @@ class GsdReader : public FrameReader {
       const std::size_t length = strnlen(text.data() + at, text.size() - at);
       const std::string name(text.data() + at, length);
       if (!ids_.emplace(name, id).second)
-        throw UserError(fmt::format("{}: the name {} is there twice", path_, quoted(name)));
+        throw UserError(fmt::format("{}: the name {} occurs twice", path_, quoted(name)));
       at += packed ? length + 1 : name_size;
     }
   }
@@ -154,7 +154,7 @@ class GsdReader : public FrameReader {
         throw UserError(fmt::format("{}: damaged index (frame {} among {} entries)", path_, e.frame,
                                     header.index_entries));
       if (!entries_.emplace(std::pair(e.frame, e.name), e).second)
-        throw UserError(fmt::format("{}: damaged index (name {} is there twice in frame {})", path_,
+        throw UserError(fmt::format("{}: damaged index (name {} occurs twice in frame {})", path_,
                                     e.name, e.frame));
       frames_ = std::max(frames_, std::int64_t(e.frame) + 1);
     }

@@ -18,15 +18,15 @@ struct GsdSettings {
 
 template <class D>
 void describe(D& d, GsdSettings& s) {
-  d.required("stride", s.stride, Positive{}, "steps from one frame to the next");
+  d.required("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "GSD file, relative to the output directory");
   d.optional("quantities", s.quantities, OneOf{"position", "velocity", "image"},
-             "what a frame holds; positions are always written");
+             "quantities in a frame; positions are always written");
   d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
-             "unwrapped: the path without jumps at the faces of the box; no images then");
+             "unwrapped: positions without jumps at periodic boundaries; without images");
   d.optional("precision", s.precision, OneOf{"single", "double"},
-             "of positions and box; double makes a file of schema 2.0, which only readers of 2026 "
-             "and later know (gsd 5, HOOMD 7, OVITO 3.15.2)");
+             "precision of positions and box; double uses schema 2.0, which readers support since "
+             "2026 (gsd 5, HOOMD 7, OVITO 3.15.2)");
 }
 
 class GsdTrajectory : public io::FrameObserver<io::GsdFile> {

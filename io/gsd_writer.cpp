@@ -43,9 +43,9 @@ class GsdWriter : public FrameWriter, Chunks {
     put("particles/typeid", u32, n, 1, c.type.data());
     put_reals("particles/position", flat(c.position, middle(c.box)), 3);
     if (c.velocity.empty() && in_first("particles/velocity"))
-      throw UserError(
-          fmt::format("{}: step {} has no velocities, but the first frame has: GSD cannot say so",
-                      path_, c.step));
+      throw UserError(fmt::format(
+          "{}: step {} has no velocities, but the first frame has: GSD cannot store this", path_,
+          c.step));
     put_reals("particles/velocity", flat(c.velocity), 3);
     if (!c.image.empty() || in_first("particles/image")) {
       std::vector<Image> image = c.image;
@@ -102,7 +102,7 @@ class GsdWriter : public FrameWriter, Chunks {
 
   TextFile out_;
   std::vector<std::string> names_;
-  std::size_t first_names_ = 0;  // so many of them are of frame 0
+  std::size_t first_names_ = 0;  // number of those of frame 0
   std::vector<Entry> index_;
   std::uint64_t frame_ = 0;
 };

@@ -29,11 +29,11 @@ class Connectivity {
     if (!root_.has("connectivity")) {
       const char* const for_vmd = "parameters/vmd_structure/bond_from";
       if (root_.has(for_vmd))
-        left_out(root_.open(for_vmd), "names bonds, and there is no /connectivity");
+        left_out(root_.open(for_vmd), "names bonds, but there is no /connectivity");
       return;
     }
     const Node connectivity = root_.open("connectivity");
-    if (connectivity.is_dataset()) return left_out(connectivity, "is no group of lists");
+    if (connectivity.is_dataset()) return left_out(connectivity, "is not a group of lists");
     for (const std::string& name : connectivity.children())
       if (connectivity.has(name)) read(name, connectivity.open(name));
   }
@@ -82,11 +82,11 @@ class Connectivity {
     if (unique_ && (some_ || !asked_for_ || others() <= groups_.size())) return &all_;
     if (asked_for_)
       fail(node,
-           "names no particles_group, and there are several groups: whose particles it names "
-           "is not known");
+           "names no particles_group, and the file has several groups: the group of its particles "
+           "is unknown");
     fail(node,
-         "names no particles_group, and several groups are joined whose particles have the "
-         "same numbers: name one group");
+         "names no particles_group, and several groups are joined whose particles have the same "
+         "ids: name one group");
   }
 
   /// How many groups there are under /particles, by whatever names.

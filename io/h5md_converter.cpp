@@ -88,8 +88,8 @@ class H5mdConverter : public FrameWriter {
   }
 
  private:
-  /// In chunks by time: as many frames as a bounded buffer takes, and so many particles that a
-  /// chunk has some 64 KiB.
+  /// In chunks by time: as many frames as fit into a bounded buffer, and as many particles as
+  /// make a chunk of about 64 KiB.
   static H5mdLayout layout_for(const Configuration& c, const WriteOptions& options) {
     H5mdLayout layout;
     layout.velocity = !c.velocity.empty();
@@ -127,7 +127,7 @@ class H5mdConverter : public FrameWriter {
       if (!same)
         throw UserError(fmt::format(
             "{}: {} at step {} not the same as in the first frame: an H5MD file of this layout "
-            "holds them once; GSD and extended XYZ hold them in every frame",
+            "stores them once; GSD and extended XYZ store them in every frame",
             path_, what, b.step));
     };
     const std::size_t n = a.position.size();

@@ -315,7 +315,7 @@ void H5mdWriter::append(std::span<const H5mdFrame> frames) {
         float(), force_, [](const H5mdFrame& f) { return std::span(f.force); }, force_factor_);
   if (has_image_)
     add(std::int32_t(), image_, [](const H5mdFrame& f) { return std::span(f.image); });
-  // Last: whoever counts frames by the positions finds everything else there.
+  // Last: a reader that counts frames by the positions finds everything else there.
   if (fine_)
     append_positions<double>(position_, frames, length_factor_,
                              [](const H5mdFrame& f) { return std::span(f.fine_position); });

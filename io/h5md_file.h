@@ -37,7 +37,7 @@ struct H5mdFrame {
 
   void set_box(const Box& box);
   std::size_t bytes() const;
-  /// Itself, when all of it is there. For whoever reads the arrays, on any thread.
+  /// Itself, when all of it is there. For readers of the arrays, on any thread.
   const H5mdFrame& arrived() const {
     arrival.wait();
     return *this;

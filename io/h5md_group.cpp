@@ -86,9 +86,9 @@ std::optional<std::int64_t> H5mdGroup::row_of(const Node& element, std::int64_t 
   if (!has_steps() || !own.known()) {
     if (own.rows() == 1 && (when != When::same || frames_ == 1)) return 0;
     if (moving_ && own.rows() == frames_) return frame;
-    fail(element, fmt::format("{} values for {} frames of the positions, and no steps that tell to "
-                              "which they belong",
-                              own.rows(), frames_));
+    fail(element,
+         fmt::format("{} values for {} frames of the positions, and no steps to assign them",
+                     own.rows(), frames_));
   }
   const std::int64_t step = this->step(frame);
   if (const auto row = own.row_of(step, frame)) return row;
@@ -138,7 +138,8 @@ std::vector<std::int64_t> H5mdGroup::ids_of(const Node& element, std::int64_t fr
     row = steps.known() && own.known() ? own.row_of(steps.at(from), from) : from;
   }
   if (!row || *row >= own.rows())
-    fail(element, "is from a step without ids, and ids change: whose values they are is not known");
+    fail(element,
+         "is from a step without ids, and ids change: its values cannot be assigned to particles");
   return read_integers<std::int64_t>(ids.open("value"), *row);
 }
 
@@ -156,8 +157,8 @@ bool H5mdGroup::held(const std::string& name, std::int64_t frame,
   if (then == id) return true;
   if (node.is_dataset())
     fail(node,
-         "holds for all frames, and particles change their order (id): whose values they are "
-         "is not known");
+         "holds for all frames, but the order of particles (id) changes: its values cannot be "
+         "assigned to particles");
   const auto from = order_of(then), to = order_of(id);
   const std::vector<T> written = values;
   for (std::size_t k = 0; k < values.size(); ++k) {

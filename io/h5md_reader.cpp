@@ -64,7 +64,7 @@ class H5mdReader : public FrameReader {
     const Node particles = root.open("particles");
     for (const std::string& name : asked_for.empty() ? usual_groups(particles) : asked_for) {
       if (name.find('/') != std::string::npos || !particles.has(name))
-        throw UserError(fmt::format("{}: no group of particles {}; there are: {}", path_, name,
+        throw UserError(fmt::format("{}: no group of particles {}; the groups are: {}", path_, name,
                                     fmt::join(particles.children(), ", ")));
       Node group = particles.open(name);
       for (const H5mdGroup& other : groups_)
@@ -122,7 +122,7 @@ class H5mdReader : public FrameReader {
       std::vector<std::string> names;
       for (const H5mdGroup& group : groups_) names.push_back(group.name());
       c.warnings.push_back(
-          fmt::format("joined are the groups of particles {}", fmt::join(names, ", ")));
+          fmt::format("the groups of particles {} are joined", fmt::join(names, ", ")));
     }
     return frame;
   }
@@ -140,12 +140,12 @@ class H5mdReader : public FrameReader {
         if (!same) fail(node, fmt::format("{} of {}: they cannot be joined", what, first));
       };
       need(groups_[k].dimension() == groups_[0].dimension() && o.box == c.box,
-           "the box is not that");
-      need(other.units == frame.units, "the units are not those");
+           "the box differs from that");
+      need(other.units == frame.units, "the units differ from those");
       need(o.mass.empty() == c.mass.empty(), "masses are missing here, or in those");
       const auto all = [&](auto& mine, const auto& more, std::string& none, const char* what) {
         if (mine.empty() != more.empty() && none.empty() && c.position.size() > 0)
-          none = fmt::format("{} has no {}, or {} alone has some", first, what, node.path());
+          none = fmt::format("{} has no {}, or only {} has some", first, what, node.path());
         if (mine.empty() || more.empty()) return mine.clear();
         append(mine, more);
       };
@@ -218,8 +218,7 @@ class H5mdReader : public FrameReader {
       if (id[a] != id[b]) continue;
       twice = true;
       if (group_of[a] == group_of[b])
-        fail(groups_[group_of[a]].node().open("id"),
-             fmt::format("the id {} is there twice", id[a]));
+        fail(groups_[group_of[a]].node().open("id"), fmt::format("the id {} occurs twice", id[a]));
       if (all && c.position[a] == c.position[b])
         throw UserError(fmt::format("{}: particle {} is in {} and in {}: name one of them (group)",
                                     path_, id[a], groups_[group_of[a]].node().path(),

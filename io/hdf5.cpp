@@ -105,7 +105,7 @@ std::string what_is_wrong(const std::string& path, const SteadyState& state) {
     return fmt::format("{}: cannot write: {}", path, std::strerror(state.error));
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 && errno != ENOENT && errno != ENOTDIR)
-    return fmt::format("{}: cannot be looked at: {}", path, std::strerror(errno));
+    return fmt::format("{}: cannot be inspected: {}", path, std::strerror(errno));
   if (status.st_dev != state.device || status.st_ino != state.inode)
     return path + ": was deleted, moved or replaced while it was being written";
   return "";
@@ -189,7 +189,7 @@ Node Node::make_group(const std::string& path) const {
   if (has(path)) return open(path);
   Node node(Hid(H5Gcreate2(id_, path.c_str(), with_parents(), H5P_DEFAULT, H5P_DEFAULT)), file_,
             joined(path_, path), reading_);
-  node.check(node.id_ >= 0, "cannot make group");
+  node.check(node.id_ >= 0, "cannot create group");
   return node;
 }
 
@@ -322,7 +322,7 @@ Node Node::write(const std::string& path, hid_t type, const Shape& shape, const 
   H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
   Node node(Hid(H5Dcreate2(id_, path.c_str(), type, space, with_parents(), layout, H5P_DEFAULT)),
             file_, joined(path_, path), reading_);
-  node.check(node.id_ >= 0, "cannot make dataset");
+  node.check(node.id_ >= 0, "cannot create dataset");
   if (count(shape) > 0) node.rewrite(type, data);
   return node;
 }
@@ -415,7 +415,7 @@ Series Series::make(const Node& parent, const std::string& path, hid_t type, con
   series.node_ = Node(
       Hid(H5Dcreate2(parent.id(), path.c_str(), type, space, with_parents(), layout, H5P_DEFAULT)),
       parent.file(), joined(parent.path(), path), false);
-  if (series.node_.id() < 0) series.node_.fail("cannot make dataset");
+  if (series.node_.id() < 0) series.node_.fail("cannot create dataset");
   return series;
 }
 
@@ -425,7 +425,7 @@ Series Series::open(const Node& parent, const std::string& path, hid_t type) {
   series.node_ = parent.open(path);
   series.shape_ = series.node_.shape();
   if (series.shape_.empty())
-    throw UserError(fmt::format("{}: {} is no series", parent.file(), series.node_.path()));
+    throw UserError(fmt::format("{}: {} is not a series", parent.file(), series.node_.path()));
   return series;
 }
 
@@ -470,7 +470,7 @@ void Series::truncate(std::int64_t size) {
         H5Pget_chunk(layout, int(extent.size()), extent.data()) < 0 ||
         (chunks > 0 && H5Dget_chunk_info(node_.id(), space, chunks - 1, first.data(), nullptr,
                                          nullptr, nullptr) < 0))
-      node_.fail("cannot read where the rows are of");
+      node_.fail("cannot read the positions of the rows of");
     if (chunks > 0 && first[0] + extent[0] > shape_[0] && first[0] >= hsize_t(size)) {
       shape_[0] = first[0] + extent[0];
       if (H5Dset_extent(node_.id(), shape_.data()) < 0) node_.fail("cannot trim");
@@ -498,11 +498,11 @@ File File::open(const std::string& path, unsigned flags, bool steady, bool gathe
   if (steady) {
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
     // Else a damaged block is read 100 times in single-writer mode, with a wait twice as long each
-    // time. Nobody else writes: once is enough.
+    // time. There is no other writer: once is enough.
     H5Pset_metadata_read_attempts(access, 1);
   }
   if (set_steady_driver(access, gather) < 0)
-    throw RunError("HDF5 does not take the driver for " + path);
+    throw RunError("HDF5 does not accept the file driver for " + path);
   // Metadata in pages of the operating system: a block that lies in one page is written whole or
   // not at all, also when the process is killed in the middle of the system call.
   const Hid layout(H5Pcreate(H5P_FILE_CREATE));
@@ -518,11 +518,11 @@ File File::open(const std::string& path, unsigned flags, bool steady, bool gathe
   file.id_ = Hid(creating ? H5Fcreate(path.c_str(), H5F_ACC_EXCL, layout, access)
                           : H5Fopen(path.c_str(), flags, access));
   if (file.id_ < 0)
-    fail(path, file.reading_, creating ? "cannot make the file" : "cannot open as HDF5");
+    fail(path, file.reading_, creating ? "cannot create the file" : "cannot open as HDF5");
   file.root_ = Node(Hid(H5Gopen2(file.id_, "/", H5P_DEFAULT)), path, "/", file.reading_);
   if (file.root_.id() < 0) file.root_.fail("cannot open");
   if (steady) file.state_ = steady_state(file.id_);
-  if (steady && !file.state_) file.root_.fail("HDF5 has lost the driver of");
+  if (steady && !file.state_) file.root_.fail("HDF5 has lost the file driver of");
   return file;
 }
 
@@ -541,7 +541,7 @@ void File::check_state() const {
   if (state_ && state_->error != 0)
     throw RunError(fmt::format("{}: cannot write: {}", path_, std::strerror(state_->error)));
   if (failed && !reading_)
-    throw RunError(fmt::format("{}: cannot close a part of it: {}", path_, hdf5_reason()));
+    throw RunError(fmt::format("{}: cannot close an object in it: {}", path_, hdf5_reason()));
 }
 
 void File::flush(bool to_disk) {
@@ -564,7 +564,7 @@ void File::close() {
   check_state();
   if (!good) throw RunError(fmt::format("{}: cannot write: {}", path_, reason));
   if (state_ && state_->open)
-    throw BugError(fmt::format("{}: a part of it was open when it was closed", path_));
+    throw BugError(fmt::format("{}: an object was open when the file was closed", path_));
   if (gather_) make_changes(path_, state_->changes);
   if (!watched_) return;
   watched_.reset();
@@ -589,7 +589,7 @@ File::~File() {
   try {
     close();
   } catch (const std::exception& error) {
-    // Else whoever made it has failed already, and lets go of it.
+    // Otherwise its creation has failed already, and it is released.
     if (appending) remember_output_failure(error.what());
   }
 }

@@ -244,7 +244,7 @@ void remember_output_failure(const std::string& what);
 
 /// What HDF5 and its driver say about the last failure; clears it.
 std::string hdf5_reason();
-/// Stops HDF5 from printing to the console; called by whoever opens files.
+/// Stops HDF5 from printing to the console; called before files are opened.
 void silence_hdf5();
 
 }  // namespace perrin::io

@@ -199,7 +199,7 @@ std::uint64_t load(const unsigned char* at) {
 
 /// Where power was lost, the end that a file's superblock records and its size may be of different
 /// moments, and blocks that were written later may lie beyond either: the larger of both is the
-/// end. Whoever continues the file cuts off what nobody refers to.
+/// end. Continuing the file cuts off what is not referred to.
 herr_t mend_end(SteadyFile& file) {
   constexpr std::array<unsigned char, 8> signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   std::array<unsigned char, superblock_size> block{};
@@ -421,8 +421,8 @@ void sync_steady_file(hid_t file) {
 std::string take_driver_error() {
   const int error = std::exchange(last_error, 0);
   if (error == locked_elsewhere) return "another process is writing this file";
-  if (error == not_regular) return "it is no regular file";
-  if (error == ELOOP) return "it is a symbolic link, and nothing is written through those";
+  if (error == not_regular) return "it is not a regular file";
+  if (error == ELOOP) return "it is a symbolic link, which is never followed for writing";
   return error == 0 ? "" : std::strerror(error);
 }
 

@@ -78,7 +78,7 @@ std::size_t values_of(const Node& dataset, std::optional<std::int64_t> row) {
 }
 
 Shape shape_of_numbers(const Node& node) {
-  if (!node.is_dataset()) refuse(node, "is no dataset, expected numbers");
+  if (!node.is_dataset()) refuse(node, "is not a dataset, expected numbers");
   const Hid type(H5Dget_type(node.id()));
   const H5T_class_t kind = H5Tget_class(type);
   if ((kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM) ||
@@ -130,7 +130,7 @@ std::int64_t read_integer(const Node& node) {
 }
 
 std::vector<std::string> read_names(const Node& node) {
-  if (!node.is_dataset()) refuse(node, "is no dataset, expected text");
+  if (!node.is_dataset()) refuse(node, "is not a dataset, expected text");
   const Hid type(H5Dget_type(node.id())), space(H5Dget_space(node.id()));
   if (H5Tget_class(type) != H5T_STRING) refuse(node, "expected text");
   if (H5Sget_simple_extent_type(space) == H5S_NULL) return {};
@@ -168,7 +168,7 @@ std::optional<hobj_ref_t> read_reference_attribute(const Node& node, const std::
   hobj_ref_t reference = 0;
   if (H5Tequal(type, H5T_STD_REF_OBJ) <= 0 || H5Sget_simple_extent_npoints(space) != 1 ||
       H5Aread(attribute, H5T_STD_REF_OBJ, &reference) < 0)
-    refuse(node, fmt::format("its attribute {} is not one reference to an object", name));
+    refuse(node, fmt::format("its attribute {} is not a single reference to an object", name));
   return reference;
 }
 

@@ -39,7 +39,7 @@ FileChanges read_journal(const std::string& journal) {
     std::uint64_t number = 0;
     file.read(at, &number, 8);
     if (number > most_pages)
-      throw RunError(fmt::format("{}: cannot be carried out: it changes page {}", journal, number));
+      throw RunError(fmt::format("{}: cannot be applied: it changes page {}", journal, number));
     file.read(at + 8, changes.pages[number].data(), FileChanges::page);
   }
   return changes;
@@ -52,12 +52,13 @@ void check_changed(const RawFile<>& file, const std::string& path) {
   std::array<unsigned char, 8> start{};
   if (file.size() >= start.size()) file.read(0, start.data(), start.size());
   const bool known = start == hdf5 || std::memcmp(start.data(), &gsd::magic, start.size()) == 0;
-  if (!known) throw RunError(journal_of(path) + ": belongs to no HDF5 or GSD file; remove it");
+  if (!known)
+    throw RunError(journal_of(path) + ": does not belong to an HDF5 or GSD file; remove it");
   if (file.names() > 1)
-    throw RunError(fmt::format(
-        "{}: is not carried out: {} is a hard link, and other names of that file would change as "
-        "well; replace it by a copy",
-        journal_of(path), path));
+    throw RunError(
+        fmt::format("{}: is not applied: {} is a hard link, and the file's other names would "
+                    "change as well; replace it by a copy",
+                    journal_of(path), path));
 }
 
 void carry_out(const std::string& path, const FileChanges& changes) {
@@ -87,10 +88,10 @@ void finish_changes(const std::string& path) {
   struct stat status {};
   if (::lstat(journal.c_str(), &status) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return;
-    throw RunError(fmt::format("{}: cannot be looked at: {}", journal, std::strerror(errno)));
+    throw RunError(fmt::format("{}: cannot be inspected: {}", journal, std::strerror(errno)));
   }
   if (const std::string what = broken_seal(journal); !what.empty())
-    throw RunError(journal + ": cannot be carried out: " + what);
+    throw RunError(journal + ": cannot be applied: " + what);
   carry_out(path, read_journal(journal));
 }
 

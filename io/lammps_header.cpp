@@ -77,7 +77,7 @@ class BoxLines {
  private:
   template <class T>
   void once(std::optional<T>& value, const std::string& name) const {
-    if (value) text_.fail(fmt::format("\"{}\" is there twice", name));
+    if (value) text_.fail(fmt::format("\"{}\" occurs twice", name));
     value.emplace();
   }
 
@@ -178,7 +178,7 @@ LammpsHeader read_lammps_header(TextLines& text, const std::string& path) {
       const std::int64_t n = text.integer(words[0], "a count");
       if (n < 0) text.fail(fmt::format("expected a count from 0, got {}", n));
       if (!header.counts.emplace(key, n).second)
-        text.fail(fmt::format("the number of {} is there twice", quoted(key)));
+        text.fail(fmt::format("the number of {} occurs twice", quoted(key)));
     } else if (!key.starts_with("extra ")) {  // "extra bond per atom": room that LAMMPS keeps
       header.unknown.push_back(fmt::format("line {} ({})", text.number(), quoted(text.line())));
     }

@@ -45,8 +45,8 @@ class Repeats {
   void say(const char* what, std::vector<std::string>& warnings) const {
     if (count_ > 0)
       warnings.push_back(
-          fmt::format("{} of the {}s {} there already (the first in line {}, as in line {}): each "
-                      "row counts, as in LAMMPS",
+          fmt::format("{} of the {}s {} repeated (the first in line {}, as in line {}): every row "
+                      "counts, as in LAMMPS",
                       count_, what, count_ == 1 ? "is" : "are", first_.second, first_.first));
   }
 
@@ -94,20 +94,20 @@ class LammpsReader : public FrameReader {
     section_ = fmt::format("{}", fmt::join(text_.words(true), " "));
     section_comment_ = comment_of(text_.line());
     if (!sections_.insert(section_).second)
-      text_.fail(fmt::format("the section {} is there twice", quoted(section_)));
+      text_.fail(fmt::format("the section {} occurs twice", quoted(section_)));
     const bool needs_atoms = section_ == "Velocities" || section_ == "Bonds" ||
                              section_ == "Angles" || section_ == "Dihedrals" ||
                              section_ == "Impropers";
     if (needs_atoms && !sections_.contains("Atoms"))
-      text_.fail(fmt::format("the section {} stands before Atoms", section_));
+      text_.fail(fmt::format("the section {} precedes Atoms", section_));
   }
 
   void take_header() {
     c_.box = head_.box.box;
     if (head_.box.turned)
       c_.warnings.push_back(
-          "the edges of the box are turned: the first to the x axis, the second to the xy plane, "
-          "and coordinates and velocities with them, as LAMMPS does");
+          "the box is rotated, with coordinates and velocities: the first edge to the x axis, the "
+          "second into the xy plane, as in LAMMPS");
     if (!head_.unknown.empty())
       c_.warnings.push_back(fmt::format("the header's {} {} not read",
                                         fmt::join(head_.unknown, ", "),
@@ -157,7 +157,7 @@ class LammpsReader : public FrameReader {
       const auto words = text_.words(true);
       if (words.empty()) continue;
       if (!may_be_section(words))
-        text_.fail(fmt::format("more rows of {} than the header says ({})", name, n));
+        text_.fail(fmt::format("more rows of {} than the header gives ({})", name, n));
       enter_section();
       return;
     }
@@ -191,7 +191,7 @@ class LammpsReader : public FrameReader {
   }
 
   void first_time(std::vector<bool>& seen, std::size_t k, const std::string& what) const {
-    if (seen[k]) text_.fail(fmt::format("{} is there twice in {}", what, section_));
+    if (seen[k]) text_.fail(fmt::format("{} occurs twice in {}", what, section_));
     seen[k] = true;
   }
 
@@ -201,8 +201,8 @@ class LammpsReader : public FrameReader {
     if (std::isdigit(static_cast<unsigned char>(word[0])) == 0 && word[0] != '-') {
       if (const auto it = std::ranges::find(names, word); it != names.end())
         return std::uint32_t(it - names.begin());
-      text_.fail(fmt::format("{} {} is no number, and no label of those that stand before ({})",
-                             what, quoted(word), fmt::join(names, ", ")));
+      text_.fail(fmt::format("{} {} is neither a number nor one of the labels before ({})", what,
+                             quoted(word), fmt::join(names, ", ")));
     }
     const std::int64_t k = text_.integer(word, what);
     if (k < 1 || k > std::int64_t(names.size()))
@@ -221,7 +221,7 @@ class LammpsReader : public FrameReader {
       first_time(seen, std::size_t(k - 1), fmt::format("type {}", k));
       names[std::size_t(k - 1)] = std::string(words[1]);
       if (!labels.insert(names[std::size_t(k - 1)]).second)
-        text_.fail(fmt::format("the label {} is there twice", quoted(words[1])));
+        text_.fail(fmt::format("the label {} occurs twice", quoted(words[1])));
     });
   }
 
@@ -315,8 +315,8 @@ class LammpsReader : public FrameReader {
     }
     if (!twice.empty())
       c_.warnings.push_back(
-          fmt::format("several types are called {} in the comments of Masses: they keep their "
-                      "numbers as names",
+          fmt::format("several types have the name {} in the comments of Masses: their numbers are "
+                      "used as names",
                       fmt::join(twice, ", ")));
   }
 
@@ -336,8 +336,7 @@ class LammpsReader : public FrameReader {
     });
     if (more)
       c_.warnings.push_back(
-          "the columns of Velocities behind the third (angular velocities or "
-          "momenta) are not read");
+          "the columns of Velocities after the third (angular velocities or momenta) are not read");
   }
 
   /// That of the user, of the comment behind "Atoms", of the first line, or the only one that fits.
@@ -345,8 +344,8 @@ class LammpsReader : public FrameReader {
     const auto readable = [&](AtomStyle style, const std::string& where) {
       if (style.name == "hybrid")  // as write_data has it
         text_.fail(fmt::format(
-            "{}: hybrid of which styles? Name them (\"hybrid sphere charge\") behind \"Atoms #\", "
-            "by \"atom_style\" of the source, or by --atom-style of perrin convert",
+            "{}: the styles of hybrid are missing: name them (\"hybrid sphere charge\") after "
+            "\"Atoms #\", by \"atom_style\" of the system, or by --atom-style of perrin convert",
             where));
       if (!style.readable)
         text_.fail(fmt::format("the atom style {} ({}) is not read: expected {}",
@@ -354,7 +353,7 @@ class LammpsReader : public FrameReader {
       return style;
     };
     AtomStyle named = named_style(section_comment_);
-    std::string where = "behind \"Atoms\"";
+    std::string where = "after \"Atoms\"";
     if (named.name.empty())
       for (const char* key : {"atom_style", "atom style"})
         if (const std::size_t at = head_.title.find(key); at != std::string::npos) {
@@ -364,22 +363,22 @@ class LammpsReader : public FrameReader {
     if (!wanted_style_.empty()) {
       const AtomStyle wanted = named_style(wanted_style_);
       if (wanted.name.empty())
-        throw UserError(fmt::format("{}: LAMMPS has no atom style {} (\"atom_style\"): expected {}",
+        throw UserError(fmt::format("{}: unknown atom style {} (\"atom_style\"): expected {}",
                                     path_, quoted(wanted_style_), readable_styles()));
       if (!named.name.empty() && named.columns != wanted.columns)
         c_.warnings.push_back(
-            fmt::format("the file names the atom style {} ({}): its columns are read as those of "
-                        "{}, as \"atom_style\" says",
+            fmt::format("the file names the atom style {} ({}), which \"atom_style\" overrides: "
+                        "its columns are read as those of {}",
                         quoted(named.name), where, quoted(wanted.name)));
       return readable(wanted, "\"atom_style\"");
     }
     if (!named.name.empty()) {
       if (head_.count("bonds") > 0 && !named.bonds)
-        text_.fail(fmt::format(
-            "particles of the atom style {} ({}) have no bonds in LAMMPS, and the header counts "
-            "{}: name the style that the columns have, by \"atom_style\" of the source or "
-            "--atom-style of perrin convert",
-            quoted(named.name), where, head_.count("bonds")));
+        text_.fail(
+            fmt::format("particles of the atom style {} ({}) have no bonds in LAMMPS, but the "
+                        "header counts {}: name the style of the columns by \"atom_style\" of the "
+                        "system or --atom-style of perrin convert",
+                        quoted(named.name), where, head_.count("bonds")));
       return readable(std::move(named), where);
     }
     return guess_style();
@@ -403,14 +402,12 @@ class LammpsReader : public FrameReader {
     text_.go(here, line);
     if (!guess) return named_style("atomic");  // no rows: rows() says so
     constexpr const char* remedy =
-        "name it, behind \"Atoms #\" in the file, by \"atom_style\" of the source, or by "
+        "name it after \"Atoms #\" in the file, by \"atom_style\" of the system, or by "
         "--atom-style of perrin convert";
     const auto& fitting = guess->fitting();
     if (fitting.empty())
-      text_.fail(
-          fmt::format("the {} columns of Atoms fit no atom style of LAMMPS that is a single "
-                      "one{}: {}",
-                      columns, head_.count("bonds") > 0 ? " and has bonds" : "", remedy));
+      text_.fail(fmt::format("the {} columns of Atoms fit no single atom style of LAMMPS{}: {}",
+                             columns, head_.count("bonds") > 0 ? " that has bonds" : "", remedy));
     if (fitting.size() > 1) {
       std::vector<std::string> names;
       for (const AtomStyle& style : fitting) names.push_back(style.name);
@@ -420,8 +417,8 @@ class LammpsReader : public FrameReader {
     const AtomStyle& only = fitting.front();
     if (!only.readable)
       text_.fail(
-          fmt::format("the {} columns of Atoms fit the atom style {} alone, which is not "
-                      "read: expected {}; if it is another, {}",
+          fmt::format("the {} columns of Atoms fit only the atom style {}, which is not read: "
+                      "expected {}; if it is another, {}",
                       columns, quoted(only.name), readable_styles(), remedy));
     if (columns != 5)
       c_.warnings.push_back(fmt::format(
@@ -456,7 +453,7 @@ class LammpsReader : public FrameReader {
       const auto word = [&](int at) { return words[std::size_t(at)]; };
       const std::int64_t id = text_.integer(words[0], "a particle's id");
       if (!atoms_.emplace(id, std::uint32_t(c_.position.size())).second)
-        text_.fail(fmt::format("particle {} is there twice", id));
+        text_.fail(fmt::format("particle {} occurs twice", id));
       Vec3<double> r;
       Image image;
       for (int axis = 0; axis < 3; ++axis) {
@@ -538,12 +535,12 @@ std::vector<std::string> left_out(const Frame& frame) {
   const Topology& t = c.topology;
   std::vector<std::string> list;
   if (c.box.dimension == 2)
-    list.push_back("two dimensions are left out: say \"dimension 2\" in the input of LAMMPS");
+    list.push_back("the dimension is left out: put \"dimension 2\" into the input of LAMMPS");
   std::string boundary;
   for (const bool periodic : c.box.periodic) boundary += periodic ? " p" : " f";
   if (boundary != " p p p")
-    list.push_back("axes that are not periodic are left out: say \"boundary" + boundary +
-                   "\" in the input of LAMMPS");
+    list.push_back("axes that are not periodic are left out: put \"boundary" + boundary +
+                   "\" into the input of LAMMPS");
   if (!c.diameter.empty()) list.push_back("diameters are left out");
   if (!t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty())
     list.push_back("names of types of bonds, angles and dihedrals are left out");
@@ -552,10 +549,10 @@ std::vector<std::string> left_out(const Frame& frame) {
            std::min({image.x, image.y, image.z}) < -512;
   });
   if (far != c.image.end())
-    list.push_back(fmt::format(
-        "particle {} has the image ({}, {}, {}): LAMMPS keeps 10 bits (-512 to 511) unless it is "
-        "built with LAMMPS_BIGBIG, and reads others wrong without a word",
-        far - c.image.begin(), far->x, far->y, far->z));
+    list.push_back(
+        fmt::format("particle {} has the image ({}, {}, {}): LAMMPS stores 10 bits (-512 to 511) "
+                    "unless built with LAMMPS_BIGBIG, and silently misreads other values",
+                    far - c.image.begin(), far->x, far->y, far->z));
   return list;
 }
 

@@ -77,9 +77,10 @@ class LammpsWriter : public FrameWriter {
       const double m = c.mass.empty() ? 1.0 : c.mass[i];
       double& known = mass[c.type[i]];
       if (known != 0 && std::abs(known - m) > 1e-6 * m)
-        throw UserError(fmt::format(
-            "{}: particles of type {} have masses {} and {}: a LAMMPS data file has one per type",
-            path_, c.types[c.type[i]], known, m));
+        throw UserError(
+            fmt::format("{}: particles of type {} have masses {} and {}: a LAMMPS data file stores "
+                        "one per type",
+                        path_, c.types[c.type[i]], known, m));
       if (known == 0) known = m;
     }
     out_.put("\nMasses\n\n");

@@ -135,10 +135,9 @@ std::unique_ptr<Source> make_lattice(const LatticeSettings& s, Setup& setup) {
     good = false;
   };
   if (s.density.has_value() == s.lattice_constant.has_value())
-    wrong(s.density ? "lattice_constant" : "density",
-          "give either density or lattice_constant, and only one of them");
+    wrong(s.density ? "lattice_constant" : "density", "give either density or lattice_constant");
   if (s.cells.has_value() == s.particles.has_value())
-    wrong(s.cells ? "particles" : "cells", "give either cells or particles, and only one of them");
+    wrong(s.cells ? "particles" : "cells", "give either cells or particles");
   if (s.types.empty()) wrong("types", "must name at least one type");
   double sites = s.particles ? double(*s.particles) : 8;
   if (s.cells)
@@ -185,14 +184,14 @@ void check_masses(const std::map<std::string, double>& by_type,
                   const std::vector<std::string>& types, Setup& setup) {
   for (const auto& [name, mass] : by_type)
     if (std::ranges::count(types, name) == 0)
-      setup.error("masses", fmt::format("there is no type \"{}\"; the types are {}", name,
+      setup.error("masses", fmt::format("unknown type \"{}\"; the types are {}", name,
                                         fmt::join(types, ", ")));
 }
 
 Box box_for(const std::optional<double>& density, const std::optional<Vec3<double>>& edges,
             std::int64_t n, int dimension, const std::array<bool, 3>& periodic, Setup& setup) {
   if (density.has_value() == edges.has_value()) {
-    setup.error(density ? "box" : "density", "give either density or box, and only one of them");
+    setup.error(density ? "box" : "density", "give either density or box");
     return io::centred_box({1, 1, 1}, dimension, periodic);
   }
   if (edges) {

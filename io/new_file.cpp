@@ -29,7 +29,7 @@ void sync(const std::string& path, int flags) {
   const int why = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (status != 0)
-    throw RunError(fmt::format("{}: cannot bring it to the disk: {}", path, std::strerror(why)));
+    throw RunError(fmt::format("{}: cannot be written to disk: {}", path, std::strerror(why)));
 }
 
 /// Without replacing. Returns 0 or an errno.
@@ -69,13 +69,13 @@ void NewFile::put_in_place(bool overwrite) {
   forget_changes(path_);  // of what is replaced
   struct stat status {};
   if (overwrite && ::lstat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-    throw UserError(path_ + ": is not a regular file; --overwrite replaces nothing else");
+    throw UserError(path_ + ": is not a regular file; --overwrite replaces regular files only");
   const int why = !overwrite ? rename_to_free_name(aside_.c_str(), path_.c_str())
                   : ::rename(aside_.c_str(), path_.c_str()) == 0 ? 0
                                                                  : errno;
   if (why == EEXIST) throw UserError(path_ + ": exists; --overwrite replaces it");
   if (why != 0)
-    throw RunError(fmt::format("{}: cannot make the file: {}", path_, std::strerror(why)));
+    throw RunError(fmt::format("{}: cannot create the file: {}", path_, std::strerror(why)));
   made_ = true;
   sync_folder_of(path_);
 }

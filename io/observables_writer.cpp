@@ -147,7 +147,7 @@ void ObservablesWriter::write_stage(std::size_t stages, std::size_t k, std::int6
 
 void ObservablesWriter::flush() {
   write_waiting();
-  if (!is_open()) return;  // whoever closed it has flushed it
+  if (!is_open()) return;  // closing it has flushed it
   step_.flush();
   time_.flush();
   for (Series& series : values_) series.flush();

@@ -28,7 +28,7 @@ class OpenWhenUsed {
   OpenWhenUsed& operator=(const OpenWhenUsed&) = delete;
 
  protected:
-  /// `most_uses`: after so many calls of use() it is closed and opened again.
+  /// `most_uses`: after this number of calls of use() it is closed and opened again.
   OpenWhenUsed(std::string path, std::int64_t most_uses)
       : path_(std::move(path)), most_uses_(most_uses) {}
   ~OpenWhenUsed();
@@ -36,7 +36,7 @@ class OpenWhenUsed {
   bool is_open() const { return file_.has_value(); }
   /// Whether use() would open it without another file being closed.
   static bool has_room();
-  /// The file, opened if it is closed; open as long as nobody calls it again. Throws RunError, also
+  /// The file, opened if it is closed; open until it is called again. Throws RunError, also
   /// where another file has its name.
   File& use();
   /// What was written, on to the disk.

@@ -86,7 +86,7 @@ class OutputFile {
       file_ = open();
     });
   }
-  /// Queues append(W&), which holds so many bytes; nothing where this step is there already.
+  /// Queues append(W&), which holds `bytes` bytes; does nothing if this step is there already.
   template <class Append>
   void push(std::int64_t step, std::size_t bytes, Append append) {
     if (step == last_step_) return;
@@ -102,7 +102,7 @@ class OutputFile {
     archive("last_step", last_step_);
     archive.require(count_ >= 0, name, "at least 0");
     archive.require(count_ == 0 ? last_step_ == -1 : last_step_ >= 0, "last_step",
-                    "the step of the last one, or -1 where there is none");
+                    "the step of the last one, or -1 if there is none");
   }
 
   std::filesystem::path path_;

@@ -29,10 +29,11 @@ class RandomSource : public Source {
       for (std::int64_t k = 0; k < n; ++k) {
         const auto id = std::uint32_t(c.type.size());
         if (!place(placement, id)) {
-          throw UserError(fmt::format(
-              "min_distance: no place for particle {} of {} at a distance of {} from the others in "
-              "{} attempts; lower min_distance or the density, or start from a lattice",
-              id + 1, total, settings_.min_distance, attempts));
+          throw UserError(
+              fmt::format("min_distance: no position found for particle {} of {} at a distance of "
+                          "{} from the others in {} attempts; use a smaller min_distance or "
+                          "density, or start from a lattice",
+                          id + 1, total, settings_.min_distance, attempts));
         }
         c.type.push_back(type);
       }
@@ -69,12 +70,12 @@ std::unique_ptr<Source> make_random(const RandomSettings& s, Setup& setup) {
   auto counts = s.particles;
   if (s.particles.empty() == s.densities.empty()) {
     setup.error(s.particles.empty() ? "particles" : "densities",
-                "give either particles or densities, and only one of them");
+                "give either particles or densities");
     return nullptr;
   }
   if (!s.densities.empty()) {
     if (!s.box) {
-      setup.error("box", "is needed where densities are given");
+      setup.error("box", "is needed with densities");
       return nullptr;
     }
     const double volume = s.box->x * s.box->y * (s.dimension == 2 ? 1.0 : s.box->z);
@@ -82,7 +83,7 @@ std::unique_ptr<Source> make_random(const RandomSettings& s, Setup& setup) {
       if (!check_count(density * volume, "densities", setup)) return nullptr;
       counts[name] = std::llround(density * volume);
       if (counts[name] < 1)
-        setup.error("densities", fmt::format("\"{}\" makes no particle in this box", name));
+        setup.error("densities", fmt::format("\"{}\" gives no particle in this box", name));
     }
   }
   double all = 0;

@@ -30,9 +30,9 @@ class RawFile {
     const int why = good ? 0 : errno;
     if (descriptor_ >= 0 && !(good && S_ISREG(status.st_mode))) ::close(descriptor_);
     if (why == ELOOP && (mode & O_NOFOLLOW) != 0)
-      throw Error(path + ": is a symbolic link, and nothing is written through those");
+      throw Error(path + ": is a symbolic link, which is never followed for writing");
     if (!good) throw Error(fmt::format("{}: cannot be opened: {}", path, std::strerror(why)));
-    if (!S_ISREG(status.st_mode)) throw Error(path + ": is not a file");
+    if (!S_ISREG(status.st_mode)) throw Error(path + ": is not a regular file");
     size_ = std::uint64_t(status.st_size);
     device_ = status.st_dev, inode_ = status.st_ino, names_ = std::uint64_t(status.st_nlink);
   }
@@ -68,12 +68,12 @@ class RawFile {
   }
   void set_size(std::uint64_t size) const {
     while (::ftruncate(descriptor_, off_t(size)) != 0)
-      if (errno != EINTR) fail("cannot be given its size");
+      if (errno != EINTR) fail("cannot be resized");
   }
   /// Brings it to the disk.
   void sync() const {
     while (::fsync(descriptor_) != 0)
-      if (errno != EINTR) fail("cannot be brought to the disk");
+      if (errno != EINTR) fail("cannot be written to disk");
   }
   void sync_and_close() {
     sync();

@@ -13,8 +13,8 @@ namespace perrin {
 void register_sources(Registry& registry) {
   registry.add<Source, LatticeSettings>("lattice", "particles on the sites of a crystal",
                                         make_lattice);
-  registry.add<Source, RandomSettings>(
-      "random", "particles anywhere, at a distance from each other", make_random);
+  registry.add<Source, RandomSettings>("random", "random positions with a minimum distance",
+                                       make_random);
   registry.add<Source, ChainsSettings>("chains", "bead-spring polymers as random walks",
                                        make_chains);
   registry.add<Source, FileSettings>(
@@ -31,13 +31,13 @@ void register_io(Registry& registry) {
       "gsd", "frames of all particles in a GSD file (OVITO, freud, HOOMD-blue)",
       [](const GsdSettings& s, Setup& setup) { return std::make_unique<GsdTrajectory>(s, setup); });
   registry.add<Observer, XtcSettings>(
-      "xtc", "positions of all particles in GROMACS's XTC format, rounded and small",
+      "xtc", "positions of all particles in an XTC file (GROMACS), rounded and compressed",
       [](const XtcSettings& s, Setup& setup) { return std::make_unique<XtcTrajectory>(s, setup); });
   registry.add<Observer, ThermoSettings>(
-      "thermo", "energies, temperature, pressure to a file and the console",
+      "thermo", "energies, temperature, pressure, in a file and on the console",
       [](const ThermoSettings& s, Setup& setup) { return std::make_unique<Thermo>(s, setup); });
   registry.add<Observer, CheckpointSettings>(
-      "checkpoint", "what `perrin resume` needs, now and then and at a stop",
+      "checkpoint", "restart files for `perrin resume`, at intervals and when a run stops",
       [](const CheckpointSettings& s, Setup& setup) {
         return std::make_unique<CheckpointObserver>(s, setup);
       });

@@ -20,7 +20,7 @@ std::string plain_version(const std::string& version) {
 }
 
 // parameters/perrin/neighbors is known at the end only, and nothing can be made in a file that is
-// open for appending, nor can text of variable length change: room for so many characters.
+// open for appending, nor can text of variable length change: room for this number of characters.
 // So it is with what stages have warned of.
 constexpr std::size_t text_room = 1024;
 
@@ -111,13 +111,13 @@ void check_steps(const Node& root, const std::string& path, std::int64_t rows,
   const std::int64_t have = shape.empty() ? 0 : std::int64_t(shape[0]);
   if (have < rows)
     throw UserError(
-        fmt::format("{}: cannot be continued: the checkpoint says {} frames, the file has {}",
+        fmt::format("{}: cannot be continued: the checkpoint counts {} frames, the file has {}",
                     root.file(), rows, have));
   if (rows == 0) return;
   const auto steps = read_integers<std::int64_t>(step, rows - 1);
   if (steps.size() != 1)
-    throw UserError(
-        fmt::format("{}: cannot be continued: {} is no list of steps", root.file(), step.path()));
+    throw UserError(fmt::format("{}: cannot be continued: {} is not a list of steps", root.file(),
+                                step.path()));
   const std::int64_t found = steps[0];
   if (found != last_step)
     throw UserError(fmt::format(

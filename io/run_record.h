@@ -40,7 +40,7 @@ class LateRecord {
   bool new_steps_ = false, new_remarks_ = false;
 };
 
-/// `path`: a series of steps. Throws UserError where it has not so many rows, or where the last of
+/// `path`: a series of steps. Throws UserError if the number of rows differs, or if the last of
 /// them is of another step: the file is not the one that the checkpoint knows.
 void check_steps(const Node& root, const std::string& path, std::int64_t rows,
                  std::int64_t last_step);

@@ -57,12 +57,13 @@ std::string broken_seal(const std::string& path) {
   Seal found{};
   file.read(contents, found.data(), found.size());
   if (std::memcmp(found.data(), mark.data(), mark.size()) != 0)
-    return "it does not end as one: it is another file, or was cut off, or was changed";
+    return "it does not end with the seal of a checkpoint: it is another file, or truncated or "
+           "modified";
   std::uint64_t size = 0;
   std::memcpy(&size, found.data() + 8, 8);
   if (found != make_seal(contents, hash(file, contents)))
-    return size != contents ? fmt::format("it has {} bytes, its seal says {}", contents, size)
-                            : "its contents do not fit its checksum: it was damaged or changed";
+    return size != contents ? fmt::format("it has {} bytes, its seal gives {}", contents, size)
+                            : "its contents do not match its checksum: it is damaged or modified";
   return "";
 }
 

@@ -33,16 +33,16 @@ void describe(D& d, LatticeSettings& s) {
   d.optional("structure", s.structure, OneOf{"fcc", "bcc", "sc", "square", "hexagonal"},
              "square and hexagonal make a two-dimensional system");
   d.optional("density", s.density, Positive{}, "particles per volume (area in 2D)");
-  d.optional(
-      "lattice_constant", s.lattice_constant, Positive{},
-      "edge of the conventional cell, instead of density; hexagonal: the distance of neighbours");
+  d.optional("lattice_constant", s.lattice_constant, Positive{},
+             "edge of the conventional cell, instead of density; hexagonal: the nearest-neighbour "
+             "distance");
   d.optional("cells", s.cells, Positive{}, "conventional cells along x, y, z");
   d.optional("particles", s.particles, Positive{},
-             "how many, instead of cells: the smallest lattice that holds them, sites left over "
-             "stay empty");
-  d.optional("types", s.types, Positive{}, "share of each type, in any unit; assigned at random");
-  d.optional("masses", s.masses, Positive{}, "by type; 1 where not given");
-  d.optional("periodic", s.periodic, Any{}, "along x, y, z");
+             "number of particles, instead of cells: fills the smallest sufficient lattice; excess "
+             "sites stay empty");
+  d.optional("types", s.types, Positive{}, "relative amount of each type; assigned at random");
+  d.optional("masses", s.masses, Positive{}, "mass of each type; default: 1");
+  d.optional("periodic", s.periodic, Any{}, "periodic boundaries along x, y, z");
 }
 
 /// "random": particles anywhere, no two nearer than a distance.
@@ -59,15 +59,16 @@ struct RandomSettings {
 template <class D>
 void describe(D& d, RandomSettings& s) {
   d.example("{\"particles\": {\"A\": 1000}, \"density\": 0.3}");
-  d.optional("particles", s.particles, Positive{}, "how many of each type");
+  d.optional("particles", s.particles, Positive{}, "number of particles of each type");
   d.optional("densities", s.densities, Positive{},
-             "particles per volume of each type, in the given box, instead of particles");
-  d.optional("density", s.density, Positive{}, "of all particles: makes a cubic box");
-  d.optional("box", s.box, Positive{}, "lengths of the edges, instead of density");
-  d.optional("min_distance", s.min_distance, NonNegative{}, "between any two particles");
-  d.optional("dimension", s.dimension, Between{2, 3}, "2 or 3");
-  d.optional("masses", s.masses, Positive{}, "by type; 1 where not given");
-  d.optional("periodic", s.periodic, Any{}, "along x, y, z");
+             "number density of each type, in the given box, instead of particles");
+  d.optional("density", s.density, Positive{}, "number density of all particles, in a cubic box");
+  d.optional("box", s.box, Positive{}, "edge lengths of the box, instead of density");
+  d.optional("min_distance", s.min_distance, NonNegative{},
+             "minimum distance between any two particles");
+  d.optional("dimension", s.dimension, Between{2, 3}, "dimension, 2 or 3");
+  d.optional("masses", s.masses, Positive{}, "mass of each type; default: 1");
+  d.optional("periodic", s.periodic, Any{}, "periodic boundaries along x, y, z");
 }
 
 /// "chains": bead-spring polymers.
@@ -86,22 +87,21 @@ struct ChainsSettings {
 template <class D>
 void describe(D& d, ChainsSettings& s) {
   d.example("{\"chains\": 100, \"pattern\": \"A3B7\", \"density\": 3}");
-  d.required("chains", s.chains, Positive{}, "how many");
+  d.required("chains", s.chains, Positive{}, "number of chains");
   d.required("pattern", s.pattern, Any{},
              "blocks of types along a chain: \"A3B7\", or [[\"A\", 3], [\"B\", 7]]");
-  d.optional("bond_length", s.bond_length, Positive{}, "between neighbours along a chain");
-  d.optional("density", s.density, Positive{}, "beads per volume: makes a cubic box");
-  d.optional("box", s.box, Positive{}, "lengths of the edges, instead of density");
+  d.optional("bond_length", s.bond_length, Positive{}, "bond length along a chain");
+  d.optional("density", s.density, Positive{}, "number density of beads, in a cubic box");
+  d.optional("box", s.box, Positive{}, "edge lengths of the box, instead of density");
   d.optional("min_distance", s.min_distance, NonNegative{},
-             "between any two beads (self-avoiding walks); 0: random walks");
-  d.optional("bond_type", s.bond_type, Any{}, "name of the bonds' type");
-  d.optional("angle_type", s.angle_type, Any{},
-             "name of the type of the angles along a chain; empty: no angles");
+             "minimum distance between any two beads (self-avoiding walks); 0: random walks");
+  d.optional("bond_type", s.bond_type, Any{}, "bond type along a chain");
+  d.optional("angle_type", s.angle_type, Any{}, "angle type along a chain; empty: no angles");
   d.optional("dihedral_type", s.dihedral_type, Any{},
-             "name of the type of the dihedrals along a chain; empty: no dihedrals");
-  d.optional("masses", s.masses, Positive{}, "by type; 1 where not given");
-  d.optional("dimension", s.dimension, Between{2, 3}, "2 or 3");
-  d.optional("periodic", s.periodic, Any{}, "along x, y, z");
+             "dihedral type along a chain; empty: no dihedrals");
+  d.optional("masses", s.masses, Positive{}, "mass of each type; default: 1");
+  d.optional("dimension", s.dimension, Between{2, 3}, "dimension, 2 or 3");
+  d.optional("periodic", s.periodic, Any{}, "periodic boundaries along x, y, z");
 }
 
 /// "file": a frame of a file.
@@ -122,34 +122,35 @@ struct FileSettings {
 template <class D>
 void describe(D& d, FileSettings& s) {
   d.example("{\"path\": \"trajectory.h5\"}");
-  d.required("path", s.path, Any{}, "relative to the job file");
+  d.required("path", s.path, Any{}, "file, relative to the job file");
   d.optional("format", s.format, OneOf(io::format_choices()),
-             "auto: by the extension, else by the contents");
-  d.optional("frame", s.frame, Any{}, "from 0; negative: from the end");
+             "auto: by the extension, otherwise by the contents");
+  d.optional("frame", s.frame, Any{}, "frame number from 0; negative: from the end");
   d.optional(
       "group", s.group, Any{},
       "H5MD: a group of particles under /particles, or a list of groups, joined in this order; "
-      "otherwise \"all\", \"trajectory\" or \"system\" where there is one, else every group");
-  d.optional("types", s.types, Any{}, "new names of types, by the names in the file");
-  d.optional("periodic", s.periodic, Any{}, "along x, y, z, instead of what the file says");
+      "default: \"all\", \"trajectory\" or \"system\" if there is one, otherwise every group");
+  d.optional("types", s.types, Any{}, "renames types: new name of each name in the file");
+  d.optional("periodic", s.periodic, Any{},
+             "periodic boundaries along x, y, z; overrides the file");
   d.optional("masses", s.masses, Positive{},
-             "by the names of types in the file, instead of what the file says");
+             "mass of each type (by its name in the file); overrides the file");
   d.optional("atom_style", s.atom_style, Any{},
-             "LAMMPS data: what the columns of Atoms are, instead of what the file says: full, "
-             "\"hybrid sphere bond\"");
-  d.optional("dimension", s.dimension, Between{2, 3}, "2 or 3, instead of what the file says");
+             "LAMMPS data: atom style of the columns of Atoms; overrides the file: full, \"hybrid "
+             "sphere bond\"");
+  d.optional("dimension", s.dimension, Between{2, 3}, "dimension, 2 or 3; overrides the file");
   d.optional("box", s.box, Any{},
              "Lx, Ly, Lz, or these and the tilts xy, xz, yz, in the file's unit of length, with "
-             "the corner at 0; instead of what the file says (plain XYZ says nothing)");
+             "the lower corner at 0; overrides the file (plain XYZ has no box)");
   d.optional("units", s.units,
              OneOf{"file", "job", "lj", "real", "metal", "si", "cgs", "electron", "micro", "nano"},
-             "file: numbers are converted from the units that the file names (H5MD; line 1 of "
-             "LAMMPS data), and are the job's where it names none; job: they are the job's; else "
-             "the file's units, by the name of LAMMPS (not for H5MD)");
-  d.optional("velocities", s.velocities, Any{}, "take the velocities of the file, if it has any");
-  d.optional("images", s.images, Any{}, "take the image counters of the file, if it has any");
+             "file: convert from the units that the file names (H5MD; line 1 of LAMMPS data), or "
+             "take the job's if it names none; job: take the job's; otherwise the file's units by "
+             "their name in LAMMPS (not for H5MD)");
+  d.optional("velocities", s.velocities, Any{}, "read the velocities of the file, if it has any");
+  d.optional("images", s.images, Any{}, "read the image counters of the file, if it has any");
   d.optional("keep_step", s.keep_step, Any{},
-             "go on counting steps and time from those of the frame, instead of from 0");
+             "continue from the step and time of the frame instead of from 0");
 }
 
 std::unique_ptr<Source> make_lattice(const LatticeSettings& settings, Setup& setup);

@@ -20,7 +20,7 @@ class TextFile {
       : path_(path),
         file_(writes_files() ? std::fopen(path.c_str(), "wbx") : std::fopen("/dev/null", "wb")) {
     if (file_ == nullptr)
-      throw UserError(fmt::format("{}: cannot make the file: {}", path, std::strerror(errno)));
+      throw UserError(fmt::format("{}: cannot create the file: {}", path, std::strerror(errno)));
   }
   ~TextFile() {
     if (file_ != nullptr) std::fclose(file_);

@@ -39,8 +39,7 @@ bool TextLines::next() {
       return false;
     }
   } catch (const std::bad_alloc&) {
-    throw UserError(
-        fmt::format("{}:{}: the line is longer than the memory that there is", path_, number_ + 1));
+    throw UserError(fmt::format("{}:{}: the line does not fit into memory", path_, number_ + 1));
   } catch (const std::ios_base::failure&) {
     throw UserError(
         fmt::format("{}:{}: cannot be read: {}", path_, number_ + 1, std::strerror(errno)));

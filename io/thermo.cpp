@@ -36,9 +36,10 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
     setup.error("console_stride", fmt::format("must be a multiple of stride ({}), got {}",
                                               settings.stride, settings.console_stride));
   if (settings.console_stride == 0 && settings.console != ThermoSettings{}.console)
-    setup.warn("console", "has no effect without \"console_stride\", the steps between rows there");
+    setup.warn("console", "has no effect without \"console_stride\"");
   if (settings.file.empty() && settings.console_stride == 0)
-    setup.error("console_stride", "must be positive where file is empty: nothing would be written");
+    setup.error("console_stride",
+                "must be positive if file is empty, since nothing would be written");
   const auto number = [&](const std::string& name, const std::string& unit, auto value) {
     columns_.push_back(
         {{name, {}, unit}, [value](Simulation& s, Row& row) { row.push_back(value(s)); }});

@@ -20,13 +20,13 @@ struct ThermoSettings {
 
 template <class D>
 void describe(D& d, ThermoSettings& s) {
-  d.required("stride", s.stride, Positive{}, "steps from one row to the next");
+  d.required("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory; empty: none");
   d.optional("box", s.box, Any{},
-             "for a box that changes: box_lengths, box_angles, density, enthalpy, work and "
-             "shear_strain in the file");
+             "also write box_lengths, box_angles, density, enthalpy, work and shear_strain to the "
+             "file, for a box that changes");
   d.optional("console_stride", s.console_stride, NonNegative{},
-             "steps between rows on the console, a multiple of stride; 0: none");
+             "output interval on the console (steps), a multiple of stride; 0: none");
   d.optional(
       "console", s.console,
       OneOf{"step", "time", "temperature", "kinetic_energy", "potential_energy", "total_energy",

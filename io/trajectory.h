@@ -21,23 +21,24 @@ struct TrajectorySettings {
 
 template <class D>
 void describe(D& d, TrajectorySettings& s) {
-  d.required("stride", s.stride, Positive{}, "steps from one frame to the next");
+  d.required("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "H5MD file, relative to the output directory");
   d.optional("quantities", s.quantities, OneOf{"position", "velocity", "force", "image"},
-             "what a frame holds; positions are always written");
+             "quantities in a frame; positions are always written");
   d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
-             "unwrapped: the path without jumps at the faces of the box, for mean square "
-             "displacements; no images then");
+             "unwrapped: positions without jumps at periodic boundaries, for mean square "
+             "displacements; without images");
   d.optional("precision", s.precision, OneOf{"single", "double"},
-             "of positions; single has 7 digits: 0.0001 far out at 1000 box units, 0.1 at 10^6");
+             "precision of positions; single has 7 digits: an error of 0.0001 at a coordinate of "
+             "1000, of 0.1 at 10^6");
   d.optional("species", s.species, OneOf{"static", "time-dependent"},
              "types once per file (VMD), or in every frame (ZnH5MD)");
   d.optional("compression", s.compression, OneOf{"none", "deflate", "rounded"},
-             "deflate: the same bits in three quarters of the size, slowly; rounded: positions to "
-             "`decimals`, in half of the size (docs/guide/files.md)");
+             "deflate: lossless, 3/4 of the size, slow; rounded: positions with `decimals` digits, "
+             "1/2 of the size (docs/guide/files.md)");
   d.optional("decimals", s.decimals, Between{0, 9},
-             "digits after the point that rounded positions keep, in the file's unit of length");
-  d.optional("author", s.author, Any{}, "the author's name in the file; empty: the job's");
+             "decimal places of rounded positions, in the file's unit of length");
+  d.optional("author", s.author, Any{}, "author's name in the file; empty: the job's");
 }
 
 class Trajectory : public io::FrameObserver<io::FrameFile> {

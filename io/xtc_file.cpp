@@ -30,7 +30,7 @@ void XtcAppender::trim(const std::string& path, const JobRecord&, std::int64_t f
     const std::uint64_t size = xtc_frame_size(head, step);
     if (size == 0 || size > file.size() - end)
       throw UserError(
-          fmt::format("{}: cannot be continued: the checkpoint says {} frames, the file has {}",
+          fmt::format("{}: cannot be continued: the checkpoint counts {} frames, the file has {}",
                       path, frames, k));
     end += size;
   }
@@ -43,7 +43,7 @@ void XtcAppender::trim(const std::string& path, const JobRecord&, std::int64_t f
     file.read(0, head.data(), head.size());
     // A run that was killed may have left less than a frame's head.
     if (xtc_frame_size(head, step) == 0 && head.size() == xtc_head)
-      throw UserError(path + ": cannot be continued: it is no XTC file");
+      throw UserError(path + ": cannot be continued: it is not an XTC file");
   }
   RawFile<> shorter(path, O_RDWR);
   shorter.set_size(end);

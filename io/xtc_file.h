@@ -15,7 +15,7 @@ namespace perrin::io {
 class XtcAppender {
  public:
   static void create(const std::string& path, bool overwrite);
-  /// Cuts the file to so many frames, the last of which must be that of `last_step`. Throws
+  /// Cuts the file to `frames` frames, the last of which must be that of `last_step`. Throws
   /// UserError.
   static void trim(const std::string& path, const JobRecord& record, std::int64_t frames,
                    std::int64_t last_step);

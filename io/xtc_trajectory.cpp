@@ -25,8 +25,8 @@ void XtcTrajectory::check_range(const XtcSettings& settings, Setup& setup) {
   const auto edges = c.box.edges();
   double farthest = 0;
   for (int axis = 0; axis < 3; ++axis)
-    farthest = std::max(farthest, std::abs(edges[0][axis]) + std::abs(edges[1][axis]) +
-                                      std::abs(edges[2][axis]));
+    farthest = std::max(
+        farthest, std::abs(edges[0][axis]) + std::abs(edges[1][axis]) + std::abs(edges[2][axis]));
   if (settings.positions == "unwrapped")
     for (std::size_t i = 0; i < c.image.size(); ++i)
       for (int axis = 0; axis < 3; ++axis) {
@@ -38,12 +38,12 @@ void XtcTrajectory::check_range(const XtcSettings& settings, Setup& setup) {
   if (!unit.name.empty()) farthest *= unit.factor * io::convert_unit(unit.name, "nm", "xtc");
   const int fit = int(std::floor(std::log10(io::most_xtc_steps / farthest)));
   if (c.position.size() > io::most_plain_xtc && settings.decimals > fit)
-    setup.error("decimals",
-                fmt::format("coordinates up to {:.6g} are beyond the 32 bits of XTC with {} "
-                            "decimals: {}",
-                            farthest, settings.decimals,
-                            fit < 0 ? "take another format"
-                                    : fmt::format("expected at most {}", fit)));
+    setup.error(
+        "decimals",
+        fmt::format("coordinates up to {:.6g} are beyond the 32 bits of XTC with {} "
+                    "decimals: {}",
+                    farthest, settings.decimals,
+                    fit < 0 ? "use another format" : fmt::format("expected at most {}", fit)));
 }
 
 }  // namespace perrin

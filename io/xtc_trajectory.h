@@ -17,13 +17,13 @@ struct XtcSettings {
 
 template <class D>
 void describe(D& d, XtcSettings& s) {
-  d.required("stride", s.stride, Positive{}, "steps from one frame to the next");
+  d.required("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "XTC file, relative to the output directory");
   d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
-             "unwrapped: the path without jumps at the faces of the box");
+             "unwrapped: positions without jumps at periodic boundaries");
   d.optional("decimals", s.decimals, Between{0, 9},
-             "digits after the point that coordinates keep: in nm; in reduced units, where a unit "
-             "of length is read as 1 nm, in those");
+             "decimal places of coordinates, in nm; in reduced units, in the unit of length, which "
+             "readers take as 1 nm");
 }
 
 class XtcTrajectory : public io::FrameObserver<io::XtcFile> {

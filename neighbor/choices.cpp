@@ -105,8 +105,7 @@ std::optional<WrongSetting> wrong_setting(const NeighborSettings& settings, bool
   if (gpu && wanted != "verlet_list" && lanes != 0 && lanes != 4 && lanes != 8)
     return WrongSetting{
         "lanes",
-        fmt::format("must be 4 or 8, or 0, got {}; other powers of two are for verlet_list",
-                    lanes)};
+        fmt::format("must be 0, 4 or 8, got {}; other powers of two are for verlet_list", lanes)};
   return std::nullopt;
 }
 

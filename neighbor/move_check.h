@@ -16,8 +16,8 @@ struct MoveCheck {
   Current<Real> limit2{};  // square of how far particles may come; half the skin in a fixed box
   Condition rebuild;
   std::uint32_t* warning = nullptr;  // set where a particle has come further than …
-  Real early2 = 0;                   // … the root of this; nullptr: nobody asks
-  // Which step of a recording is running, for the host; nullptr: nobody asks for anything.
+  Real early2 = 0;                   // … the root of this; nullptr: not needed
+  // Which step of a recording is running, for the host; nullptr: none of this is needed.
   std::uint32_t* progress = nullptr;
   std::uint32_t step = 0;
   TileCounter cells{};  // without lists, particles are sorted in every step: this begins it

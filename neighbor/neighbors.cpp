@@ -54,7 +54,7 @@ struct BeginBuild {
 
 struct FinishBuildOfAll {
   FinishBuild finish;
-  Foresight* foresight;  // nullptr: nobody looks ahead
+  Foresight* foresight;  // nullptr: no forecast
   PERRIN_HD void operator()(std::int64_t) const {
     finish(0);
     if (foresight) foresight->soon = foresight->warned = 0;
@@ -219,8 +219,9 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
     for_each(device, "check displacements", particles_.share(),
              CheckMoved{particles_.position.data(), particles_.metric(), check});
   };
-  // Where the box moves the step has looked, with room for what it then did to the box; asked in
-  // between, that is not looked at again: lists are built when a step is, whoever measures.
+  // If the box moves, the step has already checked displacements, with a reserve for its own change
+  // of the box. A measurement between steps must not check again, or the time of a rebuild would
+  // depend on who measures.
   if (!moves_checked_ && progress == nullptr && particles_.box_moves && has_lists())
     rebuild_ = device.condition(flags_.data());
   else if (!moves_checked_)
@@ -295,11 +296,11 @@ bool Neighbors::looks_ahead() const {
 }
 
 /// In a step that is being recorded. Where a particle of any process had come near the limit when
-/// positions were last exchanged, processes say now whether lists must be built. Else nobody waits
-/// for that: positions are exchanged beside the pair loop's work on tiles that need none of them,
-/// and with them what the next step must know; or, where lists have been built, whether they could
-/// be everywhere. If lists turn out to be void after all the device is halted,
-/// and the host goes on from here. When lists are built does not depend on any of this.
+/// positions were last exchanged, processes say now whether lists must be built. Otherwise
+/// ghost positions are exchanged while the pair loop works on interior tiles. The exchange also
+/// carries the warning for the next step, or, after a rebuild, whether every process could build
+/// its list. If lists turn out to be invalid after all, the device is halted, and the host
+/// continues from here. The time of a rebuild does not depend on any of this.
 void Neighbors::update_ahead(std::uint32_t* progress, std::uint32_t step, bool is_last) {
 #ifdef __CUDACC__
   const Device& device = particles_.device();

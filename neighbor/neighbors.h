@@ -1,4 +1,4 @@
-// Who is near whom: one way to find pairs (neighbor/traversal.h), and when lists are built again.
+// Neighbour search: one traversal (neighbor/traversal.h), and when lists are built again.
 //
 // A list holds, for every particle, all others closer than their range + skin when it was built
 // (clusters: at least these). It is built again when, and only when, some particle has moved half
@@ -170,7 +170,7 @@ class Neighbors {
 
   Condition rebuild_{};          // of the running step
   bool complete_ = true;         // are positions of other processes all known?
-  bool moves_checked_ = false;   // by whoever moves the particles
+  bool moves_checked_ = false;   // by the kernel that moves the particles
   Buffer<std::uint32_t> flags_;  // [0] build now; [1] the traversal's own
   // Several GPUs look ahead (update_ahead()).
   Buffer<Foresight> foresight_;
@@ -180,7 +180,7 @@ class Neighbors {
   Buffer<std::int64_t> builds_;
   Buffer<std::uint32_t> own_flag_;   // of this process alone, while lists are built …
   Buffer<std::int64_t> own_builds_;  // … and how often they were
-  Buffer<std::uint32_t> progress_;   // where nobody wants to know
+  Buffer<std::uint32_t> progress_;   // if the caller has none
   Buffer<Position> reference_;       // where particles were when the list was built …
   Buffer<Box> built_;                // … and the box
   Buffer<Real> limit2_;              // MoveCheck::limit2

@@ -4,12 +4,12 @@
 //
 //     struct Body {
 //       static constexpr int sums = 4;        // Reals added up per particle
-//       static constexpr int odd = 3;         // the first so many change sign when i and j do
-//       static constexpr bool has_extra = …;  // a pair needs more of j than position and type
-//       struct Own { … };                     // what is loaded once for particle i
-//       PERRIN_HD Own own(std::int64_t i) const;
-//       PERRIN_HD Real4 extra(std::uint32_t j) const;  // one 16-byte word; {} without has_extra
-//       PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t type, const Real4& extra, bool real,
+//       static constexpr int odd = 3;         // this number of the first ones change sign when i
+//       and j do static constexpr bool has_extra = …;  // a pair needs more of j than position and
+//       type struct Own { … };                     // what is loaded once for particle i PERRIN_HD
+//       Own own(std::int64_t i) const; PERRIN_HD Real4 extra(std::uint32_t j) const;  // one
+//       16-byte word; {} without has_extra PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t
+//       type, const Real4& extra, bool real,
 //                           Real (&term)[sums]) const;
 //       PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const;
 //     };

@@ -1,4 +1,4 @@
-// What a job says of how pairs are found.
+// Settings of the neighbour search.
 #pragma once
 
 #include <array>
@@ -34,24 +34,22 @@ void describe(D& d, NeighborSettings& s) {
              OneOf(traversal_names()).formerly("verlet", "tiles").formerly("rows", "verlet_list"),
              traversal_help());
   d.optional("skin", s.skin, NonNegative{},
-             "lists reach this much further than the interactions (length); 0: chosen by Perrin");
+             "skin of the lists beyond the cut-off (length); 0: chosen by Perrin");
   d.optional("exclusions", s.exclusions, OneOf{"bonds", "angles", "dihedrals", "molecules"},
-             "pairs of particles that pair forces leave out: bonds 1-2, angles 1-3, dihedrals 1-4, "
-             "counted along bonds, with the ends of all that are listed; molecules: within one");
+             "pairs excluded from pair forces: bonds 1-2, angles 1-3, dihedrals 1-4, counted along "
+             "bonds, plus the ends of all listed ones; molecules: all pairs within a molecule");
   d.optional(
       "interaction_sorting", s.interaction_sorting, Any{},
-      "with cells: cut the candidates of a row of cells at both ends, by their order along it");
-  d.gone("reorder", true, "particles that are near in space are always kept near in memory");
+      "with cells: sort the particles along each row of cells to skip candidates at both ends");
+  d.gone("reorder", true, "particles are always sorted in memory by their position");
   d.optional("cells", s.cells, Between{0, 2},
-             "with tiles and cells: 1 or 2 cells to the range of the lists; 0: chosen by Perrin");
-  d.optional(
-      "brick", s.brick, Between{0, 512},
-      "with tiles and cells on a GPU: cells of the brick that a block works on, rounded to a "
-      "power of two; 0: chosen by Perrin");
-  d.optional(
-      "lanes", s.lanes, Between{0, 32},
-      "threads that share one particle on a GPU: 4 or 8, with verlet_list any power of two; 0: "
-      "chosen by Perrin");
+             "with tiles and cells: 1 or 2 cells per range of the lists; 0: chosen by Perrin");
+  d.optional("brick", s.brick, Between{0, 512},
+             "with tiles and cells on a GPU: number of cells per thread block, rounded to a power "
+             "of two; 0: chosen by Perrin");
+  d.optional("lanes", s.lanes, Between{0, 32},
+             "threads per particle on a GPU: 4 or 8, with verlet_list any power of two; 0: chosen "
+             "by Perrin");
 }
 
 /// What a traversal of a checkpoint is called today. Cluster lists on a GPU have become tiles.

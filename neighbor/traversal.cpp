@@ -37,13 +37,12 @@ std::vector<std::string> traversal_names(Where where) {
 }
 
 std::string traversal_help() {
-  std::string text = "how pairs are found: ";
+  std::string text = "neighbour search: ";
   for (const Entry& e : entries(Where::anywhere)) text += e.name + ", " + e.help + "; ";
   return text +
-         "standard, tiles on a GPU and clusters on the CPU, or verlet_list where ranges differ "
-         "much "
-         "between types or the box is nearly empty; auto, what proves fastest while running (a "
-         "repeat then has other bits)";
+         "standard, tiles on a GPU and clusters on the CPU, or verlet_list for strongly "
+         "size-asymmetric mixtures and dilute systems; auto, the fastest one as measured during "
+         "the run (a rerun is then not bitwise identical)";
 }
 
 }  // namespace perrin

@@ -18,7 +18,7 @@ struct TraversalInput {
   NeighborSettings settings;
   ExclusionView exclusions;
   Box box;             // that cells are chosen for: no height of the particles' box may be less …
-  double growth = 1;   // … and none more than so many times as long
+  double growth = 1;   // … and none longer by more than this factor
   bool tilts = false;  // steps may change its tilts: it may not be taken to be orthogonal
 
   Ranges reaches() const { return with_skin(ranges, skin); }

@@ -52,7 +52,7 @@ std::string NeighborTuner::Way::name() const {
   if (traversal != "cells") text += fmt::format(" {:.3g}", skin);
   if (traversal == "cells" && !sorting) text += " unsorted";
   if (lanes > 0 && traversal != "clusters") text += fmt::format(" with {} lanes", lanes);
-  if (cells > 0) text += fmt::format(", {} cells to the range", cells);
+  if (cells > 0) text += fmt::format(", {} cells per range", cells);
   if (brick > 0) text += fmt::format(", bricks of {}", brick);
   return text;
 }
@@ -167,7 +167,7 @@ void NeighborTuner::state(Archive& a) {
   };
   a.require(settled(now) && settled(best_.way), "now", "settings of which none is as before");
   a.require(!now.traversal.empty() && best_.way.traversal.empty() == trials_.empty(),
-            "best/traversal", "there where there were trials");
+            "best/traversal", "a traversal if there were trials");
   a("start_skin", start_skin_);
   a("phase", phase_);
   a.require(phase_ >= Phase::longer && phase_ <= Phase::rest, "phase", "from 0 to 3");

@@ -2,7 +2,7 @@
 //
 //     const RunKey key(Purpose::langevin, seed);            // once, on the host; a kernel captures
 //     it … auto g = keyed<Saru>(key, *device_step, id);          // in the kernel, for one particle
-//     auto g = keyed_pair<Saru>(key, *device_step, i, j);   // for a pair: the same whoever asks
+//     auto g = keyed_pair<Saru>(key, *device_step, i, j);   // for a pair: the same for i and j
 //
 // What is mixed where:
 //  - RunKey: purpose and the 64-bit seed pass through Philox 4x32-10 (the seed as its key, the

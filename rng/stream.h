@@ -36,7 +36,7 @@ namespace perrin {
 /// What a kernel found wrong with the use of a stream.
 enum StreamFault : std::uint32_t { stream_fine = 0, stream_overdrawn = 1, stream_stale = 2 };
 
-/// Throws BugError where no stream is made for so many.
+/// Throws BugError if no stream is made for this number.
 inline void check_stream_size(const char* generator, std::int64_t particles, int draws) {
   if (particles < 0 || particles > std::int64_t(0xffffffffu) || draws < 1)
     throw BugError(std::string("random stream ") + generator +
@@ -102,7 +102,7 @@ class ParticleStream {
     }
     PERRIN_HD void store(std::uint32_t id, Local& g) const {
       const int drawn = Kept::save({words + id, particles}, g);
-      if (drawn > draws) *fault = stream_overdrawn;  // whoever writes, writes the same
+      if (drawn > draws) *fault = stream_overdrawn;  // all writers write the same
     }
   };
 

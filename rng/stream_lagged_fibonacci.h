@@ -177,7 +177,7 @@ class LaggedFibonacciStream {
 /// same. A step left out is found and told by check().
 class FusedLaggedFibonacciStream {
  public:
-  /// At most so many draws.
+  /// Largest number of draws.
   static constexpr int most_draws = 6;
 
   class Local : public Distributions<Local> {

@@ -234,7 +234,7 @@ class WordSource {
     throw UserError("unknown generator '" + g + "', expected " + list(word_source_generators()));
   }
 
-  /// "shared": the row for so many numbers at a time, none but the first for a plain sequence;
+  /// "shared": the row for this many numbers at a time, none but the first for a plain sequence;
   /// "shared:2281": the row of this long lag.
   Lags chosen_lags() {
     std::string& scheme = settings_.scheme;

@@ -1,5 +1,5 @@
-"""What every plug-in is tested for, with numpy and h5py: forces are the derivatives of energies,
-CPU and GPU agree, a run that was stopped goes on with the same bits.
+"""Tests for every plug-in, with numpy and h5py: forces are the derivatives of energies, CPU and GPU
+agree, a resumed run is bitwise identical to one that was not stopped.
 
 PERRIN names the program (default: perrin), PERRIN_PLUGIN_PATH the folder of the built plug-in
 (default: build, here)."""
@@ -120,4 +120,4 @@ def resumes(job):
     for file in whole.glob("*.h5"):
         if not file.name.startswith("checkpoint"):
             same(file, cut / file.name)
-    print("resume: the same bits")
+    print("resume: bitwise identical")

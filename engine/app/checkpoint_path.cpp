@@ -56,11 +56,11 @@ fs::path checkpoint_in(const fs::path& folder) {
   if (!found.empty())
     throw UserError(fmt::format("{}: has several checkpoints; name one of them: {}",
                                 folder.string(), fmt::join(found, ", ")));
-  throw UserError(fmt::format("{}: a folder without a checkpoint{}", folder.string(),
-                              before.empty() ? std::string()
-                                             : fmt::format("; one before the last is whole: perrin "
-                                                           "resume {}",
-                                                           before.front())));
+  throw UserError(fmt::format(
+      "{}: the folder has no checkpoint{}", folder.string(),
+      before.empty()
+          ? std::string()
+          : fmt::format("; a previous checkpoint is intact: perrin resume {}", before.front())));
 }
 
 }  // namespace
@@ -73,8 +73,8 @@ fs::path checkpoint_path(const fs::path& given) {
   if (first != '{' && first != '/') return given;
   const fs::path beside = folder_of(given) / "checkpoint.h5";
   throw UserError(fmt::format(
-      "{0}: is a job, not a checkpoint: perrin run {0} starts it; perrin resume goes on from the "
-      "checkpoint of a run{1}",
+      "{0}: is a job, not a checkpoint: perrin run {0} starts it; perrin resume continues a run "
+      "from its checkpoint{1}",
       given.string(),
       fs::exists(beside, ignored) ? ", such as " + beside.string() : " (checkpoint.h5)"));
 }

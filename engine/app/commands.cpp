@@ -73,46 +73,51 @@ void add_run_options(CLI::App& app, RunArguments& a) {
   app.add_option("--device", a.device, "auto, cpu, cuda or cuda:N");
   app.add_option("--threads", a.threads, "threads on the CPU (default: all cores)")
       ->check(CLI::Range(1, Threads::most));
-  app.add_option(
-         "--set", a.sets,
-         "change a value of the job: path=value; the place behind the last of a list adds one")
+  app.add_option("--set", a.sets,
+                 "change a value of the job: path=value; an index equal to the length of a list "
+                 "appends to it")
       ->allow_extra_args(false);
   app.add_option("--output-dir", a.output_directory, "folder for output files");
   app.add_option("--time-limit", a.time_limit,
                  "stop after this wall time, with a checkpoint: 3600, 30m, 1h30m");
-  app.add_flag("--quiet", a.quiet, "print errors and warnings of the job only");
+  app.add_flag("--quiet", a.quiet, "print only errors and warnings of the job");
 }
 
 /// What is in OUT otherwise than in IN.
 void add_changes(CLI::App& app, ConvertOptions& options) {
   app.add_flag("--unwrap", options.unwrapped,
                "positions without jumps at the faces of the box, instead of images");
-  app.add_flag("!--no-velocities", options.velocities, "as if IN had none");
-  app.add_option("--atom-style", options.atom_style,
-                 "of IN (LAMMPS data), instead of what it says: full, \"hybrid sphere bond\"");
-  app.add_option("--dimension", options.dimension, "of IN, instead of what it says: 2 or 3")
+  app.add_flag("!--no-velocities", options.velocities, "ignore the velocities of IN");
+  app.add_option(
+      "--atom-style", options.atom_style,
+      "atom style of IN (LAMMPS data), overrides the file: full, \"hybrid sphere bond\"");
+  app.add_option("--dimension", options.dimension, "dimension of IN, overrides the file: 2 or 3")
       ->check(CLI::Range(2, 3));
-  app.add_option("--box", options.box,
-                 "of IN: Lx,Ly,Lz or Lx,Ly,Lz,xy,xz,yz, from 0; instead of what it says")
+  app.add_option(
+         "--box", options.box,
+         "box of IN, overrides the file: Lx,Ly,Lz or Lx,Ly,Lz,xy,xz,yz, with the lower corner at 0")
       ->delimiter(',');
   app.add_option("--group", options.groups,
-                 "of particles in IN (H5MD): one or several under /particles, joined")
+                 "groups of particles to read from IN (H5MD, under /particles); several are joined")
       ->delimiter(',');
-  app.add_option("--types", options.types, "new names of types: A=Ar,B=Kr (ASE wants elements)")
+  app.add_option("--types", options.types, "rename types: A=Ar,B=Kr (ASE requires element names)")
       ->delimiter(',');
   app.add_option("--origin", options.origin,
-                 "where the box begins: at 0 (corner), at -L/2 (middle), or as in IN (file); "
-                 "extended XYZ and LAMMPS data")
+                 "lower corner of the box: at 0 (corner), at -L/2 (middle), or as in IN (file); "
+                 "for extended XYZ and LAMMPS data")
       ->check(CLI::IsMember({"file", "corner", "middle"}));
-  app.add_option("--precision", options.precision, "of positions: single, double; H5MD and GSD")
+  app.add_option("--precision", options.precision,
+                 "precision of positions: single, double; for H5MD and GSD")
       ->check(CLI::IsMember({"single", "double"}));
-  app.add_option("--compression", options.compression, "none, deflate, rounded; H5MD")
+  app.add_option("--compression", options.compression,
+                 "compression of OUT: none, deflate, rounded; for H5MD")
       ->check(CLI::IsMember({"none", "deflate", "rounded"}));
   app.add_option("--decimals", options.decimals,
-                 "digits after the point of rounded positions: H5MD, XTC")
+                 "decimal places of rounded positions; for H5MD and XTC")
       ->check(CLI::Range(0, 9));
   app.add_option("--chunk", options.chunk,
-                 "frame, or time: laid out for the paths of single particles (not for VMD); H5MD")
+                 "chunk layout: frame, or time for reading the paths of single particles (not for "
+                 "VMD); for H5MD")
       ->check(CLI::IsMember({"frame", "time"}));
 }
 
@@ -120,19 +125,19 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
   auto* convert_files =
       app.add_subcommand("convert", "convert trajectories and configurations between formats");
   const std::vector<std::string> formats = io::format_choices();
-  convert_files->add_option("IN", options.in, "file to be read")->required();
-  convert_files->add_option("OUT", options.out, "file to be made")->required();
-  convert_files->add_option(
-      "--frame", options.frame,
-      "one frame, from 0; negative from the end (default: all; LAMMPS data: the last)");
+  convert_files->add_option("IN", options.in, "input file")->required();
+  convert_files->add_option("OUT", options.out, "output file")->required();
+  convert_files->add_option("--frame", options.frame,
+                            "convert one frame, counted from 0; negative: from the end (default: "
+                            "all; LAMMPS data: the last)");
   convert_files
       ->add_option("--from", options.from,
                    fmt::format("format of IN: {}", fmt::join(formats, ", ")))
       ->check(CLI::IsMember(formats));
-  convert_files->add_option("--to", options.to, "format of OUT; also xtc")
+  convert_files->add_option("--to", options.to, "format of OUT: those of IN, or xtc")
       ->check(CLI::IsMember(io::format_choices(true)));
   add_changes(*convert_files, options);
-  convert_files->add_flag("--overwrite", options.overwrite, "replace OUT where it exists");
+  convert_files->add_flag("--overwrite", options.overwrite, "replace OUT if it exists");
   options.warn = [](const std::string& what) { fmt::print(stderr, "warning: {}\n", what); };
   convert_files->callback([&options] {
     const long long frames = convert(options);
@@ -152,7 +157,7 @@ void add_rng(CLI::App& app, RngArguments& a) {
       "keyed, phillips, state, shared or shared:LAG (default: the generator's usual one)");
   rng->add_option("--pattern", a.pattern, "particles, particle, pairs, rows, columns or sequence");
   rng->add_option("--count", a.count,
-                  "number of words, numbers or points (default: without end; points: a million)")
+                  "number of words, numbers or points (default: unlimited; points: a million)")
       ->check(CLI::PositiveNumber);
   NumberArguments& n = a.numbers;
   rng->add_option("--distribution", n.distribution,
@@ -181,8 +186,8 @@ struct ExampleArguments {
 
 void add_examples(CLI::App& app, ExampleArguments& a) {
   auto* examples = app.add_subcommand("examples", "list the examples, or copy one to start from");
-  examples->add_option("NAME", a.name, "any part of the name of one of them");
-  examples->add_option("FOLDER", a.folder, "a new folder for the copy (default: NAME)");
+  examples->add_option("NAME", a.name, "name of an example, or a part of it");
+  examples->add_option("FOLDER", a.folder, "new folder for the copy (default: NAME)");
   examples->callback([&a] { examples_command(a.name, a.folder); });
 }
 
@@ -191,13 +196,13 @@ struct NewPluginArguments {
 };
 
 void add_new_plugin(CLI::App& app, NewPluginArguments& a) {
-  auto* command = app.add_subcommand("new-plugin",
-                                     "write the folder of a plug-in to start from: source, build "
-                                     "file, job and test");
+  auto* command = app.add_subcommand(
+      "new-plugin",
+      "create a plug-in to start from, in a new folder: source, build file, job and test");
   command->add_option("KIND", a.kind, fmt::format("{}", fmt::join(plugin_kinds(), ", ")))
       ->required();
-  command->add_option("NAME", a.name, "of the type in jobs: lower case")->required();
-  command->add_option("FOLDER", a.folder, "a new folder (default: NAME)");
+  command->add_option("NAME", a.name, "name of the type in jobs, in lower case")->required();
+  command->add_option("FOLDER", a.folder, "new folder (default: NAME)");
   command->callback([&a] { new_plugin_command(a.kind, a.name, a.folder, help_words()); });
 }
 
@@ -224,11 +229,12 @@ void add_jobs(CLI::App& app, RunArguments& arguments) {
   run->add_flag("--overwrite", arguments.overwrite, "replace output files that exist");
   run->callback([&arguments] { run_command(arguments); });
 
-  auto* resume = app.add_subcommand("resume", "go on from a checkpoint");
+  auto* resume = app.add_subcommand("resume", "continue from a checkpoint");
   resume->add_option("CHECKPOINT", arguments.file, "checkpoint, or the folder of a run")
       ->required();
   add_run_options(*resume, arguments);
-  resume->add_option("--steps", arguments.more_steps, "so many more steps of the last stage")
+  resume
+      ->add_option("--steps", arguments.more_steps, "extend the last stage by this number of steps")
       ->check(CLI::PositiveNumber);
   resume->callback([&arguments] { resume_command(arguments); });
 
@@ -236,14 +242,15 @@ void add_jobs(CLI::App& app, RunArguments& arguments) {
       app.add_subcommand("validate", "check a job and its input files without running");
   validate->add_option("JOB", arguments.file, "job file")->required();
   validate
-      ->add_option(
-          "--set", arguments.sets,
-          "change a value of the job: path=value; the place behind the last of a list adds one")
+      ->add_option("--set", arguments.sets,
+                   "change a value of the job: path=value; an index equal to the length of a list "
+                   "appends to it")
       ->allow_extra_args(false);
-  validate->add_option("--threads", arguments.threads, "threads")
+  validate->add_option("--threads", arguments.threads, "threads on the CPU (default: all cores)")
       ->check(CLI::Range(1, Threads::most));
   validate->add_option("--output-dir", arguments.output_directory, "folder for output files");
-  validate->add_flag("--overwrite", arguments.overwrite, "output files that exist may be replaced");
+  validate->add_flag("--overwrite", arguments.overwrite,
+                     "accept output files that exist, as run --overwrite does");
   validate->callback([&arguments] { validate_command(arguments); });
 
   auto* show = app.add_subcommand(
@@ -254,14 +261,14 @@ void add_jobs(CLI::App& app, RunArguments& arguments) {
   show->callback([&arguments] { show_command(arguments); });
 }
 
-/// CLI11 says of an unknown word that a subcommand is required.
+/// CLI11 says of a missing or unknown command only that a subcommand is required.
 void check_command(const CLI::App& app, const std::string& word) {
-  if (word.empty() || word[0] == '-') return;
+  if (word.empty()) throw UserError("perrin: a command is missing\n\n" + app.help());
+  if (word[0] == '-') return;
   std::vector<std::string> known;
   for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
   if (std::ranges::count(known, word) == 0)
-    throw UserError(
-        fmt::format("perrin: there is no command \"{}\"; {}", word, suggest(word, known)));
+    throw UserError(fmt::format("perrin: unknown command \"{}\"; {}", word, suggest(word, known)));
 }
 
 Outcome run_command_line(int argc, char** argv) {
@@ -274,12 +281,13 @@ Outcome run_command_line(int argc, char** argv) {
 
   add_jobs(app, arguments);
   app.add_subcommand("schema", "print the JSON Schema of job files")->callback(schema_command);
-  auto* help = app.add_subcommand("help", "list what a job can name, or explain one type");
+  auto* help = app.add_subcommand("help", "list all types of jobs, or explain one");
   help->add_option(
       "TYPE", type,
       "a type, a kind (force), a topic (units), or \"job\" for the top level of a job file");
   help->callback([&] { help_command(type); });
-  app.add_subcommand("plugins", "list the plug-ins that are found")->callback(plugins_command);
+  app.add_subcommand("plugins", "list the plug-ins found and their types")
+      ->callback(plugins_command);
   ExampleArguments example;
   add_examples(app, example);
   NewPluginArguments plugin;
@@ -322,9 +330,9 @@ Outcome run_command_line(int argc, char** argv) {
   } catch (const std::system_error& e) {  // no thread to be had, a full disk behind standard output
     const bool thread = e.code() == std::errc::resource_unavailable_try_again;
     return failure(ExitStatus::run, stopped(),
-                   thread ? "out of memory, or of threads: none can be started" : e.what());
+                   thread ? "out of memory or threads: no thread can be started" : e.what());
   } catch (const std::exception& e) {
-    return failure(ExitStatus::bug, "this is a bug", e.what());
+    return failure(ExitStatus::bug, "internal error, a bug of Perrin or a plug-in", e.what());
   }
 }
 

@@ -34,7 +34,7 @@ std::vector<std::string> words_of(const Registry& registry) {
 }
 
 std::string heading(const std::string& kind) {
-  if (kind == "system") return "system (where the particles come from)";
+  if (kind == "system") return "system (initial configuration)";
   return kind + "s";
 }
 
@@ -62,8 +62,9 @@ void help_command(const std::string& type) {
       print_rows(registry, kind);
     }
     fmt::print(
-        "\nperrin help TYPE explains one of them, perrin help job the top level of a job, and\n"
-        "perrin help {}. perrin new-plugin begins a type of your own.\n",
+        "\nperrin help TYPE explains a type, perrin help job the top level of a job file.\n"
+        "Topics: perrin help {}.\n"
+        "perrin new-plugin creates a plug-in with a new type.\n",
         fmt::join(topic_names(), ", "));
     return;
   }
@@ -130,7 +131,7 @@ void info_command() {
   fmt::print("  CUDA        not built in\n");
 #endif
   fmt::print("  MPI         {}\n", mpi_in_build());
-  fmt::print("  NCCL        not used: between GPUs that do not see each other's memory, MPI\n");
+  fmt::print("  NCCL        not used: GPUs without peer access exchange data by MPI\n");
   const Processes& world = Processes::world();
   fmt::print("processes     {}{}\n", world.count(),
              world.several() ? fmt::format(", {} of them on this host", world.host_count()) : "");
@@ -138,7 +139,7 @@ void info_command() {
   for (int i = 0; i < Device::cuda_count(); ++i) {
     const std::string reached = devices_reached_by(i);
     fmt::print("  cuda:{}      {}{}\n", i, Device::cuda(i).description(),
-               reached.empty() ? "" : ", reaches the memory of " + reached);
+               reached.empty() ? "" : ", peer access to " + reached);
   }
 }
 

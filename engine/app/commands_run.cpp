@@ -57,7 +57,7 @@ void print_timings(const Simulation& simulation, std::uint64_t steps, double sec
     fmt::print("neighbours: {}\n", report);
   if (const Team* const team = simulation.device().team()) {
     if (team->far() > 0)
-      fmt::print("processes: this GPU does not see the memory of {} others; MPI is between them\n",
+      fmt::print("processes: no peer access from this GPU to {} others; MPI transfers their data\n",
                  team->far());
     if (const std::string report = team->balance() ? team->balance()->report() : "";
         !report.empty())
@@ -122,7 +122,7 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
   if (complete) return "";
   const std::string where =
       run.has_simulation() ? fmt::format(" at step {}", run.simulation().step()) : "";
-  return fmt::format("stopped by {}{}; go on with: perrin resume {}\n", run.stop_reason(), where,
+  return fmt::format("stopped by {}{}; continue with: perrin resume {}\n", run.stop_reason(), where,
                      run.checkpoint().string());
 }
 
@@ -172,8 +172,8 @@ void resume_command(const RunArguments& a) {
   Job job(resumed.file, components.registry, components.plugins, options, &archive);
   if (resumed.complete) {
     fmt::print(
-        "{0}: this run is complete, nothing is left to do; longer: perrin resume {0} --steps N, or "
-        "one stage more: --set 'stages[{1}]={{…}}'\n",
+        "{0}: this run is complete; extend it by perrin resume {0} --steps N, or add a stage by "
+        "--set 'stages[{1}]={{…}}'\n",
         file.string(), resumed.stage + 1);
     return;
   }
@@ -181,8 +181,8 @@ void resume_command(const RunArguments& a) {
   const std::string before = resumed.checkpoint.facts["hardware"];
   if (const std::string now = hardware(job.context().device); !a.quiet && now != before)
     fmt::print(
-        "note: the checkpoint was made on {}: on {} it goes on from the same state, with other "
-        "last bits\n",
+        "note: the checkpoint was written on {}, the run continues on {}: from the same state, but "
+        "not bitwise identically\n",
         before, now);
   run_job(job, a, options, locks, &archive);
 }
@@ -205,7 +205,7 @@ void validate_command(const RunArguments& a) {
   const Job job(file, components.registry, components.plugins, options);
   print_warnings(job, false);
   fmt::print("{}{}: {}\n", job.summary(), a.file,
-             job.warnings().empty() ? "nothing wrong found" : "no mistakes; see the warnings");
+             job.warnings().empty() ? "valid" : "valid, with warnings");
 }
 
 }  // namespace perrin

@@ -54,9 +54,9 @@ void examples_command(const std::string& name, const std::string& folder) {
     if (names.back().find(name) != std::string::npos) found.push_back(names.back());
   }
   if (found.empty())
-    throw UserError(fmt::format("there is no example \"{}\"; {}", name, suggest(name, names)));
+    throw UserError(fmt::format("unknown example \"{}\"; {}", name, suggest(name, names)));
   if (found.size() > 1)
-    throw UserError(fmt::format("\"{}\" is part of {} names: {} and {}", name, found.size(),
+    throw UserError(fmt::format("\"{}\" matches {} examples: {} and {}", name, found.size(),
                                 found[0], found[1]));
   const fs::path copy = folder.empty() ? found[0] : folder;
   if (fs::exists(copy))

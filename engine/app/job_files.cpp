@@ -21,7 +21,7 @@ void take_folders(const Job& job, io::FolderLocks& locks) {
     fs::create_directories(folder, error);
     if (error && !fs::is_directory(folder))
       throw UserError(
-          fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
+          fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
   };
   make(job.context().output_directory);
   for (const auto& [file, component] : job.context().outputs) {

@@ -25,7 +25,7 @@ fs::path data_folder() { return PluginLoader::search_folders().back().parent_pat
 void check_kind(const std::string& kind) {
   if (std::ranges::count(plugin_kinds(), kind) > 0) return;
   throw UserError(
-      fmt::format("there is no kind \"{}\" of plug-in; {}", kind, suggest(kind, plugin_kinds())));
+      fmt::format("unknown kind of plug-in \"{}\"; {}", kind, suggest(kind, plugin_kinds())));
 }
 
 /// It becomes a type in jobs, a file, and a namespace and a class in C++.
@@ -47,12 +47,12 @@ void check_name(const std::string& name, const std::vector<std::string>& taken) 
   if (name.empty() || !std::islower(name[0]) || !std::ranges::all_of(name, fits) ||
       name.find("__") != std::string::npos)
     throw UserError(fmt::format(
-        "\"{}\" is no name for a plug-in: it becomes a type in jobs and a name in C++, so it must "
-        "be made of lower-case letters, digits and single _, and begin with a letter",
+        "\"{}\" is not a valid name of a plug-in: the name becomes a type in jobs and a name in "
+        "C++; use lower-case letters, digits and single _, and begin with a letter",
         name));
   if (words.count(name) > 0)
     throw UserError(
-        fmt::format("\"{}\" is a word of C++ or of the build: choose another name", name));
+        fmt::format("\"{}\" is a reserved word of C++ or of the build: choose another name", name));
   if (std::ranges::count(taken, name) > 0)
     throw UserError(
         fmt::format("\"{}\" exists already (perrin help {}): choose another name", name, name));
@@ -97,12 +97,13 @@ void copy_named(const fs::path& from, const fs::path& folder, const std::string&
 
 const std::vector<std::string>& plugin_kinds() {
   static const std::vector<std::string> kinds{"pair",       "bond",     "angle",  "field", "force",
-                                              "integrator", "observer", "source", "stage"};
+                                              "integrator", "observer", "system", "stage"};
   return kinds;
 }
 
-void new_plugin_command(const std::string& kind, const std::string& name, const std::string& folder,
-                        const std::vector<std::string>& taken) {
+void new_plugin_command(const std::string& asked, const std::string& name,
+                        const std::string& folder, const std::vector<std::string>& taken) {
+  const std::string kind = asked == "source" ? "system" : asked;  // the name in C++
   check_kind(kind);
   check_name(name, taken);
   const fs::path templates = data_folder() / "templates", copy = folder.empty() ? name : folder;
@@ -112,7 +113,7 @@ void new_plugin_command(const std::string& kind, const std::string& name, const 
     throw UserError(fmt::format("{} exists: nothing was written", copy.string()));
   std::error_code error;
   fs::create_directories(copy, error);
-  if (error) throw UserError(fmt::format("cannot make {}: {}", copy.string(), error.message()));
+  if (error) throw UserError(fmt::format("cannot create {}: {}", copy.string(), error.message()));
   for (const char* file : {"CMakeLists.txt", "checks.py"}) copy_named(templates / file, copy, name);
   for (const auto& entry : fs::directory_iterator(templates / kind))
     copy_named(entry.path(), copy, name);

@@ -24,8 +24,9 @@ void check_types(const Json& before, const Json& after, const std::string& path)
   if (!before.is_object() || !after.is_object()) return;
   if (before.contains("type") && before["type"].is_string() && after.contains("type") &&
       after["type"] != before["type"])
-    throw UserError(fmt::format("--set: {}.type: a resumed run goes on with {}, got {}", path,
-                                shown(before["type"]), shown(after["type"])));
+    throw UserError(
+        fmt::format("--set: {}.type: cannot change in a resumed run, expected {}, got {}", path,
+                    shown(before["type"]), shown(after["type"])));
   for (const auto& [key, value] : before.items())
     if (after.contains(key)) check_types(value, after[key], join_path(path, key));
 }
@@ -33,22 +34,22 @@ void check_types(const Json& before, const Json& after, const std::string& path)
 /// What a checkpoint must have beside its records, which anybody may have changed and sealed.
 void check_contents(const Checkpoint& checkpoint, const Json& job, const std::string& path) {
   const auto refuse = [&](const std::string& what) {
-    throw UserError(fmt::format("{}: no checkpoint of Perrin: {}", path, what));
+    throw UserError(fmt::format("{}: not a checkpoint of Perrin: {}", path, what));
   };
   for (const char* name : {"device", "hardware", "threads", "job_directory", "output_directory"}) {
     const auto it = checkpoint.facts.find(name);
     if (it == checkpoint.facts.end() || it->second.empty() ||
         it->second.find('\0') != std::string::npos)
-      refuse(fmt::format("the fact {} is missing", name));
+      refuse(fmt::format("the entry facts/{} is missing", name));
   }
-  if (!job.is_object()) refuse("its job is no object");
+  if (!job.is_object()) refuse("its job is not an object");
   for (const char* key : {"stages", "observers", "forces"}) {
     const bool needed = key[0] == 's';
     const auto it = job.find(key);
     if (it == job.end() && !needed) continue;
     const bool list = it != job.end() && it->is_array() && !(needed && it->empty());
     if (!list || !std::all_of(it->begin(), it->end(), [](const Json& v) { return v.is_object(); }))
-      refuse(fmt::format("its job has no list of {}", key));
+      refuse(fmt::format("its job has no list \"{}\"", key));
   }
 }
 
@@ -72,7 +73,7 @@ std::string longer_by(const Json& job, std::int64_t steps) {
   const std::size_t last = stages.size() - 1;
   const auto before = stages[last].find("steps");
   if (before == stages[last].end() || !before->is_number_integer())
-    throw UserError(fmt::format("--steps: {} ({}) has no \"steps\": say with --set what is more",
+    throw UserError(fmt::format("--steps: {} ({}) has no \"steps\": extend it with --set",
                                 join_path("stages", last), stages[last].value("type", "")));
   return fmt::format("{}.steps={}", join_path("stages", last), before->get<std::int64_t>() + steps);
 }
@@ -87,17 +88,17 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
       return std::any_of(keys.begin(), keys.end(), [&](const char* k) { return key == k; });
     };
     if (key == "device")
-      throw UserError(fmt::format("--set {}: for a resumed run the device is chosen with --device",
-                                  assignment));
+      throw UserError(
+          fmt::format("--set {}: choose the device of a resumed run with --device", assignment));
     if (is({"system", "velocity", "seed", "units", "$schema"}))
-      throw UserError(fmt::format(
-          "--set {}: a resumed run keeps its {}; it can have other forces, observers, stages, "
-          "neighbors, title, author and plugins",
-          assignment, key));
+      throw UserError(
+          fmt::format("--set {}: {} cannot change in a resumed run; forces, observers, stages, "
+                      "neighbors, title, author and plugins can",
+                      assignment, key));
     job.set(assignment);
     for (std::uint64_t k = 0; k < standing.stage; ++k)
       if (path.rfind(fmt::format("stages[{}]", k), 0) == 0)
-        throw UserError(fmt::format("--set {}: this stage is done; the run is in stages[{}]",
+        throw UserError(fmt::format("--set {}: this stage is complete; the run is in stages[{}]",
                                     assignment, standing.stage));
   }
   const Json& after = job.value();
@@ -106,7 +107,7 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
     const std::size_t now = after.contains(list) ? after[list].size() : 0;
     if (now > was)
       throw UserError(
-          fmt::format("--set: a resumed run goes on with its {} {}, none can be added", was, list));
+          fmt::format("--set: a resumed run has its {} {}: none can be added", was, list));
     if (was > 0) check_types(before[list], after[list], list);
   }
   if (before.contains("stages") && standing.stage < before["stages"].size() &&
@@ -130,10 +131,10 @@ void check_continued_files(const Json& before, const Json& job,
     if (new_name == old_name || new_name.empty() ||
         std::filesystem::exists(output_directory / new_name, ignored))
       continue;
-    throw UserError(fmt::format(
-        "--set: {}.file: a resumed run goes on with the file that the run before has written, "
-        "\"{}\"; got \"{}\", which is not in {}",
-        join_path("observers", k), old_name, new_name, output_directory.string()));
+    throw UserError(
+        fmt::format("--set: {}.file: a resumed run appends to its file \"{}\"; got \"{}\", which "
+                    "does not exist in {}",
+                    join_path("observers", k), old_name, new_name, output_directory.string()));
   }
 }
 

@@ -21,8 +21,8 @@ struct Standing {
 /// Throws UserError where the records do not say it.
 Standing standing_of(const std::map<std::string, Record>& records);
 
-/// What --set would have to say for so many more steps of the last stage. Throws UserError where
-/// that counts none.
+/// The --set that extends the last stage by a number of steps. Throws UserError if the stage
+/// counts none.
 std::string longer_by(const Json& job, std::int64_t steps);
 
 /// Applies --set to the job of a checkpoint. Throws UserError for what a resumed run cannot change:

@@ -17,7 +17,7 @@ struct RngArguments {
   NumberArguments numbers;  // what is made of the words; nothing: raw words
 };
 
-/// Writes to standard output until it has written all, or nobody reads any more. Throws UserError,
+/// Writes to standard output until all is written or the reader has closed it. Throws UserError,
 /// RunError.
 void rng_command(const RngArguments& arguments);
 

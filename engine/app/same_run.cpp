@@ -151,17 +151,17 @@ std::string processes_summary(const Job& job) {
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   const std::int64_t threads = world.sum(device.threads());
   if (!device.is_cuda()) {
-    text += fmt::format(", {} threads in all", threads);
+    text += fmt::format(", {} threads in total", threads);
     if (threads < cores) text += fmt::format(" (this host has {} cores)", cores);
   }
   text += "\n";
   if (device.is_cuda() && places.size() < names.size())
-    text += fmt::format("warning: {} processes have {} GPUs: those that share one are slow\n",
+    text += fmt::format("warning: {} processes use {} GPUs: processes that share a GPU are slow\n",
                         names.size(), places.size());
   if (std::ranges::count(kinds, kinds[0]) != std::ssize(kinds))
     text +=
-        "warning: the processes have different hardware: the last bits of the results depend "
-        "on which of them computes what\n";
+        "warning: the processes run on different hardware: results are not bitwise identical if "
+        "the work is distributed differently\n";
   return text;
 }
 

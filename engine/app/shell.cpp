@@ -77,23 +77,22 @@ std::string man_page(const CLI::App& app) {
       ".TH PERRIN 1 \"\" \"Perrin {}\"\n"
       ".SH NAME\nperrin \\- particles in soft matter, on CPU and GPU\n"
       ".SH SYNOPSIS\n.B perrin\n.I COMMAND\n[\\fIARGUMENTS\\fR]\n"
-      ".SH DESCRIPTION\nA job file in JSON goes in, an H5MD trajectory comes out.\n"
-      "perrin help explains what a job can say.\n.SH COMMANDS\n",
+      ".SH DESCRIPTION\nRuns a job file in JSON and writes trajectories (H5MD, GSD, XTC).\n"
+      "perrin help explains the settings of a job.\n.SH COMMANDS\n",
       engine_version());
   for (const CLI::App* command : app.get_subcommands({})) text += man_of(*command);
   return text +
-         ".SH EXIT STATUS\n.TP\n0\ndone, also after SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, "
-         "SIGXCPU and \\-\\-time\\-limit, with a checkpoint\n.TP\n2\nyour mistake\n.TP\n3\nthe run "
-         "went wrong\n.TP\n4\na bug\n"
-         ".SH ENVIRONMENT\n.TP\n.B PERRIN_PLUGIN_PATH\nfolders of plug\\-ins, before all others\n"
-         ".TP\n.B PERRIN_ISA\nbaseline or avx2: the most that the CPU code may use\n"
-         ".TP\n.B PERRIN_CACHE\nwhere compiled formulas are kept, instead of "
-         "$XDG_CACHE_HOME/perrin, ~/.cache/perrin or, where HOME is not set, /tmp/perrin\\-UID; a "
-         "folder "
-         "that nobody else can write\n"
-         ".TP\n.B PERRIN_COMPILER\ncompiles formulas, instead of the compiler that built Perrin\n"
-         ".TP\n.B PERRIN_COMPILER_SECONDS\nthe most that it may take (300), until it is killed\n"
-         ".TP\n.B OMP_NUM_THREADS\nthreads on the CPU, unless \\-\\-threads says so\n";
+         ".SH EXIT STATUS\n.TP\n0\nsuccess, also after SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, "
+         "SIGXCPU and \\-\\-time\\-limit, with a checkpoint\n.TP\n2\ninvalid input\n.TP\n3\n"
+         "run-time failure\n.TP\n4\ninternal error\n"
+         ".SH ENVIRONMENT\n.TP\n.B PERRIN_PLUGIN_PATH\nfolders of plug\\-ins, searched first\n"
+         ".TP\n.B PERRIN_ISA\nbaseline or avx2: limits the instruction set of the CPU code\n"
+         ".TP\n.B PERRIN_CACHE\nfolder of compiled formulas, not writable by other "
+         "users; default: $XDG_CACHE_HOME/perrin, ~/.cache/perrin or, if HOME is not set, "
+         "/tmp/perrin\\-UID\n"
+         ".TP\n.B PERRIN_COMPILER\ncompiler of formulas; default: the compiler that built Perrin\n"
+         ".TP\n.B PERRIN_COMPILER_SECONDS\nlimit of its time (300), after which it is killed\n"
+         ".TP\n.B OMP_NUM_THREADS\nthreads on the CPU, unless \\-\\-threads is given\n";
 }
 
 }  // namespace perrin

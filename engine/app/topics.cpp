@@ -11,79 +11,85 @@ namespace {
 std::string units_text() {
   const Units example = make_units({"nm", "kJ/mol", "u"});
   return fmt::format(
-      R"(units: what the numbers of a job are measured in
+      R"(units: the units of all numbers in a job
   "units": "lj" (default)
-      reduced units: length, energy and mass are numbers in any units of yours, time is
+      reduced units: length, energy and mass are in arbitrary units, time is in
       length (mass/energy)^(1/2), and a temperature is k_B T, an energy
   "units": {{"length": "nm", "energy": "kJ/mol", "mass": "u"}}
       length  {}
       energy  {}
       mass    {}
-      Every number of the job is in these and in what follows from them: time in
+      Every number of the job is in these units or in units derived from them: time in
       length (mass/energy)^(1/2), which is {} here, velocity in length/time, force in
       energy/length, pressure in energy/length^3, friction in mass/time. A temperature is in
       kelvin. Output files name their units.
-  Numbers beyond single precision are refused, with the unit to choose instead.
+  A number out of the range of single precision is an error that names the unit to choose.
 )",
       fmt::join(length_units(), ", "), fmt::join(energy_units(), ", "),
       fmt::join(mass_units(), ", "), example.time);
 }
 
 const char* const coordinates_text =
-    R"(coordinates: where the origin is, and what leaves the box
-  In a job, places count from the middle of the box where Perrin makes the system: along x from
-  -L/2 to L/2. A system from a file keeps the origin that the file gives. This goes for
-  harmonic_trap (center), lj_wall (position) and the coordinates of profiles.
-  H5MD files have positions in 0 to L, as their readers expect, and box_origin beside them: the
-  place in the job is position + box_origin. XTC files are the same without box_origin. With image
-  counters the path without wrapping is position + image * L; "positions": "unwrapped" of the
-  observers trajectory, gsd and xtc, and perrin convert --unwrap, write it. GSD counts from the
-  middle of the box; LAMMPS data and extended XYZ keep the job's places, unless perrin convert
-  --origin corner or middle says otherwise.
-  The box is spanned by a along x, b in the xy plane, and c. Along axes that are not periodic a
-  particle that leaves is an error. Two-dimensional systems lie in the xy plane.
-  For them a list of a number for each axis may have two entries.
+    R"(coordinates: origin, box vectors, wrapped and unwrapped positions
+  If Perrin generates the system, the origin of a job's coordinates is the middle of the box: x runs
+  from -L/2 to L/2. A system from a file keeps the origin of the file. This applies to
+  harmonic_trap (center), lj_wall (position) and profiles.
+  H5MD files hold positions from 0 to L, as their readers expect, and box_origin: the coordinate in
+  the job is position + box_origin. XTC files are the same without box_origin. The unwrapped
+  position is position + image * L, with the image counters; "positions": "unwrapped" of the
+  observers trajectory, gsd and xtc writes it, and so does perrin convert --unwrap. The origin of
+  GSD files is the middle of the box; LAMMPS data and extended XYZ keep the job's coordinates,
+  unless perrin convert is given --origin corner or middle.
+  The box vectors are a along x, b in the xy plane, and c. If a particle leaves the box along an
+  axis that is not periodic, the run ends with an error. Two-dimensional systems lie in the xy
+  plane: their lists of one number per axis may have two entries.
 )";
 
 const char* const formula_text =
-    R"(formula: how the energies of pair_formula, bond_formula, … are written
+    R"(formula: syntax of the energies of pair_formula, bond_formula, …
   4*epsilon*((sigma/r)^12 - (sigma/r)^6) + q
-  Names that are neither variables nor functions are parameters; the job gives them where other
-  forces have theirs. Forces are the exact derivatives. In any units of the job.
-      variables   r (pairs, bonds); theta (angles, radians, stretched is pi); phi (dihedrals,
+  Names that are neither variables nor functions are parameters; the job gives their values in the
+  place of other forces' parameters. Forces are the exact derivatives. Numbers are in the job's
+  units.
+      variables   r (pairs, bonds); theta (angles, radians, straight is pi); phi (dihedrals,
                   -pi to pi, trans is pi); x, y, z, t (external; with t, the time since the
-                  beginning of the job, in double precision; energies are those of the instant)
+                  beginning of the job, in double precision; the energy is evaluated at the
+                  current time)
       operators   + - * / ^ (also **; 2^3^2 is 2^(3^2)), comparisons < <= > >= (1 or 0)
       functions   sqrt exp log sin cos tan asin acos atan sinh cosh tanh erf erfc abs sign
                   step(x) (1 from 0 on)  min(a, b)  max(a, b)  pow(a, b)
                   if(condition, then, else)
       number      pi
-      definitions behind the formula: "4*epsilon*(x^12 - x^6); x = sigma/r"
-  The first use of a formula compiles it (some 10 s) with the compiler that built Perrin; later
-  ones take it from $PERRIN_CACHE, else $XDG_CACHE_HOME/perrin, else ~/.cache/perrin, a folder that
-  nobody else may write into. What is damaged there is compiled again. Where there is no compiler
-  ($PERRIN_COMPILER names another) tables take its place, but not of x, y, z, t. A compiler that
-  has not ended after 300 s ($PERRIN_COMPILER_SECONDS) is killed, which is an error.
-  Whole powers of r cost least; even ones need no root. exp and other powers of r cost more, log
-  and the other functions most on a CPU. In single precision exp(x) ends at 10^30 above and 10^-38
-  below.
+      definitions follow the formula: "4*epsilon*(x^12 - x^6); x = sigma/r"
+  The first use of a formula compiles it (about 10 s) with the compiler that built Perrin
+  ($PERRIN_COMPILER names another). Later runs load it from $PERRIN_CACHE; if that is not set,
+  from $XDG_CACHE_HOME/perrin or ~/.cache/perrin. Other users must not be able to write to this
+  folder. A damaged entry is compiled again. Without a compiler a formula is tabulated; this is
+  not possible for formulas of x, y, z, t. A compiler that has not ended after 300 s
+  ($PERRIN_COMPILER_SECONDS) is killed, which is an error.
+  Integer powers of r are fastest, and even ones need no square root. exp and other powers of r cost
+  more; log and the other functions cost most on a CPU. In single precision the range of exp(x) is
+  10^-38 to 10^30.
 )";
 
 const char* const processes_text =
-    R"(processes: several of them on one job, with the bits of one
+    R"(processes: one job on several processes (MPI ranks), bitwise identical to one process
   mpirun -np 2 perrin run job.json
   srun --mpi=pmix -N 4 --gpus-per-task 1 perrin run job.json
-  The job needs no word about it. On a host with GPUs each process takes one; on the CPU each takes
-  its share of the cores that it may use. The first process prints and writes; all must see the
-  job, the files that it names and checkpoints, and have the same Perrin, job and plug-ins, which is
-  looked at before the start. A signal to any of them stops all with a checkpoint, which any number
-  of processes can resume; an error in one ends all.
-  In an md stage each has a share of the particles: so many that all work equally long, by measured
-  time, or equal numbers with "processes": {"balance": "equal"} in the job. "grid": [2, 2, 1] there
-  orders the particles of GPUs by blocks of the box, so that four processes have one each.
-  Fewer share where each would have fewer than 128 particles, on GPUs 75 000 ("particles" there).
-  GPUs that do not see each other's memory, such as those of several hosts, are served by MPI.
-  A stage whose work is not dealt out is done by every process as a whole, and a warning says so.
+  The job needs no setting for this. On a host with GPUs each process uses one GPU; on the CPU the
+  processes of a host divide its cores. The first process prints and writes files; every process
+  must be able to read the job, its input files and checkpoints, and must have the same Perrin,
+  job and plug-ins, which is checked before the start. A signal to any process stops all with a
+  checkpoint, which any number of processes can resume; an error in one process ends all.
+  An md stage distributes the particles over the processes. Measured times balance the load;
+  "processes": {"balance": "equal"} in the job gives every process the same number instead.
+  "grid": [2, 2, 1] in "processes" orders the particles of GPUs by blocks of the box, so that each
+  of four processes has one block.
+  If a process had fewer than 128 particles (75 000 on a GPU; "particles" in "processes" sets
+  another number), fewer processes share the work.
+  GPUs without peer access, of several hosts for example, exchange data by MPI.
+  If a stage is not parallelised over processes, every process does all of its work, and a warning
+  says so.
 )";
 
 }  // namespace

@@ -32,8 +32,8 @@ void Archive::operator()(const std::string& name, std::string& text) {
 }
 
 void Archive::refuse(const std::string& name, const std::string& expected) const {
-  throw UserError(
-      fmt::format("\"{}{}\" in the checkpoint must be {}: it was changed", scope_, name, expected));
+  throw UserError(fmt::format("\"{}{}\" in the checkpoint must be {}: the file was modified",
+                              scope_, name, expected));
 }
 
 void Archive::fixed(const std::string& name, const std::string& type, void* value,

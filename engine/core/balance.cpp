@@ -123,9 +123,10 @@ std::string Balance::report() const {
   if (moved_ == 0 && last_ == 0) return {};
   std::string text;
   if (last_ > 0)
-    text = fmt::format("the busiest worked {:.2f} times the mean at first, {:.2f} times at last; ",
-                       first_, last_);
-  return text + (moves_ ? fmt::format("shares were cut anew {} times", moved_) : "equal shares");
+    text = fmt::format("load imbalance (maximum/mean) {:.2f} at first, {:.2f} at the end; ", first_,
+                       last_);
+  return text +
+         (moves_ ? fmt::format("rebalanced {} times", moved_) : "equal numbers of particles");
 }
 
 }  // namespace perrin

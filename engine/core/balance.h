@@ -1,4 +1,4 @@
-// Where the shares of processes (engine/core/team.h) are cut: so that all work equally long.
+// Load balancing: boundaries between the shares of processes (engine/core/team.h).
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace perrin {
 
-/// Process p has the portions cuts[p] … cuts[p + 1] - 1 and has worked for seconds[p]. The cuts
-/// with which all would have as much to do if the portions of a share all cost the same, halfway
-/// there; `cuts` themselves where nothing would be gained, or all have worked about equally long.
+/// Process p has the portions cuts[p] … cuts[p + 1] - 1 and has worked for seconds[p]. Returns
+/// boundaries halfway to those that equalise the measured times, assuming equal cost within a
+/// process; `cuts` if the load is balanced or nothing would be gained.
 std::vector<int> balanced_cuts(const std::vector<int>& cuts, const std::vector<double>& seconds);
 
-/// Measures how long each process works, and moves the cuts by it. No bit of a result depends on
-/// where they are.
+/// Measures how long each process works, and moves the boundaries. Results are bitwise identical
+/// for all boundaries.
 class Balance {
  public:
   /// `moves`: false: the cuts stay, and what they cost is only told. All processes make it.
@@ -25,12 +25,12 @@ class Balance {
   void end_work();
   /// Of a GPU: so long it has worked since the last time.
   void add_work(double seconds) { worked_ += seconds; }
-  /// GPUs record their steps, and do it again after a change: so many go by before the next look.
+  /// Interval of looks. GPUs record their steps again after every change.
   std::uint64_t steps_between_looks() const { return shuffles_ ? 40 : 4096; }
   /// Of all processes together: the cuts from here on, the same for all, of shares for the first
   /// `sharers` of them.
   std::vector<int> look(const std::vector<int>& cuts, int sharers);
-  /// For people; empty: nothing has been measured.
+  /// For the console; empty: nothing has been measured.
   std::string report() const;
 
  private:

@@ -1,4 +1,4 @@
-// Who is how many bonds away from whom.
+// Numbers of bonds between particles.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace perrin {
 
-/// Who is bonded to whom, by id. Types index the name lists.
+/// Bonded particles, by id. Types index the name lists.
 struct Topology {
   struct Bond {
     std::uint32_t a, b, type;

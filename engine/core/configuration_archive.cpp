@@ -20,7 +20,7 @@ void archive_names(Archive& archive, const std::string& name, std::vector<std::s
   if (archive.is_saving()) return;
   if (!text.empty() && text.back() != '\n')
     throw UserError(
-        fmt::format("\"configuration/{}\" in the checkpoint is no list of names", name));
+        fmt::format("\"configuration/{}\" in the checkpoint is not a list of names", name));
   names.clear();
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);

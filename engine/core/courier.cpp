@@ -59,7 +59,7 @@ void Courier::work() {
   using std::chrono::milliseconds;
   constexpr long at_once = 1024;    // looks before the next one at the clock
   Clock::time_point busy{}, end{};  // when something was under way last; when it is late
-  bool idle = false;                // long enough that nobody waits for a parcel
+  bool idle = false;                // long enough that no process waits for a parcel
   for (long looks = 1;; ++looks) {
     bool found = false;
     for (Correspondent& with : with_) {

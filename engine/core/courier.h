@@ -42,7 +42,7 @@ static_assert(sizeof(Parcel) - offsetof(Parcel, sent) == parcel_head);
 /// those of the next process.
 class Courier {
  public:
-  /// For these processes, with parcels of so many bytes, all zero at first. Begins at once.
+  /// For these processes, with parcels of `parcel_bytes` bytes, all zero at first. Begins at once.
   Courier(std::unique_ptr<Post> post, std::vector<int> processes, unsigned char* parcels,
           std::size_t parcel_bytes);
   /// Sends what is complete, for a minute at most.

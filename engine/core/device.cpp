@@ -80,9 +80,9 @@ struct Device::Cuda {
   explicit Cuda(int device_index) : index(device_index) {
     check_cuda(cudaSetDevice(index), "selecting the device");
     check_cuda(cudaGetDeviceProperties(&properties, index), "reading the device's properties");
-    check_cuda(cudaStreamCreateWithFlags(&main_stream, cudaStreamNonBlocking), "making a stream");
+    check_cuda(cudaStreamCreateWithFlags(&main_stream, cudaStreamNonBlocking), "creating a stream");
     for (cudaStream_t& body : body_stream)
-      check_cuda(cudaStreamCreateWithFlags(&body, cudaStreamNonBlocking), "making a stream");
+      check_cuda(cudaStreamCreateWithFlags(&body, cudaStreamNonBlocking), "creating a stream");
     stream = main_stream;
   }
   ~Cuda() {
@@ -199,7 +199,7 @@ struct Device::Halt {
 };
 int Device::cuda_count() { return 0; }
 Device Device::cuda(int) {
-  throw UserError("this build has no CUDA back end (it was made without a CUDA toolkit)");
+  throw UserError("this build has no CUDA back end (it was built without a CUDA toolkit)");
 }
 
 #endif
@@ -207,7 +207,7 @@ Device Device::cuda(int) {
 Device Device::cpu(int threads) {
   if (threads > Threads::most)
     throw UserError(
-        fmt::format("{} threads were asked for; at most {} can be used", threads, Threads::most));
+        fmt::format("{} threads requested, at most {} can be used", threads, Threads::most));
   Device device;
   device.threads_ = threads > 0 ? threads : default_threads();
   device.shared_ = std::make_shared<Shared>(device.threads_);
@@ -368,8 +368,8 @@ namespace {
 void refuse_while_recording(bool recording, const char* what) {
   if (recording)
     throw RunError(
-        fmt::format("a force or integrator {} inside a step, while the GPU's steps were being "
-                    "recorded: it must do so before, when it is made or in begin()",
+        fmt::format("a force or integrator {} inside a step while the GPU's steps were recorded; "
+                    "this must be done in its constructor or in begin()",
                     what));
 }
 }  // namespace
@@ -490,7 +490,7 @@ Recording::Recording(const Device& device, std::function<void()> work)
   }
   cuda.recording = false;
   check_cuda(cudaStreamEndCapture(cuda.stream, &graph_->graph), "recording a step");
-  check_cuda(cudaGraphInstantiate(&graph_->executable, graph_->graph, 0), "making a graph");
+  check_cuda(cudaGraphInstantiate(&graph_->executable, graph_->graph, 0), "creating a graph");
   check_cuda(cudaGraphUpload(graph_->executable, cuda.stream), "uploading a graph");
 #endif
 }

@@ -34,8 +34,8 @@ class Device {
   /// The same device and order of work, but halted and skipping by itself: what one simulation
   /// stops must not stop another.
   Device apart() const;
-  /// Apart, and in step with the other processes of the job, where there are several and it makes
-  /// sense: for a simulation of n particles. All of them call it.
+  /// Returns a handle with its own halt flag that also joins the domain decomposition, if there are
+  /// several processes and n particles are worth distributing. Collective.
   Device together(std::int64_t n) const;
   /// How many of the processes n particles are dealt out to by together(): 1 to all.
   int sharers(std::int64_t n) const;

@@ -11,15 +11,15 @@
 namespace perrin {
 
 /// What a thread beside the main one says to other processes, in messages that are never taken for
-/// others. It has so many slots, each for one message at a time. Nothing waits.
+/// others. It has a number of slots, each for one message at a time. Nothing waits.
 class Post {
  public:
   static constexpr std::size_t largest = (std::size_t(1) << 31) - 1;  // bytes of a message
 
   virtual ~Post() = default;
   virtual void send(int slot, int to, const void* data, std::size_t bytes) = 0;
-  /// A message of at most so many bytes. From one process messages come in the order in which they
-  /// were sent, to slots in the order of these calls.
+  /// A message of at most this size (bytes). From one process messages come in the order in which
+  /// they were sent, to slots in the order of these calls.
   virtual void receive(int slot, int from, void* data, std::size_t most) = 0;
   /// Whether nothing is under way in this slot; lets messages go on.
   virtual bool done(int slot) = 0;

@@ -1,4 +1,4 @@
-// Structs of Reals as what they are in memory: so many numbers.
+// Structs of Reals as arrays of numbers, which they are in memory.
 //
 // GCC vectorises no loop that copies a struct from memory; one that reads numbers it does.
 #pragma once

@@ -25,7 +25,7 @@ HostMemory::~HostMemory() {
 }
 
 struct Arrival::Event {
-  int device = 0;  // whoever waits may be a thread that has not chosen one
+  int device = 0;  // the waiting thread may not have chosen one
   cudaEvent_t event = nullptr;
 
   Event() {

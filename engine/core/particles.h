@@ -81,7 +81,7 @@ class Particles {
   Buffer<Image> image;
   Buffer<std::uint32_t> id, index;
   bool box_moves = false;  // steps change the box, from here on
-  Box box;                 // changed by set_box() and by what kept_box() is for, and by nobody else
+  Box box;                 // changed only by set_box() and by users of kept_box()
   std::vector<std::string> types;
   std::vector<double> charge, diameter;  // by id, as read
   Topology topology;                     // by id
@@ -104,8 +104,8 @@ class Particles {
   /// `positions` (size() elements, or nullptr) receives a copy of the positions in the new order.
   void reorder(const Buffer<std::uint32_t>& order, Position* positions = nullptr);
 
-  // Arrays of a component, in use as long as the handle that is returned lives. Until then the
-  // buffer keeps its address.
+  // Registers an array of a component. The registration ends with the returned handle. Until then
+  // the buffer must keep its address.
   using Known = std::shared_ptr<const void>;
   /// [place in memory], of the particle there: it follows when memory is reordered, also from
   /// process to process. state() below saves such an array.
@@ -114,8 +114,8 @@ class Particles {
     static_assert(sizeof(T) % 4 == 0);
     return attach_bytes([&array] { return static_cast<void*>(array.data()); }, sizeof(T));
   }
-  // Arrays that do not follow, and of which each process sets what belongs to its own particles.
-  // (Nothing where there is one process.)
+  // Arrays that do not follow: a process updates them for its local particles only, and they are
+  // gathered together with the standard arrays. (With one process this does nothing.)
   /// [id]
   template <class T>
   [[nodiscard]] Known share_by_id(Buffer<T>& array) {

@@ -1,4 +1,4 @@
-// Whom each particle shares a bond, an angle, a dihedral or an improper with.
+// Particles with which each particle shares a bond, an angle, a dihedral or an improper.
 #pragma once
 
 #include <cstdint>

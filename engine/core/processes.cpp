@@ -38,7 +38,7 @@ std::string host_name() {
   return {reinterpret_cast<const char*>(&set), sizeof set};
 }
 
-/// Open MPI's mpirun binds a process to one core or two where nobody says how: the threads of one
+/// Open MPI's mpirun binds a process to one core or two if it is not told how: the threads of one
 /// would share it. Then processes have the cores that mpirun has.
 void leave_default_binding() {
   const auto is_set = [](const char* variable) { return std::getenv(variable) != nullptr; };
@@ -305,7 +305,7 @@ std::string verdict(const std::vector<Ending>& endings) {
 }  // namespace
 
 bool Processes::sent_or_late(bool failed) {
-  // Nobody is in a hurry as long as all is well: others may have more to do.
+  // As long as all is well there is no hurry: others may have more to do.
   Patience patience, since;
   bool hurry = failed;
   while (!messages_->done(Kind::alarm)) {

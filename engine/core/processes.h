@@ -23,7 +23,7 @@ struct OtherProcessFailed : RunError {
 };
 
 /// All processes do the same in the same order: what is said to concern all is called by all. Only
-/// the main thread calls. Whoever waits throws OtherProcessFailed where another one has failed.
+/// the main thread calls. A waiting process throws OtherProcessFailed if another one has failed.
 class Processes {
  public:
   /// This program's. Begins MPI where a launcher has started several processes, and otherwise not.
@@ -31,7 +31,7 @@ class Processes {
   static Processes& world();
   /// By the launcher's environment: several processes, whether or not they can reach each other.
   static bool started_together();
-  /// Where nobody has called end().
+  /// If end() has not been called.
   ~Processes();
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
@@ -68,7 +68,7 @@ class Processes {
   std::int64_t max(std::int64_t value);
 
   // Between two. Neither waits: wait() does, for all sends and receives since the last one; until
-  // then nobody touches their memory. What one process sends another arrives in that order.
+  // then their memory must not be touched. What one process sends another arrives in that order.
   void send(int to, const void* data, std::size_t bytes);
   void receive(int from, void* data, std::size_t bytes);
   /// Messages for another thread (engine/core/messages.h). All processes call it; nullptr: this MPI
@@ -88,7 +88,7 @@ class Processes {
   using Print = std::function<void(const std::string& message)>;
   int end(int status, const std::string& message, bool followed, const Print& print);
 
-  /// Longer messages are sent in pieces of so many bytes. For tests.
+  /// Longer messages are sent in pieces of this size (bytes). For tests.
   void set_largest_message(std::size_t bytes) { largest_ = bytes; }
 
  private:

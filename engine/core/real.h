@@ -77,7 +77,7 @@ PERRIN_HD Real4 times(Real a, const Real4& b) {
 #ifdef __CUDA_ARCH__
   return {a * b.x, a * b.y, a * b.z, 0};
 #else
-  return std::bit_cast<Real4>(a * std::bit_cast<FourReals>(b));  // w as well: nobody asks for it
+  return std::bit_cast<Real4>(a * std::bit_cast<FourReals>(b));  // w as well: it is not used
 #endif
 }
 

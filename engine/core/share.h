@@ -16,8 +16,8 @@ struct Share {
   }
 };
 
-/// Partial sums of sum(): fixed, so that the order of addition is fixed. What a process takes care
-/// of is so many of these.
+/// Partial sums of sum(): fixed, so that the order of addition is fixed. A process takes care
+/// of a number of these.
 constexpr int sum_chunks = 512;
 
 /// n values split into sum_chunks portions; the same on every device.

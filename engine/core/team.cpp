@@ -95,7 +95,7 @@ std::vector<Offer> exchange_offers(Processes& processes, void* memory) {
   check_cuda(cudaGetDevice(&index), "asking for the device");
   check_cuda(cudaDeviceGetPCIBusId(bus, sizeof bus, index), "asking where the device is");
   cudaIpcMemHandle_t handle{};
-  const bool open = !std::getenv("PERRIN_TEST_FAR") &&  // for tests: nobody is seen
+  const bool open = !std::getenv("PERRIN_TEST_FAR") &&  // for tests: no peer access
                     cudaIpcGetMemHandle(&handle, memory) == cudaSuccess;
   cudaGetLastError();  // it is what was asked for
   const auto hosts = processes.all_gather(Processes::host_identity());
@@ -120,7 +120,7 @@ Team::Team(const Device& device, std::int64_t n, int sharers)
   const int all = count();
   if (!device_.is_cuda()) return;
   if (all > most)
-    throw UserError(fmt::format("{} processes with GPUs: at most {} work together", all, most));
+    throw UserError(fmt::format("{} processes with GPUs, at most {} are supported", all, most));
   peers_ = std::make_unique<Peers>();
   Peers& mine = *peers_;
   const std::size_t inbox = inbox_bytes(n);
@@ -188,15 +188,15 @@ void Team::begin_courier(std::int64_t n) {
   auto post = processes_.post(4 * int(far.size()));
   if (!post)
     throw UserError(
-        "GPUs that do not see each other's memory, such as those of several hosts, need an MPI for "
-        "many threads (MPI_THREAD_MULTIPLE); this one is not");
+        "GPUs without peer access, such as those of several hosts, need an MPI with "
+        "MPI_THREAD_MULTIPLE, which this one does not support");
   if (far.empty()) return;
   const std::int64_t largest = n * mine.most_portions / sum_chunks + 1;
   const std::size_t bytes = parcel_bytes(n, largest), all = 4 * far.size() * bytes;
   if (bytes > Post::largest)
     throw UserError(
-        fmt::format("{} particles, up to {} on a GPU: too many where GPUs do not see each other's "
-                    "memory, since a message has at most {} bytes",
+        fmt::format("{} particles, up to {} on a GPU: too many for GPUs without peer access, since "
+                    "a message has at most {} bytes",
                     n, largest, Post::largest));
   check_cuda(cudaHostAlloc(&mine.parcels, all, cudaHostAllocPortable | cudaHostAllocMapped),
              fmt::format("memory of the host for what GPUs send, {} MiB", all >> 20).c_str());

@@ -24,7 +24,7 @@ namespace perrin {
 class Balance;
 class Processes;
 
-/// An array that is dealt out: `n` elements of so many bytes (a multiple of four), in shares.
+/// A distributed array: `n` elements of a number of bytes (a multiple of four), in shares.
 struct SharedArray {
   void* data;
   std::size_t bytes;
@@ -47,13 +47,13 @@ struct CellCounts {
   std::int64_t cells;
   const std::uint32_t* first_cell;  // [process]: its elements are in cells from here on …
   const std::uint32_t* stray;       // … but for these: their cells, …
-  const std::uint32_t* strays;      // … so many
+  const std::uint32_t* strays;      // … and their number
   std::int64_t n;                   // elements of all processes
   std::uint32_t* progress;          // as in Agreement
   std::uint32_t step;
 };
 
-/// Elements that other processes need. Those that settle there go with all of the arrays, visitors
+/// Particles to send at a rebuild: migrating ones (settlers) with all arrays, ghosts (visitors)
 /// with the first `of_visitors`. Process p gets the settlers list[p · room + k] and the visitors
 /// list[(p + 1) · room - 1 - k]. Device memory.
 struct Travellers {
@@ -122,7 +122,7 @@ class Team {
                        const Ghosts& ghosts, const Beside& beside);
   bool is_beside() const;
   /// May blocks of a kernel wait for an exchange? Not where another process's work needs their room
-  /// on the same GPU at the same time (MPS), nor where somebody is far().
+  /// on the same GPU at the same time (MPS), nor if a process is far().
   bool may_exchange_beside() const;
   /// After elements have been put into another order (the one at i was at order[i], in device
   /// memory): those that have come into another process's share go there. GPUs.
@@ -146,7 +146,7 @@ class Team {
   // Shares are cut otherwise while running, by how long each process works.
   /// From here on; `moves`: false: it is only measured.
   void watch_balance(bool moves);
-  /// nullptr: nobody watches.
+  /// nullptr: not watched.
   Balance* balance() const { return balance_.get(); }
   /// What a GPU did before this counts for nothing. Device work.
   void begin_work();

@@ -70,7 +70,7 @@ int default_threads() {
 }
 
 /// What the threads have in common. `gate` tells them of a run: its number, whether it is open, and
-/// how many helpers are inside. Whoever is inside is waited for; a closed gate lets nobody in.
+/// how many helpers are inside. Helpers inside are waited for; a closed gate lets none in.
 struct Threads::Team {
   static constexpr std::uint32_t inside = 0xfff, open = 0x1000, run_number = 0xffffe000;
   struct alignas(64) Share {

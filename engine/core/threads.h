@@ -9,7 +9,7 @@
 
 namespace perrin {
 
-/// Threads of a Device for which nobody names a number: OMP_NUM_THREADS, or one for every core that
+/// Threads of a Device if no number is given: OMP_NUM_THREADS, or one for every core that
 /// this process may use; where other processes of the run may use the same, its share of them.
 int default_threads();
 

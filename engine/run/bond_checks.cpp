@@ -47,11 +47,11 @@ std::vector<std::string> bond_warnings(const Configuration& c) {
   std::string text =
       fmt::format("{} is {:.6g} long by positions and images, and {:.6g} to the nearest image",
                   numbered(c.topology, bonds[0]), length.by_images, length.nearest);
-  if (bonds.size() > 1) text += fmt::format(" (and {} more are such)", bonds.size() - 1);
+  if (bonds.size() > 1) text += fmt::format(" (and {} more)", bonds.size() - 1);
   text += fmt::format(
-      "; bonds act along the nearest image, so that none may be longer than half the shortest "
-      "distance between opposite faces of the box ({:.6g}): take a larger box, or images that keep "
-      "molecules whole (of a file: \"images\": false takes them from the bonds)",
+      "; bonds act along the nearest image, so none may be longer than half the shortest distance "
+      "between opposite faces of the box ({:.6g}): use a larger box, or images that keep molecules "
+      "whole (system \"file\": \"images\": false takes them from the bonds)",
       largest_range(c.box));
   return {text};
 }

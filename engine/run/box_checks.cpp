@@ -52,13 +52,12 @@ void Job::check_boxes() {
                                  : forces_[i]->follows_axes(changes[k].barostat->axes()))
         continue;
       report(settings_.forces[i].path,
-             fmt::format("cannot act where the stage \"{}\" {}: only forces between particles "
-                         "can{}",
+             fmt::format("cannot be combined with the stage \"{}\", which {}: expected a force "
+                         "between particles{}",
                          parts_.stage_names.at(k), verb(changes[k]),
-                         changes[k].deformation
-                             ? ""
-                             : " that derive from an energy, and walls across axes that the "
-                               "barostat leaves"));
+                         changes[k].deformation ? ""
+                                                : " that derives from an energy, or a wall normal "
+                                                  "to an axis that does not change"));
     }
   }
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
@@ -81,7 +80,7 @@ void Job::check_boxes() {
       if (changes[k].deformation ? user->follows_deformation() : user->follows_box()) continue;
       report(settings_.observers[i].path,
              fmt::format("{} is not measured in a box that changes, and the stage \"{}\" {}{}; "
-                         "name the stages in which it is called (\"stages\": […]), or leave it out",
+                         "restrict it to other stages (\"stages\": […]), or leave it out",
                          settings_.observers[i].type(), parts_.stage_names[changed],
                          verb(changes[changed]), changed < k ? " before" : ""));
       break;
@@ -105,8 +104,8 @@ void Job::check_tilts() {
     for (int t = 0; t < 3 && own >= 0; ++t)
       if (t != own && tilted[t])
         report(join_path(settings_.stages[k].path, "shear"),
-               fmt::format("needs a box without the tilt {}, which {}; bring it to 0 by \"deform\" "
-                           "in a stage before",
+               fmt::format("needs a box without the tilt {}, which {}; set it to 0 with \"deform\" "
+                           "in an earlier stage",
                            names[t], by[t].empty() ? "the system's has" : by[t] + " leaves"));
     for (int t = 0; t < 3; ++t)
       if (const auto leaves = change.deformation->leaves_tilt(t))

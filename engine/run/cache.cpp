@@ -30,15 +30,15 @@ constexpr const char* sums_name = "sums";
 void require_own(const fs::path& folder, const struct stat& status, bool sticky) {
   const auto refuse = [&](const std::string& why) {
     throw UserError(
-        fmt::format("the folder of compiled formulas, {}, {}: whoever writes there runs code as "
-                    "you; {}",
+        fmt::format("the folder of compiled formulas, {}, {}: anyone who can write there can run "
+                    "code as you; {}",
                     folder.string(), why, other_cache));
   };
-  if (!S_ISDIR(status.st_mode)) refuse("is no folder");
+  if (!S_ISDIR(status.st_mode)) refuse("is not a folder");
   if (status.st_uid != geteuid() && status.st_uid != 0)
     refuse(fmt::format("belongs to the user {}, not to you ({})", status.st_uid, geteuid()));
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !(sticky && (status.st_mode & S_ISVTX)))
-    refuse(fmt::format("can be written by other users (mode {:o}; chmod go-w makes it yours)",
+    refuse(fmt::format("can be written by other users (mode {:o}; chmod go-w corrects this)",
                        status.st_mode & 07777u));
 }
 
@@ -46,14 +46,14 @@ void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder.parent_path(), error);
   if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return;
-  throw UserError(fmt::format("cannot make the folder {}: {} ({})", folder.string(),
+  throw UserError(fmt::format("cannot create the folder {}: {} ({})", folder.string(),
                               error ? error.message() : std::strerror(errno), other_cache));
 }
 
 struct stat status_of(const fs::path& path, bool follow) {
   struct stat status {};
   if ((follow ? stat(path.c_str(), &status) : lstat(path.c_str(), &status)) != 0)
-    throw UserError(fmt::format("cannot look at the folder {}: {} ({})", path.string(),
+    throw UserError(fmt::format("cannot inspect the folder {}: {} ({})", path.string(),
                                 std::strerror(errno), other_cache));
   return status;
 }
@@ -113,8 +113,8 @@ void sync(const fs::path& path) {
 fs::path new_folder(const fs::path& entry) {
   std::string name = entry.string() + ".XXXXXX";
   if (mkdtemp(name.data()) == nullptr)
-    throw UserError(fmt::format("cannot make a folder in {}: {} ({})", entry.parent_path().string(),
-                                std::strerror(errno), other_cache));
+    throw UserError(fmt::format("cannot create a folder in {}: {} ({})",
+                                entry.parent_path().string(), std::strerror(errno), other_cache));
   return name;
 }
 
@@ -195,7 +195,7 @@ void CacheEntry::remove_leftovers() const {
 }
 
 fs::path CacheEntry::begin() {
-  // A folder that is new and not yet locked looks like a leftover: nobody else cleans meanwhile.
+  // A folder that is new and not yet locked looks like a leftover: no other process cleans now.
   const int guard = take_lock(cache_ / ".lock", true);
   if (guard >= 0) remove_leftovers();
   try {
@@ -237,7 +237,7 @@ void CacheEntry::finish(bool again) {
   std::error_code ignored;
   if (!old.empty()) fs::remove_all(old, ignored);
   if (!done)
-    throw UserError(fmt::format("cannot name the folder {}: {} ({})", folder_.string(),
+    throw UserError(fmt::format("cannot rename the folder {}: {} ({})", folder_.string(),
                                 std::strerror(error), other_cache));
   if (!fs::exists(making_, ignored)) making_.clear();
   sync(cache_);

@@ -41,12 +41,12 @@ class CacheEntry {
   int lock_ = -1;  // of making_: held while its maker lives
 };
 
-/// Makes a file that nobody else has made: it must not be there, nor be a symbolic link. Throws
+/// Creates a file: it must not exist yet, nor be a symbolic link. Throws
 /// UserError.
 void write_new_file(const std::filesystem::path& path, const std::string& text);
 /// Nothing where it cannot be read.
 std::optional<std::string> read_whole_file(const std::filesystem::path& path);
-/// 16 hexadecimal digits; FNV-1a. For names: whoever must be sure compares the texts.
+/// 16 hexadecimal digits; FNV-1a. For names: to be sure, compare the texts.
 std::string text_hash(const std::string& text);
 
 }  // namespace perrin

@@ -79,11 +79,11 @@ std::vector<std::string> check_configuration(const Configuration& c) {
   const std::size_t n = c.position.size();
   if (n == 0) return {"has no particles"};
   if (n >= std::numeric_limits<std::uint32_t>::max())
-    return {fmt::format("has {} particles; at most {} fit", n,
+    return {fmt::format("has {} particles, at most {} are possible", n,
                         std::numeric_limits<std::uint32_t>::max() - 1)};
   if (c.types.size() > Position::type_count)
-    return {
-        fmt::format("has {} particle types; at most {} fit", c.types.size(), Position::type_count)};
+    return {fmt::format("has {} particle types, at most {} are possible", c.types.size(),
+                        Position::type_count)};
   for (int axis = 0; axis < c.box.dimension; ++axis)
     if (!(c.box.length[axis] > 0) || !std::isfinite(c.box.length[axis]))
       return {fmt::format("the box must have positive edges, got {}", text(c.box.length))};
@@ -181,20 +181,20 @@ Worst worst_of(const Buffer<Real4>& forces, const std::vector<Real4>& velocity, 
 std::string overlap_advice(const ClosestPair& pair, bool minimises) {
   if (!minimises)
     return fmt::format(
-        "; the closest particles are {} and {}, {:.4g} apart: where that is an overlap, begin with "
-        "a stage that minimises the energy, {}, or move them apart in the configuration; else its "
-        "parameters are wrong",
+        "; the closest particles are {} and {}, {:.4g} apart. If they overlap, add an energy "
+        "minimisation as the first stage, {}, or fix the initial configuration; if not, fix the "
+        "parameters of this force",
         pair.a, pair.b, pair.distance, relax_stage);
   if (pair.distance == 0)
     return fmt::format(
-        "; particles {} and {} are at the same place, where no direction leads apart, so that no "
-        "minimiser parts them: move one of them, or leave one out",
+        "; particles {} and {} have the same position, so a minimiser cannot separate them: move "
+        "or remove one of them",
         pair.a, pair.b);
   return fmt::format(
-      "; the closest particles are {} and {}, {:.4g} apart, so near that this potential leaves the "
-      "range of numbers, and no minimiser parts them: move them apart in the configuration (of "
-      "random systems a larger \"min_distance\"), or run a job with a soft potential (soft_dpd, "
-      "gaussian_core) before and go on from its last frame",
+      "; the closest particles are {} and {}, {:.4g} apart: this potential is out of the range of "
+      "numbers there, so a minimiser cannot separate them. Fix the initial configuration (for a "
+      "random system, a larger \"min_distance\"), or run a job with a soft potential (soft_dpd, "
+      "gaussian_core) first and start from its last frame",
       pair.a, pair.b, pair.distance);
 }
 
@@ -203,17 +203,18 @@ std::string place_advice(const Configuration& now, std::uint32_t id, bool of_bon
                          bool minimises) {
   const std::string bonds = of_bonds ? bonds_of_text(now, id) : "";
   std::string what =
-      bonds.empty() ? std::string(
-                          ": too strong for this time step at that place. Compare place and "
-                          "parameters; 0 is the middle of the box (perrin help coordinates)")
-                    : fmt::format(
-                          ": too strong for this time step at that shape of the molecule ({}). "
-                          "Compare lengths and angles with those at rest",
-                          bonds);
+      bonds.empty()
+          ? std::string(
+                ": too strong for this time step at this position. Check the position and the "
+                "parameters; 0 is the middle of the box (perrin help coordinates)")
+          : fmt::format(
+                ": too strong for this time step in this conformation of the molecule ({}). "
+                "Compare its bond lengths and angles with the equilibrium values",
+                bonds);
   if (!minimises)
     what += fmt::format(
-        "; where they are meant, begin with a stage that minimises the energy, {}, "
-        "or take a shorter time step",
+        "; if they are intended, add an energy minimisation as the first stage, {}, or use a "
+        "shorter time step",
         relax_stage);
   return what;
 }

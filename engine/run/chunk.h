@@ -22,7 +22,7 @@ class Chunk {
     const std::int64_t done = advance(n);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     const double seconds = Processes::world().of_first(time.count());
-    if (done == steps_) {  // fewer say nothing of how long so many take
+    if (done == steps_) {  // shorter chunks do not show the time of a full one
       if (seconds < 0.05) steps_ *= 2;
       if (seconds > 0.2) steps_ = std::max<std::int64_t>(1, steps_ / 2);
     }

@@ -182,7 +182,7 @@ std::optional<fs::path> compile_or_find(const Made& what, bool again) {
   const fs::path folder = entry.begin(), file = folder / "plugin.cpp", log = folder / "log";
   write_new_file(file, what.source);
   if (says)
-    fmt::print(stderr, "compiling {}, once (kept in {})\n", what.about, entry.folder().string());
+    fmt::print(stderr, "compiling {}, once (cached in {})\n", what.about, entry.folder().string());
   words->insert(words->end(), {"-o", (folder / "plugin.so").string(), file.string()});
   words->insert(words->end(), library.begin(), library.end());
   const double seconds = most_seconds();

@@ -113,8 +113,8 @@ void Deformation::begin(Simulation& s, const Integrator& integrator) {
   const double tilts[3] = {s.particles.box.xy, s.particles.box.xz, s.particles.box.yz};
   for (int t = 0; t < 3; ++t)
     if (shear_ && t != sheared_tilt() && tilts[t] != 0)
-      throw UserError(fmt::format("{}: needs a box without the tilt {}, which has come to {:.6g}",
-                                  path_, std::array{"xy", "xz", "yz"}[std::size_t(t)], tilts[t]));
+      throw UserError(fmt::format("{}: needs a box without the tilt {}, which is now {:.6g}", path_,
+                                  std::array{"xy", "xz", "yz"}[std::size_t(t)], tilts[t]));
   make_room(s, integrator);
   set_targets();
   set_up();
@@ -128,8 +128,8 @@ void Deformation::make_room(Simulation& s, const Integrator& integrator) {
   for (std::size_t k = 0; k < s.forces.size(); ++k)
     if (!s.forces[k]->follows_deformation())
       throw UserError(
-          fmt::format("forces[{}] cannot be in {}, which deforms the box: that is for forces "
-                      "between particles",
+          fmt::format("forces[{}] cannot be combined with {}, which deforms the box: expected a "
+                      "force between particles",
                       k, path_));
   const Device& device = s.device();
   memory_ = {device, 1};
@@ -202,10 +202,10 @@ void Deformation::check_steps() {
     const auto heights = b.padded_heights();
     for (int k = 0; k < b.dimension; ++k)
       if (b.periodic[std::size_t(k)] && heights[k] / 2 < range)
-        throw UserError(fmt::format(
-            "{}: the box comes to a height of {:.6g} along {}, and half of it must hold the range "
-            "of the forces, {:.6g}",
-            path_, heights[k], "xyz"[k], range));
+        throw UserError(
+            fmt::format("{}: the box shrinks to a height of {:.6g} along {}; half of it must be at "
+                        "least the range of the forces, {:.6g}",
+                        path_, heights[k], "xyz"[k], range));
   };
   for (std::int64_t k = 0; k < samples; ++k) {
     const std::int64_t step =
@@ -227,10 +227,10 @@ void Deformation::check_steps() {
   constexpr double limit = 0.009;
   most_ = 1.05 * longest + 1e-9;
   if (!(most_ < limit))
-    throw UserError(fmt::format(
-        "{}: lengths change by up to {:.3g} of themselves in a step, which must stay below {:.3g}: "
-        "take a smaller rate or time step, or more steps",
-        path_, longest, limit / 1.05));
+    throw UserError(
+        fmt::format("{}: lengths change by a fraction of up to {:.3g} per step, which must be "
+                    "below {:.3g}: use a smaller rate, a shorter time step or more steps",
+                    path_, longest, limit / 1.05));
 }
 
 void Deformation::begin_work() {
@@ -341,8 +341,8 @@ std::unique_ptr<Deformation> Deformation::make(const std::optional<DeformSetting
     setup.error(key, "the integrator has a barostat: only one of them can move the box");
   else if (integrator && !integrator->follows_deformation())
     setup.error(key,
-                "is not for this integrator (of a minimisation, or one that keeps particles "
-                "or axes at rest)");
+                "is not possible with this integrator (a minimiser, or one that freezes particles "
+                "or axes)");
   if (deform) check(*deform, steps, setup);
   if (shear) check(*shear, setup);
   const std::string path = setup.path() + "." + key;

@@ -38,12 +38,12 @@ struct DeformationMemory {
   std::int64_t turn;       // edges by which the tilt turns now
   double virial_work;      // done so far, by the virial
   double virial[6];        // where it was measured last
-  std::uint64_t measured;  // at the end of so many steps
+  std::uint64_t measured;  // after this number of steps
 };
 
 class Deformation final : public BoxMover {
  public:
-  /// Of the settings of a stage of so many steps; nullptr where none are given, and after an error.
+  /// From the settings of a stage of `steps` steps; nullptr without settings, and after an error.
   static std::unique_ptr<Deformation> make(const std::optional<DeformSettings>& deform,
                                            const std::optional<ShearSettings>& shear,
                                            std::int64_t steps, const Integrator* integrator,
@@ -75,7 +75,7 @@ class Deformation final : public BoxMover {
   const Flow* flow() const override;
   /// Writes the work so far to *work on the device. Device work.
   void measure_work(Simulation& simulation, double* work);
-  /// Of a shear: what it has come to after so many steps of the job; else 0.
+  /// The shear strain after this number of steps of the job; 0 without shear.
   double strain(std::uint64_t step) const;
   void state(Archive& archive);
 

@@ -33,7 +33,7 @@ void check(const DeformSettings& s, std::int64_t steps, Setup& setup) {
   const bool tilts = s.xy || s.xz || s.yz;
   if (!s.volume && !s.density && !lengths && !tilts && !s.angles)
     setup.error("deform",
-                "is given no target: one or more of x, y, z, xy, xz, yz, angles, volume, density");
+                "has no target: give one or more of x, y, z, xy, xz, yz, angles, volume, density");
   if (s.angles && tilts) wrong("angles", "give either angles or tilts");
   if (s.angles && !tilts_of({1, 1, 1}, *s.angles))
     wrong("angles", fmt::format("must be three angles between 0 and 180 degrees that edges can "
@@ -57,7 +57,8 @@ void check(const DeformSettings& s, std::int64_t steps, Setup& setup) {
   for (int axis = 0; axis < box.dimension; ++axis)
     check_axis(s.volume || s.density, s.volume ? "volume" : "density", axis);
   if ((s.form == "oscillating") != s.period.has_value())
-    wrong("period", s.period ? "is for the form oscillating" : "is missing: of the oscillation");
+    wrong("period",
+          s.period ? "is for the form oscillating" : "is missing: the period of the oscillation");
   if (s.steps && *s.steps > steps)
     wrong("steps", fmt::format("must be at most those of the stage, {}, got {}", steps, *s.steps));
 }
@@ -65,7 +66,8 @@ void check(const DeformSettings& s, std::int64_t steps, Setup& setup) {
 void check(const ShearSettings& s, Setup& setup) {
   const Box& box = setup.configuration().box;
   if (s.flow == s.gradient)
-    setup.error("shear.gradient", "must come behind flow in x, y, z; got " + s.gradient + " twice");
+    setup.error("shear.gradient",
+                "must follow flow in the order x, y, z; got " + s.gradient + " twice");
   for (const auto& [name, key] :
        {std::pair{s.flow, "shear.flow"}, {s.gradient, "shear.gradient"}}) {
     const int axis = name[0] - 'x';

@@ -46,7 +46,7 @@ class DegreesOfFreedom {
   double kinetic_of_drift(Vec3<double> momentum) const;
   /// That velocity, of a total momentum; 0 along all other axes.
   Vec3<double> drift(Vec3<double> momentum) const;
-  /// The temperature times Boltzmann's constant; 0 where nobody moves.
+  /// The temperature times Boltzmann's constant; 0 if no particle moves.
   double kt(double kinetic_energy, Vec3<double> momentum) const;
 
  private:

@@ -42,7 +42,7 @@ class Integrator {
   /// Which velocities it moves, for the count of the degrees of freedom. Overdamped motion says
   /// VelocityRole::bath here, and its temperature in bath_kt().
   virtual Motion motion() const { return {}; }
-  /// k_B T of its heat bath when so many steps of the job are done (energy), once it has begun;
+  /// k_B T of its heat bath after this number of steps of the job (energy), once it has begun;
   /// nothing: it has none.
   virtual std::optional<double> bath_kt(std::uint64_t /*steps*/) const { return {}; }
   /// Energy given to the particles by a heat bath since the stage began, into *heat on the device;

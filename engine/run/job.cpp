@@ -105,12 +105,14 @@ void Job::load_plugins() {
     const auto say = [&](const fs::path& plugin) {
       control_->add_input(plugin, place);
       if (!options_.quiet && PluginLoader::is_path(name))
-        fmt::print(stderr, "{}\n",
-                   file_
-                       .problem(place, fmt::format("note: loading the plug-in {}, whose code can "
-                                                   "do whatever you can",
-                                                   plugin.string()))
-                       .text());
+        fmt::print(
+            stderr, "{}\n",
+            file_
+                .problem(
+                    place,
+                    fmt::format("note: loading the plug-in {}; its code runs with your permissions",
+                                plugin.string()))
+                .text());
     };
     try {
       plugins_.load(name, options_.job_directory, say);
@@ -337,7 +339,7 @@ void Job::make_simulation(bool resumed) {
   neighbors.exclusions = exclusions_;
   neighbors.blocks = settings_.processes.grid;
   if (neighbors.blocks && !for_gpu())
-    warn("processes.grid", "has no effect on the CPU, where shares are slabs");
+    warn("processes.grid", "has no effect on the CPU, where processes divide the box into slabs");
   if (for_gpu() && !context_.device.is_cuda())
     neighbors.traversal = "standard", neighbors.lanes = 0;
   try {

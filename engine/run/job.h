@@ -21,7 +21,8 @@ struct VelocitySettings {
 template <class D>
 void describe(D& d, VelocitySettings& s) {
   d.required("temperature", s.temperature, NonNegative{},
-             "temperature, exactly; along axes where nothing changes the momentum, without drift");
+             "velocities are rescaled to exactly this temperature; centre-of-mass momentum is "
+             "removed along axes where it is conserved");
 }
 
 struct ProcessSettings {
@@ -31,19 +32,19 @@ struct ProcessSettings {
 };
 template <class D>
 void describe(D& d, ProcessSettings& s) {
-  d.optional("balance", s.balance, OneOf{"time", "equal"},
-             "how particles are dealt out among processes: so that all work equally long, by "
-             "measured time, again and again while running; or in equal numbers. No bit of a "
-             "result depends on it");
-  d.optional("grid", s.grid, Between{1, 64},
-             "on a GPU: blocks of the box along x, y and z, by which particles are dealt out; as "
-             "many processes as blocks have about one each. Particles are in the order of these "
-             "blocks in memory, and sums over them as well, whatever the number of processes. By "
-             "default the order is one of layers or, in large systems, a curve");
   d.optional(
-      "particles", s.particles, NonNegative{},
-      "the fewest that a process is given: of processes that would have fewer some have none, "
-      "or all do the whole work; 0: where several begin to be faster than one");
+      "balance", s.balance, OneOf{"time", "equal"},
+      "load balancing between processes: time, by measured times, repeatedly during the run; "
+      "equal, the same number of particles for each. Results are bitwise identical in both cases");
+  d.optional("grid", s.grid, Between{1, 64},
+             "on a GPU: number of blocks of the box along x, y and z that are distributed over the "
+             "processes; as many processes as blocks have about one each. Particles are stored and "
+             "summed block by block for any number of processes. Default: layers or, in large "
+             "systems, a space-filling curve");
+  d.optional("particles", s.particles, NonNegative{},
+             "smallest number of particles per process: if there are fewer, some processes have "
+             "none, or every process does all of the work; 0: the number above which several "
+             "processes are faster than one");
 }
 
 /// The top level of a job file.

@@ -19,7 +19,7 @@ namespace {
 std::string flat_hint(const Box& box) {
   const auto h = box.heights();
   if (box.dimension == 2 || !(h.z < 0.2 * std::min(h.x, h.y))) return "";
-  return "; where the system is meant to have two dimensions, say \"dimension\": 2 in \"system\"";
+  return "; if the system is two-dimensional, add \"dimension\": 2 to \"system\"";
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ void Job::check_use() {
     if (names.find(type) == std::string::npos) names += (names.empty() ? "" : ", ") + type;
     if (settings_.system && parts_.stages.size() > 1)
       warn(settings_.stages[k].path,
-           fmt::format("a stage {} works on what its own settings describe; it does not see the "
+           fmt::format("the stage {} takes its system from its own settings; it ignores the "
                        "system, forces and velocity of the job",
                        type));
   }
@@ -44,8 +44,8 @@ void Job::check_use() {
   const auto unused = [&](const char* key, bool is_there) {
     if (!is_there) return;
     const std::string what = fmt::format(
-        "has no effect: {} works on what its own settings describe (perrin help {}); leave \"{}\" "
-        "out, or use a stage that moves the job's particles, such as md",
+        "has no effect: {} takes its system from its own settings (perrin help {}); remove \"{}\", "
+        "or use a stage that moves the job's particles, such as md",
         names, names.substr(0, names.find(',')), key);
     if (context_.resuming)
       warn(key, what);
@@ -83,8 +83,8 @@ void Job::check_strides() {
     }
     if (unseen)
       warn(settings_.observers[i].path,
-           fmt::format("is never called: none of its steps, the multiples of {}, is in a stage in "
-                       "which it is called; choose another stride or other stages",
+           fmt::format("is never called: its stages contain no multiple of its stride {}; choose "
+                       "another stride or other stages",
                        stride));
   }
 }
@@ -97,7 +97,7 @@ void Job::check_velocities() {
     if (what.empty()) continue;
     if (parts_.observers[i]->takes_kept_velocities())
       warn(settings_.observers[i].path,
-           what + "; its frames hold those that particles keep for other stages");
+           what + "; its frames hold the velocities that the particles keep for other stages");
     else
       report(settings_.observers[i].path, what);
   }
@@ -127,9 +127,10 @@ void Job::check_topology() {
     all.charges = all.charges || one.charges;
   }
   const auto refuse = [&](const std::string& which, std::int64_t count, const std::string& kind) {
-    report("forces", fmt::format("no force acts on the system's {} {}; where none shall, say "
-                                 "\"ignore\": [\"{}\"]",
-                                 count, which, kind));
+    report("forces",
+           fmt::format(
+               "no force acts on the system's {} {}; if this is intended, add \"ignore\": [\"{}\"]",
+               count, which, kind));
   };
   const auto look = [&](const auto& members, const auto& names, const std::vector<bool>& handled,
                         const char* kind) {
@@ -146,17 +147,19 @@ void Job::check_topology() {
   look(t.impropers, t.improper_types, all.improper_types, "impropers");
   for (const auto& [kind, count] : configuration_.left_out)
     if (count > 0 && !ignores(kind))
-      report("forces",
-             fmt::format("the file's {} {} are not read; {} say \"ignore\": [\"{}\"]", count, kind,
-                         kind == "pairs" ? "where a force shall act on them, list them in "
-                                           "special_pairs (\"from\": \"list\"), and"
-                                         : "where none shall act,",
-                         kind));
+      report(
+          "forces",
+          fmt::format(
+              "the file's {} {} are not read; {} add \"ignore\": [\"{}\"]", count, kind,
+              kind == "pairs"
+                  ? "if a force acts on them, list them in special_pairs (\"from\": \"list\"), and"
+                  : "if no force acts on them,",
+              kind));
   const auto charged = std::count_if(configuration_.charge.begin(), configuration_.charge.end(),
                                      [](double q) { return q != 0; });
   if (charged > 0 && !all.charges && !ignores("charges"))
-    warn("forces", fmt::format("{} particles carry charges, and no force acts on them (\"ignore\": "
-                               "[\"charges\"] says that this is meant)",
+    warn("forces", fmt::format("{} particles carry charges, but no force acts on them; if this is "
+                               "intended, add \"ignore\": [\"charges\"]",
                                charged));
 }
 
@@ -176,7 +179,7 @@ void Job::check_exclusions() {
     if (kind != "molecules")
       why = fmt::format("no two particles are {} bonds apart, and the system has no {}",
                         kind == "angles" ? "two" : "three", kind);
-    warn("neighbors.exclusions", fmt::format("\"{}\" leaves no pair out: {}", kind, why));
+    warn("neighbors.exclusions", fmt::format("\"{}\" excludes no pair: {}", kind, why));
   }
 }
 
@@ -205,19 +208,20 @@ void Job::check_ranges() {
     if (range <= largest) continue;
     report(
         has_cutoff ? join_path(path, "cutoff") : path,
-        fmt::format("must be at most {:.6g}, half the shortest distance between opposite faces of "
-                    "the box, got {:.6g}: a particle sees of every other the nearest image alone. "
-                    "Take a larger box or a shorter cut-off{}",
-                    largest, range, flat_hint(box)));
+        fmt::format(
+            "must be at most {:.6g}, half the shortest distance between opposite faces of the box, "
+            "got {:.6g}: only nearest images interact. Use a larger box or a shorter cut-off{}",
+            largest, range, flat_hint(box)));
   }
   if (const auto wrong = wrong_setting(settings_.neighbors, for_gpu()); wrong && longest > 0)
     report("neighbors." + wrong->key, wrong->what);
   const double skin = settings_.neighbors.skin;
   if (longest > 0 && longest <= largest && longest + skin > largest)
-    report("neighbors.skin",
-           fmt::format("with the longest cut-off ({:.6g}) it must reach at most {:.6g}, half the "
-                       "shortest distance between opposite faces of the box, got {:.6g}",
-                       longest, largest, skin));
+    report(
+        "neighbors.skin",
+        fmt::format("the longest cut-off ({:.6g}) plus the skin must be at most {:.6g}, half the "
+                    "shortest distance between opposite faces of the box, got a skin of {:.6g}",
+                    longest, largest, skin));
 }
 
 }  // namespace perrin

@@ -36,7 +36,7 @@ void Job::check_places() {
     std::string what = why_no_folder(fs::absolute(file).parent_path(), 0);
     if (what.empty() && is_no_output(file))
       what = fmt::format(
-          "{} is no HDF5, GSD or XTC file, and outside of {}: if it may go, remove it first",
+          "{} is not an HDF5, GSD or XTC file and is outside of {}: to replace it, remove it first",
           file.string(), fs::absolute(trusted).lexically_normal().string());
     if (!what.empty())
       report(component, what);

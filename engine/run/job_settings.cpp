@@ -10,27 +10,30 @@ namespace perrin {
 JobSettings::JobSettings() : units("lj") {}
 
 void describe(Fields& d, JobSettings& s) {
-  d.optional("$schema", s.schema, Any{}, "for editors; Perrin does not read it");
-  d.optional("title", s.title, Any{}, "for people");
-  d.optional("author", s.author, Any{}, "name of the author to write into output files");
-  d.optional("plugins", s.plugins, Any{}, "plug-ins to load, by name or path");
+  d.optional("$schema", s.schema, Any{}, "schema for editors; ignored by Perrin");
+  d.optional("title", s.title, Any{}, "free-text title");
+  d.optional("author", s.author, Any{}, "author's name, written into output files");
+  d.optional(
+      "plugins", s.plugins, Any{},
+      "plug-ins to load, by name or path; shipped and installed ones are found automatically");
   d.optional("units", s.units, Any{},
              "\"lj\" (reduced units) or the units of length, energy and mass");
-  d.optional("seed", s.seed, Any{}, "seed of all random numbers; drawn and recorded where absent");
+  d.optional("seed", s.seed, Any{},
+             "seed of all random numbers; if absent, it is drawn and recorded");
   d.optional("device", s.device, Any{}, "auto, cpu, cuda or cuda:N; --device overrides it");
   d.optional("processes", s.processes, Any{},
-             "where several processes run the job (perrin help processes)");
-  d.optional("system", s.system, Any{}, "where the particles come from");
+             "distribution over several processes (perrin help processes)");
+  d.optional("system", s.system, Any{}, "initial configuration");
   d.optional("velocity", s.velocity, Any{},
-             "draw the initial velocities, whatever velocities the system has");
+             "draw initial velocities, replacing those of the system");
   d.optional("ignore", s.ignore,
              OneOf{"bonds", "angles", "dihedrals", "impropers", "constraints", "pairs", "charges"},
-             "what the system has and no force shall act on; what is ignored leaves no pair out "
-             "of the pair forces");
-  d.optional("neighbors", s.neighbors, Any{}, "the neighbour list");
-  d.optional("forces", s.forces, Any{}, "what acts on the particles");
-  d.optional("observers", s.observers, Any{}, "what is written or measured");
-  d.required("stages", s.stages, Any{}, "what is done, one after the other");
+             "topology and charges that are deliberately left without a force; ignored bonds, "
+             "angles and dihedrals do not create exclusions");
+  d.optional("neighbors", s.neighbors, Any{}, "neighbour search");
+  d.optional("forces", s.forces, Any{}, "forces on the particles");
+  d.optional("observers", s.observers, Any{}, "output and measurements");
+  d.required("stages", s.stages, Any{}, "stages of the run, in order");
 }
 
 Json job_schema(const Registry& registry) {

@@ -98,8 +98,9 @@ void MdStage::state(Archive& archive) {
   archive("done", done_);
   archive.require(done_ >= 0, "done", "at least 0");
   if (done_ > steps_)
-    throw UserError(fmt::format("{}.steps: the checkpoint has done {} steps of this stage, got {}",
-                                path_, done_, steps_));
+    throw UserError(fmt::format(
+        "{}.steps: must be at least {}, the steps of this stage in the checkpoint, got {}", path_,
+        done_, steps_));
   watch_.state(archive);
   if (deformation_) deformation_->state(archive);
   const Archive::Scope scope(archive, "integrator");
@@ -108,7 +109,7 @@ void MdStage::state(Archive& archive) {
 
 void register_md_stage(Registry& registry) {
   registry.add<Stage, MdSettings>(
-      "md", "molecular dynamics: so many steps of an integrator",
+      "md", "run an integrator for a number of time steps",
       [](const MdSettings& s, Setup& setup) { return std::make_unique<MdStage>(s, setup); });
 }
 

@@ -1,4 +1,4 @@
-// Stage "md": so many steps of an integrator.
+// Stage "md": runs an integrator for a number of time steps.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ struct MdSettings {
 template <class D>
 void describe(D& d, MdSettings& s) {
   d.required("steps", s.steps, NonNegative{}, "number of steps");
-  d.required("integrator", s.integrator, Any{}, "how the particles move");
-  d.optional("name", s.name, Any{}, "name of the stage on the console");
-  d.optional("deform", s.deform, Any{}, "the box goes to other lengths and tilts meanwhile");
-  d.optional("shear", s.shear, Any{}, "steady shear flow, by Lees-Edwards conditions");
+  d.required("integrator", s.integrator, Any{}, "integrator of the equations of motion");
+  d.optional("name", s.name, Any{}, "name of the stage in output");
+  d.optional("deform", s.deform, Any{}, "deformation of the box during the stage");
+  d.optional("shear", s.shear, Any{}, "steady shear flow with Lees-Edwards boundary conditions");
 }
 
 class MdStage : public Stage {

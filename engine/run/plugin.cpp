@@ -23,7 +23,7 @@ const char* engine_version() { return PERRIN_VERSION; }
 void check_plugin(const PluginDescription& p) {
   if (p.magic != plugin_magic)
     throw UserError(
-        "its description does not begin with Perrin's mark: it is no plug-in for Perrin");
+        "its description does not begin with Perrin's mark: it is not a plug-in for Perrin");
   if (p.api_major != PERRIN_API_MAJOR || p.api_minor > PERRIN_API_MINOR)
     throw UserError(
         fmt::format("it was built for plug-in interface {}.{}, this Perrin has {}.{}: build the "
@@ -70,9 +70,10 @@ void* open_library(const fs::path& file) {
   try {
     library = open(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   } catch (const std::exception& e) {
-    throw UserError(fmt::format("an object of it threw while it was loaded: {}", e.what()));
+    throw UserError(
+        fmt::format("a global object threw an exception while it was loaded: {}", e.what()));
   } catch (...) {
-    throw UserError("an object of it threw while it was loaded");
+    throw UserError("a global object threw an exception while it was loaded");
   }
   if (!library) throw UserError(fmt::format("the loader says: {}", loader_words()));
   return library;
@@ -130,7 +131,7 @@ void PluginLoader::load_file(const fs::path& path, bool named_by_job, const Befo
   void* library = open_library(file);
   const auto symbol =
       reinterpret_cast<const PluginDescription* (*)()>(dlsym(library, "perrin_plugin"));
-  if (!symbol) throw UserError("it has no symbol perrin_plugin: it is no plug-in for Perrin");
+  if (!symbol) throw UserError("it has no symbol perrin_plugin: it is not a plug-in for Perrin");
   const PluginDescription* description = symbol();
   if (!description) throw UserError("its perrin_plugin() returned nothing");
   check_plugin(*description);
@@ -149,7 +150,7 @@ void PluginLoader::load_file(const fs::path& path, bool named_by_job, const Befo
   } catch (const std::exception& e) {
     throw UserError(fmt::format("its registration failed: {}", e.what()));
   } catch (...) {
-    throw UserError("its registration failed: it threw what is no std::exception");
+    throw UserError("its registration failed: it threw something other than a std::exception");
   }
   Loaded loaded{name, description->version, file, {}};
   for (const CatalogueRow* row : staged.rows())

@@ -47,7 +47,7 @@ std::uint64_t end_of_elf(const std::string& file) {
 
 void check_plugin_file(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) throw UserError("it is no regular file");
+  if (!std::filesystem::is_regular_file(path, ignored)) throw UserError("it is not a regular file");
   std::ifstream in(path, std::ios::binary);
   std::ostringstream bytes;
   bytes << in.rdbuf();
@@ -55,10 +55,10 @@ void check_plugin_file(const std::filesystem::path& path) {
   if (!in || file.empty()) throw UserError("it cannot be read, or is empty");
   if (const std::uint64_t end = end_of_elf(file); end > file.size())
     throw UserError(
-        fmt::format("it is cut off: it has {} bytes and should have {}: build the plug-in again",
+        fmt::format("it is truncated: it has {} bytes and should have {}: build the plug-in again",
                     file.size(), end));
   if (!has_mark(file))
-    throw UserError("it is no plug-in for Perrin: it lacks Perrin's mark, and is not loaded");
+    throw UserError("it is not a plug-in for Perrin: it lacks Perrin's mark, and is not loaded");
   // The end of its build tag, which is there as text.
   const std::string mark = " perrin-" PERRIN_VERSION PERRIN_TAG_HEADERS, mine = PERRIN_HEADERS;
   const std::size_t found = file.find(mark);

@@ -60,8 +60,8 @@ std::string slow_particles(const Simulation& simulation, const Integrator& integ
   if (count == 0) return {};
   return fmt::format(
       "the box is too long for the steps of {} of {} particles: along {} displacements are rounded "
-      "to {:.3g}, which changes theirs by more than {:g} % or leaves nothing of them (particle {} "
-      "moves by {:.3g} in a step); a smaller box or a longer time step helps",
+      "to {:.3g}, an error of more than {:g} % or the loss of a whole displacement (particle {} "
+      "moves by {:.3g} per step); use a smaller box or a longer time step",
       count, velocity.size(), axis, 2 * error, 100 * largest_single_error, first, way);
 }
 
@@ -90,22 +90,20 @@ std::vector<std::string> resolution_warnings(const Simulation& simulation,
   if (step > 0 && rounding * edge > largest_error * step)
     list.push_back(fmt::format(
         "the box is too long for this time step: along {} (height {:.4g}) displacements are "
-        "rounded to {:.3g}, and particles typically move by {:.3g} in a step, so that rounding "
-        "changes it by up to {:.2g} %; it stays below 1 % up to a height of {:.4g}, or with a "
-        "longer time step",
+        "rounded to {:.3g} and are typically {:.3g} per step, an error of up to {:.2g} %; the "
+        "error is below 1 % up to a height of {:.4g}, or with a longer time step",
         name, edge, 2 * rounding * edge, step, 100 * rounding * edge / step,
         largest_error * step / rounding));
-  else if (auto slow = slow_particles(simulation, integrator, rounding * edge, name);
-           !slow.empty())
+  else if (auto slow = slow_particles(simulation, integrator, rounding * edge, name); !slow.empty())
     list.push_back(std::move(slow));
   const double range = shortest_range(simulation);
   if (force_unit * edge > largest_share * range)
-    list.push_back(fmt::format(
-        "the box is too long for exact forces: along {} (height {:.4g}) they see positions "
-        "rounded to {:.3g}, which is {:.2g} of the shortest range ({:.4g}); it stays below {:g} up "
-        "to a height of {:.4g}",
-        name, edge, force_unit * edge, force_unit * edge / range, range, largest_share,
-        largest_share * range / force_unit));
+    list.push_back(
+        fmt::format("the box is too long for accurate forces: along {} (height {:.4g}) positions "
+                    "are rounded to {:.3g}, a fraction of {:.2g} of the shortest range ({:.4g}); "
+                    "the fraction is below {:g} up to a height of {:.4g}",
+                    name, edge, force_unit * edge, force_unit * edge / range, range, largest_share,
+                    largest_share * range / force_unit));
   return list;
 }
 

@@ -221,7 +221,7 @@ void Run::state(Archive& archive) {
   }
   if (!archive.is_saving()) {
     if (stage_ >= parts_.stages.size())
-      throw UserError("the checkpoint was made in a stage that this job does not have");
+      throw UserError("the checkpoint is from a stage that this job does not have");
     return;
   }
   const Archive::Scope scope(archive, "stage");
@@ -298,18 +298,17 @@ void Run::tell_what_is_not_shared() {
   const Stage& stage = *parts_.stages[stage_];
   const std::string name = "warning: stage " + parts_.stage_names.at(stage_);
   if (!stage.shares_work())
-    return print(
-        fmt::format("{}: its work is not dealt out; each of the {} processes does the whole of it",
-                    name, processes));
+    return print(fmt::format(
+        "{}: it is not parallelised over processes; each of the {} processes does all of its work",
+        name, processes));
   if (!stage.needs_system()) return;
   const Team* const team = simulation().device().team();
   const int sharers = team ? team->sharers() : 1;
   if (sharers == processes) return;
   print(fmt::format(
-      "{}: {} of the {} processes {} the most that makes sense for {} particles "
-      "(processes.particles); {}",
+      "{}: {} of the {} processes {} the useful maximum for {} particles (processes.particles); {}",
       name, sharers, processes, sharers == 1 ? "is" : "are", simulation().particles.size(),
-      team ? "the others have none" : "each does the whole work"));
+      team ? "the others are idle" : "each does all of the work"));
 }
 
 bool Run::run_stages() {

@@ -65,7 +65,7 @@ class Run {
   /// For a stage whose steps are those of an integrator: at most n of them, to the next step at
   /// which an observer looks at the particles. Those that look at totals alone are called for every
   /// step before the last one; observe() is to follow. Returns how many steps it made. `unseen`:
-  /// nobody but observers looks at the particles before Simulation::complete().
+  /// only observers read the particles before Simulation::complete().
   std::int64_t advance(Integrator& integrator, std::int64_t n, bool unseen = false);
   /// Steps until an observer is due, at least 1; very large without one.
   std::int64_t steps_to_observer();
@@ -87,8 +87,8 @@ class Run {
   /// stopped, and checkpoint() says where it goes on.
   bool execute();
   /// For who drives the run from outside (python/): execute() returns false when the system has
-  /// done so many steps, or soon after pause(), and goes on when it is called again, with the same
-  /// bits as without. Nothing ends and nothing is written meanwhile.
+  /// reached this step, or soon after pause(), and continues when it is called again, bitwise
+  /// identical to a run without the pause. Nothing ends and nothing is written meanwhile.
   void pause_at(std::uint64_t step) { pause_at_ = step, paused_ = false; }
   void pause() { paused_ = true; }
   /// Goes on from a checkpoint; before execute().

@@ -17,7 +17,7 @@ struct RunningStep {
   Buffer<std::uint32_t> progress;  // which step of the recording has moved the particles last
   Buffer<Fault> fault;
   std::int64_t index = 0;   // the step that is being launched
-  std::int64_t count = 0;   // … of so many
+  std::int64_t count = 0;   // … of this number
   bool inside = false;      // work launched now belongs to a step
   bool exchanges = false;   // these steps leave the particle arrays exchanged
   bool box_is_due = false;  // in the recorded step (BoxMover::stride())

@@ -86,13 +86,12 @@ fs::path Setup::output_file(const std::string& name, const std::string& key) {
     return error(key, what), file;
   const auto [other, is_new] = context_.outputs.emplace(file, path_);
   if (!is_new && other->second != path_)
-    error(key, fmt::format("{} is written by {} too; every output needs a file of its own",
+    error(key, fmt::format("{} is also written by {}; every output needs a separate file",
                            file.string(), other->second));
   // A checkpoint names its FILE.prev itself.
   for (const auto& [one, component] : context_.outputs)
     if (is_new && component != path_ && (is_companion(file, one) || is_companion(one, file)))
-      error(key, fmt::format("{} and {} of {} need the same name while they are written: choose "
-                             "another one",
+      error(key, fmt::format("{} and {} of {} need the same temporary name: choose another one",
                              file.string(), one.string(), component));
   if (!Processes::world().first()) return file;  // it writes none
   std::string what =

@@ -45,7 +45,7 @@ struct SetupContext {
   RunControl* control = nullptr;
   /// Takes the user's mistakes: full path in the job ("forces[0].cutoff"), and what is wrong.
   std::function<void(const std::string& path, const std::string& what)> report;
-  /// Takes what the user should know, in the same way; empty: nobody is told.
+  /// Takes what the user should know, in the same way; empty: no message.
   std::function<void(const std::string& path, const std::string& what)> warn;
   std::map<std::filesystem::path, std::string> outputs;  // file → the path in the job that names it
   std::map<Purpose, std::vector<std::string>> drawers;  // purpose → the paths of those who draw

@@ -26,7 +26,7 @@ class SignalWatch {
   std::array<struct sigaction, count> before_{};
 };
 
-/// Ignores a signal that would end the program, unless somebody handles it: SIGXFSZ and SIGPIPE,
+/// Ignores a signal that would end the program, unless it is handled: SIGXFSZ and SIGPIPE,
 /// for the call that failed says so as well (EFBIG, EPIPE), and is an error like others.
 class IgnoredSignal {
  public:

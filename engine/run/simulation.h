@@ -51,7 +51,7 @@ class Simulation {
   std::vector<std::string> stage_remarks;  // what each has warned of at its end; empty: nothing
   Timings timings;
   Deformation* deformation = nullptr;  // of the running stage's box
-  Integrator* bath = nullptr;  // whose heat is among the totals: the running stage's; or nobody's
+  Integrator* bath = nullptr;  // whose heat is among the totals: the running stage's; or none
 
   /// Completed steps and the simulated time they took, since the beginning of the job (begin_at()).
   std::uint64_t step() const { return clock_.step(); }
@@ -133,8 +133,8 @@ class Simulation {
   /// Of the kinetic energy, in the job's units, without that of a centre of mass whose velocity
   /// nothing changes; in overdamped motion that of the bath, in a minimisation 0.
   double temperature();
-  /// Where the integrator moves no velocities: k_B T of what stands in for them, when so many steps
-  /// are done.
+  /// Where the integrator moves no velocities: k_B T of what stands in for them, after this
+  /// number of steps.
   double kt_without_velocities(std::uint64_t steps) const;
   /// Pressure tensor xx yy zz xy xz yz, and its mean diagonal.
   std::array<double, 6> pressure_tensor() {

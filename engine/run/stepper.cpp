@@ -266,7 +266,7 @@ void Stepper::replay(Integrator& integrator, int n, bool box_is_due, bool with_s
 /// find no room, and lists have been looked after by the step.
 bool Stepper::samples_ahead() const { return !s_.neighbors || s_.neighbors->has_lists(); }
 
-/// Measures the totals if that is due, with so many steps launched.
+/// Measures the totals if that is due at this step.
 void Stepper::sample(std::uint64_t step) {
   if (step == sampled_step_ || !sampling_->is_due(step)) return;
   if (s_.totals_.full()) tell();
@@ -282,7 +282,7 @@ void Stepper::note_sample(std::uint64_t step) {
   sampled_step_ = step;
 }
 
-/// Tells what was sampled and has come about; then the simulation stands where it stood.
+/// Calls the observers for every finished sample, then restores step and box.
 void Stepper::tell() {
   const std::uint64_t now = s_.step();
   const Box here = s_.particles.box;

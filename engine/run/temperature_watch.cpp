@@ -74,28 +74,28 @@ std::string TemperatureWatch::verdict(const Simulation& s) const {
   std::string flows;
   if (drift > share * all_ / unit && drift > usual)
     flows = fmt::format(
-        "{:.4g} of the temperature of {:.4g} is the motion of the centre of mass, which a field or "
-        "force drives",
+        "{:.4g} of the temperature {:.4g} is motion of the centre of mass, driven by a field or "
+        "force",
         drift, all_ / unit);
   const double bath = bath_ / samples_, off = excess_.mean();
   if (bath > 0 && std::abs(off) > share * bath && std::abs(off) > errors * excess_.error()) {
     const char* cure =
-        off < 0 ? "the time step is too long for this integrator, or the stage is shorter than it "
-                  "takes to get there"
-                : "heat comes faster than the bath takes it up (a smaller tau or a larger friction "
-                  "helps), the time step is too long, or the stage is shorter than it takes to get "
-                  "there";
+        off < 0 ? "the time step is too long for this integrator, or the stage is too short to "
+                  "equilibrate"
+                : "heat is produced faster than the bath removes it (use a smaller tau or a larger "
+                  "friction), the time step is too long, or the stage is too short to equilibrate";
     const std::string text = fmt::format(
-        "the mean temperature of its second half, {:.4g} ± {:.2g}, is not that of the bath, "
+        "the mean temperature of its second half, {:.4g} ± {:.2g}, differs from that of the bath, "
         "{:.4g}",
         (bath + off) / s.k_boltzmann, excess_.error() / s.k_boltzmann, bath / s.k_boltzmann);
     return text + ": " + (flows.empty() ? cure : flows);
   }
   if (flows.empty()) return {};
-  return flows + (bath > 0 ? ": the particles have less in their own motion than the bath has. Let "
-                             "langevin, walls or particles at rest take up the momentum, or let "
-                             "the forces on all particles add up to 0"
-                           : "");
+  return flows +
+         (bath > 0
+              ? ": the thermal motion is colder than the bath. Remove the momentum by langevin, "
+                "walls or frozen particles, or balance the forces so that their sum is 0"
+              : "");
 }
 
 void TemperatureWatch::state(Archive& archive) {

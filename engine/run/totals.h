@@ -74,7 +74,7 @@ class TotalsMeter {
   /// does nothing. `lists_hold`: they have been looked after at these positions; then the host does
   /// not wait, and this may be recorded.
   void launch_sample(Simulation& simulation, bool lists_hold);
-  /// Of each that was launched: so many steps are done then.
+  /// Of each that was launched: the number of steps done then.
   void note_sample(std::uint64_t step);
   /// Sampled and not collected yet: are there as many as there is room for?
   bool full() const { return std::ssize(sampled_) == most; }

@@ -24,8 +24,9 @@ std::string without_velocities(const Observer& observer, const std::vector<bool>
   }
   if (overdamped.empty()) return {};
   return fmt::format("{}: overdamped motion has no velocities (stage {}){}", what, overdamped,
-                     others.empty() ? std::string("; leave it out")
-                                    : "; let it be of other stages: \"stages\": [" + others + "]");
+                     others.empty()
+                         ? std::string("; leave it out")
+                         : "; restrict it to other stages: \"stages\": [" + others + "]");
 }
 
 std::string drives_the_whole(const Stage& stage, const Configuration& configuration,
@@ -40,11 +41,11 @@ std::string drives_the_whole(const Stage& stage, const Configuration& configurat
     if (freedom.driven()[std::size_t(axis)]) axes += "xyz"[axis];
   if (axes.empty()) return {};
   return fmt::format(
-      "constant forces push the whole system along {}, nothing takes up the momentum, and this "
-      "thermostat counts the motion of the whole as heat: the particles' own motion comes to rest. "
-      "Take langevin, whose friction holds the whole back, give the system walls or particles at "
-      "rest, or let constant_force act with the opposite sign on other \"types\", so that the "
-      "forces add up to 0",
+      "constant forces accelerate the centre of mass along {}, nothing removes the momentum, and "
+      "this thermostat counts the motion of the centre of mass as heat: the thermal motion dies "
+      "out. Use langevin, whose friction limits the drift, add walls or frozen particles, or apply "
+      "constant_force with the opposite sign to other \"types\", so that the sum of the forces is "
+      "0",
       axes);
 }
 

@@ -44,7 +44,7 @@ void Catalogue::discover() const {
 const CatalogueRow* Catalogue::find_generated(const std::string& kind,
                                               const GeneratedType& made) const {
   if (const CatalogueRow* known = row_of(rows_, kind, made.type)) return known;
-  if (!load_generated_) throw BugError("types cannot be generated here: nobody loads plug-ins");
+  if (!load_generated_) throw BugError("types cannot be generated here: no plug-in loader");
   load_generated_(made.plugin);
   CatalogueRow* const loaded = row_of(rows_, kind, made.type);
   PERRIN_ASSERT(loaded != nullptr);
@@ -63,7 +63,7 @@ std::string Catalogue::suggestion(const std::string& kind, const std::string& ty
   if (const char* plugin = shipped_plugin(kind, type)) return not_built(plugin);
   for (const auto& row : rows_)
     if (row->type == type && !row->generated)
-      return fmt::format("\"{}\" is a type of {}", type, row->kind);
+      return fmt::format("\"{}\" is a type of {}, not of {}", type, row->kind, kind);
   if (const char* plugin = shipped_plugin(type))
     return fmt::format("\"{}\" is a type of another kind; {}", type, not_built(plugin));
   if (const char* meaning = other_name(type)) return meaning;

@@ -108,8 +108,8 @@ std::string hint(const std::string& what, const std::string& text, std::size_t a
   while (before > 0 && std::isspace(static_cast<unsigned char>(text[before - 1]))) --before;
   const char last = before > 0 ? text[before - 1] : '\0', here = text[at - 1];
   if ((begins("unexpected ']'") || begins("unexpected '}'")) && last == ',')
-    return fmt::format("a comma stands before the {}: nothing may follow the last entry", here);
-  if (here == '\'') return "texts stand in double quotes";
+    return fmt::format("trailing comma before the {}: remove it", here);
+  if (here == '\'') return "text must be in double quotes";
   const bool value = begins("unexpected string") || begins("unexpected number") ||
                      begins("unexpected '['") || begins("unexpected '{'") ||
                      begins("unexpected true literal") || begins("unexpected false literal");
@@ -117,7 +117,7 @@ std::string hint(const std::string& what, const std::string& text, std::size_t a
     return "a comma may be missing before this";
   if (begins("expected ':'")) return "a colon is missing between a key and its value";
   if (begins("invalid literal") && std::isalpha(static_cast<unsigned char>(here)))
-    return "texts stand in double quotes; beside them there are numbers, true, false and null";
+    return "text must be in double quotes; other values are numbers, true, false and null";
   return "";
 }
 
@@ -126,8 +126,8 @@ void check_encoding(const std::string& text, const std::string& name) {
   const auto begins = [&](std::string_view bytes) { return text.starts_with(bytes); };
   if (begins("\x89HDF\r\n\x1a\n"))
     throw UserError(
-        fmt::format("{0}: is an HDF5 file, not a job: a run goes on from its checkpoint with "
-                    "perrin resume {0}; the job of an output file stands within it as text",
+        fmt::format("{0}: is an HDF5 file, not a job: perrin resume {0} continues a run from its "
+                    "checkpoint; an output file holds its job as text",
                     name));
   using std::string_view_literals::operator""sv;
   const bool wide = begins("\xff\xfe"sv) || begins("\xfe\xff"sv) || begins("\0\0\xfe\xff"sv) ||
@@ -138,8 +138,8 @@ void check_encoding(const std::string& text, const std::string& name) {
                     "(iconv -f UTF-16 -t UTF-8 {0} > new.json)",
                     name));
   if (text.substr(0, 4096).find('\0') != std::string::npos)
-    throw UserError(
-        fmt::format("{}: is no text (it has bytes that are 0), expected a job in JSON", name));
+    throw UserError(fmt::format(
+        "{}: is not a text file (it has bytes that are 0), expected a job in JSON", name));
 }
 
 }  // namespace
@@ -250,7 +250,7 @@ class LineBuilder : public nlohmann::json_sax<Json> {
   bool open(Json value) {
     stack_.push_back(put(std::move(value), 0));
     if (int(stack_.size()) > deepest)
-      throw UserError(fmt::format("{}:{}: lists and objects within one another, more than {} deep",
+      throw UserError(fmt::format("{}:{}: lists and objects are nested more than {} levels deep",
                                   file_.name_, line(0), deepest));
     return true;
   }
@@ -387,7 +387,7 @@ void JsonFile::set(const std::string& assignment) {
   const auto fail = [&](const std::string& what) {
     throw UserError(fmt::format("--set {}: {}", shortened(readable(assignment)), what));
   };
-  if (!is_utf8(assignment)) fail("is no valid UTF-8");
+  if (!is_utf8(assignment)) fail("is not valid UTF-8");
   const auto equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0)
     fail("expected path=value, e.g. stages[0].steps=1000");
@@ -403,14 +403,14 @@ void JsonFile::set(const std::string& assignment) {
     const bool was_null = at->is_null();
     if (step.is_index) {
       if (was_null) *at = Json::array();
-      if (!at->is_array()) fail(fmt::format("{} is no list", here));
+      if (!at->is_array()) fail(fmt::format("{} is not a list", here));
       if (step.index > at->size())
-        fail(fmt::format("{} has {} entr{}; {}[{}] would add one", here, at->size(),
+        fail(fmt::format("{} has {} entr{}; {}[{}] appends one", here, at->size(),
                          at->size() == 1 ? "y" : "ies", here, at->size()));
     } else {
       if (was_null) *at = Json::object();
       if (at->is_array())
-        fail(fmt::format("{} is a list: its entries are named by number, {}[{}]", here, here,
+        fail(fmt::format("{} is a list: name its entries by index, such as {}[{}]", here, here,
                          is_number(step.key) ? step.key : "0"));
       if (!at->is_object()) fail(fmt::format("{} has no keys", here));
     }
@@ -433,7 +433,7 @@ void JsonFile::set(const std::string& assignment) {
   };
   Json value = Json::parse(text, watch, false);
   if (too_deep)
-    fail(fmt::format("lists and objects within one another, more than {} deep", deepest));
+    fail(fmt::format("lists and objects would be nested more than {} levels deep", deepest));
   *at = value.is_discarded() ? Json(text) : std::move(value);
   if (lines) *lines = JsonLines(0);
 }

@@ -32,8 +32,8 @@ std::string what_is_there(const fs::path& file, Existing existing) {
                        file.string());
   if (existing == Existing::refused)
     return fmt::format(
-        "{} exists already: --overwrite replaces it, --output-dir writes elsewhere; perrin resume "
-        "goes on with a run",
+        "{} exists: --overwrite replaces it, --output-dir uses another folder, perrin resume "
+        "continues a run",
         file.string());
   if (::access(file.c_str(), W_OK) != 0)
     return fmt::format("cannot write {}: {}", file.string(), std::strerror(errno));
@@ -51,7 +51,7 @@ std::string why_not_writable(const fs::path& file, Existing existing) {
     folder = folder.parent_path();
   if (folder.empty() || !fs::exists(folder, ignored)) folder = ".";
   if (!fs::is_directory(folder, ignored))
-    return fmt::format("cannot write {}: {} is no folder", file.string(), folder.string());
+    return fmt::format("cannot write {}: {} is not a folder", file.string(), folder.string());
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     return fmt::format("cannot write in {}: {}", folder.string(), std::strerror(errno));
   return "";
@@ -95,7 +95,7 @@ std::string why_no_folder(const fs::path& folder, int new_folders) {
   std::error_code ignored;
   for (int k = 0; k < new_folders && !fs::exists(there, ignored); ++k) there = there.parent_path();
   if (fs::exists(there, ignored)) return "";
-  return fmt::format("the folder {} does not exist; if its name is right, make it first",
+  return fmt::format("the folder {} does not exist; if the name is right, create it first",
                      there.string());
 }
 

@@ -113,7 +113,7 @@ std::string closest_word(const std::string& word, const std::vector<std::string>
 std::string suggest(const std::string& word, const std::vector<std::string>& known) {
   const std::string near = closest_word(word, known);
   if (!near.empty()) return fmt::format("did you mean \"{}\"?", near);
-  if (known.empty()) return "there is none";
+  if (known.empty()) return "none exists";
   return fmt::format("expected one of {}", fmt::join(known, ", "));
 }
 

@@ -60,7 +60,7 @@ std::string noun(const ValueType& type) {
     case Kind::json:
       return "a value";
     case Kind::part:
-      return fmt::format("an object with the key \"type\" (which {})", type.component);
+      return fmt::format("an object with the key \"type\" (the type of the {})", type.component);
     default:
       return "an object";
   }
@@ -275,9 +275,9 @@ void SettingsParser::parse_fields(const Json& value, const std::string& path, co
 void SettingsParser::parse_gone_key(const Json& value, const std::string& path,
                                     const GoneKey& gone) {
   if (value.is_boolean() && value.get<bool>() == gone.harmless)
-    return note_(path, "this key is gone and may be left out: " + gone.why);
-  report_(path, fmt::format("this key is gone, expected {} or nothing, got {}: {}", gone.harmless,
-                            shown(value), gone.why));
+    return note_(path, "this key has been removed, leave it out: " + gone.why);
+  report_(path, fmt::format("this key has been removed, expected {} or nothing, got {}: {}",
+                            gone.harmless, shown(value), gone.why));
 }
 
 namespace {
@@ -295,7 +295,8 @@ void SettingsParser::generate(bool only_check) {
 
 ComponentSettings SettingsParser::parse_component(const std::string& kind, const Json& value,
                                                   const std::string& path) {
-  const auto must = fmt::format("must be an object with the key \"type\" (which {})", kind);
+  const auto must =
+      fmt::format("must be an object with the key \"type\" (the type of the {})", kind);
   if (!value.is_object()) return report_(path, must + ", got " + shown(value)), ComponentSettings{};
   const auto type = value.find("type");
   if (type == value.end()) {

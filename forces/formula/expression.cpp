@@ -48,8 +48,8 @@ Expression make(std::vector<Term> terms) {
   }
   if (sum->key.size() > longest_key)
     throw UserError(
-        "the formula, or its derivative, is too long when it is multiplied out: it has more than "
-        "can be computed for every pair; use a table, or take parts out of powers and products");
+        "the formula, or its derivative, has too many terms when it is multiplied out; use a "
+        "table, or move parts out of powers and products");
   return sum;
 }
 

@@ -35,18 +35,18 @@ void describe(D& d, PairFormula& s) {
       "{\"energy\": \"4*epsilon*((sigma/r)^12 - (sigma/r)^6)\", \"cutoff\": 2.5, \"pairs\": "
       "[{\"types\": [\"A\", \"A\"], \"epsilon\": 1, \"sigma\": 1}]}");
   d.required("energy", s.energy, Any{},
-             "of a pair at the distance r: numbers, parameters, + - * / ^, functions, definitions "
-             "behind \";\"; perrin help formula");
+             "energy of a pair at the distance r: numbers, parameters, + - * / ^, functions, "
+             "definitions after \";\"; perrin help formula");
   d.optional("cutoff", s.cutoff, Positive{}, "cut-off distance of all pairs of types (length)");
   d.optional("truncation", s.truncation, OneOf{"cut", "energy_shift", "force_shift", "switch"},
-             "how energy and force end at the cut-off");
+             "truncation of energy and force at the cut-off");
   d.optional("switch_on", s.switch_on, Positive{},
-             "where \"switch\" begins to act (length); default: 0.9 of the cut-off");
+             "distance at which \"switch\" begins (length); default: 0.9 of the cut-off");
   d.optional("mixing", s.mixing, OneOf{"geometric", "arithmetic"},
-             "for every parameter how that of unlike types follows from the like ones: "
-             "\"geometric\" or \"arithmetic\"");
-  d.required("pairs", s.pairs, Any{},
-             "for each pair of types: \"types\", the parameters by their names, maybe \"cutoff\"");
+             "mixing rule of each parameter for unlike types: \"geometric\" or \"arithmetic\"");
+  d.required(
+      "pairs", s.pairs, Any{},
+      "for each pair of types: \"types\", the parameters by their names, optionally \"cutoff\"");
 }
 
 struct BondFormula {
@@ -58,9 +58,9 @@ struct BondFormula {
 template <class D>
 void describe(D& d, BondFormula& s) {
   d.example("{\"energy\": \"k/2*(r - r0)^2\", \"bonds\": {\"bond\": {\"k\": 100, \"r0\": 1}}}");
-  d.required("energy", s.energy, Any{}, "of a bond of length r; perrin help formula");
+  d.required("energy", s.energy, Any{}, "energy of a bond of length r; perrin help formula");
   d.required("bonds", s.bonds, Any{}, "parameters of each bond type, by its name");
-  d.optional("skip", s.skip, Any{}, "bond types that another force handles");
+  d.optional("skip", s.skip, Any{}, "bond types excluded from this force");
 }
 
 struct AngleFormula {
@@ -73,9 +73,9 @@ template <class D>
 void describe(D& d, AngleFormula& s) {
   d.example("{\"energy\": \"k*(1 + cos(theta))\", \"angles\": {\"angle\": {\"k\": 2}}}");
   d.required("energy", s.energy, Any{},
-             "of an angle theta (radians; stretched is pi); perrin help formula");
+             "energy of an angle theta (radians; straight is pi); perrin help formula");
   d.required("angles", s.angles, Any{}, "parameters of each angle type, by its name");
-  d.optional("skip", s.skip, Any{}, "angle types that another force handles");
+  d.optional("skip", s.skip, Any{}, "angle types excluded from this force");
 }
 
 struct DihedralFormula {
@@ -88,9 +88,9 @@ template <class D>
 void describe(D& d, DihedralFormula& s) {
   d.example("{\"energy\": \"k*(1 + cos(3*phi))\", \"dihedrals\": {\"dihedral\": {\"k\": 2}}}");
   d.required("energy", s.energy, Any{},
-             "of a dihedral angle phi, -pi to pi, pi is trans; perrin help formula");
+             "energy of a dihedral angle phi (-pi to pi; trans is pi); perrin help formula");
   d.required("dihedrals", s.dihedrals, Any{}, "parameters of each dihedral type, by its name");
-  d.optional("skip", s.skip, Any{}, "dihedral types that another force handles");
+  d.optional("skip", s.skip, Any{}, "dihedral types excluded from this force");
 }
 
 struct ExternalFormula {
@@ -104,12 +104,11 @@ void describe(D& d, ExternalFormula& s) {
   d.example(
       "{\"energy\": \"k/2*(x^2 + y^2) - a*x*cos(omega*t)\", "
       "\"types\": {\"A\": {\"k\": 2, \"a\": 1, \"omega\": 3}}}");
-  d.required(
-      "energy", s.energy, Any{},
-      "of a particle at x, y, z, along periodic axes of the image nearest to 0, at the time t "
-      "(then total energy is not conserved); perrin help formula");
+  d.required("energy", s.energy, Any{},
+             "energy of a particle at x, y, z (along periodic axes, of the image nearest to 0) and "
+             "at the time t (the total energy is then not conserved); perrin help formula");
   d.required("types", s.types, Any{},
-             "parameters for each particle type that it acts on, by its name");
+             "parameters for each particle type that the field acts on, by its name");
   d.optional("unwrapped", s.unwrapped, Any{}, unwrapped_help);
 }
 
@@ -120,7 +119,8 @@ std::optional<formula::Formula> read(const formula::Request& request,
     auto formula = formula::parse(request.energy, formula::variables_of(request.type));
     for (const std::string& p : formula.parameters)
       if (p == "types" || p == "cutoff")
-        throw UserError(fmt::format("\"{}\" is a key of its own, no name for a parameter", p));
+        throw UserError(
+            fmt::format("\"{}\" is a key of this force and cannot name a parameter", p));
     return formula;
   } catch (const UserError& e) {
     report("energy", e.what());
@@ -135,13 +135,13 @@ void take_mixing(Json& settings, formula::Request& request, const formula::Formu
   if (mixing == settings.end() || *mixing == "none") return;
   if (!mixing->is_object())
     return report("mixing",
-                  fmt::format("must say for every parameter of the formula \"geometric\" or "
-                              "\"arithmetic\", as in {{\"epsilon\": \"geometric\"}}, got {}",
+                  fmt::format("must give \"geometric\" or \"arithmetic\" for every parameter of "
+                              "the formula, as in {{\"epsilon\": \"geometric\"}}, got {}",
                               shown(*mixing)));
   for (const auto& [name, rule] : mixing->items()) {
     if (std::ranges::count(formula.parameters, name) == 0)
-      report("mixing." + name,
-             fmt::format("is no parameter of the formula; {}", suggest(name, formula.parameters)));
+      report("mixing." + name, fmt::format("is not a parameter of the formula; {}",
+                                           suggest(name, formula.parameters)));
     else if (rule != "geometric" && rule != "arithmetic")
       report("mixing." + name, fmt::format("must be geometric or arithmetic, got {}", shown(rule)));
     else
@@ -205,12 +205,13 @@ void add(Registry& registry, const std::string& type, const std::string& help) {
 }  // namespace
 
 void register_formula_forces(Registry& registry) {
-  add<PairFormula>(registry, "pair_formula", "a pair potential from a formula of r");
-  add<BondFormula>(registry, "bond_formula", "bonds from a formula of r");
-  add<AngleFormula>(registry, "angle_formula", "angles from a formula of theta");
-  add<DihedralFormula>(registry, "dihedral_formula", "dihedrals from a formula of phi");
+  add<PairFormula>(registry, "pair_formula", "pair potential given by a formula of r");
+  add<BondFormula>(registry, "bond_formula", "bond potential given by a formula of r");
+  add<AngleFormula>(registry, "angle_formula", "angle potential given by a formula of theta");
+  add<DihedralFormula>(registry, "dihedral_formula",
+                       "dihedral potential given by a formula of phi");
   add<ExternalFormula>(registry, "external_formula",
-                       "an external field from a formula of x, y, z, t");
+                       "external field given by a formula of x, y, z, t");
 }
 
 }  // namespace perrin

@@ -44,12 +44,12 @@ class Parser {
     }
     Formula formula{part(0, main_end), {}};
     for (const auto& [name, d] : definitions_)
-      if (!d.value) fail(d.begin, fmt::format("\"{}\" is defined and not used", name));
+      if (!d.value) fail(d.begin, fmt::format("\"{}\" is defined but not used", name));
     if (parameters_.size() > most_parameters)
-      throw UserError(fmt::format(
-          "the formula has {} parameters ({}, …), at most {}: write what is the same for all types "
-          "as numbers",
-          parameters_.size(), parameters_.front(), most_parameters));
+      throw UserError(
+          fmt::format("the formula has {} parameters ({}, …), at most {} are possible: write "
+                      "parameters that are the same for all types as numbers",
+                      parameters_.size(), parameters_.front(), most_parameters));
     formula.parameters = parameters_;
     return formula;
   }
@@ -66,7 +66,7 @@ class Parser {
   [[noreturn]] void expected(const std::string& what) {
     skip();
     fail(at_, at_ < end_ ? fmt::format("expected {}, got \"{}\"", what, text_[at_])
-                         : fmt::format("expected {}, and the text ends", what));
+                         : fmt::format("expected {}, but the text ends", what));
   }
 
   void skip() {
@@ -100,7 +100,7 @@ class Parser {
     if (name.empty()) expected("the name of a definition");
     if (!take("=")) expected("=");
     if (std::ranges::count(variables_, name) > 0 || arity(name) > 0 || name == "pi")
-      fail(where, fmt::format("\"{}\" has a meaning already", name));
+      fail(where, fmt::format("\"{}\" is a reserved name", name));
     if (!definitions_.try_emplace(name, Definition{at_, end, false, nullptr}).second)
       fail(where, fmt::format("\"{}\" is defined twice", name));
   }
@@ -113,7 +113,7 @@ class Parser {
     skip();
     if (at_ < end_) expected("an operator");
     for (const Term& term : value->terms)
-      if (!std::isfinite(term.number)) fail(begin, "a number that is beyond double precision");
+      if (!std::isfinite(term.number)) fail(begin, "this number is beyond double precision");
     at_ = at, end_ = old_end;
     return value;
   }
@@ -174,7 +174,7 @@ class Parser {
   }
 
   Expression operand() {
-    if (++depth_ > deepest) fail(at_, "too many parentheses within parentheses");
+    if (++depth_ > deepest) fail(at_, "parentheses are nested too deeply");
     const Expression value = operand_of_any_depth();
     --depth_;
     return value;
@@ -218,7 +218,7 @@ class Parser {
     const Expression value =
         name == "pow" ? power(arguments[0], arguments[1]) : call(name, arguments);
     for (const Term& term : value->terms)
-      if (!std::isfinite(term.number)) fail(at, fmt::format("{} has no value here", name));
+      if (!std::isfinite(term.number)) fail(at, fmt::format("{} is not defined here", name));
     return value;
   }
 
@@ -227,7 +227,7 @@ class Parser {
     if (std::ranges::count(variables_, name) > 0) return variable(name);
     if (const auto it = definitions_.find(name); it != definitions_.end()) {
       Definition& d = it->second;
-      if (d.being_read) fail(at, fmt::format("\"{}\" is defined by itself", name));
+      if (d.being_read) fail(at, fmt::format("\"{}\" is defined in terms of itself", name));
       d.being_read = true;
       if (!d.value) d.value = part(d.begin, d.end);
       d.being_read = false;

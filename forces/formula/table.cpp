@@ -93,7 +93,7 @@ Table tabulate(Curve& curve, Interval range, double unit) {
     if (table.error > 1e-6 && points < 100000) continue;
     if (table.error > 1e-6)
       throw UserError(
-          fmt::format("a table of {} points is off by {:.1g}: the formula jumps or "
+          fmt::format("a table of {} points has a relative error of {:.1g}: the formula jumps or "
                       "bends too sharply",
                       points, table.error));
     for (int k = 0; k < points; ++k)
@@ -211,14 +211,15 @@ std::optional<GeneratedType> tabulated(const Request& request, const Formula& fo
   const auto type = types.find(request.type);
   if (type == types.end()) {
     report("energy",
-           "there is no compiler here to make code of it, and no table of three variables");
+           "no compiler was found to compile the formula, and a formula of x, y, z cannot be "
+           "tabulated");
     return {};
   }
   const auto [name, key] = type->second;
   auto made = std::make_shared<Json>(settings);
   const bool pairs = request.type == "pair_formula";
   if (!made->contains(key) || (pairs ? !(*made)[key].is_array() : !(*made)[key].is_object()))
-    return report(key, "is missing, or of the wrong kind"), std::nullopt;
+    return report(key, "is missing or has the wrong type"), std::nullopt;
   Tables tables(request, formula, report);
   bool good = true;
   if (pairs) {
@@ -239,7 +240,7 @@ std::optional<GeneratedType> tabulated(const Request& request, const Formula& fo
       const Json own = entry.value("cutoff", common);
       const std::string path = fmt::format("{}[{}]", key, k);
       if (!own.is_number() || !(own.get<double>() > 0)) {
-        report(path + ".cutoff", "must be a number, positive: a formula has no end of its own");
+        report(path + ".cutoff", "must be a positive number: a formula has no intrinsic range");
         good = false;
         continue;
       }
@@ -258,8 +259,8 @@ std::optional<GeneratedType> tabulated(const Request& request, const Formula& fo
   if (!good) return {};
   (*made)["type"] = name;
   fmt::print(stderr,
-             "there is no compiler here: the formula {} becomes tables, off by at most {:.1g} of "
-             "the energy\n",
+             "no compiler was found: the formula {} is tabulated, with an error of at most {:.1g} "
+             "of the energy\n",
              request.energy, tables.worst);
   return GeneratedType{name, "", made};
 }

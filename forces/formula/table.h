@@ -12,7 +12,7 @@
 namespace perrin::formula {
 
 /// `settings`: those of the job without "energy" and "mixing", parameters among them. The tables go
-/// into the cache (compile_plugin.h). Splines with slopes at their points, so many that halfway
+/// into the cache (compile_plugin.h). Splines with slopes at their points, fine enough that halfway
 /// between them they are within 10⁻⁶ of the energy or of its typical size; what is left is printed.
 /// Nothing after a report, also for a type that has no table (external_formula).
 std::optional<GeneratedType> tabulated(const Request& request, const Formula& formula,

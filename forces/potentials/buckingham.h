@@ -27,8 +27,8 @@ struct Buckingham {
   };
   static constexpr const char* type = "buckingham";
   static constexpr const char* help =
-      "Buckingham (exp-6): amplitude exp(-r/rho) - dispersion/r^6; below its maximum it does not "
-      "fall but goes on upwards, E_max + k/2 (r_max - r)^2, so that particles cannot collapse";
+      "Buckingham (exp-6): amplitude exp(-r/rho) - dispersion/r^6; below the distance r_max of its "
+      "maximum it is E_max + k/2 (r_max - r)^2, so that particles cannot collapse";
 
   /// The least amplitude with a maximum: where attraction and repulsion touch, at r = 7 rho.
   static double least_amplitude(const Settings& s) {
@@ -90,7 +90,7 @@ struct Buckingham {
 template <class D>
 void describe(D& d, Buckingham::Settings& s) {
   d.required("amplitude", s.amplitude, NonNegative{}, "A, in energy units");
-  d.required("rho", s.rho, Positive{}, "length over which the repulsion decays");
+  d.required("rho", s.rho, Positive{}, "decay length of the repulsion");
   d.required("dispersion", s.dispersion, NonNegative{}, "C, energy times length to the sixth");
 }
 

@@ -36,9 +36,10 @@ struct Mie {
       refuse("repulsive", fmt::format("must be above the exponent of the attraction ({}), got {}",
                                       s.attractive, s.repulsive));
     if (s.attractive <= 3)
-      refuse("attractive", fmt::format("must be above 3, else energies depend on the size of the "
-                                       "system; got {}",
-                                       s.attractive));
+      refuse("attractive",
+             fmt::format(
+                 "must be above 3, otherwise energies depend on the size of the system; got {}",
+                 s.attractive));
   }
   static Coefficients coefficients(const Settings& s) {
     return {in_range(prefactor(s), "C epsilon"), in_range(s.sigma * s.sigma, "sigma^2"),
@@ -81,7 +82,7 @@ void describe(D& d, Mie::Settings& s) {
   d.required("epsilon", s.epsilon, NonNegative{}, "depth of the well, in energy units");
   d.required("sigma", s.sigma, Positive{}, "distance at which the energy is zero");
   d.required("repulsive", s.repulsive, Between{3, 100},
-             "exponent of the repulsion, whole or not; any costs the same");
+             "exponent of the repulsion, integer or not, at the same cost");
   d.optional("attractive", s.attractive, Between{3, 100}, "exponent of the attraction");
 }
 

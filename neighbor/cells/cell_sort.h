@@ -97,7 +97,7 @@ void CellSort::distribute(const Emit& emit) {
   const std::uint32_t* key = key_.data();
   std::uint32_t* start = start_.data();
   const std::int64_t n = things_, cells = cells_;
-  // Not so many that their counts take more memory and time than the things themselves.
+  // Few enough that their counts take less memory and time than the things themselves.
   const std::int64_t most = std::clamp<std::int64_t>(4 * n / cells, 1, device_.threads());
   const std::int64_t parts = n > 4096 ? most : 1;
   next_.resize(std::size_t(cells * parts));

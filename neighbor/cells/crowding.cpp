@@ -9,8 +9,8 @@
 namespace perrin {
 namespace {
 
-/// One of `stride` particles, by id, since the order in memory must not matter. Not every so many:
-/// of a lattice these are planes.
+/// One of `stride` particles, by id, since the order in memory must not matter. Not at a fixed
+/// interval: in a lattice these would be planes.
 bool is_sample(std::int64_t id, std::int64_t stride) {
   auto word = std::uint64_t(id) * 0x9e3779b97f4a7c15u;
   word = (word ^ (word >> 29)) * 0xbf58476d1ce4e5b9u;

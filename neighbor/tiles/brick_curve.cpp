@@ -7,7 +7,7 @@ namespace {
 
 using Cell = Vec3<std::int32_t>;
 
-/// An edge of a block: so many steps of one along an axis.
+/// An edge of a block: a number of steps of one along an axis.
 struct Edge {
   Cell step;
   std::int32_t n;

@@ -28,8 +28,8 @@ struct BrickOrder {
 /// with 256 000 particles, nothing with 10^6): for shares layers are as good, up to eight of them,
 /// and so few bricks are not worth more processes.
 BrickOrder brick_order(const Vec3<std::int32_t>& bricks);
-/// Block by block, of so many along each axis, and by rows in each: shares of as many processes are
-/// blocks, or nearly so.
+/// Block by block, with these numbers of blocks along the axes, and by rows in each: shares of as
+/// many processes are blocks, or nearly so.
 BrickOrder brick_order(const Vec3<std::int32_t>& bricks, const Vec3<std::int32_t>& blocks);
 
 }  // namespace perrin

@@ -54,7 +54,7 @@ struct TileScale {
 
 /// How the box is cut. Cells are numbered brick by brick (key()), so that a brick's particles are
 /// contiguous in memory, and many bricks along a curve: those of a part of memory lie together.
-/// The last brick along an axis may reach beyond the box: nobody is there.
+/// The last brick along an axis may reach beyond the box: it has no particles there.
 ///
 /// Coordinates in a tile are relative to its origin and on a grid, so coarse that differences are
 /// exact in Real: the vector of a pair is, bit by bit, opposite for its two particles, whichever
@@ -68,13 +68,13 @@ struct TileGeometry {
   Vec3<std::int32_t> reach;       // cells on each side of a brick that can hold neighbours
   Vec3<std::int32_t> halo;        // cells of brick and surroundings; all of the axis at most
   bool lengths;                   // coordinates in a tile are lengths …
-  Vec3<std::int32_t> grid;        // … so many multiples to an edge of the box (when cut), …
+  Vec3<std::int32_t> grid;        // … number of multiples per edge of the box (when cut), …
   Vec3<Real> unit;                // … of this power of two
   Vec3<std::uint32_t> mask;       // else: which bits of a fixed-point coordinate count …
   Vec3<std::uint32_t> half;       // … after adding half of the first that does
   Vec3<Real> inverse_period;      // 2^-32 along axes whose minimum image is taken per pair, else 0
   bool orthogonal, wraps;
-  bool wide;    // a halo of so many reaches that differences of squares would round too much
+  bool wide;    // a halo of more reaches than differences of squares can resolve
   bool sorted;  // the particles of a cell by x: candidates can be cut at both ends
   Vec3<std::uint64_t> half_cell;  // 2^63 / cells: what prepare() computes
   Divisor bricks_x, bricks_y, halo_x, halo_y;
@@ -197,7 +197,7 @@ struct TileGeometry {
 };
 
 /// Counting particles into the cells of tiles, on a GPU. Nothing on the CPU: loops there must not
-/// be held up by a branch that nobody takes.
+/// be held up by a branch that is never taken.
 struct TileCounter {
   TileGeometry geometry;
   CellCounter cells;

@@ -51,7 +51,7 @@ struct TileView {
   int log2_lanes;               // threads that share a particle
   Share own;                    // only tiles with some of these particles have lists:
   OwnTiles own_tiles;           // these, for which a kernel has
-  std::int64_t tiles_at_most;   // so many blocks
+  std::int64_t tiles_at_most;   // this number of blocks
 };
 
 class TileList {
@@ -64,7 +64,7 @@ class TileList {
 
   explicit TileList(const TraversalInput& input);
   bool fits() const { return bricks_.fits(); }
-  /// Sorts the particles in memory and lists who is near whom. Device work only. Halts the device
+  /// Sorts the particles in memory and builds the lists. Device work only. Halts the device
   /// if something was full.
   void build(const ListBuild& build);
   bool enlarge();

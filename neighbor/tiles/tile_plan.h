@@ -14,7 +14,7 @@ struct TileWishes {
   int multiprocessors = 1;  // to be kept busy
   int cells = 0;            // 1 or 2 to the reach; 0: chosen
   int brick = 0;            // cells of a brick, a power of two; 0: chosen
-  double growth = 1;        // its coordinates also serve heights that are so many times as long
+  double growth = 1;        // its coordinates also serve heights longer by this factor
   bool tilts = false;       // that of the box may change
 };
 

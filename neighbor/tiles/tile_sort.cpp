@@ -38,7 +38,7 @@ TileSort::TileSort(Particles& particles, const TileGeometry& geometry)
       order_(particles.device(), particles.size()) {
   Team* const team = particles.device().team();
   if (!team) return;
-  // Before anything is sorted: cells dealt out, whoever is in them.
+  // Before anything is sorted: cells are distributed regardless of their particles.
   std::vector<std::uint32_t> shares(Team::most + 5);
   for (int p = 0; p <= team->count(); ++p)
     shares[std::size_t(p)] = std::uint32_t(geometry.cell_count() * p / team->count());

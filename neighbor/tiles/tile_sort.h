@@ -22,7 +22,7 @@ struct OwnTiles {
     tile += range[0];
     return tile < range[1];
   }
-  /// How many there are, if it is more than so many blocks; else 0.
+  /// Their number if there are more than `blocks`, otherwise 0.
   PERRIN_HD std::uint32_t beyond(std::uint32_t blocks) const {
     const std::uint32_t tiles = range ? range[1] - range[0] : 0;
     return tiles > blocks ? tiles : 0;

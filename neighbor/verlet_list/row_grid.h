@@ -77,7 +77,7 @@ class RowWalk {
 
   PERRIN_HD std::int32_t rows_y() const { return count_.y; }
   PERRIN_HD std::int32_t rows_z() const { return count_.z; }
-  /// The particles in row (ky, kz) that may be within reach; nobody where there is no such row. No
+  /// The particles in row (ky, kz) that may be within reach; none if there is no such row. No
   /// particle is in two rows.
   PERRIN_HD CellRun row(std::int32_t ky, std::int32_t kz) const {
     if (ky >= count_.y || kz >= count_.z) return {0, 0, 0, 0};

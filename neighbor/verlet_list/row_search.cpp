@@ -155,7 +155,7 @@ struct SearchChunk {
       copy(run.begin, run.count);
       copy(run.begin2, run.count2);
     }
-    for (std::size_t e = k; e < k + width; ++e) to.x[e] = Real(1e15);  // nobody there
+    for (std::size_t e = k; e < k + width; ++e) to.x[e] = Real(1e15);  // padding
     to.segments.push_back({&pair, begin, k});
   }
 

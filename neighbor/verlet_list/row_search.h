@@ -8,7 +8,7 @@
 
 namespace perrin {
 
-constexpr std::uint32_t row_unit = 8;  // rows begin at multiples of so many entries: 32 bytes
+constexpr std::uint32_t row_unit = 8;  // rows begin at multiples of this (entries): 32 bytes
 
 /// What a warp works on: particles first … first+count-1, 2^log2_lanes threads for each.
 struct RowGroup {

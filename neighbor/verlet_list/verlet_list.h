@@ -31,7 +31,7 @@ struct RowView {
 class VerletList {
  public:
   static constexpr const char* name = "verlet_list";
-  static constexpr const char* help = "the classical list of every particle";
+  static constexpr const char* help = "one list per particle";
   static constexpr bool lists = true;
   static constexpr bool on_gpu = true, on_cpu = true;
 

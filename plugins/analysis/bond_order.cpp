@@ -94,7 +94,7 @@ BondOrder::BondOrder(const BondOrderSettings& settings, Setup& setup)
   for (std::size_t k = 0; k < orders_.size(); ++k) {
     size += dimension_ == 2 ? 2 + bins_ : 3 + 2 * bins_;
     if (std::count(orders_.begin(), orders_.begin() + std::ptrdiff_t(k), orders_[k]) > 0)
-      setup.error(fmt::format("l[{}]", k), "is there already");
+      setup.error(fmt::format("l[{}]", k), "is given twice");
   }
   sums_.resize(size);
 }
@@ -186,11 +186,12 @@ std::vector<double> BondOrder::row(Simulation&) {
 }
 
 void register_bond_order(Registry& registry) {
-  registry.add<Observer, BondOrderSettings>(
-      "bond_order", "Steinhardt's q_l, also averaged; in two dimensions psi_l",
-      [](const BondOrderSettings& s, Setup& setup) {
-        return std::make_unique<BondOrder>(s, setup);
-      });
+  registry.add<Observer, BondOrderSettings>("bond_order",
+                                            "bond orientational order: Steinhardt's q_l, also "
+                                            "averaged over neighbours; in two dimensions psi_l",
+                                            [](const BondOrderSettings& s, Setup& setup) {
+                                              return std::make_unique<BondOrder>(s, setup);
+                                            });
 }
 
 }  // namespace perrin::analysis

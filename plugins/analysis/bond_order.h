@@ -24,12 +24,12 @@ struct BondOrderSettings : SampledSettings {
 };
 template <class D>
 void describe(D& d, BondOrderSettings& s) {
-  d.required("distance", s.distance, Positive{}, "who is nearer is a neighbour, length");
-  describe_sampling(d, s, "the mean of the samples since the last one");
-  d.optional("l", s.l, Between{1, 12}, "orders; none: 4 and 6, in two dimensions 6");
-  d.optional("types", s.types, Any{},
-             "particle types that are looked at, and no others; none: all");
-  d.optional("bins", s.bins, Between{1, 100000}, "of the distributions, from 0 to 1");
+  d.required("distance", s.distance, Positive{}, "neighbour cut-off (length)");
+  describe_sampling(d, s, "the mean of the samples since the previous row");
+  d.optional("l", s.l, Between{1, 12}, "orders l; empty: 4 and 6, in two dimensions 6");
+  d.optional("types", s.types, Any{}, "particle types considered; empty: all");
+  d.optional("bins", s.bins, Between{1, 100000},
+             "number of bins of the distributions, from 0 to 1");
 }
 
 /// Columns for every l, with Y_lm summed over the n neighbours of a particle:

@@ -19,7 +19,7 @@ struct ChainSizeSettings {
 };
 template <class D>
 void describe(D& d, ChainSizeSettings& s) {
-  d.optional("stride", s.stride, Positive{}, "steps from one row of the file to the next");
+  d.optional("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
 }
 

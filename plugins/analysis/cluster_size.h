@@ -19,16 +19,18 @@ struct ClusterSettings : SampledSettings {
 template <class D>
 void describe(D& d, ClusterSettings& s) {
   d.required("distance", s.distance, Positive{},
-             "two particles that are nearer belong to one cluster, length");
-  describe_sampling(d, s, "the mean of the samples since the last one");
-  d.optional("types", s.types, Any{}, "types of the particles that make clusters; none: all");
-  d.optional("sizes", s.sizes, Between{1, 1000000}, "length of the distribution");
+             "neighbour cut-off: particles closer than this belong to the same cluster (length)");
+  describe_sampling(d, s, "the mean of the samples since the previous row");
+  d.optional("types", s.types, Any{}, "particle types considered; empty: all");
+  d.optional(
+      "sizes", s.sizes, Between{1, 1000000},
+      "number of sizes in the distribution, from 1; the last one includes all larger clusters");
 }
 
 /// Columns, averaged over the samples: clusters, their number (single particles count); largest,
 /// particles in the largest one; mean_size, particles / clusters; weight_mean_size, the mean over
 /// particles of the size of their cluster; distribution: the number of clusters of 1, 2, …
-/// particles, the last of so many or more.
+/// particles; the last element includes all larger ones.
 class ClusterSize final : public SampledObserver {
  public:
   ClusterSize(const ClusterSettings& settings, Setup& setup);

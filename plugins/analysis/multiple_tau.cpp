@@ -106,7 +106,7 @@ void MultipleTau::state(Archive& archive) {
   archive("frames", all);
   const std::size_t size = std::size_t(points * groups_.back()), used = levels_in_use();
   archive.require(all.size() == size * used, "frames",
-                  "those of as many levels as so many samples fill");
+                  "values of the levels that this number of samples fills");
   archive("sums", sums);
   archive.require(sums.size() == sums_.size(), "sums", "as many values as there are in this job");
   if (archive.is_saving()) return;

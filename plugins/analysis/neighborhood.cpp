@@ -15,11 +15,11 @@ Neighborhood::Neighborhood(double distance, const std::vector<std::string>& type
       mask_(type_mask(types, setup).to_host()) {
   const Configuration& c = setup.configuration();
   for (const std::uint32_t t : c.type) particles_ += mask_[t];
-  if (particles_ == 0) setup.error("types", "there is no particle of these types");
+  if (particles_ == 0) setup.error("types", "the system has no particle of these types");
   const double most = half_height(c.box);
   if (distance > most)
-    setup.error("distance", fmt::format("must be at most half the smallest height of the "
-                                        "box ({:.6g}), got {:.6g}",
+    setup.error("distance", fmt::format("must be at most half the shortest distance between "
+                                        "opposite faces of the box ({:.6g}), got {:.6g}",
                                         most, distance));
   positions_ = {host_, particles_};
 }

@@ -64,8 +64,8 @@ void PairGrid::divide(const Box& box) {
 void PairGrid::build(const Position* positions, const Box& box) {
   if (const double most = half_height(box); distance_ > most * (1 + 1e-12))
     throw UserError(
-        fmt::format("pairs within {:.6g} are to be looked at, and half of the smallest "
-                    "height of the box has become {:.6g}",
+        fmt::format("the range of pairs, {:.6g}, exceeds half the shortest distance between "
+                    "opposite faces of the box, which has become {:.6g}",
                     distance_, most));
   seen_ = distance_;
   sort(positions, box);

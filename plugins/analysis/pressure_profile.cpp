@@ -50,7 +50,7 @@ PressureProfile::PressureProfile(const PressureProfileSettings& settings, Setup&
       bins_(settings.bins),
       sums_(setup.device(), settings.bins) {
   if (setup.configuration().box.dimension == 2 && axis_ == 2)
-    setup.error("axis", "is z in two dimensions");
+    setup.error("axis", "must be x or y in two dimensions");
 }
 
 void PressureProfile::sample(Simulation& s) {
@@ -85,7 +85,7 @@ void PressureProfile::sums(Archive& archive) {
 
 void register_pressure_profile(Registry& registry) {
   registry.add<Observer, PressureProfileSettings>(
-      "pressure_profile", "the pressure tensor in slabs",
+      "pressure_profile", "pressure tensor in slabs",
       [](const PressureProfileSettings& s, Setup& setup) {
         return std::make_unique<PressureProfile>(s, setup);
       });

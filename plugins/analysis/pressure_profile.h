@@ -18,8 +18,8 @@ struct PressureProfileSettings : SampledSettings {
 };
 template <class D>
 void describe(D& d, PressureProfileSettings& s) {
-  describe_sampling(d, s, "the mean of the samples since the last one");
-  d.optional("axis", s.axis, OneOf{"x", "y", "z"}, "across the slabs");
+  describe_sampling(d, s, "the mean of the samples since the previous row");
+  d.optional("axis", s.axis, OneOf{"x", "y", "z"}, "axis normal to the slabs");
   d.optional("bins", s.bins, Between{1, 100000}, "number of slabs, of equal thickness");
 }
 

@@ -58,7 +58,7 @@ Profile::Profile(const ProfileSettings& settings, Setup& setup)
       bins_(settings.bins),
       mask_(type_mask(settings.types, setup)),
       sums_(setup.device(), settings.bins) {
-  if (dimension_ == 2 && axis_ == 2) setup.error("axis", "is z in two dimensions");
+  if (dimension_ == 2 && axis_ == 2) setup.error("axis", "must be x or y in two dimensions");
 }
 
 void Profile::sample(Simulation& s) {

@@ -24,13 +24,12 @@ struct ProfileSettings : SampledSettings {
 };
 template <class D>
 void describe(D& d, ProfileSettings& s) {
-  describe_sampling(d, s, "the mean of the samples since the last one");
-  d.optional(
-      "axis", s.axis, OneOf{"x", "y", "z"},
-      "across the slabs; coordinates count from the middle of the box, -L/2 to L/2, those of "
-      "H5MD files from its corner (perrin help coordinates)");
+  describe_sampling(d, s, "the mean of the samples since the previous row");
+  d.optional("axis", s.axis, OneOf{"x", "y", "z"},
+             "axis normal to the slabs; coordinates run from -L/2 to L/2, with 0 in the middle of "
+             "the box, those of H5MD files from 0 to L (perrin help coordinates)");
   d.optional("bins", s.bins, Between{1, 100000}, "number of slabs, of equal thickness");
-  d.optional("types", s.types, Any{}, "particle types that count; none: all");
+  d.optional("types", s.types, Any{}, "particle types considered; empty: all");
 }
 
 /// Columns: coordinate (middle of the slab), density (particles per volume), velocity (of the

@@ -93,16 +93,16 @@ RadialProfile::RadialProfile(const RadialProfileSettings& settings, Setup& setup
   const Box& box = setup.configuration().box;
   if (axis_ >= 0 && dimension_ == 2) setup.error("axis", "must be none in two dimensions");
   if (axis_ >= 0 && !box.orthogonal()) setup.error("axis", "must be none in a tilted box");
-  if (moving_ && settings.center) setup.error("center", "is that of mass: about says so");
+  if (moving_ && settings.center)
+    setup.error("center", "must be left out with \"about\": \"center_of_mass\"");
   center_ = settings.center.value_or(box.point({0.5, 0.5, dimension_ == 2 ? 0.0 : 0.5}));
   fraction_ = box.fraction(center_);
   const double half = half_height(box);
   if (r_max_ == 0) r_max_ = half;
   if (r_max_ > half * (1 + 1e-12))
-    setup.error("r_max",
-                fmt::format("must be at most half the smallest height of the box ({:.6g}), "
-                            "got {:.6g}",
-                            half, r_max_));
+    setup.error("r_max", fmt::format("must be at most half the shortest distance between opposite "
+                                     "faces of the box ({:.6g}), got {:.6g}",
+                                     half, r_max_));
   for (int a = 0; a < dimension_; ++a) {
     const double f = fraction_[a];
     if (!(f >= 0 && f <= 1))

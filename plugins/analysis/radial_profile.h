@@ -25,22 +25,22 @@ struct RadialProfileSettings : SampledSettings {
 };
 template <class D>
 void describe(D& d, RadialProfileSettings& s) {
-  describe_sampling(d, s, "the mean of the samples since the last one");
+  describe_sampling(d, s, "the mean of the samples since the previous row");
   d.optional("axis", s.axis, OneOf{"none", "x", "y", "z"},
-             "none: spherical shells (in two dimensions rings); else cylindrical ones about a line "
-             "along this axis");
+             "none: spherical shells (rings in two dimensions); otherwise cylindrical shells about "
+             "a line along this axis");
   d.optional("about", s.about, OneOf{"point", "center_of_mass"},
-             "the middle of the shells: a fixed point, or the centre of mass of the particles "
-             "that count, in every sample");
+             "centre of the shells: a fixed point, or the centre of mass of the particles "
+             "considered, in every sample");
   d.optional("center", s.center, Any{},
-             "that point, length; the middle of the box. It moves with a box that changes, as "
-             "particles do");
+             "the fixed point (length); default: the middle of the box. If the box changes, the "
+             "point is rescaled with it");
   d.optional("bins", s.bins, Between{1, 100000}, "number of shells, of equal thickness");
   d.optional("r_max", s.r_max, NonNegative{},
-             "radius of the last shell, length; 0: half of the smallest height of the box at the "
-             "start. Shells beyond half of a box that has become smaller are not a number in that "
-             "row");
-  d.optional("types", s.types, Any{}, "particle types that count; none: all");
+             "outer radius of the last shell (length); 0: half the shortest distance between "
+             "opposite faces of the box at the start. In rows of a smaller box, shells beyond half "
+             "of that distance are NaN");
+  d.optional("types", s.types, Any{}, "particle types considered; empty: all");
 }
 
 /// Columns: r (middle of the shell), density (particles per volume, or area), radial_velocity (of

@@ -124,16 +124,17 @@ Rdf::Rdf(const RdfSettings& settings, Setup& setup)
   const Configuration& c = setup.configuration();
   for (int axis = 0; axis < dimension_; ++axis)
     if (!c.box.periodic[std::size_t(axis)]) {
-      setup.error("type", fmt::format("rdf needs a box that is periodic along {}: its faces would "
-                                      "cut shells",
-                                      "xyz"[std::size_t(axis)]));
+      setup.error(
+          "type",
+          fmt::format("rdf needs a box that is periodic along {}, since faces would cut shells",
+                      "xyz"[std::size_t(axis)]));
       return;
     }
   const double most = half_height(c.box);
   if (r_max_ == 0) r_max_ = most;
   if (r_max_ > most * (1 + 1e-12)) {
-    setup.error("r_max", fmt::format("must be at most half the smallest height of the box "
-                                     "({:.6g}), got {:.6g}",
+    setup.error("r_max", fmt::format("must be at most half the shortest distance between opposite "
+                                     "faces of the box ({:.6g}), got {:.6g}",
                                      most, r_max_));
     return;
   }
@@ -152,7 +153,7 @@ void Rdf::choose_pairs(const RdfSettings& settings, Setup& setup) {
                         b = setup.type_index(settings.pairs[k][1], key + "[1]");
     pairs_.push_back({std::min(a, b), std::max(a, b)});
     if (std::count(pairs_.begin(), pairs_.end(), pairs_.back()) > 1)
-      setup.error(key, "is there already");
+      setup.error(key, "is given twice");
   }
   for (std::uint32_t a = 0; a < types_ && settings.pairs.empty(); ++a)
     for (std::uint32_t b = a; b < types_; ++b) pairs_.push_back({a, b});
@@ -260,8 +261,8 @@ void Rdf::sums(Archive& archive) {
   std::string now = fmt::format("r_max {}, exclude {}, pairs", r_max_, kind_), before;
   for (const auto& name : names_) now += " " + name;
   if (changed_since(archive, "counted", now, &before))
-    throw UserError(fmt::format("rdf: the checkpoint has counted {}; a resumed run cannot count {}",
-                                before, now));
+    throw UserError(fmt::format(
+        "rdf: the checkpoint has counts of {}; a resumed run cannot change to {}", before, now));
   if (archive.has("reach")) archive("reach", reach_);
   archive.require(reach_ > 0, "reach", "a positive length");
   archive("counts", counts_);

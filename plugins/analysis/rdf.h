@@ -24,14 +24,15 @@ struct RdfSettings : SampledSettings {
 };
 template <class D>
 void describe(D& d, RdfSettings& s) {
-  describe_sampling(d, s, "the mean of the samples since the last one");
+  describe_sampling(d, s, "the mean of the samples since the previous row");
   d.optional("bins", s.bins, Between{1, 100000}, "number of bins");
-  d.optional("r_max", s.r_max, NonNegative{},
-             "end of the last bin, length; 0: half of the smallest height of the box at the start. "
-             "Bins beyond half of a box that has become smaller are not a number in that row");
-  d.optional("pairs", s.pairs, Any{}, "pairs of particle types; none: all");
+  d.optional(
+      "r_max", s.r_max, NonNegative{},
+      "upper end of the last bin (length); 0: half the shortest distance between opposite faces of "
+      "the box at the start. In rows of a smaller box, bins beyond half of that distance are NaN");
+  d.optional("pairs", s.pairs, Any{}, "pairs of particle types; empty: all");
   d.optional("exclude", s.exclude, OneOf{"none", "bonds", "molecules"},
-             "leave out pairs with a bond, or all pairs within a molecule");
+             "exclude bonded pairs, or all pairs within a molecule");
 }
 
 /// Columns: r, the middle of each bin, and rdf by pair of types and bin,

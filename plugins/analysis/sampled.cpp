@@ -27,10 +27,10 @@ void SampledObserver::observe(Simulation& simulation) {
   if (step == last_sample_) return;  // the end of one stage is the beginning of the next
   if (simulation.deformation ? !follows_deformation()
                              : simulation.particles.box_moves && !follows_box())
-    throw UserError(fmt::format(
-        "{}: what it holds is not measured in a box that {}: leave the observer out, or begin a "
-        "job with a fixed box from the end of this one",
-        file_.path().string(), simulation.deformation ? "is deformed" : "changes"));
+    throw UserError(
+        fmt::format("{}: this observer cannot measure in a box that {}: remove it, or continue in "
+                    "a job with a fixed box",
+                    file_.path().string(), simulation.deformation ? "is deformed" : "changes"));
   sample(simulation);
   inverse_volumes_ += 1 / simulation.particles.box.volume();
   last_sample_ = step;
@@ -72,7 +72,7 @@ void SampledObserver::state(Archive& archive) {
   archive.require(first_step_ >= 0, "first_step", "at least 0");
   archive("last_sample", last_sample_);
   archive.require(last_sample_ >= (samples_ > 0 ? 0 : -1), "last_sample",
-                  "the step of the last sample, or -1 where there is none");
+                  "the step of the last sample, or -1 if there is none");
   sums(archive);
 }
 

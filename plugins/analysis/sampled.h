@@ -1,4 +1,4 @@
-// What observers have in common that sample the system every so many steps and write a row of
+// What observers have in common that sample the system at a stride and write a row of
 // numbers less often. A row holds samples of one stage alone.
 #pragma once
 
@@ -21,11 +21,10 @@ struct SampledSettings {
 /// `row`: what a row holds.
 template <class D>
 void describe_sampling(D& d, SampledSettings& s, const std::string& row) {
-  d.optional("stride", s.stride, Positive{}, "steps from one sample to the next");
+  d.optional("stride", s.stride, Positive{}, "sampling interval (steps)");
   d.optional("rows_every", s.rows_every, Positive{},
-             "steps from one row of the file to the next, a multiple of stride, counted from the "
-             "beginning of each stage; what was sampled after the last of them is a row of its own "
-             "at the end of the stage. A row is " +
+             "output interval (steps), a multiple of stride, counted from the start of each stage; "
+             "samples after the last row of a stage make one more row at its end. A row is " +
                  row);
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
 }

@@ -140,13 +140,13 @@ StructureFactor::StructureFactor(const StructureFactorSettings& settings, Setup&
       setup.error("k_max", fmt::format("wave vectors need a box that is periodic along {}",
                                        "xyz"[std::size_t(axis)]));
   if (wave_numbers_.empty() || wave_numbers_.size() > most_vectors)
-    setup.error("k_max", fmt::format("leaves {}; got {}",
+    setup.error("k_max", fmt::format("gives {}; got {}",
                                      wave_numbers_.empty() ? "no wave vector, or too many"
                                                            : "more than 1000000 wave vectors",
                                      settings.k_max));
   std::vector<std::string> types;
   const auto groups = choose_groups(settings, setup, &types);
-  if (types.empty()) setup.error("types", "there is no particle of these types");
+  if (types.empty()) setup.error("types", "the system has no particle of these types");
   groups_ = types.empty() || !settings.partial ? 1 : std::int64_t(types.size());
   std::vector<double> scatterers(std::size_t(groups_) + 1);
   for (const auto t : c.type)
@@ -196,7 +196,7 @@ void StructureFactor::sums(Archive& archive) { archive("sum", sum_); }
 
 void register_structure_factor(Registry& registry) {
   registry.add<Observer, StructureFactorSettings>(
-      "structure_factor", "S(k) at all wave vectors of the box up to a length",
+      "structure_factor", "structure factor S(k) at all wave vectors of the box up to k_max",
       [](const StructureFactorSettings& s, Setup& setup) {
         return std::make_unique<StructureFactor>(s, setup);
       });

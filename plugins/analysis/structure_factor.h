@@ -24,10 +24,10 @@ struct StructureFactorSettings : SampledSettings {
 };
 template <class D>
 void describe(D& d, StructureFactorSettings& s) {
-  d.required("k_max", s.k_max, Positive{}, "longest wave vector, 1/length");
-  describe_sampling(d, s, "the mean of the samples since the last one");
-  d.optional("types", s.types, Any{}, "particle types that scatter; none: all");
-  d.optional("partial", s.partial, Any{}, "also by pairs of types");
+  d.required("k_max", s.k_max, Positive{}, "largest wave number (1/length)");
+  describe_sampling(d, s, "the mean of the samples since the previous row");
+  d.optional("types", s.types, Any{}, "particle types that scatter; empty: all");
+  d.optional("partial", s.partial, Any{}, "also partial structure factors by pairs of types");
 }
 
 /// Column: structure_factor, one number per wave vector. What the numbers stand for is in

@@ -62,7 +62,7 @@ std::vector<std::uint32_t> chosen_types(const std::vector<std::string>& names, S
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string key = "types[" + std::to_string(k) + "]";
     const std::uint32_t t = setup.type_index(names[k], key);
-    if (count[t] == 0) setup.error(key, "there is no particle of this type");
+    if (count[t] == 0) setup.error(key, "the system has no particle of this type");
     types.push_back(t);
   }
   for (std::uint32_t t = 0; t < count.size() && names.empty(); ++t)
@@ -278,11 +278,11 @@ void register_time_correlations(Registry& registry) {
       [](const VelocityCorrelationSettings& s, Setup& setup) {
         return std::make_unique<ParticleCorrelation>(s, MultipleTau::Kind::product, setup);
       });
-  registry.add<Observer, StressSettings>("stress_autocorrelation",
-                                         "G(t) of the stress, and the viscosity (Green and Kubo)",
-                                         [](const StressSettings& s, Setup& setup) {
-                                           return std::make_unique<StressAutocorrelation>(s, setup);
-                                         });
+  registry.add<Observer, StressSettings>(
+      "stress_autocorrelation", "stress autocorrelation G(t), and the viscosity (Green-Kubo)",
+      [](const StressSettings& s, Setup& setup) {
+        return std::make_unique<StressAutocorrelation>(s, setup);
+      });
 }
 
 }  // namespace perrin::analysis

@@ -22,9 +22,10 @@ struct CorrelationSettings : SampledSettings {
 };
 template <class D>
 void describe_correlation(D& d, CorrelationSettings& s) {
-  describe_sampling(d, s, "the average over all time origins since the beginning");
-  d.optional("levels", s.levels, Between{1, 32},
-             "of the multiple-tau correlator: lags to 15 * 2^(levels - 1) strides");
+  describe_sampling(d, s, "the average over all time origins since the start");
+  d.optional(
+      "levels", s.levels, Between{1, 32},
+      "number of levels of the multiple-tau correlator: lags up to 15 * 2^(levels - 1) strides");
 }
 
 class CorrelationObserver : public SampledObserver {
@@ -61,12 +62,12 @@ struct ParticleCorrelationSettings : CorrelationSettings {
 template <class D>
 void describe_particles(D& d, ParticleCorrelationSettings& s) {
   describe_correlation(d, s);
-  d.optional("types", s.types, Any{}, "particle types, each for itself; none: all");
+  d.optional("types", s.types, Any{}, "particle types, evaluated separately; empty: all");
   d.optional("particles", s.particles, NonNegative{},
-             "follow at most so many of each type, evenly spread over their ids; 0: all. Each "
-             "takes 384 bytes for every level of the correlator");
+             "largest number of particles per type, evenly spaced by id; 0: all. Each takes 384 "
+             "bytes per level of the correlator");
   d.optional("remove_drift", s.remove_drift, Any{},
-             "take off the motion of the centre of mass of all particles");
+             "subtract the motion of the centre of mass of all particles");
 }
 
 struct DisplacementSettings : ParticleCorrelationSettings {

@@ -131,7 +131,7 @@ NoiseChoice noise_choice(const BathSettings& s, Setup& setup) {
   c.paper_keys = s.keys == "phillips";
   c.normal = s.noise == "normal";
   if (c.paper_keys && c.generator == Generator::philox)
-    setup.error("keys", "phillips is for saru, tea and sarutea; got rng philox");
+    setup.error("keys", "phillips is available for saru, tea and sarutea; got rng philox");
   return c;
 }
 
@@ -186,12 +186,12 @@ void add(Registry& registry, const char* name, const char* help) {
 void register_forces(Registry& registry) {
   add<SoftRepulsion, DpdPair>(
       registry, "dpd",
-      "dissipative particle dynamics: soft repulsion, friction and noise of pairs");
+      "dissipative particle dynamics: soft repulsion, pairwise friction and noise");
   add<SoftRepulsion, ThermostatPair>(
       registry, "dpd_thermostat",
-      "friction and noise of pairs alone: a thermostat that conserves momentum, beside any force");
+      "pairwise friction and noise: a momentum-conserving thermostat for any force");
   add<ShiftedLennardJones, DpdLjPair>(registry, "dpd_lj",
-                                      "Lennard-Jones with friction and noise of pairs");
+                                      "Lennard-Jones with pairwise friction and noise");
 }
 
 }  // namespace perrin::dpd

@@ -19,18 +19,17 @@ struct BathSettings {
 
 template <class D>
 void describe(D& d, BathSettings& s) {
-  d.required("temperature", s.temperature, NonNegative{}, "of the heat bath");
+  d.required("temperature", s.temperature, NonNegative{}, "temperature of the heat bath");
   d.optional(
       "cutoff", s.cutoff, Positive{},
-      "range of friction and noise (and of the soft repulsion) where a pair of types has none "
-      "of its own");
+      "cut-off of friction and noise (and of the soft repulsion) for pairs of types without one");
   d.optional("exponent", s.exponent, Positive{},
-             "s of the noise's weight (1 - r/cutoff)^s; the friction's is its square");
+             "exponent s of the noise weight (1 - r/cutoff)^s; the friction weight is its square");
   d.optional("noise", s.noise, OneOf{"uniform", "normal"}, "distribution of the random numbers");
   d.optional("rng", s.rng, OneOf{"saru", "tea", "sarutea", "philox"}, "random number generator");
   d.optional("keys", s.keys, OneOf{"default", "phillips"},
-             "how seed, step and ids make the generator's key; phillips: as Phillips et al. 2011, "
-             "32 bits of seed and step");
+             "generator key from seed, step and ids; phillips: as in Phillips et al. 2011, with 32 "
+             "bits of seed and step");
 }
 
 struct DpdPair {
@@ -42,8 +41,8 @@ template <class D>
 void describe(D& d, DpdPair& s) {
   d.required("types", s.types, Any{}, "the two particle types, e.g. [\"A\", \"B\"]");
   d.required("repulsion", s.repulsion, Any{}, "a: force at r = 0");
-  d.required("gamma", s.gamma, NonNegative{}, "friction, mass/time");
-  d.optional("cutoff", s.cutoff, Positive{}, "range of this pair of types");
+  d.required("gamma", s.gamma, NonNegative{}, "friction coefficient (mass/time)");
+  d.optional("cutoff", s.cutoff, Positive{}, "cut-off of this pair of types");
 }
 
 struct ThermostatPair {
@@ -54,8 +53,8 @@ struct ThermostatPair {
 template <class D>
 void describe(D& d, ThermostatPair& s) {
   d.required("types", s.types, Any{}, "the two particle types, e.g. [\"A\", \"B\"]");
-  d.required("gamma", s.gamma, NonNegative{}, "friction, mass/time");
-  d.optional("cutoff", s.cutoff, Positive{}, "range of this pair of types");
+  d.required("gamma", s.gamma, NonNegative{}, "friction coefficient (mass/time)");
+  d.optional("cutoff", s.cutoff, Positive{}, "cut-off of this pair of types");
 }
 
 struct DpdLjPair {
@@ -68,10 +67,10 @@ void describe(D& d, DpdLjPair& s) {
   d.required("types", s.types, Any{}, "the two particle types, e.g. [\"A\", \"B\"]");
   d.required("epsilon", s.epsilon, NonNegative{}, "depth of the well, in energy units");
   d.required("sigma", s.sigma, Positive{}, "distance at which the energy is zero");
-  d.required("gamma", s.gamma, NonNegative{}, "friction, mass/time");
-  d.optional("cutoff", s.cutoff, Positive{}, "range of friction and noise of this pair of types");
+  d.required("gamma", s.gamma, NonNegative{}, "friction coefficient (mass/time)");
+  d.optional("cutoff", s.cutoff, Positive{}, "cut-off of friction and noise of this pair of types");
   d.optional("lj_cutoff", s.lj_cutoff, Positive{},
-             "Lennard-Jones is cut there, and shifted in energy; default: 2.5 sigma");
+             "cut-off of Lennard-Jones, whose energy is shifted to 0 there; default: 2.5 sigma");
 }
 
 template <class Pair>

@@ -55,7 +55,7 @@ void GrootWarren::steps(Simulation& simulation, int n) {
 void register_groot_warren(Registry& registry) {
   registry.add<Integrator, GrootWarrenSettings>(
       "groot_warren",
-      "velocity Verlet with guessed velocities (Groot, Warren 1997), for forces with friction",
+      "velocity Verlet with predicted velocities (Groot and Warren 1997), for forces with friction",
       [](const GrootWarrenSettings& s, Setup&) { return std::make_unique<GrootWarren>(s); });
 }
 

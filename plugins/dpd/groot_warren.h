@@ -24,9 +24,9 @@ struct GrootWarrenSettings {
 };
 template <class D>
 void describe(D& d, GrootWarrenSettings& s) {
-  d.required("timestep", s.timestep, Positive{}, "in time units");
+  d.required("timestep", s.timestep, Positive{}, "time step (time)");
   d.optional("lambda", s.lambda, Between{0, 1},
-             "how far the guessed velocities go; 0.5: velocity_verlet");
+             "lambda of the predicted velocities; 0.5: velocity_verlet");
 }
 
 class GrootWarren final : public Integrator {

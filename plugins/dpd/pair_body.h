@@ -127,7 +127,7 @@ struct Bath {
 /// The gradient of the flow that velocities are relative to.
 struct Gradient {
   Real of[6];  // xx yy zz xy xz yz
-  /// `flow`: of the box, or nullptr. Of the instant after so many steps.
+  /// `flow`: of the box, or nullptr. `instant`: number of steps done.
   PERRIN_HD static Gradient from(const Flow* flow, std::uint64_t instant) {
     Gradient g{};
     if (flow)

@@ -48,14 +48,15 @@ MomentumChange PeriodicShear::momentum_change(std::span<const std::int64_t>) con
 
 void register_periodic_shear(Registry& registry) {
   registry.add<Force, PeriodicShearSettings>(
-      "periodic_shear", "a periodic field that drives a shear flow, for viscosities",
+      "periodic_shear", "periodic force field that drives a shear flow, to measure viscosities",
       [](const PeriodicShearSettings& s, Setup& setup) -> std::unique_ptr<Force> {
         const Box& box = setup.configuration().box;
         if (s.flow == s.gradient) setup.error("gradient", "must differ from flow (" + s.flow + ")");
         const auto check = [&](const std::string& name, const char* key) {
           if (!box.periodic[std::size_t(axis_of(name))])
             setup.error(key, "the box is not periodic along " + name);
-          if (box.dimension == 2 && name == "z") setup.error(key, "is z in two dimensions");
+          if (box.dimension == 2 && name == "z")
+            setup.error(key, "must be x or y in two dimensions");
         };
         check(s.flow, "flow");
         check(s.gradient, "gradient");

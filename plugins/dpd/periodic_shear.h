@@ -28,12 +28,14 @@ struct PeriodicShearSettings {
 };
 template <class D>
 void describe(D& d, PeriodicShearSettings& s) {
-  d.required("amplitude", s.amplitude, Any{}, "largest force on a particle, energy/length");
+  d.required("amplitude", s.amplitude, Any{},
+             "amplitude of the force on a particle (energy/length)");
   d.optional("form", s.form, OneOf{"sine", "half"},
-             "sine: a sine along the gradient; half: one sign in one half, the other in the other");
+             "sine: sinusoidal along the gradient; half: constant, with opposite signs in the two "
+             "halves of a period");
   d.optional("flow", s.flow, OneOf{"x", "y", "z"}, "direction of the force");
   d.optional("gradient", s.gradient, OneOf{"x", "y", "z"}, "axis along which the force changes");
-  d.optional("periods", s.periods, Between{1, 1000}, "of the field in the box");
+  d.optional("periods", s.periods, Between{1, 1000}, "number of periods of the field in the box");
 }
 
 class PeriodicShear final : public Force {

@@ -38,8 +38,8 @@ void Split::begin(Simulation& simulation) {
     if (auto* bath = dynamic_cast<PairBath*>(force.get())) baths_.push_back(bath);
   if (baths_.empty())
     throw UserError(
-        "integrator dpd_split: no force has friction of pairs; expected dpd, "
-        "dpd_thermostat or dpd_lj among the forces");
+        "integrator dpd_split: no force has pairwise friction; expected dpd, dpd_thermostat or "
+        "dpd_lj among the forces");
   for (PairBath* bath : baths_) bath->prepare_split(simulation);
   if (before_.size() != simulation.particles.size()) {
     before_ = {simulation.device(), simulation.particles.size()};
@@ -69,7 +69,8 @@ void Split::steps(Simulation& simulation, int n) {
 void register_split(Registry& registry) {
   registry.add<Integrator, SplitSettings>(
       "dpd_split",
-      "DPD at large time steps: velocity Verlet, then friction and noise of all pairs at once",
+      "DPD at large time steps: velocity Verlet, then pairwise friction and noise of all pairs at "
+      "once",
       [](const SplitSettings& s, Setup&) { return std::make_unique<Split>(s); });
 }
 

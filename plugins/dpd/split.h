@@ -46,11 +46,11 @@ struct SplitSettings {
 };
 template <class D>
 void describe(D& d, SplitSettings& s) {
-  d.required("timestep", s.timestep, Positive{}, "in time units");
+  d.required("timestep", s.timestep, Positive{}, "time step (time)");
   d.optional(
       "correction", s.correction, Between{0, 1},
-      "of the velocities that the friction sees: 0: none, a plain splitting; 1: static averages "
-      "at the bath's temperature; the default keeps the kinetic temperature of a DPD fluid");
+      "correction of the velocities in the friction: 0: none (plain splitting); 1: static averages "
+      "have the bath's temperature; the default preserves the kinetic temperature of a DPD fluid");
 }
 
 class Split final : public Integrator, public AppliesFriction {

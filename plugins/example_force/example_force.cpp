@@ -14,7 +14,8 @@ struct ExponentialRepulsion {
     Real amplitude, inverse_lambda;
   };
   static constexpr const char* type = "exponential_repulsion";
-  static constexpr const char* help = "A exp(-r / lambda), from the example plug-in";
+  static constexpr const char* help =
+      "exponential repulsion: A exp(-r / lambda), from the example plug-in";
 
   static Coefficients coefficients(const Settings& s) {
     return {Real(s.amplitude), Real(1 / s.lambda)};

@@ -28,12 +28,13 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
   if (!usable_) {
     std::string list;
     for (const auto& scheme : schemes) list += (list.empty() ? "" : ", ") + scheme;
-    setup.error("scheme", fmt::format("rng \"{}\" has {}, got \"{}\"", s.rng, list, s.scheme));
+    setup.error("scheme", fmt::format("must be one of {1} for rng \"{0}\", got \"{2}\"", s.rng,
+                                      list, s.scheme));
   }
   if (settings_.scheme == "one_for_all" && Processes::world().several())
     setup.error("scheme",
-                "one_for_all draws from one sequence in the kernel that moves the particles, which "
-                "several processes cannot; expected separate_kernel, or another rng");
+                "one_for_all draws all numbers from one sequence, which is not possible with "
+                "several processes; expected separate_kernel, or another rng");
 
   const std::string axes = s.axes.value_or(c.box.dimension == 2 ? "xy" : "xyz");
   const auto has = [&](char axis) { return axes.find(axis) != std::string::npos; };
@@ -60,7 +61,8 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
     if (s.friction || !s.frictions.empty())
       setup.error("viscosity", "give either viscosity, or friction and frictions");
     if (c.diameter.empty())
-      setup.error("viscosity", "needs the diameters of the particles, which the system has not");
+      setup.error("viscosity",
+                  "needs the diameters of the particles, which the system does not have");
     for (std::size_t id = 0; id < c.diameter.size(); ++id)
       if (!(c.diameter[id] > 0)) {
         setup.error("viscosity", fmt::format("particle {} has diameter {}", id, c.diameter[id]));
@@ -73,9 +75,10 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
     drag_of_type_.at(setup.type_index(name, "frictions." + name)) = drag;
   for (std::size_t t = 0; t < c.types.size(); ++t)
     if (!(drag_of_type_[t] > 0) && (moving_.empty() || moving_[t])) {
-      setup.error("friction", fmt::format("is missing for type \"{}\": give friction, frictions by "
-                                          "type, or viscosity",
-                                          c.types[t]));
+      setup.error(
+          "friction",
+          fmt::format("is missing for type \"{}\": give friction, frictions by type, or viscosity",
+                      c.types[t]));
       break;
     }
 }

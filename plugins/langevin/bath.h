@@ -110,9 +110,9 @@ class Bath {
   template <class C, class Make>
   void tabulate(const Simulation& simulation, CoefficientTable<C>& table, Make make) const;
 
-  /// Where the particle in place i of memory adds the energy that it gets; nullptr: nobody counts.
+  /// Where the particle in place i of memory adds the energy that it gets; nullptr: not counted.
   double* heat() { return heat_.size() > 0 ? heat_.data() : nullptr; }
-  /// Its sum, into *total on the device; false: nobody counts.
+  /// Its sum, into *total on the device; false: not counted.
   bool measure_heat(double* total);
   void state(Archive& archive);
 

@@ -15,8 +15,8 @@ std::optional<std::unique_ptr<Barostat>> barostat_of(const S& s, Setup& setup) {
   if (s.barostat && !barostat) return std::nullopt;
   if (barostat && (!s.types.empty() || s.axes || s.bath_axes || s.temperature == 0)) {
     setup.error("barostat",
-                "needs a temperature above 0 and particles that all move along all "
-                "axes: not with types, axes or bath_axes");
+                "needs a temperature above 0 and motion of all particles along all axes: not "
+                "possible with types, axes or bath_axes");
     return std::nullopt;
   }
   return barostat;

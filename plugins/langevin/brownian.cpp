@@ -128,8 +128,8 @@ class Brownian : public BathIntegrator<Stream> {
 void register_brownian(Registry& registry) {
   registry.add<Integrator, BrownianSettings>(
       "brownian",
-      "Brownian dynamics: overdamped motion in a heat bath; velocities are left alone and in "
-      "no temperature or pressure",
+      "Brownian dynamics (overdamped Langevin); velocities do not change and do not enter "
+      "temperature and pressure",
       [](const BrownianSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         Bath bath(s, "gaussian", Purpose::brownian, setup);
         auto barostat = barostat_of(s, setup);

@@ -17,7 +17,7 @@ namespace perrin::langevin {
 
 void register_langevin(Registry& registry) {
   registry.add<Integrator, LangevinSettings>(
-      "langevin", "Langevin dynamics (canonical ensemble): drag and random forces of a heat bath",
+      "langevin", "Langevin dynamics (NVT): friction and random forces of a heat bath",
       [](const LangevinSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         const bool baoab = s.method == "baoab";
         Bath bath(s, baoab ? "gaussian" : "uniform", Purpose::langevin, setup);

@@ -42,16 +42,16 @@ std::unique_ptr<CheckerboardEngine> make_checkerboard(System& system, const Chai
   const Model& model = system.model();
   if (!model.atoms_only())
     throw UserError(
-        "engine \"checkerboard\" moves atoms only (molecules of one site at the centre); take "
+        "engine \"checkerboard\" moves only atoms (molecules of one site at the centre); use "
         "\"pipelined\" for molecules");
   if (system.replicas() > 1)
     throw UserError(fmt::format(
-        "engine \"checkerboard\" is for one large system, not {} replicas; take \"pipelined\"",
+        "engine \"checkerboard\" is for one large system, not {} replicas; use \"pipelined\"",
         system.replicas()));
   if (chain.random_order)
     throw UserError(
-        "engine \"checkerboard\" moves the atoms of a domain one after the other: order "
-        "\"random\" is for the other engines");
+        "engine \"checkerboard\" moves the atoms of a domain in order: order \"random\" is for the "
+        "other engines");
   const double range = longest_range(model);
   return only_lennard_jones(model) ? make<CutLennardJones>(system, chain, options, range)
                                    : make<AnyPair>(system, chain, options, range);

@@ -130,7 +130,7 @@ class DomainAtoms {
   Staged<T, OneType> s_;
   int capacity_;
   std::uint32_t begin_ = 0;  // the domain's own particles in memory
-  int own_ = 0;              // so many
+  int own_ = 0;              // their number
   int total_ = 0;            // particles of the 27 cells
   int count_ = 0;            // of them near enough
   int padded_ = 0;           // with places that are filled up, the same for all groups of the warp

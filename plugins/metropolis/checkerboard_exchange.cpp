@@ -10,7 +10,8 @@ namespace perrin::metropolis {
 
 // Not in an unnamed namespace: nvcc wants names for what instantiates a kernel.
 
-/// Lists the atoms of a domain for whom they concern. The order of the lists does not matter.
+/// Lists the atoms of a domain for the domains that they concern. The order of the lists does not
+/// matter.
 struct ListMoved {
   CheckerboardColor color;
   std::int64_t end[Team::most];  // of the processes' shares of the domains

@@ -28,7 +28,7 @@ struct DistanceBins {
 };
 
 /// What a process counts: all of the replicas in its care, or, where each process has the whole of
-/// a single one, every so many of its molecules or sites: the first have more to be paired with.
+/// a single one, every n-th of its molecules or sites: the first have more to be paired with.
 struct EveryNth {
   std::int64_t first = 0, n = 1;
   explicit EveryNth(const System& system) {

@@ -110,7 +110,7 @@ class ModelReader {
   void take(const std::string& key) {
     if (words_.size() < 2) lines_.fail(fmt::format("{}: a value is missing", key));
     if (!seen_.emplace(key, lines_.number()).second)
-      lines_.fail(fmt::format("{} was given in line {} already", key, seen_[key]));
+      lines_.fail(fmt::format("{} is already given in line {}", key, seen_[key]));
     if (words_.size() > 2 && key != "box")
       lines_.fail(
           fmt::format("{}: expected one value (and a point, not a comma, before decimals)", key));
@@ -169,7 +169,7 @@ class ModelReader {
     for (const char* key : {"n_particles", "n_atoms", "n_atom_types", "temp", "box"})
       if (seen_.count(key) == 0) throw UserError(fmt::format("{}: {} is missing", path_, key));
     if (std::int64_t(m_.types.size()) != types_)
-      throw UserError(fmt::format("{}: n_atom_types is {}, but atom[{}] is the last described",
+      throw UserError(fmt::format("{}: n_atom_types is {}, but the last atom type is atom[{}]",
                                   path_, types_, std::int64_t(m_.types.size()) - 1));
     for (std::size_t i = 0; i < m_.types.size(); ++i)
       if (m_.types[i].sigma <= 0 || m_.types[i].epsilon < 0)
@@ -285,9 +285,10 @@ Quaternion read_orientation(TextLines& lines, const std::vector<std::string_view
   const Quaternion by_columns = normalized(quaternion_of(columns));
   const double other = mismatch(by_columns, centre, own, n, box);
   if (other > tolerance)
-    lines.fail(fmt::format(
-        "centre and orientation put an atom {:.3g} Å from where line {} of the atoms' file has it",
-        std::min(off, other), own->line));
+    lines.fail(
+        fmt::format("centre and orientation place an atom {:.3g} Å from its position in line {} of "
+                    "the atoms' file",
+                    std::min(off, other), own->line));
   return by_columns;
 }
 

@@ -64,8 +64,9 @@ void MetropolisStage::check(Setup& setup) const {
   if (!checkerboard && s.checkerboard.margin != standard.margin)
     setup.error("margin", fmt::format("is for the engine checkerboard, got {}", s.engine));
   if (s.volume && (s.replicas > 1 || s.temperatures.size() > 1))
-    setup.error("volume", "cannot be given with replicas: they share the box");
-  if (s.tune && s.equilibration == 0) setup.error("tune", "acts during equilibration, which is 0");
+    setup.error("volume", "cannot be given with replicas, which share the box");
+  if (s.tune && s.equilibration == 0)
+    setup.error("tune", "has no effect without equilibration, which is 0");
 }
 
 void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
@@ -76,7 +77,7 @@ void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
     const auto path = setup.output_file(name, key);
     const auto [other, is_new] = taken.emplace(path, key);
     if (!is_new)
-      setup.error(key, fmt::format("{} is written by {} too; every output needs a file of its own",
+      setup.error(key, fmt::format("{} is also written by {}; every output needs a separate file",
                                    path.string(), other->second));
     return path;
   };
@@ -209,10 +210,10 @@ void MetropolisStage::observe(Run& run, bool end) {
       rdf_row_.add(sample);
       if (rdf_.reach() < rdf_.bins() && !warned_of_range_) {
         warned_of_range_ = true;
-        run.print(fmt::format(
-            "warning: cycle {}: rdf.range ({:.6g}) is more than half of an edge of the box; "
-            "distributions end at {:.6g}, beyond they are NaN",
-            cycle, rdf_.bins() * rdf_.width(), rdf_.reach() * rdf_.width()));
+        run.print(
+            fmt::format("warning: cycle {}: rdf.range ({:.6g}) is more than half of an edge of the "
+                        "box; distributions end at {:.6g} and are NaN beyond",
+                        cycle, rdf_.bins() * rdf_.width(), rdf_.reach() * rdf_.width()));
       }
     }
     if (end || (r.rows > 0 && (cycle - settings_.equilibration) % r.rows == 0)) write_rdf();
@@ -230,8 +231,9 @@ void MetropolisStage::begin_averages_anew(Run& run) {
   energy_sum_.assign(energy_sum_.size(), 0);
   energy_sum2_.assign(energy_sum2_.size(), 0);
   energy_rows_ = 0;
-  run.print(fmt::format("averages begin anew at cycle {}: the resumed run has other settings",
-                        sampler_->cycle()));
+  run.print(
+      fmt::format("averages are reset at cycle {}, since the settings of the resumed run differ",
+                  sampler_->cycle()));
   other_averages_ = false;
 }
 
@@ -305,16 +307,17 @@ void MetropolisStage::state(Archive& archive) {
   const std::int64_t cycle = sampler_->cycle();
   std::string start = settings_.start;
   if (!settings_.files && changed_since(archive, "start", settings_.start, &start))
-    throw UserError(fmt::format(
-        "start: the chain of the checkpoint began with {}; a resumed run cannot begin with {}",
-        start, settings_.start));
+    throw UserError(
+        fmt::format("start: the Markov chain of the checkpoint started from {}; a resumed run "
+                    "cannot start from {}",
+                    start, settings_.start));
   std::int64_t before = 0;
   if (changed_since(archive, "equilibration", settings_.equilibration, &before) &&
       cycle > std::min(before, settings_.equilibration))
-    throw UserError(fmt::format(
-        "equilibration: cannot be changed from {} to {} at cycle {}: sizes were tuned and averages "
-        "taken accordingly",
-        before, settings_.equilibration, cycle));
+    throw UserError(
+        fmt::format("equilibration: cannot change from {} to {} at cycle {}, since step sizes and "
+                    "averages depend on it",
+                    before, settings_.equilibration, cycle));
   if (cycle > total())
     throw UserError(
         fmt::format("cycles: the checkpoint is at cycle {}, beyond equilibration and cycles ({})",
@@ -356,11 +359,11 @@ void describe(Fields& d, WithExample& s) {
 }  // namespace
 
 void register_components(Registry& registry) {
-  registry.add<Stage, WithExample>("metropolis",
-                                   "Monte Carlo of atoms and rigid molecules; needs no system",
-                                   [](const MetropolisSettings& s, Setup& setup) {
-                                     return std::make_unique<MetropolisStage>(s, setup);
-                                   });
+  registry.add<Stage, WithExample>(
+      "metropolis", "Metropolis Monte Carlo of atoms and rigid molecules; needs no system",
+      [](const MetropolisSettings& s, Setup& setup) {
+        return std::make_unique<MetropolisStage>(s, setup);
+      });
 }
 
 }  // namespace perrin::metropolis

@@ -82,7 +82,7 @@ PairParameters parameters(const PairsSettings& s, PairKind kind, const std::stri
     if (w != wanted.end() && !*e.value)
       check.error(path + e.key, "is missing: " + potential + " needs it");
     else if (w == wanted.end() && *e.value)
-      check.error(path + e.key, "is no parameter of " + potential);
+      check.error(path + e.key, "is not a parameter of " + potential);
     else if (w != wanted.end())
       *w->to = **e.value;
   }
@@ -124,7 +124,7 @@ void make_pairs(const MetropolisSettings& s, Model& model, Checker& check) {
     auto& entry = table[type[0] * n + type[1]];
     if (entry)
       check.error(path + "types",
-                  fmt::format("{}, {} were given before", pair.types[0], pair.types[1]));
+                  fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
     entry = table[type[1] * n + type[0]] = p;
   }
   const bool can_mix =
@@ -135,7 +135,8 @@ void make_pairs(const MetropolisSettings& s, Model& model, Checker& check) {
       if (!entry && a != b && can_mix && table[a * n + a] && table[b * n + b])
         entry = table[b * n + a] = mix(*table[a * n + a], *table[b * n + b], s.mixing);
       if (!entry)
-        check.error("pairs", fmt::format("{}, {} are missing", model.types[a], model.types[b]));
+        check.error("pairs",
+                    fmt::format("the pair {}, {} is missing", model.types[a], model.types[b]));
     }
   if (check.mistakes > 0) return;
   for (const auto& entry : table) model.pairs.push_back(*entry);
@@ -164,10 +165,10 @@ void check_box(const MetropolisSettings& s, const Model& model, Checker& check) 
     check.error(
         "cutoff",
         fmt::format("must be at most half of the shortest edge ({:g}), got {:g}{}", half, cutoff,
-                    s.potential == "wca" ? ", where wca ends: take a larger box" : ""));
+                    s.potential == "wca" ? ", the range of wca: use a larger box" : ""));
   for (const PairParameters& p : model.pairs) {
     if (p.kind == PairKind::soft_dpd && p.cutoff == 0) {
-      check.error("cutoff", "is missing: soft_dpd ends there");
+      check.error("cutoff", "is missing: soft_dpd needs a range");
       break;
     }
   }
@@ -175,7 +176,7 @@ void check_box(const MetropolisSettings& s, const Model& model, Checker& check) 
   constexpr std::size_t most_sites = 100, most_types = 32;
   if (model.types.size() > most_types)
     check.error(s.files ? "files" : "molecules",
-                fmt::format("there must be at most {} types of sites, got {}", most_types,
+                fmt::format("at most {} types of sites are possible, got {}", most_types,
                             model.types.size()));
   for (const MoleculeTemplate& t : model.templates)
     if (t.sites.size() > most_sites)
@@ -212,7 +213,7 @@ void from_files(const MetropolisSettings& s, Setup& setup, Prepared& p, Given& g
   const Units expected = make_units({"angstrom", "kJ/mol", "u"});
   if (!setup.units().reduced() &&
       (setup.units().length != expected.length || setup.units().energy != expected.energy))
-    check.error("files", "are in Å and kJ/mol: the job's units must be these, or be left out");
+    check.error("files", "are in Å and kJ/mol: the job's units must be these or absent");
   p.units = expected;
   InputFiles names;
   names.model = setup.input_file(s.files->model, "files.model").string();
@@ -259,10 +260,11 @@ std::optional<Prepared> prepare(const MetropolisSettings& s, Setup& setup) {
   }
   for (const std::size_t n : {p.model.types.size(), p.model.templates.size()})
     if (n > Position::type_count)
-      check.error("molecules", fmt::format("at most {} types of sites and of molecules, got {}",
-                                           Position::type_count, n));
+      check.error("molecules",
+                  fmt::format("at most {} types of sites and of molecules are possible, got {}",
+                              Position::type_count, n));
   const auto missing = [&](const char* key, const char* in_file) {
-    check.error(key, s.files ? fmt::format("is missing, and {} in {}", in_file, s.files->model)
+    check.error(key, s.files ? fmt::format("is missing, as is {} in {}", in_file, s.files->model)
                              : std::string("is missing"));
   };
   if (!given.cycles) missing("cycles", "n_mc_passes");

@@ -56,12 +56,14 @@ std::string not_for_files(const Model& model, const std::string& mixing, const U
     for (std::uint32_t b = 0; b < model.types.size(); ++b) {
       const PairParameters& pair = model.pair(a, b);
       if (pair.kind != PairKind::lennard_jones)
-        return "the files have parameters of lennard_jones only";
+        return "the files can hold only parameters of lennard_jones";
       if (a == b) continue;
       const PairParameters mixed = mix(model.pair(a, a), model.pair(b, b), mixing);
       if (!alike(pair.a, mixed.a) || !alike(pair.b, mixed.b) || !alike(pair.core, mixed.core))
-        return fmt::format("the files have no parameters of unlike types, and {}-{} is not mixed",
-                           model.types[a], model.types[b]);
+        return fmt::format(
+            "the files cannot hold parameters of unlike types, but {}-{} does not follow from "
+            "mixing",
+            model.types[a], model.types[b]);
     }
   return {};
 }

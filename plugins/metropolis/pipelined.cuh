@@ -243,7 +243,7 @@ class GroupBlock {
     change_ = 0;
     for (std::uint32_t w = 0; w < warps_; ++w) change_ += shared_.partial[w * 32 + lane_];
     for (std::uint32_t b = band_; b >= 1; --b) {
-      // Of an earlier launch: nobody moves.
+      // Of an earlier launch: no molecule moves.
       unsigned long long word = b > group_ ? 1ull << 32 : 0;
       while (word == 0) word = load_word(p_.decision + place_ - b);
       const std::uint32_t bits = std::uint32_t(word);
@@ -309,7 +309,7 @@ class GroupBlock {
   std::uint32_t my_molecule_ = 0, my_sites_ = 0;  // of this lane's move
   OwnSites<T, E, S> own_;
   double change_ = 0;       // of the energy by this lane's move, so far
-  std::int64_t known_ = 0;  // so many groups are known to have been decided
+  std::int64_t known_ = 0;  // number of groups known to have been decided
 };
 
 // At most 64 registers: two blocks of the largest size to a multiprocessor.

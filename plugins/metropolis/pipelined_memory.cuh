@@ -21,13 +21,13 @@ struct Pipeline {
   std::int64_t first_cycle;
   std::uint32_t groups;            // of the launch, per replica
   std::uint32_t groups_per_cycle;  // of a sequential order: groups of 32 molecules
-  std::uint32_t band;              // so many groups before a group are of its band
+  std::uint32_t band;              // number of groups before a group in its band
   std::uint32_t width;             // sites of the largest molecule
   // A random order (one cycle to a launch): see RandomSchedule. nullptr: sequential.
   const std::uint32_t *molecule, *group_begin, *next_group, *last_group, *first_group;
   // What blocks tell each other; zero at the start.
-  std::uint32_t* taken;    // group numbers given out
-  std::uint32_t* decided;  // [replica]: so many groups have been, and their sites are in place
+  std::uint32_t* taken;          // group numbers given out
+  std::uint32_t* decided;        // [replica]: number of groups decided, with their sites in place
   unsigned long long* decision;  // [place]: 2^32 + a bit for each accepted move
   std::uint32_t* proposed;       // [place]: the proposal can be read
   Position* proposal;            // [place][old, new][move · width + site]

@@ -129,10 +129,9 @@ void Sampler::volume_move() {
   const Vec3<double> fresh_box = std::exp(change / 3) * old;
   // The ensemble has such states, but their energies would need images beyond the nearest.
   if (const std::string why = system_.model().too_small(fresh_box); !why.empty())
-    throw RunError(
-        fmt::format("cycle {}: in a volume move {}; take more molecules, a shorter cut-off or a "
-                    "lower pressure",
-                    cycle_, why));
+    throw RunError(fmt::format(
+        "cycle {}: in a volume move {}; use more molecules, a shorter cut-off or a lower pressure",
+        cycle_, why));
   system_.set_box(fresh_box);
   const Totals fresh = engine_->totals()[0];
   const double energy = fresh.energy + tail_of(system_.model(), fresh_volume).energy;
@@ -224,7 +223,7 @@ void Sampler::check_molecules(Archive& archive) const {
   }
   const bool other_templates = changed_since(archive, "templates", templates);
   if (changed_since(archive, "molecules", model.molecule) || other_templates)
-    throw UserError("molecules: those of the checkpoint are others; begin a run of its own");
+    throw UserError("molecules: they differ from those of the checkpoint; start a new run");
   std::uint64_t replicas = 0;
   if (changed_since(archive, "replicas", std::uint64_t(kT_.size()), &replicas))
     throw UserError(fmt::format("replicas: the checkpoint has {}, a resumed run cannot have {}",

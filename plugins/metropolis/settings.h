@@ -29,7 +29,7 @@ struct MoleculesSettings {
 template <class D>
 void describe(D& d, MoleculesSettings& s) {
   d.required("sites", s.sites, Any{}, "the sites of the rigid molecule; an atom is one site");
-  d.required("number", s.number, Positive{}, "how many of them");
+  d.required("number", s.number, Positive{}, "number of molecules");
 }
 
 struct PairsSettings {
@@ -47,9 +47,10 @@ void describe(D& d, PairsSettings& s) {
   d.optional("depth", s.depth, NonNegative{}, "morse: depth of the well");
   d.optional("steepness", s.steepness, Positive{}, "morse: inverse width of the well");
   d.optional("distance", s.distance, Positive{}, "morse: distance of the minimum");
-  d.optional("repulsion", s.repulsion, NonNegative{}, "soft_dpd: force at no distance");
-  d.optional("cutoff", s.cutoff, Positive{}, "of this pair of types, instead of the common one");
-  d.optional("core", s.core, NonNegative{}, "sites are never closer than this");
+  d.optional("repulsion", s.repulsion, NonNegative{}, "soft_dpd: force at r = 0");
+  d.optional("cutoff", s.cutoff, Positive{},
+             "cut-off of this pair of types; overrides the common one");
+  d.optional("core", s.core, NonNegative{}, "hard-core distance between sites");
 }
 
 struct FilesSettings {
@@ -59,8 +60,8 @@ template <class D>
 void describe(D& d, FilesSettings& s) {
   d.optional("model", s.model, Any{}, "sizes, temperature, box, steps and types");
   d.optional("particles", s.particles, Any{},
-             "a molecule per line: first atom, number of atoms, centre, 3×3 orientation");
-  d.optional("atoms", s.atoms, Any{}, "a site per line: type, coordinates, local coordinates");
+             "one molecule per line: first atom, number of atoms, centre, 3×3 orientation");
+  d.optional("atoms", s.atoms, Any{}, "one site per line: type, coordinates, local coordinates");
 }
 
 struct TuneSettings {
@@ -70,8 +71,8 @@ struct TuneSettings {
 template <class D>
 void describe(D& d, TuneSettings& s) {
   d.optional("acceptance", s.acceptance, Between{0.05, 0.95},
-             "share of accepted moves to aim at during equilibration; then the sizes are frozen");
-  d.optional("interval", s.interval, Positive{}, "cycles from one adjustment to the next");
+             "target acceptance ratio during equilibration; afterwards the sizes are fixed");
+  d.optional("interval", s.interval, Positive{}, "interval between adjustments (cycles)");
 }
 
 /// The state at the end, in the form that `files` are read in.
@@ -92,9 +93,9 @@ struct VolumeSettings {
 };
 template <class D>
 void describe(D& d, VolumeSettings& s) {
-  d.required("pressure", s.pressure, Any{}, "energy / volume");
-  d.optional("step", s.step, Positive{}, "ln V changes by at most this in a move");
-  d.optional("interval", s.interval, Positive{}, "cycles from one volume move to the next");
+  d.required("pressure", s.pressure, Any{}, "pressure (energy per volume)");
+  d.optional("step", s.step, Positive{}, "largest change of ln V in a move");
+  d.optional("interval", s.interval, Positive{}, "interval between volume moves (cycles)");
 }
 
 struct RdfSettings {
@@ -109,18 +110,16 @@ void describe(D& d, RdfSettings& s) {
   d.optional("bins", s.bins, Between{1, 100000}, "number of bins");
   d.optional("range", s.range, NonNegative{},
              "largest distance; 0: half of the shortest edge (with volume 0.9 of it), with "
-             "checkerboard at "
-             "most 3 cut-offs. "
-             "Large systems want a small one: up to 0.4 of an edge, pairs are found by cells");
-  d.optional("interval", s.interval, Positive{},
-             "cycles from one configuration counted to the next");
+             "checkerboard at most 3 cut-offs. For large systems use at most 0.4 of an edge: pairs "
+             "are then found with a cell list");
+  d.optional("interval", s.interval, Positive{}, "sampling interval (cycles)");
   d.optional("rows", s.rows, NonNegative{},
-             "cycles averaged into one row of the file; 0: one row for the whole run");
+             "number of cycles averaged in one row of the file; 0: one row for the whole run");
   d.optional("own_molecule", s.own_molecule, Any{},
-             "count sites of one molecule too, and divide by N_a N_b instead of by the pairs of "
+             "include pairs within a molecule, and normalise by N_a N_b instead of the pairs of "
              "different molecules");
   d.optional("file", s.file, Any{}, "H5MD observables r and g_A-B");
-  d.optional("csv", s.csv, Any{}, "also write the average as text here: \"distribution.csv\"");
+  d.optional("csv", s.csv, Any{}, "text file for the average: \"distribution.csv\"");
 }
 
 struct FramesSettings {
@@ -130,7 +129,7 @@ struct FramesSettings {
 template <class D>
 void describe(D& d, FramesSettings& s) {
   d.optional("file", s.file, Any{}, "H5MD, relative to the output directory");
-  d.optional("interval", s.interval, Positive{}, "cycles from one frame to the next");
+  d.optional("interval", s.interval, Positive{}, "output interval (cycles)");
 }
 
 struct MetropolisSettings {
@@ -170,61 +169,62 @@ struct MetropolisSettings {
 template <class D>
 void describe(D& d, MetropolisSettings& s) {
   d.optional("engine", s.engine, OneOf{"sequential", "reduction", "pipelined", "checkerboard"},
-             "sequential: one CPU thread, the reference; reduction: a move at a time, its energy "
-             "by all threads; pipelined: whole cycles at once; these three follow the same chain. "
-             "checkerboard: domains of a large system of atoms with a cut-off at once");
+             "sequential: one CPU thread, the reference; reduction: one move at a time, with its "
+             "energy summed by all threads; pipelined: whole cycles in parallel; these three give "
+             "the same Markov chain. checkerboard: domains in parallel, for a large system of "
+             "atoms with a cut-off");
   d.optional("precision", s.precision, OneOf{"single", "double"},
-             "of pair energies; sums are double in any case");
-  d.optional(
-      "cycles", s.cycles, NonNegative{},
-      "cycles after equilibration; a cycle is as many trial moves as molecules; required but "
-      "with files");
-  d.optional("equilibration", s.equilibration, NonNegative{}, "cycles before");
-  d.optional("temperature", s.temperature, Positive{}, "k_B T, or K where the job has units");
+             "precision of pair energies; sums are always in double precision");
+  d.optional("cycles", s.cycles, NonNegative{},
+             "number of cycles after equilibration; a cycle has as many trial moves as there are "
+             "molecules; required without files");
+  d.optional("equilibration", s.equilibration, NonNegative{}, "number of cycles of equilibration");
+  d.optional("temperature", s.temperature, Positive{},
+             "temperature, as k_B T; in K if the job has named units");
   d.optional("temperatures", s.temperatures, Positive{},
-             "of each replica, instead of one temperature and replicas");
+             "temperature of each replica, instead of temperature and replicas");
   d.optional("replicas", s.replicas, Between{1, 1 << 20}, "independent copies of the system");
   d.optional("exchange", s.exchange, NonNegative{},
-             "cycles from one attempt to exchange neighbouring temperatures to the next; 0: never");
-  d.optional("molecules", s.molecules, Any{}, "by name: sites and number");
+             "interval between attempts to exchange neighbouring temperatures (cycles); 0: never");
+  d.optional("molecules", s.molecules, Any{}, "molecules by name: sites and number");
   d.optional("files", s.files, Any{},
-             "instead of molecules, pairs, box: three files, in Å, kJ/mol, K and radians");
+             "three input files instead of molecules, pairs and box, in Å, kJ/mol, K and radians");
   d.optional("potential", s.potential,
              OneOf{"lennard_jones", "wca", "yukawa", "morse", "gaussian_core", "soft_dpd"},
-             "energy of two sites");
-  d.optional("mixing", s.mixing, OneOf{"none", "lorentz_berthelot", "geometric"},
-             "sigma and epsilon of unlike types that are not listed; cores: radii add");
+             "pair potential of two sites");
+  d.optional(
+      "mixing", s.mixing, OneOf{"none", "lorentz_berthelot", "geometric"},
+      "mixing rule for sigma and epsilon of unlike types that are not listed; core radii add");
   d.optional("pairs", s.pairs, Any{}, "parameters for each pair of types");
   d.optional("cutoff", s.cutoff, Positive{},
-             "no energy beyond (length); absent: all pairs, each by its minimum image");
-  d.optional("tail", s.tail, Any{}, "add what a cut-off leaves out (lennard_jones)");
-  d.optional("box", s.box, Positive{}, "edges of the periodic box (length)");
-  d.optional("start", s.start, OneOf{"lattice", "random"}, "where the molecules start");
+             "cut-off distance (length); absent: all pairs, by their minimum images");
+  d.optional("tail", s.tail, Any{}, "add the long-range (tail) correction (lennard_jones)");
+  d.optional("box", s.box, Positive{}, "edge lengths of the periodic box (length)");
+  d.optional("start", s.start, OneOf{"lattice", "random"}, "initial positions of the molecules");
   d.optional("translation", s.translation, NonNegative{},
              "largest displacement of a trial move along each axis (length)");
+  d.optional("rotation", s.rotation, Between{0, 3.1415926535897931},
+             "largest angle of a trial move (radians); required if a molecule has several sites");
   d.optional(
-      "rotation", s.rotation, Between{0, 3.1415926535897931},
-      "largest angle of a trial move (radians); required where a molecule has several sites");
-  d.optional("order", s.order, OneOf{"sequential", "random"},
-             "in which molecules are moved: one after the other, or chosen at random");
-  d.optional("tune", s.tune, Any{}, "adjust both sizes during equilibration");
-  d.optional("volume", s.volume, Any{}, "volume moves: constant pressure instead of volume");
+      "order", s.order, OneOf{"sequential", "random"},
+      "order of trial moves: sequential over the molecules, or of randomly chosen molecules");
+  d.optional("tune", s.tune, Any{}, "adjust both step sizes during equilibration");
+  d.optional("volume", s.volume, Any{}, "volume moves (constant pressure)");
   d.optional("trials", s.checkerboard.trials, Between{1, 1000},
-             "checkerboard: of each atom in a sweep");
-  d.optional(
-      "margin", s.checkerboard.margin, NonNegative{},
-      "checkerboard: how far beyond the cut-off lists reach (length), speed only; 0: chosen");
+             "checkerboard: trial moves of each atom in a sweep");
+  d.optional("margin", s.checkerboard.margin, NonNegative{},
+             "checkerboard: skin of the lists beyond the cut-off (length), affects only the speed; "
+             "0: chosen by Perrin");
   d.optional("file", s.file, Any{}, "H5MD observables, relative to the output directory");
-  d.optional("stride", s.stride, Positive{},
-             "cycles from one row of the file to the next; absent: 10, with files 1");
+  d.optional("stride", s.stride, Positive{}, "output interval (cycles); default: 10, with files 1");
   d.optional("recompute", s.recompute, Positive{},
-             "cycles from one energy computed from scratch to the next; the drift is reported");
-  d.optional("pressure", s.pressure, Any{}, "also compute the pressure at every row");
+             "interval between recomputations of the energy (cycles); the drift is reported");
+  d.optional("pressure", s.pressure, Any{}, "also compute the pressure for every row");
   d.optional("rdf", s.rdf, Any{}, "radial distribution functions of all pairs of site types");
   d.optional("trajectory", s.trajectory, Any{}, "write the sites of the first replica");
   d.optional("final_state", s.final_state, Any{},
-             "write the first replica's state at the end as three files, as `files` are");
-  d.optional("name", s.name, Any{}, "name of the stage on the console");
+             "write the final state of the first replica in the three formats of `files`");
+  d.optional("name", s.name, Any{}, "name of the stage in output");
 }
 
 }  // namespace perrin::metropolis

@@ -112,10 +112,10 @@ Placement fill(const Model& model, std::uint64_t seed, bool soft, std::uint32_t 
   for (std::uint32_t m = 0; m < model.molecule.size(); ++m) {
     for (std::uint32_t attempt = 0;; ++attempt) {
       if (attempt == attempts)
-        throw UserError(
-            fmt::format("found no room for molecule {} of {} in {} attempts: a larger box, or {}",
-                        m + 1, model.molecule.size(), attempts,
-                        soft ? "the start \"lattice\"" : "the start \"random\", may help"));
+        throw UserError(fmt::format(
+            "no position found for molecule {} of {} in {} attempts: a larger box, or {}", m + 1,
+            model.molecule.size(), attempts,
+            soft ? "the start \"lattice\"" : "the start \"random\", may help"));
       Philox g = stream(seed, m, attempt);
       const Quaternion q = random_orientation(g);
       const Vec3<double> centre = place(m, g);

@@ -31,7 +31,7 @@ System::System(const Device& device, const Model& model, const Placement& start,
     : device_(device), model_(model), replicas_(replicas) {
   const std::int64_t n = molecules();
   if (n * replicas >= std::int64_t(1) << 31 || sites() * replicas >= std::int64_t(1) << 31)
-    throw UserError(fmt::format("{} replicas of {} molecules with {} sites: at most 2^31 in all",
+    throw UserError(fmt::format("{} replicas of {} molecules with {} sites: at most 2^31 in total",
                                 replicas, n, sites()));
   PERRIN_ASSERT(std::int64_t(start.centre.size()) == n &&
                 std::int64_t(start.orientation.size()) == n);

@@ -57,8 +57,8 @@ class System {
   };
   Share own() const { return share(Processes::world().rank()); }
   bool is_dealt_out() const { return replicas_ > 1 && Processes::world().several(); }
-  /// Of `values`, so many for each replica, this process has its own; all have all afterwards. All
-  /// processes call it.
+  /// Of `values`, a number for each replica, this process has its own; all have all afterwards.
+  /// All processes call it.
   template <class T>
   std::vector<T> gathered(std::vector<T> values, std::int64_t each = 1) const;
 
@@ -74,7 +74,7 @@ class System {
     energy_.assign(energy);
     ++times_set_;
   }
-  /// How often they were set: for whoever adds up changes since then.
+  /// How often they were set: for sums of changes since then.
   std::int64_t times_set() const { return times_set_; }
   std::vector<unsigned long long> accepted() const { return gathered(accepted_.to_host()); }
   void clear_accepted() { accepted_.zero(); }

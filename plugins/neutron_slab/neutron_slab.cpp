@@ -39,13 +39,13 @@ NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& set
       problem_ ? problem_->thickness : geometric_thickness(layers_),
       problem_ ? std::optional(problem_->energy_edges()) : std::nullopt, setup);
   if (s.target_error == 0 && s.target != NeutronSlabSettings{}.target)
-    setup.warn("target", "has no effect without \"target_error\", at which the stage ends");
+    setup.warn("target", "has no effect without \"target_error\"");
   if (s.roulette > 0 && s.estimator != "weighted")
     setup.error("roulette", "is for the estimator weighted, got " + s.estimator);
   if (s.streams > 0 && is_keyed(s.generator))
-    setup.error("streams", "is for generators that carry a state, got " + s.generator);
+    setup.error("streams", "is for generators with a state, got " + s.generator);
   if (s.generator == "mt19937" && device_.is_cuda()) {
-    setup.error("generator", "mt19937 runs on the CPU alone, got the device " + device_.name());
+    setup.error("generator", "mt19937 runs only on the CPU, got the device " + device_.name());
     return;
   }
   if (!setup.validating()) {
@@ -125,8 +125,8 @@ void NeutronSlab::check_settings(perrin::Archive& archive) const {
     auto before = now;
     if (perrin::changed_since(archive, key, now, &before))
       throw perrin::UserError(
-          fmt::format("neutron_slab: {}: the checkpoint's results are of {}, a resumed run cannot "
-                      "have {}; begin a run of its own",
+          fmt::format("neutron_slab: {}: the checkpoint's results are for {}, a resumed run cannot "
+                      "change to {}; start a new run",
                       key, before, now));
   };
   std::vector<double> layers;
@@ -134,12 +134,12 @@ void NeutronSlab::check_settings(perrin::Archive& archive) const {
     layers.insert(layers.end(), {layer.thickness, layer.total, layer.scattering});
   if (perrin::changed_since(archive, "layers", layers))
     throw perrin::UserError(
-        "neutron_slab: the checkpoint's results are of another slab (thickness, cross-sections or "
-        "layers); begin a run of its own");
+        "neutron_slab: the checkpoint's results are for another slab (thickness, cross-sections or "
+        "layers); start a new run");
   if (problem_ && perrin::changed_since(archive, "energies", problem_->fingerprint()))
     throw perrin::UserError(
-        "neutron_slab: the checkpoint's results are of other cross-sections, nuclei, faces, bins "
-        "of the energy, or of another source; begin a run of its own");
+        "neutron_slab: the checkpoint's results are for other cross-sections, nuclei, faces, bins "
+        "of the energy, or for another source; start a new run");
   refuse_other("estimator", s.estimator);
   refuse_other("depth_bins", s.depth_bins);
   refuse_other("angle_bins", s.angle_bins);
@@ -172,7 +172,7 @@ void describe(perrin::Fields& d, WithExample& s) {
 
 void register_components(perrin::Registry& registry) {
   registry.add<perrin::Stage, WithExample>(
-      "neutron_slab", "neutrons through a slab, by Monte Carlo; needs no system",
+      "neutron_slab", "neutron transport through a slab, by Monte Carlo; needs no system",
       [](const NeutronSlabSettings& s, perrin::Setup& setup) {
         return std::make_unique<NeutronSlab>(s, setup);
       });

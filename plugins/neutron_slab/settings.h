@@ -52,27 +52,29 @@ struct NeutronSlabSettings {
 template <class D>
 void describe(D& d, LayerSettings& s) {
   using namespace perrin;
-  d.required("thickness", s.thickness, Positive{}, "length");
+  d.required("thickness", s.thickness, Positive{}, "thickness (length)");
   d.optional("total", s.total, Any{}, "total cross-section, 1/length; 0: a void");
   d.optional("scattering", s.scattering, Any{}, "scattering cross-section, 1/length");
   d.optional("absorption", s.absorption, Any{}, "absorption cross-section, 1/length");
-  d.optional("mass", s.mass, Positive{}, "of the nuclei, in that of the neutron; needs source");
+  d.optional("mass", s.mass, Positive{},
+             "mass of the nuclei, in units of the neutron mass; needs source");
 }
 
 template <class D>
 void describe(D& d, SourceSettings& s) {
   using namespace perrin;
   d.optional("direction", s.direction, OneOf{"beam", "isotropic", "cosine"},
-             "beam: one cosine; isotropic: every direction into the slab equally likely; cosine: "
-             "those of an isotropic flux outside, density 2 mu");
-  d.optional("cosine", s.cosine, Between{1e-6, 1}, "of a beam, to the normal");
+             "beam: one direction; isotropic: all directions into the slab equally likely; cosine: "
+             "directions of an isotropic flux outside, with the density 2 mu");
+  d.optional("cosine", s.cosine, Between{1e-6, 1},
+             "cosine of the angle between a beam and the normal");
   d.optional("energy", s.energy, Positive{},
-             "of every neutron; give one of energy, maxwell and "
-             "spectrum");
+             "energy of every neutron; give one of energy, maxwell and spectrum");
   d.optional("maxwell", s.maxwell, Positive{},
              "k_B T of a Maxwellian gas outside: energies have the density E exp(-E/T) / T^2");
   d.optional("spectrum", s.spectrum, Any{},
-             "density of energies, of any norm: a formula of E (with range), a list of points "
+             "density of energies, not necessarily normalised: a formula of E (with range), a list "
+             "of points "
              "[E, value], or {\"file\": name} with two columns");
   d.optional("range", s.range, Positive{}, "lowest and highest energy of a spectrum by a formula");
 }
@@ -80,58 +82,63 @@ void describe(D& d, SourceSettings& s) {
 template <class D>
 void describe(D& d, NeutronSlabSettings& s) {
   using namespace perrin;
-  d.optional("thickness", s.thickness, Positive{}, "of a slab of one layer; length");
+  d.optional("thickness", s.thickness, Positive{}, "thickness of a slab of one layer (length)");
   d.optional(
       "total", s.total, Any{},
       "total cross-section, 1/length: a number; with source also a formula of the energy E, "
       "a list of points [E, value], or {\"file\": name} with two columns; give two of total, "
       "scattering and absorption");
-  d.optional("scattering", s.scattering, Any{}, "scattering cross-section, 1/length; the same");
-  d.optional("absorption", s.absorption, Any{}, "absorption cross-section, 1/length; the same");
+  d.optional("scattering", s.scattering, Any{},
+             "scattering cross-section, 1/length; in the same forms");
+  d.optional("absorption", s.absorption, Any{},
+             "absorption cross-section, 1/length; in the same forms");
   d.optional("mass", s.mass, Positive{},
-             "of the nuclei, in that of the neutron: scattering is isotropic in the frame of the "
-             "centre of mass and takes energy; absent: isotropic in the laboratory, keeps the "
-             "energy; needs source");
+             "mass of the nuclei, in units of the neutron mass: scattering is isotropic in the "
+             "centre-of-mass frame and changes the energy; absent: isotropic in the laboratory "
+             "frame, without change of the energy; needs source");
   d.optional("layers", s.layers, Any{},
-             "instead of the five above: up to 16 layers, the one that neutrons enter first");
+             "instead of the five settings above: up to 16 layers, in the order in which neutrons "
+             "pass them");
   d.optional("source", s.source, Any{},
-             "neutrons with energies; absent: a beam along the normal, of one speed");
+             "source of neutrons with energies; absent: a one-speed beam along the normal");
   d.optional("cutoff_energy", s.cutoff_energy, Positive{},
-             "with source: a history ends below this energy, and is counted as slowed_down");
+             "with source: a history ends below this energy and counts as slowed_down");
   d.optional("near_face", s.near_face, OneOf{"open", "reflecting"},
-             "with source: what a neutron meets that comes back to the face of the source");
+             "with source: boundary at the face of the source, for neutrons that return to it");
   d.optional("far_face", s.far_face, OneOf{"open", "reflecting"},
-             "with source: the same of the other face");
+             "with source: boundary at the other face");
   d.required("histories", s.histories, Positive{},
-             "number of neutrons; with target_error the most that are run");
+             "number of neutrons; with target_error, the largest number");
   d.optional("target_error", s.target_error, NonNegative{},
              "stop when the relative standard error of `target` is below this; 0: run all");
   d.optional("target", s.target, OneOf{"transmission", "reflection", "absorption", "collisions"},
-             "what target_error is about");
+             "quantity of target_error");
   d.optional("estimator", s.estimator, OneOf{"analogue", "weighted"},
              "analogue: neutrons are absorbed; weighted: each collision multiplies the weight by "
              "scattering / total");
   d.optional("roulette", s.roulette, Between{0, 0.5},
-             "weighted: below this weight w a neutron survives with probability w / (2 roulette), "
-             "then with weight 2 roulette; 0: none");
+             "weighted: a neutron of weight w below this survives with probability w / (2 "
+             "roulette) and then has the weight 2 roulette; 0: no roulette");
   d.optional("kernel", s.kernel, OneOf{"simple", "persistent"},
-             "simple: a thread runs one history and stops; persistent: it goes on with another");
+             "simple: one history per thread; persistent: a thread runs one history after another");
   d.optional("generator", s.generator, OneOf(generators()),
-             "random numbers; from saru_state on, streams that carry a state (mt19937: CPU only)");
+             "random number generator; saru_state and those after it use streams with a state "
+             "(mt19937: CPU only)");
   d.optional("streams", s.streams, Between{0, 4194304},
-             "number of streams of a generator with state; 0: as suits the device");
+             "number of streams of a generator with a state; 0: chosen for the device");
   d.optional("batch", s.batch, NonNegative{},
-             "histories between two looks at signals and target_error; 0: chosen");
-  d.optional("depth_bins", s.depth_bins, Between{0, 1000}, "bins of the flux; 0: no flux");
+             "number of histories between checks of signals and target_error; 0: chosen by Perrin");
+  d.optional("depth_bins", s.depth_bins, Between{0, 1000},
+             "number of bins of the flux; 0: no flux");
   d.optional("angle_bins", s.angle_bins, Between{0, 500},
-             "bins of the cosine of the exit angle, on either side; 0: none");
-  d.optional("energy_bins", s.energy_bins, Between{0, 400},
-             "with source: bins of spectra, even in the logarithm of the energy; 0: none");
+             "number of bins of the cosine of the exit angle, on each side; 0: none");
+  d.optional(
+      "energy_bins", s.energy_bins, Between{0, 400},
+      "with source: number of bins of spectra, even in the logarithm of the energy; 0: none");
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory; empty: none");
   d.optional("stride", s.stride, NonNegative{},
-             "histories from one row of the file to the next, rounded up to batches; 0: only the "
-             "last row");
-  d.optional("name", s.name, Any{}, "name of the stage on the console");
+             "output interval (histories), rounded up to batches; 0: only the last row");
+  d.optional("name", s.name, Any{}, "name of the stage in output");
 }
 
 /// The slab of neutrons of one speed; reports mistakes.
@@ -139,7 +146,7 @@ std::vector<Layer> layers_of(const NeutronSlabSettings& settings, perrin::Setup&
 /// The problem of neutrons with energies; nothing after a report.
 std::shared_ptr<const EnergyProblem> problem_of(const NeutronSlabSettings& settings,
                                                 perrin::Setup& setup);
-/// Histories in a batch: given, or so many that a batch takes about a tenth of a second and there
+/// Histories in a batch: given, or such that a batch takes about a tenth of a second and there
 /// are enough batches for the standard errors of the bins. `work`: of a history, in that of a thin
 /// slab. Reports a given one that is above `largest`.
 std::int64_t batch_of(const NeutronSlabSettings& settings, double work, double largest,

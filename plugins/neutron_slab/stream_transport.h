@@ -137,8 +137,8 @@ class StreamTransport : public Transport {
     archive("words", words);
     if (words.size() != size)
       throw perrin::UserError(
-          "neutron_slab: the checkpoint is of another generator or number of streams; set `streams`"
-          " where it is to be resumed on another device");
+          "neutron_slab: the checkpoint has another generator or number of streams; to resume on "
+          "another device, set `streams`");
     if constexpr (Kept::period != 0) {
       if (archive.is_saving()) {
         auto drawn = drawn_.to_host();
@@ -179,7 +179,7 @@ class StreamTransport : public Transport {
       const auto most = std::int64_t(*std::max_element(drawn.begin(), drawn.end()));
       if (std::uint64_t(perrin::Processes::world().max(most)) > Kept::period)
         throw perrin::RunError(std::string("neutron_slab: generator ") + Kept::name +
-                               " is exhausted: a stream has used up its period of " +
+                               " is exhausted: a stream has used its whole period of " +
                                std::to_string(Kept::period) +
                                " numbers; choose another generator or more streams");
     }
@@ -229,7 +229,7 @@ class TwisterTransport : public Transport {
   TwisterTransport(const Device& device, const TransportSettings& settings)
       : workspace_(device, settings) {
     if (device.is_cuda())
-      throw perrin::UserError("generator mt19937 runs on the CPU alone, got the device " +
+      throw perrin::UserError("generator mt19937 runs only on the CPU, got the device " +
                               device.name());
     const std::int64_t streams = settings.streams == 0 ? 512 : settings.streams;
     const perrin::RunKey key(perrin::Purpose::neutron, settings.seed);
@@ -251,7 +251,7 @@ class TwisterTransport : public Transport {
     if (archive.is_saving()) gather_rows(generators_, std::int64_t(size));
     archive("generators", generators_);
     if (generators_.size() != size)
-      throw perrin::UserError("neutron_slab: the checkpoint is of another number of streams");
+      throw perrin::UserError("neutron_slab: the checkpoint has another number of streams");
     for (const auto& g : generators_)
       archive.require(g.valid(), "generators", "states of the generator mt19937");
   }

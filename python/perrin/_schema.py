@@ -10,16 +10,16 @@ import keyword
 from perrin import _perrin
 from perrin.errors import JobError, Problem
 
-KINDS = {"system": "Where the particles come from.",
-         "force": "What acts on the particles.",
-         "integrator": "How the particles move.",
-         "observer": "What is written or measured.",
-         "stage": "The parts of a job."}
+KINDS = {"system": "Initial configurations.",
+         "force": "Forces on the particles.",
+         "integrator": "Integrators of the equations of motion.",
+         "observer": "Output and measurements.",
+         "stage": "Stages of a run."}
 
 
 @functools.lru_cache(maxsize=None)
 def schema():
-    """The JSON Schema of jobs, with the types of the plug-ins that are found."""
+    """The JSON Schema of jobs, with the types of all plug-ins found."""
     return json.loads(_perrin.schema())
 
 

@@ -15,7 +15,7 @@ _PACKED = 1100  # deflate packs at most 1032 to one
 
 
 def find(group, path):
-    """What is there under a group, None where nothing is. Links that lead elsewhere are refused."""
+    """The object of this name in a group, or None. Links to other places are refused."""
     import h5py
     for name in path.strip("/").split("/"):
         link = group.get(name, getlink=True) if isinstance(group, h5py.Group) else None
@@ -29,7 +29,7 @@ def find(group, path):
 
 
 def check_size(dataset):
-    """Throws where a dataset is no dataset, or larger than what is stored of it."""
+    """Throws if an object is not a dataset, or larger than what the file stores of it."""
     import h5py
     where = f"{dataset.file.filename}: {dataset.name}"
     if not isinstance(dataset, h5py.Dataset):

@@ -1,4 +1,4 @@
-"""What can go wrong, by whose fault it is."""
+"""Errors: of a job, of a run, of Perrin."""
 from __future__ import annotations
 
 from typing import NamedTuple, Optional
@@ -14,8 +14,8 @@ class Problem(NamedTuple):
 
 # Words of the program's command line, and what a caller from Python says instead.
 _WORDS = {"--overwrite replaces it": "overwrite=True replaces it",
-          "--output-dir writes elsewhere": "output_dir=... writes elsewhere",
-          "perrin resume goes on with a run": "perrin.Simulation.resume() goes on with a run",
+          "--output-dir uses another folder": "output_dir=... uses another folder",
+          "perrin resume continues a run": "perrin.Simulation.resume() continues a run",
           "--set 'stages": "set: 'stages",
           "--set: ": "set: ", "--set ": "set: ", "--device": "device", "--steps": "more_steps",
           "--output-dir": "output_dir", "--overwrite": "overwrite=True", "--threads": "threads"}
@@ -30,7 +30,7 @@ def _in_python(text):
 class JobError(ValueError):
     """A mistake in a job, a file or an argument; nothing has been overwritten.
 
-    `problems` lists all that were found in a job, the text has a line for each.
+    `problems` lists all mistakes of a job; the text has a line for each.
     """
 
     def __init__(self, text, problems=()):
@@ -44,7 +44,7 @@ class RunError(RuntimeError):
 
 
 class StaleError(RunError):
-    """A view of particles in memory order, and they have come into another order since."""
+    """A view of particles in memory order is invalid: they have been reordered since."""
 
 
 class BugError(RuntimeError):

@@ -9,33 +9,33 @@ from perrin.view import View
 class PythonForce:
     """A force of a job: {"forces": [..., perrin.PythonForce(f)]}.
 
-    f(particles) is given a View of the particles and returns forces [n, 3] by id (energy/length),
+    f(particles) receives a View of the particles and returns forces [n, 3] by id (energy/length),
     or (forces, energy), or (forces, energy, virial) with the sum of r ⊗ f as xx yy zz xy xz yz.
     Without a virial the pressure is that of the other forces, as with an external field. Arrays
-    are of numpy or whatever has DLPack, float32 or float64.
+    are of numpy or of any library with DLPack, float32 or float64.
 
-    With `local` the forces come in memory order, as the arrays of particles.local; on a GPU both
-    may be arrays of the device: it is waited for before f is called and after.
+    With `local` the forces are in memory order, as the arrays of particles.local; on a GPU both
+    may be arrays of the device, which is synchronised before and after the call of f.
 
-    f is called once for each step that is a multiple of `stride`; its forces stay as they are
-    between. `conserves_momentum`: they add up to 0, so that the centre of mass keeps its
-    velocity, and temperatures count three degrees of freedom less.
+    f is called at every multiple of `stride`; its forces are constant in between.
+    `conserves_momentum`: the sum of the forces is 0, so the velocity of the centre of mass is
+    conserved, and temperatures count three degrees of freedom less.
 
-    Unless it is captured, no step with it is recorded on a GPU: every kernel is launched by the
-    host, some 5 µs each.
+    Unless it is captured, steps are not recorded on a GPU: the host launches every kernel, at about
+    5 µs each.
 
-    `captured=True`: f is given Tensors of PyTorch on the simulation's device and returns such. On a
-    GPU it is called four times when the run begins, the last time to be captured as a CUDA graph,
-    and is then a part of the recorded steps: Python has no more to do with them. So it must only
-    give work to the device, the same in every step (shapes, branches, random numbers), and wait for
-    nothing (`.item()`, boolean indices). On the CPU it is called in every step.
+    `captured=True`: f receives Tensors of PyTorch on the simulation's device and returns tensors.
+    On a GPU it is called four times at the start of the run. The last call is captured as a CUDA
+    graph, which is part of the recorded steps: Python is not called again. So f must only launch
+    work on the device, the same in every step (shapes, branches, random numbers), and must not wait
+    (`.item()`, boolean indices). On the CPU it is called in every step.
     """
 
     def __init__(self, function, stride=1, *, local=False, captured=False,
                  conserves_momentum=False):
         if local and captured:
-            raise ValueError("PythonForce: local=True and captured=True exclude each other: what a "
-                             "captured function sees and returns is by id")
+            raise ValueError("PythonForce: local=True and captured=True exclude each other: a "
+                             "captured function receives and returns arrays by id")
         self.function, self.stride = function, stride
         self.local, self.captured = local, captured
         self.conserves_momentum = conserves_momentum
@@ -67,13 +67,13 @@ class PythonForce:
                 with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
                     parts = _parts(self.function(particles), torch)
             except RuntimeError as error:
-                raise RunError("the function of a PythonForce(captured=True) did what cannot be "
-                               f"captured: {error}") from error
+                raise RunError("the function of a PythonForce(captured=True) cannot be captured: "
+                               f"{error}") from error
             torch.cuda.synchronize()
         return (graph.raw_cuda_graph(), *parts, (graph, particles))
 
     def entry(self, number):
-        """What stands in the job."""
+        """Its entry in the job."""
         return {"type": "python", "function": number, "stride": self.stride,
                 "memory_order": self.local, "captured": self.captured,
                 "conserves_momentum": self.conserves_momentum}

@@ -22,7 +22,7 @@ _FOREVER = 10**15
 
 
 def _plain(value, functions):
-    """What JSON knows; a PythonForce becomes its entry, and one of the list."""
+    """Converts a value to types of JSON; a PythonForce becomes its entry and joins the list."""
     if isinstance(value, PythonForce):
         functions.append(value)
         return value.entry(len(functions) - 1)
@@ -51,7 +51,7 @@ def _session(job, set=None, *, device="", threads=0, output_dir=".", overwrite=F
         try:
             text = json.dumps(job, indent=1)
         except TypeError as error:
-            raise JobError(f"the job must be what JSON knows: {error}") from None
+            raise JobError(f"the job must consist of types that JSON knows: {error}") from None
     sets = [f"{path}={json.dumps(_plain(value, functions))}" for path, value in (set or {}).items()]
     return Session(file, text, sets, functions, device, threads, os.fspath(output_dir), overwrite,
                    quiet, checkpoint)
@@ -83,13 +83,13 @@ def _interrupts(session):
 
 
 class Simulation(View):
-    """A job that is run step by step, with the bits of `perrin run`.
+    """A job that is run step by step, bitwise identical to `perrin run`.
 
     `job` is the name of a job file, or a dict with the same contents (perrin.Job makes one), in
-    which forces may be PythonForce objects. A last stage "md" without "steps" goes on for as long
-    as it is run. `set` changes values of the job: {"stages[0].steps": 100}. Files are written into
-    `output_dir` as the job's observers say; those that exist are refused without `overwrite`.
-    With `checkpoint`, the name of a file, one is written when an unfinished simulation is closed.
+    which forces may be PythonForce objects. A last stage "md" without "steps" has no end.
+    `set` changes values of the job: {"stages[0].steps": 100}. The observers of the job write their
+    files into `output_dir`; existing files are never overwritten unless `overwrite` is true.
+    If `checkpoint`, the name of a file, is given, closing an unfinished simulation writes it.
 
     Raises JobError with all mistakes of the job.
     """
@@ -103,10 +103,10 @@ class Simulation(View):
     @classmethod
     def resume(cls, path, forces=(), *, more_steps=0, device="", threads=0, set=None,
                output_dir="", quiet=True):
-        """Goes on from a checkpoint, as `perrin resume`: with the same bits, on the same device and
-        in the same folder where they are not named. `forces`: the PythonForce objects of the job,
-        in its order. `more_steps`: of the last stage. What callbacks and functions have in mind is
-        their own affair."""
+        """Continues from a checkpoint, as `perrin resume`: bitwise identical to a run without the
+        stop. Device and folder default to those of the checkpoint. `forces`: the PythonForce
+        objects of the job, in its order. `more_steps`: extends the last stage. The state of
+        callbacks and functions is not saved."""
         self = cls.__new__(cls)
         sets = [f"{path}={json.dumps(_plain(value, []))}" for path, value in (set or {}).items()]
         self._session = Session(resumed=os.fspath(path), sets=sets, functions=list(forces),
@@ -121,14 +121,14 @@ class Simulation(View):
             super().__init__(self._session.state())
 
     def run(self, steps=None) -> bool:
-        """So many steps, or to the end of the job. True: the job is complete.
+        """Runs a number of steps, or to the end of the job. True: the job is complete.
 
-        Where the job ends before, a warning says after how many steps; of a job that is complete
-        already none can be run (JobError): give its last stage more "steps", or none, which lets
-        it go on for as long as it is run.
+        If the job ends earlier, a warning gives the number of steps done. If the job is already
+        complete, this raises JobError: give its last stage more "steps", or omit "steps", so that
+        it has no end.
 
-        What a callback raises comes out of it when the step is done, and so does Ctrl-C: the
-        simulation can then be run on. After any other error it can only be looked at.
+        An exception of a callback is raised when the step is done, and so is Ctrl-C: the
+        simulation can then continue. After any other error it can only be read.
         """
         if steps is not None and (steps < 0 or not self._session.has_system):
             raise JobError(f"run(): must be a number of steps of a job that has a system, "
@@ -138,8 +138,8 @@ class Simulation(View):
                 return self._session.run(_END)
         if steps > 0 and self._session.complete:
             raise JobError(f"run({steps}): the job is complete at step {self.step}: give its last "
-                           "stage more \"steps\", or none, or go on from its checkpoint with "
-                           "perrin.Simulation.resume(..., more_steps=N)")
+                           "stage more \"steps\", or omit them, or continue from its checkpoint "
+                           "with perrin.Simulation.resume(..., more_steps=N)")
         begin = self.step
         with _interrupts(self._session):
             complete = self._session.run(begin + int(steps))
@@ -149,11 +149,11 @@ class Simulation(View):
         return complete
 
     def every(self, steps):
-        """Decorates a function that is called with the simulation at all steps that are multiples
-        of this one, also at that where the job begins."""
+        """Decorates a function that is called with the simulation at every multiple of `steps`,
+        including the first step of the job."""
 
         if not self._session.has_system:
-            raise JobError("every() is for a job that has a system")
+            raise JobError("every() needs a job with a system")
 
         def register(function):
             me = weakref.ref(self)
@@ -164,14 +164,14 @@ class Simulation(View):
         return register
 
     def remove(self, function):
-        """A function that was given to every() is not called any more."""
+        """Removes a function that was given to every()."""
         for number in self._callbacks.pop(function):
             self._session.remove_callback(number)
 
     @contextlib.contextmanager
     def changing(self):
         """with sim.changing() as local: …  — the views of `local` may be written to. Forces and
-        lists are computed anew afterwards, and the integrator begins from what is there."""
+        lists are recomputed afterwards, and the integrator starts from the new state."""
         self._session.begin()
         local = Local(self._state, writable=True)
         try:
@@ -187,8 +187,8 @@ class Simulation(View):
 
     @property
     def positions(self) -> np.ndarray:
-        """[n, 3] by id, wrapped into the box (length). Setting them rounds as the engine does, to
-        2^-40 of the edges; one that is set across a face of the box has crossed it."""
+        """[n, 3] by id, wrapped into the box (length). Setting them rounds them to 2^-40 of
+        the edges; a position beyond a face of the box counts as a crossing."""
         return self._state.positions
 
     @positions.setter
@@ -228,40 +228,40 @@ class Simulation(View):
 
     @property
     def complete(self) -> bool:
-        """Whether the job has reached its end."""
+        """Whether the job is complete."""
         return self._session.complete
 
     @property
     def job(self) -> dict:
-        """The job as it runs, with every default."""
+        """The job with all defaults."""
         return json.loads(self._session.job_text)
 
     @property
     def warnings(self) -> list:
-        """What is allowed in the job and probably not meant."""
+        """Warnings: what is valid in the job but probably not intended."""
         return self._session.warnings
 
     @property
     def summary(self) -> str:
-        """What `perrin run` prints first."""
+        """The summary that `perrin run` prints first."""
         return self._session.summary
 
     @property
     def neighbors(self) -> str:
-        """How pairs are found."""
+        """The neighbour search: traversal, skin and tuning."""
         return self._state.neighbors
 
     @property
     def timings(self) -> dict:
-        """Seconds in parts of the steps."""
+        """Seconds spent in the parts of a step."""
         return self._state.timings
 
     def checkpoint(self, path="checkpoint.h5"):
-        """Writes one, for `perrin resume`, in the output folder."""
+        """Writes a checkpoint for `perrin resume` into the output folder."""
         self._session.checkpoint(os.fspath(path))
 
     def close(self):
-        """Closes the files of a job that is not complete. Particles can still be looked at."""
+        """Closes the files of a job that is not complete. Particles can still be read."""
         self._session.close()
 
     def __enter__(self):
@@ -273,9 +273,9 @@ class Simulation(View):
 
 def run(job, *, device="", threads=0, set=None, output_dir=".", overwrite=False, quiet=False,
         checkpoint="checkpoint.h5") -> Simulation:
-    """Runs a job to its end, as `perrin run` does, and returns what it has come to.
+    """Runs a job to its end, as `perrin run` does, and returns the simulation.
 
-    After Ctrl-C there is a checkpoint for `perrin resume`. Arguments as of Simulation.
+    Ctrl-C writes a checkpoint for `perrin resume`. For the arguments see Simulation.
     """
     with Simulation(job, device=device, threads=threads, set=set, output_dir=output_dir,
                     overwrite=overwrite, quiet=quiet, checkpoint=checkpoint) as simulation:

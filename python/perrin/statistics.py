@@ -7,8 +7,8 @@ import numpy as np
 
 
 class Mean(NamedTuple):
-    """Of a series: `error` is one standard deviation of the mean, `time` the integrated
-    autocorrelation time in rows (0.5: independent), `rows` how many it has."""
+    """Mean of a series: `error` is one standard deviation of the mean, `time` the integrated
+    autocorrelation time in rows (0.5: independent), `rows` the number of rows."""
 
     value: float
     error: float
@@ -18,8 +18,8 @@ class Mean(NamedTuple):
 
 def autocorrelation_time(series) -> float:
     """Integrated autocorrelation time in rows, 1/2 + sum of rho(t), summed to the first t that is
-    at least 5 of them (A. D. Sokal, Functional Integration (1997), p. 131; U. Wolff, Comput. Phys.
-    Commun. 156, 143 (2004)). 0.5 where rows are independent or all alike. At least 2 rows."""
+    at least 5 times the sum (A. D. Sokal, Functional Integration (1997), p. 131; U. Wolff, Comput.
+    Phys. Commun. 156, 143 (2004)). 0.5 if rows are independent or all equal. At least 2 rows."""
     x = np.asarray(series, dtype=float)
     if x.ndim != 1 or len(x) < 2:
         raise ValueError(f"expected a series of at least 2 rows, got shape {x.shape}")
@@ -37,8 +37,8 @@ def autocorrelation_time(series) -> float:
 
 def mean(series, blocks=0) -> Mean:
     """Mean of a series with its error: from the autocorrelation time, error² = 2 time variance / n;
-    with `blocks`, from the means of so many blocks of equal length (what is left over at the
-    beginning is left out), which must each be much longer than the autocorrelation time."""
+    with `blocks`, from the means of `blocks` blocks of equal length (excess rows at the
+    beginning are discarded), which must each be much longer than the autocorrelation time."""
     x = np.asarray(series, dtype=float)
     time = autocorrelation_time(x)
     if blocks == 0:

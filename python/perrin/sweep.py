@@ -174,7 +174,7 @@ def _named(job, name):
     paths = tuple(_paths(job if isinstance(job, dict) else json.loads(job_text(os.fspath(job))),
                          name))
     if not paths:
-        raise JobError(f'sweep(): the job has no setting "{name}"; a path in it is given in a '
+        raise JobError(f'sweep(): the job has no setting "{name}"; give a path in a '
                        'dict, {"velocity.temperature": [0.8, 1.0]}')
     return paths
 
@@ -185,18 +185,18 @@ def sweep(job, parameters=None, *, folder="sweep", processes=1, device="", threa
 
     `parameters` maps paths in the job to values: {"velocity.temperature": [0.8, 1.0],
     ("forces[0].pairs[0].epsilon", "seed"): [(1, 1), (2, 2)]}; paths in a tuple change together.
-    Each point runs in a folder of its own below `folder`, whose name follows from job, values and
-    the contents of the files that the job reads: a sweep that was interrupted goes on with what is
-    missing, one with more values runs those alone, and a changed file makes other points. A point
-    that another sweep runs at the same time is waited for. `processes` points run side by side,
-    which a small system on a GPU gains from, too; they end with the process that has called.
+    Each point runs in a separate folder below `folder`, named by a hash of the job, the values and
+    the contents of the files that the job reads: an interrupted sweep continues with the missing
+    points, a sweep with more values runs only the new ones, and a changed file gives new points. A
+    point that another sweep is running is waited for. `processes` points run at the same time,
+    which is also useful for a small system on a GPU; they end with the calling process.
 
-    A name alone, temperature=[0.8, 1.0], stands for all settings of that name in the job: that of
-    the velocities and of every thermostat.
+    A bare name, temperature=[0.8, 1.0], sets every setting of that name in the job: that of the
+    velocities and of every thermostat.
 
-    A row has the values, the folder, an error where the point failed, and what measure(folder)
-    returns: by default the means of thermo.h5 without the first part `skip` of its rows, with
-    their errors ("temperature", "temperature_error").
+    A row has the values, the folder, an error if the point failed, and the result of
+    measure(folder): by default the means of thermo.h5 with their errors ("temperature",
+    "temperature_error"), without the first fraction `skip` of the rows.
     """
     import pandas
     parameters = dict(parameters or {})

@@ -1,4 +1,4 @@
-"""What a captured function is given."""
+"""The argument of a captured function."""
 from __future__ import annotations
 
 import functools
@@ -8,8 +8,8 @@ from perrin.view import Box
 
 class Tensors:
     """Particles as tensors of PyTorch by id, float64, in the units of the job, on the simulation's
-    device. On a GPU they are in the same memory in every step, and what is computed of them is
-    repeated for each; `types`, `masses`, `charges`, `diameters` and the box stay as they are."""
+    device. On a GPU their memory is the same in every step, and computations with them are
+    repeated in every step; `types`, `masses`, `charges`, `diameters` and the box are constant."""
 
     def __init__(self, state, arrays=None):
         self._state, self._arrays = state, arrays
@@ -76,12 +76,12 @@ class Tensors:
 
     @functools.cached_property
     def charges(self):
-        """[n]; [0] where the system has none."""
+        """[n]; [0] if the system has none."""
         return self._constant(self._state.charges)
 
     @functools.cached_property
     def diameters(self):
-        """[n] (length); [0] where the system has none."""
+        """[n] (length); [0] if the system has none."""
         return self._constant(self._state.diameters)
 
     @functools.cached_property
@@ -93,8 +93,8 @@ class Tensors:
         return self._constant(self.box.edges)
 
     def nearest(self, vectors):
-        """The nearest images of vectors [..., 3] (length): exact where they are shorter than half
-        of the box's heights."""
+        """The nearest images of vectors [..., 3] (length): exact if they are shorter than half
+        the heights of the box."""
         for axis in (2, 1, 0):
             if self.box.periodic[axis] and axis < self.box.dimension:
                 edge = self._edges[axis]

@@ -47,11 +47,11 @@ class Frame:
 
 
 class Trajectory:
-    """A trajectory of a run, which may still go on: t[5], t[-1], t[::10], for frame in t. A frame
-    is read, and checked, when it is asked for.
+    """A trajectory of a run, which may still be running: t[5], t[-1], t[::10], for frame in t. A
+    frame is read and checked when it is accessed.
 
-    A file of another program or format is converted first, as by `perrin convert`, into a temporary
-    file that is there until close(). Raises JobError where a file is wrong."""
+    A file of another program or format is first converted, as by `perrin convert`, into a temporary
+    file that exists until close(). Raises JobError if a file is invalid."""
 
     def __init__(self, path):
         self.path = os.fspath(path)
@@ -71,7 +71,7 @@ class Trajectory:
         self._particles = self._group["position/value"].shape[1]
 
     def _is_own(self):
-        """Whether it is laid out as Perrin does it."""
+        """Whether its layout is that of Perrin."""
         series = ("position/value", "position/step", "position/time", "box/edges/value")
         parts = [checked.find(self._file, "particles/all/" + name) for name in series]
         if (checked.find(self._file, "parameters/perrin/type_names") is None or
@@ -102,10 +102,10 @@ class Trajectory:
 
     @property
     def job(self) -> dict:
-        """The job that made it, with every default."""
+        """The job that wrote it, with all defaults."""
         text = self._perrin("job", None)
         if text is None or not _texts(text)[0]:
-            raise JobError(f"{self.path}: names no job")
+            raise JobError(f"{self.path}: records no job")
         return json.loads(_texts(text)[0])
 
     @property
@@ -118,7 +118,7 @@ class Trajectory:
 
     @property
     def units(self) -> dict:
-        """Of each quantity, as the file says; empty in reduced units."""
+        """Units of the quantities in the file; empty in reduced units."""
         units = {}
         for name in ("position", "velocity", "force"):
             if name in self._group and "unit" in self._group[name]["value"].attrs:
@@ -221,8 +221,8 @@ class Trajectory:
 
 
 def open(path) -> Trajectory:
-    """A trajectory: what the observer `trajectory` wrote, or whatever `perrin convert` reads (GSD,
-    extended XYZ, LAMMPS data, H5MD of others)."""
+    """A trajectory of the observer `trajectory`, or any file that `perrin convert` reads (GSD,
+    extended XYZ, LAMMPS data, H5MD of other programs)."""
     return Trajectory(path)
 
 

@@ -1,4 +1,4 @@
-"""What can be seen of particles: copies by id, and views in memory order."""
+"""Access to particles: copies by id, and views in memory order."""
 from __future__ import annotations
 
 import dataclasses
@@ -38,8 +38,8 @@ class Box:
         return float(np.prod(self.lengths[:self.dimension]))
 
     def nearest(self, vectors):
-        """The nearest images of vectors [..., 3] (length): exact where they are shorter than half
-        of the box's heights."""
+        """The nearest images of vectors [..., 3] (length): exact if they are shorter than half
+        the heights of the box."""
         v = np.array(vectors, dtype=float)
         for axis in (2, 1, 0):
             if self.periodic[axis] and axis < self.dimension:
@@ -60,8 +60,8 @@ class LocalArray:
     """An array of the engine, without a copy: numpy.asarray(a) on the CPU; on a GPU what takes
     DLPack or __cuda_array_interface__ (torch.from_dlpack(a), cupy.asarray(a), jax).
 
-    It is asked for anew, and refused (StaleError), whenever it is converted: what was made of it
-    before stays a view of the same memory. It does not outlive the order of particles there.
+    Every conversion checks that the particles have not been reordered, or raises StaleError.
+    Earlier conversions remain views of the same memory: do not use them after a reordering.
     """
 
     def __init__(self, local, name):
@@ -119,8 +119,8 @@ class LocalArray:
 
 
 class Local:
-    """Particles in memory order, on the simulation's device; valid until they are reordered, which
-    lists of neighbours do when they are built, and refused afterwards (StaleError)."""
+    """Particles in memory order, on the simulation's device; valid until they are reordered, when
+    neighbour lists are built; afterwards access raises StaleError."""
 
     def __init__(self, state, writable=False):
         self._state, self._writable = state, writable
@@ -128,7 +128,7 @@ class Local:
 
     def _check(self):
         if self._state.order != self._order:
-            raise StaleError("particles have come into another order in memory since: ask for "
+            raise StaleError("the particles have been reordered in memory since: use "
                              "sim.local again")
 
     @property
@@ -165,7 +165,7 @@ class Local:
     @property
     def points(self):
         """float64 [n, 3] in memory order, wrapped into the box (length); a copy. Set within
-        Simulation.changing(), they are rounded to the fixed point as the engine does it."""
+        Simulation.changing(), they are rounded to fixed point."""
         self._check()
         return self._state.positions[self._ids()]
 
@@ -180,7 +180,7 @@ class Local:
     def _check_writable(self):
         self._check()
         if not self._writable:
-            raise ValueError("particles are changed within Simulation.changing()")
+            raise ValueError("particles can be changed only within Simulation.changing()")
 
 
 class View:
@@ -238,12 +238,12 @@ class View:
 
     @property
     def charges(self) -> np.ndarray:
-        """[n] by id; [0] where the system has none."""
+        """[n] by id; [0] if the system has none."""
         return self._state.charges
 
     @property
     def diameters(self) -> np.ndarray:
-        """[n] by id (length); [0] where the system has none."""
+        """[n] by id (length); [0] if the system has none."""
         return self._state.diameters
 
     @property

@@ -37,7 +37,7 @@ ShownArrays::ShownArrays(Simulation& simulation)
     : simulation_(&simulation), step_(simulation.device(), 1) {}
 
 nb::object ShownArrays::array(const std::string& name, nb::handle owner) {
-  if (!simulation_) throw RunError("these arrays are for the call in which they came");
+  if (!simulation_) throw RunError("these arrays are valid only within their call");
   const Device& device = simulation_->device();
   const std::int64_t n = simulation_->particles.size();
   if (name == "step") return on_gpu(step_, {1}, owner);
@@ -133,7 +133,7 @@ void bind_captured_force(nb::module_& m) {
           [](nb::handle self, const std::string& name) {
             return nb::cast<ShownArrays&>(self).array(name, self);
           },
-          nb::arg("name"), "on the GPU, by id, in the same memory for good");
+          nb::arg("name"), "on the GPU, by id, at a constant address");
 }
 
 }  // namespace perrin::python

@@ -64,7 +64,7 @@ KeptForce::KeptForce(const PythonForceSettings& settings, Functions functions, S
       kept_(setup.device(), std::int64_t(setup.configuration().position.size())),
       virial_(setup.device(), 6) {
   if (std::size_t(settings.function) >= functions_->list.size())
-    setup.error("function", fmt::format("{} functions came with the job, got number {}",
+    setup.error("function", fmt::format("the job has {} functions, got number {}",
                                         functions_->list.size(), settings.function));
 }
 
@@ -92,8 +92,8 @@ PythonForce::PythonForce(const PythonForceSettings& settings, Functions function
     : KeptForce(settings, std::move(functions), setup) {
   if (setup.device().is_cuda())
     setup.warn("",
-               "steps with a force of Python are not recorded: every kernel is launched by the "
-               "host, about 5 us each");
+               "steps with a PythonForce are not recorded: the host launches every kernel, at "
+               "about 5 us each");
 }
 
 void PythonForce::compute(Simulation& s, const ForceOutput& output) {
@@ -141,7 +141,7 @@ void PythonForce::keep(Simulation& s, nb::handle forces, Real share) {
   if (array.device_type() != nb::device::cpu::value) {
     if (!s.device().is_cuda() || !settings_.memory_order)
       throw UserError(
-          "a PythonForce may return arrays of a GPU where the simulation runs on it, in memory "
+          "a PythonForce may return GPU arrays only if the simulation runs on that GPU, in memory "
           "order (local=True)");
     const ForeignRows rows{array.data(), array.dtype() == nb::dtype<double>(), array.stride(0),
                            array.stride(1)};
@@ -161,7 +161,7 @@ void PythonForce::keep(Simulation& s, nb::handle forces, Real share) {
 
 void register_python_force(Registry& registry, const Functions& functions) {
   registry.add<Force, PythonForceSettings>(
-      "python", "a function of the Python program that drives the job",
+      "python", "a function of the Python program that runs the job",
       [functions](const PythonForceSettings& s, Setup& setup) -> std::unique_ptr<Force> {
 #ifdef PERRIN_CUDA
         if (s.captured && setup.device().is_cuda())

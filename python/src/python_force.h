@@ -30,12 +30,13 @@ struct PythonForceSettings {
 template <class D>
 void describe(D& d, PythonForceSettings& s) {
   d.required("function", s.function, NonNegative{},
-             "which of the functions that came with the job");
+             "index of the function in the list that came with the job");
   d.optional("stride", s.stride, Positive{},
-             "it is called at steps that are multiples of this; its forces stay between");
-  d.optional("memory_order", s.memory_order, Any{}, "forces come in memory order, not by id");
+             "interval of calls (steps); forces are constant in between");
+  d.optional("memory_order", s.memory_order, Any{},
+             "the function returns forces in memory order, not by id");
   d.optional("captured", s.captured, Any{},
-             "on a GPU it is recorded once and replayed with the steps");
+             "on a GPU, the function is recorded once and replayed in every step");
   d.optional("conserves_momentum", s.conserves_momentum, Any{}, "the sum of its forces is 0");
 }
 

@@ -25,7 +25,7 @@ void check_process() {
   if (getpid() != first_user)
     throw RunError(
         "Perrin was used before this process was forked: start processes with "
-        "multiprocessing.get_context(\"spawn\"), or use Perrin in the children alone");
+        "multiprocessing.get_context(\"spawn\"), or use Perrin only in the children");
 }
 
 std::optional<ResumedJob> resumed_job(const Session::Source& source) {
@@ -34,9 +34,7 @@ std::optional<ResumedJob> resumed_job(const Session::Source& source) {
   ResumedJob resumed = read_resumed_job(source.file, source.sets, source.more_steps);
   if (resumed.complete)
     throw UserError(
-        fmt::format("{}: this run is complete, nothing is left to do; longer: "
-                    "resume(…, more_steps=N)",
-                    source.file));
+        fmt::format("{}: this run is complete; extend it by resume(…, more_steps=N)", source.file));
   return resumed;
 }
 
@@ -124,7 +122,7 @@ Session::~Session() {
   try {
     close();
   } catch (const std::exception&) {
-    // Nobody is left to hear of it; close() says it to those who call it.
+    // It cannot be reported here; close() reports it to its callers.
   }
 }
 
@@ -200,9 +198,10 @@ State Session::state(nb::handle owner) {
 void Session::write_checkpoint(const std::string& path) {
   begin();
   if (use_.running() || complete_ || closed_ || broken_)
-    throw RunError("a checkpoint is of a run that goes on, and between its steps");
+    throw RunError(
+        "a checkpoint needs a run that is not complete, and can be written only between steps");
   job_.control().request_checkpoint(options_.output_directory / path);
-  run_->observe();  // nobody is called twice at a step
+  run_->observe();  // no callback is called twice at a step
 }
 
 std::int64_t Session::add_callback(std::int64_t stride, nb::object function) {
@@ -302,14 +301,14 @@ void resume_session(nb::pointer_and_handle<Session> self, const std::string& che
 }  // namespace
 
 void bind_session(nb::module_& m) {
-  nb::class_<Session>(m, "Session", nb::type_slots(slots), "A job that is driven from outside.")
+  nb::class_<Session>(m, "Session", nb::type_slots(slots), "A job that is run from outside.")
       .def("__init__", make_session, nb::arg("file"), nb::arg("text"), nb::arg("sets"),
            nb::arg("functions"), nb::arg("device"), nb::arg("threads"), nb::arg("output_directory"),
            nb::arg("overwrite"), nb::arg("quiet"), nb::arg("checkpoint"))
       .def("__init__", resume_session, nb::kw_only(), nb::arg("resumed"), nb::arg("sets"),
            nb::arg("functions"), nb::arg("device"), nb::arg("threads"), nb::arg("output_directory"),
            nb::arg("quiet"), nb::arg("more_steps"))
-      .def("run", &Session::run, nb::arg("to"), "on to this step; true: the job is complete")
+      .def("run", &Session::run, nb::arg("to"), "runs up to this step; true: the job is complete")
       .def("interrupt", &Session::interrupt)
       .def("begin", &Session::begin)
       .def("close", &Session::close)

@@ -76,13 +76,13 @@ bool Use::of_this_process() const { return getpid() == process_; }
 
 void Use::begin() {
   check();
-  if (running_) throw RunError("this simulation is running: a callback can look at it, no more");
+  if (running_) throw RunError("this simulation is running: a callback can only read it");
   running_ = true, runner_ = std::this_thread::get_id();
 }
 
 void Use::check() const {
   if (!of_this_process())
-    throw RunError("this simulation belongs to the process that was forked, not to its child");
+    throw RunError("this simulation belongs to the parent of this forked process");
   if (running_ && std::this_thread::get_id() != runner_)
     throw RunError("another thread runs this simulation");
 }
@@ -98,7 +98,7 @@ void select(const Device& device) {
 
 Simulation& State::simulation() const {
   if (use_) use_->check();
-  if (!simulation_) throw RunError("this state was that of a call, which is over");
+  if (!simulation_) throw RunError("this state is valid only within its call");
   select(simulation_->device());
   return *simulation_;
 }

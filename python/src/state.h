@@ -51,7 +51,7 @@ class State {
   /// `owner` keeps the simulation alive, for views.
   State(Simulation& simulation, nb::handle owner, const Use& use)
       : simulation_(&simulation), owner_(owner), use_(&use) {}
-  /// Of the call of a force, at the instant when so many steps are done.
+  /// Of the call of a force, after this number of steps.
   State(Simulation& simulation, nb::handle owner, std::uint64_t instant)
       : simulation_(&simulation), owner_(owner), instant_(instant) {}
   void close() { simulation_ = nullptr; }

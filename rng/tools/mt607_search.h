@@ -153,8 +153,8 @@ constexpr int good_total_defect = 212;
 
 /// Parameters of generator `id` (0 to 65535): a's low half is the id; its high half is the first of
 /// a random order that makes the generator primitive; b and c come from annealing the total defect
-/// (its landscape is rugged: descent alone ends near 300) for at most so many evaluations. The
-/// result depends on nothing but the arguments.
+/// (its landscape is rugged: descent alone ends near 300) for at most this number of evaluations.
+/// The result depends on nothing but the arguments.
 inline Mt607Parameters search_mt607(const Mt607Matrix& matrix, std::uint32_t id, int evaluations) {
   Philox random({id, 607, 0, 0}, {0x6d743630u, 0x37u});
   Mt607Parameters p;

@@ -30,9 +30,9 @@ struct PluginName {
 
 template <class D>
 void describe(D& d, PluginName::Settings& s) {
-  d.required("stiffness", s.stiffness, NonNegative{}, "energy");
-  d.optional("quartic", s.quartic, NonNegative{}, "energy");
-  d.required("angle", s.angle, Between{0, 180}, "at rest, in degrees");
+  d.required("stiffness", s.stiffness, NonNegative{}, "stiffness (energy)");
+  d.optional("quartic", s.quartic, NonNegative{}, "quartic stiffness (energy)");
+  d.required("angle", s.angle, Between{0, 180}, "equilibrium angle in degrees");
 }
 
 }  // namespace plugin_name

@@ -31,9 +31,9 @@ struct PluginName {
 
 template <class D>
 void describe(D& d, PluginName::Settings& s) {
-  d.required("stiffness", s.stiffness, NonNegative{}, "energy/length^2");
-  d.optional("quartic", s.quartic, NonNegative{}, "energy/length^4");
-  d.required("length", s.length, Positive{}, "at rest");
+  d.required("stiffness", s.stiffness, NonNegative{}, "stiffness (energy/length^2)");
+  d.optional("quartic", s.quartic, NonNegative{}, "quartic stiffness (energy/length^4)");
+  d.required("length", s.length, Positive{}, "equilibrium length");
 }
 
 }  // namespace plugin_name

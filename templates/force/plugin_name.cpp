@@ -18,10 +18,10 @@ struct PluginNameSettings {
 };
 template <class D>
 void describe(D& d, PluginNameSettings& s) {
-  d.required("amplitude", s.amplitude, Any{}, "energy");
+  d.required("amplitude", s.amplitude, Any{}, "amplitude (energy)");
   d.required("frequency", s.frequency, Any{},
-             "periods per time; the wave has the speed frequency L / mode");
-  d.optional("mode", s.mode, Positive{}, "wavelengths in the box");
+             "frequency (1/time); the wave has the speed frequency L / mode");
+  d.optional("mode", s.mode, Positive{}, "number of wavelengths in the box");
 }
 
 /// What happens to one particle; the loop over them is the engine's, on CPU and GPU.
@@ -75,7 +75,7 @@ class PluginName final : public Force {
 
 void register_components(Registry& registry) {
   registry.add<Force, PluginNameSettings>(
-      "plugin_name", "a wave that travels along x",
+      "plugin_name", "travelling wave along x",
       [](const PluginNameSettings& s, Setup& setup) -> std::unique_ptr<Force> {
         const Box& box = setup.configuration().box;
         if (!box.periodic[0] || !box.orthogonal())

@@ -18,8 +18,8 @@ struct PluginNameSettings {
 };
 template <class D>
 void describe(D& d, PluginNameSettings& s) {
-  d.required("timestep", s.timestep, Positive{}, "in time units");
-  d.required("temperature", s.temperature, Positive{}, "of the heat bath");
+  d.required("timestep", s.timestep, Positive{}, "time step (time)");
+  d.required("temperature", s.temperature, Positive{}, "temperature of the heat bath");
   d.required("tau", s.tau, Positive{}, "relaxation time of the thermostat");
 }
 
@@ -140,7 +140,7 @@ class PluginName final : public Integrator {
 
 void register_components(Registry& registry) {
   registry.add<Integrator, PluginNameSettings>(
-      "plugin_name", "velocity Verlet with the thermostat of Nose and Hoover",
+      "plugin_name", "velocity Verlet with a Nose-Hoover thermostat (NVT)",
       [](const PluginNameSettings& s, Setup& setup) {
         return std::make_unique<PluginName>(s, setup);
       });

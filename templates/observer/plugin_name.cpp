@@ -14,7 +14,7 @@ struct PluginNameSettings {
 };
 template <class D>
 void describe(D& d, PluginNameSettings& s) {
-  d.optional("stride", s.stride, Positive{}, "steps from one row of the file to the next");
+  d.optional("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
 }
 
@@ -92,7 +92,7 @@ class PluginName final : public Observer {
 
 void register_components(Registry& registry) {
   registry.add<Observer, PluginNameSettings>(
-      "plugin_name", "the mean square displacement since the observer began",
+      "plugin_name", "mean square displacement since the start of the observer",
       [](const PluginNameSettings& s, Setup& setup) {
         return std::make_unique<PluginName>(s, setup);
       });

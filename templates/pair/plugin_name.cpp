@@ -31,7 +31,7 @@ struct PluginName {
 template <class D>
 void describe(D& d, PluginName::Settings& s) {
   d.required("height", s.height, Any{}, "energy at r = 0");
-  d.required("length", s.length, Positive{}, "the energy falls by e over this length");
+  d.required("length", s.length, Positive{}, "decay length");
 }
 
 }  // namespace plugin_name

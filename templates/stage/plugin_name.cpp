@@ -19,11 +19,11 @@ struct PluginNameSettings {
 };
 template <class D>
 void describe(D& d, PluginNameSettings& s) {
-  d.required("spins", s.spins, Positive{}, "how many, an even number");
-  d.required("sweeps", s.sweeps, Positive{}, "how often every spin is drawn anew");
-  d.optional("stride", s.stride, Positive{}, "sweeps from one row of the file to the next");
-  d.optional("coupling", s.coupling, Any{}, "energy");
-  d.required("temperature", s.temperature, Positive{}, "k_B T, in energy units");
+  d.required("spins", s.spins, Positive{}, "number of spins, even");
+  d.required("sweeps", s.sweeps, Positive{}, "number of sweeps: redraws of every spin");
+  d.optional("stride", s.stride, Positive{}, "output interval (sweeps)");
+  d.optional("coupling", s.coupling, Any{}, "coupling constant (energy)");
+  d.required("temperature", s.temperature, Positive{}, "temperature, as k_B T (energy)");
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
 }
 
@@ -106,7 +106,7 @@ class PluginName final : public Stage {
 };
 
 void register_components(Registry& registry) {
-  registry.add<Stage, PluginNameSettings>("plugin_name", "Ising's chain, by the heat bath",
+  registry.add<Stage, PluginNameSettings>("plugin_name", "Ising chain with heat-bath dynamics",
                                           [](const PluginNameSettings& s, Setup& setup) {
                                             return std::make_unique<PluginName>(s, setup);
                                           });

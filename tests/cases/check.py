@@ -237,7 +237,7 @@ class Forces(Case):
     def test_32_particles_at_one_place(self):
         fire = self.try_run("fire.json")
         if fire.status != 0:
-            self.assertNotIn("begin with a stage that minimises", fire.said)
+            self.assertNotIn("add an energy minimisation", fire.said)
         self.run_job("single-point.json")
 
     def test_33_types_that_do_not_exist(self):

@@ -9,7 +9,7 @@ mkdir -p "$work"
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
 cd "$work"
 perrin=$work/prefix/bin/perrin
-kinds="pair bond angle field force integrator observer source stage"
+kinds="pair bond angle field force integrator observer system stage"
 for kind in $kinds; do "$perrin" new-plugin $kind my_$kind >/dev/null; done
 
 # What is refused writes nothing.

@@ -112,7 +112,7 @@ class ForceJobs(unittest.TestCase):
                 self.assertAlmostEqual(f, numpy.interp(r, x, force), delta=1e-3)
                 self.assertAlmostEqual(u, lj(r), delta=1e-3)
             self.assertIn("table.txt:199 and 200", said)
-            self.assertIn("taken as a jump", said)
+            self.assertIn("treated as a jump", said)
 
     def test_a_level_tail_is_a_jump_too_also_in_rows_that_are_not_equidistant(self):
         for x in (numpy.linspace(0.8, 3, 260), numpy.sqrt(numpy.linspace(0.64, 9, 400))):
@@ -132,7 +132,7 @@ class ForceJobs(unittest.TestCase):
             for r in (2.3, x[last + 1] + 0.03):
                 said, f, u = self.table(text, r)
                 self.assertAlmostEqual(f, lj_force(r) if r < 2.5 else 0, delta=3e-3)
-            self.assertIn("taken as a jump", said)
+            self.assertIn("treated as a jump", said)
 
     def test_rows_that_are_too_far_apart_are_named_and_do_no_harm_elsewhere(self):
         x = numpy.arange(1, 251) * 0.01
@@ -196,7 +196,7 @@ class ForceJobs(unittest.TestCase):
         text = data(self.POSITIONS[:2], cube(20), [(0, 1)])
         said, _, _ = self.run_job([self.LJ, self.NO_BOND], text,
                                   neighbors={"exclusions": ["bonds", "angles"]})
-        self.assertIn("neighbors.exclusions: warning: \"angles\" leaves no pair out", said)
+        self.assertIn("neighbors.exclusions: warning: \"angles\" excludes no pair", said)
 
     def test_ignored_bonds_leave_no_pair_out(self):
         text = data(self.POSITIONS, cube(20), self.CHAIN)
@@ -318,7 +318,7 @@ class ForceJobs(unittest.TestCase):
         wall = {"type": "lj_wall", "axis": "z", "position": 8, "epsilon": 1, "sigma": 1}
         text = data([(0, 0, 4.5)], cube(10))
         said, _, _ = self.run_job([wall], text, system={"periodic": [True, True, False]}, rc=2)
-        self.assertIn("forces[0].position: must be nearer to the box, which goes from -5 to 5",
+        self.assertIn("forces[0].position: must be closer to the box, which extends from -5 to 5",
                       said)
         # Along a periodic axis it is an image of the wall at -2.
         _, force, _ = self.run_job([wall], data([(0, 0, -1)], cube(10)))
@@ -345,7 +345,7 @@ class ForceJobs(unittest.TestCase):
             self.refused([{"type": "wca", "truncation": shift, "pairs": [one]}],
                          "forces[0].truncation:")
         self.refused([{"type": "lennard_jones", "cutoff": 2.5, "switch_on": 2, "pairs": [one]}],
-                     "forces[0].switch_on: would do nothing")
+                     "forces[0].switch_on: has no effect")
         soft = {"types": ["A", "A"], "repulsion": 25, "range": 1}
         self.refused([{"type": "soft_dpd", "cutoff": 1.5, "pairs": [soft]}],
                      "forces[0].cutoff: must be at most 1")
@@ -359,7 +359,7 @@ class ForceJobs(unittest.TestCase):
                             "pairs[1].types: unknown particle type \"C\"")
         self.assertNotIn("given twice", said)
         self.refused([{"type": "lennard_jones", "pairs": [one]}],
-                     "forces[0].cutoff: is missing: lennard_jones needs the distance where it ends")
+                     "forces[0].cutoff: is missing: lennard_jones needs a cut-off distance")
         self.refused([{"type": "lennard_jones", "cutoff": 2.5, "pairs": [one, one]}],
                      "the pair A, A is given twice")
         self.refused([{"type": "lennard_jones", "cutoff": 99, "pairs": [one]}],
@@ -374,11 +374,11 @@ class ForceJobs(unittest.TestCase):
         said, _, _ = self.run_job([lj], near(0.5), stages=verlet, rc=2)
         self.assertIn('"name": "relax"', said)
         said, _, _ = self.run_job([lj], near(0), stages=fire, rc=2)
-        self.assertIn("at the same place", said)
-        self.assertNotIn("begin with a stage", said)
+        self.assertIn("have the same position", said)
+        self.assertNotIn("add an energy minimisation", said)
         said, _, _ = self.run_job([lj], near(0.001), stages=fire, rc=2)
-        self.assertIn("move them apart", said)
-        self.assertNotIn("begin with a stage", said)
+        self.assertIn("Fix the initial configuration", said)
+        self.assertNotIn("add an energy minimisation", said)
         # No steps move nothing.
         _, force, energy = self.run_job(
             [lj], near(0.5), stages=[{**verlet[0], "steps": 0}])

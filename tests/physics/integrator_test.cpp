@@ -155,7 +155,7 @@ TEST_P(Integrators, WhatGoesWrongIsReported) {
   const auto fast = fault(device(), {1, 2, 3}, {0, 0, 900}, true);
   contains(fast, "particle 1 moved 9 in one step");
   const auto nan = fault(device(), {1, 2, 3}, {0, std::nan(""), 0}, true);
-  contains(nan, "particle 1: a displacement that is not a finite number");
+  contains(nan, "particle 1: the displacement is not a finite number");
   const auto gone = fault(device(), {1, 4.5, 3}, {0, 1.03, 0}, false);
   contains(gone, "particle 1 left the box along y");
   contains(gone, "step 48:");  // counted from 0: 0.5/0.0103 = 48.5

@@ -291,17 +291,17 @@ class Jobs(unittest.TestCase):
             self.refused(self.fluid_under(integrator), pattern)
         job = self.fluid_under({**chain, "barostat": {"pressure": 1, "tau": 1, "axes": "yz"}})
         job["system"]["periodic"] = [True, True, False]
-        self.refused(job, r"stages\[1\].integrator.barostat.axes: must be axes along which the box "
-                          "is periodic, got yz, and along z it is not")
+        self.refused(job, r"stages\[1\].integrator.barostat.axes: must be periodic axes of "
+                          "the box, got yz, and z is not periodic")
         fire = {"type": "fire", "force_tolerance": 1, "cell": {"pressure": 1, "tolerance": 1}}
         job["stages"][1]["integrator"] = fire
-        self.refused(job, "integrator.cell.axes: must be axes along which the box is periodic")
+        self.refused(job, "integrator.cell.axes: must be periodic axes of the box")
         for integrator in ({**chain, "barostat": {"pressure": 1, "tau": 1}}, fire):
             job = self.fluid_under(integrator)
             job["forces"].append({"type": "constant_force", "force": [0.1, 0, 0]})
             done = self.perrin("run", self.write(job), "--device", DEVICE, "--overwrite")
             self.assertNotEqual(done.returncode, 0)
-            self.assertIn('forces[1]: cannot act where the stage "md" changes the box', done.stderr)
+            self.assertIn('forces[1]: cannot be combined with the stage "md"', done.stderr)
 
     def sheared(self, forces, density, particles, integrator, stages):
         return {"seed": 3, "velocity": {"temperature": integrator.get("temperature", 1)},
@@ -365,21 +365,22 @@ class Jobs(unittest.TestCase):
     def test_what_cannot_deform_is_refused(self):
         job = self.sheared([WCA], 0.5, 100, BUSSI, [{"steps": 10, "shear": {"rate": 1}}])
         for change, pattern in (
-                ({"shear": {"rate": 1, "flow": "y", "gradient": "y"}}, "shear.gradient: must come"),
+                ({"shear": {"rate": 1, "flow": "y", "gradient": "y"}},
+                 "shear.gradient: must follow flow"),
                 ({"deform": {"x": 5}}, "either deform or shear"),
-                ({"shear": None, "deform": {}}, "is given no target"),
+                ({"shear": None, "deform": {}}, "has no target"),
                 ({"shear": None, "deform": {"x": 5, "volume": 100}}, "lengths of edges"),
                 ({"shear": None, "deform": {"x": 5, "steps": 20}}, "at most those of the stage"),
                 ({"shear": None, "deform": {"x": 5, "form": "oscillating"}}, "period: is missing"),
                 ({"integrator": {**BUSSI, "barostat": {"pressure": 1, "tau": 1}}}, "barostat"),
                 ({"integrator": {"type": "fire", "timestep": 0.001, "force_tolerance": 1}},
-                 "is not for this integrator")):
+                 "is not possible with this integrator")):
             changed = copy.deepcopy(job)
             changed["stages"][0].update(change)
             if changed["stages"][0]["shear"] is None:
                 del changed["stages"][0]["shear"]
             self.refused(changed, pattern)
-        for change, pattern in (({"rate": 20}, "smaller rate or time step"),):
+        for change, pattern in (({"rate": 20}, "smaller rate, a shorter time step"),):
             job["stages"][0]["shear"] = change
             done = self.perrin("run", self.write(job), "--device", DEVICE)
             self.assertEqual(done.returncode, 2, done.stderr)
@@ -428,7 +429,7 @@ class Jobs(unittest.TestCase):
                 (stress, (rest, flow), 'stress_autocorrelation is not measured'),
                 (ways, (rest, flow), 'mean_square_displacement is not measured')):
             self.refused(watched(observer, *stages),
-                         r"observers\[0\]: .*" + pattern + ".* name the stages")
+                         r"observers\[0\]: .*" + pattern + ".* restrict it")
         for observer, stages in ((dict(waves, stages=["rest"]), (rest, npt)),
                                  (stress, (npt, rest)), (ways, (npt, rest)),
                                  (dict(stress, stages=["rest"]), (rest, flow)),
@@ -605,7 +606,7 @@ class Jobs(unittest.TestCase):
     def test_bonds_that_no_force_handles(self):
         self.refused(self.chains(WCA),
                      r'job\.json:\d+: forces: no force acts on the system\'s 360 bonds '
-                     r'of type "bond"; where none shall, say "ignore": \["bonds"\]')
+                     r'of type "bond"; if this is intended, add "ignore": \["bonds"\]')
         job = self.chains(WCA)
         job["ignore"] = ["bonds"]
         job["stages"] = [{"type": "md", "steps": 5000, "integrator": {**BUSSI, "timestep": 0.002}}]
@@ -631,7 +632,7 @@ class Jobs(unittest.TestCase):
                "stages": [{"type": "md", "steps": 1, "integrator": BUSSI}]}
         error = self.refused(job, r"3 bonds of type")
         self.assertRegex(error, r"2 angles of type")
-        self.assertRegex(error, r'1 dihedrals of type "1"; where none shall')
+        self.assertRegex(error, r'1 dihedrals of type "1"; if this is intended')
         job["ignore"] = ["bonds", "angles", "dihedrals"]
         self.assertEqual(self.run_job(job).stderr, "")
 
@@ -643,7 +644,7 @@ class Jobs(unittest.TestCase):
         for done in (self.run_job(job), self.perrin("validate", self.write(job))):
             self.assertEqual(done.returncode, 0)
             self.assertRegex(done.stderr,
-                             r"forces: warning: 4 particles carry charges, and no force")
+                             r"forces: warning: 4 particles carry charges, but no force")
         job["ignore"].append("charges")
         done = self.perrin("validate", self.write(job))
         self.assertEqual(done.stderr, "")

@@ -267,7 +267,7 @@ TEST_P(NoseHooverTest, ABoxThatChangesTooFastIsAnError) {
   } catch (const RunError& e) {
     const std::string what = e.what();
     EXPECT_EQ(what.rfind("step ", 0), 0u) << what;
-    EXPECT_NE(what.find("the box changes by a share of"), std::string::npos) << what;
+    EXPECT_NE(what.find("the box changes by a fraction of"), std::string::npos) << what;
   }
 }
 

@@ -610,7 +610,7 @@ TEST(DpdSettingsTest, MistakesAreNamed) {
   };
   EXPECT_NE(error(standard()).find("no parameters for the types A and B"), std::string::npos);
   EXPECT_NE(error(two_types(25, 1, R"(, "rng": "philox", "keys": "phillips")"))
-                .find("phillips is for saru, tea and sarutea"),
+                .find("phillips is available for saru, tea and sarutea"),
             std::string::npos);
   EXPECT_EQ(error(two_types(25, 1)), "");
   EXPECT_NE(error(R"({"type": "periodic_shear", "amplitude": 1, "flow": "z"})").find("must differ"),
@@ -618,7 +618,7 @@ TEST(DpdSettingsTest, MistakesAreNamed) {
 
   Simulation s = simulation(cpu, c, R"({"type": "periodic_shear", "amplitude": 1})");
   Split split({0.04, 0.66});
-  EXPECT_NE(message_of([&] { split.begin(s); }).find("no force has friction of pairs"),
+  EXPECT_NE(message_of([&] { split.begin(s); }).find("no force has pairwise friction"),
             std::string::npos);
 }
 

@@ -440,7 +440,7 @@ TEST(Checkerboard, SaysWhatItCannotDo) {
   EXPECT_EQ(complaint(atoms(1000, 0.5, 1, 2.5), 1, {}), "none");
   EXPECT_TRUE(says(complaint(atoms(1000, 0.5), 1, {}), "cut-off"));
   EXPECT_TRUE(says(complaint(atoms(100, 0.5, 1, 2.5), 1, {}), "4 cut-offs"));
-  EXPECT_TRUE(says(complaint(dimers(1000, 0.5), 1, {}), "atoms only"));
+  EXPECT_TRUE(says(complaint(dimers(1000, 0.5), 1, {}), "only atoms"));
   EXPECT_TRUE(says(complaint(atoms(1000, 0.5, 1, 2.5), 2, {}), "replicas"));
   ChainOptions random;
   random.random_order = true;

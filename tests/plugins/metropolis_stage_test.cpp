@@ -282,17 +282,17 @@ TEST_P(MetropolisJob, WhatAResumedRunCannotChangeIsRefused) {
   const struct {
     const char *from, *to, *expected;
   } cases[] = {
-      {"\"number\": 60", "\"number\": 61", "molecules: those of the checkpoint are others"},
-      {"0.3, 0, 0", "0.2, 0, 0", "molecules: those of the checkpoint are others"},
+      {"\"number\": 60", "\"number\": 61", "molecules: they differ from those of the checkpoint"},
+      {"0.3, 0, 0", "0.2, 0, 0", "molecules: they differ from those of the checkpoint"},
       {"\"temperature\": 1.3", "\"temperature\": 1.3, \"replicas\": 2",
        "replicas: the checkpoint has 1, a resumed run cannot have 2"},
       {"\"bins\": 50", "\"bins\": 40", "rdf.bins: the checkpoint's distributions have 50 bins"},
       {"\"rdf\"", "\"start\": \"random\", \"rdf\"",
-       "start: the chain of the checkpoint began with lattice"},
+       "start: the Markov chain of the checkpoint started from lattice"},
       {"\"rdf\"", "\"pressure\": true, \"rdf\"", "a resumed run cannot have energy acceptance"},
       {"\"cycles\": 60", "\"cycles\": 1", "cycles: the checkpoint is at cycle "},
       {"\"rdf\"", "\"equilibration\": 2, \"rdf\"",
-       "equilibration: cannot be changed from 0 to 2 at cycle "},
+       "equilibration: cannot change from 0 to 2 at cycle "},
   };
   Resumption resumed(device(), original);
   for (const auto& c : cases) {
@@ -321,20 +321,20 @@ TEST(MetropolisStage, MistakesAreNamed) {
       {"\"box\": [6, 7, 8],", "", "box: is missing"},
       {"\"sigma\": 1,", "", "pairs[0].sigma: is missing: lennard_jones needs it"},
       {"\"sigma\": 1,", "\"sigma\": 1, \"kappa\": 2,",
-       "pairs[0].kappa: is no parameter of lennard_jones"},
+       "pairs[0].kappa: is not a parameter of lennard_jones"},
       {"[\"B\", \"B\"]", "[\"A\", \"B\"]", "pairs: B, B are missing"},
       {"[\"B\", \"B\"]", "[\"B\", \"C\"]", "pairs[1].types[1]: no site has the type \"C\""},
-      {"[\"B\", \"B\"]", "[\"A\", \"A\"]", "pairs[1].types: A, A were given before"},
+      {"[\"B\", \"B\"]", "[\"A\", \"A\"]", "pairs[1].types: the pair A, A is given twice"},
       {"\"stride\": 5", "\"stride\": 5, \"mixing\": \"none\"", "pairs: A, B are missing"},
       {"\"stride\": 5", "\"stride\": 5, \"cutoff\": 4",
        "cutoff: must be at most half of the shortest edge (3), got 4"},
       {"\"stride\": 5", "\"stride\": 5, \"tail\": true", "tail: needs a cut-off"},
       {"\"stride\": 5", "\"stride\": 5, \"exchange\": 5", "exchange: needs at least two"},
-      {"\"stride\": 5", "\"stride\": 5, \"tune\": {}", "tune: acts during equilibration"},
+      {"\"stride\": 5", "\"stride\": 5, \"tune\": {}", "tune: has no effect without equilibration"},
       {"\"stride\": 5", "\"stride\": 5, \"rdf\": {\"range\": 3.5}",
        "rdf.range: must be at most half of the shortest edge (3), got 3.5"},
       {"\"stride\": 5", "\"stride\": 5, \"rdf\": {\"csv\": \"metropolis.h5\"}",
-       "metropolis.h5 is written by file too"},
+       "metropolis.h5 is also written by file"},
       {"\"stride\": 5", "\"stride\": 5, \"replicas\": 2, \"volume\": {\"pressure\": 1}",
        "volume: cannot be given with replicas"},
       {"\"stride\": 5", "\"stride\": 5, \"files\": {}",
@@ -343,7 +343,7 @@ TEST(MetropolisStage, MistakesAreNamed) {
       {"\"stride\": 5", "\"stride\": 5, \"final_state\": {}",
        "final_state: the files are in Å and kJ/mol"},
       {"\"pipelined\"", "\"checkerboard\"", "atoms"},
-      {"\"sigma\": 1,", "\"sigma\": 1, \"core\": 3,", "found no room for molecule"},
+      {"\"sigma\": 1,", "\"sigma\": 1, \"core\": 3,", "no position found for molecule"},
   };
   for (const auto& c : cases) {
     const std::string all = with(job(""), c.from, c.to);
@@ -439,7 +439,7 @@ TEST(MetropolisFiles, MistakesNameFileAndLine) {
       {edited(m, "box = 30", "box = 30 20"), p, a, "model.txt:7: box: must be one edge or three"},
       {edited(m, "n_atom_types = 2", "n_atom_types = 3"), p, a, "n_atom_types is 3"},
       {edited(m, "atom[1].sigma = 2.4\n", ""), p, a, "atom[1].sigma or .epsilon is missing"},
-      {edited(m, "atom[1].sigma = 2.4", "atom[0].sigma = 2.4"), p, a, "was given in line 10"},
+      {edited(m, "atom[1].sigma = 2.4", "atom[0].sigma = 2.4"), p, a, "already given in line 10"},
       {m, p, edited(a, "1, 10", "2, 10"), "atoms.csv:5: type: must be 0 to 1, got 2"},
       {m, p, edited(a, "1, 10,", "1, "), "atoms.csv:5: expected type"},
       {m, p, edited(a, "0, 5,", "0, x,"), "atoms.csv:1"},
@@ -448,7 +448,7 @@ TEST(MetropolisFiles, MistakesNameFileAndLine) {
       {m, edited(p, "2;2;29.5", "3;2;29.5"), a, "particles.csv:3: first atom: must be 2"},
       {m, edited(p, "2;2;29.5", "2;9;29.5"), a, "particles.csv:3: number of atoms"},
       {m, edited(p, "0;-1;0;1", "0;-1;0;2"), a, "particles.csv:3: orientation"},
-      {m, edited(p, "2;2;29.5", "2;2;28.5"), a, "particles.csv:3: centre and orientation put"},
+      {m, edited(p, "2;2;29.5", "2;2;28.5"), a, "particles.csv:3: centre and orientation place"},
       {m, edited(p, ";0;0;1\n2", ";0;0\n2"), a, "particles.csv:2: expected first atom"},
   };
   for (const auto& c : cases) {
@@ -468,9 +468,9 @@ TEST(MetropolisFiles, MistakesOfAJobAreNamed) {
   const struct {
     const char *from, *to, *expected;
   } cases[] = {
-      {"n_mc_passes = 12\n", "", "cycles: is missing, and n_mc_passes in model.txt\n"},
-      {"mcmove_tran = 0.3\n", "", "translation: is missing, and mcmove_tran in model.txt\n"},
-      {"mcmove_rot = 0.2\n", "", "rotation: is missing, and mcmove_rot in model.txt\n"},
+      {"n_mc_passes = 12\n", "", "cycles: is missing, as is n_mc_passes in model.txt\n"},
+      {"mcmove_tran = 0.3\n", "", "translation: is missing, as is mcmove_tran in model.txt\n"},
+      {"mcmove_rot = 0.2\n", "", "rotation: is missing, as is mcmove_rot in model.txt\n"},
       {"min_r = 1.0", "min_r = 9", "files: hard cores overlap at the start"},
   };
   for (const auto& c : cases) {

@@ -469,16 +469,17 @@ TEST(NeutronStage, WhatAResumedRunCannotChangeIsRefused) {
   const struct {
     const char *from, *to, *expected;
   } cases[] = {
-      {"\"scattering\": 1.0", "\"scattering\": 0.9", "results are of another slab"},
-      {"\"thickness\": 10", "\"thickness\": 11", "results are of another slab"},
+      {"\"scattering\": 1.0", "\"scattering\": 0.9", "results are for another slab"},
+      {"\"thickness\": 10", "\"thickness\": 11", "results are for another slab"},
       {"\"stride\"", "\"estimator\": \"weighted\", \"stride\"",
-       "estimator: the checkpoint's results are of analogue, a resumed run cannot have weighted"},
+       "estimator: the checkpoint's results are for analogue, a resumed run cannot change to "
+       "weighted"},
       {"\"stride\"", "\"depth_bins\": 7, \"stride\"",
-       "depth_bins: the checkpoint's results are of 100"},
+       "depth_bins: the checkpoint's results are for 100"},
       {"\"stride\"", "\"angle_bins\": 7, \"stride\"",
-       "angle_bins: the checkpoint's results are of 20"},
-      {"saru_state", "lcg", "generator: the checkpoint's results are of saru_state"},
-      {"saru_state", "saru", "generator: the checkpoint's results are of saru_state"},
+       "angle_bins: the checkpoint's results are for 20"},
+      {"saru_state", "lcg", "generator: the checkpoint's results are for saru_state"},
+      {"saru_state", "saru", "generator: the checkpoint's results are for saru_state"},
   };
   StageRun run("refused");
   run.control->add_plan(run.folder / "checkpoint.h5", 1e-9);
@@ -501,7 +502,7 @@ TEST(NeutronStage, WhatAResumedRunCannotChangeIsRefused) {
     EXPECT_NE(what.find(c.expected), std::string::npos) << c.expected << "\nin\n" << what;
   }
   run.seed = 2;
-  EXPECT_NE(refusal(original).find("seed: the checkpoint's results are of 1"), std::string::npos);
+  EXPECT_NE(refusal(original).find("seed: the checkpoint's results are for 1"), std::string::npos);
   run.seed = 1;
   EXPECT_EQ(refusal(original), "accepted");
 }
@@ -538,7 +539,7 @@ TEST(NeutronStage, WithEnergiesAnotherProblemIsRefused) {
     const std::string what = refusal(text);
     EXPECT_NE(what.find(c.expected), std::string::npos) << c.expected << "\nin\n" << what;
   }
-  EXPECT_NE(refusal(stage_json("saru")).find("results are of another slab"), std::string::npos);
+  EXPECT_NE(refusal(stage_json("saru")).find("results are for another slab"), std::string::npos);
   EXPECT_EQ(refusal(original), "accepted");
 }
 

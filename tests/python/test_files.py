@@ -72,7 +72,7 @@ def test_files_of_others(thermostatted, tmp_path):
         f["particles/all/mass"] = h5py.ExternalLink(str(own), "/particles/all/mass")
 
     refused(nan, "position: nan")
-    refused(twice, "is there twice")
+    refused(twice, "occurs twice")
     refused(nowhere, f"names particle {n}")
     refused(made_up, "larger than what the file stores")
     refused(elsewhere, "mass is a link")

@@ -104,7 +104,7 @@ def test_mistakes_are_listed(liquid, tmp_path):
     assert '"cutoff"' in path.read_text().splitlines()[line - 1]
     with pytest.raises(perrin.JobError, match="no_such_file"):
         perrin.Simulation("no_such_file.json")
-    with pytest.raises(perrin.JobError, match="what JSON knows"):
+    with pytest.raises(perrin.JobError, match="types that JSON knows"):
         perrin.Simulation({"title": object()})
 
 

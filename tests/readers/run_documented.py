@@ -59,7 +59,7 @@ for arguments, what in (
         (("trajectory.h5", "a.gsd", "--compression", "rounded"), "--compression is not for"),
         (("trajectory.h5", "a.xyz", "--precision", "double"), "--precision double is not for"),
         (("trajectory.h5", "a.xyz", "--types", "C=Ar"), 'no type "C" to rename; the types are A'),
-        (("trajectory.xtc", "a.xyz"), "the format xtc is written and not read"),
+        (("trajectory.xtc", "a.xyz"), "the format xtc can be written but not read"),
         (("trajectory.h5", "a.xyz", "--types", "A"), "--types A: expected OLD=NEW")):
     done = subprocess.run([perrin, "convert", *arguments], cwd=folder, capture_output=True,
                           text=True)
@@ -96,7 +96,7 @@ gsd.hoomd.open("pairs.gsd", "w").append(frame)""")
 lj = {"epsilon": 1, "sigma": 1, "types": ["A", "A"]}
 job = {"system": {"type": "file", "path": "pairs.gsd"}, "stages": JOB["stages"],
        "forces": [{"type": "special_pairs", "from": "list", "list": [[0, 2]], "pairs": [lj]}]}
-for ignore, status, what in (([], 2, 'the file\'s 1 pairs are not read; where a force'),
+for ignore, status, what in (([], 2, 'the file\'s 1 pairs are not read; if a force'),
                              (["pairs"], 0, "")):
     with open(os.path.join(folder, "pairs.json"), "w") as file:
         json.dump(dict(job, ignore=ignore), file)

@@ -248,8 +248,8 @@ def run(options, folder, count, command, *arguments):
     if done.returncode != 0:
         return f"status {done.returncode}: {done.stderr[:300]}"
     if options.move_cuts and count > 1 and command == "run" and not re.search(
-            r"shares were cut anew [1-9]\d* times", done.stdout):
-        return "status 0, but shares were never cut anew"
+            r"rebalanced [1-9]\d* times", done.stdout):
+        return "status 0, but the load was never rebalanced"
     return hash_of(folder)
 
 

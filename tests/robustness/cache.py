@@ -135,7 +135,7 @@ class Cache(program.Case):
         self.assertEqual(stat.S_IMODE(os.stat(cache).st_mode), 0o700)
         os.rename(cache, self.path("cache"))
         os.symlink(self.path("cache"), cache)  # of anybody
-        self.refused(r"compiled formulas, \S+, is no folder", "validate", "job.json", **nowhere)
+        self.refused(r"compiled formulas, \S+, is not a folder", "validate", "job.json", **nowhere)
         os.remove(cache)
         os.mkdir(cache)
         os.chmod(cache, 0o1777)

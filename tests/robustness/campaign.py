@@ -188,7 +188,7 @@ class Campaign:
         for name in names:  # the one before only where the last is not whole
             status, _, error = self.finish(self.start("resume", os.path.join(folder, name),
                                                       "--quiet"))
-            if status == 0 or "the checkpoint before it is whole" not in error:
+            if status == 0 or "the previous checkpoint is intact" not in error:
                 break
         if status != 0:
             return [f"{names} cannot be resumed: {status} {error[-300:]}"]

@@ -80,7 +80,7 @@ class Inputs(program.Case):
 
     def test_convert(self):
         before = self.read("start.xyz")
-        self.refused("start.xyz: is the file that is read", "convert", "start.xyz", "./start.xyz",
+        self.refused("start.xyz: is the input file", "convert", "start.xyz", "./start.xyz",
                      "--overwrite")
         self.assertEqual(self.read("start.xyz"), before)
 
@@ -102,8 +102,8 @@ class Inputs(program.Case):
                 with h5py.File(self.path(real)) as file:
                     self.assertIn("observables", file)
         self.kept(self.job("../thesis.tex"),
-                  r"observers\[0\]: \S*thesis\.tex is no HDF5, GSD or XTC file, and outside of "
-                  r"\S+/out: if it may go, remove it first", "thesis.tex",
+                  r"observers\[0\]: \S*thesis\.tex is not an HDF5, GSD or XTC file and is "
+                  r"outside of \S+/out: to replace it, remove it first", "thesis.tex",
                   command=("run", "job.json", *directory))
         self.kept(self.job("../new/x.h5"), r"the folder \S+/new does not exist", "thesis.tex",
                   command=("run", "job.json", *directory))
@@ -127,7 +127,7 @@ class Inputs(program.Case):
         self.assertIn(f"warning: writes outside of {self.path('theirs')}: {self.path('mine')}",
                       done.stderr)
         self.write("mine/c.h5", "my notes")
-        self.refused("is no HDF5, GSD or XTC file", "resume", "theirs/c.h5", "--steps", "5")
+        self.refused("is not an HDF5, GSD or XTC file", "resume", "theirs/c.h5", "--steps", "5")
         self.assertEqual(self.read("mine/c.h5"), b"my notes")
 
     def test_a_run_with_checkpoints_in_a_folder_goes_on_without_a_word(self):
@@ -167,7 +167,8 @@ class Inputs(program.Case):
                             "convert", "start.xyz", "out.xtc", "--decimals", "9")
         self.assertNotIn(".part", done.stderr)
         self.assertEqual([name for name in os.listdir(self.folder) if "out" in name], [])
-        self.refused(r"no/out\.h5: there is no folder no", "convert", "start.xyz", "no/out.h5")
+        self.refused(r"no/out\.h5: the folder no does not exist", "convert", "start.xyz",
+                     "no/out.h5")
 
 
 program.main()

@@ -28,7 +28,7 @@ class PluginFiles(program.Case):
         self.write("job.json", argon(plugins=["./other.so"]))
         for command in ("validate", "run"):
             done = self.refused(r"job\.json:\d+: plugins\[0\]: cannot load plug-in .*other\.so: it "
-                                r"is no plug-in for Perrin: it lacks Perrin's mark", command,
+                                r"is not a plug-in for Perrin: it lacks Perrin's mark", command,
                                 "job.json")
             self.assertNotIn("code ran", done.stderr)
             self.assertNotIn("loading", done.stderr)
@@ -42,13 +42,13 @@ class PluginFiles(program.Case):
         os.mkfifo(self.path("pipe.so"))
         for name in ("./pipe.so", "/dev/zero", "."):
             self.write("job.json", argon(plugins=[name if name != "." else "./"]))
-            self.refused("it is no regular file", "validate", "job.json")
+            self.refused("it is not a regular file", "validate", "job.json")
 
     def test_which_file_is_loaded_is_said_first(self):
         """By run, resume and validate; before any of its code."""
         self.write("job.json", argon(plugins=["./mine.so"], observers=[{"type": "checkpoint"}]))
         shutil.copy(BAD_PLUGIN, self.path("mine.so"))
-        note = rf"plugins\[0\]: note: loading the plug-in {self.path('mine.so')}, whose code"
+        note = rf"plugins\[0\]: note: loading the plug-in {self.path('mine.so')}; its code"
         for arguments in (["validate", "job.json"], ["run", "job.json"],
                           ["resume", "checkpoint.h5", "--steps", "5"]):
             self.assertRegex(self.good(*arguments).stderr, note)

@@ -141,24 +141,25 @@ class Processes(unittest.TestCase):
 
     def test_too_few_particles_for_so_many_processes(self):
         few = {**LIQUID, "processes": {}, "system": {**LIQUID["system"], "cells": [3, 3, 3]}}  # 108
-        for fewest, words in (({}, "stage md: 1 of the 3 processes is the most that makes sense "
-                                   "for 108 particles (processes.particles); each does the whole"),
+        for fewest, words in (({}, "stage md: 1 of the 3 processes is the useful maximum "
+                                   "for 108 particles (processes.particles); each does all of "
+                                   "the work"),
                               ({"processes": {"particles": 50}},
-                               "stage md: 2 of the 3 processes are the most that makes sense for "
-                               "108 particles (processes.particles); the others have none"),
+                               "stage md: 2 of the 3 processes are the useful maximum for "
+                               "108 particles (processes.particles); the others are idle"),
                               ({"processes": {"particles": 36}}, "")):
             self.write({**few, **fewest})
             for name in ("alone", "together"):
                 out = self.good(1 if name == "alone" else 3, "run", "job.json", "--overwrite",
                                 "--output-dir", name)
             self.assertIn(words, out)
-            self.assertEqual("makes sense" in out, bool(words), out)
+            self.assertEqual("useful maximum" in out, bool(words), out)
             self.assert_same_numbers("alone", "together")
         self.write({**few, "processes": {"particles": -1}})
         self.assertIn("processes.particles", " ".join(self.perrin(1, "validate", "job.json")[2]))
 
     def test_neutron_histories_are_dealt_out(self):
-        self.assertNotIn("not dealt out", self.same_bits(NEUTRONS, (3,)))
+        self.assertNotIn("not parallelised over processes", self.same_bits(NEUTRONS, (3,)))
 
     def test_neutrons_with_energies_are_dealt_out(self):
         self.assertNotIn("not dealt out", self.same_bits(ENERGIES, (3,)))
@@ -174,7 +175,7 @@ class Processes(unittest.TestCase):
                     shutil.rmtree(self.path(folder))
 
     def test_metropolis_replicas_are_dealt_out(self):
-        self.assertNotIn("not dealt out", self.same_bits(REPLICAS))
+        self.assertNotIn("not parallelised over processes", self.same_bits(REPLICAS))
         with open(self.path("alone", "g.csv")) as a, open(self.path("of3", "g.csv")) as b:
             self.assertEqual(a.read(), b.read())
 
@@ -185,7 +186,7 @@ class Processes(unittest.TestCase):
              "pairs": [{"types": ["A", "A"], "sigma": 1, "epsilon": 1, "cutoff": 2.5}],
              "box": [11, 11, 16], "temperature": 1, "translation": 0.2, "cycles": 30,
              "rdf": {"bins": 40, "interval": 5, "csv": "g.csv"}}]}
-        self.assertNotIn("not dealt out", self.same_bits(job, (2, 3, 4)))
+        self.assertNotIn("not parallelised over processes", self.same_bits(job, (2, 3, 4)))
         for folder in ("of2", "of3", "of4", "stopped"):
             with open(self.path("alone", "g.csv")) as a, open(self.path(folder, "g.csv")) as b:
                 self.assertEqual(a.read(), b.read())
@@ -215,11 +216,11 @@ class Processes(unittest.TestCase):
         self.write(self.write_slab())
         self.good(1, "run", "job.json", "--output-dir", "alone")
         out = self.good(2, "run", "job.json", "--output-dir", "time")
-        self.assertRegex(out, r"worked [\d.]+ times the mean at first, [\d.]+ times at last; "
-                              r"shares were cut anew [1-9]\d* times")
+        self.assertRegex(out, r"load imbalance \(maximum/mean\) [\d.]+ at first, [\d.]+ at the "
+                              r"end; rebalanced [1-9]\d* times")
         equal = ("--set", "processes.balance=equal")
         out = self.good(2, "run", "job.json", "--output-dir", "equal", *equal)
-        self.assertRegex(out, "times at last; equal shares")
+        self.assertRegex(out, "at the end; equal numbers of particles")
         for folder in ("time", "equal"):
             self.assert_same_numbers("alone", folder)
 
@@ -236,7 +237,7 @@ class Processes(unittest.TestCase):
         job = copy.deepcopy(REPLICAS)
         del job["stages"][0]["exchange"]
         job["stages"][0]["temperatures"] = [1.0]
-        self.assertIn("not dealt out", self.same_bits(job, (2,), stopped=False))
+        self.assertIn("not parallelised over processes", self.same_bits(job, (2,), stopped=False))
 
     def test_threads_of_a_process(self):
         """All cores for one, also under mpirun, which binds it to a core; what is asked for."""

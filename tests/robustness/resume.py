@@ -158,14 +158,14 @@ class Resume(unittest.TestCase):
         job = copy.deepcopy(LIQUID)
         job["stages"].append(copy.deepcopy(job["stages"][0]))
         self.run_job(job, "out", 20)
-        for change, word in (("system.density=0.3", "keeps its system"),
-                             ("seed=6", "keeps its seed"),
-                             ("velocity.temperature=3", "keeps its velocity"),
-                             ("units.length=nm", "keeps its units"), ("device=cpu", "--device"),
-                             ("stages[0].steps=100", "this stage is done"),
-                             ("stages[1].steps=50", "has done 100 steps of this stage"),
-                             ("stages[1].integrator.type=velocity_verlet", "goes on with"),
-                             ("forces[0].type=wca", "goes on with"),
+        for change, word in (("system.density=0.3", "system cannot change"),
+                             ("seed=6", "seed cannot change"),
+                             ("velocity.temperature=3", "velocity cannot change"),
+                             ("units.length=nm", "units cannot change"), ("device=cpu", "--device"),
+                             ("stages[0].steps=100", "this stage is complete"),
+                             ("stages[1].steps=50", "must be at least 100, the steps of this"),
+                             ("stages[1].integrator.type=velocity_verlet", "cannot change in a"),
+                             ("forces[0].type=wca", "cannot change in a resumed run"),
                              ("forces[0].cutof=2", "cutof")):
             with self.subTest(change):
                 done = self.perrin("resume", "out/checkpoint.h5", "--set", change)
@@ -180,7 +180,7 @@ class Resume(unittest.TestCase):
         done = self.perrin("resume", "out/checkpoint.h5", *change)
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertRegex(done.stderr, r'observers\[0\]\.file: .*"trajectory\.h5"; '
-                                      r'got "other\.h5", .* not in out')
+                                      r'got "other\.h5", .* not exist in out')
         os.rename(self.path("out", "trajectory.h5"), self.path("out", "other.h5"))
         self.good("resume", "out/checkpoint.h5", *change)
         with h5py.File(self.path("out", "other.h5")) as file:
@@ -254,7 +254,7 @@ class Resume(unittest.TestCase):
         self.good("resume", "parts/checkpoint.h5", "--set", "stages[1]=" + json.dumps(more))
         for one, other in zip(self.frames("whole"), self.frames("parts")):
             self.assertTrue(numpy.array_equal(one, other))
-        for bad, said in (("observers[9]={}", "observers has"), ("stages[3].steps=1", "would add"),
+        for bad, said in (("observers[9]={}", "observers has"), ("stages[3].steps=1", "appends"),
                           (f"forces[{len(job['forces'])}]={{}}", "none can be added")):
             done = self.perrin("resume", "parts/checkpoint.h5", "--set", bad)
             self.assertEqual(done.returncode, 2, done.stdout + done.stderr)

@@ -42,7 +42,7 @@ class Signals(program.Case):
                 run.send_signal(getattr(signal, name))
                 output, errors = run.communicate(timeout=60)
                 self.assertEqual(run.returncode, 0, output + errors)
-                self.assertRegex(output, rf"stopped by {name} at step \d+; go on with: perrin "
+                self.assertRegex(output, rf"stopped by {name} at step \d+; continue with: perrin "
                                          r"resume checkpoint\.h5")
                 with h5py.File(self.path("checkpoint.h5")) as file:
                     self.assertTrue(file.keys())

@@ -108,9 +108,9 @@ class Words(unittest.TestCase):
         for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32"):
             self.refused("UTF-16 or UTF-32, expected UTF-8", "validate",
                          self.write(text.encode(encoding)))
-        self.refused("is no text", "validate", self.write(b'{"a": "' + b"\0" * 9 + b'"}'))
-        self.refused("a comma stands before the ]", "validate", self.write('{"stages": [1, 2, ]}'))
-        self.refused("a comma stands before the }", "validate", self.write('{"a": 1,\n }'))
+        self.refused("is not a text file", "validate", self.write(b'{"a": "' + b"\0" * 9 + b'"}'))
+        self.refused("trailing comma before the ]", "validate", self.write('{"stages": [1, 2, ]}'))
+        self.refused("trailing comma before the }", "validate", self.write('{"a": 1,\n }'))
         self.refused("double quotes", "validate", self.write("{'a': 1}"))
         self.refused("comma may be missing", "validate", self.write('{"a": 1 "b": 2}'))
         # A byte order mark is none of them.
@@ -119,7 +119,7 @@ class Words(unittest.TestCase):
 
     def test_jobs_and_checkpoints_taken_for_each_other(self):
         self.write(JOB)
-        self.refused("a folder without a checkpoint", "resume", ".")
+        self.refused("the folder has no checkpoint", "resume", ".")
         status, _, said = self.perrin("run", "job.json", "--quiet")
         self.assertEqual(status, 0, said)
         self.refused("is an HDF5 file.*perrin resume state.h5", "run", "state.h5")
@@ -157,17 +157,18 @@ class Words(unittest.TestCase):
         job = {**JOB, "stages": [*SLAB["stages"], *JOB["stages"]]}
         status, _, said = self.perrin("validate", self.write(job))
         self.assertEqual(status, 0, said)
-        self.assertRegex(said, "stages.0.: warning: a stage neutron_slab works on what its own")
+        self.assertRegex(said, "stages.0.: warning: the stage neutron_slab takes its system")
 
     def test_names_of_outputs(self):
         def with_file(name, other="thermo.h5"):
             more = [{"type": "thermo", "stride": 1, "file": other},
                     {"type": "trajectory", "stride": 2, "file": name}]
             return {**JOB, "observers": JOB["observers"] + more}
-        for name, said in {"state.h5.part": "need the same name", "state.h5.prev": "written by",
-                           "state.h5.prev.part": "need the same name", "a\0b": "character 0",
-                           "thermo.h5.journal": "need the same name", "x" * 250: "250 bytes",
-                           ".perrin.lock": "locks a folder", "sub/": "got a folder"}.items():
+        for name, said in {"state.h5.part": "same temporary name", "state.h5.prev": "written by",
+                           "state.h5.prev.part": "same temporary name", "a\0b": "character 0",
+                           "thermo.h5.journal": "same temporary name", "x" * 250: "250 bytes",
+                           ".perrin.lock": "lock file of an output folder",
+                           "sub/": "got a folder"}.items():
             self.refused("observers.*" + said, "run", self.write(with_file(name)))
             self.assertEqual(os.listdir(self.folder), ["job.json"], name)
         status, _, said = self.perrin("run", self.write(with_file("x" * 235)), "--quiet")
@@ -193,7 +194,7 @@ class Words(unittest.TestCase):
         environment = {**os.environ, "PERRIN_CACHE": self.folder, "PERRIN_COMPILER": "/bin/false"}
         for energy, said in {"e*1e300*1e300/r": "beyond double precision",
                              "+".join(f"p{k}*r^{k}" for k in range(1, 70)): "69 parameters",
-                             "exp(r*" * 100 + "a" + ")" * 100: "too long",
+                             "exp(r*" * 100 + "a" + ")" * 100: "too many terms",
                              "4*e*(1/r^12": "at character"}.items():
             self.refused(r"^job.json:1: forces\[0\].energy: .*" + said, "validate",
                          self.write(with_energy(energy)), env=environment)

@@ -466,7 +466,7 @@ TEST(SpecialPairs, RefuseWhatIsNoPair) {
   };
   expect("[[0, 5]]", "list[0]: must name particles from 0 to 4, got 0 and 5");
   expect("[[0, 1], [2, 2]]", "list[1]: must name two particles, got 2 twice");
-  expect("[[0, 1], [1, 0]]", "list[1]: the pair 1, 0 is there twice");
+  expect("[[0, 1], [1, 0]]", "list[1]: the pair 1, 0 is given twice");
   expect("[]", "list: must have at least one pair");
 }
 
@@ -565,7 +565,7 @@ TEST_P(Bonded, ABondThatBreaksStopsTheRun) {
     FAIL() << "no fault";
   } catch (const RunError& e) {
     EXPECT_NE(std::string(e.what()).find("bond 0 (type \"fene\") of particles 0 and 1 is 1.6 long, "
-                                         "and must stay below 1.5"),
+                                         "the limit is 1.5"),
               std::string::npos)
         << e.what();
   }

@@ -104,8 +104,8 @@ TEST(Formula, EvenPowersNeedNoRoot) {
 
 TEST(Formula, MistakesAreShownWhereTheyAre) {
   const std::vector<std::pair<std::string, std::string>> wrong{
-      {"", "expected a number, a name or \"(\", and the text ends, at character 1"},
-      {"4*(r", "expected \")\", and the text ends, at character 5: 4*(r >>> "},
+      {"", "expected a number, a name or \"(\", but the text ends, at character 1"},
+      {"4*(r", "expected \")\", but the text ends, at character 5: 4*(r >>> "},
       {"4*)r", "expected a number, a name or \"(\", got \")\", at character 3: 4* >>> )r"},
       {"r r", "expected an operator, got \"r\", at character 3"},
       {"2*snh(r)", "unknown function \"snh\"; did you mean \"sinh\"?, at character 3"},
@@ -113,15 +113,15 @@ TEST(Formula, MistakesAreShownWhereTheyAre) {
       {"exp + r", "expected \"(\" after the function exp"},
       {"a/(r - r)", "division by zero, at character 2"},
       {"0^-1", "division by zero"},
-      {"log(-1)", "log has no value here"},
+      {"log(-1)", "log is not defined here"},
       {"r + 1e200^2", "beyond double precision"},
       {"1e200*e*1e200/r", "beyond double precision"},
-      {"x; x = y; y = x", "\"x\" is defined by itself"},
-      {"r; x = 2", "\"x\" is defined and not used"},
+      {"x; x = y; y = x", "\"x\" is defined in terms of itself"},
+      {"r; x = 2", "\"x\" is defined but not used"},
       {"x; x = 1; x = 2", "\"x\" is defined twice"},
-      {"x; r = 1", "\"r\" has a meaning already"},
+      {"x; r = 1", "\"r\" is a reserved name"},
       {"1e999", "expected a number in the range of double"},
-      {std::string(300, '('), "too many parentheses"},
+      {std::string(300, '('), "parentheses are nested"},
       {std::string(5000, '1'), "the formula has 5000 characters"},
   };
   for (const auto& [text, expected] : wrong) {

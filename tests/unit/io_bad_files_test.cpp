@@ -53,7 +53,7 @@ TEST(BadFiles, Gsd) {
   check("gsd", format_of_name("gsd"),
         {{"ok.gsd", "accepted"},
          {"bond_missing.gsd", "bond 0 names particle 7, expected 0 to 1"},
-         {"bond_twice.gsd", "a bond of particles 0, 1 is there twice"},
+         {"bond_twice.gsd", "a bond of particles 0, 1 occurs twice"},
          {"changing_n.gsd", "accepted"},
          {"image_ovf.gsd", "image"},
          {"nan_charge.gsd", "charge of particle"},
@@ -67,7 +67,7 @@ TEST(BadFiles, Gsd) {
 TEST(BadFiles, LammpsData) {
   check("lammps", format_of_name("lammps"),
         {{"good.data", "accepted"},
-         {"atoms_twice.data", "the section \"Atoms\" is there twice"},
+         {"atoms_twice.data", "the section \"Atoms\" occurs twice"},
          {"bonds_missing.data", "no section \"Bonds\": expected 2 bonds"},
          {"dup_bond.data", "accepted"},
          {"img_big.data", "expected an image flag (-2147483648 to 2147483647), got"},
@@ -158,7 +158,7 @@ TEST_F(BadH5md, NumbersThatDoNotFit) {
   put<double>("particles/all/charge", {3}, {1, std::nan(""), 1});
   expect("charge of particle 1 is nan");
   put<std::int32_t>("particles/all/id", {3}, {2, 2, 1});
-  expect("/particles/all/id: the id 2 is there twice");
+  expect("/particles/all/id: the id 2 occurs twice");
   put<std::int64_t>("particles/all/position/step", {1, 3}, {0, 0, 0});
   expect("/particles/all/position/step: the shape [1][3], expected one per frame");
   put<std::int64_t>("particles/all/position/step", {0}, {});
@@ -173,16 +173,16 @@ TEST_F(BadH5md, NamesAndKinds) {
   put<char>("parameters/perrin/type_names", {2}, {0, 0, 0, 0, 'B', 0, 0, 0}, four);
   expect("the name of type 0 is empty");
   put<char>("parameters/perrin/type_names", {2}, {'B', 0, 0, 0, 'B', 0, 0, 0}, four);
-  expect("two types are called \"B\"");
+  expect("two types have the name \"B\"");
   put<char>("parameters/perrin/type_names", {2}, {'C', '\n', 'D', 0, 'B', 0, 0, 0}, four);
-  expect("the name of type 0 is no plain text");
+  expect("the name of type 0 is not plain text");
   put<char>("parameters/perrin/type_names", {hsize_t(1) << 40}, {}, four);
   expect("/parameters/perrin/type_names: the shape [1099511627776] is larger than");
   change([](const Node& root) {
     H5Ldelete(root.id(), "parameters/perrin/dimension", H5P_DEFAULT);
     root.make_group("parameters/perrin/dimension");
   });
-  expect("/parameters/perrin/dimension: is no dataset");
+  expect("/parameters/perrin/dimension: is not a dataset");
   change([](const Node& root) {
     const Node box = root.open("particles/all/box");
     H5Adelete(box.id(), "boundary");

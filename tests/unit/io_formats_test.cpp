@@ -205,7 +205,7 @@ TEST_F(Refused, ExtendedXyz) {
          "bad:3: expected a coordinate (a finite number), got nan");
   expect(xyz("2\n" + box + "A 1 1 1\n"), "row 2 of 2");
   expect(xyz("1\n" + box + "A 1 1\n"), "bad:3: expected 4 columns, got 3");
-  expect(xyz("1\nProperties=species:S:1:pos:R:3\nA 1 1 1\n"), "has no box: give it by");
+  expect(xyz("1\nProperties=species:S:1:pos:R:3\nA 1 1 1\n"), "has no box: set");
   expect(xyz("1\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1\nA\n"), "no pos:R:3");
   expect(xyz("1\nLattice=\"0 5 0 5 0 0 0 0 5\"\nA 1 1 1\n"), "bad:2: box edges a = (0, 5, 0)");
   expect(xyz("1\nLattice=\"0 5 0 5 0 0 0 0 5\"\nA 1 1 1\n"), "left-handed: exchange two of them");
@@ -222,7 +222,7 @@ TEST_F(Refused, LammpsData) {
   const std::string head = "x\n\n2 atoms\n1 atom types\n0 5 xlo xhi\n0 5 ylo yhi\n0 5 zlo zhi\n\n";
   expect(data(head + "Atoms # atomic\n\n1 1 0 0 0\n"), "row 2 of 2 of Atoms");
   expect(data(head + "Atoms # atomic\n\n1 1 0 0 0\n1 1 1 1 1\n"),
-         "bad:12: particle 1 is there twice");
+         "bad:12: particle 1 occurs twice");
   expect(data(head + "Atoms # atomic\n\n1 1 0 0 0\n2 2 1 1 1\n"), "type 2, expected 1 to 1");
   expect(data(head + "Atoms # atomic\n\n1 1 0 0 0\n2 1 1 inf 1\n"),
          "bad:12: expected a coordinate");
@@ -312,7 +312,7 @@ TEST_F(Refused, NotEdgesThatPointAnywhere) {
          "pos:R:3:image:I:3:vel:R:3 pbc=\"T T T\"\nA 2 3 4 0 1 2 1 2 -3\nA 1.5 6 5 0 0 0 0 1 0\n";
   const auto c = open_frames(name, format_of_name("xyz"))->read(0).configuration;
   ASSERT_EQ(c.warnings.size(), 1u);
-  expect(c.warnings[0], "the edges of the box are turned");
+  expect(c.warnings[0], "the box is rotated");
   const Vec3<double> a{0, 5, 0}, b{0, 3, 6}, e{7, 1, 0}, origin{1, 2, 3};
   const auto edges = c.box.edges();
   const Vec3<double> theirs[3] = {a, b, e};
@@ -323,9 +323,8 @@ TEST_F(Refused, NotEdgesThatPointAnywhere) {
   const Vec3<double> places[2] = {{2, 3, 4}, {1.5, 6, 5}}, velocities[2] = {{1, 2, -3}, {0, 1, 0}};
   for (std::size_t i = 0; i < 2; ++i)
     for (std::size_t k = 0; k < 3; ++k) {
-      const auto at = c.position[i] - origin +
-                      double(c.image[i].x) * edges[0] + double(c.image[i].y) * edges[1] +
-                      double(c.image[i].z) * edges[2];
+      const auto at = c.position[i] - origin + double(c.image[i].x) * edges[0] +
+                      double(c.image[i].y) * edges[1] + double(c.image[i].z) * edges[2];
       const auto there = places[i] - origin + (i == 0 ? b + 2.0 * e : Vec3<double>{});
       EXPECT_NEAR(dot(at, edges[k]), dot(there, theirs[k]), 1e-12) << i << k;
       EXPECT_NEAR(dot(c.velocity[i], edges[k]), dot(velocities[i], theirs[k]), 1e-12) << i << k;

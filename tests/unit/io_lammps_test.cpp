@@ -163,7 +163,7 @@ TEST_F(Foreign, LabelsRepeatsAndSectionsThatAreNotRead) {
                                         "Atoms # bond\n\n1 1 1 1 2 3\n2 1 1 2 2 3\n\nBonds\n\n"
                                         "1 1 1 2\n2 1 2 1\n");
   EXPECT_EQ(twice.configuration.topology.bonds.size(), 2u);
-  EXPECT_TRUE(has(twice.configuration.warnings.at(0), "each row counts"));
+  EXPECT_TRUE(has(twice.configuration.warnings.at(0), "every row counts"));
 }
 
 TEST_F(Foreign, XyzByIdsAndWithoutABox) {

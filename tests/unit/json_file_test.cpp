@@ -91,7 +91,7 @@ TEST(JsonFile, SetRefusesPathsThatLeadNowhere) {
       file.set(bad);
       FAIL() << bad;
     } catch (const UserError& e) {
-      EXPECT_NE(std::string(e.what()).find("list is a list: its entries are named by number, "
+      EXPECT_NE(std::string(e.what()).find("list is a list: name its entries by index, such as "
                                            "list[0]"),
                 std::string::npos)
           << e.what();

@@ -49,7 +49,7 @@ TEST(Plugin, MismatchesAreRefusedNamingBothSides) {
   EXPECT_EQ(refusal(good()), "");
   auto p = good();
   p.magic ^= 1;
-  EXPECT_NE(refusal(p).find("no plug-in for Perrin"), std::string::npos);
+  EXPECT_NE(refusal(p).find("not a plug-in for Perrin"), std::string::npos);
   p = good();
   p.api_major += 1;
   EXPECT_NE(refusal(p).find(std::to_string(p.api_major) + "." + std::to_string(p.api_minor)),

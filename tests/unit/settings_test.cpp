@@ -87,10 +87,10 @@ TEST(Settings, KeysAndValuesOfEarlierVersions) {
   EXPECT_EQ(p.settings.rng, "tea");
   EXPECT_EQ(p.notes,
             "rng: \"tiny\" is now called \"tea\"\n"
-            "slow: this key is gone and may be left out: nothing is slow\n");
+            "slow: this key has been removed, leave it out: nothing is slow\n");
   EXPECT_EQ(parse(R"({"cutoff": 3, "slow": true})").text(),
-            "job.json:1: slow: this key is gone, expected false or nothing, got true: nothing is "
-            "slow\n");
+            "job.json:1: slow: this key has been removed, expected false or nothing, got true: "
+            "nothing is slow\n");
 }
 
 TEST(Settings, ReadsEveryKindOfField) {

@@ -204,10 +204,10 @@ TEST_F(Tables, SayWhatIsWrongAndWhere) {
   expect(mistake("0 1\n90 2\n", TableKind::pair, "A"), ":1: ", "a plain table, expected");
   expect(mistake("some words\n"), ":1: ", "expected rows of numbers, or a keyword");
   expect(mistake("A\nN 3\n1 1 1 1\n2 2 1 1\n"), ":2: ", "N is 3, but 2 rows follow");
-  expect(mistake("A\nN 2 BITMAP 1 2\n1 1 1 1\n2 2 1 1\n"), ":2: ", "\"BITMAP\" is not known");
+  expect(mistake("A\nN 2 BITMAP 1 2\n1 1 1 1\n2 2 1 1\n"), ":2: ", "unknown parameter \"BITMAP\"");
   expect(mistake("A\nN 2 R 1 3\n1 1 1 0\n2 1.9 1 0\n"), ":4: ", "the distance is 1.9, but 3");
   const std::string two = "A\nN 2\n1 1 1 0\n2 2 1 0\nB\nN 2\n1 1 1 0\n2 2 1 0\n";
-  expect(mistake(two), ": ", "several sections: say which with \"keyword\": A, B");
+  expect(mistake(two), ": ", "several sections: choose one with \"keyword\": A, B");
   expect(mistake(two, TableKind::pair, "C"), ": ", "no section \"C\"; the file has A, B");
   expect(mistake("1 1\n180 2\n", TableKind::angle), ":1: ", "expected angles from 0");
   expect(mistake("0 1\n90 2\n", TableKind::angle), ":2: ", "expected angles up to 180");

@@ -145,7 +145,7 @@ TEST(NeighborTuner, KeepsWhatHasProvedGoodForTheNextTrial) {
   EXPECT_NE(std::find(order.begin(), order.end(), Way{"tiles", 8, 1, 64}), order.end());
   EXPECT_NE(std::find(order.begin(), order.end(), Way{"verlet_list"}), order.end())
       << "other traversals begin with what the user chose";
-  EXPECT_EQ(report.find("tiles 0.676 with 8 lanes, 1 cells to the range, bricks of 32 ("), 0u)
+  EXPECT_EQ(report.find("tiles 0.676 with 8 lanes, 1 cells per range, bricks of 32 ("), 0u)
       << report;
 }
 

@@ -79,7 +79,7 @@ class Observables {
   void read_clock() {
     const io::Node any = group_.open(shapes_.begin()->first);
     if (!any.has("step") || !any.has("time"))
-      throw UserError(fmt::format("{}: {}: no step and time", root_.file(), any.path()));
+      throw UserError(fmt::format("{}: {}: step or time is missing", root_.file(), any.path()));
     steps_ = io::read_integers<std::int64_t>(any.open("step"));
     times_ = io::read_reals(any.open("time"));
     time_unit_ = unit_of(any.open("time"));
@@ -132,7 +132,7 @@ class Observables {
     return list;
   }
 
-  /// "x", "yz" or the names that the file has for so many values.
+  /// "x", "yz" or the names that the file has for this number of values.
   std::vector<std::string> labels(std::size_t n) const {
     for (const char* path : {"parameters/perrin/pairs", "parameters/perrin/types"})
       if (root_.has(path))
@@ -208,7 +208,7 @@ class Observables {
     if (axis == "lag_time" || shapes_.contains(name + "_error")) {
       m.mean = io::read_reals(node, last);
       if (shapes_.contains(name + "_error")) m.error = io::read_reals(value(name + "_error"), last);
-      m.what = "the last row: the best estimate";
+      m.what = "last row (best estimate)";
       return m;
     }
     const auto first = std::min(std::int64_t(first_), last), rows = last - first + 1,
@@ -227,7 +227,7 @@ class Observables {
     for (const double s : square)
       if (used > 1) m.error.push_back(std::sqrt(s / double(used - 1) / double(used)));
     m.what = fmt::format("mean of {} of {} rows{}", used, rows,
-                         used > 1 ? "; bars: errors, if rows are independent" : "");
+                         used > 1 ? "; error bars assume independent rows" : "");
     return m;
   }
 

@@ -57,11 +57,13 @@ void report_command(const ReportArguments& a) {
 
 void add_report(CLI::App& app, ReportArguments& arguments) {
   auto* command = app.add_subcommand(
-      "report", "make a page (HTML) about a run from its files: curves, means, the last frame");
-  command->add_option("FOLDER", arguments.folder, "where the run has written")->required();
-  command->add_option("--output", arguments.output, "the page (default: FOLDER/report.html)");
+      "report",
+      "write a report of a run from its files as one HTML page: curves, means, the last frame");
+  command->add_option("FOLDER", arguments.folder, "output folder of the run")->required();
+  command->add_option("--output", arguments.output,
+                      "file of the report (default: FOLDER/report.html)");
   command->add_flag("--overwrite", arguments.overwrite,
-                    "replace what has that name, also where it is no report");
+                    "replace an existing file even if it is not a report");
   command->callback([&arguments] { report_command(arguments); });
 }
 

@@ -39,9 +39,10 @@ class Folder {
     std::ranges::sort(files);
     for (const fs::path& file : files) take(file);
     if (page_["files"].empty())
-      throw UserError(fmt::format(
-          "{}: no file of a run: expected trajectories (.h5, .gsd, .xtc), tables or checkpoints",
-          folder.string()));
+      throw UserError(
+          fmt::format("{}: no output files of a run: expected trajectories (.h5, .gsd, .xtc), "
+                      "tables or checkpoints",
+                      folder.string()));
   }
 
   Json page() {
@@ -75,13 +76,13 @@ class Folder {
     Json row = {{"name", file.filename().string()}, {"bytes", bytes}};
     try {
       if (ends_in(file, {".part"}))
-        row["kind"] = "left by a run that was killed while it made the file";
+        row["kind"] = "incomplete: the run was killed while it created the file";
       else if (ends_in(file, {".journal"}))
-        row["kind"] = "a change that was interrupted: perrin resume carries it out";
+        row["kind"] = "journal of an interrupted write: perrin resume completes it";
       else if (ends_in(file, {".prev"}))
-        row["kind"] = "the checkpoint before the last";
+        row["kind"] = "previous checkpoint";
       else if (ends_in(file, {".xtc"}))
-        row["kind"] = "trajectory in XTC, which is not shown";
+        row["kind"] = "trajectory (XTC, not shown)";
       else if (ends_in(file, {".gsd"}))
         row["kind"] = "trajectory", add_trajectory(file, "gsd");
       else if (ends_in(file, {".h5", ".h5md", ".hdf5"}))
@@ -121,7 +122,7 @@ class Folder {
       return "checkpoint";
     }
     if (trajectory) add_trajectory(file, "h5md");
-    return trajectory ? "trajectory" : observables ? "table" : "HDF5, of something else";
+    return trajectory ? "trajectory" : observables ? "table" : "other HDF5 file";
   }
 
   void add_record(const Record& record, const std::string& file) {
@@ -152,7 +153,7 @@ class Folder {
 
   void add_trajectory(const fs::path& file, const std::string& format) {
     if (page_["trajectories"].size() >= most_views)
-      throw UserError(fmt::format("is the fifth trajectory: {} are shown", most_views));
+      throw UserError(fmt::format("not shown: at most {} trajectories are", most_views));
     Json view = frame_view(file.string(), format);
     view["file"] = file.filename().string();
     page_["trajectories"].push_back(std::move(view));
@@ -174,7 +175,7 @@ class Folder {
 Json run_folder(const fs::path& folder) {
   if (!fs::is_directory(folder))
     throw UserError(fmt::format("{}: {}: perrin report takes the folder of a run", folder.string(),
-                                fs::exists(folder) ? "is no folder" : "there is no such folder"));
+                                fs::exists(folder) ? "is not a folder" : "no such folder"));
   return Folder(folder).page();
 }
 

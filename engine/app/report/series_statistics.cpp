@@ -10,7 +10,7 @@ namespace perrin::report {
 namespace {
 
 constexpr std::int64_t most_searched = 4096, places = 64, fewest_rows = 16;
-// A correlation time of more than so many values is as well seen in means of neighbours.
+// A correlation time of more than this number of values shows in means of neighbours as well.
 constexpr std::int64_t few_searched = 512, most_correlated = 32;
 constexpr double fewest_independent = 10, most_drift = 3;
 
@@ -85,13 +85,14 @@ double drift_of(std::span<const double> x) {
 
 std::string verdict_of(const SeriesStatistics& s) {
   if (s.independent < fewest_independent)
-    return fmt::format("too short: {:.2g} independent values", s.independent);
+    return fmt::format("too short: {:.2g} effective samples", s.independent);
   if (std::abs(s.drift) > most_drift)
-    return fmt::format("drifts: its first tenth is {:.1f} errors from its second half",
+    return fmt::format("drifts: first tenth and second half differ by {:.1f} standard errors",
                        std::abs(s.drift));
-  if (2 * s.start > s.rows) return "level in less than half of its rows";
-  if (!s.blocked.long_enough) return "correlated over the longest blocks: the error is too small";
-  return "level";
+  if (2 * s.start > s.rows) return "stationary in less than half of the rows";
+  if (!s.blocked.long_enough)
+    return "correlated over the longest blocks: the error is underestimated";
+  return "stationary";
 }
 
 }  // namespace
@@ -143,7 +144,7 @@ SeriesStatistics series_statistics(std::span<const double> values) {
   s.rows = std::int64_t(values.size());
   s.drift = std::numeric_limits<double>::quiet_NaN();
   if (values.empty() || !std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) {
-    s.verdict = values.empty() ? "no rows" : "has values that are no numbers";
+    s.verdict = values.empty() ? "no rows" : "has values that are not finite";
     return s;
   }
   const auto [least, most] = std::ranges::minmax(values);

@@ -35,7 +35,7 @@ struct SeriesStatistics {
 };
 
 /// `start` leaves the most independent rows behind it: J. D. Chodera, J. Chem. Theory Comput. 12,
-/// 1799 (2016); of 64 places, in means over so many rows that 4096 are left at most (512 where even
+/// 1799 (2016); of 64 places, in means over rows such that at most 4096 are left (512 where even
 /// those are correlated over 32 of them). Rows at the beginning that are more than 5 standard
 /// deviations of the second half from its mean are left out before: a few wild rows are a great
 /// variance, of which all others look independent. `drift` compares what follows with itself: J.

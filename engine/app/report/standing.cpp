@@ -39,7 +39,7 @@ Json say(const char* state, const std::string& text) { return {{"state", state},
 
 CheckpointNote read_checkpoint_note(const std::string& path) {
   if (const std::string what = io::broken_seal(path); !what.empty())
-    throw UserError(fmt::format("{}: no whole checkpoint: {}", path, what));
+    throw UserError(fmt::format("{}: not a valid checkpoint: {}", path, what));
   return io::writer().get([&] {
     const io::File file = io::File::read(path);
     io::check_checkpoint_layout(file);
@@ -58,30 +58,31 @@ CheckpointNote read_checkpoint_note(const std::string& path) {
 
 Json standing(const std::filesystem::path& folder, const Record& record,
               const std::optional<CheckpointNote>& checkpoint, const LastStep& last) {
-  const std::string at = last.step >= 0 ? fmt::format("; its last row is of step {}", last.step)
-                                        : "; it has no rows yet";
+  const std::string at =
+      last.step >= 0 ? fmt::format("; last row: step {}", last.step) : "; no rows yet";
   if (const std::string owner = io::folder_owner(folder); !owner.empty())
     return say("running", fmt::format("{} is writing into this folder{}", owner, at));
   const std::int64_t end = end_of(record);
   const bool left = std::filesystem::exists(folder / ".perrin.lock");
   if (checkpoint && checkpoint->job == record.job) {
-    if (checkpoint->complete) return say("complete", "complete, as its checkpoint says");
+    if (checkpoint->complete) return say("complete", "complete");
     const std::string where =
-        checkpoint->step > 0 ? fmt::format(" of step {}", checkpoint->step) : std::string();
+        checkpoint->step > 0 ? fmt::format(" (step {})", checkpoint->step) : std::string();
     return say(left ? "killed" : "stopped",
-               fmt::format("not complete: {}{}; perrin resume {} goes on from the checkpoint{}",
+               fmt::format("not complete: {}{}; continue with: perrin resume {}{}",
                            left ? "killed" : "stopped", at, checkpoint->file, where));
   }
-  if (left)
-    return say("killed", fmt::format("not complete: killed, without a whole checkpoint{}", at));
+  if (left) return say("killed", fmt::format("not complete: killed, no valid checkpoint{}", at));
   if (!record.stages.empty() && record.stages.back().second < 0)
-    return say("stopped", fmt::format("not complete: stage {} has not begun{}",
+    return say("stopped", fmt::format("not complete: stage {} has not started{}",
                                       record.stages.back().first, at));
-  if (end >= 0 && last.step == end) return say("complete", "complete: its last step is there");
+  if (end >= 0 && last.step == end) return say("complete", "complete");
   if (end >= 0 && last.step + last.stride > end)
-    return say("complete", fmt::format("complete up to the last row of {} steps", end));
-  if (end >= 0) return say("stopped", fmt::format("not complete{} of {}", at, end));
-  return say("unknown", fmt::format("the files do not say whether it is complete{}", at));
+    return say("complete", fmt::format("complete: every row of the {} steps is written", end));
+  if (end >= 0)
+    return say("stopped", fmt::format("not complete{}{}", at,
+                                      last.step >= 0 ? fmt::format(" of {}", end) : ""));
+  return say("unknown", fmt::format("unknown whether the run is complete{}", at));
 }
 
 }  // namespace perrin::report

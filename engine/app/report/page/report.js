@@ -82,21 +82,22 @@ function showRun() {
                              ["Perrin", "version"], ["plug-ins", "plugins"]])
     if (run[key]) rows.push([name, run[key]]);
   if (data.runs.length) rows.push(["units", reduced ? "reduced" : JSON.stringify(job.units)]);
-  if (run.earlier) rows.push(["resumed", `${run.earlier} times with another job or machine`]);
+  if (run.earlier)
+    rows.push(["resumed", `${run.earlier} times with a changed job or on another machine`]);
   table(s, rows);
   if (data.stages.some((t) => t.begin !== null))
     table(s, data.stages.map((t) => [t.name, t.type, t.begin === null ? "" : String(t.begin),
                                      t.steps === null ? "" : String(t.steps)]),
-          ["stage", "type", "began at step", "steps"], [2, 3]);
+          ["stage", "type", "first step", "steps"], [2, 3]);
   for (const t of data.stages)
     if (t.remark) add(s, "p", `Stage ${t.name}: ${t.remark}.`, "bad");
   for (const other of data.runs.slice(1)) {
     const known = [other.seed && `seed ${other.seed}`, other.version, other.device].filter(Boolean);
-    add(s, "p", `Another run has left files here: ${other.files.join(", ")} (${
+    add(s, "p", `Files of another run: ${other.files.join(", ")} (${
         known.join(", ")}).`, "bad");
   }
   if (!data.runs.length)
-    add(s, "p", "No file here says which job made it.", "note");
+    add(s, "p", "No file in this folder records its job.", "note");
 }
 
 function showResults() {
@@ -124,8 +125,8 @@ function showStatistics() {
                                      !["x", "y", "z"].includes((l.line.label || " ")[0]));
   const level = judged.filter((l) => l.line.statistics.level);
   const verdict = add(s, "p", judged.length === level.length
-      ? "Equilibrated, as far as these series tell: all are level."
-      : `${level.length} of ${judged.length} series are level; not so: ${
+      ? "All series are stationary; the equilibration time was detected automatically."
+      : `${level.length} of ${judged.length} series are stationary; not: ${
           judged.filter((l) => !l.line.statistics.level).map((l) => l.name).join(", ")}.`,
                       judged.length === level.length ? "good" : "bad");
   verdict.id = "verdict";
@@ -137,16 +138,17 @@ function showStatistics() {
             bad ? {bad, text: t.verdict} : t.verdict].concat(files > 1 ? [o.file] : []);
   });
   const made = table(s, rows, ["quantity", "mean ± standard error", "stage", "from step", "rows",
-                               "rows for one independent", "independent", "verdict"]
+                               "statistical inefficiency", "effective samples", "verdict"]
                          .concat(files > 1 ? ["file"] : []), [1, 3, 4, 5, 6]);
   made.id = "means";
-  add(s, "p", "Of the last stage that has rows. From which step on: where most independent rows " +
-      "are left (Chodera, J. Chem. Theory Comput. 12, 1799 (2016)), after first rows that are " +
-      "more than 5 standard deviations from the second half. Mean and error of what follows by " +
-      "blocking (Flyvbjerg, Petersen, J. Chem. Phys. 91, 461 (1989)). Drifts: its first tenth is " +
-      "more than 3 errors from its second half (Geweke, in Bayesian Statistics 4 (1992), 169). " +
-      "A series that is level may still be far from equilibrium, if what is slow has not begun " +
-      "to move.", "note");
+  add(s, "p", "Means of the last stage that has rows. The equilibration time (from step) " +
+      "maximises the number of effective samples (Chodera, J. Chem. Theory Comput. 12, 1799 " +
+      "(2016)), after initial rows that are more than 5 standard deviations from the second half " +
+      "have been discarded. Mean and standard error are those of the remaining rows, by blocking " +
+      "(Flyvbjerg, Petersen, J. Chem. Phys. 91, 461 (1989)). A series drifts if its first tenth " +
+      "and its second half differ by more than 3 standard errors (Geweke, in Bayesian " +
+      "Statistics 4 (1992), 169). Stationary does not mean equilibrated: slow degrees of freedom " +
+      "may not have relaxed.", "note");
   showBlocking(s, lines);
 }
 
@@ -155,13 +157,13 @@ function showBlocking(s, lines) {
                                     l.line.statistics.errors[0] > 0 && !l.line.label);
   if (!shown.length) return;
   const details = add(s, "details");
-  add(details, "summary", "Error against block length");
+  add(details, "summary", "Standard error against block length");
   const figure = add(add(details, "div", null, "figures"), "figure");
   figure.append(chart({
     lines: shown.map(({line, name}) => ({
       label: name, x: line.statistics.errors.map((_, k) => 2 ** k),
       y: line.statistics.errors.map((e) => e / line.statistics.errors[0])})),
-    xLabel: "block / rows", yLabel: "error / error of single rows", logX: true}));
+    xLabel: "block length / rows", yLabel: "error / error of single rows", logX: true}));
   keys(figure, shown.map((l) => l.name));
 }
 
@@ -179,8 +181,8 @@ function showObservables() {
     if (!o.series.length && !o.curves.length) continue;
     const s = section(o.file), figures = make("div", null, "figures");
     const clock = clockOf(o);
-    add(s, "p", `${o.rows} rows. Of series with more than 600 the lowest and highest of 300 ` +
-        "stretches are drawn. Dashed: means over the rows that were used, and where stages began.",
+    add(s, "p", `${o.rows} rows. Series of more than 600 rows: min/max envelope of 300 bins. ` +
+        "Dashed lines: means over the rows used, and first steps of stages.",
         "note");
     s.append(figures);
     for (const c of o.curves) showCurve(figures, c);
@@ -202,11 +204,11 @@ function showCurve(figures, c) {
   figure.append(chart({lines: c.lines, xLabel: axis(c.axis), yLabel: withUnit(c.name, c.unit),
                        logX: lag, logY: lag && positive, points: c.axis.name === "|k|"}));
   if (c.lines.length > 1) keys(figure, c.lines.map((l) => l.label));
-  add(figure, "figcaption", c.what + (c.hidden ? `; ${c.hidden} more lines are not drawn` : ""));
+  add(figure, "figcaption", c.what + (c.hidden ? `; ${c.hidden} more curves are not drawn` : ""));
 }
 
 function showFrame(t) {
-  const s = section(`${t.file}: ${t.frame + 1 === t.frames ? "the last" : "the last whole"} frame`);
+  const s = section(`${t.file}: ${t.frame + 1 === t.frames ? "last" : "last complete"} frame`);
   const all = t.view.shown === t.particles;
   const time = t.time === null || t.time === t.step
       ? "" : `, time ${short(t.time, 7)}${t.units.time ? ` ${t.units.time}` : ""}`;
@@ -214,10 +216,10 @@ function showFrame(t) {
       all ? `All ${t.particles} particles`
           : `${t.view.shown} of ${t.particles} particles, ${
                 t.view.molecules ? "whole molecules " : ""}chosen at random`}${
-      t.bonds ? `; bonds: ${t.bonds}, without those that cross a face` : ""}. Box ${
+      t.bonds ? `; ${t.bonds} bonds (bonds across periodic boundaries are not drawn)` : ""}. Box ${
       t.view.edges.map((e, k) => short(Math.hypot(...e), 6)).slice(0, t.view.dimension)
-          .join(" × ")}${t.units.length ? ` ${t.units.length}` : ""}. Drag to turn, wheel to zoom.`,
-      "note");
+          .join(" × ")}${t.units.length ? ` ${t.units.length}` : ""}. ` +
+      "Drag to rotate, scroll to zoom.", "note");
   if (t.skipped) add(s, "p", `A later frame cannot be read: ${t.skipped}`, "bad");
   const figure = add(s, "figure"), canvas = add(figure, "canvas"), row = add(figure, "div");
   const view = new FrameView(canvas, t.view);
@@ -253,7 +255,7 @@ function showTimings() {
   const s = section("Time");
   if (!t) {
     add(s, "p", `${short(data.wall_time, 4)} s from opening the trajectory to its last frame. ` +
-        "A checkpoint would say where the time went.");
+        "Only a checkpoint holds the timings of the parts of a step.");
     return;
   }
   const parts = ["neighbors", "forces", "integration", "output"].map((name) => [name, t[name]]);
@@ -268,7 +270,7 @@ function showTimings() {
   const speed = t.total > 0 ? t.steps / t.total : 0;
   add(s, "p", `${t.steps} steps in ${short(t.total, 5)} s since the last start: ${
       short(speed, 5)} steps/s, ${
-      short(1e-6 * speed * t.particles, 4)} million particle steps/s, as the checkpoint says.`);
+      short(1e-6 * speed * t.particles, 4)} million particle steps/s (from the checkpoint).`);
 }
 
 function showFiles() {
@@ -278,15 +280,15 @@ function showFiles() {
                                   f.problem ? {bad: true, text: `${f.kind} ${f.problem}`}
                                             : f.kind]),
         ["file", "size", ""], [1]);
-  if (!data.trajectories.length) add(s, "p", "No trajectory: no frame to show.", "note");
+  if (!data.trajectories.length) add(s, "p", "No trajectory, so no frame is shown.", "note");
   if (run.job) {
     const details = add(s, "details");
     add(details, "summary", "The job, with all defaults");
     add(details, "pre", Object.keys(job).length ? JSON.stringify(job, null, 2) : run.job);
   }
-  add(s, "p", `Made by perrin report (${data.version}), ${
-      new Date(1000 * data.made).toISOString().replace("T", " ").slice(0, 16)} UTC, of the files ` +
-      "in this folder, not of those in folders below it.", "note");
+  add(s, "p", `Written by perrin report (${data.version}), ${
+      new Date(1000 * data.made).toISOString().replace("T", " ").slice(0, 16)} UTC, from the ` +
+      "files in this folder without its subfolders.", "note");
 }
 
 document.title = `${job.title || data.folder}: Perrin`;

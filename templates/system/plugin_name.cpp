@@ -1,4 +1,4 @@
-// A source: particles in a cube, their density along x proportional to 1 + wave cos(2 pi x / L).
+// A system: particles in a cube, their density along x proportional to 1 + wave cos(2 pi x / L).
 #include <cmath>
 
 #include "engine/run/plugin_api.h"
@@ -13,9 +13,10 @@ struct PluginNameSettings {
 };
 template <class D>
 void describe(D& d, PluginNameSettings& s) {
-  d.required("particles", s.particles, Positive{}, "how many");
-  d.required("edge", s.edge, Positive{}, "of the cube (length)");
-  d.optional("wave", s.wave, Between{0, 1}, "of the density, relative to its mean");
+  d.required("particles", s.particles, Positive{}, "number of particles");
+  d.required("edge", s.edge, Positive{}, "edge of the cubic box (length)");
+  d.optional("wave", s.wave, Between{0, 1},
+             "amplitude of the density wave, relative to the mean density");
 }
 
 class PluginName final : public Source {
