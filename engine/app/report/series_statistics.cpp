@@ -170,7 +170,7 @@ SeriesStatistics series_statistics(std::span<const double> values) {
   s.blocked = blocked_mean(used);
   s.drift = drift_of(used);
   s.verdict = verdict_of(s);
-  s.level = s.verdict == "level";
+  s.level = s.verdict == "stationary";
   return s;
 }
 
