@@ -648,7 +648,7 @@ class Jobs(unittest.TestCase):
         job["ignore"].append("charges")
         done = self.perrin("validate", self.write(job))
         self.assertEqual(done.stderr, "")
-        self.assertRegex(done.stdout, "nothing wrong found")
+        self.assertRegex(done.stdout, ": valid")
 
     # -- forces from formulas ---------------------------------------------------------------------
 

@@ -383,7 +383,7 @@ def check_pages(folders):
         assert data["standing"]["text"].split("; ")[0] in text
         axes = re.findall(r'<svg[^>]*aria-label="([^"]+)"', dom)
         figures = sum(len(o["series"]) + len(o["curves"]) for o in data["observables"])
-        assert len(axes) == figures + ("Error against block length" in text)
+        assert len(axes) == figures + ("Standard error against block length" in text)
         odd = re.search(r".{0,200}\b(NaN|undefined)\b.{0,100}", text, re.S)
         assert not odd, (folder, odd.group(0))
         if data["trajectories"]:

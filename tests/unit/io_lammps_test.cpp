@@ -114,7 +114,8 @@ TEST_F(Foreign, StylesAreNamedOrTheOnlyOnesThatFit) {
   const auto images = read("lammps", head + "Atoms\n\n1 1 1.5 2 3 0 0 0\n2 1 2.5 2 3 0 0 0\n");
   EXPECT_EQ(images.configuration.position[1].x, 2.5);
   EXPECT_EQ(named_style("hybrid charge sphere").list(), "id, type, x, y, z, q, diameter, density");
-  EXPECT_TRUE(has(refusal("lammps", head + "Atoms # hybrid\n\n1 1 1 2 3\n2 1 2 2 3\n"), "styles of hybrid"));
+  EXPECT_TRUE(has(refusal("lammps", head + "Atoms # hybrid\n\n1 1 1 2 3\n2 1 2 2 3\n"),
+                  "styles of hybrid"));
 }
 
 TEST_F(Foreign, UnitsOfTheFirstLine) {
