@@ -36,8 +36,7 @@ class ObservablesWriter : OpenWhenUsed {
   void append(std::int64_t step, double time, const std::vector<double>& values);
   /// Into the file, behind what waits, where it is open; else they wait.
   void write_neighbors(const std::string& report);
-  void write_stage(std::size_t stages, std::size_t k, std::int64_t step,
-                   const std::string& remark);
+  void write_stage(std::size_t stages, std::size_t k, std::int64_t step, const std::string& remark);
   void flush();
   void flush_to_disk() {
     flush();

@@ -123,8 +123,7 @@ std::optional<int> wait_for(pid_t process, double seconds, const std::string& na
 }
 
 /// Its exit status, nothing where it took too long; what it prints goes to `log`.
-std::optional<int> run(const std::vector<std::string>& words, const fs::path& log,
-                       double seconds) {
+std::optional<int> run(const std::vector<std::string>& words, const fs::path& log, double seconds) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

@@ -892,15 +892,11 @@ TEST_F(Resume, ShearAndOtherTiltsInTurn) {
   j["stages"][0].update({{"steps", 60}, {"shear", shear}});
   const Json plain = j["stages"][0]["integrator"];
   Json pressed = plain;
-  pressed["barostat"] =
-      json(R"({"pressure": 3, "tau": 0.2, "stride": 3, "axes": "flexible"})");
+  pressed["barostat"] = json(R"({"pressure": 3, "tau": 0.2, "stride": 3, "axes": "flexible"})");
   j["stages"].push_back({{"type", "md"}, {"steps", 30}, {"integrator", pressed}});
-  j["stages"].push_back({{"type", "md"},
-                         {"steps", 30},
-                         {"integrator", plain},
-                         {"deform", {{"xz", 0}, {"yz", 0}}}});
   j["stages"].push_back(
-      {{"type", "md"}, {"steps", 60}, {"integrator", plain}, {"shear", shear}});
+      {{"type", "md"}, {"steps", 30}, {"integrator", plain}, {"deform", {{"xz", 0}, {"yz", 0}}}});
+  j["stages"].push_back({{"type", "md"}, {"steps", 60}, {"integrator", plain}, {"shear", shear}});
   for (const How& how : devices()) check(j, how, 7, 6);
 }
 

@@ -76,8 +76,8 @@ TEST_F(Foreign, MoleculeZeroIsNone) {
                                         "2 4294967295 1 2 2 2\n"),
                   "leaves no numbers"));
   // Written, they begin from 1.
-  Frame frame = read("lammps", "t\n\n2 atoms\n" + box_ +
-                                   "Atoms # molecular\n\n1 1 1 1 1 1\n2 2 1 2 2 2\n");
+  Frame frame =
+      read("lammps", "t\n\n2 atoms\n" + box_ + "Atoms # molecular\n\n1 1 1 1 1 1\n2 2 1 2 2 2\n");
   frame.configuration.topology.molecule = {0, 1};
   const std::string path = folder_ + "/written.data";
   const auto writer = format_of_name("lammps")->create(path, frame, {});
