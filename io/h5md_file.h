@@ -81,8 +81,7 @@ class H5mdWriter : OpenWhenUsed {
   /// How pairs are found and why, as known by now: Simulation::neighbor_report(). While the file is
   /// closed this waits for the next frame, and so do stages (LateRecord).
   void write_neighbors(const std::string& report);
-  void write_stage(std::size_t stages, std::size_t k, std::int64_t step,
-                   const std::string& remark);
+  void write_stage(std::size_t stages, std::size_t k, std::int64_t step, const std::string& remark);
   void flush_to_disk() { sync(); }
   void close();
 
