@@ -399,8 +399,8 @@ class Jobs(unittest.TestCase):
         for before, tilts in ((tilted, ("xz", "yz")), (bent, ("xz", "yz"))):
             error = self.refused(fluid(before, flow), r"stages\[1\]\.shear: needs a box without")
             for tilt in tilts:
-                self.assertIn(f'the tilt {tilt}, which the stage "{before["name"]}" leaves; bring '
-                              'it to 0 by "deform"', error)
+                self.assertIn(f'the tilt {tilt}, which the stage "{before["name"]}" leaves; set '
+                              'it to 0 with "deform"', error)
         straight = {"name": "back", "steps": 10, "deform": {"xz": 0, "yz": 0}}
         for stages in ((flow, bent), (flow, tilted), (bent, straight, flow),
                        (tilted, straight, flow, flow)):

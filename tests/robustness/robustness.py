@@ -509,7 +509,7 @@ class Robustness(unittest.TestCase):
 
     def test_one_file_for_two_observers(self):
         self.refused(self.changed(lambda j: j["observers"][1].update(file="trajectory.h5")),
-                     r"observers\[1\]\S*: .*written by observers\[0\] too")
+                     r"observers\[1\]\S*: .*also written by observers\[0\]")
 
     def test_unwritable_folder(self):
         with open(self.path("file"), "w") as out:
@@ -542,8 +542,8 @@ class Robustness(unittest.TestCase):
         self.assertEqual(self.run_job(JOB).returncode, 0)
         done = self.perrin("validate", "job.json")
         self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, r"observers\[0\]\S*: .*trajectory\.h5 exists already")
-        self.assertRegex(done.stderr, r"observers\[1\]\S*: .*thermo\.h5 exists already")
+        self.assertRegex(done.stderr, r"observers\[0\]\S*: .*trajectory\.h5 exists")
+        self.assertRegex(done.stderr, r"observers\[1\]\S*: .*thermo\.h5 exists")
         for more in (["--overwrite"], ["--output-dir", "elsewhere"]):
             done = self.perrin("validate", "job.json", *more)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -586,7 +586,7 @@ class Robustness(unittest.TestCase):
             with open(self.path(name), "w") as out:
                 out.write("precious")
             job = self.changed(lambda j: j["stages"][0].update(steps=10**9))
-            self.refused(job, rf"{name} exists already", "--time-limit", "0.2s")
+            self.refused(job, rf"{name} exists: ", "--time-limit", "0.2s")
             with open(self.path(name)) as kept:
                 self.assertEqual(kept.read(), "precious")
             os.remove(self.path(name))
