@@ -269,17 +269,17 @@ void run_pass(Simulation& s, const char* name, const Body& body, bool between_st
   const Share share = s.particles.share();
   const std::int64_t n = share.size();
   const EachParticle<Body> each{s.particles.view(), body, share.begin};
+  const Device& device = s.device();
+  if (n <= 0 || device.skipping()) return;
+  if constexpr (Body::ahead)
+    if (between_steps && s.order_stands() && launch_prepared(device, name, n, each)) return;
+  if (launch_loaded(device, name, n, each)) return;
   if constexpr (Body::draws_any) {
     constexpr int width = BlockOfParticles<Body>::width;
-    if (!s.device().is_cuda()) {
-      if (s.device().skipping()) return;
-      return for_each_on_cpu(s.device(), (n + width - 1) / width, BlockOfParticles<Body>{each, n},
-                             16);
-    }
+    for_each_on_cpu(device, (n + width - 1) / width, BlockOfParticles<Body>{each, n}, 16);
+  } else {
+    for_each_on_cpu(device, n, LoadAndDo<EachParticle<Body>>{each});
   }
-  if constexpr (Body::ahead)
-    if (between_steps && s.order_stands()) return for_each_prepared(s.device(), name, n, each);
-  for_each_loaded(s.device(), name, n, each);
 }
 
 template <class Before>

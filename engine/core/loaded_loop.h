@@ -50,6 +50,39 @@ void start_loaded(const Device& device, const char* name, std::int64_t n, const 
 }
 #endif
 
+/// for_each_loaded() where the device is a GPU; else false.
+template <class Body>
+bool launch_loaded([[maybe_unused]] const Device& device, [[maybe_unused]] const char* name,
+                   [[maybe_unused]] std::int64_t n, [[maybe_unused]] const Body& body) {
+#ifdef __CUDACC__
+  if (device.is_cuda()) {
+    if (n <= 0) return true;
+    if constexpr (Body::light)
+      if (n > (1 << 21)) return start_loaded<2>(device, name, n, body), true;
+    return start_loaded<1>(device, name, n, body), true;
+  }
+#endif
+  return false;
+}
+
+/// The same for bodies with a part that does not wait: body(body.load(i), body.prepare(i)).
+/// prepare() may only read what no kernel of the running step before this one writes; it is done
+/// while they run. False also where the loop is too long for its threads to find room beside them.
+template <class Body>
+bool launch_prepared([[maybe_unused]] const Device& device, [[maybe_unused]] const char* name,
+                     [[maybe_unused]] std::int64_t n, [[maybe_unused]] const Body& body) {
+#ifdef __CUDACC__
+  constexpr std::int64_t most = 1 << 18;  // one thread each: as many as a large GPU holds at once
+  if (device.is_cuda() && n > 0 && n <= most) {
+    const auto blocks = unsigned((n + loaded_block - 1) / loaded_block);
+    launch_early(device, name, dim3(blocks), dim3(loaded_block), 0, prepared_kernel<Body>, body, n,
+                 device.halt_word());
+    return true;
+  }
+#endif
+  return false;
+}
+
 template <class Body>
 struct LoadAndDo {
   Body body;
@@ -68,32 +101,8 @@ struct LoadAndDo {
 template <class Body>
 void for_each_loaded(const Device& device, const char* name, std::int64_t n, const Body& body) {
   static_assert(std::is_trivially_copyable_v<Body>);
-  if (n <= 0 || device.skipping()) return;
-#ifdef __CUDACC__
-  if (device.is_cuda()) {
-    if constexpr (Body::light)
-      if (n > (1 << 21)) return detail::start_loaded<2>(device, name, n, body);
-    return detail::start_loaded<1>(device, name, n, body);
-  }
-#endif
-  (void)name;
+  if (n <= 0 || device.skipping() || detail::launch_loaded(device, name, n, body)) return;
   detail::for_each_on_cpu(device, n, detail::LoadAndDo<Body>{body});
-}
-
-/// The same, for bodies with a part that does not wait: body(body.load(i), body.prepare(i)).
-/// prepare() may only read what no kernel of the running step before this one writes; on a GPU it
-/// is done while they run, where the loop is so short that its threads find room beside them.
-template <class Body>
-void for_each_prepared(const Device& device, const char* name, std::int64_t n, const Body& body) {
-#ifdef __CUDACC__
-  constexpr std::int64_t most = 1 << 18;  // one thread each: as many as a large GPU holds at once
-  if (device.is_cuda() && n > 0 && n <= most && !device.skipping()) {
-    const auto blocks = unsigned((n + detail::loaded_block - 1) / detail::loaded_block);
-    return launch_early(device, name, dim3(blocks), dim3(detail::loaded_block), 0,
-                        detail::prepared_kernel<Body>, body, n, device.halt_word());
-  }
-#endif
-  for_each_loaded(device, name, n, body);
 }
 
 }  // namespace perrin

@@ -14,6 +14,17 @@
 
 namespace perrin::detail {
 
+/// Of a row of the table, number by number: what sixteen particles of these types need. A function
+/// that all loops share: it is instantiated for a count of numbers and compiled for any processor.
+template <int numbers>
+__attribute__((noinline)) void lay_out(const Real* row, const std::uint32_t* type, Real* to) {
+  constexpr int width = cluster_size;
+  for (int k = 0; k < width; ++k) {
+    const Real* entry = row + type[k] * std::uint32_t(numbers);
+    for (int n = 0; n < numbers; ++n) to[n * width + k] = entry[n];
+  }
+}
+
 /// `used` by bodies that look coefficients up (neighbor/pair_loop.h), if these are all numbers.
 template <class Body>
 struct LaneCoefficients {
@@ -53,29 +64,27 @@ struct LaneCoefficients {
     return 3 * width;
   }
 
-  /// Lays out what row type `from` needs of the sixteen types.
-  PERRIN_INLINE void gather(std::uint32_t from, const std::uint32_t* type, Real* to) const {
-    const Real* row = table + std::int64_t(from) * types * numbers;
-    for (int n = 0; n < numbers; ++n)
-#pragma omp simd simdlen(width)
-      for (int k = 0; k < width; ++k)
-        to[n * width + k] = row[type[k] * std::uint32_t(numbers) + std::uint32_t(n)];
+  PERRIN_INLINE const Real* row(std::uint32_t from) const {
+    return table + std::int64_t(from) * types * numbers;
   }
   /// Of a task's cluster whose block is `at`.
   PERRIN_INLINE void prepare(Real* at, bool first, const std::uint32_t* type) const {
     if constexpr (used) {
       for (std::uint32_t from = 0; behind > 0 && from < types; ++from)
-        gather(from, type, at + 3 * width + from * vectors);
-      if (shared > 0 && first) gather(0, type, common);
+        lay_out<numbers>(row(from), type, at + 3 * width + from * vectors);
+      if (shared > 0 && first) lay_out<numbers>(table, type, common);
     }
   }
   PERRIN_INLINE const Real* find(const Real* at, std::uint32_t from, const std::uint32_t* type,
                                  Real (&to)[room]) const {
-    if constexpr (!used) return nullptr;
-    if (behind > 0) return at + 3 * width + from * vectors;
-    if (shared > 0) return common;
-    gather(from, type, to);
-    return to;
+    if constexpr (!used) {
+      return nullptr;
+    } else {
+      if (behind > 0) return at + 3 * width + from * vectors;
+      if (shared > 0) return common;
+      lay_out<numbers>(row(from), type, to);
+      return to;
+    }
   }
   /// For a lane: from where find() says, and the lane.
   PERRIN_INLINE static auto load(const Real* from) {
