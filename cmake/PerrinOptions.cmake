@@ -71,6 +71,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   # False alarms for "text" + std::string (GCC bug 105651).
   list(APPEND PERRIN_WARNINGS -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # GCC collects its garbage later: a tenth of its time against 200 MB at most.
+  set(heap --param=ggc-min-heapsize=300000)
+  target_compile_options(perrin_strict INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:${heap}>$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${heap}>")
+endif()
 target_compile_options(perrin_strict INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${PERRIN_WARNINGS};-Wpedantic;$<$<BOOL:${PERRIN_WERROR}>:-Werror>>")
 if(PERRIN_CUDA)

@@ -1,18 +1,30 @@
-# perrin_folder(NAME SOURCES a.cpp … KERNELS b.cpp …)
-#   The object library of one folder. KERNELS are files with device code: compiled as CUDA where
-#   there is a CUDA toolkit, otherwise as C++.
+# perrin_folder(NAME SOURCES a.cpp … KERNELS b.cpp … COLD c.cpp …)
+#   The object libraries of one folder. KERNELS are files with device code: compiled as CUDA where
+#   there is a CUDA toolkit, otherwise as C++. COLD are those that read a job or a command line
+#   once: they gain nothing from optimising, which takes most of their compilation. With
+#   PERRIN_UNITY all but kernels are compiled several at a time.
 function(perrin_kernels)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(PERRIN_CUDA)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
   endif()
 endfunction()
 
 function(perrin_folder name)
-  cmake_parse_arguments(arg "" "" "SOURCES;KERNELS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;KERNELS;COLD" ${ARGN})
   perrin_kernels(${arg_KERNELS})
   add_library(perrin_${name} OBJECT ${arg_SOURCES} ${arg_KERNELS})
-  target_link_libraries(perrin_${name} PUBLIC perrin_options PRIVATE perrin_strict)
-  set_property(GLOBAL APPEND PROPERTY PERRIN_OBJECTS $<TARGET_OBJECTS:perrin_${name}>)
+  set(parts perrin_${name})
+  if(arg_COLD)
+    add_library(perrin_${name}_cold OBJECT ${arg_COLD})
+    target_compile_options(perrin_${name}_cold PRIVATE $<$<CONFIG:Release>:-O1>)
+    list(APPEND parts perrin_${name}_cold)
+  endif()
+  foreach(part ${parts})
+    target_link_libraries(${part} PUBLIC perrin_options PRIVATE perrin_strict)
+    set_target_properties(${part} PROPERTIES UNITY_BUILD ${PERRIN_UNITY})
+    set_property(GLOBAL APPEND PROPERTY PERRIN_OBJECTS $<TARGET_OBJECTS:${part}>)
+  endforeach()
 endfunction()
 
 # perrin_components(FOLDER NAME…)  the component types of a folder, one line for each: NAME.cpp
@@ -41,11 +53,18 @@ ${calls}}
   set(${folder}_registration ${all} PARENT_SCOPE)
 endfunction()
 
-# perrin_test(NAME SOURCES … KERNELS … [LABELS …])  one GoogleTest program, one ctest entry.
+# perrin_test(NAME [FAST] SOURCES … KERNELS … [LABELS …])  one GoogleTest program, one ctest entry.
+#   Compiled with -O1, which takes two thirds of the time, unless what it computes itself is long
+#   (FAST).
 function(perrin_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;KERNELS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "FAST" "" "SOURCES;KERNELS;LABELS" ${ARGN})
   perrin_kernels(${arg_KERNELS})
   add_executable(${name} ${arg_SOURCES} ${arg_KERNELS})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${PERRIN_UNITY})
+  if(NOT arg_FAST)
+    target_compile_options(${name} PRIVATE
+      "$<$<CONFIG:Release>:$<IF:$<COMPILE_LANGUAGE:CUDA>,-Xcompiler=-O1,-O1>>")
+  endif()
   target_link_libraries(${name} PRIVATE perrin_fluids perrin_strict GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   if(arg_LABELS)

@@ -60,7 +60,7 @@ std::map<std::string, std::string> parse_pairs(const std::string& line, const Te
     }
     const bool used = used_keys.contains(key);
     if (!pairs.emplace(key, value).second && used)
-      text.fail(fmt::format("{} occurs twice", quoted(key)));
+      text.fail(fmt::format("{} occurs twice", in_quotes(key)));
   }
   return pairs;
 }
@@ -79,16 +79,17 @@ std::vector<std::string> split(const std::string& text, const char* separators) 
 std::vector<Column> parse_properties(const std::string& value, const TextLines& text) {
   const auto parts = split(value, ":");
   if (parts.empty() || parts.size() % 3 != 0)
-    text.fail(fmt::format("expected Properties=name:kind:columns:…, got {}", quoted(value)));
+    text.fail(fmt::format("expected Properties=name:kind:columns:…, got {}", in_quotes(value)));
   std::vector<Column> columns;
   std::size_t first = 0;
   for (std::size_t k = 0; k < parts.size(); k += 3) {
     const auto width = text.integer(parts[k + 2], "a number of columns in Properties");
     if (width < 1 || width > 1000)
-      text.fail(fmt::format("expected 1 to 1000 columns of {}, got {}", quoted(parts[k]), width));
+      text.fail(
+          fmt::format("expected 1 to 1000 columns of {}, got {}", in_quotes(parts[k]), width));
     for (const Column& column : columns)
       if (column.name == parts[k])
-        text.fail(fmt::format("the property {} occurs twice", quoted(parts[k])));
+        text.fail(fmt::format("the property {} occurs twice", in_quotes(parts[k])));
     columns.push_back({parts[k], parts[k + 1][0], std::size_t(width), first});
     first += std::size_t(width);
   }
@@ -186,7 +187,7 @@ class ExtendedXyzReader : public FrameReader {
           fmt::format("keys of the second line are not read: {}", fmt::join(unread, ", ")));
     if (const auto dimension = value("dimension"); !dimension.empty()) {
       if (dimension != "2" && dimension != "3")
-        text_.fail(fmt::format("expected Dimension=2 or 3, got {}", quoted(dimension)));
+        text_.fail(fmt::format("expected Dimension=2 or 3, got {}", in_quotes(dimension)));
       c.box.dimension = dimension == "2" ? 2 : 3;
     }
     if (const auto step = value("step"); !step.empty()) {
@@ -229,18 +230,19 @@ class ExtendedXyzReader : public FrameReader {
     if (!origin.empty()) {
       const auto at = split(origin, " \t,");
       if (at.size() != 3)
-        text_.fail(fmt::format("expected Origin=\"…\" with 3 numbers, got {}", quoted(origin)));
+        text_.fail(fmt::format("expected Origin=\"…\" with 3 numbers, got {}", in_quotes(origin)));
       for (int axis = 0; axis < 3; ++axis)
         box.origin[axis] = text_.real(at[std::size_t(axis)], "a number in Origin");
     }
     if (!periodic.empty()) {
       const auto flags = split(periodic, " \t,");
       if (flags.size() != 3)
-        text_.fail(fmt::format("expected pbc=\"…\" with 3 of T and F, got {}", quoted(periodic)));
+        text_.fail(
+            fmt::format("expected pbc=\"…\" with 3 of T and F, got {}", in_quotes(periodic)));
       for (std::size_t axis = 0; axis < 3; ++axis) {
         const char flag = flags[axis][0];
         if (flag != 'T' && flag != 't' && flag != '1' && flag != 'F' && flag != 'f' && flag != '0')
-          text_.fail(fmt::format("expected T or F in pbc, got {}", quoted(flags[axis])));
+          text_.fail(fmt::format("expected T or F in pbc, got {}", in_quotes(flags[axis])));
         box.periodic[axis] = flag == 'T' || flag == 't' || flag == '1';
       }
     }

@@ -137,7 +137,7 @@ class GsdReader : public FrameReader {
       const std::size_t length = strnlen(text.data() + at, text.size() - at);
       const std::string name(text.data() + at, length);
       if (!ids_.emplace(name, id).second)
-        throw UserError(fmt::format("{}: the name {} occurs twice", path_, quoted(name)));
+        throw UserError(fmt::format("{}: the name {} occurs twice", path_, in_quotes(name)));
       at += packed ? length + 1 : name_size;
     }
   }

@@ -15,7 +15,7 @@
 namespace perrin::io {
 namespace {
 
-const std::string all = "particles/all/";
+const std::string all_particles = "particles/all/";
 constexpr std::int64_t most_frames = 8192;  // until the file is opened anew
 
 /// One row of each frame, all in one call. get(frame) is a list of numbers; they are multiplied
@@ -101,13 +101,13 @@ void write_connectivity(const Node& root, const std::string& name, const std::ve
 void write_static(const Node& root, const Configuration& c) {
   const std::size_t n = c.position.size();
   if (!c.mass.empty())
-    root.write(all + "mass", c.mass);
+    root.write(all_particles + "mass", c.mass);
   else
-    root.write(all + "mass", std::vector<double>(n, 1.0));
-  if (!c.charge.empty()) root.write(all + "charge", c.charge);
+    root.write(all_particles + "mass", std::vector<double>(n, 1.0));
+  if (!c.charge.empty()) root.write(all_particles + "charge", c.charge);
   std::vector<std::int32_t> id(n);
   for (std::size_t k = 0; k < n; ++k) id[k] = std::int32_t(k);
-  root.write(all + "id", id);
+  root.write(all_particles + "id", id);
   if (!c.diameter.empty()) root.write("parameters/perrin/diameter", c.diameter);
   write_names(root, "parameters/perrin/type_names", c.types);
   root.write("parameters/perrin/dimension", {}, &c.box.dimension);
@@ -200,14 +200,15 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
                            const FileUnit& unit, const H5mdLayout& how) {
     make_element(root, name, type, row, step, time, unit, how);
   };
-  if (layout.velocity) element(all + "velocity", H5T_IEEE_F32LE, {n, 3}, units.velocity, layout);
-  if (layout.force) element(all + "force", H5T_IEEE_F32LE, {n, 3}, units.force, layout);
-  if (layout.image) element(all + "image", H5T_STD_I32LE, {n, 3}, {}, layout);
+  if (layout.velocity)
+    element(all_particles + "velocity", H5T_IEEE_F32LE, {n, 3}, units.velocity, layout);
+  if (layout.force) element(all_particles + "force", H5T_IEEE_F32LE, {n, 3}, units.force, layout);
+  if (layout.image) element(all_particles + "image", H5T_STD_I32LE, {n, 3}, {}, layout);
   const std::vector<std::int32_t> species(c.type.begin(), c.type.end());
   if (layout.moving_species)
-    element(all + "species", H5T_STD_I32LE, {n}, {}, layout);
+    element(all_particles + "species", H5T_STD_I32LE, {n}, {}, layout);
   else
-    root.write(all + "species", species);
+    root.write(all_particles + "species", species);
 
   const Node box = particles.make_group("box");
   box.attribute("dimension", std::int32_t(3));
@@ -219,10 +220,10 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
   box.attribute("boundary", boundary);
   H5mdLayout small;  // not packed, whatever the rest is
   small.chunk_frames = layout.chunk_frames;
-  element(all + "box/edges", H5T_IEEE_F64LE, {3, 3}, units.length, small);
+  element(all_particles + "box/edges", H5T_IEEE_F64LE, {3, 3}, units.length, small);
   element("parameters/perrin/box_origin", H5T_IEEE_F64LE, {3}, units.length, small);
   write_static(root, c);
-  set_unit(root.open(all + "mass"), {units.mass});
+  set_unit(root.open(all_particles + "mass"), {units.mass});
   root.hard_link(particles, "particles/trajectory");
   root.hard_link(particles, "particles/system");
 }
@@ -240,7 +241,7 @@ void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int
                       std::int64_t last_step) {
   File file = File::modify(path);
   const Node& root = file.root();
-  check_steps(root, all + "position/step", frames, last_step);
+  check_steps(root, all_particles + "position/step", frames, last_step);
   const auto cut = [&](const std::string& name) {
     if (!root.has(name)) return;
     Series series = Series::open(root, name, H5T_NATIVE_DOUBLE);
@@ -251,11 +252,11 @@ void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int
   };
   // Positions first: their number is the number of frames for every reader.
   for (const char* name : {"position", "velocity", "force", "image", "box/edges"})
-    cut(all + name + "/value");
-  if (!root.open(all + "species").is_dataset()) cut(all + "species/value");
+    cut(all_particles + name + "/value");
+  if (!root.open(all_particles + "species").is_dataset()) cut(all_particles + "species/value");
   cut("parameters/perrin/box_origin/value");
-  cut(all + "position/step");
-  cut(all + "position/time");
+  cut(all_particles + "position/step");
+  cut(all_particles + "position/time");
   renew_run_record(root, record, last_step);
   file.close();
 }
@@ -268,19 +269,19 @@ void H5mdWriter::open_parts(const Node& root) {
     series = Series::open(root, name, type);
     return true;
   };
-  step_ = Series::open(root, all + "position/step", H5T_NATIVE_INT64);
-  time_ = Series::open(root, all + "position/time", H5T_NATIVE_DOUBLE);
-  edges_ = Series::open(root, all + "box/edges/value", H5T_NATIVE_DOUBLE);
+  step_ = Series::open(root, all_particles + "position/step", H5T_NATIVE_INT64);
+  time_ = Series::open(root, all_particles + "position/time", H5T_NATIVE_DOUBLE);
+  edges_ = Series::open(root, all_particles + "box/edges/value", H5T_NATIVE_DOUBLE);
   origin_ = Series::open(root, "parameters/perrin/box_origin/value", H5T_NATIVE_DOUBLE);
-  const Node positions = root.open(all + "position/value");
+  const Node positions = root.open(all_particles + "position/value");
   fine_ = H5Tget_size(Hid(H5Dget_type(positions.id()))) == sizeof(double);
-  position_ =
-      Series::open(root, all + "position/value", fine_ ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT);
-  has_velocity_ = open(velocity_, all + "velocity/value", H5T_NATIVE_FLOAT);
-  has_force_ = open(force_, all + "force/value", H5T_NATIVE_FLOAT);
-  has_image_ = open(image_, all + "image/value", H5T_NATIVE_INT32);
-  has_species_ = root.open(all + "species").is_dataset() == false &&
-                 open(species_, all + "species/value", H5T_NATIVE_INT32);
+  position_ = Series::open(root, all_particles + "position/value",
+                           fine_ ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT);
+  has_velocity_ = open(velocity_, all_particles + "velocity/value", H5T_NATIVE_FLOAT);
+  has_force_ = open(force_, all_particles + "force/value", H5T_NATIVE_FLOAT);
+  has_image_ = open(image_, all_particles + "image/value", H5T_NATIVE_INT32);
+  has_species_ = root.open(all_particles + "species").is_dataset() == false &&
+                 open(species_, all_particles + "species/value", H5T_NATIVE_INT32);
   length_factor_ = factor_of(position_);
   time_factor_ = factor_of(time_);
   if (has_velocity_) velocity_factor_ = factor_of(velocity_);

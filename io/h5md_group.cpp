@@ -291,7 +291,8 @@ void H5mdGroup::read_boundary(const Node& node, Box& box) const {
   for (std::size_t k = 0; k < dimension_; ++k) {
     const std::string& text = boundary[boundary.size() == 1 ? 0 : k];
     if (text != "periodic" && text != "none")
-      fail(node, fmt::format("the boundary {}, expected \"periodic\" or \"none\"", quoted(text)));
+      fail(node,
+           fmt::format("the boundary {}, expected \"periodic\" or \"none\"", in_quotes(text)));
     box.periodic[k] = text == "periodic";
   }
 }

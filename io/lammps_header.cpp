@@ -178,9 +178,9 @@ LammpsHeader read_lammps_header(TextLines& text, const std::string& path) {
       const std::int64_t n = text.integer(words[0], "a count");
       if (n < 0) text.fail(fmt::format("expected a count from 0, got {}", n));
       if (!header.counts.emplace(key, n).second)
-        text.fail(fmt::format("the number of {} occurs twice", quoted(key)));
+        text.fail(fmt::format("the number of {} occurs twice", in_quotes(key)));
     } else if (!key.starts_with("extra ")) {  // "extra bond per atom": room that LAMMPS keeps
-      header.unknown.push_back(fmt::format("line {} ({})", text.number(), quoted(text.line())));
+      header.unknown.push_back(fmt::format("line {} ({})", text.number(), in_quotes(text.line())));
     }
   }
   header.box = box.box(path);

@@ -94,7 +94,7 @@ class LammpsReader : public FrameReader {
     section_ = fmt::format("{}", fmt::join(text_.words(true), " "));
     section_comment_ = comment_of(text_.line());
     if (!sections_.insert(section_).second)
-      text_.fail(fmt::format("the section {} occurs twice", quoted(section_)));
+      text_.fail(fmt::format("the section {} occurs twice", in_quotes(section_)));
     const bool needs_atoms = section_ == "Velocities" || section_ == "Bonds" ||
                              section_ == "Angles" || section_ == "Dihedrals" ||
                              section_ == "Impropers";
@@ -202,7 +202,7 @@ class LammpsReader : public FrameReader {
       if (const auto it = std::ranges::find(names, word); it != names.end())
         return std::uint32_t(it - names.begin());
       text_.fail(fmt::format("{} {} is neither a number nor one of the labels before ({})", what,
-                             quoted(word), fmt::join(names, ", ")));
+                             in_quotes(word), fmt::join(names, ", ")));
     }
     const std::int64_t k = text_.integer(word, what);
     if (k < 1 || k > std::int64_t(names.size()))
@@ -221,7 +221,7 @@ class LammpsReader : public FrameReader {
       first_time(seen, std::size_t(k - 1), fmt::format("type {}", k));
       names[std::size_t(k - 1)] = std::string(words[1]);
       if (!labels.insert(names[std::size_t(k - 1)]).second)
-        text_.fail(fmt::format("the label {} occurs twice", quoted(words[1])));
+        text_.fail(fmt::format("the label {} occurs twice", in_quotes(words[1])));
     });
   }
 
@@ -349,7 +349,7 @@ class LammpsReader : public FrameReader {
             where));
       if (!style.readable)
         text_.fail(fmt::format("the atom style {} ({}) is not read: expected {}",
-                               quoted(style.name), where, readable_styles()));
+                               in_quotes(style.name), where, readable_styles()));
       return style;
     };
     AtomStyle named = named_style(section_comment_);
@@ -364,12 +364,12 @@ class LammpsReader : public FrameReader {
       const AtomStyle wanted = named_style(wanted_style_);
       if (wanted.name.empty())
         throw UserError(fmt::format("{}: unknown atom style {} (\"atom_style\"): expected {}",
-                                    path_, quoted(wanted_style_), readable_styles()));
+                                    path_, in_quotes(wanted_style_), readable_styles()));
       if (!named.name.empty() && named.columns != wanted.columns)
         c_.warnings.push_back(
             fmt::format("the file names the atom style {} ({}), which \"atom_style\" overrides: "
                         "its columns are read as those of {}",
-                        quoted(named.name), where, quoted(wanted.name)));
+                        in_quotes(named.name), where, in_quotes(wanted.name)));
       return readable(wanted, "\"atom_style\"");
     }
     if (!named.name.empty()) {
@@ -378,7 +378,7 @@ class LammpsReader : public FrameReader {
             fmt::format("particles of the atom style {} ({}) have no bonds in LAMMPS, but the "
                         "header counts {}: name the style of the columns by \"atom_style\" of the "
                         "system or --atom-style of perrin convert",
-                        quoted(named.name), where, head_.count("bonds")));
+                        in_quotes(named.name), where, head_.count("bonds")));
       return readable(std::move(named), where);
     }
     return guess_style();
@@ -419,12 +419,12 @@ class LammpsReader : public FrameReader {
       text_.fail(
           fmt::format("the {} columns of Atoms fit only the atom style {}, which is not read: "
                       "expected {}; if it is another, {}",
-                      columns, quoted(only.name), readable_styles(), remedy));
+                      columns, in_quotes(only.name), readable_styles(), remedy));
     if (columns != 5)
       c_.warnings.push_back(fmt::format(
           "Atoms names no style: its columns are read as those of {} ({}{}), the only style of "
           "LAMMPS that they fit; \"atom_style\" (--atom-style) names another",
-          quoted(only.name), only.list(), columns > only.columns.size() ? ", and images" : ""));
+          in_quotes(only.name), only.list(), columns > only.columns.size() ? ", and images" : ""));
     return only;
   }
 
@@ -438,7 +438,7 @@ class LammpsReader : public FrameReader {
         unread.push_back(column);
     if (!unread.empty())
       c_.warnings.push_back(fmt::format("columns of the atom style {} are not read: {}",
-                                        quoted(style.name), fmt::join(unread, ", ")));
+                                        in_quotes(style.name), fmt::join(unread, ", ")));
     const std::size_t plain = style.columns.size();
     const int x = style.at("x"), type_at = style.at("type"), charge = style.at("q");
     const int molecule = style.at("molecule"), diameter = style.at("diameter");
@@ -449,7 +449,7 @@ class LammpsReader : public FrameReader {
       if (words.size() != columns || (columns != plain && columns != plain + 3))
         text_.fail(fmt::format(
             "expected {} columns of the atom style {} ({}), or {} with images, on all rows; got {}",
-            plain, quoted(style.name), style.list(), plain + 3, words.size()));
+            plain, in_quotes(style.name), style.list(), plain + 3, words.size()));
       const auto word = [&](int at) { return words[std::size_t(at)]; };
       const std::int64_t id = text_.integer(words[0], "a particle's id");
       if (!atoms_.emplace(id, std::uint32_t(c_.position.size())).second)

@@ -73,7 +73,7 @@ std::string units_in_title(std::string_view title, const std::string& where) {
     if (next < words.size() && is_style(words[next])) return words[next];
     if (assigned)
       throw UserError(fmt::format("{}: unknown units of LAMMPS {}: expected {}", where,
-                                  quoted(words[next]), fmt::join(lammps_unit_styles(), ", ")));
+                                  in_quotes(words[next]), fmt::join(lammps_unit_styles(), ", ")));
     if (k > 0 && is_style(words[k - 1])) return words[k - 1];
   }
   return "";

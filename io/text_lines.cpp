@@ -13,7 +13,7 @@
 
 namespace perrin::io {
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   constexpr std::size_t longest = 60;
   return fmt::format("\"{}{}\"", word.substr(0, longest), word.size() > longest ? "…" : "");
 }
@@ -74,7 +74,7 @@ double TextLines::real(std::string_view word, const std::string& what) const {
   if (!word.empty() && word[0] == '+') word.remove_prefix(1);
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || end != word.data() + word.size())
-    fail(fmt::format("expected {} (a number), got {}", what, quoted(word)));
+    fail(fmt::format("expected {} (a number), got {}", what, in_quotes(word)));
   if (!std::isfinite(value))
     fail(fmt::format("expected {} (a finite number), got {}", what, word.substr(0, 60)));
   return value;
@@ -84,7 +84,7 @@ std::int64_t TextLines::integer(std::string_view word, const std::string& what) 
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || end != word.data() + word.size())
-    fail(fmt::format("expected {} (a whole number), got {}", what, quoted(word)));
+    fail(fmt::format("expected {} (a whole number), got {}", what, in_quotes(word)));
   return value;
 }
 

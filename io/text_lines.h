@@ -61,6 +61,6 @@ class TextLines {
 };
 
 /// A word of a file as a message quotes it: no longer than a line.
-std::string quoted(std::string_view word);
+std::string in_quotes(std::string_view word);
 
 }  // namespace perrin::io

@@ -13,7 +13,7 @@
 namespace perrin::io {
 namespace {
 
-constexpr std::int32_t magic = 1995;
+constexpr std::int32_t xtc_magic = 1995;
 constexpr int most_near = 8;
 
 /// Three differences below this, from index 9 on, take as many bits as the index says. What readers
@@ -219,7 +219,7 @@ std::vector<unsigned char> xtc_frame(const XtcFrame& frame, double precision,
   std::vector<unsigned char> out;
   const auto n = std::uint32_t(frame.position.size() / 3);
   out.reserve(xtc_head + 8 * n);
-  put(out, std::uint32_t(magic));
+  put(out, std::uint32_t(xtc_magic));
   put(out, n);
   put(out, std::uint32_t(frame.step));
   put(out, frame.time);
@@ -234,7 +234,7 @@ std::vector<unsigned char> xtc_frame(const XtcFrame& frame, double precision,
 
 std::uint64_t xtc_frame_size(std::span<const unsigned char> head, std::int32_t& step) {
   constexpr std::size_t before = 56;  // the number of particles, again
-  if (head.size() < before || number_at(head, 0) != magic) return 0;
+  if (head.size() < before || number_at(head, 0) != xtc_magic) return 0;
   const std::int32_t n = number_at(head, 4);
   step = number_at(head, 8);
   if (n < 1 || number_at(head, 52) != n) return 0;

@@ -32,7 +32,7 @@ std::string host_name() {
 }
 
 /// A text that names them.
-[[maybe_unused]] std::string usable_cores() {  // with MPI
+[[maybe_unused]] std::string cores_by_number() {  // with MPI
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return "";
   return {reinterpret_cast<const char*>(&set), sizeof set};
@@ -121,7 +121,7 @@ void Processes::begin_mpi(int expected) {
                     expected, mpi_name(), messages_->count()));
   rank_ = messages_->rank(), count_ = messages_->count();
   host_rank_ = messages_->host_rank(), host_count_ = messages_->host_count();
-  const std::string cores = host_name() + " " + usable_cores();
+  const std::string cores = host_name() + " " + cores_by_number();
   core_sharers_ = int(std::ranges::count(all_gather(cores), cores));
 #else
   throw UserError(

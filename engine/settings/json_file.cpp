@@ -15,13 +15,13 @@
 #include "engine/core/error.h"
 
 namespace perrin {
-namespace {
-
 /// How many characters the parser has taken, and the line they end on.
 struct Reading {
   const char* begin;
   const char* position;
 };
+
+namespace {
 
 /// An input iterator that tells how far it has come.
 class CountingIterator {

@@ -67,7 +67,7 @@ TEST_P(NoseHooverTest, KineticEnergyIsGammaDistributed) {
   EXPECT_NEAR(s.totals().momentum.x, 2 * n, 1e-4 * n);
 }
 
-struct Gas {
+struct GasInBox {
   std::string axes;
   int dimension = 3;
   Vec3<double> tilt{};  // xy, xz, yz
@@ -81,12 +81,13 @@ TEST_P(NoseHooverTest, VolumesOfTheIdealGasAreGammaDistributed) {
   const double kt = 1.5, pressure = 0.5, unit = kt / pressure, volume = gas_particles * unit;
   const int steps = device().is_cuda() ? 10000 : 50000;
   std::uint64_t seed = 0;
-  for (const Gas& gas :
-       {Gas{"all"}, Gas{"z"}, Gas{"xy"}, Gas{"xy,z"}, Gas{"all", 2}, Gas{"all", 3, {3, -1, 1.4}},
-        Gas{"y,z", 3, {3, -1, 1.4}}, Gas{"xy", 3, {}, true}}) {
+  for (const GasInBox& gas : {GasInBox{"all"}, GasInBox{"z"}, GasInBox{"xy"}, GasInBox{"xy,z"},
+                              GasInBox{"all", 2}, GasInBox{"all", 3, {3, -1, 1.4}},
+                              GasInBox{"y,z", 3, {3, -1, 1.4}}, GasInBox{"xy", 3, {}, true}}) {
     SCOPED_TRACE(gas.axes + (gas.dimension == 2 ? ", 2D" : "") +
                  (gas.tilt.x != 0 ? ", tilted" : "") + (gas.wall ? ", a wall" : ""));
-    const Configuration c = ideal_gas({gas_particles, gas.dimension, gas.tilt, gas.wall}, volume);
+    const Configuration c =
+        ideal_gas(IdealGas{gas_particles, gas.dimension, gas.tilt, gas.wall}, volume);
     Forces forces;
     if (gas.wall) {
       LjWallSettings wall;
