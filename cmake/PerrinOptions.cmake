@@ -84,5 +84,12 @@ if(PERRIN_CUDA)
   target_compile_options(perrin_strict INTERFACE
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall;-Xcompiler=-Wno-unknown-pragmas;$<$<BOOL:${PERRIN_WERROR}>:-Werror=all-warnings>>")
 endif()
+if(PERRIN_CUDA AND PERRIN_CUDA_CHECK)
+  include(CheckCompilerFlag)
+  check_compiler_flag(CUDA -Ofc=max PERRIN_CUDA_FAST_COMPILE)  # CUDA 12.8 or newer
+  if(PERRIN_CUDA_FAST_COMPILE)
+    target_compile_options(perrin_strict INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Ofc=max>")
+  endif()
+endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

@@ -68,8 +68,8 @@ class Types:
 
     def __init__(self, perrin, folder):
         self.perrin, self.folder = perrin, folder
-        self.environment = {**os.environ, "OMP_NUM_THREADS": "1",
-                            "PERRIN_CACHE": os.path.join(folder, "cache")}
+        self.environment = {"PERRIN_CACHE": os.path.join(folder, "cache"), **os.environ,
+                            "OMP_NUM_THREADS": "1"}
         self.schema = json.loads(self.run("schema").stdout)
         for kind in ["pair", "bond", "angle", "dihedral"]:
             with open(os.path.join(folder, f"{kind}.txt"), "w") as out:
