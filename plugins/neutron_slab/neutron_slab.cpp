@@ -165,7 +165,7 @@ namespace {
 struct WithExample : NeutronSlabSettings {};
 void describe(perrin::Fields& d, WithExample& s) {
   describe(d, static_cast<NeutronSlabSettings&>(s));
-  d.example("{\"thickness\": 10, \"total\": 1, \"scattering\": 0.9, \"histories\": 100000}");
+  d.example("{\"thickness\": 10, \"total\": 1.1, \"scattering\": 0.9, \"histories\": 100000}");
 }
 
 }  // namespace
