@@ -26,7 +26,6 @@ struct Gather {
   }
 };
 
-/// A kernel, since what CUDA copies by itself inside a conditional node has to be its own memory.
 struct CopyWords {
   std::uint32_t* to;
   const std::uint32_t* from;
@@ -264,7 +263,7 @@ Particles::Known Particles::attach_bytes(std::function<void*()> data, std::size_
   auto attached = std::make_shared<const Attached>(Attached{std::move(data), bytes});
   attached_.push_back(attached);
   const auto needed = std::int64_t(bytes) * size();
-  if (scratch_.size() < needed) scratch_.resize(needed);
+  if (scratch_.size() < needed) scratch_ = {device(), needed};
   return attached;
 }
 
