@@ -54,7 +54,8 @@ const char* const formula_text =
       variables   r (pairs, bonds); theta (angles, radians, straight is pi); phi (dihedrals,
                   -pi to pi, trans is pi); x, y, z, t (external; with t, the time since the
                   beginning of the job, in double precision; the energy is evaluated at the
-                  current time)
+                  current time); E (cross-sections and spectra of neutron_slab, an energy);
+                  x, y, z (perrin rng --density, --figure)
       operators   + - * / ^ (also **; 2^3^2 is 2^(3^2)), comparisons < <= > >= (1 or 0)
       functions   sqrt exp log sin cos tan asin acos atan sinh cosh tanh erf erfc abs sign
                   step(x) (1 from 0 on)  min(a, b)  max(a, b)  pow(a, b)
