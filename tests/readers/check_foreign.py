@@ -162,7 +162,7 @@ def check_halmd():
     assert bonds("halmd.h5", "--group", "A") == []
     assert bonds("halmd.h5", "--group", "B,A") == [(0, 1), (1, 2)]
     same(convert("halmd.h5", "--group", "B")[0][1]["pos"], y[1])
-    refused("halmd.h5", "no group of particles C; there are: A, B", "--group", "C")
+    refused("halmd.h5", "no group of particles C; the groups are: A, B", "--group", "C")
     for group, n in (("A", 4), (["B"], 3), (["B", "A"], 7)):
         job = {"seed": 1, "system": {"type": "file", "path": "halmd.h5", "group": group},
                "ignore": ["bonds"], "observers": [{"type": "trajectory", "stride": 1}],

@@ -143,7 +143,8 @@ def make(name, job, *arguments):
     folder.mkdir()
     file = work / f"{name}.json"
     file.write_text(json.dumps(job))
-    return folder, ["run", file, "--output-dir", folder, "--quiet", "--threads", "1", *arguments]
+    return folder, ["run", file, "--output-dir", folder, "--quiet", "--threads", "1",
+                    "--device", "cpu", *arguments]
 
 
 def check_run():

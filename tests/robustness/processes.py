@@ -86,6 +86,9 @@ class Processes(unittest.TestCase):
             json.dump(job, file)
 
     def start(self, count, *command):
+        """Runs on the CPU; several GPUs are bits.py's."""
+        if command[0] == PERRIN and command[1] in ("run", "resume"):
+            command += ("--device", "cpu")
         launcher = MPIRUN + ["-np", str(count)] if count > 1 else []
         program = subprocess.Popen([*launcher, *command], cwd=self.folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -101,9 +104,6 @@ class Processes(unittest.TestCase):
         return program.returncode, out, lines
 
     def perrin(self, count, *arguments):
-        """On the CPU; several GPUs are bits.py's."""
-        if arguments[0] == "run":
-            arguments += ("--device", "cpu")
         return self.end(self.start(count, PERRIN, *arguments))
 
     def good(self, count, *arguments):
