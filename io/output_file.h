@@ -62,7 +62,8 @@ class OutputFile {
       : path_(std::move(path)),
         record_(setup.record()),
         units_(std::move(units)),
-        overwrite_(setup.overwrite()) {}
+        overwrite_(setup.overwrite()),
+        resuming_(setup.resuming()) {}
   ~OutputFile() {
     if (!file_) return;
     try {
@@ -72,14 +73,14 @@ class OutputFile {
   }
 
   /// resumed: cut to what the checkpoint knows of it; else made by `create`. Then `open` returns
-  /// its W.
+  /// its W. A file of a stage that began behind the checkpoint is cut to nothing.
   template <class Create, class Open>
   void make_or_trim(bool resumed, const Create& create, const Open& open) {
     if (open_ || path_.empty()) return;
     open_ = true;
     if (!writes_files()) return;
     writer().call([&] {
-      if (resumed)
+      if (resumed || (resuming_ && std::filesystem::exists(path_)))
         W::trim(path_.string(), *record_, count_, last_step_);
       else
         create();
@@ -108,7 +109,7 @@ class OutputFile {
   std::filesystem::path path_;
   std::shared_ptr<const JobRecord> record_;
   Units units_;
-  bool overwrite_;
+  bool overwrite_, resuming_;
 
  private:
   std::int64_t count_ = 0, last_step_ = -1;

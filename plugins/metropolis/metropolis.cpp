@@ -15,7 +15,7 @@
 namespace perrin::metropolis {
 
 MetropolisStage::MetropolisStage(const MetropolisSettings& settings, Setup& setup)
-    : settings_(settings), overwrite_(setup.overwrite()) {
+    : settings_(settings), overwrite_(setup.overwrite() || setup.resuming()) {
   check(setup);
   const auto prepared = prepare(settings, setup);
   if (!prepared) return;

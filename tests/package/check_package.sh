@@ -21,7 +21,7 @@ refused() {
 }
 refused 'did you mean "field"' fild my_other
 refused 'lower-case letters' pair My-Force
-refused 'a word of C++' pair class
+refused 'a reserved word of C++' pair class
 refused 'exists already (perrin help wca)' pair wca
 refused 'my_pair exists: nothing was written' bond my_pair
 for name in my_other My-Force class wca; do
