@@ -184,7 +184,7 @@ def test_a_stage_without_particles(tmp_path):
     assert_same(contents(tmp_path / "parts" / name), contents(tmp_path / "whole" / name))
     with pytest.raises(perrin.JobError, match="a job that has a system"):
         parts.run(5)
-    with pytest.raises(perrin.JobError, match="a job that has a system"):
+    with pytest.raises(perrin.JobError, match="a job with a system"):
         parts.every(5)
 
 
