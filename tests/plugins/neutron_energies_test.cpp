@@ -14,14 +14,13 @@
 #include "plugins/neutron_slab/results.h"
 #include "rng/keyed.h"
 #include "tests/devices.h"
+#include "tests/plugins/neutron_expect.h"
 #include "tests/plugins/neutron_reference.h"
 
 namespace neutron {
 namespace {
 
 using perrin::Device;
-
-constexpr double allowed = 4.5;  // standard errors
 
 struct Options {
   std::int64_t histories = 200000;
@@ -78,19 +77,6 @@ EnergyDescription infinite(const EnergyLayer& layer, double from, double to, int
   d.near_reflects = d.far_reflects = true;
   d.energy_bins = bins;
   return d;
-}
-
-void expect_near(const Estimate& e, double exact, const std::string& what) {
-  EXPECT_GT(e.error, 0) << what;
-  EXPECT_LT(std::abs(e.mean - exact), allowed * e.error)
-      << what << ": " << e.mean << " ± " << e.error << ", exact " << exact;
-}
-
-void expect_solution(const Results& r, const reference::Solution& s, const std::string& what) {
-  expect_near(r.transmission(), s.transmission, what + ", transmission");
-  expect_near(r.reflection(), s.reflection, what + ", reflection");
-  expect_near(r.absorption(), s.absorption, what + ", absorption");
-  expect_near(r.collisions(), s.collisions, what + ", collisions");
 }
 
 double sum(const std::vector<Estimate>& bins) {

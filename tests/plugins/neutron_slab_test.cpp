@@ -17,14 +17,13 @@
 #include "plugins/neutron_slab/neutron_slab.h"
 #include "rng/keyed.h"
 #include "tests/devices.h"
+#include "tests/plugins/neutron_expect.h"
 #include "tests/plugins/neutron_reference.h"
 
 namespace neutron {
 namespace {
 
 using perrin::Device;
-
-constexpr double allowed = 4.5;  // standard errors
 
 const std::vector<Layer> thick{{10, 1.1, 1.0}};
 const std::vector<Layer> layered{{1, 2, 1}, {1, 0, 0}, {2, 0.5, 0.5}, {1, 1, 0.2}};
@@ -61,19 +60,6 @@ Results simulate(const Device& device, const std::vector<Layer>& layers, const O
     results.add(transport->run(std::uint64_t(first), n), n);
   }
   return results;
-}
-
-void expect_near(const Estimate& e, double exact, const std::string& what) {
-  EXPECT_GT(e.error, 0) << what;
-  EXPECT_LT(std::abs(e.mean - exact), allowed * e.error)
-      << what << ": " << e.mean << " ± " << e.error << ", exact " << exact;
-}
-
-void expect_solution(const Results& r, const reference::Solution& s, const std::string& what) {
-  expect_near(r.transmission(), s.transmission, what + ", transmission");
-  expect_near(r.reflection(), s.reflection, what + ", reflection");
-  expect_near(r.absorption(), s.absorption, what + ", absorption");
-  expect_near(r.collisions(), s.collisions, what + ", collisions");
 }
 
 const reference::Solution& thick_solution() {
@@ -465,10 +451,29 @@ TEST(NeutronStage, ResumedRunEqualsTheUninterruptedOne) {
   }
 }
 
+/// A change of a job's text, and what a resume says of it.
+struct Changed {
+  const char *from, *to, *expected;
+};
+
+std::string refusal_of(StageRun& run, const std::string& text) {
+  try {
+    run.run(text, true);
+  } catch (const perrin::UserError& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+void expect_refused(StageRun& run, const std::string& original, const Changed& c) {
+  std::string text = original;
+  text.replace(text.find(c.from), std::string(c.from).size(), c.to);
+  const std::string what = refusal_of(run, text);
+  EXPECT_NE(what.find(c.expected), std::string::npos) << c.expected << "\nin\n" << what;
+}
+
 TEST(NeutronStage, WhatAResumedRunCannotChangeIsRefused) {
-  const struct {
-    const char *from, *to, *expected;
-  } cases[] = {
+  const Changed cases[] = {
       {"\"scattering\": 1.0", "\"scattering\": 0.9", "results are for another slab"},
       {"\"thickness\": 10", "\"thickness\": 11", "results are for another slab"},
       {"\"stride\"", "\"estimator\": \"weighted\", \"stride\"",
@@ -487,20 +492,8 @@ TEST(NeutronStage, WhatAResumedRunCannotChangeIsRefused) {
   const std::string original = stage_json("saru_state");
   ASSERT_FALSE(run.run(original, false));
   run.control = std::make_unique<perrin::RunControl>();
-  const auto refusal = [&](const std::string& text) -> std::string {
-    try {
-      run.run(text, true);
-    } catch (const perrin::UserError& e) {
-      return e.what();
-    }
-    return "accepted";
-  };
-  for (const auto& c : cases) {
-    std::string text = original;
-    text.replace(text.find(c.from), std::string(c.from).size(), c.to);
-    const std::string what = refusal(text);
-    EXPECT_NE(what.find(c.expected), std::string::npos) << c.expected << "\nin\n" << what;
-  }
+  const auto refusal = [&](const std::string& text) { return refusal_of(run, text); };
+  for (const auto& c : cases) expect_refused(run, original, c);
   run.seed = 2;
   EXPECT_NE(refusal(original).find("seed: the checkpoint's results are for 1"), std::string::npos);
   run.seed = 1;
@@ -508,9 +501,7 @@ TEST(NeutronStage, WhatAResumedRunCannotChangeIsRefused) {
 }
 
 TEST(NeutronStage, WithEnergiesAnotherProblemIsRefused) {
-  const struct {
-    const char *from, *to, *expected;
-  } cases[] = {
+  const Changed cases[] = {
       {"2 + 1/sqrt(E)", "2 + 1.01/sqrt(E)", "other cross-sections"},
       {"\"mass\": 12", "\"mass\": 13", "other cross-sections, nuclei"},
       {"\"maxwell\": 1", "\"maxwell\": 1.1", "another source"},
@@ -525,20 +516,8 @@ TEST(NeutronStage, WithEnergiesAnotherProblemIsRefused) {
   const std::string original = layers_json("saru");
   ASSERT_FALSE(run.run(original, false));
   run.control = std::make_unique<perrin::RunControl>();
-  const auto refusal = [&](const std::string& text) -> std::string {
-    try {
-      run.run(text, true);
-    } catch (const perrin::UserError& e) {
-      return e.what();
-    }
-    return "accepted";
-  };
-  for (const auto& c : cases) {
-    std::string text = original;
-    text.replace(text.find(c.from), std::string(c.from).size(), c.to);
-    const std::string what = refusal(text);
-    EXPECT_NE(what.find(c.expected), std::string::npos) << c.expected << "\nin\n" << what;
-  }
+  const auto refusal = [&](const std::string& text) { return refusal_of(run, text); };
+  for (const auto& c : cases) expect_refused(run, original, c);
   EXPECT_NE(refusal(stage_json("saru")).find("results are for another slab"), std::string::npos);
   EXPECT_EQ(refusal(original), "accepted");
 }
