@@ -66,7 +66,11 @@ add_library(perrin_strict INTERFACE)
 # -Wrestrict: false alarms of GCC 12 on std::string + (GCC bug 105651).
 # -Wpsabi: vectors of four doubles never leave inlined functions; how they would be passed does not
 # matter.
-set(PERRIN_WARNINGS -Wall -Wextra -Wshadow -Wno-unknown-pragmas -Wno-restrict -Wno-psabi)
+# -Wshadow: a file must not be told of names in unnamed namespaces of those compiled with it.
+set(PERRIN_WARNINGS -Wall -Wextra -Wno-unknown-pragmas -Wno-restrict -Wno-psabi)
+if(NOT PERRIN_UNITY)
+  list(APPEND PERRIN_WARNINGS -Wshadow)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms for "text" + std::string (GCC bug 105651).
   list(APPEND PERRIN_WARNINGS -Wno-restrict)

@@ -4,8 +4,6 @@
 
 namespace perrin {
 
-using Clock = std::chrono::steady_clock;
-
 Courier::Courier(std::unique_ptr<Post> post, std::vector<int> processes, unsigned char* parcels,
                  std::size_t parcel_bytes)
     : post_(std::move(post)), parcels_(parcels), parcel_bytes_(parcel_bytes) {
@@ -57,6 +55,7 @@ bool Courier::all_sent() {
 
 void Courier::work() {
   using std::chrono::milliseconds;
+  using Clock = std::chrono::steady_clock;
   constexpr long at_once = 1024;    // looks before the next one at the clock
   Clock::time_point busy{}, end{};  // when something was under way last; when it is late
   bool idle = false;                // long enough that no process waits for a parcel

@@ -17,7 +17,6 @@
 namespace perrin {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Kind = Messages::Kind;
 
 int number(const char* variable) {
@@ -64,6 +63,7 @@ class Patience {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
  private:
+  using Clock = std::chrono::steady_clock;
   Clock::time_point begin_ = Clock::now();
   long looks_ = 0;
   bool asleep_ = false;
