@@ -8,6 +8,8 @@
 function(perrin_add_plugin name)
   if(PERRIN_CUDA)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+  elseif(PERRIN_QUICK_BUILD)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O2)
   endif()
   set(parts ${name})
   set(sources ${ARGN})
