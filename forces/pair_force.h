@@ -195,9 +195,9 @@ class PairForceField final : public Force {
     return true;
   }
 
-  ForceCorrection correction(Simulation& s) override {
+  ForceCorrection correction(const Box& box) const override {
     ForceCorrection c;
-    const double volume = s.particles.box.volume();
+    const double volume = box.volume();
     for (std::size_t a = 0; a < tail_.count.size(); ++a)
       for (std::size_t b = 0; b < tail_.count.size(); ++b) {
         const double pairs = 2 * M_PI * tail_.count[a] * tail_.count[b] / volume;

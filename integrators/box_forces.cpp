@@ -12,8 +12,7 @@ void BoxForces::begin(Simulation& s, const std::array<bool, 3>& axes, const std:
   bool all_have_work = true;
   tail_ = 0;
   // Corrections go with 1/volume: of one volume for all resumed runs, to the last bit.
-  const Box now = s.particles.box;
-  s.particles.box = s.particles.given_box();
+  const Box& box = s.particles.given_box();
   for (std::size_t k = 0; k < s.forces.size(); ++k) {
     Force& force = *s.forces[k];
     if (!force.follows_axes(axes))
@@ -22,9 +21,8 @@ void BoxForces::begin(Simulation& s, const std::array<bool, 3>& axes, const std:
           "from an energy, or a wall normal to an axis that does not change",
           k, what));
     if (!force.compute_box_work(s, {})) all_have_work = false;
-    tail_ += force.correction(s).virial * s.particles.box.volume();
+    tail_ += force.correction(box).virial * box.volume();
   }
-  s.particles.box = now;
   if (!all_have_work && force_.size() == 0) force_ = {s.device(), n}, virial_ = {s.device(), 6 * n};
 }
 

@@ -606,4 +606,9 @@ bool Neighbors::build_as_before(const Box& built) {
   return particles_.id.to_host() == order;
 }
 
+Strain pair_strain(const Neighbors& neighbors, const Box& box) {
+  if (sizeof(Real) == 8) return metric_strain(box);
+  return neighbors.visit([&](const auto& traversal) { return traversal.strain(box); });
+}
+
 }  // namespace perrin

@@ -190,4 +190,7 @@ class Neighbors {
   Traversal traversal_;
 };
 
+/// Of the vectors that pair_loop() gives, in that box.
+Strain pair_strain(const Neighbors& neighbors, const Box& box);
+
 }  // namespace perrin

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "neighbor/neighbors.h"
+#include "neighbor/tiles/tile_geometry.h"
 
 namespace perrin {
 namespace {
@@ -52,11 +52,6 @@ Strain unit_strain(double unit, const Box& box) {
   const Edges h = edges_of(box);
   const auto edge = [unit](double x) { return std::nearbyint(x / unit) * unit; };
   return strain({edge(h.xx), edge(h.yy), edge(h.zz), edge(h.xy), edge(h.xz), edge(h.yz)}, h);
-}
-
-Strain pair_strain(const Neighbors& neighbors) {
-  if (sizeof(Real) == 8) return metric_strain(neighbors.particles().box);
-  return neighbors.visit([](const auto& traversal) { return traversal.strain(); });
 }
 
 }  // namespace perrin

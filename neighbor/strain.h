@@ -9,7 +9,6 @@
 
 namespace perrin {
 
-class Neighbors;
 struct TileGeometry;
 
 /// Vectors come out as (1 + strain) times what they are; the strain is upper triangular.
@@ -30,7 +29,5 @@ Strain metric_strain(const Box& box);
 Strain tile_strain(const TileGeometry& geometry, const Box& box);
 /// Of coordinates for which edges are rounded to multiples of `unit`.
 Strain unit_strain(double unit, const Box& box);
-/// Of the vectors that pair_loop() gives.
-Strain pair_strain(const Neighbors& neighbors);
 
 }  // namespace perrin

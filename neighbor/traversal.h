@@ -14,7 +14,7 @@
 //     double mean_entries() const;        // per particle; 0 without lists; waits
 //     std::int64_t bytes() const;         // of memory
 //     std::string report() const;         // what a user may want to know, or nothing
-//     Strain strain() const;              // of its vectors in single precision
+//     Strain strain(const Box&) const;    // of its vectors in single precision, in a box
 //
 // With lists, pairs within the ranges and the skin are listed, and again when particles have moved:
 //

@@ -27,7 +27,7 @@
 #include "engine/core/archive.h"
 #include "engine/core/buffer.h"
 #include "engine/core/error.h"
-#include "engine/core/threads.h"
+#include "engine/core/tasks.h"
 #include "rng/keyed.h"
 #include "rng/per_particle.h"
 

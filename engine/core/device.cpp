@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "engine/core/condition.h"
-#include "engine/core/parallel.h"
 #include "engine/core/processes.h"
 #include "engine/core/record_node.h"
 #include "engine/core/team.h"

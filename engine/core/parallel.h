@@ -15,8 +15,8 @@
 #include "engine/core/instruction_set.h"
 #include "engine/core/real.h"
 #include "engine/core/share.h"
+#include "engine/core/tasks.h"
 #include "engine/core/team.h"
-#include "engine/core/threads.h"
 
 #if defined(PERRIN_CUDA) && !defined(__CUDACC__)
 #error "engine/core/parallel.h needs nvcc in a CUDA build: list this file under KERNELS"

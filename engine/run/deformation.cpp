@@ -179,11 +179,8 @@ void Deformation::set_up() {
   Simulation& s = *simulation_;
   check_steps();
   tail_virial_ = 0;
-  const Box now = s.particles.box;
-  s.particles.box = s.particles.given_box();  // of one volume for all resumed runs
-  for (const auto& force : s.forces)
-    tail_virial_ += force->correction(s).virial * s.particles.box.volume();
-  s.particles.box = now;
+  const Box& box = s.particles.given_box();  // of one volume for all resumed runs
+  for (const auto& force : s.forces) tail_virial_ += force->correction(box).virial * box.volume();
   const FlowWords words{schedule_,
                         memory_.data(),
                         1 / timestep_,

@@ -88,7 +88,8 @@ class Force {
   /// Device work only: neither allocates nor waits, so that steps can be recorded and replayed.
   /// Wanted are the forces on this process's particles (Particles::share()).
   virtual void compute(Simulation& simulation, const ForceOutput& output) = 0;
-  virtual ForceCorrection correction(Simulation&) { return {}; }
+  /// What is beyond the cut-offs, in a box like this.
+  virtual ForceCorrection correction(const Box&) const { return {}; }
   /// Can it be in a job with a barostat? Then its virial is that of a potential, and holds in a box
   /// that changes while steps are recorded (Particles::metric()). By default what looks for
   /// neighbours can: a field holds particles to places.

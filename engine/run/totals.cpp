@@ -97,18 +97,18 @@ void TotalsMeter::launch(Simulation& simulation, bool lists_hold) {
     device.copy(&row->box, simulation.particles.kept_box(), sizeof row->box);
 }
 
-Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row,
-                              std::uint64_t steps) const {
+Totals TotalsMeter::totals_of(const Simulation& simulation, const TotalsRow& row,
+                              std::uint64_t steps, const Box& box) const {
   const auto& forces = simulation.forces;
   // The virial is that of all forces, friction and noise of pairs included: there the correction
   // errs by some 1e-8 of their random sum.
   Sums s = row.pairs;
   double unstretched =
-      simulation.neighbors ? pair_strain(*simulation.neighbors).energy(s.six(1)) : 0;
+      simulation.neighbors ? pair_strain(*simulation.neighbors, box).energy(s.six(1)) : 0;
   if (!std::ranges::all_of(forces, acts_on_pairs)) {
     std::array<double, 6> others = row.all.six(1);
     for (std::size_t c = 0; c < 6; ++c) others[c] -= s.v[1 + c];
-    unstretched += metric_strain(simulation.particles.box).energy(others);
+    unstretched += metric_strain(box).energy(others);
     s = row.all;
   }
   Totals t;
@@ -119,7 +119,7 @@ Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row,
   t.momentum = {s.v[13], s.v[14], s.v[15]};
   replace_kinetic(simulation, steps, t);
   for (const auto& force : forces) {
-    const ForceCorrection c = force->correction(simulation);
+    const ForceCorrection c = force->correction(box);
     t.potential += c.energy;
     for (std::size_t axis = 0; axis < 3; ++axis) t.virial[axis] += c.virial / 3;
   }
@@ -131,7 +131,7 @@ Totals TotalsMeter::totals_of(Simulation& simulation, const TotalsRow& row,
 const Totals& TotalsMeter::measure(Simulation& simulation) {
   if (valid_) return totals_;
   launch(simulation, false);
-  set(totals_of(simulation, rows_.to_host(most), simulation.step()));
+  set(totals_of(simulation, rows_.to_host(most), simulation.step(), simulation.particles.box));
   return totals_;
 }
 
@@ -153,19 +153,16 @@ void TotalsMeter::note_sample(std::uint64_t step) {
   sampled_.push_back(step);
 }
 
-std::vector<SampledTotals> TotalsMeter::collect(Simulation& simulation) {
+std::vector<SampledTotals> TotalsMeter::collect(const Simulation& simulation) {
   std::vector<SampledTotals> collected;
   if (sampled_.empty()) return collected;
   std::vector<TotalsRow> rows(sampled_.size());
   simulation.device().copy_out(rows.data(), rows_.data(), rows.size() * sizeof(TotalsRow));
-  Box& box = simulation.particles.box;
-  const Box now = box;
   for (std::size_t k = 0; k < rows.size(); ++k)
     if (rows[k].written == sampled_[k] + 1) {
-      if (simulation.particles.box_moves) box = rows[k].box;
-      collected.push_back({sampled_[k], totals_of(simulation, rows[k], sampled_[k]), box});
+      const Box& box = simulation.particles.box_moves ? rows[k].box : simulation.particles.box;
+      collected.push_back({sampled_[k], totals_of(simulation, rows[k], sampled_[k], box), box});
     }
-  box = now;
   sampled_.clear();
   written_.zero();
   return collected;

@@ -80,7 +80,7 @@ class TotalsMeter {
   bool full() const { return std::ssize(sampled_) == most; }
   /// Waits for what was sampled, and forgets it: the instants that the device has come to, in
   /// order.
-  std::vector<SampledTotals> collect(Simulation& simulation);
+  std::vector<SampledTotals> collect(const Simulation& simulation);
   /// These are the present ones.
   void set(const Totals& totals) {
     totals_ = totals;
@@ -90,7 +90,9 @@ class TotalsMeter {
  private:
   static constexpr int most = 256;
   void launch(Simulation& simulation, bool lists_hold);
-  Totals totals_of(Simulation& simulation, const detail::TotalsRow& row, std::uint64_t steps) const;
+  /// Of what was measured after so many steps, in that box.
+  Totals totals_of(const Simulation& simulation, const detail::TotalsRow& row, std::uint64_t steps,
+                   const Box& box) const;
 
   Buffer<Real4> force_;
   Buffer<Real> virial_;

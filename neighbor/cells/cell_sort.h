@@ -13,7 +13,7 @@
 
 #include "engine/core/box.h"
 #include "engine/core/buffer.h"
-#include "engine/core/threads.h"
+#include "engine/core/tasks.h"
 
 namespace perrin {
 

@@ -62,7 +62,7 @@ class ClusterList {
   double mean_entries() const;
   std::int64_t bytes() const;
   std::string report() const { return {}; }
-  Strain strain() const { return metric_strain(particles_->box); }
+  Strain strain(const Box& box) const { return metric_strain(box); }
 
   const Particles& particles() const { return *particles_; }
   ClusterView view() const;

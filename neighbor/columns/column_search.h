@@ -61,7 +61,7 @@ class ColumnSearch {
   double mean_entries() const { return 0; }
   std::int64_t bytes() const { return 0; }  // as much as the particles have, and no more
   std::string report() const { return sorted_ ? "" : " unsorted"; }
-  Strain strain() const { return unit_strain(double(Real(unit_)), particles_->box); }
+  Strain strain(const Box& box) const { return unit_strain(double(Real(unit_)), box); }
 
   const Particles& particles() const { return *particles_; }
   ColumnView view() const;

@@ -32,7 +32,7 @@ class DirectTiles {
   double mean_entries() const { return 0; }
   std::int64_t bytes() const { return 0; }  // as much as the particles have, and no more
   std::string report() const { return bricks_.geometry().sorted ? "" : " unsorted"; }
-  Strain strain() const { return bricks_.strain(); }
+  Strain strain(const Box& box) const { return bricks_.strain(box); }
 
   const Particles& particles() const { return bricks_.particles(); }
   const TileBricks& bricks() const { return bricks_; }

@@ -235,11 +235,11 @@ void TileBricks::require_cut() const {
   for_each(device, "cells serve", 1, RequireCut{scale_.data(), device.halt_word()});
 }
 
-Strain TileBricks::strain() const {
+Strain TileBricks::strain(const Box& box) const {
   TileGeometry g = geometry_;
-  const auto heights = particles_->box.padded_heights();
+  const auto heights = box.padded_heights();
   for (int axis = 0; axis < 3; ++axis) g.grid[axis] = g.multiples_of(axis, heights[axis]);
-  return tile_strain(g, particles_->box);
+  return tile_strain(g, box);
 }
 
 TileSearch TileBricks::search(const std::uint32_t* cell_start) const {

@@ -43,7 +43,7 @@ class TileBricks {
   void require_cut() const;
   bool holds() const { return !scale_.device().is_cuda() || scale_.to_host(0).holds; }
   /// In the particles' box, as the host has it.
-  Strain strain() const;
+  Strain strain(const Box& box) const;
   /// For a search among particles sorted by TileGeometry::key().
   TileSearch search(const std::uint32_t* cell_start) const;
   TileRoom room() const {

@@ -76,7 +76,7 @@ class TileList {
   double mean_entries() const;
   std::int64_t bytes() const;
   std::string report() const;
-  Strain strain() const { return bricks_.strain(); }
+  Strain strain(const Box& box) const { return bricks_.strain(box); }
 
   const Particles& particles() const { return bricks_.particles(); }
   TileView view() const;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/threads.h"
+#include "engine/core/tasks.h"
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
 

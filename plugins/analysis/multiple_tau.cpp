@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/core/threads.h"
+#include "engine/core/tasks.h"
 
 namespace perrin::analysis {
 

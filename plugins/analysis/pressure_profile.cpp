@@ -59,8 +59,8 @@ void PressureProfile::sample(Simulation& s) {
   sums_.add(s.device(), "pressure profile", s.particles.size(),
             Slabs{s.particles.view(), virials.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding,
                   bins_, double(bins_) / s.particles.box.volume(), kinetic_.of(s)});
-  for (const auto& force : s.forces)
-    tail_ += force->correction(s).virial / (3 * s.particles.box.volume());
+  const Box& box = s.particles.box;
+  for (const auto& force : s.forces) tail_ += force->correction(box).virial / (3 * box.volume());
 }
 
 std::vector<double> PressureProfile::row(Simulation& s) {

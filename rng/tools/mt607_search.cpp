@@ -11,7 +11,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "engine/core/threads.h"
+#include "engine/core/tasks.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Threads: every task once, exceptions, forks, regions within regions, more threads than cores, and
 // a helper that stands still.
-#include "engine/core/threads.h"
+#include "engine/core/tasks.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
