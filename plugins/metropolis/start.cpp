@@ -29,9 +29,7 @@ class Placed {
     reach_ = least + 2 * radius;
     // About a molecule to a cell: more would be memory for nothing.
     const double most = std::cbrt(double(model.molecule.size())) + 1;
-    const auto count = [&](double edge) {
-      return std::max(1, int(std::min(edge / reach_, most)));
-    };
+    const auto count = [&](double edge) { return std::max(1, int(std::min(edge / reach_, most))); };
     cells_ = {count(model.box.x), count(model.box.y), count(model.box.z)};
     members_.resize(std::size_t(cells_.x) * std::size_t(cells_.y) * std::size_t(cells_.z));
   }
