@@ -56,7 +56,9 @@ void Writer::rethrow(std::unique_lock<std::mutex>& lock) {
 void Writer::push(Work work, std::size_t bytes) {
   bytes += item_bytes;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return queued_bytes_ == 0 || queued_bytes_ + bytes <= limit; });
+  changed_.wait(lock, [&] {
+    return queued_bytes_ == 0 || (queued_bytes_ + bytes <= limit && queue_.size() < most);
+  });
   rethrow(lock);
   queue_.push_back({std::move(work), bytes});
   queued_bytes_ += bytes;

@@ -22,8 +22,9 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// Queues work; `bytes` is the memory that it holds. Waits while more than `limit` bytes are
-  /// queued. Throws what earlier queued work has thrown (once), and does then not queue.
+  /// Queues work; `bytes` is the memory that it holds. Waits while more than `limit` bytes or
+  /// `most` pieces of work are queued: a run that is asked to end does so within seconds, however
+  /// many files it has. Throws what earlier queued work has thrown (once), and does then not queue.
   void push(Work work, std::size_t bytes = 0);
   /// Runs work on the thread after all that is queued, and waits for it. Throws what it throws.
   void call(const Work& work);
@@ -39,7 +40,7 @@ class Writer {
   /// (check_output_files() in io/hdf5.h): before a checkpoint, and before good news.
   void flush_and_wait();
 
-  static constexpr std::size_t limit = std::size_t(256) << 20;
+  static constexpr std::size_t limit = std::size_t(256) << 20, most = 1024;
 
  private:
   void serve();

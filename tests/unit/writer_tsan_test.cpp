@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -63,6 +64,31 @@ TEST(Writer, ServesSeveralThreads) {
   io::writer().call([&] { open.reset(); });
   io::writer().flush_and_wait();
   std::filesystem::remove_all(folder);
+}
+
+TEST(Writer, QueuesSoManyPiecesOfWorkAtMost) {
+  io::Writer writer;
+  std::promise<void> begun, go_on;
+  writer.push([&] {
+    begun.set_value();
+    go_on.get_future().wait();
+  });
+  begun.get_future().wait();
+  constexpr std::size_t pieces = io::Writer::most + 100;
+  std::atomic<std::size_t> queued{0}, done{0};
+  std::thread other([&] {
+    for (std::size_t k = 0; k < pieces; ++k) {
+      writer.push([&] { ++done; });
+      ++queued;
+    }
+  });
+  while (queued < io::Writer::most) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(queued, io::Writer::most);
+  go_on.set_value();
+  other.join();
+  writer.wait();
+  EXPECT_EQ(done, pieces);
 }
 
 TEST(FrameMemory, IsBoundedAndComesBackFromTheWriter) {
