@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/core/condition.h"
+#include "engine/core/instruction_set.h"
 #include "engine/core/processes.h"
 #include "engine/core/record_node.h"
 #include "engine/core/team.h"

@@ -13,6 +13,7 @@
 
 namespace perrin {
 
+class Box;
 class Integrator;
 class Simulation;
 
