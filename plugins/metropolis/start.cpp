@@ -27,9 +27,10 @@ class Placed {
     for (const MoleculeTemplate& t : model.templates)
       for (const auto& site : t.sites) radius = std::max(radius, std::sqrt(dot(site.at, site.at)));
     reach_ = least + 2 * radius;
-    // About a molecule to a cell: more would be memory for nothing.
-    const double most = std::cbrt(double(model.molecule.size())) + 1;
-    const auto count = [&](double edge) { return std::max(1, int(std::min(edge / reach_, most))); };
+    // More cells than one for each molecule would be memory for nothing, whatever the box's shape.
+    const double volume = model.box.x * model.box.y * model.box.z;
+    const double width = std::max(reach_, std::cbrt(volume / double(model.molecule.size())));
+    const auto count = [&](double edge) { return int(std::clamp(edge / width, 1.0, 1000.0)); };
     cells_ = {count(model.box.x), count(model.box.y), count(model.box.z)};
     members_.resize(std::size_t(cells_.x) * std::size_t(cells_.y) * std::size_t(cells_.z));
   }

@@ -68,10 +68,10 @@ class Nve : public DeviceTest {
 };
 
 TEST_P(Nve, EnergyDoesNotDriftAndFluctuatesAsTheSquareOfTheTimeStep) {
-  // 10⁵ steps on a GPU; on the CPU 1/20 of them unless PERRIN_LONG_TESTS asks for all, with the
+  // 10⁵ steps on a GPU; on the CPU 1/10 of them unless PERRIN_LONG_TESTS asks for all, with the
   // bound for the whole run all the same.
   const bool whole = device().is_cuda() || std::getenv("PERRIN_LONG_TESTS");
-  const std::int64_t steps = whole ? 100000 : 5000;
+  const std::int64_t steps = whole ? 100000 : 10000;
   const double bound = sizeof(Real) == 4 ? 2e-5 : 2e-6;
   const Configuration start = liquid(device(), 14);
   Fit fit[2];
