@@ -8,17 +8,9 @@
 
 #include "rng/stream.h"
 #include "rng/stream_lagged_fibonacci.h"
+#include "rng/stream_names.h"
 
 namespace perrin {
-
-/// The names that with_stream() knows. The first five keep no state; saru_state to mt607 keep one
-/// state per particle; lagged_fibonacci is one generator for all.
-inline const std::vector<std::string>& stream_names() {
-  static const std::vector<std::string> names = {
-      "saru",        "tea",  "sarutea", "philox",      "threefry", "saru_state",
-      "hybrid_taus", "ran2", "lcg",     "park_miller", "mt607",    "lagged_fibonacci"};
-  return names;
-}
 
 /// Calls f(std::type_identity<Stream>{}) with the stream class of that name and returns what f
 /// returns. Throws UserError for an unknown name.

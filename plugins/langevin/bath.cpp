@@ -40,6 +40,7 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
   const auto has = [&](char axis) { return axes.find(axis) != std::string::npos; };
   law_ = {has('x'), has('y'), has('z'),
           (s.noise == "default" ? default_noise : s.noise) == "uniform"};
+  check_normals(setup);
   if (c.box.dimension == 2 && law_.z)
     setup.error("axes", fmt::format("the system has two dimensions, got \"{}\"", axes));
 
@@ -81,6 +82,27 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
                       c.types[t]));
       break;
     }
+}
+
+void Bath::check_normals(Setup& setup) const {
+  const std::string& name = settings_.normals;
+  if (name == "default") return;
+  if (law_.uniform)
+    setup.error("normals", fmt::format("is for Gaussian noise, and this noise is uniform: expected "
+                                       "\"noise\": \"gaussian\" beside it, got \"{}\"",
+                                       name));
+  const NormalMethod method = normal_method(name);
+  if (method == NormalMethod::inversion && usual_method != method)
+    setup.error("normals",
+                "inversion has the accuracy of single precision, and this build of Perrin has "
+                "double precision; expected box_muller, polar or ziggurat");
+  const bool rejects = method == NormalMethod::polar || method == NormalMethod::ziggurat;
+  if (settings_.rng == "lagged_fibonacci" && rejects)
+    setup.error("normals",
+                fmt::format("must be inversion or box_muller for rng \"lagged_fibonacci\", in "
+                            "which every particle has the same number of words in every step, "
+                            "got \"{}\", which takes as many as it needs",
+                            name));
 }
 
 Bath::ById Bath::by_id(const Simulation& simulation) const {

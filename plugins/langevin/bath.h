@@ -94,9 +94,19 @@ class Bath {
   /// For with_noise().
   std::string scheme() const {
     const bool cold = settings_.temperature == 0 && !settings_.ramp.to;
-    return cold ? "none" : settings_.scheme;
+    return cold ? "none" : draws_apart() ? "drawn" : settings_.scheme;
   }
   const NoiseLaw& law() const { return law_; }
+  /// For the scheme "drawn"; from begin().
+  DrawnNormals drawn_normals(const Simulation& simulation, Purpose purpose) const {
+    return {simulation, settings_.rng, settings_.scheme, normals(), purpose, seed(simulation.seed)};
+  }
+  /// Gaussian numbers by the method of the settings.
+  NormalLaw normals() const { return {law_.x, law_.y, law_.z, normal_method(settings_.normals)}; }
+  /// By a kernel of its own?
+  bool draws_apart() const {
+    return !law_.uniform && normal_method(settings_.normals) != usual_method;
+  }
   /// Does every particle move along all axes of the box?
   bool moves_all() const { return moves_all_; }
   Mobile mobile() const {
@@ -127,6 +137,7 @@ class Bath {
     std::vector<double> mass, drag;
   };
   ById by_id(const Simulation& simulation) const;
+  void check_normals(Setup& setup) const;
 
   BathSettings settings_;
   bool usable_ = true;

@@ -65,8 +65,11 @@ class BathIntegrator : public Integrator {
   /// For begin().
   void begin_bath(Simulation& s) {
     bath_.begin(s, tally_heat_);
-    stream_.emplace(s.device(), purpose_, bath_.seed(s.seed), s.particles.size(),
-                    bath_.law().words());
+    if constexpr (std::is_same_v<Stream, DrawnNormals>)
+      stream_.emplace(bath_.drawn_normals(s, purpose_));
+    else
+      stream_.emplace(s.device(), purpose_, bath_.seed(s.seed), s.particles.size(),
+                      bath_.law().words());
     if constexpr (requires { stream_->words(); }) {
       words_known_.clear();
       const std::int64_t n = s.particles.size();
@@ -82,7 +85,10 @@ class BathIntegrator : public Integrator {
   }
   /// The random numbers of the step that is launched next.
   Noise noise(Simulation& s) {
-    stream_->begin_step(s.device_step());
+    if constexpr (std::is_same_v<Stream, DrawnNormals>)
+      stream_->begin_step(s);
+    else
+      stream_->begin_step(s.device_step());
     return stream_->view();
   }
   virtual void own_state(Archive&) {}

@@ -47,7 +47,8 @@ class Brownian : public BathIntegrator<Stream> {
       previous_ = Buffer<Real4>(device, n);
       for_each(device, "brownian: first noise", n,
                FirstNoise{RunKey(Purpose::brownian, this->bath_.seed(simulation.seed)),
-                          this->bath_.law(), simulation.step(), previous_.data()});
+                          this->bath_.law(), this->bath_.normals(), this->bath_.draws_apart(),
+                          simulation.step(), previous_.data()});
     }
     displacement_known_ = simulation.particles.share_by_id(displacement_);
     previous_known_ = simulation.particles.share_by_id(previous_);

@@ -121,10 +121,16 @@ struct SecondHalfOfWork {
 struct FirstNoise {
   RunKey key;
   NoiseLaw law;
+  NormalLaw normals;
+  bool apart;  // by `normals`
   std::uint64_t step;
   Real4* previous;
   PERRIN_HD void operator()(std::int64_t id) const {
     auto g = keyed<Philox>(key, step, std::uint32_t(id), 1);
+    if (apart) {
+      previous[id] = normals.draw(g);
+      return;
+    }
     const Real3 r = law.draw(g);
     previous[id] = {r.x, r.y, r.z, Real(0)};
   }

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "engine/core/error.h"
+#include "normals.h"
 #include "rng/streams.h"
+#include "schemes.h"
 
 namespace perrin::langevin {
 
@@ -73,20 +75,9 @@ class NoNoise {
 template <>
 constexpr std::int64_t check_stride<NoNoise> = 0;
 
-/// The schemes of a generator, its default first.
-inline std::vector<std::string> schemes_of(const std::string& rng) {
-  if (rng == "saru") return {"per_call", "phillips", "per_particle"};
-  if (rng == "tea" || rng == "sarutea") return {"per_call", "phillips"};
-  if (rng == "philox" || rng == "threefry") return {"per_call"};
-  if (rng == "lagged_fibonacci") return {"one_for_all", "separate_kernel"};
-  return {"per_particle"};
-}
-
-/// Calls f(std::type_identity<Stream>{}) with the class of a generator and one of its schemes, or
-/// with NoNoise for the scheme "none".
+/// Calls f(std::type_identity<Stream>{}) with the class of a generator and one of its schemes.
 template <class F>
-auto with_noise(const std::string& rng, const std::string& scheme, F&& f) {
-  if (scheme == "none") return f(std::type_identity<NoNoise>{});
+auto with_generator(const std::string& rng, const std::string& scheme, F&& f) {
   if (scheme == "phillips") {
     if (rng == "saru") return f(std::type_identity<PhillipsStream<Saru>>{});
     if (rng == "tea") return f(std::type_identity<PhillipsStream<Tea>>{});
@@ -96,6 +87,14 @@ auto with_noise(const std::string& rng, const std::string& scheme, F&& f) {
   if (rng == "lagged_fibonacci" && scheme == "one_for_all")
     return f(std::type_identity<FusedLaggedFibonacciStream>{});
   return with_stream(rng == "saru" && scheme == "per_particle" ? "saru_state" : rng, f);
+}
+
+/// The same; NoNoise for the scheme "none", DrawnNormals for "drawn".
+template <class F>
+auto with_noise(const std::string& rng, const std::string& scheme, F&& f) {
+  if (scheme == "none") return f(std::type_identity<NoNoise>{});
+  if (scheme == "drawn") return f(std::type_identity<DrawnNormals>{});
+  return with_generator(rng, scheme, f);
 }
 
 /// Numbers of mean 0 and variance 1, one for each axis that particles move along.
@@ -119,6 +118,7 @@ struct NoiseLaw {
     return {r.x, r.y, r.z, Real(0)};
   }
   PERRIN_HD Real3 draw(NoNoise::Local&) const { return {}; }
+  PERRIN_HD Real3 draw(DrawnNormals::Local& drawn) const { return drawn.numbers; }
   template <class Generator>
   PERRIN_HD Real3 draw(Generator& g) const {
     Real3 r{};

@@ -20,7 +20,7 @@ struct BathSettings {
   std::map<std::string, double> frictions;
   std::vector<std::string> types;
   std::optional<std::string> axes, bath_axes;
-  std::string rng = "saru", scheme = "default", noise = "default";
+  std::string rng = "saru", scheme = "default", noise = "default", normals = "default";
 };
 
 template <class D>
@@ -55,6 +55,13 @@ void describe_bath(D& d, BathSettings& s) {
       "sarutea); per_particle: states in memory (saru and the rest); one_for_all: "
       "lagged_fibonacci, with numbers generated in the kernel that uses them; separate_kernel: in "
       "a separate kernel. Default: the first one available for the generator");
+  d.optional(
+      "normals", s.normals, OneOf{"default", "inversion", "box_muller", "polar", "ziggurat"},
+      "how Gaussian numbers are made: inversion of the distribution function (default in single "
+      "precision), Box and Muller (default in double precision), Marsaglia's polar method, or "
+      "the ziggurat of 256 layers. The default is drawn by the kernel that uses the numbers; "
+      "another method by a kernel of its own, which costs 32 bytes of memory traffic per particle "
+      "and step");
 }
 
 struct LangevinSettings : BathSettings {

@@ -3,10 +3,10 @@
 // Cases of `brownian`: free; trap (harmonic, fused into the step, forces kept in memory after every
 // eight steps);
 // trap_forces_not_kept; trap_through_memory (a kernel of its own); leimkuhler_matthews;
-// uniform_noise (free); no_noise (temperature 0, free). Then every generator, in the trap, forces
-// not kept, and no noise there; with the bytes that states in memory take, of all particles. Cases
-// of `langevin`: free and trap, BAOAB with and without the tally of heat, and the velocity-Verlet
-// form.
+// uniform_noise, normals_box_muller, normals_polar, normals_ziggurat (free); no_noise (temperature
+// 0, free). Then every generator, in the trap, forces not kept, and no noise there; with the bytes
+// that states in memory take, of all particles. Cases of `langevin`: free and trap, BAOAB with and
+// without the tally of heat, and the velocity-Verlet form.
 //
 // Baseline of a line: a copy on the same device, in the same run, of as many bytes as the step must
 // read and write at least (the state of a generator not counted). `ratio_to_state`: against the
@@ -209,6 +209,10 @@ int brownian(const Options& options) {
     subject.line("leimkuhler_matthews", n, 2 * place + 4 + 2 * word,
                  time({{"method", "leimkuhler_matthews"}}));
     subject.line("uniform_noise", n, 2 * place + 4, time({{"noise", "uniform"}}));
+    // A kernel of their own writes them, by id.
+    for (const char* method : {"box_muller", "polar", "ziggurat"})
+      subject.line(std::string("normals_") + method, n, 2 * place + 8 + 2 * word,
+                   time({{"normals", method}}));
     subject.line("no_noise", n, 2 * place + 4, time({{"temperature", 0}}));
   }
   for (const long n : sizes_of(options)) {

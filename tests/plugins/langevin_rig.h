@@ -9,8 +9,9 @@
 #include "engine/run/registry.h"
 #include "engine/run/simulation.h"
 #include "forces/harmonic_trap.h"
-#include "plugins/langevin/noise.h"
 #include "plugins/langevin/register.h"
+#include "plugins/langevin/schemes.h"
+#include "rng/stream_names.h"
 #include "tests/devices.h"
 
 namespace perrin::langevin_tests {
@@ -106,6 +107,20 @@ inline std::vector<std::array<std::string, 2>> generators() {
 inline std::string with_generator(std::string json, const std::array<std::string, 2>& g) {
   json.pop_back();
   return json + R"(, "rng": ")" + g[0] + R"(", "scheme": ")" + g[1] + "\"}";
+}
+
+/// What makes Gaussian numbers in a kernel of its own.
+inline const std::vector<std::string>& methods_of_normals() {
+  static const std::vector<std::string> names = {"box_muller", "polar", "ziggurat"};
+  return names;
+}
+/// Has every generator a place in every method?
+inline bool fits(const std::string& method, const std::array<std::string, 2>& generator) {
+  return method == "box_muller" || generator[0] != "lagged_fibonacci";
+}
+inline std::string with_normals(std::string json, const std::string& method) {
+  json.pop_back();
+  return json + R"(, "normals": ")" + method + "\"}";
 }
 
 }  // namespace perrin::langevin_tests

@@ -1,10 +1,12 @@
 // Langevin and Brownian dynamics against exact results, those of the discretised equations where
 // they are known. Seeds are fixed; a tolerance is 4.5 standard deviations of the estimate under the
 // theory unless it says otherwise.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 
+#include "rng/keyed.h"
 #include "tests/fluids.h"
 #include "tests/plugins/langevin_rig.h"
 
@@ -250,6 +252,82 @@ TEST_P(LangevinPlugin, EveryGeneratorGivesTheVariance) {
     const Moments v = sample(under, 6, 3);
     EXPECT_NEAR(v.v2, 1, sigmas * std::sqrt(2 / v.numbers)) << g[0] << " " << g[1];
   }
+}
+
+/// The largest distance of the distribution function of `numbers` from that of a normal number of
+/// variance 1, times the root of their number (Kolmogorov).
+double distance_from_normal(std::vector<double> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  const double n = double(numbers.size());
+  double most = 0;
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    const double below = 0.5 * std::erfc(-numbers[k] / std::sqrt(2.0));
+    most = std::max({most, std::abs(below - double(k) / n), std::abs(double(k + 1) / n - below)});
+  }
+  return most * std::sqrt(n);
+}
+
+TEST_P(LangevinPlugin, EveryMethodMakesNormalNumbers) {
+  const int n = 20000;
+  for (const auto& g : generators())
+    for (const std::string& method : methods_of_normals()) {
+      if (!fits(method, g)) continue;
+      // Free particles: the displacement of a step is sqrt(2 kT dt / xi) = 1 times the number.
+      const std::string json = with_normals(
+          with_generator(
+              R"({"type": "brownian", "timestep": 0.5, "temperature": 1, "friction": 1})", g),
+          method);
+      Rig rig(device(), at_rest(n), {}, json);
+      rig.run(1);
+      const Configuration c = rig.now();
+      std::vector<double> all;
+      double xy = 0, xz = 0, yz = 0;
+      for (const auto& r : c.position) {
+        all.insert(all.end(), {r.x, r.y, r.z});
+        xy += r.x * r.y, xz += r.x * r.z, yz += r.y * r.z;
+      }
+      // Exceeded once in 10^5 by chance: 2 exp(-2 D^2 n).
+      EXPECT_LT(distance_from_normal(all), 2.47) << json;
+      const double limit = sigmas * std::sqrt(double(n));
+      EXPECT_LT(std::abs(xy), limit) << json;
+      EXPECT_LT(std::abs(xz), limit) << json;
+      EXPECT_LT(std::abs(yz), limit) << json;
+      EXPECT_FALSE(rig.mover->finished(rig.simulation));
+    }
+}
+
+TEST_P(LangevinPlugin, NormalsAreThoseOfTheGenerator) {
+  // Along one, two and three axes: the particle's generator of the step, asked for them in turn.
+  const RunKey key(Purpose::brownian, 7);
+  for (const std::string axes : {"y", "xz", "xyz"})
+    for (const std::string& method : methods_of_normals()) {
+      std::string json = with_normals(
+          R"({"type": "brownian", "timestep": 0.5, "temperature": 1, "friction": 1,
+              "rng": "philox"})",
+          method);
+      json.pop_back();
+      Rig rig(device(), at_rest(500), {}, json + R"(, "axes": ")" + axes + "\"}");
+      rig.run(1);
+      const Configuration c = rig.now();
+      for (std::uint32_t id = 0; id < 500; ++id) {
+        auto g = keyed<Philox>(key, 0, id);
+        std::vector<double> expected;
+        while (expected.size() < axes.size()) {
+          if (method == "ziggurat") {
+            expected.push_back(double(g.normal_ziggurat<Real>()));
+            continue;
+          }
+          const auto pair = method == "polar" ? g.normal_pair_polar<Real>() : g.normal_pair<Real>();
+          expected.insert(expected.end(), {double(pair.first), double(pair.second)});
+        }
+        std::size_t used = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+          const bool moves = axes.find("xyz"[axis]) != std::string::npos;
+          const double want = moves ? expected[used++] : 0;
+          ASSERT_NEAR(c.position[id][axis], want, 2e-6) << method << " " << axes << " " << id;
+        }
+      }
+    }
 }
 
 TEST_P(LangevinPlugin, TemperatureRamp) {

@@ -27,6 +27,19 @@ const char* const kinds[] = {
     R"({"type": "brownian", "timestep": 0.05, "temperature": 1, "friction": 1,
         "method": "leimkuhler_matthews"})"};
 
+/// The jobs of `kinds` with every generator, and some with every method of normal numbers.
+std::vector<std::string> jobs() {
+  std::vector<std::string> all;
+  for (const char* kind : kinds)
+    for (const auto& g : generators()) {
+      all.push_back(with_generator(kind, g));
+      if (kind != kinds[0] && kind != kinds[4]) continue;
+      for (const std::string& method : methods_of_normals())
+        if (fits(method, g)) all.push_back(with_normals(with_generator(kind, g), method));
+    }
+  return all;
+}
+
 bool equal(const Configuration& a, const Configuration& b) {
   return a.position == b.position && a.velocity == b.velocity && a.image == b.image;
 }
@@ -38,33 +51,29 @@ TEST_P(LangevinUse, MemoryOrderDoesNotMatter) {
   std::shuffle(order.begin(), order.end(), std::mt19937(2));
   Configuration c = at_rest(n, 8, 2);
   for (std::size_t i = 0; i < c.type.size(); ++i) c.position[i].x = double(i) / n;
-  for (const char* kind : kinds)
-    for (const auto& g : generators()) {
-      const std::string json = with_generator(kind, g);
-      Rig plain(device(), c, trap(device(), 1, 2), json),
-          mixed(device(), c, trap(device(), 1, 2), json);
-      plain.run(5), mixed.run(5);
-      mixed.simulation.particles.reorder(Buffer<std::uint32_t>(device(), order));
-      mixed.simulation.invalidate();  // forces do not follow
-      mixed.simulation.ensure_forces();
-      plain.run(5), mixed.run(5);
-      EXPECT_TRUE(equal(plain.now(), mixed.now())) << json;
-    }
+  for (const std::string& json : jobs()) {
+    Rig plain(device(), c, trap(device(), 1, 2), json),
+        mixed(device(), c, trap(device(), 1, 2), json);
+    plain.run(5), mixed.run(5);
+    mixed.simulation.particles.reorder(Buffer<std::uint32_t>(device(), order));
+    mixed.simulation.invalidate();  // forces do not follow
+    mixed.simulation.ensure_forces();
+    plain.run(5), mixed.run(5);
+    EXPECT_TRUE(equal(plain.now(), mixed.now())) << json;
+  }
 }
 
 TEST_P(LangevinUse, StepsMayBeCutAnywhere) {
   // Between two calls the end of a step and the beginning of the next are passes of their own.
   Configuration c = at_rest(300, 8, 2);
   for (std::size_t i = 0; i < c.type.size(); ++i) c.position[i] = {double(i) / 300, 0.3, -1};
-  for (const char* kind : kinds)
-    for (const auto& g : generators()) {
-      const std::string json = with_generator(kind, g);
-      Rig whole(device(), c, trap(device(), 1, 2), json),
-          cut(device(), c, trap(device(), 1, 2), json);
-      whole.run(9);
-      for (const int steps : {1, 2, 1, 1, 4}) cut.run(steps);
-      EXPECT_TRUE(equal(whole.now(), cut.now())) << json;
-    }
+  for (const std::string& json : jobs()) {
+    Rig whole(device(), c, trap(device(), 1, 2), json),
+        cut(device(), c, trap(device(), 1, 2), json);
+    whole.run(9);
+    for (const int steps : {1, 2, 1, 1, 4}) cut.run(steps);
+    EXPECT_TRUE(equal(whole.now(), cut.now())) << json;
+  }
 }
 
 TEST_P(LangevinUse, LongBoxesTakeNothingFromDisplacements) {
@@ -89,38 +98,33 @@ TEST_P(LangevinUse, LongBoxesTakeNothingFromDisplacements) {
 
 TEST(LangevinThreads, NumberOfThreadsDoesNotMatter) {
   const Configuration c = at_rest(3000, 8, 2);
-  for (const char* kind : kinds)
-    for (const auto& g : generators()) {
-      const std::string json = with_generator(kind, g);
-      const Device one = Device::cpu(1), three = Device::cpu(3);
-      Rig a(one, c, trap(one, 1, 2), json), b(three, c, trap(three, 1, 2), json);
-      a.run(5), b.run(5);
-      EXPECT_TRUE(equal(a.now(), b.now())) << json;
-    }
+  for (const std::string& json : jobs()) {
+    const Device one = Device::cpu(1), three = Device::cpu(3);
+    Rig a(one, c, trap(one, 1, 2), json), b(three, c, trap(three, 1, 2), json);
+    a.run(5), b.run(5);
+    EXPECT_TRUE(equal(a.now(), b.now())) << json;
+  }
 }
 
 TEST_P(LangevinUse, ResumesBitForBit) {
   const Configuration c = at_rest(500, 8);
-  for (const char* kind : kinds)
-    for (const auto& g : generators()) {
-      const std::string json = with_generator(kind, g);
-      Rig whole(device(), c, trap(device(), 1), json);
-      whole.run(7);
-      Archive saved = Archive::saving();
-      whole.simulation.state(saved);
-      whole.mover->state(saved);
-      whole.run(7);
+  for (const std::string& json : jobs()) {
+    Rig whole(device(), c, trap(device(), 1), json);
+    whole.run(7);
+    Archive saved = Archive::saving();
+    whole.simulation.state(saved);
+    whole.mover->state(saved);
+    whole.run(7);
 
-      Rig resumed(device(), c, trap(device(), 1), json);
-      Archive restored = Archive::restoring(saved.records());
-      resumed.simulation.state(restored);
-      resumed.mover->begin(resumed.simulation);
-      resumed.mover->state(restored);
-      resumed.run(7);
-      EXPECT_TRUE(equal(whole.now(), resumed.now())) << json;
-      EXPECT_EQ(whole.mover->heat(whole.simulation), resumed.mover->heat(resumed.simulation))
-          << json;
-    }
+    Rig resumed(device(), c, trap(device(), 1), json);
+    Archive restored = Archive::restoring(saved.records());
+    resumed.simulation.state(restored);
+    resumed.mover->begin(resumed.simulation);
+    resumed.mover->state(restored);
+    resumed.run(7);
+    EXPECT_TRUE(equal(whole.now(), resumed.now())) << json;
+    EXPECT_EQ(whole.mover->heat(whole.simulation), resumed.mover->heat(resumed.simulation)) << json;
+  }
 }
 
 TEST_P(LangevinUse, AnotherStageHasOtherNoise) {
@@ -313,6 +317,16 @@ TEST(LangevinSettings, Mistakes) {
   EXPECT_NE(message(R"("friction": 1, "final_temperature": 2)").find("ramp_steps"),
             std::string::npos);
   EXPECT_NE(message(R"("friction": 1, "rng": "mersenne")").find("mt607"), std::string::npos);
+  EXPECT_NE(message(R"("friction": 1, "normals": "polar", "noise": "uniform")").find("gaussian"),
+            std::string::npos);
+  EXPECT_NE(message(R"("friction": 1, "normals": "ziggurat", "method": "velocity_verlet")")
+                .find("gaussian"),
+            std::string::npos);
+  EXPECT_NE(
+      message(R"("friction": 1, "normals": "polar", "rng": "lagged_fibonacci")").find("box_muller"),
+      std::string::npos);
+  EXPECT_EQ(message(R"("friction": 1, "normals": "box_muller", "rng": "lagged_fibonacci")"), "");
+  EXPECT_EQ(message(R"("friction": 1, "normals": "inversion")").empty(), sizeof(Real) == 4);
 }
 
 TEST(LangevinSettings, AnExhaustedGeneratorIsAnError) {

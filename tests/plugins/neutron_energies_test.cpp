@@ -10,7 +10,6 @@
 #include <numbers>
 
 #include "engine/core/error.h"
-#include "plugins/neutron_slab/loops.h"
 #include "plugins/neutron_slab/results.h"
 #include "rng/keyed.h"
 #include "tests/devices.h"
