@@ -19,6 +19,12 @@ struct Options {
   double seconds = 2;          // of measuring per line
   NeighborSettings neighbors;  // of lj
   bool npt = false;            // lj: at constant pressure
+  // oscillators: which (empty: all) generators, their states seeded in which ways, words of a step,
+  // the most steps, whether to print the series.
+  std::vector<std::string> generators, seeding = {"unrelated"};
+  int words = 1;
+  std::int64_t steps = 1'000'000'000;
+  bool series = false;
 };
 
 /// Wall-clock seconds of one call of `work`, the device waited for: the median of repetitions that
@@ -53,10 +59,12 @@ int neutron_slab(const Options& options);
 int neutron_check(const Options& options);
 int neutron_text(const Options& options);
 int dpd(const Options& options);
+int a3b7(const Options& options);
 int dpd_noise(const Options& options);
 int bd_noise(const Options& options);
 int oscillators(const Options& options);
 int lcg_cycle(const Options& options);
+int state_words(const Options& options);
 int metropolis(const Options& options);
 int metropolis_check(const Options& options);
 int metropolis_thesis(const Options& options);

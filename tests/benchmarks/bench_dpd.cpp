@@ -2,6 +2,9 @@
 // A3B7 of Phillips, Anderson, Glotzer 2011, steps per second in the steady state, list builds
 // included. Baseline: the same particles with the conservative forces alone (velocity Verlet). Of a
 // few skins the fastest is taken, for both.
+//
+// perrin-bench a3b7: the block copolymer alone (time step 0.05), on the threads and processes that
+// there are: their Fig. 4. scripts/a3b7-scaling goes through them.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -214,6 +217,29 @@ int dpd(const Options& options) {
   compare(options, block_copolymer(), 0.05);
   for (const long n : sizes)
     for (const double dt : {0.04, 0.01}) compare(options, standard_fluid(n), dt);
+  return 0;
+}
+
+int a3b7(const Options& options) {
+  const System system = block_copolymer();
+  VelocityVerlet soft({0.01}), verlet({0.05});
+  const auto s = make(options, system, system.configuration, true, {});
+  s->prepare(soft);
+  soft.begin(*s);
+  s->advance(soft, 200);
+  const Configuration c = s->particles.configuration();
+  const Result r = measure(options, system, c, true, verlet);
+  print_line({{"subject", "a3b7"},
+              {"size", c.position.size()},
+              {"device", options.device.description()},
+              {"threads", options.device.threads()},
+              {"time_s", r.time},
+              {"rate", 1 / r.time},
+              {"rate_unit", "steps/s"},
+              {"temperature", r.temperature},
+              {"traversal", r.neighbors.traversal},
+              {"skin", r.neighbors.skin},
+              {"steps_per_build", r.steps_per_build}});
   return 0;
 }
 

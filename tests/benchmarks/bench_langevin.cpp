@@ -5,8 +5,9 @@
 // trap_forces_not_kept; trap_through_memory (a kernel of its own); leimkuhler_matthews;
 // uniform_noise, normals_box_muller, normals_polar, normals_ziggurat (free); no_noise (temperature
 // 0, free). Then every generator, in the trap, forces not kept, and no noise there; with the bytes
-// that states in memory take, of all particles. Cases of `langevin`: free and trap, BAOAB with and
-// without the tally of heat, and the velocity-Verlet form.
+// that states in memory take, of all particles, and, on a GPU, `time_synchronised_s`: a step after
+// which the host waits for the device. Cases of `langevin`: free and trap, BAOAB with and without
+// the tally of heat, and the velocity-Verlet form.
 //
 // Baseline of a line: a copy on the same device, in the same run, of as many bytes as the step must
 // read and write at least (the state of a generator not counted). `ratio_to_state`: against the
@@ -71,6 +72,17 @@ class Subject {
     const auto mover = begin(simulation, c, settings);
     return time_each(options_, seconds,
                      [&](std::int64_t steps) { simulation.advance(*mover, steps); });
+  }
+  /// The same where the host waits for the device after every step.
+  double synchronised_step_time(Simulation& simulation, const Configuration& c,
+                                const Json& settings, double seconds) {
+    const auto mover = begin(simulation, c, settings);
+    return time_each(options_, seconds, [&](std::int64_t steps) {
+      for (std::int64_t k = 0; k < steps; ++k) {
+        simulation.advance(*mover, 1);
+        options_.device.synchronize();
+      }
+    });
   }
   void few_steps(Simulation& simulation, const Configuration& c, const Json& settings,
                  std::int64_t steps) {
@@ -165,23 +177,23 @@ std::vector<std::pair<std::string, std::string>> generators_and_schemes() {
 void every_generator(Subject& subject, const Options& options, Simulation& simulation,
                      const Configuration& c) {
   const auto n = std::int64_t(c.position.size());
-  const Json settings = {{"keep_forces", false}};
-  const auto time_of = [&](Json more) {
-    more.update(settings);
-    return subject.step_time(simulation, c, more, options.seconds / 4);
-  };
-  subject.line("generator", n, 2 * place + 4, time_of({{"temperature", 0}}),
-               {{"generator", "none"}, {"scheme", ""}, {"state_bytes", 0}});
   double state_time = 0;
-  for (const auto& [name, scheme] : generators_and_schemes()) {
-    const double time = time_of({{"rng", name}, {"scheme", scheme}});
-    if (state_time == 0) state_time = time;
-    subject.line("generator", n, 2 * place + 4, time,
-                 {{"generator", name},
-                  {"scheme", scheme},
-                  {"state_bytes", state_bytes(name, scheme, n)},
-                  {"ratio_to_state", state_time / time}});
-  }
+  const auto line = [&](Json settings, Json more) {
+    settings["keep_forces"] = false;
+    const double time = subject.step_time(simulation, c, settings, options.seconds / 4);
+    if (options.device.is_cuda())
+      more["time_synchronised_s"] =
+          subject.synchronised_step_time(simulation, c, settings, options.seconds / 8);
+    if (settings.contains("rng")) {
+      if (state_time == 0) state_time = time;
+      more["ratio_to_state"] = state_time / time;
+    }
+    subject.line("generator", n, 2 * place + 4, time, more);
+  };
+  line({{"temperature", 0}}, {{"generator", "none"}, {"scheme", ""}, {"state_bytes", 0}});
+  for (const auto& [name, scheme] : generators_and_schemes())
+    line({{"rng", name}, {"scheme", scheme}},
+         {{"generator", name}, {"scheme", scheme}, {"state_bytes", state_bytes(name, scheme, n)}});
 }
 
 }  // namespace

@@ -41,6 +41,20 @@ int main(int argc, char** argv) {
          "lj: what runs in turns with constant energy: Langevin dynamics (nve), or constant "
          "pressure (npt)")
       ->check(CLI::IsMember({"nve", "npt"}));
+  app.add_option("--generators", options.generators,
+                 "oscillators: these alone, e.g. lcg,hybrid_taus (default: all)")
+      ->delimiter(',');
+  app.add_option("--seeding", options.seeding,
+                 "oscillators: how states are seeded: unrelated, seed_plus_id, consecutive, "
+                 "evenly_divided, or several of these")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--words", options.words,
+                 "oscillators: words of a step, 1 (inversion) or 4 (Box and Muller)")
+      ->check(CLI::IsMember({1, 4}))
+      ->capture_default_str();
+  app.add_option("--steps", options.steps, "oscillators: the most steps")->capture_default_str();
+  app.add_flag("--series", options.series, "oscillators: print <R(t)> and <R(t)R(0)> themselves");
   bool list = false;
   app.add_flag("--list", list, "print the subjects and stop");
   app.require_subcommand(0, 1);
@@ -70,10 +84,14 @@ int main(int argc, char** argv) {
       {"neutron-text", "step limits, streams, figures of merit: the text's questions",
        bench::neutron_text},
       {"dpd", "dissipative particle dynamics, steps per second", bench::dpd},
+      {"a3b7", "the block copolymer of Phillips et al., their Fig. 4, steps per second",
+       bench::a3b7},
       {"dpd-noise", "random numbers of pairs, keyed against stateful", bench::dpd_noise},
       {"bd-noise", "random numbers of particles, keyed against stateful", bench::bd_noise},
       {"oscillators", "Brownian oscillators with every generator, against theory",
        bench::oscillators},
+      {"state-words", "words of state that a thread reads and writes to draw 1, 3, 4 numbers",
+       bench::state_words},
       {"lcg-cycle", "Brownian oscillators through the LCG's whole cycle", bench::lcg_cycle},
       {"metropolis", "Monte Carlo of rigid molecules, pair energies per second", bench::metropolis},
       {"metropolis-check", "what it samples, beside published figures", bench::metropolis_check},

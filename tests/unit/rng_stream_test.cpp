@@ -7,6 +7,8 @@
 
 #include "engine/core/parallel.h"
 #include "rng/streams.h"
+#include "tests/benchmarks/lagged_jump.h"
+#include "tests/benchmarks/state_words.h"
 #include "tests/devices.h"
 
 namespace perrin {
@@ -255,6 +257,35 @@ TEST_P(RngStream, NormalsHaveTheSameBitsEverywhere) {
 }
 
 PERRIN_INSTANTIATE_DEVICES(RngStream);
+
+// Memory accesses of Table 1: reads and writes for one number and for four.
+TEST(RngState, WordsReadAndWritten) {
+  using bench::StateWords, bench::state_words_of;
+  EXPECT_EQ(state_words_of<Lcg>(1), (StateWords{1, 1}));
+  EXPECT_EQ(state_words_of<Lcg>(4), (StateWords{1, 1}));
+  EXPECT_EQ(state_words_of<HybridTaus>(1), (StateWords{4, 4}));
+  EXPECT_EQ(state_words_of<HybridTaus>(4), (StateWords{4, 4}));
+  EXPECT_EQ(state_words_of<Ran2>(1), (StateWords{4, 4}));
+  EXPECT_EQ(state_words_of<Ran2>(4), (StateWords{7, 7}));
+  // x[n - short] and x[n - long], and x[n] in place of the latter.
+  EXPECT_EQ(bench::state_words_of_lagged_fibonacci(1), (StateWords{2, 1}));
+  EXPECT_EQ(bench::state_words_of_lagged_fibonacci(4), (StateWords{8, 4}));
+}
+
+// Jumps along the sequence, against the sequence itself.
+TEST(RngLaggedFibonacci, Jumps) {
+  for (const Lags lags : {lag_table()[0], lag_table()[1]})
+    for (const std::uint64_t numbers : {0, 1, 1000, 2281, 123457}) {
+      std::vector<std::uint32_t> ring;
+      Philox source = keyed<Philox>(Purpose::test, 3, 0, 0);
+      for (std::int64_t i = 0; i < lags.long_lag; ++i) ring.push_back(source.next());
+      const std::vector<std::uint32_t> later =
+          bench::LaggedJump(Device::cpu(2), lags, numbers)(ring);
+      LaggedFibonacci here(lags, ring), there(lags, later);
+      for (std::uint64_t k = 0; k < numbers; ++k) here.next();
+      for (int k = 0; k < 5000; ++k) ASSERT_EQ(here.next(), there.next()) << numbers;
+    }
+}
 
 }  // namespace
 }  // namespace perrin
