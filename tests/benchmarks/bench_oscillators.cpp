@@ -13,8 +13,8 @@
 //
 // Of a line: `mean_rms_z` and `product_rms_z` are root mean squares of the deviations of <R(t)> and
 // <R(t)R(0)> from theory in standard errors, `excess` is <R²> over theory less 1. `repeat` is the
-// largest correlation of the noise of <R(t)> with itself more than six relaxation times later,
-// `repeat_lag_ns` where, `repeat_z` the same in standard errors of such a correlation. --series
+// correlation of the noise of <R(t)> with itself at the lag, beyond six relaxation times, where it
+// is largest, `repeat_lag_ns` that lag, `repeat_z` the same in standard errors. --series
 // adds time, <R(t)> and <R(t)R(0)> themselves.
 //
 // `lcg-cycle`: on the host. All oscillators with an LCG draw from one cycle of 2^32 words; an
@@ -206,10 +206,11 @@ struct Record {
     product_z2 += at * at;
   }
 
-  /// The largest correlation of the noise with itself at lags from six relaxation times to half of
-  /// the record; 0 frames where the record is too short.
+  /// The correlation of the noise with itself, at lags from six relaxation times to half of the
+  /// record, that is the most standard errors above 0; a lag of 0 where the record is too short.
   std::pair<double, std::size_t> repeat(double frames_each) const {
     std::pair<double, std::size_t> largest{0, 0};
+    double most = 0;
     const std::size_t size = noise.size();
     for (auto lag = std::size_t(std::ceil(6 * frames_each)); lag <= size / 2; ++lag) {
       double both = 0, early = 0, late = 0;
@@ -218,8 +219,8 @@ struct Record {
         early += noise[k - lag] * noise[k - lag];
         late += noise[k] * noise[k];
       }
-      const double r = both / std::sqrt(early * late);
-      if (r > largest.first) largest = {r, lag};
+      const double r = both / std::sqrt(early * late), z = r * std::sqrt(double(size - lag));
+      if (z > most) most = z, largest = {r, lag};
     }
     return largest;
   }
