@@ -73,6 +73,44 @@ class BasicMt607 : public Distributions<BasicMt607<Words>> {
   int position_ = 0;
 };
 
+/// The numbers of BasicMt607, bit for bit, with the state in registers, for kernels that draw many:
+/// the first word is always the oldest, and every number moves all words by one place. (An array
+/// that is indexed by what a thread has drawn would lie in memory on a GPU, and threads of a warp
+/// have drawn different amounts.)
+class Mt607Registers : public Distributions<Mt607Registers> {
+ public:
+  Mt607Registers() = default;
+  /// From the state that BasicMt607 puts to rest.
+  template <class Words>
+  PERRIN_HD Mt607Registers(const Mt607Parameters& p, Words words) : parameters_(p) {
+    const int position = int(words[Mt607::n]);
+#pragma unroll
+    for (int i = 0; i < Mt607::n; ++i) {
+      const int k = position + i;
+      word_[i] = words[k < Mt607::n ? k : k - Mt607::n];
+    }
+  }
+  /// Puts the state to rest, the oldest word first: to BasicMt607 it is the same state.
+  template <class Words>
+  PERRIN_HD void save(Words words) const {
+#pragma unroll
+    for (int i = 0; i < Mt607::n; ++i) words[i] = word_[i];
+    words[Mt607::n] = 0;
+  }
+
+  PERRIN_HD std::uint32_t next() {
+    const std::uint32_t x = Mt607::twist(word_[0], word_[1], word_[Mt607::m], parameters_.a);
+#pragma unroll
+    for (int i = 0; i + 1 < Mt607::n; ++i) word_[i] = word_[i + 1];
+    word_[Mt607::n - 1] = x;
+    return Mt607::temper(x, parameters_);
+  }
+
+ private:
+  Mt607Parameters parameters_;
+  std::uint32_t word_[Mt607::n] = {};
+};
+
 /// A generator with its state in the object. Period 2^607 - 1 for the parameters of
 /// mt607_parameters().
 class Mt607Generator : public BasicMt607<OwnWords<Mt607::n + 1>> {

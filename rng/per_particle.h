@@ -173,9 +173,13 @@ struct PerParticle<Mt607Generator> : PerParticleDefaults {
     for (int i = 0; i < Mt607::n; ++i) any |= w[i];
     return any != 0 && w[Mt607::n] < std::uint32_t(Mt607::n);
   }
-  PERRIN_HD static Local load(StridedWords w, const std::uint32_t* parameters, std::uint32_t id) {
+  PERRIN_HD static Mt607Parameters parameters_of(const std::uint32_t* parameters,
+                                                 std::uint32_t id) {
     const std::uint32_t sets = parameters[0], i = id % sets;
-    return Local({parameters[1 + i], parameters[1 + sets + i], parameters[1 + 2 * sets + i]}, w);
+    return {parameters[1 + i], parameters[1 + sets + i], parameters[1 + 2 * sets + i]};
+  }
+  PERRIN_HD static Local load(StridedWords w, const std::uint32_t* parameters, std::uint32_t id) {
+    return Local(parameters_of(parameters, id), w);
   }
   PERRIN_HD static int save(StridedWords, Local& g) {
     g.save();

@@ -17,7 +17,7 @@ struct ChooseEnergies {
 }  // namespace
 
 std::unique_ptr<Transport> make_stream_energies(const Device& device, const TransportSettings& s) {
-  return with_stream_of(s.generator, ChooseEnergies{device, s});
+  return with_stream_of(device, s, ChooseEnergies{device, s});
 }
 
 }  // namespace neutron

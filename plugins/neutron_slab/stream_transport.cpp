@@ -19,7 +19,7 @@ struct ChooseOneSpeed {
 }  // namespace
 
 std::unique_ptr<Transport> make_stream(const Device& device, const TransportSettings& s) {
-  return with_stream_of(s.generator, ChooseOneSpeed{device, s});
+  return with_stream_of(device, s, ChooseOneSpeed{device, s});
 }
 
 }  // namespace neutron

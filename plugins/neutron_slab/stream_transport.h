@@ -15,10 +15,70 @@
 
 namespace neutron {
 
+using perrin::StridedWords;
+
 /// How many of n histories fall to stream s.
 PERRIN_HD std::uint32_t share(std::uint32_t n, std::uint32_t streams, std::uint32_t s) {
   return s < n ? (n - s - 1) / streams + 1 : 0;
 }
+
+/// Where a thread has a generator's state while it runs its histories: in the memory of the
+/// streams itself.
+template <class Generator>
+struct InMemory : perrin::PerParticle<Generator> {
+  using Kept = perrin::PerParticle<Generator>;
+  static constexpr int scratch = 0;  // words of shared memory for each thread
+  /// Blocks that the registers of a multiprocessor must suffice for.
+  template <class Model>
+  static constexpr int resident() {
+    return 1;
+  }
+  PERRIN_HD static typename Kept::Local load(StridedWords w, const std::uint32_t* parameters,
+                                             std::uint32_t s, StridedWords) {
+    return Kept::load(w, parameters, s);
+  }
+  PERRIN_HD static int save(StridedWords w, typename Kept::Local& g, StridedWords) {
+    return Kept::save(w, g);
+  }
+};
+
+/// MT607 in shared memory. Words lie a block apart: whatever places of their states the threads of
+/// a warp are at, each has a bank of its own.
+struct Mt607InShared : InMemory<perrin::Mt607Generator> {
+  static constexpr int scratch = words;
+  template <class Model>
+  static constexpr int resident() {
+    return 4;
+  }
+  PERRIN_HD static Local load(StridedWords w, const std::uint32_t* parameters, std::uint32_t s,
+                              StridedWords own) {
+#pragma unroll 4
+    for (int i = 0; i < words; ++i) own[i] = w[i];
+    return Kept::load(own, parameters, s);
+  }
+  PERRIN_HD static int save(StridedWords w, Local& g, StridedWords own) {
+    g.save();
+    for (int i = 0; i < words; ++i) w[i] = own[i];
+    return 0;
+  }
+};
+
+/// MT607 in registers: as many blocks as fit without spilling any (sm_90).
+struct Mt607InRegisters : InMemory<perrin::Mt607Generator> {
+  using Local = perrin::Mt607Registers;
+  template <class Model>
+  static constexpr int resident() {
+    return (Model::weighted ? 3 : 4) - (std::is_same_v<typename Model::Medium, Slab> ? 0 : 1);
+  }
+  PERRIN_HD static Local load(StridedWords w, const std::uint32_t* parameters, std::uint32_t s,
+                              StridedWords) {
+    return Local(Kept::parameters_of(parameters, s), w);
+  }
+  PERRIN_HD static int save(StridedWords w, const Local& g, StridedWords) {
+    g.save(w);
+    return 0;
+  }
+};
 
 /// The streams' states in device memory, as rng/stream.h keeps those of particles.
 template <class Kept>
@@ -29,11 +89,11 @@ struct StreamView {
   std::uint32_t streams;
   std::uint32_t first, end;  // of this process
 
-  PERRIN_HD typename Kept::Local load(std::uint32_t s) const {
-    return Kept::load({words + s, std::int64_t(streams)}, parameters, s);
+  PERRIN_HD typename Kept::Local load(std::uint32_t s, StridedWords own) const {
+    return Kept::load({words + s, std::int64_t(streams)}, parameters, s, own);
   }
-  PERRIN_HD void save(std::uint32_t s, typename Kept::Local& g) const {
-    const int count = Kept::save({words + s, std::int64_t(streams)}, g);
+  PERRIN_HD void save(std::uint32_t s, typename Kept::Local& g, StridedWords own) const {
+    const int count = Kept::save({words + s, std::int64_t(streams)}, g, own);
     if constexpr (Kept::period != 0) drawn[s] += std::uint64_t(std::uint32_t(count));
   }
 };
@@ -46,44 +106,50 @@ struct StreamBody {
   HostRecorder recorder{};
   PERRIN_HD void operator()(std::int64_t i) const {
     const std::uint32_t s = view.first + std::uint32_t(i);
-    auto g = view.load(s);
+    std::uint32_t scratch[Kept::scratch + 1];
+    const StridedWords own{scratch, 1};
+    auto g = view.load(s, own);
     for (std::uint32_t k = share(task.n, view.streams, s); k > 0; --k)
       run_history<Model>(task, g, recorder, sums->scores);
-    view.save(s, g);
+    view.save(s, g, own);
   }
 };
 
 #ifdef __CUDACC__
+/// A thread takes the stream of its number, and the next that nobody has when it is through with
+/// one: streams are of different lengths. It runs what `n` histories leave to each.
 template <class Kept, class Model>
-__global__ void __launch_bounds__(block_size)
+__global__ void __launch_bounds__(block_size, Kept::template resident<Model>())
     stream_kernel(const __grid_constant__ Task<Model> task, const StreamView<Kept> view) {
   extern __shared__ std::uint32_t memory[];
-  const BlockRecorder recorder = begin_block<Model>(task, memory);
+  const StridedWords own{memory + threadIdx.x, block_size};
+  const BlockRecorder recorder = begin_block<Model>(task, memory + Kept::scratch * block_size);
   Scores scores;
-  const std::uint32_t s = view.first + blockIdx.x * block_size + threadIdx.x;
-  if (s < view.end) {
+  const std::uint32_t end = view.end < task.n ? view.end : task.n;  // those beyond have no history
+  std::uint32_t s = view.first + blockIdx.x * blockDim.x + threadIdx.x;
+  if (s < end) {
+    auto g = view.load(s, own);
     std::uint32_t left = share(task.n, view.streams, s);
-    if (left > 0) {
-      auto g = view.load(s);
-      typename Model::History history;
-      // One loop over steps, not one over histories around one over steps: a lane whose history
-      // ends begins the next one at once.
-      while (left > 0)
-        if (!history.advance(g, task.medium, task.bins, recorder, scores)) {
-          history = {};
-          --left;
-        }
-      view.save(s, g);
+    typename Model::History history;
+    // One loop over steps, not one over histories around one over steps: a lane whose history ends
+    // begins the next one at once.
+    for (;;) {
+      if (history.advance(g, task.medium, task.bins, recorder, scores)) continue;
+      history = {};
+      if (--left > 0) continue;
+      view.save(s, g, own);
+      s = view.first + gridDim.x * blockDim.x + atomicAdd(task.taken, 1u);
+      if (s >= end) break;
+      g = view.load(s, own);
+      left = share(task.n, view.streams, s);
     }
   }
   end_block<Model>(task, scores, recorder);
 }
 #endif
 
-template <class Generator, class Model>
+template <class Kept, class Model>
 class StreamTransport : public Transport {
-  using Kept = perrin::PerParticle<Generator>;
-
  public:
   StreamTransport(const Device& device, const TransportSettings& settings)
       : workspace_(device, settings), persistent_(settings.persistent) {
@@ -113,14 +179,28 @@ class StreamTransport : public Transport {
     const std::uint32_t own = view.end - view.first;
 #ifdef __CUDACC__
     if (device.is_cuda()) {
-      const std::size_t shared = shared_bytes(task.bins, Model::observe);
-      const auto blocks = dim3((own + block_size - 1) / block_size);
-      // Simple: a launch gives each stream one history. The order in which a stream runs its share
-      // is the same.
+      const std::size_t shared =
+          Kept::scratch * block_size * 4 + shared_bytes(task.bins, Model::observe);
+      // Few streams are spread over all multiprocessors.
+      const auto processors = std::uint32_t(device.multiprocessors());
+      const std::uint32_t even = ((own + processors - 1) / processors + 31) / 32 * 32;
+      const std::uint32_t threads = std::clamp<std::uint32_t>(even, 32, block_size);
+      if constexpr (Kept::scratch > 0)
+        perrin::check_cuda(
+            cudaFuncSetAttribute(stream_kernel<Kept, Model>,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
+            "shared memory of the neutron kernel");
+      std::uint32_t blocks = (own + threads - 1) / threads;
+      // Simple: a launch gives each stream one history and a thread of its own. The order in which
+      // a stream runs its share is the same.
       const std::int64_t most = persistent_ ? n : streams_;
+      if (persistent_) {
+        if (resident_ == 0) resident_ = resident_blocks(device, stream_kernel<Kept, Model>, shared);
+        blocks = std::min(blocks, resident_ * (block_size / threads));
+      }
       for (std::int64_t done = 0; done < n && own > 0; done += most) {
         task.n = std::uint32_t(std::min(most, n - done));
-        perrin::launch(device, "neutron histories, streams", blocks, dim3(block_size), shared,
+        perrin::launch(device, "neutron histories, streams", dim3(blocks), dim3(threads), shared,
                        stream_kernel<Kept, Model>, task, view);
       }
       return finished(workspace_.collect());
@@ -187,6 +267,7 @@ class StreamTransport : public Transport {
 
   Workspace<Model> workspace_;
   bool persistent_;
+  unsigned resident_ = 0;  // blocks that fit on the device at a time
   std::uint32_t streams_ = 0;
   Buffer<std::uint32_t> words_, parameters_;
   Buffer<std::uint64_t> drawn_;
@@ -261,25 +342,36 @@ class TwisterTransport : public Transport {
   std::vector<perrin::Mt19937> generators_;
 };
 
-template <class Generator>
+template <class Kept>
 struct Streams {
   template <class Model>
-  using Made = StreamTransport<Generator, Model>;
+  using Made = StreamTransport<Kept, Model>;
 };
 
 /// choose.template operator()<T>(), T being a template of the model, for the generator that is
 /// named; nullptr where it is none of these.
 template <class Choose>
-std::unique_ptr<Transport> with_stream_of(const std::string& generator, const Choose& choose) {
-  if (generator == "saru_state") return choose.template operator()<Streams<perrin::Saru>::Made>();
+std::unique_ptr<Transport> with_stream_of(const Device& device, const TransportSettings& settings,
+                                          const Choose& choose) {
+  const std::string& generator = settings.generator;
+  if (generator == "saru_state")
+    return choose.template operator()<Streams<InMemory<perrin::Saru>>::Made>();
   if (generator == "hybrid_taus")
-    return choose.template operator()<Streams<perrin::HybridTaus>::Made>();
-  if (generator == "ran2") return choose.template operator()<Streams<perrin::Ran2>::Made>();
-  if (generator == "lcg") return choose.template operator()<Streams<perrin::Lcg>::Made>();
+    return choose.template operator()<Streams<InMemory<perrin::HybridTaus>>::Made>();
+  if (generator == "ran2")
+    return choose.template operator()<Streams<InMemory<perrin::Ran2>>::Made>();
+  if (generator == "lcg") return choose.template operator()<Streams<InMemory<perrin::Lcg>>::Made>();
   if (generator == "park_miller")
-    return choose.template operator()<Streams<perrin::ParkMiller>::Made>();
-  if (generator == "mt607")
-    return choose.template operator()<Streams<perrin::Mt607Generator>::Made>();
+    return choose.template operator()<Streams<InMemory<perrin::ParkMiller>>::Made>();
+  if (generator == "mt607") {
+    using Place = TransportSettings::TwisterState;
+    Place place = settings.twister_state;
+    if (place == Place::automatic) place = device.is_cuda() ? Place::registers : Place::memory;
+    if (place == Place::registers)
+      return choose.template operator()<Streams<Mt607InRegisters>::Made>();
+    if (place == Place::shared) return choose.template operator()<Streams<Mt607InShared>::Made>();
+    return choose.template operator()<Streams<InMemory<perrin::Mt607Generator>>::Made>();
+  }
   if (generator == "mt19937") return choose.template operator()<TwisterTransport>();
   return nullptr;
 }

@@ -25,7 +25,11 @@ struct TransportSettings {
   std::string generator = "saru";
   std::uint64_t seed = 1;
   std::int64_t streams = 0;  // of a generator with state; 0: as suits the device
-  int refill = 8;            // persistent kernel: idle lanes of a warp before new histories begin
+  // Where a thread has the state of an mt607 while it runs: registers on a GPU, memory on a CPU;
+  // perrin-bench compares. The same bits anywhere.
+  enum class TwisterState { automatic, memory, shared, registers };
+  TwisterState twister_state = TwisterState::automatic;
+  int refill = 8;  // persistent kernel: idle lanes of a warp before new histories begin
 
   /// Histories of one call of Transport::run for which no sum can leave 64 bits.
   double largest_batch() const {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "engine/core/buffer.h"
+#include "engine/core/error.h"
 #include "engine/core/processes.h"
 
 namespace perrin::bench {
@@ -25,6 +26,20 @@ double median(std::vector<double> values) {
 }
 
 }  // namespace
+
+Parts::Parts(const Options& options, std::vector<std::string> known) : wanted_(options.parts) {
+  for (const std::string& part : wanted_)
+    if (std::find(known.begin(), known.end(), part) == known.end()) {
+      std::string names;
+      for (const std::string& name : known) names += " " + name;
+      throw UserError("--parts: \"" + part + "\" is none of this subject's:" + names);
+    }
+  if (wanted_.empty()) wanted_ = std::move(known);
+}
+
+bool Parts::want(const std::string& part) const {
+  return std::find(wanted_.begin(), wanted_.end(), part) != wanted_.end();
+}
 
 double median_time(const Device& device, double seconds, const std::function<void()>& work) {
   time_once(device, work);

@@ -25,6 +25,18 @@ struct Options {
   int words = 1;
   std::int64_t steps = 1'000'000'000;
   bool series = false;
+  std::vector<std::string> parts;  // of a subject that has any; empty: all
+};
+
+/// Which parts of a subject are to be measured.
+class Parts {
+ public:
+  /// Throws UserError for a part that the subject does not have.
+  Parts(const Options& options, std::vector<std::string> known);
+  bool want(const std::string& part) const;
+
+ private:
+  std::vector<std::string> wanted_;
 };
 
 /// Wall-clock seconds of one call of `work`, the device waited for: the median of repetitions that

@@ -55,6 +55,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--steps", options.steps, "oscillators: the most steps")->capture_default_str();
   app.add_flag("--series", options.series, "oscillators: print <R(t)> and <R(t)R(0)> themselves");
+  app.add_option("--parts", options.parts,
+                 "neutron-text: limits threads raw merit; metropolis-thesis: 5.1 5.2 5.3 5.4 5.5");
   bool list = false;
   app.add_flag("--list", list, "print the subjects and stop");
   app.require_subcommand(0, 1);

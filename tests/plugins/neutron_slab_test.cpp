@@ -37,6 +37,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::int64_t streams = 0;
   std::int64_t batches = 1;
+  TransportSettings::TwisterState twister_state = TransportSettings::TwisterState::automatic;
 };
 
 Results simulate(const Device& device, const std::vector<Layer>& layers, const Options& o) {
@@ -50,6 +51,7 @@ Results simulate(const Device& device, const std::vector<Layer>& layers, const O
   t.generator = o.generator;
   t.seed = o.seed;
   t.streams = o.streams;
+  t.twister_state = o.twister_state;
   const auto transport = make_transport(device, t);
   Results results(std::move(cells), o.depth_bins, o.angle_bins, o.weighted);
   const auto largest = std::int64_t(largest_batch(t.slab.thickness, o.weighted));
@@ -213,6 +215,32 @@ TEST_P(NeutronSlabTest, ThreadsAndDeviceDoNotMatter) {
     expect_same(one, simulate(Device::cpu(3), layered, o), generator);
     if (generator != "mt19937") expect_same(one, simulate(device(), layered, o), generator);
   }
+}
+
+// In memory, in shared memory and in registers; by few streams, whose blocks are small, and by
+// many.
+TEST_P(NeutronSlabTest, WhereTheTwisterHasItsStateDoesNotMatter) {
+  using State = TransportSettings::TwisterState;
+  for (const bool weighted : {false, true})
+    for (const bool observe : {false, true})
+      for (const std::int64_t streams : {100, 20000}) {
+        Options o{.weighted = weighted,
+                  .generator = "mt607",
+                  .histories = 50001,
+                  .roulette = weighted ? 0.01 : 0,
+                  .depth_bins = observe ? 30 : 0,
+                  .angle_bins = observe ? 10 : 0,
+                  .streams = streams,
+                  .batches = 3};
+        o.twister_state = State::memory;
+        const Results memory = simulate(Device::cpu(1), layered, o);
+        for (const State state : {State::shared, State::registers, State::automatic})
+          for (const bool persistent : {false, true}) {
+            o.twister_state = state;
+            o.persistent = persistent;
+            expect_same(memory, simulate(device(), layered, o), "state");
+          }
+      }
 }
 
 TEST_P(NeutronSlabTest, BatchesDoNotMatter) {

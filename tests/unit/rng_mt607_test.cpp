@@ -1,6 +1,7 @@
 // The algebra behind MT607, and the shipped table.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -10,6 +11,24 @@
 
 namespace perrin {
 namespace {
+
+// The same numbers from wherever the state has come to, and the same state afterwards.
+TEST(RngMt607, RegistersDrawTheSameNumbers) {
+  for (int before = 0; before < 2 * Mt607::n; ++before) {
+    const Mt607Parameters p = mt607_table()[std::size_t(before)];
+    std::uint32_t memory[Mt607::n + 1], other[Mt607::n + 1];
+    BasicMt607<StridedWords> reference(p, StridedWords{memory, 1});
+    reference.seed(777);
+    for (int k = 0; k < before; ++k) reference.next();
+    reference.save();
+    std::copy(memory, memory + Mt607::n + 1, other);
+    Mt607Registers registers(p, StridedWords{other, 1});
+    for (int k = 0; k < 3 * before + 5; ++k) ASSERT_EQ(registers.next(), reference.next());
+    registers.save(StridedWords{other, 1});
+    BasicMt607<StridedWords> again(p, StridedWords{other, 1});
+    for (int k = 0; k < 100; ++k) ASSERT_EQ(again.next(), reference.next());
+  }
+}
 
 std::vector<std::uint8_t> bits_of_outputs(const Mt607Parameters& p, int bit, int n) {
   Mt607Generator g(p, 4242);
