@@ -9,7 +9,7 @@ UNITS = {
     "volume": "volume",
     "length": "lattice_constant box min_distance bond_length cutoff switch_on sigma distance range "
               "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
-              "lambda core lj_cutoff at margin translation thickness",
+              "lambda core lj_cutoff at margin translation thickness width",
     "1/length": "steepness kappa k_max total scattering absorption",
     "energy": "energy maxwell cutoff_energy source.range epsilon depth amplitude k c "
               "angle_cosine.stiffness angle_cosine_squared.stiffness "

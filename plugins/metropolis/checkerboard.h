@@ -26,6 +26,7 @@ namespace perrin::metropolis {
 class CheckerboardEngine : public MoveEngine {
  public:
   using MoveEngine::MoveEngine;
+  bool moves_in_order() const override { return false; }
   virtual Vec3<std::int32_t> cells() const = 0;
   /// Largest number of atoms that a domain needs to see, when the engine last looked.
   virtual int staged() const = 0;

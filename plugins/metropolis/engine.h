@@ -27,6 +27,8 @@ class MoveEngine {
   virtual void run(std::int64_t first, std::int64_t n) = 0;
   /// Trial moves of one replica in a cycle.
   virtual std::int64_t moves_per_cycle() const { return system_.molecules(); }
+  /// Whether moves have an order, so that there is an energy after each (System::step_energies()).
+  virtual bool moves_in_order() const { return true; }
   virtual void set_sizes(const MoveSizes& sizes) = 0;
   /// The system was changed from outside: coordinates, box or temperatures.
   virtual void system_changed() {}

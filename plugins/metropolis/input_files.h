@@ -28,11 +28,12 @@ FileModel read_files(const InputFiles& files, const std::string& mixing);
 /// empty: it can.
 std::string not_for_files(const Model& model, const std::string& mixing, const Units& units);
 
-/// What model.txt says beside the model.
+/// What the files say beside the model.
 struct FileRun {
   double kT = 0;  // kJ/mol
   std::int64_t cycles = 0;
   MoveSizes sizes;
+  bool centred = false;  // coordinates from the centre of the box, not from its corner
 };
 /// Writes the first replica of a system in Å and kJ/mol. With all digits: read again, centres are
 /// where they were, sites within the rounding of a matrix. Throws UserError where a file is in the

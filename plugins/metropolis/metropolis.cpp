@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "engine/core/changed_since.h"
@@ -92,6 +94,7 @@ void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
     if (s.pressure) columns.push_back({"pressure", shape, units.pressure()});
     if (s.volume) columns.push_back({"volume", {}, units.volume()});
     if (s.exchange > 0) columns.push_back({"replica", shape, ""});
+    columns.push_back({"energy_since_start", shape, units.energy});
     rows_ = std::make_unique<io::ObservableFile>(output(s.file, "file"), columns, setup,
                                                  counting_cycles(units));
   }
@@ -119,10 +122,22 @@ void MetropolisStage::make_files(Setup& setup, const Prepared& p) {
     for (const PairParameters& pair : p.model.pairs) cutoff = std::max(cutoff, pair.cutoff);
     if (cutoff > 0) range = std::min(range, 3 * cutoff);
   }
-  rdf_ = rdf_row_ = Rdf(p.model, s.rdf->bins, range, s.rdf->own_molecule);
-  std::vector<io::ObservableColumn> columns{{"r", {hsize_t(s.rdf->bins)}, units.length}};
+  int bins = s.rdf->bins.value_or(200);
+  if (s.rdf->width) {
+    const double width = *s.rdf->width, whole = std::floor(range / width * (1 + 1e-9));
+    if (s.rdf->bins) setup.error("rdf.width", "cannot be given with bins");
+    if (whole < 1 || whole > 100000) {
+      setup.error("rdf.width",
+                  fmt::format("must give 1 to 100000 bins up to {:g}, got {:g}", range, width));
+      return;
+    }
+    bins = int(whole);
+    range = bins * width;
+  }
+  rdf_ = rdf_row_ = Rdf(p.model, bins, range, s.rdf->own_molecule, s.rdf->divisor == "all");
+  std::vector<io::ObservableColumn> columns{{"r", {hsize_t(bins)}, units.length}};
   for (const std::string& name : rdf_.names())
-    columns.push_back({"g_" + name, {hsize_t(s.rdf->bins)}, ""});
+    columns.push_back({"g_" + name, {hsize_t(bins)}, ""});
   rdf_rows_ = std::make_unique<io::ObservableFile>(output(s.rdf->file, "rdf.file"), columns, setup,
                                                    counting_cycles(units));
   if (!s.rdf->csv.empty()) csv_ = output(s.rdf->csv, "rdf.csv");
@@ -172,7 +187,9 @@ void MetropolisStage::write_final_state() {
   if (final_.model.empty()) return;
   sampler_->update_system();
   const System& system = sampler_->system();
-  write_files(final_, system, {system.temperatures()[0], cycles_, sampler_->sizes()},
+  write_files(final_, system,
+              {system.temperatures()[0], cycles_, sampler_->sizes(),
+               settings_.final_state->origin == "centre"},
               overwrite_ || resumed_);
 }
 
@@ -192,6 +209,9 @@ void MetropolisStage::observe(Run& run, bool end) {
     if (settings_.volume) row.push_back(sampler_->system().model().volume());
     if (settings_.exchange > 0)
       for (const std::uint32_t r : sampler_->replica_of()) row.push_back(double(r));
+    auto mean = sampler_->step_mean().energy;
+    mean.resize(energy.size(), std::numeric_limits<double>::quiet_NaN());
+    row.insert(row.end(), mean.begin(), mean.end());
     if (rows_) rows_->append(cycle, double(cycle), std::move(row));
     if (measuring && cycle > settings_.equilibration && cycle % stride() == 0) {
       for (std::size_t k = 0; k < energy.size(); ++k) {
@@ -231,6 +251,7 @@ void MetropolisStage::begin_averages_anew(Run& run) {
   energy_sum_.assign(energy_sum_.size(), 0);
   energy_sum2_.assign(energy_sum2_.size(), 0);
   energy_rows_ = 0;
+  sampler_->clear_step_mean();
   run.print(
       fmt::format("averages are reset at cycle {}, since the settings of the resumed run differ",
                   sampler_->cycle()));
@@ -255,6 +276,8 @@ std::int64_t MetropolisStage::to_next_look() const {
 }
 
 bool MetropolisStage::run(Run& run) {
+  const auto begin = std::chrono::steady_clock::now();
+  began_at_ = sampler_->cycle();
   open_files();
   if (other_averages_) begin_averages_anew(run);
   run.start_progress("cycles", sampler_->cycle(), total());
@@ -277,8 +300,31 @@ bool MetropolisStage::run(Run& run) {
   if (rows_) rows_->flush();
   if (rdf_rows_) rdf_rows_->flush();
   if (frames_) frames_->flush();
+  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report(run);
   return true;
+}
+
+/// What the thesis prints at the end (its listing 3.4): acceptance (3.9), energy of an atom as the
+/// mean over every trial move (3.10), energy, seconds, milliseconds of a cycle.
+void MetropolisStage::report_thesis(Run& run) {
+  const std::string unit = energy_unit_.empty() ? "" : " " + energy_unit_;
+  const auto acceptance = sampler_->acceptance_since_start(), energy = sampler_->energies();
+  const Sampler::StepMean mean = sampler_->step_mean();
+  const std::size_t n = energy.size();
+  for (std::size_t k = 0; k < n && k < 16; ++k) {
+    const std::string of = n > 1 ? fmt::format("k_B T {:<10.6g} ", sampler_->kT(k)) : "";
+    run.print(fmt::format("{}A = {:.6g} %", of, 100 * acceptance[k]));
+    if (!mean.energy.empty())
+      run.print(fmt::format("{}E_avg = {:.6g}{} per site, mean over every trial move{}", of,
+                            mean.energy[k] / double(sampler_->system().sites()), unit,
+                            mean.from > 0 ? fmt::format(" from cycle {} on", mean.from) : ""));
+    run.print(fmt::format("{}E = {:.6g}{}", of, energy[k], unit));
+  }
+  const std::int64_t cycles = sampler_->cycle() - began_at_;
+  run.print(fmt::format("t = {:.6g} s{}", seconds_,
+                        began_at_ > 0 ? fmt::format(", from cycle {} on", began_at_) : ""));
+  if (cycles > 0) run.print(fmt::format("t_mc_avg = {:.6g} ms", 1000 * seconds_ / double(cycles)));
 }
 
 void MetropolisStage::report(Run& run) {
@@ -297,6 +343,7 @@ void MetropolisStage::report(Run& run) {
     run.print(fmt::format("volume moves accepted: {:.3g}", sampler_->volume_acceptance()));
   if (settings_.exchange > 0)
     run.print(fmt::format("exchanges accepted: {:.3g}", sampler_->exchange_acceptance()));
+  report_thesis(run);
 }
 
 void MetropolisStage::state(Archive& archive) {

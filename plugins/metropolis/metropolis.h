@@ -40,6 +40,7 @@ class MetropolisStage : public Stage {
   void write_csv() const;
   void write_final_state();
   void report(Run& run);
+  void report_thesis(Run& run);
   std::int64_t stride() const { return settings_.stride.value_or(settings_.files ? 1 : 10); }
   std::int64_t total() const { return settings_.equilibration + cycles_; }
 
@@ -58,6 +59,8 @@ class MetropolisStage : public Stage {
   // Of the rows after equilibration: sums over rows, by temperature.
   std::vector<double> energy_sum_, energy_sum2_;
   std::int64_t energy_rows_ = 0;
+  std::int64_t began_at_ = 0;  // the cycle at which run() was called
+  double seconds_ = 0;         // since then
 };
 
 void register_components(Registry& registry);

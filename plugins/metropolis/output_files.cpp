@@ -77,7 +77,10 @@ void write_files(const InputFiles& files, const System& system, const FileRun& r
   std::int64_t first = 0;
   for (std::size_t m = 0; m < model.molecule.size(); ++m) {
     const auto& sites = model.templates[model.molecule[m]].sites;
-    const auto along = [](std::uint32_t x, double edge) { return double(x) * edge * 0x1p-32; };
+    // The image of a centre that lies in 0 … L, or in -L/2 … L/2: the same point to who reads it.
+    const auto along = [&](std::uint32_t x, double edge) {
+      return (run.centred ? double(std::int32_t(x)) : double(x)) * edge * 0x1p-32;
+    };
     const Vec3<double> c{along(centres[m].x, model.box.x), along(centres[m].y, model.box.y),
                          along(centres[m].z, model.box.z)};
     const Quaternion& q = orientations[m];

@@ -69,11 +69,19 @@ class GroupBlock {
   }
 
  private:
+  /// Of this lane's move in its cycle.
+  __device__ __forceinline__ std::uint32_t move_index() const {
+    return random_ ? p_.group_begin[group_] + lane_
+                   : (group_ % p_.groups_per_cycle) * group_size + lane_;
+  }
+  __device__ __forceinline__ std::uint32_t moves_from_here() const {
+    return p_.view.molecules - move_index();
+  }
+
   /// 1. The trial moves of the group, by one warp.
   __device__ __forceinline__ void propose() {
     double allowed = -1e300;
-    const std::uint32_t index = random_ ? p_.group_begin[group_] + lane_
-                                        : (group_ % p_.groups_per_cycle) * group_size + lane_;
+    const std::uint32_t index = move_index();
     const std::int64_t cycle = p_.first_cycle + (random_ ? 0 : group_ / p_.groups_per_cycle);
     Draw draw{};
     if (lane_ < own_count_) {
@@ -288,9 +296,13 @@ class GroupBlock {
       }
       store_release(p_.decided + replica_, group_ + 1);
     }
-    double total = mine ? change_ : 0;
-    for (int k = 16; k > 0; k /= 2) total += __shfl_xor_sync(~0u, total, k);
+    double total = mine ? change_ : 0, later = mine ? change_ * double(moves_from_here()) : 0;
+    for (int k = 16; k > 0; k /= 2) {
+      total += __shfl_xor_sync(~0u, total, k);
+      later += __shfl_xor_sync(~0u, later, k);
+    }
     if (lane_ == 0) p_.change[place_] = total;
+    if (lane_ == 0) p_.later[place_] = later;
   }
 
   const Pipeline<T>& p_;
@@ -330,36 +342,41 @@ __global__ void __launch_bounds__(512, 2) pipelined_kernel(const __grid_constant
 template <class T>
 __global__ void __launch_bounds__(256)
     pipelined_sums_kernel(const __grid_constant__ Pipeline<T> p) {
-  __shared__ double energy[256];
+  __shared__ double energy[256], later[256];
   __shared__ unsigned accepted[256];
   const std::size_t first = std::size_t(blockIdx.x) * p.groups;
   const std::uint32_t per_cycle = p.molecule != nullptr ? p.groups : p.groups_per_cycle;
   const std::uint32_t cycles = p.groups / per_cycle, warp = threadIdx.x / 32,
                       lane = threadIdx.x % 32;
   double total = threadIdx.x == 0 ? p.view.energy[blockIdx.x] : 0;
+  double steps = threadIdx.x == 0 ? p.view.step_energy[blockIdx.x] : 0;
   unsigned long long moves = 0;
   for (std::uint32_t begin = 0; begin < cycles; begin += 256) {
     const std::uint32_t n = cycles - begin < 256 ? cycles - begin : 256;
     for (std::uint32_t c = warp; c < n; c += 8) {
-      double e = 0;
+      double e = 0, l = 0;
       unsigned count = 0;
       for (std::uint32_t g = lane; g < per_cycle; g += 32) {
         const std::size_t place = first + std::size_t(begin + c) * per_cycle + g;
         e += p.change[place];
+        l += p.later[place];
         count += unsigned(__popc(unsigned(p.decision[place])));
       }
       for (int k = 16; k > 0; k /= 2) {
         e += __shfl_xor_sync(~0u, e, k);
+        l += __shfl_xor_sync(~0u, l, k);
         count += __shfl_xor_sync(~0u, count, k);
       }
       if (lane == 0) {
         energy[c] = e;
+        later[c] = l;
         accepted[c] = count;
       }
     }
     __syncthreads();
     if (threadIdx.x == 0)
       for (std::uint32_t c = 0; c < n; ++c) {
+        steps += total * double(p.view.molecules) + later[c];
         total += energy[c];
         moves += accepted[c];
       }
@@ -367,6 +384,7 @@ __global__ void __launch_bounds__(256)
   }
   if (threadIdx.x == 0) {
     p.view.energy[blockIdx.x] = total;
+    p.view.step_energy[blockIdx.x] = steps;
     p.view.accepted[blockIdx.x] += moves;
   }
 }

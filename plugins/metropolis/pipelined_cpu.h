@@ -135,6 +135,7 @@ class GroupsOnCpu {
     for_tasks(device_, portions + moves, evaluate, others * (end - begin) > 1 << 19);
 
     std::uint32_t accepted = 0;
+    if (m == 0) v.step_energy[0] += v.energy[0] * double(v.molecules);
     for (std::uint32_t b = 0; b < moves; ++b) {
       double dE = 0;
       for (std::int64_t p = 0; p < portions; ++p) dE += change_[std::size_t(p) * group_size + b];
@@ -145,6 +146,7 @@ class GroupsOnCpu {
       if (!(dE <= trial[b].allowed)) continue;
       accepted |= 1u << b;
       v.energy[0] += dE;
+      v.step_energy[0] += dE * double(v.molecules - (m + b));
       v.accepted[0] += 1;
       v.centre[m + b] = trial[b].centre;
       v.orientation[m + b] = trial[b].orientation;

@@ -109,7 +109,7 @@ class PipelineOnGpu {
     if (change_.size() == 0) change_ = Buffer<double>(device_, 0);
     if (proposals_.size() == 0) proposals_ = Buffer<Position>(device_, 0);
     words_.resize(std::max(words_.size(), places + (places + replicas + 1) / 2 + 1));
-    change_.resize(std::max(change_.size(), places));
+    change_.resize(std::max(change_.size(), 2 * places));
     proposals_.resize(std::max(proposals_.size(), places * 64 * p.width));
     words_.zero();
     p.decision = words_.data();
@@ -118,6 +118,7 @@ class PipelineOnGpu {
     p.taken = p.decided + replicas;
     p.proposal = proposals_.data();
     p.change = change_.data();
+    p.later = p.change + places;
   }
 
   System& system_;

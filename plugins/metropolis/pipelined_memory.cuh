@@ -32,6 +32,7 @@ struct Pipeline {
   std::uint32_t* proposed;       // [place]: the proposal can be read
   Position* proposal;            // [place][old, new][move · width + site]
   double* change;                // [place]: of the energy
+  double* later;                 // [place]: each change as often as the cycle has moves from it on
 };
 
 /// What is in the place of a site that is not there: no site has this tail (remainders are 0).

@@ -12,8 +12,8 @@
 
 namespace perrin::metropolis {
 
-Rdf::Rdf(const Model& model, int bins, double range, bool own_molecule)
-    : own_molecule_(own_molecule), bins_(bins), width_(range / bins) {
+Rdf::Rdf(const Model& model, int bins, double range, bool own_molecule, bool all_pairs)
+    : own_molecule_(own_molecule), all_pairs_(all_pairs), bins_(bins), width_(range / bins) {
   const std::size_t n = model.types.size();
   std::vector<double> molecules(model.templates.size()), sites(n);
   for (const std::uint32_t t : model.molecule) ++molecules[t];
@@ -27,7 +27,8 @@ Rdf::Rdf(const Model& model, int bins, double range, bool own_molecule)
     for (std::size_t b = a; b < n; ++b) {
       names_.push_back(model.types[a] + "-" + model.types[b]);
       double pairs = sites[a] * sites[b];
-      for (std::size_t t = 0; t < inside.size() && !own_molecule; ++t)
+      if (all_pairs && a == b) pairs -= sites[a];
+      for (std::size_t t = 0; t < inside.size() && !own_molecule && !all_pairs; ++t)
         pairs -= molecules[t] * inside[t][a] * inside[t][b];
       pairs_.push_back(a == b ? pairs / 2 : pairs);
     }
@@ -76,7 +77,10 @@ bool Rdf::state(Archive& archive) {
     throw UserError(fmt::format(
         "rdf.bins: the checkpoint's distributions have {} bins, a resumed run cannot have {}", bins,
         bins_));
-  const bool other_pairs = changed_since(archive, "own_molecule", own_molecule_);
+  bool other_pairs = changed_since(archive, "own_molecule", own_molecule_);
+  // Earlier versions had no such divisor.
+  other_pairs |=
+      archive.has("all_pairs") ? changed_since(archive, "all_pairs", all_pairs_) : all_pairs_;
   const bool changed = changed_since(archive, "width", width_) || other_pairs;
   const std::size_t size = counts_.size();
   archive("counts", counts_);

@@ -10,13 +10,15 @@ namespace perrin::metropolis {
 
 /// g_ab(r) = counted pairs in a shell / (all pairs a, b of different molecules · shell / V): 1 for
 /// sites anywhere. With `own_molecule` sites of one molecule are counted, too, and all pairs are
-/// N_a N_b (N_a²/2 of like types): far away g is 1 less what the molecule itself takes. Averages
+/// N_a N_b (N_a²/2 of like types): far away g is 1 less what the molecule itself takes. With
+/// `all_pairs` the divisor is N_a N_b, N_a (N_a - 1)/2 of like types, whatever is counted. Averages
 /// over configurations and replicas. Beyond half of an edge nearest images are not all: bins that
 /// were there in any configuration have no value (NaN).
 class Rdf {
  public:
   Rdf() = default;
-  Rdf(const Model& model, int bins, double range, bool own_molecule = false);
+  Rdf(const Model& model, int bins, double range, bool own_molecule = false,
+      bool all_pairs = false);
   void add(System& system) { add(sample(system)); }
   /// What one look at a system gives, to be added to several.
   struct Sample {
@@ -40,7 +42,7 @@ class Rdf {
   bool state(Archive& archive);
 
  private:
-  bool own_molecule_ = false;
+  bool own_molecule_ = false, all_pairs_ = false;
   int bins_ = 0, reach_ = 0;
   double width_ = 0;
   std::vector<std::string> names_;

@@ -81,7 +81,10 @@ struct DecideMove {
 
   PERRIN_HD void operator()(std::int64_t) const {
     const CurrentMove now = *move;
-    if (!(*change <= now.allowed)) return;
+    if (*change <= now.allowed) accept(now);
+    view.step_energy[replica] += view.energy[replica];
+  }
+  PERRIN_HD void accept(const CurrentMove& now) const {
     const std::int64_t entry = std::int64_t(replica) * view.molecules + now.molecule;
     view.centre[entry] = now.centre;
     view.orientation[entry] = now.orientation;

@@ -39,11 +39,12 @@ Sampler::Sampler(const Device& device, const Prepared& prepared, const SamplerOp
   engine_->set_sizes(sizes_);
   counted_.resize(kT_.size());
   tuned_.resize(kT_.size());
+  step_sum_.resize(kT_.size());
   const auto start = engine_->totals();
   std::vector<double> energy;
   for (const Totals& t : start) {
     // Sites on one another: so much leaves a thousandth of kT, or less, to the last digit.
-    if (!(t.energy < (options.chain.single_precision ? 1e4 : 1e10) * kT_[0])) rough_start_ = true;
+    if (!(t.energy < rough_energy())) rough_start_ = true;
     if (t.cores > 0)
       throw OverlapError(
           fmt::format("hard cores overlap at the start, {} pairs of sites", t.cores));
@@ -64,6 +65,11 @@ std::int64_t Sampler::advance(std::int64_t n) {
   engine_->run(cycle_, n);
   cycle_ += n;
   tried_ += std::uint64_t(n) * std::uint64_t(engine_->moves_per_cycle());
+  if (!engine_->moves_in_order()) step_from_ = cycle_;
+  // Cycle by cycle: the same bits however many are run at once.
+  for (std::int64_t k = 0; options_.volume && k < n; ++k)
+    step_tail_ += double(engine_->moves_per_cycle()) *
+                  tail_of(system_.model(), system_.model().volume()).energy;
   const auto due = [&](std::int64_t interval) { return cycle_ % interval == 0; };
   if (options_.volume && due(options_.volume->interval)) volume_move();
   if (options_.exchange > 0 && due(options_.exchange)) exchange();
@@ -99,6 +105,41 @@ void Sampler::recompute() {
           fmt::format("cycle {}: the energy of replica {} is {}", cycle_, r, fresh[r].energy));
   }
   system_.set_energies(energy);
+  // The mean begins behind energies in which all else drowns.
+  if (rough_start_ && cycle_ <= options_.recompute)
+    for (const double mean : step_mean().energy)
+      if (!(mean < rough_energy())) return clear_step_mean();
+}
+
+double Sampler::rough_energy() const {
+  return (options_.chain.single_precision ? 1e4 : 1e10) * kT_[0];
+}
+
+/// What replicas have summed up, to the temperatures that they have.
+void Sampler::collect_steps() {
+  const auto sums = system_.step_energies();
+  for (std::size_t k = 0; k < kT_.size(); ++k) step_sum_[k] += sums[replica_of_[k]];
+  system_.clear_step_energies();
+}
+
+Sampler::StepMean Sampler::step_mean() const {
+  StepMean mean{step_from_, {}};
+  if (!engine_->moves_in_order()) return mean;
+  const double moves = double(engine_->moves_per_cycle()) * double(cycle_ - step_from_);
+  if (moves == 0) return {step_from_, energies()};
+  const auto sums = system_.step_energies();
+  const double tail = options_.volume ? step_tail_ / moves
+                                      : tail_of(system_.model(), system_.model().volume()).energy;
+  for (std::size_t k = 0; k < kT_.size(); ++k)
+    mean.energy.push_back((step_sum_[k] + sums[replica_of_[k]]) / moves + tail);
+  return mean;
+}
+
+void Sampler::clear_step_mean() {
+  system_.clear_step_energies();
+  step_sum_.assign(kT_.size(), 0);
+  step_tail_ = 0;
+  step_from_ = cycle_;
 }
 
 void Sampler::tune() {
@@ -150,6 +191,7 @@ void Sampler::volume_move() {
 
 // Neighbours (0,1), (2,3), … and (1,2), (3,4), … in turn.
 void Sampler::exchange() {
+  collect_steps();
   const auto energy = system_.energies();
   const std::size_t first = std::size_t(cycle_ / options_.exchange) % 2;
   for (std::size_t k = first; k + 1 < kT_.size(); k += 2) {
@@ -172,7 +214,7 @@ void Sampler::use_temperatures() {
   system_.set_temperatures(kT);
 }
 
-std::vector<double> Sampler::energies() {
+std::vector<double> Sampler::energies() const {
   const auto by_replica = system_.energies();
   const double tail = tail_of(system_.model(), system_.model().volume()).energy;
   std::vector<double> list;
@@ -265,6 +307,8 @@ void Sampler::check_restored(const Archive& archive) const {
                   "a number for every replica");
   from_0_to("volume_accepted", volume_accepted_, volume_tried_);
   from_0_to("exchange_accepted", exchange_accepted_, exchange_tried_);
+  archive.require(step_sum_.size() == kT_.size(), "step_sum", "a number for every replica");
+  from_0_to("step_from", step_from_, cycle_);
   from_0_to("counted_cycle", counted_cycle_, cycle_);
   from_0_to("tuned_cycle", tuned_cycle_, cycle_);
 }
@@ -279,6 +323,13 @@ void Sampler::state(Archive& archive) {
   archive("cycle", cycle_);
   archive("tried", tried_);
   archive("rough_start", rough_start_);
+  if (archive.has("step_sum")) {
+    archive("step_sum", step_sum_);
+    archive("step_tail", step_tail_);
+    archive("step_from", step_from_);
+  } else {  // of an earlier version
+    clear_step_mean();
+  }
   archive("sizes", sizes_);
   archive("replica_of", replica_of_);
   archive("drift", drift_);
@@ -308,6 +359,7 @@ void Sampler::state(Archive& archive) {
   engine_->system_changed();
   engine_->set_sizes(sizes_);
   engine_->state(archive);
+  if (!engine_->moves_in_order()) clear_step_mean();  // another engine summed them up
   if (!other_energy) return;
   std::vector<double> energy;
   for (const Totals& t : engine_->totals()) {

@@ -40,7 +40,7 @@ class Sampler {
   const std::vector<std::uint32_t>& replica_of() const { return replica_of_; }
   double kT(std::size_t k) const { return kT_[k]; }
   /// Potential energies with tails, in the order of the temperatures. Waits.
-  std::vector<double> energies();
+  std::vector<double> energies() const;
   /// Energy from scratch, with tails, and pressure, in the order of the temperatures. Waits.
   struct State {
     double energy, pressure;
@@ -50,6 +50,15 @@ class Sampler {
   std::vector<double> acceptance();
   /// Share of accepted moves since the first cycle, in the order of the temperatures.
   std::vector<double> acceptance_since_start() const;
+  /// Mean of the energies after each trial move, with tails, in the order of the temperatures: of
+  /// all moves since cycle `from`. Empty where moves have no order (checkerboard). Waits.
+  struct StepMean {
+    std::int64_t from = 0;
+    std::vector<double> energy;
+  };
+  StepMean step_mean() const;
+  /// It begins anew here.
+  void clear_step_mean();
   /// Largest difference so far between the running energy and one from scratch; the energy now is
   /// compared too. Waits.
   double drift();
@@ -69,6 +78,8 @@ class Sampler {
 
  private:
   void compare(const std::vector<Totals>& fresh);
+  void collect_steps();
+  double rough_energy() const;
   void tune();
   void volume_move();
   void check_molecules(Archive& archive) const;
@@ -90,6 +101,11 @@ class Sampler {
   std::int64_t cycle_ = 0;
   bool rough_start_ = false;  // energies at the start in which later ones would drown
   std::uint64_t tried_ = 0;   // moves of a replica since the first cycle
+  // Sums over moves since cycle step_from_: of energies, by temperature, up to the last exchange;
+  // of tails, where the volume changes.
+  std::vector<double> step_sum_;
+  double step_tail_ = 0;
+  std::int64_t step_from_ = 0;
   double drift_ = 0;
   bool other_ensemble_ = false;
   std::uint64_t volume_tried_ = 0, volume_accepted_ = 0;

@@ -32,7 +32,7 @@ struct SequentialCycle {
     SiteChange<T, E> change{
         s.x.data() + base,      s.y.data() + base, s.z.data() + base, s.type.data() + base, rows,
         Scale<T>::of(v.length), v.types == 1};
-    double energy = 0;
+    double energy = 0, later = 0;  // later: each change as often as there are moves from it on
     unsigned long long accepted = 0;
     for (std::uint32_t index = 0; index < v.molecules; ++index) {
       const std::uint32_t m = random_order ? chosen(choice, cycle, index, v.molecules) : index;
@@ -56,6 +56,7 @@ struct SequentialCycle {
       if (!(dE <= draw.factor * kT)) continue;
       ++accepted;
       energy += dE;
+      later += dE * double(v.molecules - index);
       v.centre[entry] = new_centre;
       v.orientation[entry] = turn;
       for (std::uint32_t k = 0; k < n; ++k) {
@@ -63,6 +64,7 @@ struct SequentialCycle {
         host.arrays->set(std::size_t(base + begin + k), host.trial[k]);
       }
     }
+    v.step_energy[host.replica] += v.energy[host.replica] * double(v.molecules) + later;
     v.energy[host.replica] += energy;
     v.accepted[host.replica] += accepted;
   }

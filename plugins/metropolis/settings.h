@@ -79,12 +79,16 @@ void describe(D& d, TuneSettings& s) {
 struct FinalSettings {
   std::string model = "final_model.txt", particles = "final_particles.csv",
               atoms = "final_atoms.csv";
+  std::string origin = "corner";
 };
 template <class D>
 void describe(D& d, FinalSettings& s) {
   d.optional("model", s.model, Any{}, "sizes, temperature, box, steps and types");
   d.optional("particles", s.particles, Any{}, "centre and orientation of each molecule");
   d.optional("atoms", s.atoms, Any{}, "type, coordinates and local coordinates of each site");
+  d.optional("origin", s.origin, OneOf{"corner", "centre"},
+             "origin of the coordinates: the corner of the box, so that centres are in 0 to L, or "
+             "its centre, so that they are in -L/2 to L/2; both are read");
 }
 
 struct VolumeSettings {
@@ -99,15 +103,19 @@ void describe(D& d, VolumeSettings& s) {
 }
 
 struct RdfSettings {
-  int bins = 200;
+  std::optional<int> bins;
+  std::optional<double> width;
   double range = 0;
   std::int64_t interval = 10, rows = 0;
   bool own_molecule = false;
+  std::string divisor = "pairs";
   std::string file = "rdf.h5", csv;
 };
 template <class D>
 void describe(D& d, RdfSettings& s) {
-  d.optional("bins", s.bins, Between{1, 100000}, "number of bins");
+  d.optional("bins", s.bins, Between{1, 100000}, "number of bins; default: 200");
+  d.optional("width", s.width, Positive{},
+             "width of a bin (length), instead of bins; as many whole bins as the range has");
   d.optional("range", s.range, NonNegative{},
              "largest distance; 0: half of the shortest edge (with volume 0.9 of it), with "
              "checkerboard at most 3 cut-offs. For large systems use at most 0.4 of an edge: pairs "
@@ -118,6 +126,11 @@ void describe(D& d, RdfSettings& s) {
   d.optional("own_molecule", s.own_molecule, Any{},
              "include pairs within a molecule, and normalise by N_a N_b instead of the pairs of "
              "different molecules");
+  d.optional(
+      "divisor", s.divisor, OneOf{"pairs", "all"},
+      "number of pairs that g(r) is normalised by. pairs: those of different molecules (with "
+      "own_molecule N_a N_b, every like pair twice); all: N_a N_b of unlike types, N_a (N_a "
+      "- 1) / 2 of like ones");
   d.optional("file", s.file, Any{}, "H5MD observables r and g_A-B");
   d.optional("csv", s.csv, Any{}, "text file for the average: \"distribution.csv\"");
 }

@@ -69,6 +69,7 @@ System::System(const Device& device, const Model& model, const Placement& start,
   set_temperatures(std::vector<double>(std::size_t(replicas), model.kT));
   energy_ = Buffer<double>(device, replicas);
   accepted_ = Buffer<unsigned long long>(device, replicas);
+  step_energy_ = Buffer<double>(device, replicas);
   rebuild_sites();
 }
 
@@ -95,6 +96,7 @@ SystemView System::view() {
           kT_.data() + mine.first,
           energy_.data() + mine.first,
           accepted_.data() + mine.first,
+          step_energy_.data() + mine.first,
           model_.box};
 }
 
@@ -150,6 +152,7 @@ void System::state(Archive& archive) {
     orientation_.assign(gathered(orientation_.to_host(), molecules()));
     energy_.assign(energies());
     accepted_.assign(accepted());
+    step_energy_.assign(step_energies());
   }
   const std::vector<Position> before = centre_.to_host();
   archive("centre", centre_);
@@ -166,6 +169,7 @@ void System::state(Archive& archive) {
     }
   archive("energy", energy_);
   archive("accepted", accepted_);
+  if (archive.has("step_energy")) archive("step_energy", step_energy_);
   if (!archive.is_saving()) rebuild_sites();
 }
 

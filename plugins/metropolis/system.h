@@ -33,6 +33,7 @@ struct SystemView {
   const double* kT;              // [replicas]
   double* energy;                // [replicas]: running, without tails
   unsigned long long* accepted;  // [replicas]
+  double* step_energy;           // [replicas]: sum of `energy` after each trial move
   Vec3<double> length;           // of the box's edges
 };
 
@@ -78,6 +79,9 @@ class System {
   std::int64_t times_set() const { return times_set_; }
   std::vector<unsigned long long> accepted() const { return gathered(accepted_.to_host()); }
   void clear_accepted() { accepted_.zero(); }
+  /// Sum of the running energy after each trial move since clear_step_energies(); gathered.
+  std::vector<double> step_energies() const { return gathered(step_energy_.to_host()); }
+  void clear_step_energies() { step_energy_.zero(); }
 
   /// Of one replica of this process: host copies, in the order of the molecules.
   std::vector<Position> centres(std::int64_t replica = 0) const;
@@ -101,7 +105,7 @@ class System {
   Buffer<std::uint32_t> type_;  // of each site of the templates
   Buffer<Position> centre_, site_;
   Buffer<Quaternion> orientation_;
-  Buffer<double> kT_, energy_;
+  Buffer<double> kT_, energy_, step_energy_;
   Buffer<unsigned long long> accepted_;
   std::int64_t times_set_ = 0;
 };

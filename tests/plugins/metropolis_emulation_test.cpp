@@ -57,13 +57,14 @@ void run(System& system, const MoveSizes& sizes, const std::vector<int>& launche
     std::vector<unsigned long long> decision(places);
     // Nothing may be read that was not written.
     std::vector<Position> proposal(places * 64 * p.width, Position{1, 2, 3, 0});
-    std::vector<double> change(places, 1e300);
+    std::vector<double> change(places, 1e300), later(places, 1e300);
     p.taken = &taken;
     p.decided = decided.data();
     p.decision = decision.data();
     p.proposed = proposed.data();
     p.proposal = proposal.data();
     p.change = change.data();
+    p.later = later.data();
     emulation::launch(std::int64_t(places), int(32 * shape.warps), pipelined_kernel<T, E, S>, p);
     emulation::launch(view.replicas, 256, pipelined_sums_kernel<T>, p);
     p.first_cycle += cycles;
@@ -72,7 +73,7 @@ void run(System& system, const MoveSizes& sizes, const std::vector<int>& launche
 
 struct Outcome {
   std::vector<std::uint32_t> coordinates;
-  std::vector<double> energy;
+  std::vector<double> energy, step_energy;
   std::vector<unsigned long long> accepted;
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
@@ -83,6 +84,7 @@ Outcome outcome(const System& system) {
     for (const Position& p : system.site_positions(r))
       for (const std::uint32_t x : {p.x, p.y, p.z}) o.coordinates.push_back(x);
   o.energy = system.energies();
+  o.step_energy = system.step_energies();
   o.accepted = system.accepted();
   return o;
 }
@@ -111,6 +113,12 @@ void check(const Model& model, double translation, Shape shape) {
   for (std::size_t r = 0; r < whole.energy.size(); ++r)
     EXPECT_NEAR(whole.energy[r], reference.energy[r],
                 (sizeof(T) == 4 ? 1e-4 : 1e-10) * std::max(1.0, std::abs(reference.energy[r])));
+  // The energies after every move: 4 cycles of them.
+  const double moves = 4 * double(model.molecule.size());
+  for (std::size_t r = 0; r < whole.energy.size(); ++r)
+    EXPECT_NEAR(
+        whole.step_energy[r], reference.step_energy[r],
+        (sizeof(T) == 4 ? 1e-4 : 1e-10) * std::max(moves, std::abs(reference.step_energy[r])));
   // To the last bit the same, however the cycles are cut into launches.
   for (const std::vector<int>& launches : {std::vector{1, 1, 1, 1}, {1, 3}}) {
     SCOPED_TRACE(launches.size());

@@ -13,6 +13,7 @@ struct Trace {
   std::vector<unsigned long long> accepted;  // since the start, per cycle and replica
   std::vector<Position> sites;               // at the end, all replicas
   std::vector<double> energy;
+  std::vector<double> step_energy;  // sums over all moves
 };
 
 Trace follow(const EngineOptions& engine, const Device& device, const Model& model, int cycles,
@@ -35,6 +36,7 @@ Trace follow(const EngineOptions& engine, const Device& device, const Model& mod
   for (std::int64_t r = 0; r < replicas; ++r)
     for (const Position& p : system.site_positions(r)) trace.sites.push_back(p);
   trace.energy = system.energies();
+  trace.step_energy = system.step_energies();
   return trace;
 }
 
@@ -48,6 +50,9 @@ void expect_same(const Trace& a, const Trace& b) {
   EXPECT_EQ(different, 0u);
   for (std::size_t r = 0; r < a.energy.size(); ++r)
     EXPECT_NEAR(a.energy[r], b.energy[r], 1e-9 * std::max(1.0, std::abs(a.energy[r])));
+  for (std::size_t r = 0; r < a.step_energy.size(); ++r)
+    EXPECT_NEAR(a.step_energy[r], b.step_energy[r],
+                1e-9 * std::max(1e3, std::abs(a.step_energy[r])));
 }
 
 struct Case {
@@ -98,9 +103,10 @@ TEST_P(MetropolisEngines, CyclesOfOneLaunchAreThoseOfMany) {
         for (const int at_once : {3, 24}) {
           const Trace many =
               follow(PipelinedOptions{}, device(), c.model, 24, options, replicas, at_once);
-          expect_same({{}, one.sites, one.energy}, {{}, many.sites, many.energy});
+          expect_same({{}, one.sites, one.energy, {}}, {{}, many.sites, many.energy, {}});
           EXPECT_EQ(one.accepted.back(), many.accepted.back());
           EXPECT_EQ(one.energy, many.energy);
+          EXPECT_EQ(one.step_energy, many.step_energy);
         }
       }
 }

@@ -2,6 +2,7 @@
 // work.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -23,6 +24,7 @@ struct StageRun {
   std::map<std::string, Record> saved;
   std::vector<std::string> mistakes;
   int stop_after = 0;  // checkpoints
+  bool quiet = true;
 
   StageRun(const std::string& name, const Device& device_)
       : device(device_),
@@ -50,7 +52,7 @@ struct StageRun {
     RunParts parts;
     parts.stages.push_back(make_component<Stage>(registry, json, context(resumed)));
     parts.stage_names = {"metropolis"};
-    parts.quiet = true;
+    parts.quiet = quiet;
     parts.default_checkpoint = folder / "checkpoint.h5";
     parts.write_checkpoint = [this](const std::filesystem::path&, const Archive& a) {
       saved = a.records();
@@ -113,7 +115,7 @@ TEST_P(MetropolisJob, ResumedRunEqualsTheUninterruptedOne) {
       parts.control = std::make_unique<RunControl>();
       ASSERT_TRUE(parts.run(job(extras + more), true));
       for (const char* name : {"energy/value", "energy/step", "acceptance/value",
-                               "translation/value", "pressure/value"})
+                               "translation/value", "pressure/value", "energy_since_start/value"})
         EXPECT_EQ(whole.read("metropolis.h5", std::string("observables/") + name),
                   parts.read("metropolis.h5", std::string("observables/") + name))
             << name;
@@ -333,6 +335,10 @@ TEST(MetropolisStage, MistakesAreNamed) {
       {"\"stride\": 5", "\"stride\": 5, \"tune\": {}", "tune: has no effect without equilibration"},
       {"\"stride\": 5", "\"stride\": 5, \"rdf\": {\"range\": 3.5}",
        "rdf.range: must be at most half of the shortest edge (3), got 3.5"},
+      {"\"stride\": 5", "\"stride\": 5, \"rdf\": {\"width\": 0.1, \"bins\": 10}",
+       "rdf.width: cannot be given with bins"},
+      {"\"stride\": 5", "\"stride\": 5, \"rdf\": {\"width\": 3.5}",
+       "rdf.width: must give 1 to 100000 bins up to 3, got 3.5"},
       {"\"stride\": 5", "\"stride\": 5, \"rdf\": {\"csv\": \"metropolis.h5\"}",
        "metropolis.h5 is also written by file"},
       {"\"stride\": 5", "\"stride\": 5, \"replicas\": 2, \"volume\": {\"pressure\": 1}",
@@ -533,6 +539,64 @@ TEST(MetropolisFiles, FinalStateIsReadAgain) {
               1e-6 * std::abs(energy));
 }
 
+// From the centre of the box: the same points, read again as the same places.
+TEST(MetropolisFiles, FinalStateWithTheOriginAtTheCentre) {
+  const auto ends = [](const std::string& origin) {
+    StageRun run("final-" + origin, Device::cpu(1));
+    files_in(run, model_text, particles_text, atoms_text);
+    EXPECT_TRUE(run.run(R"({"type": "metropolis", "files": {}, "precision": "double",
+        "final_state": {"origin": ")" +
+                        origin + "\"}}"));
+    return read_files(
+        {(run.folder / "final_model.txt").string(), (run.folder / "final_particles.csv").string(),
+         (run.folder / "final_atoms.csv").string()},
+        "lorentz_berthelot");
+  };
+  const FileModel corner = ends("corner"), centre = ends("centre");
+  int shifted = 0;
+  for (std::size_t m = 0; m < 3; ++m)
+    for (int k = 0; k < 3; ++k) {
+      const double x = corner.start.centre[m][k], y = centre.start.centre[m][k];
+      EXPECT_GE(x, 0);
+      EXPECT_LT(x, 30);
+      EXPECT_GE(y, -15);
+      EXPECT_LT(y, 15);
+      EXPECT_NEAR(x, y < 0 ? y + 30 : y, 1e-12);
+      shifted += y < 0;
+    }
+  EXPECT_GT(shifted, 0);
+  System a(Device::cpu(1), corner.model, corner.start, 1);
+  System b(Device::cpu(1), centre.model, centre.start, 1);
+  for (std::size_t m = 0; m < 3; ++m) {
+    EXPECT_EQ(a.centres()[m].x, b.centres()[m].x);
+    EXPECT_EQ(a.centres()[m].y, b.centres()[m].y);
+    EXPECT_EQ(a.centres()[m].z, b.centres()[m].z);
+  }
+}
+
+// The lines of the thesis's listing 3.4, and what is in the file beside them.
+TEST(MetropolisFiles, TheSummaryAtTheEnd) {
+  StageRun run("summary", Device::cpu(1));
+  files_in(run, model_text, particles_text, atoms_text);
+  run.quiet = false;
+  testing::internal::CaptureStdout();
+  ASSERT_TRUE(run.run(R"({"type": "metropolis", "files": {}})"));
+  const std::string out = testing::internal::GetCapturedStdout();
+  const auto number = [&](const std::string& key) {
+    const std::size_t at = out.find("\n" + key + " = ");
+    EXPECT_NE(at, std::string::npos) << key << " in\n" << out;
+    return at == std::string::npos ? NAN : std::stod(out.substr(at + key.size() + 4));
+  };
+  const auto last = [&](const std::string& name) {
+    return run.read("metropolis.h5", "observables/" + name + "/value").back();
+  };
+  EXPECT_NEAR(number("A"), 100 * last("acceptance_since_start"), 1e-3);
+  EXPECT_NEAR(number("E_avg"), last("energy_since_start") / 5, 1e-5 * std::abs(number("E_avg")));
+  EXPECT_NEAR(number("E"), last("energy"), 1e-5 * std::abs(number("E")));
+  EXPECT_GT(number("t"), 0);
+  EXPECT_NEAR(number("t_mc_avg"), 1000 * number("t") / 12, 1e-4 * number("t_mc_avg"));
+}
+
 // Sites on one another at the start: their energy is gone after some cycles, and has left nothing
 // in the running one.
 TEST(MetropolisFiles, RoughStartsLeaveNoTrace) {
@@ -540,7 +604,7 @@ TEST(MetropolisFiles, RoughStartsLeaveNoTrace) {
   model = edited(model, "min_r = 0.5", "min_r = 0");
   const std::string particles = edited(particles_text, "4;1;10;20;25", "4;1;5.01;5;5");
   const std::string atoms = edited(atoms_text, "1, 10, 20, 25", "1, 5.01, 5, 5");
-  std::vector<double> energies[2];
+  std::vector<double> energies[2], means;
   for (const int often : {0, 1}) {
     StageRun run("rough", Device::cpu(1));
     files_in(run, model, particles, atoms);
@@ -548,12 +612,15 @@ TEST(MetropolisFiles, RoughStartsLeaveNoTrace) {
         "cycles": 60, "translation": 3, "recompute": )" +
                         std::string(often ? "5}" : "60}")));
     energies[often] = run.read("metropolis.h5", "observables/energy/value");
+    means.push_back(run.read("metropolis.h5", "observables/energy_since_start/value").back());
   }
   ASSERT_GT(energies[0][0], 1e25);
   ASSERT_LT(std::abs(energies[1].back()), 100);
   // Before cycle 60 it is carried along from cycle 32.
   for (std::size_t k = 32; k < energies[0].size(); ++k)
     EXPECT_NEAR(energies[0][k], energies[1][k], 1e-9) << k;
+  // And nothing in the means, which begin behind them.
+  for (const double mean : means) EXPECT_LT(std::abs(mean), 100);
 }
 
 // A row for every pass, the first one too, and both shares of accepted moves.
@@ -589,6 +656,17 @@ TEST(MetropolisFiles, RunAsAJobAndWriteADistribution) {
   int rows = 0;
   while (std::getline(csv, line)) ++rows;
   EXPECT_EQ(rows, 10);
+}
+
+// Bins by their width: as many whole ones as the range has.
+TEST(MetropolisFiles, ADistributionByTheWidthOfItsBins) {
+  StageRun run("width", Device::cpu(1));
+  files_in(run, model_text, particles_text, atoms_text);
+  ASSERT_TRUE(run.run(R"({"type": "metropolis", "files": {},
+      "rdf": {"width": 0.4, "range": 10.1, "interval": 2}})"));
+  const auto r = run.read("rdf.h5", "observables/r/value");
+  ASSERT_EQ(r.size(), 25u);
+  for (std::size_t k = 0; k < r.size(); ++k) EXPECT_NEAR(r[k], 0.4 * (double(k) + 0.5), 1e-9);
 }
 
 }  // namespace

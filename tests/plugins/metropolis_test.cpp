@@ -370,6 +370,33 @@ TEST_P(Metropolis, DistributionsWithTheOwnMolecule) {
   }
 }
 
+// Divided by all pairs (equation 2.19 of the thesis: 1/(N(N-1)) for H counted from both ends), with
+// and without the own molecule in what is counted.
+TEST_P(Metropolis, DistributionsDividedByAllPairs) {
+  Model model = one_kind({{0.3, 0, 0}, {-0.2, 0, 0}, {0, 0.4, 0}}, 60, 0.2);
+  model.types = {"A", "B"};
+  for (auto& site : model.templates[0].sites) site.type = site.at.y > 0 ? 1 : 0;
+  model.pairs.assign(4, model.pairs[0]);
+  System system(device(), model, lattice(model, 3), 1);
+  const double n = 60, all[] = {2 * n * (2 * n - 1) / 2, 2 * n * n, n * (n - 1) / 2};
+  const double others[] = {2 * n * (2 * n - 2) / 2, 2 * n * (n - 1), n * (n - 1) / 2};
+  const double with_own[] = {2 * n * 2 * n / 2, 2 * n * n, n * n / 2};
+  for (const bool own : {false, true}) {
+    Rdf usual(model, 40, 2, own), thesis(model, 40, 2, own, true);
+    usual.add(system);
+    thesis.add(system);
+    for (std::size_t pair = 0; pair < 3; ++pair) {
+      const auto a = usual.values(pair), b = thesis.values(pair);
+      double sum = 0;
+      for (std::size_t k = 0; k < a.size(); ++k) {
+        EXPECT_NEAR(b[k], a[k] * (own ? with_own : others)[pair] / all[pair], 1e-12);
+        sum += b[k];
+      }
+      EXPECT_GT(sum, 1);
+    }
+  }
+}
+
 /// Energy per site of a model without cut-off, kJ/mol.
 Mean energy_per_site(const Device& device, const Model& model, const MoveSizes& sizes,
                      int equilibration, int cycles) {
