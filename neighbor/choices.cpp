@@ -9,6 +9,7 @@
 #include "engine/core/configuration_archive.h"
 #include "engine/settings/settings_schema.h"
 #include "neighbor/clusters/cluster_set.h"
+#include "neighbor/sorted_cells/sorted_cells.h"
 #include "neighbor/tiles/tile_plan.h"
 #include "neighbor/verlet_list/row_plan.h"
 
@@ -58,6 +59,16 @@ bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const
   return (one_type ? 50 + 0.95 * plan.mean_entries() : 65 + 2 * plan.mean_entries()) < by_clusters;
 }
 
+/// How the search without lists sorts interactions where it is left to Perrin: along axes where
+/// cells hold as many as pay for the orders (docs/papers.md has the measurement).
+std::string choose_sorting(const Particles& particles, const Ranges& ranges,
+                           const Crowding& crowding, const NeighborSettings& settings) {
+  if (settings.interaction_sorting != "auto") return settings.interaction_sorting;
+  constexpr double enough = 60;
+  const bool many = particles_of_cell(particles.box, ranges.longest(), crowding.density) >= enough;
+  return many && !particles.device().is_cuda() && settings.cells != 2 ? "axes" : "x";
+}
+
 }  // namespace
 
 NeighborChoices choose_neighbors(const Particles& particles, const Ranges& ranges,
@@ -71,7 +82,9 @@ NeighborChoices choose_neighbors(const Particles& particles, const Ranges& range
   if (per_particle) choices.traversal = "verlet_list", choices.lanes = settings.lanes;
   if (!per_particle && (standard || settings.traversal == "auto"))
     choices.traversal = particles.device().is_cuda() ? "tiles" : "clusters";
-  if (choices.traversal != "cells")
+  if (choices.traversal == "cells")
+    choices.sorting = choose_sorting(particles, ranges, crowding, settings);
+  else
     choices.skin = choose_skin(particles, ranges, crowding, settings, per_particle);
   return choices;
 }
@@ -106,6 +119,14 @@ std::optional<WrongSetting> wrong_setting(const NeighborSettings& settings, bool
     return WrongSetting{
         "lanes",
         fmt::format("must be 0, 4 or 8, got {}; other powers of two are for verlet_list", lanes)};
+  if (settings.interaction_sorting == "axes" && gpu)
+    return WrongSetting{"interaction_sorting",
+                        "must be one of auto, x, none on a GPU, got \"axes\": interactions are "
+                        "sorted along axes on the CPU alone"};
+  if (settings.interaction_sorting == "axes" && settings.cells == 2)
+    return WrongSetting{"cells",
+                        "must be 0 or 1, got 2: interaction_sorting \"axes\" takes one cell to the "
+                        "range"};
   return std::nullopt;
 }
 
@@ -119,6 +140,8 @@ std::string what_choices_rest_on(const NeighborSettings& settings, const Ranges&
   return text;
 }
 
+bool is_sorting(const std::string& name) { return name == "axes" || name == "x" || name == "none"; }
+
 std::string current_traversal(const std::string& name, bool gpu) {
   if (name == "verlet" || (gpu && name == "clusters")) return "tiles";
   return name == "rows" ? "verlet_list" : name;
@@ -128,7 +151,9 @@ std::string current_basis(std::string text) {
   const std::pair<const char*, const char*> changes[] = {
       {R"("traversal":"verlet")", R"("traversal":"tiles")"},
       {R"("traversal":"rows")", R"("traversal":"verlet_list")"},
-      {R"("reorder":true,)", ""}};
+      {R"("reorder":true,)", ""},
+      {R"("interaction_sorting":true)", R"("interaction_sorting":"auto")"},
+      {R"("interaction_sorting":false)", R"("interaction_sorting":"none")"}};
   for (const auto& [before, now] : changes)
     if (const auto at = text.find(before); at != std::string::npos)
       text.replace(at, std::string_view(before).size(), now);
@@ -155,9 +180,11 @@ void NeighborChoices::state(Archive& a) {
   if (a.has("box")) archive_box(a, "box", box);
   if (a.has("growth")) a("growth", growth);
   if (a.has("tilts")) a("tilts", tilts);
+  if (a.has("sorting")) a("sorting", sorting);  // else that of Neighbors' settings
   a.require(traversal == "tiles" || traversal == "cells" || traversal == "clusters" ||
                 traversal == "verlet_list",
             "traversal", "tiles, cells, clusters or verlet_list");
+  a.require(sorting.empty() || is_sorting(sorting), "sorting", "axes, x, none or nothing");
   a.require(skin >= 0, "skin", "at least 0");
   a.require(growth >= 1 && growth < 1.2, "growth", "from 1 to 1.2");
   a.require(lanes >= 0 && lanes <= 32, "lanes", "from 0 to 32");

@@ -17,9 +17,10 @@ struct NeighborChoices {
   double skin = 0;
   int lanes = 0;  // of verlet_list
   Crowding crowding{};
-  Box box{};           // that cells are chosen for …
-  double growth = 1;   // … and so much longer ones
-  bool tilts = false;  // steps may change its tilts
+  Box box{};              // that cells are chosen for …
+  double growth = 1;      // … and so much longer ones
+  bool tilts = false;     // steps may change its tilts
+  std::string sorting{};  // of interactions, by cells
 
   /// Cells for a box that has come to `now` and goes on changing, one way or the other.
   void cut_again(const Box& now);

@@ -141,10 +141,15 @@ TraversalInput Neighbors::input() const {
                        choices_.crowding, settings_,       exclusions_.view(),
                        choices_.box,      choices_.growth, choices_.tilts};
   if (choices_.traversal == VerletList::name) input.settings.lanes = choices_.lanes;
+  std::string& sorting = input.settings.interaction_sorting;
+  if (!choices_.sorting.empty())
+    sorting = choices_.sorting;
+  else if (sorting == "auto")
+    sorting = "x";  // what there was before a choice, as a checkpoint may have it
   return input;
 }
 
-/// The first that is called so and serves the device.
+/// The first that is called so and serves the device and the settings.
 template <std::size_t K>
 Traversal Neighbors::make_traversal() const {
   if constexpr (K == std::variant_size_v<Traversal>) {
@@ -152,8 +157,9 @@ Traversal Neighbors::make_traversal() const {
                                 choices_.traversal, particles_.device().name()));
   } else {
     using T = std::variant_alternative_t<K, Traversal>;
-    if (choices_.traversal == T::name && (particles_.device().is_cuda() ? T::on_gpu : T::on_cpu))
-      return Traversal(std::in_place_type<T>, input());
+    bool serves = particles_.device().is_cuda() ? T::on_gpu : T::on_cpu;
+    if constexpr (requires { T::serves(settings_); }) serves &= T::serves(input().settings);
+    if (choices_.traversal == T::name && serves) return Traversal(std::in_place_type<T>, input());
     return make_traversal<K + 1>();
   }
 }

@@ -14,7 +14,7 @@ struct NeighborSettings {
   std::string traversal = "standard";
   double skin = 0;  // 0: chosen from the range
   std::vector<std::string> exclusions{"bonds"};
-  bool interaction_sorting = true;
+  std::string interaction_sorting = "auto";
   int lanes = 0, cells = 0, brick = 0;
   // "processes": {"grid"} of a job: blocks of bricks that follow one another in memory, on a GPU.
   std::optional<std::array<int, 3>> blocks{};
@@ -38,9 +38,12 @@ void describe(D& d, NeighborSettings& s) {
   d.optional("exclusions", s.exclusions, OneOf{"bonds", "angles", "dihedrals", "molecules"},
              "pairs excluded from pair forces: bonds 1-2, angles 1-3, dihedrals 1-4, counted along "
              "bonds, plus the ends of all listed ones; molecules: all pairs within a molecule");
-  d.optional(
-      "interaction_sorting", s.interaction_sorting, Any{},
-      "with cells: sort the particles along each row of cells to skip candidates at both ends");
+  d.optional("interaction_sorting", s.interaction_sorting,
+             OneOf{"auto", "axes", "x", "none"}.formerly("true", "auto").formerly("false", "none"),
+             "with cells, which candidates are skipped: axes, those too far along the axis that "
+             "joins two cells, whose particles are sorted along it (CPU only); x, those at both "
+             "ends of a row of cells sorted along one edge of the box; none, nobody; auto, axes on "
+             "the CPU where cells hold many particles, else x (with traversal auto: measured)");
   d.gone("reorder", true, "particles are always sorted in memory by their position");
   d.optional("cells", s.cells, Between{0, 2},
              "with tiles and cells: 1 or 2 cells per range of the lists; 0: chosen by Perrin");
@@ -54,5 +57,8 @@ void describe(D& d, NeighborSettings& s) {
 
 /// What a traversal of a checkpoint is called today. Cluster lists on a GPU have become tiles.
 std::string current_traversal(const std::string& name, bool gpu);
+
+/// One of the ways to sort interactions, or to do without?
+bool is_sorting(const std::string& name);
 
 }  // namespace perrin

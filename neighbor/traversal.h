@@ -6,6 +6,7 @@
 //     static constexpr const char* help;  // a few words for users
 //     static constexpr bool lists;        // see below
 //     static constexpr bool on_gpu, on_cpu;
+//     static bool serves(const NeighborSettings&);  // where others have the same name
 //     explicit T(const TraversalInput&);
 //     bool fits() const;                  // false: not for this box, VerletList takes over
 //     bool enlarge();                     // after a halt or a build: true if something was full,
@@ -33,12 +34,14 @@
 
 #include "neighbor/clusters/clusters.h"
 #include "neighbor/columns/column_search.h"
+#include "neighbor/sorted_cells/sorted_cells.h"
 #include "neighbor/tiles/direct_tiles.h"
 #include "neighbor/tiles/tile_list.h"
 #include "neighbor/verlet_list/verlet_list.h"
 
 namespace perrin {
 
-using Traversal = std::variant<TileList, ClusterList, DirectTiles, ColumnSearch, VerletList>;
+using Traversal =
+    std::variant<TileList, ClusterList, DirectTiles, ColumnSearch, SortedCells, VerletList>;
 
 }  // namespace perrin

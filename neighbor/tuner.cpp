@@ -12,10 +12,10 @@ NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, boo
   if (current_.skin == 0) current_.skin = 0.16 * range;
   start_skin_ = current_.skin;
   const auto add = [this](const char* traversal, int Way::*field = nullptr, int value = 0,
-                          bool sorting = true) {
+                          const std::string& sorting = "auto") {
     Way other{traversal, 0, as_before, as_before, as_before, settings_.interaction_sorting};
     if (field) other.*field = value;
-    other.sorting = other.sorting && sorting;
+    if (other.sorting == "auto") other.sorting = sorting;
     others_.push_back(other);
   };
   if (gpu) {
@@ -27,10 +27,12 @@ NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, boo
       for (const int brick : {8, 16, 32, 64}) add("tiles", &Way::brick, brick);
   }
   add("verlet_list");
-  for (const bool sorting : {true, false}) {
-    if (sorting && !settings.interaction_sorting) continue;
+  for (const char* sorting : {"axes", "x", "none"}) {
+    const bool axes = sorting == std::string("axes");
+    const std::string& wanted = settings.interaction_sorting;
+    if ((wanted != "auto" && wanted != sorting) || (axes && (gpu || settings.cells == 2))) continue;
     add("cells", nullptr, 0, sorting);
-    if (settings.cells == 0)
+    if (settings.cells == 0 && !axes)
       for (const int cells : {1, 2}) add("cells", &Way::cells, cells, sorting);
   }
 }
@@ -50,7 +52,8 @@ NeighborTuner::Way NeighborTuner::complete(Way other) const {
 std::string NeighborTuner::Way::name() const {
   std::string text = traversal;
   if (traversal != "cells") text += fmt::format(" {:.3g}", skin);
-  if (traversal == "cells" && !sorting) text += " unsorted";
+  if (traversal == "cells" && sorting == "none") text += " unsorted";
+  if (traversal == "cells" && sorting == "axes") text += " sorted along axes";
   if (lanes > 0 && traversal != "clusters") text += fmt::format(" with {} lanes", lanes);
   if (cells > 0) text += fmt::format(", {} cells per range", cells);
   if (brick > 0) text += fmt::format(", bricks of {}", brick);
@@ -128,7 +131,16 @@ void NeighborTuner::Way::state(Archive& a, bool gpu) {
   a("lanes", lanes);
   a("cells", cells);
   a("brick", brick);
-  a("sorting", sorting);
+  // A word; of earlier versions, whether interactions were sorted.
+  if (a.has("interaction_sorting")) {
+    a("interaction_sorting", sorting);
+  } else {
+    bool sorted = true;
+    a("sorting", sorted);
+    sorting = traversal != "cells" ? "auto" : sorted ? "x" : "none";
+  }
+  a.require(sorting == "auto" || is_sorting(sorting), "interaction_sorting",
+            "auto, axes, x or none");
   a.require(traversal.empty() || traversal == "tiles" || traversal == "cells" ||
                 traversal == "clusters" || traversal == "verlet_list",
             "traversal", "tiles, cells, clusters or verlet_list");

@@ -13,14 +13,15 @@ namespace perrin {
 /// standard traversal; then, at the skin that won, what else the device offers, one thing at a time
 /// and each with the best of those before. On a GPU: threads per particle, cells to the range, size
 /// of bricks; `verlet_list`, and `cells` with interactions sorted and not and with one or two cells
-/// to the range. On the CPU: `verlet_list` and `cells` in the same four ways. After that, now and
-/// then, a look at a slightly different skin, because systems change. A change must bring two per
-/// cent. Particles are brought into order in memory whenever lists are built, which is when some
-/// particle has moved half the skin: the skin decides that interval, too.
+/// to the range. On the CPU: `verlet_list` and `cells` in the same four ways, and with interactions
+/// sorted along axes. After that, now and then, a look at a slightly different skin, because
+/// systems change. A change must bring two per cent. Particles are brought into order in memory
+/// whenever lists are built, which is when some particle has moved half the skin: the skin decides
+/// that interval, too.
 class NeighborTuner {
  public:
   /// `range`: the longest interaction; `settings`: where to begin (a skin of 0: 0.16 of the range),
-  /// and what stays: lanes, cells and brick that are not 0, interaction_sorting that is false.
+  /// and what stays: lanes, cells and brick that are not 0, interaction_sorting but for "auto".
   NeighborTuner(const NeighborSettings& settings, double range, bool gpu);
 
   /// What is to be used now.
@@ -38,7 +39,7 @@ class NeighborTuner {
     std::string traversal;
     double skin = 0;
     int lanes = 0, cells = 0, brick = 0;
-    bool sorting = true;
+    std::string sorting = "auto";
 
     bool operator==(const Way&) const = default;
     std::string name() const;

@@ -189,10 +189,11 @@ void SettingsParser::parse_value(const Json& value, const std::string& path, con
       return;
     }
     case Kind::text: {
-      if (!value.is_string()) return wrong();
-      auto text = value.get<std::string>();
+      const bool was_switch = value.is_boolean() && check.renamed.contains(value.dump());
+      if (!value.is_string() && !was_switch) return wrong();
+      auto text = was_switch ? value.dump() : value.get<std::string>();
       if (const auto it = check.renamed.find(text); it != check.renamed.end()) {
-        note_(path, fmt::format("\"{}\" is now called \"{}\"", text, it->second));
+        note_(path, fmt::format("{} is now called \"{}\"", shown(value), it->second));
         text = it->second;
       }
       if (check.kind == Check::Kind::one_of &&

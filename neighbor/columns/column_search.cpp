@@ -11,12 +11,12 @@ namespace {
 
 #ifdef PERRIN_DOUBLE
 using Sum = double;
+Sum edge_units(double e) { return e; }
 PERRIN_HD double coordinate(double sum) { return sum / 4294967296.0; }
-double edge_units(double e) { return e; }
 #else
 using Sum = std::uint64_t;  // modulo 2⁶⁴, as the coordinates are modulo 2³²
+Sum edge_units(double e) { return Sum(std::int64_t(std::llround(e))); }
 PERRIN_HD std::uint32_t coordinate(std::uint64_t sum) { return std::uint32_t(sum >> 32); }
-std::uint64_t edge_units(double e) { return std::uint64_t(std::int64_t(std::llround(e))); }
 #endif
 
 struct Coordinates {
@@ -42,13 +42,14 @@ struct Iota {
 
 }  // namespace
 
-ColumnSearch::ColumnSearch(const TraversalInput& input)
+ColumnSearch::ColumnSearch(const TraversalInput& input, bool from_middles)
     : particles_(&input.particles),
       exclusions_(input.exclusions),
       range_(input.ranges.longest()),
       columns_to_range_(input.settings.cells),
-      sorted_(input.settings.interaction_sorting),
-      orthogonal_(input.particles.box.orthogonal()) {
+      sorted_(input.settings.interaction_sorting != "none"),
+      orthogonal_(input.particles.box.orthogonal()),
+      from_middles_(from_middles) {
   choose_grid();
   choose_unit();
   const Device& device = particles_->device();
@@ -96,12 +97,23 @@ void ColumnSearch::choose_grid() {
 }
 
 /// Exact differences up to twice the range (members of a group are no further apart than the
-/// range).
+/// range); from the middle of a cell, as far as its corners and the range.
 void ColumnSearch::choose_unit() {
   const Box& box = particles_->box;
   const auto heights = box.padded_heights();
   const auto edges = box.edges();
-  unit_ = sizeof(Real) == 4 ? std::exp2(std::ceil(std::log2(2 * range_)) - 24) : 1;
+  double corner = 0;  // of a cell, from the middle along one axis of space
+  for (int space = 0; space < box.dimension && from_middles_; ++space) {
+    double half = 0;
+    for (int k = 0; k < 3; ++k) {
+      const int axis = grid_.axis[k];
+      const double stretch = box.periodic[std::size_t(axis)] ? 1 : 1 + 2 * box.padding[axis];
+      half += std::abs(stretch * edges[std::size_t(axis)][space]) / grid_.cells[k] / 2;
+    }
+    corner = std::max(corner, half);
+  }
+  const double exact = std::max(2 * range_, corner + range_);
+  unit_ = sizeof(Real) == 4 ? std::exp2(std::ceil(std::log2(exact)) - 24) : 1;
   double longest = 0;
   for (int k = 0; k < 3; ++k) {
     const int axis = grid_.axis[k];
@@ -113,7 +125,7 @@ void ColumnSearch::choose_unit() {
     longest += k == 2 && sorted_ ? length * std::min(1.0, 2 * range_ / heights[axis])
                                  : length / grid_.cells[k] * (grid_.reach[k] + 1);
   }
-  fits_ = sizeof(Real) == 8 || longest < 2e9;
+  fits_ = sizeof(Real) == 8 || (longest < 2e9 && exact <= 4 * range_);
 }
 
 /// Forces do not depend on the order in memory. Counted are the steps, so that a resumed run brings
@@ -145,8 +157,7 @@ void ColumnSearch::find_coordinates() {
 
 ColumnView ColumnSearch::view() const {
   const auto whole = [](Vec3<double> e) {
-    return Vec3<Coordinate>{Coordinate(edge_units(e.x)), Coordinate(edge_units(e.y)),
-                            Coordinate(edge_units(e.z))};
+    return Vec3<Coordinate>{whole_units(e.x), whole_units(e.y), whole_units(e.z)};
   };
   return {grid_,
           sorted_,

@@ -1,11 +1,14 @@
 // The search without lists on the CPU: in every step the particles are sorted into columns of
 // cells, and every pair_loop() goes through the neighbouring columns.
 //
-// With interaction sorting the particles of a column are ordered along it, and what a column offers
-// to a particle is cut at both ends where the distance along the axis, with what the distance to
-// the column leaves of the range, is too long: E. S. Fomin's sorting of interactions, with columns
-// instead of pairs of cells. Without, whole cells are tested (column_loop.h has the loop).
+// With interaction sorting "x" the particles of a column are ordered along it, and what a column
+// offers to a particle is cut at both ends where the distance along the axis, with what the
+// distance to the column leaves of the range, is too long: E. S. Fomin's sorting of interactions,
+// with columns instead of pairs of cells (neighbor/sorted_cells has these). With "none" whole cells
+// are tested. column_loop.h has the loop.
 #pragma once
+
+#include <cmath>
 
 #include "neighbor/columns/column_sort.h"
 #include "neighbor/strain.h"
@@ -18,8 +21,14 @@ namespace perrin {
 /// particles of a pair. In the default build multiples of a power of two of the length, modulo 2³².
 #ifdef PERRIN_DOUBLE
 using Coordinate = double;
+PERRIN_HD Real difference(Coordinate a, Coordinate b, Real) { return a - b; }
+inline Coordinate whole_units(double x) { return x; }
 #else
 using Coordinate = std::uint32_t;
+PERRIN_HD Real difference(Coordinate a, Coordinate b, Real unit) {
+  return Real(std::int32_t(a - b)) * unit;
+}
+inline Coordinate whole_units(double x) { return Coordinate(std::int64_t(std::llround(x))); }
 #endif
 
 /// By place in the order of columns, bins and, within these, along the column or by id.
@@ -48,8 +57,11 @@ class ColumnSearch {
   static constexpr const char* help = "a search in every step, without lists";
   static constexpr bool lists = false;
   static constexpr bool on_gpu = false, on_cpu = true;
+  static bool serves(const NeighborSettings& s) { return s.interaction_sorting != "axes"; }
 
-  explicit ColumnSearch(const TraversalInput& input);
+  /// `from_middles`: differences between the middle of a cell and a particle that one in the cell
+  /// may interact with are to be exact, too.
+  explicit ColumnSearch(const TraversalInput& input, bool from_middles = false);
   /// False: columns would be so wide against the range that coordinates are ambiguous.
   bool fits() const { return fits_; }
   TileCounter counter() const { return {}; }  // particles are counted by sort()
@@ -65,6 +77,9 @@ class ColumnSearch {
 
   const Particles& particles() const { return *particles_; }
   ColumnView view() const;
+  const ColumnGrid& grid() const { return grid_; }
+  double unit() const { return unit_; }
+  const Vec3<Vec3<double>>& edge_in_units() const { return edge_; }
 
  private:
   void find_coordinates();
@@ -76,7 +91,7 @@ class ColumnSearch {
   ColumnGrid grid_{};
   double range_;
   int columns_to_range_;
-  bool sorted_, orthogonal_, fits_ = true;
+  bool sorted_, orthogonal_, from_middles_, fits_ = true;
   Vec3<double> per_length_;
   double unit_ = 1;
   Vec3<Vec3<double>> edge_;  // in units

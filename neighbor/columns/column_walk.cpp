@@ -10,7 +10,8 @@ namespace perrin {
 
 /// The steps of a walk, compiled for each instruction set.
 struct ColumnSteps {
-  static constexpr int width = ColumnWalk::width, most = ColumnWalk::most, room = ColumnWalk::room;
+  static constexpr int width = ColumnWalk::width, most = ColumnWalk::together,
+                       room = ColumnWalk::room;
   static constexpr std::int64_t turn = std::int64_t(1) << 32;  // units of a whole edge
   static constexpr std::uint32_t nobody = 0xffffffffu;
   ColumnWalk& walk;
@@ -18,14 +19,6 @@ struct ColumnSteps {
   ColumnWalk::Group& group = walk.group;
   ColumnWalk::Candidates& candidates = walk.candidates;
   ColumnWalk::Column& column = walk.column_;
-
-  PERRIN_INLINE Real difference(Coordinate a, Coordinate b) const {
-#ifdef PERRIN_DOUBLE
-    return a - b;
-#else
-    return Real(std::int32_t(a - b)) * list.unit;
-#endif
-  }
 
   PERRIN_INLINE void look_around() const {
     const ColumnGrid& grid = list.grid;
@@ -57,20 +50,21 @@ struct ColumnSteps {
   /// or cell.
   PERRIN_INLINE void gather(std::int64_t end) const {
     group.count = 0;
-    const std::int64_t place = group.place;
+    const std::int64_t place = walk.place_;
     const Real limit = Real(list.range);
     for (std::int64_t k = place; k < end && group.count < most; ++k) {
       const std::uint32_t i = list.order[k];
       const Position p = list.position[i];
       const int m = group.count;
-      const Real x = difference(list.x[k], list.x[place]), y = difference(list.y[k], list.y[place]),
-                 z = difference(list.z[k], list.z[place]);
+      const Real x = difference(list.x[k], list.x[place], list.unit),
+                 y = difference(list.y[k], list.y[place], list.unit),
+                 z = difference(list.z[k], list.z[place], list.unit);
       if (std::abs(x) > limit || std::abs(y) > limit || std::abs(z) > limit) break;
       group.index[m] = i, group.x[m] = x, group.y[m] = y, group.z[m] = z;
       for (int a = 0; a < 3; ++a) {
         const std::int64_t at = fraction_along(p, list.grid.axis[a]);
-        group.low[a] = m == 0 ? at : std::min(group.low[a], at);
-        group.high[a] = m == 0 ? at : std::max(group.high[a], at);
+        walk.group_low_[a] = m == 0 ? at : std::min(walk.group_low_[a], at);
+        walk.group_high_[a] = m == 0 ? at : std::max(walk.group_high_[a], at);
       }
       ++group.count;
     }
@@ -85,8 +79,8 @@ struct ColumnSteps {
   /// The next group that is wanted; one without particles at the end.
   PERRIN_INLINE void next_group() const {
     const std::int64_t bins = list.grid.cells[2];
-    for (group.place += group.count; group.place < walk.end_; group.place += group.count) {
-      while (list.start[walk.bin_ + 1] <= group.place) ++walk.bin_;
+    for (walk.place_ += group.count; walk.place_ < walk.end_; walk.place_ += group.count) {
+      while (list.start[walk.bin_ + 1] <= walk.place_) ++walk.bin_;
       if (walk.bin_ / bins != column.number) {
         column.number = walk.bin_ / bins;
         look_around();
@@ -97,8 +91,8 @@ struct ColumnSteps {
       if (is_wanted()) {
         for (int a = 0; a < 2; ++a) {
           const double per_length = a == 0 ? list.per_length.x : list.per_length.y;
-          walk.low_[a] = double(group.low[a]) / per_length;
-          walk.high_[a] = double(group.high[a]) / per_length;
+          walk.low_[a] = double(walk.group_low_[a]) / per_length;
+          walk.high_[a] = double(walk.group_high_[a]) / per_length;
         }
         walk.neighbor_ = -1, walk.image_ = walk.last_image_ = 0;
         walk.first_ = walk.last_ = 0;
@@ -144,7 +138,7 @@ struct ColumnSteps {
     const double rest = list.range * list.range - (list.orthogonal ? du * du + dv * dv : 0);
     if (rest <= 0) return true;
     const auto reach = std::int64_t(std::sqrt(rest) * list.per_length.z) + 1 + list.grid.slack;
-    walk.from_ = group.low[2] - reach, walk.to_ = group.high[2] + reach;
+    walk.from_ = walk.group_low_[2] - reach, walk.to_ = walk.group_high_[2] + reach;
     walk.image_ = walk.from_ < 0 ? -2 : -1, walk.last_image_ = walk.to_ >= turn ? 1 : 0;
     return true;
   }
@@ -175,7 +169,7 @@ struct ColumnSteps {
     const auto& near = column.around[walk.neighbor_];
     const auto& along = list.edge[list.grid.axis[2]];
     const auto turns = Coordinate(walk.image_);
-    const std::int64_t place = group.place;
+    const std::int64_t place = walk.place_;
     const Coordinate x0 = list.x[place] - near.x - turns * along.x,
                      y0 = list.y[place] - near.y - turns * along.y,
                      z0 = list.z[place] - near.z - turns * along.z;
@@ -186,9 +180,9 @@ struct ColumnSteps {
       const int to = c.n + k0;
 #pragma omp simd simdlen(width)
       for (int k = 0; k < width; ++k) {
-        c.x[to + k] = difference(list.x[from + k], x0);
-        c.y[to + k] = difference(list.y[from + k], y0);
-        c.z[to + k] = difference(list.z[from + k], z0);
+        c.x[to + k] = difference(list.x[from + k], x0, list.unit);
+        c.y[to + k] = difference(list.y[from + k], y0, list.unit);
+        c.z[to + k] = difference(list.z[from + k], z0, list.unit);
         c.type[to + k] = list.type[from + k];
         c.index[to + k] = c.who[to + k] = list.order[from + k];
       }
@@ -209,17 +203,6 @@ struct ColumnSteps {
       c.index[k] = group.index[0], c.who[k] = nobody;
     }
   }
-
-  /// Whoever particle `me` must not meet has its mark.
-  PERRIN_INLINE void exclude(std::uint32_t me) const {
-    const std::uint32_t id = list.id[me];
-    const std::uint32_t begin = list.exclusions.begin[id], end = list.exclusions.begin[id + 1];
-    for (std::uint32_t e = begin; e < end; ++e) {
-      const std::uint32_t j = list.index[list.exclusions.excluded[e]];
-      for (int k = 0; k < candidates.n; ++k)
-        candidates.who[k] = candidates.index[k] == j ? me : candidates.who[k];
-    }
-  }
 };
 
 namespace {
@@ -232,35 +215,30 @@ struct Find {
   ColumnWalk& walk;
   PERRIN_INLINE void operator()(std::int64_t) const { ColumnSteps{walk}.find(); }
 };
-struct Exclude {
-  ColumnWalk& walk;
-  PERRIN_INLINE void operator()(std::int64_t i) const {
-    ColumnSteps{walk}.exclude(std::uint32_t(i));
-  }
-};
 
 }  // namespace
 
 ColumnWalk::ColumnWalk(const ColumnView& list, std::int64_t part)
-    : list_(list), end_(std::min(list.n, (part + 1) * part_size)) {
-  group.place = part * part_size;
-  bin_ = list.grid.bin(list.position[list.order[group.place]]);
+    : GroupWalk(list.exclusions, list.id, list.index, list.far),
+      list_(list),
+      end_(std::min(list.n, (part + 1) * part_size)),
+      place_(part * part_size) {
+  bin_ = list.grid.bin(list.position[list.order[place_]]);
 }
 
-bool ColumnWalk::next_group() {
+bool ColumnWalk::next() {
   run_range(NextGroup{*this}, 0, 1);
-  return group.count > 0;
+  more_ = group.count > 0;
+  takers.count = group.count;
+  for (int m = 0; m < group.count; ++m) takers.member[m] = std::uint16_t(m);
+  return more_;
 }
 
-void ColumnWalk::find() { run_range(Find{*this}, 0, 1); }
-
-bool ColumnWalk::exclude(std::uint32_t i) {
-  const std::uint32_t id = list_.id[i];
-  if (list_.exclusions.begin[id] == list_.exclusions.begin[id + 1]) return false;
-  run_range(Exclude{*this}, i, i + 1);
+bool ColumnWalk::find() {
+  if (!more_) return false;
+  run_range(Find{*this}, 0, 1);
+  std::fill_n(takers.vectors, takers.count, std::uint16_t(candidates.padded() / width));
   return true;
 }
-
-void ColumnWalk::include_all() { std::copy_n(candidates.index, candidates.n, candidates.who); }
 
 }  // namespace perrin

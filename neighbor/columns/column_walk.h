@@ -6,52 +6,20 @@
 #pragma once
 
 #include "neighbor/columns/column_search.h"
+#include "neighbor/groups/group_walk.h"
 
 namespace perrin {
 
-/// Goes through the groups of a part of the particles, and for each through its candidates:
-///
-///     while (walk.next_group())
-///       do {
-///         walk.find();
-///         … all of the group meet the candidates
-///       } while (walk.more());
-class ColumnWalk {
+class ColumnWalk final : public GroupWalk {
  public:
-  static constexpr int width = 16, most = 8, room = 512;
+  static constexpr int together = 8;             // particles of a group
   static constexpr std::int64_t part_size = 64;  // particles; groups end where a part does
-  static std::int64_t parts(std::int64_t n) { return (n + part_size - 1) / part_size; }
-
-  struct Group {
-    std::int64_t place = 0;  // of the first
-    int count = 0;           // 0 before the first group
-    std::uint32_t index[most];
-    Real x[most], y[most], z[most];    // relative to the first
-    std::int64_t low[3]{}, high[3]{};  // along the axes of the grid
-  };
-  /// Behind the last are some that nobody reaches, up to a multiple of `width`.
-  struct Candidates {
-    alignas(64) Real x[room + width], y[room + width], z[room + width];
-    alignas(64) std::uint32_t type[room + width], index[room + width];
-    alignas(64) std::uint32_t who[room + width];  // the index, or that of him whom it must not meet
-    int n = 0;
-    int padded() const { return (n + width - 1) / width * width; }
-  };
+  static std::int64_t parts(const ColumnView& list) { return (list.n + part_size - 1) / part_size; }
 
   ColumnWalk(const ColumnView& list, std::int64_t part);
-  /// False: there is none left.
-  bool next_group();
-  /// The next candidates, as many as there is room for.
-  void find();
-  /// Whether find() ran out of room.
-  bool more() const { return more_; }
-  /// Marks those that particle i must not meet; false where there are none.
-  bool exclude(std::uint32_t i);
-  /// Takes the marks away.
-  void include_all();
-
-  Group group;
-  Candidates candidates;
+  bool next() override;
+  /// As many as there is room for.
+  bool find() override;
 
  private:
   friend struct ColumnSteps;
@@ -69,6 +37,8 @@ class ColumnWalk {
 
   ColumnView list_;
   std::int64_t end_, bin_;
+  std::int64_t place_;                             // of the first of the group
+  std::int64_t group_low_[3]{}, group_high_[3]{};  // along the axes of the grid
   Column column_;
   bool more_ = false;
   double low_[2], high_[2];  // the group's, lengths along the axes across

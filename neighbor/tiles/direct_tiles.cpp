@@ -3,8 +3,8 @@
 namespace perrin {
 
 DirectTiles::DirectTiles(const TraversalInput& input)
-    : bricks_(input, input.settings.interaction_sorting ? TileBricks::Use::sorted_search
-                                                        : TileBricks::Use::search) {
+    : bricks_(input, input.settings.interaction_sorting != "none" ? TileBricks::Use::sorted_search
+                                                                  : TileBricks::Use::search) {
   if (!fits()) return;
   sort_ = TileSort(input.particles, bricks_.geometry());
   ghosts_ = TileGhosts(input.particles, bricks_.geometry(), false);

@@ -139,10 +139,10 @@ Result measure(const Options& options, const System& system, const Configuration
       all.back().cells = cells;
     }
   if (options.device.is_cuda())
-    for (const bool sorted : {true, false}) {
+    for (const char* sorting : {"x", "none"}) {
       all.emplace_back();
       all.back().traversal = "cells";
-      all.back().interaction_sorting = sorted;
+      all.back().interaction_sorting = sorting;
     }
   for (const NeighborSettings& neighbors : all) {
     const auto s = make(options, system, c, thermostat, neighbors);
@@ -180,7 +180,8 @@ void print(const Options& options, const System& system, const char* integrator,
       {"temperature", r.temperature},
       {"traversal", r.neighbors.traversal},
       {"skin", r.neighbors.skin},
-      {"interaction_sorting", r.neighbors.traversal == "cells" && r.neighbors.interaction_sorting},
+      {"interaction_sorting",
+       r.neighbors.traversal == "cells" ? r.neighbors.interaction_sorting : "none"},
       {"steps_per_build", r.steps_per_build},
       {"entries_per_particle", r.entries},
       {"baseline", "the same with conservative forces alone"},

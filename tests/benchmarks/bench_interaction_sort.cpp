@@ -293,10 +293,10 @@ void measure_molecules(const Device& device, const Particles& particles, double 
 
 /// What Perrin has, on the same particles; compared with the study's fastest loop of this device.
 void measure_perrin(const Device& device, const Configuration& start, double cutoff,
-                    const char* traversal, bool sorted, double seconds, Lines& lines) {
+                    const char* traversal, const char* sorting, double seconds, Lines& lines) {
   NeighborSettings settings;
   settings.traversal = traversal;
-  settings.interaction_sorting = sorted;
+  settings.interaction_sorting = sorting;
   if (std::string(traversal) != "cells") settings.skin = skin;
   Simulation s(device, start, lennard_jones(device, cutoff), 0, settings);
   s.update_neighbors();
@@ -345,13 +345,14 @@ int interaction_sort(const Options& options) {
             measure(device, s.particles, system.cutoff, cut, reach, options.seconds, lines);
         if (system.cutoff == 5) measure_molecules(device, s.particles, options.seconds, lines);
       }
-      const auto perrin = [&](const char* traversal, bool sorted) {
-        measure_perrin(device, start, system.cutoff, traversal, sorted, options.seconds, lines);
+      const auto perrin = [&](const char* traversal, const char* sorting = "auto") {
+        measure_perrin(device, start, system.cutoff, traversal, sorting, options.seconds, lines);
       };
-      perrin(cuda ? "tiles" : "clusters", false);
-      perrin("verlet_list", false);
-      perrin("cells", true);
-      perrin("cells", false);
+      perrin(cuda ? "tiles" : "clusters");
+      perrin("verlet_list");
+      if (!cuda) perrin("cells", "axes");
+      perrin("cells", "x");
+      perrin("cells", "none");
       wrong = wrong || lines.wrong;
     }
   return wrong ? 1 : 0;

@@ -57,17 +57,19 @@ int neighbors(const Options& options) {
   std::vector<long> sizes = options.sizes;
   if (sizes.empty()) sizes = {cuda ? 256000 : 32000};
   struct Way {
-    const char* traversal;
-    bool sorted, reorder = true;
+    const char *traversal, *sorting = "auto";
+    bool reorder = true;
   };
-  const std::vector<Way> ways =
-      cuda ? std::vector<Way>{{"verlet_list", false},
-                              {"verlet_list", false, false},
-                              {"tiles", false},
-                              {"cells", true},
-                              {"cells", false}}
-           : std::vector<Way>{
-                 {"verlet_list", false}, {"clusters", false}, {"cells", true}, {"cells", false}};
+  const std::vector<Way> ways = cuda ? std::vector<Way>{{"verlet_list"},
+                                                        {"verlet_list", "auto", false},
+                                                        {"tiles"},
+                                                        {"cells", "x"},
+                                                        {"cells", "none"}}
+                                     : std::vector<Way>{{"verlet_list"},
+                                                        {"clusters"},
+                                                        {"cells", "axes"},
+                                                        {"cells", "x"},
+                                                        {"cells", "none"}};
   for (const long size : sizes)
     for (const double density : {0.1, 0.4, 0.8442})
       for (const double temperature : {0.9, 4.0}) {
@@ -86,7 +88,7 @@ int neighbors(const Options& options) {
         for (const Way& way : ways) {
           NeighborSettings settings;
           settings.traversal = way.traversal;
-          settings.interaction_sorting = way.sorted;
+          settings.interaction_sorting = way.sorting;
           settings.reorder = way.reorder;
           Simulation s(options.device, start, lennard_jones(options.device, 2.5), 0, settings);
           integrator.begin(s);
@@ -105,7 +107,7 @@ int neighbors(const Options& options) {
                                  {"density", density},
                                  {"temperature", s.temperature()},
                                  {"traversal", way.traversal},
-                                 {"interaction_sorting", way.sorted},
+                                 {"interaction_sorting", way.sorting},
                                  {"reorder", way.reorder},
                                  {"time_s", time},
                                  {"rate", 1 / time},

@@ -16,6 +16,7 @@
 #include "tests/constant_pressure.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"
+#include "tests/ways.h"
 
 namespace perrin {
 namespace {
@@ -239,20 +240,16 @@ TEST_P(BarostatTest, TotalEnergyLessHeatIsConserved) {
 /// What lists say in a box that has changed since they were built, against lists that are built
 /// there: all pairs within the range, and their vectors.
 TEST_P(BarostatTest, ListsFollowTheBox) {
-  const std::vector<const char*> traversals =
-      device().is_cuda() ? std::vector<const char*>{"tiles", "verlet_list", "cells"}
-                         : std::vector<const char*>{"clusters", "verlet_list", "cells"};
-  for (const char* traversal : traversals)
+  for (const std::string way : ways_of(device()))
     for (const double pressure : {40.0, -4.0})
       for (const double tilt : {0.0, 2.5}) {
-        SCOPED_TRACE(std::string(traversal) + (pressure > 0 ? ", shrinks" : ", grows") +
+        SCOPED_TRACE(way + (pressure > 0 ? ", shrinks" : ", grows") +
                      (tilt != 0 ? ", tilted" : ""));
         Configuration c = fcc(6, 0.6);
         for (auto& r : c.position) r.x += tilt * (r.y - c.box.origin.y) / c.box.length.y;
         c.box.xy = tilt;
         thermalize(c, 1, 4);
-        NeighborSettings neighbors;
-        neighbors.traversal = traversal;
+        const NeighborSettings neighbors = settings_of_way(way);
         const auto forces = [&] { return lennard_jones(device(), 2.5, "force_shift"); };
         Simulation simulation(device(), c, forces(), 5, neighbors);
         Bussi integrator = bussi(0.002, 1, 0.05, at(pressure, 0.05, 3));

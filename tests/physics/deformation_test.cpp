@@ -14,6 +14,7 @@
 #include "neighbor/neighbors.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"
+#include "tests/ways.h"
 
 namespace perrin {
 namespace {
@@ -35,10 +36,7 @@ void begin(Simulation& s, Deformation& deformation, Integrator& integrator) {
 
 class DeformationTest : public DeviceTest {
  protected:
-  std::vector<const char*> traversals() const {
-    if (device().is_cuda()) return {"tiles", "verlet_list", "cells"};
-    return {"clusters", "verlet_list", "cells"};
-  }
+  std::vector<const char*> traversals() const { return ways_of(device()); }
 };
 
 /// Potential energy and virial (xx yy zz xy xz yz) of all pairs, in double.
@@ -83,8 +81,7 @@ TEST_P(DeformationTest, ListsFollowTilts) {
       SCOPED_TRACE(std::string(traversal) + (way == 0   ? ", all tilts and lengths"
                                              : way == 1 ? ", a sine"
                                                         : ", shear that turns"));
-      NeighborSettings neighbors;
-      neighbors.traversal = traversal;
+      NeighborSettings neighbors = settings_of_way(traversal);
       Simulation s(device(), c, lennard_jones(device(), cutoff, "force_shift"), 5, neighbors);
       DeformSettings d;
       if (way == 0) d.xy = 0.4 * edge, d.xz = -0.3 * edge, d.yz = 0.3 * edge, d.x = 1.1 * edge;

@@ -14,6 +14,7 @@
 #include "neighbor/pair_loop.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"
+#include "tests/ways.h"
 
 namespace perrin {
 namespace {
@@ -189,11 +190,9 @@ TEST_P(NistLj, EnergiesDoNotInheritTheRoundingOfTheEdges) {
     const Configuration c = compressed(tilt);
     const Reference expected = in_double(c, 3);
     ASSERT_GT(expected.virial, 5 * std::abs(expected.energy));
-    for (const char* traversal : {"tiles", "clusters", "cells", "verlet_list"}) {
-      if (traversal == std::string(device().is_cuda() ? "clusters" : "tiles")) continue;
+    for (const char* traversal : ways_of(device())) {
       SCOPED_TRACE(testing::Message() << traversal << ", tilt " << tilt);
-      NeighborSettings settings;
-      settings.traversal = traversal;
+      NeighborSettings settings = settings_of_way(traversal);
       Simulation s(device(), c, lennard_jones(device(), 3), 0, settings);
       EXPECT_NEAR(s.totals().potential, expected.energy, 1e-8 * expected.virial);
     }
@@ -244,11 +243,9 @@ TEST_P(NistLj, EveryPairOfTypesHasParametersOfItsOwn) {
     const MixtureReference expected = mixture_in_double(c);
     double largest = 0;
     for (const auto& f : expected.force) largest = std::max(largest, std::sqrt(dot(f, f)));
-    for (const char* traversal : {"tiles", "clusters", "cells", "verlet_list"}) {
-      if (traversal == std::string(device().is_cuda() ? "clusters" : "tiles")) continue;
+    for (const char* traversal : ways_of(device())) {
       SCOPED_TRACE(testing::Message() << traversal << ", " << types << " types");
-      NeighborSettings settings;
-      settings.traversal = traversal;
+      NeighborSettings settings = settings_of_way(traversal);
       Simulation s(device(), c, lennard_jones(device(), pairs, mixture_cutoff), 0, settings);
       const Totals& t = s.totals();
       const double scale = std::abs(expected.virial[0]) + std::abs(expected.energy);

@@ -161,6 +161,8 @@ def jobs(device):
              "dpd": job(fluid, dpd, {"type": "velocity_verlet", "timestep": 0.01}),
              "dpd cells": with_traversal("cells", job(fluid, dpd, {"type": "velocity_verlet",
                                                                    "timestep": 0.04})),
+             "sorted cells": with_traversal("cells", liquid(THERMOSTAT, neighbors={
+                 "interaction_sorting": "axes" if device == "cpu" else "x"})),
              "groot_warren": job(fluid, dpd, {"type": "groot_warren", "timestep": 0.03}),
              "dpd_split": job(fluid, dpd, {"type": "dpd_split", "timestep": 0.03}),
              "metropolis": argon, "neutron_slab": slab,

@@ -21,6 +21,7 @@
 #include "io/formats.h"
 #include "io/hdf5.h"
 #include "io/writer.h"
+#include "tests/ways.h"
 
 namespace perrin {
 namespace {
@@ -650,8 +651,14 @@ class Resume : public ::testing::Test {
     return has_cuda() ? std::vector<How>{{"cpu", 1}, {"cuda", 1}} : std::vector<How>{{"cpu", 1}};
   }
   static std::vector<std::string> traversals(const How& how) {
-    if (how.device == "cpu") return {"standard", "clusters", "verlet_list", "cells"};
+    if (how.device == "cpu")
+      return {"standard", "clusters", "verlet_list", "cells, axes", "cells, x"};
     return {"standard", "tiles", "verlet_list", "cells"};
+  }
+  static Json neighbors_of(const std::string& way) {
+    const NeighborSettings settings = settings_of_way(way);
+    return {{"traversal", settings.traversal},
+            {"interaction_sorting", settings.interaction_sorting}};
   }
 
   fs::path folder_;
@@ -679,7 +686,7 @@ TEST_F(Resume, EverySystemWithEveryTraversal) {
       for (const auto& traversal : traversals(how)) {
         SCOPED_TRACE(how.device + ", " + name + ", " + traversal);
         Json with = j;
-        with["neighbors"] = {{"traversal", traversal}};
+        with["neighbors"] = neighbors_of(traversal);
         check(with, how, 7);
       }
 }
@@ -690,7 +697,7 @@ TEST_F(Resume, OtherTraversalsAndDevicesGoOnFromTheSameState) {
       for (const auto& [name, j] : systems())
         for (const auto& traversal : traversals(other)) {
           SCOPED_TRACE(how.device + " to " + other.device + ", " + name + ", " + traversal);
-          check_changed(j, how, other, {{"traversal", traversal}});
+          check_changed(j, how, other, neighbors_of(traversal));
         }
   for (const auto& [name, j] : systems()) {  // pads open axes otherwise, too
     SCOPED_TRACE(name);
@@ -924,10 +931,10 @@ TEST_F(Resume, EveryStage) {
 
 TEST_F(Resume, ChangedRecordsAreRefused) {
   tamper(small_liquid(), "");
-  for (const char* traversal : {"clusters", "verlet_list", "cells", "auto"}) {
-    SCOPED_TRACE(traversal);
+  for (const char* way : {"clusters", "verlet_list", "cells", "cells, axes", "auto"}) {
+    SCOPED_TRACE(way);
     Json j = small_liquid();
-    j["neighbors"] = {{"traversal", traversal}};
+    j["neighbors"] = neighbors_of(way);
     tamper(j, "simulation/neighbors");
   }
 }

@@ -10,6 +10,7 @@
 #include "tests/devices.h"
 #include "tests/fluids.h"
 #include "tests/unit/neighbors_check.h"
+#include "tests/ways.h"
 
 namespace perrin {
 namespace {
@@ -83,6 +84,22 @@ std::vector<System> systems() {
   };
 }
 
+/// How many neighbours a particle has.
+struct CountBody {
+  static constexpr int sums = 1, odd = 0;
+  static constexpr bool has_extra = false;
+  Real range2;
+  Real* result;  // by memory index
+  struct Own {};
+  PERRIN_HD Own own(std::int64_t) const { return {}; }
+  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
+  PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t, const Real4&, bool real,
+                      Real (&term)[sums]) const {
+    term[0] = real && dot(d, d) < range2 ? Real(1) : Real(0);
+  }
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const { result[i] = sum[0]; }
+};
+
 class NeighborsTest : public DeviceTest {
  protected:
   struct Way {
@@ -91,14 +108,10 @@ class NeighborsTest : public DeviceTest {
   };
   std::vector<Way> ways() {
     std::vector<Way> all;
-    for (const char* traversal : {"tiles", "cells", "cells", "clusters", "verlet_list"}) {
-      const std::string name = traversal;
-      if (name == (device().is_cuda() ? "clusters" : "tiles")) continue;
-      NeighborSettings settings;
-      settings.traversal = name;
-      settings.interaction_sorting = !all.empty() && all.back().name == name;
+    for (const std::string name : ways_of(device())) {
+      NeighborSettings settings = settings_of_way(name);
       all.push_back({name, settings});
-      if (name != "cells" || device().is_cuda()) continue;
+      if (settings.traversal != "cells" || name == "cells, axes" || device().is_cuda()) continue;
       settings.cells = 2;  // to the range
       all.push_back({name, settings});
     }
@@ -115,8 +128,7 @@ class NeighborsTest : public DeviceTest {
 TEST_P(NeighborsTest, PairsEqualBruteForce) {
   for (const auto& system : systems())
     for (auto [traversal, settings] : ways()) {
-      SCOPED_TRACE(testing::Message()
-                   << system.name << ", " << traversal << " " << settings.interaction_sorting);
+      SCOPED_TRACE(testing::Message() << system.name << ", " << traversal << " " << settings.cells);
       Particles particles(device(), system.make());
       settings.skin = 0.1 * system.range;
       Neighbors neighbors(particles, system.range, settings);
@@ -132,7 +144,7 @@ TEST_P(NeighborsTest, PairsEqualBruteForceAfterTenThousandSteps) {
   Configuration c = fcc(4, 0.8442);
   thermalize(c, 1.44, 13);
   for (const auto& [traversal, settings] : ways()) {
-    SCOPED_TRACE(testing::Message() << traversal << " " << settings.interaction_sorting);
+    SCOPED_TRACE(testing::Message() << traversal << " " << settings.cells);
     Simulation s(device(), c, lennard_jones(device(), 2.5, "force_shift"), 0, settings);
     VelocityVerlet integrator({0.004});
     integrator.begin(s);
@@ -143,13 +155,13 @@ TEST_P(NeighborsTest, PairsEqualBruteForceAfterTenThousandSteps) {
 
 TEST_P(NeighborsTest, ThreadsDoNotMatterWithoutLists) {
   if (device().is_cuda()) GTEST_SKIP() << "a GPU has no choice";
-  for (const bool sorted : {false, true}) {
+  for (const char* sorting : {"axes", "x", "none"}) {
     std::vector<std::vector<Real>> results;
     for (const int threads : {1, 2, 5}) {
       Particles particles(Device::cpu(threads), random_in(box_of(40, 40, 40), 6000, 14, clustered));
       NeighborSettings settings;
       settings.traversal = "cells";
-      settings.interaction_sorting = sorted;
+      settings.interaction_sorting = sorting;
       Neighbors neighbors(particles, 1.5, settings);
       neighbors.update();
       Buffer<Real> result(particles.device(), 6000 * checks);
@@ -178,7 +190,7 @@ TEST_P(NeighborsTest, RoomGrowsInTheMiddleOfARun) {
       }
   c.type.assign(c.position.size(), 0);
   for (const auto& [traversal, settings] : ways()) {
-    SCOPED_TRACE(testing::Message() << traversal << " " << settings.interaction_sorting);
+    SCOPED_TRACE(testing::Message() << traversal << " " << settings.cells);
     Simulation s(device(), c, lennard_jones(device(), 2.5, "force_shift"), 0, settings);
     VelocityVerlet integrator({0.002});
     integrator.begin(s);
@@ -245,7 +257,7 @@ TEST_P(NeighborsTest, BlocksThatStartWhileRoomIsMissingStopAsAWhole) {
     c = s.particles.configuration();
   }
   for (const auto& [traversal, settings] : ways()) {
-    SCOPED_TRACE(testing::Message() << traversal << " " << settings.interaction_sorting);
+    SCOPED_TRACE(testing::Message() << traversal << " " << settings.cells);
     for (int k = 0; k < 5; ++k) {
       Simulation s(device(), c, lennard_jones(device(), 2.5), 0, settings);
       integrator.begin(s);
@@ -279,14 +291,71 @@ TEST_P(NeighborsTest, CellsInAVeryLargeBox) {
     std::normal_distribution<double> u(0.5, 0.0001);
     return Vec3<double>{u(g), u(g), u(g)};
   });
-  for (const bool sorted : {false, true}) {
+  for (const std::string way : ways_of(device())) {
+    const NeighborSettings settings = settings_of_way(way);
+    if (settings.traversal != "cells") continue;
+    SCOPED_TRACE(way);
     Particles particles(device(), c);
-    NeighborSettings settings;
-    settings.traversal = "cells";
-    settings.interaction_sorting = sorted;
     Neighbors neighbors(particles, 1, settings);
     neighbors.update();
     EXPECT_GT(compare_with_brute_force(neighbors).in_range, 50u);
+  }
+}
+
+TEST_P(NeighborsTest, CellsOfMoreParticlesThanAGroupHas) {
+  // Some 580 in a cell, where a group has 256 at most and there is room for 512 candidates.
+  if (device().is_cuda()) GTEST_SKIP() << "the CPU's";
+  for (const double tilt : {0.0, 1.3}) {
+    Box box = box_of(4.6, 4.3, 6.4);
+    box.xy = tilt, box.yz = -tilt;
+    Particles particles(device(), random_in(box, 7000, 16, uniform));
+    Neighbors neighbors(particles, 2, settings_of_way("cells, axes"));
+    neighbors.update();
+    EXPECT_EQ(neighbors.report(), "cells sorted along axes");
+    compare_with_brute_force(neighbors);
+  }
+}
+
+TEST_P(NeighborsTest, ACellOfMoreParticlesThanSixteenBitsCount) {
+  if (device().is_cuda()) GTEST_SKIP() << "the CPU's";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "four thousand million pairs, which a sanitizer slows down";
+#endif
+  // A clump in the middle of one cell: everybody meets everybody.
+  constexpr std::size_t n = 66000;
+  Particles particles(device(), random_in(box_of(9, 9, 9), n, 17, [](std::mt19937& g) {
+                        const Vec3<double> f = uniform(g);
+                        return Vec3<double>{0.5 + 0.01 * f.x, 0.5 + 0.01 * f.y, 0.5 + 0.01 * f.z};
+                      }));
+  Neighbors neighbors(particles, 2.9, settings_of_way("cells, axes"));
+  neighbors.update();
+  Buffer<Real> result(particles.device(), std::int64_t(n));
+  pair_loop("count", neighbors, CountBody{Real(2.9 * 2.9), result.data()});
+  const auto got = result.to_host();
+  for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(got[i], Real(n - 1)) << i;
+}
+
+TEST_P(NeighborsTest, InteractionsAreSortedAlongAxesWhereCellsHoldMany) {
+  const auto report = [&](std::size_t n, const char* sorting, int cells) {
+    Particles particles(device(), random_in(box_of(9.5, 9.5, 9.5), n, 18, uniform));
+    NeighborSettings settings;
+    settings.traversal = "cells";
+    settings.interaction_sorting = sorting;
+    settings.cells = cells;
+    return Neighbors(particles, 3, settings).report();
+  };
+  const std::string axes = "cells sorted along axes", x = "cells", none = "cells unsorted";
+  EXPECT_EQ(report(4000, "auto", 0), device().is_cuda() ? x : axes);
+  EXPECT_EQ(report(300, "auto", 0), x);
+  EXPECT_EQ(report(4000, "auto", 2), x);
+  EXPECT_EQ(report(4000, "x", 0), x);
+  EXPECT_EQ(report(4000, "none", 0), none);
+  if (device().is_cuda()) {
+    EXPECT_THROW(report(300, "axes", 0), UserError);
+  } else {
+    EXPECT_EQ(report(300, "axes", 0), axes);
+    EXPECT_EQ(report(300, "axes", 1), axes);
+    EXPECT_THROW(report(300, "axes", 2), UserError);
   }
 }
 

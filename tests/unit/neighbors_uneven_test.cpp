@@ -8,6 +8,7 @@
 #include "tests/devices.h"
 #include "tests/fluids.h"
 #include "tests/unit/neighbors_check.h"
+#include "tests/ways.h"
 
 namespace perrin {
 namespace {
@@ -141,12 +142,12 @@ std::vector<System> uneven() {
 class UnevenTest : public DeviceTest {
  protected:
   std::vector<const char*> ways() const {
-    if (device().is_cuda()) return {"standard", "tiles", "cells", "verlet_list"};
-    return {"standard", "clusters", "cells", "verlet_list"};
+    std::vector<const char*> all = ways_of(device());
+    all.push_back("standard");
+    return all;
   }
-  static NeighborSettings settings(const char* traversal) {
-    NeighborSettings s;
-    s.traversal = traversal;
+  static NeighborSettings settings(const char* way) {
+    NeighborSettings s = settings_of_way(way);
     s.skin = 0.3;
     return s;
   }

@@ -32,23 +32,31 @@ void settle(NeighborTuner& tuner, double best, double other_traversal, int windo
 }
 
 TEST(NeighborSettings, NamesOfEarlierVersions) {
-  for (const auto& [before, now] : {std::pair{"verlet", "tiles"}, {"rows", "verlet_list"}}) {
+  struct {
+    const char *before, *now;
+    bool sorted;
+    const char* sorting;
+  } const names[] = {{"verlet", "tiles", true, "auto"}, {"rows", "verlet_list", false, "none"}};
+  for (const auto& [before, now, sorted, sorting] : names) {
     NeighborSettings settings;
     std::string notes;
     const auto file = JsonFile::parse(
-        fmt::format("{{\"traversal\": \"{}\", \"reorder\": true}}", before), "job.json");
+        fmt::format(R"({{"traversal": "{}", "reorder": true, "interaction_sorting": {}}})", before,
+                    sorted),
+        "job.json");
     const Registry registry;
     SettingsParser parser(
         registry, [](const std::string& path, const std::string& what) { FAIL() << path << what; },
         [&](const std::string& path, const std::string&) { notes += path + " "; });
     parser.parse(file.value(), "", settings);
     EXPECT_EQ(settings.traversal, now);
-    EXPECT_EQ(notes, "traversal reorder ");
+    EXPECT_EQ(settings.interaction_sorting, sorting);
+    EXPECT_EQ(notes, "traversal interaction_sorting reorder ");
     // What a checkpoint of that version holds.
     const std::string basis = fmt::format(
-        R"({{"traversal":"{}","skin":0.0,"exclusions":["bonds"],"interaction_sorting":true,)"
+        R"({{"traversal":"{}","skin":0.0,"exclusions":["bonds"],"interaction_sorting":{},)"
         R"("reorder":true,"cells":0,"brick":0,"lanes":0}} cpu 2.5)",
-        before);
+        before, sorted);
     EXPECT_EQ(current_basis(basis), what_choices_rest_on(settings, Ranges(2.5), 1, Device::cpu(1)));
     EXPECT_EQ(current_traversal(before, true), now);
   }
@@ -76,7 +84,7 @@ TEST(NeighborTuner, TakesTheOtherTraversalWhereItIsFaster) {
 struct Way {
   std::string traversal;
   int lanes = 0, cells = 0, brick = 0;
-  bool sorting = true;
+  std::string sorting = "auto";
   bool operator==(const Way&) const = default;
 };
 
@@ -105,20 +113,17 @@ std::vector<Way> tried(bool gpu, const std::function<int(const Way&)>& fast, std
 }
 
 TEST(NeighborTuner, TriesEverythingOnceTheSkinIsSettled) {
-  const std::vector<Way> cells{{"cells"},
-                               {"cells", 0, 1},
-                               {"cells", 0, 2},
-                               {"cells", 0, 0, 0, false},
-                               {"cells", 0, 1, 0, false},
-                               {"cells", 0, 2, 0, false}};
-  std::vector<Way> cpu{{"clusters"}, {"verlet_list"}};
+  const std::vector<Way> cells{{"cells", 0, 0, 0, "x"},    {"cells", 0, 1, 0, "x"},
+                               {"cells", 0, 2, 0, "x"},    {"cells", 0, 0, 0, "none"},
+                               {"cells", 0, 1, 0, "none"}, {"cells", 0, 2, 0, "none"}};
+  std::vector<Way> cpu{{"clusters"}, {"verlet_list"}, {"cells", 0, 0, 0, "axes"}};
   std::vector<Way> gpu{{"tiles"},           {"tiles", 4},        {"tiles", 8},
                        {"tiles", 0, 1},     {"tiles", 0, 2},     {"tiles", 0, 0, 8},
                        {"tiles", 0, 0, 16}, {"tiles", 0, 0, 32}, {"tiles", 0, 0, 64},
                        {"verlet_list"}};
   for (auto* all : {&cpu, &gpu}) {
     all->insert(all->end(), cells.begin(), cells.end());
-    for (const Way& best : {all->front(), all->at(1), all->back()}) {
+    for (const Way& best : {all->front(), all->at(1), all->at(2), all->back()}) {
       std::string report;
       const auto order = tried(
           all == &gpu, [&](const Way& w) { return w == best ? 1 : 0; }, report);
@@ -152,7 +157,7 @@ TEST(NeighborTuner, KeepsWhatHasProvedGoodForTheNextTrial) {
 TEST(NeighborTuner, LeavesWhatTheUserChose) {
   NeighborSettings settings;
   settings.lanes = 8;
-  settings.interaction_sorting = false;
+  settings.interaction_sorting = "none";
   settings.cells = 1;
   settings.brick = 16;
   NeighborTuner tuner(settings, 2.5, true);
@@ -160,8 +165,43 @@ TEST(NeighborTuner, LeavesWhatTheUserChose) {
     EXPECT_EQ(tuner.current().lanes, 8);
     EXPECT_EQ(tuner.current().cells, 1);
     EXPECT_EQ(tuner.current().brick, 16);
-    EXPECT_FALSE(tuner.current().interaction_sorting);
+    EXPECT_EQ(tuner.current().interaction_sorting, "none");
     tuner.measured(1 + 0.1 * (k % 3));
+  }
+}
+
+TEST(NeighborTuner, GoesOnFromTheStateOfEarlierVersions) {
+  // They knew two ways to sort, and said which by true and false.
+  const std::string word = "interaction_sorting";
+  for (const std::string sorting : {"x", "none"}) {
+    NeighborSettings settings;
+    settings.interaction_sorting = sorting;
+    NeighborTuner tuner(settings, 2.5, false);
+    for (int k = 0; k < 60 && tuner.current().traversal != "cells"; ++k)
+      tuner.measured(1 + 0.1 * (k % 3));
+    ASSERT_EQ(tuner.current().traversal, "cells");
+    Archive saved = Archive::saving();
+    tuner.state(saved);
+    std::map<std::string, Record> records;
+    for (const auto& [name, record] : saved.records()) {
+      if (!name.ends_with(word)) {
+        records.emplace(name, record);
+        continue;
+      }
+      Archive before = Archive::saving();
+      const std::string now(reinterpret_cast<const char*>(record.bytes.data()),
+                            record.bytes.size());
+      bool sorted = now.find("none") == std::string::npos;
+      before("sorting", sorted);
+      records.emplace(name.substr(0, name.size() - word.size()) + "sorting",
+                      before.records().at("sorting"));
+    }
+    NeighborTuner other({}, 2.5, false);
+    Archive restored = Archive::restoring(records);
+    other.state(restored);
+    EXPECT_EQ(other.current().traversal, "cells");
+    EXPECT_EQ(other.current().interaction_sorting, sorting);
+    EXPECT_EQ(other.report(), tuner.report());
   }
 }
 
