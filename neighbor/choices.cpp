@@ -64,7 +64,7 @@ bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const
 std::string choose_sorting(const Particles& particles, const Ranges& ranges,
                            const Crowding& crowding, const NeighborSettings& settings) {
   if (settings.interaction_sorting != "auto") return settings.interaction_sorting;
-  constexpr double enough = 60;
+  constexpr double enough = 30;
   const bool many = particles_of_cell(particles.box, ranges.longest(), crowding.density) >= enough;
   return many && !particles.device().is_cuda() && settings.cells != 2 ? "axes" : "x";
 }
@@ -82,9 +82,8 @@ NeighborChoices choose_neighbors(const Particles& particles, const Ranges& range
   if (per_particle) choices.traversal = "verlet_list", choices.lanes = settings.lanes;
   if (!per_particle && (standard || settings.traversal == "auto"))
     choices.traversal = particles.device().is_cuda() ? "tiles" : "clusters";
-  if (choices.traversal == "cells")
-    choices.sorting = choose_sorting(particles, ranges, crowding, settings);
-  else
+  choices.sorting = choose_sorting(particles, ranges, crowding, settings);
+  if (choices.traversal != "cells")
     choices.skin = choose_skin(particles, ranges, crowding, settings, per_particle);
   return choices;
 }
@@ -180,11 +179,13 @@ void NeighborChoices::state(Archive& a) {
   if (a.has("box")) archive_box(a, "box", box);
   if (a.has("growth")) a("growth", growth);
   if (a.has("tilts")) a("tilts", tilts);
-  if (a.has("sorting")) a("sorting", sorting);  // else that of Neighbors' settings
+  if (a.has("sorting")) {
+    a("sorting", sorting);
+    a.require(is_sorting(sorting), "sorting", "axes, x or none");
+  }
   a.require(traversal == "tiles" || traversal == "cells" || traversal == "clusters" ||
                 traversal == "verlet_list",
             "traversal", "tiles, cells, clusters or verlet_list");
-  a.require(sorting.empty() || is_sorting(sorting), "sorting", "axes, x, none or nothing");
   a.require(skin >= 0, "skin", "at least 0");
   a.require(growth >= 1 && growth < 1.2, "growth", "from 1 to 1.2");
   a.require(lanes >= 0 && lanes <= 32, "lanes", "from 0 to 32");

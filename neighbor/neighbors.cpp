@@ -106,6 +106,8 @@ NeighborChoices choose(const Particles& particles, const Ranges& ranges,
   PERRIN_ASSERT(settings.reorder || (gpu && settings.traversal == VerletList::name));
   NeighborChoices made = choices ? *choices : choose_neighbors(particles, ranges, settings);
   if (!choices) made.skin = std::min(made.skin, most_skin);
+  if (made.sorting.empty())  // of a checkpoint of earlier versions, which had no choice
+    made.sorting = settings.interaction_sorting == "none" ? "none" : "x";
   return made;
 }
 
@@ -141,11 +143,7 @@ TraversalInput Neighbors::input() const {
                        choices_.crowding, settings_,       exclusions_.view(),
                        choices_.box,      choices_.growth, choices_.tilts};
   if (choices_.traversal == VerletList::name) input.settings.lanes = choices_.lanes;
-  std::string& sorting = input.settings.interaction_sorting;
-  if (!choices_.sorting.empty())
-    sorting = choices_.sorting;
-  else if (sorting == "auto")
-    sorting = "x";  // what there was before a choice, as a checkpoint may have it
+  input.settings.interaction_sorting = choices_.sorting;
   return input;
 }
 

@@ -9,8 +9,9 @@ namespace perrin {
 /// Runs the body over all pairs within the range.
 template <class Body>
 void run_pairs([[maybe_unused]] const char* name, const ColumnSearch& search, const Body& body) {
-  detail::run_groups<ColumnWalk>(search.particles().device(), search.view(), body,
-                                 search.particles().size() > 256);
+  const Device& device = search.particles().device();
+  if (device.skipping()) return;
+  detail::run_groups<ColumnWalk>(device, search.view(), body, search.particles().size() > 256);
 }
 
 }  // namespace perrin

@@ -1,9 +1,10 @@
 // The pair loop over the groups of a walk (group_walk.h), for any Body of pair_loop.h, on the CPU,
 // without lists.
 //
-// The members of a group meet their candidates two at a time, in whole vectors. Every pair is seen
-// from both sides. What a particle gets is added in the order in which the walk finds its
-// candidates, so the result does not depend on the number of threads.
+// The members of a group meet their candidates two at a time, in whole vectors. Pairs are seen from
+// both sides, or from one, where the walk says so: then candidates are given the other side. What a
+// particle gets is added in the order in which the walk finds its candidates, so the result does
+// not depend on the number of threads.
 #pragma once
 
 #include <cstring>
@@ -14,13 +15,24 @@
 
 namespace perrin::detail {
 
+/// Sums that are complete only when all groups have been gone through; sums == nullptr: groups
+/// complete theirs. In each slot a row of n numbers for each sum.
+struct OpenSums {
+  Real* sums = nullptr;
+  std::int64_t n = 0;
+  PERRIN_INLINE Real* row(int slot, int s, int count) const {
+    return sums + (std::int64_t(slot) * count + s) * n;
+  }
+};
+
 template <class Body>
 struct GroupLoop {
-  static constexpr int width = GroupWalk::width, sums = Body::sums;
+  static constexpr int width = GroupWalk::width, room = GroupWalk::room, sums = Body::sums;
   using Candidates = GroupWalk::Candidates;
   using Partial = Real[sums][width];
   Body body;
   GroupWalk* walk;
+  OpenSums open;
 
   /// One of two particles that meet the candidates together.
   template <class Own>
@@ -43,7 +55,8 @@ struct GroupLoop {
   }
 
   /// All takers with the candidates.
-  PERRIN_INLINE void meet(Partial* partial) const {
+  template <bool Gives>
+  PERRIN_INLINE void meet(Partial* partial, Real (*given)[room]) const {
     const GroupWalk::Group& g = walk->group;
     const GroupWalk::Takers& takers = walk->takers;
     const Candidates& c = walk->candidates;
@@ -66,7 +79,14 @@ struct GroupLoop {
         for (int k = 0; k < width; ++k) {
           Real term_a[sums], term_b[sums];
           evaluate(a, b, c, first + k, term_a, term_b);
-          for (int s = 0; s < sums; ++s) sum_a[s][k] += term_a[s], sum_b[s][k] += term_b[s];
+          for (int s = 0; s < sums; ++s) {
+            sum_a[s][k] += term_a[s], sum_b[s][k] += term_b[s];
+            if constexpr (Gives) {
+              const Real sum = given[s][first + k];
+              given[s][first + k] =
+                  s < Body::odd ? (sum - term_a[s]) - term_b[s] : (sum + term_a[s]) + term_b[s];
+            }
+          }
         }
       }
       if (other != m) std::memcpy(partial[other], sum_b, sizeof sum_b);
@@ -75,12 +95,30 @@ struct GroupLoop {
     }
   }
 
+  PERRIN_INLINE void meet_once(Partial* partial) const {
+    alignas(64) Real given[sums][room];
+    const GroupWalk::Candidates& c = walk->candidates;
+    for (int s = 0; s < sums; ++s) std::memset(given[s], 0, std::size_t(c.padded()) * sizeof(Real));
+    meet<true>(partial, given);
+    for (int s = 0; s < sums; ++s) {
+      Real* const to = open.row(walk->slot, s, sums) + walk->offset;
+      if (walk->adds)
+        for (int k = 0; k < c.n; ++k) to[k] += given[s][k];
+      else
+        std::memcpy(to, given[s], std::size_t(c.n) * sizeof(Real));
+    }
+  }
+
   PERRIN_INLINE void operator()(std::int64_t) const {
     alignas(64) Partial partial[GroupWalk::most];
     while (walk->next()) {
       const GroupWalk::Group& g = walk->group;
       std::memset(partial, 0, std::size_t(g.count) * sizeof(Partial));
-      while (walk->find()) meet(partial);
+      while (walk->find())
+        if (walk->gives)
+          meet_once(partial);
+        else
+          meet<false>(partial, nullptr);
       for (int m = 0; m < g.count; ++m) {
         Real sum[sums];
         for (int s = 0; s < sums; ++s) {
@@ -88,7 +126,10 @@ struct GroupLoop {
             for (int k = 0; k < half; ++k) partial[m][s][k] += partial[m][s][k + half];
           sum[s] = partial[m][s][0];
         }
-        body.store(g.index[m], sum);
+        if (open.sums)
+          for (int s = 0; s < sums; ++s) open.row(0, s, sums)[walk->place + m] = sum[s];
+        else
+          body.store(g.index[m], sum);
       }
     }
   }
@@ -96,11 +137,11 @@ struct GroupLoop {
 
 /// The body over all pairs that Walk{view, part} finds, for all parts.
 template <class Walk, class View, class Body>
-void run_groups(const Device& device, const View& view, const Body& body, bool many) {
-  if (device.skipping()) return;
+void run_groups(const Device& device, const View& view, const Body& body, bool many,
+                const OpenSums& open = {}) {
   const auto evaluate = [&](std::int64_t part, int) {
     Walk walk(view, part);
-    run_range(GroupLoop<Body>{body, &walk}, 0, 1);
+    run_range(GroupLoop<Body>{body, &walk, open}, 0, 1);
   };
   for_tasks(device, Walk::parts(view), evaluate, many);
 }

@@ -60,7 +60,14 @@ class GroupWalk {
   Group group;
   Candidates candidates;
   Takers takers;
-  const Real far;  // out of reach of everybody
+  /// These pairs are found from this side alone: candidates are given what their takers get, turned
+  /// round. It is noted in the slot `slot` of open sums, by the order of the candidates, from
+  /// `offset` on; or added there to what is noted already.
+  bool gives = false, adds = false;
+  int slot = 0;
+  std::int64_t offset = 0;
+  std::int64_t place = 0;  // where the group's sums are noted, in slot 0
+  const Real far;          // out of reach of everybody
 
  protected:
   GroupWalk(const ExclusionView& exclusions, const std::uint32_t* id, const std::uint32_t* index,

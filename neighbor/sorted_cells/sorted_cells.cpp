@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/core/parallel.h"
+#include "neighbor/inline.h"
 #include "neighbor/sort/short_sort.h"
 
 namespace perrin {
@@ -14,7 +15,7 @@ namespace {
 struct PackWords {
   SortedCellView v;
   std::uint32_t* words;
-  PERRIN_HD void operator()(std::int64_t cell) const {
+  PERRIN_INLINE void operator()(std::int64_t cell) const {
     const std::int32_t begin = v.cells.start[cell], count = v.cells.start[cell + 1] - begin;
     std::int64_t at[3];
     v.numbers_of(cell, at);
@@ -66,7 +67,7 @@ void SortedCells::choose_axes() {
   SortedCellView& v = plan_;
   for (int k = 0; k < 3; ++k)
     v.step[k] = (1.0 / grid.cells[k]) * cells_.edge_in_units()[grid.axis[k]];
-  v.axes = v.directions = 0;
+  v.axes = 0;
   const auto reach = [&](int k) { return std::min(grid.reach[k], 1); };
   for (int a = 0; a <= reach(0); ++a)
     for (int b = a > 0 ? -reach(1) : 0; b <= reach(1); ++b)
@@ -79,15 +80,13 @@ void SortedCells::choose_axes() {
         for (const Vec3<double>& step : v.step) half += unit / 2 * std::abs(dot(along, step));
         const int bits = 32 - std::max(16, index_bits_);
         const double scale = std::exp2(bits) / (2 * half);
-        v.axis[v.axes] = {{Real(along.x), Real(along.y), Real(along.z)}, Real(-half), Real(scale)};
         // One more for the fractions of both places, one for rounding.
         const double left = std::ceil((range_ * (1 + 1e-5) - length) * scale) + 2;
-        for (const int sign : {1, -1})
-          v.direction[v.directions++] = {{sign * a, sign * b, sign * c},
-                                         v.axes,
-                                         sign,
-                                         std::int32_t(std::clamp(left, -1e9, 1e9))};
-        ++v.axes;
+        v.axis[v.axes++] = {{a, b, c},
+                            {Real(along.x), Real(along.y), Real(along.z)},
+                            Real(-half),
+                            Real(scale),
+                            std::int32_t(std::clamp(left, -1e9, 1e9))};
       }
 }
 
@@ -103,14 +102,18 @@ void SortedCells::follow_box(Real* limit2) {
 
 void SortedCells::order() {
   const Device& device = particles().device();
+  if (device.skipping()) return;
   const ColumnView cells = cells_.view();
   const std::int64_t count = view().cell_count();
   std::int32_t fullest = 1;
   for (std::int64_t c = 0; c < count; ++c)
     fullest = std::max(fullest, cells.start[c + 1] - cells.start[c]);
+  if (met_.size() != count * plan_.most_axes) met_ = {device, count * plan_.most_axes};
   index_bits_ = std::max(16, int(std::bit_width(std::uint32_t(fullest - 1))));
   choose_axes();
-  for_each(device, "words of orders", count, PackWords{view(), words_.data()});
+  const PackWords pack{view(), words_.data()};
+  for_pieces(device, count, 8,
+             [&](std::int64_t begin, std::int64_t end) { run_range(pack, begin, end); });
   for (int a = 0; a < plan_.axes; ++a) {
     std::uint32_t* const words = words_.data() + a * cells.n;
     short_sort(device, words, words, cells.start, count);
@@ -122,10 +125,19 @@ SortedCellView SortedCells::view() const {
   v.cells = cells_.view();
   v.words = words_.data();
   v.index_bits = index_bits_;
+  v.met = met_.data();
   constexpr std::int64_t particles = 64;  // of a part, about
   const std::int64_t n = std::max<std::int64_t>(v.cells.n, 1);
   v.cells_of_part = int(std::clamp<std::int64_t>(particles * v.cell_count() / n, 1, 1024));
   return v;
+}
+
+Real* SortedCells::room_for_sums(int sums) const {
+  const Device& device = particles().device();
+  const std::int64_t wanted = (plan_.axes + 1) * sums * particles().size();
+  if (sums_.size() < wanted) sums_ = {device, wanted};
+  std::fill_n(met_.data(), met_.size(), 0);
+  return sums_.data();
 }
 
 double particles_of_cell(const Box& box, double range, double density) {

@@ -5,23 +5,19 @@
 // cell's own particles only those that have such neighbours are looked at. Two thirds of the pairs
 // that are met are within the range, where whole cells have 16 %.
 //
-// Worth its orders where cells hold many particles: long ranges, dense systems.
+// Pairs of two cells are found from one side. Worth its orders where cells hold many particles:
+// long ranges, dense systems.
 #pragma once
 
 #include "neighbor/columns/column_search.h"
 
 namespace perrin {
 
-/// An axis along which the particles of cells are ordered.
+/// An axis along which the particles of cells are ordered: from a cell to a neighbour.
 struct CellAxis {
+  int step[3];       // in cells, along the axes of the grid
   Vec3<Real> along;  // a unit vector
   Real low, scale;  // the place (r · along - low) · scale, r from the cell's middle, as an integer
-};
-
-/// From a cell to one of its neighbours.
-struct CellDirection {
-  int step[3];        // in cells, along the axes of the grid
-  int axis, sign;     // which order; does the direction go along the axis, or against it?
   std::int32_t left;  // places that the distance of the middles leaves of the range
 };
 
@@ -30,12 +26,12 @@ struct SortedCellView {
   static constexpr int most_axes = 13;
 
   ColumnView cells;  // whose bins are the cells
-  int axes, directions, cells_of_part;
+  int axes, cells_of_part;
   CellAxis axis[most_axes];
-  CellDirection direction[2 * most_axes];
   Vec3<double> step[3];        // from a cell to the next, in units of Coordinate
   const std::uint32_t* words;  // [axis][place]: within each cell, in order along the axis …
   int index_bits;              // … the place on the axis above the index in the cell
+  std::int32_t* met;  // [axis][cell]: how many of its order have been met from across the axis
 
   std::int64_t cell_count() const {
     return std::int64_t(cells.grid.cells[0]) * cells.grid.cells[1] * cells.grid.cells[2];
@@ -69,12 +65,15 @@ class SortedCells {
   bool enlarge() { return false; }
   void follow_box(Real* limit2);
   double mean_entries() const { return 0; }
-  std::int64_t bytes() const { return words_.bytes(); }
+  std::int64_t bytes() const { return words_.bytes() + sums_.bytes() + met_.bytes(); }
   std::string report() const { return " sorted along axes"; }
   Strain strain(const Box& box) const { return cells_.strain(box); }
 
   const Particles& particles() const { return cells_.particles(); }
   SortedCellView view() const;
+  /// For a pair loop with so many sums: memory for what particles get in their own cell, and for
+  /// what they are given along each axis; nobody has been met yet.
+  Real* room_for_sums(int sums) const;
 
  private:
   static TraversalInput whole_cells(const TraversalInput& input);
@@ -86,6 +85,8 @@ class SortedCells {
   SortedCellView plan_{};  // what depends on the box alone
   int index_bits_ = 0;
   Buffer<std::uint32_t> words_;
+  mutable Buffer<Real> sums_;  // of one pair loop at a time
+  mutable Buffer<std::int32_t> met_;
 };
 
 /// Particles in a cell, as wide as the range, of a system of that density.

@@ -161,8 +161,6 @@ def jobs(device):
              "dpd": job(fluid, dpd, {"type": "velocity_verlet", "timestep": 0.01}),
              "dpd cells": with_traversal("cells", job(fluid, dpd, {"type": "velocity_verlet",
                                                                    "timestep": 0.04})),
-             "sorted cells": with_traversal("cells", liquid(THERMOSTAT, neighbors={
-                 "interaction_sorting": "axes" if device == "cpu" else "x"})),
              "groot_warren": job(fluid, dpd, {"type": "groot_warren", "timestep": 0.03}),
              "dpd_split": job(fluid, dpd, {"type": "dpd_split", "timestep": 0.03}),
              "metropolis": argon, "neutron_slab": slab,
@@ -217,6 +215,11 @@ def jobs(device):
                                                      "work": True}})]:
         found[name] = liquid(THERMOSTAT)
         found[name]["stages"][0] |= change
+    for name, of in [("liquid", liquid(THERMOSTAT)), ("mixture", mixture), ("polymer", melt),
+                     ("droplet", droplet), ("dpd", found["dpd"]), ("barostat", found["barostat"])]:
+        found[f"sorted cells, {name}"] = with_traversal("cells", of)
+        found[f"sorted cells, {name}"]["neighbors"]["interaction_sorting"] = (
+            "axes" if device == "cpu" else "x")
     for traversal in CPU if device == "cpu" else CUDA:
         found[f"liquid, {traversal}"] = with_traversal(traversal, liquid(NVE))
         found[f"mixture, {traversal}"] = with_traversal(traversal, mixture)
