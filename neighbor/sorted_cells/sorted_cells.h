@@ -3,7 +3,7 @@
 // those of each cell along the 13 axes that join it to its neighbours. Of a neighbour a particle
 // meets those that are no further away along the axis of the two cells than the range; and of the
 // cell's own particles only those that have such neighbours are looked at. By geometry two thirds
-// of what is met is within the range, of whole cells 16 %; whole vectors of sixteen cost some of it.
+// of what is met is within the range, of whole cells 16 %; vectors of sixteen cost some of that.
 //
 // Pairs of two cells are found from one side. Worth its orders where cells hold many particles:
 // long ranges, dense systems.
