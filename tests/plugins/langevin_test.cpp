@@ -185,11 +185,11 @@ double laplacian(const Configuration& c, double cutoff) {
   return total;
 }
 
-struct Estimate {
+struct BlockedMean {
   double mean, error;
 };
 /// The mean, and its standard deviation from 10 blocks, which are longer than what is correlated.
-Estimate blocked(const std::vector<double>& x) {
+BlockedMean blocked(const std::vector<double>& x) {
   const std::size_t blocks = 10, each = x.size() / blocks;
   double mean = 0, square = 0;
   for (std::size_t b = 0; b < blocks; ++b) {
@@ -223,7 +223,7 @@ TEST_P(LangevinPlugin, EquipartitionInALennardJonesFluid) {
       configurational.push_back(f2 / l);
       curvature.push_back(l / (3 * n));
     }
-    const Estimate tk = blocked(kinetic), tc = blocked(configurational);
+    const BlockedMean tk = blocked(kinetic), tc = blocked(configurational);
     const double loss = dt * dt / 4 * blocked(curvature).mean;
     EXPECT_LT(tk.error, 0.02);
     EXPECT_LT(tc.error, 0.02);
