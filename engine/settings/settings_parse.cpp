@@ -193,7 +193,7 @@ void SettingsParser::parse_value(const Json& value, const std::string& path, con
       if (!value.is_string() && !was_switch) return wrong();
       auto text = was_switch ? value.dump() : value.get<std::string>();
       if (const auto it = check.renamed.find(text); it != check.renamed.end()) {
-        note_(path, fmt::format("{} is now called \"{}\"", shown(value), it->second));
+        note_(path, fmt::format("{} is now called \"{}\"", value.dump(), it->second));
         text = it->second;
       }
       if (check.kind == Check::Kind::one_of &&
