@@ -125,7 +125,8 @@ void ColumnSearch::choose_unit() {
     longest += k == 2 && sorted_ ? length * std::min(1.0, 2 * range_ / heights[axis])
                                  : length / grid_.cells[k] * (grid_.reach[k] + 1);
   }
-  fits_ = sizeof(Real) == 8 || (longest < 2e9 && exact <= 4 * range_);
+  // Whoever is out of reach of everybody (far) must be so within wide cells, too.
+  fits_ = (sizeof(Real) == 8 || longest < 2e9) && exact <= 4 * range_;
 }
 
 /// Forces do not depend on the order in memory. Counted are the steps, so that a resumed run brings
