@@ -12,6 +12,7 @@
 #include "engine/run/simulation.h"
 #include "forces/potentials/lennard_jones.h"
 #include "neighbor/pair_loop.h"
+#include "tests/count_neighbors.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"
 #include "tests/ways.h"
@@ -78,25 +79,10 @@ double virial_rounding(const Configuration& c, double cutoff) {
   return h * std::sqrt(2.0 / 3 * sum);
 }
 
-struct CountPairs {
-  static constexpr int sums = 1, odd = 0;
-  static constexpr bool has_extra = false;
-  Real range2;
-  Real* result;
-  struct Own {};
-  PERRIN_HD Own own(std::int64_t) const { return {}; }
-  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
-  PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t, const Real4&, bool real,
-                      Real (&term)[sums]) const {
-    term[0] = real && dot(d, d) < range2 ? Real(1) : Real(0);
-  }
-  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const { result[i] = sum[0]; }
-};
-
 long pairs_in_range(Simulation& s) {
   Buffer<Real> result(s.device(), s.particles.size());
   const double range = s.neighbors->range();
-  pair_loop("count pairs", *s.neighbors, CountPairs{Real(range * range), result.data()});
+  pair_loop("count pairs", *s.neighbors, CountNeighbors{Real(range * range), result.data()});
   double total = 0;
   for (const Real n : result.to_host()) total += double(n);
   return std::lround(total / 2);

@@ -334,13 +334,19 @@ TEST_P(Metropolis, DistancesByCells) {
   }
 }
 
-// With own molecules: as many pairs more as there are bonds, all of them at the bond's length, and
-// another divisor.
-TEST_P(Metropolis, DistributionsWithTheOwnMolecule) {
+/// 60 molecules of two sites A and a site B.
+Model trimers_of_two_types() {
   Model model = one_kind({{0.3, 0, 0}, {-0.2, 0, 0}, {0, 0.4, 0}}, 60, 0.2);
   model.types = {"A", "B"};
   for (auto& site : model.templates[0].sites) site.type = site.at.y > 0 ? 1 : 0;
   model.pairs.assign(4, model.pairs[0]);
+  return model;
+}
+
+// With own molecules: as many pairs more as there are bonds, all of them at the bond's length, and
+// another divisor.
+TEST_P(Metropolis, DistributionsWithTheOwnMolecule) {
+  const Model model = trimers_of_two_types();
   System system(device(), model, lattice(model, 3), 2);
   const int bins = 40;
   const double range = 2, width = range / bins;
@@ -373,10 +379,7 @@ TEST_P(Metropolis, DistributionsWithTheOwnMolecule) {
 // Divided by all pairs (equation 2.19 of the thesis: 1/(N(N-1)) for H counted from both ends), with
 // and without the own molecule in what is counted.
 TEST_P(Metropolis, DistributionsDividedByAllPairs) {
-  Model model = one_kind({{0.3, 0, 0}, {-0.2, 0, 0}, {0, 0.4, 0}}, 60, 0.2);
-  model.types = {"A", "B"};
-  for (auto& site : model.templates[0].sites) site.type = site.at.y > 0 ? 1 : 0;
-  model.pairs.assign(4, model.pairs[0]);
+  const Model model = trimers_of_two_types();
   System system(device(), model, lattice(model, 3), 1);
   const double n = 60, all[] = {2 * n * (2 * n - 1) / 2, 2 * n * n, n * (n - 1) / 2};
   const double others[] = {2 * n * (2 * n - 2) / 2, 2 * n * (n - 1), n * (n - 1) / 2};

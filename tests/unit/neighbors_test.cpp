@@ -7,6 +7,7 @@
 
 #include "engine/run/simulation.h"
 #include "integrators/velocity_verlet.h"
+#include "tests/count_neighbors.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"
 #include "tests/unit/neighbors_check.h"
@@ -83,22 +84,6 @@ std::vector<System> systems() {
        2.0},
   };
 }
-
-/// How many neighbours a particle has.
-struct CountBody {
-  static constexpr int sums = 1, odd = 0;
-  static constexpr bool has_extra = false;
-  Real range2;
-  Real* result;  // by memory index
-  struct Own {};
-  PERRIN_HD Own own(std::int64_t) const { return {}; }
-  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
-  PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t, const Real4&, bool real,
-                      Real (&term)[sums]) const {
-    term[0] = real && dot(d, d) < range2 ? Real(1) : Real(0);
-  }
-  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const { result[i] = sum[0]; }
-};
 
 class NeighborsTest : public DeviceTest {
  protected:
@@ -330,7 +315,7 @@ TEST_P(NeighborsTest, ACellOfMoreParticlesThanSixteenBitsCount) {
   Neighbors neighbors(particles, 2.9, settings_of_way("cells, axes"));
   neighbors.update();
   Buffer<Real> result(particles.device(), std::int64_t(n));
-  pair_loop("count", neighbors, CountBody{Real(2.9 * 2.9), result.data()});
+  pair_loop("count", neighbors, CountNeighbors{Real(2.9 * 2.9), result.data()});
   const auto got = result.to_host();
   for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(got[i], Real(n - 1)) << i;
 }
