@@ -63,17 +63,21 @@ if(PERRIN_CUDA)
 endif()
 
 add_library(perrin_strict INTERFACE)
-# -Wrestrict: false alarms of GCC 12 on std::string + (GCC bug 105651).
 # -Wpsabi: vectors of four doubles never leave inlined functions; how they would be passed does not
 # matter.
 # -Wshadow: a file must not be told of names in unnamed namespaces of those compiled with it.
-set(PERRIN_WARNINGS -Wall -Wextra -Wno-unknown-pragmas -Wno-restrict -Wno-psabi)
+set(PERRIN_WARNINGS -Wall -Wextra -Wno-unknown-pragmas -Wno-psabi)
 if(NOT PERRIN_UNITY)
   list(APPEND PERRIN_WARNINGS -Wshadow)
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # False alarms for "text" + std::string (GCC bug 105651).
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # False alarms of GCC 12 for "text" + std::string (GCC bug 105651).
   list(APPEND PERRIN_WARNINGS -Wno-restrict)
+else()
+  # Clang: attributes that GCC alone has, members that a build without CUDA does not use, and braces
+  # that C++20 lets one leave out.
+  list(APPEND PERRIN_WARNINGS -Wno-unknown-attributes -Wno-ignored-attributes
+                              -Wno-unused-private-field -Wno-missing-braces)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC collects its garbage later: a tenth of its time against 200 MB at most.

@@ -62,7 +62,7 @@ struct H5mdUnits {
   bool named() const { return !length.name.empty() || !time.name.empty(); }
 };
 
-class H5mdWriter : OpenWhenUsed {
+class H5mdWriter final : OpenWhenUsed {
  public:
   /// Makes the file with all that does not change. It appears under its name when it is whole.
   static void create(const std::string& path, const Configuration& configuration,

@@ -22,7 +22,7 @@ struct ObservableColumn {
   std::string axis = {};
 };
 
-class ObservablesWriter : OpenWhenUsed {
+class ObservablesWriter final : OpenWhenUsed {
  public:
   static void create(const std::string& path, const std::vector<ObservableColumn>& columns,
                      const JobRecord& record, const Units& units, bool overwrite);

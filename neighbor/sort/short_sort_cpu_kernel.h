@@ -8,15 +8,38 @@ namespace perrin::short_sort_detail::PERRIN_SORT_ISA {
 
 constexpr int width = PERRIN_SORT_WIDTH;
 
+// Where a lane of a shuffled register comes from: a lane of the first, or, from `width` on, of the
+// second register.
+template <int xor_mask>
+constexpr int swapped(int lane) {
+  return lane ^ xor_mask;
+}
+template <int bit>
+constexpr int kept(int lane) {
+  return (lane & bit) / bit * width + lane;
+}
+template <int from>  // of four: from, from of the second, from + 1, from + 1 of the second
+constexpr int alternating(int lane) {
+  return (lane & ~3) + from + (lane & 3) / 2 + (lane & 1) * width;
+}
+template <int from>  // of four: from, from + 1, both of the second
+constexpr int joined(int lane) {
+  return (lane & ~3) + from + (lane & 1) + (lane & 3) / 2 * width;
+}
+
 struct VectorOps {
   typedef std::uint32_t Row __attribute__((vector_size(4 * width)));
-  typedef std::int32_t Mask __attribute__((vector_size(4 * width)));
 
-  static inline __attribute__((always_inline)) Row lanes() {
-    Row lane;
-    for (int i = 0; i < width; ++i) lane[i] = std::uint32_t(i);
-    return lane;
+  template <int (*place)(int), int... lane>
+  static inline __attribute__((always_inline)) Row shuffle(const Row& a, const Row& b,
+                                                           std::integer_sequence<int, lane...>) {
+    return __builtin_shufflevector(a, b, place(lane)...);
   }
+  template <int (*place)(int)>
+  static inline __attribute__((always_inline)) Row shuffle(const Row& a, const Row& b) {
+    return shuffle<place>(a, b, std::make_integer_sequence<int, width>());
+  }
+
   static inline __attribute__((always_inline)) void order(Row& low, Row& high) {
     const Row a = low, b = high;
     low = a < b ? a : b;
@@ -24,31 +47,23 @@ struct VectorOps {
   }
   template <int xor_mask>
   static inline __attribute__((always_inline)) void swap_lanes(const Row& from, Row& to) {
-    to = __builtin_shuffle(from, lanes() ^ std::uint32_t(xor_mask));
+    to = shuffle<swapped<xor_mask>>(from, from);
   }
   template <int bit>
   static inline __attribute__((always_inline)) void keep(Row& mine, const Row& other) {
     const Row a = mine, b = other;
     const Row low = a < b ? a : b, high = a < b ? b : a;
-    const Row lane = lanes();
-    mine = __builtin_shuffle(
-        low, high, (lane & std::uint32_t(bit)) / std::uint32_t(bit) * std::uint32_t(width) + lane);
+    mine = shuffle<kept<bit>>(low, high);
   }
 
   /// Transposes the 4 × 4 keys of each group of four lanes in four rows.
   static inline __attribute__((always_inline)) void transpose(Row& a, Row& b, Row& c, Row& d) {
-    const Row lane = lanes(), quad = lane & ~3u, place = lane & 3u;
-    const Row in_b = (lane & 1u) * std::uint32_t(width);
-    const Row low = quad + (place >> 1) + in_b;  // a0 b0 a1 b1
-    const Row high = low + 2u;                   // a2 b2 a3 b3
-    const Row ab01 = __builtin_shuffle(a, b, low), ab23 = __builtin_shuffle(a, b, high);
-    const Row cd01 = __builtin_shuffle(c, d, low), cd23 = __builtin_shuffle(c, d, high);
-    const Row first = quad + (place & 1u) + (place >> 1) * std::uint32_t(width);  // a0 b0 c0 d0
-    const Row second = first + 2u;
-    a = __builtin_shuffle(ab01, cd01, first);
-    b = __builtin_shuffle(ab01, cd01, second);
-    c = __builtin_shuffle(ab23, cd23, first);
-    d = __builtin_shuffle(ab23, cd23, second);
+    const Row ab01 = shuffle<alternating<0>>(a, b), ab23 = shuffle<alternating<2>>(a, b);
+    const Row cd01 = shuffle<alternating<0>>(c, d), cd23 = shuffle<alternating<2>>(c, d);
+    a = shuffle<joined<0>>(ab01, cd01);
+    b = shuffle<joined<2>>(ab01, cd01);
+    c = shuffle<joined<0>>(ab23, cd23);
+    d = shuffle<joined<2>>(ab23, cd23);
   }
 };
 

@@ -73,7 +73,7 @@ class NoNoise {
   void state(Archive&) {}
 };
 template <>
-constexpr std::int64_t check_stride<NoNoise> = 0;
+inline constexpr std::int64_t check_stride<NoNoise> = 0;
 
 /// Calls f(std::type_identity<Stream>{}) with the class of a generator and one of its schemes.
 template <class F>
