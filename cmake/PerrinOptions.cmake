@@ -49,6 +49,7 @@ if(PERRIN_SANITIZE)
   set(sanitize -fsanitize=${PERRIN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(perrin_options INTERFACE ${sanitize})
   target_link_options(perrin_options INTERFACE ${sanitize})
+  target_compile_definitions(perrin_options INTERFACE PERRIN_SANITIZED)
 endif()
 if(PERRIN_CUDA)
   # fmt 9 takes half of its constexpr away where it sees nvcc, and then does not compile as C++20.

@@ -78,7 +78,7 @@ struct LaneCoefficients {
   PERRIN_INLINE const Real* find(const Real* at, std::uint32_t from, const std::uint32_t* type,
                                  Real (&to)[room]) const {
     if constexpr (!used) {
-      return nullptr;
+      return at;  // not read
     } else {
       if (behind > 0) return at + 3 * width + from * vectors;
       if (shared > 0) return common;

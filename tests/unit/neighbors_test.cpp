@@ -303,7 +303,7 @@ TEST_P(NeighborsTest, CellsOfMoreParticlesThanAGroupHas) {
 
 TEST_P(NeighborsTest, ACellOfMoreParticlesThanSixteenBitsCount) {
   if (device().is_cuda()) GTEST_SKIP() << "the CPU's";
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PERRIN_SANITIZED
   GTEST_SKIP() << "four thousand million pairs, which a sanitizer slows down";
 #endif
   // A clump in the middle of one cell: everybody meets everybody.
