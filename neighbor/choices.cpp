@@ -64,9 +64,9 @@ bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const
 std::string choose_sorting(const Particles& particles, const Ranges& ranges,
                            const Crowding& crowding, const NeighborSettings& settings) {
   if (settings.interaction_sorting != "auto") return settings.interaction_sorting;
-  constexpr double enough = 30;
+  const double enough = particles.device().is_cuda() ? 60 : 30;
   const bool many = particles_of_cell(particles.box, ranges.longest(), crowding.density) >= enough;
-  return many && !particles.device().is_cuda() && settings.cells != 2 ? "axes" : "x";
+  return many && settings.cells != 2 ? "axes" : "x";
 }
 
 }  // namespace
@@ -118,10 +118,6 @@ std::optional<WrongSetting> wrong_setting(const NeighborSettings& settings, bool
     return WrongSetting{
         "lanes",
         fmt::format("must be 0, 4 or 8, got {}; other powers of two are for verlet_list", lanes)};
-  if (settings.interaction_sorting == "axes" && gpu)
-    return WrongSetting{"interaction_sorting",
-                        "must be one of auto, x, none on a GPU, got \"axes\": interactions are "
-                        "sorted along axes on the CPU alone"};
   if (settings.interaction_sorting == "axes" && settings.cells == 2)
     return WrongSetting{"cells",
                         "must be 0 or 1, got 2: interaction_sorting \"axes\" takes one cell to the "

@@ -30,7 +30,7 @@ NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, boo
   for (const char* sorting : {"axes", "x", "none"}) {
     const bool axes = sorting == std::string("axes");
     const std::string& wanted = settings.interaction_sorting;
-    if ((wanted != "auto" && wanted != sorting) || (axes && (gpu || settings.cells == 2))) continue;
+    if ((wanted != "auto" && wanted != sorting) || (axes && settings.cells == 2)) continue;
     add("cells", nullptr, 0, sorting);
     if (settings.cells == 0 && !axes)
       for (const int cells : {1, 2}) add("cells", &Way::cells, cells, sorting);

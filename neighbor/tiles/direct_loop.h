@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/parallel.h"
+#include "neighbor/tiles/axis_loop.h"
 #include "neighbor/tiles/direct_tiles.h"
 #include "neighbor/tiles/matrix_search.h"
 #include "neighbor/tiles/sorted_rows.cuh"
@@ -187,6 +188,7 @@ template <class Body>
 void run_pairs([[maybe_unused]] const char* name, [[maybe_unused]] const DirectTiles& tiles,
                [[maybe_unused]] const Body& body) {
 #ifdef __CUDACC__
+  if (tiles.axis_orders().axes > 0) return detail::start_axis_loop(tiles, name, body);
   // Sorted: a thread per particle, candidates in rows that are cut at both ends by x, which is
   // Fomin's method. Else a warp searches for a few particles together.
   if constexpr (detail::runs_in_every_step<Body>) {

@@ -2,10 +2,20 @@
 
 namespace perrin {
 
+namespace {
+
+TileBricks::Use use_for(const std::string& interaction_sorting) {
+  if (interaction_sorting == "axes") return TileBricks::Use::axes;
+  return interaction_sorting == "none" ? TileBricks::Use::search : TileBricks::Use::sorted_search;
+}
+
+}  // namespace
+
 DirectTiles::DirectTiles(const TraversalInput& input)
-    : bricks_(input, input.settings.interaction_sorting != "none" ? TileBricks::Use::sorted_search
-                                                                  : TileBricks::Use::search) {
+    : bricks_(input, use_for(input.settings.interaction_sorting)) {
   if (!fits()) return;
+  if (bricks_.use() == TileBricks::Use::axes)
+    orders_ = AxisOrders(input.particles, bricks_.geometry());
   sort_ = TileSort(input.particles, bricks_.geometry());
   ghosts_ = TileGhosts(input.particles, bricks_.geometry(), false);
 }
@@ -13,7 +23,8 @@ DirectTiles::DirectTiles(const TraversalInput& input)
 void DirectTiles::sort(const StepSort& step) {
   if (sorts_apart()) {
     sort_.sort_apart(nullptr, ghosts_, step.may_exchange, step.progress, step.step);
-    return ghosts_.require_partners(bricks_.particles(), sort_.cell_start());
+    ghosts_.require_partners(bricks_.particles(), sort_.cell_start());
+    return make_orders();
   }
   const bool together = bricks_.particles().device().team();
   if (together) sort_.count();  // those of other processes, too
@@ -22,6 +33,22 @@ void DirectTiles::sort(const StepSort& step) {
   else
     sort_.sort(nullptr);
   if (together) sort_.find_shares(ghosts_);
+  make_orders();
+}
+
+void DirectTiles::make_orders() {
+  if (orders_.view().axes > 0) orders_.make(search(), particles());
+}
+
+/// Orders in the new box: of the particles that are sorted already, or nobody's.
+void DirectTiles::follow_box(Real*) {
+  bricks_.follow_box(nullptr);
+  make_orders();
+}
+
+std::string DirectTiles::report() const {
+  if (bricks_.use() == TileBricks::Use::axes) return " sorted along axes";
+  return bricks_.geometry().sorted ? "" : " unsorted";
 }
 
 bool DirectTiles::enlarge() {

@@ -1,8 +1,10 @@
 // The search without lists on a GPU: particles are sorted into the cells of tiles in every step,
-// and every pair loop looks for pairs anew (neighbor/tiles/direct_loop.h).
+// and every pair loop looks for pairs anew (neighbor/tiles/direct_loop.h), with interactions sorted
+// along axes by cells (neighbor/tiles/axis_loop.h).
 #pragma once
 
 #include "neighbor/strain.h"
+#include "neighbor/tiles/axis_orders.h"
 #include "neighbor/tiles/tile_bricks.h"
 #include "neighbor/tiles/tile_ghosts.h"
 #include "neighbor/tiles/tile_sort.h"
@@ -26,22 +28,27 @@ class DirectTiles {
   /// Does each process sort its own particles?
   bool sorts_apart() const { return bricks_.sorts_apart(); }
   OwnTiles own_tiles() const { return sort_.own_tiles(); }
-  void follow_box(Real*) { bricks_.follow_box(nullptr); }
+  void follow_box(Real*);
   void require_cut() const { bricks_.require_cut(); }
   bool holds() const { return bricks_.holds(); }
   double mean_entries() const { return 0; }
-  std::int64_t bytes() const { return 0; }  // as much as the particles have, and no more
-  std::string report() const { return bricks_.geometry().sorted ? "" : " unsorted"; }
+  /// Beside as much as the particles have.
+  std::int64_t bytes() const { return orders_.bytes(); }
+  std::string report() const;
   Strain strain(const Box& box) const { return bricks_.strain(box); }
 
   const Particles& particles() const { return bricks_.particles(); }
   const TileBricks& bricks() const { return bricks_; }
+  AxisOrdersView axis_orders() const { return orders_.view(); }  // `axes` 0: there are none
   TileSearch search() const { return bricks_.search(sort_.cell_start()); }
 
  private:
+  void make_orders();
+
   TileBricks bricks_;
   TileSort sort_;
   TileGhosts ghosts_;
+  AxisOrders orders_;
 };
 
 }  // namespace perrin

@@ -82,10 +82,13 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
   const Device& device = particles_->device();
   const Ranges reaches = input.reaches();
   const NeighborSettings& settings = input.settings;
-  geometry_ = choose_tile_geometry(input.box, reaches.longest(), particles_->size(),
-                                   {density_, input.crowding.occupied, device.multiprocessors(),
-                                    settings.cells, settings.brick, input.growth, input.tilts},
-                                   &least_, &most_);
+  const bool by_cells = use == Use::axes;
+  geometry_ = choose_tile_geometry(
+      input.box, reaches.longest(), particles_->size(),
+      {density_, input.crowding.occupied, device.multiprocessors(), by_cells ? 1 : settings.cells,
+       by_cells ? 1 : settings.brick, input.growth, input.tilts},
+      &least_, &most_);
+  if (by_cells) require_three_cells(reaches.longest());
   geometry_.scale = scale_.data();
   order_bricks(settings.blocks);
   follow_box(nullptr);
@@ -102,7 +105,7 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
   const double halo = n / cells * geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;
   halos_ = std::min(halo, n) * std::min(bricks, n);
   choose_threads(bricks);
-  choose_capacities(halo);
+  choose_capacities(by_cells ? n / cells : halo);
   tiles_at_most_ = geometry_.brick_count();
   if (const double part = largest_part(); part < 1)  // of a uniform system, and some more
     tiles_at_most_ =
@@ -117,6 +120,15 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
     reach2_ = {device, std::span<const Real>(squares)};
   }
   choose_sizes();
+}
+
+/// Neighbours in both directions along an axis, and not beyond them.
+void TileBricks::require_three_cells(double reach) {
+  for (int axis = 0; axis < particles_->box.dimension; ++axis) {
+    fits_ = fits_ && geometry_.cells[axis] >= 3 && geometry_.reach[axis] == 1;
+    least_[axis] = std::max(least_[axis], reach * geometry_.cells[axis] * (1 - 1e-8));
+  }
+  has_cells_ = fits_;
 }
 
 void TileBricks::order_bricks(const std::optional<std::array<int, 3>>& blocks) {
@@ -145,12 +157,20 @@ void TileBricks::choose_threads(double bricks) {
       bricks <= 3.0 * particles_->device().multiprocessors() ? most : std::ceil(units / rounds);
   search_threads_ = int(std::clamp(warps, 2.0, most)) * 32;
   single_threads_ = std::clamp(int((1.15 * n / bricks + 31) / 32) * 32, 64, threads);
+  if (use_ != Use::axes) return;
+  single_threads_ = std::clamp(int((1.15 * n / bricks + 32) / 32) * 32, 32, threads_of_group);
+  const double resident = 1536.0 * particles_->device().multiprocessors();
+  groups_ = std::clamp(int(std::ceil(resident / (bricks * single_threads_))), 1, most_groups);
 }
 
-/// What a uniform system needs, and some more; whatever is full grows (enlarge()).
+/// What a uniform system needs, and some more; whatever is full grows (enlarge()). `halo`: places,
+/// or with Use::axes those of a cell.
 void TileBricks::choose_capacities(double halo) {
   const double n = double(particles_->size());
-  halo_capacity_ = std::uint32_t(std::min(1.25 * halo + 64, n) + 31) / 32 * 32;
+  if (use_ == Use::axes)
+    halo_capacity_ = std::uint32_t(std::min(1.2 * halo + 4 * std::sqrt(halo) + 4, n) + 3) / 4 * 4;
+  else
+    halo_capacity_ = std::uint32_t(std::min(1.25 * halo + 64, n) + 31) / 32 * 32;
   const double volume =
       particles_->box.dimension == 2 ? M_PI * reach_ * reach_ : 4.1888 * std::pow(reach_, 3);
   const double entries = std::min(n, density_ * volume);
@@ -169,6 +189,16 @@ bool TileBricks::is_coarse() const {
 }
 
 void TileBricks::choose_sizes() {
+  if (use_ == Use::axes) {
+    const std::size_t place = 2 * sizeof(Real4) + most_sums * sizeof(Real) + 8;
+    const auto fit = [&] {
+      return halo_capacity_ * (sizeof(Real4) + std::size_t(groups_) * place) + 1024 <
+             std::size_t(shared_limit(particles_->device()));
+    };
+    while (groups_ > 1 && !fit()) --groups_;
+    fits_ = has_cells_ && !is_coarse() && halo_capacity_ < 65536 && fit();
+    return;
+  }
   const bool lists = use_ == Use::lists;
   const int halo_cells = geometry_.halo.x * geometry_.halo.y * geometry_.halo.z;
   // The pair loop stages an extra word per place, and an index where there are exclusions. A search

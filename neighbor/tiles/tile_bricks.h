@@ -10,7 +10,7 @@ namespace perrin {
 
 /// Capacities of a search, and the words that take what it would have needed.
 struct TileRoom {
-  std::uint32_t halo, list;  // places of a halo, entries of a particle's list
+  std::uint32_t halo, list;  // places of a halo (axes: of a cell), entries of a particle's list
   // [0] set to 1 if something was full; most ever: [1] halo, [2] list, [3] halos, [4] tiles of
   // this process
   std::uint32_t* words;
@@ -25,16 +25,20 @@ constexpr bool runs_in_every_step = Body::sums <= 6;
 class TileBricks {
  public:
   enum class Use {
-    lists,         // TileList
-    search,        // DirectTiles, by warps
-    sorted_search  // DirectTiles, by threads; the particles of a cell are sorted by x
+    lists,          // TileList
+    search,         // DirectTiles, by warps
+    sorted_search,  // DirectTiles, by threads; the particles of a cell are sorted by x
+    axes            // DirectTiles, by cells: a brick is a cell, as wide as the range or wider
   };
   static constexpr int threads = 256;  // of a block, at most
+  // Use::axes: groups of threads of a block; their threads; sums of a Body.
+  static constexpr int most_groups = 4, threads_of_group = 160, most_sums = 12;
 
   /// Chooses cells and bricks.
   TileBricks(const TraversalInput& input, Use use);
 
   const Particles& particles() const { return *particles_; }
+  Use use() const { return use_; }
   const TileGeometry& geometry() const { return geometry_; }
   /// After a change of the box. `limit2` (MoveCheck) is set to -1 where the cut does not serve any
   /// more. Device work.
@@ -53,6 +57,8 @@ class TileBricks {
   int search_threads() const { return search_threads_; }
   /// … or a thread for a particle.
   int single_threads() const { return single_threads_; }
+  /// Use::axes: so many groups of single_threads() share the neighbours of a cell.
+  int groups() const { return groups_; }
   std::size_t scratch_bytes() const { return scratch_bytes_; }  // shared memory of the former
   int log2_lanes() const { return log2_lanes_; }                // threads that share a list
   /// Entries to a row of a list, a multiple of which there is room for.
@@ -77,6 +83,7 @@ class TileBricks {
   }
 
  private:
+  void require_three_cells(double reach);
   void order_bricks(const std::optional<std::array<int, 3>>& blocks);
   void choose_threads(double bricks);
   void choose_capacities(double halo);
@@ -94,13 +101,13 @@ class TileBricks {
   Buffer<std::uint32_t> number_of_row_, row_of_number_;  // of TileGeometry
   Vec3<double> least_, most_;  // heights of the box between which it serves
   Buffer<TileScale> scale_;
-  int log2_lanes_ = 2, search_threads_ = threads, single_threads_ = threads;
+  int log2_lanes_ = 2, search_threads_ = threads, single_threads_ = threads, groups_ = 1;
   std::uint32_t halo_capacity_ = 0, list_capacity_ = 0;
   double halos_ = 0;
   std::int64_t tiles_at_most_ = 0;
   std::size_t scratch_bytes_ = 0;
-  bool fits_ = true;
-  Buffer<std::uint32_t> words_;  // of TileRoom
+  bool fits_ = true, has_cells_ = true;  // the latter: for Use::axes
+  Buffer<std::uint32_t> words_;          // of TileRoom
 };
 
 }  // namespace perrin

@@ -218,8 +218,7 @@ def jobs(device):
     for name, of in [("liquid", liquid(THERMOSTAT)), ("mixture", mixture), ("polymer", melt),
                      ("droplet", droplet), ("dpd", found["dpd"]), ("barostat", found["barostat"])]:
         found[f"sorted cells, {name}"] = with_traversal("cells", of)
-        found[f"sorted cells, {name}"]["neighbors"]["interaction_sorting"] = (
-            "axes" if device == "cpu" else "x")
+        found[f"sorted cells, {name}"]["neighbors"]["interaction_sorting"] = "axes"
     for traversal in CPU if device == "cpu" else CUDA:
         found[f"liquid, {traversal}"] = with_traversal(traversal, liquid(NVE))
         found[f"mixture, {traversal}"] = with_traversal(traversal, mixture)

@@ -113,10 +113,11 @@ std::vector<Way> tried(bool gpu, const std::function<int(const Way&)>& fast, std
 }
 
 TEST(NeighborTuner, TriesEverythingOnceTheSkinIsSettled) {
-  const std::vector<Way> cells{{"cells", 0, 0, 0, "x"},    {"cells", 0, 1, 0, "x"},
-                               {"cells", 0, 2, 0, "x"},    {"cells", 0, 0, 0, "none"},
-                               {"cells", 0, 1, 0, "none"}, {"cells", 0, 2, 0, "none"}};
-  std::vector<Way> cpu{{"clusters"}, {"verlet_list"}, {"cells", 0, 0, 0, "axes"}};
+  const std::vector<Way> cells{{"cells", 0, 0, 0, "axes"}, {"cells", 0, 0, 0, "x"},
+                               {"cells", 0, 1, 0, "x"},    {"cells", 0, 2, 0, "x"},
+                               {"cells", 0, 0, 0, "none"}, {"cells", 0, 1, 0, "none"},
+                               {"cells", 0, 2, 0, "none"}};
+  std::vector<Way> cpu{{"clusters"}, {"verlet_list"}};
   std::vector<Way> gpu{{"tiles"},           {"tiles", 4},        {"tiles", 8},
                        {"tiles", 0, 1},     {"tiles", 0, 2},     {"tiles", 0, 0, 8},
                        {"tiles", 0, 0, 16}, {"tiles", 0, 0, 32}, {"tiles", 0, 0, 64},
