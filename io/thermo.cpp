@@ -6,9 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/run/deformation.h"
+#include "engine/run/instant.h"
 #include "engine/run/run_control.h"
-#include "engine/run/simulation.h"
 #include "io/file_units.h"
 
 namespace perrin {
@@ -42,45 +41,46 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
                 "must be positive if file is empty, since nothing would be written");
   const auto number = [&](const std::string& name, const std::string& unit, auto value) {
     columns_.push_back(
-        {{name, {}, unit}, [value](Simulation& s, Row& row) { row.push_back(value(s)); }});
+        {{name, {}, unit}, [value](const Instant& i, Row& row) { row.push_back(value(i)); }});
   };
   const Units& u = setup.units();
   const int dimension = setup.configuration().box.dimension;
-  number("temperature", u.temperature(), [](Simulation& s) { return s.temperature(); });
-  number("kinetic_energy", u.energy, [](Simulation& s) { return s.totals().kinetic; });
-  number("potential_energy", u.energy, [](Simulation& s) { return s.totals().potential; });
+  number("temperature", u.temperature(), [](const Instant& i) { return i.temperature; });
+  number("kinetic_energy", u.energy, [](const Instant& i) { return i.totals.kinetic; });
+  number("potential_energy", u.energy, [](const Instant& i) { return i.totals.potential; });
   number("total_energy", u.energy,
-         [](Simulation& s) { return s.totals().mean_kinetic() + s.totals().potential; });
-  number("conserved_energy", u.energy, [](Simulation& s) {
-    const Totals& t = s.totals();
+         [](const Instant& i) { return i.totals.mean_kinetic() + i.totals.potential; });
+  number("conserved_energy", u.energy, [](const Instant& i) {
+    const Totals& t = i.totals;
     // Overdamped: its heat is what came into the potential energy.
-    const bool overdamped = s.degrees_of_freedom.velocities() == VelocityRole::bath;
+    const bool overdamped = i.velocities == VelocityRole::bath;
     return (overdamped ? 0 : t.kinetic) + t.potential - t.heat - t.work;
   });
-  number("pressure", u.pressure(dimension), [](Simulation& s) { return s.pressure(); });
+  number("pressure", u.pressure(dimension), [](const Instant& i) { return i.pressure(); });
   columns_.push_back({{"pressure_tensor", {3, 3}, u.pressure(dimension)},
-                      [](Simulation& s, Row& row) { put_tensor(s.pressure_tensor(), row); }});
+                      [](const Instant& i, Row& row) { put_tensor(i.pressure_tensor(), row); }});
   columns_.push_back({{"momentum", {3}, io::file_momentum(u).name, io::file_momentum(u).factor},
-                      [](Simulation& s, Row& row) {
-                        const Vec3<double> p = s.totals().momentum;
+                      [](const Instant& i, Row& row) {
+                        const Vec3<double> p = i.totals.momentum;
                         row.insert(row.end(), {p.x, p.y, p.z});
                       }});
-  number("volume", u.volume(dimension), [](Simulation& s) { return s.particles.box.volume(); });
+  number("volume", u.volume(dimension), [](const Instant& i) { return i.box.volume(); });
   std::size_t in_file = columns_.size();  // columns
   const io::FileUnit length = io::file_length(u);
   const auto lengths = [&](const std::string& name, auto value) {
-    columns_.push_back({{name, {3}, length.name, length.factor}, [value](Simulation& s, Row& row) {
-                          const Vec3<double> v = value(s.particles.box);
-                          row.insert(row.end(), {v.x, v.y, v.z});
-                        }});
+    columns_.push_back(
+        {{name, {3}, length.name, length.factor}, [value](const Instant& i, Row& row) {
+           const Vec3<double> v = value(i.box);
+           row.insert(row.end(), {v.x, v.y, v.z});
+         }});
   };
   lengths("box_lengths", [](const Box& b) {
     const auto e = b.edges();
     return Vec3<double>{b.length.x, std::sqrt(dot(e[1], e[1])), std::sqrt(dot(e[2], e[2]))};
   });
   columns_.push_back(
-      {{"box_angles", {3}, "degrees"}, [](Simulation& s, Row& row) {
-         const auto e = s.particles.box.edges();
+      {{"box_angles", {3}, "degrees"}, [](const Instant& i, Row& row) {
+         const auto e = i.box.edges();
          const auto angle = [](Vec3<double> a, Vec3<double> b) {
            const double c = dot(a, b) / std::sqrt(dot(a, a) * dot(b, b));
            return std::acos(std::clamp(c, -1.0, 1.0)) * 180 / M_PI;
@@ -88,14 +88,12 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
          row.insert(row.end(), {angle(e[1], e[2]), angle(e[0], e[2]), angle(e[0], e[1])});
        }});
   number("density", u.volume(-dimension),
-         [](Simulation& s) { return double(s.particles.size()) / s.particles.box.volume(); });
-  number("enthalpy", u.energy, [](Simulation& s) {
-    return s.totals().mean_kinetic() + s.totals().potential +
-           s.pressure() * s.particles.box.volume();
+         [](const Instant& i) { return double(i.particles) / i.box.volume(); });
+  number("enthalpy", u.energy, [](const Instant& i) {
+    return i.totals.mean_kinetic() + i.totals.potential + i.pressure() * i.box.volume();
   });
-  number("work", u.energy, [](Simulation& s) { return s.totals().work; });
-  number("shear_strain", "",
-         [](Simulation& s) { return s.deformation ? s.deformation->strain(s.step()) : 0.0; });
+  number("work", u.energy, [](const Instant& i) { return i.totals.work; });
+  number("shear_strain", "", [](const Instant& i) { return i.shear_strain; });
   for (const Column& column : columns_) abouts_.push_back(column.about);
   if (settings.box) in_file = columns_.size();
   const std::vector<io::ObservableColumn> kept(abouts_.begin(),
@@ -120,16 +118,16 @@ void Thermo::begin(Simulation& simulation, bool resumed) {
   file_->begin(simulation, resumed);
 }
 
-void Thermo::observe(Simulation& simulation) {
-  const auto step = std::int64_t(simulation.step());
+void Thermo::observe_totals(const Instant& instant) {
+  const auto step = std::int64_t(instant.step);
   if (step == file_->last_step()) return;
-  const double time = simulation.time();
   Row row;
   row.reserve(row_in_all_);  // what is kept of it may wait in a queue
-  for (const Column& column : columns_) column.values(simulation, row);
-  if (settings_.console_stride > 0 && step % settings_.console_stride == 0) print(step, time, row);
+  for (const Column& column : columns_) column.values(instant, row);
+  if (settings_.console_stride > 0 && step % settings_.console_stride == 0)
+    print(step, instant.time, row);
   row.resize(row_in_file_);
-  file_->append(step, time, std::move(row));
+  file_->append(step, instant.time, std::move(row));
 }
 
 void Thermo::print(std::int64_t step, double time, const Row& row) {

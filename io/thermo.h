@@ -41,8 +41,8 @@ class Thermo : public Observer {
   Thermo(const ThermoSettings& settings, Setup& setup);
   std::int64_t stride() const override { return settings_.stride; }
   void begin(Simulation& simulation, bool resumed) override;
-  void observe(Simulation& simulation) override;
   bool only_totals() const override { return true; }
+  void observe_totals(const Instant& instant) override;
   /// Of the console; in the file they are no numbers.
   std::string needs_velocities() const override;
   void end(Simulation& simulation) override;
@@ -51,7 +51,7 @@ class Thermo : public Observer {
  private:
   struct Column {
     io::ObservableColumn about;
-    std::function<void(Simulation&, std::vector<double>&)> values;
+    std::function<void(const Instant&, std::vector<double>&)> values;
   };
   void print(std::int64_t step, double time, const std::vector<double>& row);
 

@@ -37,7 +37,11 @@ class Clock {
   }
   void set_step(std::uint64_t step) {
     step_ = step;
-    time_ = origin_.time + double(step - origin_.step) * origin_.timestep;
+    time_ = time_after(step);
+  }
+  /// After this number of steps, the present time step being theirs.
+  double time_after(std::uint64_t step) const {
+    return origin_.time + double(step - origin_.step) * origin_.timestep;
   }
   DeviceTime device_time(const std::uint64_t* step, std::uint64_t instant) const {
     return {step, instant, origin_.step, origin_.time, origin_.timestep};

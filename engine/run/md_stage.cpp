@@ -44,10 +44,10 @@ std::string MdStage::warn_of_resolution(Run& run) {
   return fmt::format("{}", fmt::join(lines, "; "));
 }
 
-void MdStage::totals_are_known(Run& run) {
+void MdStage::totals_are_known(Run& run, const Instant& instant) {
   Simulation& simulation = run.simulation();
-  const auto done = std::int64_t(simulation.step()) - simulation.stage_steps.at(run.stage_index());
-  watch_.add(simulation, *integrator_, done, steps_);
+  const auto done = std::int64_t(instant.step) - simulation.stage_steps.at(run.stage_index());
+  watch_.add(simulation, instant, *integrator_, done, steps_);
 }
 
 /// At its end: on the console, and for its files.

@@ -39,7 +39,7 @@ class MdStage : public Stage {
   bool run(Run& run) override;
   bool shares_work() const override { return true; }
   std::int64_t steps() const { return steps_; }
-  void totals_are_known(Run& run) override;
+  void totals_are_known(Run& run, const Instant& instant) override;
   const Deformation* deformation() const { return deformation_.get(); }
   const Integrator* integrator() const override { return integrator_.get(); }
   void state(Archive& archive) override;

@@ -5,9 +5,11 @@
 #include <string>
 
 #include "engine/core/archive.h"
+#include "engine/core/error.h"
 
 namespace perrin {
 
+struct Instant;
 class Simulation;
 
 class Observer {
@@ -15,10 +17,8 @@ class Observer {
   virtual ~Observer() = default;
   /// Called at every step that is a multiple of this (0: never by step).
   virtual std::int64_t stride() const = 0;
-  /// Whether observe() looks at nothing but the simulation's step(), time(), box, totals() and what
-  /// follows from them (temperature(), pressure()): then it may be called later, when the particles
-  /// have moved on, with what was measured at the step. A GPU does not wait for the host meanwhile.
-  /// It is called before checkpoints, errors and the end of the stage.
+  /// Whether it looks at nothing but what an Instant has (step, time, box, totals and what follows
+  /// from them): then observe_totals() is called in place of observe().
   virtual bool only_totals() const { return false; }
   /// What of velocities it measures or writes, in the user's words: "velocity" of frames, say.
   /// Overdamped motion has none: a job is refused where it would be called in such a stage.
@@ -29,7 +29,13 @@ class Observer {
   /// come with every stage, observe() only in those that the job's "stages" of the observer names.
   virtual void begin(Simulation&, bool /*resumed*/) {}
   /// The particles stand at simulation.step(). Must not change them.
-  virtual void observe(Simulation&) = 0;
+  virtual void observe(Simulation&) { throw BugError("an observer of particles needs observe()"); }
+  /// With what was measured at the step, maybe later, when the particles have moved on: a GPU does
+  /// not wait for the host meanwhile. In order of the steps, and before checkpoints, errors and the
+  /// end of the stage.
+  virtual void observe_totals(const Instant&) {
+    throw BugError("an observer that says only_totals() needs observe_totals()");
+  }
   /// When a stage ends.
   virtual void end(Simulation&) {}
   virtual void state(Archive&) {}

@@ -111,8 +111,8 @@ std::int64_t Run::advance(Integrator& integrator, std::int64_t n, bool unseen) {
   n = std::int64_t(std::min(
       {std::uint64_t(n), others.steps_to_next(step), pause_at_ > step ? pause_at_ - step : 1}));
   const std::uint64_t last = step + std::uint64_t(n);
-  totals.tell = [&] {
-    if (simulation().step() < last) observe_totals();
+  totals.tell = [&](const Instant& instant) {
+    if (instant.step < last) observe_totals(instant);
   };
   simulation().advance(integrator, n, totals);
   return n;
@@ -125,18 +125,18 @@ bool Run::observes(std::size_t observer, std::size_t stage) const {
 }
 
 /// In the middle of advance().
-void Run::observe_totals() {
+void Run::observe_totals(const Instant& instant) {
   const Stopwatch watch(&simulation().timings.output);
-  const auto step = static_cast<std::int64_t>(simulation().step());
+  const auto step = static_cast<std::int64_t>(instant.step);
   bool known = false;
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
     Observer& o = *parts_.observers[i];
     if (!o.only_totals() || !observes(i, stage_) || o.stride() == 0 || step % o.stride() != 0)
       continue;
-    o.observe(simulation());
+    o.observe_totals(instant);
     known = true;
   }
-  if (known) parts_.stages[stage_]->totals_are_known(*this);
+  if (known) parts_.stages[stage_]->totals_are_known(*this, instant);
 }
 
 void Run::observe() {
@@ -144,19 +144,23 @@ void Run::observe() {
     const auto step = static_cast<std::int64_t>(simulation().step());
     const bool new_step = step != observed_step_;
     if (new_step || stage_ != observed_stage_) {
-      bool known = false;
+      std::optional<Instant> instant;
       const Stopwatch watch(&simulation().timings.output);
       for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
         // The end of one stage is the beginning of the next: who was called there is not again.
         if (!observes(i, stage_) || (!new_step && observes(i, observed_stage_))) continue;
         Observer& o = *parts_.observers[i];
         if (const std::int64_t stride = o.stride(); stride > 0 && step % stride == 0) {
-          if (!o.only_totals()) simulation().complete();
-          o.observe(simulation());
-          known = known || o.only_totals();
+          if (o.only_totals()) {
+            if (!instant) instant = simulation().now();
+            o.observe_totals(*instant);
+          } else {
+            simulation().complete();
+            o.observe(simulation());
+          }
         }
       }
-      if (known) parts_.stages[stage_]->totals_are_known(*this);
+      if (instant) parts_.stages[stage_]->totals_are_known(*this, *instant);
       observed_step_ = step;
       observed_stage_ = stage_;
     }

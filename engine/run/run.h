@@ -109,7 +109,7 @@ class Run {
   /// Whether an observer is called in a stage.
   bool observes(std::size_t observer, std::size_t stage) const;
   std::array<Sampling, 2> strides() const;
-  void observe_totals();
+  void observe_totals(const Instant& instant);
   bool is_to_pause();
   /// Seconds since the run began, the same in all processes.
   double agreed_seconds() const;

@@ -9,15 +9,15 @@
 #include <numeric>
 #include <vector>
 
+#include "engine/run/instant.h"
+
 namespace perrin {
 
 struct Sampling {
   /// At every step that is a multiple of one of these.
   std::vector<std::int64_t> strides;
-  /// Called later, once for each of these steps, in order. The simulation's step(), time(),
-  /// totals() and what follows from them, and its box, are those of the instant; the particles
-  /// have moved on.
-  std::function<void()> tell;
+  /// Called later, once for each of these steps, in order: the particles have moved on.
+  std::function<void(const Instant&)> tell;
   /// Nobody looks at the particles after the last step before Simulation::complete(): of several
   /// processes each knows its own until then.
   bool unseen = false;

@@ -229,9 +229,14 @@ double Simulation::kt_without_velocities(std::uint64_t steps) const {
 }
 
 double Simulation::temperature() {
+  const bool moved = degrees_of_freedom.velocities() == VelocityRole::moved;
+  return temperature_of(moved ? totals() : Totals{}, step());
+}
+
+double Simulation::temperature_of(const Totals& totals, std::uint64_t steps) const {
   if (degrees_of_freedom.velocities() != VelocityRole::moved)
-    return kt_without_velocities(step()) / k_boltzmann;
-  return degrees_of_freedom.kt(totals().kinetic, totals().momentum) / k_boltzmann;
+    return kt_without_velocities(steps) / k_boltzmann;
+  return degrees_of_freedom.kt(totals.kinetic, totals.momentum) / k_boltzmann;
 }
 
 void Simulation::invalidate() {

@@ -14,7 +14,7 @@
 #include "engine/run/running_step.h"
 #include "engine/run/sampling.h"
 #include "engine/run/timings.h"
-#include "engine/run/totals.h"
+#include "engine/run/totals_meter.h"
 #include "neighbor/move_check.h"
 
 namespace perrin {
@@ -56,6 +56,8 @@ class Simulation {
   /// Completed steps and the simulated time they took, since the beginning of the job (begin_at()).
   std::uint64_t step() const { return clock_.step(); }
   double time() const { return clock_.time(); }
+  /// The time after so many steps, with the time step of the present ones.
+  double time_after(std::uint64_t steps) const { return clock_.time_after(steps); }
   /// Before the first step: they are counted from here.
   void begin_at(std::uint64_t step, double time);
   /// A particle that moves further than this in one step is a fault (length).
@@ -120,8 +122,7 @@ class Simulation {
 
   /// How pairs are found, and why so; empty without a neighbour list.
   std::string neighbor_report() const;
-  /// Energies, virial, momentum of the current state (cached until the next step; in
-  /// Sampling::tell() of that instant). Does not touch
+  /// Energies, virial, momentum of the current state (cached until the next step). Does not touch
   /// the forces that the integrator uses.
   const Totals& totals() { return totals_.measure(*this); }
   /// Each particle's share of the virial of the current state, in memory order, as in ForceOutput:
@@ -133,6 +134,10 @@ class Simulation {
   /// Of the kinetic energy, in the job's units, without that of a centre of mass whose velocity
   /// nothing changes; in overdamped motion that of the bath, in a minimisation 0.
   double temperature();
+  /// The same of totals after so many steps.
+  double temperature_of(const Totals& totals, std::uint64_t steps) const;
+  /// This moment, for observers of totals.
+  Instant now() { return totals_.now(*this); }
   /// Where the integrator moves no velocities: k_B T of what stands in for them, after this
   /// number of steps.
   double kt_without_velocities(std::uint64_t steps) const;

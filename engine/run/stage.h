@@ -6,6 +6,7 @@
 
 namespace perrin {
 
+struct Instant;
 class Integrator;
 class Run;
 
@@ -18,8 +19,8 @@ class Stage {
   virtual bool run(Run& run) = 0;
   /// True: the stage needs the job's system (particles and forces).
   virtual bool needs_system() const { return true; }
-  /// The totals of this instant, of its steps, are known, since observers looked at them.
-  virtual void totals_are_known(Run&) {}
+  /// The totals of an instant, of its steps, are known, since observers looked at them.
+  virtual void totals_are_known(Run&, const Instant&) {}
   /// What moves the particles, for initial velocities and to judge overlaps at the start; nullptr:
   /// none.
   virtual const Integrator* integrator() const { return nullptr; }

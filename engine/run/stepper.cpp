@@ -282,19 +282,12 @@ void Stepper::note_sample(std::uint64_t step) {
   sampled_step_ = step;
 }
 
-/// Calls the observers for every finished sample, then restores step and box.
+/// Calls the observers for every finished sample.
 void Stepper::tell() {
-  const std::uint64_t now = s_.step();
-  const Box here = s_.particles.box;
-  for (const auto& [step, totals, box] : s_.totals_.collect(s_)) {
-    s_.clock_.set_step(step);
-    s_.particles.box = box;
-    s_.totals_.set(totals);
-    sampling_->tell();
-    if (step != now) s_.totals_.forget();
+  for (const Instant& instant : s_.totals_.collect(s_)) {
+    if (instant.step == s_.step()) s_.totals_.set(instant.totals);
+    sampling_->tell(instant);
   }
-  s_.clock_.set_step(now);
-  s_.particles.box = here;
 }
 
 /// Throws RunError if a step went wrong, when what came before has been told.

@@ -50,16 +50,16 @@ void BlockedMean::state(Archive& archive, const std::string& name) {
                  numbers[5 * k + 4]};
 }
 
-void TemperatureWatch::add(Simulation& s, const Integrator& integrator, std::int64_t done,
-                           std::int64_t steps) {
+void TemperatureWatch::add(const Simulation& s, const Instant& instant,
+                           const Integrator& integrator, std::int64_t done, std::int64_t steps) {
   const DegreesOfFreedom& freedom = s.degrees_of_freedom;
   if (2 * done <= steps || freedom.velocities() != VelocityRole::moved || freedom.number() == 0)
     return;
-  const auto bath = integrator.bath_kt(s.step());
-  const double kt = s.temperature() * s.k_boltzmann;
+  const auto bath = integrator.bath_kt(instant.step);
+  const double kt = instant.temperature * s.k_boltzmann;
   ++samples_;
   all_ += kt;
-  drift_ += 2 * freedom.kinetic_of_drift(s.totals().momentum) / freedom.number();
+  drift_ += 2 * freedom.kinetic_of_drift(instant.totals.momentum) / freedom.number();
   if (!bath) return;
   bath_ += *bath;
   excess_.add(kt - *bath);

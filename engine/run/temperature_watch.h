@@ -9,6 +9,7 @@
 
 namespace perrin {
 
+struct Instant;
 class Integrator;
 class Simulation;
 
@@ -35,8 +36,8 @@ class BlockedMean {
 class TemperatureWatch {
  public:
   /// At an instant at which the totals are known; `done` of `steps` steps of the stage are made.
-  void add(Simulation& simulation, const Integrator& integrator, std::int64_t done,
-           std::int64_t steps);
+  void add(const Simulation& simulation, const Instant& instant, const Integrator& integrator,
+           std::int64_t done, std::int64_t steps);
   /// What is to be said at the end of the stage: a mean temperature that is off that of the bath by
   /// more than five standard errors and 2 %, or a drift of the whole that holds much of the kinetic
   /// energy. Empty: nothing.

@@ -178,7 +178,7 @@ void BondOrder::sample(Simulation& simulation) {
     sums = dimension_ == 2 ? add_2d(grid, l, sums) : add_3d(grid, l, sums);
 }
 
-std::vector<double> BondOrder::row(Simulation&) {
+std::vector<double> BondOrder::row(const Box&) {
   std::vector<double> row = sums_;
   for (double& value : row) value /= double(samples());
   std::fill(sums_.begin(), sums_.end(), 0.0);

@@ -49,7 +49,7 @@ class BondOrder final : public SampledObserver {
  private:
   using Complex = std::complex<double>;
   void sample(Simulation& simulation) override;
-  std::vector<double> row(Simulation& simulation) override;
+  std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override { state_of_sums(archive, sums_); }
   double* add_values(double* sums, const std::vector<double>& values) const;
   double* add_3d(const PairGrid::View& grid, int l, double* sums);

@@ -52,7 +52,7 @@ void ClusterSize::sample(Simulation& simulation) {
   sums_[2] += all / clusters, sums_[3] += squares / all;
 }
 
-std::vector<double> ClusterSize::row(Simulation&) {
+std::vector<double> ClusterSize::row(const Box&) {
   std::vector<double> row = sums_;
   for (double& value : row) value /= double(samples());
   std::fill(sums_.begin(), sums_.end(), 0.0);

@@ -37,7 +37,7 @@ class ClusterSize final : public SampledObserver {
 
  private:
   void sample(Simulation& simulation) override;
-  std::vector<double> row(Simulation& simulation) override;
+  std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override { state_of_sums(archive, sums_); }
 
   Neighborhood neighborhood_;

@@ -63,9 +63,8 @@ void PressureProfile::sample(Simulation& s) {
   for (const auto& force : s.forces) tail_ += force->correction(box).virial / (3 * box.volume());
 }
 
-std::vector<double> PressureProfile::row(Simulation& s) {
+std::vector<double> PressureProfile::row(const Box& box) {
   const auto sums = sums_.take();
-  const Box& box = s.particles.box;
   const auto bins = std::size_t(bins_);
   const double count = double(samples());
   std::vector<double> row(4 * bins);

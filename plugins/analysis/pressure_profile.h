@@ -40,7 +40,7 @@ class PressureProfile final : public SampledObserver {
 
  private:
   void sample(Simulation& simulation) override;
-  std::vector<double> row(Simulation& simulation) override;
+  std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override;
 
   int axis_;

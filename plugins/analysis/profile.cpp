@@ -68,11 +68,10 @@ void Profile::sample(Simulation& s) {
                   bins_, kinetic_.of(s)});
 }
 
-std::vector<double> Profile::row(Simulation& s) {
+std::vector<double> Profile::row(const Box& box) {
   const auto sum = sums_.take();
-  const Box& box = s.particles.box;
   const auto bins = std::size_t(bins_);
-  const double volume = this->volume(s) / double(bins);
+  const double volume = this->volume() / double(bins);
   std::vector<double> row(6 * bins);
   for (std::size_t b = 0; b < bins; ++b) {
     const double n = sum[b], m = sum[bins + b];

@@ -44,7 +44,7 @@ class Profile final : public SampledObserver {
 
  private:
   void sample(Simulation& simulation) override;
-  std::vector<double> row(Simulation& simulation) override;
+  std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override;
 
   int axis_, dimension_;

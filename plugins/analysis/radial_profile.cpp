@@ -147,7 +147,7 @@ void RadialProfile::sample(Simulation& s) {
              double(bins_) / r_max_, axis_ < 0 ? 1.0 : 1 / box.length[axis_], kinetic_.of(s)});
 }
 
-std::vector<double> RadialProfile::row(Simulation&) {
+std::vector<double> RadialProfile::row(const Box&) {
   const auto sums = sums_.take();
   const auto bins = std::size_t(bins_);
   const double width = r_max_ / double(bins_);

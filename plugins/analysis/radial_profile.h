@@ -67,7 +67,7 @@ class RadialProfile final : public SampledObserver {
 
  private:
   void sample(Simulation& simulation) override;
-  std::vector<double> row(Simulation& simulation) override;
+  std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override;
   Position center_of_mass(Simulation& simulation);
   double half_height(const Box& box) const;

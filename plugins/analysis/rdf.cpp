@@ -232,9 +232,9 @@ void Rdf::sample(Simulation& s) {
                         counts_.data()});
 }
 
-std::vector<double> Rdf::row(Simulation& s) {
+std::vector<double> Rdf::row(const Box&) {
   const auto counts = counts_.to_host();
-  const double width = r_max_ / double(bins_), volume = this->volume(s);
+  const double width = r_max_ / double(bins_), volume = this->volume();
   std::vector<double> row;
   for (std::int64_t k = 0; k < bins_; ++k) row.push_back((double(k) + 0.5) * width);
   for (std::size_t p = 0; p < pairs_.size(); ++p) {

@@ -51,7 +51,7 @@ class Rdf final : public SampledObserver {
   void exclude(Setup& setup);
   double pairs_of(std::uint32_t a, std::uint32_t b) const;
   void sample(Simulation& simulation) override;
-  std::vector<double> row(Simulation& simulation) override;
+  std::vector<double> row(const Box& box) override;
   void constants(const io::Node& root) override;
   void sums(Archive& archive) override;
 

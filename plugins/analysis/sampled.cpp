@@ -4,6 +4,7 @@
 
 #include <exception>
 
+#include "engine/run/instant.h"
 #include "engine/run/simulation.h"
 #include "output.h"
 
@@ -22,32 +23,49 @@ void SampledObserver::begin(Simulation& simulation, bool resumed) {
   file_.begin(simulation, resumed, [this](const io::Node& root) { constants(root); });
 }
 
+SampledObserver::Moment SampledObserver::moment(const Simulation& s) {
+  return {std::int64_t(s.step()), s.time(), s.particles.box, s.particles.box_moves,
+          s.deformation != nullptr};
+}
+
 void SampledObserver::observe(Simulation& simulation) {
-  const auto step = std::int64_t(simulation.step());
-  if (step == last_sample_) return;  // the end of one stage is the beginning of the next
-  if (simulation.deformation ? !follows_deformation()
-                             : simulation.particles.box_moves && !follows_box())
+  const Moment now = moment(simulation);
+  if (!is_due(now)) return;
+  sample(simulation);
+  count(now);
+}
+
+void SampledObserver::observe_totals(const Instant& i) {
+  const Moment then{std::int64_t(i.step), i.time, i.box, i.box_moves, i.box_deforms};
+  if (!is_due(then)) return;
+  sample_totals(i);
+  count(then);
+}
+
+bool SampledObserver::is_due(const Moment& at) const {
+  // The end of one stage is the beginning of the next.
+  if (at.step == last_sample_) return false;
+  if (at.box_deforms ? !follows_deformation() : at.box_moves && !follows_box())
     throw UserError(
         fmt::format("{}: this observer cannot measure in a box that {}: remove it, or continue in "
                     "a job with a fixed box",
-                    file_.path().string(), simulation.deformation ? "is deformed" : "changes"));
-  sample(simulation);
-  inverse_volumes_ += 1 / simulation.particles.box.volume();
-  last_sample_ = step;
+                    file_.path().string(), at.box_deforms ? "is deformed" : "changes"));
+  return true;
+}
+
+void SampledObserver::count(const Moment& at) {
+  inverse_volumes_ += 1 / at.box.volume();
+  last_sample_ = at.step;
   ++samples_;
   // Samples are at multiples of the stride, the stage may have begun between two of them.
-  if ((step - first_step_) % settings_.rows_every < settings_.stride) write_row(simulation);
+  if ((at.step - first_step_) % settings_.rows_every < settings_.stride) write_row(at);
 }
 
-void SampledObserver::write_row(Simulation& simulation) {
-  file_.append(std::int64_t(simulation.step()), simulation.time(), row(simulation));
+void SampledObserver::write_row(const Moment& at) {
+  volume_ = at.box_moves ? double(samples_) / inverse_volumes_ : at.box.volume();
+  file_.append(at.step, at.time, row(at.box));
   samples_ = 0;
   inverse_volumes_ = 0;
-}
-
-double SampledObserver::volume(const Simulation& simulation) const {
-  const Particles& particles = simulation.particles;
-  return particles.box_moves ? double(samples_) / inverse_volumes_ : particles.box.volume();
 }
 
 void SampledObserver::end(Simulation& simulation) {
@@ -55,7 +73,7 @@ void SampledObserver::end(Simulation& simulation) {
   // from the checkpoint. Where an error has ended the stage (its handler calls this), nothing more
   // is measured.
   if (samples_ > 0 && !std::current_exception()) {
-    write_row(simulation);
+    write_row(moment(simulation));
     file_.flush();  // the checkpoint of a complete run counts on it
   }
   file_.end(simulation);

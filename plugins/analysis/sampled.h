@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/box.h"
 #include "engine/run/box_user.h"
 #include "engine/run/observer.h"
 #include "engine/run/setup.h"
@@ -37,33 +38,49 @@ class SampledObserver : public Observer, public BoxUser {
   std::int64_t stride() const final { return settings_.stride; }
   void begin(Simulation& simulation, bool resumed) final;
   void observe(Simulation& simulation) final;
+  void observe_totals(const Instant& instant) final;
   void end(Simulation& simulation) final;
   void state(Archive& archive) final;
 
  protected:
-  /// Adds what is measured now.
-  virtual void sample(Simulation& simulation) = 0;
-  /// The values of all columns. What averages over the samples since the last row begins anew.
-  virtual std::vector<double> row(Simulation& simulation) = 0;
+  /// Adds what is measured of the particles now; or, where only_totals(), of an instant's totals.
+  virtual void sample(Simulation&) {}
+  virtual void sample_totals(const Instant&) {}
+  /// The values of all columns, in this box. What averages over the samples since the last row
+  /// begins anew.
+  virtual std::vector<double> row(const Box& box) = 0;
   /// What does not change, into the new file.
   virtual void constants(const io::Node&) {}
   /// What sample() has added up.
   virtual void sums(Archive& archive) = 0;
 
   std::int64_t samples() const { return samples_; }  // since the last row
-  /// The volume whose inverse is the mean of 1/V over the samples since the last row.
-  double volume(const Simulation& simulation) const;
+  /// For row(): the volume whose inverse is the mean of 1/V over the samples since the last row.
+  double volume() const { return volume_; }
   std::int64_t last_sample() const { return last_sample_; }  // its step; -1: none
 
  private:
   SampledSettings settings_;
   io::ObservableFile file_;
+  /// When and in which box a sample is taken, or a row is written.
+  struct Moment {
+    std::int64_t step;
+    double time;
+    const Box& box;
+    bool box_moves, box_deforms;
+  };
+  static Moment moment(const Simulation& simulation);
+  /// Whether a sample is to be taken. Throws UserError where it would have no meaning.
+  bool is_due(const Moment& at) const;
+  /// Counts one, and writes a row where that is due.
+  void count(const Moment& at);
   /// A row of what was sampled since the last one.
-  void write_row(Simulation& simulation);
+  void write_row(const Moment& at);
 
   std::int64_t first_step_ = 0;  // of the stage: rows are counted from here
   std::int64_t samples_ = 0, last_sample_ = -1;
   double inverse_volumes_ = 0;  // summed up
+  double volume_ = 0;           // of the row that is being written
 };
 
 /// Numbers that an observer has added up, as many as before.

@@ -185,7 +185,7 @@ void StructureFactor::sample(Simulation& s) {
       Fold{partial_.data(), vectors, groups_, scatterers_.data(), partial_by_type_, sum_.data()});
 }
 
-std::vector<double> StructureFactor::row(Simulation&) {
+std::vector<double> StructureFactor::row(const Box&) {
   std::vector<double> row = sum_.to_host();
   for (double& value : row) value /= double(samples());
   sum_.zero();

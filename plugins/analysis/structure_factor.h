@@ -47,7 +47,7 @@ class StructureFactor final : public SampledObserver {
 
  private:
   void sample(Simulation& simulation) override;
-  std::vector<double> row(Simulation& simulation) override;
+  std::vector<double> row(const Box& box) override;
   void constants(const io::Node& root) override;
   void sums(Archive& archive) override;
   bool follows_box() const override { return false; }  // its wave vectors are those of one box

@@ -111,11 +111,11 @@ std::vector<io::ObservableColumn> CorrelationObserver::with_lags(
   return columns;
 }
 
-void CorrelationObserver::sample(Simulation& simulation) {
-  const double time = simulation.time(), since = time - last_time_;
+void CorrelationObserver::come_to(std::uint64_t step, double time) {
+  const double since = time - last_time_;
   const bool second = correlator_.samples() == 1;
   if (correlator_.samples() > 0 &&
-      (std::int64_t(simulation.step()) - last_sample() != stride() || !(since > 0) ||
+      (std::int64_t(step) - last_sample() != stride() || !(since > 0) ||
        (!second && std::abs(since - spacing_) > 1e-6 * spacing_))) {
     correlator_.clear();
     forget();
@@ -123,10 +123,9 @@ void CorrelationObserver::sample(Simulation& simulation) {
     spacing_ = since;
   }
   last_time_ = time;
-  correlator_.add(host_, measure(simulation));
 }
 
-std::vector<double> CorrelationObserver::row(Simulation&) {
+std::vector<double> CorrelationObserver::row(const Box&) {
   std::vector<double> row;
   const double spacing = correlator_.samples() > 1 ? spacing_ : 0;
   for (int k = 0; k < correlator_.lags(); ++k) row.push_back(double(correlator_.lag(k)) * spacing);
@@ -173,6 +172,11 @@ void ParticleCorrelation::constants(const io::Node& root) {
   io::write_names(root, "parameters/perrin/types", names_);
 }
 
+void ParticleCorrelation::sample(Simulation& simulation) {
+  come_to(simulation.step(), simulation.time());
+  add(measure(simulation));
+}
+
 std::vector<double> ParticleCorrelation::measure(Simulation& s) {
   const bool velocities = kind_ == MultipleTau::Kind::product;
   const Value value{s.particles.view(), Lengths::units(), velocities};
@@ -213,8 +217,8 @@ void ParticleCorrelation::own_sums(Archive& archive) {
   archive_vectors(archive, "way", way_, values_.size());
 }
 
-std::vector<double> ParticleCorrelation::row(Simulation& simulation) {
-  std::vector<double> row = CorrelationObserver::row(simulation);
+std::vector<double> ParticleCorrelation::row(const Box& box) {
+  std::vector<double> row = CorrelationObserver::row(box);
   for (std::size_t g = 0; g < groups_.size(); ++g)
     for (int k = 0; k < correlator_.lags(); ++k)
       row.push_back(correlator_.mean(g, k) / double(groups_[g]));
@@ -229,15 +233,16 @@ StressAutocorrelation::StressAutocorrelation(const StressSettings& settings, Set
       MultipleTau(MultipleTau::Kind::product, {0, dimension_ == 3 ? 6 : 2}, settings.levels);
 }
 
-std::vector<double> StressAutocorrelation::measure(Simulation& s) {
-  temperature_sum_ += s.temperature();
-  auto p = s.pressure_tensor();  // xx yy zz xy xz yz
-  for (double& component : p) component *= std::sqrt(s.particles.box.volume());
+void StressAutocorrelation::sample_totals(const Instant& instant) {
+  come_to(instant.step, instant.time);
+  temperature_sum_ += instant.temperature;
+  auto p = instant.pressure_tensor();  // xx yy zz xy xz yz
+  for (double& component : p) component *= std::sqrt(instant.box.volume());
   // The weights of the paper's mean over all directions: G = V/(5 kT) sum of <s(t) s(0)> over the
   // three shear stresses, and V/(30 kT) over the three differences of normal ones.
-  if (dimension_ == 2) return {p[3], (p[0] - p[1]) / 2};
+  if (dimension_ == 2) return add({p[3], (p[0] - p[1]) / 2});
   const double w = 1 / std::sqrt(6.0);
-  return {p[3], p[4], p[5], w * (p[0] - p[1]), w * (p[0] - p[2]), w * (p[1] - p[2])};
+  add({p[3], p[4], p[5], w * (p[0] - p[1]), w * (p[0] - p[2]), w * (p[1] - p[2])});
 }
 
 void StressAutocorrelation::own_sums(Archive& archive) {
@@ -245,8 +250,8 @@ void StressAutocorrelation::own_sums(Archive& archive) {
   archive.require(temperature_sum_ >= 0, "temperature_sum", "not negative");
 }
 
-std::vector<double> StressAutocorrelation::row(Simulation& s) {
-  std::vector<double> row = CorrelationObserver::row(s);  // with the volumes of the samples
+std::vector<double> StressAutocorrelation::row(const Box& box) {
+  std::vector<double> row = CorrelationObserver::row(box);  // with the volumes of the samples
   const double temperature = temperature_sum_ / double(correlator_.samples());
   const double components = dimension_ == 3 ? 5 : 2;
   const double factor = 1 / (components * k_boltzmann_ * temperature);

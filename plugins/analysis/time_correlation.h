@@ -36,14 +36,16 @@ class CorrelationObserver : public SampledObserver {
   static std::vector<io::ObservableColumn> with_lags(const CorrelationSettings& settings,
                                                      std::vector<io::ObservableColumn> columns,
                                                      Setup& setup);
+  /// Before each sample: the correlation begins anew where this one is not as far from the last as
+  /// the others were.
+  void come_to(std::uint64_t step, double time);
   /// What is correlated.
-  virtual std::vector<double> measure(Simulation& simulation) = 0;
+  void add(const std::vector<double>& sample) { correlator_.add(host_, sample); }
   /// The correlation has begun anew.
   virtual void forget() {}
   virtual void own_sums(Archive&) {}
-  void sample(Simulation& simulation) final;
   /// lag_time and origins.
-  std::vector<double> row(Simulation& simulation) override;
+  std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) final;
 
   MultipleTau correlator_;
@@ -103,8 +105,9 @@ class ParticleCorrelation final : public CorrelationObserver {
   };
 
  private:
-  std::vector<double> measure(Simulation& simulation) override;
-  std::vector<double> row(Simulation& simulation) override;
+  void sample(Simulation& simulation) override;
+  std::vector<double> measure(Simulation& simulation);
+  std::vector<double> row(const Box& box) override;
   void constants(const io::Node& root) override;
   void forget() override { last_.clear(); }
   void own_sums(Archive& archive) override;
@@ -147,11 +150,11 @@ class StressAutocorrelation final : public CorrelationObserver {
   bool only_totals() const override { return true; }
 
  private:
-  std::vector<double> measure(Simulation& simulation) override;
+  void sample_totals(const Instant& instant) override;
   void forget() override { temperature_sum_ = 0; }
   bool follows_deformation() const override { return false; }  // the flow's stress stays
   void own_sums(Archive& archive) override;
-  std::vector<double> row(Simulation& simulation) override;
+  std::vector<double> row(const Box& box) override;
 
   int dimension_;
   double k_boltzmann_;

@@ -292,10 +292,9 @@ TEST_P(BarostatTest, TotalsSampledOnTheWayAreThoseOfTheirBox) {
     NeighborSettings neighbors;
     neighbors.traversal = traversal;
     using Seen = std::vector<std::array<double, 5>>;
-    const auto look = [](Simulation& s, Seen& seen) {
-      const Totals& t = s.totals();
+    const auto look = [](const Instant& i, Seen& seen) {
       seen.push_back(
-          {double(s.step()), s.particles.box.volume(), t.potential, s.pressure(), t.heat});
+          {double(i.step), i.box.volume(), i.totals.potential, i.pressure(), i.totals.heat});
     };
     const auto run = [&](std::int64_t chunk, bool sampled) {
       Simulation s(device(), c, lennard_jones(device(), 2.5, "force_shift"), 5, neighbors);
@@ -304,10 +303,10 @@ TEST_P(BarostatTest, TotalsSampledOnTheWayAreThoseOfTheirBox) {
       s.bath = &integrator;
       Seen seen;
       const Sampling sampling{sampled ? std::vector<std::int64_t>{7} : std::vector<std::int64_t>{},
-                              [&] { look(s, seen); }};
+                              [&](const Instant& i) { look(i, seen); }};
       for (std::int64_t k = 0; k < 210; k += chunk) {
         s.advance(integrator, chunk, sampling);
-        if (!sampled) look(s, seen);
+        if (!sampled) look(s.now(), seen);
       }
       return seen;
     };

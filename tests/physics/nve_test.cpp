@@ -213,9 +213,9 @@ struct Seen {
 };
 std::ostream& operator<<(std::ostream& out, const Seen& s) { return out << "step " << s.step; }
 
-Seen see(Simulation& s) {
-  const Totals& t = s.totals();
-  return {s.step(), s.time(), t.potential, t.kinetic, t.heat, s.pressure(), s.temperature()};
+Seen see(const Instant& i) {
+  const Totals& t = i.totals;
+  return {i.step, i.time, t.potential, t.kinetic, t.heat, i.pressure(), i.temperature};
 }
 
 struct Sampled {
@@ -237,13 +237,13 @@ Sampled sample(const Device& device, const Configuration& c, const NeighborSetti
   s.prepare(integrator);
   integrator.begin(s);
   Sampled result;
-  Sampling sampling{std::move(strides), [&] { result.seen.push_back(see(s)); }};
+  Sampling sampling{std::move(strides), [&](const Instant& i) { result.seen.push_back(see(i)); }};
   try {
     if (ahead) s.advance(integrator, std::int64_t(steps), sampling);
     while (s.step() < steps) {
       const auto next = std::min(sampling.steps_to_next(s.step()), steps - s.step());
       s.advance(integrator, std::int64_t(next));
-      if (sampling.is_due(s.step())) result.seen.push_back(see(s));
+      if (sampling.is_due(s.step())) result.seen.push_back(see(s.now()));
     }
   } catch (const RunError& error) {
     result.error = error.what();

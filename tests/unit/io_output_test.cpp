@@ -562,7 +562,7 @@ TEST_P(Observed, TrajectoryAndThermoGoOnAfterAResume) {
     while (simulation.step() < end) {
       simulation.advance(*integrator, 5);
       t.observe(simulation);
-      h.observe(simulation);
+      h.observe_totals(simulation.now());
     }
   };
   integrator->begin(simulation);
@@ -571,7 +571,7 @@ TEST_P(Observed, TrajectoryAndThermoGoOnAfterAResume) {
     trajectory->begin(simulation, false);
     thermo->begin(simulation, false);
     trajectory->observe(simulation);
-    thermo->observe(simulation);
+    thermo->observe_totals(simulation.now());
     run(*trajectory, *thermo, 500);
     trajectory->observe(simulation);  // a new stage begins where the last one ended
     simulation.state(saved);

@@ -72,10 +72,10 @@ struct Note : Observer {
   explicit Note(const NoteSettings& settings) : s(settings) {}
   std::int64_t stride() const override { return s.stride; }
   bool only_totals() const override { return s.patient; }
-  void observe(Simulation& simulation) override {
-    const Totals& t = simulation.totals();
-    events.push_back(fmt::format("{} {:a} {:a} {:a} {:a}", simulation.step(), simulation.time(),
-                                 t.potential, t.kinetic, simulation.pressure()));
+  void observe(Simulation& simulation) override { observe_totals(simulation.now()); }
+  void observe_totals(const Instant& i) override {
+    events.push_back(fmt::format("{} {:a} {:a} {:a} {:a}", i.step, i.time, i.totals.potential,
+                                 i.totals.kinetic, i.pressure()));
   }
   void end(Simulation&) override { events.push_back("end"); }
 };
