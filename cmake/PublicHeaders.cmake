@@ -9,7 +9,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/run/box_mover.h engine/run/box_user.h engine/run/chunk.h engine/run/force.h
     engine/run/instant.h engine/run/integrator.h engine/run/observer.h engine/run/plugin_api.h
     engine/run/registry.h engine/run/run.h engine/run/run_control.h engine/run/setup.h
-    engine/run/simulation.h engine/run/source.h engine/run/stage.h engine/run/totals.h
+    engine/run/simulation.h engine/run/source.h engine/run/stage.h engine/run/step_context.h
+    engine/run/totals.h
     engine/settings/settings.h engine/settings/units.h
     forces/angle_force.h forces/bond_force.h forces/deposit.h forces/device_math.h
     forces/dihedral_force.h forces/external.h forces/field_force.h forces/formula/expression.h

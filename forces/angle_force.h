@@ -77,7 +77,7 @@ struct Angles {
     return angle_table(device, n, t, used);
   }
   template <class P>
-  static AngleKernel<P> kernel(Simulation& s, BondedView<AngleEntry> table,
+  static AngleKernel<P> kernel(StepContext& s, BondedView<AngleEntry> table,
                                const typename P::Coefficients* coefficients,
                                const ForceOutput& output) {
     return {s.particles.view(),

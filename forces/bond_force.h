@@ -91,7 +91,7 @@ struct Bonds {
     return at;
   }
   template <class P>
-  static BondKernel<P> kernel(Simulation& s, BondedView<BondEntry> table,
+  static BondKernel<P> kernel(StepContext& s, BondedView<BondEntry> table,
                               const typename P::Coefficients* coefficients,
                               const ForceOutput& output) {
     return {s.particles.view(),

@@ -11,7 +11,7 @@
 //       static BondedTable<Entry> table(const Device&, std::size_t n, const Topology&,
 //                                       const std::vector<bool>& used);
 //       template <class P>  // what is called for every particle
-//       static Kernel<P> kernel(Simulation&, BondedView<Entry>, const typename P::Coefficients*,
+//       static Kernel<P> kernel(StepContext&, BondedView<Entry>, const typename P::Coefficients*,
 //                               const ForceOutput&);
 //       // Optional: where its energy is lowest, up to the longest length.
 //       template <class P> static double rest(const typename P::Settings&, double longest);
@@ -27,7 +27,7 @@
 #include "engine/core/parallel.h"
 #include "engine/run/force.h"
 #include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "forces/bonded_settings.h"
 #include "forces/bonded_table.h"
 
@@ -67,9 +67,9 @@ class BondedForce final : public Force {
     coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
   }
 
-  void compute(Simulation& simulation, const ForceOutput& output) override {
-    for_each(simulation.device(), P::type, simulation.particles.share(),
-             Kind::template kernel<P>(simulation, table_.view(), coefficients_.data(), output));
+  void compute(StepContext& context, const ForceOutput& output) override {
+    for_each(context.device(), P::type, context.particles.share(),
+             Kind::template kernel<P>(context, table_.view(), coefficients_.data(), output));
   }
 
   bool looks_at_topology() const override { return true; }

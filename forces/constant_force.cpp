@@ -2,7 +2,7 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "forces/deposit.h"
 
 namespace perrin {
@@ -31,12 +31,12 @@ ConstantForce::ConstantForce(const ConstantForceSettings& settings, const Device
                              std::size_t types, const std::vector<std::uint32_t>& chosen)
     : settings_(settings), mask_(device, types, chosen) {}
 
-void ConstantForce::compute(Simulation& simulation, const ForceOutput& output) {
-  const Box& box = simulation.particles.box;
+void ConstantForce::compute(StepContext& context, const ForceOutput& output) {
+  const Box& box = context.particles.box;
   const auto& f = settings_.force;
-  const ParticleView particles = simulation.particles.view();
-  for_each(simulation.device(), "constant_force", simulation.particles.share(),
-           Kernel{particles, simulation.particles.metric(), Anchor(box, {0, 0, 0}, true),
+  const ParticleView particles = context.particles.view();
+  for_each(context.device(), "constant_force", context.particles.share(),
+           Kernel{particles, context.particles.metric(), Anchor(box, {0, 0, 0}, true),
                   Real3{Real(f.x), Real(f.y), Real(f.z)}, mask_.data(), output});
 }
 

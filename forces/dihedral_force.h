@@ -111,7 +111,7 @@ struct Torsions {
     return dihedral_table(device, n, members(t), used);
   }
   template <class P>
-  static DihedralKernel<P> kernel(Simulation& s, BondedView<DihedralEntry> table,
+  static DihedralKernel<P> kernel(StepContext& s, BondedView<DihedralEntry> table,
                                   const typename P::Coefficients* coefficients,
                                   const ForceOutput& output) {
     return {s.particles.view(),

@@ -25,7 +25,7 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "forces/deposit.h"
 #include "forces/external.h"
 #include "forces/field_faces.h"
@@ -100,13 +100,13 @@ class FieldForceField final : public Force {
         coefficients_(device, coefficients) {}
 
   bool looks_beyond_range() const override { return false; }
-  void compute(Simulation& simulation, const ForceOutput& output) override {
-    const ParticleView particles = simulation.particles.view();
-    const Box& box = simulation.particles.box;
-    for_each(simulation.device(), F::type, simulation.particles.share(),
-             FieldKernel<F>{particles, simulation.particles.metric(),
+  void compute(StepContext& context, const ForceOutput& output) override {
+    const ParticleView particles = context.particles.view();
+    const Box& box = context.particles.box;
+    for_each(context.device(), F::type, context.particles.share(),
+             FieldKernel<F>{particles, context.particles.metric(),
                             Anchor(box, {0, 0, 0}, unwrapped_), mask_.data(), coefficients_.data(),
-                            box.dimension == 2, unwrapped_, simulation.device_time(), output});
+                            box.dimension == 2, unwrapped_, context.device_time(), output});
   }
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override {
     const bool acts = mask_.count(particles) > 0;

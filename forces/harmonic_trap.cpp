@@ -2,7 +2,7 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "forces/deposit.h"
 #include "forces/nearest_image.h"
 
@@ -39,13 +39,13 @@ HarmonicTrap::HarmonicTrap(const HarmonicTrapSettings& settings, const Device& d
                            std::size_t types, const std::vector<std::uint32_t>& chosen)
     : settings_(settings), mask_(device, types, chosen) {}
 
-void HarmonicTrap::compute(Simulation& simulation, const ForceOutput& output) {
-  const Box& box = simulation.particles.box;
+void HarmonicTrap::compute(StepContext& context, const ForceOutput& output) {
+  const Box& box = context.particles.box;
   const auto& k = settings_.stiffness;
   const Real3 stiffness{Real(k.x), Real(k.y), box.dimension == 2 ? Real(0) : Real(k.z)};
-  const ParticleView particles = simulation.particles.view();
-  for_each(simulation.device(), "harmonic_trap", simulation.particles.share(),
-           Kernel{particles, simulation.particles.metric(),
+  const ParticleView particles = context.particles.view();
+  for_each(context.device(), "harmonic_trap", context.particles.share(),
+           Kernel{particles, context.particles.metric(),
                   Anchor(box, settings_.center, settings_.unwrapped), NearestImage(box),
                   settings_.unwrapped, stiffness, mask_.data(), output});
 }

@@ -33,7 +33,7 @@ class HarmonicTrap : public Force {
   HarmonicTrap(const HarmonicTrapSettings& settings, const Device& device, std::size_t types,
                const std::vector<std::uint32_t>& chosen);
   bool looks_beyond_range() const override { return false; }
-  void compute(Simulation& simulation, const ForceOutput& output) override;
+  void compute(StepContext& context, const ForceOutput& output) override;
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override;
   /// For integrators that compute a trap within their own step.
   const HarmonicTrapSettings& settings() const { return settings_; }

@@ -4,7 +4,7 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
 #include "forces/number_range.h"
@@ -76,13 +76,13 @@ LjWall::LjWall(const LjWallSettings& s, const Device& device, std::size_t types,
   shift_ = Real(evaluate(nine_three, cutoff, steep, flat).energy);
 }
 
-void LjWall::compute(Simulation& simulation, const ForceOutput& output) {
-  const Box& box = simulation.particles.box;
+void LjWall::compute(StepContext& context, const ForceOutput& output) {
+  const Box& box = context.particles.box;
   Vec3<double> point{0, 0, 0};
   point[axis_] = settings_.position;
-  const ParticleView particles = simulation.particles.view();
-  for_each(simulation.device(), "lj_wall", simulation.particles.share(),
-           Kernel{particles, simulation.particles.metric(), Anchor(box, point, false), axis_,
+  const ParticleView particles = context.particles.view();
+  for_each(context.device(), "lj_wall", context.particles.share(),
+           Kernel{particles, context.particles.metric(), Anchor(box, point, false), axis_,
                   settings_.form == "9-3", steep_, flat_, cutoff_, shift_, mask_.data(), output});
 }
 

@@ -42,7 +42,7 @@ class LjWall : public Force {
   LjWall(const LjWallSettings& settings, const Device& device, std::size_t types,
          const std::vector<std::uint32_t>& chosen);
   bool looks_beyond_range() const override { return false; }
-  void compute(Simulation& simulation, const ForceOutput& output) override;
+  void compute(StepContext& context, const ForceOutput& output) override;
   bool follows_axes(const std::array<bool, 3>& axes) const override {
     return !axes[std::size_t(axis_)];
   }

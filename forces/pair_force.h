@@ -15,7 +15,7 @@
 
 #include "engine/core/numbers.h"
 #include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "forces/pair_checks.h"
 #include "forces/truncation.h"
 #include "neighbor/pair_loop.h"
@@ -179,14 +179,14 @@ class PairForceField final : public Force {
   double range() const override { return ranges_.longest(); }
   Ranges ranges() const override { return ranges_; }
 
-  void compute(Simulation& s, const ForceOutput& output) override {
+  void compute(StepContext& s, const ForceOutput& output) override {
     if (output.energy)
       run<true, false>(s, output);  // now and then: one body less to compile
     else
       types_ == 1 ? run<false, true>(s, output) : run<false, false>(s, output);
   }
 
-  bool compute_box_work(Simulation& s, const BoxWork& work) override {
+  bool compute_box_work(StepContext& s, const BoxWork& work) override {
     if (work.of == nullptr) return true;
     const PairBody<E, false, false> pairs{
         s.particles.position.data(), table_.data(), types_, s.particles.size(), {}};
@@ -209,7 +209,7 @@ class PairForceField final : public Force {
 
  private:
   template <bool Energy, bool OneType>
-  void run(Simulation& s, const ForceOutput& output) {
+  void run(StepContext& s, const ForceOutput& output) {
     pair_loop(E::Potential::type, *s.neighbors,
               PairBody<E, Energy, OneType>{s.particles.position.data(), table_.data(), types_,
                                            s.particles.size(), output});

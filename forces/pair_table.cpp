@@ -35,11 +35,11 @@ class PairTableForce : public Force {
 
   double range() const override { return force_->range(); }
   Ranges ranges() const override { return force_->ranges(); }
-  void compute(Simulation& simulation, const ForceOutput& output) override {
-    force_->compute(simulation, output);
+  void compute(StepContext& context, const ForceOutput& output) override {
+    force_->compute(context, output);
   }
-  bool compute_box_work(Simulation& simulation, const BoxWork& work) override {
-    return force_->compute_box_work(simulation, work);
+  bool compute_box_work(StepContext& context, const BoxWork& work) override {
+    return force_->compute_box_work(context, work);
   }
   std::string fingerprint() const override {
     std::string text;

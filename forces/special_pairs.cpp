@@ -128,12 +128,12 @@ class SpecialPairs : public Force {
         table_(bond_table(device, particles, pairs, std::vector<bool>(coefficients.size(), true))),
         coefficients_(device, std::span<const LennardJones::Coefficients>(coefficients)) {}
 
-  void compute(Simulation& simulation, const ForceOutput& output) override {
-    const ParticleView particles = simulation.particles.view();
-    for_each(simulation.device(), "special_pairs", simulation.particles.share(),
-             BondKernel<LennardJones>{particles, simulation.particles.metric(),
-                                      BondVector(simulation.particles.box), table_.view(),
-                                      coefficients_.data(), output, simulation.fault_sink()});
+  void compute(StepContext& context, const ForceOutput& output) override {
+    const ParticleView particles = context.particles.view();
+    for_each(context.device(), "special_pairs", context.particles.share(),
+             BondKernel<LennardJones>{particles, context.particles.metric(),
+                                      BondVector(context.particles.box), table_.view(),
+                                      coefficients_.data(), output, context.fault_sink()});
   }
   bool looks_at_topology() const override { return in_topology_; }
   bool follows_box() const override { return true; }

@@ -125,7 +125,7 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overda
 }
 
 /// `strain`: of velocities (BoxWork).
-void Barostat::measure(Simulation& s, const VelocityStrain* strain, StrainWork* sum_of) {
+void Barostat::measure(StepContext& s, const VelocityStrain* strain, StrainWork* sum_of) {
   BarostatMemory* memory = memory_.data();
   BoxWork work;
   work.strain = strain;
@@ -137,7 +137,7 @@ void Barostat::measure(Simulation& s, const VelocityStrain* strain, StrainWork* 
                   scratch_, sum_of);
 }
 
-void Barostat::move_box(Simulation& s) {
+void Barostat::move_box(StepContext& s) {
   const Device& device = s.device();
   const std::int64_t n = s.particles.size();
   BarostatMemory* memory = memory_.data();
@@ -175,7 +175,7 @@ void Barostat::move_box(Simulation& s) {
            detail::StrainVelocities{s.particles.velocity.data(), memory, drift_});
 }
 
-void Barostat::add_heat(Simulation& s, double* heat) const {
+void Barostat::add_heat(StepContext& s, double* heat) const {
   if (memory_.size() == 0) return;
   for_each(s.device(), "heat of the barostat", 1, detail::AddHeat{memory_.data(), heat});
 }

@@ -52,6 +52,8 @@
 
 namespace perrin {
 
+class Simulation;
+
 struct BarostatSettings {
   double pressure = 0, tau = 1;
   RampSettings ramp;  // of the pressure; of the temperature below in the same steps
@@ -160,20 +162,20 @@ class Barostat final : public BoxMover {
   /// a ramp of the pressure begins where it begins. `overdamped`: the integrator has no velocities.
   /// Throws UserError where a force knows no pressure.
   void begin(Simulation& simulation, double timestep, const Ramp& kt, bool overdamped = false);
-  void move_box(Simulation& simulation) override;
+  void move_box(StepContext& context) override;
   std::int64_t stride() const override { return stride_; }
   double most() const override { return 1.01 * most_; }
   bool tilts() const override { return strains_.flexible; }
   std::array<bool, 3> axes() const override { return strains_.axes(); }
   /// Adds the energy that the particles were given to *heat on the device. Device work; for
   /// Integrator::measure_heat().
-  void add_heat(Simulation& simulation, double* heat) const;
+  void add_heat(StepContext& context, double* heat) const;
   /// For the console: how many changes were accepted.
   std::string report() const;
   void state(Archive& archive);
 
  private:
-  void measure(Simulation& simulation, const VelocityStrain* strain, StrainWork* sum);
+  void measure(StepContext& context, const VelocityStrain* strain, StrainWork* sum);
 
   BarostatSettings settings_;
   BoxStrains strains_;

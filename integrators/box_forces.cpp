@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 
 namespace perrin {
 
-void BoxForces::begin(Simulation& s, const std::array<bool, 3>& axes, const std::string& what) {
+void BoxForces::begin(StepContext& s, const std::array<bool, 3>& axes, const std::string& what) {
   const std::int64_t n = s.particles.size();
   if (work_.size() == 0) work_ = {s.device(), n};
   bool all_have_work = true;
@@ -26,7 +26,7 @@ void BoxForces::begin(Simulation& s, const std::array<bool, 3>& axes, const std:
   if (!all_have_work && force_.size() == 0) force_ = {s.device(), n}, virial_ = {s.device(), 6 * n};
 }
 
-BoxForceShares BoxForces::measure(Simulation& s, BoxWork work) {
+BoxForceShares BoxForces::measure(StepContext& s, BoxWork work) {
   work.of = work_.data(), work.add = false;
   bool others = false;
   for (const auto& force : s.forces) {

@@ -20,10 +20,10 @@ class BoxForces {
  public:
   /// For Integrator::begin(). `axes`: along which the box changes. Throws UserError where a force
   /// knows no pressure along them; `what`: that it cannot be with.
-  void begin(Simulation& simulation, const std::array<bool, 3>& axes, const std::string& what);
+  void begin(StepContext& context, const std::array<bool, 3>& axes, const std::string& what);
   /// Of the present positions. `work`: what is asked for; where it goes is not to be said. Device
   /// work.
-  BoxForceShares measure(Simulation& simulation, BoxWork work);
+  BoxForceShares measure(StepContext& context, BoxWork work);
   /// What is beyond the cut-offs: the trace of its virial times the volume.
   double tail() const { return tail_; }
 

@@ -4,6 +4,7 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "integrators/rescaling_factor.h"
 #include "integrators/verlet_halves.h"
 
@@ -39,32 +40,32 @@ void Bussi::begin(Simulation& simulation) {
   if (barostat_) barostat_->begin(simulation, settings_.timestep, ramp());
 }
 
-void Bussi::steps(Simulation& simulation, int n) {
+void Bussi::steps(StepContext& context, int n) {
   const Real dt = Real(settings_.timestep);
   run_particle_steps(
-      simulation, n, [&] { return KickAndDrift{dt}; }, [&] { return Kick{dt}; },
-      [&] { draw_factor(simulation); },
+      context, n, [&] { return KickAndDrift{dt}; }, [&] { return Kick{dt}; },
+      [&] { draw_factor(context); },
       [&] {
         return Rescale{bath_.data(), drift_};
       });
 }
 
-void Bussi::draw_factor(Simulation& simulation) {
-  const Device& device = simulation.device();
-  sum<double>(device, "kinetic energy", simulation.particles.size(),
-              detail::KineticEnergy{simulation.particles.velocity.data(), drift_}, scratch_,
+void Bussi::draw_factor(StepContext& context) {
+  const Device& device = context.device();
+  sum<double>(device, "kinetic energy", context.particles.size(),
+              detail::KineticEnergy{context.particles.velocity.data(), drift_}, scratch_,
               &bath_.data()->kinetic);
   const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
   for_each(device, "rescaling factor", 1,
-           detail::DrawFactor{bath_.data(), simulation.device_step(),
-                              RunKey(Purpose::thermostat, simulation.seed), ramp(),
-                              simulation.degrees_of_freedom.number(), decay});
+           detail::DrawFactor{bath_.data(), context.device_step(),
+                              RunKey(Purpose::thermostat, context.seed), ramp(),
+                              context.degrees_of_freedom.number(), decay});
 }
 
-void Bussi::measure_heat(Simulation& simulation, double* heat) {
-  if (bath_.size() == 0) return Integrator::measure_heat(simulation, heat);
-  simulation.device().copy(heat, &bath_.data()->heat, sizeof *heat);
-  if (barostat_) barostat_->add_heat(simulation, heat);
+void Bussi::measure_heat(StepContext& context, double* heat) {
+  if (bath_.size() == 0) return Integrator::measure_heat(context, heat);
+  context.device().copy(heat, &bath_.data()->heat, sizeof *heat);
+  if (barostat_) barostat_->add_heat(context, heat);
 }
 
 void Bussi::state(Archive& archive) {

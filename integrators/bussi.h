@@ -48,16 +48,16 @@ class Bussi : public Integrator {
         std::unique_ptr<Barostat> barostat = nullptr);
 
   void begin(Simulation& simulation) override;
-  void steps(Simulation& simulation, int n) override;
+  void steps(StepContext& context, int n) override;
   double timestep() const override { return settings_.timestep; }
-  void measure_heat(Simulation& simulation, double* heat) override;
+  void measure_heat(StepContext& context, double* heat) override;
   std::optional<double> bath_kt(std::uint64_t steps) const override { return ramp().after(steps); }
   std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
   BoxMover* box_mover() const override { return barostat_.get(); }
   void state(Archive& archive) override;
 
  private:
-  void draw_factor(Simulation& simulation);
+  void draw_factor(StepContext& context);
   Ramp ramp() const {
     return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, ramp_start_);
   }

@@ -156,10 +156,10 @@ PERRIN_HD void watch_faces(const ParticleView& particles, const Metric& metric,
 
 /// Moves particle i, which is at `from`, by a displacement (length), rounded to 2^-40 of the edges.
 /// Reports, and leaves the particle where it is, if the displacement is not finite or longer than
-/// `limit` (Simulation::max_displacement(): below half of the smallest height of the box); reports
+/// `limit` (StepContext::max_displacement(): below half of the smallest height of the box); reports
 /// also a particle that leaves the box along an axis that is not periodic. `check`
-/// (Simulation::check_moves()) watches over the neighbour list; without it update_neighbors() does.
-/// `early`: what a kernel has read for it, see there.
+/// (StepContext::check_moves()) watches over the neighbour list; without it update_neighbors()
+/// does. `early`: what a kernel has read for it, see there.
 PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const FaultSink& faults,
                      std::int64_t i, const Position& from, const Real4& displacement, Real limit,
                      const MoveCheck& check, const Position* early = nullptr) {

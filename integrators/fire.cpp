@@ -6,6 +6,7 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin {
@@ -160,42 +161,42 @@ void Fire::begin(Simulation& simulation) {
 }
 
 /// The longest move of a step.
-double Fire::cap(const Simulation& simulation) const {
-  const double limit = simulation.max_displacement();
+double Fire::cap(const StepContext& context) const {
+  const double limit = context.max_displacement();
   return settings_.maximum_move > 0 ? std::min(settings_.maximum_move, limit / 2) : limit / 20;
 }
 
-void Fire::steps(Simulation& simulation, int n) {
-  const Real cap = Real(this->cap(simulation));
+void Fire::steps(StepContext& context, int n) {
+  const Real cap = Real(this->cap(context));
   Stretch* const stretch = stretch_.data();
   Real4* const velocity = velocity_.data();
   const Rule* const rule = rule_.data();
   run_particle_steps(
-      simulation, n,
+      context, n,
       [&] {
         return KickAndMove{velocity, stretch, rule, cap};
       },
       [&] {
-        if (cell_) cell_->measure(simulation);
+        if (cell_) cell_->measure(context);
         return HalfKick{velocity, rule};
       },
-      [&] { decide(simulation); },
+      [&] { decide(context); },
       [&] {
         return Mix{velocity, rule};
       });
 }
 
-void Fire::decide(Simulation& simulation) {
-  const Device& device = simulation.device();
-  const ParticleView particles = simulation.particles.view();
-  const double shortest = 1e-5 * cap(simulation);
+void Fire::decide(StepContext& context) {
+  const Device& device = context.device();
+  const ParticleView particles = context.particles.view();
+  const double shortest = 1e-5 * cap(context);
   sum<Measures>(device, "FIRE power", particles.n,
                 Measure{particles, velocity_.data(), stretch_.data(), shortest * shortest},
                 scratch_, measures_.data());
   for_each(
       device, "FIRE decision", 1,
       Decide{rule_.data(), measures_.data(), settings_.force_tolerance * settings_.force_tolerance,
-             settings_.maximum_timestep, cell_ ? cell_->view(simulation) : FireCellView{}});
+             settings_.maximum_timestep, cell_ ? cell_->view(context) : FireCellView{}});
 }
 
 bool Fire::finished(Simulation&) { return rule_.size() > 0 && rule_.to_host(0).converged != 0; }

@@ -55,7 +55,7 @@ class Fire : public Integrator {
   }
 
   void begin(Simulation& simulation) override;
-  void steps(Simulation& simulation, int n) override;
+  void steps(StepContext& context, int n) override;
   double timestep() const override { return 0; }  // minimising takes no physical time
   bool follows_deformation() const override { return false; }
   bool finished(Simulation& simulation) override;
@@ -92,8 +92,8 @@ class Fire : public Integrator {
   };
 
  private:
-  void decide(Simulation& simulation);
-  double cap(const Simulation& simulation) const;
+  void decide(StepContext& context);
+  double cap(const StepContext& context) const;
 
   FireSettings settings_;
   std::unique_ptr<FireCell> cell_;

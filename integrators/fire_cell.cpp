@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "engine/core/parallel.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "integrators/fire.h"
 
 namespace perrin {
@@ -53,7 +53,7 @@ struct FirstForces {
 
 }  // namespace
 
-void FireCell::begin(Simulation& s, const FireRule* rule) {
+void FireCell::begin(StepContext& s, const FireRule* rule) {
   rule_ = rule;
   meter_.begin(s, MovingAxes(settings_.axes, s.particles.box.dimension).which(),
                "fire and its cell");
@@ -67,7 +67,7 @@ void FireCell::begin(Simulation& s, const FireRule* rule) {
   for_each(s.device(), "first forces on the cell", 1, FirstForces{view(s)});
 }
 
-FireCellView FireCell::view(Simulation& s) {
+FireCellView FireCell::view(StepContext& s) {
   FireCellView v;
   const Box& start = s.particles.given_box();
   const auto n = double(s.particles.size());
@@ -80,12 +80,12 @@ FireCellView FireCell::view(Simulation& s) {
   return v;
 }
 
-void FireCell::move_box(Simulation& s) {
+void FireCell::move_box(StepContext& s) {
   for_each(s.device(), "cell", 1, StretchCell{view(s), rule_, s.range(), s.fault_sink()});
   s.follow_box();
 }
 
-void FireCell::measure(Simulation& s) { meter_.measure(s, &memory_.data()->virial); }
+void FireCell::measure(StepContext& s) { meter_.measure(s, &memory_.data()->virial); }
 
 std::string FireCell::report() const {
   return fmt::format(", deviation of the pressure {:.4g}, tolerance {:.4g}", memory_.to_host(0).off,

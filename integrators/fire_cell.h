@@ -75,13 +75,13 @@ class FireCell final : public BoxMover {
 
   /// For Fire::begin(), after ensure_forces(). `rule`: the minimiser's, on the device. Throws
   /// UserError where a force knows no pressure.
-  void begin(Simulation& simulation, const FireRule* rule);
-  void move_box(Simulation& simulation) override;
+  void begin(StepContext& context, const FireRule* rule);
+  void move_box(StepContext& context) override;
   double most() const override { return begun_ ? 0.005 : 0; }
   std::array<bool, 3> axes() const override { return MovingAxes(settings_.axes, 3).which(); }
   /// Behind the forces. Device work.
-  void measure(Simulation& simulation);
-  FireCellView view(Simulation& simulation);
+  void measure(StepContext& context);
+  FireCellView view(StepContext& context);
   /// For the console.
   std::string report() const;
   void state(Archive& archive);

@@ -6,6 +6,7 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin {
@@ -164,7 +165,7 @@ void NoseHoover::begin(Simulation& s) {
   for_each(s.device(), "first step of a chain", 1, detail::FirstTurn{turn(s)});
 }
 
-detail::Turn NoseHoover::turn(Simulation& s) {
+detail::Turn NoseHoover::turn(StepContext& s) {
   const NoseHooverSettings& j = settings_;
   const double freedom = s.degrees_of_freedom.number();
   detail::Turn t{};
@@ -183,14 +184,14 @@ detail::Turn NoseHoover::turn(Simulation& s) {
   return t;
 }
 
-void NoseHoover::measure_kinetic(Simulation& s) {
+void NoseHoover::measure_kinetic(StepContext& s) {
   sum<AxisSums>(s.device(), "kinetic energy", s.particles.size(),
                 AddKinetic{s.particles.velocity.data(), drift_}, scratch_,
                 &memory_.data()->kinetic);
 }
 
 /// Before velocities change: a search without lists that finds no room is run again from there.
-void NoseHoover::measure_virial(Simulation& s) {
+void NoseHoover::measure_virial(StepContext& s) {
   if (!settings_.barostat) return;
   const auto measure = [&] { meter_.measure(s, &memory_.data()->virial); };
   if (*settings_.barostat->stride == 1) return measure();
@@ -199,7 +200,7 @@ void NoseHoover::measure_virial(Simulation& s) {
   s.device().when(due, measure);
 }
 
-void NoseHoover::move_box(Simulation& s) {
+void NoseHoover::move_box(StepContext& s) {
   const auto move = [&] {
     for_each(s.device(), "box", 1, detail::StretchBox{turn(s), s.range()});
     s.follow_box();
@@ -210,24 +211,24 @@ void NoseHoover::move_box(Simulation& s) {
   s.device().when(due, move);
 }
 
-void NoseHoover::steps(Simulation& simulation, int n) {
+void NoseHoover::steps(StepContext& context, int n) {
   const NoseHooverFactors* const factors = &memory_.data()->factors;
   run_particle_steps(
-      simulation, n, [&] { return KickAndMove{factors}; },
+      context, n, [&] { return KickAndMove{factors}; },
       [&] {
-        measure_virial(simulation);
+        measure_virial(context);
         return KickAtEnd{factors};
       },
       [&] {
-        measure_kinetic(simulation);
-        for_each(simulation.device(), "chain", 1, turn(simulation));
+        measure_kinetic(context);
+        for_each(context.device(), "chain", 1, turn(context));
       },
       [&] { return ChainAtEnd{factors}; });
 }
 
-void NoseHoover::measure_heat(Simulation& simulation, double* heat) {
-  if (memory_.size() == 0) return Integrator::measure_heat(simulation, heat);
-  simulation.device().copy(heat, &memory_.data()->heat, sizeof *heat);
+void NoseHoover::measure_heat(StepContext& context, double* heat) {
+  if (memory_.size() == 0) return Integrator::measure_heat(context, heat);
+  context.device().copy(heat, &memory_.data()->heat, sizeof *heat);
 }
 
 void NoseHoover::state(Archive& a) {

@@ -97,9 +97,9 @@ class NoseHoover final : public Integrator {
   /// Called again within a stage, between measurements of the pressure, it goes on with what was
   /// done to the velocities meanwhile.
   void begin(Simulation& simulation) override;
-  void steps(Simulation& simulation, int n) override;
+  void steps(StepContext& context, int n) override;
   double timestep() const override { return settings_.timestep; }
-  void measure_heat(Simulation& simulation, double* heat) override;
+  void measure_heat(StepContext& context, double* heat) override;
   std::optional<double> bath_kt(std::uint64_t steps) const override {
     return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, start_).after(steps);
   }
@@ -110,7 +110,7 @@ class NoseHoover final : public Integrator {
   class Mover final : public BoxMover {
    public:
     explicit Mover(NoseHoover& owner) : owner_(owner) {}
-    void move_box(Simulation& simulation) override { owner_.move_box(simulation); }
+    void move_box(StepContext& context) override { owner_.move_box(context); }
     double most() const override { return owner_.begun_ ? detail::Turn::most : 0; }
     std::array<bool, 3> axes() const override {
       return MovingAxes(owner_.settings_.barostat->axes, 3).which();
@@ -119,10 +119,10 @@ class NoseHoover final : public Integrator {
    private:
     NoseHoover& owner_;
   };
-  void move_box(Simulation& simulation);
-  detail::Turn turn(Simulation& simulation);
-  void measure_virial(Simulation& simulation);
-  void measure_kinetic(Simulation& simulation);
+  void move_box(StepContext& context);
+  detail::Turn turn(StepContext& context);
+  void measure_virial(StepContext& context);
+  void measure_kinetic(StepContext& context);
 
   NoseHooverSettings settings_;
   double k_boltzmann_;

@@ -5,7 +5,7 @@
 
 #include "engine/core/loaded_loop.h"
 #include "engine/run/box_mover.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "integrators/drift.h"
 
 namespace perrin {
@@ -265,7 +265,7 @@ struct BlockOfParticles {
 };
 
 template <class Body>
-void run_pass(Simulation& s, const char* name, const Body& body, bool between_steps = false) {
+void run_pass(StepContext& s, const char* name, const Body& body, bool between_steps = false) {
   const Share share = s.particles.share();
   const std::int64_t n = share.size();
   const EachParticle<Body> each{s.particles.view(), body, share.begin};
@@ -283,7 +283,7 @@ void run_pass(Simulation& s, const char* name, const Body& body, bool between_st
 }
 
 template <class Before>
-MoveParticle<Before> beginning(Simulation& s, const Before& before) {
+MoveParticle<Before> beginning(StepContext& s, const Before& before) {
   return {s.particles.view(),
           s.particles.metric(),
           s.fault_sink(),
@@ -293,7 +293,7 @@ MoveParticle<Before> beginning(Simulation& s, const Before& before) {
           before};
 }
 template <class After>
-UpdateParticle<After> ending(Simulation& s, const After& after, bool flow) {
+UpdateParticle<After> ending(StepContext& s, const After& after, bool flow) {
   return {s.particles.view(), s.fault_sink(), flow ? s.flow() : nullptr, after};
 }
 

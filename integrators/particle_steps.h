@@ -14,9 +14,9 @@
 //       Real dt;
 //       PERRIN_HD void operator()(MovingParticle& p) const { p.kick(dt / 2); }
 //     };
-//     void VelocityVerlet::steps(Simulation& simulation, int n) {
+//     void VelocityVerlet::steps(StepContext& context, int n) {
 //       const Real dt = Real(dt_);
-//       run_particle_steps(simulation, n, [&] { return KickAndDrift{dt}; },
+//       run_particle_steps(context, n, [&] { return KickAndDrift{dt}; },
 //                          [&] { return Kick{dt}; });
 //     }
 //
@@ -38,7 +38,7 @@
 // them here and there as it likes.
 #pragma once
 
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "integrators/particle_pass.h"
 
 namespace perrin {
@@ -53,7 +53,7 @@ struct NoUpdate {
 
 /// before(p) of every particle, and its displacement.
 template <class Before>
-void move_particles(Simulation& s, const Before& before) {
+void move_particles(StepContext& s, const Before& before) {
   s.turn_box();
   detail::run_pass(s, "beginning of a step", detail::beginning(s, before));
 }
@@ -61,15 +61,15 @@ void move_particles(Simulation& s, const Before& before) {
 /// after(p) of every particle. `flow`: in a box that is deformed, the half step of the velocities
 /// by the flow belongs here.
 template <class After>
-void update_particles(Simulation& s, const After& after, bool flow = true) {
+void update_particles(StepContext& s, const After& after, bool flow = true) {
   if constexpr (!std::is_same_v<After, NoUpdate>)
     detail::run_pass(s, "end of a step", detail::ending(s, after, flow));
 }
 
-/// Both, with Simulation::next_step() between them, in one pass. `after` and `before` are functions
-/// that return the functors.
+/// Both, with StepContext::next_step() between them, in one pass. `after` and `before` are
+/// functions that return the functors.
 template <class MakeAfter, class MakeBefore>
-void update_and_move_particles(Simulation& s, const MakeAfter& after, const MakeBefore& before,
+void update_and_move_particles(StepContext& s, const MakeAfter& after, const MakeBefore& before,
                                bool flow = true) {
   using After = decltype(after());
   using Before = decltype(before());
@@ -88,7 +88,7 @@ void update_and_move_particles(Simulation& s, const MakeAfter& after, const Make
 }
 
 /// New neighbours and forces, after the particles have moved.
-inline void renew_forces(Simulation& s) {
+inline void renew_forces(StepContext& s) {
   s.update_neighbors(true);
   s.move_box();
   s.compute_forces();
@@ -97,7 +97,7 @@ inline void renew_forces(Simulation& s) {
 /// n steps for Integrator::steps(). `before` and `after` return the functors; each is called once a
 /// step, just before the loop that needs it is launched, so that it may launch work of its own.
 template <class MakeBefore, class MakeAfter>
-void run_particle_steps(Simulation& s, int n, const MakeBefore& before, const MakeAfter& after) {
+void run_particle_steps(StepContext& s, int n, const MakeBefore& before, const MakeAfter& after) {
   move_particles(s, before());
   for (int k = 1; k < n; ++k) {
     renew_forces(s);
@@ -111,7 +111,7 @@ void run_particle_steps(Simulation& s, int n, const MakeBefore& before, const Ma
 /// at the kinetic energy, friction of pairs): `global` launches it, then `last` returns a functor
 /// like `after`, which is joined to the beginning of the next step.
 template <class MakeBefore, class MakeAfter, class Global, class MakeLast>
-void run_particle_steps(Simulation& s, int n, const MakeBefore& before, const MakeAfter& after,
+void run_particle_steps(StepContext& s, int n, const MakeBefore& before, const MakeAfter& after,
                         const Global& global, const MakeLast& last) {
   const auto middle = [&] {
     renew_forces(s);

@@ -20,7 +20,7 @@ struct Ramp {
   double from = 0, to = 0, inverse_steps = 0;
   std::int64_t start = 0;
 
-  /// What it is at the end of the step that follows `step` (Simulation::device_step()).
+  /// What it is at the end of the step that follows `step` (StepContext::device_step()).
   PERRIN_HD double at(std::uint64_t step) const {
     const double done = double(std::int64_t(step) + 1 - start) * inverse_steps;
     return from + (to - from) * (done < 1 ? done : 1.0);

@@ -1,6 +1,7 @@
 #include "integrators/velocity_verlet.h"
 
 #include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "integrators/verlet_halves.h"
 
 namespace perrin {
@@ -13,10 +14,10 @@ void VelocityVerlet::begin(Simulation& simulation) {
   barostat_->begin(simulation, dt_, kt);
 }
 
-void VelocityVerlet::steps(Simulation& simulation, int n) {
+void VelocityVerlet::steps(StepContext& context, int n) {
   const Real dt = Real(dt_);
   run_particle_steps(
-      simulation, n, [&] { return KickAndDrift{dt}; }, [&] { return Kick{dt}; });
+      context, n, [&] { return KickAndDrift{dt}; }, [&] { return Kick{dt}; });
 }
 
 void register_velocity_verlet(Registry& registry) {

@@ -28,11 +28,11 @@ class VelocityVerlet : public Integrator {
       : dt_(settings.timestep), kt_(kt), barostat_(std::move(barostat)) {}
 
   void begin(Simulation& simulation) override;
-  void steps(Simulation& simulation, int n) override;
+  void steps(StepContext& context, int n) override;
   double timestep() const override { return dt_; }
-  void measure_heat(Simulation& simulation, double* heat) override {
-    Integrator::measure_heat(simulation, heat);
-    if (barostat_) barostat_->add_heat(simulation, heat);
+  void measure_heat(StepContext& context, double* heat) override {
+    Integrator::measure_heat(context, heat);
+    if (barostat_) barostat_->add_heat(context, heat);
   }
   std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
   BoxMover* box_mover() const override { return barostat_.get(); }

@@ -19,12 +19,12 @@ struct AddVirial {
 
 }  // namespace
 
-void VirialMeter::begin(Simulation& s, const std::array<bool, 3>& axes, const std::string& what) {
+void VirialMeter::begin(StepContext& s, const std::array<bool, 3>& axes, const std::string& what) {
   if (scratch_.size() == 0) scratch_ = {s.device(), sum_chunks};
   forces_.begin(s, axes, what);
 }
 
-void VirialMeter::measure(Simulation& s, AxisSums* sums) {
+void VirialMeter::measure(StepContext& s, AxisSums* sums) {
   sum<AxisSums>(s.device(), "virial", s.particles.size(),
                 AddVirial{forces_.measure(s, {}), s.particles.size()}, scratch_, sums);
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/core/buffer.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "integrators/box_forces.h"
 
 namespace perrin {
@@ -22,9 +22,9 @@ struct AxisSums {
 class VirialMeter {
  public:
   /// As BoxForces::begin().
-  void begin(Simulation& simulation, const std::array<bool, 3>& axes, const std::string& what);
+  void begin(StepContext& context, const std::array<bool, 3>& axes, const std::string& what);
   /// Of the present positions, into *sums on the device. Device work.
-  void measure(Simulation& simulation, AxisSums* sums);
+  void measure(StepContext& context, AxisSums* sums);
   double tail() const { return forces_.tail(); }
 
  private:

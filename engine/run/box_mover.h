@@ -8,7 +8,7 @@
 
 namespace perrin {
 
-class Simulation;
+class StepContext;
 
 /// What a deforming box does to the particles in a step: upper triangular matrices, xx yy zz xy xz
 /// yz. With the velocity gradient L of the flow that the box follows (u = L r) velocities are kept
@@ -76,8 +76,8 @@ class BoxMover {
   virtual ~BoxMover() = default;
   /// Called when the particles of a step have moved and neighbours are known, before the forces are
   /// computed. Device work only. Particles keep their places in units of the box's edges. It
-  /// writes the box where Particles::kept_box() says, and calls Simulation::follow_box().
-  virtual void move_box(Simulation&) = 0;
+  /// writes the box where Particles::kept_box() says, and calls StepContext::follow_box().
+  virtual void move_box(StepContext&) = 0;
   /// move_box() is called in the steps whose number, counted from 1, is a multiple of this.
   virtual std::int64_t stride() const { return 1; }
   /// The share by which it may shorten lengths in one step, below 0.01: lists keep room for it.
@@ -89,10 +89,14 @@ class BoxMover {
   virtual std::array<bool, 3> axes() const { return {true, true, true}; }
   /// Called in every step before the particles move. Device work only. The same system may be
   /// written in another box here: then lists must be built anew (Neighbors::require_build()).
-  virtual void turn_box(Simulation&) {}
+  virtual void turn_box(StepContext&) {}
   /// Two words on the device, or nullptr: `half` and `velocities` of step s are in word s mod 2,
   /// the gradient at the end of step s in word s + 1 mod 2.
   virtual const Flow* flow() const { return nullptr; }
+  /// Of what a stage does to its box: the work that this has done so far, into *work on the device,
+  /// and the shear strain after this number of steps of the job. Device work.
+  virtual void measure_work(StepContext&, double* /*work*/) {}
+  virtual double strain(std::uint64_t /*step*/) const { return 0; }
 };
 
 }  // namespace perrin

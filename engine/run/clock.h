@@ -12,7 +12,7 @@ namespace perrin {
 /// The time of an instant, for kernels: recorded steps must not capture time(). What it holds stays
 /// true as long as the time step does.
 struct DeviceTime {
-  const std::uint64_t* step;  // Simulation::device_step()
+  const std::uint64_t* step;  // StepContext::device_step()
   std::uint64_t instant, origin_step;
   double origin_time, timestep;
   PERRIN_HD double operator()() const {

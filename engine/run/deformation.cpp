@@ -10,7 +10,9 @@
 #include "engine/core/error.h"
 #include "engine/core/parallel.h"
 #include "engine/run/deformation_kernels.h"
-#include "engine/run/simulation.h"
+#include "engine/run/integrator.h"
+#include "engine/run/setup.h"
+#include "engine/run/step_context.h"
 #include "neighbor/neighbors.h"
 
 namespace perrin {
@@ -38,7 +40,7 @@ struct AddVirial {
 };
 
 /// 0 where places alone change: where the job says so, and where the integrator has no velocities.
-std::uint32_t turns_velocities(const Simulation& s, const std::optional<DeformSettings>& deform) {
+std::uint32_t turns_velocities(const StepContext& s, const std::optional<DeformSettings>& deform) {
   const bool moved = s.degrees_of_freedom.velocities() == VelocityRole::moved;
   return moved && (!deform || deform->remap_velocities) ? 1 : 0;
 }
@@ -58,7 +60,7 @@ struct Deformation::Virial {
 
   Virial(const Device& device, std::int64_t n)
       : force(device, n), shares(device, 6 * n), scratch(device, sum_chunks), sums(device, 1) {}
-  const double* measure(Simulation& s) {
+  const double* measure(StepContext& s) {
     shares.zero();
     bool add = false;
     for (const auto& f : s.forces) {
@@ -107,7 +109,7 @@ const Flow* Deformation::flow() const {
   return memory_.size() > 0 ? memory_.data()->flow : nullptr;
 }
 
-void Deformation::begin(Simulation& s, const Integrator& integrator) {
+void Deformation::begin(StepContext& s, const Integrator& integrator) {
   schedule_.begin = std::int64_t(s.step());
   schedule_.start = s.particles.box;
   const double tilts[3] = {s.particles.box.xy, s.particles.box.xz, s.particles.box.yz};
@@ -120,10 +122,10 @@ void Deformation::begin(Simulation& s, const Integrator& integrator) {
   set_up();
 }
 
-void Deformation::resume(Simulation& s, const Integrator& integrator) { make_room(s, integrator); }
+void Deformation::resume(StepContext& s, const Integrator& integrator) { make_room(s, integrator); }
 
-void Deformation::make_room(Simulation& s, const Integrator& integrator) {
-  simulation_ = &s;
+void Deformation::make_room(StepContext& s, const Integrator& integrator) {
+  context_ = &s;
   timestep_ = integrator.timestep();
   for (std::size_t k = 0; k < s.forces.size(); ++k)
     if (!s.forces[k]->follows_deformation())
@@ -154,7 +156,7 @@ void Deformation::set_targets() {
     const DeformSettings& d = *deform_;
     const std::optional<double> lengths[3] = {d.x, d.y, d.z}, tilts[3] = {d.xy, d.xz, d.yz};
     double volume = d.volume.value_or(start.volume());
-    if (d.density) volume = double(simulation_->particles.size()) / *d.density;
+    if (d.density) volume = double(context_->particles.size()) / *d.density;
     const double factor = std::pow(volume / start.volume(), 1.0 / start.dimension);
     for (int k = 0; k < 3; ++k) {
       if (d.volume || d.density)
@@ -176,7 +178,7 @@ void Deformation::set_targets() {
 
 /// Once the schedule is known.
 void Deformation::set_up() {
-  Simulation& s = *simulation_;
+  StepContext& s = *context_;
   check_steps();
   tail_virial_ = 0;
   const Box& box = s.particles.given_box();  // of one volume for all resumed runs
@@ -193,7 +195,7 @@ void Deformation::set_up() {
 /// Does every box on the way hold the range of the forces, and is a step short enough?
 void Deformation::check_steps() {
   const std::int64_t samples = std::min<std::int64_t>(schedule_.steps, 4096);
-  const double range = simulation_->range();
+  const double range = context_->range();
   double longest = 0;
   const auto check_box = [&](const Box& b) {
     const auto heights = b.padded_heights();
@@ -232,14 +234,14 @@ void Deformation::check_steps() {
 
 void Deformation::begin_work() {
   if (!work_) return;
-  Simulation& s = *simulation_;
+  StepContext& s = *context_;
   const double* virial = virial_->measure(s);
   for_each(s.device(), "work of the box", 1,
            AddVirialWork{schedule_, memory_.data(), virial, s.particles.kept_box(), s.device_step(),
                          tail_virial_, true});
 }
 
-void Deformation::move_box(Simulation& s) {
+void Deformation::move_box(StepContext& s) {
   const Device& device = s.device();
   const FlowWords words{schedule_,
                         memory_.data(),
@@ -257,7 +259,7 @@ void Deformation::move_box(Simulation& s) {
                          tail_virial_, false});
 }
 
-void Deformation::turn_box(Simulation& s) {
+void Deformation::turn_box(StepContext& s) {
   if (!shear_) return;
   const Device& device = s.device();
   const Condition due = device.condition(due_.data());
@@ -273,7 +275,7 @@ void Deformation::turn_box(Simulation& s) {
   });
 }
 
-void Deformation::measure_work(Simulation& s, double* work) {
+void Deformation::measure_work(StepContext& s, double* work) {
   if (!work_ || memory_.size() == 0) return s.device().zero(work, sizeof *work);
   sum<double>(s.device(), "work", kinetic_work_.size(), Number{kinetic_work_.data()}, scratch_,
               work);
@@ -288,13 +290,13 @@ double Deformation::strain(std::uint64_t step) const {
 
 void Deformation::state(Archive& a) {
   const Archive::Scope scope(a, "deformation");
-  const auto now = std::int64_t(simulation_->step());
+  const auto now = std::int64_t(context_->step());
   a("begin", schedule_.begin);
   a.require(schedule_.begin >= 0 && schedule_.begin <= now, "begin",
             "a step that the run has made");
   archive_box(a, "start", schedule_.start);
   if (rest_.size() > 0 && a.has("velocity_rest")) {
-    simulation_->particles.state(a, "velocity_rest", rest_);
+    context_->particles.state(a, "velocity_rest", rest_);
     const auto fine = [](const Real4& r) {  // NaN is not
       return std::abs(r.x) <= 1 && std::abs(r.y) <= 1 && std::abs(r.z) <= 1;
     };
@@ -313,7 +315,7 @@ void Deformation::state(Archive& a) {
     if (!a.is_saving()) memory_.assign(std::span<const DeformationMemory>(&m, 1));
   }
   if (a.is_saving()) return;
-  const Box &start = schedule_.start, &box = simulation_->particles.box;
+  const Box &start = schedule_.start, &box = context_->particles.box;
   a.require(start.periodic == box.periodic && start.dimension == box.dimension, "start",
             "a box of the same axes");
   set_targets();

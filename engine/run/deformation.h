@@ -26,20 +26,13 @@
 #include "engine/core/particles.h"
 #include "engine/run/box_mover.h"
 #include "engine/run/box_schedule.h"
+#include "engine/run/deformation_memory.h"
 #include "engine/run/deformation_settings.h"
 
 namespace perrin {
 
 class Integrator;
-
-/// What it keeps on the device.
-struct DeformationMemory {
-  Flow flow[2];
-  std::int64_t turn;       // edges by which the tilt turns now
-  double virial_work;      // done so far, by the virial
-  double virial[6];        // where it was measured last
-  std::uint64_t measured;  // after this number of steps
-};
+class Setup;
 
 class Deformation final : public BoxMover {
  public:
@@ -56,32 +49,32 @@ class Deformation final : public BoxMover {
 
   /// At the beginning of a stage, after Simulation::prepare() and before Integrator::begin().
   /// Throws UserError where something does not go with it.
-  void begin(Simulation& simulation, const Integrator& integrator);
+  void begin(StepContext& context, const Integrator& integrator);
   /// After Integrator::begin().
   void begin_work();
   /// In place of both when a run is resumed; state() follows.
-  void resume(Simulation& simulation, const Integrator& integrator);
+  void resume(StepContext& context, const Integrator& integrator);
   /// At the end of the stage.
   void end();
 
-  void move_box(Simulation& simulation) override;
+  void move_box(StepContext& context) override;
   double most() const override { return most_; }
   bool tilts() const override;
   /// Of a shear: which of the tilts xy, xz, yz it changes; else -1.
   int sheared_tilt() const { return shear_ ? schedule_.which() : -1; }
   /// Whether that tilt may be other than 0 at the end of the stage; nullopt: if it was before.
   std::optional<bool> leaves_tilt(int tilt) const;
-  void turn_box(Simulation& simulation) override;
+  void turn_box(StepContext& context) override;
   const Flow* flow() const override;
   /// Writes the work so far to *work on the device. Device work.
-  void measure_work(Simulation& simulation, double* work);
+  void measure_work(StepContext& context, double* work) override;
   /// The shear strain after this number of steps of the job; 0 without shear.
-  double strain(std::uint64_t step) const;
+  double strain(std::uint64_t step) const override;
   void state(Archive& archive);
 
  private:
   struct Virial;
-  void make_room(Simulation& simulation, const Integrator& integrator);
+  void make_room(StepContext& context, const Integrator& integrator);
   void set_targets();
   void set_up();
   void check_steps();
@@ -90,7 +83,7 @@ class Deformation final : public BoxMover {
   std::optional<ShearSettings> shear_;
   std::string path_;
   BoxSchedule schedule_;
-  Simulation* simulation_ = nullptr;
+  StepContext* context_ = nullptr;
   double timestep_ = 0, most_ = 0;
   double tail_virial_ = 0;  // trace, times the volume
   bool work_ = false;

@@ -7,7 +7,8 @@
 #include "engine/core/condition.h"
 #include "engine/core/faults.h"
 #include "engine/core/particles.h"
-#include "engine/run/deformation.h"
+#include "engine/run/box_schedule.h"
+#include "engine/run/deformation_memory.h"
 
 namespace perrin::deformation {
 

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "engine/run/setup.h"
+
 namespace perrin {
 
 std::optional<Vec3<double>> tilts_of(const Vec3<double>& length, const Vec3<double>& angles) {

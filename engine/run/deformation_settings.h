@@ -6,10 +6,11 @@
 #include <string>
 
 #include "engine/core/real.h"
-#include "engine/run/setup.h"
 #include "engine/settings/settings.h"
 
 namespace perrin {
+
+class Setup;
 
 struct DeformSettings {
   std::optional<double> x, y, z, xy, xz, yz, volume, density;

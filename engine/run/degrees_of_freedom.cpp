@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "engine/run/force.h"
-#include "engine/run/integrator.h"
 
 namespace perrin {
 
@@ -13,12 +12,12 @@ DegreesOfFreedom::DegreesOfFreedom(const Configuration& c)
   for (const auto t : c.type) ++particles_.at(t);
   for (const double m : c.mass) mass_ += m;
   if (c.mass.empty()) mass_ = double(c.position.size());
-  count({}, nullptr);
+  count({});
 }
 
 void DegreesOfFreedom::count(const std::vector<std::unique_ptr<Force>>& forces,
-                             const Integrator* integrator) {
-  motion_ = integrator != nullptr ? integrator->motion() : Motion{};
+                             const Motion& motion) {
+  motion_ = motion;
   std::int64_t moving = 0, all = 0;
   for (std::size_t t = 0; t < particles_.size(); ++t) {
     all += particles_[t];

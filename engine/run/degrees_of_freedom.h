@@ -18,15 +18,14 @@
 namespace perrin {
 
 class Force;
-class Integrator;
 
 class DegreesOfFreedom {
  public:
   /// Of all particles, before any force is known.
   explicit DegreesOfFreedom(const Configuration& configuration);
-  /// Counts anew, for an integrator (nullptr: one that moves all particles and leaves the momentum
-  /// alone). At the beginning of every stage.
-  void count(const std::vector<std::unique_ptr<Force>>& forces, const Integrator* integrator);
+  /// Counts anew, for what an integrator moves (Integrator::motion()); by default all particles,
+  /// and it leaves the momentum alone. At the beginning of every stage.
+  void count(const std::vector<std::unique_ptr<Force>>& forces, const Motion& motion = {});
 
   double number() const { return number_; }
   /// What the velocities are; where they are not moved, how many particles move along an axis.

@@ -15,7 +15,7 @@ namespace perrin {
 
 class Box;
 class Integrator;
-class Simulation;
+class StepContext;
 
 /// Where a force writes. Arrays are in memory order, one entry per particle.
 struct ForceOutput {
@@ -88,7 +88,7 @@ class Force {
   virtual bool looks_at_topology() const { return false; }
   /// Device work only: neither allocates nor waits, so that steps can be recorded and replayed.
   /// Wanted are the forces on this process's particles (Particles::share()).
-  virtual void compute(Simulation& simulation, const ForceOutput& output) = 0;
+  virtual void compute(StepContext& context, const ForceOutput& output) = 0;
   /// What is beyond the cut-offs, in a box like this.
   virtual ForceCorrection correction(const Box&) const { return {}; }
   /// Can it be in a job with a barostat? Then its virial is that of a potential, and holds in a box
@@ -96,14 +96,14 @@ class Force {
   /// neighbours can: a field holds particles to places.
   virtual bool follows_box() const { return range() > 0; }
   /// Can it be in a stage that deforms the box? Then it is one between particles, and holds in a
-  /// box that changes; friction may be in it, of the true velocities (Simulation::flow()).
+  /// box that changes; friction may be in it, of the true velocities (StepContext::flow()).
   virtual bool follows_deformation() const { return follows_box(); }
   /// The same where the box changes along these axes alone: a field may not act along them.
   virtual bool follows_axes(const std::array<bool, 3>& /*axes*/) const { return follows_box(); }
   /// For changes of the box, of a force that has less to compute for them than compute() with
   /// energies. False: has nothing of the kind; compute() is asked. Device work. Without
   /// `work.of` it only says which.
-  virtual bool compute_box_work(Simulation&, const BoxWork& /*work*/) { return false; }
+  virtual bool compute_box_work(StepContext&, const BoxWork& /*work*/) { return false; }
   /// How it changes the total momentum; `particles`: their number by type. What looks for
   /// neighbours is taken to act between particles, everything else to be a field that holds them.
   virtual MomentumChange momentum_change(std::span<const std::int64_t> /*particles*/) const {

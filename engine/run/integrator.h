@@ -11,20 +11,21 @@ namespace perrin {
 
 class BoxMover;
 class Simulation;
+class StepContext;
 
 class Integrator {
  public:
   virtual ~Integrator() = default;
   /// Before the first step of a stage (also after a resume): sizes of buffers, forces at the start.
   virtual void begin(Simulation&) {}
-  /// n steps, with Simulation::next_step() between them; whether in one call or several, the bits
+  /// n steps, with StepContext::next_step() between them; whether in one call or several, the bits
   /// are the same. Device work only (no allocation, no waiting): on CUDA it is recorded once and
   /// replayed. integrators/particle_steps.h has the loop for what happens particle by particle.
-  virtual void steps(Simulation&, int n) = 0;
+  virtual void steps(StepContext&, int n) = 0;
   virtual double timestep() const = 0;
   /// How far a particle typically goes along an axis in one step (length, root mean square); 0: not
   /// known. By default what the present velocities say. Waits for the device.
-  virtual double typical_displacement(const Simulation&) const;
+  virtual double typical_displacement(const StepContext&) const;
   /// False: steps() is called with n = 1 from the host every time (a minimiser that looks at its
   /// result).
   virtual bool recordable() const { return true; }
@@ -47,9 +48,9 @@ class Integrator {
   virtual std::optional<double> bath_kt(std::uint64_t /*steps*/) const { return {}; }
   /// Energy given to the particles by a heat bath since the stage began, into *heat on the device;
   /// total energy minus this is the conserved quantity. Device work only. Without a bath: 0.
-  virtual void measure_heat(Simulation& simulation, double* heat);
+  virtual void measure_heat(StepContext& context, double* heat);
   /// The same, waited for.
-  double heat(Simulation& simulation);
+  double heat(StepContext& context);
   /// Whether it may run while its stage deforms the box: its velocities are then those relative to
   /// the flow.
   virtual bool follows_deformation() const { return true; }

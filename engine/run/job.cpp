@@ -15,6 +15,7 @@
 #include "engine/run/checks.h"
 #include "engine/run/md_stage.h"
 #include "engine/run/plugin_api.h"
+#include "engine/run/start_check.h"
 #include "engine/run/velocities.h"
 #include "engine/settings/output_path.h"
 #include "engine/settings/settings_parse.h"
@@ -331,7 +332,7 @@ void Job::make_simulation(bool resumed) {
   const Integrator* integrator = first.integrator();
   if (settings_.velocity && !resumed) {
     DegreesOfFreedom freedom(configuration_);
-    freedom.count(forces_, integrator);
+    freedom.count(forces_, integrator ? integrator->motion() : Motion{});
     draw_velocities(configuration_, settings_.velocity->temperature, context_.units.k_boltzmann,
                     context_.seed, freedom);
   }

@@ -23,9 +23,7 @@ void MdStage::begin(Run& run, bool resumed) {
   Simulation& simulation = run.simulation();
   // Another integrator takes over; a resumed one goes on with the forces that it had.
   if (!resumed && run.stage_index() > 0) simulation.invalidate();
-  simulation.deformation = deformation_.get();
-  simulation.prepare(*integrator_);
-  simulation.bath = integrator_.get();
+  simulation.begin_stage(*integrator_, deformation_.get());
   if (deformation_ && resumed)
     deformation_->resume(simulation, *integrator_);
   else if (deformation_)

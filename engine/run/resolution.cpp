@@ -67,12 +67,11 @@ std::string slow_particles(const Simulation& simulation, const Integrator& integ
 
 }  // namespace
 
-double Integrator::typical_displacement(const Simulation& simulation) const {
+double Integrator::typical_displacement(const StepContext& context) const {
   double sum = 0;
-  for (const Real4& v : simulation.particles.velocity.to_host())
+  for (const Real4& v : context.particles.velocity.to_host())
     sum += double(v.x) * double(v.x) + double(v.y) * double(v.y) + double(v.z) * double(v.z);
-  const double components =
-      double(simulation.particles.size()) * simulation.particles.box.dimension;
+  const double components = double(context.particles.size()) * context.particles.box.dimension;
   return timestep() * std::sqrt(sum / components);
 }
 

@@ -290,8 +290,7 @@ void Run::begin_stage(bool resumed) {
 
 void Run::end_stage() {
   if (!parts_.simulation) return;
-  simulation().bath = nullptr;
-  simulation().deformation = nullptr;
+  simulation().end_stage();
   for (const auto& o : parts_.observers) o->end(simulation());
   simulation().particles.forget_shared();
 }

@@ -9,8 +9,8 @@
 
 #include "engine/core/error.h"
 #include "engine/core/processes.h"
-#include "engine/run/registry.h"
 #include "engine/run/run_control.h"
+#include "engine/settings/catalogue.h"
 #include "engine/settings/output_names.h"
 #include "engine/settings/output_path.h"
 #include "engine/settings/problems.h"

@@ -1,63 +1,32 @@
 #include "engine/run/simulation.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "engine/core/processes.h"
 #include "engine/core/team.h"
-#include "engine/run/deformation.h"
-#include "engine/run/fault_text.h"
+#include "engine/run/box_mover.h"
+#include "engine/run/integrator.h"
 #include "engine/run/stepper.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/tuner.h"
 
 namespace perrin {
-namespace {
 
-Ranges all_ranges(const std::vector<std::unique_ptr<Force>>& forces) {
-  Ranges all;
-  for (const auto& force : forces) all = join(all, force->ranges());
-  return all;
-}
-
-Configuration padded(Configuration c, double range) {
-  c.box = c.box.padded_for(range * 1.25);  // with room for the skin
-  return c;
-}
-
-}  // namespace
-
-Simulation::Simulation(const Device& device, Configuration configuration,
+Simulation::Simulation(const Device& the_device, Configuration configuration,
                        std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed)
-    : Simulation(device, std::move(configuration), std::move(the_forces), the_seed,
+    : Simulation(the_device, std::move(configuration), std::move(the_forces), the_seed,
                  NeighborSettings{}) {}
 
 Simulation::Simulation(const Device& the_device, Configuration configuration,
                        std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed,
                        const NeighborSettings& neighbor_settings)
-    : degrees_of_freedom(configuration),
-      particles{the_device.together(std::int64_t(configuration.position.size())),
-                padded(std::move(configuration),
-                       all_ranges(the_forces).longest() + neighbor_settings.skin)},
-      forces(std::move(the_forces)),
-      seed(the_seed),
-      running_(device()),
-      totals_(particles),
-      stepper_(std::make_unique<Stepper>(*this)) {
+    : StepContext(the_device, std::move(configuration), std::move(the_forces), the_seed,
+                  neighbor_settings.skin),
+      totals_(*this, clock_),
+      stepper_(std::make_unique<Stepper>(*this, clock_, running_, totals_)),
+      longest_displacement_(max_displacement_) {
   stepper_->restart();
-  particles.velocities_travel =
-      std::ranges::any_of(forces, [](const auto& force) { return force->reads_velocities(); });
-  particles.others_are_near =
-      std::ranges::none_of(forces, [](const auto& force) { return force->looks_beyond_range(); });
-  find_partners();
-  degrees_of_freedom.count(forces, nullptr);
-  ranges_ = all_ranges(forces);
   const double range = ranges_.longest();
-  const auto heights = particles.box.padded_heights();
-  double smallest = heights.x;
-  for (int axis = 1; axis < particles.box.dimension; ++axis)
-    smallest = std::min(smallest, heights[axis]);
-  max_displacement_ = longest_displacement_ = smallest / 4;
   if (range == 0) return;
   neighbor_settings_ = std::make_unique<NeighborSettings>(neighbor_settings);
   if (neighbor_settings.traversal == "auto")
@@ -70,20 +39,6 @@ Simulation::~Simulation() = default;
 void Simulation::begin_at(std::uint64_t step, double time) {
   clock_.begin(step, time);
   stepper_->restart();
-}
-
-/// Processes are sent the positions of partners, if these are where they can be looked for.
-void Simulation::find_partners() {
-  const bool known = std::ranges::all_of(forces, [](const auto& force) {
-    return !force->looks_beyond_range() || force->looks_at_topology();
-  });
-  if (!device().team() || particles.others_are_near || !known) return;
-  auto partners =
-      std::make_unique<Partners>(device(), std::size_t(particles.size()), particles.topology);
-  constexpr double growth = 1.5;  // what bonds at rest and angles that open do not exceed
-  partners->reach = growth * longest_to_partner(particles.topology, particles.position.to_host(),
-                                                particles.index.to_host(), particles.box.metric());
-  particles.partners = std::move(partners);
 }
 
 void Simulation::use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices) {
@@ -103,8 +58,19 @@ std::string Simulation::neighbor_report() const {
   return tuner_ ? text + "; auto: " + tuner_->report() : text;
 }
 
+void Simulation::begin_stage(Integrator& integrator, BoxMover* deformation) {
+  deformation_ = deformation;
+  prepare(integrator);
+  bath_ = &integrator;
+}
+
+void Simulation::end_stage() {
+  bath_ = nullptr;
+  deformation_ = nullptr;
+}
+
 void Simulation::prepare(const Integrator& integrator) {
-  BoxMover* const mover = deformation ? deformation : integrator.box_mover();
+  BoxMover* const mover = deformation_ ? deformation_ : integrator.box_mover();
   if (box_mover_ != mover) stepper_->forget();
   box_mover_ = mover;
   if (box_mover_) particles.box_moves = true;
@@ -116,7 +82,7 @@ void Simulation::prepare(const Integrator& integrator) {
   }
   const VelocityRole velocities = degrees_of_freedom.velocities();
   integrator_ = &integrator;
-  degrees_of_freedom.count(forces, &integrator);
+  degrees_of_freedom.count(forces, integrator.motion());
   if (degrees_of_freedom.velocities() != velocities) totals_.forget();
   const double timestep = integrator.recordable() ? integrator.timestep() : 0;
   if (timestep != timestep_) valid = false;
@@ -127,81 +93,6 @@ void Simulation::prepare(const Integrator& integrator) {
   totals_.forget();
   forces_valid_ = false;
   stepper_->forget();
-}
-
-template <class F>
-void Simulation::timed(double& seconds, F&& work) {
-  if (device().is_cuda() && !running_.sampling) return work();
-  const WallClock clock;
-  work();
-  if (running_.sampling) device().synchronize();
-  seconds += clock.seconds();
-}
-
-MoveCheck Simulation::check_moves() {
-  if (!neighbors) return {};
-  return neighbors->check_moves(running_.progress.data(), std::uint32_t(running_.index));
-}
-
-void Simulation::update_neighbors(bool may_exchange) {
-  if (!device().is_cuda() && device().skipping()) return;
-  running_.exchanges = may_exchange && running_.inside && neighbors && !neighbors->has_lists();
-  timed(timings.neighbors, [&] {
-    // A step that was halted by a full list goes on from here.
-    if (device().skipping() && neighbors) neighbors->forget_check();
-    device().set_skipping(false);
-    if (neighbors)
-      neighbors->update(running_.progress.data(), std::uint32_t(running_.index), running_.exchanges,
-                        running_.index + 1 == running_.count);
-    else if (device().team() && !particles.others_are_near)
-      particles.exchange_moved({});  // for bonds
-  });
-}
-
-void Simulation::compute_forces() {
-  timed(timings.forces, [&] {
-    bool add = false;
-    for (const auto& force : forces) {
-      force->compute(*this, {particles.force.data(), nullptr, add, false});
-      add = true;
-    }
-    if (forces.empty()) particles.force.zero();
-  });
-}
-
-void Simulation::move_box() {
-  if (box_mover_ && box_is_due()) timed(timings.forces, [&] { box_mover_->move_box(*this); });
-}
-
-/// Of recorded steps the host does not know the number: the stepper has said it.
-bool Simulation::box_is_due() const {
-  const std::int64_t stride = box_mover_->stride();
-  if (stride == 1) return true;
-  if (device().recording()) return running_.box_is_due;
-  return (step() + std::uint64_t(running_.index) + 1) % std::uint64_t(stride) == 0;
-}
-
-void Simulation::turn_box() {
-  if (box_mover_) timed(timings.neighbors, [&] { box_mover_->turn_box(*this); });
-}
-
-const Flow* Simulation::flow() const { return box_mover_ ? box_mover_->flow() : nullptr; }
-
-void Simulation::follow_box() {
-  particles.follow_box();
-  if (neighbors) neighbors->follow_box();
-}
-
-void Simulation::next_step() {
-  ++running_.index;
-  // After a fault nothing happens any more, as on a GPU that is halted.
-  // (Several processes stop together, at the end of a few steps.)
-  if (!device().is_cuda() && !device().team() && running_.fault.data()->claimed)
-    device().set_skipping(true);
-}
-
-bool Simulation::order_stands() const {
-  return device().recording() && (!neighbors || neighbors->has_lists());
 }
 
 void Simulation::ensure_forces() {
@@ -217,26 +108,43 @@ void Simulation::ensure_forces() {
 }
 
 void Simulation::advance(Integrator& integrator, std::int64_t n, const Sampling& sampling) {
-  stepper_->advance(integrator, n, sampling);
+  stepper_->expect(n, sampling);
+  if (!tuner_ || !integrator.recordable()) return run(integrator, n);
+  constexpr std::int64_t at_least = 64, not_counted = 16;  // first lists and recordings
+  constexpr double long_enough = 0.1;
+  while (n > 0) {
+    const std::int64_t portion = std::min(n, at_least);
+    const WallClock clock;
+    run(integrator, portion);
+    n -= portion;
+    const double seconds = clock.seconds();
+    window_.seconds += Processes::world().of_first(seconds);
+    window_.steps += portion;
+    if (window_.steps < at_least || window_.seconds < long_enough) continue;
+    if (tuner_->measured(window_.seconds / double(window_.steps))) {
+      complete();
+      use_neighbors(tuner_->current());
+      run(integrator, std::min(n, not_counted));
+      n -= std::min(n, not_counted);
+      ensure_forces();  // n may be 0, and observers want forces in the order of the new lists
+    }
+    window_ = {};
+  }
+}
+
+void Simulation::run(Integrator& integrator, std::int64_t n) {
+  if (n <= 0) return;
+  prepare(integrator);
+  ensure_forces();
+  clock_.set_timestep(integrator.timestep());
+  stepper_->run(integrator, n);
 }
 
 void Simulation::complete() { stepper_->complete(); }
 
-double Simulation::kt_without_velocities(std::uint64_t steps) const {
-  return degrees_of_freedom.velocities() == VelocityRole::bath
-             ? integrator_->bath_kt(steps).value_or(0)
-             : 0.0;
-}
-
 double Simulation::temperature() {
   const bool moved = degrees_of_freedom.velocities() == VelocityRole::moved;
-  return temperature_of(moved ? totals() : Totals{}, step());
-}
-
-double Simulation::temperature_of(const Totals& totals, std::uint64_t steps) const {
-  if (degrees_of_freedom.velocities() != VelocityRole::moved)
-    return kt_without_velocities(steps) / k_boltzmann;
-  return degrees_of_freedom.kt(totals.kinetic, totals.momentum) / k_boltzmann;
+  return totals_.temperature_of(moved ? totals() : Totals{}, step());
 }
 
 void Simulation::invalidate() {
@@ -244,12 +152,6 @@ void Simulation::invalidate() {
   forces_valid_ = false;
   stepper_->forget();
   if (neighbors) neighbors->invalidate();
-}
-
-void Simulation::check_faults() {
-  Fault fault = running_.fault.to_host(0);
-  if (Team* const team = device().team()) team->take(fault.claimed != 0, fault);
-  throw_fault(fault, particles.topology);
 }
 
 void Simulation::state(Archive& a) {

@@ -5,14 +5,13 @@
 #include "engine/core/balance.h"
 #include "engine/core/glance.h"
 #include "engine/core/parallel.h"
-#include "engine/core/processes.h"
 #include "engine/core/team.h"
-#include "engine/run/box_mover.h"
-#include "engine/run/simulation.h"
+#include "engine/run/integrator.h"
+#include "engine/run/step_context.h"
+#include "engine/run/totals_meter.h"
 #include "engine/run/unrecorded.h"
 #include "neighbor/halts.h"
 #include "neighbor/neighbors.h"
-#include "neighbor/tuner.h"
 
 namespace perrin {
 namespace {
@@ -31,42 +30,18 @@ struct SetStep {
 
 }  // namespace
 
-Stepper::Stepper(Simulation& simulation) : s_(simulation) {}
+Stepper::Stepper(StepContext& context, Clock& clock, RunningStep& running, TotalsMeter& totals)
+    : s_(context), clock_(clock), running_(running), totals_(totals) {}
 Stepper::~Stepper() = default;
 
-void Stepper::advance(Integrator& integrator, std::int64_t n, const Sampling& sampling) {
+void Stepper::expect(std::int64_t n, const Sampling& sampling) {
   sampling_ = &sampling;
   if (n == asked_) stops_ = n % RunningStep::usual != 0 ? n : 0;
   asked_ = n;
   sampled_step_ = s_.step();
-  if (!s_.tuner_ || !integrator.recordable()) return run(integrator, n);
-  constexpr std::int64_t at_least = 64, not_counted = 16;  // first lists and recordings
-  constexpr double long_enough = 0.1;
-  while (n > 0) {
-    const std::int64_t portion = std::min(n, at_least);
-    const WallClock clock;
-    run(integrator, portion);
-    n -= portion;
-    const double seconds = clock.seconds();
-    window_.seconds += Processes::world().of_first(seconds);
-    window_.steps += portion;
-    if (window_.steps < at_least || window_.seconds < long_enough) continue;
-    if (s_.tuner_->measured(window_.seconds / double(window_.steps))) {
-      complete();
-      s_.use_neighbors(s_.tuner_->current());
-      run(integrator, std::min(n, not_counted));
-      n -= std::min(n, not_counted);
-      s_.ensure_forces();  // n may be 0, and observers want forces in the order of the new lists
-    }
-    window_ = {};
-  }
 }
 
 void Stepper::run(Integrator& integrator, std::int64_t n) {
-  if (n <= 0) return;
-  s_.prepare(integrator);
-  s_.ensure_forces();
-  s_.clock_.set_timestep(integrator.timestep());
   complete_ = false;
   const std::uint64_t target = s_.step() + std::uint64_t(n);
   s_.device().is_cuda() ? run_on_gpu(integrator, target) : run_on_cpu(integrator, target);
@@ -81,16 +56,16 @@ void Stepper::complete() {
 
 /// Launches n steps (on the CPU: does them).
 void Stepper::launch(Integrator& integrator, int n) {
-  s_.totals_.forget();
-  s_.running_.inside = true;
-  s_.running_.index = 0;
-  s_.running_.count = n;
+  totals_.forget();
+  running_.inside = true;
+  running_.index = 0;
+  running_.count = n;
   integrator.steps(s_, n);
-  s_.running_.index = 0;
-  s_.running_.inside = false;
+  running_.index = 0;
+  running_.inside = false;
   s_.particles.settle();
   for_each(s_.device(), "advance the step", RunningStep::most,
-           AdvanceStep{s_.running_.number.data(), std::uint64_t(n)});
+           AdvanceStep{running_.number.data(), std::uint64_t(n)});
 }
 
 void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
@@ -104,15 +79,15 @@ void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
     if (balance) balance->begin_work();
     launch(integrator, int(portion));
     if (balance) balance->end_work();
-    Fault& fault = *s_.running_.fault.data();
+    Fault& fault = *running_.fault.data();
     if (team()) team()->take(fault.claimed != 0, fault);
     if (fault.claimed) {
       s_.device().set_skipping(false);
       tell();
-      s_.clock_.set_step(fault.step);
+      clock_.set_step(fault.step);
       s_.check_faults();
     }
-    s_.clock_.set_step(s_.step() + portion);
+    clock_.set_step(s_.step() + portion);
     sample(s_.step());
   }
   tell();
@@ -142,7 +117,7 @@ void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
       replay(integrator, target);
     } else {
       launch(integrator, 1);
-      s_.clock_.set_step(s_.step() + 1);
+      clock_.set_step(s_.step() + 1);
       if (s_.step() == target || s_.step() % 64 == 0) check();
     }
     sample(s_.step());
@@ -168,10 +143,10 @@ void Stepper::step_unrecorded(Integrator& integrator) {
   const WallClock clock;
   Timings parts;
   std::swap(parts, s_.timings);
-  s_.running_.sampling = true;
+  running_.sampling = true;
   launch(integrator, 1);
   s_.device().synchronize();
-  s_.running_.sampling = false;
+  running_.sampling = false;
   std::swap(parts, s_.timings);
   const double all = std::max(clock.seconds(), 1e-9);
   shares_ = {parts.neighbors / all, parts.forces / all, {}};
@@ -182,7 +157,7 @@ void Stepper::step_unrecorded(Integrator& integrator) {
     recorded_for_ = &integrator;
     recorded_version_ = version();
   }
-  s_.clock_.set_step(s_.step() + 1);
+  clock_.set_step(s_.step() + 1);
   check();
 }
 
@@ -197,13 +172,11 @@ void Stepper::move_cuts() {
   team()->begin_work();
 }
 
-std::int64_t Stepper::box_stride() const { return s_.box_mover_ ? s_.box_mover_->stride() : 1; }
-
 /// So many that they fill the time between samples, changes of the box, or stops for observers and
 /// callbacks, if that can be.
 int Stepper::steps_of_a_recording() const {
   constexpr int fewest = 4;
-  const std::int64_t samples = sampling_->common_stride(), quiet = box_stride() - 1;
+  const std::int64_t samples = sampling_->common_stride(), quiet = s_.box_stride() - 1;
   for (int n = RunningStep::usual; samples == 0 && quiet > 0 && n >= fewest; --n)
     if (quiet % n == 0) return n;
   const std::int64_t between = samples > 0 ? samples : quiet > 0 ? 0 : stops_;
@@ -216,13 +189,13 @@ int Stepper::steps_of_a_recording() const {
 /// Recorded steps, or up to and including one that was halted; not further than there is room for
 /// samples.
 void Stepper::replay(Integrator& integrator, std::uint64_t target) {
-  s_.totals_.forget();
+  totals_.forget();
   std::uint64_t at = s_.step();
   const bool ahead = samples_ahead();
   if (!ahead) target = at + std::min(target - at, sampling_->steps_to_next(at));
   if (const int steps = steps_of_a_recording(); several_.steps != steps) several_ = {steps, {}};
-  const auto several = std::uint64_t(several_.steps), stride = std::uint64_t(box_stride());
-  while (at < target && !s_.totals_.full()) {
+  const auto several = std::uint64_t(several_.steps), stride = std::uint64_t(s_.box_stride());
+  while (at < target && !totals_.full()) {
     const std::uint64_t end = at + std::min(target - at, sampling_->steps_to_next(at));
     const bool sampled = ahead && sampling_->is_due(end);
     while (at < end) {
@@ -236,8 +209,8 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
     sampled_unrecorded_ = true;
   }
   if (!glance_) glance_ = std::make_unique<Glance>(s_.device());
-  const Glance::Seen seen = glance_->look(s_.running_.number.data());
-  s_.clock_.set_step(seen.number);
+  const Glance::Seen seen = glance_->look(running_.number.data());
+  clock_.set_step(seen.number);
   const bool halted = team() ? team()->any(seen.halt != 0) : seen.halt != 0;
   tell();
   if (!halted) return;
@@ -255,9 +228,9 @@ void Stepper::replay(Integrator& integrator, int n, bool box_is_due, bool with_s
   Recording& recording = (n == 1 ? one_ : several_).of[box_is_due][with_sample];
   if (!recording)
     recording = Recording(s_.device(), [this, &integrator, n, box_is_due, with_sample] {
-      s_.running_.box_is_due = box_is_due;
+      running_.box_is_due = box_is_due;
       launch(integrator, n);
-      if (with_sample) s_.totals_.launch_sample(s_, true);
+      if (with_sample) totals_.launch_sample(true);
     });
   recording.replay();
 }
@@ -269,23 +242,23 @@ bool Stepper::samples_ahead() const { return !s_.neighbors || s_.neighbors->has_
 /// Measures the totals if that is due at this step.
 void Stepper::sample(std::uint64_t step) {
   if (step == sampled_step_ || !sampling_->is_due(step)) return;
-  if (s_.totals_.full()) tell();
+  if (totals_.full()) tell();
   const WallClock clock;
-  s_.totals_.launch_sample(s_, samples_ahead());
+  totals_.launch_sample(samples_ahead());
   note_sample(step);
   s_.timings.output += clock.seconds();
   if (!samples_ahead()) tell();
 }
 
 void Stepper::note_sample(std::uint64_t step) {
-  s_.totals_.note_sample(step);
+  totals_.note_sample(step);
   sampled_step_ = step;
 }
 
 /// Calls the observers for every finished sample.
 void Stepper::tell() {
-  for (const Instant& instant : s_.totals_.collect(s_)) {
-    if (instant.step == s_.step()) s_.totals_.set(instant.totals);
+  for (const Instant& instant : totals_.collect()) {
+    if (instant.step == s_.step()) totals_.set(instant.totals);
     sampling_->tell(instant);
   }
 }
@@ -299,25 +272,25 @@ void Stepper::check() {
 /// A list was full, and every kernel since did nothing: a larger one is built, and what is left of
 /// the step is done, from update_neighbors() on.
 void Stepper::recover(Integrator& integrator) {
-  const std::uint32_t done = s_.running_.progress.to_host(0);
-  s_.clock_.set_step(s_.step() + done);
+  const std::uint32_t done = running_.progress.to_host(0);
+  clock_.set_step(s_.step() + done);
   sampled_step_ = s_.step();  // what was launched for later steps did nothing
   // By every step that came to sort its particles.
   std::uint32_t halt = 0;
   s_.device().copy_out(&halt, s_.device().halt_word(), sizeof halt);
   const bool sorted = halt != halted_by_cut;
-  s_.particles.assume_exchanged(s_.running_.exchanges && (done % 2 == 0) == sorted);
+  s_.particles.assume_exchanged(running_.exchanges && (done % 2 == 0) == sorted);
   PERRIN_ASSERT(s_.neighbors && s_.neighbors->recover());
   set_device_step();
   s_.device().set_skipping(true);
   launch(integrator, 1);
   s_.device().set_skipping(false);
-  s_.clock_.set_step(s_.step() + 1);
+  clock_.set_step(s_.step() + 1);
 }
 
 void Stepper::set_device_step() {
   for_each(s_.device(), "running step", RunningStep::most,
-           SetStep{s_.running_.number.data(), s_.step()});
+           SetStep{running_.number.data(), s_.step()});
 }
 
 void Stepper::restart() {

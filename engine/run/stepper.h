@@ -12,19 +12,24 @@
 
 namespace perrin {
 
+class Clock;
 class Glance;
 class Integrator;
-class Simulation;
+class StepContext;
 class Team;
+class TotalsMeter;
+struct RunningStep;
 
 class Stepper {
  public:
-  explicit Stepper(Simulation& simulation);
+  /// Moves the clock and the words of the running step on.
+  Stepper(StepContext& context, Clock& clock, RunningStep& running, TotalsMeter& totals);
   ~Stepper();
 
-  /// n steps; throws RunError if one went wrong. With neighbors.traversal "auto" they are timed,
-  /// and the way in which pairs are found may change.
-  void advance(Integrator& integrator, std::int64_t n, const Sampling& sampling);
+  /// n steps are about to be run, at once or in portions; `sampling` lives as long.
+  void expect(std::int64_t n, const Sampling& sampling);
+  /// n of them; throws RunError if one went wrong. The forces are there (ensure_forces()).
+  void run(Integrator& integrator, std::int64_t n);
   /// What Sampling::unseen left out.
   void complete();
   /// Recorded steps are void.
@@ -33,7 +38,6 @@ class Stepper {
   void restart();
 
  private:
-  void run(Integrator& integrator, std::int64_t n);
   void run_on_cpu(Integrator& integrator, std::uint64_t target);
   void run_on_gpu(Integrator& integrator, std::uint64_t target);
   void move_cuts();
@@ -46,7 +50,6 @@ class Stepper {
   void set_device_step();
   bool recordings_hold(const Integrator& integrator) const;
   void replay(Integrator& integrator, int n, bool box_is_due, bool with_sample);
-  std::int64_t box_stride() const;
   bool samples_ahead() const;
   void sample(std::uint64_t step);
   void note_sample(std::uint64_t step);
@@ -56,7 +59,10 @@ class Stepper {
   bool shares_are_old() const;
   Team* team() const;
 
-  Simulation& s_;
+  StepContext& s_;
+  Clock& clock_;
+  RunningStep& running_;
+  TotalsMeter& totals_;
   std::unique_ptr<Glance> glance_;  // of a GPU
   /// Of a step and of several. Not of more sizes: a graph that runs now and then takes longer to
   /// start than the steps that it saves. A step in which the box is due (BoxMover::stride()) is
@@ -68,9 +74,9 @@ class Stepper {
   const Integrator* recorded_for_ = nullptr;
   std::int64_t recorded_version_ = 0;
 
-  const Sampling* sampling_ = nullptr;  // of advance()
+  const Sampling* sampling_ = nullptr;  // of expect()
   bool complete_ = true;                // all processes have all particles
-  std::int64_t asked_ = 0;              // steps of the last advance()
+  std::int64_t asked_ = 0;              // steps of the last expect()
   std::int64_t stops_ = 0;  // as many were asked for twice: where recordings end; 0: anywhere
   std::uint64_t sampled_step_ = 0;   // the last one
   bool sampled_unrecorded_ = false;  // as recordings want it: see step_unrecorded()
@@ -83,12 +89,6 @@ class Stepper {
   } shares_;
   std::uint64_t shares_step_ = 0;
   std::uint64_t looked_step_ = 0;  // at how long GPUs work
-
-  /// Of "auto": steps under the same settings.
-  struct {
-    double seconds = 0;
-    std::int64_t steps = 0;
-  } window_;
 };
 
 }  // namespace perrin

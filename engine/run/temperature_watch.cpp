@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/run/integrator.h"
 #include "engine/run/simulation.h"
 
 namespace perrin {

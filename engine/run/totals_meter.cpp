@@ -5,8 +5,9 @@
 
 #include "engine/core/parallel.h"
 #include "engine/core/team.h"
-#include "engine/run/deformation.h"
-#include "engine/run/simulation.h"
+#include "engine/run/box_mover.h"
+#include "engine/run/integrator.h"
+#include "engine/run/step_context.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/strain.h"
 
@@ -47,10 +48,10 @@ struct KeepRow {
 bool acts_on_pairs(const std::unique_ptr<Force>& force) { return force->range() > 0; }
 
 /// Velocities that nothing moves say nothing.
-void replace_kinetic(const Simulation& simulation, std::uint64_t steps, Totals& t) {
-  const DegreesOfFreedom& freedom = simulation.degrees_of_freedom;
+void replace_kinetic(const StepContext& s, std::uint64_t steps, Totals& t) {
+  const DegreesOfFreedom& freedom = s.degrees_of_freedom;
   if (freedom.velocities() == VelocityRole::moved) return;
-  const double kt = simulation.kt_without_velocities(steps);
+  const double kt = s.kt_without_velocities(steps);
   t.kinetic_tensor = {kt * freedom.along(0), kt * freedom.along(1), kt * freedom.along(2), 0, 0, 0};
   const bool rest = freedom.velocities() == VelocityRole::rest;
   const double none = rest ? 0.0 : std::numeric_limits<double>::quiet_NaN();
@@ -60,51 +61,48 @@ void replace_kinetic(const Simulation& simulation, std::uint64_t steps, Totals& 
 
 }  // namespace
 
-TotalsMeter::TotalsMeter(const Particles& particles)
-    : force_(particles.device(), particles.size()),
-      virial_(particles.device(), 6 * particles.size()),
-      scratch_(particles.device(), sum_chunks),
-      rows_(particles.device(), most + 1),
-      written_(particles.device(), 1) {}
+TotalsMeter::TotalsMeter(StepContext& context, const Clock& clock)
+    : s_(context),
+      clock_(clock),
+      force_(s_.device(), s_.particles.size()),
+      virial_(s_.device(), 6 * s_.particles.size()),
+      scratch_(s_.device(), sum_chunks),
+      rows_(s_.device(), most + 1),
+      written_(s_.device(), 1) {}
 
 /// Measures into the last row.
-void TotalsMeter::launch(Simulation& simulation, bool lists_hold) {
-  const Device& device = simulation.device();
-  if (simulation.neighbors && !lists_hold) simulation.neighbors->update();
+void TotalsMeter::launch(bool lists_hold) {
+  const Device& device = s_.device();
+  if (s_.neighbors && !lists_hold) s_.neighbors->update();
   // They have changed since they were sent.
-  if (simulation.particles.velocities_travel)
-    simulation.particles.complete(simulation.particles.velocity);
+  if (s_.particles.velocities_travel) s_.particles.complete(s_.particles.velocity);
   force_.zero();
   virial_.zero();
   TotalsRow* const row = rows_.data() + most;
   bool add = false;
   // After the forces that see pairs through the list, or after the others.
   const auto sum_with = [&](bool pairs, Sums* result) {
-    for (const auto& force : simulation.forces) {
+    for (const auto& force : s_.forces) {
       if (acts_on_pairs(force) != pairs) continue;
-      force->compute(simulation, {force_.data(), virial_.data(), add, true});
+      force->compute(s_, {force_.data(), virial_.data(), add, true});
       add = true;
     }
-    sum<Sums>(device, "totals", simulation.particles.size(),
-              Measure{simulation.particles.view(), force_.data(), virial_.data()}, scratch_,
-              result);
+    sum<Sums>(device, "totals", s_.particles.size(),
+              Measure{s_.particles.view(), force_.data(), virial_.data()}, scratch_, result);
   };
   sum_with(true, &row->pairs);
-  if (!std::ranges::all_of(simulation.forces, acts_on_pairs)) sum_with(false, &row->all);
-  if (simulation.bath) simulation.bath->measure_heat(simulation, &row->heat);
-  if (simulation.deformation) simulation.deformation->measure_work(simulation, &row->work);
-  if (simulation.particles.box_moves)
-    device.copy(&row->box, simulation.particles.kept_box(), sizeof row->box);
+  if (!std::ranges::all_of(s_.forces, acts_on_pairs)) sum_with(false, &row->all);
+  if (s_.bath()) s_.bath()->measure_heat(s_, &row->heat);
+  if (s_.deformation()) s_.deformation()->measure_work(s_, &row->work);
+  if (s_.particles.box_moves) device.copy(&row->box, s_.particles.kept_box(), sizeof row->box);
 }
 
-Totals TotalsMeter::totals_of(const Simulation& simulation, const TotalsRow& row,
-                              std::uint64_t steps, const Box& box) const {
-  const auto& forces = simulation.forces;
+Totals TotalsMeter::totals_of(const TotalsRow& row, std::uint64_t steps, const Box& box) const {
+  const auto& forces = s_.forces;
   // The virial is that of all forces, friction and noise of pairs included: there the correction
   // errs by some 1e-8 of their random sum.
   Sums s = row.pairs;
-  double unstretched =
-      simulation.neighbors ? pair_strain(*simulation.neighbors, box).energy(s.six(1)) : 0;
+  double unstretched = s_.neighbors ? pair_strain(*s_.neighbors, box).energy(s.six(1)) : 0;
   if (!std::ranges::all_of(forces, acts_on_pairs)) {
     std::array<double, 6> others = row.all.six(1);
     for (std::size_t c = 0; c < 6; ++c) others[c] -= s.v[1 + c];
@@ -117,21 +115,21 @@ Totals TotalsMeter::totals_of(const Simulation& simulation, const TotalsRow& row
   t.kinetic_tensor = s.six(7);
   t.kinetic = t.mean_kinetic();
   t.momentum = {s.v[13], s.v[14], s.v[15]};
-  replace_kinetic(simulation, steps, t);
+  replace_kinetic(s_, steps, t);
   for (const auto& force : forces) {
     const ForceCorrection c = force->correction(box);
     t.potential += c.energy;
     for (std::size_t axis = 0; axis < 3; ++axis) t.virial[axis] += c.virial / 3;
   }
-  if (simulation.bath) t.heat = row.heat;
-  if (simulation.deformation) t.work = row.work;
+  if (s_.bath()) t.heat = row.heat;
+  if (s_.deformation()) t.work = row.work;
   return t;
 }
 
-const Totals& TotalsMeter::measure(Simulation& simulation) {
+const Totals& TotalsMeter::measure() {
   if (valid_) return totals_;
-  launch(simulation, false);
-  set(totals_of(simulation, rows_.to_host(most), simulation.step(), simulation.particles.box));
+  launch(false);
+  set(totals_of(rows_.to_host(most), s_.step(), s_.particles.box));
   return totals_;
 }
 
@@ -142,10 +140,10 @@ const Buffer<Real>& TotalsMeter::complete_virials() {
   return virial_;
 }
 
-void TotalsMeter::launch_sample(Simulation& simulation, bool lists_hold) {
-  launch(simulation, lists_hold);
-  for_each(simulation.device(), "totals", 1,
-           KeepRow{rows_.data() + most, rows_.data(), written_.data(), simulation.device_step()});
+void TotalsMeter::launch_sample(bool lists_hold) {
+  launch(lists_hold);
+  for_each(s_.device(), "totals", 1,
+           KeepRow{rows_.data() + most, rows_.data(), written_.data(), s_.device_step()});
 }
 
 void TotalsMeter::note_sample(std::uint64_t step) {
@@ -153,39 +151,43 @@ void TotalsMeter::note_sample(std::uint64_t step) {
   sampled_.push_back(step);
 }
 
-std::vector<Instant> TotalsMeter::collect(const Simulation& simulation) {
+std::vector<Instant> TotalsMeter::collect() {
   std::vector<Instant> collected;
   if (sampled_.empty()) return collected;
   std::vector<TotalsRow> rows(sampled_.size());
-  simulation.device().copy_out(rows.data(), rows_.data(), rows.size() * sizeof(TotalsRow));
+  s_.device().copy_out(rows.data(), rows_.data(), rows.size() * sizeof(TotalsRow));
   for (std::size_t k = 0; k < rows.size(); ++k)
     if (rows[k].written == sampled_[k] + 1) {
-      const Box& box = simulation.particles.box_moves ? rows[k].box : simulation.particles.box;
-      collected.push_back(instant_of(simulation, sampled_[k], box,
-                                     totals_of(simulation, rows[k], sampled_[k], box)));
+      const Box& box = s_.particles.box_moves ? rows[k].box : s_.particles.box;
+      collected.push_back(instant_of(sampled_[k], box, totals_of(rows[k], sampled_[k], box)));
     }
   sampled_.clear();
   written_.zero();
   return collected;
 }
 
-Instant TotalsMeter::now(Simulation& simulation) {
-  return instant_of(simulation, simulation.step(), simulation.particles.box, measure(simulation));
+Instant TotalsMeter::now() { return instant_of(s_.step(), s_.particles.box, measure()); }
+
+double TotalsMeter::temperature_of(const Totals& totals, std::uint64_t steps) const {
+  const DegreesOfFreedom& freedom = s_.degrees_of_freedom;
+  const double kt = freedom.velocities() == VelocityRole::moved
+                        ? freedom.kt(totals.kinetic, totals.momentum)
+                        : s_.kt_without_velocities(steps);
+  return kt / s_.k_boltzmann;
 }
 
-Instant TotalsMeter::instant_of(const Simulation& s, std::uint64_t steps, const Box& box,
-                                const Totals& totals) {
+Instant TotalsMeter::instant_of(std::uint64_t steps, const Box& box, const Totals& totals) const {
   Instant instant;
   instant.step = steps;
-  instant.time = s.time_after(steps);
+  instant.time = clock_.time_after(steps);
   instant.box = box;
-  instant.box_moves = s.particles.box_moves;
-  instant.box_deforms = s.deformation != nullptr;
-  if (s.deformation) instant.shear_strain = s.deformation->strain(steps);
-  instant.particles = s.particles.size();
+  instant.box_moves = s_.particles.box_moves;
+  instant.box_deforms = s_.deformation() != nullptr;
+  if (s_.deformation()) instant.shear_strain = s_.deformation()->strain(steps);
+  instant.particles = s_.particles.size();
   instant.totals = totals;
-  instant.velocities = s.degrees_of_freedom.velocities();
-  instant.temperature = s.temperature_of(totals, steps);
+  instant.velocities = s_.degrees_of_freedom.velocities();
+  instant.temperature = temperature_of(totals, steps);
   return instant;
 }
 

@@ -10,7 +10,8 @@
 
 namespace perrin {
 
-class Simulation;
+class Clock;
+class StepContext;
 
 namespace detail {
 /// potential; virial (6); kinetic tensor m v ⊗ v (6); momentum (3)
@@ -40,9 +41,9 @@ struct TotalsRow {
 /// several instants may wait on the device until the host asks.
 class TotalsMeter {
  public:
-  explicit TotalsMeter(const Particles& particles);
+  TotalsMeter(StepContext& context, const Clock& clock);
   /// Of the present state; measured once, until forget().
-  const Totals& measure(Simulation& simulation);
+  const Totals& measure();
   void forget() { valid_ = false; }
   /// Each particle's share of the virial at the last measurement, as in ForceOutput.
   const Buffer<Real>& complete_virials();
@@ -50,16 +51,18 @@ class TotalsMeter {
   /// Launches a measurement of this instant, for collect(). A device that has been halted before
   /// does nothing. `lists_hold`: they have been looked after at these positions; then the host does
   /// not wait, and this may be recorded.
-  void launch_sample(Simulation& simulation, bool lists_hold);
+  void launch_sample(bool lists_hold);
   /// Of each that was launched: the number of steps done then.
   void note_sample(std::uint64_t step);
   /// Sampled and not collected yet: are there as many as there is room for?
   bool full() const { return std::ssize(sampled_) == most; }
   /// Waits for what was sampled, and forgets it: the instants that the device has come to, in
   /// order.
-  std::vector<Instant> collect(const Simulation& simulation);
+  std::vector<Instant> collect();
   /// The present one.
-  Instant now(Simulation& simulation);
+  Instant now();
+  /// In the job's units, of totals after so many steps (Simulation::temperature()).
+  double temperature_of(const Totals& totals, std::uint64_t steps) const;
   /// These are the present ones.
   void set(const Totals& totals) {
     totals_ = totals;
@@ -68,14 +71,14 @@ class TotalsMeter {
 
  private:
   static constexpr int most = 256;
-  void launch(Simulation& simulation, bool lists_hold);
+  void launch(bool lists_hold);
   /// Of what was measured after so many steps, in that box.
-  Totals totals_of(const Simulation& simulation, const detail::TotalsRow& row, std::uint64_t steps,
-                   const Box& box) const;
+  Totals totals_of(const detail::TotalsRow& row, std::uint64_t steps, const Box& box) const;
   /// The instant after so many steps, in that box.
-  static Instant instant_of(const Simulation& simulation, std::uint64_t steps, const Box& box,
-                            const Totals& totals);
+  Instant instant_of(std::uint64_t steps, const Box& box, const Totals& totals) const;
 
+  StepContext& s_;
+  const Clock& clock_;
   Buffer<Real4> force_;
   Buffer<Real> virial_;
   Buffer<detail::Sums> scratch_;

@@ -35,7 +35,7 @@ std::string drives_the_whole(const Stage& stage, const Configuration& configurat
   // Before it has begun; that it has a bath is enough.
   if (integrator == nullptr || !integrator->bath_kt(0)) return {};
   DegreesOfFreedom freedom(configuration);
-  freedom.count(forces, integrator);
+  freedom.count(forces, integrator->motion());
   std::string axes;
   for (int axis = 0; axis < configuration.box.dimension; ++axis)
     if (freedom.driven()[std::size_t(axis)]) axes += "xyz"[axis];

@@ -48,7 +48,7 @@ bool DpdForce<C>::prepare(const Integrator& integrator) {
 }
 
 template <class C>
-void DpdForce<C>::compute(Simulation& s, const ForceOutput& output) {
+void DpdForce<C>::compute(StepContext& s, const ForceOutput& output) {
   const ParticleView p = s.particles.view();
   PERRIN_ASSERT(moving_.size() == p.n);
   const double dt = s.timestep();
@@ -84,14 +84,14 @@ void DpdForce<C>::compute(Simulation& s, const ForceOutput& output) {
 }
 
 template <class C>
-void DpdForce<C>::prepare_split(Simulation& s) {
+void DpdForce<C>::prepare_split(StepContext& s) {
   if (impulse_.size() > 0) return;
   impulse_ = {s.device(), s.particles.size()};
   middle_ = {s.device(), s.particles.size()};
 }
 
 template <class C>
-void DpdForce<C>::update_velocities(Simulation& s, const Real4* shift) {
+void DpdForce<C>::update_velocities(StepContext& s, const Real4* shift) {
   const ParticleView p = s.particles.view();
   for_each(s.device(), "middle velocities", s.particles.share(),
            Middle{p.velocity, impulse_.data(), shift, middle_.data()});

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "pair_bath.h"
 #include "pair_run.h"
 
@@ -99,9 +99,9 @@ class DpdForce final : public Force, public PairBath {
   bool follows_deformation() const override { return true; }
   Ranges ranges() const override { return ranges_; }
   bool prepare(const Integrator& integrator) override;
-  void compute(Simulation& simulation, const ForceOutput& output) override;
-  void prepare_split(Simulation& simulation) override;
-  void update_velocities(Simulation& simulation, const Real4* shift) override;
+  void compute(StepContext& context, const ForceOutput& output) override;
+  void prepare_split(StepContext& context) override;
+  void update_velocities(StepContext& context, const Real4* shift) override;
   void state(Archive& archive) override { archive("split", split_); }
 
  private:

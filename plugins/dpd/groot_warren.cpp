@@ -1,6 +1,7 @@
 #include "groot_warren.h"
 
 #include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin::dpd {
@@ -40,10 +41,10 @@ void GrootWarren::begin(Simulation& simulation) {
   simulation.ensure_forces();
 }
 
-void GrootWarren::steps(Simulation& simulation, int n) {
+void GrootWarren::steps(StepContext& context, int n) {
   const Real dt = Real(settings_.timestep), lambda = Real(settings_.lambda);
   run_particle_steps(
-      simulation, n,
+      context, n,
       [&] {
         return DriftAndGuess{half_.data(), dt, lambda};
       },

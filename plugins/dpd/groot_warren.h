@@ -33,7 +33,7 @@ class GrootWarren final : public Integrator {
  public:
   explicit GrootWarren(const GrootWarrenSettings& settings) : settings_(settings) {}
   void begin(Simulation& simulation) override;
-  void steps(Simulation& simulation, int n) override;
+  void steps(StepContext& context, int n) override;
   double timestep() const override { return settings_.timestep; }
 
  private:

@@ -4,7 +4,7 @@
 #include "engine/core/real.h"
 
 namespace perrin {
-class Simulation;
+class StepContext;
 }
 
 namespace perrin::dpd {
@@ -15,10 +15,10 @@ class PairBath {
  public:
   virtual ~PairBath() = default;
   /// Allocates. Before the first step.
-  virtual void prepare_split(Simulation& simulation) = 0;
+  virtual void prepare_split(StepContext& context) = 0;
   /// After compute() of the same step, in which it has drawn the random impulses u: v += (u - dt
   /// drag(v + u / (4 m) + shift)) / m; `shift` by memory index. Device work only.
-  virtual void update_velocities(Simulation& simulation, const Real4* shift) = 0;
+  virtual void update_velocities(StepContext& context, const Real4* shift) = 0;
 };
 
 /// An integrator that calls update_velocities() of every PairBath: compute() then leaves friction

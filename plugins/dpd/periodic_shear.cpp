@@ -2,7 +2,7 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "forces/deposit.h"
 #include "rng/math.h"
 
@@ -32,7 +32,7 @@ int axis_of(const std::string& name) { return name[0] - 'x'; }
 
 }  // namespace
 
-void PeriodicShear::compute(Simulation& s, const ForceOutput& output) {
+void PeriodicShear::compute(StepContext& s, const ForceOutput& output) {
   Real3 amplitude{};
   amplitude[axis_of(settings_.flow)] = Real(settings_.amplitude);
   for_each(s.device(), "periodic_shear", s.particles.share(),

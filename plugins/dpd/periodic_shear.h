@@ -42,7 +42,7 @@ class PeriodicShear final : public Force {
  public:
   explicit PeriodicShear(const PeriodicShearSettings& settings) : settings_(settings) {}
   bool looks_beyond_range() const override { return false; }
-  void compute(Simulation& simulation, const ForceOutput& output) override;
+  void compute(StepContext& context, const ForceOutput& output) override;
   MomentumChange momentum_change(std::span<const std::int64_t>) const override;
 
  private:

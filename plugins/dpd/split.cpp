@@ -1,6 +1,7 @@
 #include "split.h"
 
 #include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin::dpd {
@@ -50,10 +51,10 @@ void Split::begin(Simulation& simulation) {
   simulation.ensure_forces();
 }
 
-void Split::steps(Simulation& simulation, int n) {
+void Split::steps(StepContext& context, int n) {
   const Real dt = Real(dt_), correction = Real(correction_);
   run_particle_steps(
-      simulation, n,
+      context, n,
       [&] {
         return KickAndDrift{before_.data(), dt};
       },
@@ -61,7 +62,7 @@ void Split::steps(Simulation& simulation, int n) {
         return KickAndShift{before_.data(), shift_.data(), dt, correction};
       },
       [&] {
-        for (PairBath* bath : baths_) bath->update_velocities(simulation, shift_.data());
+        for (PairBath* bath : baths_) bath->update_velocities(context, shift_.data());
       },
       [] { return NoUpdate{}; });
 }

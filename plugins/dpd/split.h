@@ -59,7 +59,7 @@ class Split final : public Integrator, public AppliesFriction {
       : dt_(settings.timestep), correction_(settings.correction) {}
   /// Throws UserError where no force has friction of pairs.
   void begin(Simulation& simulation) override;
-  void steps(Simulation& simulation, int n) override;
+  void steps(StepContext& context, int n) override;
   double timestep() const override { return dt_; }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bath_integrator.h"
+#include "engine/run/simulation.h"
 #include "integrators/particle_steps.h"
 #include "kinetic_change.h"
 
@@ -74,17 +75,17 @@ class Baoab : public BathIntegrator<Stream> {
     Base::begin_barostat(simulation);
   }
 
-  void steps(Simulation& simulation, int n) override {
+  void steps(StepContext& context, int n) override {
     const HalfKick half_kick{this->bath_.mobile(), Real(0.5 * this->dt_)};
     const auto before = [&] {
       return KickDriftNoiseDrift<typename Base::Noise, Law>{half_kick,
                                                             friction_.view(),
                                                             this->bath_.temperature(),
                                                             Law(this->bath_.law()),
-                                                            Base::noise(simulation),
+                                                            Base::noise(context),
                                                             this->bath_.heat()};
     };
-    run_particle_steps(simulation, n, before, [&] { return half_kick; });
+    run_particle_steps(context, n, before, [&] { return half_kick; });
   }
 
   Motion motion() const override { return this->bath_.motion(); }

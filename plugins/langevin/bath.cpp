@@ -105,8 +105,8 @@ void Bath::check_normals(Setup& setup) const {
                             name));
 }
 
-Bath::ById Bath::by_id(const Simulation& simulation) const {
-  const Particles& p = simulation.particles;
+Bath::ById Bath::by_id(const StepContext& context) const {
+  const Particles& p = context.particles;
   const auto position = p.position.to_host();
   const auto velocity = p.velocity.to_host();
   const auto ids = p.id.to_host();
@@ -122,20 +122,20 @@ Bath::ById Bath::by_id(const Simulation& simulation) const {
   return all;
 }
 
-void Bath::begin(Simulation& simulation, bool tally_heat) {
-  start_ = std::int64_t(simulation.step());
-  particles_ = simulation.particles.size();
-  mask_ = moving_.empty() ? Buffer<std::uint32_t>()
-                          : Buffer<std::uint32_t>(simulation.device(), moving_);
-  heat_ = tally_heat ? Buffer<double>(simulation.device(), simulation.particles.size())
-                     : Buffer<double>();
+void Bath::begin(StepContext& context, bool tally_heat) {
+  start_ = std::int64_t(context.step());
+  particles_ = context.particles.size();
+  mask_ =
+      moving_.empty() ? Buffer<std::uint32_t>() : Buffer<std::uint32_t>(context.device(), moving_);
+  heat_ =
+      tally_heat ? Buffer<double>(context.device(), context.particles.size()) : Buffer<double>();
   if (!tally_heat) return;
-  heat_scratch_ = Buffer<double>(simulation.device(), sum_chunks);
-  heat_known_ = simulation.particles.share_by_place(heat_);
+  heat_scratch_ = Buffer<double>(context.device(), sum_chunks);
+  heat_known_ = context.particles.share_by_place(heat_);
 }
 
-void Bath::rest(Simulation& simulation) const {
-  Particles& p = simulation.particles;
+void Bath::rest(StepContext& context) const {
+  Particles& p = context.particles;
   if (!moving_.empty() || !(moves_.x && moves_.y && moves_.z)) {
     const auto position = p.position.to_host();
     auto velocity = p.velocity.to_host();

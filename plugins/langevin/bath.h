@@ -8,7 +8,7 @@
 #include "engine/core/buffer.h"
 #include "engine/core/particles.h"
 #include "engine/run/setup.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "noise.h"
 #include "settings.h"
 
@@ -82,12 +82,12 @@ class Bath {
 
   /// From the integrator's begin(): the ramp starts here, heat is 0. Particles are read back from
   /// the device.
-  void begin(Simulation& simulation, bool tally_heat);
+  void begin(StepContext& context, bool tally_heat);
   /// The velocities that are left after rest().
   Motion motion() const { return {moving_, {moves_.x, moves_.y, moves_.z}, false}; }
   /// Velocities that can never change are set to 0: those of particles that do not move, and those
   /// along axes that do not count.
-  void rest(Simulation& simulation) const;
+  void rest(StepContext& context) const;
 
   /// False after a mistake that leaves no generator to choose.
   bool usable() const { return usable_; }
@@ -98,8 +98,8 @@ class Bath {
   }
   const NoiseLaw& law() const { return law_; }
   /// For the scheme "drawn"; from begin().
-  DrawnNormals drawn_normals(const Simulation& simulation, Purpose purpose) const {
-    return {simulation, settings_.rng, settings_.scheme, normals(), purpose, seed(simulation.seed)};
+  DrawnNormals drawn_normals(const StepContext& context, Purpose purpose) const {
+    return {context, settings_.rng, settings_.scheme, normals(), purpose, seed(context.seed)};
   }
   /// Gaussian numbers by the method of the settings.
   NormalLaw normals() const { return {law_.x, law_.y, law_.z, normal_method(settings_.normals)}; }
@@ -118,7 +118,7 @@ class Bath {
 
   /// make(drag coefficient, mass) for every particle, by way of its type where that is enough.
   template <class C, class Make>
-  void tabulate(const Simulation& simulation, CoefficientTable<C>& table, Make make) const;
+  void tabulate(const StepContext& context, CoefficientTable<C>& table, Make make) const;
 
   /// Where the particle in place i of memory adds the energy that it gets; nullptr: not counted.
   double* heat() { return heat_.size() > 0 ? heat_.data() : nullptr; }
@@ -136,7 +136,7 @@ class Bath {
     std::vector<std::uint32_t> type;
     std::vector<double> mass, drag;
   };
-  ById by_id(const Simulation& simulation) const;
+  ById by_id(const StepContext& context) const;
   void check_normals(Setup& setup) const;
 
   BathSettings settings_;
@@ -155,15 +155,15 @@ class Bath {
 };
 
 template <class C, class Make>
-void Bath::tabulate(const Simulation& simulation, CoefficientTable<C>& table, Make make) const {
-  const ById all = by_id(simulation);
+void Bath::tabulate(const StepContext& context, CoefficientTable<C>& table, Make make) const {
+  const ById all = by_id(context);
   std::vector<C> values(all.type.size());
   for (std::size_t id = 0; id < values.size(); ++id) {
     const bool again =
         id > 0 && all.drag[id] == all.drag[id - 1] && all.mass[id] == all.mass[id - 1];
     values[id] = again ? values[id - 1] : make(all.drag[id], all.mass[id]);
   }
-  table.assign(simulation.device(), values, all.type, simulation.particles.types.size());
+  table.assign(context.device(), values, all.type, context.particles.types.size());
 }
 
 /// Refuses vectors of a checkpoint that are not finite.

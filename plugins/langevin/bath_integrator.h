@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "bath.h"
+#include "engine/run/integrator.h"
+#include "engine/run/simulation.h"
 
 namespace perrin::langevin {
 
@@ -39,9 +41,9 @@ class BathIntegrator : public Integrator {
     return false;
   }
   std::int64_t finish_stride() const override { return check_stride<Stream>; }
-  void measure_heat(Simulation& simulation, double* heat) override {
-    if (!bath_.measure_heat(heat)) Integrator::measure_heat(simulation, heat);
-    if (barostat_) barostat_->add_heat(simulation, heat);
+  void measure_heat(StepContext& context, double* heat) override {
+    if (!bath_.measure_heat(heat)) Integrator::measure_heat(context, heat);
+    if (barostat_) barostat_->add_heat(context, heat);
   }
   std::optional<double> bath_kt(std::uint64_t steps) const override {
     return bath_.temperature().kt.after(steps);
@@ -84,7 +86,7 @@ class BathIntegrator : public Integrator {
     if (barostat_) barostat_->begin(s, dt_, bath_.temperature().kt, overdamped);
   }
   /// The random numbers of the step that is launched next.
-  Noise noise(Simulation& s) {
+  Noise noise(StepContext& s) {
     if constexpr (std::is_same_v<Stream, DrawnNormals>)
       stream_->begin_step(s);
     else

@@ -12,6 +12,7 @@
 #include "bath_integrator.h"
 #include "brownian_move.h"
 #include "engine/run/registry.h"
+#include "engine/run/simulation.h"
 #include "register.h"
 
 namespace perrin::langevin {
@@ -55,12 +56,12 @@ class Brownian : public BathIntegrator<Stream> {
     Base::begin_barostat(simulation, true);
   }
 
-  void steps(Simulation& simulation, int n) override {
+  void steps(StepContext& context, int n) override {
     // Generators with states in memory are bound by that: the general functor is enough for them.
     if constexpr (follows_step<Stream> || std::is_same_v<Stream, NoNoise> ||
                   std::is_same_v<Stream, FusedLaggedFibonacciStream>)
-      if (plain(simulation)) return steps<true>(simulation, n);
-    steps<false>(simulation, n);
+      if (plain(context)) return steps<true>(context, n);
+    steps<false>(context, n);
   }
 
   Motion motion() const override {
@@ -68,37 +69,37 @@ class Brownian : public BathIntegrator<Stream> {
     motion.velocities = VelocityRole::bath;
     return motion;
   }
-  double typical_displacement(const Simulation&) const override {
+  double typical_displacement(const StepContext&) const override {
     return double(mobility_.view().all.spread) * double(this->bath_.temperature().root_from);
   }
 
  private:
   template <bool Plain>
-  void steps(Simulation& simulation, int n) {
+  void steps(StepContext& context, int n) {
     const auto displace = [&] {
       return Displace<Noise, Plain>{this->bath_.mobile(),
                                     mobility_.view(),
                                     this->bath_.temperature(),
                                     this->bath_.law(),
-                                    Base::noise(simulation),
-                                    push_of(simulation, trap_),
+                                    Base::noise(context),
+                                    push_of(context, trap_),
                                     previous_.size() > 0 ? previous_.data() : nullptr,
                                     this->bath_.heat(),
                                     displacement_.data()};
     };
-    if (trap_ == nullptr && (!simulation.forces.empty() || simulation.moves_box())) {
+    if (trap_ == nullptr && (!context.forces.empty() || context.moves_box())) {
       if (this->bath_.heat() == nullptr)
-        return run_particle_steps(simulation, n, displace, [] { return NoUpdate{}; });
-      return run_particle_steps(simulation, n, displace, [&] {
+        return run_particle_steps(context, n, displace, [] { return NoUpdate{}; });
+      return run_particle_steps(context, n, displace, [&] {
         return SecondHalfOfWork{this->bath_.mobile(), displacement_.data(), this->bath_.heat()};
       });
     }
     // No forces in memory are needed, and no neighbours.
-    move_particles(simulation, displace());
+    move_particles(context, displace());
     for (int k = 1; k < n; ++k)
       update_and_move_particles(
-          simulation, [] { return NoUpdate{}; }, displace);
-    if (trap_ != nullptr && settings_.keep_forces) simulation.compute_forces();
+          context, [] { return NoUpdate{}; }, displace);
+    if (trap_ != nullptr && settings_.keep_forces) context.compute_forces();
   }
 
   void own_state(Archive& archive) override {
@@ -107,9 +108,9 @@ class Brownian : public BathIntegrator<Stream> {
     require_finite(archive, "previous_noise", previous_);
   }
 
-  bool plain(const Simulation& simulation) const {
+  bool plain(const StepContext& context) const {
     const Mobile mobile = this->bath_.mobile();
-    const Box& box = simulation.particles.box;
+    const Box& box = context.particles.box;
     const auto& periodic = box.periodic;
     return mobile.types == nullptr && this->bath_.law().axes() == 3 &&
            mobility_.view().values == nullptr && this->bath_.temperature().kt.constant() &&

@@ -11,7 +11,7 @@
 #include "engine/core/archive.h"
 #include "engine/core/buffer.h"
 #include "engine/core/real.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "rng/purpose.h"
 
 namespace perrin::langevin {
@@ -79,7 +79,7 @@ class NormalSource {
  public:
   virtual ~NormalSource() = default;
   /// Device work: numbers[id] for the step that is launched next.
-  virtual void draw(Simulation& simulation, Real4* numbers) = 0;
+  virtual void draw(StepContext& context, Real4* numbers) = 0;
   virtual void check(std::uint64_t steps) const = 0;
   virtual void state(Archive& archive) = 0;
   /// The states of generators that each belong to a particle, as ParticleStream has them.
@@ -99,10 +99,10 @@ class DrawnNormals {
   };
 
   /// `rng`, `scheme`: of with_generator(); `seed`: of the stage.
-  DrawnNormals(const Simulation& simulation, const std::string& rng, const std::string& scheme,
+  DrawnNormals(const StepContext& context, const std::string& rng, const std::string& scheme,
                const NormalLaw& law, Purpose purpose, std::uint64_t seed);
   View view() const { return {numbers_.data()}; }
-  void begin_step(Simulation& simulation) { source_->draw(simulation, numbers_.data()); }
+  void begin_step(StepContext& context) { source_->draw(context, numbers_.data()); }
   void check(std::uint64_t steps) const { source_->check(steps); }
   void state(Archive& archive) { source_->state(archive); }
   Buffer<std::uint32_t>& words() { return source_->words(); }

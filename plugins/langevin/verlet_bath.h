@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bath_integrator.h"
+#include "engine/run/simulation.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin::langevin {
@@ -83,7 +84,7 @@ class VerletWithBath : public BathIntegrator<Stream> {
     Base::begin_barostat(simulation);
   }
 
-  void steps(Simulation& simulation, int n) override {
+  void steps(StepContext& context, int n) override {
     const Real dt = Real(this->dt_), half_dt = Real(0.5 * this->dt_);
     const Mobile mobile = this->bath_.mobile();
     const auto before = [&] { return FirstHalf{mobile, force_.data(), this->bath_.heat(), dt}; };
@@ -92,12 +93,12 @@ class VerletWithBath : public BathIntegrator<Stream> {
                                               drag_.view(),
                                               this->bath_.temperature(),
                                               this->bath_.law(),
-                                              Base::noise(simulation),
+                                              Base::noise(context),
                                               force_.data(),
                                               this->bath_.heat(),
                                               half_dt};
     };
-    run_particle_steps(simulation, n, before, after);
+    run_particle_steps(context, n, before, after);
   }
 
   Motion motion() const override { return this->bath_.motion(); }

@@ -7,7 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include "engine/core/record_node.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "python/src/state.h"
 
 namespace perrin::python {
@@ -33,24 +33,23 @@ const double* numbers(nb::handle object, std::size_t count, const char* what) {
 
 }  // namespace
 
-ShownArrays::ShownArrays(Simulation& simulation)
-    : simulation_(&simulation), step_(simulation.device(), 1) {}
+ShownArrays::ShownArrays(StepContext& context) : context_(&context), step_(context.device(), 1) {}
 
 nb::object ShownArrays::array(const std::string& name, nb::handle owner) {
-  if (!simulation_) throw RunError("these arrays are valid only within their call");
-  const Device& device = simulation_->device();
-  const std::int64_t n = simulation_->particles.size();
+  if (!context_) throw RunError("these arrays are valid only within their call");
+  const Device& device = context_->device();
+  const std::int64_t n = context_->particles.size();
   if (name == "step") return on_gpu(step_, {1}, owner);
   Buffer<double>& wanted = name == "positions"   ? positions_
                            : name == "unwrapped" ? unwrapped_
                                                  : velocities_;
   if (wanted.size() == 0) wanted = Buffer<double>(device, 3 * n);
-  show(*simulation_);
+  show(*context_);
   device.synchronize();
   return on_gpu(wanted, {std::size_t(n), 3}, owner);
 }
 
-void ShownArrays::show(Simulation& s) {
+void ShownArrays::show(StepContext& s) {
   show_particles(s, {positions_.data(), unwrapped_.data(), velocities_.data(), step_.data()});
 }
 
@@ -68,7 +67,7 @@ CapturedForce::~CapturedForce() {
   captured_.reset();
 }
 
-void CapturedForce::compute(Simulation& s, const ForceOutput& output) {
+void CapturedForce::compute(StepContext& s, const ForceOutput& output) {
   const Device& device = s.device();
   if (device.skipping()) return;
   if (!graph_) capture(s);
@@ -82,7 +81,7 @@ void CapturedForce::compute(Simulation& s, const ForceOutput& output) {
   put_kept(s, kept_, virial_, output);
 }
 
-void CapturedForce::capture(Simulation& s) {
+void CapturedForce::capture(StepContext& s) {
   PERRIN_ASSERT(!s.device().recording());
   const std::int64_t n = s.particles.size();
   arrays_ = std::make_shared<ShownArrays>(s);

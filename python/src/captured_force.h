@@ -15,16 +15,16 @@ namespace perrin::python {
 /// Arrays on the GPU by id that a captured function reads: always in the same memory.
 class ShownArrays {
  public:
-  explicit ShownArrays(Simulation& simulation);
+  explicit ShownArrays(StepContext& context);
   /// "positions", "unwrapped", "velocities": float64 [n, 3]; "step": int64 [1]. From when it is
   /// first asked for they follow the particles. Waits.
   nb::object array(const std::string& name, nb::handle owner);
-  void show(Simulation& simulation);  // device work
+  void show(StepContext& context);  // device work
   /// The function has been captured.
-  void close() { simulation_ = nullptr; }
+  void close() { context_ = nullptr; }
 
  private:
-  Simulation* simulation_;  // while the function is being captured
+  StepContext* context_;  // while the function is being captured
   Buffer<double> positions_, unwrapped_, velocities_;
   Buffer<std::int64_t> step_;
 };
@@ -35,12 +35,12 @@ class CapturedForce : public KeptForce {
  public:
   CapturedForce(const PythonForceSettings& settings, Functions functions, Setup& setup);
   ~CapturedForce() override;
-  void compute(Simulation& simulation, const ForceOutput& output) override;
+  void compute(StepContext& context, const ForceOutput& output) override;
 
  private:
   std::uint64_t kept_instant() const override { return instant_.to_host(0); }
   void set_kept_instant(std::uint64_t instant) override { instant_.assign({{instant}}); }
-  void capture(Simulation& simulation);
+  void capture(StepContext& context);
   void replay(const Device& device) const;
 
   Buffer<std::uint64_t> instant_;  // that forces are kept of

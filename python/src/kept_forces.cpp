@@ -3,7 +3,7 @@
 #include <array>
 
 #include "engine/core/parallel.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 
 namespace perrin::python {
 namespace {
@@ -15,7 +15,7 @@ struct Instant {
   PERRIN_HD std::uint64_t operator*() const { return *running + beyond; }
 };
 
-Instant instant_of(const Simulation& s) { return {s.device_step(), s.instant()}; }
+Instant instant_of(const StepContext& s) { return {s.device_step(), s.instant()}; }
 
 struct Show {
   const Position* position;
@@ -115,7 +115,7 @@ struct PutKept {
 
 }  // namespace
 
-void show_particles(Simulation& s, const Shown& shown) {
+void show_particles(StepContext& s, const Shown& shown) {
   const Particles& p = s.particles;
   const Box& box = p.box;
   // A padded axis begins at -padding and is 1 + 2 padding edges long (Box::point).
@@ -136,23 +136,23 @@ void show_particles(Simulation& s, const Shown& shown) {
   for_each(s.device(), "particles for Python", p.size(), show);
 }
 
-void keep_rows(Simulation& s, const ForeignRows& rows, Real share, Buffer<Real4>& kept) {
+void keep_rows(StepContext& s, const ForeignRows& rows, Real share, Buffer<Real4>& kept) {
   for_each(s.device(), "forces of Python", s.particles.size(),
            KeepRow{rows, s.particles.id.data(), share, kept.data()});
 }
 
-void raise_if_due(Simulation& s, std::int64_t stride, const std::uint64_t* kept_instant,
+void raise_if_due(StepContext& s, std::int64_t stride, const std::uint64_t* kept_instant,
                   const Condition& due) {
   for_each(s.device(), "whether forces of Python are due", 1,
            RaiseIfDue{instant_of(s), std::uint64_t(stride), kept_instant, due});
 }
 
-void keep_returned(Simulation& s, const Returned& returned, const Kept& kept) {
+void keep_returned(StepContext& s, const Returned& returned, const Kept& kept) {
   const std::int64_t n = s.particles.size();
   for_each(s.device(), "forces of Python", n, KeepReturned{returned, kept, instant_of(s), n});
 }
 
-void put_kept(Simulation& s, const Buffer<Real4>& kept, const Buffer<double>& virial,
+void put_kept(StepContext& s, const Buffer<Real4>& kept, const Buffer<double>& virial,
               const ForceOutput& output) {
   const std::int64_t n = s.particles.size();
   for_each(s.device(), "forces of Python", n,

@@ -6,7 +6,7 @@
 #include "engine/run/force.h"
 
 namespace perrin {
-class Simulation;
+class StepContext;
 }
 
 namespace perrin::python {
@@ -20,7 +20,7 @@ struct Shown {
   double *positions = nullptr, *unwrapped = nullptr, *velocities = nullptr;
   std::int64_t* step = nullptr;  // number of the instant
 };
-void show_particles(Simulation& simulation, const Shown& shown);
+void show_particles(StepContext& context, const Shown& shown);
 
 /// An array [n, 3] on the simulation's device; strides in numbers.
 struct ForeignRows {
@@ -30,7 +30,7 @@ struct ForeignRows {
 };
 
 /// kept[id] = { row, share } of each particle; rows are in memory order.
-void keep_rows(Simulation& simulation, const ForeignRows& rows, Real share, Buffer<Real4>& kept);
+void keep_rows(StepContext& context, const ForeignRows& rows, Real share, Buffer<Real4>& kept);
 
 /// What a captured function has computed, on the simulation's device.
 struct Returned {
@@ -45,13 +45,13 @@ struct Kept {
 };
 /// Raises the condition, which is not raised, if this instant is a multiple of `stride`, or nothing
 /// is kept, unless its forces are kept.
-void raise_if_due(Simulation& simulation, std::int64_t stride, const std::uint64_t* kept_instant,
+void raise_if_due(StepContext& context, std::int64_t stride, const std::uint64_t* kept_instant,
                   const Condition& due);
-void keep_returned(Simulation& simulation, const Returned& returned, const Kept& kept);
+void keep_returned(StepContext& context, const Returned& returned, const Kept& kept);
 
 /// Adds kept[id] to, or puts it into, every particle's force; `virial`: of all particles, six
 /// numbers on the device, spread evenly.
-void put_kept(Simulation& simulation, const Buffer<Real4>& kept, const Buffer<double>& virial,
+void put_kept(StepContext& context, const Buffer<Real4>& kept, const Buffer<double>& virial,
               const ForceOutput& output);
 
 }  // namespace perrin::python

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nanobind/ndarray.h>
 
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "python/src/captured_force.h"
 #include "python/src/state.h"
 
@@ -96,7 +96,7 @@ PythonForce::PythonForce(const PythonForceSettings& settings, Functions function
                "about 5 us each");
 }
 
-void PythonForce::compute(Simulation& s, const ForceOutput& output) {
+void PythonForce::compute(StepContext& s, const ForceOutput& output) {
   if (s.device().skipping()) return;
   const std::uint64_t instant = number_on_device(s.device(), s.device_step()) + s.instant();
   const bool due = instant % std::uint64_t(settings_.stride) == 0 || instant_ == never;
@@ -107,7 +107,7 @@ void PythonForce::compute(Simulation& s, const ForceOutput& output) {
   put_kept(s, kept_, virial_, output);
 }
 
-void PythonForce::call(Simulation& s, std::uint64_t instant) {
+void PythonForce::call(StepContext& s, std::uint64_t instant) {
   s.device().synchronize();
   const nb::gil_scoped_acquire gil;
   const nb::object state =
@@ -135,7 +135,7 @@ void PythonForce::call(Simulation& s, std::uint64_t instant) {
   keep(s, forces, Real(share));
 }
 
-void PythonForce::keep(Simulation& s, nb::handle forces, Real share) {
+void PythonForce::keep(StepContext& s, nb::handle forces, Real share) {
   const std::int64_t n = s.particles.size();
   const Array array = array_of(forces, n);
   if (array.device_type() != nb::device::cpu::value) {

@@ -68,13 +68,13 @@ class KeptForce : public Force {
 class PythonForce : public KeptForce, public Unrecorded {
  public:
   PythonForce(const PythonForceSettings& settings, Functions functions, Setup& setup);
-  void compute(Simulation& simulation, const ForceOutput& output) override;
+  void compute(StepContext& context, const ForceOutput& output) override;
 
  private:
   std::uint64_t kept_instant() const override { return instant_; }
   void set_kept_instant(std::uint64_t instant) override { instant_ = instant; }
-  void call(Simulation& simulation, std::uint64_t instant);
-  void keep(Simulation& simulation, nb::handle forces, Real share);
+  void call(StepContext& context, std::uint64_t instant);
+  void keep(StepContext& context, nb::handle forces, Real share);
 
   std::uint64_t instant_ = never;
 };

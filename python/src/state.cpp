@@ -96,27 +96,34 @@ void select(const Device& device) {
   (void)device;
 }
 
-Simulation& State::simulation() const {
+StepContext& State::context() const {
   if (use_) use_->check();
-  if (!simulation_) throw RunError("this state is valid only within its call");
-  select(simulation_->device());
-  return *simulation_;
+  if (!context_) throw RunError("this state is valid only within its call");
+  select(context_->device());
+  return *context_;
 }
 
 Simulation& State::at_rest(const char* what) const {
   if (within_call()) throw UserError(fmt::format("a PythonForce cannot {}", what));
-  return simulation();
+  context();  // is it open, and for this thread?
+  return *simulation_;
 }
 
-std::uint64_t State::step() const { return within_call() ? instant_ : simulation().step(); }
+std::string State::neighbors() const {
+  const StepContext& s = context();
+  if (simulation_) return simulation_->neighbor_report();
+  return s.neighbors ? s.neighbors->report() : "";
+}
+
+std::uint64_t State::step() const { return within_call() ? instant_ : context().step(); }
 
 double State::time() const {
-  const Simulation& s = simulation();
+  const StepContext& s = context();
   return s.time() + double(step() - s.step()) * s.timestep();
 }
 
 nb::object State::positions(bool wrapped) const {
-  const Particles& p = simulation().particles;
+  const Particles& p = context().particles;
   const auto position = p.position.to_host();
   const auto image = p.image.to_host();
   const auto id = ids();
@@ -133,39 +140,37 @@ nb::object State::positions(bool wrapped) const {
 }
 
 nb::object State::velocities() const {
-  return three<double>(simulation().particles.velocity.to_host(), ids());
+  return three<double>(context().particles.velocity.to_host(), ids());
 }
 
 nb::object State::forces() const {
   at_rest("ask for the forces that it is a part of").ensure_forces();
-  return three<double>(simulation().particles.force.to_host(), ids());
+  return three<double>(context().particles.force.to_host(), ids());
 }
 
 nb::object State::images() const {
-  return three<std::int32_t>(simulation().particles.image.to_host(), ids());
+  return three<std::int32_t>(context().particles.image.to_host(), ids());
 }
 
 nb::object State::types() const {
-  const auto position = simulation().particles.by_id(simulation().particles.position);
+  const auto position = context().particles.by_id(context().particles.position);
   std::vector<std::uint32_t> types;
   for (const Position& p : position) types.push_back(p.type());
   return numpy(std::move(types), 1);
 }
 
 nb::object State::masses() const {
-  const auto velocity = simulation().particles.by_id(simulation().particles.velocity);
+  const auto velocity = context().particles.by_id(context().particles.velocity);
   std::vector<double> masses;
   for (const Real4& v : velocity) masses.push_back(1 / double(v.w));
   return numpy(std::move(masses), 1);
 }
 
-nb::object State::charges() const { return numpy(std::vector(simulation().particles.charge), 1); }
-nb::object State::diameters() const {
-  return numpy(std::vector(simulation().particles.diameter), 1);
-}
+nb::object State::charges() const { return numpy(std::vector(context().particles.charge), 1); }
+nb::object State::diameters() const { return numpy(std::vector(context().particles.diameter), 1); }
 
 nb::dict State::box() const {
-  const Box& box = simulation().particles.box;
+  const Box& box = context().particles.box;
   nb::dict d;
   d["lengths"] = list_of(box.length);
   d["tilts"] = list_of({box.xy, box.xz, box.yz});
@@ -196,7 +201,7 @@ nb::dict State::totals() const {
 }
 
 State::Raw State::raw(const std::string& name) const {
-  Particles& p = simulation().particles;
+  Particles& p = context().particles;
   constexpr bool single = sizeof(Real) == 4;
   const Raw word{nullptr, {std::size_t(p.size()), 4}, nb::dtype<std::uint32_t>(), "<u4"};
   const auto as = [&](auto& buffer, std::size_t width, Raw raw) {
@@ -218,7 +223,7 @@ State::Raw State::raw(const std::string& name) const {
 
 nb::object State::array(const std::string& name) const {
   const Raw raw = this->raw(name);
-  const Device& device = simulation().device();
+  const Device& device = context().device();
   device.synchronize();
 #ifdef PERRIN_CUDA
   if (device.is_cuda()) {
@@ -237,7 +242,7 @@ nb::tuple State::address(const std::string& name) const {
 }
 
 std::tuple<std::int64_t, std::int64_t, std::int64_t> State::order() const {
-  const Simulation& s = simulation();
+  const StepContext& s = context();
   if (!s.neighbors) return {0, 0, 0};
   const std::int64_t step = s.neighbors->has_lists() ? 0 : std::int64_t(s.step());
   return {s.neighbors->builds(), s.neighbors->version(), step};
@@ -245,8 +250,8 @@ std::tuple<std::int64_t, std::int64_t, std::int64_t> State::order() const {
 
 std::uintptr_t State::stream() const {
 #ifdef PERRIN_CUDA
-  if (simulation().device().is_cuda())
-    return reinterpret_cast<std::uintptr_t>(simulation().device().stream());
+  if (context().device().is_cuda())
+    return reinterpret_cast<std::uintptr_t>(context().device().stream());
 #endif
   return 0;
 }
@@ -286,14 +291,14 @@ void State::changed() const {
   s.invalidate();
   for (const auto& force : s.forces)
     if (auto* const python = dynamic_cast<KeptForce*>(force.get())) python->forget();
-  if (s.bath) s.bath->begin(s);
+  if (s.bath()) s.bath()->begin(s);
 }
 
 void bind_state(nb::module_& m) {
   nb::class_<State>(m, "State", "A simulation between two steps, or in the call of a force.")
       .def_prop_ro("step", &State::step)
       .def_prop_ro("time", &State::time)
-      .def_prop_ro("size", [](const State& s) { return s.simulation().particles.size(); })
+      .def_prop_ro("size", [](const State& s) { return s.context().particles.size(); })
       .def_prop_ro(
           "positions", [](const State& s) { return s.positions(true); },
           "by id, wrapped into the box (length), float64 [n, 3]; a copy")
@@ -304,25 +309,25 @@ void bind_state(nb::module_& m) {
       .def_prop_ro("forces", &State::forces, "by id (energy/length), float64 [n, 3]; a copy")
       .def_prop_ro("images", &State::images, "by id, crossings of the box, int32 [n, 3]; a copy")
       .def_prop_ro("types", &State::types, "by id, index into type_names, uint32 [n]; a copy")
-      .def_prop_ro("type_names", [](const State& s) { return s.simulation().particles.types; })
+      .def_prop_ro("type_names", [](const State& s) { return s.context().particles.types; })
       .def_prop_ro("masses", &State::masses, "by id, float64 [n]; a copy")
       .def_prop_ro("charges", &State::charges, "by id, float64 [n], or [0] without; a copy")
       .def_prop_ro("diameters", &State::diameters, "by id (length), [0] without; a copy")
       .def_prop_ro("box", &State::box, "lengths, tilts (xy, xz, yz), origin, periodic, dimension")
       .def_prop_ro("totals", &State::totals, "energies, pressure, …; tensors xx yy zz xy xz yz")
-      .def_prop_ro("device", [](const State& s) { return s.simulation().device().name(); })
+      .def_prop_ro("device", [](const State& s) { return s.context().device().name(); })
       .def_prop_ro("stream", &State::stream, "the CUDA stream as a number; 0 on the CPU")
       .def_prop_ro("order", &State::order, "changes with the order of particles in memory")
-      .def_prop_ro("deforms", [](const State& s) { return s.simulation().deformation != nullptr; })
+      .def_prop_ro("deforms", [](const State& s) { return s.context().deformation() != nullptr; })
       .def_prop_ro("timings",
                    [](const State& s) {
-                     const Timings& t = s.simulation().timings;
+                     const Timings& t = s.context().timings;
                      nb::dict d;
                      d["neighbors"] = t.neighbors, d["forces"] = t.forces;
                      d["integration"] = t.integration, d["output"] = t.output;
                      return d;
                    })
-      .def_prop_ro("neighbors", [](const State& s) { return s.simulation().neighbor_report(); })
+      .def_prop_ro("neighbors", [](const State& s) { return s.neighbors(); })
       .def_prop_ro("ids", [](const State& s) { return numpy(s.ids(), 1); })
       .def("address", &State::address, nb::arg("name"), "pointer, shape and type of an array")
       .def("array", &State::array, nb::arg("name"), "a view in memory order, without a copy")

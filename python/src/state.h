@@ -50,14 +50,14 @@ class State {
  public:
   /// `owner` keeps the simulation alive, for views.
   State(Simulation& simulation, nb::handle owner, const Use& use)
-      : simulation_(&simulation), owner_(owner), use_(&use) {}
+      : context_(&simulation), simulation_(&simulation), owner_(owner), use_(&use) {}
   /// Of the call of a force, after this number of steps.
-  State(Simulation& simulation, nb::handle owner, std::uint64_t instant)
-      : simulation_(&simulation), owner_(owner), instant_(instant) {}
-  void close() { simulation_ = nullptr; }
+  State(StepContext& context, nb::handle owner, std::uint64_t instant)
+      : context_(&context), owner_(owner), instant_(instant) {}
+  void close() { context_ = nullptr, simulation_ = nullptr; }
   bool within_call() const { return !use_; }
   /// Throws RunError where it is closed.
-  Simulation& simulation() const;
+  StepContext& context() const;
 
   std::uint64_t step() const;
   double time() const;
@@ -71,6 +71,7 @@ class State {
   nb::object diameters() const;
   nb::dict box() const;
   nb::dict totals() const;
+  std::string neighbors() const;  // how pairs are found
 
   /// A view of an array in memory order, without a copy: "position", "velocity", "force", "image",
   /// "id", "index". The device has been waited for.
@@ -90,7 +91,7 @@ class State {
   /// from what is there.
   void changed() const;
 
-  std::vector<std::uint32_t> ids() const { return simulation().particles.id.to_host(); }
+  std::vector<std::uint32_t> ids() const { return context().particles.id.to_host(); }
 
  private:
   struct Raw {
@@ -102,7 +103,8 @@ class State {
   Raw raw(const std::string& name) const;
   /// Where forces are being computed they cannot be asked for, nor particles be changed.
   Simulation& at_rest(const char* what) const;
-  Simulation* simulation_;
+  StepContext* context_;
+  Simulation* simulation_ = nullptr;  // at rest
   nb::handle owner_;
   const Use* use_ = nullptr;
   std::uint64_t instant_ = 0;

@@ -5,7 +5,7 @@
 #include "engine/core/parallel.h"
 #include "engine/run/integrator.h"
 #include "engine/run/plugin_api.h"
-#include "engine/run/simulation.h"
+#include "engine/run/step_context.h"
 #include "forces/deposit.h"
 
 using namespace perrin;
@@ -57,7 +57,7 @@ class PluginName final : public Force {
     return std::exchange(timestep_, integrator.timestep()) != integrator.timestep();
   }
   /// Device work only: neither allocates nor waits.
-  void compute(Simulation& s, const ForceOutput& output) override {
+  void compute(StepContext& s, const ForceOutput& output) override {
     for_each(s.device(), "plugin_name", s.particles.size(),
              PluginNameKernel{s.particles.position.data(), s.particles.size(), s.device_step(),
                               s.instant(), settings_.frequency * timestep_,

@@ -99,7 +99,7 @@ class PluginName final : public Integrator {
     measure(s);  // a resumed run then restores what state() has saved
   }
   /// Device work only; recorded on a GPU.
-  void steps(Simulation& s, int n) override {
+  void steps(StepContext& s, int n) override {
     const Real dt = Real(settings_.timestep);
     run_particle_steps(
         s, n,
@@ -115,18 +115,18 @@ class PluginName final : public Integrator {
         [&] { return Scale{bath_.data()}; });
   }
   /// Total energy minus this is conserved. Device work only.
-  void measure_heat(Simulation& s, double* heat) override {
+  void measure_heat(StepContext& s, double* heat) override {
     const double mass = twice_wanted_ * settings_.tau * settings_.tau;
     for_each(s.device(), "heat", 1, Heat{bath_.data(), twice_wanted_, mass, heat});
   }
   void state(Archive& archive) override { archive("bath", bath_); }
 
  private:
-  void measure(Simulation& s) {
+  void measure(StepContext& s) {
     sum<double>(s.device(), "kinetic energy", s.particles.size(),
                 KineticEnergy{s.particles.velocity.data()}, scratch_, &bath_.data()->kinetic);
   }
-  void half_step(Simulation& s, int which) {
+  void half_step(StepContext& s, int which) {
     const double inverse_mass = 1 / (twice_wanted_ * settings_.tau * settings_.tau);
     for_each(s.device(), "thermostat", 1,
              HalfStep{bath_.data(), settings_.timestep, twice_wanted_, inverse_mass, which});

@@ -299,8 +299,8 @@ TEST_P(BarostatTest, TotalsSampledOnTheWayAreThoseOfTheirBox) {
     const auto run = [&](std::int64_t chunk, bool sampled) {
       Simulation s(device(), c, lennard_jones(device(), 2.5, "force_shift"), 5, neighbors);
       Bussi integrator = bussi(0.002, 1, 0.05, at(20, 0.05, 3));
+      s.begin_stage(integrator);
       integrator.begin(s);
-      s.bath = &integrator;
       Seen seen;
       const Sampling sampling{sampled ? std::vector<std::int64_t>{7} : std::vector<std::int64_t>{},
                               [&](const Instant& i) { look(i, seen); }};

@@ -27,8 +27,7 @@ ShearSettings shear(double rate, const char* flow = "x", const char* gradient = 
 
 /// What a stage does.
 void begin(Simulation& s, Deformation& deformation, Integrator& integrator) {
-  s.deformation = &deformation;
-  s.prepare(integrator);
+  s.begin_stage(integrator, &deformation);
   deformation.begin(s, integrator);
   integrator.begin(s);
   deformation.begin_work();
@@ -207,7 +206,6 @@ TEST_P(DeformationTest, WorkIsTheChangeOfEnergy) {
     VelocityVerlet verlet({dt});
     Integrator& integrator = bath ? static_cast<Integrator&>(thermostat) : verlet;
     begin(s, way == 3 ? flowing : bent, integrator);
-    s.bath = &integrator;
     double first = 0;
     Change change;
     for (int k = 0; k <= 16; ++k) {

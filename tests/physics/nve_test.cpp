@@ -233,8 +233,7 @@ Sampled sample(const Device& device, const Configuration& c, const NeighborSetti
   BussiSettings settings;
   settings.timestep = 0.002, settings.tau = 1;
   Bussi integrator(settings, 1);
-  s.bath = &integrator;
-  s.prepare(integrator);
+  s.begin_stage(integrator);
   integrator.begin(s);
   Sampled result;
   Sampling sampling{std::move(strides), [&](const Instant& i) { result.seen.push_back(see(i)); }};

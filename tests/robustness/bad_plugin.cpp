@@ -48,7 +48,7 @@ struct NanFrom {
 class BadForce final : public Force {
  public:
   BadForce(const BadForceSettings& s, const Setup& setup) : settings_(s), one_(setup.device(), 1) {}
-  void compute(Simulation& s, const ForceOutput& out) override {
+  void compute(StepContext& s, const ForceOutput& out) override {
     if (settings_.does == "allocate") Buffer<Real>(s.device(), 1);
     if (settings_.does == "wait") one_.to_host();
     const auto first = std::uint64_t(settings_.does == "nan" ? settings_.step : 1000000);

@@ -118,24 +118,16 @@ TEST(Velocities, HaveTheTemperatureAndNoMomentum) {
 struct Says : Force {
   MomentumChange change;
   explicit Says(MomentumChange c) : change(c) {}
-  void compute(Simulation&, const ForceOutput&) override {}
+  void compute(StepContext&, const ForceOutput&) override {}
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return change; }
 };
 /// The same of what it moves.
-struct Mover : Integrator {
-  Motion what;
-  explicit Mover(Motion m) : what(std::move(m)) {}
-  void steps(Simulation&, int) override {}
-  double timestep() const override { return 0.01; }
-  Motion motion() const override { return what; }
-};
 DegreesOfFreedom counted(const Configuration& c, const std::vector<MomentumChange>& changes,
                          const Motion& motion = {}) {
   std::vector<std::unique_ptr<Force>> forces;
   for (const auto& change : changes) forces.push_back(std::make_unique<Says>(change));
-  const Mover mover(motion);
   DegreesOfFreedom freedom(c);
-  freedom.count(forces, &mover);
+  freedom.count(forces, motion);
   return freedom;
 }
 

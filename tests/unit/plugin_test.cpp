@@ -16,7 +16,7 @@ template <class D>
 void describe(D&, NoSettings&) {}
 
 struct Nothing : Force {
-  void compute(Simulation&, const ForceOutput&) override {}
+  void compute(StepContext&, const ForceOutput&) override {}
 };
 
 void add_force(Registry& registry, const std::string& type) {
