@@ -3,21 +3,12 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
+
+#include "forces/table_rows.h"
 
 namespace perrin {
 
 enum class TableKind { pair, bond, angle, dihedral };
-
-/// Points in the order of the file, x strictly increasing: distances, or angles in radians (in the
-/// file degrees).
-struct TableRows {
-  std::vector<double> x, energy;
-  std::vector<double> slope;       // dE/dx, minus the force of the file; empty: the file has none
-  std::vector<char> jump;          // of each interval: the energy jumps there; empty: nowhere
-  std::size_t steep = 0;           // rows before it are too far apart for a spline
-  std::vector<std::string> notes;  // for warnings, with file and line
-};
 
 /// Plain files have rows `x energy` or `x energy force`, force = -dE/dx (of angles per degree), and
 /// comments behind '#'. Files in LAMMPS's format have sections: a line with the keyword, a line

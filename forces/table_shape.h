@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "forces/table_file.h"
+#include "forces/table_rows.h"
 
 namespace perrin {
 

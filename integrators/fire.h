@@ -9,6 +9,7 @@
 #include "engine/run/integrator.h"
 #include "engine/settings/settings.h"
 #include "integrators/fire_cell.h"
+#include "integrators/fire_rule.h"
 
 namespace perrin {
 
@@ -30,16 +31,6 @@ void describe(D& d, FireSettings& s) {
              "stable step, which is the longest cut-off plus the skin or, if less, 1/4 of the box");
   d.optional("cell", s.cell, Any{}, "relax the edges of the box, too, to a target pressure");
 }
-
-/// What decides, on the device.
-struct FireRule {
-  double dt, step;  // the rules' time step, and what is taken of it
-  double alpha;
-  double mix_velocity, mix_force;  // v ← mix_velocity v + mix_force f
-  std::int32_t downhill;           // steps since the power was last negative
-  std::uint32_t converged;
-  double largest2;  // negative: no step was made
-};
 
 /// The paper's rules with its parameters (N_min 5, f_inc 1.1, f_dec 0.5, alpha 0.1, f_alpha 0.99),
 /// on velocity Verlet. The rules look at the power of all particles, which stays positive while one

@@ -6,7 +6,7 @@
 
 #include "engine/core/parallel.h"
 #include "engine/run/step_context.h"
-#include "integrators/fire.h"
+#include "integrators/fire_rule.h"
 
 namespace perrin {
 namespace {

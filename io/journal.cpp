@@ -5,14 +5,13 @@
 #include <array>
 
 #include "io/gsd_layout.h"
+#include "io/journal_name.h"
 #include "io/new_file.h"
 #include "io/raw_file.h"
 #include "io/seal.h"
 
 namespace perrin::io {
 namespace {
-
-std::string journal_of(const std::string& path) { return path + ".journal"; }
 
 // A journal: the size, then number and contents of each page, then the seal.
 constexpr std::size_t entry_size = 8 + FileChanges::page;
@@ -93,12 +92,6 @@ void finish_changes(const std::string& path) {
   if (const std::string what = broken_seal(journal); !what.empty())
     throw RunError(journal + ": cannot be applied: " + what);
   carry_out(path, read_journal(journal));
-}
-
-void forget_changes(const std::string& path) {
-  const std::string journal = journal_of(path);
-  if (::unlink(journal.c_str()) != 0 && errno != ENOENT)
-    throw RunError(fmt::format("{}: cannot be removed: {}", journal, std::strerror(errno)));
 }
 
 }  // namespace perrin::io

@@ -27,7 +27,4 @@ void make_changes(const std::string& path, const FileChanges& changes);
 /// Carries out what a journal says that was left behind. Throws RunError.
 void finish_changes(const std::string& path);
 
-/// Removes a journal that was left behind; for replacing the file. Throws RunError.
-void forget_changes(const std::string& path);
-
 }  // namespace perrin::io

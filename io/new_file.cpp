@@ -12,7 +12,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/processes.h"
-#include "io/journal.h"
+#include "io/journal_name.h"
 
 namespace perrin::io {
 namespace {

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "engine/app/examples_command.h"
+#include "engine/app/exit_status.h"
 #include "engine/app/new_plugin_command.h"
 #include "engine/app/one_voice.h"
 #include "engine/app/report/report_command.h"

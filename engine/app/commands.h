@@ -9,10 +9,6 @@
 
 namespace perrin {
 
-/// Exit statuses: 0 done (or stopped on request), 2 the user's mistake, 3 the run went wrong, 4 a
-/// bug.
-enum class ExitStatus { good = 0, user = 2, run = 3, bug = 4 };
-
 /// Parses the command line, does what it says, prints errors to standard error.
 int run_program(int argc, char** argv);
 

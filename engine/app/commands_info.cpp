@@ -104,7 +104,7 @@ void plugins_command() {
   Components components;
   components.registry.discover();
   fmt::print("searched\n");
-  for (const auto& folder : PluginLoader::search_folders()) fmt::print("  {}\n", folder.string());
+  for (const auto& folder : plugin_folders()) fmt::print("  {}\n", folder.string());
   fmt::print("plug-ins\n");
   for (const auto& p : components.plugins.loaded()) {
     fmt::print("  {} {}  {}\n", p.name, p.version, p.path.string());

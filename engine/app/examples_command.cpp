@@ -17,9 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Beside the shipped plug-ins, in the build tree as after installation.
-fs::path examples_folder() {
-  return PluginLoader::search_folders().back().parent_path() / "examples";
-}
+fs::path examples_folder() { return plugin_folders().back().parent_path() / "examples"; }
 
 std::vector<fs::path> all_examples() {
   std::vector<fs::path> list;

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// <libdir>/perrin, of the build tree or installed.
-fs::path data_folder() { return PluginLoader::search_folders().back().parent_path(); }
+fs::path data_folder() { return plugin_folders().back().parent_path(); }
 
 void check_kind(const std::string& kind) {
   if (std::ranges::count(plugin_kinds(), kind) > 0) return;

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "engine/app/commands.h"
+#include "engine/app/exit_status.h"
 #include "engine/core/error.h"
 #include "engine/core/processes.h"
 

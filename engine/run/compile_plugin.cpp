@@ -24,7 +24,7 @@
 #include "engine/core/printable.h"
 #include "engine/core/processes.h"
 #include "engine/run/cache.h"
-#include "engine/run/plugin.h"
+#include "engine/run/engine_library.h"
 
 #ifdef PERRIN_CUDA
 #include <cuda_runtime_api.h>
@@ -40,9 +40,7 @@ std::atomic<bool> says{true};
 
 /// Beside Perrin's library, as shipped plug-ins are; written by CMake
 /// (cmake/PerrinToolchain.cmake).
-fs::path toolchain_file() {
-  return PluginLoader::search_folders().back().parent_path() / "toolchain.json";
-}
+fs::path toolchain_file() { return plugin_folders().back().parent_path() / "toolchain.json"; }
 
 /// Compiler and options, without the files.
 std::optional<std::vector<std::string>> command() {
@@ -74,8 +72,8 @@ std::optional<std::vector<std::string>> command() {
 /// What names the engine's own library to the linker. In a program that has loaded it for itself
 /// alone (Python does) a plug-in finds its functions in no other way. Behind the source file, and
 /// in the words that nvcc knows, too.
-std::vector<std::string> engine_library() {
-  const std::string library = PluginLoader::engine_library().string();
+std::vector<std::string> words_for_linker() {
+  const std::string library = engine_library().string();
   if (library.find(".so") == std::string::npos) return {};  // linked into the program
   return {"-Xlinker", "--no-as-needed", "-Xlinker", library};
 }
@@ -172,7 +170,7 @@ std::map<fs::path, Made> all_made;
 std::optional<fs::path> compile_or_find(const Made& what, bool again) {
   auto words = command();
   if (!words) return {};
-  const auto library = engine_library();
+  const auto library = words_for_linker();
   CacheEntry entry(fmt::format("{}\n{}\n{}\n{}", build_tag(), fmt::join(*words, "\n"),
                                fmt::join(library, "\n"), what.source));
   const fs::path plugin = entry.folder() / "plugin.so";

@@ -11,14 +11,12 @@
 
 #include "engine/core/error.h"
 #include "engine/run/compile_plugin.h"
+#include "engine/run/engine_library.h"
 #include "engine/run/plugin_api.h"
 #include "engine/run/plugin_file.h"
 
 namespace perrin {
 namespace fs = std::filesystem;
-
-const char* build_tag() { return PERRIN_BUILD_TAG; }
-const char* engine_version() { return PERRIN_VERSION; }
 
 void check_plugin(const PluginDescription& p) {
   if (p.magic != plugin_magic)
@@ -94,30 +92,6 @@ PluginLoader::PluginLoader(Registry& registry) : registry_(registry) {
   });
 }
 
-std::vector<fs::path> PluginLoader::search_folders() {
-  std::vector<fs::path> folders;
-  if (const char* list = std::getenv("PERRIN_PLUGIN_PATH")) {
-    const std::string text = list;
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find(':', begin), text.size());
-      if (end > begin) folders.emplace_back(text.substr(begin, end - begin));
-      begin = end + 1;
-    }
-  }
-  // Beside this library, in the build tree as after installation.
-  if (const fs::path library = engine_library(); !library.empty())
-    folders.push_back(library.parent_path() / "perrin" / "plugins");
-  return folders;
-}
-
-fs::path PluginLoader::engine_library() {
-  Dl_info self{};
-  std::error_code ignored;
-  return dladdr(reinterpret_cast<const void*>(&engine_version), &self) && self.dli_fname
-             ? fs::canonical(self.dli_fname, ignored)
-             : fs::path();
-}
-
 bool PluginLoader::is_path(const std::string& name) {
   return name.find('/') != std::string::npos || fs::path(name).extension() == ".so";
 }
@@ -165,7 +139,7 @@ void PluginLoader::load(const std::string& name, const fs::path& base, const Bef
   if (is_path(name))
     candidates.push_back(base / name);
   else
-    for (const auto& folder : search_folders()) candidates.push_back(folder / (name + ".so"));
+    for (const auto& folder : plugin_folders()) candidates.push_back(folder / (name + ".so"));
   std::string tried;
   for (const fs::path& path : candidates) {
     std::error_code error;
@@ -185,7 +159,7 @@ void PluginLoader::load(const std::string& name, const fs::path& base, const Bef
 }
 
 void PluginLoader::load_all() {
-  for (const fs::path& folder : search_folders()) {
+  for (const fs::path& folder : plugin_folders()) {
     std::error_code ignored;
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(folder, ignored))

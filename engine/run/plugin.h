@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/run/engine_library.h"
 #include "engine/run/registry.h"
 
 namespace perrin {
@@ -29,7 +30,7 @@ class PluginLoader {
   /// Makes the registry ask for all plug-ins that can be found when a type is unknown.
   explicit PluginLoader(Registry& registry);
 
-  /// Loads a plug-in by name (NAME.so in the search folders) or path (anything with a '/' or ending
+  /// Loads a plug-in by name (NAME.so in plugin_folders()) or path (anything with a '/' or ending
   /// in .so; relative to `base`). Throws UserError: with the paths tried and the loader's words, or
   /// why it was refused. A plug-in that is loaded already is left alone. `before` is called with
   /// the file before anything of it can run.
@@ -37,15 +38,11 @@ class PluginLoader {
   void load(const std::string& name, const std::filesystem::path& base, const Before& before = {});
   /// Whether load() takes it for the path of a file.
   static bool is_path(const std::string& name);
-  /// Loads every plug-in in the search folders; what is refused is kept, not thrown.
+  /// Loads every plug-in in plugin_folders(); what is refused is kept, not thrown.
   void load_all();
 
   const std::vector<Loaded>& loaded() const { return loaded_; }
   const std::vector<Refused>& refused() const { return refused_; }
-  /// Folders of PERRIN_PLUGIN_PATH (':' between them), then that of the shipped plug-ins.
-  static std::vector<std::filesystem::path> search_folders();
-  /// The file that holds the engine: libperrin.so, or the program that it is linked into.
-  static std::filesystem::path engine_library();
 
  private:
   void load_file(const std::filesystem::path& path, bool named_by_job, const Before& before = {});
@@ -57,8 +54,5 @@ class PluginLoader {
 
 /// Throws UserError with one sentence that names both sides where the engine cannot use a plug-in.
 void check_plugin(const PluginDescription& plugin);
-/// Compiler, standard, CUDA version, precision, version of this engine.
-const char* build_tag();
-const char* engine_version();
 
 }  // namespace perrin

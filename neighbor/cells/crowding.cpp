@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "neighbor/verlet_list/row_plan.h"
+#include "neighbor/verlet_list/row_grid.h"
 
 namespace perrin {
 namespace {

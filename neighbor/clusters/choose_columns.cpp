@@ -5,7 +5,6 @@
 
 #include "engine/core/team.h"
 #include "neighbor/cells/crowding.h"
-#include "neighbor/clusters/cluster_set.h"
 
 namespace perrin {
 namespace {
@@ -88,7 +87,7 @@ double quick_density(const Samples& samples, double reach) {
 
 }  // namespace
 
-ColumnGrid choose_columns(const Particles& particles, double reach, bool apart) {
+ColumnGrid choose_columns(const Particles& particles, int cluster_size, double reach, bool apart) {
   const Samples samples{particles, apart};
   const Box& box = particles.box;
   const auto heights = box.padded_heights();

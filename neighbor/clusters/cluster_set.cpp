@@ -149,7 +149,7 @@ struct MakeBoxes {
 }  // namespace
 
 void ClusterSet::cut(double reach, bool apart) {
-  grid_ = choose_columns(*particles_, reach, apart);
+  grid_ = choose_columns(*particles_, cluster_size, reach, apart);
   if (apart) {
     known_.gather(*particles_, grid_, particles_->partners ? particles_->partners->reach : 0);
     sort_.sort(particles_->device(), known_.position(), known_.id(), known_.size(), grid_);

@@ -7,6 +7,7 @@
 // Memory follows the particles, however large the box.
 #pragma once
 
+#include "engine/core/box.h"
 #include "neighbor/cells/cell_of.h"
 
 namespace perrin {
@@ -39,6 +40,9 @@ struct RowGrid {
     return first_cell + std::uint32_t((z * cells.y + y) * cells.x + x);
   }
 };
+
+/// Cells at least as wide as wanted, folded until there are `limit` at most.
+RowGrid make_row_grid(const Box& box, double width, double limit);
 
 /// What particles of one class look for in the grid of another.
 struct RowPair {

@@ -48,7 +48,4 @@ struct RowPlan {
 RowPlan plan_rows(const Box& box, const Ranges& reaches, const Crowding& crowding,
                   const RowCosts& costs);
 
-/// Cells at least as wide as wanted, folded until there are `limit` at most.
-RowGrid make_row_grid(const Box& box, double width, double limit);
-
 }  // namespace perrin

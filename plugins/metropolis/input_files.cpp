@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "io/text_lines.h"
-#include "model_setup.h"
+#include "mixing.h"
 #include "moves.h"
 
 namespace perrin::metropolis {

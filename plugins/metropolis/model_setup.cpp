@@ -8,19 +8,11 @@
 #include <fstream>
 #include <set>
 
-#include "forces/potentials/lennard_jones.h"
 #include "input_files.h"
+#include "mixing.h"
 #include "start.h"
 
 namespace perrin::metropolis {
-
-PairParameters mix(const PairParameters& a, const PairParameters& b, const std::string& rule) {
-  const auto s = LennardJones::mix(
-      {a.b, a.a}, {b.b, b.a}, rule == "geometric" ? Mixing::geometric : Mixing::lorentz_berthelot);
-  PairParameters p{
-      a.kind, s.sigma, s.epsilon, 0, std::max(a.cutoff, b.cutoff), (a.core + b.core) / 2};
-  return p;
-}
 
 namespace {
 

@@ -18,9 +18,6 @@ struct Prepared {
   Units units;
 };
 
-/// Unlike types: sigma and epsilon by the rule, cores as the sum of radii.
-PairParameters mix(const PairParameters& a, const PairParameters& b, const std::string& rule);
-
 /// Reports all mistakes; nothing after one.
 std::optional<Prepared> prepare(const MetropolisSettings& settings, Setup& setup);
 

@@ -5,7 +5,7 @@
 #include "input_files.h"
 #include "io/new_file.h"
 #include "io/text_file.h"
-#include "model_setup.h"
+#include "mixing.h"
 #include "moves.h"
 
 namespace perrin::metropolis {

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "engine/core/changed_since.h"
+#include "make_engine.h"
 #include "moves.h"
 #include "pair_rows.h"
 

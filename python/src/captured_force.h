@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "python/src/python_force.h"
+#include "python/src/kept_force.h"
 
 namespace perrin::python {
 

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "neighbor/neighbors.h"
-#include "python/src/python_force.h"
+#include "python/src/kept_force.h"
 
 namespace perrin::python {
 namespace {

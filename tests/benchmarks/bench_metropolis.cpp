@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "plugins/metropolis/engine.h"
+#include "plugins/metropolis/make_engine.h"
 #include "tests/benchmarks/bench.h"
 #include "tests/plugins/metropolis_models.h"
 

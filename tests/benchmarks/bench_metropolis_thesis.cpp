@@ -18,7 +18,7 @@
 #include <limits>
 #include <string>
 
-#include "plugins/metropolis/engine.h"
+#include "plugins/metropolis/make_engine.h"
 #include "plugins/metropolis/sampler.h"
 #include "plugins/metropolis/start.h"
 #include "tests/benchmarks/bench.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "plugins/metropolis/engine.h"
+#include "plugins/metropolis/make_engine.h"
 #include "rng/keyed.h"
 
 namespace perrin::metropolis {
