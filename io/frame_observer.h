@@ -36,7 +36,7 @@ class FrameObserver : public Observer, public BoxUser {
     frame.step = step;
     frame.time = simulation.time();
     const auto begun =
-        std::ranges::count_if(simulation.stage_steps, [](auto at) { return at >= 0; });
+        std::ranges::count_if(simulation.stages.steps(), [](auto at) { return at >= 0; });
     frame.stage = begun > 0 ? std::uint32_t(begun - 1) : 0;
     file_.append(std::move(frame));
   }

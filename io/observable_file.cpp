@@ -41,13 +41,13 @@ void ObservableFile::begin(const Simulation& simulation, bool resumed,
     open(resumed, constants);
     write_neighbors(simulation.neighbor_report());
   }
-  write_stages(simulation.stage_steps, simulation.stage_remarks);
+  write_stages(simulation.stages.steps(), simulation.stages.remarks());
 }
 
 void ObservableFile::end(const Simulation& simulation) {
   if (is_open()) {
     write_neighbors(simulation.neighbor_report());
-    write_stages(simulation.stage_steps, simulation.stage_remarks);
+    write_stages(simulation.stages.steps(), simulation.stages.remarks());
   }
   writer().wait();
 }

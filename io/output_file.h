@@ -35,7 +35,7 @@ class OutputFile {
     if (file_) writer().push([file = file_, report] { file->write_neighbors(report); });
   }
   /// At which step each stage of the job began and what it has warned of
-  /// (Simulation::stage_steps, stage_remarks), likewise: those that have changed since the last
+  /// (StageLog), likewise: those that have changed since the last
   /// call.
   void write_stages(const std::vector<std::int64_t>& steps,
                     const std::vector<std::string>& remarks) {

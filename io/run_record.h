@@ -25,8 +25,8 @@ class LateRecord {
  public:
   /// How pairs were found: Simulation::neighbor_report(). At most 1024 characters.
   void neighbors(const std::string& report) { neighbors_ = report; }
-  /// At which step a stage of the job began, -1: not yet (Simulation::stage_steps), and what it has
-  /// warned of at its end (stage_remarks), at most 1024 bytes. `stages`: of the job.
+  /// At which step a stage of the job began, -1: not yet (StageLog::steps()), and what it has
+  /// warned of at its end (remarks()), at most 1024 bytes. `stages`: of the job.
   void stage(std::size_t stages, std::size_t k, std::int64_t step, const std::string& remark);
   bool waits() const { return neighbors_ || new_steps_ || new_remarks_; }
   /// What has been said since, into its place. Jobs have thousands of stages, each of which says

@@ -43,7 +43,7 @@ void Trajectory::begin(Simulation& simulation, bool resumed) {
   const bool opening = !file_.is_open();
   FrameObserver::begin(simulation, resumed);
   if (opening) tell_neighbors(simulation);
-  file_.write_stages(simulation.stage_steps, simulation.stage_remarks);
+  file_.write_stages(simulation.stages.steps(), simulation.stages.remarks());
 }
 
 void Trajectory::tell_neighbors(const Simulation& simulation) {
@@ -61,7 +61,7 @@ void Trajectory::observe(Simulation& simulation) {
 void Trajectory::end(Simulation& simulation) {
   if (file_.is_open()) {
     tell_neighbors(simulation);
-    file_.write_stages(simulation.stage_steps, simulation.stage_remarks);
+    file_.write_stages(simulation.stages.steps(), simulation.stages.remarks());
   }
   FrameObserver::end(simulation);
 }

@@ -346,7 +346,7 @@ void Job::make_simulation(bool resumed) {
   try {
     parts_.simulation = std::make_unique<Simulation>(context_.device, configuration_,
                                                      std::move(forces_), context_.seed, neighbors);
-    parts_.simulation->k_boltzmann = context_.units.k_boltzmann;
+    parts_.simulation->set_k_boltzmann(context_.units.k_boltzmann);
     if (!resumed)  // else the checkpoint says so
       parts_.simulation->begin_at(std::uint64_t(configuration_.step), configuration_.time);
     if (Team* const team = parts_.simulation->device().team())

@@ -44,7 +44,7 @@ std::string MdStage::warn_of_resolution(Run& run) {
 
 void MdStage::totals_are_known(Run& run, const Instant& instant) {
   Simulation& simulation = run.simulation();
-  const auto done = std::int64_t(instant.step) - simulation.stage_steps.at(run.stage_index());
+  const auto done = std::int64_t(instant.step) - simulation.stages.steps().at(run.stage_index());
   watch_.add(simulation, instant, *integrator_, done, steps_);
 }
 
@@ -59,7 +59,7 @@ void MdStage::say_what_is_short(Run& run) {
     run.print(fmt::format("warning: stage {}: {}", run.stage_name(), what));
     remark += (remark.empty() ? "" : "; ") + what;
   }
-  simulation.stage_remarks.at(run.stage_index()) = remark;
+  simulation.stages.remark(run.stage_index(), remark);
 }
 
 bool MdStage::run(Run& run) {

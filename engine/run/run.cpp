@@ -38,10 +38,7 @@ Run::Run(RunParts parts, RunControl& control)
       // What mpirun gives a process is a terminal to look at, whatever becomes of its output.
       progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0 && !Processes::world().several()),
       start_(std::chrono::steady_clock::now()) {
-  if (parts_.simulation) {
-    parts_.simulation->stage_steps.assign(parts_.stages.size(), -1);
-    parts_.simulation->stage_remarks.assign(parts_.stages.size(), "");
-  }
+  if (parts_.simulation) parts_.simulation->stages.reset(parts_.stages.size());
   if (!parts_.quiet) control_.print_line = [this](const std::string& line) { print(line); };
 }
 
@@ -209,8 +206,8 @@ void Run::state(Archive& archive) {
     simulation().state(archive);
     archive.require(observed_step_ >= -1 && observed_step_ <= std::int64_t(simulation().step()),
                     "run/observed_step", "a step that the run has made, or -1");
-    state_of_stage_steps(archive);
-    state_of_stage_remarks(archive);
+    simulation().stages.state(archive, stage_, std::int64_t(simulation().step()));
+    if (!archive.is_saving()) observed_stage_ = stage_;
     for (std::size_t i = 0; i < simulation().forces.size(); ++i) {
       const Archive::Scope scope(archive, fmt::format("force{}", i));
       simulation().forces[i]->state(archive);
@@ -232,44 +229,6 @@ void Run::state(Archive& archive) {
   parts_.stages[stage_]->state(archive);
 }
 
-void Run::state_of_stage_steps(Archive& archive) {
-  auto& steps = simulation().stage_steps;
-  archive("run/stage_steps", steps);
-  if (archive.is_saving()) return;
-  observed_stage_ = stage_;
-  bool good = steps.size() > stage_;
-  std::int64_t last = 0;
-  for (std::size_t k = 0; good && k < steps.size(); ++k) {
-    good = k <= stage_ ? steps[k] >= last && steps[k] <= std::int64_t(simulation().step())
-                       : steps[k] == -1;
-    last = steps[k];
-  }
-  archive.require(good, "run/stage_steps", "the steps at which the stages began, in order");
-  steps.resize(parts_.stages.size(), -1);  // stages to come may have been added, or taken away
-}
-
-/// One text, a line of each stage.
-void Run::state_of_stage_remarks(Archive& archive) {
-  if (!archive.has("run/stage_remarks")) return;  // an older checkpoint
-  auto& remarks = simulation().stage_remarks;
-  std::string text;
-  for (const std::string& remark : remarks) text += remark + '\n';
-  archive("run/stage_remarks", text);
-  auto lines = std::uint64_t(remarks.size());
-  archive("run/stage_remark_count", lines);
-  if (archive.is_saving()) return;
-  archive.require(std::uint64_t(std::ranges::count(text, '\n')) == lines &&
-                      (text.empty() || text.back() == '\n'),
-                  "run/stage_remarks", "a line of each stage of the job that was saved");
-  std::size_t at = 0;
-  for (std::string& remark : remarks) {
-    const std::size_t end = text.find('\n', at);
-    if (end == std::string::npos) break;  // stages to come have been added
-    remark = text.substr(at, end - at);
-    at = end + 1;
-  }
-}
-
 void Run::restore(Archive archive) {
   restored_ = std::make_unique<Archive>(std::move(archive));
   state(*restored_);
@@ -277,7 +236,7 @@ void Run::restore(Archive archive) {
 
 void Run::begin_stage(bool resumed) {
   if (parts_.simulation) {
-    if (!resumed) simulation().stage_steps.at(stage_) = std::int64_t(simulation().step());
+    if (!resumed) simulation().stages.begin(stage_, std::int64_t(simulation().step()));
     for (const auto& o : parts_.observers) o->begin(simulation(), resumed);
   }
   parts_.stages[stage_]->begin(*this, resumed);

@@ -104,8 +104,6 @@ class Run {
 
  private:
   void state(Archive& archive);
-  void state_of_stage_steps(Archive& archive);
-  void state_of_stage_remarks(Archive& archive);
   /// Whether an observer is called in a stage.
   bool observes(std::size_t observer, std::size_t stage) const;
   std::array<Sampling, 2> strides() const;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/run/sampling.h"
+#include "engine/run/stage_log.h"
 #include "engine/run/step_context.h"
 #include "engine/run/totals_meter.h"
 
@@ -28,9 +29,10 @@ class Simulation : public StepContext {
              std::vector<std::unique_ptr<Force>> forces, std::uint64_t seed = 0);
   ~Simulation();
 
-  std::vector<std::int64_t> stage_steps;   // at which each stage of the job began; -1: not yet
-  std::vector<std::string> stage_remarks;  // what each has warned of at its end; empty: nothing
+  StageLog stages;  // of the job
 
+  /// Energy per unit of temperature, in the job's units; 1 until then.
+  void set_k_boltzmann(double k_boltzmann) { k_boltzmann_ = k_boltzmann; }
   /// Before the first step: steps and time are counted from here.
   void begin_at(std::uint64_t step, double time);
   /// A stage begins whose heat and work are among the totals, until end_stage(); prepare() is done.

@@ -33,7 +33,6 @@ class StepContext {
   std::vector<std::unique_ptr<Force>> forces;
   std::unique_ptr<Neighbors> neighbors;  // nullptr where no force has a range
   const std::uint64_t seed;
-  double k_boltzmann = 1;  // energy per unit of temperature in the job's units
   Timings timings;
 
   /// Completed steps and the simulated time they took, since the beginning of the job.
@@ -43,6 +42,8 @@ class StepContext {
   double max_displacement() const { return max_displacement_; }
   /// Of the integrator that Simulation::prepare() was given; 0: none yet, or a minimiser.
   double timestep() const { return timestep_; }
+  /// Energy per unit of temperature, in the job's units.
+  double k_boltzmann() const { return k_boltzmann_; }
   /// Longest range of the forces.
   double range() const { return ranges_.longest(); }
 
@@ -105,7 +106,7 @@ class StepContext {
   RunningStep running_;
   Ranges ranges_;
   double max_displacement_ = 0;
-  double timestep_ = 0;
+  double timestep_ = 0, k_boltzmann_ = 1;
   const Integrator* integrator_ = nullptr;  // that Simulation::prepare() was given
   BoxMover* box_mover_ = nullptr;           // deformation(), or the integrator's
   Integrator* bath_ = nullptr;

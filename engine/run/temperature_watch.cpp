@@ -57,7 +57,7 @@ void TemperatureWatch::add(const Simulation& s, const Instant& instant,
   if (2 * done <= steps || freedom.velocities() != VelocityRole::moved || freedom.number() == 0)
     return;
   const auto bath = integrator.bath_kt(instant.step);
-  const double kt = instant.temperature * s.k_boltzmann;
+  const double kt = instant.temperature * s.k_boltzmann();
   ++samples_;
   all_ += kt;
   drift_ += 2 * freedom.kinetic_of_drift(instant.totals.momentum) / freedom.number();
@@ -69,7 +69,7 @@ void TemperatureWatch::add(const Simulation& s, const Instant& instant,
 std::string TemperatureWatch::verdict(const Simulation& s) const {
   constexpr double fewest = 20, share = 0.02, errors = 5;
   if (samples_ < fewest) return {};
-  const double unit = samples_ * s.k_boltzmann, drift = drift_ / unit;
+  const double unit = samples_ * s.k_boltzmann(), drift = drift_ / unit;
   // The centre of mass has a few degrees of freedom of its own in a bath that takes momentum.
   const double usual = 20 * 3 * all_ / (unit * s.degrees_of_freedom.number());
   std::string flows;
@@ -88,7 +88,7 @@ std::string TemperatureWatch::verdict(const Simulation& s) const {
     const std::string text = fmt::format(
         "the mean temperature of its second half, {:.4g} ± {:.2g}, differs from that of the bath, "
         "{:.4g}",
-        (bath + off) / s.k_boltzmann, excess_.error() / s.k_boltzmann, bath / s.k_boltzmann);
+        (bath + off) / s.k_boltzmann(), excess_.error() / s.k_boltzmann(), bath / s.k_boltzmann());
     return text + ": " + (flows.empty() ? cure : flows);
   }
   if (flows.empty()) return {};

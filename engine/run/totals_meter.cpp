@@ -173,7 +173,7 @@ double TotalsMeter::temperature_of(const Totals& totals, std::uint64_t steps) co
   const double kt = freedom.velocities() == VelocityRole::moved
                         ? freedom.kt(totals.kinetic, totals.momentum)
                         : s_.kt_without_velocities(steps);
-  return kt / s_.k_boltzmann;
+  return kt / s_.k_boltzmann();
 }
 
 Instant TotalsMeter::instant_of(std::uint64_t steps, const Box& box, const Totals& totals) const {

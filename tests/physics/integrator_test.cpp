@@ -299,7 +299,7 @@ TEST_P(Integrators, BussiLeavesTheCentreOfMassAlone) {
 TEST_P(Integrators, BussiFollowsARamp) {
   auto c = ideal_gas(1000, 3);
   Simulation simulation(device(), c, {}, 3);
-  simulation.k_boltzmann = 0.5;
+  simulation.set_k_boltzmann(0.5);
   BussiSettings settings;
   settings.timestep = 0.005, settings.temperature = 1, settings.tau = 0;
   settings.ramp = {3, 100};
