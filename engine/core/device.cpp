@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
 #include "engine/core/condition.h"
+#include "engine/core/error.h"
 #include "engine/core/instruction_set.h"
-#include "engine/core/processes.h"
 #include "engine/core/record_node.h"
-#include "engine/core/team.h"
 #include "engine/core/threads.h"
 
 namespace perrin {
@@ -221,18 +220,10 @@ Device Device::apart() const {
   return device;
 }
 
-Device Device::together(std::int64_t n) const {
-  Device device = apart();
-  if (const int count = sharers(n); count > 1)
-    device.team_ = std::make_shared<Team>(device, n, count);
+Device Device::with_team(std::shared_ptr<Team> team) const {
+  Device device = *this;
+  device.team_ = std::move(team);
   return device;
-}
-
-int Device::sharers(std::int64_t n) const {
-  // From where two are faster than one (docs/measurements/many-gpus.md).
-  constexpr std::int64_t on_gpu = 75'000, on_cpu = 128;
-  const std::int64_t least = least_share_ > 0 ? least_share_ : is_cuda() ? on_gpu : on_cpu;
-  return int(std::clamp<std::int64_t>(n / least, 1, Processes::world().count()));
 }
 
 Device Device::with_least_share(std::int64_t particles) const {

@@ -34,15 +34,13 @@ class Device {
   /// The same device and order of work, but halted and skipping by itself: what one simulation
   /// stops must not stop another.
   Device apart() const;
-  /// Returns a handle with its own halt flag that also joins the domain decomposition, if there are
-  /// several processes and n particles are worth distributing. Collective.
-  Device together(std::int64_t n) const;
-  /// How many of the processes n particles are dealt out to by together(): 1 to all.
-  int sharers(std::int64_t n) const;
-  /// The fewest particles of which one of them takes care; 0: where it begins to pay.
-  Device with_least_share(std::int64_t particles) const;
-  /// The processes that it is in step with; nullptr: this one is alone.
+  /// The processes that it is in step with (distributed(), engine/core/team.h); nullptr: this one
+  /// is alone.
   Team* team() const { return team_.get(); }
+  Device with_team(std::shared_ptr<Team> team) const;
+  /// The fewest particles that a process is given; 0: where it begins to pay.
+  std::int64_t least_share() const { return least_share_; }
+  Device with_least_share(std::int64_t particles) const;
 
   bool is_cuda() const { return cuda_ != nullptr; }
   /// Of the CPU: those that loops run on, on a CUDA device those for work of the host.

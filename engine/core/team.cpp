@@ -9,7 +9,7 @@
 
 #include "engine/core/balance.h"
 #include "engine/core/error.h"
-#include "engine/core/parallel.h"
+#include "engine/core/launch.h"
 #include "engine/core/peers.h"
 #include "engine/core/processes.h"
 #ifdef __CUDACC__
@@ -381,6 +381,20 @@ void Team::exchange_on_gpu(std::span<const SharedArray>, const Agreement&, const
                            const std::uint32_t*) {}
 
 #endif
+
+int sharers(const Device& device, std::int64_t n) {
+  // From where two are faster than one (docs/measurements/many-gpus.md).
+  constexpr std::int64_t on_gpu = 75'000, on_cpu = 128;
+  const std::int64_t given = device.least_share();
+  const std::int64_t least = given > 0 ? given : device.is_cuda() ? on_gpu : on_cpu;
+  return int(std::clamp<std::int64_t>(n / least, 1, Processes::world().count()));
+}
+
+Device distributed(const Device& device, std::int64_t n) {
+  const Device own = device.apart();
+  const int count = sharers(device, n);
+  return count > 1 ? own.with_team(std::make_shared<Team>(own, n, count)) : own;
+}
 
 Team::~Team() = default;
 

@@ -88,6 +88,13 @@ struct Beside {
   std::uint32_t halt;
 };
 
+/// How many of the processes n particles are distributed over: 1 to all. Where
+/// Device::least_share() says nothing, so many that each is worth it.
+int sharers(const Device& device, std::int64_t n);
+/// Returns a handle with its own halt flag that also joins the domain decomposition, if there are
+/// several processes and n particles are worth distributing. Collective.
+Device distributed(const Device& device, std::int64_t n);
+
 class Team {
  public:
   static constexpr int most = 64;  // processes with GPUs

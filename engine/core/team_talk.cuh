@@ -14,7 +14,7 @@
 #pragma once
 
 #include "engine/core/courier.h"
-#include "engine/core/parallel.h"
+#include "engine/core/launch.h"
 #include "engine/core/team.h"
 
 namespace perrin::detail {

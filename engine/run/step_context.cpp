@@ -28,7 +28,7 @@ StepContext::StepContext(const Device& the_device, Configuration configuration,
                          std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed,
                          double skin)
     : degrees_of_freedom(configuration),
-      particles{the_device.together(std::int64_t(configuration.position.size())),
+      particles{distributed(the_device, std::int64_t(configuration.position.size())),
                 padded(std::move(configuration), all_ranges(the_forces).longest() + skin)},
       forces(std::move(the_forces)),
       seed(the_seed),

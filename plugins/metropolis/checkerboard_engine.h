@@ -11,6 +11,7 @@
 #include "checkerboard_grid.h"
 #include "checkerboard_sort.h"
 #include "engine/core/parallel.h"
+#include "engine/core/team.h"
 #include "pair_rows.h"
 #ifdef __CUDACC__
 #include "checkerboard.cuh"
@@ -130,7 +131,7 @@ class CheckerboardOf final : public CheckerboardEngine {
   CheckerboardOf(System& system, const ChainOptions& chain, const CheckerboardOptions& options,
                  double range)
       : CheckerboardEngine(system, chain),
-        device_(system.device().together(system.molecules())),
+        device_(distributed(system.device(), system.molecules())),
         options_(options),
         range_(range),
         types_(std::uint32_t(system.model().types.size())),

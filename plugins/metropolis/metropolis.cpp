@@ -9,6 +9,7 @@
 #include <map>
 
 #include "engine/core/changed_since.h"
+#include "engine/core/team.h"
 #include "engine/run/chunk.h"
 #include "engine/run/run.h"
 #include "io/new_file.h"
@@ -46,7 +47,7 @@ MetropolisStage::MetropolisStage(const MetropolisSettings& settings, Setup& setu
     return;
   }
   shares_domains_ = settings.engine == "checkerboard" &&
-                    setup.device().sharers(sampler_->system().molecules()) > 1;
+                    sharers(setup.device(), sampler_->system().molecules()) > 1;
   energy_sum_.resize(prepared->kT.size());
   energy_sum2_.resize(prepared->kT.size());
 }
