@@ -4,8 +4,9 @@ set(PERRIN_PUBLIC_HEADERS
     engine/core/archive.h engine/core/box.h engine/core/buffer.h engine/core/changed_since.h
     engine/core/configuration.h engine/core/device.h engine/core/error.h engine/core/faults.h
     engine/core/instruction_set.h engine/core/loaded_loop.h engine/core/momentum.h
-    engine/core/parallel.h engine/core/particles.h engine/core/processes.h engine/core/real.h
-    engine/core/tasks.h engine/core/team.h engine/core/threads.h
+    engine/core/parallel.h engine/core/particle_array.h engine/core/particles.h
+    engine/core/processes.h engine/core/real.h engine/core/tasks.h engine/core/team.h
+    engine/core/threads.h
     engine/run/box_mover.h engine/run/box_user.h engine/run/chunk.h engine/run/force.h
     engine/run/instant.h engine/run/integrator.h engine/run/observer.h engine/run/plugin_api.h
     engine/run/registry.h engine/run/run.h engine/run/run_control.h engine/run/setup.h

@@ -150,15 +150,15 @@ void Fire::begin(Simulation& simulation) {
   measures_ = Buffer<Measures>(device, 1);
   scratch_ = Buffer<Measures>(device, sum_chunks);
   if (rule_.size() == 0) {
-    velocity_ = Buffer<Real4>(device, simulation.particles.size());
     rule_ = Buffer<Rule>(
         device, std::vector<Rule>{{settings_.timestep, settings_.timestep, 0.1, 0, 0, 0, 0, -1}});
   }
-  stretch_ = Buffer<Stretch>(device, simulation.particles.size());
-  stretch_known_ = simulation.particles.share_by_id(stretch_);
-  velocity_known_ = simulation.particles.share_by_id(velocity_);
+  if (!velocity_) velocity_ = {simulation.particles, IndexedBy::id};
+  stretch_ = {simulation.particles, IndexedBy::id};
   if (cell_) cell_->begin(simulation, rule_.data());
 }
+
+void Fire::end() { velocity_ = {}, stretch_ = {}; }
 
 /// The longest move of a step.
 double Fire::cap(const StepContext& context) const {
@@ -222,7 +222,7 @@ std::string Fire::report(Simulation& simulation) {
 
 void Fire::state(Archive& archive) {
   archive("rule", rule_);
-  archive("velocity", velocity_);
+  velocity_.state(archive, "velocity");
   if (cell_) cell_->state(archive);
   if (archive.is_saving()) return;
   const Rule r = rule_.to_host(0);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/core/buffer.h"
+#include "engine/core/particle_array.h"
 #include "engine/run/integrator.h"
 #include "engine/settings/settings.h"
 #include "integrators/fire_cell.h"
@@ -46,6 +47,7 @@ class Fire : public Integrator {
   }
 
   void begin(Simulation& simulation) override;
+  void end() override;
   void steps(StepContext& context, int n) override;
   double timestep() const override { return 0; }  // minimising takes no physical time
   bool follows_deformation() const override { return false; }
@@ -89,9 +91,8 @@ class Fire : public Integrator {
   FireSettings settings_;
   std::unique_ptr<FireCell> cell_;
   Buffer<Rule> rule_;
-  Buffer<Real4> velocity_;   // by id
-  Buffer<Stretch> stretch_;  // by id
-  Particles::Known velocity_known_, stretch_known_;
+  ParticleArray<Real4> velocity_;
+  ParticleArray<Stretch> stretch_;
   Buffer<Measures> measures_, scratch_;
 };
 

@@ -570,7 +570,7 @@ bool Neighbors::state(Archive& a) {
   if (a.is_saving() && particles_.sorted_apart) particles_.complete(reference_);
   Box built = built_.to_host(0);
   if (a.has("built_box")) archive_box(a, "built_box", built);
-  particles_.state(a, "reference", reference_);
+  archive_by_id(a, "reference", particles_, reference_);
   if (a.is_saving()) return true;
   const auto built_from = reference_.to_host(), now = particles_.position.to_host();
   for (std::size_t i = 0; i < now.size(); ++i)

@@ -14,24 +14,6 @@
 namespace perrin {
 namespace {
 
-template <class Word>
-struct Gather {
-  Word* to;
-  const Word* from;
-  const std::uint32_t* order;
-  std::int64_t words;  // of an element
-  PERRIN_HD void operator()(std::int64_t k) const {
-    const std::int64_t i = k / words;
-    to[k] = from[std::int64_t(order[i]) * words + (k - i * words)];
-  }
-};
-
-struct CopyWords {
-  std::uint32_t* to;
-  const std::uint32_t* from;
-  PERRIN_HD void operator()(std::int64_t k) const { to[k] = from[k]; }
-};
-
 constexpr std::int64_t most_crossings = 1000000000;  // far from where 32 bits end
 
 struct GatherEverything {
@@ -54,23 +36,6 @@ struct CopyEverything {
   }
 };
 
-/// Of particles begin …: words of an array by id into one by place in memory, or back.
-struct PackById {
-  std::uint32_t *packed, *array;
-  const std::uint32_t* id;
-  std::int64_t words, begin;
-  bool back;
-  PERRIN_HD void operator()(std::int64_t k) const {
-    const std::int64_t i = begin + k / words, word = k % words;
-    std::uint32_t& place = packed[i * words + word];
-    std::uint32_t& named = array[std::int64_t(id[i]) * words + word];
-    if (back)
-      named = place;
-    else
-      place = named;
-  }
-};
-
 struct FindIndex {
   const std::uint32_t* id;
   std::uint32_t* index;
@@ -86,7 +51,12 @@ struct FollowBox {
 }  // namespace
 
 Particles::Particles(const Device& device, const Configuration& c)
-    : box(c.box), types(c.types), charge(c.charge), diameter(c.diameter), topology(c.topology) {
+    : box(c.box),
+      types(c.types),
+      charge(c.charge),
+      diameter(c.diameter),
+      topology(c.topology),
+      extra(device, std::int64_t(c.position.size())) {
   const std::size_t n = c.position.size();
   PERRIN_ASSERT(n < (std::size_t(1) << 32) && c.type.size() == n);
   PERRIN_ASSERT(c.types.size() <= Position::type_count);
@@ -166,39 +136,13 @@ void Particles::complete(bool positions, const Agreement& agreement) {
   if (positions || !velocities_travel) add(velocity.data(), sizeof(Real4));
   add(image.data(), sizeof(Image));
   if (sorted_apart) add(id.data(), sizeof(std::uint32_t));
-  for (const auto& a : attached()) add(a->data(), a->bytes);
-  std::vector<std::shared_ptr<SharedBytes>> by_id;
-  for (const auto& weak : shared_) {
-    const auto shared = weak.lock();
-    if (!shared || !shared->data()) continue;
-    if (shared->by_id) by_id.push_back(shared);
-    add(shared->by_id ? shared->packed.data() : shared->data(), shared->bytes);
-  }
+  extra.append_to(arrays);
   const Share mine = share();
-  const auto pack = [&](bool back, std::int64_t begin, std::int64_t end) {
-    for (const auto& shared : by_id) {
-      const auto words = std::int64_t(shared->bytes / 4);
-      for_each(
-          device(), "arrays by id", (end - begin) * words,
-          PackById{reinterpret_cast<std::uint32_t*>(shared->packed.data()),
-                   static_cast<std::uint32_t*>(shared->data()), id.data(), words, begin, back});
-    }
-  };
-  pack(false, mine.begin, mine.end);
+  extra.pack(id.data(), mine);
   team->exchange(arrays, agreement);
   if (sorted_apart) for_each(device(), "who is where", size(), FindIndex{id.data(), index.data()});
-  pack(true, 0, mine.begin);
-  pack(true, mine.end, size());
-}
-
-Particles::Known Particles::share_bytes(std::function<void*()> data, std::size_t bytes,
-                                        bool by_id) {
-  if (!device().team()) return nullptr;
-  std::erase_if(shared_, [](const auto& weak) { return weak.expired(); });
-  auto shared = std::make_shared<SharedBytes>(SharedBytes{std::move(data), bytes, by_id, {}});
-  if (by_id) shared->packed = {device(), size() * std::int64_t(bytes)};
-  shared_.push_back(shared);
-  return shared;
+  extra.unpack(id.data(), {0, mine.begin});
+  extra.unpack(id.data(), {mine.end, size()});
 }
 
 void Particles::complete_bytes(void* data, std::size_t bytes) const {
@@ -207,11 +151,7 @@ void Particles::complete_bytes(void* data, std::size_t bytes) const {
 
 /// Beside the arrays that all particles have.
 bool Particles::nothing_moves_along() const {
-  const auto by_id = [](const auto& weak) {
-    const auto shared = weak.lock();
-    return shared && shared->by_id && shared->data();
-  };
-  return !has_attached() && std::ranges::none_of(shared_, by_id);
+  return !extra.any(IndexedBy::memory) && !extra.any(IndexedBy::id);
 }
 
 void Particles::complete_for_sort(bool positions) {
@@ -258,22 +198,6 @@ Configuration Particles::configuration() const {
   return c;
 }
 
-Particles::Known Particles::attach_bytes(std::function<void*()> data, std::size_t bytes) {
-  std::erase_if(attached_, [](const auto& weak) { return weak.expired(); });
-  auto attached = std::make_shared<const Attached>(Attached{std::move(data), bytes});
-  attached_.push_back(attached);
-  const auto needed = std::int64_t(bytes) * size();
-  if (scratch_.size() < needed) scratch_ = {device(), needed};
-  return attached;
-}
-
-std::vector<std::shared_ptr<const Particles::Attached>> Particles::attached() const {
-  std::vector<std::shared_ptr<const Attached>> live;
-  for (const auto& weak : attached_)
-    if (auto a = weak.lock()) live.push_back(std::move(a));
-  return live;
-}
-
 Particles::Arrays Particles::arrays() {
   return {position.data(), velocity.data(), image.data(), id.data()};
 }
@@ -301,30 +225,17 @@ void Particles::assume_exchanged(bool exchanged) {
   if (exchanged != exchanged_) exchange();
 }
 
-void Particles::reorder_attached(const Buffer<std::uint32_t>& order) {
-  const Device& d = device();
-  const std::int64_t n = size();
-  for (const auto& a : attached()) {
-    auto* to = reinterpret_cast<std::uint32_t*>(scratch_.data());
-    auto* array = static_cast<std::uint32_t*>(a->data());
-    const auto words = std::int64_t(a->bytes / 4);
-    for_each(d, "reorder an attached array", n * words,
-             Gather<std::uint32_t>{to, array, order.data(), words});
-    for_each(d, "keep the new order", n * words, CopyWords{array, to});
-  }
-}
-
 void Particles::reorder(const Buffer<std::uint32_t>& order, Position* positions) {
   for_each(device(), "reorder particles", size(),
            GatherEverything{spare_arrays(), arrays(), order.data(), index.data()});
   copy_back(positions);
-  reorder_attached(order);
+  extra.reorder(order.data());
 }
 
-void Particles::check_count(const std::string& name, std::size_t count) const {
-  if (std::int64_t(count) != size())
+void check_particle_count(const std::string& name, std::int64_t count, std::int64_t particles) {
+  if (count != particles)
     throw UserError(fmt::format("\"{}\" in the checkpoint is of {} particles, the system has {}",
-                                name, count, size()));
+                                name, count, particles));
 }
 
 /// What a job cannot change, and what no run leaves behind.
@@ -370,7 +281,7 @@ void Particles::state(Archive& a) {
   a("order", order);
   if (!a.is_saving()) {
     constexpr std::uint32_t nowhere = 0xffffffffu;
-    check_count("particles/order", order.size());
+    check_particle_count("particles/order", std::int64_t(order.size()), size());
     std::vector<std::uint32_t> place(order.size(), nowhere);
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (order[i] >= place.size() || place[order[i]] != nowhere)
@@ -382,10 +293,10 @@ void Particles::state(Archive& a) {
     id.assign(order);
     index.assign(place);
   }
-  state(a, "position", position);
-  state(a, "velocity", velocity);
-  state(a, "force", force);
-  state(a, "image", image);
+  archive_by_id(a, "position", *this, position);
+  archive_by_id(a, "velocity", *this, velocity);
+  archive_by_id(a, "force", *this, force);
+  archive_by_id(a, "image", *this, image);
   if (a.is_saving()) return;
   check_restored(a, type_of, mass_of);
   if (saved == box) return;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "engine/core/box.h"
 #include "engine/core/buffer.h"
 #include "engine/core/configuration.h"
+#include "engine/core/particle_arrays.h"
 #include "engine/core/partners.h"
 #include "engine/core/share.h"
 
@@ -85,6 +85,7 @@ class Particles {
   std::vector<std::string> types;
   std::vector<double> charge, diameter;  // by id, as read
   Topology topology;                     // by id
+  ParticleArrays extra;                  // that components keep (engine/core/particle_array.h)
 
   /// The metric of the box, for kernels.
   Current<Metric> metric() const { return {box.metric(), kept_metric_.data(), box_moves}; }
@@ -100,37 +101,10 @@ class Particles {
   const Box& given_box() const { return given_; }
 
   /// Reorders memory: new[i] = old[order[i]] for every array but the forces, which are computed
-  /// afresh after a reordering (order is on the device). Device work only.
+  /// afresh after a reordering (order is on the device). `extra` follows. Device work only.
   /// `positions` (size() elements, or nullptr) receives a copy of the positions in the new order.
   void reorder(const Buffer<std::uint32_t>& order, Position* positions = nullptr);
 
-  // Registers an array of a component. The registration ends with the returned handle. Until then
-  // the buffer must keep its address.
-  using Known = std::shared_ptr<const void>;
-  /// [place in memory], of the particle there: it follows when memory is reordered, also from
-  /// process to process. state() below saves such an array.
-  template <class T>
-  [[nodiscard]] Known attach(Buffer<T>& array) {
-    static_assert(sizeof(T) % 4 == 0);
-    return attach_bytes([&array] { return static_cast<void*>(array.data()); }, sizeof(T));
-  }
-  // Arrays that do not follow: a process updates them for its local particles only, and they are
-  // gathered together with the standard arrays. (With one process this does nothing.)
-  /// [id]
-  template <class T>
-  [[nodiscard]] Known share_by_id(Buffer<T>& array) {
-    static_assert(sizeof(T) % 4 == 0);
-    return share_bytes([&array] { return static_cast<void*>(array.data()); }, sizeof(T), true);
-  }
-  /// [place in memory], whichever particle is there.
-  template <class T>
-  [[nodiscard]] Known share_by_place(Buffer<T>& array) {
-    static_assert(sizeof(T) % 4 == 0);
-    return share_bytes([&array] { return static_cast<void*>(array.data()); }, sizeof(T), false);
-  }
-  [[nodiscard]] Known share_bytes(std::function<void*()> data, std::size_t bytes, bool by_id);
-  /// The stage has ended, and with it what its integrator keeps.
-  void forget_shared() { shared_.clear(); }
   /// Device work of all processes: an array by place in memory of which each has set its part.
   template <class T>
   void complete(Buffer<T>& array) {
@@ -138,7 +112,7 @@ class Particles {
   }
 
   // For those who do the reordering themselves (CellSort).
-  /// Everything that moves when memory is reordered, but index and what is attached.
+  /// Everything that moves when memory is reordered, but index and `extra`.
   struct Arrays {
     Position* position;
     Real4* velocity;
@@ -164,23 +138,10 @@ class Particles {
   void settle();
   /// What exchange() has to be seen as after a recording was halted in the middle.
   void assume_exchanged(bool exchanged);
-  void reorder_attached(const Buffer<std::uint32_t>& order);
-  bool has_attached() const { return !attached().empty(); }
 
   /// Everything by id, and which id is where in memory. Where the restored box is padded
   /// otherwise than this one, particles stay where they are in space.
   void state(Archive& archive);
-  /// Saves or restores a per-particle array in memory order: by id, so that it finds its particles
-  /// whatever their order in memory is. After the particles.
-  template <class T>
-  void state(Archive& archive, const std::string& name, Buffer<T>& array) {
-    std::vector<T> values;
-    if (archive.is_saving()) values = by_id(array);
-    archive(name, values);
-    if (archive.is_saving()) return;
-    check_count(name, values.size());
-    assign_by_id(array, values);
-  }
   /// A per-particle array in memory order as a list by id, and back. Waits for the device.
   template <class T>
   std::vector<T> by_id(const Buffer<T>& array) const {
@@ -202,33 +163,33 @@ class Particles {
   Box given_;                   // at the start of the job
   Buffer<Box> kept_box_;        // on a CUDA device
   Buffer<Metric> kept_metric_;  // of it
-  void check_count(const std::string& name, std::size_t count) const;
   void check_restored(Archive& archive, const std::vector<Position>& type_of,
                       const std::vector<Real4>& mass_of) const;
-  Known attach_bytes(std::function<void*()> data, std::size_t bytes);
-  struct Attached {
-    std::function<void*()> data;
-    std::size_t bytes;
-  };
-  std::vector<std::weak_ptr<const Attached>> attached_;
-  std::vector<std::shared_ptr<const Attached>> attached() const;
-  struct SharedBytes {
-    std::function<void*()> data;
-    std::size_t bytes;
-    bool by_id;
-    Buffer<std::byte> packed;  // by place in memory
-  };
-  std::vector<std::weak_ptr<SharedBytes>> shared_;
   std::array<SharedArray, 2> moved_arrays();
   void complete_bytes(void* data, std::size_t bytes) const;
   bool nothing_moves_along() const;
   bool only_arrays() const { return !velocities_travel && nothing_moves_along(); }
-  Buffer<std::byte> scratch_;  // for the attached
   Buffer<Position> spare_position_;
   Buffer<Real4> spare_velocity_;
   Buffer<Image> spare_image_;
   Buffer<std::uint32_t> spare_id_;
   bool exchanged_ = false;
 };
+
+/// Throws UserError unless a record of a checkpoint is of as many particles as there are.
+void check_particle_count(const std::string& name, std::int64_t count, std::int64_t particles);
+
+/// Saves or restores an array in memory order: by id, so that it finds its particles whatever their
+/// order in memory is. After the particles.
+template <class T>
+void archive_by_id(Archive& archive, const std::string& name, Particles& particles,
+                   Buffer<T>& array) {
+  std::vector<T> values;
+  if (archive.is_saving()) values = particles.by_id(array);
+  archive(name, values);
+  if (archive.is_saving()) return;
+  check_particle_count(name, std::int64_t(values.size()), particles.size());
+  particles.assign_by_id(array, values);
+}
 
 }  // namespace perrin

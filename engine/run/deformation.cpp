@@ -136,14 +136,9 @@ void Deformation::make_room(StepContext& s, const Integrator& integrator) {
   const Device& device = s.device();
   memory_ = {device, 1};
   due_ = {device, 1};
-  if constexpr (sizeof(Real) == 4) {
-    rest_ = {device, s.particles.size()};
-    rest_.zero();
-    rest_known_ = s.particles.attach(rest_);
-  }
+  if constexpr (sizeof(Real) == 4) rest_ = {s.particles, IndexedBy::memory};
   if (!work_) return;
-  kinetic_work_ = {device, s.particles.size()};
-  work_known_ = s.particles.share_by_place(kinetic_work_);
+  kinetic_work_ = {s.particles, IndexedBy::place};
   scratch_ = {device, sum_chunks};
   virial_ = std::make_unique<Virial>(device, s.particles.size());
 }
@@ -276,13 +271,13 @@ void Deformation::turn_box(StepContext& s) {
 }
 
 void Deformation::measure_work(StepContext& s, double* work) {
-  if (!work_ || memory_.size() == 0) return s.device().zero(work, sizeof *work);
+  if (!kinetic_work_) return s.device().zero(work, sizeof *work);
   sum<double>(s.device(), "work", kinetic_work_.size(), Number{kinetic_work_.data()}, scratch_,
               work);
   for_each(s.device(), "work", 1, AddWork{memory_.data(), work});
 }
 
-void Deformation::end() { rest_known_.reset(); }
+void Deformation::end() { rest_ = {}, kinetic_work_ = {}; }
 
 double Deformation::strain(std::uint64_t step) const {
   return shear_ ? double(std::int64_t(step) - schedule_.begin) * schedule_.step_strain : 0;
@@ -295,8 +290,8 @@ void Deformation::state(Archive& a) {
   a.require(schedule_.begin >= 0 && schedule_.begin <= now, "begin",
             "a step that the run has made");
   archive_box(a, "start", schedule_.start);
-  if (rest_.size() > 0 && a.has("velocity_rest")) {
-    context_->particles.state(a, "velocity_rest", rest_);
+  if (rest_ && a.has("velocity_rest")) {
+    rest_.state(a, "velocity_rest");
     const auto fine = [](const Real4& r) {  // NaN is not
       return std::abs(r.x) <= 1 && std::abs(r.y) <= 1 && std::abs(r.z) <= 1;
     };
@@ -309,7 +304,7 @@ void Deformation::state(Archive& a) {
     std::vector<double> virial(m.virial, m.virial + 6);
     a("virial", virial);
     a.require(virial.size() == 6, "virial", "six numbers");
-    a("kinetic_work", kinetic_work_);
+    kinetic_work_.state(a, "kinetic_work");
     std::copy(virial.begin(), virial.end(), m.virial);
     m.measured = std::uint64_t(now);
     if (!a.is_saving()) memory_.assign(std::span<const DeformationMemory>(&m, 1));

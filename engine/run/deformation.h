@@ -23,7 +23,7 @@
 #include "engine/core/archive.h"
 #include "engine/core/box.h"
 #include "engine/core/buffer.h"
-#include "engine/core/particles.h"
+#include "engine/core/particle_array.h"
 #include "engine/run/box_mover.h"
 #include "engine/run/box_schedule.h"
 #include "engine/run/deformation_memory.h"
@@ -89,10 +89,8 @@ class Deformation final : public BoxMover {
   bool work_ = false;
   Buffer<DeformationMemory> memory_;
   Buffer<std::uint32_t> due_;
-  Buffer<Real4> rest_;           // of velocities; single precision alone
-  Buffer<double> kinetic_work_;  // by place in memory: only its sum counts
-  Particles::Known rest_known_;  // attached to the particles
-  Particles::Known work_known_;  // of several processes each sets its own places
+  ParticleArray<Real4> rest_;  // what rounding leaves of velocities; single precision alone
+  ParticleArray<double> kinetic_work_;  // by place
   Buffer<double> scratch_;
   std::unique_ptr<Virial> virial_;
 };

@@ -18,6 +18,10 @@ class Integrator {
   virtual ~Integrator() = default;
   /// Before the first step of a stage (also after a resume): sizes of buffers, forces at the start.
   virtual void begin(Simulation&) {}
+  /// When its stage has ended and its state has been saved: returns what begin() has made for the
+  /// particles. A ParticleArray that lives is work in the stages that follow. begin() may be called
+  /// again.
+  virtual void end() {}
   /// n steps, with StepContext::next_step() between them; whether in one call or several, the bits
   /// are the same. Device work only (no allocation, no waiting): on CUDA it is recorded once and
   /// replayed. integrators/particle_steps.h has the loop for what happens particle by particle.

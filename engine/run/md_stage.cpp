@@ -86,10 +86,14 @@ bool MdStage::run(Run& run) {
     run.progress(done_);
   }
   simulation.complete();
-  if (deformation_) deformation_->end();
   run.finish_progress(done_, integrator_->report(simulation));
   say_what_is_short(run);
   return true;
+}
+
+void MdStage::end(Run&) {
+  if (deformation_) deformation_->end();
+  integrator_->end();
 }
 
 void MdStage::state(Archive& archive) {

@@ -37,6 +37,7 @@ class MdStage : public Stage {
   MdStage(const MdSettings& settings, Setup& setup);
   void begin(Run& run, bool resumed) override;
   bool run(Run& run) override;
+  void end(Run& run) override;
   bool shares_work() const override { return true; }
   std::int64_t steps() const { return steps_; }
   void totals_are_known(Run& run, const Instant& instant) override;

@@ -248,10 +248,10 @@ void Run::begin_stage(bool resumed) {
 }
 
 void Run::end_stage() {
-  if (!parts_.simulation) return;
+  if (!parts_.simulation) return parts_.stages[stage_]->end(*this);
   simulation().end_stage();
   for (const auto& o : parts_.observers) o->end(simulation());
-  simulation().particles.forget_shared();
+  parts_.stages[stage_]->end(*this);
 }
 
 void Run::tell_what_is_not_shared() {

@@ -17,6 +17,8 @@ class Stage {
   virtual void begin(Run&, bool /*resumed*/) {}
   /// Runs to its end, or until run.stop_requested(). Returns true when it has reached its end.
   virtual bool run(Run& run) = 0;
+  /// After run(), when its state has been saved, or after a failure: begin() may follow again.
+  virtual void end(Run&) {}
   /// True: the stage needs the job's system (particles and forces).
   virtual bool needs_system() const { return true; }
   /// The totals of an instant, of its steps, are known, since observers looked at them.

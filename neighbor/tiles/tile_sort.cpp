@@ -57,14 +57,14 @@ void TileSort::count() {
 }
 
 void TileSort::into_spare_arrays() {
-  const bool order = particles_->has_attached() || particles_->device().team();
+  const bool order = particles_->extra.any(IndexedBy::memory) || particles_->device().team();
   cells_.distribute();
   const Particles::Arrays from = particles_->arrays();
   for_each(particles_->device(), "sort particles", particles_->size(),
            MoveSorted{cells_.rank(from.id, geometry_.sorted ? from.position : nullptr), from,
                       particles_->spare_arrays(), particles_->index.data(),
                       order ? order_.data() : nullptr});
-  particles_->reorder_attached(order_);
+  particles_->extra.reorder(order_.data());
 }
 
 void TileSort::sort(Position* positions) {

@@ -57,7 +57,7 @@ class TileSort {
     return {shares_.size() > 0 ? shares_.data() + Team::most + 1 : nullptr};
   }
   const std::uint32_t* cell_start() const { return cells_.start(); }
-  /// Where particles were before; known where something is attached to them, and to processes.
+  /// Where particles were before; known where other arrays follow them, and to processes.
   const std::uint32_t* order() const { return order_.data(); }
 
  private:
@@ -66,7 +66,7 @@ class TileSort {
   Particles* particles_ = nullptr;
   TileGeometry geometry_{};
   CellSort cells_;
-  Buffer<std::uint32_t> order_;  // for what is attached to the particles; or who travels
+  Buffer<std::uint32_t> order_;  // for arrays that follow the particles; or who travels
   // Several processes: the cells where their shares begin [0 … most]; first and end of the
   // tiles of this one; and of the cells.
   Buffer<std::uint32_t> shares_;

@@ -34,9 +34,7 @@ struct SecondHalf {
 }  // namespace
 
 void GrootWarren::begin(Simulation& simulation) {
-  if (half_.size() != simulation.particles.size())
-    half_ = {simulation.device(), simulation.particles.size()};
-  half_known_ = simulation.particles.share_by_id(half_);
+  if (half_.size() != simulation.particles.size()) half_ = {simulation.particles, IndexedBy::id};
   simulation.prepare(*this);
   simulation.ensure_forces();
 }

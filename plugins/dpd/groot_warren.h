@@ -9,7 +9,7 @@
 #pragma once
 
 #include "engine/core/buffer.h"
-#include "engine/core/particles.h"
+#include "engine/core/particle_array.h"
 #include "engine/run/integrator.h"
 #include "engine/settings/settings.h"
 
@@ -33,13 +33,13 @@ class GrootWarren final : public Integrator {
  public:
   explicit GrootWarren(const GrootWarrenSettings& settings) : settings_(settings) {}
   void begin(Simulation& simulation) override;
+  void end() override { half_ = {}; }
   void steps(StepContext& context, int n) override;
   double timestep() const override { return settings_.timestep; }
 
  private:
   GrootWarrenSettings settings_;
-  Particles::Known half_known_;
-  Buffer<Real4> half_;  // velocities after half a kick, by id: memory may be sorted within a step
+  ParticleArray<Real4> half_;  // velocities after half a kick, by id: sorting is within a step
 };
 
 void register_groot_warren(Registry& registry);

@@ -43,8 +43,7 @@ void Split::begin(Simulation& simulation) {
         "dpd_lj among the forces");
   for (PairBath* bath : baths_) bath->prepare_split(simulation);
   if (before_.size() != simulation.particles.size()) {
-    before_ = {simulation.device(), simulation.particles.size()};
-    before_known_ = simulation.particles.share_by_id(before_);
+    before_ = {simulation.particles, IndexedBy::id};
     shift_ = {simulation.device(), simulation.particles.size()};
   }
   simulation.prepare(*this);

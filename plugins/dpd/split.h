@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "engine/core/buffer.h"
-#include "engine/core/particles.h"
+#include "engine/core/particle_array.h"
 #include "engine/run/integrator.h"
 #include "engine/settings/settings.h"
 #include "pair_bath.h"
@@ -59,15 +59,15 @@ class Split final : public Integrator, public AppliesFriction {
       : dt_(settings.timestep), correction_(settings.correction) {}
   /// Throws UserError where no force has friction of pairs.
   void begin(Simulation& simulation) override;
+  void end() override { before_ = {}; }
   void steps(StepContext& context, int n) override;
   double timestep() const override { return dt_; }
 
  private:
   double dt_, correction_;
   std::vector<PairBath*> baths_;
-  Particles::Known before_known_;
-  Buffer<Real4> before_;  // forces of the last step, by id: memory may be sorted within a step
-  Buffer<Real4> shift_;   // of the velocities that the friction sees, by memory index
+  ParticleArray<Real4> before_;  // forces of the last step, by id: sorting is within a step
+  Buffer<Real4> shift_;          // of the velocities that the friction sees, by memory index
 };
 
 void register_split(Registry& registry);

@@ -127,11 +127,10 @@ void Bath::begin(StepContext& context, bool tally_heat) {
   particles_ = context.particles.size();
   mask_ =
       moving_.empty() ? Buffer<std::uint32_t>() : Buffer<std::uint32_t>(context.device(), moving_);
-  heat_ =
-      tally_heat ? Buffer<double>(context.device(), context.particles.size()) : Buffer<double>();
+  heat_ = {};
   if (!tally_heat) return;
+  heat_ = {context.particles, IndexedBy::place};
   heat_scratch_ = Buffer<double>(context.device(), sum_chunks);
-  heat_known_ = context.particles.share_by_place(heat_);
 }
 
 void Bath::rest(StepContext& context) const {
@@ -156,8 +155,9 @@ Temperature Bath::temperature() const {
 }
 
 bool Bath::measure_heat(double* total) {
-  if (heat_.size() == 0) return false;
-  sum<double>(heat_.device(), "heat", heat_.size(), Heat{heat_.data()}, heat_scratch_, total);
+  if (!heat_) return false;
+  sum<double>(heat_scratch_.device(), "heat", heat_.size(), Heat{heat_.data()}, heat_scratch_,
+              total);
   return true;
 }
 
@@ -167,7 +167,7 @@ void Bath::state(Archive& archive) {
   archive("heat", heat);
   if (archive.is_saving() || heat.empty()) return;  // counted from now on
   archive.require(std::int64_t(heat.size()) == particles_, "heat", "a number for every particle");
-  if (heat_.size() > 0) heat_.assign(heat);
+  if (heat_) heat_.assign(heat);
 }
 
 }  // namespace perrin::langevin

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/core/buffer.h"
-#include "engine/core/particles.h"
+#include "engine/core/particle_array.h"
 #include "engine/run/setup.h"
 #include "engine/run/step_context.h"
 #include "noise.h"
@@ -83,6 +83,7 @@ class Bath {
   /// From the integrator's begin(): the ramp starts here, heat is 0. Particles are read back from
   /// the device.
   void begin(StepContext& context, bool tally_heat);
+  void end() { heat_ = {}; }
   /// The velocities that are left after rest().
   Motion motion() const { return {moving_, {moves_.x, moves_.y, moves_.z}, false}; }
   /// Velocities that can never change are set to 0: those of particles that do not move, and those
@@ -121,7 +122,7 @@ class Bath {
   void tabulate(const StepContext& context, CoefficientTable<C>& table, Make make) const;
 
   /// Where the particle in place i of memory adds the energy that it gets; nullptr: not counted.
-  double* heat() { return heat_.size() > 0 ? heat_.data() : nullptr; }
+  double* heat() { return heat_.data(); }
   /// Its sum, into *total on the device; false: not counted.
   bool measure_heat(double* total);
   void state(Archive& archive);
@@ -150,8 +151,8 @@ class Bath {
   std::vector<std::uint32_t> moving_;  // [type]: 1 or 0; empty: all
   Buffer<std::uint32_t> mask_;
   std::int64_t start_ = 0, particles_ = 0;
-  Particles::Known heat_known_;
-  Buffer<double> heat_, heat_scratch_;
+  ParticleArray<double> heat_;  // by place
+  Buffer<double> heat_scratch_;
 };
 
 template <class C, class Make>
@@ -169,7 +170,7 @@ void Bath::tabulate(const StepContext& context, CoefficientTable<C>& table, Make
 /// Refuses vectors of a checkpoint that are not finite.
 template <class Vector>
 void require_finite(const Archive& archive, const std::string& name,
-                    const Buffer<Vector>& vectors) {
+                    const ParticleArray<Vector>& vectors) {
   if (archive.is_saving()) return;
   for (const Vector& v : vectors.to_host())
     archive.require(std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z), name,

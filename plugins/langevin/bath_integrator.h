@@ -34,6 +34,10 @@ class BathIntegrator : public Integrator {
         tally_heat_(settings.tally_heat),
         purpose_(purpose) {}
 
+  void end() override {
+    bath_.end();
+    words_.clear();
+  }
   double timestep() const override { return dt_; }
   /// Never; but a good moment to look at the stream.
   bool finished(Simulation& simulation) override {
@@ -72,13 +76,11 @@ class BathIntegrator : public Integrator {
     else
       stream_.emplace(s.device(), purpose_, bath_.seed(s.seed), s.particles.size(),
                       bath_.law().words());
+    words_.clear();
     if constexpr (requires { stream_->words(); }) {
-      words_known_.clear();
       const std::int64_t n = s.particles.size();
       for (std::int64_t word = 0; word * n < stream_->words().size(); ++word)
-        words_known_.push_back(s.particles.share_bytes(
-            [this, word, n] { return static_cast<void*>(stream_->words().data() + word * n); },
-            sizeof(std::uint32_t), true));
+        words_.emplace_back(s.particles, stream_->words().data() + word * n);
     }
   }
   /// For the end of begin().
@@ -103,7 +105,8 @@ class BathIntegrator : public Integrator {
   std::unique_ptr<Barostat> barostat_;
   Purpose purpose_;
   std::optional<Stream> stream_;
-  std::vector<Particles::Known> words_known_;  // of generators with a state for each particle
+  // Of a generator with a state for each particle: what it keeps for them.
+  std::vector<ParticleArray<std::uint32_t>> words_;
 };
 
 }  // namespace perrin::langevin

@@ -43,17 +43,20 @@ class Brownian : public BathIntegrator<Stream> {
       simulation.particles.force.assign(
           std::vector<Real4>(std::size_t(n), Real4{nan, nan, nan, Real(0)}));
     }
-    if (settings_.tally_heat) displacement_ = Buffer<Real3>(device, n);
+    if (settings_.tally_heat) displacement_ = {simulation.particles, IndexedBy::id};
     if (settings_.method == "leimkuhler_matthews") {
-      previous_ = Buffer<Real4>(device, n);
+      previous_ = {simulation.particles, IndexedBy::id};
       for_each(device, "brownian: first noise", n,
                FirstNoise{RunKey(Purpose::brownian, this->bath_.seed(simulation.seed)),
                           this->bath_.law(), this->bath_.normals(), this->bath_.draws_apart(),
                           simulation.step(), previous_.data()});
     }
-    displacement_known_ = simulation.particles.share_by_id(displacement_);
-    previous_known_ = simulation.particles.share_by_id(previous_);
     Base::begin_barostat(simulation, true);
+  }
+
+  void end() override {
+    Base::end();
+    displacement_ = {}, previous_ = {};
   }
 
   void steps(StepContext& context, int n) override {
@@ -77,15 +80,10 @@ class Brownian : public BathIntegrator<Stream> {
   template <bool Plain>
   void steps(StepContext& context, int n) {
     const auto displace = [&] {
-      return Displace<Noise, Plain>{this->bath_.mobile(),
-                                    mobility_.view(),
-                                    this->bath_.temperature(),
-                                    this->bath_.law(),
-                                    Base::noise(context),
-                                    push_of(context, trap_),
-                                    previous_.size() > 0 ? previous_.data() : nullptr,
-                                    this->bath_.heat(),
-                                    displacement_.data()};
+      return Displace<Noise, Plain>{
+          this->bath_.mobile(), mobility_.view(),     this->bath_.temperature(),
+          this->bath_.law(),    Base::noise(context), push_of(context, trap_),
+          previous_.data(),     this->bath_.heat(),   displacement_.data()};
     };
     if (trap_ == nullptr && (!context.forces.empty() || context.moves_box())) {
       if (this->bath_.heat() == nullptr)
@@ -103,8 +101,8 @@ class Brownian : public BathIntegrator<Stream> {
   }
 
   void own_state(Archive& archive) override {
-    if (previous_.size() == 0) return;
-    archive("previous_noise", previous_);
+    if (!previous_) return;
+    previous_.state(archive, "previous_noise");
     require_finite(archive, "previous_noise", previous_);
   }
 
@@ -114,15 +112,14 @@ class Brownian : public BathIntegrator<Stream> {
     const auto& periodic = box.periodic;
     return mobile.types == nullptr && this->bath_.law().axes() == 3 &&
            mobility_.view().values == nullptr && this->bath_.temperature().kt.constant() &&
-           previous_.size() == 0 && !settings_.tally_heat && periodic[0] && periodic[1] &&
-           periodic[2] && (trap_ == nullptr || (!trap_->settings().unwrapped && box.orthogonal()));
+           !previous_ && !settings_.tally_heat && periodic[0] && periodic[1] && periodic[2] &&
+           (trap_ == nullptr || (!trap_->settings().unwrapped && box.orthogonal()));
   }
   BrownianSettings settings_;
   const HarmonicTrap* trap_ = nullptr;  // where it is fused
   CoefficientTable<Mobility> mobility_;
-  Buffer<Real4> previous_;      // noise, by id
-  Buffer<Real3> displacement_;  // of a step, by id
-  Particles::Known displacement_known_, previous_known_;
+  ParticleArray<Real4> previous_;      // noise
+  ParticleArray<Real3> displacement_;  // of a step
 };
 
 }  // namespace

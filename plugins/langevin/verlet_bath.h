@@ -79,9 +79,13 @@ class VerletWithBath : public BathIntegrator<Stream> {
     this->bath_.tabulate(simulation, drag_, [&](double xi, double) {
       return Drag{Real(xi), Real(std::sqrt(2 * xi / this->dt_))};
     });
-    force_ = Buffer<Real3>(simulation.device(), simulation.particles.size());
-    force_known_ = simulation.particles.share_by_id(force_);
+    force_ = {simulation.particles, IndexedBy::id};
     Base::begin_barostat(simulation);
+  }
+
+  void end() override {
+    Base::end();
+    force_ = {};
   }
 
   void steps(StepContext& context, int n) override {
@@ -105,13 +109,12 @@ class VerletWithBath : public BathIntegrator<Stream> {
 
  private:
   void own_state(Archive& archive) override {
-    archive("bath_force", force_);
+    force_.state(archive, "bath_force");
     require_finite(archive, "bath_force", force_);
   }
 
   CoefficientTable<Drag> drag_;
-  Particles::Known force_known_;
-  Buffer<Real3> force_;  // of the bath, by id; 0 in the first half kick of a stage
+  ParticleArray<Real3> force_;  // of the bath; 0 in the first half kick of a stage
 };
 
 }  // namespace perrin::langevin
