@@ -144,7 +144,7 @@ void Barostat::move_box(StepContext& s) {
   for_each(device, "which strain", 1,
            detail::ChooseStrain{s.device_step(), std::uint64_t(stride_), strains_, memory});
   const detail::BoxMove move{memory,
-                             s.particles.kept_box(),
+                             s.particles.box_state.data(),
                              s.device_step(),
                              RunKey(Purpose::barostat, s.seed),
                              kt_,

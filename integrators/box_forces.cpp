@@ -12,7 +12,7 @@ void BoxForces::begin(StepContext& s, const std::array<bool, 3>& axes, const std
   bool all_have_work = true;
   tail_ = 0;
   // Corrections go with 1/volume: of one volume for all resumed runs, to the last bit.
-  const Box& box = s.particles.given_box();
+  const Box& box = s.particles.box_state.given();
   for (std::size_t k = 0; k < s.forces.size(); ++k) {
     Force& force = *s.forces[k];
     if (!force.follows_axes(axes))

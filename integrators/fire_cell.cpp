@@ -69,9 +69,9 @@ void FireCell::begin(StepContext& s, const FireRule* rule) {
 
 FireCellView FireCell::view(StepContext& s) {
   FireCellView v;
-  const Box& start = s.particles.given_box();
+  const Box& start = s.particles.box_state.given();
   const auto n = double(s.particles.size());
-  v.memory = memory_.data(), v.box = s.particles.kept_box(), v.step = s.device_step();
+  v.memory = memory_.data(), v.box = s.particles.box_state.data(), v.step = s.device_step();
   v.axes = MovingAxes(settings_.axes, start.dimension);
   const double spacing = std::pow(start.volume() / n, 1.0 / start.dimension);
   for (int g = 0; g < v.axes.groups; ++g) v.length[g] = std::sqrt(v.axes.count(g) * n) * spacing;

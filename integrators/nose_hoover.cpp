@@ -169,7 +169,7 @@ detail::Turn NoseHoover::turn(StepContext& s) {
   const NoseHooverSettings& j = settings_;
   const double freedom = s.degrees_of_freedom.number();
   detail::Turn t{};
-  t.memory = memory_.data(), t.box = s.particles.kept_box(), t.step = s.device_step();
+  t.memory = memory_.data(), t.box = s.particles.box_state.data(), t.step = s.device_step();
   t.due = due_.data(), t.faults = s.fault_sink();
   t.kt_ramp = j.ramp.ramp(j.temperature, k_boltzmann_, start_);
   t.chain = {j.chain, j.tau, freedom};

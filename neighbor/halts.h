@@ -10,7 +10,7 @@ namespace perrin {
 constexpr std::uint32_t halted_by_cut = 2;
 /// Several processes: forces were computed with lists that turned out to be invalid.
 constexpr std::uint32_t halted_by_old_lists = 3;
-/// Several processes: a bonded neighbour (Particles::partners) lies outside the ghost region.
+/// Several processes: a bonded neighbour (Domain::partners()) lies outside the ghost region.
 /// Particles are sorted.
 constexpr std::uint32_t halted_by_partner = 4;
 

@@ -130,7 +130,7 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
       choices_(choose(particles, ranges, settings, choices)),
       traversal_(make_traversal()) {
   if (!fits()) fall_back(choices_.crowding);
-  particles_.sorted_apart = false;
+  particles_.domain.set_sorts_locally(false);
   if (team() && team()->may_exchange_beside()) foresight_ = {particles.device(), 1};
   invalidate();
   const Real half = Real(skin() / 2), limit2 = half * half;
@@ -195,7 +195,7 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
                          : particles_.device().condition(flags_.data());
           const Real half = Real(skin() / 2);
           const Current<Real> limit2{particles_.device().is_cuda() ? half * half : *limit2_.data(),
-                                     limit2_.data(), particles_.box_moves};
+                                     limit2_.data(), particles_.box_state.moves()};
           // Of several processes none builds lists before all have said whether they must.
           const Condition mine = team() ? Condition{flags_.data(), 0} : rebuild_;
           const Real early = Real(part_) * half;
@@ -226,7 +226,7 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   // If the box moves, the step has already checked displacements, with a reserve for its own change
   // of the box. A measurement between steps must not check again, or the time of a rebuild would
   // depend on who measures.
-  if (!moves_checked_ && progress == nullptr && particles_.box_moves && has_lists())
+  if (!moves_checked_ && progress == nullptr && particles_.box_state.moves() && has_lists())
     rebuild_ = device.condition(flags_.data());
   else if (!moves_checked_)
     if (const MoveCheck check = check_moves(progress, step); check.watches()) look(check);
@@ -236,11 +236,11 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
     if (has_lists())
       exchange_moved(agreement(progress, step));
     else if (!sorts_apart())
-      particles_.complete(true, {{}, progress, step});
+      particles_.domain.gather(true, {{}, progress, step});
     else
-      particles_.sorted_apart = true;
+      particles_.domain.set_sorts_locally(true);
   }
-  if (!has_lists() && particles_.box_moves) {
+  if (!has_lists() && particles_.box_state.moves()) {
     std::visit(
         [](auto& t) {
           if constexpr (requires { t.require_cut(); }) t.require_cut();
@@ -262,7 +262,7 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
       build(progress != nullptr);
       built = true;
     });
-    if (built && progress == nullptr && particles_.sorted_apart) particles_.complete(true);
+    if (built && progress == nullptr) particles_.domain.gather_if_sorted_locally();
     if ((built || !team()) && !device.recording() && !device.skipping()) recover();
     return;
   }
@@ -275,7 +275,7 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
               {may_exchange, progress != nullptr, flags_.data(), builds_.data(), progress, step});
       },
       traversal_);
-  if (progress == nullptr && particles_.sorted_apart) particles_.complete(true);
+  if (progress == nullptr) particles_.domain.gather_if_sorted_locally();
   if (progress != nullptr && builds_on_cpu() != before && plans_cuts_on_cpu()) team()->move_cuts();
 }
 
@@ -293,8 +293,9 @@ Agreement Neighbors::agreement(std::uint32_t* progress, std::uint32_t step) cons
 /// too often, and where the box moves, they do not.
 bool Neighbors::looks_ahead() const {
   constexpr double least_part = 0.3;
-  return foresight_.size() > 0 && has_lists() && part_ > least_part && !particles_.box_moves &&
-         (particles_.others_are_near || particles_.partners) && visit([](const auto& t) {
+  return foresight_.size() > 0 && has_lists() && part_ > least_part &&
+         !particles_.box_state.moves() && particles_.domain.ghosts_suffice() &&
+         visit([](const auto& t) {
            return requires { t.ghosts(); };
          });
 }
@@ -329,8 +330,8 @@ void Neighbors::update_ahead(std::uint32_t* progress, std::uint32_t step, bool i
   const Agreement with = agreement(progress, step);
   visit([&](const auto& t) {
     if constexpr (requires { t.ghosts(); }) {
-      particles_.exchange_moved_beside(with, t.ghosts(),
-                                       {built, builds_.data(), warned_, halted_by_old_lists});
+      particles_.domain.exchange_beside(with, t.ghosts(),
+                                        {built, builds_.data(), warned_, halted_by_old_lists});
     }
   });
   slot_ = warned_.handle == 0 ? -1 : slot_ + 1;
@@ -366,16 +367,16 @@ void Neighbors::follow_box() {
     plan_again();
     build();
   }
-  for_each(
-      device, "limit of moves", 1,
-      FollowBox{particles_.kept_box(), built_.data(), range(), skin(), reserve_, limit2_.data()});
+  for_each(device, "limit of moves", 1,
+           FollowBox{particles_.box_state.data(), built_.data(), range(), skin(), reserve_,
+                     limit2_.data()});
   std::visit([&](auto& t) { t.follow_box(limit2_.data()); }, traversal_);
 }
 
 /// With cells for a box that is a little smaller or larger, and a skin that it has room for.
 void Neighbors::plan_again() {
-  particles_.complete(true);
-  particles_.look_at_box();
+  particles_.domain.gather(true);
+  particles_.box_state.download();
   choices_.cut_again(particles_.box);
   // Heights change with tilts in every step: a little at a time would be planned again as often.
   const double half = half_of(particles_.box) * (choices_.tilts ? 0.985 : 1.0);
@@ -399,14 +400,14 @@ bool Neighbors::holds() const {
 void Neighbors::exchange_moved(const Agreement& agreement) {
   complete_ = !visit([&](const auto& t) {
     if constexpr (requires { t.ghosts(); })
-      if (particles_.others_are_near || particles_.partners) {
+      if (particles_.domain.ghosts_suffice()) {
         const Ghosts ghosts = t.ghosts();
-        particles_.exchange_moved(agreement, &ghosts);
+        particles_.domain.exchange(agreement, &ghosts);
         return true;
       }
     return false;
   });
-  if (complete_) particles_.exchange_moved(agreement);
+  if (complete_) particles_.domain.exchange(agreement);
 }
 
 bool Neighbors::sorts_apart() const {
@@ -424,9 +425,9 @@ bool Neighbors::plans_cuts_on_cpu() {
 }
 
 void Neighbors::move_cuts() {
-  particles_.complete_all();
-  if (particles_.box_moves) particles_.look_at_box();
-  if (has_lists()) particles_.complete(reference_);
+  particles_.domain.gather_all();
+  particles_.box_state.download();
+  if (has_lists()) particles_.domain.gather(reference_);
   team()->move_cuts();
   traversal_ = make_traversal();
   ++version_;
@@ -446,24 +447,24 @@ void Neighbors::build(bool in_step, std::uint32_t* built) {
   const bool apart = sorts_apart();
   const bool moves = in_step && plans_cuts_on_cpu();
   if (hands_over && !apart)
-    particles_.complete_for_sort(!complete_);
+    particles_.domain.gather_for_sort(!complete_);
   else if (!apart || moves)
-    particles_.complete(!complete_);
+    particles_.domain.gather(!complete_);
   complete_ = !apart;
-  particles_.sorted_apart |= apart;
+  if (apart) particles_.domain.set_sorts_locally(true);
   // Of several processes, lists are built when those of all are.
   const bool together = team() != nullptr;
   if (moves) team()->move_cuts();
   if (together)
     for_each(particles_.device(), "lists are built", 1, BeginBuild{own_flag_.data(), built});
-  if (particles_.box_moves)
-    for_each(
-        particles_.device(), "box of the list", 1,
-        KeepBox{particles_.kept_box(), built_.data(), range(), skin(), reserve_, limit2_.data()});
+  if (particles_.box_state.moves())
+    for_each(particles_.device(), "box of the list", 1,
+             KeepBox{particles_.box_state.data(), built_.data(), range(), skin(), reserve_,
+                     limit2_.data()});
   std::visit(
       [&](auto& t) {
         if constexpr (requires { t.require_cut(); })
-          if (particles_.box_moves) t.require_cut();
+          if (particles_.box_state.moves()) t.require_cut();
         if constexpr (lists<decltype(t)>)
           t.build({reference_.data(), together ? own_flag_.data() : flags_.data(),
                    together ? own_builds_.data() : builds_.data()});
@@ -471,7 +472,7 @@ void Neighbors::build(bool in_step, std::uint32_t* built) {
       traversal_);
   if (!together) return;
   const auto* const clusters = std::get_if<ClusterList>(&traversal_);
-  if (clusters && particles_.partners && team()->any(clusters->misses_partners())) {
+  if (clusters && particles_.domain.partners() && team()->any(clusters->misses_partners())) {
     forget_partners();
     return build();
   }
@@ -490,14 +491,14 @@ void Neighbors::join_halts() {
 
 /// They may be anywhere from here on, and all positions are sent.
 void Neighbors::forget_partners() {
-  particles_.partners.reset();
-  particles_.complete(true);
+  particles_.domain.forget_partners();
+  particles_.domain.gather(true);
   complete_ = true;
 }
 
 bool Neighbors::recover() {
   bool recovered = false;
-  if (team() && particles_.device().is_cuda() && particles_.partners &&
+  if (team() && particles_.device().is_cuda() && particles_.domain.partners() &&
       team()->largest(halt_of(particles_.device())) == halted_by_partner) {
     particles_.device().clear_halt();
     forget_partners();
@@ -512,8 +513,8 @@ bool Neighbors::recover() {
     ++version_;
     return true;
   }
-  if (particles_.box_moves && particles_.device().is_cuda() && particles_.device().halted() &&
-      !holds()) {
+  if (particles_.box_state.moves() && particles_.device().is_cuda() &&
+      particles_.device().halted() && !holds()) {
     particles_.device().clear_halt();
     plan_again();
     PERRIN_ASSERT(holds());
@@ -567,7 +568,7 @@ bool Neighbors::state(Archive& a) {
   a("builds", builds_);
   a("flags", flags_);
   if (!has_lists()) return true;
-  if (a.is_saving() && particles_.sorted_apart) particles_.complete(reference_);
+  if (a.is_saving() && particles_.domain.sorts_locally()) particles_.domain.gather(reference_);
   Box built = built_.to_host(0);
   if (a.has("built_box")) archive_box(a, "built_box", built);
   archive_by_id(a, "reference", particles_, reference_);
@@ -593,13 +594,13 @@ bool Neighbors::build_as_before(const Box& built) {
   particles_.position.copy_from(reference_);
   const Box box = particles_.box;
   const auto take = [&](const Box& b) {
-    particles_.set_box(b);
+    particles_.box_state.set(b);
     if (!(built == box)) follow_box();
   };
   take(built);
   build();
   recover();
-  if (particles_.sorted_apart) particles_.complete(true);
+  particles_.domain.gather_if_sorted_locally();
   built_.assign(std::span<const Box>(&built, 1));
   take(box);
   particles_.assign_by_id(particles_.position, position);

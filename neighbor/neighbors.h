@@ -101,8 +101,8 @@ class Neighbors {
   MoveCheck check_moves(std::uint32_t* progress, std::uint32_t step);
   /// Builds the list again if it no longer holds: looks how far the particles have moved, unless
   /// check_moves() was asked for since. Device work only, so that a step can be recorded.
-  /// `may_exchange`: sorting may leave the arrays exchanged (Particles::settle()). `is_last`: no
-  /// other update belongs to the same recording.
+  /// `may_exchange`: sorting may leave the buffers swapped (Particles::swap_buffers()). `is_last`:
+  /// no other update belongs to the same recording.
   void update(std::uint32_t* progress = nullptr, std::uint32_t step = 0, bool may_exchange = false,
               bool is_last = true);
   /// check_moves() was asked for, but what it was for was not done.

@@ -44,7 +44,7 @@ class ParticleArray {
 
   /// By its index. Waits for the device.
   std::vector<T> to_host() const {
-    std::vector<T> values(std::size_t(size()));
+    std::vector<T> values(static_cast<std::size_t>(size()));
     if (!values.empty())
       particles_->device().copy_out(values.data(), data(), values.size() * sizeof(T));
     return values;

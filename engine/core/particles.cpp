@@ -9,7 +9,6 @@
 #include "engine/core/configuration_archive.h"
 #include "engine/core/error.h"
 #include "engine/core/parallel.h"
-#include "engine/core/team.h"
 
 namespace perrin {
 namespace {
@@ -36,22 +35,10 @@ struct CopyEverything {
   }
 };
 
-struct FindIndex {
-  const std::uint32_t* id;
-  std::uint32_t* index;
-  PERRIN_HD void operator()(std::int64_t i) const { index[id[i]] = std::uint32_t(i); }
-};
-
-struct FollowBox {
-  const Box* box;
-  Metric* metric;
-  PERRIN_HD void operator()(std::int64_t) const { *metric = detail::metric_of(*box); }
-};
-
 }  // namespace
 
 Particles::Particles(const Device& device, const Configuration& c)
-    : box(c.box),
+    : box_state(device, c.box),
       types(c.types),
       charge(c.charge),
       diameter(c.diameter),
@@ -84,93 +71,6 @@ Particles::Particles(const Device& device, const Configuration& c)
   force = {device, std::int64_t(n)};
   spare_position_ = {device, std::int64_t(n)}, spare_velocity_ = {device, std::int64_t(n)};
   spare_image_ = {device, std::int64_t(n)}, spare_id_ = {device, std::int64_t(n)};
-  if (device.is_cuda()) kept_box_ = {device, 1}, kept_metric_ = {device, 1};
-  given_ = c.box;
-  set_box(c.box);
-}
-
-void Particles::set_box(const Box& b) {
-  box = b;
-  if (device().is_cuda()) device().copy_in(kept_box_.data(), &box, sizeof box);
-  follow_box();
-}
-
-/// On a GPU one function makes all metrics: a restored box must have the bits of the changed one.
-void Particles::follow_box() {
-  if (!device().is_cuda()) return;
-  for_each(device(), "metric of the box", 1, FollowBox{kept_box_.data(), kept_metric_.data()});
-}
-
-void Particles::look_at_box() {
-  if (device().is_cuda()) box = kept_box_.to_host(0);
-}
-
-Share Particles::share() const {
-  const Team* const team = device().team();
-  return team ? team->share(size()) : Share{0, size()};
-}
-
-std::array<SharedArray, 2> Particles::moved_arrays() {
-  return {{{position.data(), sizeof(Position), size()}, {velocity.data(), sizeof(Real4), size()}}};
-}
-
-void Particles::exchange_moved(const Agreement& agreement, const Ghosts* ghosts) {
-  device().team()->exchange({moved_arrays().data(), velocities_travel ? 2u : 1u}, agreement,
-                            ghosts);
-}
-
-void Particles::exchange_moved_beside(const Agreement& agreement, const Ghosts& ghosts,
-                                      const Beside& beside) {
-  device().team()->exchange_beside({moved_arrays().data(), velocities_travel ? 2u : 1u}, agreement,
-                                   ghosts, beside);
-}
-
-void Particles::complete(bool positions) { complete(positions, {}); }
-
-void Particles::complete(bool positions, const Agreement& agreement) {
-  Team* const team = device().team();
-  if (!team) return;
-  std::vector<SharedArray> arrays;
-  const auto add = [&](void* data, std::size_t bytes) { arrays.push_back({data, bytes, size()}); };
-  if (positions) add(position.data(), sizeof(Position));
-  if (positions || !velocities_travel) add(velocity.data(), sizeof(Real4));
-  add(image.data(), sizeof(Image));
-  if (sorted_apart) add(id.data(), sizeof(std::uint32_t));
-  extra.append_to(arrays);
-  const Share mine = share();
-  extra.pack(id.data(), mine);
-  team->exchange(arrays, agreement);
-  if (sorted_apart) for_each(device(), "who is where", size(), FindIndex{id.data(), index.data()});
-  extra.unpack(id.data(), {0, mine.begin});
-  extra.unpack(id.data(), {mine.end, size()});
-}
-
-void Particles::complete_bytes(void* data, std::size_t bytes) const {
-  if (Team* const team = device().team()) team->complete(data, bytes, size());
-}
-
-/// Beside the arrays that all particles have.
-bool Particles::nothing_moves_along() const {
-  return !extra.any(IndexedBy::memory) && !extra.any(IndexedBy::id);
-}
-
-void Particles::complete_for_sort(bool positions) {
-  if (!only_arrays() || sorted_apart) return complete(positions);
-  if (Team* const team = device().team(); team && positions)
-    team->complete(position.data(), sizeof(Position), size());
-}
-
-void Particles::hand_over(const std::uint32_t* order) {
-  Team* const team = device().team();
-  if (!team || !only_arrays() || sorted_apart) return;
-  const SharedArray arrays[] = {{velocity.data(), sizeof(Real4), size()},
-                                {image.data(), sizeof(Image), size()}};
-  team->hand_over(arrays, order);
-}
-
-void Particles::complete_all() {
-  complete(true);
-  if (Team* const team = device().team()) team->complete(force.data(), sizeof(Real4), size());
 }
 
 ParticleView Particles::view() {
@@ -205,30 +105,31 @@ Particles::Arrays Particles::spare_arrays() {
   return {spare_position_.data(), spare_velocity_.data(), spare_image_.data(), spare_id_.data()};
 }
 
-void Particles::copy_back(Position* positions, const Share& of) {
-  for_each(device(), "keep the new order", of, CopyEverything{arrays(), spare_arrays(), positions});
+void Particles::copy_back(Position* positions, const Share& places) {
+  for_each(device(), "keep the new order", places,
+           CopyEverything{arrays(), spare_arrays(), positions});
 }
 
-void Particles::exchange() {
+void Particles::swap_buffers() {
   position.swap(spare_position_), velocity.swap(spare_velocity_);
   image.swap(spare_image_), id.swap(spare_id_);
-  exchanged_ = !exchanged_;
+  swapped_ = !swapped_;
 }
 
-void Particles::settle() {
-  if (!exchanged_) return;
-  exchange();
-  copy_back(nullptr);
+void Particles::copy_back_buffers() {
+  if (!swapped_) return;
+  swap_buffers();
+  copy_back(nullptr, {0, size()});
 }
 
-void Particles::assume_exchanged(bool exchanged) {
-  if (exchanged != exchanged_) exchange();
+void Particles::assume_swapped(bool swapped) {
+  if (swapped != swapped_) swap_buffers();
 }
 
 void Particles::reorder(const Buffer<std::uint32_t>& order, Position* positions) {
   for_each(device(), "reorder particles", size(),
            GatherEverything{spare_arrays(), arrays(), order.data(), index.data()});
-  copy_back(positions);
+  copy_back(positions, {0, size()});
   extra.reorder(order.data());
 }
 
@@ -274,7 +175,7 @@ void Particles::state(Archive& a) {
   Box mine = box;
   mine.padding = saved.padding;
   a.require(saved == mine, "box", "the box of the configuration");
-  if (a.has("given_box")) archive_box(a, "given_box", given_);
+  box_state.state_of_given(a);
   const auto type_of = by_id(position);
   const auto mass_of = by_id(velocity);
   auto order = id.to_host();

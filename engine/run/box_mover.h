@@ -76,7 +76,7 @@ class BoxMover {
   virtual ~BoxMover() = default;
   /// Called when the particles of a step have moved and neighbours are known, before the forces are
   /// computed. Device work only. Particles keep their places in units of the box's edges. It
-  /// writes the box where Particles::kept_box() says, and calls StepContext::follow_box().
+  /// writes the box where BoxState::data() says, and calls StepContext::follow_box().
   virtual void move_box(StepContext&) = 0;
   /// move_box() is called in the steps whose number, counted from 1, is a multiple of this.
   virtual std::int64_t stride() const { return 1; }

@@ -176,7 +176,7 @@ void Deformation::set_up() {
   StepContext& s = *context_;
   check_steps();
   tail_virial_ = 0;
-  const Box& box = s.particles.given_box();  // of one volume for all resumed runs
+  const Box& box = s.particles.box_state.given();  // of one volume for all resumed runs
   for (const auto& force : s.forces) tail_virial_ += force->correction(box).virial * box.volume();
   const FlowWords words{schedule_,
                         memory_.data(),
@@ -232,8 +232,8 @@ void Deformation::begin_work() {
   StepContext& s = *context_;
   const double* virial = virial_->measure(s);
   for_each(s.device(), "work of the box", 1,
-           AddVirialWork{schedule_, memory_.data(), virial, s.particles.kept_box(), s.device_step(),
-                         tail_virial_, true});
+           AddVirialWork{schedule_, memory_.data(), virial, s.particles.box_state.data(),
+                         s.device_step(), tail_virial_, true});
 }
 
 void Deformation::move_box(StepContext& s) {
@@ -244,14 +244,15 @@ void Deformation::move_box(StepContext& s) {
                         turns_velocities(s, deform_),
                         work_ ? kinetic_work_.data() : nullptr,
                         rest_.data()};
-  for_each(device, "the box moves", 1,
-           MoveBox{words, s.device_step(), s.particles.kept_box(), s.fault_sink(), s.range()});
+  for_each(
+      device, "the box moves", 1,
+      MoveBox{words, s.device_step(), s.particles.box_state.data(), s.fault_sink(), s.range()});
   s.follow_box();
   if (!work_) return;
   const double* virial = virial_->measure(s);
   for_each(device, "work of the box", 1,
-           AddVirialWork{schedule_, memory_.data(), virial, s.particles.kept_box(), s.device_step(),
-                         tail_virial_, false});
+           AddVirialWork{schedule_, memory_.data(), virial, s.particles.box_state.data(),
+                         s.device_step(), tail_virial_, false});
 }
 
 void Deformation::turn_box(StepContext& s) {
@@ -264,7 +265,7 @@ void Deformation::turn_box(StepContext& s) {
     for_each(device, "turned tilt", s.particles.size(),
              TurnParticles{s.particles.view(), memory_.data(), schedule_.flow, schedule_.gradient});
     for_each(device, "turned box", 1,
-             TurnBox{schedule_, s.device_step(), s.particles.kept_box(), due_.data()});
+             TurnBox{schedule_, s.device_step(), s.particles.box_state.data(), due_.data()});
     s.follow_box();
     if (s.neighbors) s.neighbors->require_build();
   });

@@ -73,7 +73,7 @@ void Simulation::prepare(const Integrator& integrator) {
   BoxMover* const mover = deformation_ ? deformation_ : integrator.box_mover();
   if (box_mover_ != mover) stepper_->forget();
   box_mover_ = mover;
-  if (box_mover_) particles.box_moves = true;
+  if (box_mover_) particles.box_state.let_move();
   bool valid = !(box_mover_ && box_mover_->tilts() && neighbors && neighbors->expect_tilts());
   // 0: the box mover has not begun yet; what a checkpoint says of it stands.
   if (box_mover_ && box_mover_->most() > 0 && box_reserve_ != box_mover_->most()) {
@@ -99,10 +99,8 @@ void Simulation::ensure_forces() {
   if (forces_valid_) return;
   update_neighbors();
   compute_forces();
-  if (Team* const team = device().team()) {
-    if (particles.sorted_apart) particles.complete(true);
-    team->complete(particles.force.data(), sizeof(Real4), particles.size());
-  }
+  particles.domain.gather_if_sorted_locally();
+  particles.domain.gather(particles.force);
   forces_valid_ = true;
   check_faults();
 }
@@ -164,7 +162,7 @@ void Simulation::state(Archive& a) {
   // Lists keep room for changes of the box in later stages, too.
   if (a.has("box_reserve")) a("box_reserve", box_reserve_);
   a.require(box_reserve_ >= 0 && box_reserve_ < 0.01, "box_reserve", "from 0 to 0.01");
-  if (box_reserve_ > 0) particles.box_moves = true;
+  if (box_reserve_ > 0) particles.box_state.let_move();
   state_of_neighbors(a);
   stepper_->restart();
   totals_.forget();

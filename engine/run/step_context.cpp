@@ -17,6 +17,17 @@ Ranges all_ranges(const std::vector<std::unique_ptr<Force>>& forces) {
   return all;
 }
 
+GhostNeeds needs_of(const std::vector<std::unique_ptr<Force>>& forces) {
+  using enum GhostNeeds::Positions;
+  GhostNeeds needs{neighbors, false};
+  for (const auto& force : forces) {
+    needs.velocities = needs.velocities || force->reads_velocities();
+    if (force->looks_beyond_range())
+      needs.positions = std::max(needs.positions, force->looks_at_topology() ? bonded : all);
+  }
+  return needs;
+}
+
 Configuration padded(Configuration c, double range) {
   c.box = c.box.padded_for(range * 1.25);  // with room for the skin
   return c;
@@ -34,11 +45,7 @@ StepContext::StepContext(const Device& the_device, Configuration configuration,
       seed(the_seed),
       running_(device()),
       ranges_(all_ranges(forces)) {
-  particles.velocities_travel =
-      std::ranges::any_of(forces, [](const auto& force) { return force->reads_velocities(); });
-  particles.others_are_near =
-      std::ranges::none_of(forces, [](const auto& force) { return force->looks_beyond_range(); });
-  find_partners();
+  particles.domain.require(needs_of(forces), particles.topology, particles.box);
   degrees_of_freedom.count(forces);
   const auto heights = particles.box.padded_heights();
   double smallest = heights.x;
@@ -48,20 +55,6 @@ StepContext::StepContext(const Device& the_device, Configuration configuration,
 }
 
 StepContext::~StepContext() = default;
-
-/// Processes are sent the positions of partners, if these are where they can be looked for.
-void StepContext::find_partners() {
-  const bool known = std::ranges::all_of(forces, [](const auto& force) {
-    return !force->looks_beyond_range() || force->looks_at_topology();
-  });
-  if (!device().team() || particles.others_are_near || !known) return;
-  auto partners =
-      std::make_unique<Partners>(device(), std::size_t(particles.size()), particles.topology);
-  constexpr double growth = 1.5;  // what bonds at rest and angles that open do not exceed
-  partners->reach = growth * longest_to_partner(particles.topology, particles.position.to_host(),
-                                                particles.index.to_host(), particles.box.metric());
-  particles.partners = std::move(partners);
-}
 
 template <class F>
 void StepContext::timed(double& seconds, F&& work) {
@@ -87,8 +80,8 @@ void StepContext::update_neighbors(bool may_exchange) {
     if (neighbors)
       neighbors->update(running_.progress.data(), std::uint32_t(running_.index), running_.exchanges,
                         running_.index + 1 == running_.count);
-    else if (device().team() && !particles.others_are_near)
-      particles.exchange_moved({});  // for bonds
+    else if (particles.domain.needs().positions != GhostNeeds::Positions::neighbors)
+      particles.domain.exchange({});  // for bonds
   });
 }
 
@@ -124,7 +117,7 @@ const Flow* StepContext::flow() const { return box_mover_ ? box_mover_->flow() :
 std::int64_t StepContext::box_stride() const { return box_mover_ ? box_mover_->stride() : 1; }
 
 void StepContext::follow_box() {
-  particles.follow_box();
+  particles.box_state.changed();
   if (neighbors) neighbors->follow_box();
 }
 

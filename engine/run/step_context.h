@@ -113,7 +113,6 @@ class StepContext {
   BoxMover* deformation_ = nullptr;
 
  private:
-  void find_partners();
   bool box_is_due() const;
   template <class F>
   void timed(double& seconds, F&& work);

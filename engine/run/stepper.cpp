@@ -46,11 +46,11 @@ void Stepper::run(Integrator& integrator, std::int64_t n) {
   const std::uint64_t target = s_.step() + std::uint64_t(n);
   s_.device().is_cuda() ? run_on_gpu(integrator, target) : run_on_cpu(integrator, target);
   if (!sampling_->unseen) complete();
-  if (s_.particles.box_moves) s_.particles.look_at_box();
+  s_.particles.box_state.download();
 }
 
 void Stepper::complete() {
-  if (!complete_) s_.particles.complete_all();
+  if (!complete_) s_.particles.domain.gather_all();
   complete_ = true;
 }
 
@@ -63,7 +63,7 @@ void Stepper::launch(Integrator& integrator, int n) {
   integrator.steps(s_, n);
   running_.index = 0;
   running_.inside = false;
-  s_.particles.settle();
+  s_.particles.copy_back_buffers();
   for_each(s_.device(), "advance the step", RunningStep::most,
            AdvanceStep{running_.number.data(), std::uint64_t(n)});
 }
@@ -279,7 +279,7 @@ void Stepper::recover(Integrator& integrator) {
   std::uint32_t halt = 0;
   s_.device().copy_out(&halt, s_.device().halt_word(), sizeof halt);
   const bool sorted = halt != halted_by_cut;
-  s_.particles.assume_exchanged(running_.exchanges && (done % 2 == 0) == sorted);
+  s_.particles.assume_swapped(running_.exchanges && (done % 2 == 0) == sorted);
   PERRIN_ASSERT(s_.neighbors && s_.neighbors->recover());
   set_device_step();
   s_.device().set_skipping(true);

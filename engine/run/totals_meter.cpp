@@ -75,7 +75,7 @@ void TotalsMeter::launch(bool lists_hold) {
   const Device& device = s_.device();
   if (s_.neighbors && !lists_hold) s_.neighbors->update();
   // They have changed since they were sent.
-  if (s_.particles.velocities_travel) s_.particles.complete(s_.particles.velocity);
+  if (s_.particles.domain.needs().velocities) s_.particles.domain.gather(s_.particles.velocity);
   force_.zero();
   virial_.zero();
   TotalsRow* const row = rows_.data() + most;
@@ -94,7 +94,8 @@ void TotalsMeter::launch(bool lists_hold) {
   if (!std::ranges::all_of(s_.forces, acts_on_pairs)) sum_with(false, &row->all);
   if (s_.bath()) s_.bath()->measure_heat(s_, &row->heat);
   if (s_.deformation()) s_.deformation()->measure_work(s_, &row->work);
-  if (s_.particles.box_moves) device.copy(&row->box, s_.particles.kept_box(), sizeof row->box);
+  if (s_.particles.box_state.moves())
+    device.copy(&row->box, s_.particles.box_state.data(), sizeof row->box);
 }
 
 Totals TotalsMeter::totals_of(const TotalsRow& row, std::uint64_t steps, const Box& box) const {
@@ -158,7 +159,7 @@ std::vector<Instant> TotalsMeter::collect() {
   s_.device().copy_out(rows.data(), rows_.data(), rows.size() * sizeof(TotalsRow));
   for (std::size_t k = 0; k < rows.size(); ++k)
     if (rows[k].written == sampled_[k] + 1) {
-      const Box& box = s_.particles.box_moves ? rows[k].box : s_.particles.box;
+      const Box& box = s_.particles.box_state.moves() ? rows[k].box : s_.particles.box;
       collected.push_back(instant_of(sampled_[k], box, totals_of(rows[k], sampled_[k], box)));
     }
   sampled_.clear();
@@ -181,7 +182,7 @@ Instant TotalsMeter::instant_of(std::uint64_t steps, const Box& box, const Total
   instant.step = steps;
   instant.time = clock_.time_after(steps);
   instant.box = box;
-  instant.box_moves = s_.particles.box_moves;
+  instant.box_moves = s_.particles.box_state.moves();
   instant.box_deforms = s_.deformation() != nullptr;
   if (s_.deformation()) instant.shear_strain = s_.deformation()->strain(steps);
   instant.particles = s_.particles.size();

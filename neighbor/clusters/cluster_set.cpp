@@ -151,7 +151,8 @@ struct MakeBoxes {
 void ClusterSet::cut(double reach, bool apart) {
   grid_ = choose_columns(*particles_, cluster_size, reach, apart);
   if (apart) {
-    known_.gather(*particles_, grid_, particles_->partners ? particles_->partners->reach : 0);
+    const Partners* const partners = particles_->domain.partners();
+    known_.gather(*particles_, grid_, partners ? partners->reach : 0);
     sort_.sort(particles_->device(), known_.position(), known_.id(), known_.size(), grid_);
     cut_columns(known_.position(), reach);
     known_.put(*particles_, sort_.order().data());

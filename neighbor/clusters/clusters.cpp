@@ -47,7 +47,7 @@ void ClusterList::find_own() {
 /// Also of the clusters of partners.
 void ClusterList::need_partners(std::vector<unsigned char>& needed) {
   misses_partners_ = false;
-  const Partners* const partners = particles_->partners.get();
+  const Partners* const partners = particles_->domain.partners();
   if (!partners) return;
   const Share own = particles_->share();
   const std::uint32_t *id = particles_->id.data(), *index = particles_->index.data();

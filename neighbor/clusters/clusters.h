@@ -47,9 +47,9 @@ class ClusterList {
   bool fits() const { return true; }
   /// Does each process sort its own particles?
   bool sorts_apart() const {
-    return particles_->device().team() && particles_->can_be_sorted_apart();
+    return particles_->device().team() && particles_->domain.can_sort_locally();
   }
-  /// Is a partner (Particles::partners) of the own particles further away than is known here?
+  /// Is a partner (Domain::partners()) of the own particles further away than is known here?
   bool misses_partners() const { return misses_partners_; }
   void build(const ListBuild& build);
   /// Sorts the particles in memory and lists all pairs closer than the reach. The order and the

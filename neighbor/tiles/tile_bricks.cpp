@@ -242,7 +242,7 @@ bool TileBricks::enlarge(std::uint32_t& halos) {
 
 bool TileBricks::sorts_apart() const {
   const Team* const team = particles_->device().team();
-  return team && particles_->can_be_sorted_apart() &&
+  return team && particles_->domain.can_sort_locally() &&
          team->has_room_for_cells(geometry_.cell_count(), particles_->size());
 }
 
@@ -256,8 +256,9 @@ double TileBricks::largest_part() const {
 }
 
 void TileBricks::follow_box(Real* limit2) {
-  for_each(particles_->device(), "cells of the box", 1,
-           FollowBox{particles_->kept_box(), geometry_, least_, most_, scale_.data(), limit2});
+  for_each(
+      particles_->device(), "cells of the box", 1,
+      FollowBox{particles_->box_state.data(), geometry_, least_, most_, scale_.data(), limit2});
 }
 
 void TileBricks::require_cut() const {

@@ -71,7 +71,7 @@ void TileList::build([[maybe_unused]] const ListBuild& build) {
   } else {
     sort_.count();
     sort_.sort(build.reference);
-    particles_->hand_over(sort_.order());
+    particles_->domain.migrate(sort_.order());
     if (device.team()) {
       sort_.find_shares(ghosts_);
       ghosts_.find(sort_.cell_start(), particles_->size());

@@ -60,7 +60,7 @@ class TileList {
   static constexpr const char* help = "lists per tile of the box (GPU)";
   static constexpr bool lists = true;
   static constexpr bool on_gpu = true, on_cpu = false;
-  static constexpr bool hands_over = true;  // Particles::hand_over()
+  static constexpr bool hands_over = true;  // Domain::migrate()
 
   explicit TileList(const TraversalInput& input);
   bool fits() const { return bricks_.fits(); }

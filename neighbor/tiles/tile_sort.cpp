@@ -69,12 +69,12 @@ void TileSort::into_spare_arrays() {
 
 void TileSort::sort(Position* positions) {
   into_spare_arrays();
-  particles_->copy_back(positions);
+  particles_->copy_back(positions, {0, particles_->size()});
 }
 
 void TileSort::sort_exchanging() {
   into_spare_arrays();
-  particles_->exchange();
+  particles_->swap_buffers();
 }
 
 }  // namespace perrin

@@ -316,7 +316,7 @@ void TileSort::sort_apart([[maybe_unused]] Position* positions, [[maybe_unused]]
                                     {arrays.id, sizeof(std::uint32_t), n},
                                     {arrays.velocity, sizeof(Real4), n},
                                     {arrays.image, sizeof(Image), n}};
-  const bool velocities = particles_->velocities_travel;
+  const bool velocities = particles_->domain.needs().velocities;
   team.send(travelling, velocities ? 3 : 2, {order_.data(), settlers, visitors, room},
             arrivals_.data());
   Sorted sorted{arrays, {}, team.rank(), team.count(), arrivals_.data(), {}};
@@ -329,7 +329,7 @@ void TileSort::sort_apart([[maybe_unused]] Position* positions, [[maybe_unused]]
                  particles_->spare_arrays(), exchanging ? particles_->spare_arrays() : arrays,
                  particles_->index.data(), geometry_.sorted, velocities});
   if (exchanging)
-    particles_->exchange();
+    particles_->swap_buffers();
   else
     particles_->copy_back(positions, own);
 #endif

@@ -164,7 +164,7 @@ std::int64_t VerletList::bytes() const {
 
 void VerletList::follow_box(Real*) {
   for_each(particles_->device(), "cells of the box", grids_.size(),
-           FitGrids{particles_->kept_box(), grids_.data()});
+           FitGrids{particles_->box_state.data(), grids_.data()});
 }
 
 void VerletList::sort_into_cells() {

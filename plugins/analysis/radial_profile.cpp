@@ -139,7 +139,7 @@ void RadialProfile::sample(Simulation& s) {
   reach_ = std::min(reach_, half_height(box) * (1 + 1e-12));
   if (axis_ >= 0 && !box.orthogonal())
     throw UserError("radial_profile: axis must be none in a box that tilts");
-  const Vec3<double> point = s.particles.box_moves ? box.point(fraction_) : center_;
+  const Vec3<double> point = s.particles.box_state.moves() ? box.point(fraction_) : center_;
   const Position center = moving_ ? center_of_mass(s) : box.fixed(point, 0);
   sums_.add(
       s.device(), "radial profile", s.particles.size(),

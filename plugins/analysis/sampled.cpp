@@ -24,7 +24,7 @@ void SampledObserver::begin(Simulation& simulation, bool resumed) {
 }
 
 SampledObserver::Moment SampledObserver::moment(const Simulation& s) {
-  return {std::int64_t(s.step()), s.time(), s.particles.box, s.particles.box_moves,
+  return {std::int64_t(s.step()), s.time(), s.particles.box, s.particles.box_state.moves(),
           s.deformation() != nullptr};
 }
 

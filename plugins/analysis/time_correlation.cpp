@@ -190,7 +190,7 @@ std::vector<double> ParticleCorrelation::measure(Simulation& s) {
   for_each(s.device(), "correlation", ids_.size(), Gather{value, ids_.data(), values_.data()});
   std::vector<Vec3<double>> own = values_.to_host();
   for (Vec3<double>& v : own) v -= drift;
-  moved_ = moved_ || s.particles.box_moves;
+  moved_ = moved_ || s.particles.box_state.moves();
   if (!velocities) go_on(Lengths(s.particles.box), own);
   std::vector<double> sample;
   sample.reserve(std::size_t(3 * values_.size()));

@@ -95,7 +95,7 @@ void DpdForce<C>::update_velocities(StepContext& s, const Real4* shift) {
   const ParticleView p = s.particles.view();
   for_each(s.device(), "middle velocities", s.particles.share(),
            Middle{p.velocity, impulse_.data(), shift, middle_.data()});
-  s.particles.complete(middle_);
+  s.particles.domain.gather(middle_);
   run_drag(DragRun<C>{*s.neighbors, p.position, middle_.data(), table_.data(), types_, exponent_,
                       s.timestep(), impulse_.data(), p.velocity, p.n, s.flow(), s.device_step(),
                       s.instant()});

@@ -106,13 +106,13 @@ TEST_P(ParticleArrayTest, BeginsWithZeros) {
 TEST_P(ParticleArrayTest, IsGatheredWithTheParticles) {
   reorder(*particles_, 1);
   set_own();
-  particles_->complete(true);
+  particles_->domain.gather(true);
   expect_elements();
 }
 
 TEST_P(ParticleArrayTest, FollowsReorderedMemory) {
   set_own();
-  particles_->complete(true);
+  particles_->domain.gather(true);
   for (unsigned k = 0; k < 3; ++k) {
     reorder(*particles_, k);
     expect_elements();
@@ -126,7 +126,7 @@ TEST_P(ParticleArrayTest, FollowsWhileItLives) {
   by_memory_ = std::move(moved);
   EXPECT_EQ(by_memory_.data(), data);
   set_own();
-  particles_->complete(true);
+  particles_->domain.gather(true);
   reorder(*particles_, 5);
   expect_elements();
   by_memory_ = {};
@@ -144,7 +144,7 @@ TEST_P(ParticleArrayTest, MayKeepElementsElsewhere) {
   for_each(
       particles_->device(), "set elements", particles_->share(),
       SetElements{particles_->id.data(), by_memory_.data(), elements.data(), by_place_.data()});
-  particles_->complete(true);
+  particles_->domain.gather(true);
   const auto values = elements.to_host();
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], 0.5 * double(i));
 }
@@ -153,7 +153,7 @@ TEST_P(ParticleArrayTest, MayKeepElementsElsewhere) {
 TEST_P(ParticleArrayTest, IsRestoredWhereItsParticlesAre) {
   reorder(*particles_, 7);
   set_own();
-  particles_->complete(true);
+  particles_->domain.gather(true);
   const auto state = [this](Archive& archive) {
     by_memory_.state(archive, "memory");
     by_id_.state(archive, "id");
