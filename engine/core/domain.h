@@ -53,9 +53,11 @@ class Domain {
   bool ghosts_suffice() const {
     return needs_.positions == GhostNeeds::Positions::neighbors || partners_;
   }
-  /// May each process sort its own particles? Not where more moves with them than the arrays that
-  /// all particles have, or forces look for particles anywhere by `index`.
-  bool can_sort_locally() const { return ghosts_suffice() && nothing_moves_along(); }
+  /// May each process sort its own particles? Not where forces look for particles anywhere by
+  /// `index`; and on GPUs not where more moves with them than the arrays that all particles have.
+  bool can_sort_locally() const {
+    return ghosts_suffice() && (nothing_moves_along() || !particles_.device().is_cuda());
+  }
   /// Whether it does: ids of others, and `index`, are then those of ghosts until gather().
   bool sorts_locally() const { return sorts_locally_; }
   void set_sorts_locally(bool local) { sorts_locally_ = local; }

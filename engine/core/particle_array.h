@@ -21,7 +21,7 @@ namespace perrin {
 ///
 /// Kernels take data(), which never changes; moving the object moves no data. Make it in begin() or
 /// in a constructor, not within a step, and not without need: an array that lives is work in every
-/// gathering, and those that follow particles keep several processes from sorting each its own.
+/// gathering, and those that go with particles keep several GPUs from sorting each its own.
 template <class T>
 class ParticleArray {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0);

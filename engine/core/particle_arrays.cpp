@@ -1,6 +1,7 @@
 #include "engine/core/particle_arrays.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "engine/core/parallel.h"
 #include "engine/core/team.h"
@@ -82,6 +83,35 @@ void ParticleArrays::reorder(const std::uint32_t* order) {
     const auto words = std::int64_t(array->bytes / 4);
     for_each(device_, "reorder an array", n_ * words, GatherWords{to, from, order, words});
     for_each(device_, "keep the new order", n_ * words, CopyWords{from, to});
+  }
+}
+
+ParticleArrays::Elements ParticleArrays::elements() const {
+  Elements elements;
+  for (auto& array : living()) {
+    if (array->by == IndexedBy::place) continue;
+    elements.bytes_ += array->bytes;
+    elements.arrays_.push_back(std::move(array));
+  }
+  return elements;
+}
+
+void ParticleArrays::Elements::copy_from(std::int64_t place, std::uint32_t id,
+                                         unsigned char* to) const {
+  for (const auto& array : arrays_) {
+    const auto at = std::size_t(array->by == IndexedBy::id ? std::int64_t(id) : place);
+    std::memcpy(to, static_cast<const unsigned char*>(array->data) + at * array->bytes,
+                array->bytes);
+    to += array->bytes;
+  }
+}
+
+void ParticleArrays::Elements::copy_to(std::int64_t place, std::uint32_t id,
+                                       const unsigned char* from) const {
+  for (const auto& array : arrays_) {
+    const auto at = std::size_t(array->by == IndexedBy::id ? std::int64_t(id) : place);
+    std::memcpy(static_cast<unsigned char*>(array->data) + at * array->bytes, from, array->bytes);
+    from += array->bytes;
   }
 }
 

@@ -41,6 +41,21 @@ class ParticleArrays {
   /// After memory was reordered (the particle at i was at order[i]): elements follow. Device work.
   void reorder(const std::uint32_t* order);
 
+  /// On the CPU: what single particles have in the arrays by memory and by id, for a process that
+  /// sends them to another one. Valid as long as no array comes or goes.
+  class Elements {
+   public:
+    std::size_t bytes() const { return bytes_; }  // of one particle
+    void copy_from(std::int64_t place, std::uint32_t id, unsigned char* to) const;
+    void copy_to(std::int64_t place, std::uint32_t id, const unsigned char* from) const;
+
+   private:
+    friend class ParticleArrays;
+    std::vector<std::shared_ptr<Array>> arrays_;
+    std::size_t bytes_ = 0;
+  };
+  Elements elements() const;
+
   // For an exchange between processes, of all elements in the order of memory. Device work.
   /// Puts the elements of these particles in that order; id: [place in memory].
   void pack(const std::uint32_t* id, const Share& particles) const;

@@ -73,6 +73,9 @@ void KnownParticles::travel(const Particles& particles) {
   const Device& device = particles.device();
   const Team& team = *device.team();
   const Share own = particles.share();
+  const ParticleArrays::Elements elements = particles.extra.elements();
+  element_bytes_ = elements.bytes();
+  const std::size_t record = sizeof(Traveller) + element_bytes_;
   const auto layers = std::size_t(grid_.cells[0]);
   const auto processes = std::size_t(team.count()), me = std::size_t(team.rank());
   std::vector<std::vector<std::uint32_t>> who(layers);  // needs a layer, this one included
@@ -89,10 +92,10 @@ void KnownParticles::travel(const Particles& particles) {
       for (const std::uint32_t p : who[layer]) total[p] += part_count_[part * layers + layer];
   }
   out_.resize(processes);
-  for (std::size_t p = 0; p < processes; ++p)
-    out_[p].resize(p == me ? 0 : total[p] * sizeof(Traveller));
+  for (std::size_t p = 0; p < processes; ++p) out_[p].resize(p == me ? 0 : total[p] * record);
   const auto resize = [&](std::size_t n) {
     position_.resize(n), velocity_.resize(n), image_.resize(n), id_.resize(n);
+    elements_.resize(n * element_bytes_);
   };
   resize(total[me]);
   for_tasks(device, parts_, [&](std::int64_t part, int) {
@@ -102,28 +105,36 @@ void KnownParticles::travel(const Particles& particles) {
       const std::int64_t i = own.begin + k;
       const Traveller t{particles.velocity.data()[i], particles.position.data()[i],
                         particles.image.data()[i], particles.id.data()[i]};
-      for (const std::uint32_t p : who[std::size_t(layer_[std::size_t(k)])])
-        if (p == me)
-          take(at[p]++, t);
-        else
-          std::memcpy(out_[p].data() + at[p]++ * sizeof t, &t, sizeof t);
+      for (const std::uint32_t p : who[std::size_t(layer_[std::size_t(k)])]) {
+        const std::size_t next_one = at[p]++;
+        if (p == me) {
+          take(next_one, t);
+          elements.copy_from(i, t.id, elements_of(next_one));
+        } else {
+          unsigned char* const to = out_[p].data() + next_one * record;
+          std::memcpy(to, &t, sizeof t);
+          elements.copy_from(i, t.id, to + sizeof t);
+        }
+      }
     }
   });
   team.swap_any(out_, in_);
   std::size_t n = total[me];
-  for (const auto& piece : in_) n += piece.size() / sizeof(Traveller);
+  for (const auto& piece : in_) n += piece.size() / record;
   resize(n);
   n = total[me];
   for (const auto& piece : in_)
-    for (std::size_t at = 0; at < piece.size(); at += sizeof(Traveller)) {
+    for (std::size_t at = 0; at < piece.size(); at += record, ++n) {
       Traveller t;
       std::memcpy(&t, piece.data() + at, sizeof t);
-      take(n++, t);
+      take(n, t);
+      std::copy_n(piece.data() + at + sizeof t, element_bytes_, elements_of(n));
     }
 }
 
 void KnownParticles::put(Particles& particles, const std::uint32_t* order) const {
   const ParticleView to = particles.view();
+  const ParticleArrays::Elements elements = particles.extra.elements();
   for_pieces(particles.device(), size(), 256, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
       const std::size_t from = order[k];
@@ -135,13 +146,15 @@ void KnownParticles::put(Particles& particles, const std::uint32_t* order) const
       to.image[place] = image_[from];
       to.id[place] = id_[from];
       to.index[id_[from]] = std::uint32_t(place);
+      elements.copy_to(place, id_[from], elements_.data() + from * element_bytes_);
     }
   });
 }
 
 std::int64_t KnownParticles::bytes() const {
   std::size_t all = position_.capacity() * sizeof(Position) + velocity_.capacity() * sizeof(Real4) +
-                    image_.capacity() * sizeof(Image) + id_.capacity() * 4 + layer_.capacity() * 4;
+                    image_.capacity() * sizeof(Image) + id_.capacity() * 4 + layer_.capacity() * 4 +
+                    elements_.capacity();
   for (const auto& piece : out_) all += piece.capacity();
   for (const auto& piece : in_) all += piece.capacity();
   return std::int64_t(all);

@@ -44,7 +44,7 @@ class KnownParticles {
     std::int32_t begin = 0, count = 0, all = 1;
     bool has(std::int32_t layer) const { return (layer - begin + all) % all < count; }
   };
-  /// What is sent.
+  /// What is sent, and after it the particle's elements of other arrays.
   struct Traveller {
     Real4 velocity;
     Position position;
@@ -56,6 +56,7 @@ class KnownParticles {
   Layers needed_by(const Share& share) const;
   void travel(const Particles& particles);
   void take(std::size_t k, const Traveller& traveller);
+  unsigned char* elements_of(std::size_t k) { return elements_.data() + k * element_bytes_; }
 
   ColumnGrid grid_{};
   std::int32_t beside_ = 0;  // layers on each side of those of a share
@@ -69,6 +70,8 @@ class KnownParticles {
   std::vector<Real4> velocity_;
   std::vector<Image> image_;
   std::vector<std::uint32_t> id_;
+  std::vector<unsigned char> elements_;  // of the arrays that go with particles (Particles::extra)
+  std::size_t element_bytes_ = 0;        // of one particle
 };
 
 }  // namespace perrin

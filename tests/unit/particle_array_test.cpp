@@ -14,6 +14,7 @@
 #include "engine/core/parallel.h"
 #include "engine/core/processes.h"
 #include "engine/core/team.h"
+#include "neighbor/clusters/clusters.h"
 #include "tests/devices.h"
 
 namespace perrin {
@@ -133,6 +134,28 @@ TEST_P(ParticleArrayTest, FollowsWhileItLives) {
   EXPECT_FALSE(particles_->extra.any(IndexedBy::memory));
   EXPECT_TRUE(particles_->extra.any(IndexedBy::id));
   reorder(*particles_, 6);  // writes to no memory that is gone
+}
+
+/// Each of several processes sorts its own particles: elements go where their particles go.
+TEST_P(ParticleArrayTest, MigratesBetweenProcesses) {
+  if (device().is_cuda()) GTEST_SKIP() << "cluster lists are for the CPU";
+  Particles& p = *particles_;
+  p.domain.require({GhostNeeds::Positions::neighbors, false}, p.topology, p.box);
+  EXPECT_TRUE(p.domain.can_sort_locally());
+  const auto ids = p.id.to_host();
+  set_own();
+  ClusterList list(p, 2.0, {});
+  list.build();
+  EXPECT_NE(p.id.to_host(), ids);
+  const Share own = p.share();
+  for (std::int64_t i = own.begin; i < own.end; ++i) {
+    const std::uint32_t id = p.id.data()[i];
+    ASSERT_EQ(by_memory_.data()[i].twice, 2 * id);
+    ASSERT_EQ(by_id_.data()[id], 0.5 * double(id));
+  }
+  p.domain.set_sorts_locally(true);
+  p.domain.gather(true);
+  expect_elements();
 }
 
 /// The elements of another object: random streams keep theirs themselves.
