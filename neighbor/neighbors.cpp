@@ -1,11 +1,5 @@
 #include "neighbor/neighbors.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <limits>
-
-#include "engine/core/configuration_archive.h"
 #include "engine/core/parallel.h"
 #include "engine/core/team.h"
 #include "neighbor/halts.h"
@@ -13,35 +7,11 @@
 namespace perrin {
 namespace {
 
-template <class T>
-constexpr bool lists = std::remove_cvref_t<T>::lists;
-
 struct CheckMoved {
   const Position* position;
   Current<Metric> metric;
   MoveCheck check;
   PERRIN_HD void operator()(std::int64_t i) const { check(i, position[i], *metric); }
-};
-
-struct FollowBox {
-  const Box *box, *built;
-  double range, skin, reserve;
-  Real* limit2;
-  PERRIN_HD void operator()(std::int64_t) const {
-    const Real limit = Real(move_limit(*built, *box, range, skin, reserve));
-    *limit2 = limit < Real(0) ? Real(-1) : limit * limit;
-  }
-};
-
-struct KeepBox {
-  const Box* box;
-  Box* built;
-  double range, skin, reserve;
-  Real* limit2;
-  PERRIN_HD void operator()(std::int64_t) const {
-    *built = *box;
-    FollowBox{box, built, range, skin, reserve, limit2}(0);
-  }
 };
 
 struct BeginBuild {
@@ -54,24 +24,11 @@ struct BeginBuild {
 
 struct FinishBuildOfAll {
   FinishBuild finish;
-  Foresight* foresight;  // nullptr: no forecast
+  ListForecast::Words* forecast;  // or nullptr
   PERRIN_HD void operator()(std::int64_t) const {
     finish(0);
-    if (foresight) foresight->soon = foresight->warned = 0;
+    if (forecast) forecast->soon = forecast->warned = 0;
   }
-};
-
-#ifdef __CUDACC__
-/// At the beginning of a recording; also if this device is halted, of which others may not know.
-__global__ void look_ahead_kernel(Foresight* foresight, const Condition warned) {
-  for (std::uint32_t& built : foresight->built) built = 0;
-  if (foresight->warned) warned.raise();
-}
-#endif
-
-struct NothingHolds {
-  Real* limit2;
-  PERRIN_HD void operator()(std::int64_t) const { *limit2 = Real(-1); }
 };
 
 std::uint32_t halt_of(const Device& device) {
@@ -80,201 +37,114 @@ std::uint32_t halt_of(const Device& device) {
   return halt;
 }
 
-/// Half of the smallest height along a periodic axis.
-double half_of(const Box& box) {
-  const auto heights = box.padded_heights();
-  double half = std::numeric_limits<double>::infinity();
-  for (int axis = 0; axis < box.dimension; ++axis)
-    if (box.periodic[std::size_t(axis)]) half = std::min(half, heights[axis] / 2);
-  return half;
-}
-
-/// What half of the box leaves for the skin.
-double longest_skin(const Box& box, double range) {
-  const double half = half_of(box);
-  if (range > half)
-    throw UserError(fmt::format("the interaction range {} exceeds half the box ({})", range, half));
-  return half - range;
-}
-
-NeighborChoices choose(const Particles& particles, const Ranges& ranges,
-                       const NeighborSettings& settings, const NeighborChoices* choices) {
-  const double most_skin = longest_skin(particles.box, ranges.longest());
-  const bool gpu = particles.device().is_cuda();
-  if (const auto wrong = wrong_setting(settings, gpu))
-    throw UserError(fmt::format("neighbors.{}: {}", wrong->key, wrong->what));
-  PERRIN_ASSERT(settings.reorder || (gpu && settings.traversal == VerletList::name));
-  NeighborChoices made = choices ? *choices : choose_neighbors(particles, ranges, settings);
-  if (!choices) made.skin = std::min(made.skin, most_skin);
-  if (made.sorting.empty())  // of a checkpoint of earlier versions, which had no choice
-    made.sorting = settings.interaction_sorting == "none" ? "none" : "x";
-  return made;
-}
-
 }  // namespace
 
 Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborSettings& settings,
                      const NeighborChoices* choices)
     : particles_(particles),
-      ranges_(ranges),
-      settings_(settings),
+      traversal_(particles, ranges, settings, choices),
+      validity_(particles, range(), skin()),
+      forecast_(particles.device()),
       flags_(particles.device(), 2),
       builds_(particles.device(), 1),
       own_flag_(particles.device(), 1),
       own_builds_(particles.device(), 1),
-      progress_(particles.device(), 1),
-      reference_(particles.device(), particles.size()),
-      built_(particles.device(), 1),
-      limit2_(particles.device(), 1),
-      exclusions_(particles.device(), particles.size(), particles.topology, settings.exclusions),
-      choices_(choose(particles, ranges, settings, choices)),
-      traversal_(make_traversal()) {
-  if (!fits()) fall_back(choices_.crowding);
+      progress_(particles.device(), 1) {
   particles_.domain.set_sorts_locally(false);
-  if (team() && team()->may_exchange_beside()) foresight_ = {particles.device(), 1};
   invalidate();
-  const Real half = Real(skin() / 2), limit2 = half * half;
-  built_.assign(std::span<const Box>(&particles.box, 1));
-  limit2_.assign(std::span<const Real>(&limit2, 1));
-}
-
-TraversalInput Neighbors::input() const {
-  TraversalInput input{particles_,        ranges_,         choices_.skin,
-                       choices_.crowding, settings_,       exclusions_.view(),
-                       choices_.box,      choices_.growth, choices_.tilts};
-  if (choices_.traversal == VerletList::name) input.settings.lanes = choices_.lanes;
-  input.settings.interaction_sorting = choices_.sorting;
-  return input;
-}
-
-/// The first that is called so and serves the device and the settings.
-template <std::size_t K>
-Traversal Neighbors::make_traversal() const {
-  if constexpr (K == std::variant_size_v<Traversal>) {
-    throw UserError(fmt::format("neighbors.traversal: there is no \"{}\" for the device {}",
-                                choices_.traversal, particles_.device().name()));
-  } else {
-    using T = std::variant_alternative_t<K, Traversal>;
-    bool serves = particles_.device().is_cuda() ? T::on_gpu : T::on_cpu;
-    if constexpr (requires { T::serves(settings_); }) serves &= T::serves(input().settings);
-    if (choices_.traversal == T::name && serves) return Traversal(std::in_place_type<T>, input());
-    return make_traversal<K + 1>();
-  }
-}
-
-bool Neighbors::fits() const {
-  return visit([](const auto& t) { return t.fits(); });
-}
-
-/// The list per particle serves everywhere.
-void Neighbors::fall_back(const Crowding& crowding) {
-  if (!has_lists())
-    choices_.skin = std::min(choose_skin(particles_, ranges_, crowding, NeighborSettings{}, true),
-                             longest_skin(particles_.box, range()));
-  choices_.traversal = VerletList::name;
-  choices_.crowding = crowding;
-  traversal_.emplace<VerletList>(input());
 }
 
 void Neighbors::invalidate() {
   const std::uint32_t one = 1;
   particles_.device().copy_in(flags_.data(), &one, sizeof one);
-  if (foresight_.size() > 0)
-    particles_.device().copy_in(&foresight_.data()->warned, &one, sizeof one);
+  forecast_.expect();
 }
 
 MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
   moves_checked_ = true;
-  return std::visit(
-      [&](auto& t) -> MoveCheck {
-        if constexpr (lists<decltype(t)>) {
-          const bool ahead = looks_ahead();
-          // In a recorded step one is made where it is asked for.
-          rebuild_ = ahead && particles_.device().recording()
-                         ? Condition{flags_.data(), 0}
-                         : particles_.device().condition(flags_.data());
-          const Real half = Real(skin() / 2);
-          const Current<Real> limit2{particles_.device().is_cuda() ? half * half : *limit2_.data(),
-                                     limit2_.data(), particles_.box_state.moves()};
-          // Of several processes none builds lists before all have said whether they must.
-          const Condition mine = team() ? Condition{flags_.data(), 0} : rebuild_;
-          const Real early = Real(part_) * half;
-          return {reference_.data(),
-                  limit2,
-                  mine,
-                  ahead ? &foresight_.data()->soon : nullptr,
-                  early * early,
-                  progress ? progress : progress_.data(),
-                  step};
-        } else {
-          return {nullptr, {},
-                  {},      nullptr,
-                  0,       progress ? progress : progress_.data(),
-                  step,    team() ? TileCounter{} : t.counter()};
-        }
-      },
-      traversal_);
+  std::uint32_t* const noted = progress ? progress : progress_.data();
+  return traversal_.visit([&]<class T>(T& t) -> MoveCheck {
+    if constexpr (DirectTraversal<T>) {
+      return {nullptr, {}, {}, nullptr, 0, noted, step, team() ? TileCounter{} : t.counter()};
+    } else {
+      const bool ahead = looks_ahead();
+      // In a recorded step one is made where it is asked for.
+      rebuild_ = ahead && particles_.device().recording()
+                     ? Condition{flags_.data(), 0}
+                     : particles_.device().condition(flags_.data());
+      // Of several processes none builds lists before all have said whether they must.
+      return {validity_.reference(),
+              validity_.limit2(skin()),
+              team() ? Condition{flags_.data(), 0} : rebuild_,
+              ahead ? &forecast_.words()->soon : nullptr,
+              forecast_.early2(Real(skin() / 2)),
+              noted,
+              step};
+    }
+  });
+}
+
+void Neighbors::look(const MoveCheck& check) {
+  if (check.watches())
+    for_each(particles_.device(), "check displacements", particles_.share(),
+             CheckMoved{particles_.position.data(), particles_.metric(), check});
 }
 
 void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange,
                        bool is_last) {
   const Device& device = particles_.device();
-  const auto look = [&](const MoveCheck& check) {
-    for_each(device, "check displacements", particles_.share(),
-             CheckMoved{particles_.position.data(), particles_.metric(), check});
-  };
   // If the box moves, the step has already checked displacements, with a reserve for its own change
   // of the box. A measurement between steps must not check again, or the time of a rebuild would
   // depend on who measures.
   if (!moves_checked_ && progress == nullptr && particles_.box_state.moves() && has_lists())
     rebuild_ = device.condition(flags_.data());
   else if (!moves_checked_)
-    if (const MoveCheck check = check_moves(progress, step); check.watches()) look(check);
+    look(check_moves(progress, step));
   moves_checked_ = false;
+  if (!has_lists()) return sort_for_search(progress, step, may_exchange);
   if (device.recording() && looks_ahead()) return update_ahead(progress, step, is_last);
+  if (team()) exchange_moved(agreement(progress, step));
+  update_lists(progress != nullptr);
+}
+
+/// Builds lists if the step's condition is raised. `in_step`: of an integrator.
+void Neighbors::update_lists(bool in_step) {
+  const Device& device = particles_.device();
+  bool built = false;
+  device.when(rebuild_, [this, &built, in_step] {
+    build(in_step);
+    built = true;
+  });
+  if (built && !in_step) particles_.domain.gather_if_sorted_locally();
+  if ((built || !team()) && !device.recording() && !device.skipping()) recover();
+}
+
+/// A traversal without lists.
+void Neighbors::sort_for_search(std::uint32_t* progress, std::uint32_t step, bool may_exchange) {
+  const Device& device = particles_.device();
   if (team()) {
-    if (has_lists())
-      exchange_moved(agreement(progress, step));
-    else if (!sorts_apart())
+    if (!traversal_.sorts_locally())
       particles_.domain.gather(true, {{}, progress, step});
     else
       particles_.domain.set_sorts_locally(true);
   }
-  if (!has_lists() && particles_.box_state.moves()) {
-    std::visit(
-        [](auto& t) {
-          if constexpr (requires { t.require_cut(); }) t.require_cut();
-        },
-        traversal_);
+  if (particles_.box_state.moves()) {
+    traversal_.require_cut();
     // In a step that is not recorded the host cuts the box again at once, or what follows up to the
     // pair loop would be launched for nothing, and not again.
-    if (device.is_cuda() && !device.recording() && device.halted() && !holds()) {
+    if (device.is_cuda() && !device.recording() && device.halted() && !traversal_.holds()) {
       device.clear_halt();
-      plan_again();
-      PERRIN_ASSERT(holds());
-      if (const MoveCheck check = check_moves(progress, step); check.watches()) look(check);
+      cut_again();
+      look(check_moves(progress, step));
       moves_checked_ = false;
     }
   }
-  if (has_lists()) {
-    bool built = false;
-    device.when(rebuild_, [this, &built, progress] {
-      build(progress != nullptr);
-      built = true;
-    });
-    if (built && progress == nullptr) particles_.domain.gather_if_sorted_locally();
-    if ((built || !team()) && !device.recording() && !device.skipping()) recover();
-    return;
-  }
   const auto builds_on_cpu = [&] { return device.is_cuda() ? 0 : *builds_.data(); };
   const std::int64_t before = builds_on_cpu();
-  std::visit(
-      [&](auto& t) {
-        if constexpr (!lists<decltype(t)>)
-          t.sort(
-              {may_exchange, progress != nullptr, flags_.data(), builds_.data(), progress, step});
-      },
-      traversal_);
+  traversal_.visit([&]<class T>(T& t) {
+    if constexpr (DirectTraversal<T>)
+      t.sort({may_exchange, progress != nullptr, flags_.data(), builds_.data(), progress, step});
+  });
   if (progress == nullptr) particles_.domain.gather_if_sorted_locally();
   if (progress != nullptr && builds_on_cpu() != before && plans_cuts_on_cpu()) team()->move_cuts();
 }
@@ -282,22 +152,14 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
 /// With what is agreed upon of the next step.
 Agreement Neighbors::agreement(std::uint32_t* progress, std::uint32_t step) const {
   Agreement made{rebuild_, progress, step};
-  if (!looks_ahead()) return made;
-  auto* const foresight = const_cast<Foresight*>(foresight_.data());
-  made.warning = &foresight->soon;
-  made.warned = &foresight->warned;
+  if (looks_ahead()) forecast_.join(made);
   return made;
 }
 
-/// Do GPUs tell each other a step before that lists may be void? Where lists are void unexpectedly
-/// too often, and where the box moves, they do not.
+/// Do GPUs tell each other a step before that lists may be stale?
 bool Neighbors::looks_ahead() const {
-  constexpr double least_part = 0.3;
-  return foresight_.size() > 0 && has_lists() && part_ > least_part &&
-         !particles_.box_state.moves() && particles_.domain.ghosts_suffice() &&
-         visit([](const auto& t) {
-           return requires { t.ghosts(); };
-         });
+  return forecast_.serves() && has_lists() && !particles_.box_state.moves() &&
+         particles_.domain.ghosts_suffice() && traversal_.plans_halo();
 }
 
 /// In a step that is being recorded. Where a particle of any process had come near the limit when
@@ -307,115 +169,70 @@ bool Neighbors::looks_ahead() const {
 /// its list. If lists turn out to be invalid after all, the device is halted, and the host
 /// continues from here. The time of a rebuild does not depend on any of this.
 void Neighbors::update_ahead(std::uint32_t* progress, std::uint32_t step, bool is_last) {
-#ifdef __CUDACC__
   const Device& device = particles_.device();
-  Foresight* const foresight = foresight_.data();
-  if (slot_ < 0 || warned_.handle == 0) {
-    slot_ = 0;
-    warned_ = device.condition(&foresight->unused);
-    launch(device, "what is expected", dim3(1), dim3(1), 0, look_ahead_kernel, foresight, warned_);
-  }
-  std::uint32_t* const built = &foresight->built[slot_];
-  device.when(warned_, [&] {
+  const ListForecast::Step now = forecast_.begin_step();
+  device.when(now.warned, [&] {
     rebuild_ = device.condition(flags_.data());
     team()->exchange({}, {rebuild_, progress, step});
     device.when(rebuild_, [&] {
       complete_ = false;
-      build(true, built);
+      build(true, now.built);
     });
   });
   rebuild_ = {flags_.data(), 0};
-  warned_ = is_last || slot_ + 1 == Foresight::slots ? Condition{&foresight->unused, 0}
-                                                     : device.condition(&foresight->unused);
+  const Condition next = forecast_.end_step(is_last);
   const Agreement with = agreement(progress, step);
-  visit([&](const auto& t) {
-    if constexpr (requires { t.ghosts(); }) {
+  visit([&]<class T>(const T& t) {
+    if constexpr (PlansHalo<T>)
       particles_.domain.exchange_beside(with, t.ghosts(),
-                                        {built, builds_.data(), warned_, halted_by_old_lists});
-    }
+                                        {now.built, builds_.data(), next, halted_by_old_lists});
   });
-  slot_ = warned_.handle == 0 ? -1 : slot_ + 1;
-#else
-  (void)progress, (void)step, (void)is_last;
-#endif
 }
 
 bool Neighbors::expect_tilts() {
-  if (choices_.tilts) return false;
-  choices_.tilts = true;
-  traversal_ = make_traversal();
-  if (!fits()) fall_back(choices_.crowding);
+  if (!traversal_.expect_tilts()) return false;
   invalidate();
   ++version_;
   return true;
 }
 
-void Neighbors::require_build() {
-  for_each(particles_.device(), "lists hold no more", 1, NothingHolds{limit2_.data()});
-}
+void Neighbors::require_build() { validity_.require_build(); }
 
 void Neighbors::set_reserve(double reserve) {
-  reserve_ = reserve;
+  validity_.set_reserve(reserve);
   follow_box();
 }
 
 void Neighbors::follow_box() {
-  const Device& device = particles_.device();
   // Vectors to clusters are of one image each.
-  if (!device.is_cuda() && has_lists() &&
-      half_of(particles_.box) < (1 - 1e-9) * (range() + skin())) {
-    plan_again();
+  if (!particles_.device().is_cuda() && has_lists() &&
+      half_of_box(particles_.box) < (1 - 1e-9) * (range() + skin())) {
+    cut_again();
     build();
   }
-  for_each(device, "limit of moves", 1,
-           FollowBox{particles_.box_state.data(), built_.data(), range(), skin(), reserve_,
-                     limit2_.data()});
-  std::visit([&](auto& t) { t.follow_box(limit2_.data()); }, traversal_);
+  validity_.follow_box(skin());
+  traversal_.visit([&](auto& t) { t.follow_box(validity_.limit2()); });
 }
 
-/// With cells for a box that is a little smaller or larger, and a skin that it has room for.
-void Neighbors::plan_again() {
+/// For the box as it is on the device, where cells do not serve it any more.
+void Neighbors::cut_again() {
   particles_.domain.gather(true);
   particles_.box_state.download();
-  choices_.cut_again(particles_.box);
-  // Heights change with tilts in every step: a little at a time would be planned again as often.
-  const double half = half_of(particles_.box) * (choices_.tilts ? 0.985 : 1.0);
-  if (has_lists()) choices_.skin = std::clamp(half - range(), 0.0, choices_.skin);
-  traversal_ = make_traversal();
-  if (!fits()) fall_back(measure_crowding(particles_, range()));
+  traversal_.cut_again();
+  PERRIN_ASSERT(traversal_.holds());
   invalidate();
   ++version_;
 }
 
-bool Neighbors::holds() const {
-  return visit([](const auto& t) {
-    if constexpr (requires { t.holds(); })
-      return t.holds();
-    else
-      return true;
-  });
-}
-
 /// Positions that lists lead to, as far as the traversal knows them, or all.
 void Neighbors::exchange_moved(const Agreement& agreement) {
-  complete_ = !visit([&](const auto& t) {
-    if constexpr (requires { t.ghosts(); })
-      if (particles_.domain.ghosts_suffice()) {
-        const Ghosts ghosts = t.ghosts();
-        particles_.domain.exchange(agreement, &ghosts);
-        return true;
-      }
-    return false;
-  });
-  if (complete_) particles_.domain.exchange(agreement);
-}
-
-bool Neighbors::sorts_apart() const {
-  return visit([](const auto& t) {
-    if constexpr (requires { t.sorts_apart(); })
-      return t.sorts_apart();
-    else
-      return false;
+  complete_ = !particles_.domain.ghosts_suffice() || !traversal_.plans_halo();
+  if (complete_) return particles_.domain.exchange(agreement);
+  visit([&]<class T>(const T& t) {
+    if constexpr (PlansHalo<T>) {
+      const Ghosts ghosts = t.ghosts();
+      particles_.domain.exchange(agreement, &ghosts);
+    }
   });
 }
 
@@ -427,52 +244,40 @@ bool Neighbors::plans_cuts_on_cpu() {
 void Neighbors::move_cuts() {
   particles_.domain.gather_all();
   particles_.box_state.download();
-  if (has_lists()) particles_.domain.gather(reference_);
+  if (has_lists()) particles_.domain.gather(validity_.build_positions());
   team()->move_cuts();
-  traversal_ = make_traversal();
+  traversal_.remake();
   ++version_;
   if (builds_.to_host(0) > 0 && flags_.to_host(0) == 0 && has_lists())
-    PERRIN_ASSERT(build_as_before(built_.to_host(0)));
+    PERRIN_ASSERT(build_as_before(validity_.built_box()));
 }
 
 /// `in_step`: the forces are computed next, so that shares may be cut otherwise. `built`: a word
 /// that is set, and the exchange of the step says whether lists could be built everywhere.
 void Neighbors::build(bool in_step, std::uint32_t* built) {
-  const bool hands_over = visit([](const auto& t) {
-    if constexpr (requires { t.hands_over; })
-      return t.hands_over;
-    else
-      return false;
-  });
-  const bool apart = sorts_apart();
+  const bool local = traversal_.sorts_locally();
   const bool moves = in_step && plans_cuts_on_cpu();
-  if (hands_over && !apart)
+  if (traversal_.migrates() && !local)
     particles_.domain.gather_for_sort(!complete_);
-  else if (!apart || moves)
+  else if (!local || moves)
     particles_.domain.gather(!complete_);
-  complete_ = !apart;
-  if (apart) particles_.domain.set_sorts_locally(true);
+  complete_ = !local;
+  if (local) particles_.domain.set_sorts_locally(true);
   // Of several processes, lists are built when those of all are.
   const bool together = team() != nullptr;
   if (moves) team()->move_cuts();
   if (together)
     for_each(particles_.device(), "lists are built", 1, BeginBuild{own_flag_.data(), built});
-  if (particles_.box_state.moves())
-    for_each(particles_.device(), "box of the list", 1,
-             KeepBox{particles_.box_state.data(), built_.data(), range(), skin(), reserve_,
-                     limit2_.data()});
-  std::visit(
-      [&](auto& t) {
-        if constexpr (requires { t.require_cut(); })
-          if (particles_.box_state.moves()) t.require_cut();
-        if constexpr (lists<decltype(t)>)
-          t.build({reference_.data(), together ? own_flag_.data() : flags_.data(),
-                   together ? own_builds_.data() : builds_.data()});
-      },
-      traversal_);
+  validity_.begin_build(skin());
+  if (particles_.box_state.moves()) traversal_.require_cut();
+  traversal_.visit([&]<class T>(T& t) {
+    if constexpr (ListTraversal<T>)
+      t.build({validity_.build_positions().data(), together ? own_flag_.data() : flags_.data(),
+               together ? own_builds_.data() : builds_.data()});
+  });
   if (!together) return;
-  const auto* const clusters = std::get_if<ClusterList>(&traversal_);
-  if (clusters && particles_.domain.partners() && team()->any(clusters->misses_partners())) {
+  if (traversal_.looks_for_partners() && particles_.domain.partners() &&
+      team()->any(traversal_.misses_partners())) {
     forget_partners();
     return build();
   }
@@ -480,8 +285,7 @@ void Neighbors::build(bool in_step, std::uint32_t* built) {
   join_halts();  // after which nothing happens if one was full
   if (particles_.device().is_cuda() || !team()->any(*own_flag_.data() != 0))
     for_each(particles_.device(), "lists are built", 1,
-             FinishBuildOfAll{{flags_.data(), builds_.data()},
-                              foresight_.size() > 0 ? foresight_.data() : nullptr});
+             FinishBuildOfAll{{flags_.data(), builds_.data()}, forecast_.words()});
 }
 
 /// A list that is full on one device halts all.
@@ -497,63 +301,69 @@ void Neighbors::forget_partners() {
 }
 
 bool Neighbors::recover() {
-  bool recovered = false;
-  if (team() && particles_.device().is_cuda() && particles_.domain.partners() &&
-      team()->largest(halt_of(particles_.device())) == halted_by_partner) {
-    particles_.device().clear_halt();
-    forget_partners();
-    ++version_;
+  bool built = false;
+  if (recover_partners()) {
     if (!has_lists()) return true;
     build();
-    recovered = true;
+    built = true;
   }
-  if (foresight_.size() > 0 && halt_of(particles_.device()) == halted_by_old_lists) {
-    particles_.device().clear_halt();
-    part_ -= 0.15;  // earlier from now on
-    ++version_;
-    return true;
-  }
-  if (particles_.box_state.moves() && particles_.device().is_cuda() &&
-      particles_.device().halted() && !holds()) {
-    particles_.device().clear_halt();
-    plan_again();
-    PERRIN_ASSERT(holds());
+  if (recover_stale_lists()) return true;
+  if (recover_cut()) {
     if (!has_lists()) {
       moves_checked_ = false;
       update();
       return true;
     }
     build();
-    recovered = true;
+    built = true;
   }
-  while (std::visit([](auto& t) { return t.enlarge(); }, traversal_)) {
-    if (!fits()) fall_back(measure_crowding(particles_, range()));
-    ++version_;
-    particles_.device().clear_halt();
+  while (recover_room()) {
     if (!has_lists()) return true;
     build();  // sorts again: a permutation of nothing
-    recovered = true;
+    built = true;
   }
-  return recovered;
+  return built;
+}
+
+bool Neighbors::recover_partners() {
+  const Device& device = particles_.device();
+  if (!team() || !device.is_cuda() || !particles_.domain.partners() ||
+      team()->largest(halt_of(device)) != halted_by_partner)
+    return false;
+  device.clear_halt();
+  forget_partners();
+  ++version_;
+  return true;
+}
+
+bool Neighbors::recover_stale_lists() {
+  if (!forecast_.exists() || halt_of(particles_.device()) != halted_by_old_lists) return false;
+  particles_.device().clear_halt();
+  forecast_.warn_earlier();
+  ++version_;
+  return true;
+}
+
+bool Neighbors::recover_cut() {
+  const Device& device = particles_.device();
+  if (!particles_.box_state.moves() || !device.is_cuda() || !device.halted() || traversal_.holds())
+    return false;
+  device.clear_halt();
+  cut_again();
+  return true;
+}
+
+bool Neighbors::recover_room() {
+  if (!traversal_.enlarge()) return false;
+  ++version_;
+  particles_.device().clear_halt();
+  return true;
 }
 
 bool Neighbors::must_search_again() {
   const Device& device = particles_.device();
   if (!has_lists()) join_halts();
   return !has_lists() && !device.recording() && !device.skipping() && recover();
-}
-
-const char* Neighbors::traversal() const {
-  return visit([](const auto& t) { return t.name; });
-}
-
-bool Neighbors::has_lists() const {
-  return visit([](const auto& t) { return t.lists; });
-}
-
-std::string Neighbors::report() const {
-  const std::string skin_text = has_lists() ? fmt::format(", skin {:.4g}", skin()) : "";
-  return traversal() + skin_text + visit([](const auto& t) { return t.report(); });
 }
 
 double Neighbors::mean_entries() const {
@@ -568,18 +378,11 @@ bool Neighbors::state(Archive& a) {
   a("builds", builds_);
   a("flags", flags_);
   if (!has_lists()) return true;
-  if (a.is_saving() && particles_.domain.sorts_locally()) particles_.domain.gather(reference_);
-  Box built = built_.to_host(0);
-  if (a.has("built_box")) archive_box(a, "built_box", built);
-  archive_by_id(a, "reference", particles_, reference_);
+  const Box built = validity_.state(a);
   if (a.is_saving()) return true;
-  const auto built_from = reference_.to_host(), now = particles_.position.to_host();
-  for (std::size_t i = 0; i < now.size(); ++i)
-    a.require(built_from[i].type() == now[i].type(), "reference", "of the particles' types");
-  const auto flags = flags_.to_host();
-  const auto count = builds_.to_host();
-  if (count[0] == 0) invalidate();
-  if (count[0] == 0 || flags[0] != 0) return true;  // the next update() builds
+  const bool never = builds_.to_host(0) == 0;
+  if (never) invalidate();
+  if (never || flags_.to_host(0) != 0) return true;  // the next update() builds
   return build_as_before(built);
 }
 
@@ -591,7 +394,7 @@ bool Neighbors::build_as_before(const Box& built) {
   const auto order = particles_.id.to_host();
   const auto position = particles_.by_id(particles_.position);
   const auto force = particles_.by_id(particles_.force);
-  particles_.position.copy_from(reference_);
+  particles_.position.copy_from(validity_.build_positions());
   const Box box = particles_.box;
   const auto take = [&](const Box& b) {
     particles_.box_state.set(b);
@@ -601,7 +404,7 @@ bool Neighbors::build_as_before(const Box& built) {
   build();
   recover();
   particles_.domain.gather_if_sorted_locally();
-  built_.assign(std::span<const Box>(&built, 1));
+  validity_.set_built_box(built);
   take(box);
   particles_.assign_by_id(particles_.position, position);
   particles_.assign_by_id(particles_.force, force);
