@@ -27,7 +27,7 @@ struct MovingParticle {
 namespace detail {
 
 /// On a GPU: with what the engine reads for itself.
-struct EarlyParticle : MovingParticle {
+struct PrefetchedParticle : MovingParticle {
   Position reference;  // MoveCheck::reference_of(), if the body reads it early
 };
 
@@ -91,7 +91,7 @@ PERRIN_HD auto call(const F& f, MovingParticle& p, const Real4& drawn) {
 template <class Before>
 struct MoveParticle {
   static constexpr bool light = !changes_velocity<Before>, draws_any = draws<Before>,
-                        ahead = draws_ahead<Before>, reads_early = !light;
+                        ahead = draws_ahead<Before>, prefetches = !light;
   ParticleView particles;
   Current<Metric> metric;
   FaultSink faults;
@@ -114,8 +114,8 @@ struct MoveParticle {
     // It is one in the box in the middle of the step, and what moves takes that of its beginning.
     if (flow) displacement = flow[p.step & 1].applied(displacement);
     if constexpr (changes_velocity<Before>) particles.velocity[p.i] = p.velocity;
-    if constexpr (std::is_same_v<P, EarlyParticle>) {
-      const Position* const early = reads_early ? &p.reference : nullptr;
+    if constexpr (std::is_same_v<P, PrefetchedParticle>) {
+      const Position* const early = prefetches ? &p.reference : nullptr;
       // An argument of the launch takes neither registers nor a load: worth being here twice.
       if (metric.moves)
         drift(particles, *metric, faults, p.i, p.position, displacement, limit, check, early);
@@ -130,7 +130,7 @@ struct MoveParticle {
 template <class After>
 struct UpdateParticle {
   static constexpr bool light = false, draws_any = draws<After>, ahead = draws_ahead<After>,
-                        reads_early = false;
+                        prefetches = false;
   ParticleView particles;
   FaultSink faults;
   const Flow* flow;
@@ -167,7 +167,7 @@ struct UpdateAndMoveParticle {
   static constexpr bool light = false, draws_any = draws<After> || draws<Before>;
   static constexpr bool ahead =
       draws_any && draws<After> == draws_ahead<After> && draws<Before> == draws_ahead<Before>;
-  static constexpr bool reads_early = MoveParticle<Before>::reads_early;
+  static constexpr bool prefetches = MoveParticle<Before>::prefetches;
   UpdateParticle<After> end;
   MoveParticle<Before> begin;
 
@@ -206,7 +206,7 @@ struct UpdateAndMoveParticle {
 /// A pass over all particles, one by one.
 template <class Body>
 struct EachParticle {
-  using Early = EarlyParticle;
+  using Early = PrefetchedParticle;
   static constexpr bool light = Body::light;
   ParticleView view;
   Body body;
@@ -218,12 +218,12 @@ struct EachParticle {
     if (body.needs_force()) p.force = view.force[i];
     return p;
   }
-  PERRIN_HD EarlyParticle load_early(std::int64_t k) const {
+  PERRIN_HD PrefetchedParticle prefetch(std::int64_t k) const {
     const std::int64_t i = begin + k;
-    EarlyParticle p{{i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}},
-                    {}};
+    PrefetchedParticle p{
+        {i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}}, {}};
     if (body.needs_force()) p.force = view.force[i];
-    if constexpr (Body::reads_early) p.reference = body.reference_of(i);
+    if constexpr (Body::prefetches) p.reference = body.reference_of(i);
     return p;
   }
   template <class P>
@@ -235,7 +235,7 @@ struct EachParticle {
   PERRIN_HD Prepared prepare(std::int64_t k) const {
     return body.draw(*body.first_step(), view.id[begin + k]);
   }
-  PERRIN_HD void operator()(EarlyParticle& p, const Prepared& drawn) const { body(p, drawn); }
+  PERRIN_HD void operator()(PrefetchedParticle& p, const Prepared& drawn) const { body(p, drawn); }
 };
 
 /// On the CPU: the random numbers of a block of particles at once, in vectors.

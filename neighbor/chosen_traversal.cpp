@@ -133,7 +133,7 @@ bool ChosenTraversal::migrates() const {
 bool ChosenTraversal::sorts_locally() const {
   return visit([]<class T>(const T& t) {
     if constexpr (SortsLocally<T>)
-      return t.sorts_apart();
+      return t.sorts_locally();
     else
       return false;
   });

@@ -146,7 +146,7 @@ void Neighbors::sort_for_search(std::uint32_t* progress, std::uint32_t step, boo
       t.sort({may_exchange, progress != nullptr, flags_.data(), builds_.data(), progress, step});
   });
   if (progress == nullptr) particles_.domain.gather_if_sorted_locally();
-  if (progress != nullptr && builds_on_cpu() != before && plans_cuts_on_cpu()) team()->move_cuts();
+  if (progress != nullptr && builds_on_cpu() != before && plans_rebalancing()) team()->rebalance();
 }
 
 /// With what is agreed upon of the next step.
@@ -237,15 +237,15 @@ void Neighbors::exchange_moved(const Agreement& agreement) {
 }
 
 /// Shall shares be cut otherwise, once all have everything, and lists and forces are next?
-bool Neighbors::plans_cuts_on_cpu() {
-  return team() && !particles_.device().is_cuda() && team()->plan_cuts();
+bool Neighbors::plans_rebalancing() {
+  return team() && !particles_.device().is_cuda() && team()->plan_rebalancing();
 }
 
-void Neighbors::move_cuts() {
+void Neighbors::rebalance() {
   particles_.domain.gather_all();
   particles_.box_state.download();
   if (has_lists()) particles_.domain.gather(validity_.build_positions());
-  team()->move_cuts();
+  team()->rebalance();
   traversal_.remake();
   ++version_;
   if (builds_.to_host(0) > 0 && flags_.to_host(0) == 0 && has_lists())
@@ -256,7 +256,7 @@ void Neighbors::move_cuts() {
 /// that is set, and the exchange of the step says whether lists could be built everywhere.
 void Neighbors::build(bool in_step, std::uint32_t* built) {
   const bool local = traversal_.sorts_locally();
-  const bool moves = in_step && plans_cuts_on_cpu();
+  const bool moves = in_step && plans_rebalancing();
   if (traversal_.migrates() && !local)
     particles_.domain.gather_for_sort(!complete_);
   else if (!local || moves)
@@ -265,7 +265,7 @@ void Neighbors::build(bool in_step, std::uint32_t* built) {
   if (local) particles_.domain.set_sorts_locally(true);
   // Of several processes, lists are built when those of all are.
   const bool together = team() != nullptr;
-  if (moves) team()->move_cuts();
+  if (moves) team()->rebalance();
   if (together)
     for_each(particles_.device(), "lists are built", 1, BeginBuild{own_flag_.data(), built});
   validity_.begin_build(skin());

@@ -61,7 +61,7 @@ class Neighbors {
   bool recover();
   /// GPUs, between steps: the cuts of shares that the team has planned. Lists are those that other
   /// cuts would have. Waits.
-  void move_cuts();
+  void rebalance();
   /// After a pair loop without lists: it found no room, and is to be run again. (A recorded one is
   /// looked after by the host later.)
   bool must_search_again();
@@ -102,7 +102,7 @@ class Neighbors {
 
   void build(bool in_step = false, std::uint32_t* built = nullptr);
   bool build_as_before(const Box& built);
-  bool plans_cuts_on_cpu();
+  bool plans_rebalancing();
   void join_halts();
   void forget_partners();
   void cut_again();

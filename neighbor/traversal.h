@@ -74,12 +74,12 @@ concept PlansHalo = requires(const T& t) {
 /// Each process may sort its own particles.
 template <class T>
 concept SortsLocally = requires(const T& t) {
-  { t.sorts_apart() } -> std::same_as<bool>;
+  { t.sorts_locally() } -> std::same_as<bool>;
 };
 /// Sends particles to the process whose share they have come into: Domain::migrate().
 template <class T>
 concept Migrates = requires {
-  { T::hands_over } -> std::convertible_to<bool>;
+  { T::migrates } -> std::convertible_to<bool>;
 };
 /// Tells, after a build, whether bonded neighbours were out of reach.
 template <class T>

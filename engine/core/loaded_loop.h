@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(loaded_block)
   typename Body::Early loaded[Each];
 #pragma unroll
   for (int k = 0; k < Each; ++k)
-    if (first + k * loaded_block < n) loaded[k] = body.load_early(first + k * loaded_block);
+    if (first + k * loaded_block < n) loaded[k] = body.prefetch(first + k * loaded_block);
   if (*halt) return;
 #pragma unroll
   for (int k = 0; k < Each; ++k)
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(loaded_block)
   if (i < n) prepared = body.prepare(i);
   await_all_before();
   if (i >= n) return;
-  typename Body::Early loaded = body.load_early(i);
+  typename Body::Early loaded = body.prefetch(i);
   if (*halt) return;
   body(loaded, prepared);
 }
@@ -94,7 +94,7 @@ struct LoadAndDo {
 
 }  // namespace detail
 
-/// body(body.load(i), i) for 0 ≤ i < n, as for_each() does it; on a GPU load_early(), which returns
+/// body(body.load(i), i) for 0 ≤ i < n, as for_each() does it; on a GPU prefetch(), which returns
 /// a Body::Early and may read more. A body with `light` true reads and does so little for an
 /// element that a thread takes two where there are very many: 2 to 5 % for Brownian dynamics of
 /// 10^7 particles on an H200, 2 % less at 10^6.

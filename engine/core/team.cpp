@@ -13,7 +13,7 @@
 #include "engine/core/peers.h"
 #include "engine/core/processes.h"
 #ifdef __CUDACC__
-#include "engine/core/courier.h"
+#include "engine/core/host_relay.h"
 #include "engine/core/team_exchange.cuh"
 #include "engine/core/team_travel.cuh"
 #endif
@@ -43,15 +43,15 @@ struct Team::Peers {
   detail::TeamCounters* counters = nullptr;
   std::vector<void*> opened;
   void* parcels = nullptr;  // of the host
-  std::unique_ptr<Courier> courier;
+  std::unique_ptr<HostRelay> relay;
   cudaStream_t stream = nullptr;
   int blocks = 1, most_portions = sum_chunks;  // of a share
   bool may_exchange_beside = false;
 
   ~Peers() {
     // What the last kernels send is still carried, unless this is how a failure ends.
-    if (courier && std::uncaught_exceptions() == 0) cudaStreamSynchronize(stream);
-    courier.reset();
+    if (relay && std::uncaught_exceptions() == 0) cudaStreamSynchronize(stream);
+    relay.reset();
     for (void* peer : opened) cudaIpcCloseMemHandle(peer);
     cudaFree(memory);
     cudaFree(counters);
@@ -203,8 +203,8 @@ void Team::begin_courier(std::int64_t n) {
   std::memset(mine.parcels, 0, all);
   mine.view.parcels = static_cast<unsigned char*>(mine.parcels);
   mine.view.parcel_bytes = bytes;
-  mine.courier =
-      std::make_unique<Courier>(std::move(post), std::move(far), mine.view.parcels, bytes);
+  mine.relay =
+      std::make_unique<HostRelay>(std::move(post), std::move(far), mine.view.parcels, bytes);
 }
 
 int Team::far() const { return peers_ ? peers_->view.far_count : 0; }
@@ -509,7 +509,7 @@ void Team::exchange_on_cpu(std::span<const SharedArray> arrays, const Agreement&
 
 void Team::watch_balance(bool moves) { balance_ = std::make_unique<Balance>(moves); }
 
-bool Team::plan_cuts() {
+bool Team::plan_rebalancing() {
   planned_ = portions_;
   if (!balance_) return false;
   balance_->add_work(seconds_worked());
@@ -518,7 +518,7 @@ bool Team::plan_cuts() {
   return planned_ != portions_;
 }
 
-void Team::move_cuts() {
+void Team::rebalance() {
   portions_ = planned_;
 #ifdef __CUDACC__
   if (peers_) std::copy(portions_.begin(), portions_.end(), peers_->view.portion);

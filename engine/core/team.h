@@ -6,7 +6,7 @@
 // number is computed by one process in the way in which a single one would compute it, so that the
 // bits of a run do not depend on how many there are. What is sent goes by MPI between CPUs; between
 // GPUs straight into the other's memory, by kernels, where they see it, and else by a thread of the
-// host that carries it (engine/core/courier.h).
+// host that carries it (engine/core/host_relay.h).
 #pragma once
 
 #include <array>
@@ -158,10 +158,10 @@ class Team {
   /// What a GPU did before this counts for nothing. Device work.
   void begin_work();
   /// Shall shares be cut otherwise? All processes call it, and find the same. Waits.
-  bool plan_cuts();
+  bool plan_rebalancing();
   /// As planned. Where every process has all of all particles; lists of other shares and recorded
   /// steps are void. All of them call it.
-  void move_cuts();
+  void rebalance();
 
   // By the host.
   /// out[p] goes to process p, and what p has for this one comes into in[p]: as many bytes as both

@@ -102,7 +102,7 @@ struct ExchangeParcels {
                      bytes);
     }
   }
-  /// As Talk::agree() asks for it. By one thread, after all have written.
+  /// As PeerSignal::agree() asks for it. By one thread, after all have written.
   __device__ std::size_t label(int p, Parcel& parcel) const {
     ParcelParts parts{nullptr};
     if (e.order) {
@@ -186,11 +186,11 @@ struct ExchangeParcels {
 /// halted. `halts`: nothing but that is exchanged.
 template <bool Far, class Write, class Read>
 __device__ bool exchange_by(const TeamView& team, const TeamExchange& e, const Write& write,
-                            const Read& read, typename Talk<Far>::Heard& heard,
+                            const Read& read, typename PeerSignal<Far>::PeerStatus& heard,
                             bool halts = false) {
   const int arrays = halts ? 0 : e.arrays;
-  const Talk<Far> talk(team, e.halt, halts ? nullptr : e.condition.flag,
-                       halts ? nullptr : e.warning);
+  const PeerSignal<Far> talk(team, e.halt, halts ? nullptr : e.condition.flag,
+                             halts ? nullptr : e.warning);
   const ExchangeParcels parcels{team, e};
 #pragma unroll 1
   for (int step = 1; step < team.count && !talk.halt; ++step) {
@@ -226,7 +226,7 @@ __device__ bool exchange_by(const TeamView& team, const TeamExchange& e, const W
 template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
     exchange_kernel(const TeamView team, const TeamExchange e) {
-  Talk<Far>::begin();
+  PeerSignal<Far>::begin();
   const auto copy = [&](int from, int to, const TeamExchange::Array& a, unsigned char* target,
                         const unsigned char* source) {
     const Share before = team.share(a.n, from);
@@ -236,7 +236,7 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
       copy_bytes(target, source, std::size_t(before.begin) * a.bytes,
                  std::size_t(before.end) * a.bytes);
   };
-  typename Talk<Far>::Heard heard;
+  typename PeerSignal<Far>::PeerStatus heard;
   exchange_by<Far>(
       team, e,
       [&](bool, int p, const TeamExchange::Array& a, unsigned char* inbox) {
@@ -251,7 +251,7 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
 /// Ghosts alone, by exchange_by().
 template <bool Far>
 __device__ bool exchange_ghosts(const TeamView& team, const TeamExchange& e,
-                                typename Talk<Far>::Heard& heard, bool halts = false) {
+                                typename PeerSignal<Far>::PeerStatus& heard, bool halts = false) {
   const Ghosts& g = e.ghosts;
   const auto sent = [&](int p) {
     return ListedElements(g.send + p * g.room, g.send_count + p, g.room);
@@ -275,8 +275,8 @@ __device__ bool exchange_ghosts(const TeamView& team, const TeamExchange& e,
 template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
     exchange_ghosts_kernel(const TeamView team, const TeamExchange e) {
-  Talk<Far>::begin();
-  typename Talk<Far>::Heard heard;
+  PeerSignal<Far>::begin();
+  typename PeerSignal<Far>::PeerStatus heard;
   exchange_ghosts<Far>(team, e, heard);
 }
 
@@ -286,7 +286,7 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
   await_all_before();
   admit_successor();
   const bool built = *beside.built != 0;
-  Talk<false>::Heard heard;
+  PeerSignal<false>::PeerStatus heard;
   if (!exchange_ghosts<false>(team, e, heard, built)) return;
   if (built) {
     *e.condition.flag = *e.warning = 0;

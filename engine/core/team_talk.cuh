@@ -9,11 +9,11 @@
 // beside that (counting blocks, fences) is microseconds.
 //
 // What goes to a process whose memory this one does not see is written into a parcel
-// (engine/core/courier.h), which the last block to do so completes. Parcels that have come are
+// (engine/core/host_relay.h), which the last block to do so completes. Parcels that have come are
 // waited for by one block, which puts their words into the own mailbox.
 #pragma once
 
-#include "engine/core/courier.h"
+#include "engine/core/host_relay.h"
 #include "engine/core/launch.h"
 #include "engine/core/team.h"
 
@@ -79,7 +79,7 @@ struct TeamView {
     return false;
   }
   __device__ Parcel* parcel(int process, bool incoming, std::uint64_t exchange) const {
-    return Courier::parcel(parcels, parcel_bytes, far_number[process], incoming, exchange);
+    return HostRelay::parcel(parcels, parcel_bytes, far_number[process], incoming, exchange);
   }
 };
 
@@ -145,12 +145,12 @@ __device__ inline std::uint64_t nanoseconds() {
 
 /// What blocks that exchange something do before and after they write it.
 template <bool Far>
-struct Talk {
+struct PeerSignal {
   const TeamView& team;
   std::uint64_t exchange;
   std::uint32_t halt;
   bool flag, warning;
-  struct Heard {
+  struct PeerStatus {
     std::uint32_t halt;  // 0, or that of a process that is halted: what was sent means nothing
     bool flag, warning;
   };
@@ -161,9 +161,9 @@ struct Talk {
     await_all_before();
   }
   /// After begin(). By all threads.
-  __device__ Talk(const TeamView& view, const std::uint32_t* halt_word,
-                  const std::uint32_t* flag_word = nullptr,
-                  const std::uint32_t* warning_word = nullptr)
+  __device__ PeerSignal(const TeamView& view, const std::uint32_t* halt_word,
+                        const std::uint32_t* flag_word = nullptr,
+                        const std::uint32_t* warning_word = nullptr)
       : team(view) {
     const auto is_set = [](const std::uint32_t* word) {
       return word && *static_cast<const volatile std::uint32_t*>(word);
@@ -180,7 +180,7 @@ struct Talk {
   /// Says that this block has written its part, and waits until all blocks of all have.
   /// label(process, parcel): the bytes of the payload that was written for it; may set its counts.
   template <class Label>
-  __device__ Heard agree([[maybe_unused]] const Label& label) const {
+  __device__ PeerStatus agree([[maybe_unused]] const Label& label) const {
     __shared__ std::uint32_t halt_anywhere, flags_anywhere;
     if (threadIdx.x == 0) halt_anywhere = flags_anywhere = 0;
     __syncthreads();
@@ -203,7 +203,7 @@ struct Talk {
     return {halt_anywhere, (flags_anywhere & 1) != 0, (flags_anywhere & 2) != 0};
   }
   /// True for one thread of all, which is to do what is left.
-  __device__ bool end(const Heard& heard, std::uint32_t* halt_word) const {
+  __device__ bool end(const PeerStatus& heard, std::uint32_t* halt_word) const {
     if (blockIdx.x != 0 || threadIdx.x != 0) return false;
     while (*static_cast<volatile std::uint32_t*>(&team.counters->begun) != gridDim.x) {
     }

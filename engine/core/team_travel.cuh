@@ -34,8 +34,8 @@ struct CountsPlace {
 template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
     add_counts_kernel(const TeamView team, const CellCounts c, std::uint32_t* halt) {
-  Talk<Far>::begin();
-  const Talk<Far> talk(team, halt);
+  PeerSignal<Far>::begin();
+  const PeerSignal<Far> talk(team, halt);
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x,
                       threads = gridDim.x * blockDim.x;
   std::size_t bytes = 0;
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
     for (std::uint32_t k = thread; k < strays; k += threads) to.stray[k] = c.stray[k];
     if (thread == 0 && !team.is_far<Far>(p)) team.header(p, talk.exchange, team.rank)[0] = strays;
   }
-  const typename Talk<Far>::Heard heard = talk.agree([&](int, Parcel& parcel) {
+  const typename PeerSignal<Far>::PeerStatus heard = talk.agree([&](int, Parcel& parcel) {
     std::size_t all = 0;
     parcel.count[0] = *c.strays;
     CountsPlace::in_parcel(parcel, c, team.rank, parcel.count[0], all);
@@ -132,8 +132,8 @@ __device__ void for_each_traveller(const TravelPlace<Far>& place, const F& f) {
 template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
     travel_kernel(const TeamView team, const TeamTravel t, std::uint32_t* halt) {
-  Talk<Far>::begin();
-  const Talk<Far> talk(team, halt);
+  PeerSignal<Far>::begin();
+  const PeerSignal<Far> talk(team, halt);
   const Share own = team.share(t.array[0].n, team.rank);
   const auto going = [&](int p, Parcel* parcel) {
     return TravelPlace<Far>{t,
@@ -159,7 +159,7 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
       words[0] = to.settlers, words[1] = to.visitors;
     }
   }
-  const typename Talk<Far>::Heard heard = talk.agree([&](int p, Parcel& parcel) {
+  const typename PeerSignal<Far>::PeerStatus heard = talk.agree([&](int p, Parcel& parcel) {
     const TravelPlace<Far> to = going(p, &parcel);
     parcel.count[0] = to.settlers, parcel.count[1] = to.visitors;
     return to.payload();

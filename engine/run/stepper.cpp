@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/core/balance.h"
-#include "engine/core/glance.h"
+#include "engine/core/host_status.h"
 #include "engine/core/parallel.h"
 #include "engine/core/team.h"
 #include "engine/run/integrator.h"
@@ -110,7 +110,7 @@ void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
   const double output = s_.timings.output;
   if (team()) team()->begin_work();
   while (s_.step() < target) {
-    move_cuts();
+    rebalance();
     if (shares_are_old() || !recordings_hold(integrator)) {
       step_unrecorded(integrator);
     } else if (can_be_recorded(integrator)) {
@@ -162,13 +162,13 @@ void Stepper::step_unrecorded(Integrator& integrator) {
 }
 
 /// Now and then, if GPUs have not worked equally long.
-void Stepper::move_cuts() {
+void Stepper::rebalance() {
   const Balance* const balance = team() ? team()->balance() : nullptr;
   if (!balance || !s_.neighbors || s_.step() - looked_step_ < balance->steps_between_looks())
     return;
   looked_step_ = s_.step();
-  if (!team()->plan_cuts()) return;
-  s_.neighbors->move_cuts();
+  if (!team()->plan_rebalancing()) return;
+  s_.neighbors->rebalance();
   team()->begin_work();
 }
 
@@ -208,8 +208,8 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
     sampled_unrecorded_ ? note_sample(at) : sample(at);
     sampled_unrecorded_ = true;
   }
-  if (!glance_) glance_ = std::make_unique<Glance>(s_.device());
-  const Glance::Seen seen = glance_->look(running_.number.data());
+  if (!host_status_) host_status_ = std::make_unique<HostStatus>(s_.device());
+  const HostStatus::Seen seen = host_status_->look(running_.number.data());
   clock_.set_step(seen.number);
   const bool halted = team() ? team()->any(seen.halt != 0) : seen.halt != 0;
   tell();

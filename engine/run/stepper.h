@@ -13,7 +13,7 @@
 namespace perrin {
 
 class Clock;
-class Glance;
+class HostStatus;
 class Integrator;
 class StepContext;
 class Team;
@@ -40,7 +40,7 @@ class Stepper {
  private:
   void run_on_cpu(Integrator& integrator, std::uint64_t target);
   void run_on_gpu(Integrator& integrator, std::uint64_t target);
-  void move_cuts();
+  void rebalance();
   void step_unrecorded(Integrator& integrator);
   bool can_be_recorded(const Integrator& integrator) const;
   void replay(Integrator& integrator, std::uint64_t target);
@@ -63,7 +63,7 @@ class Stepper {
   Clock& clock_;
   RunningStep& running_;
   TotalsMeter& totals_;
-  std::unique_ptr<Glance> glance_;  // of a GPU
+  std::unique_ptr<HostStatus> host_status_;  // of a GPU
   /// Of a step and of several. Not of more sizes: a graph that runs now and then takes longer to
   /// start than the steps that it saves. A step in which the box is due (BoxMover::stride()) is
   /// one by itself.

@@ -8,7 +8,7 @@
 #include "engine/core/particles.h"
 #include "neighbor/clusters/cluster_ghosts.h"
 #include "neighbor/columns/column_sort.h"
-#include "neighbor/columns/known_particles.h"
+#include "neighbor/columns/own_and_ghosts.h"
 #include "neighbor/four_positions.h"
 #include "neighbor/inline.h"
 
@@ -102,7 +102,7 @@ class ClusterSet {
   Particles* particles_;
   ColumnGrid grid_{};
   ColumnSort sort_;
-  KnownParticles known_;
+  OwnAndGhosts known_;
   ClusterPlaces places_;
   std::vector<std::uint32_t> column_first_;
   std::uint64_t total_ = 0;

@@ -20,7 +20,7 @@ void ClusterList::build(const ListBuild& b) {
   find_ghosts();
   const Device& device = particles_->device();
   // Of others a process need not know where they were.
-  const Share kept = sorts_apart() ? particles_->share() : Share{0, particles_->size()};
+  const Share kept = sorts_locally() ? particles_->share() : Share{0, particles_->size()};
   for_each(device, "keep positions", kept, CopyPositions{b.reference, particles_->position.data()});
   for_each(device, "list built", 1, FinishBuild{b.flag, b.builds});
 }
@@ -29,7 +29,7 @@ void ClusterList::build() {
   PERRIN_ASSERT(!particles_->device().is_cuda());
   if (particles_->size() == 0) return;
   box_ = particles_->box;
-  clusters_.cut(reach_, sorts_apart());
+  clusters_.cut(reach_, sorts_locally());
   rows_.assign(std::size_t(clusters_.size()) * (cluster_size / 2), {});
   find_own();
   make_tasks();

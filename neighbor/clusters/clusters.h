@@ -46,7 +46,7 @@ class ClusterList {
   ClusterList(Particles& particles, double reach, const ExclusionView& exclusions);
   bool fits() const { return true; }
   /// Does each process sort its own particles?
-  bool sorts_apart() const {
+  bool sorts_locally() const {
     return particles_->device().team() && particles_->domain.can_sort_locally();
   }
   /// Is a partner (Domain::partners()) of the own particles further away than is known here?

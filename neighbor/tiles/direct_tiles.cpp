@@ -21,8 +21,8 @@ DirectTiles::DirectTiles(const TraversalInput& input)
 }
 
 void DirectTiles::sort(const StepSort& step) {
-  if (sorts_apart()) {
-    sort_.sort_apart(nullptr, ghosts_, step.may_exchange, step.progress, step.step);
+  if (sorts_locally()) {
+    sort_.sort_locally(nullptr, ghosts_, step.may_exchange, step.progress, step.step);
     ghosts_.require_partners(bricks_.particles(), sort_.cell_start());
     return make_orders();
   }

@@ -26,7 +26,7 @@ class DirectTiles {
   void sort(const StepSort& step);
   bool enlarge();
   /// Does each process sort its own particles?
-  bool sorts_apart() const { return bricks_.sorts_apart(); }
+  bool sorts_locally() const { return bricks_.sorts_locally(); }
   OwnTiles own_tiles() const { return sort_.own_tiles(); }
   void follow_box(Real*);
   void require_cut() const { bricks_.require_cut(); }

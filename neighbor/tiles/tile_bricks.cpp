@@ -240,7 +240,7 @@ bool TileBricks::enlarge(std::uint32_t& halos) {
   return true;
 }
 
-bool TileBricks::sorts_apart() const {
+bool TileBricks::sorts_locally() const {
   const Team* const team = particles_->device().team();
   return team && particles_->domain.can_sort_locally() &&
          team->has_room_for_cells(geometry_.cell_count(), particles_->size());

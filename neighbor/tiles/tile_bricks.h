@@ -73,7 +73,7 @@ class TileBricks {
 
   // Where several processes take care of the particles:
   /// Does each sort its own?
-  bool sorts_apart() const;
+  bool sorts_locally() const;
   /// What part of the particles the largest share is.
   double largest_part() const;
   /// Room for tiles with particles of one process.

@@ -66,8 +66,8 @@ void TileList::build([[maybe_unused]] const ListBuild& build) {
 #ifdef __CUDACC__
   const Device& device = particles_->device();
   const TileGeometry& g = bricks_.geometry();
-  if (bricks_.sorts_apart()) {
-    sort_.sort_apart(build.reference, ghosts_);
+  if (bricks_.sorts_locally()) {
+    sort_.sort_locally(build.reference, ghosts_);
   } else {
     sort_.count();
     sort_.sort(build.reference);

@@ -60,7 +60,7 @@ class TileList {
   static constexpr const char* help = "lists per tile of the box (GPU)";
   static constexpr bool lists = true;
   static constexpr bool on_gpu = true, on_cpu = false;
-  static constexpr bool hands_over = true;  // Domain::migrate()
+  static constexpr bool migrates = true;  // Domain::migrate()
 
   explicit TileList(const TraversalInput& input);
   bool fits() const { return bricks_.fits(); }
@@ -69,7 +69,7 @@ class TileList {
   void build(const ListBuild& build);
   bool enlarge();
   /// Does each process sort its own particles?
-  bool sorts_apart() const { return bricks_.sorts_apart(); }
+  bool sorts_locally() const { return bricks_.sorts_locally(); }
   void follow_box(Real* limit2) { bricks_.follow_box(limit2); }
   void require_cut() const { bricks_.require_cut(); }
   bool holds() const { return bricks_.holds(); }

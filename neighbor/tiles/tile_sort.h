@@ -48,10 +48,10 @@ class TileSort {
   /// sorted. Particles that come into another share move there. `positions`: receives those of its
   /// own particles. Finds the ghosts as well, and notes the step as Agreement does.
   /// `exchanging`: leaving the arrays exchanged.
-  void sort_apart(Position* positions, TileGhosts& ghosts, bool exchanging = false,
-                  std::uint32_t* progress = nullptr, std::uint32_t step = 0);
-  /// After sort(), where there are several processes: what sort_apart() knows of the cells. Before
-  /// TileGhosts::find().
+  void sort_locally(Position* positions, TileGhosts& ghosts, bool exchanging = false,
+                    std::uint32_t* progress = nullptr, std::uint32_t step = 0);
+  /// After sort(), where there are several processes: what sort_locally() knows of the cells.
+  /// Before TileGhosts::find().
   void find_shares(TileGhosts& ghosts);
   OwnTiles own_tiles() const {
     return {shares_.size() > 0 ? shares_.data() + Team::most + 1 : nullptr};

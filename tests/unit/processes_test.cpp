@@ -8,7 +8,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "engine/core/courier.h"
+#include "engine/core/host_relay.h"
 
 namespace perrin {
 namespace {
@@ -58,7 +58,7 @@ class Correspondence {
       if (p != world().rank()) others_.push_back(p);
     memory_.resize(4 * others_.size() * bytes / sizeof(Parcel));
     auto post = world().post(int(4 * others_.size()));
-    if (post) courier_ = std::make_unique<Courier>(std::move(post), others_, parcels(), bytes);
+    if (post) courier_ = std::make_unique<HostRelay>(std::move(post), others_, parcels(), bytes);
   }
   explicit operator bool() const { return courier_ != nullptr; }
   void exchange(std::uint64_t number) {
@@ -85,7 +85,7 @@ class Correspondence {
  private:
   unsigned char* parcels() { return reinterpret_cast<unsigned char*>(memory_.data()); }
   Parcel& parcel(int k, bool incoming, std::uint64_t number) {
-    return *Courier::parcel(parcels(), bytes, k, incoming, number);
+    return *HostRelay::parcel(parcels(), bytes, k, incoming, number);
   }
   static std::size_t size(std::uint64_t number, int from, int to) {
     return number % 7 == 0 ? 0 : number % 50 == 1 ? 900000 : (number * 37 + 5 * from + to) % 5000;
@@ -96,10 +96,10 @@ class Correspondence {
 
   std::vector<int> others_;
   std::vector<Parcel> memory_;
-  std::unique_ptr<Courier> courier_;
+  std::unique_ptr<HostRelay> courier_;
 };
 
-TEST(Processes, Courier) {
+TEST(Processes, HostRelay) {
   if (!world().several()) GTEST_SKIP() << "one process";
   for (int simulation = 0; simulation < 2; ++simulation) {
     Correspondence all;

@@ -1,11 +1,11 @@
-#include "engine/core/courier.h"
+#include "engine/core/host_relay.h"
 
 #include <chrono>
 
 namespace perrin {
 
-Courier::Courier(std::unique_ptr<Post> post, std::vector<int> processes, unsigned char* parcels,
-                 std::size_t parcel_bytes)
+HostRelay::HostRelay(std::unique_ptr<Post> post, std::vector<int> processes, unsigned char* parcels,
+                     std::size_t parcel_bytes)
     : post_(std::move(post)), parcels_(parcels), parcel_bytes_(parcel_bytes) {
   for (const int process : processes) with_.push_back({process, int(with_.size())});
   for (const Correspondent& from : with_)
@@ -13,19 +13,19 @@ Courier::Courier(std::unique_ptr<Post> post, std::vector<int> processes, unsigne
   thread_ = std::thread([this] { work(); });
 }
 
-Courier::~Courier() {
+HostRelay::~HostRelay() {
   ends_ = true;
   thread_.join();
   for (const Correspondent& from : with_)
     for (const std::uint64_t exchange : {0, 1}) post_->cancel(slot(from, true, exchange));
 }
 
-void Courier::expect(const Correspondent& from, std::uint64_t exchange) {
+void HostRelay::expect(const Correspondent& from, std::uint64_t exchange) {
   post_->receive(slot(from, true, exchange), from.process, &parcel(from, true, exchange)->sent,
                  parcel_bytes_ - offsetof(Parcel, sent));
 }
 
-bool Courier::send_complete(Correspondent& to) {
+bool HostRelay::send_complete(Correspondent& to) {
   Parcel& next = *parcel(to, false, to.next_out);
   const int here = slot(to, false, to.next_out);
   const std::uint64_t ready = std::atomic_ref(next.ready).load(std::memory_order_acquire);
@@ -35,7 +35,7 @@ bool Courier::send_complete(Correspondent& to) {
   return true;
 }
 
-bool Courier::deliver(Correspondent& from) {
+bool HostRelay::deliver(Correspondent& from) {
   if (!post_->done(slot(from, true, from.next_in))) return false;
   Parcel& come = *parcel(from, true, from.next_in);
   std::atomic_ref(come.ready).store(come.sent, std::memory_order_release);
@@ -46,14 +46,14 @@ bool Courier::deliver(Correspondent& from) {
   return true;
 }
 
-bool Courier::all_sent() {
+bool HostRelay::all_sent() {
   bool all = true;
   for (const Correspondent& to : with_)
     for (const std::uint64_t exchange : {0, 1}) all = post_->done(slot(to, false, exchange)) && all;
   return all;
 }
 
-void Courier::work() {
+void HostRelay::work() {
   using std::chrono::milliseconds;
   using Clock = std::chrono::steady_clock;
   constexpr long at_once = 1024;    // looks before the next one at the clock

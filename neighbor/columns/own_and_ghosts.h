@@ -15,7 +15,7 @@
 
 namespace perrin {
 
-class KnownParticles {
+class OwnAndGhosts {
  public:
   /// Those in layers that this process needs: its own and what others send. `reach`: how far one
   /// looks from a layer (length). All processes call it.

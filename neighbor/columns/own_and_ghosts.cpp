@@ -1,4 +1,4 @@
-#include "neighbor/columns/known_particles.h"
+#include "neighbor/columns/own_and_ghosts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace perrin {
 
-void KnownParticles::gather(const Particles& particles, const ColumnGrid& grid, double reach) {
+void OwnAndGhosts::gather(const Particles& particles, const ColumnGrid& grid, double reach) {
   grid_ = grid;
   const double width =
       particles.box.padded_heights()[grid.axis[0]] / double(std::max(1, grid.cells[0]));
@@ -27,7 +27,7 @@ void KnownParticles::gather(const Particles& particles, const ColumnGrid& grid, 
   PERRIN_ASSERT(here == size());
 }
 
-void KnownParticles::count_layers(const Particles& particles) {
+void OwnAndGhosts::count_layers(const Particles& particles) {
   const Share own = particles.share();
   const auto layers = std::size_t(grid_.cells[0]);
   layer_.resize(std::size_t(own.size()));
@@ -51,13 +51,13 @@ void KnownParticles::count_layers(const Particles& particles) {
   PERRIN_ASSERT(layer_first_.back() == particles.size());
 }
 
-std::int32_t KnownParticles::layer_of(std::int64_t place) const {
+std::int32_t OwnAndGhosts::layer_of(std::int64_t place) const {
   const auto after = std::ranges::upper_bound(layer_first_, place);
   return std::int32_t(after - layer_first_.begin()) - 1;
 }
 
 /// Layers with particles of a share, and those beside them.
-KnownParticles::Layers KnownParticles::needed_by(const Share& share) const {
+OwnAndGhosts::Layers OwnAndGhosts::needed_by(const Share& share) const {
   const std::int32_t all = grid_.cells[0], beside = std::min(beside_, all);
   if (share.size() == 0) return {0, 0, all};
   const std::int32_t begin = layer_of(share.begin), last = layer_of(share.end - 1);
@@ -65,11 +65,11 @@ KnownParticles::Layers KnownParticles::needed_by(const Share& share) const {
   return {(begin - beside + all) % all, last - begin + 1 + 2 * beside, all};
 }
 
-void KnownParticles::take(std::size_t k, const Traveller& t) {
+void OwnAndGhosts::take(std::size_t k, const Traveller& t) {
   position_[k] = t.position, velocity_[k] = t.velocity, image_[k] = t.image, id_[k] = t.id;
 }
 
-void KnownParticles::travel(const Particles& particles) {
+void OwnAndGhosts::travel(const Particles& particles) {
   const Device& device = particles.device();
   const Team& team = *device.team();
   const Share own = particles.share();
@@ -132,7 +132,7 @@ void KnownParticles::travel(const Particles& particles) {
     }
 }
 
-void KnownParticles::put(Particles& particles, const std::uint32_t* order) const {
+void OwnAndGhosts::put(Particles& particles, const std::uint32_t* order) const {
   const ParticleView to = particles.view();
   const ParticleArrays::Elements elements = particles.extra.elements();
   for_pieces(particles.device(), size(), 256, [&](std::int64_t begin, std::int64_t end) {
@@ -151,7 +151,7 @@ void KnownParticles::put(Particles& particles, const std::uint32_t* order) const
   });
 }
 
-std::int64_t KnownParticles::bytes() const {
+std::int64_t OwnAndGhosts::bytes() const {
   std::size_t all = position_.capacity() * sizeof(Position) + velocity_.capacity() * sizeof(Real4) +
                     image_.capacity() * sizeof(Image) + id_.capacity() * 4 + layer_.capacity() * 4 +
                     elements_.capacity();

@@ -21,7 +21,7 @@
 
 namespace perrin {
 
-/// What one process sends another in one exchange; written and read by GPUs and by the courier. The
+/// What one process sends another in one exchange; written and read by GPUs and by the relay. The
 /// message begins at `sent`.
 struct alignas(64) Parcel {
   static constexpr int most_counts = 4;
@@ -40,15 +40,15 @@ static_assert(sizeof(Parcel) - offsetof(Parcel, sent) == parcel_head);
 
 /// Parcels lie one after another: to a process those of even and odd exchanges, then from it; then
 /// those of the next process.
-class Courier {
+class HostRelay {
  public:
   /// For these processes, with parcels of `parcel_bytes` bytes, all zero at first. Begins at once.
-  Courier(std::unique_ptr<Post> post, std::vector<int> processes, unsigned char* parcels,
-          std::size_t parcel_bytes);
+  HostRelay(std::unique_ptr<Post> post, std::vector<int> processes, unsigned char* parcels,
+            std::size_t parcel_bytes);
   /// Sends what is complete, for a minute at most.
-  ~Courier();
-  Courier(const Courier&) = delete;
-  Courier& operator=(const Courier&) = delete;
+  ~HostRelay();
+  HostRelay(const HostRelay&) = delete;
+  HostRelay& operator=(const HostRelay&) = delete;
 
   PERRIN_HD static Parcel* parcel(unsigned char* parcels, std::size_t bytes, int k, bool incoming,
                                   std::uint64_t exchange) {

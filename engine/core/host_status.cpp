@@ -1,4 +1,4 @@
-#include "engine/core/glance.h"
+#include "engine/core/host_status.h"
 
 #include "engine/core/parallel.h"
 
@@ -9,19 +9,19 @@ namespace perrin {
 namespace {
 
 __global__ void glance_kernel(const std::uint64_t* number, const std::uint32_t* halt,
-                              Glance::Seen* seen) {
+                              HostStatus::Seen* seen) {
   *seen = {*number, *halt};
 }
 
 }  // namespace
 
-Glance::Glance(const Device& device) : device_(device) {
+HostStatus::HostStatus(const Device& device) : device_(device) {
   check_cuda(cudaHostAlloc(&seen_, sizeof *seen_, cudaHostAllocMapped), "allocating for the host");
 }
 
-Glance::~Glance() { cudaFreeHost(seen_); }
+HostStatus::~HostStatus() { cudaFreeHost(seen_); }
 
-Glance::Seen Glance::look(const std::uint64_t* number) {
+HostStatus::Seen HostStatus::look(const std::uint64_t* number) {
   launch(device_, "what the host looks at", dim3(1), dim3(1), 0, glance_kernel, number,
          device_.halt_word(), seen_);
   device_.synchronize();
@@ -30,9 +30,9 @@ Glance::Seen Glance::look(const std::uint64_t* number) {
 
 #else
 
-Glance::Glance(const Device& device) : device_(device) {}
-Glance::~Glance() = default;
-Glance::Seen Glance::look(const std::uint64_t* number) { return {*number, 0}; }
+HostStatus::HostStatus(const Device& device) : device_(device) {}
+HostStatus::~HostStatus() = default;
+HostStatus::Seen HostStatus::look(const std::uint64_t* number) { return {*number, 0}; }
 
 #endif
 

@@ -8,16 +8,16 @@
 namespace perrin {
 
 /// A place in the host's memory into which a kernel of a CUDA device writes. Not for the CPU.
-class Glance {
+class HostStatus {
  public:
   struct Seen {
     std::uint64_t number;
     std::uint32_t halt;  // not 0: the device is halted
   };
-  explicit Glance(const Device& device);
-  ~Glance();
-  Glance(const Glance&) = delete;
-  Glance& operator=(const Glance&) = delete;
+  explicit HostStatus(const Device& device);
+  ~HostStatus();
+  HostStatus(const HostStatus&) = delete;
+  HostStatus& operator=(const HostStatus&) = delete;
   /// Waits for the work given so far. `number` is on the device.
   Seen look(const std::uint64_t* number);
 

@@ -285,10 +285,10 @@ void TileSort::find_shares(TileGhosts& ghosts) {
                          ghosts.counts(), false));
 }
 
-void TileSort::sort_apart([[maybe_unused]] Position* positions, [[maybe_unused]] TileGhosts& ghosts,
-                          [[maybe_unused]] bool exchanging,
-                          [[maybe_unused]] std::uint32_t* progress,
-                          [[maybe_unused]] std::uint32_t step) {
+void TileSort::sort_locally([[maybe_unused]] Position* positions,
+                            [[maybe_unused]] TileGhosts& ghosts, [[maybe_unused]] bool exchanging,
+                            [[maybe_unused]] std::uint32_t* progress,
+                            [[maybe_unused]] std::uint32_t step) {
 #ifdef __CUDACC__
   const Device& device = particles_->device();
   Team& team = *device.team();
