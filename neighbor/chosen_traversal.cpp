@@ -109,7 +109,7 @@ void ChosenTraversal::cut_again() {
 }
 
 bool ChosenTraversal::enlarge() {
-  if (!visit([](auto& t) { return t.enlarge(); })) return false;
+  if (!std::visit([](auto& t) { return t.enlarge(); }, traversal_)) return false;
   if (!fits()) fall_back(measure_crowding(particles_, range()));
   return true;
 }
@@ -152,6 +152,17 @@ bool ChosenTraversal::misses_partners() const {
   });
 }
 
+TileCounter ChosenTraversal::counter() {
+  return std::visit(
+      []<class T>(T& t) {
+        if constexpr (DirectTraversal<T>)
+          return t.counter();
+        else
+          return TileCounter{};
+      },
+      traversal_);
+}
+
 bool ChosenTraversal::holds() const {
   return visit([]<class T>(const T& t) {
     if constexpr (CutsBox<T>)
@@ -162,7 +173,7 @@ bool ChosenTraversal::holds() const {
 }
 
 void ChosenTraversal::require_cut() {
-  visit([]<class T>(T& t) {
+  visit([]<class T>(const T& t) {
     if constexpr (CutsBox<T>) t.require_cut();
   });
 }

@@ -24,10 +24,8 @@ class ChosenTraversal {
   decltype(auto) visit(F&& f) const {
     return std::visit(f, traversal_);
   }
-  template <class F>
-  decltype(auto) visit(F&& f) {
-    return std::visit(f, traversal_);
-  }
+  /// To be changed: std::visit(f, traversal.get()).
+  Traversal& get() { return traversal_; }
 
   const Ranges& ranges() const { return ranges_; }
   double range() const { return ranges_.longest(); }
@@ -46,6 +44,8 @@ class ChosenTraversal {
   /// of this process?
   bool looks_for_partners() const;
   bool misses_partners() const;
+  /// Without lists: for the kernel that moves the particles.
+  TileCounter counter();
   /// Do the cells serve the box as it is on the device? Waits.
   bool holds() const;
   /// Halts the device if they do not. Device work.

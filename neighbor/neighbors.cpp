@@ -1,11 +1,17 @@
 #include "neighbor/neighbors.h"
 
+#include <type_traits>
+
 #include "engine/core/parallel.h"
 #include "engine/core/team.h"
 #include "neighbor/halts.h"
 
 namespace perrin {
 namespace {
+
+/// Of what visit() hands over.
+template <class T>
+using TypeOf = std::remove_cvref_t<T>;
 
 struct CheckMoved {
   const Position* position;
@@ -62,26 +68,27 @@ void Neighbors::invalidate() {
 
 MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
   moves_checked_ = true;
-  std::uint32_t* const noted = progress ? progress : progress_.data();
-  return traversal_.visit([&]<class T>(T& t) -> MoveCheck {
-    if constexpr (DirectTraversal<T>) {
-      return {nullptr, {}, {}, nullptr, 0, noted, step, team() ? TileCounter{} : t.counter()};
-    } else {
-      const bool ahead = looks_ahead();
-      // In a recorded step one is made where it is asked for.
-      rebuild_ = ahead && particles_.device().recording()
-                     ? Condition{flags_.data(), 0}
-                     : particles_.device().condition(flags_.data());
-      // Of several processes none builds lists before all have said whether they must.
-      return {validity_.reference(),
-              validity_.limit2(skin()),
-              team() ? Condition{flags_.data(), 0} : rebuild_,
-              ahead ? &forecast_.words()->soon : nullptr,
-              forecast_.early2(Real(skin() / 2)),
-              noted,
-              step};
-    }
-  });
+  MoveCheck check;
+  check.progress = progress ? progress : progress_.data();
+  check.step = step;
+  if (!has_lists()) {
+    if (!team()) check.cells = traversal_.counter();
+    return check;
+  }
+  const bool ahead = looks_ahead();
+  // In a recorded step one is made where it is asked for.
+  if (ahead && particles_.device().recording())
+    rebuild_ = {flags_.data(), 0};
+  else
+    rebuild_ = particles_.device().condition(flags_.data());
+  check.reference = validity_.reference();
+  check.limit2 = validity_.limit2(skin());
+  // Of several processes none builds lists before all have said whether they must.
+  check.rebuild = rebuild_;
+  if (team()) check.rebuild = {flags_.data(), 0};
+  if (ahead) check.warning = &forecast_.words()->soon;
+  check.early2 = forecast_.early2(Real(skin() / 2));
+  return check;
 }
 
 void Neighbors::look(const MoveCheck& check) {
@@ -141,10 +148,13 @@ void Neighbors::sort_for_search(std::uint32_t* progress, std::uint32_t step, boo
   }
   const auto builds_on_cpu = [&] { return device.is_cuda() ? 0 : *builds_.data(); };
   const std::int64_t before = builds_on_cpu();
-  traversal_.visit([&]<class T>(T& t) {
-    if constexpr (DirectTraversal<T>)
-      t.sort({may_exchange, progress != nullptr, flags_.data(), builds_.data(), progress, step});
-  });
+  std::visit(
+      [&](auto& t) {
+        if constexpr (DirectTraversal<TypeOf<decltype(t)>>)
+          t.sort(
+              {may_exchange, progress != nullptr, flags_.data(), builds_.data(), progress, step});
+      },
+      traversal_.get());
   if (progress == nullptr) particles_.domain.gather_if_sorted_locally();
   if (progress != nullptr && builds_on_cpu() != before && plans_rebalancing()) team()->rebalance();
 }
@@ -182,8 +192,8 @@ void Neighbors::update_ahead(std::uint32_t* progress, std::uint32_t step, bool i
   rebuild_ = {flags_.data(), 0};
   const Condition next = forecast_.end_step(is_last);
   const Agreement with = agreement(progress, step);
-  visit([&]<class T>(const T& t) {
-    if constexpr (PlansHalo<T>)
+  visit([&](const auto& t) {
+    if constexpr (PlansHalo<TypeOf<decltype(t)>>)
       particles_.domain.exchange_beside(with, t.ghosts(),
                                         {now.built, builds_.data(), next, halted_by_old_lists});
   });
@@ -211,7 +221,7 @@ void Neighbors::follow_box() {
     build();
   }
   validity_.follow_box(skin());
-  traversal_.visit([&](auto& t) { t.follow_box(validity_.limit2()); });
+  std::visit([&](auto& t) { t.follow_box(validity_.limit2()); }, traversal_.get());
 }
 
 /// For the box as it is on the device, where cells do not serve it any more.
@@ -228,8 +238,8 @@ void Neighbors::cut_again() {
 void Neighbors::exchange_moved(const Agreement& agreement) {
   complete_ = !particles_.domain.ghosts_suffice() || !traversal_.plans_halo();
   if (complete_) return particles_.domain.exchange(agreement);
-  visit([&]<class T>(const T& t) {
-    if constexpr (PlansHalo<T>) {
+  visit([&](const auto& t) {
+    if constexpr (PlansHalo<TypeOf<decltype(t)>>) {
       const Ghosts ghosts = t.ghosts();
       particles_.domain.exchange(agreement, &ghosts);
     }
@@ -270,11 +280,13 @@ void Neighbors::build(bool in_step, std::uint32_t* built) {
     for_each(particles_.device(), "lists are built", 1, BeginBuild{own_flag_.data(), built});
   validity_.begin_build(skin());
   if (particles_.box_state.moves()) traversal_.require_cut();
-  traversal_.visit([&]<class T>(T& t) {
-    if constexpr (ListTraversal<T>)
-      t.build({validity_.build_positions().data(), together ? own_flag_.data() : flags_.data(),
-               together ? own_builds_.data() : builds_.data()});
-  });
+  std::visit(
+      [&](auto& t) {
+        if constexpr (ListTraversal<TypeOf<decltype(t)>>)
+          t.build({validity_.build_positions().data(), together ? own_flag_.data() : flags_.data(),
+                   together ? own_builds_.data() : builds_.data()});
+      },
+      traversal_.get());
   if (!together) return;
   if (traversal_.looks_for_partners() && particles_.domain.partners() &&
       team()->any(traversal_.misses_partners())) {
