@@ -51,7 +51,7 @@ class BondedForce final : public Force {
   /// Coefficients by the name of the type; members of other types are left alone.
   BondedForce(const Device& device, const Configuration& configuration,
               const std::map<std::string, typename P::Settings>& settings)
-      : settings_(settings) {
+      : Force(ForceTraits::of_bonds()), settings_(settings) {
     const Topology& topology = configuration.topology;
     const std::vector<std::string>& types = Kind::types(topology);
     std::vector<typename P::Coefficients> coefficients(types.size());
@@ -63,7 +63,8 @@ class BondedForce final : public Force {
       coefficients[t] = P::coefficients(found->second);
     }
     table_ = Kind::table(device, configuration.position.size(), topology, used);
-    Kind::handled(handled_) = std::move(used);
+    Kind::handled(traits_.handled) = std::move(used);
+    traits_.fingerprint = fingerprints<P>(settings_);
     coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
   }
 
@@ -72,15 +73,10 @@ class BondedForce final : public Force {
              Kind::template kernel<P>(context, table_.view(), coefficients_.data(), output));
   }
 
-  bool looks_at_topology() const override { return true; }
-  bool follows_box() const override { return true; }
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
-  Handled handled() const override { return handled_; }
-  std::string fingerprint() const override { return fingerprints<P>(settings_); }
 
  private:
   std::map<std::string, typename P::Settings> settings_;  // coefficients may refer to their tables
-  Handled handled_;
   decltype(Kind::table(std::declval<const Device&>(), 0, {}, {})) table_;
   Buffer<typename P::Coefficients> coefficients_;
 };

@@ -29,7 +29,7 @@ struct Kernel {
 
 ConstantForce::ConstantForce(const ConstantForceSettings& settings, const Device& device,
                              std::size_t types, const std::vector<std::uint32_t>& chosen)
-    : settings_(settings), mask_(device, types, chosen) {}
+    : Force(ForceTraits::of_field()), settings_(settings), mask_(device, types, chosen) {}
 
 void ConstantForce::compute(StepContext& context, const ForceOutput& output) {
   const Box& box = context.particles.box;

@@ -29,7 +29,6 @@ class ConstantForce : public Force {
  public:
   ConstantForce(const ConstantForceSettings& settings, const Device& device, std::size_t types,
                 const std::vector<std::uint32_t>& chosen);
-  bool looks_beyond_range() const override { return false; }
   void compute(StepContext& context, const ForceOutput& output) override;
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override;
 

@@ -95,11 +95,11 @@ class FieldForceField final : public Force {
  public:
   FieldForceField(const Device& device, const std::vector<typename F::Coefficients>& coefficients,
                   const std::vector<std::uint32_t>& chosen, bool unwrapped)
-      : unwrapped_(unwrapped),
+      : Force(ForceTraits::of_field()),
+        unwrapped_(unwrapped),
         mask_(device, coefficients.size(), chosen),
         coefficients_(device, coefficients) {}
 
-  bool looks_beyond_range() const override { return false; }
   void compute(StepContext& context, const ForceOutput& output) override {
     const ParticleView particles = context.particles.view();
     const Box& box = context.particles.box;

@@ -37,7 +37,7 @@ struct Kernel {
 
 HarmonicTrap::HarmonicTrap(const HarmonicTrapSettings& settings, const Device& device,
                            std::size_t types, const std::vector<std::uint32_t>& chosen)
-    : settings_(settings), mask_(device, types, chosen) {}
+    : Force(ForceTraits::of_field()), settings_(settings), mask_(device, types, chosen) {}
 
 void HarmonicTrap::compute(StepContext& context, const ForceOutput& output) {
   const Box& box = context.particles.box;

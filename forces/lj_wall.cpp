@@ -63,7 +63,11 @@ int axis_index(const std::string& name) { return name == "x" ? 0 : name == "y" ?
 
 LjWall::LjWall(const LjWallSettings& s, const Device& device, std::size_t types,
                const std::vector<std::uint32_t>& chosen)
-    : settings_(s), axis_(axis_index(s.axis)), mask_(device, types, chosen) {
+    : Force(ForceTraits::of_field()),
+      settings_(s),
+      axis_(axis_index(s.axis)),
+      mask_(device, types, chosen) {
+  for (int k = 0; k < 3; ++k) traits_.box[std::size_t(k)] = k != axis_;
   const bool nine_three = s.form == "9-3";
   const double cutoff = s.cutoff.value_or(2.5 * s.sigma);
   const double steep = nine_three ? s.epsilon * 2 / 15 * std::pow(s.sigma, 9)

@@ -41,11 +41,7 @@ class LjWall : public Force {
  public:
   LjWall(const LjWallSettings& settings, const Device& device, std::size_t types,
          const std::vector<std::uint32_t>& chosen);
-  bool looks_beyond_range() const override { return false; }
   void compute(StepContext& context, const ForceOutput& output) override;
-  bool follows_axes(const std::array<bool, 3>& axes) const override {
-    return !axes[std::size_t(axis_)];
-  }
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override;
 
  private:

@@ -171,13 +171,10 @@ class PairForceField final : public Force {
  public:
   PairForceField(const Device& device, const std::vector<typename E::Coefficients>& table,
                  std::uint32_t types, const Ranges& ranges, Tail tail)
-      : table_(device, std::span<const typename E::Coefficients>(table)),
+      : Force(ForceTraits::of_pairs(ranges)),
+        table_(device, std::span<const typename E::Coefficients>(table)),
         types_(types),
-        ranges_(ranges),
         tail_(std::move(tail)) {}
-
-  double range() const override { return ranges_.longest(); }
-  Ranges ranges() const override { return ranges_; }
 
   void compute(StepContext& s, const ForceOutput& output) override {
     if (output.energy)
@@ -217,7 +214,6 @@ class PairForceField final : public Force {
 
   Buffer<typename E::Coefficients> table_;
   std::uint32_t types_;
-  Ranges ranges_;
   Tail tail_;
 };
 

@@ -31,20 +31,15 @@ struct TabulatedPair {
 class PairTableForce : public Force {
  public:
   PairTableForce(std::unique_ptr<Force> force, std::vector<std::shared_ptr<const Spline>> splines)
-      : splines_(std::move(splines)), force_(std::move(force)) {}
+      : Force(force->traits()), splines_(std::move(splines)), force_(std::move(force)) {
+    for (const auto& spline : splines_) traits_.fingerprint += spline->fingerprint();
+  }
 
-  double range() const override { return force_->range(); }
-  Ranges ranges() const override { return force_->ranges(); }
   void compute(StepContext& context, const ForceOutput& output) override {
     force_->compute(context, output);
   }
   bool compute_box_work(StepContext& context, const BoxWork& work) override {
     return force_->compute_box_work(context, work);
-  }
-  std::string fingerprint() const override {
-    std::string text;
-    for (const auto& spline : splines_) text += spline->fingerprint();
-    return text;
   }
 
  private:

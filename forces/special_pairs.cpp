@@ -124,9 +124,11 @@ class SpecialPairs : public Force {
  public:
   SpecialPairs(const Device& device, std::size_t particles, const Topology& pairs,
                const std::vector<LennardJones::Coefficients>& coefficients, bool in_topology)
-      : in_topology_(in_topology),
+      : Force(ForceTraits::of_bonds()),
         table_(bond_table(device, particles, pairs, std::vector<bool>(coefficients.size(), true))),
-        coefficients_(device, std::span<const LennardJones::Coefficients>(coefficients)) {}
+        coefficients_(device, std::span<const LennardJones::Coefficients>(coefficients)) {
+    if (!in_topology) traits_.reads = ForceTraits::Reads::everything;
+  }
 
   void compute(StepContext& context, const ForceOutput& output) override {
     const ParticleView particles = context.particles.view();
@@ -135,12 +137,9 @@ class SpecialPairs : public Force {
                                       BondVector(context.particles.box), table_.view(),
                                       coefficients_.data(), output, context.fault_sink()});
   }
-  bool looks_at_topology() const override { return in_topology_; }
-  bool follows_box() const override { return true; }
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
 
  private:
-  bool in_topology_;
   BondedTable<BondEntry> table_;
   Buffer<LennardJones::Coefficients> coefficients_;
 };

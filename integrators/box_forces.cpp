@@ -15,7 +15,7 @@ void BoxForces::begin(StepContext& s, const std::array<bool, 3>& axes, const std
   const Box& box = s.particles.box_state.given();
   for (std::size_t k = 0; k < s.forces.size(); ++k) {
     Force& force = *s.forces[k];
-    if (!force.follows_axes(axes))
+    if (!force.traits().follows(axes))
       throw UserError(fmt::format(
           "forces[{}] cannot be combined with {}: expected a force between particles that derives "
           "from an energy, or a wall normal to an axis that does not change",

@@ -48,8 +48,8 @@ void Job::check_boxes() {
     if (!changes[k].any()) continue;
     for (std::size_t i = 0; i < forces_.size(); ++i) {
       if (!forces_[i]) continue;
-      if (changes[k].deformation ? forces_[i]->follows_deformation()
-                                 : forces_[i]->follows_axes(changes[k].barostat->axes()))
+      if (changes[k].deformation ? forces_[i]->traits().deformation
+                                 : forces_[i]->traits().follows(changes[k].barostat->axes()))
         continue;
       report(settings_.forces[i].path,
              fmt::format("cannot be combined with the stage \"{}\", which {}: expected a force "

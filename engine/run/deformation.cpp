@@ -128,7 +128,7 @@ void Deformation::make_room(StepContext& s, const Integrator& integrator) {
   context_ = &s;
   timestep_ = integrator.timestep();
   for (std::size_t k = 0; k < s.forces.size(); ++k)
-    if (!s.forces[k]->follows_deformation())
+    if (!s.forces[k]->traits().deformation)
       throw UserError(
           fmt::format("forces[{}] cannot be combined with {}, which deforms the box: expected a "
                       "force between particles",

@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/core/archive.h"
@@ -65,41 +66,74 @@ struct Handled {
   bool charges = false;
 };
 
+/// What a force says of itself, once, when it is made. By default it reads all particles and acts
+/// as a field that holds them to places.
+struct ForceTraits {
+  /// What compute() reads of other particles than the one whose force it sums up. Several processes
+  /// know of others what is asked for here.
+  enum class Reads {
+    nothing,
+    near,       // those within the ranges
+    bonded,     // partners in bonds, angles, dihedrals and impropers of the job's system (Topology)
+    everything  // all of them
+  };
+  /// Distances at which particles interact through the neighbour list, for every pair of types; 0:
+  /// needs no list.
+  Ranges ranges{};
+  Reads reads = Reads::everything;
+  bool velocities = false;  // of those particles, too: they are sent in every step
+  /// Axes along which a barostat may change the box: the virial is that of a potential, and holds
+  /// in a box that changes while steps are recorded (Particles::metric()). A field holds particles
+  /// to places, and may not act along them.
+  std::array<bool, 3> box{};
+  /// Whether a stage may deform the box: it acts between particles, and holds in a box that
+  /// changes; friction may be in it, of the true velocities (StepContext::flow()).
+  bool deformation = false;
+  /// Whether compute() may wait for the device and allocate: on a GPU no step with such a force is
+  /// recorded, which costs the launches of every kernel (some 5 µs each).
+  bool waits = false;
+  /// A job whose system has bonds, angles, dihedrals or impropers that no force handles is refused;
+  /// charges are warned of.
+  Handled handled{};
+  /// What it was made from besides its settings, such as the contents of a file. Where that is not
+  /// what a checkpoint says, forces are computed afresh, as with other settings.
+  std::string fingerprint{};
+
+  /// A potential between pairs of particles.
+  static ForceTraits of_pairs(const Ranges& ranges) {
+    return {.ranges = ranges, .reads = Reads::near, .box = {true, true, true}, .deformation = true};
+  }
+  /// A potential between particles that are bonded.
+  static ForceTraits of_bonds() {
+    return {.reads = Reads::bonded, .box = {true, true, true}, .deformation = true};
+  }
+  /// A field that acts on each particle for itself.
+  static ForceTraits of_field() { return {.reads = Reads::nothing}; }
+
+  double range() const { return ranges.longest(); }
+  /// Whether a barostat may change the box along these axes.
+  bool follows(const std::array<bool, 3>& axes) const {
+    for (std::size_t k = 0; k < 3; ++k)
+      if (axes[k] && !box[k]) return false;
+    return true;
+  }
+};
+
 class Force {
  public:
+  explicit Force(ForceTraits traits = {}) : traits_(std::move(traits)) {}
   virtual ~Force() = default;
-  /// Longest distance at which particles interact through the neighbour list; 0: needs no list.
-  virtual double range() const { return 0; }
-  /// The same for every pair of types; the longest is range().
-  virtual Ranges ranges() const { return range(); }
+  const ForceTraits& traits() const { return traits_; }
   /// An integrator is about to act. A part of a force may be applied by the integrator itself
   /// (friction and noise, say, in a step of their own): the two agree on it by a class that both
   /// know and that the integrator derives from, which the force looks for here and leaves the part
   /// out of compute(). True: forces computed before are void.
   virtual bool prepare(const Integrator&) { return false; }
-  /// Does compute() look at velocities of other particles than the one whose force it sums up?
-  /// Where several processes run the simulation, those of neighbours are sent in every step then.
-  virtual bool reads_velocities() const { return false; }
-  /// Does compute() look at particles that need not be within range() (partners in bonds, all of
-  /// them)? Where not, processes are sent what is near.
-  virtual bool looks_beyond_range() const { return range() == 0; }
-  /// Where it does: are these partners in bonds, angles, dihedrals and impropers of the job's
-  /// system (Topology), and nobody else?
-  virtual bool looks_at_topology() const { return false; }
   /// Device work only: neither allocates nor waits, so that steps can be recorded and replayed.
   /// Wanted are the forces on this process's particles (Particles::share()).
   virtual void compute(StepContext& context, const ForceOutput& output) = 0;
   /// What is beyond the cut-offs, in a box like this.
   virtual ForceCorrection correction(const Box&) const { return {}; }
-  /// Can it be in a job with a barostat? Then its virial is that of a potential, and holds in a box
-  /// that changes while steps are recorded (Particles::metric()). By default what looks for
-  /// neighbours can: a field holds particles to places.
-  virtual bool follows_box() const { return range() > 0; }
-  /// Can it be in a stage that deforms the box? Then it is one between particles, and holds in a
-  /// box that changes; friction may be in it, of the true velocities (StepContext::flow()).
-  virtual bool follows_deformation() const { return follows_box(); }
-  /// The same where the box changes along these axes alone: a field may not act along them.
-  virtual bool follows_axes(const std::array<bool, 3>& /*axes*/) const { return follows_box(); }
   /// For changes of the box, of a force that has less to compute for them than compute() with
   /// energies. False: has nothing of the kind; compute() is asked. Device work. Without
   /// `work.of` it only says which.
@@ -107,17 +141,14 @@ class Force {
   /// How it changes the total momentum; `particles`: their number by type. What looks for
   /// neighbours is taken to act between particles, everything else to be a field that holds them.
   virtual MomentumChange momentum_change(std::span<const std::int64_t> /*particles*/) const {
-    if (range() > 0) return {};
+    if (traits_.range() > 0) return {};
     return {{true, true, true}, {}};
   }
-  /// A job whose system has bonds, angles, dihedrals or impropers that no force handles is refused;
-  /// charges are warned of.
-  virtual Handled handled() const { return {}; }
-  /// What it was made from besides its settings, such as the contents of a file. Where that is not
-  /// what a checkpoint says, forces are computed afresh, as with other settings.
-  virtual std::string fingerprint() const { return {}; }
   /// State to keep in checkpoints beyond the settings.
   virtual void state(Archive&) {}
+
+ protected:
+  ForceTraits traits_;  // set by the constructor
 };
 
 }  // namespace perrin

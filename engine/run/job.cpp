@@ -382,7 +382,7 @@ void Job::describe_itself() {
   parts_.seed = context_.seed;
   for (const auto& f : settings_.forces) parts_.forces_record += record_component(f).dump();
   if (parts_.simulation)
-    for (const auto& f : parts_.simulation->forces) parts_.forces_record += f->fingerprint();
+    for (const auto& f : parts_.simulation->forces) parts_.forces_record += f->traits().fingerprint;
   parts_.quiet = options_.quiet;
   parts_.time_limit = options_.time_limit;
   if (!options_.default_checkpoint.empty())

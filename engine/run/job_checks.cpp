@@ -115,7 +115,7 @@ void Job::check_topology() {
   Handled all;
   for (const auto& force : forces_) {
     if (!force) return;  // what it would handle is not known
-    const Handled one = force->handled();
+    const Handled& one = force->traits().handled;
     const auto join = [](std::vector<bool>& a, const std::vector<bool>& b) {
       a.resize(std::max(a.size(), b.size()), false);
       for (std::size_t k = 0; k < b.size(); ++k) a[k] = a[k] || b[k];
@@ -168,8 +168,9 @@ void Job::check_exclusions() {
   const Topology& t = configuration_.topology;
   const std::size_t n = configuration_.position.size();
   exclusions_ = kinds_without(settings_.neighbors.exclusions, settings_.ignore);
-  const bool pairs = std::any_of(forces_.begin(), forces_.end(),
-                                 [](const auto& force) { return force && force->range() > 0; });
+  const bool pairs = std::any_of(forces_.begin(), forces_.end(), [](const auto& force) {
+    return force && force->traits().range() > 0;
+  });
   if (!pairs) return;
   excluded_ = excluded_text(n, t, exclusions_);
   for (const std::string& kind : settings_.neighbors.exclusions) {
@@ -195,7 +196,7 @@ void Job::check_ranges() {
   double longest = 0;
   for (std::size_t i = 0; i < forces_.size(); ++i) {
     if (!forces_[i]) continue;
-    const double range = forces_[i]->range();
+    const double range = forces_[i]->traits().range();
     longest = std::max(longest, range);
     const std::string path = settings_.forces[i].path;
     const bool has_cutoff = file_.value()["forces"][i].contains("cutoff");

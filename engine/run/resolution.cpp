@@ -20,7 +20,7 @@ constexpr double force_unit = 0x1p-32, largest_share = 1e-4;
 double shortest_range(const Simulation& simulation) {
   double shortest = std::numeric_limits<double>::infinity();
   for (const auto& force : simulation.forces) {
-    const Ranges ranges = force->ranges();
+    const Ranges& ranges = force->traits().ranges;
     const std::size_t types = std::max<std::size_t>(ranges.types(), 1);
     for (std::size_t k = 0; k < types * types; ++k)
       if (const double range = ranges(k / types, k % types); range > 0)

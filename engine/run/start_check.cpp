@@ -104,10 +104,12 @@ std::optional<WrongStart> check_start(Simulation& simulation, double timestep, b
               ? fmt::format("at the start ({:.3g}) would move it by {:.3g} in one step",
                             worst.force, worst.move)
               : "is not finite at the start";
-  const bool of_pairs = simulation.forces[culprit]->range() > 0;
+  const bool of_pairs = simulation.forces[culprit]->traits().range() > 0;
   const auto pair = of_pairs ? closest_pair(now) : std::nullopt;
-  what += pair ? overlap_advice(*pair, minimises)
-               : place_advice(now, id, simulation.forces[culprit]->follows_box(), minimises);
+  what +=
+      pair ? overlap_advice(*pair, minimises)
+           : place_advice(now, id, simulation.forces[culprit]->traits().follows({true, true, true}),
+                          minimises);
   return WrongStart{culprit, what};
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 Ranges all_ranges(const std::vector<std::unique_ptr<Force>>& forces) {
   Ranges all;
-  for (const auto& force : forces) all = join(all, force->ranges());
+  for (const auto& force : forces) all = join(all, force->traits().ranges);
   return all;
 }
 
@@ -21,9 +21,12 @@ GhostNeeds needs_of(const std::vector<std::unique_ptr<Force>>& forces) {
   using enum GhostNeeds::Positions;
   GhostNeeds needs{neighbors, false};
   for (const auto& force : forces) {
-    needs.velocities = needs.velocities || force->reads_velocities();
-    if (force->looks_beyond_range())
-      needs.positions = std::max(needs.positions, force->looks_at_topology() ? bonded : all);
+    const ForceTraits& traits = force->traits();
+    needs.velocities = needs.velocities || traits.velocities;
+    if (traits.reads == ForceTraits::Reads::bonded)
+      needs.positions = std::max(needs.positions, bonded);
+    else if (traits.reads == ForceTraits::Reads::everything)
+      needs.positions = all;
   }
   return needs;
 }

@@ -9,7 +9,6 @@
 #include "engine/run/integrator.h"
 #include "engine/run/step_context.h"
 #include "engine/run/totals_meter.h"
-#include "engine/run/unrecorded.h"
 #include "neighbor/halts.h"
 #include "neighbor/neighbors.h"
 
@@ -98,9 +97,8 @@ void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
 }
 
 bool Stepper::can_be_recorded(const Integrator& integrator) const {
-  return integrator.recordable() && std::ranges::none_of(s_.forces, [](const auto& force) {
-           return dynamic_cast<const Unrecorded*>(force.get()) != nullptr;
-         });
+  return integrator.recordable() &&
+         std::ranges::none_of(s_.forces, [](const auto& force) { return force->traits().waits; });
 }
 
 /// Now and then one step runs unrecorded: it shows the shares of the parts, and warms up what a

@@ -45,7 +45,7 @@ struct KeepRow {
   }
 };
 
-bool acts_on_pairs(const std::unique_ptr<Force>& force) { return force->range() > 0; }
+bool acts_on_pairs(const std::unique_ptr<Force>& force) { return force->traits().range() > 0; }
 
 /// Velocities that nothing moves say nothing.
 void replace_kinetic(const StepContext& s, std::uint64_t steps, Totals& t) {

@@ -93,11 +93,6 @@ class DpdForce final : public Force, public PairBath {
            std::uint32_t types, const Ranges& ranges, double kt, double exponent,
            NoiseChoice choice, std::int64_t particles, std::uint32_t instance);
 
-  double range() const override { return ranges_.longest(); }
-  bool reads_velocities() const override { return true; }
-  bool follows_box() const override { return false; }  // friction and noise are in the virial
-  bool follows_deformation() const override { return true; }
-  Ranges ranges() const override { return ranges_; }
   bool prepare(const Integrator& integrator) override;
   void compute(StepContext& context, const ForceOutput& output) override;
   void prepare_split(StepContext& context) override;
@@ -108,7 +103,6 @@ class DpdForce final : public Force, public PairBath {
   const char* name_;
   Buffer<Coefficients<C>> table_;
   std::uint32_t types_;
-  Ranges ranges_;
   double kt_, exponent_;
   NoiseChoice choice_;
   std::uint32_t instance_;

@@ -40,8 +40,8 @@ void describe(D& d, PeriodicShearSettings& s) {
 
 class PeriodicShear final : public Force {
  public:
-  explicit PeriodicShear(const PeriodicShearSettings& settings) : settings_(settings) {}
-  bool looks_beyond_range() const override { return false; }
+  explicit PeriodicShear(const PeriodicShearSettings& settings)
+      : Force(ForceTraits::of_field()), settings_(settings) {}
   void compute(StepContext& context, const ForceOutput& output) override;
   MomentumChange momentum_change(std::span<const std::int64_t>) const override;
 

@@ -60,6 +60,7 @@ void wait_for_all(const Device& device) {
 
 PythonForce::PythonForce(const PythonForceSettings& settings, Functions functions, Setup& setup)
     : KeptForce(settings, std::move(functions), setup) {
+  traits_.waits = true;
   if (setup.device().is_cuda())
     setup.warn("",
                "steps with a PythonForce are not recorded: the host launches every kernel, at "

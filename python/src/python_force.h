@@ -4,15 +4,14 @@
 #include <cstdint>
 
 #include "engine/run/registry.h"
-#include "engine/run/unrecorded.h"
 #include "python/src/kept_force.h"
 
 namespace perrin::python {
 
 /// The function is given a State and returns forces [n, 3], or these with the energy, or with
-/// energy and virial (xx yy zz xy xz yz). No step with it is recorded (Unrecorded). What it throws
-/// comes out of the run.
-class PythonForce : public KeptForce, public Unrecorded {
+/// energy and virial (xx yy zz xy xz yz). No step with it is recorded (ForceTraits::waits). What it
+/// throws comes out of the run.
+class PythonForce : public KeptForce {
  public:
   PythonForce(const PythonForceSettings& settings, Functions functions, Setup& setup);
   void compute(StepContext& context, const ForceOutput& output) override;

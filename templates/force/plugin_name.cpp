@@ -50,7 +50,9 @@ struct PluginNameKernel {
 class PluginName final : public Force {
  public:
   PluginName(const PluginNameSettings& s, const Setup& setup)
-      : settings_(s), wave_number_(2 * M_PI * s.mode / setup.configuration().box.length.x) {}
+      : Force(ForceTraits::of_field()),
+        settings_(s),
+        wave_number_(2 * M_PI * s.mode / setup.configuration().box.length.x) {}
 
   /// The time step is the integrator's. True: forces computed with another one are void.
   bool prepare(const Integrator& integrator) override {

@@ -325,7 +325,7 @@ TEST_F(Tables, CheckpointsKnowTheContents) {
   const std::string job = R"({"type": "pair_table", "pairs": [
       {"types": ["A", "A"], "file": "t"}, {"types": ["A", "B"], "file": "t"},
       {"types": ["B", "B"], "file": "t"}]})";
-  const auto fingerprint = [&] { return simulate(c, job)->forces[0]->fingerprint(); };
+  const auto fingerprint = [&] { return simulate(c, job)->forces[0]->traits().fingerprint; };
   write_rows("t", points(0.8, 2.5, 100), lj);
   const std::string first = fingerprint();
   EXPECT_EQ(fingerprint(), first);
