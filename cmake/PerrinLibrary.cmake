@@ -4,7 +4,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(PERRIN_API_MAJOR 0)
-set(PERRIN_API_MINOR 3)
+set(PERRIN_API_MINOR 4)
 include(PerrinHeaders)  # generated/perrin/version.h
 # The commit, for `perrin --version`: in a file of its own, so that little is compiled again.
 set(PERRIN_COMMIT "no commit known")

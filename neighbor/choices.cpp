@@ -64,9 +64,9 @@ bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const
 std::string choose_sorting(const Particles& particles, const Ranges& ranges,
                            const Crowding& crowding, const NeighborSettings& settings) {
   if (settings.interaction_sorting != "auto") return settings.interaction_sorting;
-  const double enough = particles.device().is_cuda() ? 60 : 30;
+  constexpr double enough = 30;
   const bool many = particles_of_cell(particles.box, ranges.longest(), crowding.density) >= enough;
-  return many && settings.cells != 2 ? "axes" : "x";
+  return many && !particles.device().is_cuda() && settings.cells != 2 ? "axes" : "x";
 }
 
 }  // namespace
