@@ -8,8 +8,8 @@ namespace perrin {
 
 namespace {
 
-__global__ void glance_kernel(const std::uint64_t* number, const std::uint32_t* halt,
-                              HostStatus::Seen* seen) {
+__global__ void host_status_kernel(const std::uint64_t* number, const std::uint32_t* halt,
+                                   HostStatus::Seen* seen) {
   *seen = {*number, *halt};
 }
 
@@ -22,7 +22,7 @@ HostStatus::HostStatus(const Device& device) : device_(device) {
 HostStatus::~HostStatus() { cudaFreeHost(seen_); }
 
 HostStatus::Seen HostStatus::look(const std::uint64_t* number) {
-  launch(device_, "what the host looks at", dim3(1), dim3(1), 0, glance_kernel, number,
+  launch(device_, "what the host looks at", dim3(1), dim3(1), 0, host_status_kernel, number,
          device_.halt_word(), seen_);
   device_.synchronize();
   return *seen_;

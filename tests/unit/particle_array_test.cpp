@@ -2,7 +2,6 @@
 // process (under mpirun -np N, and alone).
 #include "engine/core/particle_array.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "engine/core/team.h"
 #include "neighbor/clusters/clusters.h"
 #include "tests/devices.h"
+#include "tests/processes_main.h"
 
 namespace perrin {
 namespace {
@@ -219,10 +219,4 @@ PERRIN_INSTANTIATE_DEVICES(ParticleArrayTest);
 }  // namespace
 }  // namespace perrin
 
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  perrin::Processes& world = perrin::Processes::world();
-  const int status = RUN_ALL_TESTS();
-  return world.end(status, fmt::format("failed in {}\n", world.name()), false,
-                   [](const std::string& message) { fmt::print(stderr, "{}", message); });
-}
+int main(int argc, char** argv) { return perrin::run_tests_of_processes(argc, argv); }

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "engine/core/host_relay.h"
+#include "tests/processes_main.h"
 
 namespace perrin {
 namespace {
@@ -164,10 +165,4 @@ INSTANTIATE_TEST_SUITE_P(Pieces, ProcessesPieces, testing::Values(std::size_t(1)
 }  // namespace
 }  // namespace perrin
 
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  perrin::Processes& world = perrin::Processes::world();
-  const int status = RUN_ALL_TESTS();
-  return world.end(status, fmt::format("failed in {}\n", world.name()), false,
-                   [](const std::string& message) { fmt::print(stderr, "{}", message); });
-}
+int main(int argc, char** argv) { return perrin::run_tests_of_processes(argc, argv); }
