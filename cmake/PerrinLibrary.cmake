@@ -4,7 +4,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(PERRIN_API_MAJOR 0)
-set(PERRIN_API_MINOR 4)
+set(PERRIN_API_MINOR 5)
 include(PerrinHeaders)  # generated/perrin/version.h
 # The commit, for `perrin --version`: in a file of its own, so that little is compiled again.
 set(PERRIN_COMMIT "no commit known")
@@ -41,7 +41,7 @@ if(PERRIN_MPI_FOUND)
 endif()
 add_library(perrin::perrin ALIAS perrin)
 
-add_executable(perrin_program engine/app/main.cpp)
+add_executable(perrin_program app/main.cpp)
 set_target_properties(perrin_program PROPERTIES
   OUTPUT_NAME perrin RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
   INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

@@ -35,8 +35,9 @@ endif()
 
 # errno and floating-point traps are never looked at; without them loops vectorise. Contraction to
 # fused multiply-add is on, as nvcc has it. The tuning chooses no instruction set
-# (engine/core/parallel.h does, at run time); it lets GCC use gathers where there are any.
-# -fopenmp-simd: the pragmas of vector loops; threads are the engine's own (engine/core/threads.h).
+# (engine/device/parallel.h does, at run time); it lets GCC use gathers where there are any.
+# -fopenmp-simd: the pragmas of vector loops; threads are the engine's own
+# (engine/device/threads.h).
 set(PERRIN_HOST_FLAGS -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
                       -mtune=skylake-avx512)
 target_compile_options(perrin_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${PERRIN_HOST_FLAGS}>")

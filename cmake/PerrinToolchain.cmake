@@ -1,4 +1,4 @@
-# toolchain.json: how Perrin compiles plug-ins while it runs (engine/run/compile_plugin.h), for the
+# toolchain.json: how Perrin compiles plug-ins while it runs (engine/job/compile_plugin.h), for the
 # build tree and for an installed Perrin. Folders are relative to the file.
 set(flags -O3 -DNDEBUG)
 foreach(target nlohmann_json::nlohmann_json fmt::fmt)

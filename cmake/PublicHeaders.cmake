@@ -1,25 +1,30 @@
 # The headers that plug-ins may include; docs/guide/plugins.md says what each is for, and
 # scripts/layers holds the shipped plug-ins and that table against this list.
 set(PERRIN_PUBLIC_HEADERS
-    engine/core/archive.h engine/core/box.h engine/core/buffer.h engine/core/changed_since.h
-    engine/core/configuration.h engine/core/device.h engine/core/error.h engine/core/faults.h
-    engine/core/instruction_set.h engine/core/loaded_loop.h engine/core/momentum.h
-    engine/core/parallel.h engine/core/particle_array.h engine/core/particles.h
-    engine/core/processes.h engine/core/real.h engine/core/tasks.h engine/core/team.h
-    engine/core/threads.h
-    engine/run/box_mover.h engine/run/box_user.h engine/run/chunk.h engine/run/force.h
-    engine/run/instant.h engine/run/integrator.h engine/run/observer.h engine/run/plugin_api.h
-    engine/run/registry.h engine/run/run.h engine/run/run_control.h engine/run/setup.h
-    engine/run/simulation.h engine/run/source.h engine/run/stage.h engine/run/step_context.h
-    engine/run/totals.h
+    engine/base/error.h engine/base/instruction_set.h engine/base/real.h
+    engine/communicator/communicator.h
+    engine/device/buffer.h engine/device/device.h engine/device/faults.h
+    engine/device/loaded_loop.h engine/device/parallel.h engine/device/tasks.h
+    engine/device/threads.h
+    engine/domain/decomposition.h engine/domain/reduction.h
     engine/settings/settings.h engine/settings/units.h
+    engine/system/archive.h engine/system/box.h engine/system/changed_since.h
+    engine/system/configuration.h engine/system/momentum.h engine/system/particle_array.h
+    engine/system/particles.h
+    engine/components/box_mover.h engine/components/box_user.h engine/components/chunk.h
+    engine/components/force.h engine/components/instant.h engine/components/integrator.h
+    engine/components/observer.h engine/components/registry.h engine/components/run_control.h
+    engine/components/setup.h engine/components/source.h engine/components/stage.h
+    engine/components/step_context.h engine/components/totals.h
+    engine/dynamics/simulation.h
+    engine/run/run.h
+    engine/job/plugin_api.h
     forces/angle_force.h forces/bond_force.h forces/deposit.h forces/device_math.h
     forces/dihedral_force.h forces/external.h forces/field_force.h forces/formula/expression.h
-    forces/formula/parse.h forces/harmonic_trap.h
-    forces/nearest_image.h forces/number_range.h forces/pair_force.h forces/pair_potential.h
-    forces/potentials/gaussian_core.h forces/potentials/lennard_jones.h forces/potentials/morse.h
-    forces/potentials/soft_dpd.h forces/potentials/wca.h forces/potentials/yukawa.h
-    forces/powers.h
+    forces/formula/parse.h forces/harmonic_trap.h forces/nearest_image.h forces/number_range.h
+    forces/pair_force.h forces/pair_potential.h forces/potentials/gaussian_core.h
+    forces/potentials/lennard_jones.h forces/potentials/morse.h forces/potentials/soft_dpd.h
+    forces/potentials/wca.h forces/potentials/yukawa.h forces/powers.h
     integrators/barostat.h integrators/particle_steps.h integrators/ramp.h
     integrators/verlet_halves.h
     io/file_units.h io/frame_file.h io/h5md_elements.h io/new_file.h io/observable_file.h

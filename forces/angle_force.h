@@ -10,7 +10,7 @@
 // of the angle theta between the two bonds at the vertex, 0 ≤ theta ≤ pi, stretched is pi.
 #pragma once
 
-#include "engine/core/nearest_vector.h"
+#include "engine/system/nearest_vector.h"
 #include "forces/bonded_force.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/core/nearest_vector.h"
+#include "engine/system/nearest_vector.h"
 #include "forces/bonded_force.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"

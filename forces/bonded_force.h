@@ -24,10 +24,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/parallel.h"
-#include "engine/run/force.h"
-#include "engine/run/registry.h"
-#include "engine/run/step_context.h"
+#include "engine/components/force.h"
+#include "engine/components/registry.h"
+#include "engine/components/step_context.h"
+#include "engine/device/parallel.h"
 #include "forces/bonded_settings.h"
 #include "forces/bonded_table.h"
 

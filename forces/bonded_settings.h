@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 #include "forces/pair_potential.h"
 
 namespace perrin {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/run/checks.h"
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
+#include "engine/system/checks.h"
 
 namespace perrin {
 namespace {

@@ -1,8 +1,8 @@
 #include "forces/constant_force.h"
 
-#include "engine/core/parallel.h"
-#include "engine/run/registry.h"
-#include "engine/run/step_context.h"
+#include "engine/components/registry.h"
+#include "engine/components/step_context.h"
+#include "engine/device/parallel.h"
 #include "forces/deposit.h"
 
 namespace perrin {

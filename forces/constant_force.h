@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/force.h"
+#include "engine/components/force.h"
 #include "engine/settings/settings.h"
 #include "forces/external.h"
 

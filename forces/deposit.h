@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "engine/run/force.h"
+#include "engine/components/force.h"
 
 namespace perrin {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 
 namespace perrin {
 

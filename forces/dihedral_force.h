@@ -12,7 +12,7 @@
 // is clockwise from a. That is IUPAC's convention, LAMMPS's and GROMACS's.
 #pragma once
 
-#include "engine/core/nearest_vector.h"
+#include "engine/system/nearest_vector.h"
 #include "forces/bonded_force.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 
 namespace perrin {
 

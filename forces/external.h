@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/buffer.h"
-#include "engine/core/configuration.h"
+#include "engine/device/buffer.h"
+#include "engine/system/configuration.h"
 
 namespace perrin {
 

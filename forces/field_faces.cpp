@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 
 namespace perrin {
 namespace {

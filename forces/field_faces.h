@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 
 namespace perrin {
 

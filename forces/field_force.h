@@ -23,9 +23,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/parallel.h"
-#include "engine/run/registry.h"
-#include "engine/run/step_context.h"
+#include "engine/components/registry.h"
+#include "engine/components/step_context.h"
+#include "engine/device/parallel.h"
 #include "forces/deposit.h"
 #include "forces/external.h"
 #include "forces/field_faces.h"

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "engine/core/parallel.h"
-#include "engine/run/registry.h"
-#include "engine/run/step_context.h"
+#include "engine/components/registry.h"
+#include "engine/components/step_context.h"
+#include "engine/device/parallel.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
 #include "forces/number_range.h"

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/core/box.h"
+#include "engine/system/box.h"
 
 namespace perrin {
 

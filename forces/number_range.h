@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/core/error.h"
-#include "engine/core/real.h"
+#include "engine/base/error.h"
+#include "engine/base/real.h"
 
 namespace perrin {
 

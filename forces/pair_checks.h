@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 
 namespace perrin::detail {
 

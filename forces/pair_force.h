@@ -13,9 +13,9 @@
 #include <memory>
 #include <optional>
 
-#include "engine/core/numbers.h"
-#include "engine/run/registry.h"
-#include "engine/run/step_context.h"
+#include "engine/base/numbers.h"
+#include "engine/components/registry.h"
+#include "engine/components/step_context.h"
 #include "forces/pair_checks.h"
 #include "forces/truncation.h"
 #include "neighbor/pair_loop.h"

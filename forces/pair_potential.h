@@ -37,7 +37,7 @@
 #include <functional>
 #include <string>
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 #include "forces/potential_checks.h"
 
 namespace perrin {

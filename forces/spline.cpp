@@ -6,7 +6,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "forces/table_shape.h"
 
 namespace perrin {

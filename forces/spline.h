@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/buffer.h"
-#include "engine/core/real.h"
-#include "engine/run/setup.h"
+#include "engine/base/real.h"
+#include "engine/components/setup.h"
+#include "engine/device/buffer.h"
 #include "forces/table_file.h"
 
 namespace perrin {

@@ -12,7 +12,7 @@
 #include <optional>
 #include <sstream>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "forces/table_shape.h"
 
 namespace perrin {

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "forces/device_math.h"
 #include "forces/pair_potential.h"
 

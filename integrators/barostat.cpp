@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/configuration_archive.h"
-#include "engine/core/parallel.h"
-#include "engine/run/simulation.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
+#include "engine/dynamics/simulation.h"
+#include "engine/system/configuration_archive.h"
 #include "integrators/strain_move.h"
 #include "neighbor/neighbors.h"
 

@@ -40,13 +40,13 @@
 #include <optional>
 #include <string>
 
-#include "engine/core/archive.h"
-#include "engine/core/box.h"
-#include "engine/core/buffer.h"
-#include "engine/run/box_mover.h"
-#include "engine/run/force.h"
-#include "engine/run/setup.h"
+#include "engine/components/box_mover.h"
+#include "engine/components/force.h"
+#include "engine/components/setup.h"
+#include "engine/device/buffer.h"
 #include "engine/settings/settings.h"
+#include "engine/system/archive.h"
+#include "engine/system/box.h"
 #include "integrators/box_forces.h"
 #include "integrators/ramp.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/run/step_context.h"
+#include "engine/components/step_context.h"
 
 namespace perrin {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <string>
 
-#include "engine/core/buffer.h"
-#include "engine/run/force.h"
+#include "engine/components/force.h"
+#include "engine/device/buffer.h"
 
 namespace perrin {
 

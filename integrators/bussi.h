@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "engine/core/buffer.h"
-#include "engine/run/integrator.h"
+#include "engine/components/integrator.h"
+#include "engine/device/buffer.h"
 #include "engine/settings/settings.h"
 #include "integrators/barostat.h"
 #include "integrators/ramp.h"

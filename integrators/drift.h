@@ -9,8 +9,8 @@
 #include <emmintrin.h>
 #endif
 
-#include "engine/core/faults.h"
-#include "engine/core/particles.h"
+#include "engine/device/faults.h"
+#include "engine/system/particles.h"
 #include "neighbor/move_check.h"
 
 namespace perrin {

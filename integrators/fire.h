@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 
-#include "engine/core/buffer.h"
-#include "engine/core/particle_array.h"
-#include "engine/run/integrator.h"
+#include "engine/components/integrator.h"
+#include "engine/device/buffer.h"
 #include "engine/settings/settings.h"
+#include "engine/system/particle_array.h"
 #include "integrators/fire_cell.h"
 #include "integrators/fire_rule.h"
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "engine/core/parallel.h"
-#include "engine/run/step_context.h"
+#include "engine/components/step_context.h"
+#include "engine/device/parallel.h"
 #include "integrators/fire_rule.h"
 
 namespace perrin {

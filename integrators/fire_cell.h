@@ -9,9 +9,9 @@
 
 #include <string>
 
-#include "engine/core/archive.h"
-#include "engine/core/buffer.h"
-#include "engine/run/box_mover.h"
+#include "engine/components/box_mover.h"
+#include "engine/device/buffer.h"
+#include "engine/system/archive.h"
 #include "integrators/moving_axes.h"
 #include "integrators/virial_meter.h"
 

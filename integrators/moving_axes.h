@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "engine/core/box.h"
+#include "engine/system/box.h"
 #include "integrators/barostat.h"
 
 namespace perrin {

@@ -4,9 +4,10 @@
 
 #include <cmath>
 
-#include "engine/core/parallel.h"
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin {

@@ -30,9 +30,9 @@
 #include <memory>
 #include <optional>
 
-#include "engine/core/buffer.h"
-#include "engine/run/box_mover.h"
-#include "engine/run/integrator.h"
+#include "engine/components/box_mover.h"
+#include "engine/components/integrator.h"
+#include "engine/device/buffer.h"
 #include "integrators/moving_axes.h"
 #include "integrators/nose_hoover_step.h"
 #include "integrators/ramp.h"

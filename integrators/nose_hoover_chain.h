@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 
 namespace perrin {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/core/faults.h"
+#include "engine/device/faults.h"
 #include "integrators/moving_axes.h"
 #include "integrators/nose_hoover_chain.h"
 #include "integrators/ramp.h"

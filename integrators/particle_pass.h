@@ -3,9 +3,9 @@
 
 #include <type_traits>
 
-#include "engine/core/loaded_loop.h"
-#include "engine/run/box_mover.h"
-#include "engine/run/step_context.h"
+#include "engine/components/box_mover.h"
+#include "engine/components/step_context.h"
+#include "engine/device/loaded_loop.h"
 #include "integrators/drift.h"
 
 namespace perrin {

@@ -38,7 +38,7 @@
 // them here and there as it likes.
 #pragma once
 
-#include "engine/run/step_context.h"
+#include "engine/components/step_context.h"
 #include "integrators/particle_pass.h"
 
 namespace perrin {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "engine/core/archive.h"
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 #include "engine/settings/settings.h"
+#include "engine/system/archive.h"
 
 namespace perrin {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/core/box.h"
+#include "engine/system/box.h"
 #include "integrators/bussi.h"
 #include "rng/keyed.h"
 

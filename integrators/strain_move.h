@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "engine/core/faults.h"
-#include "engine/run/force.h"
+#include "engine/components/force.h"
+#include "engine/device/faults.h"
 #include "integrators/barostat.h"
 #include "rng/keyed.h"
 

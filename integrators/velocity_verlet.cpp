@@ -1,7 +1,7 @@
 #include "integrators/velocity_verlet.h"
 
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/verlet_halves.h"
 
 namespace perrin {

@@ -2,7 +2,7 @@
 // W. C. Swope, H. C. Andersen, P. H. Berens, K. R. Wilson, J. Chem. Phys. 76, 637 (1982).
 #pragma once
 
-#include "engine/run/integrator.h"
+#include "engine/components/integrator.h"
 #include "engine/settings/settings.h"
 #include "integrators/barostat.h"
 

@@ -1,6 +1,6 @@
 #include "integrators/virial_meter.h"
 
-#include "engine/core/parallel.h"
+#include "engine/domain/reduction.h"
 
 namespace perrin {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <string>
 
-#include "engine/core/buffer.h"
-#include "engine/run/step_context.h"
+#include "engine/components/step_context.h"
+#include "engine/device/buffer.h"
 #include "integrators/box_forces.h"
 
 namespace perrin {

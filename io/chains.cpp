@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/placement.h"
 #include "io/sources.h"
 

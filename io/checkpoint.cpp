@@ -8,8 +8,8 @@
 #include <functional>
 #include <new>
 
-#include "engine/core/error.h"
-#include "engine/run/simulation.h"
+#include "engine/base/error.h"
+#include "engine/dynamics/simulation.h"
 #include "io/checkpoint_layout.h"
 #include "io/checksum.h"
 #include "io/hdf5.h"

@@ -9,11 +9,11 @@
 #include <map>
 #include <string>
 
-#include "engine/core/archive.h"
-#include "engine/run/observer.h"
-#include "engine/run/run_control.h"
-#include "engine/run/setup.h"
+#include "engine/components/observer.h"
+#include "engine/components/run_control.h"
+#include "engine/components/setup.h"
 #include "engine/settings/settings.h"
+#include "engine/system/archive.h"
 
 namespace perrin {
 
@@ -48,7 +48,7 @@ void describe(D& d, CheckpointSettings& s) {
              "written at the end, at a signal and at --time-limit");
 }
 
-/// Asks the run for checkpoints (engine/run/run_control.h); the run writes them.
+/// Asks the run for checkpoints (engine/components/run_control.h); the run writes them.
 class CheckpointObserver : public Observer {
  public:
   CheckpointObserver(const CheckpointSettings& settings, Setup& setup);

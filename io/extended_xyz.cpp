@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/formats.h"
 #include "io/particle_order.h"
 #include "io/text_file.h"

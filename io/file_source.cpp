@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/file_units.h"
 #include "io/formats.h"
 #include "io/lammps_units.h"

@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin::io {
 namespace {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <map>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin::io {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/configuration.h"
+#include "engine/system/configuration.h"
 
 namespace perrin::io {
 
@@ -140,9 +140,8 @@ std::vector<std::string> losses(const Frame& frame, Format format);
 /// bonds out of range, bonds given twice, particles beyond a non-periodic axis or with an image
 /// along one, a flat box, types without a name), wraps particles along
 /// periodic axes and adjusts their images, takes images that the file has not from bonds
-/// (engine/core/bond_images.h), and puts a two-dimensional system to z = 0. `where` names the file
-/// and the frame.
-/// `repeats`: bonds given twice count twice.
+/// (engine/system/bond_images.h), and puts a two-dimensional system to z = 0. `where` names the
+/// file and the frame. `repeats`: bonds given twice count twice.
 void check_frame(Configuration& configuration, const std::string& where, bool repeats = false);
 /// Whether it looks like two dimensions of LAMMPS: all particles at the same height of a low box.
 bool looks_flat(const Configuration& configuration);

@@ -8,8 +8,8 @@
 #include <limits>
 #include <set>
 
-#include "engine/core/bond_images.h"
-#include "engine/core/error.h"
+#include "engine/base/error.h"
+#include "engine/system/bond_images.h"
 #include "io/formats.h"
 
 namespace perrin::io {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "engine/core/changed_since.h"
-#include "engine/core/error.h"
+#include "engine/base/error.h"
+#include "engine/system/changed_since.h"
 
 namespace perrin::io {
 

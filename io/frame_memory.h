@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "engine/core/outgoing.h"
+#include "engine/device/outgoing.h"
 
 namespace perrin::io {
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "engine/run/box_user.h"
-#include "engine/run/observer.h"
-#include "engine/run/simulation.h"
+#include "engine/components/box_user.h"
+#include "engine/components/observer.h"
+#include "engine/dynamics/simulation.h"
 #include "io/gather.h"
 #include "io/writer.h"
 

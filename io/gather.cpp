@@ -1,6 +1,6 @@
 #include "io/gather.h"
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 
 namespace perrin::io {
 namespace {

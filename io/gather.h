@@ -2,8 +2,8 @@
 // out beside what it computes next.
 #pragma once
 
-#include "engine/core/outgoing.h"
-#include "engine/core/particles.h"
+#include "engine/device/outgoing.h"
+#include "engine/system/particles.h"
 #include "io/frame_memory.h"
 #include "io/h5md_file.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin::io::gsd {
 

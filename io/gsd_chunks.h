@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/configuration.h"
+#include "engine/system/configuration.h"
 #include "io/gsd_layout.h"
 
 namespace perrin::io::gsd {

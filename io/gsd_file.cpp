@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstring>
 
-#include "engine/core/changed_since.h"
-#include "engine/core/error.h"
+#include "engine/base/error.h"
+#include "engine/system/changed_since.h"
 #include "io/gsd_chunks.h"
 #include "io/new_file.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/box.h"
+#include "engine/system/box.h"
 
 namespace perrin::io::gsd {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/formats.h"
 #include "io/gsd_layout.h"
 #include "io/text_lines.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/formats.h"
 #include "io/gsd_chunks.h"
 #include "io/text_file.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/hdf5_values.h"
 
 namespace perrin::io {

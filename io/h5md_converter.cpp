@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/formats.h"
 #include "io/h5md_file.h"
 #include "io/writer.h"

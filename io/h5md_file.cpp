@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/h5md_elements.h"
 #include "io/hdf5_values.h"
 #include "io/new_file.h"

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/configuration.h"
-#include "engine/core/outgoing.h"
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
+#include "engine/device/outgoing.h"
+#include "engine/system/configuration.h"
 #include "io/file_units.h"
 #include "io/frame_array.h"
 #include "io/open_when_used.h"

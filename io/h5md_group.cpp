@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/file_units.h"
 #include "io/hdf5_values.h"
 #include "io/text_lines.h"

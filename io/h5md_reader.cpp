@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/formats.h"
 #include "io/h5md_connectivity.h"
 #include "io/h5md_group.h"

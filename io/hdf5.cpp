@@ -9,7 +9,7 @@
 #include <list>
 #include <mutex>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin::io {
 namespace {

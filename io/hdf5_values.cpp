@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin::io {
 namespace {

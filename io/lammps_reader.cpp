@@ -12,8 +12,8 @@
 #include <set>
 #include <utility>
 
-#include "engine/core/bond_graph.h"
-#include "engine/core/error.h"
+#include "engine/base/error.h"
+#include "engine/system/bond_graph.h"
 #include "io/formats.h"
 #include "io/lammps_header.h"
 #include "io/lammps_styles.h"

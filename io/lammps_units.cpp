@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/text_lines.h"
 
 namespace perrin::io {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/formats.h"
 #include "io/text_file.h"
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "engine/core/error.h"
-#include "engine/core/processes.h"
+#include "engine/base/error.h"
+#include "engine/communicator/communicator.h"
 #include "io/journal_name.h"
 
 namespace perrin::io {
@@ -52,7 +52,7 @@ void sync_folder_of(const std::string& path) {
   sync(folder.empty() ? "." : folder.string(), O_DIRECTORY);
 }
 
-bool writes_files() { return Processes::world().first(); }
+bool writes_files() { return Communicator::world().first(); }
 
 NewFile::NewFile(const std::string& path, const std::string& mark)
     : path_(path), aside_(path + mark + ".part"), made_(!writes_files()) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/h5md_elements.h"
 #include "io/new_file.h"
 #include "io/run_record.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 #include "io/open_when_used.h"
 #include "io/run_record.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/new_file.h"
 
 namespace perrin::io {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/archive.h"
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
+#include "engine/system/archive.h"
 #include "io/new_file.h"
 #include "io/writer.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/configuration.h"
+#include "engine/system/configuration.h"
 
 namespace perrin::io {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/box.h"
+#include "engine/system/box.h"
 #include "rng/distributions.h"
 #include "rng/keyed.h"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/placement.h"
 #include "io/sources.h"
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin::io {
 

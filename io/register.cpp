@@ -1,6 +1,6 @@
 #include "io/register.h"
 
-#include "engine/run/registry.h"
+#include "engine/components/registry.h"
 #include "io/checkpoint.h"
 #include "io/gsd_trajectory.h"
 #include "io/sources.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/h5md_elements.h"
 #include "io/hdf5_values.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/setup.h"
-#include "engine/run/source.h"
+#include "engine/components/setup.h"
+#include "engine/components/source.h"
 #include "engine/settings/settings.h"
 #include "io/formats.h"
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/new_file.h"
 
 namespace perrin::io {

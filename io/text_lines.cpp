@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <new>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin::io {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/run/instant.h"
-#include "engine/run/run_control.h"
+#include "engine/components/instant.h"
+#include "engine/components/run_control.h"
 #include "io/file_units.h"
 
 namespace perrin {

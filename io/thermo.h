@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
-#include "engine/run/observer.h"
-#include "engine/run/setup.h"
+#include "engine/components/observer.h"
+#include "engine/components/setup.h"
 #include "io/observable_file.h"
 
 namespace perrin {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 #include "io/frame_file.h"
 #include "io/frame_observer.h"
 

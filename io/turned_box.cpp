@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/formats.h"
 
 namespace perrin::io {

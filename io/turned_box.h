@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "engine/core/configuration.h"
+#include "engine/system/configuration.h"
 
 namespace perrin::io {
 

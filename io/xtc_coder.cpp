@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin::io {
 namespace {

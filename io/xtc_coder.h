@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin::io {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/file_units.h"
 #include "io/new_file.h"
 #include "io/text_file.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 #include "io/frame_observer.h"
 #include "io/xtc_file.h"
 

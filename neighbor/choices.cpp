@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/configuration_archive.h"
 #include "engine/settings/settings_schema.h"
+#include "engine/system/configuration_archive.h"
 #include "neighbor/clusters/cluster_set.h"
 #include "neighbor/sorted_cells/sorted_cells.h"
 #include "neighbor/tiles/tile_plan.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/core/particles.h"
+#include "engine/system/particles.h"
 #include "neighbor/cells/crowding.h"
 #include "neighbor/ranges.h"
 #include "neighbor/settings.h"

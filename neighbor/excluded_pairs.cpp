@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/core/bond_graph.h"
+#include "engine/system/bond_graph.h"
 
 namespace perrin {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <emmintrin.h>
 
-#include "engine/core/box.h"
+#include "engine/system/box.h"
 #include "neighbor/inline.h"
 
 namespace perrin {

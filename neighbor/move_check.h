@@ -1,9 +1,9 @@
 // Watching how far particles move, for the neighbour list.
 #pragma once
 
-#include "engine/core/box.h"
-#include "engine/core/condition.h"
-#include "engine/core/real.h"
+#include "engine/base/real.h"
+#include "engine/device/condition.h"
+#include "engine/system/box.h"
 #include "neighbor/tiles/tile_geometry.h"
 
 namespace perrin {

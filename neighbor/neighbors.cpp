@@ -2,8 +2,8 @@
 
 #include <type_traits>
 
-#include "engine/core/parallel.h"
-#include "engine/core/team.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/decomposition.h"
 #include "neighbor/halts.h"
 
 namespace perrin {
@@ -72,7 +72,7 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
   check.progress = progress ? progress : progress_.data();
   check.step = step;
   if (!has_lists()) {
-    if (!team()) check.cells = traversal_.counter();
+    if (!decomposition().several()) check.cells = traversal_.counter();
     return check;
   }
   const bool ahead = looks_ahead();
@@ -85,7 +85,7 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
   check.limit2 = validity_.limit2(skin());
   // Of several processes none builds lists before all have said whether they must.
   check.rebuild = rebuild_;
-  if (team()) check.rebuild = {flags_.data(), 0};
+  if (decomposition().several()) check.rebuild = {flags_.data(), 0};
   if (ahead) check.warning = &forecast_.words()->soon;
   check.early2 = forecast_.early2(Real(skin() / 2));
   return check;
@@ -110,7 +110,7 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   moves_checked_ = false;
   if (!has_lists()) return sort_for_search(progress, step, may_exchange);
   if (device.recording() && looks_ahead()) return update_ahead(progress, step, is_last);
-  if (team()) exchange_moved(agreement(progress, step));
+  exchange_moved(votes(progress, step));
   update_lists(progress != nullptr);
 }
 
@@ -123,18 +123,16 @@ void Neighbors::update_lists(bool in_step) {
     built = true;
   });
   if (built && !in_step) particles_.domain.gather_if_sorted_locally();
-  if ((built || !team()) && !device.recording() && !device.skipping()) recover();
+  if ((built || !decomposition().several()) && !device.recording() && !device.skipping()) recover();
 }
 
 /// A traversal without lists.
 void Neighbors::sort_for_search(std::uint32_t* progress, std::uint32_t step, bool may_exchange) {
   const Device& device = particles_.device();
-  if (team()) {
-    if (!traversal_.sorts_locally())
-      particles_.domain.gather(true, {{}, progress, step});
-    else
-      particles_.domain.set_sorts_locally(true);
-  }
+  if (traversal_.sorts_locally())
+    particles_.domain.set_sorts_locally(true);
+  else
+    particles_.domain.gather(true, {{}, progress, step});
   if (particles_.box_state.moves()) {
     traversal_.require_cut();
     // In a step that is not recorded the host cuts the box again at once, or what follows up to the
@@ -156,12 +154,13 @@ void Neighbors::sort_for_search(std::uint32_t* progress, std::uint32_t step, boo
       },
       traversal_.get());
   if (progress == nullptr) particles_.domain.gather_if_sorted_locally();
-  if (progress != nullptr && builds_on_cpu() != before && plans_rebalancing()) team()->rebalance();
+  if (progress != nullptr && builds_on_cpu() != before && plans_rebalancing())
+    decomposition().rebalance();
 }
 
 /// With what is agreed upon of the next step.
-Agreement Neighbors::agreement(std::uint32_t* progress, std::uint32_t step) const {
-  Agreement made{rebuild_, progress, step};
+Votes Neighbors::votes(std::uint32_t* progress, std::uint32_t step) const {
+  Votes made{rebuild_, progress, step};
   if (looks_ahead()) forecast_.join(made);
   return made;
 }
@@ -183,7 +182,7 @@ void Neighbors::update_ahead(std::uint32_t* progress, std::uint32_t step, bool i
   const ListForecast::Step now = forecast_.begin_step();
   device.when(now.warned, [&] {
     rebuild_ = device.condition(flags_.data());
-    team()->exchange({}, {rebuild_, progress, step});
+    decomposition().exchange({}, {rebuild_, progress, step});
     device.when(rebuild_, [&] {
       complete_ = false;
       build(true, now.built);
@@ -191,11 +190,11 @@ void Neighbors::update_ahead(std::uint32_t* progress, std::uint32_t step, bool i
   });
   rebuild_ = {flags_.data(), 0};
   const Condition next = forecast_.end_step(is_last);
-  const Agreement with = agreement(progress, step);
+  const Votes with = votes(progress, step);
   visit([&](const auto& t) {
     if constexpr (PlansHalo<TypeOf<decltype(t)>>)
-      particles_.domain.exchange_beside(with, t.ghosts(),
-                                        {now.built, builds_.data(), next, halted_by_old_lists});
+      particles_.domain.exchange_overlapped(with, t.ghosts(),
+                                            {now.built, builds_.data(), next, halted_by_old_lists});
   });
 }
 
@@ -235,27 +234,27 @@ void Neighbors::cut_again() {
 }
 
 /// Positions that lists lead to, as far as the traversal knows them, or all.
-void Neighbors::exchange_moved(const Agreement& agreement) {
+void Neighbors::exchange_moved(const Votes& votes) {
   complete_ = !particles_.domain.ghosts_suffice() || !traversal_.plans_halo();
-  if (complete_) return particles_.domain.exchange(agreement);
+  if (complete_) return particles_.domain.exchange(votes);
   visit([&](const auto& t) {
     if constexpr (PlansHalo<TypeOf<decltype(t)>>) {
-      const Ghosts ghosts = t.ghosts();
-      particles_.domain.exchange(agreement, &ghosts);
+      const HaloPlan ghosts = t.ghosts();
+      particles_.domain.exchange(votes, &ghosts);
     }
   });
 }
 
 /// Shall shares be cut otherwise, once all have everything, and lists and forces are next?
 bool Neighbors::plans_rebalancing() {
-  return team() && !particles_.device().is_cuda() && team()->plan_rebalancing();
+  return !particles_.device().is_cuda() && decomposition().plan_rebalancing();
 }
 
 void Neighbors::rebalance() {
   particles_.domain.gather_all();
   particles_.box_state.download();
   if (has_lists()) particles_.domain.gather(validity_.build_positions());
-  team()->rebalance();
+  decomposition().rebalance();
   traversal_.remake();
   ++version_;
   if (builds_.to_host(0) > 0 && flags_.to_host(0) == 0 && has_lists())
@@ -274,8 +273,8 @@ void Neighbors::build(bool in_step, std::uint32_t* built) {
   complete_ = !local;
   if (local) particles_.domain.set_sorts_locally(true);
   // Of several processes, lists are built when those of all are.
-  const bool together = team() != nullptr;
-  if (moves) team()->rebalance();
+  const bool together = decomposition().several();
+  if (moves) decomposition().rebalance();
   if (together)
     for_each(particles_.device(), "lists are built", 1, BeginBuild{own_flag_.data(), built});
   validity_.begin_build(skin());
@@ -289,21 +288,19 @@ void Neighbors::build(bool in_step, std::uint32_t* built) {
       traversal_.get());
   if (!together) return;
   if (traversal_.looks_for_partners() && particles_.domain.partners() &&
-      team()->any(traversal_.misses_partners())) {
+      decomposition().any(traversal_.misses_partners())) {
     forget_partners();
     return build();
   }
   if (built) return;
   join_halts();  // after which nothing happens if one was full
-  if (particles_.device().is_cuda() || !team()->any(*own_flag_.data() != 0))
+  if (particles_.device().is_cuda() || !decomposition().any(*own_flag_.data() != 0))
     for_each(particles_.device(), "lists are built", 1,
              FinishBuildOfAll{{flags_.data(), builds_.data()}, forecast_.words()});
 }
 
 /// A list that is full on one device halts all.
-void Neighbors::join_halts() {
-  if (team() && particles_.device().is_cuda()) team()->exchange({});
-}
+void Neighbors::join_halts() { decomposition().exchange({}); }
 
 /// They may be anywhere from here on, and all positions are sent.
 void Neighbors::forget_partners() {
@@ -339,8 +336,8 @@ bool Neighbors::recover() {
 
 bool Neighbors::recover_partners() {
   const Device& device = particles_.device();
-  if (!team() || !device.is_cuda() || !particles_.domain.partners() ||
-      team()->largest(halt_of(device)) != halted_by_partner)
+  if (!device.is_cuda() || !particles_.domain.partners() ||
+      decomposition().largest(halt_of(device)) != halted_by_partner)
     return false;
   device.clear_halt();
   forget_partners();

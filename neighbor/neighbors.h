@@ -59,8 +59,8 @@ class Neighbors {
   void invalidate();
   /// After a halt: true if something was full; then there is more room, and lists are built.
   bool recover();
-  /// GPUs, between steps: the cuts of shares that the team has planned. Lists are those that other
-  /// cuts would have. Waits.
+  /// GPUs, between steps: the cuts of shares that the decomposition has planned. Lists are those
+  /// that other cuts would have. Waits.
   void rebalance();
   /// After a pair loop without lists: it found no room, and is to be run again. (A recorded one is
   /// looked after by the host later.)
@@ -97,8 +97,8 @@ class Neighbors {
   void sort_for_search(std::uint32_t* progress, std::uint32_t step, bool may_exchange);
   void update_ahead(std::uint32_t* progress, std::uint32_t step, bool is_last);
   bool looks_ahead() const;
-  Agreement agreement(std::uint32_t* progress, std::uint32_t step) const;
-  void exchange_moved(const Agreement& agreement);
+  Votes votes(std::uint32_t* progress, std::uint32_t step) const;
+  void exchange_moved(const Votes& votes);
 
   void build(bool in_step = false, std::uint32_t* built = nullptr);
   bool build_as_before(const Box& built);
@@ -113,7 +113,7 @@ class Neighbors {
   bool recover_cut();
   bool recover_room();
 
-  Team* team() const { return particles_.device().team(); }
+  Decomposition& decomposition() const { return decomposition_of(particles_.device()); }
 
   Particles& particles_;
   ChosenTraversal traversal_;

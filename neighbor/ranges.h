@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin {
 

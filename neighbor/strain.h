@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "engine/core/box.h"
+#include "engine/system/box.h"
 
 namespace perrin {
 

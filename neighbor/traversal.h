@@ -69,7 +69,7 @@ concept SharesItsName = requires(const NeighborSettings& settings) {
 /// Knows which positions of other processes its lists lead to.
 template <class T>
 concept PlansHalo = requires(const T& t) {
-  { t.ghosts() } -> std::same_as<Ghosts>;
+  { t.ghosts() } -> std::same_as<HaloPlan>;
 };
 /// Each process may sort its own particles.
 template <class T>

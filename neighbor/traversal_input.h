@@ -1,7 +1,7 @@
 // What every traversal (neighbor/traversal.h) is made from, and what a list is given to build.
 #pragma once
 
-#include "engine/core/particles.h"
+#include "engine/system/particles.h"
 #include "neighbor/cells/crowding.h"
 #include "neighbor/exclusions.h"
 #include "neighbor/ranges.h"
@@ -53,7 +53,7 @@ struct StepSort {
   // As ListBuild, where memory is brought into order in this step; flag[1] is the traversal's own.
   std::uint32_t* flag;
   std::int64_t* builds;
-  // For traversals in which each process sorts its own particles: see Agreement.
+  // For traversals in which each process sorts its own particles: see Votes.
   std::uint32_t* progress;
   std::uint32_t step;
 };

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/archive.h"
+#include "engine/system/archive.h"
 #include "neighbor/settings.h"
 
 namespace perrin {

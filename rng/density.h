@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/error.h"
-#include "engine/core/real.h"
+#include "engine/base/error.h"
+#include "engine/base/real.h"
 #include "rng/math.h"
 
 namespace perrin {

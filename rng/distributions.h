@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 #include "rng/math.h"
 #include "rng/normal_quantile.h"
 #include "rng/ziggurat.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 
 // The mathematical libraries of host and device differ in the last bits, and compilers fuse a·b + c
 // on some processors but not on others. Here every fused operation is written as one, no product is

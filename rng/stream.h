@@ -24,10 +24,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/archive.h"
-#include "engine/core/buffer.h"
-#include "engine/core/error.h"
-#include "engine/core/tasks.h"
+#include "engine/base/error.h"
+#include "engine/device/buffer.h"
+#include "engine/device/tasks.h"
+#include "engine/system/archive.h"
 #include "rng/keyed.h"
 #include "rng/per_particle.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "rng/lagged_fibonacci.h"
 #include "rng/stream.h"
 

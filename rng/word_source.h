@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "rng/keyed.h"
 #include "rng/lagged_fibonacci.h"
 #include "rng/mt607_table.h"

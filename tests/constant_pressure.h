@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "tests/plugins/metropolis_eos.h"
 #include "tests/series.h"
 

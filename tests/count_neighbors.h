@@ -1,7 +1,7 @@
 // Counts neighbours by a pair loop.
 #pragma once
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 
 namespace perrin {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/core/device.h"
+#include "engine/device/device.h"
 
 namespace perrin {
 

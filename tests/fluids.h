@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/configuration.h"
-#include "engine/core/particles.h"
-#include "engine/run/force.h"
+#include "engine/components/force.h"
+#include "engine/system/configuration.h"
+#include "engine/system/particles.h"
 
 namespace perrin {
 

@@ -8,13 +8,13 @@
 #include <cstdio>
 #include <string>
 
-#include "engine/core/processes.h"
+#include "engine/communicator/communicator.h"
 
 namespace perrin {
 
 inline int run_tests_of_processes(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  Processes& world = Processes::world();
+  Communicator& world = Communicator::world();
   const int status = RUN_ALL_TESTS();
   return world.end(status, fmt::format("failed in {}\n", world.name()), false,
                    [](const std::string& message) { fmt::print(stderr, "{}", message); });

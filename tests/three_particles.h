@@ -1,7 +1,7 @@
 // The small system that tests of files write and then spoil.
 #pragma once
 
-#include "engine/core/configuration.h"
+#include "engine/system/configuration.h"
 
 namespace perrin {
 

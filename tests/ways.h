@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/device.h"
+#include "engine/device/device.h"
 #include "neighbor/settings.h"
 
 namespace perrin {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "engine/run/chunk.h"
-#include "engine/run/registry.h"
-#include "engine/run/resolution.h"
+#include "engine/components/chunk.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/resolution.h"
 #include "engine/run/run.h"
 
 namespace perrin {

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <memory>
 
-#include "engine/run/deformation.h"
-#include "engine/run/integrator.h"
-#include "engine/run/setup.h"
-#include "engine/run/stage.h"
-#include "engine/run/temperature_watch.h"
+#include "engine/components/integrator.h"
+#include "engine/components/setup.h"
+#include "engine/components/stage.h"
+#include "engine/dynamics/deformation.h"
+#include "engine/dynamics/temperature_watch.h"
 #include "engine/settings/settings.h"
 
 namespace perrin {

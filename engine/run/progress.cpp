@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "engine/core/printable.h"
+#include "engine/base/printable.h"
 
 namespace perrin {
 namespace {

@@ -7,11 +7,11 @@
 #include <limits>
 #include <optional>
 
-#include "engine/core/configuration_archive.h"
-#include "engine/core/error.h"
-#include "engine/core/processes.h"
-#include "engine/core/team.h"
+#include "engine/base/error.h"
+#include "engine/communicator/communicator.h"
+#include "engine/domain/decomposition.h"
 #include "engine/run/signals.h"
+#include "engine/system/configuration_archive.h"
 
 namespace perrin {
 namespace {
@@ -36,7 +36,7 @@ Run::Run(RunParts parts, RunControl& control)
     : parts_(std::move(parts)),
       control_(control),
       // What mpirun gives a process is a terminal to look at, whatever becomes of its output.
-      progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0 && !Processes::world().several()),
+      progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0 && !Communicator::world().several()),
       start_(std::chrono::steady_clock::now()) {
   if (parts_.simulation) parts_.simulation->stages.reset(parts_.stages.size());
   if (!parts_.quiet) control_.print_line = [this](const std::string& line) { print(line); };
@@ -54,7 +54,7 @@ double Run::seconds() const {
 }
 
 double Run::agreed_seconds() const {
-  return Processes::world().several() ? agreed_seconds_ : seconds();
+  return Communicator::world().several() ? agreed_seconds_ : seconds();
 }
 
 bool Run::stop_requested() {
@@ -63,7 +63,7 @@ bool Run::stop_requested() {
   constexpr std::int64_t unit = std::int64_t(1) << 56, component = 100;
   const std::int64_t stop = control_.stop_reason().empty() ? SignalWatch::received() : component;
   const std::int64_t heard =
-      Processes::world().max(stop * unit + std::min(std::int64_t(1e6 * seconds()), unit - 1));
+      Communicator::world().max(stop * unit + std::min(std::int64_t(1e6 * seconds()), unit - 1));
   agreed_seconds_ = 1e-6 * double(heard % unit);
   if (heard / unit == component)
     stop_reason_ = stop == component ? control_.stop_reason() : "another process";
@@ -179,7 +179,7 @@ void Run::save(const std::filesystem::path& path) {
 }
 
 void Run::write(const std::filesystem::path& path, const Archive& archive) {
-  if (Processes::world().first()) parts_.write_checkpoint(path, archive);
+  if (Communicator::world().first()) parts_.write_checkpoint(path, archive);
   last_checkpoint_ = path;
 }
 
@@ -255,7 +255,7 @@ void Run::end_stage() {
 }
 
 void Run::tell_what_is_not_shared() {
-  const int processes = Processes::world().count();
+  const int processes = Communicator::world().count();
   if (processes == 1) return;
   const Stage& stage = *parts_.stages[stage_];
   const std::string name = "warning: stage " + parts_.stage_names.at(stage_);
@@ -264,13 +264,13 @@ void Run::tell_what_is_not_shared() {
         "{}: it is not parallelised over processes; each of the {} processes does all of its work",
         name, processes));
   if (!stage.needs_system()) return;
-  const Team* const team = simulation().device().team();
-  const int sharers = team ? team->sharers() : 1;
-  if (sharers == processes) return;
+  const Decomposition& decomposition = decomposition_of(simulation().device());
+  const int active = decomposition.active();
+  if (active == processes) return;
   print(fmt::format(
       "{}: {} of the {} processes {} the useful maximum for {} particles (processes.particles); {}",
-      name, sharers, processes, sharers == 1 ? "is" : "are", simulation().particles.size(),
-      team ? "the others are idle" : "each does all of the work"));
+      name, active, processes, active == 1 ? "is" : "are", simulation().particles.size(),
+      decomposition.several() ? "the others are idle" : "each does all of the work"));
 }
 
 bool Run::run_stages() {

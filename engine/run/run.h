@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/observer.h"
+#include "engine/components/observer.h"
+#include "engine/components/run_control.h"
+#include "engine/components/stage.h"
+#include "engine/dynamics/simulation.h"
 #include "engine/run/progress.h"
-#include "engine/run/run_control.h"
-#include "engine/run/simulation.h"
-#include "engine/run/stage.h"
 
 namespace perrin {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "engine/settings/other_names.h"
 #include "engine/settings/problems.h"
 

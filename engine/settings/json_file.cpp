@@ -12,7 +12,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin {
 /// How many characters the parser has taken, and the line they end on.

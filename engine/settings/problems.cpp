@@ -7,7 +7,7 @@
 #include <cctype>
 #include <functional>
 
-#include "engine/core/printable.h"
+#include "engine/base/printable.h"
 
 namespace perrin {
 

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin {
 

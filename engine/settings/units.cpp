@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin::formula {
 namespace {

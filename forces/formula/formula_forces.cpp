@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/run/cache.h"
-#include "engine/run/compile_plugin.h"
-#include "engine/run/registry.h"
+#include "engine/components/registry.h"
+#include "engine/job/cache.h"
+#include "engine/job/compile_plugin.h"
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
 #include "engine/settings/settings_parse.h"

@@ -1,6 +1,6 @@
 // Forces from formulas: pair_formula, bond_formula, angle_formula, dihedral_formula and
 // external_formula. The settings of one say what code it needs; that is compiled
-// (engine/run/compile_plugin.h), and its parameters are settings of the type that comes of it.
+// (engine/job/compile_plugin.h), and its parameters are settings of the type that comes of it.
 #pragma once
 
 namespace perrin {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "engine/settings/problems.h"
 
 namespace perrin::formula {

@@ -4,7 +4,7 @@
 
 #include <tuple>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "forces/formula/code.h"
 
 namespace perrin::formula {
@@ -115,7 +115,7 @@ const std::map<std::string, Kind>& kinds() {
 
 constexpr const char* frame = R"(// Made by Perrin from the formula
 //   @FORMULA@
-#include "engine/run/plugin_api.h"
+#include "engine/job/plugin_api.h"
 @HEADERS@#include "forces/number_range.h"
 #include "forces/powers.h"
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "engine/core/error.h"
-#include "engine/run/compile_plugin.h"
+#include "engine/base/error.h"
+#include "engine/job/compile_plugin.h"
 #include "engine/settings/json_file.h"
 
 namespace perrin::formula {

@@ -1,7 +1,7 @@
 // Cells along an axis: what all grids share.
 #pragma once
 
-#include "engine/core/box.h"
+#include "engine/system/box.h"
 
 namespace perrin {
 

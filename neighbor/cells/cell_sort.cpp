@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 
 #ifdef __CUDACC__
 #include <cub/block/block_scan.cuh>

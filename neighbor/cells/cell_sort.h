@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/box.h"
-#include "engine/core/buffer.h"
-#include "engine/core/tasks.h"
+#include "engine/device/buffer.h"
+#include "engine/device/tasks.h"
+#include "engine/system/box.h"
 
 namespace perrin {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/core/particles.h"
+#include "engine/system/particles.h"
 
 namespace perrin {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/team.h"
+#include "engine/domain/decomposition.h"
 #include "neighbor/cells/crowding.h"
 
 namespace perrin {
@@ -27,7 +27,7 @@ struct Samples {
   }
   /// What all processes have counted.
   void add_up(std::vector<std::int64_t>& counts) const {
-    if (apart) particles.device().team()->sum(counts);
+    if (apart) decomposition_of(particles.device()).sum(counts);
   }
 };
 

@@ -1,7 +1,7 @@
 // The grid of columns that clusters are cut from.
 #pragma once
 
-#include "engine/core/particles.h"
+#include "engine/system/particles.h"
 #include "neighbor/columns/column_grid.h"
 
 namespace perrin {

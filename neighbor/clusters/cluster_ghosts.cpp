@@ -25,22 +25,19 @@ ClusterRange ClusterPlaces::of_share(const Share& share) const {
 }
 
 ClusterGhosts::ClusterGhosts(const Particles& particles) {
-  const Team* const team = particles.device().team();
-  if (!team) return;
-  const auto processes = std::size_t(team->count());
+  const auto processes = std::size_t(decomposition_of(particles.device()).count());
   send_count_.resize(processes), receive_count_.resize(processes);
   asked_.resize(processes), given_.resize(processes);
 }
 
 void ClusterGhosts::find(const Particles& particles, const ClusterPlaces& clusters,
                          const std::vector<unsigned char>& needed) {
-  const Team* const team = particles.device().team();
-  if (!team) return;
-  for (int p = 0; p < team->count(); ++p) {
+  const Decomposition& decomposition = decomposition_of(particles.device());
+  for (int p = 0; p < decomposition.count(); ++p) {
     auto& asked = asked_[std::size_t(p)];
     asked.clear();
-    if (p == team->rank()) continue;
-    const Share theirs = team->share(particles.size(), p);
+    if (p == decomposition.rank()) continue;
+    const Share theirs = decomposition.share(particles.size(), p);
     const ClusterRange range = clusters.of_share(theirs);
     Share run{0, 0};  // of clusters that follow one another in memory
     for (std::uint32_t c = range.begin; c < range.end; ++c) {
@@ -52,8 +49,8 @@ void ClusterGhosts::find(const Particles& particles, const ClusterPlaces& cluste
     }
     if (run.size() > 0) append(asked, run);
   }
-  team->swap_any(asked_, given_);
-  const auto count = [](const Team::Pieces& pieces, std::vector<std::uint32_t>& of) {
+  decomposition.swap_any(asked_, given_);
+  const auto count = [](const Decomposition::Pieces& pieces, std::vector<std::uint32_t>& of) {
     std::uint32_t most = 0;
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       of[p] = 0;
@@ -64,7 +61,7 @@ void ClusterGhosts::find(const Particles& particles, const ClusterPlaces& cluste
     return most;
   };
   room_ = std::max(count(given_, send_count_), count(asked_, receive_count_));
-  const auto list = [&](const Team::Pieces& pieces, std::vector<std::uint32_t>& to) {
+  const auto list = [&](const Decomposition::Pieces& pieces, std::vector<std::uint32_t>& to) {
     to.resize(std::size_t(room_) * pieces.size());
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       std::uint32_t* next = to.data() + std::size_t(room_) * p;
@@ -76,7 +73,7 @@ void ClusterGhosts::find(const Particles& particles, const ClusterPlaces& cluste
   list(given_, send_), list(asked_, receive_);
 }
 
-Ghosts ClusterGhosts::view() const {
+HaloPlan ClusterGhosts::view() const {
   return {send_.data(), receive_.data(), send_count_.data(), receive_count_.data(), room_};
 }
 

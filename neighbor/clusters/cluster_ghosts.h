@@ -1,11 +1,11 @@
 // Which particles of other processes the tasks of this one look at, and the other way round
-// (engine/core/team.h), on the CPU.
+// (engine/domain/decomposition.h), on the CPU.
 #pragma once
 
 #include <vector>
 
-#include "engine/core/particles.h"
-#include "engine/core/team.h"
+#include "engine/domain/decomposition.h"
+#include "engine/system/particles.h"
 
 namespace perrin {
 
@@ -27,18 +27,17 @@ struct ClusterPlaces {
 class ClusterGhosts {
  public:
   ClusterGhosts() = default;
-  /// Nothing where there is one process.
   explicit ClusterGhosts(const Particles& particles);
   /// `needed`[cluster]: not 0: this process looks at it. All processes call it.
   void find(const Particles& particles, const ClusterPlaces& clusters,
             const std::vector<unsigned char>& needed);
-  Ghosts view() const;
+  HaloPlan view() const;
 
  private:
   std::int64_t room_ = 0;
   std::vector<std::uint32_t> send_, receive_;              // [process][element]
   std::vector<std::uint32_t> send_count_, receive_count_;  // [process]
-  Team::Pieces asked_, given_;                             // shares
+  Decomposition::Pieces asked_, given_;                    // shares
 };
 
 }  // namespace perrin

@@ -6,7 +6,7 @@
 // the number of threads.
 #pragma once
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/clusters/clusters.h"
 #include "neighbor/clusters/lane_coefficients.h"
 #include "neighbor/inline.h"

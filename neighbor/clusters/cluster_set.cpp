@@ -5,7 +5,8 @@
 #include <limits>
 #include <numeric>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/decomposition.h"
 #include "neighbor/clusters/choose_columns.h"
 #include "neighbor/inline.h"
 
@@ -211,7 +212,7 @@ void ClusterSet::find_places(bool apart) {
     if (begin >= own.begin && begin < own.end)
       count[std::size_t(layer)] = std::int64_t(first_of(layer + 1)) - first_of(layer);
   }
-  particles_->device().team()->sum(count);
+  decomposition_of(particles_->device()).sum(count);
   layer_first_.assign(std::size_t(layers) + 1, 0);
   std::partial_sum(count.begin(), count.end(), layer_first_.begin() + 1);
   total_ = std::uint64_t(layer_first_.back());

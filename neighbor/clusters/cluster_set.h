@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/particles.h"
+#include "engine/system/particles.h"
 #include "neighbor/clusters/cluster_ghosts.h"
 #include "neighbor/columns/column_sort.h"
 #include "neighbor/columns/own_and_ghosts.h"

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/decomposition.h"
 
 namespace perrin {
 
@@ -67,7 +68,7 @@ void ClusterList::need_partners(std::vector<unsigned char>& needed) {
 
 /// Positions are needed of the clusters that are in entries, or have rows with some.
 void ClusterList::find_ghosts() {
-  if (!particles_->device().team() || particles_->size() == 0) return;
+  if (!decomposition_of(particles_->device()).several() || particles_->size() == 0) return;
   const Share own = particles_->share();
   std::vector<unsigned char> needed(clusters_.size(), 0);
   const auto has_ghosts = [&](std::uint32_t c) {

@@ -47,7 +47,8 @@ class ClusterList {
   bool fits() const { return true; }
   /// Does each process sort its own particles?
   bool sorts_locally() const {
-    return particles_->device().team() && particles_->domain.can_sort_locally();
+    return decomposition_of(particles_->device()).several() &&
+           particles_->domain.can_sort_locally();
   }
   /// Is a partner (Domain::partners()) of the own particles further away than is known here?
   bool misses_partners() const { return misses_partners_; }
@@ -67,7 +68,7 @@ class ClusterList {
   const Particles& particles() const { return *particles_; }
   ClusterView view() const;
   /// What processes send one another in every step.
-  Ghosts ghosts() const { return ghosts_.view(); }
+  HaloPlan ghosts() const { return ghosts_.view(); }
   detail::LoadCluster loader() const { return clusters_.loader(); }
   /// Scratch memory of at least this many numbers.
   Real* workspace(std::int64_t numbers) const;

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "engine/core/numbers.h"
+#include "engine/base/numbers.h"
 #include "neighbor/clusters/cluster_search.h"
 #include "neighbor/inline.h"
 

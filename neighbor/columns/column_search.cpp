@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 
 namespace perrin {
 namespace {

@@ -2,7 +2,7 @@
 // search without lists of the CPU begin with.
 #pragma once
 
-#include "engine/core/particles.h"
+#include "engine/system/particles.h"
 #include "neighbor/cells/cell_sort.h"
 #include "neighbor/columns/column_grid.h"
 

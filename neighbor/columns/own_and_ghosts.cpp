@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 
 namespace perrin {
 
@@ -45,7 +45,7 @@ void OwnAndGhosts::count_layers(const Particles& particles) {
   });
   std::vector<std::int64_t> count(layers, 0);
   for (std::size_t k = 0; k < part_count_.size(); ++k) count[k % layers] += part_count_[k];
-  particles.device().team()->sum(count);
+  decomposition_of(particles.device()).sum(count);
   layer_first_.assign(layers + 1, 0);
   std::partial_sum(count.begin(), count.end(), layer_first_.begin() + 1);
   PERRIN_ASSERT(layer_first_.back() == particles.size());
@@ -65,22 +65,22 @@ OwnAndGhosts::Layers OwnAndGhosts::needed_by(const Share& share) const {
   return {(begin - beside + all) % all, last - begin + 1 + 2 * beside, all};
 }
 
-void OwnAndGhosts::take(std::size_t k, const Traveller& t) {
+void OwnAndGhosts::take(std::size_t k, const Migrant& t) {
   position_[k] = t.position, velocity_[k] = t.velocity, image_[k] = t.image, id_[k] = t.id;
 }
 
 void OwnAndGhosts::travel(const Particles& particles) {
   const Device& device = particles.device();
-  const Team& team = *device.team();
+  const Decomposition& decomposition = decomposition_of(device);
   const Share own = particles.share();
   const ParticleArrays::Elements elements = particles.extra.elements();
   element_bytes_ = elements.bytes();
-  const std::size_t record = sizeof(Traveller) + element_bytes_;
+  const std::size_t record = sizeof(Migrant) + element_bytes_;
   const auto layers = std::size_t(grid_.cells[0]);
-  const auto processes = std::size_t(team.count()), me = std::size_t(team.rank());
+  const auto processes = std::size_t(decomposition.count()), me = std::size_t(decomposition.rank());
   std::vector<std::vector<std::uint32_t>> who(layers);  // needs a layer, this one included
   for (std::size_t p = 0; p < processes; ++p) {
-    const Layers needed = needed_by(team.share(particles.size(), int(p)));
+    const Layers needed = needed_by(decomposition.share(particles.size(), int(p)));
     for (std::int32_t k = 0; k < needed.count; ++k)
       who[std::size_t((needed.begin + k) % needed.all)].push_back(std::uint32_t(p));
   }
@@ -103,8 +103,8 @@ void OwnAndGhosts::travel(const Particles& particles) {
     const std::int64_t end = own.size() * (part + 1) / parts_;
     for (std::int64_t k = own.size() * part / parts_; k < end; ++k) {
       const std::int64_t i = own.begin + k;
-      const Traveller t{particles.velocity.data()[i], particles.position.data()[i],
-                        particles.image.data()[i], particles.id.data()[i]};
+      const Migrant t{particles.velocity.data()[i], particles.position.data()[i],
+                      particles.image.data()[i], particles.id.data()[i]};
       for (const std::uint32_t p : who[std::size_t(layer_[std::size_t(k)])]) {
         const std::size_t next_one = at[p]++;
         if (p == me) {
@@ -118,14 +118,14 @@ void OwnAndGhosts::travel(const Particles& particles) {
       }
     }
   });
-  team.swap_any(out_, in_);
+  decomposition.swap_any(out_, in_);
   std::size_t n = total[me];
   for (const auto& piece : in_) n += piece.size() / record;
   resize(n);
   n = total[me];
   for (const auto& piece : in_)
     for (std::size_t at = 0; at < piece.size(); at += record, ++n) {
-      Traveller t;
+      Migrant t;
       std::memcpy(&t, piece.data() + at, sizeof t);
       take(n, t);
       std::copy_n(piece.data() + at + sizeof t, element_bytes_, elements_of(n));

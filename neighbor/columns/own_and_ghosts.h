@@ -1,5 +1,5 @@
 // Sorting into columns by several processes, each of which knows its own particles alone
-// (engine/core/team.h): who has come into the layers of columns that it needs. CPU.
+// (engine/domain/decomposition.h): who has come into the layers of columns that it needs. CPU.
 //
 // All count their particles in each layer of columns, and add that up: so each layer's place in
 // memory is known, and whose share it is in. A process needs the layers that its share reaches
@@ -9,8 +9,8 @@
 
 #include <vector>
 
-#include "engine/core/particles.h"
-#include "engine/core/team.h"
+#include "engine/domain/decomposition.h"
+#include "engine/system/particles.h"
 #include "neighbor/columns/column_grid.h"
 
 namespace perrin {
@@ -45,7 +45,7 @@ class OwnAndGhosts {
     bool has(std::int32_t layer) const { return (layer - begin + all) % all < count; }
   };
   /// What is sent, and after it the particle's elements of other arrays.
-  struct Traveller {
+  struct Migrant {
     Real4 velocity;
     Position position;
     Image image;
@@ -55,7 +55,7 @@ class OwnAndGhosts {
   void count_layers(const Particles& particles);
   Layers needed_by(const Share& share) const;
   void travel(const Particles& particles);
-  void take(std::size_t k, const Traveller& traveller);
+  void take(std::size_t k, const Migrant& migrant);
   unsigned char* elements_of(std::size_t k) { return elements_.data() + k * element_bytes_; }
 
   ColumnGrid grid_{};
@@ -65,7 +65,7 @@ class OwnAndGhosts {
   std::int64_t parts_ = 0;                 // of own particles, worked on by a thread each
   std::vector<std::uint32_t> part_count_;  // [part][layer]
   std::vector<std::int64_t> layer_first_, to_memory_;
-  Team::Pieces out_, in_;
+  Decomposition::Pieces out_, in_;
   std::vector<Position> position_;
   std::vector<Real4> velocity_;
   std::vector<Image> image_;

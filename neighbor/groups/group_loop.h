@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/groups/group_walk.h"
 #include "neighbor/inline.h"
 

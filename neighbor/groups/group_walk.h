@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 #include "neighbor/exclusions.h"
 
 namespace perrin {

@@ -1,6 +1,6 @@
 #include "neighbor/sort/short_sort.h"
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/sort/short_sort_cpu.h"
 #ifdef __CUDACC__
 #include "neighbor/sort/short_sort_launch.cuh"

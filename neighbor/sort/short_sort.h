@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
-#include "engine/core/device.h"
-#include "engine/core/real.h"
+#include "engine/base/real.h"
+#include "engine/device/device.h"
 
 namespace perrin {
 

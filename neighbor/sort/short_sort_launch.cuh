@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/sort/short_sort_gpu.cuh"
 
 namespace perrin::short_sort_detail {

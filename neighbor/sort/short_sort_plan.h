@@ -1,13 +1,13 @@
 // The permutation found by a short sort, kept to be applied to other arrays: computed once for the
 // base atoms of molecules, for instance, and applied to whatever else the molecules consist of.
-// For files compiled as CUDA (engine/core/parallel.h).
+// For files compiled as CUDA (engine/device/parallel.h).
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#include "engine/core/buffer.h"
-#include "engine/core/parallel.h"
+#include "engine/device/buffer.h"
+#include "engine/device/parallel.h"
 #include "neighbor/sort/short_sort.h"
 
 namespace perrin {

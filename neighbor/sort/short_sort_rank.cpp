@@ -4,7 +4,7 @@
 #include "neighbor/sort/short_sort_launch.cuh"
 #include "neighbor/sort/short_sort_rank.cuh"
 #else
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #endif
 
 namespace perrin {

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "engine/core/device.h"
+#include "engine/device/device.h"
 
 namespace perrin {
 

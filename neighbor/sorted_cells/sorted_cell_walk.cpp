@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/inline.h"
 
 namespace perrin {

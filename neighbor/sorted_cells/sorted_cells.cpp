@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/inline.h"
 #include "neighbor/sort/short_sort.h"
 

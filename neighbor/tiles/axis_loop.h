@@ -8,7 +8,7 @@
 // are few, the threads of a block form several groups, which share the neighbours.
 #pragma once
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/sort/short_sort.h"
 #include "neighbor/tiles/direct_tiles.h"
 

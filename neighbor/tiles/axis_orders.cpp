@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/sort/short_sort.h"
 
 namespace perrin {

@@ -6,7 +6,7 @@
 // further away along the axis of the two cells than the range.
 #pragma once
 
-#include "engine/core/particles.h"
+#include "engine/system/particles.h"
 #include "neighbor/tiles/tile_search.h"
 
 namespace perrin {

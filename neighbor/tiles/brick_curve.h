@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 
 namespace perrin {
 

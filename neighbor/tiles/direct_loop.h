@@ -2,7 +2,7 @@
 // a tile finds the neighbours of its particles and goes through them at once.
 #pragma once
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/tiles/axis_loop.h"
 #include "neighbor/tiles/direct_tiles.h"
 #include "neighbor/tiles/matrix_search.h"

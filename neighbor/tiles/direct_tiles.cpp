@@ -1,5 +1,7 @@
 #include "neighbor/tiles/direct_tiles.h"
 
+#include "engine/domain/decomposition.h"
+
 namespace perrin {
 
 namespace {
@@ -26,7 +28,7 @@ void DirectTiles::sort(const StepSort& step) {
     ghosts_.require_partners(bricks_.particles(), sort_.cell_start());
     return make_orders();
   }
-  const bool together = bricks_.particles().device().team();
+  const bool together = decomposition_of(bricks_.particles().device()).several();
   if (together) sort_.count();  // those of other processes, too
   if (step.may_exchange)
     sort_.sort_exchanging();

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/decomposition.h"
 #include "neighbor/halts.h"
 #include "neighbor/tiles/brick_curve.h"
 #include "neighbor/tiles/tile_plan.h"
@@ -227,8 +228,8 @@ void TileBricks::choose_sizes() {
 bool TileBricks::enlarge(std::uint32_t& halos) {
   if (!particles_->device().halted()) return false;
   auto words = words_.to_host();
-  if (Team* const team = particles_->device().team())  // rooms are the same in all processes
-    for (std::uint32_t& word : words) word = team->largest(word);
+  const Decomposition& decomposition = decomposition_of(particles_->device());
+  for (std::uint32_t& word : words) word = decomposition.largest(word);  // rooms are the same
   if (words[0] == 0) return false;
   if (words[1] > halo_capacity_) halo_capacity_ = (more_than(words[1]) + 31) / 32 * 32;
   if (words[2] > list_capacity_) list_capacity_ = (more_than(words[2]) + row() - 1) / row() * row();
@@ -241,17 +242,18 @@ bool TileBricks::enlarge(std::uint32_t& halos) {
 }
 
 bool TileBricks::sorts_locally() const {
-  const Team* const team = particles_->device().team();
-  return team && particles_->domain.can_sort_locally() &&
-         team->has_room_for_cells(geometry_.cell_count(), particles_->size());
+  const Decomposition& decomposition = decomposition_of(particles_->device());
+  return decomposition.several() && particles_->domain.can_sort_locally() &&
+         decomposition.has_room_for_cells(geometry_.cell_count(), particles_->size());
 }
 
 double TileBricks::largest_part() const {
-  const Team* const team = particles_->device().team();
+  const Decomposition& decomposition = decomposition_of(particles_->device());
   const std::int64_t n = particles_->size();
-  if (!team || n == 0) return 1;
+  if (n == 0) return 1;
   std::int64_t most = 0;
-  for (int p = 0; p < team->count(); ++p) most = std::max(most, team->share(n, p).size());
+  for (int p = 0; p < decomposition.count(); ++p)
+    most = std::max(most, decomposition.share(n, p).size());
   return double(most) / double(n);
 }
 

@@ -1,7 +1,7 @@
 // Building lists of tiles (neighbor/tiles/tile_list.h): a block for each tile.
 #pragma once
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/tiles/matrix_search.h"
 #include "neighbor/tiles/tile_list.h"
 

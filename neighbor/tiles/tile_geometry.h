@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 
-#include "engine/core/box.h"
-#include "engine/core/real.h"
+#include "engine/base/real.h"
+#include "engine/system/box.h"
 #include "neighbor/cells/cell_of.h"
 #include "neighbor/cells/cell_sort.h"
 

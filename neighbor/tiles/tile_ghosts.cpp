@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/halts.h"
 
 namespace perrin {
@@ -60,7 +60,7 @@ struct FindGhosts {
   std::uint64_t* who_looks;
   std::int64_t room;
   int me, processes;
-  Share share[Team::most];
+  Share share[Decomposition::most];
 
   __device__ static std::uint64_t bit(int process) { return std::uint64_t(1) << process; }
   __device__ BrickPlaces places(std::int64_t brick) const {
@@ -68,7 +68,7 @@ struct FindGhosts {
     const std::uint32_t first = cell_start[brick << bits];
     return {first, cell_start[(brick + 1) << bits] - first};
   }
-  /// Processes (bits) that work on a tile whose halo may have particles of this brick: by the
+  /// Communicator (bits) that work on a tile whose halo may have particles of this brick: by the
   /// threads of a warp together.
   __device__ std::uint64_t who_looks_at(std::uint32_t brick) const {
     const BricksAround around(geometry, reach);
@@ -210,27 +210,35 @@ std::vector<TileGhosts::Onlookers> find_onlookers(const Device& device,
 TileGhosts::TileGhosts(const Particles& particles, const TileGeometry& geometry, bool listed)
     : device_(particles.device()), geometry_(geometry), reach_(reach_of(particles, geometry)) {
   const Device& device = device_;
-  const Team* const team = device.team();
-  if (!team) return;
+  const Decomposition& decomposition = decomposition_of(device);
+  if (!decomposition.several()) return;
   who_ = {device, geometry.brick_count()};
   onlookers_ = {device, std::span<const Onlookers>(find_onlookers(device, geometry, reach_))};
   if (!listed) return;
-  for (int p = 0; p < team->count(); ++p)
-    room_ = std::max(room_, team->share(particles.size(), p).size());
-  send_ = {device, room_ * team->count()};
-  receive_ = {device, room_ * team->count()};
-  count_ = {device, 2 * team->count()};
+  for (int p = 0; p < decomposition.count(); ++p)
+    room_ = std::max(room_, decomposition.share(particles.size(), p).size());
+  send_ = {device, room_ * decomposition.count()};
+  receive_ = {device, room_ * decomposition.count()};
+  count_ = {device, 2 * decomposition.count()};
 }
 
 void TileGhosts::find([[maybe_unused]] const std::uint32_t* cell_start,
                       [[maybe_unused]] std::int64_t n) {
 #ifdef __CUDACC__
-  const Team* const team = device_.team();
-  if (!team) return;
-  FindGhosts find{cell_start,   onlookers_.data(), geometry_,     reach_,
-                  send_.data(), receive_.data(),   count_.data(), who_.data(),
-                  room_,        team->rank(),      team->count(), {}};
-  for (int p = 0; p < team->count(); ++p) find.share[p] = team->share(n, p);
+  const Decomposition& decomposition = decomposition_of(device_);
+  FindGhosts find{cell_start,
+                  onlookers_.data(),
+                  geometry_,
+                  reach_,
+                  send_.data(),
+                  receive_.data(),
+                  count_.data(),
+                  who_.data(),
+                  room_,
+                  decomposition.rank(),
+                  decomposition.count(),
+                  {}};
+  for (int p = 0; p < decomposition.count(); ++p) find.share[p] = decomposition.share(n, p);
   const auto bricks = std::uint32_t(geometry_.brick_count());
   launch_early(device_, "ghosts", dim3((bricks * 32 + find_block - 1) / find_block),
                dim3(find_block), 0, find_ghosts_kernel, find, bricks,
@@ -240,19 +248,16 @@ void TileGhosts::find([[maybe_unused]] const std::uint32_t* cell_start,
 
 void TileGhosts::require_partners(const Particles& particles,
                                   const std::uint32_t* cell_start) const {
-  const Team* const team = device_.team();
-  if (!team || !particles.domain.partners()) return;
+  if (!particles.domain.partners()) return;
   const Share own = particles.share();
   for_each(device_, "partners are near", own,
            RequirePartners{particles.domain.partners()->view(), particles.position.data(),
                            particles.id.data(), particles.index.data(), cell_start, who_.data(),
-                           geometry_, own, team->rank(), device_.halt_word()});
+                           geometry_, own, decomposition_of(device_).rank(), device_.halt_word()});
 }
 
-Ghosts TileGhosts::view() const {
-  const Team* const team = device_.team();
-  return {send_.data(), receive_.data(), count_.data(),
-          team ? count_.data() + team->count() : nullptr, room_};
+HaloPlan TileGhosts::view() const {
+  return {send_.data(), receive_.data(), count_.data(), count_.data() + count_.size() / 2, room_};
 }
 
 }  // namespace perrin

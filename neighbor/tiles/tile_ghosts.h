@@ -1,9 +1,9 @@
 // Which particles of other processes the tiles of this one look at, and the other way round
-// (engine/core/team.h).
+// (engine/domain/decomposition.h).
 #pragma once
 
-#include "engine/core/particles.h"
-#include "engine/core/team.h"
+#include "engine/domain/decomposition.h"
+#include "engine/system/particles.h"
 #include "neighbor/tiles/tile_geometry.h"
 
 namespace perrin {
@@ -24,7 +24,7 @@ class TileGhosts {
   TileGhosts(const Particles& particles, const TileGeometry& geometry, bool listed);
   /// Device work, after it is known where cells begin, and counts() are zero. `n`: particles.
   void find(const std::uint32_t* cell_start, std::int64_t n);
-  Ghosts view() const;
+  HaloPlan view() const;
   /// [0 … 2 · processes - 1], or nullptr where nothing is listed.
   std::uint32_t* counts() { return count_.size() > 0 ? count_.data() : nullptr; }
   /// [brick]: the processes (bits) that look at its particles.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/core/parallel.h"
+#include "engine/domain/reduction.h"
 #ifdef __CUDACC__
 #include "neighbor/tiles/tile_build.cuh"
 #endif
@@ -45,14 +45,16 @@ void TileList::make_room() {
 /// There is room for those of this process's tiles, which may begin and end with particles of
 /// others.
 std::int64_t TileList::units() const {
-  const std::int64_t more = particles_->device().team() ? 2 * std::int64_t(bricks_.room().halo) : 0;
+  const std::int64_t more =
+      decomposition_of(particles_->device()).several() ? 2 * std::int64_t(bricks_.room().halo) : 0;
   const std::int64_t particles = std::min(particles_->share().size() + more, particles_->size());
   return particles / (32 >> bricks_.log2_lanes()) + bricks_.tiles_at_most() + 2;
 }
 
 /// No unit of this process's tiles is before these.
 std::int64_t TileList::units_before() const {
-  const std::int64_t more = particles_->device().team() ? std::int64_t(bricks_.room().halo) : 0;
+  const std::int64_t more =
+      decomposition_of(particles_->device()).several() ? std::int64_t(bricks_.room().halo) : 0;
   return std::max<std::int64_t>(particles_->share().begin - more, 0) / (32 >> bricks_.log2_lanes());
 }
 
@@ -72,7 +74,7 @@ void TileList::build([[maybe_unused]] const ListBuild& build) {
     sort_.count();
     sort_.sort(build.reference);
     particles_->domain.migrate(sort_.order());
-    if (device.team()) {
+    if (decomposition_of(device).several()) {
       sort_.find_shares(ghosts_);
       ghosts_.find(sort_.cell_start(), particles_->size());
     }

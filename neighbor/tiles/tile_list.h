@@ -81,7 +81,7 @@ class TileList {
   const Particles& particles() const { return bricks_.particles(); }
   TileView view() const;
   /// What processes send one another in every step.
-  Ghosts ghosts() const { return ghosts_.view(); }
+  HaloPlan ghosts() const { return ghosts_.view(); }
 
  private:
   void make_room();

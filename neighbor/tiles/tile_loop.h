@@ -2,8 +2,8 @@
 // neighbor/pair_loop.h.
 #pragma once
 
-#include "engine/core/parallel.h"
-#include "engine/core/team.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/decomposition.h"
 #include "neighbor/tiles/tile_list.h"
 
 namespace perrin {
@@ -174,8 +174,9 @@ __device__ __forceinline__ void loop_over_tile(const Body& body, const Position*
   }
 }
 
-/// A block per tile. `beside`: an exchange of ghosts is under way (Team::exchange_beside()), which
-/// may just halt the device; the threads of a block must find the same.
+/// A block per tile. `beside`: an exchange of ghosts is under way
+/// (Decomposition::exchange_overlapped()), which may just halt the device; the threads of a block
+/// must find the same.
 template <class Body, bool General>
 __global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
     tile_loop_kernel(const Body body, const Position* position, const Metric* metric,
@@ -202,7 +203,7 @@ void start_tile_loop(const Device& device, const char* name, const Particles& pa
     check_cuda(cudaFuncSetAttribute(tile_loop_kernel<Body, General>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
                name);
-  const bool beside = device.team() && device.team()->is_beside();
+  const bool beside = decomposition_of(device).overlaps();
   launch_early(device, name, dim3(unsigned(tiles.tiles_at_most)), dim3(TileBricks::threads), shared,
                tile_loop_kernel<Body, General>, body, particles.position.data(),
                particles.metric().kept, tiles, beside,

@@ -1,7 +1,7 @@
 // How a box is cut into cells and bricks (neighbor/tiles/tile_geometry.h).
 #pragma once
 
-#include "engine/core/particles.h"
+#include "engine/system/particles.h"
 #include "neighbor/cells/crowding.h"
 #include "neighbor/ranges.h"
 #include "neighbor/tiles/tile_geometry.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 
 namespace perrin {
 namespace {
@@ -36,19 +36,20 @@ TileSort::TileSort(Particles& particles, const TileGeometry& geometry)
       geometry_(geometry),
       cells_(particles.device(), particles.size(), geometry.cell_count()),
       order_(particles.device(), particles.size()) {
-  Team* const team = particles.device().team();
-  if (!team) return;
+  const Decomposition& decomposition = decomposition_of(particles.device());
+  if (!decomposition.several()) return;
   // Before anything is sorted: cells are distributed regardless of their particles.
-  std::vector<std::uint32_t> shares(Team::most + 5);
-  for (int p = 0; p <= team->count(); ++p)
-    shares[std::size_t(p)] = std::uint32_t(geometry.cell_count() * p / team->count());
+  std::vector<std::uint32_t> shares(Decomposition::most + 5);
+  for (int p = 0; p <= decomposition.count(); ++p)
+    shares[std::size_t(p)] = std::uint32_t(geometry.cell_count() * p / decomposition.count());
   shares_ = {particles.device(), std::span<const std::uint32_t>(shares)};
-  going_ = {particles.device(), 1 + 2 * Team::most};
+  going_ = {particles.device(), 1 + 2 * Decomposition::most};
   arrivals_ = {particles.device(), 1};
-  std::int64_t room = 0;  // lists of travellers
-  for (int p = 0; p < team->count(); ++p)
-    room = std::max(room, team->share(particles.size(), p).size());
-  if (room * team->count() > order_.size()) order_ = {particles.device(), room * team->count()};
+  std::int64_t room = 0;  // lists of migrating
+  for (int p = 0; p < decomposition.count(); ++p)
+    room = std::max(room, decomposition.share(particles.size(), p).size());
+  if (room * decomposition.count() > order_.size())
+    order_ = {particles.device(), room * decomposition.count()};
 }
 
 void TileSort::count() {
@@ -57,7 +58,8 @@ void TileSort::count() {
 }
 
 void TileSort::into_spare_arrays() {
-  const bool order = particles_->extra.any(IndexedBy::memory) || particles_->device().team();
+  const bool order =
+      particles_->extra.any(IndexedBy::memory) || decomposition_of(particles_->device()).several();
   cells_.distribute();
   const Particles::Arrays from = particles_->arrays();
   for_each(particles_->device(), "sort particles", particles_->size(),

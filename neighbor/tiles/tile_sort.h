@@ -1,8 +1,8 @@
 // Bringing the particles into the order of the cells of tiles, in memory.
 #pragma once
 
-#include "engine/core/particles.h"
-#include "engine/core/team.h"
+#include "engine/domain/decomposition.h"
+#include "engine/system/particles.h"
 #include "neighbor/cells/cell_sort.h"
 #include "neighbor/tiles/tile_geometry.h"
 
@@ -46,7 +46,7 @@ class TileSort {
   /// Each process sorts the particles that it takes care of, and with them those that its tiles
   /// look at; afterwards it has these, at the places in memory that they would have if all were
   /// sorted. Particles that come into another share move there. `positions`: receives those of its
-  /// own particles. Finds the ghosts as well, and notes the step as Agreement does.
+  /// own particles. Finds the ghosts as well, and notes the step as Votes does.
   /// `exchanging`: leaving the arrays exchanged.
   void sort_locally(Position* positions, TileGhosts& ghosts, bool exchanging = false,
                     std::uint32_t* progress = nullptr, std::uint32_t step = 0);
@@ -54,7 +54,7 @@ class TileSort {
   /// Before TileGhosts::find().
   void find_shares(TileGhosts& ghosts);
   OwnTiles own_tiles() const {
-    return {shares_.size() > 0 ? shares_.data() + Team::most + 1 : nullptr};
+    return {shares_.size() > 0 ? shares_.data() + Decomposition::most + 1 : nullptr};
   }
   const std::uint32_t* cell_start() const { return cells_.start(); }
   /// Where particles were before; known where other arrays follow them, and to processes.
@@ -70,8 +70,8 @@ class TileSort {
   // Several processes: the cells where their shares begin [0 … most]; first and end of the
   // tiles of this one; and of the cells.
   Buffer<std::uint32_t> shares_;
-  Buffer<std::uint32_t> going_;  // strays; settlers for each process; visitors
-  Buffer<Arrivals> arrivals_;
+  Buffer<std::uint32_t> going_;  // strays; migrants for each process; ghosts
+  Buffer<ReceiveBuffer> arrivals_;
 };
 
 }  // namespace perrin

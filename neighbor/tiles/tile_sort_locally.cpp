@@ -2,13 +2,14 @@
 //
 // Particles are counted into cells by whoever has them, and the counts of all are added up: so all
 // know where the cells begin in the one order of all particles. From that follows who looks at a
-// particle's brick, and whose share it is in; it goes there, as a settler where it may have come
-// into that share, else as a visitor (a ghost). What has come and what was there is then sorted as
+// particle's brick, and whose share it is in; it goes there, as a migrant where it may have come
+// into that share, else as a ghost (a ghost). What has come and what was there is then sorted as
 // always, except that places outside of the own share are those of ghosts, of which positions and
 // ids are known and nothing else.
 #include <algorithm>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/decomposition.h"
 #include "neighbor/tiles/tile_ghosts.h"
 #include "neighbor/tiles/tile_sort.h"
 
@@ -21,7 +22,7 @@ struct FindShares {
   std::int64_t cell_count, n;
   int bits;  // of the cells of a brick
   int me, processes;
-  Share share[Team::most];
+  Share share[Decomposition::most];
   std::uint32_t* first_cell;         // [process]
   std::uint32_t *tiles, *own_cells;  // of this process: first and end
   std::uint32_t* going;
@@ -33,7 +34,7 @@ struct FindShares {
     const std::int64_t begin = from[c];
     if (copies && cells.scanned != cells.start) cells.start[c] = std::uint32_t(begin);
     if (c == 0) {
-      for (int k = 0; k < 1 + 2 * Team::most; ++k) going[k] = 0;
+      for (int k = 0; k < 1 + 2 * Decomposition::most; ++k) going[k] = 0;
       for (int k = 0; ghosts && k < 2 * processes; ++k) ghosts[k] = 0;
       if (share[me].size() == 0) tiles[0] = tiles[1] = own_cells[0] = own_cells[1] = 0;
     }
@@ -64,21 +65,22 @@ struct FindShares {
 FindShares shares_finder(const Particles& particles, const TileGeometry& geometry,
                          const CellSort::Arrays& cells, std::uint32_t* shares, std::uint32_t* going,
                          std::uint32_t* ghosts, bool copies) {
-  const Team& team = *particles.device().team();
+  const Decomposition& decomposition = decomposition_of(particles.device());
   FindShares find{cells,
                   geometry.cell_count(),
                   particles.size(),
                   geometry.log2_cells_per_brick(),
-                  team.rank(),
-                  team.count(),
+                  decomposition.rank(),
+                  decomposition.count(),
                   {},
                   shares,
-                  shares + Team::most + 1,
-                  shares + Team::most + 3,
+                  shares + Decomposition::most + 1,
+                  shares + Decomposition::most + 3,
                   going,
                   ghosts,
                   copies};
-  for (int p = 0; p < team.count(); ++p) find.share[p] = team.share(particles.size(), p);
+  for (int p = 0; p < decomposition.count(); ++p)
+    find.share[p] = decomposition.share(particles.size(), p);
   return find;
 }
 
@@ -114,12 +116,12 @@ struct CountOwn {
 };
 
 /// Own particles into their cells, and those that go to others into lists.
-struct ListTravellers {
+struct ListMigrants {
   CellSort::Arrays cells;
   int bits, me, processes;
-  Share share[Team::most];
+  Share share[Decomposition::most];
   const std::uint64_t* who_looks;  // [brick]
-  std::uint32_t *list, *settlers, *visitors;
+  std::uint32_t *list, *migrants, *ghosts;
   std::int64_t room;
 
   PERRIN_HD void operator()([[maybe_unused]] std::int64_t i) const {
@@ -132,9 +134,9 @@ struct ListTravellers {
     for (int p = 0; p < processes; ++p) {
       if (!(who >> p & 1)) continue;
       if (share[p].meets(first, count))
-        list[p * room + next_number(settlers + p)] = std::uint32_t(i);
+        list[p * room + next_number(migrants + p)] = std::uint32_t(i);
       else
-        list[(p + 1) * room - 1 - next_number(visitors + p)] = std::uint32_t(i);
+        list[(p + 1) * room - 1 - next_number(ghosts + p)] = std::uint32_t(i);
     }
 #endif
   }
@@ -144,10 +146,10 @@ struct ListTravellers {
 /// number below n stands for each: its place, or that in the inbox.
 struct Sorted {
   Particles::Arrays own;
-  Share share[Team::most];
+  Share share[Decomposition::most];
   int me, processes;
-  const Arrivals* arrivals;
-  std::size_t at[Arrivals::arrays];
+  const ReceiveBuffer* arrivals;
+  std::size_t at[ReceiveBuffer::arrays];
 
   __device__ bool is_own(std::int64_t place) const { return share[me].meets(place, 1); }
   template <class T>
@@ -256,11 +258,11 @@ __global__ void __launch_bounds__(sorted_block)
                       threads = blocks.arrivals * sorted_block;
   for (int p = 0; p < sorted.processes; ++p) {
     const Share& theirs = sorted.share[p];
-    const std::uint32_t settlers = sorted.arrivals->settlers[p],
-                        visitors = sorted.arrivals->visitors[p];
-    for (std::uint32_t k = thread; k < settlers; k += threads)
+    const std::uint32_t migrants = sorted.arrivals->migrants[p],
+                        ghosts = sorted.arrivals->ghosts[p];
+    for (std::uint32_t k = thread; k < migrants; k += threads)
       f(std::uint32_t(theirs.begin) + k, true);
-    for (std::uint32_t k = thread; k < visitors; k += threads)
+    for (std::uint32_t k = thread; k < ghosts; k += threads)
       f(std::uint32_t(theirs.end) - 1 - k, true);
   }
 }
@@ -291,37 +293,45 @@ void TileSort::sort_locally([[maybe_unused]] Position* positions,
                             [[maybe_unused]] std::uint32_t step) {
 #ifdef __CUDACC__
   const Device& device = particles_->device();
-  Team& team = *device.team();
+  Decomposition& decomposition = decomposition_of(device);
   const Share own = particles_->share();
-  const std::int64_t n = particles_->size(), room = order_.size() / team.count();
+  const std::int64_t n = particles_->size(), room = order_.size() / decomposition.count();
   const CellSort::Arrays cells = cells_.arrays();
   const FindShares find = shares_finder(*particles_, geometry_, cells, shares_.data(),
                                         going_.data(), ghosts.counts(), true);
   const Particles::Arrays arrays = particles_->arrays();
-  std::uint32_t *const strays = going_.data(), *const settlers = strays + 1,
-                       *const visitors = settlers + Team::most;
+  std::uint32_t *const strays = going_.data(), *const going = strays + 1,
+                       *const seen = going + Decomposition::most;
   for_each(device, "count own cells", own,
-           CountOwn{geometry_, cells, arrays.position, shares_.data(), team.rank(), order_.data(),
-                    strays});
-  team.add_up(
+           CountOwn{geometry_, cells, arrays.position, shares_.data(), decomposition.rank(),
+                    order_.data(), strays});
+  decomposition.add_up(
       {cells.count, find.cell_count, shares_.data(), order_.data(), strays, n, progress, step});
   cells_.scan();
   for_each(device, "shares", find.cell_count + 1, find);
   ghosts.find(cells_.start(), n);
-  ListTravellers list{cells,         find.bits, team.rank(), team.count(), {}, ghosts.who_looks(),
-                      order_.data(), settlers,  visitors,    room};
-  std::copy(find.share, find.share + team.count(), list.share);
+  ListMigrants list{cells,
+                    find.bits,
+                    decomposition.rank(),
+                    decomposition.count(),
+                    {},
+                    ghosts.who_looks(),
+                    order_.data(),
+                    going,
+                    seen,
+                    room};
+  std::copy(find.share, find.share + decomposition.count(), list.share);
   for_each(device, "who goes where", own, list);
-  const SharedArray travelling[] = {{arrays.position, sizeof(Position), n},
-                                    {arrays.id, sizeof(std::uint32_t), n},
-                                    {arrays.velocity, sizeof(Real4), n},
-                                    {arrays.image, sizeof(Image), n}};
+  const SharedArray migrating[] = {{arrays.position, sizeof(Position), n},
+                                   {arrays.id, sizeof(std::uint32_t), n},
+                                   {arrays.velocity, sizeof(Real4), n},
+                                   {arrays.image, sizeof(Image), n}};
   const bool velocities = particles_->domain.needs().velocities;
-  team.send(travelling, velocities ? 3 : 2, {order_.data(), settlers, visitors, room},
-            arrivals_.data());
-  Sorted sorted{arrays, {}, team.rank(), team.count(), arrivals_.data(), {}};
-  std::copy(find.share, find.share + team.count(), sorted.share);
-  std::ranges::copy(Team::places_in_inbox(travelling), sorted.at);
+  decomposition.migrate(migrating, velocities ? 3 : 2, {order_.data(), going, seen, room},
+                        arrivals_.data());
+  Sorted sorted{arrays, {}, decomposition.rank(), decomposition.count(), arrivals_.data(), {}};
+  std::copy(find.share, find.share + decomposition.count(), sorted.share);
+  std::ranges::copy(Decomposition::places_in_inbox(migrating), sorted.at);
   for_each_sorted(device, "place in cells", PlaceInCell{cells, geometry_, sorted});
   for_each_sorted(
       device, "sort particles",

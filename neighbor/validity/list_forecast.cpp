@@ -1,6 +1,6 @@
 #include "neighbor/validity/list_forecast.h"
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 
 namespace perrin {
 namespace {
@@ -16,7 +16,7 @@ __global__ void begin_recording_kernel(ListForecast::Words* words, const Conditi
 }  // namespace
 
 ListForecast::ListForecast(const Device& device) : device_(device) {
-  if (device.team() && device.team()->may_exchange_beside()) words_ = {device, 1};
+  if (decomposition_of(device).may_overlap()) words_ = {device, 1};
 }
 
 Real ListForecast::early2(Real limit) const {
@@ -29,10 +29,10 @@ void ListForecast::expect() {
   if (exists()) device_.copy_in(&words_.data()->warned, &one, sizeof one);
 }
 
-void ListForecast::join(Agreement& agreement) const {
+void ListForecast::join(Votes& votes) const {
   auto* const words = const_cast<Words*>(words_.data());
-  agreement.warning = &words->soon;
-  agreement.warned = &words->warned;
+  votes.warning = &words->soon;
+  votes.warned = &words->warned;
 }
 
 ListForecast::Step ListForecast::begin_step() {

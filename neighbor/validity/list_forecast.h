@@ -2,13 +2,13 @@
 //
 // In a recorded step nobody waits for an answer to "must lists be built?" unless somebody had come
 // near the limit of moves a step before: then processes ask one another before they go on.
-// Otherwise the question is settled beside the pair loop (Domain::exchange_beside()). When lists
-// are built does not depend on any of this.
+// Otherwise the question is settled beside the pair loop (Domain::exchange_overlapped()). When
+// lists are built does not depend on any of this.
 #pragma once
 
-#include "engine/core/buffer.h"
-#include "engine/core/condition.h"
-#include "engine/core/team.h"
+#include "engine/device/buffer.h"
+#include "engine/device/condition.h"
+#include "engine/domain/decomposition.h"
 
 namespace perrin {
 
@@ -24,7 +24,7 @@ class ListForecast {
     std::uint32_t unused;        // flag of conditions that are only raised
   };
 
-  /// Of a device whose team can exchange beside other work; of others there is none.
+  /// Of a device whose decomposition can exchange beside other work; of others there is none.
   explicit ListForecast(const Device& device);
 
   bool exists() const { return words_.size() > 0; }
@@ -38,7 +38,7 @@ class ListForecast {
   /// Lists have become stale without a warning: it comes earlier from now on.
   void warn_earlier() { part_ -= 0.15; }
   /// What is agreed upon with an exchange of positions.
-  void join(Agreement& agreement) const;
+  void join(Votes& votes) const;
 
   /// A step that is being recorded: where it notes that lists were built, and the condition under
   /// which processes ask one another first.

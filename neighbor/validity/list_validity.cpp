@@ -1,7 +1,7 @@
 #include "neighbor/validity/list_validity.h"
 
-#include "engine/core/configuration_archive.h"
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
+#include "engine/system/configuration_archive.h"
 #include "neighbor/validity/move_limit.h"
 
 namespace perrin {

@@ -16,8 +16,8 @@
 // device: neighbor/halts.h has the reasons, Neighbors::recover() what leads back to a build.
 #pragma once
 
-#include "engine/core/archive.h"
-#include "engine/core/particles.h"
+#include "engine/system/archive.h"
+#include "engine/system/particles.h"
 #include "neighbor/move_check.h"
 
 namespace perrin {

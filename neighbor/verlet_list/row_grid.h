@@ -7,7 +7,7 @@
 // Memory follows the particles, however large the box.
 #pragma once
 
-#include "engine/core/box.h"
+#include "engine/system/box.h"
 #include "neighbor/cells/cell_of.h"
 
 namespace perrin {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/device.h"
+#include "engine/device/device.h"
 #include "neighbor/cells/crowding.h"
 #include "neighbor/ranges.h"
 #include "neighbor/verlet_list/row_grid.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/four_positions.h"
 #include "neighbor/inline.h"
 

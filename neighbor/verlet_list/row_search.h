@@ -1,8 +1,8 @@
 // Finding the entries of rows (neighbor/verlet_list/verlet_list.h).
 #pragma once
 
-#include "engine/core/device.h"
-#include "engine/core/share.h"
+#include "engine/device/device.h"
+#include "engine/device/share.h"
 #include "neighbor/exclusions.h"
 #include "neighbor/verlet_list/row_grid.h"
 

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
 
 #include "neighbor/verlet_list/row_search.h"
 #ifdef __CUDACC__
@@ -228,8 +229,7 @@ void VerletList::build(const ListBuild& build) {
 }
 
 bool VerletList::enlarge() {
-  std::uint32_t wanted = words_.to_host(1);
-  if (Team* const team = particles_->device().team()) wanted = team->largest(wanted);
+  const std::uint32_t wanted = decomposition_of(particles_->device()).largest(words_.to_host(1));
   if (wanted <= std::uint32_t(entries_.size() / row_unit)) return false;
   const Device& device = particles_->device();
   entries_ = Buffer<std::uint32_t>();

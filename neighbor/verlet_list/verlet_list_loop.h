@@ -2,7 +2,7 @@
 // neighbor/pair_loop.h.
 #pragma once
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/four_positions.h"
 #include "neighbor/inline.h"
 #include "neighbor/verlet_list/verlet_list.h"

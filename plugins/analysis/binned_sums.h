@@ -5,8 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/core/archive.h"
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
+#include "engine/system/archive.h"
 
 namespace perrin::analysis {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/tasks.h"
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/device/tasks.h"
+#include "engine/dynamics/simulation.h"
 
 namespace perrin::analysis {
 namespace {

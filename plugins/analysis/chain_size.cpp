@@ -1,8 +1,8 @@
 #include "chain_size.h"
 
-#include "engine/core/parallel.h"
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/device/parallel.h"
+#include "engine/dynamics/simulation.h"
 
 namespace perrin::analysis {
 namespace {

@@ -1,8 +1,8 @@
 // Observer "chain_size": radius of gyration and end-to-end distance of the molecules.
 #pragma once
 
-#include "engine/core/buffer.h"
-#include "engine/run/observer.h"
+#include "engine/components/observer.h"
+#include "engine/device/buffer.h"
 #include "engine/settings/settings.h"
 #include "io/observable_file.h"
 #include "output.h"

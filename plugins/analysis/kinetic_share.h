@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/core/buffer.h"
-#include "engine/run/simulation.h"
+#include "engine/device/buffer.h"
+#include "engine/dynamics/simulation.h"
 
 namespace perrin::analysis {
 

@@ -1,7 +1,7 @@
 // Fixed-point coordinates as lengths in double precision, for kernels.
 #pragma once
 
-#include "engine/core/box.h"
+#include "engine/system/box.h"
 
 namespace perrin::analysis {
 

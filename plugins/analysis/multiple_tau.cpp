@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/core/tasks.h"
+#include "engine/device/tasks.h"
 
 namespace perrin::analysis {
 

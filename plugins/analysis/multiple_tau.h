@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/core/archive.h"
-#include "engine/core/device.h"
+#include "engine/device/device.h"
+#include "engine/system/archive.h"
 
 namespace perrin::analysis {
 

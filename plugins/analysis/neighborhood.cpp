@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "types.h"
 
 namespace perrin::analysis {

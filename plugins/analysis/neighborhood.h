@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 #include "pair_grid.h"
 
 namespace perrin {

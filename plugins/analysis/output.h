@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 
 namespace perrin::analysis {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/core/error.h"
-#include "engine/core/parallel.h"
+#include "engine/base/error.h"
+#include "engine/device/parallel.h"
 
 namespace perrin::analysis {
 namespace {

@@ -1,7 +1,7 @@
 #include "pressure_profile.h"
 
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/simulation.h"
 #include "io/file_units.h"
 
 namespace perrin::analysis {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/simulation.h"
 #include "io/file_units.h"
 #include "types.h"
 

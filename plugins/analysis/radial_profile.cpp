@@ -6,8 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/domain/reduction.h"
+#include "engine/dynamics/simulation.h"
 #include "io/file_units.h"
 #include "lengths.h"
 #include "rng/math.h"

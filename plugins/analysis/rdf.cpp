@@ -8,10 +8,10 @@
 #include <map>
 #include <set>
 
-#include "engine/core/changed_since.h"
-#include "engine/core/parallel.h"
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/device/parallel.h"
+#include "engine/dynamics/simulation.h"
+#include "engine/system/changed_since.h"
 #include "io/file_units.h"
 #include "io/h5md_elements.h"
 

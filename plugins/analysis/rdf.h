@@ -5,7 +5,7 @@
 #include <limits>
 #include <memory>
 
-#include "engine/core/buffer.h"
+#include "engine/device/buffer.h"
 #include "pair_grid.h"
 #include "sampled.h"
 

@@ -4,8 +4,8 @@
 
 #include <exception>
 
-#include "engine/run/instant.h"
-#include "engine/run/simulation.h"
+#include "engine/components/instant.h"
+#include "engine/dynamics/simulation.h"
 #include "output.h"
 
 namespace perrin::analysis {

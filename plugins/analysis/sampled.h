@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/box.h"
-#include "engine/run/box_user.h"
-#include "engine/run/observer.h"
-#include "engine/run/setup.h"
+#include "engine/components/box_user.h"
+#include "engine/components/observer.h"
+#include "engine/components/setup.h"
 #include "engine/settings/settings.h"
+#include "engine/system/box.h"
 #include "io/observable_file.h"
 
 namespace perrin::analysis {

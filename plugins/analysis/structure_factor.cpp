@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/parallel.h"
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/device/parallel.h"
+#include "engine/dynamics/simulation.h"
 #include "io/h5md_elements.h"
 #include "rng/math.h"
 #include "types.h"

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "engine/core/buffer.h"
+#include "engine/device/buffer.h"
 #include "sampled.h"
 
 namespace perrin {

@@ -6,7 +6,7 @@
 // time step, a minimiser) the correlation begins anew.
 #pragma once
 
-#include "engine/core/buffer.h"
+#include "engine/device/buffer.h"
 #include "lengths.h"
 #include "multiple_tau.h"
 #include "sampled.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/buffer.h"
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
+#include "engine/device/buffer.h"
 
 namespace perrin::analysis {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 
 namespace perrin::dpd {
 namespace {

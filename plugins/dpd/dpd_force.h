@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/run/registry.h"
-#include "engine/run/step_context.h"
+#include "engine/components/registry.h"
+#include "engine/components/step_context.h"
 #include "pair_bath.h"
 #include "pair_run.h"
 

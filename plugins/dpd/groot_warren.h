@@ -8,10 +8,10 @@
 // velocity_verlet), whose forces see the velocity after the first half kick.
 #pragma once
 
-#include "engine/core/buffer.h"
-#include "engine/core/particle_array.h"
-#include "engine/run/integrator.h"
+#include "engine/components/integrator.h"
+#include "engine/device/buffer.h"
 #include "engine/settings/settings.h"
+#include "engine/system/particle_array.h"
 
 namespace perrin {
 class Registry;

@@ -1,7 +1,7 @@
 // What forces with friction of pairs and integrators that apply it themselves know of each other.
 #pragma once
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 
 namespace perrin {
 class StepContext;

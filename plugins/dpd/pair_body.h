@@ -13,8 +13,8 @@
 #include <bit>
 #include <cmath>
 
-#include "engine/run/box_mover.h"
-#include "engine/run/force.h"
+#include "engine/components/box_mover.h"
+#include "engine/components/force.h"
 #include "forces/device_math.h"
 #include "forces/potentials/lennard_jones.h"
 #include "neighbor/pair_loop.h"

@@ -12,7 +12,7 @@
 
 #include <string>
 
-#include "engine/run/force.h"
+#include "engine/components/force.h"
 #include "engine/settings/settings.h"
 
 namespace perrin {

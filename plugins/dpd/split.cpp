@@ -1,7 +1,7 @@
 #include "split.h"
 
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin::dpd {

@@ -29,10 +29,10 @@
 
 #include <vector>
 
-#include "engine/core/buffer.h"
-#include "engine/core/particle_array.h"
-#include "engine/run/integrator.h"
+#include "engine/components/integrator.h"
+#include "engine/device/buffer.h"
 #include "engine/settings/settings.h"
+#include "engine/system/particle_array.h"
 #include "pair_bath.h"
 
 namespace perrin {

@@ -1,5 +1,5 @@
 // A pair potential of one's own: E = A exp(-r / lambda), on CPU and GPU, in one file.
-#include "engine/run/plugin_api.h"
+#include "engine/job/plugin_api.h"
 #include "forces/pair_force.h"
 
 using namespace perrin;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bath_integrator.h"
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/particle_steps.h"
 #include "kinetic_change.h"
 

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/core/buffer.h"
-#include "engine/core/particle_array.h"
-#include "engine/run/setup.h"
-#include "engine/run/step_context.h"
+#include "engine/components/setup.h"
+#include "engine/components/step_context.h"
+#include "engine/device/buffer.h"
+#include "engine/system/particle_array.h"
 #include "noise.h"
 #include "settings.h"
 

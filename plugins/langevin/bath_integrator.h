@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bath.h"
-#include "engine/run/integrator.h"
-#include "engine/run/simulation.h"
+#include "engine/components/integrator.h"
+#include "engine/dynamics/simulation.h"
 
 namespace perrin::langevin {
 

@@ -11,8 +11,8 @@
 
 #include "bath_integrator.h"
 #include "brownian_move.h"
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/simulation.h"
 #include "register.h"
 
 namespace perrin::langevin {

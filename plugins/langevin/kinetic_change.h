@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 
 namespace perrin::langevin {
 

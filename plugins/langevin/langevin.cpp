@@ -9,7 +9,7 @@
 // Phillips, J. A. Anderson, S. C. Glotzer, J. Comput. Phys. 230, 7191 (2011), equation 1, with
 // uniform R.
 #include "baoab.h"
-#include "engine/run/registry.h"
+#include "engine/components/registry.h"
 #include "register.h"
 #include "verlet_bath.h"
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "normals.h"
 #include "rng/streams.h"
 #include "schemes.h"

@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "noise.h"
 
 namespace perrin::langevin {

@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
-#include "engine/core/archive.h"
-#include "engine/core/buffer.h"
-#include "engine/core/real.h"
-#include "engine/run/step_context.h"
+#include "engine/base/real.h"
+#include "engine/components/step_context.h"
+#include "engine/device/buffer.h"
+#include "engine/system/archive.h"
 #include "rng/purpose.h"
 
 namespace perrin::langevin {

@@ -1,5 +1,5 @@
 // The plug-in's one symbol.
-#include "engine/run/plugin_api.h"
+#include "engine/job/plugin_api.h"
 #include "register.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "checkerboard_model.h"
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 
 namespace perrin::metropolis {
 

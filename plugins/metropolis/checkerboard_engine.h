@@ -10,8 +10,9 @@
 #include "checkerboard_exchange.h"
 #include "checkerboard_grid.h"
 #include "checkerboard_sort.h"
-#include "engine/core/parallel.h"
-#include "engine/core/team.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/decomposition.h"
+#include "engine/domain/reduction.h"
 #include "pair_rows.h"
 #ifdef __CUDACC__
 #include "checkerboard.cuh"
@@ -218,8 +219,7 @@ class CheckerboardOf final : public CheckerboardEngine {
     if (!archive.has("changes")) return;  // of an earlier version: the sums begin anew
     if (archive.is_saving()) {
       follow_energies();
-      if (Team* const team = device_.team())
-        team->complete(energy_.data(), sizeof(double), domains());
+      decomposition_of(device_).all_gather(energy_.data(), sizeof(double), domains());
     }
     auto changes = energy_.to_host();
     double base = base_.to_host(0);
@@ -243,9 +243,7 @@ class CheckerboardOf final : public CheckerboardEngine {
  private:
   std::int64_t domains() const { return std::int64_t(cells_.x) * cells_.y * cells_.z / 8; }
   /// Of each colour: the same for all, so that their sums are this process's. sum() adds those.
-  Share own_domains() const {
-    return device_.team() ? device_.team()->share(domains()) : Share{0, domains()};
-  }
+  Share own_domains() const { return decomposition_of(device_).share(domains()); }
 
   /// The running energy is that which was set last and what each domain has changed since. So its
   /// bits do not depend on where runs end, which the clock decides.

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/core/parallel.h"
-#include "engine/core/processes.h"
+#include "engine/communicator/communicator.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/decomposition.h"
 
 namespace perrin::metropolis {
 
@@ -14,7 +15,7 @@ namespace perrin::metropolis {
 /// matter.
 struct ListMoved {
   CheckerboardColor color;
-  std::int64_t end[Team::most];  // of the processes' shares of the domains
+  std::int64_t end[Decomposition::most];  // of the processes' shares of the domains
   int me, processes;
   std::uint32_t *send, *receive, *count;
   std::int64_t room;
@@ -41,8 +42,9 @@ struct ListMoved {
 
 CheckerboardExchange::CheckerboardExchange(const Device& device, std::int64_t atoms)
     : device_(device) {
-  if (!device.team() || !device.is_cuda()) return;
-  const int processes = device.team()->count();
+  const Decomposition& decomposition = decomposition_of(device);
+  if (!decomposition.several() || !device.is_cuda()) return;
+  const int processes = decomposition.count();
   room_ = atoms;  // all of them may be in one colour of one process
   send_ = {device, room_ * processes};
   receive_ = {device, room_ * processes};
@@ -50,16 +52,16 @@ CheckerboardExchange::CheckerboardExchange(const Device& device, std::int64_t at
 }
 
 void CheckerboardExchange::complete(const CheckerboardColor& color, Buffer<Position>& position) {
-  Team* const team = device_.team();
-  if (!team) return;
+  Decomposition& decomposition = decomposition_of(device_);
+  if (!decomposition.several()) return;
   if (device_.is_cuda())
-    complete_on_gpu(*team, color, position);
+    complete_on_gpu(decomposition, color, position);
   else
-    complete_on_cpu(*team, color, position.data());
+    complete_on_cpu(decomposition, color, position.data());
 }
 
-void CheckerboardExchange::complete_on_cpu(const Team& team, const CheckerboardColor& color,
-                                           Position* position) {
+void CheckerboardExchange::complete_on_cpu(const Decomposition& decomposition,
+                                           const CheckerboardColor& color, Position* position) {
   const std::int64_t n = color.domains();
   first_.assign(std::size_t(n) + 1, 0);
   for (std::int64_t d = 0; d < n; ++d)
@@ -78,29 +80,36 @@ void CheckerboardExchange::complete_on_cpu(const Team& team, const CheckerboardC
       }
     });
   };
-  const Share own = team.share(n);
+  const Share own = decomposition.share(n);
   copy(own, true);
   std::vector<std::size_t> offsets;
-  for (int p = 0; p < team.count(); ++p)
-    offsets.push_back(first_[std::size_t(team.share(n, p).begin)] * sizeof(Position));
+  for (int p = 0; p < decomposition.count(); ++p)
+    offsets.push_back(first_[std::size_t(decomposition.share(n, p).begin)] * sizeof(Position));
   offsets.push_back(first_.back() * sizeof(Position));
-  Processes::world().all_gather(packed_.data(), offsets);
+  Communicator::world().all_gather(packed_.data(), offsets);
   copy({0, own.begin}, false);
   copy({own.end, n}, false);
 }
 
-void CheckerboardExchange::complete_on_gpu(Team& team, const CheckerboardColor& color,
+void CheckerboardExchange::complete_on_gpu(Decomposition& decomposition,
+                                           const CheckerboardColor& color,
                                            Buffer<Position>& position) {
   const std::int64_t n = color.domains();
   count_.zero();
-  ListMoved list{color,         {},   team.rank(), team.count(), send_.data(), receive_.data(),
-                 count_.data(), room_};
-  for (int p = 0; p < team.count(); ++p) list.end[p] = team.share(n, p).end;
+  ListMoved list{color,
+                 {},
+                 decomposition.rank(),
+                 decomposition.count(),
+                 send_.data(),
+                 receive_.data(),
+                 count_.data(),
+                 room_};
+  for (int p = 0; p < decomposition.count(); ++p) list.end[p] = decomposition.share(n, p).end;
   for_each(device_, "checkerboard moved", n, list);
   const SharedArray array{position.data(), sizeof(Position), position.size()};
-  const Ghosts moved{send_.data(), receive_.data(), count_.data(), count_.data() + team.count(),
-                     room_};
-  team.exchange({&array, 1}, {}, &moved);
+  const HaloPlan moved{send_.data(), receive_.data(), count_.data(),
+                       count_.data() + decomposition.count(), room_};
+  decomposition.exchange({&array, 1}, {}, &moved);
 }
 
 }  // namespace perrin::metropolis

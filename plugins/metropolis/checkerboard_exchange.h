@@ -3,13 +3,13 @@
 #pragma once
 
 #include "checkerboard_model.h"
-#include "engine/core/buffer.h"
-#include "engine/core/parallel.h"
+#include "engine/device/buffer.h"
+#include "engine/device/parallel.h"
 
 namespace perrin::metropolis {
 
-/// The domains of a colour are dealt out as Team::share() says. Atoms have the same order in memory
-/// in all processes, and a domain's are next to one another.
+/// The domains of a colour are dealt out as Decomposition::share() says. Atoms have the same order
+/// in memory in all processes, and a domain's are next to one another.
 class CheckerboardExchange {
  public:
   /// Needs memory where there are several processes with GPUs.
@@ -20,8 +20,10 @@ class CheckerboardExchange {
   void complete(const CheckerboardColor& color, Buffer<Position>& position);
 
  private:
-  void complete_on_cpu(const Team& team, const CheckerboardColor& color, Position* position);
-  void complete_on_gpu(Team& team, const CheckerboardColor& color, Buffer<Position>& position);
+  void complete_on_cpu(const Decomposition& decomposition, const CheckerboardColor& color,
+                       Position* position);
+  void complete_on_gpu(Decomposition& decomposition, const CheckerboardColor& color,
+                       Buffer<Position>& position);
 
   Device device_;
   // On the CPU: the positions of the colour, and where each domain's begin among them.

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "engine/core/parallel.h"
-#include "engine/core/real.h"
+#include "engine/base/real.h"
+#include "engine/device/parallel.h"
 #include "neighbor/cells/cell_of.h"
 #include "pair_energy.h"
 #include "rng/keyed.h"

@@ -1,6 +1,6 @@
 #include "checkerboard_sort.h"
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 
 namespace perrin::metropolis {
 namespace {

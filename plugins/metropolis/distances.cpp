@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "pair_energy.h"
 
 namespace perrin::metropolis {
@@ -32,7 +32,7 @@ struct DistanceBins {
 struct EveryNth {
   std::int64_t first = 0, n = 1;
   explicit EveryNth(const System& system) {
-    const Processes& world = Processes::world();
+    const Communicator& world = Communicator::world();
     if (world.several() && !system.is_dealt_out()) first = world.rank(), n = world.count();
   }
   std::int64_t of(std::int64_t all) const { return (all - first + n - 1) / n; }

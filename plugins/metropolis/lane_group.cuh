@@ -1,7 +1,7 @@
 // Part of a warp: 8 to 32 lanes that work at one thing, in step with the other parts.
 #pragma once
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 
 namespace perrin::metropolis {
 

@@ -8,10 +8,10 @@
 #include <limits>
 #include <map>
 
-#include "engine/core/changed_since.h"
-#include "engine/core/team.h"
-#include "engine/run/chunk.h"
+#include "engine/components/chunk.h"
+#include "engine/domain/decomposition.h"
 #include "engine/run/run.h"
+#include "engine/system/changed_since.h"
 #include "io/new_file.h"
 #include "io/text_file.h"
 
@@ -47,7 +47,7 @@ MetropolisStage::MetropolisStage(const MetropolisSettings& settings, Setup& setu
     return;
   }
   shares_domains_ = settings.engine == "checkerboard" &&
-                    sharers(setup.device(), sampler_->system().molecules()) > 1;
+                    active(setup.device(), sampler_->system().molecules()) > 1;
   energy_sum_.resize(prepared->kT.size());
   energy_sum2_.resize(prepared->kT.size());
 }

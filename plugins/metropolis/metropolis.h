@@ -2,8 +2,8 @@
 // docs/guide/metropolis.md.
 #pragma once
 
-#include "engine/run/registry.h"
-#include "engine/run/stage.h"
+#include "engine/components/registry.h"
+#include "engine/components/stage.h"
 #include "input_files.h"
 #include "io/observable_file.h"
 #include "output.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 
 namespace perrin::metropolis {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 #include "settings.h"
 #include "system.h"
 

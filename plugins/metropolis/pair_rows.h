@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/core/buffer.h"
+#include "engine/device/buffer.h"
 #include "pair_energy.h"
 #include "system.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "moves.h"
 #include "schedule.h"
 #include "site_arrays.h"

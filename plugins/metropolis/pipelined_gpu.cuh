@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "engine_options.h"
 #include "pair_rows.h"
 #include "pipelined.cuh"

@@ -1,4 +1,4 @@
-#include "engine/run/plugin_api.h"
+#include "engine/job/plugin_api.h"
 #include "metropolis.h"
 
 PERRIN_PLUGIN("metropolis", "1.0", perrin::metropolis::register_components)

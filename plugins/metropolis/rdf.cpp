@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "distances.h"
-#include "engine/core/changed_since.h"
+#include "engine/system/changed_since.h"
 
 namespace perrin::metropolis {
 
@@ -47,7 +47,7 @@ Rdf::Sample Rdf::sample(System& system) const {
   const double half = std::min({box.x, box.y, box.z}) / 2;
   std::vector<std::int64_t> counts = count_distances(system, width_, bins_);
   if (own_molecule_) add_own_distances(system, width_, bins_, counts);
-  Processes::world().sum(counts);
+  Communicator::world().sum(counts);
   return {std::move(counts), double(system.replicas()) / system.model().volume(),
           int(std::min(double(bins_), std::floor(half / width_ * (1 + 1e-9))))};
 }

@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "engine.h"
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
 #include "moves.h"
 #include "pair_rows.h"
 

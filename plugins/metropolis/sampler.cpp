@@ -8,7 +8,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "engine/core/changed_since.h"
+#include "engine/system/changed_since.h"
 #include "make_engine.h"
 #include "moves.h"
 #include "pair_rows.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine.h"
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "pair_rows.h"
 #include "sequential_cycle.h"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "moves.h"
 
 namespace perrin::metropolis {
@@ -75,7 +75,7 @@ System::System(const Device& device, const Model& model, const Placement& start,
 
 System::Share System::share(int process) const {
   if (!is_dealt_out()) return {0, replicas_};
-  const int count = Processes::world().count();
+  const int count = Communicator::world().count();
   const std::int64_t first = replicas_ * process / count;
   return {first, replicas_ * (process + 1) / count - first};
 }

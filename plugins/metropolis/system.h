@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "engine/core/archive.h"
-#include "engine/core/box.h"
-#include "engine/core/buffer.h"
-#include "engine/core/processes.h"
+#include "engine/communicator/communicator.h"
+#include "engine/device/buffer.h"
+#include "engine/system/archive.h"
+#include "engine/system/box.h"
 #include "model.h"
 
 namespace perrin::metropolis {
@@ -19,7 +19,7 @@ struct MoveSizes {
 
 /// What a kernel sees. Molecule m of replica r is entry r · molecules + m, its sites are the
 /// entries r · sites + first_site[m] … of `site`. All coordinates are fixed-point fractions of the
-/// box (engine/core/real.h): the minimum image of two sites is the wrap-around of their difference.
+/// box (engine/base/real.h): the minimum image of two sites is the wrap-around of their difference.
 /// Where replicas are dealt out over processes, it shows those of this process, from 0.
 struct SystemView {
   std::uint32_t molecules, sites, replicas, types;
@@ -56,8 +56,8 @@ class System {
   struct Share {
     std::int64_t first = 0, count = 0;
   };
-  Share own() const { return share(Processes::world().rank()); }
-  bool is_dealt_out() const { return replicas_ > 1 && Processes::world().several(); }
+  Share own() const { return share(Communicator::world().rank()); }
+  bool is_dealt_out() const { return replicas_ > 1 && Communicator::world().several(); }
   /// Of `values`, a number for each replica, this process has its own; all have all afterwards.
   /// All processes call it.
   template <class T>
@@ -114,7 +114,7 @@ template <class T>
 std::vector<T> System::gathered(std::vector<T> values, std::int64_t each) const {
   PERRIN_ASSERT(std::int64_t(values.size()) == replicas_ * each);
   if (!is_dealt_out()) return values;
-  Processes& world = Processes::world();
+  Communicator& world = Communicator::world();
   std::vector<std::size_t> offsets{0};
   for (int p = 0; p < world.count(); ++p) {
     const Share s = share(p);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "pair_rows.h"
 
 namespace perrin::metropolis {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "forces/formula/parse.h"
 #include "io/text_lines.h"
 

@@ -4,13 +4,13 @@
 
 namespace neutron {
 
-using perrin::Processes;
+using perrin::Communicator;
 
 void sum_over_processes(Batch& batch) {
-  if (!Processes::world().several()) return;
+  if (!Communicator::world().several()) return;
   std::vector<std::int64_t> sums(batch.scores.sum, batch.scores.sum + Scores::count);
   sums.insert(sums.end(), batch.bins.begin(), batch.bins.end());
-  Processes::world().sum(sums);
+  Communicator::world().sum(sums);
   for (std::size_t k = 0; k < Scores::count; ++k) batch.scores.sum[k] = std::uint64_t(sums[k]);
   batch.bins.assign(sums.begin() + Scores::count, sums.end());
 }
@@ -22,7 +22,7 @@ class DealtOut : public Transport {
   explicit DealtOut(std::unique_ptr<Transport> own) : own_(std::move(own)) {}
 
   Batch run(std::uint64_t first, std::int64_t n) override {
-    const Processes& world = Processes::world();
+    const Communicator& world = Communicator::world();
     if (n < world.count()) return own_->run(first, n);  // not worth it
     const std::int64_t begin = share_begin(n, world.rank()), end = share_begin(n, world.rank() + 1);
     Batch batch = own_->run(first + std::uint64_t(begin), end - begin);
@@ -37,7 +37,7 @@ class DealtOut : public Transport {
 }  // namespace
 
 std::unique_ptr<Transport> dealt_out(std::unique_ptr<Transport> transport) {
-  if (!Processes::world().several()) return transport;
+  if (!Communicator::world().several()) return transport;
   return std::make_unique<DealtOut>(std::move(transport));
 }
 

@@ -5,14 +5,14 @@
 #include <memory>
 #include <vector>
 
-#include "engine/core/processes.h"
+#include "engine/communicator/communicator.h"
 #include "transport.h"
 
 namespace neutron {
 
 /// Of n things process p has those from share_begin(n, p) to share_begin(n, p + 1).
 inline std::int64_t share_begin(std::int64_t n, int process) {
-  return n * process / perrin::Processes::world().count();
+  return n * process / perrin::Communicator::world().count();
 }
 
 /// Adds what all processes have of a batch, for all of them.
@@ -22,7 +22,7 @@ void sum_over_processes(Batch& batch);
 /// afterwards.
 template <class T>
 void gather_rows(std::vector<T>& values, std::int64_t n) {
-  perrin::Processes& world = perrin::Processes::world();
+  perrin::Communicator& world = perrin::Communicator::world();
   std::vector<std::size_t> offsets;
   for (int p = 0; p <= world.count(); ++p)
     offsets.push_back(std::size_t(share_begin(n, p)) * sizeof(T));

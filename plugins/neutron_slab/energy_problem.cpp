@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "energy_history.h"
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace neutron {
 namespace {

@@ -1,5 +1,5 @@
 #include "keyed_transport.h"
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace neutron {
 namespace {

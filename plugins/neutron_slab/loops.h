@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "energy_history.h"
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "settings.h"
 #include "transport.h"
 

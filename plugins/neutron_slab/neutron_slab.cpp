@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "dealt_out.h"
-#include "engine/core/changed_since.h"
 #include "engine/run/run.h"
+#include "engine/system/changed_since.h"
 
 namespace neutron {
 

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "engine/run/registry.h"
-#include "engine/run/stage.h"
+#include "engine/components/registry.h"
+#include "engine/components/stage.h"
 #include "results_file.h"
 #include "settings.h"
 

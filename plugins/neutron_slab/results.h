@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/archive.h"
+#include "engine/system/archive.h"
 #include "transport.h"
 
 namespace neutron {

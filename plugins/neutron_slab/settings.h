@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/setup.h"
+#include "engine/components/setup.h"
 #include "engine/settings/settings.h"
 #include "transport.h"
 

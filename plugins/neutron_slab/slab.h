@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/real.h"
+#include "engine/base/real.h"
 
 namespace neutron {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "dealt_out.h"
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "loops.h"
 #include "rng/keyed.h"
 #include "rng/per_particle.h"
@@ -238,7 +238,7 @@ class StreamTransport : public Transport {
 
  private:
   StreamView<Kept> view() {
-    const int rank = perrin::Processes::world().rank();
+    const int rank = perrin::Communicator::world().rank();
     return {words_.data(),
             parameters_.data(),
             drawn_.data(),
@@ -257,7 +257,7 @@ class StreamTransport : public Transport {
     if constexpr (Kept::period != 0) {
       const auto drawn = drawn_.to_host();
       const auto most = std::int64_t(*std::max_element(drawn.begin(), drawn.end()));
-      if (std::uint64_t(perrin::Processes::world().max(most)) > Kept::period)
+      if (std::uint64_t(perrin::Communicator::world().max(most)) > Kept::period)
         throw perrin::RunError(std::string("neutron_slab: generator ") + Kept::name +
                                " is exhausted: a stream has used its whole period of " +
                                std::to_string(Kept::period) +
@@ -320,7 +320,7 @@ class TwisterTransport : public Transport {
   Batch run(std::uint64_t first, std::int64_t n) override {
     const Task<Model> task = workspace_.begin(first, n);
     const auto streams = std::uint32_t(generators_.size());
-    const int rank = perrin::Processes::world().rank();
+    const int rank = perrin::Communicator::world().rank();
     const std::int64_t begin = share_begin(streams, rank), end = share_begin(streams, rank + 1);
     TwisterBody<Model> body{task, generators_.data(), streams, std::uint32_t(begin)};
     Batch batch = run_on_host(workspace_.device(), task.bins, end - begin, body);

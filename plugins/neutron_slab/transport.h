@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "energy_problem.h"
-#include "engine/core/archive.h"
-#include "engine/core/device.h"
+#include "engine/device/device.h"
+#include "engine/system/archive.h"
 #include "history.h"
 
 namespace neutron {

@@ -6,8 +6,8 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
-#include "engine/core/record_node.h"
-#include "engine/run/step_context.h"
+#include "engine/components/step_context.h"
+#include "engine/device/record_node.h"
 #include "python/src/state.h"
 
 namespace perrin::python {

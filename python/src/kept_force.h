@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/run/force.h"
-#include "engine/run/registry.h"
+#include "engine/components/force.h"
+#include "engine/components/registry.h"
 #include "python/src/kept_forces.h"
 
 namespace perrin::python {

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "engine/core/parallel.h"
-#include "engine/run/step_context.h"
+#include "engine/components/step_context.h"
+#include "engine/device/parallel.h"
 
 namespace perrin::python {
 namespace {

@@ -1,9 +1,9 @@
 // Forces that were computed elsewhere, by id, and the particles that they belong to. Device work.
 #pragma once
 
-#include "engine/core/buffer.h"
-#include "engine/core/condition.h"
-#include "engine/run/force.h"
+#include "engine/components/force.h"
+#include "engine/device/buffer.h"
+#include "engine/device/condition.h"
 
 namespace perrin {
 class StepContext;

@@ -3,8 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "engine/app/commands.h"
-#include "engine/run/job.h"
+#include "app/commands.h"
+#include "engine/job/job.h"
 #include "python/src/captured_force.h"
 #include "python/src/session.h"
 #include "python/src/state.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nanobind/ndarray.h>
 
-#include "engine/run/step_context.h"
+#include "engine/components/step_context.h"
 #include "python/src/captured_force.h"
 #include "python/src/state.h"
 

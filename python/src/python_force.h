@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/run/registry.h"
+#include "engine/components/registry.h"
 #include "python/src/kept_force.h"
 
 namespace perrin::python {

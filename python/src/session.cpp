@@ -7,8 +7,8 @@
 
 #include <limits>
 
-#include "engine/app/job_files.h"
-#include "engine/run/compile_plugin.h"
+#include "app/job_files.h"
+#include "engine/job/compile_plugin.h"
 #include "io/writer.h"
 
 namespace perrin::python {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/app/commands.h"
-#include "engine/app/resumed_job.h"
-#include "engine/run/job.h"
+#include "app/commands.h"
+#include "app/resumed_job.h"
+#include "engine/job/job.h"
 #include "engine/run/run.h"
 #include "io/folder_lock.h"
 #include "python/src/python_force.h"

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 
 namespace perrin::python {
 

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "engine/core/tasks.h"
+#include "engine/device/tasks.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // An angle potential: E = stiffness/2 x² + quartic/4 x⁴, x = cos theta - cos angle.
-#include "engine/run/plugin_api.h"
+#include "engine/job/plugin_api.h"
 #include "forces/angle_force.h"
 
 using namespace perrin;

@@ -1,5 +1,5 @@
 // A bond potential: E(r) = stiffness/2 (r - length)² + quartic/4 (r - length)⁴.
-#include "engine/run/plugin_api.h"
+#include "engine/job/plugin_api.h"
 #include "forces/bond_force.h"
 
 using namespace perrin;

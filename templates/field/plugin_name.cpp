@@ -1,5 +1,5 @@
 // An external field: a Gaussian well at the middle of the box, E = -depth exp(-r²/(2 width²)).
-#include "engine/run/plugin_api.h"
+#include "engine/job/plugin_api.h"
 #include "forces/field_force.h"
 
 using namespace perrin;

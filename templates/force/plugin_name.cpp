@@ -2,10 +2,10 @@
 // E = amplitude cos(2 pi (mode x / L - frequency t)), t = steps · timestep.
 #include <cmath>
 
-#include "engine/core/parallel.h"
-#include "engine/run/integrator.h"
-#include "engine/run/plugin_api.h"
-#include "engine/run/step_context.h"
+#include "engine/components/integrator.h"
+#include "engine/components/step_context.h"
+#include "engine/device/parallel.h"
+#include "engine/job/plugin_api.h"
 #include "forces/deposit.h"
 
 using namespace perrin;
@@ -77,7 +77,7 @@ class PluginName final : public Force {
 
 void register_components(Registry& registry) {
   registry.add<Force, PluginNameSettings>(
-      "plugin_name", "travelling wave along x",
+      "plugin_name", "migrating wave along x",
       [](const PluginNameSettings& s, Setup& setup) -> std::unique_ptr<Force> {
         const Box& box = setup.configuration().box;
         if (!box.periodic[0] || !box.orthogonal())

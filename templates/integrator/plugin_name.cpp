@@ -4,9 +4,10 @@
 // Verlet, half a step of the thermostat.
 #include <cmath>
 
-#include "engine/core/parallel.h"
-#include "engine/run/plugin_api.h"
-#include "engine/run/simulation.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
+#include "engine/dynamics/simulation.h"
+#include "engine/job/plugin_api.h"
 #include "integrators/verlet_halves.h"
 
 using namespace perrin;

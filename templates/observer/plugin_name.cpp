@@ -1,7 +1,8 @@
 // An observer: the mean square displacement since it began.
-#include "engine/core/parallel.h"
-#include "engine/run/plugin_api.h"
-#include "engine/run/simulation.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
+#include "engine/dynamics/simulation.h"
+#include "engine/job/plugin_api.h"
 #include "io/observable_file.h"
 
 using namespace perrin;

@@ -1,5 +1,5 @@
 // A pair potential: E(r) = height exp(-r / length).
-#include "engine/run/plugin_api.h"
+#include "engine/job/plugin_api.h"
 #include "forces/pair_force.h"
 
 using namespace perrin;

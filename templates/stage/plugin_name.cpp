@@ -2,8 +2,9 @@
 // the heat bath: E = -coupling times the sum of s(i) s(i+1).
 #include <cmath>
 
-#include "engine/core/parallel.h"
-#include "engine/run/plugin_api.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
+#include "engine/job/plugin_api.h"
 #include "engine/run/run.h"
 #include "io/observable_file.h"
 #include "rng/keyed.h"

@@ -1,7 +1,7 @@
 // A system: particles in a cube, their density along x proportional to 1 + wave cos(2 pi x / L).
 #include <cmath>
 
-#include "engine/run/plugin_api.h"
+#include "engine/job/plugin_api.h"
 
 using namespace perrin;
 

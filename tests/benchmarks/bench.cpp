@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "engine/core/buffer.h"
-#include "engine/core/error.h"
-#include "engine/core/processes.h"
+#include "engine/base/error.h"
+#include "engine/communicator/communicator.h"
+#include "engine/device/buffer.h"
 
 namespace perrin::bench {
 
@@ -17,7 +17,8 @@ double time_once(const Device& device, const std::function<void()>& work) {
   work();
   device.synchronize();
   // Several processes repeat as often as the first one says.
-  return Processes::world().of_first(std::chrono::duration<double>(Clock::now() - start).count());
+  return Communicator::world().of_first(
+      std::chrono::duration<double>(Clock::now() - start).count());
 }
 
 double median(std::vector<double> values) {
@@ -63,8 +64,8 @@ std::array<double, 2> median_times(const Device& device, double seconds,
 }
 
 void print_line(nlohmann::json line) {
-  if (!Processes::world().first()) return;
-  if (Processes::world().several()) line["processes"] = Processes::world().count();
+  if (!Communicator::world().first()) return;
+  if (Communicator::world().several()) line["processes"] = Communicator::world().count();
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/device.h"
+#include "engine/device/device.h"
 #include "neighbor/neighbors.h"
 
 namespace perrin::bench {

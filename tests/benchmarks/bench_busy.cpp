@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "tests/benchmarks/bench.h"
 #include "tests/fluids.h"

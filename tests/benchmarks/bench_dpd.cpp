@@ -10,8 +10,8 @@
 #include <cmath>
 #include <random>
 
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/simulation.h"
 #include "forces/register.h"
 #include "integrators/velocity_verlet.h"
 #include "io/register.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"
 #include "tests/benchmarks/bench.h"

@@ -17,8 +17,8 @@
 #include <map>
 #include <random>
 
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/simulation.h"
 #include "forces/harmonic_trap.h"
 #include "plugins/langevin/noise.h"
 #include "plugins/langevin/register.h"

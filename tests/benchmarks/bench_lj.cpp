@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/core/processes.h"
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/communicator/communicator.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"
 #include "plugins/langevin/register.h"
@@ -128,8 +128,9 @@ int lj(const Options& options) {
     nlohmann::json line = line_of(nve, options, "velocity_verlet", time);
     line["baseline"] = "copy of what a step must read and write";
     line["ratio"] = 2 * n * (sizeof(Position) + 2 * sizeof(Real4)) / bandwidth / time;
-    const double lammps =
-        cuda || Processes::world().several() ? 0 : lammps_steps_per_second(cells, int(chunk) + 100);
+    const double lammps = cuda || Communicator::world().several()
+                              ? 0
+                              : lammps_steps_per_second(cells, int(chunk) + 100);
     if (lammps > 0) {
       line["baseline"] = "LAMMPS, mpirun -np 2 lmp -sf opt";
       line["baseline_rate"] = lammps;

@@ -3,7 +3,7 @@
 // indices, one row per particle.
 #include "neighbor/neighbors.h"
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/pair_loop.h"
 #include "tests/benchmarks/bench.h"

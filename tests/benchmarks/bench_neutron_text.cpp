@@ -15,7 +15,7 @@
 #include <cmath>
 #include <string>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "plugins/neutron_slab/loops.h"
 #include "plugins/neutron_slab/results.h"
 #include "plugins/neutron_slab/stream_transport.h"

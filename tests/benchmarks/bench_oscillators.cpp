@@ -26,7 +26,7 @@
 #include <cmath>
 #include <random>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "rng/keyed.h"
 #include "rng/stream_lagged_fibonacci.h"
 #include "tests/benchmarks/bench.h"

@@ -5,9 +5,9 @@
 
 #include <filesystem>
 
-#include "engine/app/commands.h"
-#include "engine/run/chunk.h"
-#include "engine/run/job.h"
+#include "app/commands.h"
+#include "engine/components/chunk.h"
+#include "engine/job/job.h"
 #include "integrators/velocity_verlet.h"
 #include "io/writer.h"
 #include "plugins/analysis/register.h"

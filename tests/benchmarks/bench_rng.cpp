@@ -8,7 +8,7 @@
 #include <functional>
 #include <type_traits>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "rng/streams.h"
 #include "tests/benchmarks/bench.h"
 #if defined(__CUDACC__) && __has_include(<curand_kernel.h>)

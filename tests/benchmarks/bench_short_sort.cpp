@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/buffer.h"
-#include "engine/core/error.h"
-#include "engine/core/parallel.h"
+#include "engine/base/error.h"
+#include "engine/device/buffer.h"
+#include "engine/device/parallel.h"
 #include "neighbor/sort/short_sort.h"
 #include "neighbor/sort/short_sort_rank.h"
 #ifdef __CUDACC__

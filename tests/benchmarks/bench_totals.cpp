@@ -2,7 +2,7 @@
 // 2.5: forces, forces with energies and virials, and what a barostat asks for (its virial and the
 // power of the forces); for one type of particles, and for two that differ in name alone. Baseline:
 // the forces of one type.
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "neighbor/neighbors.h"
 #include "tests/benchmarks/bench.h"
 #include "tests/fluids.h"

@@ -7,7 +7,8 @@
 #include <random>
 #include <set>
 
-#include "engine/run/simulation.h"
+#include "engine/domain/reduction.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/pair_loop.h"

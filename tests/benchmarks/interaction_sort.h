@@ -10,7 +10,7 @@
 //          cells): those no further away along the axis of the two cells than the range.
 // Orders are made once per step, by one call of the short sorts (neighbor/sort/short_sort.h). Their
 // words are all that is kept: the place along the axis, mapped to 16 bits, above the index in the
-// cell. For files compiled as CUDA (engine/core/parallel.h).
+// cell. For files compiled as CUDA (engine/device/parallel.h).
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "neighbor/cells/cell_sort.h"
 #include "neighbor/sort/short_sort.h"
 

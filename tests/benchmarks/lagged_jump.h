@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/tasks.h"
+#include "engine/device/tasks.h"
 #include "rng/lagged_fibonacci.h"
 
 namespace perrin::bench {

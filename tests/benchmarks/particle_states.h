@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/buffer.h"
+#include "engine/device/buffer.h"
 #include "tests/benchmarks/seeding.h"
 
 namespace perrin::bench {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/device.h"
+#include "engine/device/device.h"
 #include "rng/stream_lagged_fibonacci.h"
 #include "tests/benchmarks/seeding.h"
 

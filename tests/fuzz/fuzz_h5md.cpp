@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/formats.h"
 #include "io/hdf5.h"
 #include "io/writer.h"

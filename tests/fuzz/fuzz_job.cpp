@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "engine/run/job.h"
+#include "engine/job/job.h"
 #include "engine/run/md_stage.h"
 #include "engine/settings/settings_parse.h"
 #include "engine/settings/settings_schema.h"

@@ -1,5 +1,5 @@
 // Potentials of which something is missing: the sentences that the compiler is to say.
-#include "engine/run/plugin_api.h"
+#include "engine/job/plugin_api.h"
 #include "forces/angle_force.h"
 #include "forces/bond_force.h"
 #include "forces/field_force.h"

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "forces/lj_wall.h"
 #include "integrators/bussi.h"
 #include "integrators/velocity_verlet.h"

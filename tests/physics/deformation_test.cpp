@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/run/deformation.h"
-#include "engine/run/simulation.h"
+#include "engine/dynamics/deformation.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/bussi.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"

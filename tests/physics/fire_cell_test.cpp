@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/fire.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"

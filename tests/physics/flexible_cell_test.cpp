@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/bussi.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"
@@ -106,7 +106,7 @@ TEST_P(FlexibleCellTest, FluctuationsHaveTheElasticConstantsOfTheLattice) {
     shear.push_back((d[3] * d[3] + d[4] * d[4] + d[5] * d[5]) / 3);
     tilts.push_back(now[3]);
   }
-  // Beside errors of the means: at this temperature the crystal is softer by some percent.
+  // Overlap errors of the means: at this temperature the crystal is softer by some percent.
   const auto expect = [&](const char* what, const std::vector<double>& squares, double stiff) {
     const Estimate found = estimate(squares);
     const double wanted = temperature / (mean_volume * stiff);

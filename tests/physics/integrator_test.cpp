@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "forces/harmonic_trap.h"
 #include "integrators/bussi.h"
 #include "integrators/fire.h"

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <random>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "forces/potentials/lennard_jones.h"
 #include "neighbor/pair_loop.h"
 #include "tests/count_neighbors.h"

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "forces/lj_wall.h"
 #include "integrators/nose_hoover.h"
 #include "tests/constant_pressure.h"

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/bussi.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"

@@ -9,9 +9,9 @@
 #include <map>
 #include <random>
 
-#include "engine/run/plugin.h"
-#include "engine/run/plugin_api.h"
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
+#include "engine/job/plugin.h"
+#include "engine/job/plugin_api.h"
 #include "forces/register.h"
 #include "neighbor/neighbors.h"
 

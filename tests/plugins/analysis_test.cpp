@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "io/hdf5.h"
 #include "io/writer.h"

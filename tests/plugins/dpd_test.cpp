@@ -5,9 +5,9 @@
 #include <functional>
 #include <random>
 
-#include "engine/core/parallel.h"
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/device/parallel.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"
 #include "plugins/dpd/groot_warren.h"

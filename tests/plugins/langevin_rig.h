@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/simulation.h"
 #include "forces/harmonic_trap.h"
 #include "plugins/langevin/register.h"
 #include "plugins/langevin/schemes.h"

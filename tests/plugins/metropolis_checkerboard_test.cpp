@@ -266,7 +266,7 @@ TEST_P(CheckerboardTest, ProcessesAgree) {
   const Model model = two_kinds(2000);
   const Outcome own = outcome(device(), model, chain(false), 6);
   Outcome of_first = own;
-  Processes& world = Processes::world();
+  Communicator& world = Communicator::world();
   world.broadcast(of_first.at.data(), of_first.at.size() * sizeof(Position));
   EXPECT_EQ(differences(own, of_first), 0);
   EXPECT_EQ(own.energy, world.of_first(own.energy));

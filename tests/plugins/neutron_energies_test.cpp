@@ -9,7 +9,7 @@
 #include <fstream>
 #include <numbers>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "plugins/neutron_slab/results.h"
 #include "rng/keyed.h"
 #include "tests/devices.h"

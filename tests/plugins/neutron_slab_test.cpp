@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <map>
 
+#include "engine/components/run_control.h"
 #include "engine/run/run.h"
-#include "engine/run/run_control.h"
 #include "io/hdf5.h"
 #include "io/writer.h"
 #include "plugins/neutron_slab/loops.h"

@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "engine/core/parallel.h"
-#include "engine/run/plugin_api.h"
-#include "engine/run/simulation.h"
+#include "engine/device/parallel.h"
+#include "engine/dynamics/simulation.h"
+#include "engine/job/plugin_api.h"
 
 namespace bad {
 using namespace perrin;

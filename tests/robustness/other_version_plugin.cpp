@@ -2,7 +2,7 @@
 // registration function is called.
 #include <cstdlib>
 
-#include "engine/run/plugin_api.h"
+#include "engine/job/plugin_api.h"
 
 extern "C" __attribute__((visibility("default"))) const perrin::PluginDescription* perrin_plugin() {
   static const perrin::PluginDescription description{perrin::plugin_magic,

@@ -14,7 +14,7 @@
 #include <random>
 #include <set>
 
-#include "engine/app/commands.h"
+#include "app/commands.h"
 #include "engine/run/run.h"
 #include "engine/settings/settings_parse.h"
 #include "engine/settings/settings_schema.h"

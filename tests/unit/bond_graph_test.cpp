@@ -1,14 +1,14 @@
 // Paths along bonds, images from bonds, the nearest image: each against all there is.
-#include "engine/core/bond_graph.h"
+#include "engine/system/bond_graph.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/bond_images.h"
-#include "engine/core/nearest_vector.h"
-#include "engine/core/partners.h"
+#include "engine/system/bond_images.h"
+#include "engine/system/nearest_vector.h"
+#include "engine/system/partners.h"
 #include "neighbor/excluded_pairs.h"
 #include "rng/keyed.h"
 

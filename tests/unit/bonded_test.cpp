@@ -5,7 +5,7 @@
 #include <numbers>
 #include <random>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "forces/angle_force.h"
 #include "forces/angle_potentials.h"
 #include "forces/bond_force.h"

@@ -1,19 +1,19 @@
 // Units, initial velocities, the checks of a configuration, the closest pair.
-#include "engine/run/checks.h"
+#include "engine/system/checks.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "engine/core/closest_pair.h"
-#include "engine/core/configuration_archive.h"
-#include "engine/run/degrees_of_freedom.h"
-#include "engine/run/force.h"
-#include "engine/run/integrator.h"
-#include "engine/run/setup.h"
-#include "engine/run/velocities.h"
+#include "engine/components/degrees_of_freedom.h"
+#include "engine/components/force.h"
+#include "engine/components/integrator.h"
+#include "engine/components/setup.h"
+#include "engine/dynamics/velocities.h"
 #include "engine/settings/units.h"
+#include "engine/system/closest_pair.h"
+#include "engine/system/configuration_archive.h"
 #include "rng/keyed.h"
 
 namespace perrin {

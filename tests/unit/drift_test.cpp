@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
-#include "engine/core/parallel.h"
-#include "engine/run/resolution.h"
-#include "engine/run/simulation.h"
+#include "engine/device/parallel.h"
+#include "engine/dynamics/resolution.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "tests/devices.h"
 

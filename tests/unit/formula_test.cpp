@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "forces/formula/source.h"
 
 namespace perrin::formula {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <limits>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/formats.h"
 #include "io/hdf5.h"
 #include "io/writer.h"

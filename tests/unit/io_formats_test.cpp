@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/convert.h"
 #include "io/file_units.h"
 #include "io/formats.h"

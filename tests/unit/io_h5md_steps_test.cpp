@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/h5md_steps.h"
 #include "io/hdf5_values.h"
 #include "io/writer.h"

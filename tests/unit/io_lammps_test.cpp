@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "io/formats.h"
 #include "io/lammps_styles.h"
 #include "io/lammps_units.h"

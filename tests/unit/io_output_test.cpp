@@ -14,10 +14,10 @@
 #include <random>
 #include <set>
 
-#include "engine/core/error.h"
-#include "engine/run/registry.h"
-#include "engine/run/run_control.h"
-#include "engine/run/simulation.h"
+#include "engine/base/error.h"
+#include "engine/components/registry.h"
+#include "engine/components/run_control.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/register.h"
 #include "io/checkpoint.h"
 #include "io/checksum.h"

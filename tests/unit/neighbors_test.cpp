@@ -5,7 +5,7 @@
 #include <functional>
 #include <random>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "tests/count_neighbors.h"
 #include "tests/devices.h"

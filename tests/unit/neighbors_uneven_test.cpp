@@ -3,7 +3,7 @@
 #include <functional>
 #include <random>
 
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"

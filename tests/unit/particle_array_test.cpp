@@ -1,6 +1,6 @@
 // Arrays that follow particles: when memory is reordered, when it is saved, and from process to
 // process (under mpirun -np N, and alone).
-#include "engine/core/particle_array.h"
+#include "engine/system/particle_array.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <random>
 #include <string>
 
-#include "engine/core/parallel.h"
-#include "engine/core/processes.h"
-#include "engine/core/team.h"
+#include "engine/communicator/communicator.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/decomposition.h"
 #include "neighbor/clusters/clusters.h"
 #include "tests/devices.h"
 #include "tests/processes_main.h"

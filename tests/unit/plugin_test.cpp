@@ -1,12 +1,12 @@
 // Which plug-ins are refused, and that none is taken in by half.
-#include "engine/run/plugin.h"
+#include "engine/job/plugin.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "engine/core/error.h"
-#include "engine/run/plugin_api.h"
+#include "engine/base/error.h"
+#include "engine/job/plugin_api.h"
 
 namespace perrin {
 namespace {

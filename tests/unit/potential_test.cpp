@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "forces/potentials/buckingham.h"
 #include "forces/potentials/gaussian_core.h"
 #include "forces/potentials/lennard_jones.h"

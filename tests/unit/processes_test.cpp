@@ -1,5 +1,5 @@
 // What processes tell each other, under mpirun -np N and alone.
-#include "engine/core/processes.h"
+#include "engine/communicator/communicator.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,15 +8,15 @@
 #include <cstring>
 #include <numeric>
 
-#include "engine/core/host_relay.h"
+#include "engine/domain/host_relay.h"
 #include "tests/processes_main.h"
 
 namespace perrin {
 namespace {
 
-Processes& world() { return Processes::world(); }
+Communicator& world() { return Communicator::world(); }
 
-TEST(Processes, ReduceAndDecide) {
+TEST(Communicator, ReduceAndDecide) {
   const std::int64_t rank = world().rank(), count = world().count();
   EXPECT_EQ(world().sum(rank), count * (count - 1) / 2);
   EXPECT_EQ(world().min(rank - 5), -5);
@@ -27,7 +27,7 @@ TEST(Processes, ReduceAndDecide) {
   world().barrier();
 }
 
-TEST(Processes, SumOfEach) {
+TEST(Communicator, SumOfEach) {
   std::vector<std::int64_t> numbers(1000);
   std::iota(numbers.begin(), numbers.end(), world().rank());
   world().sum(numbers);
@@ -36,20 +36,20 @@ TEST(Processes, SumOfEach) {
     ASSERT_EQ(numbers[std::size_t(i)], count * i + count * (count - 1) / 2);
 }
 
-TEST(Processes, AllOnOneHost) {
+TEST(Communicator, AllOnOneHost) {
   EXPECT_EQ(world().host_rank(), world().rank());
   EXPECT_EQ(world().host_count(), world().count());
 }
 
-TEST(Processes, GatherTexts) {
+TEST(Communicator, GatherTexts) {
   const std::string mine(std::size_t(world().rank()) * 3, 'x');
   const auto texts = world().all_gather(mine);
   ASSERT_EQ(texts.size(), std::size_t(world().count()));
   for (std::size_t p = 0; p < texts.size(); ++p) EXPECT_EQ(texts[p], std::string(3 * p, 'x'));
 }
 
-/// Does what kernels do (engine/core/team_talk.cuh): writes parcels to all others, and waits for
-/// theirs.
+/// Does what kernels do (engine/domain/peer_signals.cuh): writes parcels to all others, and waits
+/// for theirs.
 class Correspondence {
  public:
   static constexpr std::size_t bytes = 1 << 20;
@@ -59,9 +59,9 @@ class Correspondence {
       if (p != world().rank()) others_.push_back(p);
     memory_.resize(4 * others_.size() * bytes / sizeof(Parcel));
     auto post = world().post(int(4 * others_.size()));
-    if (post) courier_ = std::make_unique<HostRelay>(std::move(post), others_, parcels(), bytes);
+    if (post) relay_ = std::make_unique<HostRelay>(std::move(post), others_, parcels(), bytes);
   }
-  explicit operator bool() const { return courier_ != nullptr; }
+  explicit operator bool() const { return relay_ != nullptr; }
   void exchange(std::uint64_t number) {
     for (int k = 0; k < int(others_.size()); ++k) {
       Parcel& p = parcel(k, false, number);
@@ -97,10 +97,10 @@ class Correspondence {
 
   std::vector<int> others_;
   std::vector<Parcel> memory_;
-  std::unique_ptr<HostRelay> courier_;
+  std::unique_ptr<HostRelay> relay_;
 };
 
-TEST(Processes, HostRelay) {
+TEST(Communicator, HostRelay) {
   if (!world().several()) GTEST_SKIP() << "one process";
   for (int simulation = 0; simulation < 2; ++simulation) {
     Correspondence all;

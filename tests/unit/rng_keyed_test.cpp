@@ -47,7 +47,7 @@ const std::vector<std::pair<const char*, void (*)(Key&, std::uint32_t)>> ways = 
     {"purpose", [](Key& k, std::uint32_t i) { k.purpose = i; }},
 };
 
-// Along each way: the mean, the correlation with the next two keys, and each bit's agreement with
+// Along each way: the mean, the correlation with the next two keys, and each bit's votes with
 // the same bit of the next key. For fair coins the count of agreements is binomial.
 TYPED_TEST(RngKeyed, NeighbouringKeysAreIndependent) {
   constexpr int n = 40000;

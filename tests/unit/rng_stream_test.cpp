@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/core/parallel.h"
+#include "engine/device/parallel.h"
 #include "rng/streams.h"
 #include "tests/benchmarks/lagged_jump.h"
 #include "tests/benchmarks/state_words.h"

@@ -9,11 +9,11 @@
 #include <cstring>
 #include <limits>
 
-#include "engine/app/commands.h"
-#include "engine/core/error.h"
-#include "engine/run/job.h"
+#include "app/commands.h"
+#include "engine/base/error.h"
+#include "engine/dynamics/simulation.h"
+#include "engine/job/job.h"
 #include "engine/run/md_stage.h"
-#include "engine/run/simulation.h"
 #include "forces/register.h"
 #include "integrators/register.h"
 #include "io/register.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/run/registry.h"
+#include "engine/components/registry.h"
 #include "engine/settings/settings_parse.h"
 #include "engine/settings/settings_schema.h"
 

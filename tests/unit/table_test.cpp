@@ -9,8 +9,8 @@
 #include <numbers>
 #include <random>
 
-#include "engine/run/plugin_api.h"
-#include "engine/run/simulation.h"
+#include "engine/dynamics/simulation.h"
+#include "engine/job/plugin_api.h"
 #include "forces/register.h"
 #include "forces/spline.h"
 #include "neighbor/neighbors.h"

@@ -1,6 +1,6 @@
 // Threads: every task once, exceptions, forks, regions within regions, more threads than cores, and
 // a helper that stands still.
-#include "engine/core/tasks.h"
+#include "engine/device/tasks.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 
 namespace perrin {
 namespace {

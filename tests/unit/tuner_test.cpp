@@ -10,8 +10,8 @@
 #include <memory>
 #include <ostream>
 
-#include "engine/run/registry.h"
-#include "engine/run/simulation.h"
+#include "engine/components/registry.h"
+#include "engine/dynamics/simulation.h"
 #include "engine/settings/settings_parse.h"
 #include "integrators/velocity_verlet.h"
 #include "neighbor/neighbors.h"

@@ -15,7 +15,7 @@
 #include <string>
 #include <thread>
 
-#include "engine/core/error.h"
+#include "engine/base/error.h"
 #include "engine/run/progress.h"
 #include "engine/run/signals.h"
 #include "io/frame_memory.h"

@@ -1,0 +1,356 @@
+#include "app/commands.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <new>
+#include <sstream>
+#include <system_error>
+
+#include "app/examples_command.h"
+#include "app/exit_status.h"
+#include "app/new_plugin_command.h"
+#include "app/one_voice.h"
+#include "app/report/report_command.h"
+#include "app/rng_command.h"
+#include "app/shell.h"
+#include "engine/base/printable.h"
+#include "engine/communicator/communicator.h"
+#include "engine/device/threads.h"
+#include "engine/run/md_stage.h"
+#include "engine/run/signals.h"
+#include "forces/register.h"
+#include "integrators/register.h"
+#include "io/convert.h"
+#include "io/formats.h"
+#include "io/register.h"
+#include "perrin/commit.h"
+
+namespace perrin {
+
+Components::Components() {
+  register_sources(registry);
+  register_forces(registry);
+  register_integrators(registry);
+  register_io(registry);
+  register_md_stage(registry);
+}
+
+double parse_duration(const std::string& text) {
+  double seconds = 0;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    std::size_t used = 0;
+    double value = -1;
+    try {
+      value = std::stod(text.substr(i), &used);
+    } catch (const std::logic_error&) {
+    }
+    const char unit = i + used < text.size() ? text[i + used] : 's';
+    const double size = unit == 's'   ? 1
+                        : unit == 'm' ? 60
+                        : unit == 'h' ? 3600
+                        : unit == 'd' ? 86400
+                                      : 0;
+    if (!(value >= 0) || size == 0)
+      throw UserError(
+          fmt::format("--time-limit {}: expected a time such as 3600, 90s, 30m, 1h30m", text));
+    seconds += value * size;
+    i += used + 1;
+  }
+  return seconds;
+}
+
+namespace {
+
+void add_run_options(CLI::App& app, RunArguments& a) {
+  app.add_option("--device", a.device, "auto, cpu, cuda or cuda:N");
+  app.add_option("--threads", a.threads, "threads on the CPU (default: all cores)")
+      ->check(CLI::Range(1, Threads::most));
+  app.add_option("--set", a.sets,
+                 "change a value of the job: path=value; an index equal to the length of a list "
+                 "appends to it")
+      ->allow_extra_args(false);
+  app.add_option("--output-dir", a.output_directory, "folder for output files");
+  app.add_option("--time-limit", a.time_limit,
+                 "stop after this wall time, with a checkpoint: 3600, 30m, 1h30m");
+  app.add_flag("--quiet", a.quiet, "print only errors and warnings of the job");
+}
+
+/// What is in OUT otherwise than in IN.
+void add_changes(CLI::App& app, ConvertOptions& options) {
+  app.add_flag("--unwrap", options.unwrapped,
+               "positions without jumps at the faces of the box, instead of images");
+  app.add_flag("!--no-velocities", options.velocities, "ignore the velocities of IN");
+  app.add_option(
+      "--atom-style", options.atom_style,
+      "atom style of IN (LAMMPS data), overrides the file: full, \"hybrid sphere bond\"");
+  app.add_option("--dimension", options.dimension, "dimension of IN, overrides the file: 2 or 3")
+      ->check(CLI::Range(2, 3));
+  app.add_option(
+         "--box", options.box,
+         "box of IN, overrides the file: Lx,Ly,Lz or Lx,Ly,Lz,xy,xz,yz, with the lower corner at 0")
+      ->delimiter(',');
+  app.add_option("--group", options.groups,
+                 "groups of particles to read from IN (H5MD, under /particles); several are joined")
+      ->delimiter(',');
+  app.add_option("--types", options.types, "rename types: A=Ar,B=Kr (ASE requires element names)")
+      ->delimiter(',');
+  app.add_option("--origin", options.origin,
+                 "lower corner of the box: at 0 (corner), at -L/2 (middle), or as in IN (file); "
+                 "for extended XYZ and LAMMPS data")
+      ->check(CLI::IsMember({"file", "corner", "middle"}));
+  app.add_option("--precision", options.precision,
+                 "precision of positions: single, double; for H5MD and GSD")
+      ->check(CLI::IsMember({"single", "double"}));
+  app.add_option("--compression", options.compression,
+                 "compression of OUT: none, deflate, rounded; for H5MD")
+      ->check(CLI::IsMember({"none", "deflate", "rounded"}));
+  app.add_option("--decimals", options.decimals,
+                 "decimal places of rounded positions; for H5MD and XTC")
+      ->check(CLI::Range(0, 9));
+  app.add_option("--chunk", options.chunk,
+                 "chunk layout: frame, or time for reading the paths of single particles (not for "
+                 "VMD); for H5MD")
+      ->check(CLI::IsMember({"frame", "time"}));
+}
+
+void add_convert(CLI::App& app, ConvertOptions& options) {
+  auto* convert_files =
+      app.add_subcommand("convert", "convert trajectories and configurations between formats");
+  const std::vector<std::string> formats = io::format_choices();
+  convert_files->add_option("IN", options.in, "input file")->required();
+  convert_files->add_option("OUT", options.out, "output file")->required();
+  convert_files->add_option("--frame", options.frame,
+                            "convert one frame, counted from 0; negative: from the end (default: "
+                            "all; LAMMPS data: the last)");
+  convert_files
+      ->add_option("--from", options.from,
+                   fmt::format("format of IN: {}", fmt::join(formats, ", ")))
+      ->check(CLI::IsMember(formats));
+  convert_files->add_option("--to", options.to, "format of OUT: those of IN, or xtc")
+      ->check(CLI::IsMember(io::format_choices(true)));
+  add_changes(*convert_files, options);
+  convert_files->add_flag("--overwrite", options.overwrite, "replace OUT if it exists");
+  options.warn = [](const std::string& what) { fmt::print(stderr, "warning: {}\n", what); };
+  convert_files->callback([&options] {
+    const long long frames = convert(options);
+    fmt::print("{}: {} frame{}\n", options.out, frames, frames == 1 ? "" : "s");
+  });
+}
+
+void add_rng(CLI::App& app, RngArguments& a) {
+  auto* rng = app.add_subcommand(
+      "rng",
+      "write random numbers to standard output: raw 32-bit words (little-endian) for test "
+      "batteries, numbers of a distribution as text, or the area of a figure");
+  rng->add_option("name", a.generator, "generator");
+  rng->add_option("--seed", a.seed, "64-bit seed");
+  rng->add_option(
+      "--scheme", a.scheme,
+      "keyed, phillips, state, shared or shared:LAG (default: the generator's usual one)");
+  rng->add_option("--pattern", a.pattern, "particles, particle, pairs, rows, columns or sequence");
+  rng->add_option("--count", a.count,
+                  "number of words, numbers or points (default: unlimited; points: a million)")
+      ->check(CLI::PositiveNumber);
+  NumberArguments& n = a.numbers;
+  rng->add_option("--distribution", n.distribution,
+                  "numbers as text: uniform in [0, 1), normal (mean 0, variance 1), exponential "
+                  "(mean 1)");
+  rng->add_option("--method", n.method,
+                  "of normal: inversion (default), box_muller, polar or ziggurat");
+  rng->add_option(
+      "--density", n.density,
+      "numbers of this density, by inversion: a formula of x, of any norm, with --range");
+  rng->add_option("--range", n.range, "LOW,HIGH of x")->delimiter(',');
+  rng->add_option("--density-file", n.density_file,
+                  "numbers of this density: two columns, x and the density, linear between");
+  rng->add_option("--figure", n.figure,
+                  "length, area or volume of where a formula of x, y, z is above 0, and its "
+                  "standard error: \"x^2 + y^2 < 1\" with --box");
+  rng->add_option("--box", n.box, "LOW,HIGH of x, then of y, then of z: where points are drawn")
+      ->delimiter(',');
+  rng->add_flag("--list", a.list, "print the names of the generators");
+  rng->callback([&a] { rng_command(a); });
+}
+
+struct ExampleArguments {
+  std::string name, folder;
+};
+
+void add_examples(CLI::App& app, ExampleArguments& a) {
+  auto* examples = app.add_subcommand("examples", "list the examples, or copy one to start from");
+  examples->add_option("NAME", a.name, "name of an example, or a part of it");
+  examples->add_option("FOLDER", a.folder, "new folder for the copy (default: NAME)");
+  examples->callback([&a] { examples_command(a.name, a.folder); });
+}
+
+struct NewPluginArguments {
+  std::string kind, name, folder;
+};
+
+void add_new_plugin(CLI::App& app, NewPluginArguments& a) {
+  auto* command = app.add_subcommand(
+      "new-plugin",
+      "create a plug-in to start from, in a new folder: source, build file, job and test");
+  command->add_option("KIND", a.kind, fmt::format("{}", fmt::join(plugin_kinds(), ", ")))
+      ->required();
+  command->add_option("NAME", a.name, "name of the type in jobs, in lower case")->required();
+  command->add_option("FOLDER", a.folder, "new folder (default: NAME)");
+  command->callback([&a] { new_plugin_command(a.kind, a.name, a.folder, help_words()); });
+}
+
+/// A mistake of the user begins with its place; the others name the program.
+Outcome failure(ExitStatus status, const std::string& what, const std::string& text) {
+  return {static_cast<int>(status),
+          printable(status == ExitStatus::user ? text + "\n"
+                                               : fmt::format("perrin: {}: {}\n", what, text))};
+}
+
+/// A file that is opened must not become standard output because that was closed.
+void hold_standard_streams() {
+  for (int descriptor = 0; descriptor < 3; ++descriptor)
+    if (::fcntl(descriptor, F_GETFD) < 0)
+      while (::open("/dev/null", O_RDWR) >= 0 && ::fcntl(descriptor, F_GETFD) < 0) {
+      }
+}
+
+/// What takes a job or a checkpoint.
+void add_jobs(CLI::App& app, RunArguments& arguments) {
+  auto* run = app.add_subcommand("run", "run a job");
+  run->add_option("JOB", arguments.file, "job file")->required();
+  add_run_options(*run, arguments);
+  run->add_flag("--overwrite", arguments.overwrite, "replace output files that exist");
+  run->callback([&arguments] { run_command(arguments); });
+
+  auto* resume = app.add_subcommand("resume", "continue from a checkpoint");
+  resume->add_option("CHECKPOINT", arguments.file, "checkpoint, or the folder of a run")
+      ->required();
+  add_run_options(*resume, arguments);
+  resume
+      ->add_option("--steps", arguments.more_steps, "extend the last stage by this number of steps")
+      ->check(CLI::PositiveNumber);
+  resume->callback([&arguments] { resume_command(arguments); });
+
+  auto* validate =
+      app.add_subcommand("validate", "check a job and its input files without running");
+  validate->add_option("JOB", arguments.file, "job file")->required();
+  validate
+      ->add_option("--set", arguments.sets,
+                   "change a value of the job: path=value; an index equal to the length of a list "
+                   "appends to it")
+      ->allow_extra_args(false);
+  validate->add_option("--threads", arguments.threads, "threads on the CPU (default: all cores)")
+      ->check(CLI::Range(1, Threads::most));
+  validate->add_option("--output-dir", arguments.output_directory, "folder for output files");
+  validate->add_flag("--overwrite", arguments.overwrite,
+                     "accept output files that exist, as run --overwrite does");
+  validate->callback([&arguments] { validate_command(arguments); });
+
+  auto* show = app.add_subcommand(
+      "show", "print a job as strict JSON, without comments and with --set applied");
+  show->add_option("JOB", arguments.file, "job file")->required();
+  show->add_option("--set", arguments.sets, "change a value of the job: path=value")
+      ->allow_extra_args(false);
+  show->callback([&arguments] { show_command(arguments); });
+}
+
+/// CLI11 says of a missing or unknown command only that a subcommand is required.
+void check_command(const CLI::App& app, const std::string& word) {
+  if (word.empty()) throw UserError("perrin: a command is missing\n\n" + app.help());
+  if (word[0] == '-') return;
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  if (std::ranges::count(known, word) == 0)
+    throw UserError(fmt::format("perrin: unknown command \"{}\"; {}", word, suggest(word, known)));
+}
+
+Outcome run_command_line(int argc, char** argv) {
+  CLI::App app("Perrin: particles in soft matter, on CPU and GPU");
+  app.set_version_flag("--version",
+                       fmt::format("{} ({}; {})", engine_version(), PERRIN_COMMIT, build_tag()));
+  app.require_subcommand(1);
+  RunArguments arguments;
+  std::string type;
+
+  add_jobs(app, arguments);
+  app.add_subcommand("schema", "print the JSON Schema of job files")->callback(schema_command);
+  auto* help = app.add_subcommand("help", "list all types of jobs, or explain one");
+  help->add_option(
+      "TYPE", type,
+      "a type, a kind (force), a topic (units), or \"job\" for the top level of a job file");
+  help->callback([&] { help_command(type); });
+  app.add_subcommand("plugins", "list the plug-ins found and their types")
+      ->callback(plugins_command);
+  ExampleArguments example;
+  add_examples(app, example);
+  NewPluginArguments plugin;
+  add_new_plugin(app, plugin);
+  app.add_subcommand("info", "print versions, build and devices")->callback(info_command);
+  app.add_subcommand("completion", "print a completion script for bash")->callback([&app] {
+    fmt::print("{}", bash_completion(app, help_words()));
+  });
+  app.add_subcommand("man", "print the manual page")->callback([&app] {
+    fmt::print("{}", man_page(app));
+  });
+  ConvertOptions conversion;
+  add_convert(app, conversion);
+  ReportArguments page;
+  add_report(app, page);
+  RngArguments words;
+  add_rng(app, words);
+
+  const auto stopped = [&]() -> const char* {
+    for (const char* name : {"convert", "report", "rng"})
+      if (app.got_subcommand(name)) return name;
+    return "the run stopped";
+  };
+  try {
+    check_command(app, argc > 1 ? argv[1] : "");
+    app.parse(argc, argv);
+    return {};
+  } catch (const CLI::ParseError& e) {
+    std::ostringstream what;
+    const int status = app.exit(e, std::cout, what);
+    return {status == 0 ? 0 : static_cast<int>(ExitStatus::user), printable(what.str())};
+  } catch (const OtherProcessFailed& e) {
+    return {static_cast<int>(ExitStatus::run), e.what(), true};
+  } catch (const UserError& e) {
+    return failure(ExitStatus::user, "", e.what());
+  } catch (const RunError& e) {
+    return failure(ExitStatus::run, stopped(), e.what());
+  } catch (const std::bad_alloc&) {
+    return failure(ExitStatus::run, stopped(), "out of memory");
+  } catch (const std::system_error& e) {  // no thread to be had, a full disk behind standard output
+    const bool thread = e.code() == std::errc::resource_unavailable_try_again;
+    return failure(ExitStatus::run, stopped(),
+                   thread ? "out of memory or threads: no thread can be started" : e.what());
+  } catch (const std::exception& e) {
+    return failure(ExitStatus::bug, "internal error, a bug of Perrin or a plug-in", e.what());
+  }
+}
+
+Outcome run_and_flush(int argc, char** argv) {
+  const Outcome outcome = run_command_line(argc, argv);
+  errno = 0;
+  if (outcome.status != 0 || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return outcome;
+  const std::string why = errno != 0 ? std::strerror(errno) : "an earlier write failed";
+  return failure(ExitStatus::run, "standard output could not be written", why);
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  hold_standard_streams();
+  const IgnoredSignal too_large(SIGXFSZ);
+  return in_one_voice(argc > 1 ? argv[1] : "", [&] { return run_and_flush(argc, argv); });
+}
+
+}  // namespace perrin

@@ -1,0 +1,210 @@
+// run, resume, validate.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+
+#include "app/checkpoint_path.h"
+#include "app/commands.h"
+#include "app/job_files.h"
+#include "app/resumed_job.h"
+#include "app/same_run.h"
+#include "engine/domain/decomposition.h"
+#include "engine/domain/load_balancer.h"
+#include "engine/job/compile_plugin.h"
+#include "engine/run/run.h"
+#include "engine/run/signals.h"
+#include "engine/settings/output_path.h"
+#include "io/new_file.h"
+#include "io/writer.h"
+
+namespace perrin {
+namespace {
+
+namespace fs = std::filesystem;
+
+JobOptions options_of(const RunArguments& a) {
+  say_what_is_compiled(!a.quiet);
+  JobOptions options;
+  options.device = a.device;
+  options.threads = a.threads;
+  options.job_directory = folder_of(a.file);
+  options.output_directory =
+      a.output_directory.empty() ? fs::path(".") : fs::path(a.output_directory);
+  options.overwrite = a.overwrite;
+  options.quiet = a.quiet;
+  options.time_limit = parse_duration(a.time_limit);
+  return options;
+}
+
+void check_output_directory(const RunArguments& a) {
+  if (!io::writes_files()) return;
+  const std::string what = why_no_folder(a.output_directory, 1);
+  if (!what.empty()) throw UserError("--output-dir: " + what);
+}
+
+void print_timings(const Simulation& simulation, std::uint64_t steps, double seconds) {
+  const Timings& t = simulation.timings;
+  const double known = t.neighbors + t.forces + t.integration + t.output;
+  // Some of it was before the clock of the run began.
+  const double total = std::max(seconds, known);
+  const auto row = [&](const char* name, double s) {
+    fmt::print("  {:<12} {:>10.3f} s {:>5.1f} %\n", name, s, total > 0 ? 100 * s / total : 0);
+  };
+  if (const std::string report = simulation.neighbor_report(); !report.empty())
+    fmt::print("neighbours: {}\n", report);
+  const Decomposition& decomposition = decomposition_of(simulation.device());
+  if (decomposition.far() > 0)
+    fmt::print("processes: no peer access from this GPU to {} others; MPI transfers their data\n",
+               decomposition.far());
+  const LoadBalancer* const balance = decomposition.balance();
+  if (const std::string report = balance ? balance->report() : ""; !report.empty())
+    fmt::print("processes: {}\n", report);
+  fmt::print("time\n");
+  row("neighbours", t.neighbors);
+  row("forces", t.forces);
+  row("integration", t.integration);
+  row("output", t.output);
+  row("other", total - known);
+  row("total", total);
+  if (steps > 0 && seconds > 0)
+    fmt::print("{} steps, {:.5g} steps/s, {:.4g} million particle steps/s\n", steps,
+               double(steps) / seconds,
+               1e-6 * double(steps) * double(simulation.particles.size()) / seconds);
+}
+
+/// The same for `perrin report`, of what was run since the last start.
+std::string timings_text(const Simulation& simulation, std::uint64_t steps, double seconds) {
+  const Timings& t = simulation.timings;
+  return Json{{"neighbors", t.neighbors},
+              {"forces", t.forces},
+              {"integration", t.integration},
+              {"output", t.output},
+              {"total", seconds},
+              {"steps", steps},
+              {"particles", simulation.particles.size()}}
+      .dump();
+}
+
+/// With --quiet without notes: what may make numbers wrong is said all the same.
+void print_warnings(const Job& job, bool quiet) {
+  for (const auto& warning : job.warnings())
+    if (!quiet || warning.find(": warning: ") != std::string::npos)
+      fmt::print(stderr, "{}\n", warning);
+}
+
+/// Runs the job in folders that are locked. Returns what to say of a run that was stopped.
+std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& options,
+                           Archive* restored) {
+  const std::string processes = processes_summary(job);
+  if (!a.quiet) fmt::print("Perrin {}\n{}{}", engine_version(), job.summary(), processes);
+  std::fflush(stdout);
+  print_warnings(job, a.quiet);
+
+  RunParts parts = job.take_parts();
+  require_same("files of forces", parts.forces_record);
+  std::function<std::string()> timings;
+  parts.write_checkpoint = checkpoint_writer(job, options, timings);
+
+  Run run(std::move(parts), job.control());
+  if (restored) run.restore(std::move(*restored));
+  const std::uint64_t first_step = run.has_simulation() ? run.simulation().step() : 0;
+  if (run.has_simulation())
+    timings = [&] {
+      return timings_text(run.simulation(), run.simulation().step() - first_step, run.seconds());
+    };
+  const bool complete = run.execute();
+  if (!a.quiet && run.has_simulation())
+    print_timings(run.simulation(), run.simulation().step() - first_step, run.seconds());
+  if (complete) return "";
+  const std::string where =
+      run.has_simulation() ? fmt::format(" at step {}", run.simulation().step()) : "";
+  return fmt::format("stopped by {}{}; continue with: perrin resume {}\n", run.stop_reason(), where,
+                     run.checkpoint().string());
+}
+
+void run_job(Job& job, const RunArguments& a, const JobOptions& options, io::FolderLocks& locks,
+             Archive* restored) {
+  const SignalWatch signals;  // until the last file is closed
+  take_folders(job, locks);
+  const std::string stopped = run_in_folders(job, a, options, restored);
+  // With the run all its files were closed: whatever that says comes before any good news.
+  io::writer().flush_and_wait();
+  std::fputs(stopped.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void run_command(const RunArguments& a) {
+  // `perrin run JOB | head` is no reason to end a run without a checkpoint.
+  const IgnoredSignal closed_pipe(SIGPIPE);
+  JsonFile file = JsonFile::read(a.file);
+  for (const auto& assignment : a.sets) file.set(assignment);
+  check_output_directory(a);
+  Components components;
+  JobOptions options = options_of(a);
+  options.job_file = a.file;
+  require_same_program(file.value(), options);
+  io::FolderLocks locks;
+  locks.take_if_possible(options.output_directory);
+  Job job(file, components.registry, components.plugins, options);
+  require_same_parts(job, components.plugins);
+  run_job(job, a, options, locks, nullptr);
+}
+
+void resume_command(const RunArguments& a) {
+  const IgnoredSignal closed_pipe(SIGPIPE);
+  check_output_directory(a);
+  io::FolderLocks locks;
+  const fs::path file = checkpoint_path(a.file);
+  locks.take_if_possible(folder_of(file));
+  ResumedJob resumed = read_resumed_job(file, a.sets, a.more_steps);
+  Components components;
+  JobOptions options = options_of(a);
+  continue_options(resumed, options, !a.output_directory.empty());
+  require_same_program(resumed.file.value(), options);
+  require_same_checkpoint(resumed.checkpoint);
+  Archive archive = Archive::restoring(std::move(resumed.checkpoint.records));
+  Job job(resumed.file, components.registry, components.plugins, options, &archive);
+  if (resumed.complete) {
+    fmt::print(
+        "{0}: this run is complete; extend it by perrin resume {0} --steps N, or add a stage by "
+        "--set 'stages[{1}]={{…}}'\n",
+        file.string(), resumed.stage + 1);
+    return;
+  }
+  require_same_parts(job, components.plugins);
+  const std::string before = resumed.checkpoint.facts["hardware"];
+  if (const std::string now = hardware(job.context().device); !a.quiet && now != before)
+    fmt::print(
+        "note: the checkpoint was written on {}, the run continues on {}: from the same state, but "
+        "not bitwise identically\n",
+        before, now);
+  run_job(job, a, options, locks, &archive);
+}
+
+void show_command(const RunArguments& a) {
+  JsonFile file = JsonFile::read(a.file);
+  for (const auto& assignment : a.sets) file.set(assignment);
+  fmt::print("{}\n", file.value().dump(2));
+}
+
+void validate_command(const RunArguments& a) {
+  JsonFile file = JsonFile::read(a.file);
+  for (const auto& assignment : a.sets) file.set(assignment);
+  check_output_directory(a);
+  Components components;
+  JobOptions options = options_of(a);
+  require_same_program(file.value(), options);
+  options.validating = true;
+  options.job_file = a.file;
+  const Job job(file, components.registry, components.plugins, options);
+  print_warnings(job, false);
+  fmt::print("{}{}: {}\n", job.summary(), a.file,
+             job.warnings().empty() ? "valid" : "valid, with warnings");
+}
+
+}  // namespace perrin

@@ -1,0 +1,27 @@
+// What the program and the Python module do alike with the files of a job.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "engine/job/job.h"
+#include "io/folder_lock.h"
+
+namespace perrin {
+
+std::filesystem::path folder_of(const std::filesystem::path& file);
+
+/// Makes the folders of all outputs, and keeps other runs out of them; in the process
+/// that writes.
+void take_folders(const Job& job, io::FolderLocks& locks);
+
+/// What the last bits of a run depend on; not the number of threads.
+std::string hardware(const Device& device);
+
+/// For RunParts. All three must live as long as the run; `timings`: for `perrin report`, asked when
+/// a checkpoint is written, unless it is empty.
+std::function<void(const std::filesystem::path&, const Archive&)> checkpoint_writer(
+    const Job& job, const JobOptions& options, const std::function<std::string()>& timings);
+
+}  // namespace perrin

@@ -1,0 +1,182 @@
+#include "app/report/run_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "app/report/frame_view.h"
+#include "app/report/observables.h"
+#include "app/report/record.h"
+#include "app/report/standing.h"
+#include "engine/base/error.h"
+#include "engine/job/plugin.h"
+#include "io/hdf5_values.h"
+#include "io/writer.h"
+
+namespace perrin::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_views = 4;
+
+bool ends_in(const fs::path& file, std::initializer_list<const char*> extensions) {
+  const auto is = [&](const char* e) { return file.extension() == e; };
+  return std::any_of(extensions.begin(), extensions.end(), is);
+}
+
+class Folder {
+ public:
+  explicit Folder(const fs::path& folder) : folder_(folder) {
+    std::vector<fs::path> files;
+    std::error_code gone;  // a run that goes on makes and renames files
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (entry.is_regular_file(gone)) files.push_back(entry.path());
+    std::ranges::sort(files);
+    for (const fs::path& file : files) take(file);
+    if (page_["files"].empty())
+      throw UserError(
+          fmt::format("{}: no output files of a run: expected trajectories (.h5, .gsd, .xtc), "
+                      "tables or checkpoints",
+                      folder.string()));
+  }
+
+  Json page() {
+    const Record& main = records_.empty() ? Record() : records_.front().first;
+    Json runs = Json::array();
+    for (const auto& [record, files] : records_) {
+      Json run = record.facts;
+      run["files"] = files;
+      run["job"] = record.job;
+      runs.push_back(run);
+    }
+    page_["runs"] = runs;
+    page_["stages"] = stages_of(main);
+    page_["standing"] = standing(folder_, main, checkpoint_, last_);
+    page_["wall_time"] = wall_time_ > 0 ? Json(wall_time_) : Json();
+    if (checkpoint_) page_["timings"] = json_of(checkpoint_->timings);
+    if (page_["timings"].is_discarded()) page_["timings"] = nullptr;
+    page_["folder"] = fs::absolute(folder_).lexically_normal().string();
+    page_["version"] = engine_version();
+    page_["made"] = std::chrono::duration_cast<std::chrono::seconds>(
+                        std::chrono::system_clock::now().time_since_epoch())
+                        .count();
+    return std::move(page_);
+  }
+
+ private:
+  void take(const fs::path& file) {
+    std::error_code gone;
+    const auto bytes = std::int64_t(fs::file_size(file, gone));
+    if (gone) return;
+    Json row = {{"name", file.filename().string()}, {"bytes", bytes}};
+    try {
+      if (ends_in(file, {".part"}))
+        row["kind"] = "incomplete: the run was killed while it created the file";
+      else if (ends_in(file, {".journal"}))
+        row["kind"] = "journal of an interrupted write: perrin resume completes it";
+      else if (ends_in(file, {".prev"}))
+        row["kind"] = "previous checkpoint";
+      else if (ends_in(file, {".xtc"}))
+        row["kind"] = "trajectory (XTC, not shown)";
+      else if (ends_in(file, {".gsd"}))
+        row["kind"] = "trajectory", add_trajectory(file, "gsd");
+      else if (ends_in(file, {".h5", ".h5md", ".hdf5"}))
+        row["kind"] = take_hdf5(file);
+      else
+        return;
+    } catch (const std::exception& e) {
+      if (!row.contains("kind")) row["kind"] = "";
+      row["problem"] = e.what();
+    }
+    page_["files"].push_back(row);
+  }
+
+  std::string take_hdf5(const fs::path& file) {
+    const std::string name = file.filename().string();
+    bool trajectory = false, checkpoint = false, observables = false;
+    io::writer().call([&] {
+      const io::File opened = io::File::read(file.string());
+      const io::Node& root = opened.root();
+      checkpoint = root.has_attribute("perrin_checkpoint");
+      if (checkpoint) return;
+      const Record record = record_of(root);
+      add_record(record, name);
+      wall_time_ = std::max(wall_time_, record.wall_time);
+      trajectory = root.has("particles") && !root.open("particles").children().empty();
+      observables = root.has("observables") && !root.open("observables").children().empty();
+      if (trajectory) look_at_steps(root);
+      if (!observables) return;
+      Json seen = observables_of(root, record);
+      seen["file"] = name;
+      if (seen["last_step"].is_number()) note_step(seen["last_step"], seen["stride"]);
+      page_["observables"].push_back(std::move(seen));
+    });
+    if (checkpoint) {
+      const CheckpointNote note = read_checkpoint_note(file.string());
+      if (!checkpoint_ || note.step >= checkpoint_->step) checkpoint_ = note;
+      return "checkpoint";
+    }
+    if (trajectory) add_trajectory(file, "h5md");
+    return trajectory ? "trajectory" : observables ? "table" : "other HDF5 file";
+  }
+
+  void add_record(const Record& record, const std::string& file) {
+    if (record.job.empty()) return;
+    for (auto& [known, files] : records_)
+      if (known.same_run(record)) {
+        files.push_back(file);
+        // A table that was made last may know of stages that others do not.
+        if (known.stages.empty()) known.stages = record.stages;
+        if (known.remarks.empty()) known.remarks = record.remarks;
+        return;
+      }
+    records_.emplace_back(record, std::vector{file});
+  }
+
+  void note_step(std::int64_t step, std::int64_t stride) {
+    if (step > last_.step) last_ = {step, stride};
+  }
+  void look_at_steps(const io::Node& root) {
+    for (const std::string& name : root.open("particles").children()) {
+      const std::string path = "particles/" + name + "/position/step";
+      if (!root.has(path)) continue;
+      const auto steps = io::read_integers<std::int64_t>(root.open(path));
+      if (steps.empty()) continue;
+      note_step(steps.back(), steps.size() > 1 ? steps.back() - steps[steps.size() - 2] : 0);
+    }
+  }
+
+  void add_trajectory(const fs::path& file, const std::string& format) {
+    if (page_["trajectories"].size() >= most_views)
+      throw UserError(fmt::format("not shown: at most {} trajectories are", most_views));
+    Json view = frame_view(file.string(), format);
+    view["file"] = file.filename().string();
+    page_["trajectories"].push_back(std::move(view));
+  }
+
+  fs::path folder_;
+  Json page_ = {{"files", Json::array()},
+                {"observables", Json::array()},
+                {"trajectories", Json::array()},
+                {"timings", nullptr}};
+  std::vector<std::pair<Record, std::vector<std::string>>> records_;
+  std::optional<CheckpointNote> checkpoint_;
+  LastStep last_;
+  double wall_time_ = 0;
+};
+
+}  // namespace
+
+Json run_folder(const fs::path& folder) {
+  if (!fs::is_directory(folder))
+    throw UserError(fmt::format("{}: {}: perrin report takes the folder of a run", folder.string(),
+                                fs::exists(folder) ? "is not a folder" : "no such folder"));
+  return Folder(folder).page();
+}
+
+}  // namespace perrin::report

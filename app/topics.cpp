@@ -1,0 +1,107 @@
+#include "app/topics.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "engine/settings/units.h"
+
+namespace perrin {
+namespace {
+
+std::string units_text() {
+  const Units example = make_units({"nm", "kJ/mol", "u"});
+  return fmt::format(
+      R"(units: the units of all numbers in a job
+  "units": "lj" (default)
+      reduced units: length, energy and mass are in arbitrary units, time is in
+      length (mass/energy)^(1/2), and a temperature is k_B T, an energy
+  "units": {{"length": "nm", "energy": "kJ/mol", "mass": "u"}}
+      length  {}
+      energy  {}
+      mass    {}
+      Every number of the job is in these units or in units derived from them: time in
+      length (mass/energy)^(1/2), which is {} here, velocity in length/time, force in
+      energy/length, pressure in energy/length^3, friction in mass/time. A temperature is in
+      kelvin. Output files name their units.
+  A number out of the range of single precision is an error that names the unit to choose.
+)",
+      fmt::join(length_units(), ", "), fmt::join(energy_units(), ", "),
+      fmt::join(mass_units(), ", "), example.time);
+}
+
+const char* const coordinates_text =
+    R"(coordinates: origin, box vectors, wrapped and unwrapped positions
+  If Perrin generates the system, the origin of a job's coordinates is the middle of the box: x runs
+  from -L/2 to L/2. A system from a file keeps the origin of the file. This applies to
+  harmonic_trap (center), lj_wall (position) and profiles.
+  H5MD files hold positions from 0 to L, as their readers expect, and box_origin: the coordinate in
+  the job is position + box_origin. XTC files are the same without box_origin. The unwrapped
+  position is position + image * L, with the image counters; "positions": "unwrapped" of the
+  observers trajectory, gsd and xtc writes it, and so does perrin convert --unwrap. The origin of
+  GSD files is the middle of the box; LAMMPS data and extended XYZ keep the job's coordinates,
+  unless perrin convert is given --origin corner or middle.
+  The box vectors are a along x, b in the xy plane, and c. If a particle leaves the box along an
+  axis that is not periodic, the run ends with an error. Two-dimensional systems lie in the xy
+  plane: their lists of one number per axis may have two entries.
+)";
+
+const char* const formula_text =
+    R"(formula: syntax of the energies of pair_formula, bond_formula, …
+  4*epsilon*((sigma/r)^12 - (sigma/r)^6) + q
+  Names that are neither variables nor functions are parameters; the job gives their values in the
+  place of other forces' parameters. Forces are the exact derivatives. Numbers are in the job's
+  units.
+      variables   r (pairs, bonds); theta (angles, radians, straight is pi); phi (dihedrals,
+                  -pi to pi, trans is pi); x, y, z, t (external; with t, the time since the
+                  beginning of the job, in double precision; the energy is evaluated at the
+                  current time); E (cross-sections and spectra of neutron_slab, an energy);
+                  x, y, z (perrin rng --density, --figure)
+      operators   + - * / ^ (also **; 2^3^2 is 2^(3^2)), comparisons < <= > >= (1 or 0)
+      functions   sqrt exp log sin cos tan asin acos atan sinh cosh tanh erf erfc abs sign
+                  step(x) (1 from 0 on)  min(a, b)  max(a, b)  pow(a, b)
+                  if(condition, then, else)
+      number      pi
+      definitions follow the formula: "4*epsilon*(x^12 - x^6); x = sigma/r"
+  The first use of a formula compiles it (about 10 s) with the compiler that built Perrin
+  ($PERRIN_COMPILER names another). Later runs load it from $PERRIN_CACHE; if that is not set,
+  from $XDG_CACHE_HOME/perrin or ~/.cache/perrin. Other users must not be able to write to this
+  folder. A damaged entry is compiled again. Without a compiler a formula is tabulated; this is
+  not possible for formulas of x, y, z, t. A compiler that has not ended after 300 s
+  ($PERRIN_COMPILER_SECONDS) is killed, which is an error.
+  Integer powers of r are fastest, and even ones need no square root. exp and other powers of r cost
+  more; log and the other functions cost most on a CPU. In single precision the range of exp(x) is
+  10^-38 to 10^30.
+)";
+
+const char* const processes_text =
+    R"(processes: one job on several processes (MPI ranks), bitwise identical to one process
+  mpirun -np 2 perrin run job.json
+  srun --mpi=pmix -N 4 --gpus-per-task 1 perrin run job.json
+  The job needs no setting for this. On a host with GPUs each process uses one GPU; on the CPU the
+  processes of a host divide its cores. The first process prints and writes files; every process
+  must be able to read the job, its input files and checkpoints, and must have the same Perrin,
+  job and plug-ins, which is checked before the start. A signal to any process stops all with a
+  checkpoint, which any number of processes can resume; an error in one process ends all.
+  An md stage distributes the particles over the processes. Measured times balance the load;
+  "processes": {"balance": "equal"} in the job gives every process the same number instead.
+  "grid": [2, 2, 1] in "processes" orders the particles of GPUs by blocks of the box, so that each
+  of four processes has one block.
+  If a process had fewer than 128 particles (75 000 on a GPU; "particles" in "processes" sets
+  another number), fewer processes share the work.
+  GPUs without peer access, of several hosts for example, exchange data by MPI.
+  If a stage is not parallelised over processes, every process does all of its work, and a warning
+  says so.
+)";
+
+}  // namespace
+
+std::vector<std::string> topic_names() { return {"units", "coordinates", "formula", "processes"}; }
+
+std::string topic_text(const std::string& name) {
+  if (name == "units") return units_text();
+  if (name == "coordinates") return coordinates_text;
+  if (name == "processes") return processes_text;
+  return name == "formula" ? formula_text : "";
+}
+
+}  // namespace perrin

@@ -1,0 +1,70 @@
+#include "engine/components/degrees_of_freedom.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/components/force.h"
+
+namespace perrin {
+
+DegreesOfFreedom::DegreesOfFreedom(const Configuration& c)
+    : dimension_(c.box.dimension), particles_(c.types.size(), 0) {
+  for (const auto t : c.type) ++particles_.at(t);
+  for (const double m : c.mass) mass_ += m;
+  if (c.mass.empty()) mass_ = double(c.position.size());
+  count({});
+}
+
+void DegreesOfFreedom::count(const std::vector<std::unique_ptr<Force>>& forces,
+                             const Motion& motion) {
+  motion_ = motion;
+  std::int64_t moving = 0, all = 0;
+  for (std::size_t t = 0; t < particles_.size(); ++t) {
+    all += particles_[t];
+    if (motion_.moves(t)) moving += particles_[t];
+  }
+  moving_ = double(moving);
+  std::array<bool, 3> changes{};
+  Vec3<double> constant{}, size{};
+  for (const auto& force : forces) {
+    const MomentumChange change = force->momentum_change(particles_);
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto k = static_cast<std::size_t>(axis);
+      changes[k] = changes[k] || change.varying[k];
+      constant[axis] += change.constant[axis];
+      size[axis] += std::abs(change.constant[axis]);
+    }
+  }
+  // Those who are held in place take momentum as a wall does.
+  const bool free = motion_.conserves_momentum && moving == all && all > 1;
+  number_ = 0;
+  for (int axis = 0; axis < dimension_; ++axis) {
+    const auto k = static_cast<std::size_t>(axis);
+    const bool pulled = std::abs(constant[axis]) > 1e-12 * size[axis];
+    driven_[k] = free && motion_.axes[k] && !changes[k] && pulled;
+    conserved_[k] = free && motion_.axes[k] && !changes[k] && !pulled;
+    if (motion_.axes[k]) number_ += double(moving) - (conserved_[k] ? 1 : 0);
+  }
+}
+
+Vec3<double> DegreesOfFreedom::drift(Vec3<double> momentum) const {
+  Vec3<double> v{};
+  for (int axis = 0; axis < dimension_; ++axis)
+    if (conserved_[static_cast<std::size_t>(axis)]) v[axis] = momentum[axis] / mass_;
+  return v;
+}
+
+double DegreesOfFreedom::kinetic_of_drift(Vec3<double> momentum) const {
+  double squares = 0;
+  for (int axis = 0; axis < dimension_; ++axis)
+    if (!conserved_[static_cast<std::size_t>(axis)]) squares += momentum[axis] * momentum[axis];
+  return squares / (2 * mass_);
+}
+
+double DegreesOfFreedom::kt(double kinetic_energy, Vec3<double> momentum) const {
+  if (number_ == 0) return 0;
+  const Vec3<double> v = drift(momentum);
+  return (2 * kinetic_energy - mass_ * dot(v, v)) / number_;
+}
+
+}  // namespace perrin

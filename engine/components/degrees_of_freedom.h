@@ -1,0 +1,60 @@
+// How many degrees of freedom the kinetic energy is spread over: counted here and nowhere else.
+//
+// Every velocity that the integrator moves is one, along every axis that it moves. Where nothing
+// changes the total momentum along an axis (no force, no bath, nobody who is held in place), the
+// velocity of the centre of mass there is what it was at the beginning, and no degree of freedom:
+// it has no part in the temperature. A single particle has nothing to be measured against: all of
+// its motion counts. The angular momentum of a droplet in an open box counts too, since nothing
+// takes it out of drawn velocities.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "engine/system/configuration.h"
+#include "engine/system/momentum.h"
+
+namespace perrin {
+
+class Force;
+
+class DegreesOfFreedom {
+ public:
+  /// Of all particles, before any force is known.
+  explicit DegreesOfFreedom(const Configuration& configuration);
+  /// Counts anew, for what an integrator moves (Integrator::motion()); by default all particles,
+  /// and it leaves the momentum alone. At the beginning of every stage.
+  void count(const std::vector<std::unique_ptr<Force>>& forces, const Motion& motion = {});
+
+  double number() const { return number_; }
+  /// What the velocities are; where they are not moved, how many particles move along an axis.
+  VelocityRole velocities() const { return motion_.velocities; }
+  double along(std::size_t axis) const {
+    return int(axis) < dimension_ && motion_.axes[axis] ? moving_ : 0;
+  }
+  /// Whether the velocity of particles of a type along an axis is among them.
+  bool counts(std::size_t type, std::size_t axis) const {
+    return int(axis) < dimension_ && motion_.axes[axis] && motion_.moves(type);
+  }
+  /// Axes along which the centre of mass keeps its velocity.
+  const std::array<bool, 3>& conserved() const { return conserved_; }
+  /// Axes along which constant forces change the momentum, and nothing else does.
+  const std::array<bool, 3>& driven() const { return driven_; }
+  /// Of the motion of the centre of mass along the axes where its velocity counts (energy).
+  double kinetic_of_drift(Vec3<double> momentum) const;
+  /// That velocity, of a total momentum; 0 along all other axes.
+  Vec3<double> drift(Vec3<double> momentum) const;
+  /// The temperature times Boltzmann's constant; 0 if no particle moves.
+  double kt(double kinetic_energy, Vec3<double> momentum) const;
+
+ private:
+  int dimension_;
+  std::vector<std::int64_t> particles_;  // of each type
+  double mass_ = 0;                      // of all
+  Motion motion_;
+  std::array<bool, 3> conserved_{}, driven_{};
+  double number_ = 0, moving_ = 0;
+};
+
+}  // namespace perrin

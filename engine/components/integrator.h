@@ -1,0 +1,66 @@
+// An Integrator moves the particles one step.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/system/archive.h"
+#include "engine/system/momentum.h"
+
+namespace perrin {
+
+class BoxMover;
+class Simulation;
+class StepContext;
+
+class Integrator {
+ public:
+  virtual ~Integrator() = default;
+  /// Before the first step of a stage (also after a resume): sizes of buffers, forces at the start.
+  virtual void begin(Simulation&) {}
+  /// When its stage has ended and its state has been saved: returns what begin() has made for the
+  /// particles. A ParticleArray that lives is work in the stages that follow. begin() may be called
+  /// again.
+  virtual void end() {}
+  /// n steps, with StepContext::next_step() between them; whether in one call or several, the bits
+  /// are the same. Device work only (no allocation, no waiting): on CUDA it is recorded once and
+  /// replayed. integrators/particle_steps.h has the loop for what happens particle by particle.
+  virtual void steps(StepContext&, int n) = 0;
+  virtual double timestep() const = 0;
+  /// How far a particle typically goes along an axis in one step (length, root mean square); 0: not
+  /// known. By default what the present velocities say. Waits for the device.
+  virtual double typical_displacement(const StepContext&) const;
+  /// False: steps() is called with n = 1 from the host every time (a minimiser that looks at its
+  /// result).
+  virtual bool recordable() const { return true; }
+  /// True when nothing is left to do (a minimiser that has converged): the stage ends. Asked
+  /// whenever finish_stride() steps of the stage are done, and at no other moment, so that the same
+  /// job ends at the same step; steps from there to the next such moment should change nothing.
+  virtual bool finished(Simulation&) { return false; }
+  /// 0: finished() is never asked. On CUDA the host waits every time.
+  virtual std::int64_t finish_stride() const { return 0; }
+  /// For the console, when the stage has ended: "converged (…)". Empty: nothing to say.
+  virtual std::string report(Simulation&) { return {}; }
+  /// What a user should know of a stage that has come to its last step: "not converged (…)". A
+  /// warning then, also in the stage's files. Empty: nothing.
+  virtual std::string shortcoming(Simulation&) { return {}; }
+  /// Which velocities it moves, for the count of the degrees of freedom. Overdamped motion says
+  /// VelocityRole::bath here, and its temperature in bath_kt().
+  virtual Motion motion() const { return {}; }
+  /// k_B T of its heat bath after this number of steps of the job (energy), once it has begun;
+  /// nothing: it has none.
+  virtual std::optional<double> bath_kt(std::uint64_t /*steps*/) const { return {}; }
+  /// Energy given to the particles by a heat bath since the stage began, into *heat on the device;
+  /// total energy minus this is the conserved quantity. Device work only. Without a bath: 0.
+  virtual void measure_heat(StepContext& context, double* heat);
+  /// The same, waited for.
+  double heat(StepContext& context);
+  /// Whether it may run while its stage deforms the box: its velocities are then those relative to
+  /// the flow.
+  virtual bool follows_deformation() const { return true; }
+  /// What changes the box in its steps; nullptr: nothing.
+  virtual BoxMover* box_mover() const { return nullptr; }
+  virtual void state(Archive&) {}
+};
+
+}  // namespace perrin

@@ -1,0 +1,163 @@
+#include "engine/components/step_context.h"
+
+#include <algorithm>
+
+#include "engine/components/box_mover.h"
+#include "engine/components/fault_text.h"
+#include "engine/components/integrator.h"
+#include "engine/domain/decomposition.h"
+#include "neighbor/neighbors.h"
+
+namespace perrin {
+namespace {
+
+Ranges all_ranges(const std::vector<std::unique_ptr<Force>>& forces) {
+  Ranges all;
+  for (const auto& force : forces) all = join(all, force->traits().ranges);
+  return all;
+}
+
+GhostNeeds needs_of(const std::vector<std::unique_ptr<Force>>& forces) {
+  using enum GhostNeeds::Positions;
+  GhostNeeds needs{neighbors, false};
+  for (const auto& force : forces) {
+    const ForceTraits& traits = force->traits();
+    needs.velocities = needs.velocities || traits.velocities;
+    if (traits.reads == ForceTraits::Reads::bonded)
+      needs.positions = std::max(needs.positions, bonded);
+    else if (traits.reads == ForceTraits::Reads::everything)
+      needs.positions = all;
+  }
+  return needs;
+}
+
+Configuration padded(Configuration c, double range) {
+  c.box = c.box.padded_for(range * 1.25);  // with room for the skin
+  return c;
+}
+
+}  // namespace
+
+StepContext::StepContext(const Device& the_device, Configuration configuration,
+                         std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed,
+                         double skin)
+    : degrees_of_freedom(configuration),
+      particles{distributed(the_device, std::int64_t(configuration.position.size())),
+                padded(std::move(configuration), all_ranges(the_forces).longest() + skin)},
+      forces(std::move(the_forces)),
+      seed(the_seed),
+      running_(device()),
+      ranges_(all_ranges(forces)) {
+  particles.domain.require(needs_of(forces), particles.topology, particles.box);
+  degrees_of_freedom.count(forces);
+  const auto heights = particles.box.padded_heights();
+  double smallest = heights.x;
+  for (int axis = 1; axis < particles.box.dimension; ++axis)
+    smallest = std::min(smallest, heights[axis]);
+  max_displacement_ = smallest / 4;
+}
+
+StepContext::~StepContext() = default;
+
+template <class F>
+void StepContext::timed(double& seconds, F&& work) {
+  if (device().is_cuda() && !running_.sampling) return work();
+  const WallClock clock;
+  work();
+  if (running_.sampling) device().synchronize();
+  seconds += clock.seconds();
+}
+
+MoveCheck StepContext::check_moves() {
+  if (!neighbors) return {};
+  return neighbors->check_moves(running_.progress.data(), std::uint32_t(running_.index));
+}
+
+void StepContext::update_neighbors(bool may_exchange) {
+  if (!device().is_cuda() && device().skipping()) return;
+  running_.exchanges = may_exchange && running_.inside && neighbors && !neighbors->has_lists();
+  timed(timings.neighbors, [&] {
+    // A step that was halted by a full list goes on from here.
+    if (device().skipping() && neighbors) neighbors->forget_check();
+    device().set_skipping(false);
+    if (neighbors)
+      neighbors->update(running_.progress.data(), std::uint32_t(running_.index), running_.exchanges,
+                        running_.index + 1 == running_.count);
+    else if (particles.domain.needs().positions != GhostNeeds::Positions::neighbors)
+      particles.domain.exchange({});  // for bonds
+  });
+}
+
+void StepContext::compute_forces() {
+  timed(timings.forces, [&] {
+    bool add = false;
+    for (const auto& force : forces) {
+      force->compute(*this, {particles.force.data(), nullptr, add, false});
+      add = true;
+    }
+    if (forces.empty()) particles.force.zero();
+  });
+}
+
+void StepContext::move_box() {
+  if (box_mover_ && box_is_due()) timed(timings.forces, [&] { box_mover_->move_box(*this); });
+}
+
+/// Of recorded steps the host does not know the number: the stepper has said it.
+bool StepContext::box_is_due() const {
+  const std::int64_t stride = box_stride();
+  if (stride == 1) return true;
+  if (device().recording()) return running_.box_is_due;
+  return (step() + std::uint64_t(running_.index) + 1) % std::uint64_t(stride) == 0;
+}
+
+void StepContext::turn_box() {
+  if (box_mover_) timed(timings.neighbors, [&] { box_mover_->turn_box(*this); });
+}
+
+const Flow* StepContext::flow() const { return box_mover_ ? box_mover_->flow() : nullptr; }
+
+std::int64_t StepContext::box_stride() const { return box_mover_ ? box_mover_->stride() : 1; }
+
+void StepContext::follow_box() {
+  particles.box_state.changed();
+  if (neighbors) neighbors->follow_box();
+}
+
+void StepContext::next_step() {
+  ++running_.index;
+  // After a fault nothing happens any more, as on a GPU that is halted.
+  // (Several processes stop together, at the end of a few steps.)
+  if (!device().is_cuda() && !decomposition_of(device()).several() &&
+      running_.fault.data()->claimed)
+    device().set_skipping(true);
+}
+
+bool StepContext::order_stands() const {
+  return device().recording() && (!neighbors || neighbors->has_lists());
+}
+
+double StepContext::kt_without_velocities(std::uint64_t steps) const {
+  return degrees_of_freedom.velocities() == VelocityRole::bath
+             ? integrator_->bath_kt(steps).value_or(0)
+             : 0.0;
+}
+
+void StepContext::check_faults() {
+  Fault fault = running_.fault.to_host(0);
+  decomposition_of(device()).take(fault.claimed != 0, fault);
+  throw_fault(fault, particles.topology);
+}
+
+// Here since the device is known here.
+void Integrator::measure_heat(StepContext& context, double* heat) {
+  context.device().zero(heat, sizeof *heat);
+}
+
+double Integrator::heat(StepContext& context) {
+  Buffer<double> heat(context.device(), 1);
+  measure_heat(context, heat.data());
+  return heat.to_host(0);
+}
+
+}  // namespace perrin

@@ -1,0 +1,121 @@
+// What a step sees of a simulation: its particles, pairs and forces, the running step, and the
+// calls that a step makes. Forces, integrators and box movers are given it in place of the whole.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/components/clock.h"
+#include "engine/components/degrees_of_freedom.h"
+#include "engine/components/force.h"
+#include "engine/components/running_step.h"
+#include "engine/components/timings.h"
+#include "engine/system/particles.h"
+#include "neighbor/move_check.h"
+
+namespace perrin {
+
+class BoxMover;
+class Integrator;
+struct Flow;
+class Neighbors;
+
+class StepContext {
+ public:
+  StepContext(const StepContext&) = delete;
+  StepContext& operator=(const StepContext&) = delete;
+
+  /// Halted by this simulation alone (Device::apart()).
+  const Device& device() const { return particles.device(); }
+  DegreesOfFreedom degrees_of_freedom;  // of the integrator that Simulation::prepare() was given
+  Particles particles;
+  std::vector<std::unique_ptr<Force>> forces;
+  std::unique_ptr<Neighbors> neighbors;  // nullptr where no force has a range
+  const std::uint64_t seed;
+  Timings timings;
+
+  /// Completed steps and the simulated time they took, since the beginning of the job.
+  std::uint64_t step() const { return clock_.step(); }
+  double time() const { return clock_.time(); }
+  /// A particle that moves further than this in one step is a fault (length).
+  double max_displacement() const { return max_displacement_; }
+  /// Of the integrator that Simulation::prepare() was given; 0: none yet, or a minimiser.
+  double timestep() const { return timestep_; }
+  /// Energy per unit of temperature, in the job's units.
+  double k_boltzmann() const { return k_boltzmann_; }
+  /// Longest range of the forces.
+  double range() const { return ranges_.longest(); }
+
+  // What a step calls; device work only. integrators/particle_steps.h does it for most integrators.
+  /// For the kernel that moves the particles: it passes this to drift(). Where nobody asks for it,
+  /// update_neighbors() looks at the positions itself.
+  MoveCheck check_moves();
+  /// With `may_exchange` views and addresses of particle arrays taken before are void: where
+  /// particles are sorted in every step, that saves a copy of everything.
+  void update_neighbors(bool may_exchange = false);
+  void compute_forces();
+  /// Between these two: what the integrator, or the stage, changes of the box.
+  void move_box();
+  /// Before the particles move (BoxMover::turn_box()).
+  void turn_box();
+  /// The next of several steps begins; device_step() moves on.
+  void next_step();
+
+  /// What the box's flow does to particles (BoxMover::flow()); nullptr: there is none.
+  const Flow* flow() const;
+  /// Does the box change in the steps that are about to be made?
+  bool moves_box() const { return box_mover_ != nullptr; }
+  /// The box changes in steps whose number is a multiple of this (BoxMover::stride()).
+  std::int64_t box_stride() const;
+  /// For a BoxMover, when it has changed the box. Device work.
+  void follow_box();
+
+  /// Where kernels report what must not happen.
+  FaultSink fault_sink() { return {running_.fault.data(), device_step(), device().halt_word()}; }
+  /// Throws RunError naming step, particle and quantity if a kernel reported a fault, in whichever
+  /// process.
+  void check_faults();
+
+  /// The number of the running step, readable by kernels: recorded steps must not capture step().
+  const std::uint64_t* device_step() const { return running_.number.data() + running_.index; }
+  /// In a recorded step, after the forces: no kernel that may still run on the GPU writes ids or
+  /// device_step(). There is no search for neighbours in the step, or the condition under which
+  /// lists are built comes before the forces, and whatever is recorded after it waits for it.
+  bool order_stands() const;
+  /// *device_step() plus this is the number of the instant that Force::compute() is asked for: a
+  /// running step computes the forces at its end. For keys of noise; recorded steps may capture it.
+  std::uint64_t instant() const { return running_.inside ? 1 : 0; }
+  /// The time of that instant, for forces that depend on it.
+  DeviceTime device_time() const { return clock_.device_time(device_step(), instant()); }
+
+  /// Of the running stage: whose heat is among the totals, and what deforms its box; or nullptr.
+  Integrator* bath() const { return bath_; }
+  BoxMover* deformation() const { return deformation_; }
+  /// Where the integrator moves no velocities: k_B T of what stands in for them, after this
+  /// number of steps.
+  double kt_without_velocities(std::uint64_t steps) const;
+
+ protected:
+  /// Axes that are not periodic are padded for the longest range of the forces and this skin.
+  StepContext(const Device& device, Configuration configuration,
+              std::vector<std::unique_ptr<Force>> forces, std::uint64_t seed, double skin);
+  ~StepContext();
+
+  Clock clock_;
+  RunningStep running_;
+  Ranges ranges_;
+  double max_displacement_ = 0;
+  double timestep_ = 0, k_boltzmann_ = 1;
+  const Integrator* integrator_ = nullptr;  // that Simulation::prepare() was given
+  BoxMover* box_mover_ = nullptr;           // deformation(), or the integrator's
+  Integrator* bath_ = nullptr;
+  BoxMover* deformation_ = nullptr;
+
+ private:
+  bool box_is_due() const;
+  template <class F>
+  void timed(double& seconds, F&& work);
+};
+
+}  // namespace perrin

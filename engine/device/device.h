@@ -1,0 +1,132 @@
+// Where the work runs: threads of the CPU or one CUDA device with its stream.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#ifdef PERRIN_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+namespace perrin {
+
+struct Condition;
+class Decomposition;
+class Threads;
+
+/// A cheap copyable handle. All work given to one Device runs in order.
+class Device {
+ public:
+  Device() = default;  // the CPU, one thread
+  /// CPU with the given number of threads; 0: OMP_NUM_THREADS or every core. Throws UserError above
+  /// Threads::most.
+  static Device cpu(int threads = 0);
+  /// The CUDA device with this index. Throws UserError where there is none, with the reason.
+  static Device cuda(int index = 0);
+  /// "auto", "cpu", "cuda" or "cuda:N". Auto takes the first CUDA device, else the CPU.
+  /// Throws UserError.
+  static Device parse(const std::string& name, int threads = 0);
+  /// Number of usable CUDA devices (0 without a driver or in a CPU-only build).
+  static int cuda_count();
+  /// The same device and order of work, but halted and skipping by itself: what one simulation
+  /// stops must not stop another.
+  Device apart() const;
+  /// For decomposition_of() (engine/domain/decomposition.h); nullptr: the trivial one.
+  Decomposition* decomposition() const { return decomposition_.get(); }
+  Device with_decomposition(std::shared_ptr<Decomposition> decomposition) const;
+  /// The fewest particles that a process is given; 0: where it begins to pay.
+  std::int64_t least_share() const { return least_share_; }
+  Device with_least_share(std::int64_t particles) const;
+
+  bool is_cuda() const { return cuda_ != nullptr; }
+  /// Of the CPU: those that loops run on, on a CUDA device those for work of the host.
+  int threads() const { return threads_; }
+  Threads* host_threads() const;  // nullptr: the calling thread alone
+  /// "cpu" or "cuda:0": what parse() takes.
+  std::string name() const;
+  /// For people: "NVIDIA H200 (cuda:0)", "CPU, 2 threads".
+  std::string description() const;
+  int multiprocessors() const;  // of a CUDA device; threads() on the CPU
+
+  /// Waits for the work given so far; throws RunError naming what failed.
+  void synchronize() const;
+
+  /// A condition that kernels may raise and when() asks for, made before the kernels that raise it.
+  /// `flag` is a word on this device: work is due while it is not 0.
+  Condition condition(std::uint32_t* flag) const;
+  /// Runs `work` if the condition was raised, without making the host wait while a step is being
+  /// recorded (a conditional node of the CUDA graph; then only what was raised since condition()
+  /// counts); otherwise the host reads the flag. `work` must only launch device work on this
+  /// Device.
+  void when(const Condition& condition, const std::function<void()>& work) const;
+
+  // Halting. A kernel that cannot go on (a list is full, a particle is lost) sets the halt word;
+  // every later kernel of for_each() and sum() then does nothing, so that the state stays as it
+  // was until the host looks. Skipping: the host suppresses launches, to repeat the rest of a step.
+  std::uint32_t* halt_word() const;
+  bool halted() const;  // waits
+  void clear_halt() const;
+  void set_skipping(bool skip) const;
+  bool skipping() const;
+  bool recording() const;
+
+  // Memory; prefer Buffer.
+  void* allocate(std::size_t bytes) const;
+  void release(void* memory) const noexcept;
+  void copy_in(void* device, const void* host, std::size_t bytes) const;   // waits
+  void copy_out(void* host, const void* device, std::size_t bytes) const;  // waits
+  void copy(void* to, const void* from, std::size_t bytes) const;          // device to device
+  void zero(void* memory, std::size_t bytes) const;
+
+#ifdef PERRIN_CUDA
+  cudaStream_t stream() const;
+  /// For launch_early(): may the kernel launched now come in before its predecessor has ended? Only
+  /// behind another kernel, on devices that can.
+  bool next_may_overlap() const;
+  /// What is given next does not follow a kernel: events are put between by others.
+  void begin_anew() const;
+  /// What the work given last is, until more is given.
+  void note_last(const void* what) const;
+  bool last_is(const void* what) const;
+#endif
+
+ private:
+  struct Shared;  // what the handles of one device have in common
+  struct Cuda;
+  struct Halt;
+  int threads_ = 1;
+  std::int64_t least_share_ = 0;
+  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<Cuda> cuda_;
+  std::shared_ptr<Halt> halt_;
+  std::shared_ptr<Decomposition> decomposition_;
+
+  friend class Recording;
+};
+
+/// A sequence of device work recorded once and replayed: a CUDA graph. On the CPU it runs the
+/// function each time.
+class Recording {
+ public:
+  Recording() = default;
+  /// Records `work`, which must neither allocate nor wait.
+  Recording(const Device& device, std::function<void()> work);
+  void replay() const;
+  explicit operator bool() const { return bool(work_); }
+
+ private:
+  struct Graph;
+  Device device_;
+  std::function<void()> work_;
+  std::shared_ptr<Graph> graph_;
+};
+
+#ifdef PERRIN_CUDA
+/// Throws RunError naming `what` if a CUDA call failed.
+void check_cuda(cudaError_t status, const char* what);
+#endif
+
+}  // namespace perrin

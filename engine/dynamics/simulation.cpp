@@ -1,0 +1,202 @@
+#include "engine/dynamics/simulation.h"
+
+#include <algorithm>
+
+#include "engine/communicator/communicator.h"
+#include "engine/components/box_mover.h"
+#include "engine/components/integrator.h"
+#include "engine/domain/decomposition.h"
+#include "engine/dynamics/stepper.h"
+#include "neighbor/neighbors.h"
+#include "neighbor/tuner.h"
+
+namespace perrin {
+
+Simulation::Simulation(const Device& the_device, Configuration configuration,
+                       std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed)
+    : Simulation(the_device, std::move(configuration), std::move(the_forces), the_seed,
+                 NeighborSettings{}) {}
+
+Simulation::Simulation(const Device& the_device, Configuration configuration,
+                       std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed,
+                       const NeighborSettings& neighbor_settings)
+    : StepContext(the_device, std::move(configuration), std::move(the_forces), the_seed,
+                  neighbor_settings.skin),
+      totals_(*this, clock_),
+      stepper_(std::make_unique<Stepper>(*this, clock_, running_, totals_)),
+      longest_displacement_(max_displacement_) {
+  stepper_->restart();
+  const double range = ranges_.longest();
+  if (range == 0) return;
+  neighbor_settings_ = std::make_unique<NeighborSettings>(neighbor_settings);
+  if (neighbor_settings.traversal == "auto")
+    tuner_ = std::make_unique<NeighborTuner>(neighbor_settings, range, device().is_cuda());
+  use_neighbors(tuner_ ? tuner_->current() : neighbor_settings);
+}
+
+Simulation::~Simulation() = default;
+
+void Simulation::begin_at(std::uint64_t step, double time) {
+  clock_.begin(step, time);
+  stepper_->restart();
+}
+
+void Simulation::use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices) {
+  neighbors.reset();  // first: there may be no room for two
+  neighbors = std::make_unique<Neighbors>(particles, ranges_, settings, choices);
+  max_displacement_ = std::min(longest_displacement_, ranges_.longest() + neighbors->skin());
+  if (box_mover_ && box_mover_->tilts()) neighbors->expect_tilts();
+  if (box_reserve_ > 0) neighbors->set_reserve(box_reserve_);
+  forces_valid_ = false;  // the order in memory changes
+  totals_.forget();
+  stepper_->forget();
+}
+
+std::string Simulation::neighbor_report() const {
+  if (!neighbors) return {};
+  const std::string text = neighbors->report();
+  return tuner_ ? text + "; auto: " + tuner_->report() : text;
+}
+
+void Simulation::begin_stage(Integrator& integrator, BoxMover* deformation) {
+  deformation_ = deformation;
+  prepare(integrator);
+  bath_ = &integrator;
+}
+
+void Simulation::end_stage() {
+  bath_ = nullptr;
+  deformation_ = nullptr;
+}
+
+void Simulation::prepare(const Integrator& integrator) {
+  BoxMover* const mover = deformation_ ? deformation_ : integrator.box_mover();
+  if (box_mover_ != mover) stepper_->forget();
+  box_mover_ = mover;
+  if (box_mover_) particles.box_state.let_move();
+  bool valid = !(box_mover_ && box_mover_->tilts() && neighbors && neighbors->expect_tilts());
+  // 0: the box mover has not begun yet; what a checkpoint says of it stands.
+  if (box_mover_ && box_mover_->most() > 0 && box_reserve_ != box_mover_->most()) {
+    box_reserve_ = box_mover_->most();
+    if (neighbors) neighbors->set_reserve(box_reserve_);
+  }
+  const VelocityRole velocities = degrees_of_freedom.velocities();
+  integrator_ = &integrator;
+  degrees_of_freedom.count(forces, integrator.motion());
+  if (degrees_of_freedom.velocities() != velocities) totals_.forget();
+  const double timestep = integrator.recordable() ? integrator.timestep() : 0;
+  if (timestep != timestep_) valid = false;
+  for (const auto& force : forces)
+    if (force->prepare(integrator)) valid = false;
+  if (valid) return;
+  timestep_ = timestep;
+  totals_.forget();
+  forces_valid_ = false;
+  stepper_->forget();
+}
+
+void Simulation::ensure_forces() {
+  if (forces_valid_) return;
+  update_neighbors();
+  compute_forces();
+  particles.domain.gather_if_sorted_locally();
+  particles.domain.gather(particles.force);
+  forces_valid_ = true;
+  check_faults();
+}
+
+void Simulation::advance(Integrator& integrator, std::int64_t n, const Sampling& sampling) {
+  stepper_->expect(n, sampling);
+  if (!tuner_ || !integrator.recordable()) return run(integrator, n);
+  constexpr std::int64_t at_least = 64, not_counted = 16;  // first lists and recordings
+  constexpr double long_enough = 0.1;
+  while (n > 0) {
+    const std::int64_t portion = std::min(n, at_least);
+    const WallClock clock;
+    run(integrator, portion);
+    n -= portion;
+    const double seconds = clock.seconds();
+    window_.seconds += Communicator::world().of_first(seconds);
+    window_.steps += portion;
+    if (window_.steps < at_least || window_.seconds < long_enough) continue;
+    if (tuner_->measured(window_.seconds / double(window_.steps))) {
+      complete();
+      use_neighbors(tuner_->current());
+      run(integrator, std::min(n, not_counted));
+      n -= std::min(n, not_counted);
+      ensure_forces();  // n may be 0, and observers want forces in the order of the new lists
+    }
+    window_ = {};
+  }
+}
+
+void Simulation::run(Integrator& integrator, std::int64_t n) {
+  if (n <= 0) return;
+  prepare(integrator);
+  ensure_forces();
+  clock_.set_timestep(integrator.timestep());
+  stepper_->run(integrator, n);
+}
+
+void Simulation::complete() { stepper_->complete(); }
+
+double Simulation::temperature() {
+  const bool moved = degrees_of_freedom.velocities() == VelocityRole::moved;
+  return totals_.temperature_of(moved ? totals() : Totals{}, step());
+}
+
+void Simulation::invalidate() {
+  totals_.forget();
+  forces_valid_ = false;
+  stepper_->forget();
+  if (neighbors) neighbors->invalidate();
+}
+
+void Simulation::state(Archive& a) {
+  a.set_device(device());
+  Archive::Scope scope(a, "simulation");
+  particles.state(a);
+  clock_.state(a);
+  a("forces_valid", forces_valid_);
+  a("force_timestep", timestep_);
+  // Lists keep room for changes of the box in later stages, too.
+  if (a.has("box_reserve")) a("box_reserve", box_reserve_);
+  a.require(box_reserve_ >= 0 && box_reserve_ < 0.01, "box_reserve", "from 0 to 0.01");
+  if (box_reserve_ > 0) particles.box_state.let_move();
+  state_of_neighbors(a);
+  stepper_->restart();
+  totals_.forget();
+}
+
+void Simulation::state_of_neighbors(Archive& a) {
+  const Archive::Scope scope(a, "neighbors");
+  const std::string mine = neighbors ? what_choices_rest_on(*neighbor_settings_, ranges_,
+                                                            particles.types.size(), device())
+                                     : "";
+  // Another GPU cuts the box otherwise.
+  const std::string my_hardware = device().is_cuda() ? device().description() : "cpu";
+  std::string basis = mine, hardware = my_hardware;
+  a("basis", basis);
+  basis = current_basis(basis);
+  a("hardware", hardware);
+  if (basis != mine) {
+    forces_valid_ = false;
+    if (neighbors) neighbors->invalidate();
+    return;
+  }
+  if (!neighbors) return;
+  if (tuner_) tuner_->state(a);
+  NeighborChoices choices = neighbors->choices();
+  choices.state(a);
+  if (!a.is_saving()) {
+    const bool valid = forces_valid_;
+    use_neighbors(tuner_ ? tuner_->current() : *neighbor_settings_, &choices);
+    forces_valid_ = valid;
+  }
+  if (!neighbors->state(a) && hardware == my_hardware)
+    throw BugError(
+        "the lists of the checkpoint cannot be built again: particles came into another "
+        "order in memory");
+}
+
+}  // namespace perrin

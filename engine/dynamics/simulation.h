@@ -1,0 +1,102 @@
+// A running simulation: particles, forces and neighbours (StepContext), and who makes the steps.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/components/sampling.h"
+#include "engine/components/stage_log.h"
+#include "engine/components/step_context.h"
+#include "engine/dynamics/totals_meter.h"
+
+namespace perrin {
+
+class NeighborTuner;
+class Stepper;
+struct NeighborSettings;
+struct NeighborChoices;
+
+class Simulation : public StepContext {
+ public:
+  /// The forces decide the range of the neighbour list and the padding of non-periodic axes.
+  /// Throws UserError where the box is too small for them.
+  Simulation(const Device& device, Configuration configuration,
+             std::vector<std::unique_ptr<Force>> forces, std::uint64_t seed,
+             const NeighborSettings& neighbor_settings);
+  Simulation(const Device& device, Configuration configuration,
+             std::vector<std::unique_ptr<Force>> forces, std::uint64_t seed = 0);
+  ~Simulation();
+
+  StageLog stages;  // of the job
+
+  /// Energy per unit of temperature, in the job's units; 1 until then.
+  void set_k_boltzmann(double k_boltzmann) { k_boltzmann_ = k_boltzmann; }
+  /// Before the first step: steps and time are counted from here.
+  void begin_at(std::uint64_t step, double time);
+  /// A stage begins whose heat and work are among the totals, until end_stage(); prepare() is done.
+  /// `deformation` moves the box in place of what the integrator has; nullptr: the stage does not.
+  void begin_stage(Integrator& integrator, BoxMover* deformation = nullptr);
+  void end_stage();
+  /// Before integrator.begin() and by advance(): which integrator is about to act. The degrees of
+  /// freedom are counted for it. Forces computed for another time step are void.
+  void prepare(const Integrator& integrator);
+  /// Forces at the current positions, computed if they are not there yet. For begin(); may wait.
+  void ensure_forces();
+  /// Runs n steps and throws RunError if one went wrong. Totals are sampled as `sampling` says, and
+  /// told when the device is waited for, also before an error is thrown. With neighbors.traversal
+  /// "auto" steps are timed, and the way in which pairs are found may change.
+  void advance(Integrator& integrator, std::int64_t n, const Sampling& sampling = {});
+  /// After steps with Sampling::unseen: the particles of all processes are here. All of them call
+  /// it.
+  void complete();
+  /// After changing particles from the host, or when another integrator takes over.
+  void invalidate();
+
+  /// How pairs are found, and why so; empty without a neighbour list.
+  std::string neighbor_report() const;
+  /// Energies, virial, momentum of the current state (cached until the next step). Does not touch
+  /// the forces that the integrator uses.
+  const Totals& totals() { return totals_.measure(); }
+  /// This moment with its totals, for observers of totals.
+  Instant now() { return totals_.now(); }
+  /// Each particle's share of the virial of the current state, in memory order, as in ForceOutput:
+  /// together totals().virial less tail corrections. Valid until the next step.
+  const Buffer<Real>& particle_virials() {
+    totals();
+    return totals_.complete_virials();
+  }
+  /// Of the kinetic energy, in the job's units, without that of a centre of mass whose velocity
+  /// nothing changes; in overdamped motion that of the bath, in a minimisation 0.
+  double temperature();
+  /// Pressure tensor xx yy zz xy xz yz, and its mean diagonal.
+  std::array<double, 6> pressure_tensor() {
+    return perrin::pressure_tensor(totals(), particles.box);
+  }
+  double pressure() { return perrin::pressure(totals(), particles.box); }
+
+  /// Restored are the same bits. Where the settings that lists depend on, or the device, are
+  /// others, lists begin anew with every particle where it was, and forces are computed afresh.
+  void state(Archive& archive);
+
+ private:
+  void run(Integrator& integrator, std::int64_t n);
+  void use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices = nullptr);
+  void state_of_neighbors(Archive& archive);
+
+  TotalsMeter totals_;
+  std::unique_ptr<Stepper> stepper_;
+  double longest_displacement_;  // the box allows it
+  bool forces_valid_ = false;
+  double box_reserve_ = 0;
+
+  std::unique_ptr<const NeighborSettings> neighbor_settings_;  // those of the job
+  std::unique_ptr<NeighborTuner> tuner_;                       // neighbors.traversal "auto"
+  struct {
+    double seconds = 0;
+    std::int64_t steps = 0;
+  } window_;  // of "auto": steps under the same settings
+};
+
+}  // namespace perrin

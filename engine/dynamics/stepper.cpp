@@ -1,0 +1,300 @@
+#include "engine/dynamics/stepper.h"
+
+#include <algorithm>
+
+#include "engine/components/integrator.h"
+#include "engine/components/step_context.h"
+#include "engine/device/host_status.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/decomposition.h"
+#include "engine/domain/load_balancer.h"
+#include "engine/dynamics/totals_meter.h"
+#include "neighbor/halts.h"
+#include "neighbor/neighbors.h"
+
+namespace perrin {
+namespace {
+
+struct AdvanceStep {
+  std::uint64_t* step;
+  std::uint64_t by;
+  PERRIN_HD void operator()(std::int64_t k) const { step[k] += by; }
+};
+
+struct SetStep {
+  std::uint64_t* step;
+  std::uint64_t to;
+  PERRIN_HD void operator()(std::int64_t k) const { step[k] = to + std::uint64_t(k); }
+};
+
+}  // namespace
+
+Stepper::Stepper(StepContext& context, Clock& clock, RunningStep& running, TotalsMeter& totals)
+    : s_(context), clock_(clock), running_(running), totals_(totals) {}
+Stepper::~Stepper() = default;
+
+void Stepper::expect(std::int64_t n, const Sampling& sampling) {
+  sampling_ = &sampling;
+  if (n == asked_) stops_ = n % RunningStep::usual != 0 ? n : 0;
+  asked_ = n;
+  sampled_step_ = s_.step();
+}
+
+void Stepper::run(Integrator& integrator, std::int64_t n) {
+  complete_ = false;
+  const std::uint64_t target = s_.step() + std::uint64_t(n);
+  s_.device().is_cuda() ? run_on_gpu(integrator, target) : run_on_cpu(integrator, target);
+  if (!sampling_->unseen) complete();
+  s_.particles.box_state.download();
+}
+
+void Stepper::complete() {
+  if (!complete_) s_.particles.domain.gather_all();
+  complete_ = true;
+}
+
+/// Launches n steps (on the CPU: does them).
+void Stepper::launch(Integrator& integrator, int n) {
+  totals_.forget();
+  running_.inside = true;
+  running_.index = 0;
+  running_.count = n;
+  integrator.steps(s_, n);
+  running_.index = 0;
+  running_.inside = false;
+  s_.particles.copy_back_buffers();
+  for_each(s_.device(), "advance the step", RunningStep::most,
+           AdvanceStep{running_.number.data(), std::uint64_t(n)});
+}
+
+void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
+  const WallClock clock;
+  const Timings before = s_.timings;
+  LoadBalancer* const balance = decomposition().balance();
+  const auto most = std::uint64_t(integrator.recordable() ? RunningStep::most : 1);
+  while (s_.step() < target) {
+    const std::uint64_t portion =
+        std::min({target - s_.step(), most, sampling_->steps_to_next(s_.step())});
+    if (balance) balance->begin_work();
+    launch(integrator, int(portion));
+    if (balance) balance->end_work();
+    Fault& fault = *running_.fault.data();
+    decomposition().take(fault.claimed != 0, fault);
+    if (fault.claimed) {
+      s_.device().set_skipping(false);
+      tell();
+      clock_.set_step(fault.step);
+      s_.check_faults();
+    }
+    clock_.set_step(s_.step() + portion);
+    sample(s_.step());
+  }
+  tell();
+  const Timings& now = s_.timings;
+  const double parts =
+      now.neighbors + now.forces + now.output - before.neighbors - before.forces - before.output;
+  s_.timings.integration += clock.seconds() - parts;
+}
+
+bool Stepper::can_be_recorded(const Integrator& integrator) const {
+  return integrator.recordable() &&
+         std::ranges::none_of(s_.forces, [](const auto& force) { return force->traits().waits; });
+}
+
+/// Now and then one step runs unrecorded: it shows the shares of the parts, and warms up what a
+/// recording must not allocate. Whether a step is recorded does not change its bits.
+void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
+  const WallClock clock;
+  const double output = s_.timings.output;
+  decomposition().begin_work();
+  while (s_.step() < target) {
+    rebalance();
+    if (shares_are_old() || !recordings_hold(integrator)) {
+      step_unrecorded(integrator);
+    } else if (can_be_recorded(integrator)) {
+      replay(integrator, target);
+    } else {
+      launch(integrator, 1);
+      clock_.set_step(s_.step() + 1);
+      if (s_.step() == target || s_.step() % 64 == 0) check();
+    }
+    sample(s_.step());
+  }
+  tell();
+  const double total = clock.seconds() - (s_.timings.output - output);
+  s_.timings.neighbors += shares_.neighbors * total;
+  s_.timings.forces += shares_.forces * total;
+  s_.timings.integration += total - (shares_.neighbors + shares_.forces) * total;
+}
+
+/// Several processes do what the others do, and do not ask the clock.
+bool Stepper::shares_are_old() const {
+  constexpr double often_enough = 0.1;
+  constexpr std::uint64_t steps = 4096;
+  return decomposition().several() ? s_.step() - shares_step_ > steps
+                                   : shares_.age.seconds() > often_enough;
+}
+
+Decomposition& Stepper::decomposition() const { return decomposition_of(s_.device()); }
+
+void Stepper::step_unrecorded(Integrator& integrator) {
+  shares_step_ = s_.step();
+  const WallClock clock;
+  Timings parts;
+  std::swap(parts, s_.timings);
+  running_.sampling = true;
+  launch(integrator, 1);
+  s_.device().synchronize();
+  running_.sampling = false;
+  std::swap(parts, s_.timings);
+  const double all = std::max(clock.seconds(), 1e-9);
+  shares_ = {parts.neighbors / all, parts.forces / all, {}};
+  if (!recordings_hold(integrator)) {
+    one_ = {1, {}};
+    several_ = {};
+    sampled_unrecorded_ = false;
+    recorded_for_ = &integrator;
+    recorded_version_ = version();
+  }
+  clock_.set_step(s_.step() + 1);
+  check();
+}
+
+/// Now and then, if GPUs have not worked equally long.
+void Stepper::rebalance() {
+  const LoadBalancer* const balance = decomposition().balance();
+  if (!balance || !s_.neighbors || s_.step() - looked_step_ < balance->steps_between_looks())
+    return;
+  looked_step_ = s_.step();
+  if (!decomposition().plan_rebalancing()) return;
+  s_.neighbors->rebalance();
+  decomposition().begin_work();
+}
+
+/// So many that they fill the time between samples, changes of the box, or stops for observers and
+/// callbacks, if that can be.
+int Stepper::steps_of_a_recording() const {
+  constexpr int fewest = 4;
+  const std::int64_t samples = sampling_->common_stride(), quiet = s_.box_stride() - 1;
+  for (int n = RunningStep::usual; samples == 0 && quiet > 0 && n >= fewest; --n)
+    if (quiet % n == 0) return n;
+  const std::int64_t between = samples > 0 ? samples : quiet > 0 ? 0 : stops_;
+  if (between > 0 && between <= RunningStep::most) return int(between);
+  for (int n = RunningStep::most; n >= fewest; --n)
+    if (between > 0 && between % n == 0) return n;
+  return RunningStep::usual;
+}
+
+/// Recorded steps, or up to and including one that was halted; not further than there is room for
+/// samples.
+void Stepper::replay(Integrator& integrator, std::uint64_t target) {
+  totals_.forget();
+  std::uint64_t at = s_.step();
+  const bool ahead = samples_ahead();
+  if (!ahead) target = at + std::min(target - at, sampling_->steps_to_next(at));
+  if (const int steps = steps_of_a_recording(); several_.steps != steps) several_ = {steps, {}};
+  const auto several = std::uint64_t(several_.steps), stride = std::uint64_t(s_.box_stride());
+  while (at < target && !totals_.full()) {
+    const std::uint64_t end = at + std::min(target - at, sampling_->steps_to_next(at));
+    const bool sampled = ahead && sampling_->is_due(end);
+    while (at < end) {
+      const std::uint64_t quiet = stride > 1 ? stride - 1 - at % stride : end - at;
+      const std::uint64_t n = std::min(end - at, quiet) >= several ? several : 1;
+      at += n;
+      replay(integrator, int(n), quiet == 0, sampled && at == end && sampled_unrecorded_);
+    }
+    if (!sampled) continue;
+    sampled_unrecorded_ ? note_sample(at) : sample(at);
+    sampled_unrecorded_ = true;
+  }
+  if (!host_status_) host_status_ = std::make_unique<HostStatus>(s_.device());
+  const HostStatus::Seen seen = host_status_->look(running_.number.data());
+  clock_.set_step(seen.number);
+  const bool halted = decomposition().any(seen.halt != 0);
+  tell();
+  if (!halted) return;
+  s_.check_faults();
+  recover(integrator);
+}
+
+std::int64_t Stepper::version() const { return s_.neighbors ? s_.neighbors->version() : 0; }
+
+bool Stepper::recordings_hold(const Integrator& integrator) const {
+  return recorded_for_ == &integrator && recorded_version_ == version();
+}
+
+void Stepper::replay(Integrator& integrator, int n, bool box_is_due, bool with_sample) {
+  Recording& recording = (n == 1 ? one_ : several_).of[box_is_due][with_sample];
+  if (!recording)
+    recording = Recording(s_.device(), [this, &integrator, n, box_is_due, with_sample] {
+      running_.box_is_due = box_is_due;
+      launch(integrator, n);
+      if (with_sample) totals_.launch_sample(true);
+    });
+  recording.replay();
+}
+
+/// Whether totals can be measured between steps without the host: what searches for pairs anew may
+/// find no room, and lists have been looked after by the step.
+bool Stepper::samples_ahead() const { return !s_.neighbors || s_.neighbors->has_lists(); }
+
+/// Measures the totals if that is due at this step.
+void Stepper::sample(std::uint64_t step) {
+  if (step == sampled_step_ || !sampling_->is_due(step)) return;
+  if (totals_.full()) tell();
+  const WallClock clock;
+  totals_.launch_sample(samples_ahead());
+  note_sample(step);
+  s_.timings.output += clock.seconds();
+  if (!samples_ahead()) tell();
+}
+
+void Stepper::note_sample(std::uint64_t step) {
+  totals_.note_sample(step);
+  sampled_step_ = step;
+}
+
+/// Calls the observers for every finished sample.
+void Stepper::tell() {
+  for (const Instant& instant : totals_.collect()) {
+    if (instant.step == s_.step()) totals_.set(instant.totals);
+    sampling_->tell(instant);
+  }
+}
+
+/// Throws RunError if a step went wrong, when what came before has been told.
+void Stepper::check() {
+  tell();
+  s_.check_faults();
+}
+
+/// A list was full, and every kernel since did nothing: a larger one is built, and what is left of
+/// the step is done, from update_neighbors() on.
+void Stepper::recover(Integrator& integrator) {
+  const std::uint32_t done = running_.progress.to_host(0);
+  clock_.set_step(s_.step() + done);
+  sampled_step_ = s_.step();  // what was launched for later steps did nothing
+  // By every step that came to sort its particles.
+  std::uint32_t halt = 0;
+  s_.device().copy_out(&halt, s_.device().halt_word(), sizeof halt);
+  const bool sorted = halt != halted_by_cut;
+  s_.particles.assume_swapped(running_.exchanges && (done % 2 == 0) == sorted);
+  PERRIN_ASSERT(s_.neighbors && s_.neighbors->recover());
+  set_device_step();
+  s_.device().set_skipping(true);
+  launch(integrator, 1);
+  s_.device().set_skipping(false);
+  clock_.set_step(s_.step() + 1);
+}
+
+void Stepper::set_device_step() {
+  for_each(s_.device(), "running step", RunningStep::most,
+           SetStep{running_.number.data(), s_.step()});
+}
+
+void Stepper::restart() {
+  set_device_step();
+  forget();
+}
+
+}  // namespace perrin

@@ -1,0 +1,433 @@
+#include "engine/job/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "engine/base/printable.h"
+#include "engine/communicator/communicator.h"
+#include "engine/domain/decomposition.h"
+#include "engine/dynamics/velocities.h"
+#include "engine/job/plugin_api.h"
+#include "engine/job/start_check.h"
+#include "engine/run/md_stage.h"
+#include "engine/settings/output_path.h"
+#include "engine/settings/settings_parse.h"
+#include "engine/settings/settings_schema.h"
+#include "engine/system/bond_checks.h"
+#include "engine/system/bond_graph.h"
+#include "engine/system/checks.h"
+#include "engine/system/configuration_archive.h"
+#include "neighbor/choices.h"
+
+namespace perrin {
+
+namespace fs = std::filesystem;
+namespace {
+
+/// Of several processes of a host the k-th takes its k-th GPU.
+std::string own_device(const std::string& name) {
+  const Communicator& world = Communicator::world();
+  const int gpus = Device::cuda_count();
+  if (!world.several() || gpus == 0 || (name != "auto" && name != "cuda")) return name;
+  return fmt::format("cuda:{}", world.host_rank() % gpus);
+}
+
+std::string device_text(const Device& device) {
+  const int processes = Communicator::world().count();
+  return (processes > 1 ? fmt::format("{} processes, each ", processes) : "") +
+         device.description();
+}
+
+}  // namespace
+
+Job::Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOptions options,
+         Archive* restored)
+    : file_(file),
+      registry_(registry),
+      plugins_(plugins),
+      options_(std::move(options)),
+      control_(std::make_unique<RunControl>()) {
+  context_.report = [this](const std::string& path, const std::string& what) {
+    report(path, what);
+  };
+  context_.warn = [this](const std::string& path, const std::string& what) { warn(path, what); };
+  context_.job_directory = options_.job_directory;
+  context_.output_directory = options_.output_directory;
+  context_.validating = options_.validating;
+  context_.resuming = restored != nullptr;
+  context_.overwrite = options_.overwrite;
+  context_.control = control_.get();
+  if (!file_.value().is_object())
+    throw UserError(
+        fmt::format("{}: must be an object, got {}", file_.place(""), shown(file_.value())));
+
+  name_inputs();
+  load_plugins();
+  parse();
+  parse_units();
+  choose_device();
+  make_system(restored);
+  if (context_.configuration || context_.no_system) make_components();
+  if (start_) context_.configuration = &configuration_;
+  check_places();
+  problems_.throw_if_any();
+  if (context_.configuration) make_simulation(restored != nullptr);
+  problems_.throw_if_any();
+  describe_itself();
+}
+
+void Job::report(const std::string& path, const std::string& what) {
+  if (problems_.admit(path, what)) problems_.add(file_.problem(path, what));
+}
+
+void Job::warn(const std::string& path, const std::string& what) {
+  warnings_.push_back(file_.problem(path, "warning: " + what).text());
+}
+
+bool Job::has_problem_under(const std::string& path) const {
+  if (problems_.more() > 0) return true;  // where the others are is not kept
+  return std::any_of(problems_.list().begin(), problems_.list().end(), [&](const Problem& p) {
+    if (p.path.rfind(path, 0) != 0) return false;
+    return p.path.size() == path.size() || p.path[path.size()] == '.' || p.path[path.size()] == '[';
+  });
+}
+
+void Job::load_plugins() {
+  const auto list = file_.value().find("plugins");
+  if (list == file_.value().end() || !list->is_array()) return;  // parse() says what is wrong
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    if (!(*list)[i].is_string()) continue;
+    const auto name = (*list)[i].get<std::string>();
+    const std::string place = join_path("plugins", i);
+    // Which code runs is the job's choice, where it is not that of the search folders.
+    const auto say = [&](const fs::path& plugin) {
+      control_->add_input(plugin, place);
+      if (!options_.quiet && PluginLoader::is_path(name))
+        fmt::print(
+            stderr, "{}\n",
+            file_
+                .problem(
+                    place,
+                    fmt::format("note: loading the plug-in {}; its code runs with your permissions",
+                                plugin.string()))
+                .text());
+    };
+    try {
+      plugins_.load(name, options_.job_directory, say);
+    } catch (const UserError& e) {
+      report(place, e.what());
+    }
+  }
+}
+
+void Job::parse() {
+  SettingsParser parser(registry_, context_.report, [this](const auto& path, const auto& what) {
+    warnings_.push_back(file_.problem(path, "note: " + what).text());
+  });
+  parser.parse(file_.value(), "", settings_);
+  parser.generate(!problems_.empty());  // other mistakes need no compiler
+  providers_ = parser.providers();
+  planar_ = parser.planar();
+  // Bonds that are ignored leave no pair out, either.
+  if (ignores("bonds")) std::erase(settings_.neighbors.exclusions, "bonds");
+  context_.exclusions = settings_.neighbors.exclusions;
+  if (settings_.stages.empty() && !has_problem_under("stages") && file_.value().contains("stages"))
+    report("stages", "must have at least one stage");
+  name_stages();
+  // A type may be unknown because its plug-in was refused: say so beside it.
+  const bool unknown = std::any_of(
+      problems_.list().begin(), problems_.list().end(),
+      [](const Problem& p) { return p.what.rfind("unknown", 0) == 0 && p.path.ends_with("type"); });
+  if (unknown)
+    for (const auto& refused : plugins_.refused())
+      problems_.add({"", std::numeric_limits<int>::max(), refused.path.string(),
+                     "this plug-in was not loaded: " + refused.reason});
+}
+
+void Job::name_stages() {
+  std::vector<std::string> known;  // as which an observer may know a stage
+  for (const auto& part : settings_.stages) {
+    if (!part) return;  // what it is called is not known
+    parts_.stage_names.push_back(record_component(part).value("name", part.row->type));
+    for (const auto& name : {parts_.stage_names.back(), part.row->type})
+      if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  }
+  for (const auto& observer : settings_.observers) {
+    auto& called = parts_.observer_stages.emplace_back();
+    if (!observer) continue;
+    const Json names = record_component(observer)["stages"];
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      called.resize(settings_.stages.size());
+      const auto name = names[k].get<std::string>();
+      for (std::size_t s = 0; s < called.size(); ++s)
+        if (name == parts_.stage_names[s] || name == settings_.stages[s].row->type)
+          called[s] = true;
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        report(join_path(join_path(observer.path, "stages"), k),
+               fmt::format("no stage has the name or the type \"{}\"; {}", name,
+                           suggest(name, known)));
+    }
+  }
+}
+
+void Job::parse_units() {
+  const Json& units = settings_.units;
+  if (units.is_string() && units.get<std::string>() == "lj") return;
+  if (!units.is_object())
+    return report("units", fmt::format("must be \"lj\" or an object with length, energy and mass, "
+                                       "got {}",
+                                       shown(units)));
+  UnitNames names;
+  SettingsParser(registry_, context_.report).parse(units, "units", names);
+  if (!has_problem_under("units")) context_.units = make_units(names);
+}
+
+void Job::choose_device() {
+  // Seeds stay below 2^53, so that every reader of the record gets them back exactly.
+  if (!settings_.seed) {
+    std::random_device entropy;
+    const std::uint64_t drawn = ((std::uint64_t(entropy()) << 32) | entropy()) >> 11;
+    settings_.seed = std::uint64_t(Communicator::world().of_first(std::int64_t(drawn)));
+  }
+  context_.seed = *settings_.seed;
+  const bool from_command_line = !options_.device.empty();
+  try {
+    // Validating needs no GPU.
+    const Device device =
+        options_.validating
+            ? Device::cpu(options_.threads)
+            : Device::parse(own_device(from_command_line ? options_.device : settings_.device),
+                            options_.threads);
+    context_.device = device.with_least_share(settings_.processes.particles);
+  } catch (const UserError& e) {
+    if (from_command_line)
+      problems_.add({"--device", 0, "", e.what()});
+    else
+      report("device", e.what());
+  }
+  if (!problems_.empty()) return;
+  Json job = perrin::record(settings_);
+  if (settings_.schema.empty()) job.erase("$schema");
+  job["seed"] = *settings_.seed;
+  // What is left of an axis that is not there must not be read as a setting again.
+  for (const auto& path : planar_)
+    if (Json* const list = at_path(job, path); list && list->is_array() && list->size() == 3)
+      list->erase(2);
+  std::string plugins;
+  for (const auto& p : plugins_.loaded())
+    if (providers_.count(p.name))
+      plugins += fmt::format("{}{} {}", plugins.empty() ? "" : ", ", p.name, p.version);
+  context_.record = std::make_shared<const JobRecord>(
+      JobRecord{job.dump(2), *settings_.seed, fmt::format("{} ({})", engine_version(), build_tag()),
+                device_text(context_.device), plugins, settings_.author,
+                settings_.system ? parts_.stage_names : std::vector<std::string>{}});
+}
+
+template <class Component>
+std::unique_ptr<Component> Job::make(const Part<Component>& part) {
+  if (!part || has_problem_under(part.path)) return nullptr;
+  Setup setup(context_, part.path);
+  const std::size_t before = problems_.list().size();
+  try {
+    std::unique_ptr<Component> component(
+        static_cast<Component*>(part.row->make(part.settings.get(), setup)));
+    PERRIN_ASSERT(component || problems_.list().size() > before);
+    return component;
+  } catch (const UserError& e) {
+    report(part.path, e.what());
+    return nullptr;
+  }
+}
+
+template <class Component>
+std::vector<std::unique_ptr<Component>> Job::make_all(const std::vector<Part<Component>>& parts) {
+  std::vector<std::unique_ptr<Component>> list;
+  for (const auto& part : parts) list.push_back(make(part));
+  return list;
+}
+
+void Job::refuse_planar(const char* why) {
+  for (const auto& path : planar_)
+    report(path, fmt::format("must be a list of 3 entries: {}", why));
+}
+
+void Job::make_system(Archive* restored) {
+  if (!file_.value().contains("system")) {
+    context_.no_system = true;
+    return refuse_planar("this stage has three dimensions");
+  }
+  if (restored) {
+    archive_configuration(*restored, configuration_);
+    look_at_start(*restored);
+  } else {
+    const auto source = make(settings_.system);
+    if (!source) return;
+    try {
+      configuration_ = source->make();
+      if (check_parts(configuration_).empty())
+        complete_molecules(configuration_.topology, configuration_.position.size());
+    } catch (const UserError& e) {
+      return report("system", e.what());
+    }
+    for (const std::string& what : configuration_.warnings) warn("system", what);
+  }
+  auto wrong = check_parts(configuration_);
+  if (wrong.empty()) wrong = check_configuration(configuration_);
+  for (const auto& what : wrong) report("system", what);
+  if (configuration_.box.dimension == 3) refuse_planar("the system has three dimensions");
+  if (wrong.empty()) context_.configuration = start_ ? &*start_ : &configuration_;
+}
+
+/// What components choose from the box, they chose from that of the start: a resumed run has them
+/// made from the same. Particles are at the same places of it.
+void Job::look_at_start(Archive& restored) {
+  const Archive::Scope simulation(restored, "simulation"), particles(restored, "particles");
+  if (!restored.has("given_box")) return;
+  Box box = configuration_.box;
+  archive_box(restored, "given_box", box);
+  if (box == configuration_.box) return;
+  start_ = configuration_;
+  start_->box = box;
+  for (Vec3<double>& r : start_->position) r = box.point(configuration_.box.fraction(r));
+}
+
+void Job::make_components() {
+  forces_ = make_all(settings_.forces);
+  parts_.observers = make_all(settings_.observers);
+  parts_.stages = make_all(settings_.stages);
+  // A stopped run writes one all the same.
+  if (control_->plans().empty() && !options_.default_checkpoint.empty()) {
+    Setup setup(context_, "");
+    setup.output_file(options_.default_checkpoint, "");
+    setup.output_file(previous_checkpoint(options_.default_checkpoint), "");
+  }
+  check_use();
+  if (context_.no_system) {
+    const auto needs = [](const auto& s) { return s && s->needs_system(); };
+    if (std::any_of(parts_.stages.begin(), parts_.stages.end(), needs))
+      report("", "the key \"system\" is missing: a stage of this job moves particles");
+    return;
+  }
+  check_velocities();
+  check_ranges();
+  check_topology();
+  check_strides();
+  check_exclusions();
+  check_boxes();
+  if (!context_.resuming)
+    for (const auto& what : bond_warnings(configuration_)) warn("system", what);
+}
+
+bool Job::for_gpu() const {
+  if (!options_.validating) return context_.device.is_cuda();
+  return settings_.device.rfind("cuda", 0) == 0 ||
+         (settings_.device == "auto" && settings_.neighbors.traversal == "tiles");
+}
+
+void Job::make_simulation(bool resumed) {
+  const Stage& first = *parts_.stages.front();
+  const Integrator* integrator = first.integrator();
+  if (settings_.velocity && !resumed) {
+    DegreesOfFreedom freedom(configuration_);
+    freedom.count(forces_, integrator ? integrator->motion() : Motion{});
+    draw_velocities(configuration_, settings_.velocity->temperature, context_.units.k_boltzmann,
+                    context_.seed, freedom);
+  }
+  NeighborSettings neighbors = settings_.neighbors;
+  neighbors.exclusions = exclusions_;
+  neighbors.blocks = settings_.processes.grid;
+  if (neighbors.blocks && !for_gpu())
+    warn("processes.grid", "has no effect on the CPU, where processes divide the box into slabs");
+  if (for_gpu() && !context_.device.is_cuda())
+    neighbors.traversal = "standard", neighbors.lanes = 0;
+  try {
+    parts_.simulation = std::make_unique<Simulation>(context_.device, configuration_,
+                                                     std::move(forces_), context_.seed, neighbors);
+    parts_.simulation->set_k_boltzmann(context_.units.k_boltzmann);
+    if (!resumed)  // else the checkpoint says so
+      parts_.simulation->begin_at(std::uint64_t(configuration_.step), configuration_.time);
+    decomposition_of(parts_.simulation->device())
+        .watch_balance(settings_.processes.balance == "time");
+    if (resumed || !first.needs_system()) return;
+    // A minimiser is there to pull overlapping particles apart; whatever else is not. No steps move
+    // nothing: energies and forces of a configuration as it is.
+    const bool moves = integrator != nullptr && integrator->recordable();
+    const bool minimises = integrator != nullptr && !(integrator->timestep() > 0);
+    const auto* const md = dynamic_cast<const MdStage*>(&first);
+    const bool still = md != nullptr && md->steps() == 0;
+    if (const auto wrong = check_start(*parts_.simulation,
+                                       moves && !still ? integrator->timestep() : 0, minimises))
+      report(settings_.forces.at(wrong->force).path,
+             fmt::format("{}: {}", settings_.forces[wrong->force].type(), wrong->what));
+  } catch (const UserError& e) {
+    report("system", e.what());
+  }
+}
+
+void Job::check_outputs() const {
+  Problems problems;
+  for (const auto& [file, component] : context_.outputs) {
+    const std::string what =
+        why_not_writable(file, existing_outputs(context_.resuming, context_.overwrite));
+    if (!what.empty()) problems.add(file_.problem(component, what));
+  }
+  problems.throw_if_any();
+}
+
+void Job::describe_itself() {
+  parts_.output_directory = options_.output_directory;
+  parts_.seed = context_.seed;
+  for (const auto& f : settings_.forces) parts_.forces_record += record_component(f).dump();
+  if (parts_.simulation)
+    for (const auto& f : parts_.simulation->forces) parts_.forces_record += f->traits().fingerprint;
+  parts_.quiet = options_.quiet;
+  parts_.time_limit = options_.time_limit;
+  if (!options_.default_checkpoint.empty())
+    parts_.default_checkpoint = options_.output_directory / options_.default_checkpoint;
+  const auto line = [&](const char* what, const std::string& text) {
+    summary_ += fmt::format("{:<10}{}\n", what, printable_line(text));
+  };
+  if (!settings_.title.empty()) line("title", settings_.title);
+  if (context_.configuration) {
+    const Configuration& c = configuration_;
+    std::string types;
+    for (std::size_t t = 0; t < c.types.size(); ++t)
+      types += fmt::format("{}{} {}", t ? ", " : "",
+                           std::count(c.type.begin(), c.type.end(), std::uint32_t(t)), c.types[t]);
+    std::string box = fmt::format("{:.6g} × {:.6g}", c.box.length.x, c.box.length.y);
+    if (c.box.dimension == 3) box += fmt::format(" × {:.6g}", c.box.length.z);
+    if (!c.box.orthogonal())
+      box += fmt::format(" tilted by {:.6g}, {:.6g}, {:.6g}", c.box.xy, c.box.xz, c.box.yz);
+    std::string walls;
+    for (int axis = 0; axis < c.box.dimension; ++axis)
+      if (!c.box.periodic[static_cast<std::size_t>(axis)]) walls += "xyz"[axis];
+    if (!walls.empty()) box += ", not periodic along " + walls;
+    line("system", fmt::format("{} particles ({}), box {}", c.position.size(), types, box));
+    const Topology& t = c.topology;
+    std::string bonded;
+    for (const auto& [count, what] :
+         {std::pair(t.bonds.size(), "bonds"), std::pair(t.angles.size(), "angles"),
+          std::pair(t.dihedrals.size(), "dihedrals"), std::pair(t.impropers.size(), "impropers")})
+      if (count > 0) bonded += fmt::format("{}{} {}", bonded.empty() ? "" : ", ", count, what);
+    if (!bonded.empty()) line("", bonded);
+    if (!excluded_.empty()) line("excluded", "pairs: " + excluded_);
+  }
+  std::string forces;
+  for (const auto& f : settings_.forces) forces += (forces.empty() ? "" : ", ") + f.type();
+  if (!forces.empty()) line("forces", forces);
+  std::string stages;
+  for (const auto& name : parts_.stage_names) stages += (stages.empty() ? "" : ", ") + name;
+  line("stages", stages);
+  const Units& u = context_.units;
+  if (!u.reduced())
+    line("units", fmt::format("{}, {}, {}; time {}", u.length, u.energy, u.mass, u.time));
+  line("device", context_.record->device);
+  line("precision", PERRIN_PRECISION_NAME);
+  line("seed", std::to_string(context_.seed));
+  if (!context_.record->plugins.empty()) line("plug-ins", context_.record->plugins);
+}
+
+}  // namespace perrin

@@ -1,0 +1,228 @@
+// What a job asks for against the system and the stages that it has: parts and strides without use,
+// ranges, bonds, exclusions, charges.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/dynamics/velocity_checks.h"
+#include "engine/job/job.h"
+#include "engine/settings/settings_parse.h"
+#include "engine/settings/settings_schema.h"
+#include "engine/system/checks.h"
+#include "neighbor/choices.h"
+#include "neighbor/excluded_pairs.h"
+
+namespace perrin {
+namespace {
+
+/// Two dimensions are a word of the source's.
+std::string flat_hint(const Box& box) {
+  const auto h = box.heights();
+  if (box.dimension == 2 || !(h.z < 0.2 * std::min(h.x, h.y))) return "";
+  return "; if the system is two-dimensional, add \"dimension\": 2 to \"system\"";
+}
+
+}  // namespace
+
+void Job::check_use() {
+  std::string names;  // of the stages that have no use for the job's particles
+  bool used = false;
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+    if (!parts_.stages[k] || parts_.stages[k]->needs_system()) {
+      used = true;
+      continue;
+    }
+    const std::string type = settings_.stages[k].type();
+    if (names.find(type) == std::string::npos) names += (names.empty() ? "" : ", ") + type;
+    if (settings_.system && parts_.stages.size() > 1)
+      warn(settings_.stages[k].path,
+           fmt::format("the stage {} takes its system from its own settings; it ignores the "
+                       "system, forces and velocity of the job",
+                       type));
+  }
+  if (used || names.empty()) return;  // no stages: that is told already
+  const auto unused = [&](const char* key, bool is_there) {
+    if (!is_there) return;
+    const std::string what = fmt::format(
+        "has no effect: {} takes its system from its own settings (perrin help {}); remove \"{}\", "
+        "or use a stage that moves the job's particles, such as md",
+        names, names.substr(0, names.find(',')), key);
+    if (context_.resuming)
+      warn(key, what);
+    else
+      report(key, what);
+  };
+  unused("system", bool(settings_.system));
+  unused("velocity", settings_.velocity.has_value());
+  unused("ignore", !settings_.ignore.empty());
+  unused("forces", !settings_.forces.empty());
+  unused("neighbors", perrin::record(settings_.neighbors) != perrin::record(NeighborSettings{}));
+}
+
+void Job::check_strides() {
+  // Where stages begin, as far as it is known: not behind one that may end by itself.
+  std::vector<std::int64_t> begins{0};
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+    if (!parts_.stages[k]) return;
+    const Integrator* const integrator = parts_.stages[k]->integrator();
+    const Json steps = record_component(settings_.stages[k]).value("steps", Json());
+    if (!integrator || integrator->finish_stride() > 0 || !steps.is_number_integer()) break;
+    constexpr std::int64_t most = std::int64_t(1) << 53;  // more is not counted
+    begins.push_back(begins.back() + std::clamp<std::int64_t>(steps.get<std::int64_t>(), 0, most));
+  }
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+    if (!parts_.observers[i]) continue;
+    const std::int64_t stride = parts_.observers[i]->stride();
+    const auto& called = parts_.observer_stages.at(i);
+    bool unseen = stride > 0;
+    for (std::size_t k = 0; k < parts_.stages.size() && unseen; ++k) {
+      if (!called.empty() && !called[k]) continue;
+      if (k + 1 >= begins.size()) return;
+      const std::int64_t behind = begins[k] % stride;
+      unseen = behind != 0 && stride - behind > begins[k + 1] - begins[k];
+    }
+    if (unseen)
+      warn(settings_.observers[i].path,
+           fmt::format("is never called: its stages contain no multiple of its stride {}; choose "
+                       "another stride or other stages",
+                       stride));
+  }
+}
+
+void Job::check_velocities() {
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+    if (!parts_.observers[i] || i >= parts_.observer_stages.size()) continue;
+    const std::string what = without_velocities(*parts_.observers[i], parts_.observer_stages[i],
+                                                parts_.stages, parts_.stage_names);
+    if (what.empty()) continue;
+    if (parts_.observers[i]->takes_kept_velocities())
+      warn(settings_.observers[i].path,
+           what + "; its frames hold the velocities that the particles keep for other stages");
+    else
+      report(settings_.observers[i].path, what);
+  }
+  const auto there = [](const auto& part) { return part != nullptr; };
+  if (!std::ranges::all_of(forces_, there)) return;
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k)
+    if (parts_.stages[k])
+      if (const auto what = drives_the_whole(*parts_.stages[k], configuration_, forces_);
+          !what.empty())
+        warn(settings_.stages[k].path, what);
+}
+
+void Job::check_topology() {
+  const Topology& t = configuration_.topology;
+  Handled all;
+  for (const auto& force : forces_) {
+    if (!force) return;  // what it would handle is not known
+    const Handled& one = force->traits().handled;
+    const auto join = [](std::vector<bool>& a, const std::vector<bool>& b) {
+      a.resize(std::max(a.size(), b.size()), false);
+      for (std::size_t k = 0; k < b.size(); ++k) a[k] = a[k] || b[k];
+    };
+    join(all.bond_types, one.bond_types);
+    join(all.angle_types, one.angle_types);
+    join(all.dihedral_types, one.dihedral_types);
+    join(all.improper_types, one.improper_types);
+    all.charges = all.charges || one.charges;
+  }
+  const auto refuse = [&](const std::string& which, std::int64_t count, const std::string& kind) {
+    report("forces",
+           fmt::format(
+               "no force acts on the system's {} {}; if this is intended, add \"ignore\": [\"{}\"]",
+               count, which, kind));
+  };
+  const auto look = [&](const auto& members, const auto& names, const std::vector<bool>& handled,
+                        const char* kind) {
+    if (ignores(kind)) return;
+    std::vector<std::int64_t> count(names.size(), 0);
+    for (const auto& m : members) ++count.at(m.type);
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (count[k] > 0 && !(k < handled.size() && handled[k]))
+        refuse(fmt::format("{} of type \"{}\"", kind, names[k]), count[k], kind);
+  };
+  look(t.bonds, t.bond_types, all.bond_types, "bonds");
+  look(t.angles, t.angle_types, all.angle_types, "angles");
+  look(t.dihedrals, t.dihedral_types, all.dihedral_types, "dihedrals");
+  look(t.impropers, t.improper_types, all.improper_types, "impropers");
+  for (const auto& [kind, count] : configuration_.left_out)
+    if (count > 0 && !ignores(kind))
+      report(
+          "forces",
+          fmt::format(
+              "the file's {} {} are not read; {} add \"ignore\": [\"{}\"]", count, kind,
+              kind == "pairs"
+                  ? "if a force acts on them, list them in special_pairs (\"from\": \"list\"), and"
+                  : "if no force acts on them,",
+              kind));
+  const auto charged = std::count_if(configuration_.charge.begin(), configuration_.charge.end(),
+                                     [](double q) { return q != 0; });
+  if (charged > 0 && !all.charges && !ignores("charges"))
+    warn("forces", fmt::format("{} particles carry charges, but no force acts on them; if this is "
+                               "intended, add \"ignore\": [\"charges\"]",
+                               charged));
+}
+
+/// Kinds that the job names and that leave nothing out, though the default does so in silence.
+void Job::check_exclusions() {
+  const Topology& t = configuration_.topology;
+  const std::size_t n = configuration_.position.size();
+  exclusions_ = kinds_without(settings_.neighbors.exclusions, settings_.ignore);
+  const bool pairs = std::any_of(forces_.begin(), forces_.end(), [](const auto& force) {
+    return force && force->traits().range() > 0;
+  });
+  if (!pairs) return;
+  excluded_ = excluded_text(n, t, exclusions_);
+  for (const std::string& kind : settings_.neighbors.exclusions) {
+    if (kind == "bonds" || !excluded_text(n, t, kinds_without({kind}, settings_.ignore)).empty())
+      continue;
+    std::string why = "the system has no molecules of several particles";
+    if (kind != "molecules")
+      why = fmt::format("no two particles are {} bonds apart, and the system has no {}",
+                        kind == "angles" ? "two" : "three", kind);
+    warn("neighbors.exclusions", fmt::format("\"{}\" excludes no pair: {}", kind, why));
+  }
+}
+
+bool Job::ignores(const std::string& kind) const {
+  return std::find(settings_.ignore.begin(), settings_.ignore.end(), kind) !=
+         settings_.ignore.end();
+}
+
+void Job::check_ranges() {
+  const Box& box = context_.configuration->box;
+  const double largest = largest_range(box);
+  constexpr double shortest_range = 1e-8;
+  double longest = 0;
+  for (std::size_t i = 0; i < forces_.size(); ++i) {
+    if (!forces_[i]) continue;
+    const double range = forces_[i]->traits().range();
+    longest = std::max(longest, range);
+    const std::string path = settings_.forces[i].path;
+    const bool has_cutoff = file_.value()["forces"][i].contains("cutoff");
+    // Kernels keep distances from falling below 10^-12; of this range that must be nothing.
+    if (range > 0 && range < shortest_range)
+      report(has_cutoff ? join_path(path, "cutoff") : path,
+             fmt::format("must be at least {:g} in the units of this job, got {:.6g}: choose a "
+                         "unit of length of the size of particles, such as nm",
+                         shortest_range, range));
+    if (range <= largest) continue;
+    report(
+        has_cutoff ? join_path(path, "cutoff") : path,
+        fmt::format(
+            "must be at most {:.6g}, half the shortest distance between opposite faces of the box, "
+            "got {:.6g}: only nearest images interact. Use a larger box or a shorter cut-off{}",
+            largest, range, flat_hint(box)));
+  }
+  if (const auto wrong = wrong_setting(settings_.neighbors, for_gpu()); wrong && longest > 0)
+    report("neighbors." + wrong->key, wrong->what);
+  const double skin = settings_.neighbors.skin;
+  if (longest > 0 && longest <= largest && longest + skin > largest)
+    report(
+        "neighbors.skin",
+        fmt::format("the longest cut-off ({:.6g}) plus the skin must be at most {:.6g}, half the "
+                    "shortest distance between opposite faces of the box, got a skin of {:.6g}",
+                    longest, largest, skin));
+}
+
+}  // namespace perrin

@@ -1,0 +1,51 @@
+// The initial particles as a Source makes them: plain host data in double precision, in id order.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/system/box.h"
+
+namespace perrin {
+
+/// Bonded particles, by id. Types index the name lists.
+struct Topology {
+  struct Bond {
+    std::uint32_t a, b, type;
+  };
+  struct Angle {  // b is the vertex
+    std::uint32_t a, b, c, type;
+  };
+  struct Dihedral {  // of the planes a, b, c and b, c, d; impropers are defined by the same angle
+    std::uint32_t a, b, c, d, type;
+  };
+  std::vector<std::string> bond_types, angle_types, dihedral_types, improper_types;
+  std::vector<Bond> bonds;
+  std::vector<Angle> angles;
+  std::vector<Dihedral> dihedrals, impropers;
+  std::vector<std::uint32_t> molecule;  // of each particle; empty: none
+};
+
+/// A configuration: N particles with ids 0 … N-1. `velocity`, `image` and `mass` are empty where
+/// the source has none (then: drawn or zero, zero, 1).
+struct Configuration {
+  Box box;
+  std::vector<std::string> types;      // names; a particle's type indexes them
+  std::vector<Vec3<double>> position;  // inside the box where periodic
+  std::vector<std::uint32_t> type;
+  std::vector<Vec3<double>> velocity;
+  std::vector<Image> image;
+  std::vector<double> mass;
+  std::vector<double> charge, diameter;  // carried for outputs and plug-ins; empty: none
+  Topology topology;
+  /// Of the frame it was read from; a job's system: where its steps and its time begin.
+  std::int64_t step = 0;
+  double time = 0;
+  /// What the source has to say of it, a sentence each.
+  std::vector<std::string> warnings;
+  /// What the source has besides and Perrin has no place for, and how many: "constraints", ….
+  std::map<std::string, std::int64_t> left_out;
+};
+
+}  // namespace perrin

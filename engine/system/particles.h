@@ -1,0 +1,131 @@
+// Who is where: the particles on their device, in memory order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/device/buffer.h"
+#include "engine/device/share.h"
+#include "engine/system/archive.h"
+#include "engine/system/box_state.h"
+#include "engine/system/configuration.h"
+#include "engine/system/domain.h"
+#include "engine/system/particle_arrays.h"
+#include "engine/system/particle_buffers.h"
+
+namespace perrin {
+
+/// The arrays a kernel sees: plain pointers, index i in memory order, 0 … n-1.
+struct ParticleView {
+  std::int64_t n;
+  Position* position;    // fixed-point fraction of the box, with the type
+  Real4* velocity;       // length/time; w: 1/mass
+  Real4* force;          // energy/length; w: potential energy where asked for
+  Image* image;          // box crossings
+  std::uint32_t* id;     // the particle's name for users and random numbers
+  std::uint32_t* index;  // index[id]: where it is in memory now
+};
+
+class Particles : public ParticleBuffers {
+ public:
+  /// Copies a configuration to the device. The box is the configuration's, padded by the caller.
+  Particles(const Device& device, const Configuration& configuration);
+  Particles(const Particles&) = delete;
+  Particles& operator=(const Particles&) = delete;
+
+  ParticleView view();
+  /// Those that this process moves, and for which it computes forces (Domain::share()).
+  Share share() const { return domain.share(); }
+  /// Particles in id order, back on the host. Positions are wrapped.
+  Configuration configuration() const;
+
+  BoxState box_state;
+  const Box& box = box_state.host();  // as the host knows it
+  std::vector<std::string> types;
+  std::vector<double> charge, diameter;  // by id, as read
+  Topology topology;                     // by id
+  ParticleArrays extra;                  // that components keep (engine/system/particle_array.h)
+  Domain domain{*this, extra};           // what processes send one another of the particles
+
+  /// The metric of the box, for kernels.
+  Current<Metric> metric() const { return box_state.metric(); }
+
+  /// Reorders memory: new[i] = old[order[i]] for every array but the forces, which are computed
+  /// afresh after a reordering (order is on the device). `extra` follows. Device work only.
+  /// `positions` (size() elements, or nullptr) receives a copy of the positions in the new order.
+  void reorder(const Buffer<std::uint32_t>& order, Position* positions = nullptr);
+
+  // For those who do the reordering themselves (CellSort).
+  /// Everything that moves when memory is reordered, but index and `extra`.
+  struct Arrays {
+    Position* position;
+    Real4* velocity;
+    Image* image;
+    std::uint32_t* id;
+
+    PERRIN_HD void copy(std::int64_t to, const Arrays& from, std::int64_t i) const {
+      position[to] = from.position[i];
+      velocity[to] = from.velocity[i];
+      image[to] = from.image[i];
+      id[to] = from.id[i];
+    }
+  };
+  Arrays arrays();
+  Arrays spare_arrays();  // room for a second set
+  /// Copies the spare arrays back at these places. `positions` as in reorder(). Device work.
+  void copy_back(Position* positions, const Share& places);
+  /// The spare arrays become the arrays; copy_back_buffers() must follow before anyone outside of
+  /// the steps of a recording looks (data() of the buffers has changed). Host only.
+  void swap_buffers();
+  /// If the buffers are swapped: copies them to where they were. Device work.
+  void copy_back_buffers();
+  /// What swap_buffers() has to be seen as after a recording was halted in the middle.
+  void assume_swapped(bool swapped);
+
+  /// Everything by id, and which id is where in memory. Where the restored box is padded
+  /// otherwise than this one, particles stay where they are in space.
+  void state(Archive& archive);
+  /// A per-particle array in memory order as a list by id, and back. Waits for the device.
+  template <class T>
+  std::vector<T> by_id(const Buffer<T>& array) const {
+    const auto values = array.to_host();
+    const auto ids = id.to_host();
+    std::vector<T> sorted(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) sorted[ids[i]] = values[i];
+    return sorted;
+  }
+  template <class T>
+  void assign_by_id(Buffer<T>& array, const std::vector<T>& values) {
+    const auto ids = id.to_host();
+    std::vector<T> in_memory(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) in_memory[i] = values[ids[i]];
+    array.assign(in_memory);
+  }
+
+ private:
+  void check_restored(Archive& archive, const std::vector<Position>& type_of,
+                      const std::vector<Real4>& mass_of) const;
+  Buffer<Position> spare_position_;
+  Buffer<Real4> spare_velocity_;
+  Buffer<Image> spare_image_;
+  Buffer<std::uint32_t> spare_id_;
+  bool swapped_ = false;
+};
+
+/// Throws UserError unless a record of a checkpoint is of as many particles as there are.
+void check_particle_count(const std::string& name, std::int64_t count, std::int64_t particles);
+
+/// Saves or restores an array in memory order: by id, so that it finds its particles whatever their
+/// order in memory is. After the particles.
+template <class T>
+void archive_by_id(Archive& archive, const std::string& name, Particles& particles,
+                   Buffer<T>& array) {
+  std::vector<T> values;
+  if (archive.is_saving()) values = particles.by_id(array);
+  archive(name, values);
+  if (archive.is_saving()) return;
+  check_particle_count(name, std::int64_t(values.size()), particles.size());
+  particles.assign_by_id(array, values);
+}
+
+}  // namespace perrin
