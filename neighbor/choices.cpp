@@ -59,14 +59,32 @@ bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const
   return (one_type ? 50 + 0.95 * plan.mean_entries() : 65 + 2 * plan.mean_entries()) < by_clusters;
 }
 
+/// How many particles a cell as wide as the longest range has.
+double crowd_of_cell(const Particles& particles, const Ranges& ranges, const Crowding& crowding) {
+  return particles_of_cell(particles.box, ranges.longest(), crowding.density);
+}
+
+/// On a GPU, where every particle has so many neighbours that lists do not pay, interactions sorted
+/// along axes are faster: 1.3 to 1.8 times at 160 and 220 in a cell (docs/papers.md; one type, 1600
+/// cells and more).
+bool prefers_axes(const Particles& particles, const Ranges& ranges, const Crowding& crowding,
+                  const NeighborSettings& settings) {
+  constexpr double enough = 140, cells = 1000;
+  const bool open = settings.skin == 0 && settings.cells == 0 && settings.brick == 0 &&
+                    settings.lanes == 0 && settings.interaction_sorting == "auto";
+  const double crowd = crowd_of_cell(particles, ranges, crowding);
+  return open && particles.device().is_cuda() && ranges.uniform() && crowd >= enough &&
+         crowding.particles() >= cells * crowd;
+}
+
 /// How the search without lists sorts interactions where it is left to Perrin: along axes where
 /// cells hold as many as pay for the orders (docs/papers.md has the measurement).
 std::string choose_sorting(const Particles& particles, const Ranges& ranges,
                            const Crowding& crowding, const NeighborSettings& settings) {
   if (settings.interaction_sorting != "auto") return settings.interaction_sorting;
-  constexpr double enough = 30;
-  const bool many = particles_of_cell(particles.box, ranges.longest(), crowding.density) >= enough;
-  return many && !particles.device().is_cuda() && settings.cells != 2 ? "axes" : "x";
+  const double enough = particles.device().is_cuda() ? 55 : 30;
+  const bool many = crowd_of_cell(particles, ranges, crowding) >= enough;
+  return many && settings.cells != 2 ? "axes" : "x";
 }
 
 }  // namespace
@@ -76,11 +94,14 @@ NeighborChoices choose_neighbors(const Particles& particles, const Ranges& range
   const Crowding crowding = measure_crowding(particles, ranges.longest());
   NeighborChoices choices{settings.traversal, 0, 0, crowding, particles.box};
   const bool standard = settings.traversal == "standard";
+  const bool axes = standard && prefers_axes(particles, ranges, crowding, settings);
   const bool per_particle =
       settings.traversal == "verlet_list" ||
-      (standard && prefers_verlet_list(particles, ranges, crowding, settings));
+      (standard && !axes && prefers_verlet_list(particles, ranges, crowding, settings));
   if (per_particle) choices.traversal = "verlet_list", choices.lanes = settings.lanes;
-  if (!per_particle && (standard || settings.traversal == "auto"))
+  if (axes)
+    choices.traversal = "cells";
+  else if (!per_particle && (standard || settings.traversal == "auto"))
     choices.traversal = particles.device().is_cuda() ? "tiles" : "clusters";
   choices.sorting = choose_sorting(particles, ranges, crowding, settings);
   if (choices.traversal != "cells")

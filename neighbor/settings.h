@@ -42,8 +42,8 @@ void describe(D& d, NeighborSettings& s) {
              OneOf{"auto", "axes", "x", "none"}.formerly("true", "auto").formerly("false", "none"),
              "with cells, which candidates are skipped: axes, those too far along the axis that "
              "joins two cells, whose particles are sorted along it; x, those at both ends of a "
-             "row of cells sorted along one edge of the box; none, nobody; auto, axes on the CPU "
-             "where cells hold many particles, else x (with traversal auto: measured)");
+             "row of cells sorted along one edge of the box; none, nobody; auto, axes where "
+             "cells hold many particles, else x (with traversal auto: measured)");
   d.gone("reorder", true, "particles are always sorted in memory by their position");
   d.optional("cells", s.cells, Between{0, 2},
              "with tiles and cells: 1 or 2 cells per range of the lists; 0: chosen by Perrin");

@@ -41,7 +41,8 @@ std::string traversal_help() {
   for (const Entry& e : entries(Where::anywhere)) text += e.name + ", " + e.help + "; ";
   return text +
          "standard, tiles on a GPU and clusters on the CPU, or verlet_list for strongly "
-         "size-asymmetric mixtures and dilute systems; auto, the fastest one as measured during "
+         "size-asymmetric mixtures and dilute systems, or on a GPU cells where a cell holds 140 "
+         "particles or more; auto, the fastest one as measured during "
          "the run (a rerun is then not bitwise identical)";
 }
 

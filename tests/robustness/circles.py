@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 LAYERS = sys.argv.pop(1)
-TABLE = "| folder | what | may include |\n|---|---|---|\n| `a/` | | |\n"
+TABLE = "| folder | what | may include all above, but not |\n|---|---|---|\n| `a/` | | |\n"
 
 
 class Circles(unittest.TestCase):

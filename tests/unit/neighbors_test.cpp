@@ -7,6 +7,7 @@
 
 #include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
+#include "neighbor/choices.h"
 #include "tests/count_neighbors.h"
 #include "tests/devices.h"
 #include "tests/fluids.h"
@@ -331,7 +332,8 @@ TEST_P(NeighborsTest, InteractionsAreSortedAlongAxesWhereCellsHoldMany) {
     return Neighbors(particles, 3, settings).report();
   };
   const std::string axes = "cells sorted along axes", x = "cells", none = "cells unsorted";
-  EXPECT_EQ(report(4000, "auto", 0), device().is_cuda() ? x : axes);
+  EXPECT_EQ(report(4000, "auto", 0), axes);
+  EXPECT_EQ(report(1100, "auto", 0), device().is_cuda() ? x : axes);  // 36 in a cell
   EXPECT_EQ(report(300, "auto", 0), x);
   EXPECT_EQ(report(4000, "auto", 2), x);
   EXPECT_EQ(report(4000, "x", 0), x);
@@ -339,6 +341,21 @@ TEST_P(NeighborsTest, InteractionsAreSortedAlongAxesWhereCellsHoldMany) {
   EXPECT_EQ(report(300, "axes", 0), axes);
   EXPECT_EQ(report(300, "axes", 1), axes);
   EXPECT_THROW(report(300, "axes", 2), UserError);
+}
+
+TEST_P(NeighborsTest, StandardTakesAxesOnAGpuWhereCellsAreCrowded) {
+  const auto chosen = [&](std::size_t n, const NeighborSettings& settings = {}) {
+    const Particles particles(device(), random_in(box_of(33, 33, 33), n, 21, uniform));
+    return choose_neighbors(particles, Ranges(3), settings);
+  };
+  const bool gpu = device().is_cuda();
+  const NeighborChoices crowded = chosen(200'000);  // 150 in a cell
+  EXPECT_EQ(crowded.traversal, gpu ? "cells" : "clusters");
+  EXPECT_EQ(crowded.sorting, "axes");
+  EXPECT_EQ(chosen(120'000).traversal, gpu ? "tiles" : "clusters");
+  NeighborSettings with_skin;  // which asks for lists
+  with_skin.skin = 0.4;
+  EXPECT_EQ(chosen(200'000, with_skin).traversal, gpu ? "tiles" : "clusters");
 }
 
 TEST_P(NeighborsTest, RangeBeyondHalfTheBoxIsRefused) {
