@@ -386,7 +386,7 @@ void Decomposition::exchange_on_gpu(std::span<const SharedArray>, const Votes&, 
 
 #endif
 
-int active(const Device& device, std::int64_t n) {
+int active_processes(const Device& device, std::int64_t n) {
   // From where two are faster than one (docs/measurements/many-gpus.md).
   constexpr std::int64_t on_gpu = 75'000, on_cpu = 128;
   const std::int64_t given = device.least_share();
@@ -396,7 +396,7 @@ int active(const Device& device, std::int64_t n) {
 
 Device distributed(const Device& device, std::int64_t n) {
   const Device own = device.apart();
-  const int count = active(device, n);
+  const int count = active_processes(device, n);
   if (count == 1) return own;
   return own.with_decomposition(
       std::make_shared<Decomposition>(own, n, count, Communicator::world()));

@@ -1,4 +1,4 @@
-// The processes that run one simulation together, each on its share of the particles.
+// Domain decomposition: the processes that run one simulation together, each on its share.
 //
 // Particles have one order, by (cell, id), and a place in memory means the same in every process,
 // whether it knows who is there or not. A process takes care of a contiguous part of it: it moves
@@ -53,8 +53,8 @@ struct CellCounts {
   std::uint32_t step;
 };
 
-/// Particles to send at a rebuild: migrating ones (migrants) with all arrays, ghosts (ghosts)
-/// with the first `of_ghosts`. Process p gets the migrants list[p · room + k] and the ghosts
+/// Particles to send at a rebuild: those that migrate, with all arrays, and ghosts, with the first
+/// `of_ghosts` arrays. Process p gets the migrants list[p · room + k] and the ghosts
 /// list[(p + 1) · room - 1 - k]. Device memory.
 struct MigrationPlan {
   const std::uint32_t* list;
@@ -90,7 +90,7 @@ struct Overlap {
 
 /// How many of the processes n particles are distributed over: 1 to all. Where
 /// Device::least_share() says nothing, so many that each is worth it.
-int active(const Device& device, std::int64_t n);
+int active_processes(const Device& device, std::int64_t n);
 /// Returns a handle with its own halt flag that also joins the domain decomposition, if there are
 /// several processes and n particles are worth distributing. Collective.
 Device distributed(const Device& device, std::int64_t n);
@@ -100,6 +100,7 @@ Device distributed(const Device& device, std::int64_t n, Communicator& communica
 /// That of a device: the trivial one where there is no other.
 Decomposition& decomposition_of(const Device& device);
 
+/// The domain decomposition of one simulation, as one of its processes sees it.
 class Decomposition {
  public:
   static constexpr int most = 64;  // processes with GPUs
@@ -115,6 +116,7 @@ class Decomposition {
   Decomposition& operator=(const Decomposition&) = delete;
 
   int count() const;
+  /// The first of them have particles.
   int active() const { return active_; }
   int rank() const;
   /// Whether there are others.

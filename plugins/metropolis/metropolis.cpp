@@ -47,7 +47,7 @@ MetropolisStage::MetropolisStage(const MetropolisSettings& settings, Setup& setu
     return;
   }
   shares_domains_ = settings.engine == "checkerboard" &&
-                    active(setup.device(), sampler_->system().molecules()) > 1;
+                    active_processes(setup.device(), sampler_->system().molecules()) > 1;
   energy_sum_.resize(prepared->kT.size());
   energy_sum2_.resize(prepared->kT.size());
 }
