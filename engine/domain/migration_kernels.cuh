@@ -1,5 +1,5 @@
-// How GPUs find out together how many elements the cells of all have, and send elements to where
-// they are needed: what sorting one's own share takes (engine/domain/decomposition.h).
+// Migration between GPUs: how they find out together how many elements the cells of all have, and
+// send elements to where they are needed (engine/domain/decomposition.h).
 #pragma once
 
 #include "engine/domain/exchange_kernels.cuh"
