@@ -1,5 +1,5 @@
-// Halo exchange between GPUs, and exchange of arrays of which each has a share, in one kernel without
-// the host (engine/domain/decomposition.h).
+// Halo exchange between GPUs, and exchange of arrays of which each has a share, in one kernel
+// without the host (engine/domain/decomposition.h).
 #pragma once
 
 #include "engine/domain/peer_signals.cuh"
