@@ -72,6 +72,9 @@ bool prefers_axes(const Particles& particles, const Ranges& ranges, const Crowdi
   constexpr double enough = 140, cells = 1000;
   const bool open = settings.skin == 0 && settings.cells == 0 && settings.brick == 0 &&
                     settings.lanes == 0 && settings.interaction_sorting == "auto";
+  const auto heights = particles.box.padded_heights();
+  for (int axis = 0; axis < particles.box.dimension; ++axis)
+    if (heights[axis] < 3 * ranges.longest()) return false;  // cells would be met twice
   const double crowd = crowd_of_cell(particles, ranges, crowding);
   return open && particles.device().is_cuda() && ranges.uniform() && crowd >= enough &&
          crowding.particles() >= cells * crowd;
