@@ -16,7 +16,7 @@ namespace perrin {
 namespace fs = std::filesystem;
 namespace {
 
-/// Overlap the shipped plug-ins, in the build tree as after installation.
+/// Beside the shipped plug-ins, in the build tree as after installation.
 fs::path examples_folder() { return plugin_folders().back().parent_path() / "examples"; }
 
 std::vector<fs::path> all_examples() {

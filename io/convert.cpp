@@ -118,7 +118,7 @@ long long convert(const ConvertOptions& options) {
     return frame;
   };
   const io::Frame frame = changed(io::read_frame(*reader, options.in, first, as));
-  // Overlap a run, or another conversion: no lock, but a name of its own.
+  // Beside a run, or another conversion: no lock, but a name of its own.
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
   std::set<std::string> lost;
   std::int64_t without_velocities = 0, without_images = 0;

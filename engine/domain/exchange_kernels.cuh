@@ -25,7 +25,7 @@ struct PeerExchange {
   std::uint32_t *warning, *warned;
 };
 
-/// HaloPlan of one process, to be copied by all threads of all blocks.
+/// Ghosts of one process, to be copied by all threads of all blocks.
 struct ListedElements {
   const std::uint32_t* index;
   std::uint32_t count, first;  // first: the index of this thread's first element, if it has one
@@ -68,7 +68,7 @@ __device__ inline void copy_migrants(unsigned char* to, const unsigned char* dat
   }
 }
 
-/// What goes to, and comes from, processes whose memory is not seen. HaloPlan go with their
+/// What goes to, and comes from, processes whose memory is not seen. Ghosts go with their
 /// indices, and so do elements that are handed over, one after another.
 struct ExchangeParcels {
   const PeerView& decomposition;
@@ -250,7 +250,7 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
       heard);
 }
 
-/// HaloPlan alone, by exchange_by().
+/// Ghosts alone, by exchange_by().
 template <bool Far>
 __device__ bool exchange_ghosts(const PeerView& decomposition, const PeerExchange& e,
                                 typename PeerSignal<Far>::PeerStatus& heard, bool halts = false) {

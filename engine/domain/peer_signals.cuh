@@ -53,7 +53,7 @@ struct PeerView {
   unsigned char* memory[Decomposition::most];
   std::size_t inbox_bytes;
   PeerCounters* counters;
-  // Communicator whose memory is not seen.
+  // Processes whose memory is not seen.
   int far_count;
   signed char far_process[Decomposition::most],
       far_number[Decomposition::most];  // [k]; [process]: k

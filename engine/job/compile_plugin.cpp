@@ -38,7 +38,7 @@ namespace {
 
 std::atomic<bool> says{true};
 
-/// Overlap Perrin's library, as shipped plug-ins are; written by CMake
+/// Beside Perrin's library, as shipped plug-ins are; written by CMake
 /// (cmake/PerrinToolchain.cmake).
 fs::path toolchain_file() { return plugin_folders().back().parent_path() / "toolchain.json"; }
 

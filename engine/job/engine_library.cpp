@@ -23,7 +23,7 @@ std::vector<fs::path> plugin_folders() {
       begin = end + 1;
     }
   }
-  // Overlap this library, in the build tree as after installation.
+  // Beside this library, in the build tree as after installation.
   if (const fs::path library = engine_library(); !library.empty())
     folders.push_back(library.parent_path() / "perrin" / "plugins");
   return folders;

@@ -9,7 +9,7 @@
 //       d.optional("rng", s.rng, OneOf{"saru", "tea", "philox"}, "random number generator");
 //     }
 //
-// `describe` is found by argument-dependent lookup. The field's value when the ghost comes is the
+// `describe` is found by argument-dependent lookup. The field's value when the visitor comes is the
 // default of an optional key. Fields may be bool, int, std::int64_t, std::uint32_t, std::uint64_t,
 // double, std::string, Vec3<double>, std::array, std::vector, std::optional and
 // std::map<std::string, …> of these, any struct that has a `describe`, Part<Component> (the
@@ -160,7 +160,7 @@ struct GoneKey {
   std::string why;
 };
 
-/// The ghost that every `describe` is called with: collects the fields.
+/// The visitor that every `describe` is called with: collects the fields.
 class Fields {
  public:
   template <class T>

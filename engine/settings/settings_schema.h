@@ -15,7 +15,7 @@ Json record_fields(const Fields& fields);
 template <class Settings>
 Json record(const Settings& settings) {
   Fields fields;
-  describe(fields, const_cast<Settings&>(settings));  // the ghost only takes addresses
+  describe(fields, const_cast<Settings&>(settings));  // the visitor only takes addresses
   return record_fields(fields);
 }
 /// The same with the key "type" first.

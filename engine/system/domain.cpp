@@ -85,7 +85,7 @@ void Domain::gather_bytes(void* data, std::size_t bytes) const {
   decomposition().all_gather(data, bytes, particles_.size());
 }
 
-/// Overlap the arrays that all particles have.
+/// Beside the arrays that all particles have.
 bool Domain::nothing_moves_along() const {
   return !extra_.any(IndexedBy::memory) && !extra_.any(IndexedBy::id);
 }

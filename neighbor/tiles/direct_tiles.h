@@ -32,7 +32,7 @@ class DirectTiles {
   void require_cut() const { bricks_.require_cut(); }
   bool holds() const { return bricks_.holds(); }
   double mean_entries() const { return 0; }
-  /// Overlap as much as the particles have.
+  /// Beside as much as the particles have.
   std::int64_t bytes() const { return orders_.bytes(); }
   std::string report() const;
   Strain strain(const Box& box) const { return bricks_.strain(box); }

@@ -68,7 +68,7 @@ struct FindGhosts {
     const std::uint32_t first = cell_start[brick << bits];
     return {first, cell_start[(brick + 1) << bits] - first};
   }
-  /// Communicator (bits) that work on a tile whose halo may have particles of this brick: by the
+  /// Processes (bits) that work on a tile whose halo may have particles of this brick: by the
   /// threads of a warp together.
   __device__ std::uint64_t who_looks_at(std::uint32_t brick) const {
     const BricksAround around(geometry, reach);

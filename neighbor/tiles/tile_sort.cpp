@@ -45,7 +45,7 @@ TileSort::TileSort(Particles& particles, const TileGeometry& geometry)
   shares_ = {particles.device(), std::span<const std::uint32_t>(shares)};
   going_ = {particles.device(), 1 + 2 * Decomposition::most};
   arrivals_ = {particles.device(), 1};
-  std::int64_t room = 0;  // lists of migrating
+  std::int64_t room = 0;  // lists of migrants
   for (int p = 0; p < decomposition.count(); ++p)
     room = std::max(room, decomposition.share(particles.size(), p).size());
   if (room * decomposition.count() > order_.size())

@@ -3,7 +3,7 @@
 // Particles are counted into cells by whoever has them, and the counts of all are added up: so all
 // know where the cells begin in the one order of all particles. From that follows who looks at a
 // particle's brick, and whose share it is in; it goes there, as a migrant where it may have come
-// into that share, else as a ghost (a ghost). What has come and what was there is then sorted as
+// into that share, else as a ghost. What has come and what was there is then sorted as
 // always, except that places outside of the own share are those of ghosts, of which positions and
 // ids are known and nothing else.
 #include <algorithm>

@@ -13,7 +13,7 @@
 // J. Comput. Phys. 254, 27 (2013).)
 //
 // The random numbers of a trial are those of (seed, sweep, atom, trial); sums have fixed orders.
-// Results repeat bit for bit on a device, whatever the number of threads. Communicator share the
+// Results repeat bit for bit on a device, whatever the number of threads. Processes share the
 // domains of a colour and tell one another what they have moved (checkerboard_exchange.h), with the
 // bits of one. CPU and GPU attempt the same moves; their energies differ in the last bits, and some
 // day so does a decision.

@@ -6,7 +6,7 @@
 // of a pair make the number themselves; a thread reads all 50 neighbours and writes one force: 56 +
 // 36·50 bytes. Stateful: one generator per thread; both particles can only have the number if one
 // of them draws it and adds the force to the other, atomically, one addition per component: 72 +
-// 60·25 bytes with Saru's 8 bytes of state (each read and written). Overlap them, to tell what the
+// 60·25 bytes with Saru's 8 bytes of state (each read and written). Beside them, to tell what the
 // generator does and what the atomics do: the keyed number with half the pairs and atomics, and the
 // stateful way with one atomic addition of four floats where the GPU has it. Neighbours near in
 // memory, or anywhere. Sums of atomic additions do not repeat themselves; forces are not set to

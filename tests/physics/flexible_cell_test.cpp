@@ -106,7 +106,7 @@ TEST_P(FlexibleCellTest, FluctuationsHaveTheElasticConstantsOfTheLattice) {
     shear.push_back((d[3] * d[3] + d[4] * d[4] + d[5] * d[5]) / 3);
     tilts.push_back(now[3]);
   }
-  // Overlap errors of the means: at this temperature the crystal is softer by some percent.
+  // Beside errors of the means: at this temperature the crystal is softer by some percent.
   const auto expect = [&](const char* what, const std::vector<double>& squares, double stiff) {
     const Estimate found = estimate(squares);
     const double wanted = temperature / (mean_volume * stiff);
