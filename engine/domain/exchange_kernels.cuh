@@ -71,7 +71,7 @@ __device__ inline void copy_migrants(unsigned char* to, const unsigned char* dat
 /// What goes to, and comes from, processes whose memory is not seen. Ghosts go with their
 /// indices, and so do elements that are handed over, one after another.
 struct ExchangeParcels {
-  const PeerView& decomposition;
+  const PeerView& peers;
   const PeerExchange& e;
 
   /// Numbers of the threads of all blocks, and how many.
@@ -84,7 +84,7 @@ struct ExchangeParcels {
     if (!e.ghosts.send) {
       for (int k = 0; k < e.arrays; ++k) {
         const PeerExchange::Array& a = e.array[k];
-        const Share own = decomposition.share(a.n, decomposition.rank);
+        const Share own = peers.share(a.n, peers.rank);
         copy_bytes(parts.next(own, a.bytes), a.data, std::size_t(own.begin) * a.bytes,
                    std::size_t(own.end) * a.bytes);
       }
@@ -106,8 +106,8 @@ struct ExchangeParcels {
   __device__ std::size_t label(int p, Parcel& parcel) const {
     ParcelParts parts{nullptr};
     if (e.order) {
-      parcel.count[0] = decomposition.counters->sent[p];
-      decomposition.counters->sent[p] = 0;
+      parcel.count[0] = peers.counters->sent[p];
+      peers.counters->sent[p] = 0;
       parts.next(std::size_t(parcel.count[0]) * record_bytes());
     } else if (e.ghosts.send) {
       parcel.count[0] = e.ghosts.send_count[p];
@@ -116,7 +116,7 @@ struct ExchangeParcels {
         parts.next(std::size_t(parcel.count[0]) * e.array[a].bytes);
     } else {
       for (int k = 0; k < e.arrays; ++k)
-        parts.next(decomposition.share(e.array[k].n, decomposition.rank), e.array[k].bytes);
+        parts.next(peers.share(e.array[k].n, peers.rank), e.array[k].bytes);
     }
     return parts.bytes;
   }
@@ -126,7 +126,7 @@ struct ExchangeParcels {
     if (!e.ghosts.send) {
       for (int k = 0; k < e.arrays; ++k) {
         const PeerExchange::Array& a = e.array[k];
-        const Share theirs = decomposition.share(a.n, p);
+        const Share theirs = peers.share(a.n, p);
         copy_bytes(a.data, parts.next(theirs, a.bytes), std::size_t(theirs.begin) * a.bytes,
                    std::size_t(theirs.end) * a.bytes);
       }
@@ -157,13 +157,12 @@ struct ExchangeParcels {
   }
   /// Arrays have the same length. Records: an index, and an element of each array.
   __device__ void write_migrants(int p, ParcelParts& parts) const {
-    const Share now = decomposition.share(e.array[0].n, p),
-                before = decomposition.share(e.array[0].n, decomposition.rank);
+    const Share now = peers.share(e.array[0].n, p), before = peers.share(e.array[0].n, peers.rank);
     const std::uint32_t bytes = record_bytes();
     for (std::int64_t i = now.begin + thread(); i < now.end; i += threads()) {
       if (!before.meets(e.order[i], 1)) continue;
       unsigned char* to =
-          parts.payload + std::size_t(atomicAdd(&decomposition.counters->sent[p], 1u)) * bytes;
+          parts.payload + std::size_t(atomicAdd(&peers.counters->sent[p], 1u)) * bytes;
       *reinterpret_cast<std::uint32_t*>(to) = std::uint32_t(i);
       to += sizeof(std::uint32_t);
       for (int k = 0; k < e.arrays; to += e.array[k].bytes, ++k)
@@ -186,36 +185,35 @@ struct ExchangeParcels {
 /// is seen; when all have written, read() in the same way. True for one thread of all, if nobody is
 /// halted. `halts`: nothing but that is exchanged.
 template <bool Far, class Write, class Read>
-__device__ bool exchange_by(const PeerView& decomposition, const PeerExchange& e,
-                            const Write& write, const Read& read,
-                            typename PeerSignal<Far>::PeerStatus& heard, bool halts = false) {
+__device__ bool exchange_by(const PeerView& peers, const PeerExchange& e, const Write& write,
+                            const Read& read, typename PeerSignal<Far>::PeerStatus& heard,
+                            bool halts = false) {
   const int arrays = halts ? 0 : e.arrays;
-  const PeerSignal<Far> talk(decomposition, e.halt, halts ? nullptr : e.condition.flag,
+  const PeerSignal<Far> talk(peers, e.halt, halts ? nullptr : e.condition.flag,
                              halts ? nullptr : e.warning);
-  const ExchangeParcels parcels{decomposition, e};
+  const ExchangeParcels parcels{peers, e};
 #pragma unroll 1
-  for (int step = 1; step < decomposition.count && !talk.halt; ++step) {
-    const int p = (decomposition.rank + step) % decomposition.count;
-    if (decomposition.is_far<Far>(p)) {
-      parcels.write(p, *decomposition.parcel(p, false, talk.exchange));
+  for (int step = 1; step < peers.count && !talk.halt; ++step) {
+    const int p = (peers.rank + step) % peers.count;
+    if (peers.is_far<Far>(p)) {
+      parcels.write(p, *peers.parcel(p, false, talk.exchange));
       continue;
     }
 #pragma unroll 1
     for (int k = 0; k < arrays; ++k)
-      write(step == 1, p, e.array[k], decomposition.inbox(p, talk.exchange) + e.array[k].at);
+      write(step == 1, p, e.array[k], peers.inbox(p, talk.exchange) + e.array[k].at);
   }
   heard = talk.agree([&](int p, Parcel& parcel) { return parcels.label(p, parcel); });
 #pragma unroll 1
-  for (int step = 1; step < decomposition.count && !heard.halt; ++step) {
-    const int p = (decomposition.rank + step) % decomposition.count;
-    if (decomposition.is_far<Far>(p)) {
-      parcels.read(p, *decomposition.parcel(p, true, talk.exchange));
+  for (int step = 1; step < peers.count && !heard.halt; ++step) {
+    const int p = (peers.rank + step) % peers.count;
+    if (peers.is_far<Far>(p)) {
+      parcels.read(p, *peers.parcel(p, true, talk.exchange));
       continue;
     }
 #pragma unroll 1
     for (int k = 0; k < arrays; ++k)
-      read(step == 1, p, e.array[k],
-           decomposition.inbox(decomposition.rank, talk.exchange) + e.array[k].at);
+      read(step == 1, p, e.array[k], peers.inbox(peers.rank, talk.exchange) + e.array[k].at);
   }
   if (!talk.end(heard, e.halt)) return false;
   if (e.progress) *e.progress = e.step;
@@ -227,32 +225,32 @@ __device__ bool exchange_by(const PeerView& decomposition, const PeerExchange& e
 /// Everything of all, or what migrate() says.
 template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
-    exchange_kernel(const PeerView decomposition, const PeerExchange e) {
+    exchange_kernel(const PeerView peers, const PeerExchange e) {
   PeerSignal<Far>::begin();
   const auto copy = [&](int from, int to, const PeerExchange::Array& a, unsigned char* target,
                         const unsigned char* source) {
-    const Share before = decomposition.share(a.n, from);
+    const Share before = peers.share(a.n, from);
     if (e.order)
-      copy_migrants(target, source, e.order, decomposition.share(a.n, to), before, a.bytes);
+      copy_migrants(target, source, e.order, peers.share(a.n, to), before, a.bytes);
     else
       copy_bytes(target, source, std::size_t(before.begin) * a.bytes,
                  std::size_t(before.end) * a.bytes);
   };
   typename PeerSignal<Far>::PeerStatus heard;
   exchange_by<Far>(
-      decomposition, e,
+      peers, e,
       [&](bool, int p, const PeerExchange::Array& a, unsigned char* inbox) {
-        copy(decomposition.rank, p, a, inbox, a.data);
+        copy(peers.rank, p, a, inbox, a.data);
       },
       [&](bool, int p, const PeerExchange::Array& a, const unsigned char* inbox) {
-        copy(p, decomposition.rank, a, a.data, inbox);
+        copy(p, peers.rank, a, a.data, inbox);
       },
       heard);
 }
 
 /// Ghosts alone, by exchange_by().
 template <bool Far>
-__device__ bool exchange_ghosts(const PeerView& decomposition, const PeerExchange& e,
+__device__ bool exchange_ghosts(const PeerView& peers, const PeerExchange& e,
                                 typename PeerSignal<Far>::PeerStatus& heard, bool halts = false) {
   const HaloPlan& g = e.ghosts;
   const auto sent = [&](int p) {
@@ -261,10 +259,10 @@ __device__ bool exchange_ghosts(const PeerView& decomposition, const PeerExchang
   const auto received = [&](int p) {
     return ListedElements(g.receive + p * g.room, g.receive_count + p, g.room);
   };
-  const int next = (decomposition.rank + 1) % decomposition.count;
+  const int next = (peers.rank + 1) % peers.count;
   const ListedElements to_next = sent(next), from_next = received(next);
   return exchange_by<Far>(
-      decomposition, e,
+      peers, e,
       [&](bool first, int p, const PeerExchange::Array& a, unsigned char* inbox) {
         (first ? to_next : sent(p)).copy(inbox, a.data, a.bytes);
       },
@@ -276,22 +274,21 @@ __device__ bool exchange_ghosts(const PeerView& decomposition, const PeerExchang
 
 template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
-    exchange_ghosts_kernel(const PeerView decomposition, const PeerExchange e) {
+    exchange_ghosts_kernel(const PeerView peers, const PeerExchange e) {
   PeerSignal<Far>::begin();
   typename PeerSignal<Far>::PeerStatus heard;
-  exchange_ghosts<Far>(decomposition, e, heard);
+  exchange_ghosts<Far>(peers, e, heard);
 }
 
 /// Of Decomposition::exchange_overlapped(): the next kernel comes in when all before this one is
 /// done.
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
-    exchange_overlapped_kernel(const PeerView decomposition, const PeerExchange e,
-                               const Overlap beside) {
+    exchange_overlapped_kernel(const PeerView peers, const PeerExchange e, const Overlap beside) {
   await_all_before();
   admit_successor();
   const bool built = *beside.built != 0;
   PeerSignal<false>::PeerStatus heard;
-  if (!exchange_ghosts<false>(decomposition, e, heard, built)) return;
+  if (!exchange_ghosts<false>(peers, e, heard, built)) return;
   if (built) {
     *e.condition.flag = *e.warning = 0;
     *beside.builds += 1;

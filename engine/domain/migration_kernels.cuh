@@ -10,13 +10,12 @@ namespace perrin::detail {
 struct CountsPlace {
   std::uint32_t *count, *stray;
 
-  __device__ static CountsPlace in_inbox(const PeerView& decomposition, const CellCounts& c, int of,
+  __device__ static CountsPlace in_inbox(const PeerView& peers, const CellCounts& c, int of,
                                          std::uint64_t exchange, int from) {
-    unsigned char* const inbox = decomposition.inbox(of, exchange);
+    unsigned char* const inbox = peers.inbox(of, exchange);
     const std::size_t at_strays = (std::size_t(c.cells) * 4 + 255) / 256 * 256;
-    return {
-        reinterpret_cast<std::uint32_t*>(inbox),
-        reinterpret_cast<std::uint32_t*>(inbox + at_strays) + decomposition.share(c.n, from).begin};
+    return {reinterpret_cast<std::uint32_t*>(inbox),
+            reinterpret_cast<std::uint32_t*>(inbox + at_strays) + peers.share(c.n, from).begin};
   }
   /// `strays`: how many; `bytes`: receives those of the payload.
   __device__ static CountsPlace in_parcel(Parcel& parcel, const CellCounts& c, int from,
@@ -34,43 +33,40 @@ struct CountsPlace {
 /// one by one.
 template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
-    add_counts_kernel(const PeerView decomposition, const CellCounts c, std::uint32_t* halt) {
+    add_counts_kernel(const PeerView peers, const CellCounts c, std::uint32_t* halt) {
   PeerSignal<Far>::begin();
-  const PeerSignal<Far> talk(decomposition, halt);
+  const PeerSignal<Far> talk(peers, halt);
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x,
                       threads = gridDim.x * blockDim.x;
   std::size_t bytes = 0;
-  for (int step = 1; step < decomposition.count && !talk.halt; ++step) {
-    const int p = (decomposition.rank + step) % decomposition.count;
+  for (int step = 1; step < peers.count && !talk.halt; ++step) {
+    const int p = (peers.rank + step) % peers.count;
     const std::uint32_t strays = *c.strays;
-    const CountsPlace to =
-        decomposition.is_far<Far>(p)
-            ? CountsPlace::in_parcel(*decomposition.parcel(p, false, talk.exchange), c,
-                                     decomposition.rank, strays, bytes)
-            : CountsPlace::in_inbox(decomposition, c, p, talk.exchange, decomposition.rank);
-    copy_bytes(reinterpret_cast<unsigned char*>(to.count),
-               reinterpret_cast<const unsigned char*>(c.count),
-               std::size_t(c.first_cell[decomposition.rank]) * 4,
-               std::size_t(c.first_cell[decomposition.rank + 1]) * 4);
+    const CountsPlace to = peers.is_far<Far>(p)
+                               ? CountsPlace::in_parcel(*peers.parcel(p, false, talk.exchange), c,
+                                                        peers.rank, strays, bytes)
+                               : CountsPlace::in_inbox(peers, c, p, talk.exchange, peers.rank);
+    copy_bytes(
+        reinterpret_cast<unsigned char*>(to.count), reinterpret_cast<const unsigned char*>(c.count),
+        std::size_t(c.first_cell[peers.rank]) * 4, std::size_t(c.first_cell[peers.rank + 1]) * 4);
     for (std::uint32_t k = thread; k < strays; k += threads) to.stray[k] = c.stray[k];
-    if (thread == 0 && !decomposition.is_far<Far>(p))
-      decomposition.header(p, talk.exchange, decomposition.rank)[0] = strays;
+    if (thread == 0 && !peers.is_far<Far>(p))
+      peers.header(p, talk.exchange, peers.rank)[0] = strays;
   }
   const typename PeerSignal<Far>::PeerStatus heard = talk.agree([&](int, Parcel& parcel) {
     std::size_t all = 0;
     parcel.count[0] = *c.strays;
-    CountsPlace::in_parcel(parcel, c, decomposition.rank, parcel.count[0], all);
+    CountsPlace::in_parcel(parcel, c, peers.rank, parcel.count[0], all);
     return all;
   });
-  for (int step = 1; step < decomposition.count && !heard.halt; ++step) {
-    const int p = (decomposition.rank + step) % decomposition.count;
-    const bool far = decomposition.is_far<Far>(p);
-    Parcel* const parcel = far ? decomposition.parcel(p, true, talk.exchange) : nullptr;
+  for (int step = 1; step < peers.count && !heard.halt; ++step) {
+    const int p = (peers.rank + step) % peers.count;
+    const bool far = peers.is_far<Far>(p);
+    Parcel* const parcel = far ? peers.parcel(p, true, talk.exchange) : nullptr;
     const std::uint32_t strays =
-        far ? parcel->count[0] : decomposition.header(decomposition.rank, talk.exchange, p)[0];
-    const CountsPlace from =
-        far ? CountsPlace::in_parcel(*parcel, c, p, strays, bytes)
-            : CountsPlace::in_inbox(decomposition, c, decomposition.rank, talk.exchange, p);
+        far ? parcel->count[0] : peers.header(peers.rank, talk.exchange, p)[0];
+    const CountsPlace from = far ? CountsPlace::in_parcel(*parcel, c, p, strays, bytes)
+                                 : CountsPlace::in_inbox(peers, c, peers.rank, talk.exchange, p);
     for (std::uint32_t k = c.first_cell[p] + thread; k < c.first_cell[p + 1]; k += threads)
       if (const std::uint32_t more = from.count[k]) atomicAdd(c.count + k, more);
     for (std::uint32_t k = thread; k < strays; k += threads) atomicAdd(c.count + from.stray[k], 1u);
@@ -136,22 +132,22 @@ __device__ void for_each_migrant(const TravelPlace<Far>& place, const F& f) {
 
 template <bool Far>
 static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_once)
-    migration_kernel(const PeerView decomposition, const PeerMigration t, std::uint32_t* halt) {
+    migration_kernel(const PeerView peers, const PeerMigration t, std::uint32_t* halt) {
   PeerSignal<Far>::begin();
-  const PeerSignal<Far> talk(decomposition, halt);
-  const Share own = decomposition.share(t.array[0].n, decomposition.rank);
+  const PeerSignal<Far> talk(peers, halt);
+  const Share own = peers.share(t.array[0].n, peers.rank);
   const auto going = [&](int p, Parcel* parcel) {
     return TravelPlace<Far>{t,
-                            parcel ? nullptr : decomposition.inbox(p, talk.exchange),
+                            parcel ? nullptr : peers.inbox(p, talk.exchange),
                             parcel,
                             own,
                             t.migrating.migrants[p],
                             t.migrating.ghosts[p]};
   };
-  for (int step = 1; step < decomposition.count && !talk.halt; ++step) {
-    const int p = (decomposition.rank + step) % decomposition.count;
-    const TravelPlace<Far> to = going(
-        p, decomposition.is_far<Far>(p) ? decomposition.parcel(p, false, talk.exchange) : nullptr);
+  for (int step = 1; step < peers.count && !talk.halt; ++step) {
+    const int p = (peers.rank + step) % peers.count;
+    const TravelPlace<Far> to =
+        going(p, peers.is_far<Far>(p) ? peers.parcel(p, false, talk.exchange) : nullptr);
     const std::uint32_t *const list = t.migrating.list + p * t.migrating.room,
                                *const end = list + t.migrating.room - 1;
     for_each_migrant(to, [&](int a, bool visits, std::uint32_t k) {
@@ -159,8 +155,8 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
       copy_element(to.element(a, visits, k), t.array[a].data + i * t.array[a].bytes,
                    t.array[a].bytes);
     });
-    if (blockIdx.x == 0 && threadIdx.x == 0 && !decomposition.is_far<Far>(p)) {
-      std::uint32_t* const words = decomposition.header(p, talk.exchange, decomposition.rank);
+    if (blockIdx.x == 0 && threadIdx.x == 0 && !peers.is_far<Far>(p)) {
+      std::uint32_t* const words = peers.header(p, talk.exchange, peers.rank);
       words[0] = to.migrants, words[1] = to.ghosts;
     }
   }
@@ -170,11 +166,11 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
     return to.payload();
   });
   // What has come in parcels is read more than once from here on.
-  unsigned char* const inbox = decomposition.inbox(decomposition.rank, talk.exchange);
-  for (int k = 0; Far && k < decomposition.far_count && !heard.halt; ++k) {
-    const int p = decomposition.far_process[k];
-    Parcel* const parcel = decomposition.parcel(p, true, talk.exchange);
-    const Share theirs = decomposition.share(t.array[0].n, p);
+  unsigned char* const inbox = peers.inbox(peers.rank, talk.exchange);
+  for (int k = 0; Far && k < peers.far_count && !heard.halt; ++k) {
+    const int p = peers.far_process[k];
+    Parcel* const parcel = peers.parcel(p, true, talk.exchange);
+    const Share theirs = peers.share(t.array[0].n, p);
     const TravelPlace<Far> from{t, nullptr, parcel, theirs, parcel->count[0], parcel->count[1]},
         to{t, inbox, nullptr, theirs, parcel->count[0], parcel->count[1]};
     for_each_migrant(from, [&](int a, bool visits, std::uint32_t e) {
@@ -183,13 +179,12 @@ static __global__ void __launch_bounds__(exchange_threads, exchange_blocks_at_on
   }
   if (!talk.end(heard, halt)) return;
   t.arrivals->inbox = inbox;
-  for (int p = 0; p < decomposition.count; ++p) {
-    const bool far = decomposition.is_far<Far>(p);
-    const std::uint32_t* const words =
-        far ? decomposition.parcel(p, true, talk.exchange)->count
-            : decomposition.header(decomposition.rank, talk.exchange, p);
-    t.arrivals->migrants[p] = p == decomposition.rank ? 0 : words[0];
-    t.arrivals->ghosts[p] = p == decomposition.rank ? 0 : words[1];
+  for (int p = 0; p < peers.count; ++p) {
+    const bool far = peers.is_far<Far>(p);
+    const std::uint32_t* const words = far ? peers.parcel(p, true, talk.exchange)->count
+                                           : peers.header(peers.rank, talk.exchange, p);
+    t.arrivals->migrants[p] = p == peers.rank ? 0 : words[0];
+    t.arrivals->ghosts[p] = p == peers.rank ? 0 : words[1];
   }
 }
 

@@ -148,7 +148,7 @@ __device__ inline std::uint64_t nanoseconds() {
 /// What blocks that exchange something do before and after they write it.
 template <bool Far>
 struct PeerSignal {
-  const PeerView& decomposition;
+  const PeerView& peers;
   std::uint64_t exchange;
   std::uint32_t halt;
   bool flag, warning;
@@ -166,7 +166,7 @@ struct PeerSignal {
   __device__ PeerSignal(const PeerView& view, const std::uint32_t* halt_word,
                         const std::uint32_t* flag_word = nullptr,
                         const std::uint32_t* warning_word = nullptr)
-      : decomposition(view) {
+      : peers(view) {
     const auto is_set = [](const std::uint32_t* word) {
       return word && *static_cast<const volatile std::uint32_t*>(word);
     };
@@ -174,12 +174,11 @@ struct PeerSignal {
     halt = *static_cast<const volatile std::uint32_t*>(halt_word);
     flag = is_set(flag_word), warning = is_set(warning_word);
     __syncthreads();
-    if (threadIdx.x == 0)
-      atomicAdd(&decomposition.counters->begun, 1u);  // this block has read the number
-    if (threadIdx.x == 0 && blockIdx.x == 0 && decomposition.counters->left)
-      decomposition.counters->worked += nanoseconds() - decomposition.counters->left;
+    if (threadIdx.x == 0) atomicAdd(&peers.counters->begun, 1u);  // this block has read the number
+    if (threadIdx.x == 0 && blockIdx.x == 0 && peers.counters->left)
+      peers.counters->worked += nanoseconds() - peers.counters->left;
   }
-  __device__ volatile std::uint64_t* number() const { return &decomposition.counters->number; }
+  __device__ volatile std::uint64_t* number() const { return &peers.counters->number; }
   /// Says that this block has written its part, and waits until all blocks of all have.
   /// label(process, parcel): the bytes of the payload that was written for it; may set its counts.
   template <class Label>
@@ -188,14 +187,14 @@ struct PeerSignal {
     if (threadIdx.x == 0) halt_anywhere = flags_anywhere = 0;
     __syncthreads();
     if constexpr (Far) complete_parcels(label);
-    if (threadIdx.x < unsigned(decomposition.count) && !decomposition.is_far<Far>(int(threadIdx.x)))
-      store_for_all(decomposition.mail(int(threadIdx.x), exchange, decomposition.rank) + blockIdx.x,
+    if (threadIdx.x < unsigned(peers.count) && !peers.is_far<Far>(int(threadIdx.x)))
+      store_for_all(peers.mail(int(threadIdx.x), exchange, peers.rank) + blockIdx.x,
                     Mail::word(exchange, halt, flag, warning));
     if constexpr (Far)
       if (blockIdx.x == 0) take_parcels();
-    for (unsigned k = threadIdx.x; k < unsigned(decomposition.count) * gridDim.x; k += blockDim.x) {
+    for (unsigned k = threadIdx.x; k < unsigned(peers.count) * gridDim.x; k += blockDim.x) {
       const std::uint64_t* const from =
-          decomposition.mail(decomposition.rank, exchange, int(k / gridDim.x)) + k % gridDim.x;
+          peers.mail(peers.rank, exchange, int(k / gridDim.x)) + k % gridDim.x;
       std::uint64_t word = load_from_others(from);
       while (word >> 8 != exchange) word = load_from_others(from);
       const auto low = std::uint32_t(word & 255);
@@ -208,11 +207,11 @@ struct PeerSignal {
   /// True for one thread of all, which is to do what is left.
   __device__ bool end(const PeerStatus& heard, std::uint32_t* halt_word) const {
     if (blockIdx.x != 0 || threadIdx.x != 0) return false;
-    while (*static_cast<volatile std::uint32_t*>(&decomposition.counters->begun) != gridDim.x) {
+    while (*static_cast<volatile std::uint32_t*>(&peers.counters->begun) != gridDim.x) {
     }
-    decomposition.counters->begun = 0;
+    peers.counters->begun = 0;
     *number() = exchange;
-    decomposition.counters->left = nanoseconds();
+    peers.counters->left = nanoseconds();
     if (heard.halt && !halt) *halt_word = heard.halt;
     return !heard.halt;
   }
@@ -224,31 +223,31 @@ struct PeerSignal {
     __shared__ bool is_last;
     if (threadIdx.x == 0) {
       __threadfence_system();
-      is_last = atomicAdd(&decomposition.counters->written, 1u) + 1 == gridDim.x;
+      is_last = atomicAdd(&peers.counters->written, 1u) + 1 == gridDim.x;
       if (is_last) {
-        decomposition.counters->written = 0;
+        peers.counters->written = 0;
         __threadfence_system();
       }
     }
     __syncthreads();
-    if (!is_last || threadIdx.x >= unsigned(decomposition.far_count)) return;
-    const int process = decomposition.far_process[threadIdx.x];
-    Parcel* const parcel = decomposition.parcel(process, false, exchange);
+    if (!is_last || threadIdx.x >= unsigned(peers.far_count)) return;
+    const int process = peers.far_process[threadIdx.x];
+    Parcel* const parcel = peers.parcel(process, false, exchange);
     parcel->bytes = parcel_head + (halt ? 0 : label(process, *parcel));
     parcel->sent = Mail::word(exchange, halt, flag, warning);
     store_for_all(&parcel->ready, parcel->sent);
   }
   /// By all threads of one block: a warp for each process.
   __device__ void take_parcels() const {
-    for (int k = int(threadIdx.x / 32); k < decomposition.far_count; k += int(blockDim.x / 32)) {
-      const int process = decomposition.far_process[k];
-      const std::uint64_t* const ready = &decomposition.parcel(process, true, exchange)->ready;
+    for (int k = int(threadIdx.x / 32); k < peers.far_count; k += int(blockDim.x / 32)) {
+      const int process = peers.far_process[k];
+      const std::uint64_t* const ready = &peers.parcel(process, true, exchange)->ready;
       std::uint64_t word = 0;
       if (threadIdx.x % 32 == 0)
         while (word >> 8 != exchange) word = load_from_others(ready);
       word = __shfl_sync(0xffffffffu, word, 0);
       for (unsigned block = threadIdx.x % 32; block < gridDim.x; block += 32)
-        store_for_all(decomposition.mail(decomposition.rank, exchange, process) + block, word);
+        store_for_all(peers.mail(peers.rank, exchange, process) + block, word);
     }
   }
 };
