@@ -9,7 +9,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/domain/decomposition.h engine/domain/reduction.h
     engine/settings/settings.h engine/settings/units.h
     engine/system/archive.h engine/system/box.h engine/system/changed_since.h
-    engine/system/configuration.h engine/system/momentum.h engine/system/particle_array.h
+    engine/system/configuration.h engine/system/group.h engine/system/momentum.h
+    engine/system/particle_array.h
     engine/system/particles.h
     engine/components/box_mover.h engine/components/box_user.h engine/components/chunk.h
     engine/components/force.h engine/components/instant.h engine/components/integrator.h
@@ -25,7 +26,7 @@ set(PERRIN_PUBLIC_HEADERS
     forces/pair_force.h forces/pair_potential.h forces/potentials/gaussian_core.h
     forces/potentials/lennard_jones.h forces/potentials/morse.h forces/potentials/soft_dpd.h
     forces/potentials/wca.h forces/potentials/yukawa.h forces/powers.h
-    integrators/barostat.h integrators/particle_steps.h integrators/ramp.h
+    integrators/barostat.h integrators/group_sum.h integrators/particle_steps.h integrators/ramp.h
     integrators/verlet_halves.h
     io/file_units.h io/frame_file.h io/h5md_elements.h io/new_file.h io/observable_file.h
     io/text_file.h io/text_lines.h

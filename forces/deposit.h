@@ -23,10 +23,14 @@ struct Virial {
 };
 
 /// Writes or adds, as `out` asks, the force on particle i of n, and its shares of energy and virial
-/// (`share` multiplies both).
+/// (`share` multiplies both). Particles that are not of the force's group get nothing.
 PERRIN_HD void deposit(const ForceOutput& out, std::int64_t n, std::int64_t i, Real3 force,
                        Real energy, const Virial& virial, Real share) {
   Real4 total{force.x, force.y, force.z, out.energy ? share * energy : Real(0)};
+  if (out.on && !out.on.has(out.id[i])) {
+    if (out.add) return;
+    total = {}, share = 0;
+  }
   if (out.add) {
     const Real4 before = out.force[i];
     total = {before.x + total.x, before.y + total.y, before.z + total.z, before.w + total.w};

@@ -33,7 +33,7 @@ BoxForceShares BoxForces::measure(StepContext& s, BoxWork work) {
     if (force->compute_box_work(s, work)) {
       work.add = true;
     } else {
-      force->compute(s, {force_.data(), virial_.data(), others, true});
+      force->act(s, {force_.data(), virial_.data(), others, true});
       others = true;
     }
   }

@@ -4,8 +4,8 @@
 
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
-#include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
+#include "integrators/group_sum.h"
 #include "integrators/rescaling_factor.h"
 #include "integrators/verlet_halves.h"
 
@@ -53,9 +53,9 @@ void Bussi::steps(StepContext& context, int n) {
 
 void Bussi::draw_factor(StepContext& context) {
   const Device& device = context.device();
-  sum<double>(device, "kinetic energy", context.particles.size(),
-              detail::KineticEnergy{context.particles.velocity.data(), drift_}, scratch_,
-              &bath_.data()->kinetic);
+  sum_of_group(context, "kinetic energy",
+               detail::KineticEnergy{context.particles.velocity.data(), drift_}, scratch_,
+               &bath_.data()->kinetic);
   const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
   for_each(device, "rescaling factor", 1,
            detail::DrawFactor{bath_.data(), context.device_step(),

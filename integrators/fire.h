@@ -55,6 +55,7 @@ class Fire : public Integrator {
   std::int64_t finish_stride() const override { return 32; }
   std::string report(Simulation& simulation) override;
   std::string shortcoming(Simulation& simulation) override;
+  bool acts_on_groups() const override { return false; }
   Motion motion() const override {
     Motion motion;
     motion.velocities = VelocityRole::rest;

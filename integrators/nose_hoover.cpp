@@ -6,8 +6,8 @@
 
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
-#include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
+#include "integrators/group_sum.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin {
@@ -186,9 +186,8 @@ detail::Turn NoseHoover::turn(StepContext& s) {
 }
 
 void NoseHoover::measure_kinetic(StepContext& s) {
-  sum<AxisSums>(s.device(), "kinetic energy", s.particles.size(),
-                AddKinetic{s.particles.velocity.data(), drift_}, scratch_,
-                &memory_.data()->kinetic);
+  sum_of_group(s, "kinetic energy", AddKinetic{s.particles.velocity.data(), drift_}, scratch_,
+               &memory_.data()->kinetic);
 }
 
 /// Before velocities change: a search without lists that finds no room is run again from there.

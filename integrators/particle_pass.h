@@ -103,6 +103,7 @@ struct MoveParticle {
   PERRIN_HD const std::uint64_t* first_step() const { return faults.step; }
   PERRIN_HD bool needs_force() const { return reads_force(before); }
   PERRIN_HD Position reference_of(std::int64_t i) const { return check.reference_of(i); }
+  PERRIN_HD void pass_over(std::int64_t i) const { check.pass_over(i); }
   PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
     return drawn_by(before, step, id);
   }
@@ -138,6 +139,7 @@ struct UpdateParticle {
 
   PERRIN_HD const std::uint64_t* first_step() const { return faults.step; }
   PERRIN_HD bool needs_force() const { return reads_force(after); }
+  PERRIN_HD void pass_over(std::int64_t) const {}
   PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id) const {
     return drawn_by(after, step, id);
   }
@@ -174,6 +176,7 @@ struct UpdateAndMoveParticle {
   PERRIN_HD const std::uint64_t* first_step() const { return end.faults.step; }
   PERRIN_HD bool needs_force() const { return end.needs_force() || begin.needs_force(); }
   PERRIN_HD Position reference_of(std::int64_t i) const { return begin.reference_of(i); }
+  PERRIN_HD void pass_over(std::int64_t i) const { begin.pass_over(i); }
   PERRIN_HD auto draw(std::uint64_t step, std::uint32_t id) const {
     if constexpr (draws<After> && draws<Before>)
       return Both{end.draw(step, id), begin.draw(*begin.faults.step, id)};
@@ -203,14 +206,15 @@ struct UpdateAndMoveParticle {
   }
 };
 
-/// A pass over all particles, one by one.
+/// A pass over particles, one by one.
 template <class Body>
 struct EachParticle {
   using Early = PrefetchedParticle;
   static constexpr bool light = Body::light;
   ParticleView view;
   Body body;
-  std::int64_t begin;  // particles from here on
+  std::int64_t begin;  // particles from here on …
+  GroupMask group;     // … that are of this
 
   PERRIN_HD MovingParticle load(std::int64_t k) const {
     const std::int64_t i = begin + k;
@@ -228,14 +232,25 @@ struct EachParticle {
   }
   template <class P>
   PERRIN_HD void operator()(P& p, std::int64_t) const {
-    body(p, body.draw(p.step, p.id));
+    if (group.has(p.id))
+      body(p, body.draw(p.step, p.id));
+    else
+      body.pass_over(p.i);
+  }
+  /// With numbers that have been drawn.
+  template <class P, class Drawn>
+  PERRIN_HD void move(P& p, const Drawn& drawn) const {
+    if (group.has(p.id))
+      body(p, drawn);
+    else
+      body.pass_over(p.i);
   }
 
   using Prepared = decltype(std::declval<const Body&>().draw(0, 0));
   PERRIN_HD Prepared prepare(std::int64_t k) const {
     return body.draw(*body.first_step(), view.id[begin + k]);
   }
-  PERRIN_HD void operator()(PrefetchedParticle& p, const Prepared& drawn) const { body(p, drawn); }
+  PERRIN_HD void operator()(PrefetchedParticle& p, const Prepared& drawn) const { move(p, drawn); }
 };
 
 /// On the CPU: the random numbers of a block of particles at once, in vectors.
@@ -259,7 +274,7 @@ struct BlockOfParticles {
     }
     for (int k = 0; k < count; ++k) {
       MovingParticle p = each.load(first + k);
-      each.body(p, drawn[k]);
+      each.move(p, drawn[k]);
     }
   }
 };
@@ -268,7 +283,7 @@ template <class Body>
 void run_pass(StepContext& s, const char* name, const Body& body, bool between_steps = false) {
   const Share share = s.particles.share();
   const std::int64_t n = share.size();
-  const EachParticle<Body> each{s.particles.view(), body, share.begin};
+  const EachParticle<Body> each{s.particles.view(), body, share.begin, s.group()};
   const Device& device = s.device();
   if (n <= 0 || device.skipping()) return;
   if constexpr (Body::ahead)

@@ -30,6 +30,10 @@
 // drawn while the forces are still computed, if the functor has `static constexpr bool draws_ahead
 // = true`: then they must follow from the arguments of draw() and from what a stage never changes.
 //
+// In a stage with several integrators each moves the particles of its group: functors are called
+// for these alone, and know nothing of it. Sums over particles are taken by sum_of_group()
+// (integrators/group_sum.h).
+//
 // A functor that needs forces in some jobs only says in reads_force() whether this is one: they are
 // half of what a step of free particles moves.
 //
@@ -48,8 +52,7 @@ struct NoUpdate {
   PERRIN_HD void operator()(const MovingParticle&) const {}
 };
 
-// The parts of a step, for integrators that put it together themselves. This is also the place
-// where a group of particles would be told from the others. Device work only.
+// The parts of a step, for integrators that put it together themselves. Device work only.
 
 /// before(p) of every particle, and its displacement.
 template <class Before>

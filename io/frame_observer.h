@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "engine/components/box_user.h"
 #include "engine/components/observer.h"
 #include "engine/dynamics/simulation.h"
+#include "engine/system/part.h"
 #include "io/gather.h"
 #include "io/writer.h"
 
@@ -18,16 +20,22 @@ namespace perrin::io {
 template <class File>
 class FrameObserver : public Observer, public BoxUser {
  public:
+  /// `group`: whose frames are written; nullptr (a mistake, which is told): all.
   template <class... Arguments>
-  FrameObserver(std::int64_t stride, const FrameGather::Wants& wants, Arguments&&... file)
-      : file_(std::forward<Arguments>(file)...), stride_(stride), wants_(wants) {}
+  FrameObserver(std::int64_t stride, const Group* group, const FrameGather::Wants& wants,
+                Arguments&&... file)
+      : file_(std::forward<Arguments>(file)...), stride_(stride), wants_(wants) {
+    if (group && !group->has_all()) group_ = *group;
+  }
 
   std::int64_t stride() const override { return stride_; }
   void begin(Simulation& simulation, bool resumed) override {
     if (file_.is_open()) return;  // a later stage
     Particles& particles = simulation.particles;
-    gather_ = std::make_unique<FrameGather>(simulation.device(), particles.size(), wants_);
-    file_.open(resumed, particles.configuration());
+    const Configuration all = particles.configuration();
+    gather_ = std::make_unique<FrameGather>(simulation.device(), particles.size(), wants_,
+                                            group_ ? group_->ids() : std::vector<std::uint32_t>());
+    file_.open(resumed, group_ ? part_of(all, *group_) : all);
   }
   void observe(Simulation& simulation) override {
     const auto step = std::int64_t(simulation.step());
@@ -58,6 +66,7 @@ class FrameObserver : public Observer, public BoxUser {
 
  private:
   std::int64_t stride_;
+  std::optional<Group> group_;  // nothing: all particles
   FrameGather::Wants wants_;
   std::unique_ptr<FrameGather> gather_;
 };

@@ -7,7 +7,8 @@ namespace {
 
 struct GatherById {
   ParticleView from;
-  Vec3<float>* position;  // or, in its place,
+  const std::uint32_t* members;  // ids; nullptr: all
+  Vec3<float>* position;         // or, in its place,
   Vec3<double>* fine;
   Vec3<float>*velocity, *force;  // and the rest: nullptr where not wanted
   Image* image;
@@ -42,7 +43,7 @@ struct GatherById {
   }
 
   PERRIN_HD void operator()(std::int64_t k) const {
-    const std::int64_t i = from.index[k];
+    const std::int64_t i = from.index[members ? members[k] : k];
     const Position p = from.position[i];
     const Image turns = unwrapped ? from.image[i] : Image{};
     if (fine) {
@@ -68,14 +69,17 @@ struct GatherById {
 
 }  // namespace
 
-FrameGather::FrameGather(const Device& device, std::int64_t n, const Wants& wants)
-    : unwrapped_(wants.unwrapped),
-      position_(place(wants.fine ? 0 : std::size_t(n) * sizeof(Vec3<float>))),
-      fine_position_(place(wants.fine ? std::size_t(n) * sizeof(Vec3<double>) : 0)),
-      velocity_(place(wants.velocity ? std::size_t(n) * sizeof(Vec3<float>) : 0)),
-      force_(place(wants.force ? std::size_t(n) * sizeof(Vec3<float>) : 0)),
-      image_(place(wants.image ? std::size_t(n) * sizeof(Image) : 0)),
-      species_(place(wants.species ? std::size_t(n) * sizeof(std::int32_t) : 0)),
+FrameGather::FrameGather(const Device& device, std::int64_t all, const Wants& wants,
+                         const std::vector<std::uint32_t>& members)
+    : n_(members.empty() ? all : std::int64_t(members.size())),
+      members_(device, std::span<const std::uint32_t>(members)),
+      unwrapped_(wants.unwrapped),
+      position_(place(wants.fine ? 0 : std::size_t(n_) * sizeof(Vec3<float>))),
+      fine_position_(place(wants.fine ? std::size_t(n_) * sizeof(Vec3<double>) : 0)),
+      velocity_(place(wants.velocity ? std::size_t(n_) * sizeof(Vec3<float>) : 0)),
+      force_(place(wants.force ? std::size_t(n_) * sizeof(Vec3<float>) : 0)),
+      image_(place(wants.image ? std::size_t(n_) * sizeof(Image) : 0)),
+      species_(place(wants.species ? std::size_t(n_) * sizeof(std::int32_t) : 0)),
       memory_(device, bytes_),
       gathered_(device, device.is_cuda() ? std::int64_t(bytes_) : 0),
       copies_(device) {}
@@ -94,6 +98,7 @@ H5mdFrame FrameGather::operator()(Particles& particles) {
   const Box& box = particles.box;
   GatherById f{};
   f.from = particles.view();
+  f.members = members_.data();
   f.position = position_.in<Vec3<float>>(to);
   f.fine = fine_position_.in<Vec3<double>>(to);
   f.velocity = velocity_.in<Vec3<float>>(to);
@@ -109,7 +114,7 @@ H5mdFrame FrameGather::operator()(Particles& particles) {
   f.xy = box.xy, f.xz = box.xz, f.yz = box.yz;
   f.unwrapped = unwrapped_;
   copies_.hold_device();
-  for_each(device, "gather a frame", particles.size(), f);
+  for_each(device, "gather a frame", n_, f);
   H5mdFrame frame;
   frame.set_box(box);
   frame.position = position_.array<float>(block);

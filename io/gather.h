@@ -16,7 +16,9 @@ class FrameGather {
     bool unwrapped = false;  // positions with image counters, not inside of the box
     bool fine = false;       // positions in double precision, to 2^-40 of the edges
   };
-  FrameGather(const Device& device, std::int64_t n, const Wants& wants);
+  /// Of n particles, or of these (ids in ascending order), unless that is empty.
+  FrameGather(const Device& device, std::int64_t n, const Wants& wants,
+              const std::vector<std::uint32_t>& members = {});
   /// Positions, box and what is wanted; step and time are left to the caller. The arrays are there
   /// when the frame has arrived. Waits while all memory for frames is lent (io/frame_memory.h).
   H5mdFrame operator()(Particles& particles);
@@ -36,6 +38,8 @@ class FrameGather {
   };
   Place place(std::size_t bytes);
 
+  std::int64_t n_;
+  Buffer<std::uint32_t> members_;  // ids; empty: all
   bool unwrapped_;
   std::size_t bytes_ = 0;  // of a block
   Place position_, fine_position_, velocity_, force_, image_, species_;

@@ -13,6 +13,7 @@ namespace perrin {
 struct GsdSettings {
   std::string file = "trajectory.gsd", positions = "wrapped", precision = "single";
   std::int64_t stride = 1000;
+  std::string group = "all";
   std::vector<std::string> quantities{"position", "image"};
 };
 
@@ -20,6 +21,7 @@ template <class D>
 void describe(D& d, GsdSettings& s) {
   d.required("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "GSD file, relative to the output directory");
+  d.optional("group", s.group, Any{}, "group of particles whose frames are written");
   d.optional("quantities", s.quantities, OneOf{"position", "velocity", "image"},
              "quantities in a frame; positions are always written");
   d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},

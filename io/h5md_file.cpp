@@ -84,11 +84,15 @@ void write_short_names(const Node& root, const std::string& path,
   root.write(path, type, {names.size()}, text.data());
 }
 
+/// `id`: of the particles; empty: their numbers.
 template <class Group>
 void write_connectivity(const Node& root, const std::string& name, const std::vector<Group>& groups,
-                        const std::vector<std::string>& types, hsize_t width) {
+                        const std::vector<std::string>& types, hsize_t width,
+                        const std::vector<std::uint32_t>& id) {
   if (groups.empty()) return;
-  const auto ids = flat(groups);
+  auto ids = flat(groups);
+  if (!id.empty())
+    for (std::uint32_t& member : ids) member = id[member];
   const std::vector<std::int32_t> members(ids.begin(), ids.end());
   root.write("connectivity/" + name, {groups.size(), width}, members.data())
       .attribute_reference("particles_group", "/particles/all");
@@ -106,17 +110,17 @@ void write_static(const Node& root, const Configuration& c) {
     root.write(all_particles + "mass", std::vector<double>(n, 1.0));
   if (!c.charge.empty()) root.write(all_particles + "charge", c.charge);
   std::vector<std::int32_t> id(n);
-  for (std::size_t k = 0; k < n; ++k) id[k] = std::int32_t(k);
+  for (std::size_t k = 0; k < n; ++k) id[k] = std::int32_t(c.id.empty() ? k : c.id[k]);
   root.write(all_particles + "id", id);
   if (!c.diameter.empty()) root.write("parameters/perrin/diameter", c.diameter);
   write_names(root, "parameters/perrin/type_names", c.types);
   root.write("parameters/perrin/dimension", {}, &c.box.dimension);
 
   const Topology& t = c.topology;
-  write_connectivity(root, "bonds", t.bonds, t.bond_types, 2);
-  write_connectivity(root, "angles", t.angles, t.angle_types, 3);
-  write_connectivity(root, "dihedrals", t.dihedrals, t.dihedral_types, 4);
-  write_connectivity(root, "impropers", t.impropers, t.improper_types, 4);
+  write_connectivity(root, "bonds", t.bonds, t.bond_types, 2, c.id);
+  write_connectivity(root, "angles", t.angles, t.angle_types, 3, c.id);
+  write_connectivity(root, "dihedrals", t.dihedrals, t.dihedral_types, 4, c.id);
+  write_connectivity(root, "impropers", t.impropers, t.improper_types, 4, c.id);
   if (!t.molecule.empty()) root.write("parameters/perrin/molecule", t.molecule);
 
   std::vector<std::int32_t> species(c.types.size()), from, to;

@@ -65,7 +65,7 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
                         row.insert(row.end(), {p.x, p.y, p.z});
                       }});
   number("volume", u.volume(dimension), [](const Instant& i) { return i.box.volume(); });
-  std::size_t in_file = columns_.size();  // columns
+  const std::size_t in_file = columns_.size();  // columns
   const io::FileUnit length = io::file_length(u);
   const auto lengths = [&](const std::string& name, auto value) {
     columns_.push_back(
@@ -94,15 +94,56 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   });
   number("work", u.energy, [](const Instant& i) { return i.totals.work; });
   number("shear_strain", "", [](const Instant& i) { return i.shear_strain; });
+  const std::size_t of_groups = columns_.size();
+  for (std::size_t k = 0; k < settings.groups.size(); ++k) add_group(settings.groups[k], k, setup);
   for (const Column& column : columns_) abouts_.push_back(column.about);
-  if (settings.box) in_file = columns_.size();
-  const std::vector<io::ObservableColumn> kept(abouts_.begin(),
-                                               abouts_.begin() + std::ptrdiff_t(in_file));
+  std::vector<io::ObservableColumn> kept;
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    columns_[k].is_written = k < in_file || k >= of_groups || settings.box;
+    if (columns_[k].is_written) kept.push_back(abouts_[k]);
+  }
   for (const io::ObservableColumn& about : kept) row_in_file_ += width(about);
   for (const io::ObservableColumn& about : abouts_) row_in_all_ += width(about);
   std::filesystem::path path;
   if (!settings.file.empty()) path = setup.output_file(settings.file, "file");
   file_ = std::make_unique<io::ObservableFile>(path, kept, setup);
+}
+
+void Thermo::add_group(const std::string& name, std::size_t k, Setup& setup) {
+  const Group* const group = setup.group(name, fmt::format("groups[{}]", k));
+  if (!group) return;
+  const std::size_t at = setup.watch(*group);
+  const Units& u = setup.units();
+  const auto number = [&](const std::string& what, const std::string& unit,
+                          double GroupTotals::*value) {
+    columns_.push_back({{what + "_" + name, {}, unit}, [=](const Instant& i, Row& row) {
+                          row.push_back(i.groups.at(at).*value);
+                        }});
+  };
+  const auto vector = [&](const std::string& what, const io::FileUnit& unit,
+                          Vec3<double> GroupTotals::*value) {
+    columns_.push_back(
+        {{what + "_" + name, {3}, unit.name, unit.factor}, [=](const Instant& i, Row& row) {
+           const Vec3<double>& v = i.groups.at(at).*value;
+           row.insert(row.end(), {v.x, v.y, v.z});
+         }});
+  };
+  number("temperature", u.temperature(), &GroupTotals::temperature);
+  number("kinetic_energy", u.energy, &GroupTotals::kinetic);
+  vector("momentum", io::file_momentum(u), &GroupTotals::momentum);
+  vector("force", io::file_force(u), &GroupTotals::force);
+}
+
+/// Of a row of all columns.
+void Thermo::keep_written(Row& row) const {
+  std::size_t from = 0, to = 0;
+  for (const Column& column : columns_) {
+    const std::size_t numbers = width(column.about);
+    if (column.is_written)
+      for (std::size_t k = 0; k < numbers; ++k) row[to++] = row[from + k];
+    from += numbers;
+  }
+  row.resize(to);
 }
 
 std::string Thermo::needs_velocities() const {
@@ -126,7 +167,7 @@ void Thermo::observe_totals(const Instant& instant) {
   for (const Column& column : columns_) column.values(instant, row);
   if (settings_.console_stride > 0 && step % settings_.console_stride == 0)
     print(step, instant.time, row);
-  row.resize(row_in_file_);
+  if (row_in_file_ != row_in_all_) keep_written(row);
   file_->append(step, instant.time, std::move(row));
 }
 

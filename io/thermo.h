@@ -14,6 +14,7 @@ struct ThermoSettings {
   std::int64_t stride = 100;
   std::string file = "thermo.h5";
   bool box = false;
+  std::vector<std::string> groups;
   std::int64_t console_stride = 0;
   std::vector<std::string> console{"step", "time", "temperature", "total_energy", "pressure"};
 };
@@ -25,6 +26,9 @@ void describe(D& d, ThermoSettings& s) {
   d.optional("box", s.box, Any{},
              "also write box_lengths, box_angles, density, enthalpy, work and shear_strain to the "
              "file, for a box that changes");
+  d.optional("groups", s.groups, Any{},
+             "groups of particles: kinetic_energy, temperature, momentum and force of each are "
+             "written to the file, as temperature_GROUP and so on");
   d.optional("console_stride", s.console_stride, NonNegative{},
              "output interval on the console (steps), a multiple of stride; 0: none");
   d.optional(
@@ -52,13 +56,16 @@ class Thermo : public Observer {
   struct Column {
     io::ObservableColumn about;
     std::function<void(const Instant&, std::vector<double>&)> values;
+    bool is_written = true;
   };
+  void add_group(const std::string& name, std::size_t k, Setup& setup);
+  void keep_written(std::vector<double>& row) const;
   void print(std::int64_t step, double time, const std::vector<double>& row);
 
   ThermoSettings settings_;
   RunControl* control_;
   std::vector<Column> columns_;
-  std::vector<io::ObservableColumn> abouts_;      // of all columns; the file has the first
+  std::vector<io::ObservableColumn> abouts_;      // of all columns
   std::size_t row_in_file_ = 0, row_in_all_ = 0;  // numbers
   int printed_ = 0;
   std::unique_ptr<io::ObservableFile> file_;

@@ -13,6 +13,7 @@ namespace perrin {
 struct TrajectorySettings {
   std::string file = "trajectory.h5";
   std::int64_t stride = 1000;
+  std::string group = "all";
   std::vector<std::string> quantities{"position", "image"};
   std::string positions = "wrapped", precision = "single";
   std::string species = "static", compression = "none", author;
@@ -23,6 +24,7 @@ template <class D>
 void describe(D& d, TrajectorySettings& s) {
   d.required("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "H5MD file, relative to the output directory");
+  d.optional("group", s.group, Any{}, "group of particles whose frames are written");
   d.optional("quantities", s.quantities, OneOf{"position", "velocity", "force", "image"},
              "quantities in a frame; positions are always written");
   d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},

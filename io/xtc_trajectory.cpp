@@ -11,9 +11,11 @@
 namespace perrin {
 
 XtcTrajectory::XtcTrajectory(const XtcSettings& settings, Setup& setup)
-    : FrameObserver(settings.stride, {.unwrapped = settings.positions == "unwrapped", .fine = true},
+    : FrameObserver(settings.stride, setup.group(settings.group, "group"),
+                    {.unwrapped = settings.positions == "unwrapped", .fine = true},
                     setup.output_file(settings.file, "file"), settings.decimals, setup) {
-  if (const auto n = setup.configuration().position.size(); n > io::most_xtc_particles)
+  const Group* const group = setup.group(settings.group, "group");
+  if (const std::int64_t n = group ? group->count() : 0; n > std::int64_t(io::most_xtc_particles))
     setup.error(
         "", fmt::format("XTC frames hold at most {} particles, got {}", io::most_xtc_particles, n));
   check_range(settings, setup);

@@ -12,6 +12,7 @@ namespace perrin {
 struct XtcSettings {
   std::string file = "trajectory.xtc", positions = "wrapped";
   std::int64_t stride = 1000;
+  std::string group = "all";
   std::int32_t decimals = 3;
 };
 
@@ -19,6 +20,7 @@ template <class D>
 void describe(D& d, XtcSettings& s) {
   d.required("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "XTC file, relative to the output directory");
+  d.optional("group", s.group, Any{}, "group of particles whose frames are written");
   d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
              "unwrapped: positions without jumps at periodic boundaries");
   d.optional("decimals", s.decimals, Between{0, 9},

@@ -28,6 +28,10 @@ struct MoveCheck {
   PERRIN_HD Position reference_of(std::int64_t i) const {
     return reference ? reference[i] : Position{};
   }
+  /// In place of the call below for a particle that another kernel moves.
+  PERRIN_HD void pass_over(std::int64_t i) const {
+    if (progress && i == 0) *progress = step;
+  }
   /// `early`: reference_of(i); nullptr: not read yet.
   PERRIN_HD void operator()(std::int64_t i, const Position& p, const Metric& metric,
                             const Position* early = nullptr) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/components/force.h"
 
@@ -15,6 +16,11 @@ DegreesOfFreedom::DegreesOfFreedom(const Configuration& c)
   count({});
 }
 
+DegreesOfFreedom::DegreesOfFreedom(const DegreesOfFreedom& all, std::vector<std::int64_t> counts)
+    : dimension_(all.dimension_), particles_(std::move(counts)), mass_(all.mass_), part_(true) {
+  count({});
+}
+
 void DegreesOfFreedom::count(const std::vector<std::unique_ptr<Force>>& forces,
                              const Motion& motion) {
   motion_ = motion;
@@ -23,11 +29,12 @@ void DegreesOfFreedom::count(const std::vector<std::unique_ptr<Force>>& forces,
     all += particles_[t];
     if (motion_.moves(t)) moving += particles_[t];
   }
-  moving_ = double(moving);
+  for (std::size_t k = 0; k < 3; ++k) moving_[k] = motion_.axes[k] ? moving : 0;
+  if (motion_.of_each && !part_) moving_ = motion_.of_each->moving;
   std::array<bool, 3> changes{};
   Vec3<double> constant{}, size{};
   for (const auto& force : forces) {
-    const MomentumChange change = force->momentum_change(particles_);
+    const MomentumChange change = force->momentum_change_of_group(particles_);
     for (int axis = 0; axis < 3; ++axis) {
       const auto k = static_cast<std::size_t>(axis);
       changes[k] = changes[k] || change.varying[k];
@@ -35,15 +42,15 @@ void DegreesOfFreedom::count(const std::vector<std::unique_ptr<Force>>& forces,
       size[axis] += std::abs(change.constant[axis]);
     }
   }
-  // Those who are held in place take momentum as a wall does.
-  const bool free = motion_.conserves_momentum && moving == all && all > 1;
   number_ = 0;
   for (int axis = 0; axis < dimension_; ++axis) {
     const auto k = static_cast<std::size_t>(axis);
+    // Those who are held in place take momentum as a wall does.
+    const bool free = motion_.conserves_momentum && !part_ && moving_[k] == all && all > 1;
     const bool pulled = std::abs(constant[axis]) > 1e-12 * size[axis];
-    driven_[k] = free && motion_.axes[k] && !changes[k] && pulled;
-    conserved_[k] = free && motion_.axes[k] && !changes[k] && !pulled;
-    if (motion_.axes[k]) number_ += double(moving) - (conserved_[k] ? 1 : 0);
+    driven_[k] = free && !changes[k] && pulled;
+    conserved_[k] = free && !changes[k] && !pulled;
+    number_ += double(moving_[k]) - (conserved_[k] ? 1 : 0);
   }
 }
 

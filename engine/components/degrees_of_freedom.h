@@ -23,6 +23,8 @@ class DegreesOfFreedom {
  public:
   /// Of all particles, before any force is known.
   explicit DegreesOfFreedom(const Configuration& configuration);
+  /// Of a part of them, with which the others exchange momentum. `counts`: members of each type.
+  DegreesOfFreedom(const DegreesOfFreedom& all, std::vector<std::int64_t> counts);
   /// Counts anew, for what an integrator moves (Integrator::motion()); by default all particles,
   /// and it leaves the momentum alone. At the beginning of every stage.
   void count(const std::vector<std::unique_ptr<Force>>& forces, const Motion& motion = {});
@@ -31,9 +33,13 @@ class DegreesOfFreedom {
   /// What the velocities are; where they are not moved, how many particles move along an axis.
   VelocityRole velocities() const { return motion_.velocities; }
   double along(std::size_t axis) const {
-    return int(axis) < dimension_ && motion_.axes[axis] ? moving_ : 0;
+    return int(axis) < dimension_ ? double(moving_[axis]) : 0;
   }
-  /// Whether the velocity of particles of a type along an axis is among them.
+  /// Whether the velocity of a particle of this type along an axis is among them.
+  bool counts(std::size_t type, std::size_t id, std::size_t axis) const {
+    return int(axis) < dimension_ && motion_.moves(type, id, axis);
+  }
+  /// The same where one integrator moves all particles.
   bool counts(std::size_t type, std::size_t axis) const {
     return int(axis) < dimension_ && motion_.axes[axis] && motion_.moves(type);
   }
@@ -54,7 +60,9 @@ class DegreesOfFreedom {
   double mass_ = 0;                      // of all
   Motion motion_;
   std::array<bool, 3> conserved_{}, driven_{};
-  double number_ = 0, moving_ = 0;
+  double number_ = 0;
+  std::array<std::int64_t, 3> moving_{};  // particles, along each axis
+  bool part_ = false;
 };
 
 }  // namespace perrin

@@ -9,6 +9,7 @@
 
 #include "engine/base/real.h"
 #include "engine/system/archive.h"
+#include "engine/system/group.h"
 #include "engine/system/momentum.h"
 #include "neighbor/ranges.h"
 
@@ -20,11 +21,13 @@ class StepContext;
 
 /// Where a force writes. Arrays are in memory order, one entry per particle.
 struct ForceOutput {
-  Real4* force;  // x, y, z: force; w: this particle's share of the potential energy
-  Real* virial;  // nullptr, or 6·n: xx yy zz xy xz yz of sum of r ⊗ f, this particle's share;
-                 // component c of particle i is virial[c·n + i]
-  bool add;      // add to what is there; false: overwrite (the first force of a step)
-  bool energy;   // fill force.w and virial (unless nullptr); false: force alone, w is set to 0
+  Real4* force;    // x, y, z: force; w: this particle's share of the potential energy
+  Real* virial;    // nullptr, or 6·n: xx yy zz xy xz yz of sum of r ⊗ f, this particle's share;
+                   // component c of particle i is virial[c·n + i]
+  bool add;        // add to what is there; false: overwrite (the first force of a step)
+  bool energy;     // fill force.w and virial (unless nullptr); false: force alone, w is set to 0
+  GroupMask on{};  // particles that the force acts on; set by Force::act() …
+  const std::uint32_t* id = nullptr;  // … with the ids in memory order
 };
 
 /// Analytic corrections for what a cut-off leaves out, and the like.
@@ -132,6 +135,14 @@ class Force {
   /// Device work only: neither allocates nor waits, so that steps can be recorded and replayed.
   /// Wanted are the forces on this process's particles (Particles::share()).
   virtual void compute(StepContext& context, const ForceOutput& output) = 0;
+  /// compute() on the particles of its group (act_on()). Everybody who wants forces calls this.
+  void act(StepContext& context, ForceOutput output);
+  /// From here on it acts on these particles alone: for a force that reads no other particles and
+  /// hands in what it computed by deposit(). `by_type`: how many of each type there are.
+  void act_on(const Device& device, const Group& group, std::vector<std::int64_t> by_type) {
+    group_ = GroupOnDevice(device, group), members_ = std::move(by_type);
+  }
+  GroupMask group() const { return group_.mask(); }
   /// What is beyond the cut-offs, in a box like this.
   virtual ForceCorrection correction(const Box&) const { return {}; }
   /// For changes of the box, of a force that has less to compute for them than compute() with
@@ -144,11 +155,18 @@ class Force {
     if (traits_.range() > 0) return {};
     return {{true, true, true}, {}};
   }
+  MomentumChange momentum_change_of_group(std::span<const std::int64_t> particles) const {
+    return momentum_change(members_.empty() ? particles : members_);
+  }
   /// State to keep in checkpoints beyond the settings.
   virtual void state(Archive&) {}
 
  protected:
   ForceTraits traits_;  // set by the constructor
+
+ private:
+  GroupOnDevice group_;
+  std::vector<std::int64_t> members_;  // of each type; empty: it acts on all particles
 };
 
 }  // namespace perrin

@@ -3,12 +3,21 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "engine/components/totals.h"
 #include "engine/system/box.h"
 #include "engine/system/momentum.h"
 
 namespace perrin {
+
+/// Of a group of particles.
+struct GroupTotals {
+  double kinetic = 0;      // 1/2 sum m v²
+  double temperature = 0;  // of the kinetic energy; NaN where none of the group moves
+  Vec3<double> momentum{};
+  Vec3<double> force{};  // the sum of all forces on them
+};
 
 /// The present moment (Simulation::now()), or an earlier one whose totals were sampled: the
 /// simulation may have moved on.
@@ -22,7 +31,8 @@ struct Instant {
   std::int64_t particles = 0;
   Totals totals;
   VelocityRole velocities = VelocityRole::moved;
-  double temperature = 0;  // as Simulation::temperature()
+  double temperature = 0;             // as Simulation::temperature()
+  std::vector<GroupTotals> groups{};  // those that observers watch (Setup::watch())
 
   std::array<double, 6> pressure_tensor() const { return perrin::pressure_tensor(totals, box); }
   double pressure() const { return perrin::pressure(totals, box); }

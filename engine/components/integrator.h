@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/system/archive.h"
+#include "engine/system/group.h"
 #include "engine/system/momentum.h"
 
 namespace perrin {
@@ -55,6 +56,17 @@ class Integrator {
   virtual void measure_heat(StepContext& context, double* heat);
   /// The same, waited for.
   double heat(StepContext& context);
+  /// Work done on the particles by a motion that it prescribes, since the stage began, likewise.
+  virtual void measure_work(StepContext& context, double* work);
+  /// Where a stage has several integrators: may it move a group of the particles? Passes of
+  /// integrators/particle_steps.h and sums of integrators/group_sum.h see to it; other loops of its
+  /// own must ask StepContext::group().
+  virtual bool acts_on_groups() const { return true; }
+  /// Velocities of its particles are prescribed: they are no motion of heat, and count in no
+  /// kinetic energy, temperature, momentum or pressure.
+  virtual bool prescribes_motion() const { return false; }
+  /// For kernels: particles whose velocities count. By default all, or none.
+  virtual GroupMask thermal() const { return {}; }
   /// Whether it may run while its stage deforms the box: its velocities are then those relative to
   /// the flow.
   virtual bool follows_deformation() const { return true; }

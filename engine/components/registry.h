@@ -31,6 +31,50 @@ void describe(Fields& d, ObserverSettings<Settings>& s) {
              "names or types of the stages in which it is called; none: all");
 }
 
+/// What a job can say of every force.
+template <class Settings>
+struct ForceSettings {
+  Settings own;
+  std::string on = "all";
+};
+template <class Settings>
+void describe(Fields& d, ForceSettings<Settings>& s) {
+  describe(d, s.own);
+  d.optional("on", s.on, Any{}, "group of particles that an external force acts on");
+}
+
+/// And of every integrator.
+template <class Settings>
+struct IntegratorSettings {
+  Settings own;
+  std::string group;
+};
+template <class Settings>
+void describe(Fields& d, IntegratorSettings<Settings>& s) {
+  describe(d, s.own);
+  d.optional("group", s.group, Any{},
+             "group of particles that it moves, in the \"integrators\" of a stage");
+}
+
+namespace detail {
+template <class Component, class Settings>
+struct WithCommon {
+  using type = Settings;
+};
+template <class Settings>
+struct WithCommon<Observer, Settings> {
+  using type = ObserverSettings<Settings>;
+};
+template <class Settings>
+struct WithCommon<Force, Settings> {
+  using type = ForceSettings<Settings>;
+};
+template <class Settings>
+struct WithCommon<Integrator, Settings> {
+  using type = IntegratorSettings<Settings>;
+};
+}  // namespace detail
+
 /// Component is one of Source, Force, Integrator, Observer, Stage.
 ///
 ///     void register_forces(Registry& registry) {
@@ -51,12 +95,11 @@ class Registry : public Catalogue {
     static_assert(component_kind<Component> != nullptr,
                   "a component is a Source, Force, Integrator, Observer or Stage");
     static_assert(Described<Settings>, "the settings need a describe(d, settings)");
-    constexpr bool observes = std::is_same_v<Component, Observer>;
-    using All = std::conditional_t<observes, ObserverSettings<Settings>, Settings>;
+    using All = typename detail::WithCommon<Component, Settings>::type;
     add_row({component_kind<Component>, type, help, provider(), &value_type<All>(),
              [maker](const void* settings, Setup& setup) -> void* {
                const Settings* own = nullptr;
-               if constexpr (observes)
+               if constexpr (!std::is_same_v<All, Settings>)
                  own = &static_cast<const All*>(settings)->own;
                else
                  own = static_cast<const All*>(settings);

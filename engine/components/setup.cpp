@@ -69,6 +69,29 @@ std::uint32_t Setup::type_index(const std::string& name, const std::string& key)
   return 0;
 }
 
+const Group* Setup::group(const std::string& name, const std::string& key) {
+  const Configuration& c = configuration();
+  if (name == "all")
+    return &context_.all.try_emplace(name, name, std::vector<std::uint8_t>(c.position.size(), 1))
+                .first->second;
+  std::vector<std::string> known{"all"};
+  for (const Group& group : c.groups) {
+    if (group.name() == name) return &group;
+    known.push_back(group.name());
+  }
+  error(key, fmt::format("unknown group \"{}\"; {}", name, suggest(name, known)));
+  return nullptr;
+}
+
+std::size_t Setup::watch(const Group& group) {
+  auto& watched = context_.watched;
+  const auto at = std::ranges::find_if(
+      watched, [&](const Group& other) { return other.name() == group.name(); });
+  const auto place = std::size_t(at - watched.begin());
+  if (at == watched.end()) watched.push_back(group);
+  return place;
+}
+
 fs::path Setup::input_file(const std::string& name, const std::string& key) {
   const fs::path file = context_.job_directory / name;
   std::error_code ignored;

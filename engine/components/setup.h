@@ -50,6 +50,8 @@ struct SetupContext {
   std::map<std::filesystem::path, std::string> outputs;  // file → the path in the job that names it
   std::map<Purpose, std::vector<std::string>> drawers;  // purpose → the paths of those who draw
   std::vector<std::string> exclusions{"bonds"};         // what neighbors.exclusions says
+  std::map<std::string, Group> all{};                   // "all", if somebody asked for it
+  std::vector<Group> watched{};                         // groups whose totals are measured
 };
 
 class Setup {
@@ -103,6 +105,14 @@ class Setup {
   /// Index of a particle type; reports an error at `key` (with the known names) and returns 0 if
   /// unknown.
   std::uint32_t type_index(const std::string& name, const std::string& key);
+
+  /// A group of the job's particles, or "all". Reports an error at `key` (with the known names) and
+  /// returns nullptr if unknown. Valid as long as the configuration is.
+  const Group* group(const std::string& name, const std::string& key);
+
+  /// For an observer of totals: those of this group are to be measured. Returns its place in
+  /// Instant::groups.
+  std::size_t watch(const Group& group);
 
   /// The nested component; nullptr after an error, or where an optional part is absent.
   template <class Component>

@@ -1,6 +1,7 @@
 #include "engine/components/step_context.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/components/box_mover.h"
 #include "engine/components/fault_text.h"
@@ -70,10 +71,28 @@ void StepContext::timed(double& seconds, F&& work) {
 
 MoveCheck StepContext::check_moves() {
   if (!neighbors) return {};
-  return neighbors->check_moves(running_.progress.data(), std::uint32_t(running_.index));
+  const auto check = [&] {
+    return neighbors->check_moves(running_.progress.data(), std::uint32_t(running_.index));
+  };
+  if (meetings_ == nullptr) return check();
+  if (checked_step_ != running_.index) check_ = check();
+  checked_step_ = running_.index;
+  return check_;
+}
+
+void StepContext::exchange(OfIntegrator& own) {
+  std::swap(group_, own.group);
+  std::swap(degrees_of_freedom, own.degrees_of_freedom);
+  std::swap(running_.index, own.step_of_recording);
+}
+
+void StepContext::set_meetings(StepMeetings* meetings) {
+  meetings_ = meetings;
+  checked_step_ = -1;
 }
 
 void StepContext::update_neighbors(bool may_exchange) {
+  if (is_done_by_another(StepMeeting::neighbors)) return;
   if (!device().is_cuda() && device().skipping()) return;
   running_.exchanges = may_exchange && running_.inside && neighbors && !neighbors->has_lists();
   timed(timings.neighbors, [&] {
@@ -89,10 +108,11 @@ void StepContext::update_neighbors(bool may_exchange) {
 }
 
 void StepContext::compute_forces() {
+  if (is_done_by_another(StepMeeting::forces)) return;
   timed(timings.forces, [&] {
     bool add = false;
     for (const auto& force : forces) {
-      force->compute(*this, {particles.force.data(), nullptr, add, false});
+      force->act(*this, {particles.force.data(), nullptr, add, false});
       add = true;
     }
     if (forces.empty()) particles.force.zero();
@@ -149,9 +169,20 @@ void StepContext::check_faults() {
   throw_fault(fault, particles.topology);
 }
 
+// Here since the particles are known here.
+void Force::act(StepContext& context, ForceOutput output) {
+  output.on = group();
+  output.id = context.particles.id.data();
+  compute(context, output);
+}
+
 // Here since the device is known here.
 void Integrator::measure_heat(StepContext& context, double* heat) {
   context.device().zero(heat, sizeof *heat);
+}
+
+void Integrator::measure_work(StepContext& context, double* work) {
+  context.device().zero(work, sizeof *work);
 }
 
 double Integrator::heat(StepContext& context) {

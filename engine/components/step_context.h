@@ -10,7 +10,9 @@
 #include "engine/components/degrees_of_freedom.h"
 #include "engine/components/force.h"
 #include "engine/components/running_step.h"
+#include "engine/components/step_meetings.h"
 #include "engine/components/timings.h"
+#include "engine/system/group.h"
 #include "engine/system/particles.h"
 #include "neighbor/move_check.h"
 
@@ -28,7 +30,8 @@ class StepContext {
 
   /// Halted by this simulation alone (Device::apart()).
   const Device& device() const { return particles.device(); }
-  DegreesOfFreedom degrees_of_freedom;  // of the integrator that Simulation::prepare() was given
+  /// Of the integrator that Simulation::prepare() was given, or of the one that runs (group()).
+  DegreesOfFreedom degrees_of_freedom;
   Particles particles;
   std::vector<std::unique_ptr<Force>> forces;
   std::unique_ptr<Neighbors> neighbors;  // nullptr where no force has a range
@@ -46,6 +49,11 @@ class StepContext {
   double k_boltzmann() const { return k_boltzmann_; }
   /// Longest range of the forces.
   double range() const { return ranges_.longest(); }
+
+  /// What the running integrator moves: all particles, unless its stage has several integrators.
+  /// Passes of integrators/particle_steps.h leave out all others; other loops of an integrator
+  /// must.
+  const GroupMask& group() const { return group_; }
 
   // What a step calls; device work only. integrators/particle_steps.h does it for most integrators.
   /// For the kernel that moves the particles: it passes this to drift(). Where nobody asks for it,
@@ -89,6 +97,17 @@ class StepContext {
   /// The time of that instant, for forces that depend on it.
   DeviceTime device_time() const { return clock_.device_time(device_step(), instant()); }
 
+  // Several integrators in one stage (engine/dynamics/group_integrators.h).
+  /// What of this is the own of one of them while it runs.
+  struct OfIntegrator {
+    GroupMask group;
+    DegreesOfFreedom degrees_of_freedom;
+    std::int64_t step_of_recording = 0;
+  };
+  void exchange(OfIntegrator& own);
+  /// Steps begin in which integrators wait for each other there; nullptr: they have ended.
+  void set_meetings(StepMeetings* meetings);
+
   /// Of the running stage: whose heat is among the totals, and what deforms its box; or nullptr.
   Integrator* bath() const { return bath_; }
   BoxMover* deformation() const { return deformation_; }
@@ -113,9 +132,17 @@ class StepContext {
   BoxMover* deformation_ = nullptr;
 
  private:
+  bool is_done_by_another(StepMeeting meeting) {
+    return meetings_ != nullptr && !meetings_->meet(meeting);
+  }
   bool box_is_due() const;
   template <class F>
   void timed(double& seconds, F&& work);
+
+  GroupMask group_;
+  StepMeetings* meetings_ = nullptr;
+  MoveCheck check_;                 // of all integrators …
+  std::int64_t checked_step_ = -1;  // … in this step of a recording
 };
 
 }  // namespace perrin

@@ -17,7 +17,8 @@ struct Totals {
                                            // every particle that moves along the axis
   Vec3<double> momentum{};                 // overdamped: NaN
   double heat = 0;  // given by the heat bath of the running stage since it began
-  double work = 0;  // done by the deformation of its box, if it is measured
+  double work = 0;  // done by the deformation of its box, if it is measured, or by the particles
+                    // whose motion is prescribed
 
   /// Of the motion, on average where it has no velocities: half the trace of the tensor.
   double mean_kinetic() const {

@@ -65,7 +65,7 @@ struct Deformation::Virial {
     shares.zero();
     bool add = false;
     for (const auto& f : s.forces) {
-      f->compute(s, {force.data(), shares.data(), add, true});
+      f->act(s, {force.data(), shares.data(), add, true});
       add = true;
     }
     sum<SixSums>(s.device(), "virial", s.particles.size(),

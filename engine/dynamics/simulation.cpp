@@ -62,6 +62,7 @@ void Simulation::begin_stage(Integrator& integrator, BoxMover* deformation) {
   deformation_ = deformation;
   prepare(integrator);
   bath_ = &integrator;
+  totals_.begin_stage(integrator.motion());
 }
 
 void Simulation::end_stage() {

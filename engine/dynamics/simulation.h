@@ -33,6 +33,8 @@ class Simulation : public StepContext {
 
   /// Energy per unit of temperature, in the job's units; 1 until then.
   void set_k_boltzmann(double k_boltzmann) { k_boltzmann_ = k_boltzmann; }
+  /// Whose totals Instant::groups has, in this order.
+  void watch(const std::vector<Group>& groups) { totals_.watch(groups); }
   /// Before the first step: steps and time are counted from here.
   void begin_at(std::uint64_t step, double time);
   /// A stage begins whose heat and work are among the totals, until end_stage(); prepare() is done.

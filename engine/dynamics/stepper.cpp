@@ -257,7 +257,7 @@ void Stepper::note_sample(std::uint64_t step) {
 /// Calls the observers for every finished sample.
 void Stepper::tell() {
   for (const Instant& instant : totals_.collect()) {
-    if (instant.step == s_.step()) totals_.set(instant.totals);
+    if (instant.step == s_.step()) totals_.set(instant.totals, instant.groups);
     sampling_->tell(instant);
   }
 }

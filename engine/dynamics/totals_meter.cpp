@@ -21,10 +21,12 @@ struct Measure {
   ParticleView p;
   const Real4* force;
   const Real* virial;
+  GroupMask thermal;  // particles whose velocities count
   PERRIN_HD Sums operator()(std::int64_t i) const {
     Sums s;
     s.v[0] = double(force[i].w);
     for (int c = 0; c < 6; ++c) s.v[1 + c] = double(virial[c * p.n + i]);
+    if (thermal && !thermal.has(p.id[i])) return s;
     const Real4 v = p.velocity[i];
     const double m = 1.0 / double(v.w), x = double(v.x), y = double(v.y), z = double(v.z);
     s.v[7] = m * x * x, s.v[8] = m * y * y, s.v[9] = m * z * z;
@@ -69,7 +71,8 @@ TotalsMeter::TotalsMeter(StepContext& context, const Clock& clock)
       virial_(s_.device(), 6 * s_.particles.size()),
       scratch_(s_.device(), sum_chunks),
       rows_(s_.device(), most + 1),
-      written_(s_.device(), 1) {}
+      written_(s_.device(), 1),
+      groups_(context) {}
 
 /// Measures into the last row.
 void TotalsMeter::launch(bool lists_hold) {
@@ -80,21 +83,27 @@ void TotalsMeter::launch(bool lists_hold) {
   force_.zero();
   virial_.zero();
   TotalsRow* const row = rows_.data() + most;
+  const GroupMask thermal = s_.bath() ? s_.bath()->thermal() : GroupMask{};
   bool add = false;
   // After the forces that see pairs through the list, or after the others.
   const auto sum_with = [&](bool pairs, Sums* result) {
     for (const auto& force : s_.forces) {
       if (acts_on_pairs(force) != pairs) continue;
-      force->compute(s_, {force_.data(), virial_.data(), add, true});
+      force->act(s_, {force_.data(), virial_.data(), add, true});
       add = true;
     }
     sum<Sums>(device, "totals", s_.particles.size(),
-              Measure{s_.particles.view(), force_.data(), virial_.data()}, scratch_, result);
+              Measure{s_.particles.view(), force_.data(), virial_.data(), thermal}, scratch_,
+              result);
   };
   sum_with(true, &row->pairs);
   if (!std::ranges::all_of(s_.forces, acts_on_pairs)) sum_with(false, &row->all);
+  groups_.measure(force_.data());
   if (s_.bath()) s_.bath()->measure_heat(s_, &row->heat);
-  if (s_.deformation()) s_.deformation()->measure_work(s_, &row->work);
+  if (s_.deformation())
+    s_.deformation()->measure_work(s_, &row->work);
+  else if (s_.bath())
+    s_.bath()->measure_work(s_, &row->work);
   if (s_.particles.box_state.moves())
     device.copy(&row->box, s_.particles.box_state.data(), sizeof row->box);
 }
@@ -124,14 +133,14 @@ Totals TotalsMeter::totals_of(const TotalsRow& row, std::uint64_t steps, const B
     for (std::size_t axis = 0; axis < 3; ++axis) t.virial[axis] += c.virial / 3;
   }
   if (s_.bath()) t.heat = row.heat;
-  if (s_.deformation()) t.work = row.work;
+  if (s_.deformation() || s_.bath()) t.work = row.work;
   return t;
 }
 
 const Totals& TotalsMeter::measure() {
   if (valid_) return totals_;
   launch(false);
-  set(totals_of(rows_.to_host(most), s_.step(), s_.particles.box));
+  set(totals_of(rows_.to_host(most), s_.step(), s_.particles.box), groups_.row(-1));
   return totals_;
 }
 
@@ -144,6 +153,7 @@ const Buffer<Real>& TotalsMeter::complete_virials() {
 
 void TotalsMeter::launch_sample(bool lists_hold) {
   launch(lists_hold);
+  groups_.keep(written_.data());
   for_each(s_.device(), "totals", 1,
            KeepRow{rows_.data() + most, rows_.data(), written_.data(), s_.device_step()});
 }
@@ -161,14 +171,18 @@ std::vector<Instant> TotalsMeter::collect() {
   for (std::size_t k = 0; k < rows.size(); ++k)
     if (rows[k].written == sampled_[k] + 1) {
       const Box& box = s_.particles.box_state.moves() ? rows[k].box : s_.particles.box;
-      collected.push_back(instant_of(sampled_[k], box, totals_of(rows[k], sampled_[k], box)));
+      collected.push_back(instant_of(sampled_[k], box, totals_of(rows[k], sampled_[k], box),
+                                     groups_.row(std::int64_t(k))));
     }
   sampled_.clear();
   written_.zero();
   return collected;
 }
 
-Instant TotalsMeter::now() { return instant_of(s_.step(), s_.particles.box, measure()); }
+Instant TotalsMeter::now() {
+  const Totals& totals = measure();
+  return instant_of(s_.step(), s_.particles.box, totals, of_groups_);
+}
 
 double TotalsMeter::temperature_of(const Totals& totals, std::uint64_t steps) const {
   const DegreesOfFreedom& freedom = s_.degrees_of_freedom;
@@ -178,7 +192,8 @@ double TotalsMeter::temperature_of(const Totals& totals, std::uint64_t steps) co
   return kt / s_.k_boltzmann();
 }
 
-Instant TotalsMeter::instant_of(std::uint64_t steps, const Box& box, const Totals& totals) const {
+Instant TotalsMeter::instant_of(std::uint64_t steps, const Box& box, const Totals& totals,
+                                std::vector<GroupTotals> of_groups) const {
   Instant instant;
   instant.step = steps;
   instant.time = clock_.time_after(steps);
@@ -190,6 +205,7 @@ Instant TotalsMeter::instant_of(std::uint64_t steps, const Box& box, const Total
   instant.totals = totals;
   instant.velocities = s_.degrees_of_freedom.velocities();
   instant.temperature = temperature_of(totals, steps);
+  instant.groups = std::move(of_groups);
   return instant;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/components/instant.h"
+#include "engine/dynamics/group_meter.h"
 #include "engine/system/particles.h"
 
 namespace perrin {
@@ -42,6 +43,9 @@ struct TotalsRow {
 class TotalsMeter {
  public:
   TotalsMeter(StepContext& context, const Clock& clock);
+  /// Groups whose totals are measured, too (Instant::groups).
+  void watch(const std::vector<Group>& groups) { groups_.watch(groups, most), valid_ = false; }
+  void begin_stage(const Motion& motion) { groups_.begin_stage(motion), valid_ = false; }
   /// Of the present state; measured once, until forget().
   const Totals& measure();
   void forget() { valid_ = false; }
@@ -64,8 +68,9 @@ class TotalsMeter {
   /// In the job's units, of totals after so many steps (Simulation::temperature()).
   double temperature_of(const Totals& totals, std::uint64_t steps) const;
   /// These are the present ones.
-  void set(const Totals& totals) {
+  void set(const Totals& totals, std::vector<GroupTotals> of_groups) {
     totals_ = totals;
+    of_groups_ = std::move(of_groups);
     valid_ = true;
   }
 
@@ -75,7 +80,8 @@ class TotalsMeter {
   /// Of what was measured after so many steps, in that box.
   Totals totals_of(const detail::TotalsRow& row, std::uint64_t steps, const Box& box) const;
   /// The instant after so many steps, in that box.
-  Instant instant_of(std::uint64_t steps, const Box& box, const Totals& totals) const;
+  Instant instant_of(std::uint64_t steps, const Box& box, const Totals& totals,
+                     std::vector<GroupTotals> of_groups) const;
 
   StepContext& s_;
   const Clock& clock_;
@@ -85,7 +91,9 @@ class TotalsMeter {
   Buffer<detail::TotalsRow> rows_;      // sampled ones, then the one that is being measured
   Buffer<std::uint32_t> written_;       // how many of the former
   std::vector<std::uint64_t> sampled_;  // steps
+  GroupMeter groups_;
   Totals totals_;
+  std::vector<GroupTotals> of_groups_;
   bool valid_ = false;
 };
 

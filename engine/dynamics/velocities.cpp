@@ -25,7 +25,7 @@ void draw_velocities(Configuration& c, double temperature, double k_boltzmann, s
   for (std::size_t i = 0; i < n; ++i) {
     c.velocity[i] -= drift;
     for (int axis = 0; axis < c.box.dimension; ++axis)
-      if (freedom.counts(c.type[i], static_cast<std::size_t>(axis)))
+      if (freedom.counts(c.type[i], i, static_cast<std::size_t>(axis)))
         twice_kinetic += mass(i) * c.velocity[i][axis] * c.velocity[i][axis];
   }
   const double kt = k_boltzmann * temperature;

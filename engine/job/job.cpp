@@ -277,6 +277,11 @@ void Job::make_system(Archive* restored) {
   auto wrong = check_parts(configuration_);
   if (wrong.empty()) wrong = check_configuration(configuration_);
   for (const auto& what : wrong) report("system", what);
+  if (wrong.empty())
+    resolve_groups(
+        settings_.groups, configuration_,
+        [this](const std::string& path, const std::string& what) { report(path, what); });
+  if (start_) start_->groups = configuration_.groups;
   if (configuration_.box.dimension == 3) refuse_planar("the system has three dimensions");
   if (wrong.empty()) context_.configuration = start_ ? &*start_ : &configuration_;
 }
@@ -294,8 +299,25 @@ void Job::look_at_start(Archive& restored) {
   for (Vec3<double>& r : start_->position) r = box.point(configuration_.box.fraction(r));
 }
 
+void Job::put_forces_on_groups() {
+  const Configuration& c = *context_.configuration;
+  for (std::size_t k = 0; k < forces_.size(); ++k) {
+    if (!forces_[k]) continue;
+    const std::string name = record_component(settings_.forces[k]).value("on", "all");
+    Setup setup(context_, settings_.forces[k].path);
+    const Group* const group = setup.group(name, "on");
+    if (!group || name == "all") continue;
+    if (forces_[k]->traits().reads != ForceTraits::Reads::nothing)
+      setup.error("on", fmt::format("{} acts between particles, and cannot act on a group alone",
+                                    settings_.forces[k].type()));
+    else
+      forces_[k]->act_on(context_.device, *group, group->count_by_type(c.type, c.types.size()));
+  }
+}
+
 void Job::make_components() {
   forces_ = make_all(settings_.forces);
+  if (!context_.no_system) put_forces_on_groups();
   parts_.observers = make_all(settings_.observers);
   parts_.stages = make_all(settings_.stages);
   // A stopped run writes one all the same.
@@ -347,6 +369,7 @@ void Job::make_simulation(bool resumed) {
     parts_.simulation = std::make_unique<Simulation>(context_.device, configuration_,
                                                      std::move(forces_), context_.seed, neighbors);
     parts_.simulation->set_k_boltzmann(context_.units.k_boltzmann);
+    parts_.simulation->watch(context_.watched);
     if (!resumed)  // else the checkpoint says so
       parts_.simulation->begin_at(std::uint64_t(configuration_.step), configuration_.time);
     decomposition_of(parts_.simulation->device())

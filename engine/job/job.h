@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/components/registry.h"
+#include "engine/job/groups.h"
 #include "engine/job/plugin.h"
 #include "engine/run/run.h"
 #include "engine/settings/json_file.h"
@@ -56,6 +57,7 @@ struct JobSettings {
   std::optional<std::uint64_t> seed;
   std::string device = "auto";
   Part<Source> system;
+  std::map<std::string, GroupSettings> groups;
   std::optional<VelocitySettings> velocity;
   std::vector<std::string> ignore;
   ProcessSettings processes;
@@ -112,6 +114,8 @@ class Job {
   void choose_device();
   void make_system(Archive* restored);
   void look_at_start(Archive& restored);
+  /// Tells forces on which particles they act.
+  void put_forces_on_groups();
   void refuse_planar(const char* why);
   void make_components();
   /// The files that the job reads, beside those that its components name.

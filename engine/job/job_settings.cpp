@@ -24,6 +24,9 @@ void describe(Fields& d, JobSettings& s) {
   d.optional("processes", s.processes, Any{},
              "distribution over several processes (perrin help processes)");
   d.optional("system", s.system, Any{}, "initial configuration");
+  d.optional("groups", s.groups, Any{},
+             "named groups of particles, for integrators, forces and observers; the group \"all\" "
+             "is always there");
   d.optional("velocity", s.velocity, Any{},
              "draw initial velocities, replacing those of the system");
   d.optional("ignore", s.ignore,

@@ -91,7 +91,7 @@ std::optional<WrongStart> check_start(Simulation& simulation, double timestep, b
   Worst worst;
   Buffer<Real4> alone(simulation.device(), particles.size());
   for (std::size_t k = 0; k < simulation.forces.size(); ++k) {
-    simulation.forces[k]->compute(simulation, {alone.data(), nullptr, false, false});
+    simulation.forces[k]->act(simulation, {alone.data(), nullptr, false, false});
     const Worst one = worst_of(alone, velocity, timestep);
     if (k > 0 && std::isfinite(one.force) && !(one.move > worst.move)) continue;
     culprit = k, worst = one;

@@ -7,15 +7,34 @@
 
 #include "engine/components/chunk.h"
 #include "engine/components/registry.h"
+#include "engine/dynamics/group_integrators.h"
 #include "engine/dynamics/resolution.h"
 #include "engine/run/run.h"
+#include "engine/settings/settings_schema.h"
 
 namespace perrin {
+
+namespace {
+
+std::unique_ptr<Integrator> make_integrator(const MdSettings& settings, Setup& setup) {
+  if (bool(settings.integrator) == !settings.integrators.empty()) {
+    setup.error(settings.integrator ? "integrators" : "integrator",
+                "a stage needs either integrator or integrators");
+    return nullptr;
+  }
+  if (!settings.integrators.empty()) return GroupIntegrators::make(settings.integrators, setup);
+  const std::string group = record_component(settings.integrator).value("group", "");
+  if (!group.empty() && group != "all")
+    setup.error("integrator.group", "is for several integrators: use \"integrators\": [{…}, …]");
+  return setup.make(settings.integrator);
+}
+
+}  // namespace
 
 MdStage::MdStage(const MdSettings& settings, Setup& setup)
     : path_(setup.path()),
       steps_(settings.steps),
-      integrator_(setup.make(settings.integrator)),
+      integrator_(make_integrator(settings, setup)),
       deformation_(Deformation::make(settings.deform, settings.shear, settings.steps,
                                      integrator_.get(), setup)) {}
 

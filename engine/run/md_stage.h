@@ -18,6 +18,7 @@ class Registry;
 struct MdSettings {
   std::int64_t steps = 0;
   Part<Integrator> integrator;
+  std::vector<Part<Integrator>> integrators;
   std::string name = "md";
   std::optional<DeformSettings> deform;
   std::optional<ShearSettings> shear;
@@ -26,7 +27,11 @@ struct MdSettings {
 template <class D>
 void describe(D& d, MdSettings& s) {
   d.required("steps", s.steps, NonNegative{}, "number of steps");
-  d.required("integrator", s.integrator, Any{}, "integrator of the equations of motion");
+  d.optional("integrator", s.integrator, Any{},
+             "integrator of the equations of motion of all particles");
+  d.optional("integrators", s.integrators, Any{},
+             "integrators of groups, in place of integrator: every particle is in the \"group\" of "
+             "one of them");
   d.optional("name", s.name, Any{}, "name of the stage in output");
   d.optional("deform", s.deform, Any{}, "deformation of the box during the stage");
   d.optional("shear", s.shear, Any{}, "steady shear flow with Lees-Edwards boundary conditions");

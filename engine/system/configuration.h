@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/system/box.h"
+#include "engine/system/group.h"
 
 namespace perrin {
 
@@ -39,6 +40,9 @@ struct Configuration {
   std::vector<double> mass;
   std::vector<double> charge, diameter;  // carried for outputs and plug-ins; empty: none
   Topology topology;
+  std::vector<Group> groups;  // of the job, in no order
+  /// Of a part of a system (part_of()): its ids there. Empty: 0 … N-1.
+  std::vector<std::uint32_t> id;
   /// Of the frame it was read from; a job's system: where its steps and its time begin.
   std::int64_t step = 0;
   double time = 0;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "engine/base/error.h"
 
@@ -27,6 +28,24 @@ void archive_names(Archive& archive, const std::string& name, std::vector<std::s
     names.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
+}
+
+void archive_groups(Archive& archive, Configuration& c) {
+  if (!archive.has("groups")) return;  // an older checkpoint
+  std::vector<std::string> names;
+  for (const Group& group : c.groups) names.push_back(group.name());
+  archive_names(archive, "groups", names);
+  std::vector<Group> groups;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    std::vector<std::uint8_t> members;
+    if (archive.is_saving()) members = c.groups[k].members();
+    const std::string name = "group/" + names[k];
+    archive(name, members);
+    archive.require(members.size() == c.position.size(), name, "a number for every particle");
+    for (const std::uint8_t m : members) archive.require(m <= 1, name, "0 or 1 for every particle");
+    groups.emplace_back(names[k], std::move(members));
+  }
+  if (!archive.is_saving()) c.groups = std::move(groups);
 }
 
 }  // namespace
@@ -88,6 +107,7 @@ void archive_configuration(Archive& archive, Configuration& c) {
   archive("dihedrals", c.topology.dihedrals);
   archive("impropers", c.topology.impropers);
   archive("molecule", c.topology.molecule);
+  archive_groups(archive, c);
   archive("step", c.step);
   archive.require(c.step >= 0, "step", "at least 0");
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engine/base/real.h"
@@ -33,7 +34,18 @@ struct Motion {
   bool conserves_momentum = true;  // false: a heat bath, or the like, takes momentum and gives it
   VelocityRole velocities = VelocityRole::moved;  // else `types` and `axes` say what moves
 
+  /// Of several integrators, each of a group: in place of `types` and `axes`.
+  struct OfEach {
+    std::vector<std::uint8_t> axes;        // [id]: 1, 2 and 4 for motion along x, y and z
+    std::array<std::int64_t, 3> moving{};  // particles that move along an axis
+  };
+  std::shared_ptr<const OfEach> of_each{};
+
   bool moves(std::size_t type) const { return types.empty() || types[type] != 0; }
+  /// Whether a particle of this type moves along an axis.
+  bool moves(std::size_t type, std::size_t id, std::size_t axis) const {
+    return of_each ? (of_each->axes[id] >> axis & 1) != 0 : axes[axis] && moves(type);
+  }
 };
 
 }  // namespace perrin

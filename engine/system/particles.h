@@ -44,6 +44,7 @@ class Particles : public ParticleBuffers {
   std::vector<std::string> types;
   std::vector<double> charge, diameter;  // by id, as read
   Topology topology;                     // by id
+  std::vector<Group> groups;             // of the job
   ParticleArrays extra;                  // that components keep (engine/system/particle_array.h)
   Domain domain{*this, extra};           // what processes send one another of the particles
 

@@ -5,14 +5,13 @@
 #include "engine/components/registry.h"
 #include "engine/dynamics/simulation.h"
 #include "io/file_units.h"
-#include "types.h"
 
 namespace perrin::analysis {
 namespace {
 
 struct Slabs {
   ParticleView p;
-  const std::uint32_t* mask;
+  Selected selected;
   int axis;
   double scale, shift;  // fixed-point coordinate to a fraction of the box
   std::int64_t bins;
@@ -21,7 +20,7 @@ struct Slabs {
   PERRIN_HD Terms<Profile::quantities> operator()(std::int64_t i) const {
     const Position r = p.position[i];
     Terms<Profile::quantities> t;
-    if (!mask[r.type()]) return t;
+    if (!selected.has(r.type(), p.id[i])) return t;
     const double fraction = double(axis == 0 ? r.x : axis == 1 ? r.y : r.z) * scale - shift;
     const double place = fraction * double(bins);
     t.bin = place > 0 ? std::int64_t(place) : 0;
@@ -56,7 +55,7 @@ Profile::Profile(const ProfileSettings& settings, Setup& setup)
       dimension_(setup.configuration().box.dimension),
       k_boltzmann_(setup.k_boltzmann()),
       bins_(settings.bins),
-      mask_(type_mask(settings.types, setup)),
+      selection_(settings.types, settings.group, setup),
       sums_(setup.device(), settings.bins) {
   if (dimension_ == 2 && axis_ == 2) setup.error("axis", "must be x or y in two dimensions");
 }
@@ -64,8 +63,8 @@ Profile::Profile(const ProfileSettings& settings, Setup& setup)
 void Profile::sample(Simulation& s) {
   const double padding = s.particles.box.padding[axis_];
   sums_.add(s.device(), "profile", s.particles.size(),
-            Slabs{s.particles.view(), mask_.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding,
-                  bins_, kinetic_.of(s)});
+            Slabs{s.particles.view(), selection_.view(), axis_, (1 + 2 * padding) * 0x1p-32,
+                  padding, bins_, kinetic_.of(s)});
 }
 
 std::vector<double> Profile::row(const Box& box) {

@@ -5,6 +5,7 @@
 #include "binned_sums.h"
 #include "kinetic_share.h"
 #include "sampled.h"
+#include "types.h"
 
 namespace perrin {
 class Registry;
@@ -21,6 +22,7 @@ struct ProfileSettings : SampledSettings {
   std::string axis = "z";
   std::int32_t bins = 50;
   std::vector<std::string> types;
+  std::string group = "all";
 };
 template <class D>
 void describe(D& d, ProfileSettings& s) {
@@ -30,6 +32,7 @@ void describe(D& d, ProfileSettings& s) {
              "the box, those of H5MD files from 0 to L (perrin help coordinates)");
   d.optional("bins", s.bins, Between{1, 100000}, "number of slabs, of equal thickness");
   d.optional("types", s.types, Any{}, "particle types considered; empty: all");
+  d.optional("group", s.group, Any{}, "group of particles considered");
 }
 
 /// Columns: coordinate (middle of the slab), density (particles per volume), velocity (of the
@@ -50,7 +53,7 @@ class Profile final : public SampledObserver {
   int axis_, dimension_;
   double k_boltzmann_;
   std::int64_t bins_;
-  Buffer<std::uint32_t> mask_;
+  Selection selection_;
   KineticShares kinetic_;
   BinnedSums<quantities> sums_;
 };

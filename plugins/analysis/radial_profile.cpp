@@ -12,14 +12,13 @@
 #include "io/file_units.h"
 #include "lengths.h"
 #include "rng/math.h"
-#include "types.h"
 
 namespace perrin::analysis {
 namespace {
 
 struct Shells {
   ParticleView p;
-  const std::uint32_t* mask;
+  Selected selected;
   Lengths lengths;
   Position center;
   int axis;
@@ -30,7 +29,7 @@ struct Shells {
   PERRIN_HD Terms<RadialProfile::quantities> operator()(std::int64_t i) const {
     const Position r = p.position[i];
     Terms<RadialProfile::quantities> t;
-    if (!mask[r.type()]) return t;
+    if (!selected.has(r.type(), p.id[i])) return t;
     Vec3<double> d = lengths.between(r, center);
     if (axis >= 0) d[axis] = 0;
     const double distance = std::sqrt(dot(d, d));
@@ -50,11 +49,11 @@ struct Shells {
 
 struct FindMiddle {
   ParticleView p;
-  const std::uint32_t* mask;
+  Selected selected;
   PERRIN_HD RadialProfile::Mean operator()(std::int64_t i) const {
     RadialProfile::Mean mean;
     const Position r = p.position[i];
-    if (!mask[r.type()]) return mean;
+    if (!selected.has(r.type(), p.id[i])) return mean;
     mean.mass = 1 / double(p.velocity[i].w);
     for (int a = 0; a < 3; ++a) {
       const std::uint32_t turn = a == 0 ? r.x : a == 1 ? r.y : r.z;
@@ -88,7 +87,7 @@ RadialProfile::RadialProfile(const RadialProfileSettings& settings, Setup& setup
       bins_(settings.bins),
       r_max_(settings.r_max),
       k_boltzmann_(setup.k_boltzmann()),
-      mask_(type_mask(settings.types, setup)),
+      selection_(settings.types, settings.group, setup),
       scratch_(setup.device(), sum_chunks + 1),
       sums_(setup.device(), settings.bins) {
   const Box& box = setup.configuration().box;
@@ -123,7 +122,8 @@ double RadialProfile::half_height(const Box& box) const {
 
 Position RadialProfile::center_of_mass(Simulation& s) {
   sum<Mean>(s.device(), "centre of mass", s.particles.size(),
-            FindMiddle{s.particles.view(), mask_.data()}, scratch_, scratch_.data() + sum_chunks);
+            FindMiddle{s.particles.view(), selection_.view()}, scratch_,
+            scratch_.data() + sum_chunks);
   const Mean mean = scratch_.to_host(sum_chunks);
   std::uint32_t middle[3];
   for (int a = 0; a < 3; ++a) {
@@ -144,7 +144,7 @@ void RadialProfile::sample(Simulation& s) {
   const Position center = moving_ ? center_of_mass(s) : box.fixed(point, 0);
   sums_.add(
       s.device(), "radial profile", s.particles.size(),
-      Shells{s.particles.view(), mask_.data(), Lengths(box), center, axis_, bins_,
+      Shells{s.particles.view(), selection_.view(), Lengths(box), center, axis_, bins_,
              double(bins_) / r_max_, axis_ < 0 ? 1.0 : 1 / box.length[axis_], kinetic_.of(s)});
 }
 

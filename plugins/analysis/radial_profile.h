@@ -8,6 +8,7 @@
 #include "binned_sums.h"
 #include "kinetic_share.h"
 #include "sampled.h"
+#include "types.h"
 
 namespace perrin {
 class Registry;
@@ -22,6 +23,7 @@ struct RadialProfileSettings : SampledSettings {
   std::int32_t bins = 50;
   double r_max = 0;
   std::vector<std::string> types;
+  std::string group = "all";
 };
 template <class D>
 void describe(D& d, RadialProfileSettings& s) {
@@ -41,6 +43,7 @@ void describe(D& d, RadialProfileSettings& s) {
              "opposite faces of the box at the start. In rows of a smaller box, shells beyond half "
              "of that distance are NaN");
   d.optional("types", s.types, Any{}, "particle types considered; empty: all");
+  d.optional("group", s.group, Any{}, "group of particles considered");
 }
 
 /// Columns: r (middle of the shell), density (particles per volume, or area), radial_velocity (of
@@ -79,7 +82,7 @@ class RadialProfile final : public SampledObserver {
   std::int64_t bins_;
   double r_max_, k_boltzmann_;
   double reach_ = std::numeric_limits<double>::max();  // of the smallest box since the last row
-  Buffer<std::uint32_t> mask_;
+  Selection selection_;
   Buffer<Mean> scratch_;  // and the result behind it
   KineticShares kinetic_;
   BinnedSums<quantities> sums_;

@@ -1,5 +1,7 @@
 #include "time_correlation.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "engine/components/registry.h"
@@ -54,16 +56,20 @@ void archive_vectors(Archive& archive, const char* name, std::vector<Vec3<double
 
 std::string squared(const std::string& unit) { return unit.empty() ? "" : unit + " " + unit; }
 
-/// Which types, by index; mistakes are reported.
-std::vector<std::uint32_t> chosen_types(const std::vector<std::string>& names, Setup& setup) {
+/// Which types, by index, of a group; mistakes are reported.
+std::vector<std::uint32_t> chosen_types(const std::vector<std::string>& names,
+                                        const std::string& group, Setup& setup) {
   const Configuration& c = setup.configuration();
-  std::vector<std::int64_t> count(c.types.size());
-  for (const std::uint32_t t : c.type) ++count[t];
+  const Group* const of = setup.group(group, "group");
+  if (!of) return {};
+  const std::vector<std::int64_t> count = of->count_by_type(c.type, c.types.size());
   std::vector<std::uint32_t> types;
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string key = "types[" + std::to_string(k) + "]";
     const std::uint32_t t = setup.type_index(names[k], key);
-    if (count[t] == 0) setup.error(key, "the system has no particle of this type");
+    if (count[t] == 0)
+      setup.error(key, fmt::format("the {} has no particle of this type",
+                                   of->has_all() ? "system" : "group \"" + group + "\""));
     types.push_back(t);
   }
   for (std::uint32_t t = 0; t < count.size() && names.empty(); ++t)
@@ -75,7 +81,7 @@ std::vector<io::ObservableColumn> particle_columns(const ParticleCorrelationSett
                                                    MultipleTau::Kind kind, Setup& setup) {
   const Units& u = setup.units();
   const hsize_t lags = hsize_t(MultipleTau::lags(s.levels));
-  const io::Shape shape{chosen_types(s.types, setup).size(), lags};
+  const io::Shape shape{chosen_types(s.types, s.group, setup).size(), lags};
   if (kind == MultipleTau::Kind::square_displacement) {
     const auto length = io::file_length(u);
     return {
@@ -153,10 +159,11 @@ ParticleCorrelation::ParticleCorrelation(const ParticleCorrelationSettings& sett
   const Configuration& c = setup.configuration();
   std::vector<std::uint32_t> ids;
   std::vector<std::int64_t> groups{0};
-  for (const std::uint32_t t : chosen_types(settings.types, setup)) {
+  const Group* const of = setup.group(settings.group, "group");
+  for (const std::uint32_t t : chosen_types(settings.types, settings.group, setup)) {
     std::vector<std::uint32_t> all;
     for (std::uint32_t id = 0; id < c.type.size(); ++id)
-      if (c.type[id] == t) all.push_back(id);
+      if (c.type[id] == t && of->has(id)) all.push_back(id);
     const auto n = std::int64_t(all.size());
     const std::int64_t most = settings.particles == 0 ? n : std::min(n, settings.particles);
     for (std::int64_t k = 0; k < most; ++k) ids.push_back(all[std::size_t(k * n / most)]);

@@ -58,6 +58,7 @@ class CorrelationObserver : public SampledObserver {
 
 struct ParticleCorrelationSettings : CorrelationSettings {
   std::vector<std::string> types;
+  std::string group = "all";
   std::int64_t particles = 10000;
   bool remove_drift = false;
 };
@@ -65,6 +66,7 @@ template <class D>
 void describe_particles(D& d, ParticleCorrelationSettings& s) {
   describe_correlation(d, s);
   d.optional("types", s.types, Any{}, "particle types, evaluated separately; empty: all");
+  d.optional("group", s.group, Any{}, "group of particles considered");
   d.optional("particles", s.particles, NonNegative{},
              "largest number of particles per type, evenly spaced by id; 0: all. Each takes 384 "
              "bytes per level of the correlator");

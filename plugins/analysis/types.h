@@ -1,4 +1,4 @@
-// Which particle types an observer counts.
+// Which particles an observer counts.
 #pragma once
 
 #include <string>
@@ -19,5 +19,29 @@ inline Buffer<std::uint32_t> type_mask(const std::vector<std::string>& names, Se
   }
   return {setup.device(), std::span<const std::uint32_t>(mask)};
 }
+
+/// For kernels: those of some types that are in a group.
+struct Selected {
+  const std::uint32_t* types;  // [type]: 1 or 0
+  GroupMask group;
+  PERRIN_HD bool has(std::uint32_t type, std::uint32_t id) const {
+    return types[type] != 0 && group.has(id);
+  }
+};
+
+/// Owns what a Selected points to.
+class Selection {
+ public:
+  /// Reports unknown names at "types" and "group".
+  Selection(const std::vector<std::string>& types, const std::string& group, Setup& setup)
+      : types_(type_mask(types, setup)) {
+    if (const Group* const found = setup.group(group, "group")) group_ = {setup.device(), *found};
+  }
+  Selected view() const { return {types_.data(), group_.mask()}; }
+
+ private:
+  Buffer<std::uint32_t> types_;
+  GroupOnDevice group_;
+};
 
 }  // namespace perrin::analysis

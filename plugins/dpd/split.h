@@ -62,6 +62,7 @@ class Split final : public Integrator, public AppliesFriction {
   void end() override { before_ = {}; }
   void steps(StepContext& context, int n) override;
   double timestep() const override { return dt_; }
+  bool acts_on_groups() const override { return false; }
 
  private:
   double dt_, correction_;

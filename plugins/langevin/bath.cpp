@@ -138,7 +138,14 @@ void Bath::rest(StepContext& context) const {
   if (!moving_.empty() || !(moves_.x && moves_.y && moves_.z)) {
     const auto position = p.position.to_host();
     auto velocity = p.velocity.to_host();
+    const auto id = p.id.to_host();
+    std::vector<std::uint8_t> group;  // [id]
+    if (const GroupMask mask = context.group()) {
+      group.resize(velocity.size());
+      context.device().copy_out(group.data(), mask.value, group.size());
+    }
     for (std::size_t i = 0; i < velocity.size(); ++i) {
+      if (!group.empty() && group[id[i]] != context.group().member) continue;
       const bool moves = moving_.empty() || moving_[position[i].type()];
       Real4& v = velocity[i];
       if (!moves || !moves_.x) v.x = 0;

@@ -35,7 +35,8 @@ class Brownian : public BathIntegrator<Stream> {
       return Mobility{Real(this->dt_ / xi), Real(std::sqrt(2 * this->dt_ / xi))};
     });
     trap_ = nullptr;
-    if (settings_.fuse && !settings_.tally_heat && simulation.forces.size() == 1)
+    if (settings_.fuse && !settings_.tally_heat && simulation.forces.size() == 1 &&
+        !simulation.group() && !simulation.forces[0]->group())
       trap_ = dynamic_cast<const HarmonicTrap*>(simulation.forces[0].get());
     simulation.ensure_forces();
     if (trap_ != nullptr && !settings_.keep_forces) {  // not stale, but plainly absent

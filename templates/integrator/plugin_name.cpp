@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "engine/device/parallel.h"
-#include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/job/plugin_api.h"
+#include "integrators/group_sum.h"
 #include "integrators/verlet_halves.h"
 
 using namespace perrin;
@@ -124,8 +124,8 @@ class PluginName final : public Integrator {
 
  private:
   void measure(StepContext& s) {
-    sum<double>(s.device(), "kinetic energy", s.particles.size(),
-                KineticEnergy{s.particles.velocity.data()}, scratch_, &bath_.data()->kinetic);
+    sum_of_group(s, "kinetic energy", KineticEnergy{s.particles.velocity.data()}, scratch_,
+                 &bath_.data()->kinetic);
   }
   void half_step(StepContext& s, int which) {
     const double inverse_mass = 1 / (twice_wanted_ * settings_.tau * settings_.tau);

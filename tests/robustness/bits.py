@@ -215,6 +215,34 @@ def jobs(device):
                                                      "work": True}})]:
         found[name] = liquid(THERMOSTAT)
         found[name]["stages"][0] |= change
+    found["groups"] = groups = liquid()
+    groups["groups"] = {
+        "left": {"box": [[None, None, None], [0, None, None]]}, "right": {"not": ["left"]},
+        "wall": {"box": [[None, None, -4], [None, None, -2]]},
+        "plate": {"box": [[None, None, 4], [None, None, 6]]},
+        "cold": {"and": ["left"], "not": ["wall", "plate"]},
+        "hot": {"and": ["right"], "not": ["wall", "plate"]}}
+    groups["forces"] = [LJ, {"type": "constant_force", "force": [0, 0.5, 0], "on": "cold"},
+                        {"type": "harmonic_trap", "stiffness": [0.1, 0, 0], "on": "hot"}]
+    groups["observers"] = [
+        OBSERVERS[0], {**OBSERVERS[1], "groups": ["hot", "wall", "plate"], "box": True},
+        {**OBSERVERS[0], "group": "hot", "file": "hot.h5"},
+        {"type": "mean_square_displacement", "stride": 5, "rows_every": 50, "group": "cold"}]
+    groups["stages"] = [{"type": "md", "steps": 150, "integrators": [
+        {**tallied, "group": "cold"}, {**THERMOSTAT, "group": "hot"},
+        {"type": "frozen", "timestep": 0.004, "group": "wall"},
+        {"type": "moving", "timestep": 0.004, "group": "plate", "velocity": [0.5, 0, 0],
+         "oscillation": {"amplitude": [0, 0.1, 0], "period": 0.3}}]}]
+    found["groups, cells"] = with_traversal("cells", groups)
+    found["groups, verlet_list"] = with_traversal("verlet_list", groups)
+    # An uneven system in two dimensions, with arrays that integrators keep for particles.
+    found["groups, droplet"] = copy.deepcopy(flat)
+    found["groups, droplet"] |= {
+        "groups": {"some": {"ids": [[0, 99], 500, [700, 1200]]}, "others": {"not": ["some"]}},
+        "forces": [LJ, {"type": "harmonic_trap", "stiffness": [0.5, 0.5, 0], "on": "others"}],
+        "stages": [{"type": "md", "steps": 300, "integrators": [
+            {**tallied, "method": "velocity_verlet", "group": "others"},
+            {**LANGEVIN, "rng": "hybrid_taus", "group": "some"}]}]}
     for name, of in [("liquid", liquid(THERMOSTAT)), ("mixture", mixture), ("polymer", melt),
                      ("droplet", droplet), ("dpd", found["dpd"]), ("barostat", found["barostat"])]:
         found[f"sorted cells, {name}"] = with_traversal("cells", of)

@@ -1,0 +1,81 @@
+// Several integrators in one stage, each of which moves the particles of its group.
+//
+// Each runs its own steps() as if it were alone, in a Fiber of its own. Where one asks for
+// neighbours or forces it waits until all have asked; that is done once, and all go on. So an
+// integrator needs to know nothing of the others, and a step has one search for neighbours and one
+// computation of forces.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/fiber.h"
+#include "engine/components/integrator.h"
+#include "engine/components/setup.h"
+#include "engine/components/step_context.h"
+#include "engine/components/step_meetings.h"
+
+namespace perrin {
+
+class GroupIntegrators final : public Integrator, private StepMeetings {
+ public:
+  static constexpr std::size_t most = 255;  // integrators
+
+  /// From the "integrators" of a stage; every particle must be in the group of exactly one of them.
+  /// Reports the user's mistakes.
+  static std::unique_ptr<Integrator> make(const std::vector<Part<Integrator>>& parts, Setup& setup);
+
+  /// An integrator and the number of its group in `group_of`[id].
+  GroupIntegrators(std::vector<std::unique_ptr<Integrator>> integrators,
+                   std::vector<std::string> groups, std::vector<std::uint8_t> group_of,
+                   const Configuration& configuration, const Device& device);
+
+  void begin(Simulation& simulation) override;
+  void end() override;
+  void steps(StepContext& context, int n) override;
+  double timestep() const override;
+  double typical_displacement(const StepContext& context) const override;
+  bool recordable() const override;
+  bool finished(Simulation& simulation) override;
+  std::int64_t finish_stride() const override;
+  std::string report(Simulation& simulation) override;
+  std::string shortcoming(Simulation& simulation) override;
+  Motion motion() const override { return motion_; }
+  std::optional<double> bath_kt(std::uint64_t steps) const override;
+  void measure_heat(StepContext& context, double* heat) override;
+  void measure_work(StepContext& context, double* work) override;
+  bool acts_on_groups() const override { return false; }
+  GroupMask thermal() const override { return {thermal_.data(), 1}; }
+  bool follows_deformation() const override { return false; }
+  void state(Archive& archive) override;
+
+ private:
+  struct Member {
+    std::unique_ptr<Integrator> integrator;
+    std::string group;
+    StepContext::OfIntegrator own;
+    Fiber fiber;
+    StepMeeting at = StepMeeting::neighbors;  // where it waits
+  };
+
+  void find_motion(const std::vector<std::uint8_t>& group_of, const Configuration& configuration);
+  bool take_turns(StepContext& context);
+  void resume(StepContext& context, Member& member);
+  void resume_watched(StepContext& context, Member& member);
+  bool meet(StepMeeting meeting) override;
+  std::uint64_t fingerprint_of_others(StepContext& context, const Member& member);
+  template <class Measure>
+  void add_up(StepContext& context, double* total, const Measure& measure);
+
+  std::vector<std::unique_ptr<Member>> members_;
+  Buffer<std::uint8_t> group_of_;  // [id]: the number of the integrator
+  Buffer<std::uint8_t> thermal_;   // [id]: 1 where velocities count; empty: everywhere
+  Motion motion_;
+  Buffer<double> parts_;  // of what is added up, from each integrator
+  Member* running_ = nullptr;
+  bool nobody_has_done_it_ = false;  // what the integrators meet for
+  int watched_ = 0;                  // rounds that are still to be watched
+};
+
+}  // namespace perrin

@@ -1,0 +1,100 @@
+#include "engine/dynamics/group_meter.h"
+
+#include <limits>
+
+#include "engine/components/step_context.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
+
+namespace perrin {
+namespace {
+
+using Sums = detail::GroupSums;
+
+struct Measure {
+  ParticleView particles;
+  const Real4* force;
+  GroupMask group;
+  PERRIN_HD Sums operator()(std::int64_t i) const {
+    Sums s;
+    if (!group.has(particles.id[i])) return s;
+    const Real4 v = particles.velocity[i], f = force[i];
+    const double m = 1 / double(v.w), x = double(v.x), y = double(v.y), z = double(v.z);
+    s.v[0] = 0.5 * m * (x * x + y * y + z * z);
+    s.v[1] = m * x, s.v[2] = m * y, s.v[3] = m * z;
+    s.v[4] = double(f.x), s.v[5] = double(f.y), s.v[6] = double(f.z);
+    return s;
+  }
+};
+
+struct Keep {
+  Sums* rows;
+  std::int64_t groups, last;
+  const std::uint32_t* number;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    rows[std::int64_t(*number) * groups + k] = rows[last * groups + k];
+  }
+};
+
+}  // namespace
+
+void GroupMeter::watch(const std::vector<Group>& groups, std::int64_t most) {
+  groups_ = groups;
+  most_ = most;
+  masks_.clear();
+  for (const Group& group : groups_) masks_.emplace_back(s_.device(), group);
+  freedom_.assign(groups_.size(), 0);
+  rows_ = {s_.device(), (most + 1) * std::int64_t(groups_.size())};
+  scratch_ = {s_.device(), sum_chunks};
+}
+
+/// Degrees of freedom that all particles have together are shared out among them.
+void GroupMeter::begin_stage(const Motion& motion) {
+  if (empty()) return;
+  const auto position = s_.particles.by_id(s_.particles.position);
+  const int dimension = s_.particles.box.dimension;
+  double all = 0;
+  std::vector<double> moving(groups_.size(), 0);
+  for (std::size_t id = 0; id < position.size(); ++id)
+    for (std::size_t axis = 0; axis < std::size_t(dimension); ++axis) {
+      if (!motion.moves(position[id].type(), id, axis)) continue;
+      ++all;
+      for (std::size_t g = 0; g < groups_.size(); ++g) moving[g] += groups_[g].has(id) ? 1 : 0;
+    }
+  const double each = all > 0 ? s_.degrees_of_freedom.number() / all : 0.0;
+  for (std::size_t g = 0; g < groups_.size(); ++g) freedom_[g] = moving[g] * each;
+}
+
+void GroupMeter::measure(const Real4* force) {
+  for (std::size_t g = 0; g < masks_.size(); ++g)
+    sum<Sums>(s_.device(), "totals of a group", s_.particles.size(),
+              Measure{s_.particles.view(), force, masks_[g].mask()}, scratch_,
+              rows_.data() + most_ * std::int64_t(masks_.size()) + std::int64_t(g));
+}
+
+void GroupMeter::keep(const std::uint32_t* number) {
+  if (empty()) return;
+  const auto groups = std::int64_t(masks_.size());
+  for_each(s_.device(), "totals of groups", groups, Keep{rows_.data(), groups, most_, number});
+}
+
+std::vector<GroupTotals> GroupMeter::row(std::int64_t number) const {
+  std::vector<Sums> sums(masks_.size());
+  if (empty()) return {};
+  const std::int64_t row = number < 0 ? most_ : number;
+  s_.device().copy_out(sums.data(), rows_.data() + row * std::int64_t(sums.size()),
+                       sums.size() * sizeof(Sums));
+  std::vector<GroupTotals> found;
+  const bool moved = s_.degrees_of_freedom.velocities() == VelocityRole::moved;
+  for (std::size_t g = 0; g < sums.size(); ++g) {
+    const double* const v = sums[g].v;
+    GroupTotals t{v[0], 0, {v[1], v[2], v[3]}, {v[4], v[5], v[6]}};
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    t.temperature = moved && freedom_[g] > 0 ? 2 * v[0] / (freedom_[g] * s_.k_boltzmann()) : none;
+    if (!moved) t.kinetic = none, t.momentum = {none, none, none};
+    found.push_back(t);
+  }
+  return found;
+}
+
+}  // namespace perrin

@@ -1,0 +1,53 @@
+// Totals of groups of particles, for observers that ask for them.
+#pragma once
+
+#include <vector>
+
+#include "engine/components/instant.h"
+#include "engine/system/group.h"
+#include "engine/system/momentum.h"
+
+namespace perrin {
+
+class StepContext;
+
+namespace detail {
+struct GroupSums {
+  double v[7] = {};  // kinetic energy; momentum; force
+  PERRIN_HD GroupSums& operator+=(const GroupSums& b) {
+    for (int k = 0; k < 7; ++k) v[k] += b.v[k];
+    return *this;
+  }
+};
+}  // namespace detail
+
+/// Works for a TotalsMeter, whose rows it continues. Rows of the device: one of each group.
+class GroupMeter {
+ public:
+  explicit GroupMeter(StepContext& context) : s_(context) {}
+
+  /// These groups from here on; `most`: rows that are kept beside the one that is measured.
+  void watch(const std::vector<Group>& groups, std::int64_t most);
+  bool empty() const { return masks_.empty(); }
+  /// Counts which velocities move, for the integrator of a stage that begins.
+  void begin_stage(const Motion& motion);
+
+  // Device work.
+  /// Into the last row, with the forces of the same instant: [place in memory].
+  void measure(const Real4* force);
+  /// Copies the last row to the one with this number, which is on the device.
+  void keep(const std::uint32_t* number);
+  /// The row with this number, or, if that is negative, the last one. Waits.
+  std::vector<GroupTotals> row(std::int64_t number) const;
+
+ private:
+  StepContext& s_;
+  std::vector<Group> groups_;
+  std::vector<GroupOnDevice> masks_;
+  std::vector<double> freedom_;  // degrees of freedom of each
+  std::int64_t most_ = 0;
+  Buffer<detail::GroupSums> rows_;  // [row][group]
+  Buffer<detail::GroupSums> scratch_;
+};
+
+}  // namespace perrin

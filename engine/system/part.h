@@ -1,0 +1,12 @@
+// A group of particles as a configuration of its own.
+#pragma once
+
+#include "engine/system/configuration.h"
+
+namespace perrin {
+
+/// The members in ascending order of their ids, with bonds, angles, dihedrals and impropers of
+/// which all particles are members. `id` says who they were.
+Configuration part_of(const Configuration& configuration, const Group& group);
+
+}  // namespace perrin

@@ -1,0 +1,33 @@
+// Integrator "frozen": particles that stay where they are, as a wall of particles does.
+#pragma once
+
+#include "engine/components/integrator.h"
+#include "engine/settings/settings.h"
+
+namespace perrin {
+
+struct FrozenSettings {
+  double timestep = 0.005;
+};
+
+template <class D>
+void describe(D& d, FrozenSettings& s) {
+  d.required("timestep", s.timestep, Positive{}, "time step (time); that of the other integrators");
+}
+
+/// Their velocities are 0. They exert forces; those on them are a wall's.
+class Frozen : public Integrator {
+ public:
+  explicit Frozen(const FrozenSettings& settings) : dt_(settings.timestep) {}
+
+  void begin(Simulation& simulation) override;
+  void steps(StepContext& context, int n) override;
+  double timestep() const override { return dt_; }
+  Motion motion() const override;
+  bool prescribes_motion() const override { return true; }
+
+ private:
+  double dt_;
+};
+
+}  // namespace perrin

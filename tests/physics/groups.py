@@ -1,0 +1,317 @@
+#!/usr/bin/python3
+"""Groups of particles: who moves by which integrator, on whom forces act, and what is measured.
+
+    groups.py PERRIN [unittest arguments]
+"""
+
+import copy
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+import numpy
+
+PERRIN = sys.argv[1]
+DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
+if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
+                                                      text=True).stdout:
+    print("skipped: no CUDA device")
+    sys.exit(77)
+TRAVERSALS = ["tiles", "cells", "verlet_list"] if DEVICE != "cpu" else [
+    "clusters", "cells", "verlet_list"]
+
+LJ = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
+NVE = {"type": "velocity_verlet", "timestep": 0.004}
+BUSSI = {"type": "bussi", "timestep": 0.004, "temperature": 1, "tau": 0.1}
+LANGEVIN = {"type": "langevin", "timestep": 0.004, "temperature": 1, "friction": 2}
+CHAIN = {"type": "nose_hoover", "timestep": 0.004, "temperature": 1, "tau": 0.2}
+FROZEN = {"type": "frozen", "timestep": 0.004}
+HALVES = {"left": {"box": [[None, None, None], [0, None, None]]}, "right": {"not": ["left"]}}
+QUANTITIES = ["position", "velocity", "force", "image"]
+
+
+def md(integrators, steps=200, **more):
+    key = "integrators" if isinstance(integrators, list) else "integrator"
+    return {"type": "md", "steps": steps, key: integrators, **more}
+
+
+def liquid(*stages, groups=HALVES, cells=(6, 6, 6), watched=(), **more):
+    """864 particles."""
+    return {"seed": 7, "groups": groups,
+            "system": {"type": "lattice", "structure": "fcc", "density": 0.8442, "cells": cells},
+            "velocity": {"temperature": 1.0}, "forces": [LJ],
+            "observers": [{"type": "trajectory", "stride": 50, "quantities": QUANTITIES,
+                           "precision": "double"},
+                          {"type": "thermo", "stride": 10, "groups": list(watched)},
+                          {"type": "checkpoint"}],
+            "stages": list(stages), **more}
+
+
+def gas(*stages, groups, particles=2000, forces=(), **more):
+    """Without interactions."""
+    return {"seed": 3, "groups": groups,
+            "system": {"type": "random", "particles": {"A": particles}, "density": 0.5,
+                       "min_distance": 0},
+            "forces": list(forces),
+            "observers": [{"type": "trajectory", "stride": 100, "quantities": QUANTITIES,
+                           "positions": "unwrapped", "precision": "double"},
+                          {"type": "thermo", "stride": 10, "groups": list(groups)}],
+            "stages": list(stages), **more}
+
+
+class Groups(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="perrin-groups-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def perrin(self, *arguments):
+        return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=300)
+
+    def run_job(self, job, *arguments, folder="."):
+        with open(self.path("job.json"), "w") as out:
+            json.dump(job, out, indent=1)
+        done = self.perrin("run", self.path("job.json"), "--device", DEVICE, "--threads", "2",
+                           "--output-dir", self.path(folder), *arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def refused(self, job, pattern):
+        with open(self.path("wrong.json"), "w") as out:
+            json.dump(job, out, indent=1)
+        done = self.perrin("validate", self.path("wrong.json"))
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, pattern)
+
+    def frames(self, name, folder=".", file="trajectory.h5"):
+        with h5py.File(self.path(folder, file)) as h:
+            return h["particles/all"][name]["value"][:]
+
+    def column(self, name, folder="."):
+        with h5py.File(self.path(folder, "thermo.h5")) as file:
+            return file["observables"][name]["value"][:]
+
+    def left(self, folder="."):
+        """Which particles were on the left at the start."""
+        with h5py.File(self.path(folder, "trajectory.h5")) as file:
+            return file["particles/all/position/value"][0, :, 0] < self.middle(file)
+
+    @staticmethod
+    def middle(file):
+        """Files begin at the lower corner, or in the middle: x = 0 of the job."""
+        edges = file["particles/all/box/edges"]
+        edges = edges["value"][0] if isinstance(edges, h5py.Group) else edges[:]
+        length = edges[0] if edges.ndim == 1 else edges[0, 0]
+        lowest = file["particles/all/position/value"][0, :, 0].min()
+        return 0.0 if lowest < -length / 4 else length / 2
+
+    # -- the same bits -----------------------------------------------------------------------------
+
+    def test_a_group_of_all_particles_changes_no_bit(self):
+        # Not of thermostats that leave the momentum of all alone, and not that of a group.
+        for integrator in (NVE, LANGEVIN,
+                           {"type": "brownian", "timestep": 1e-4, "temperature": 1, "friction": 2}):
+            self.run_job(liquid(md(integrator)), "--overwrite", folder="one")
+            self.run_job(liquid(md([{**integrator, "group": "all"}])), "--overwrite",
+                         folder="group")
+            for name in ("position", "velocity"):
+                numpy.testing.assert_array_equal(self.frames(name, "one"),
+                                                 self.frames(name, "group"), integrator["type"])
+
+    def test_two_groups_with_the_same_integrator_are_one(self):
+        self.run_job(liquid(md(NVE)), folder="one")
+        self.run_job(liquid(md([{**NVE, "group": "left"}, {**NVE, "group": "right"}])),
+                     folder="two")
+        for name in QUANTITIES:
+            numpy.testing.assert_array_equal(self.frames(name, "one"), self.frames(name, "two"))
+        numpy.testing.assert_array_equal(self.column("temperature", "one"),
+                                         self.column("temperature", "two"))
+
+    def parts(self, **more):
+        groups = {**HALVES, "wall": {"box": [[None, None, -3], [None, None, -1.5]]},
+                  "plate": {"box": [[None, None, 3], [None, None, 4.5]]},
+                  "cold": {"and": ["left"], "not": ["wall", "plate"]},
+                  "hot": {"and": ["right"], "not": ["wall", "plate"]}}
+        return liquid(
+            md([{**LANGEVIN, "group": "cold", "temperature": 0.8},
+                {**BUSSI, "group": "hot", "temperature": 1.4},
+                {**FROZEN, "group": "wall"},
+                {"type": "moving", "timestep": 0.004, "group": "plate", "velocity": [0.5, 0, 0],
+                 "oscillation": {"amplitude": [0, 0.1, 0], "period": 0.3}}]),
+            groups=groups, watched=["cold", "hot", "wall", "plate"], **more)
+
+    def test_stopped_and_resumed(self):
+        """Also for regions: who is in them was decided at the start."""
+        for traversal in TRAVERSALS:
+            job = self.parts(neighbors={"traversal": traversal})
+            job["observers"][2]["steps"] = 77
+            self.run_job(job, "--overwrite", folder="whole")
+            shutil.rmtree(self.path("again"), ignore_errors=True)
+            shutil.copytree(self.path("whole"), self.path("again"))
+            done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for name in QUANTITIES:
+                numpy.testing.assert_array_equal(self.frames(name, "whole"),
+                                                 self.frames(name, "again"), traversal)
+            for name in ("temperature", "temperature_hot", "force_wall", "momentum_plate",
+                         "conserved_energy"):
+                numpy.testing.assert_array_equal(self.column(name, "whole"),
+                                                 self.column(name, "again"), traversal)
+
+    # -- motion ------------------------------------------------------------------------------------
+
+    def test_frozen_particles_stay_and_moving_ones_follow_their_path(self):
+        for traversal in TRAVERSALS:
+            self.run_job(self.parts(neighbors={"traversal": traversal}), "--overwrite")
+            with h5py.File(self.path("trajectory.h5")) as file:
+                p = file["particles/all/position/value"][:]
+                image = file["particles/all/image/value"][:]
+                v = file["particles/all/velocity/value"][:]
+                edges = file["particles/all/box/edges"]
+                edges = edges["value"][0] if isinstance(edges, h5py.Group) else edges[:]
+                length = edges if edges.ndim == 1 else numpy.diag(edges)
+            p = p + image * length
+            z = p[0, :, 2]
+            z = z - (length[2] / 2 if z.min() > -length[2] / 4 else 0)
+            wall, plate = (z >= -3) & (z < -1.5), (z >= 3) & (z < 4.5)
+            self.assertGreater(wall.sum(), 50)
+            self.assertGreater(plate.sum(), 50)
+            numpy.testing.assert_array_equal(p[-1, wall], p[0, wall], traversal)
+            self.assertEqual(abs(v[:, wall]).max(), 0)
+            t = 200 * 0.004
+            way = [0.5 * t, 0.1 * numpy.sin(2 * numpy.pi * t / 0.3), 0]
+            # Positions are rounded to 2^-40 of the edges in each step, displacements to single
+            # precision.
+            numpy.testing.assert_allclose(p[-1, plate] - p[0, plate],
+                                          numpy.tile(way, (plate.sum(), 1)), atol=2e-6)
+            free = ~wall & ~plate
+            self.assertGreater(abs(p[-1, free] - p[0, free]).min(axis=1).max(), 0.01)
+
+    def test_two_thermostats(self):
+        """Without interactions each half has the temperature of its bath: of n degrees of freedom
+        the kinetic energy scatters by a share of √(2/n), and 50 samples of it that are independent
+        after a relaxation time by less."""
+        half = {"low": {"ids": [[0, 999]]}, "high": {"not": ["low"]}}
+        for one, other in ((LANGEVIN, BUSSI), (CHAIN, LANGEVIN)):
+            job = gas(md([{**one, "group": "low", "temperature": 0.5},
+                          {**other, "group": "high", "temperature": 2.0}], steps=3000),
+                      groups=half, velocity={"temperature": 1})
+            if one["type"] == "nose_hoover":  # whose chain swings for long in an ideal gas
+                job["velocity"]["temperature"] = 0.5
+            self.run_job(job, "--overwrite")
+            for name, temperature in (("low", 0.5), ("high", 2.0)):
+                found = self.column(f"temperature_{name}")[150:].mean()
+                self.assertAlmostEqual(found / temperature, 1, delta=5 * (2 / 3000) ** 0.5 / 3)
+            self.assertAlmostEqual(self.column("temperature")[150:].mean() / 1.25, 1, delta=0.03)
+
+    def test_energy_is_conserved_beside_a_plate_that_moves(self):
+        """Total energy less the work of the plate, to the order of velocity Verlet."""
+        groups = {"plate": {"box": [[None, None, 3], [None, None, 4.5]]},
+                  "rest": {"not": ["plate"]}}
+        job = liquid(md([{**NVE, "group": "rest", "timestep": 0.002},
+                         {"type": "moving", "timestep": 0.002, "group": "plate",
+                          "velocity": [1.0, 0, 0],
+                          "oscillation": {"amplitude": [0, 0, 0.1], "period": 1}}], steps=1500),
+                     groups=groups, watched=["plate"])
+        job["observers"][1]["box"] = True
+        self.run_job(job)
+        conserved, work = self.column("conserved_energy"), self.column("work")
+        self.assertGreater(abs(work[-1]), 100)
+        self.assertLess(abs(conserved - conserved[0]).max(), 2e-3 * abs(work).max())
+
+    # -- forces and measurements -------------------------------------------------------------------
+
+    def test_a_force_on_a_group(self):
+        groups = {"pulled": {"ids": [3, 17, [100, 299]]}, "rest": {"not": ["pulled"]}}
+        job = gas(md(NVE, steps=100), groups=groups, velocity={"temperature": 1}, forces=[
+            {"type": "constant_force", "force": [2, 0, 0], "on": "pulled"},
+            {"type": "harmonic_trap", "stiffness": [0, 3, 0], "on": "rest"}])
+        self.run_job(job)
+        pulled = numpy.zeros(2000, bool)
+        pulled[[3, 17]] = pulled[100:300] = True
+        force, velocity = self.frames("force"), self.frames("velocity")
+        numpy.testing.assert_array_equal(force[:, :, 0], numpy.tile(2.0 * pulled, (2, 1)))
+        self.assertEqual(abs(force[:, pulled, 1]).max(), 0)
+        self.assertGreater(abs(force[:, ~pulled, 1]).max(), 1)
+        numpy.testing.assert_allclose(velocity[1, :, 0] - velocity[0, :, 0],
+                                      2.0 * 0.4 * pulled, atol=5e-5)
+        numpy.testing.assert_allclose(self.column("force_pulled")[:, 0], 2.0 * pulled.sum())
+
+    def test_columns_of_groups_add_up(self):
+        self.run_job(self.parts())
+        names = ("cold", "hot")
+        for column in ("kinetic_energy", "momentum"):
+            parts = sum(self.column(f"{column}_{name}") for name in names)
+            numpy.testing.assert_allclose(parts, self.column(column), rtol=1e-9, atol=1e-9)
+        # Newton's third law, in single precision.
+        force = sum(self.column(f"force_{name}") for name in ("cold", "hot", "wall", "plate"))
+        self.assertLess(abs(force).max(), 1e-2)
+        self.assertGreater(abs(self.column("force_wall")).max(), 10)
+        self.assertTrue(numpy.isnan(self.column("temperature_wall")).all())
+
+    def test_frames_of_a_group_keep_their_ids(self):
+        job = self.parts()
+        job["observers"] += [
+            {"type": "trajectory", "stride": 50, "file": "some.h5", "group": "wall",
+             "quantities": QUANTITIES, "precision": "double"}]
+        self.run_job(job)
+        with h5py.File(self.path("some.h5")) as file:
+            ids = file["particles/all/id"][:]
+        self.assertGreater(len(ids), 50)
+        for name in QUANTITIES:
+            numpy.testing.assert_array_equal(self.frames(name, file="some.h5"),
+                                             self.frames(name)[:, ids])
+
+    # -- mistakes ----------------------------------------------------------------------------------
+
+    def test_mistakes(self):
+        two = md([{**NVE, "group": "left"}, {**NVE, "group": "right"}])
+        self.refused(liquid(md([{**NVE, "group": "left"}])), "432 of 864 particles are in no group")
+        self.refused(liquid(md([{**NVE, "group": "left"}, {**NVE, "group": "all"}])),
+                     r'particle \d+ is also in "left"')
+        self.refused(liquid(md([{**NVE, "group": "lift"}])), 'unknown group "lift".*left')
+        self.refused(liquid(md([NVE])), 'integrators\\[0\\]: the key "group" is missing')
+        slow = copy.deepcopy(two)
+        slow["integrators"][1]["timestep"] = 0.002
+        self.refused(liquid(slow), r"integrators\[1\].timestep: must be that of the other.*0.002")
+        pressed = copy.deepcopy(two)
+        pressed["integrators"][0] = {**BUSSI, "group": "left",
+                                     "barostat": {"pressure": 1, "tau": 1}}
+        self.refused(liquid(pressed), r"integrators\[0\].barostat")
+        fire = copy.deepcopy(two)
+        fire["integrators"][0] = {"type": "fire", "force_tolerance": 1, "group": "left"}
+        self.refused(liquid(fire), "fire moves all particles")
+        self.refused(liquid({**two, "integrator": NVE}), "either integrator or integrators")
+        self.refused(liquid({"type": "md", "steps": 1}), "either integrator or integrators")
+        mixed = copy.deepcopy(two)
+        mixed["integrators"][0] = {"type": "brownian", "timestep": 0.004, "temperature": 1,
+                                   "friction": 1, "group": "left"}
+        self.refused(liquid(mixed), "overdamped motion cannot be combined")
+        self.refused(liquid(md(NVE), groups={"a": {"not": ["b"]}, "b": {"not": ["a"]}}),
+                     "is defined by itself")
+        self.refused(liquid(md(NVE), groups={"a": {"box": [[50, 0, 0], [60, 1, 1]]}}),
+                     "groups.a: has no particles")
+        self.refused(liquid(md(NVE), groups={"a": {"box": [[5, 0, 0], [4, 1, 1]]}}),
+                     "must be below the upper one along x, got 5 and 4")
+        self.refused(liquid(md(NVE), groups={"a": {"ids": [864]}}), "has 864 particles.*got 864")
+        self.refused(liquid(md(NVE), groups={"a": {"types": ["B"]}}), 'unknown particle type "B"')
+        self.refused(liquid(md(NVE), groups={"a": {}}), "must have at least one of")
+        self.refused(liquid(md(NVE), groups={"all": {"ids": [1]}}), "must have a name")
+        self.refused(liquid(md(NVE), forces=[{**LJ, "on": "left"}]),
+                     "acts between particles, and cannot act on a group")
+        self.refused(liquid(md(NVE), watched=["nobody"]), 'unknown group "nobody"')
+        self.refused(liquid({**two, "deform": {"rate": [0.1, 0, 0]}}), "deform")
+
+
+if __name__ == "__main__":
+    sys.argv[1:2] = []
+    unittest.main()
