@@ -132,8 +132,8 @@ Potential saap() {
       .source =
           "U. K. Deiters, R. J. Sadus, J. Chem. Phys. 150, 134504 (2019); parameters of "
           "its table in units of epsilon and sigma",
-      // By the meaning of epsilon and sigma the well is 1 deep and the energy 0 at 1; parameters
-      // of neon have fewer digits than that needs.
+      // By the meaning of epsilon and sigma the well is 1 deep and the energy 0 at 1, as far as the
+      // table has digits.
       .samples = {{"neon (epsilon/k_B = 42.3616508 K, sigma = 0.2759124561 nm)",
                    {{"epsilon", 1},
                     {"sigma", 1},
@@ -143,7 +143,7 @@ Potential saap() {
                     {"a_3", -2.317079421},
                     {"a_4", -1.854049559},
                     {"a_5", 0.7454617542}},
-                   {{zero, 1, 0, 1e-12, 1e-6}, {minimum, 1.118, -1, 1e-6, 1e-3}}},
+                   {{zero, 1, 0, 1e-12, 1e-9}, {minimum, 1.118, -1, 1e-8, 1e-3}}},
                   {"argon (epsilon/k_B = 143.4899372 K, sigma = 0.3355134529 nm)",
                    {{"epsilon", 1},
                     {"sigma", 1},
@@ -160,20 +160,10 @@ Potential saap() {
                     {"a_0", 60249.13228},
                     {"a_1", -9.456080572},
                     {"a_2", -24.40996013},
-                    {"a_3", -2.18227961},
+                    {"a_3", -2.182279261},
                     {"a_4", -1.95918047},
                     {"a_5", 0.874092399}},
-                   {{zero, 1, 0, 1e-12, 1e-6}, {minimum, 1.117, -1, 1e-6, 2e-3}}},
-                  {"xenon (epsilon/k_B = 280.1837503 K, sigma = 0.3901195551 nm)",
-                   {{"epsilon", 1},
-                    {"sigma", 1},
-                    {"a_0", 44977.3164},
-                    {"a_1", -9.121814449},
-                    {"a_2", -29.63636182},
-                    {"a_3", -2.278991444},
-                    {"a_4", -1.87643037},
-                    {"a_5", 0.8701531593}},
-                   {{zero, 1, 0, 1e-12, 1e-6}, {minimum, 1.116, -1, 1e-6, 2e-3}}}},
+                   {{zero, 1, 0, 1e-12, 1e-9}, {minimum, 1.121, -1, 1e-8, 1e-3}}}},
   };
 }
 
