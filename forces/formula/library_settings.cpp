@@ -296,7 +296,12 @@ Json values_of(const Potential& p, const Values& values) {
 }
 
 std::string text_of(const Potential& p) {
-  std::string text = "  energy\n" + wrapped(p.energy);
+  std::string text = "  energy\n";
+  for (std::size_t at = 0; at < p.energy.size();) {  // a definition to a line
+    const std::size_t end = std::min(p.energy.find("; ", at), p.energy.size());
+    text += wrapped(p.energy.substr(at, end + 1 - at));
+    at = end + 2;
+  }
   const std::string variable = variables_of(p.type)[0];
   if (!p.from.empty()) text += fmt::format("  from\n    {} > {}\n", variable, p.from);
   if (!p.range.empty())
@@ -305,7 +310,7 @@ std::string text_of(const Potential& p) {
                                                       : ": the energy is zero there, the cut-off "
                                                         "where the job gives none"));
   if (!p.note.empty()) text += "  note\n" + wrapped(p.note);
-  text += "  source\n" + wrapped(p.source) + "  known numbers\n";
+  text += "  source\n" + wrapped(p.source) + "  parameter sets\n";
   for (const Sample& s : p.samples)
     text += wrapped(fmt::format("{}: {}", s.of, values_of(p, s.values).dump(-1, ' ')));
   return text;
