@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
@@ -140,20 +142,21 @@ class Writer {
         wrong(join_path("mixing", name),
               fmt::format("must be geometric or arithmetic, got {}", shown(rule)));
     if (!good_) return;
-    const std::vector<Row> given = rows_;
-    for (const Row& a : given)
-      for (const Row& b : given) {
-        if (&b >= &a) break;
-        if (is_like(a) && is_like(b) && !has(a.entry.types[0], b.entry.types[0])) add_mixed(a, b);
-      }
-  }
-
-  static bool is_like(const Row& row) { return row.entry.types[0] == row.entry.types[1]; }
-  bool has(const std::string& a, const std::string& b) const {
-    return std::ranges::any_of(rows_, [&](const Row& row) {
-      const auto& t = row.entry.types;
-      return (t[0] == a && t[1] == b) || (t[0] == b && t[1] == a);
-    });
+    std::vector<Row> like;
+    std::set<std::pair<std::string, std::string>> listed;
+    for (const Row& row : rows_) {
+      const auto& [a, b] = row.entry.types;
+      if (a == b) like.push_back(row);
+      listed.insert({a, b}), listed.insert({b, a});
+    }
+    constexpr std::size_t most_types = 256;  // that a system can have
+    if (like.size() > most_types)
+      return wrong("mixing",
+                   fmt::format("is for at most {} types, got {}", most_types, like.size()));
+    for (std::size_t i = 0; i < like.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (listed.insert({like[i].entry.types[0], like[j].entry.types[0]}).second)
+          add_mixed(like[i], like[j]);
   }
 
   void add_mixed(const Row& a, const Row& b) {
@@ -180,7 +183,8 @@ class Writer {
     if (potential_.range.empty()) return;
     constexpr double rounding = 1.001;
     const auto common = settings_.find("cutoff");
-    const bool asked = common != settings_.end() && common->is_number();
+    const bool asked = common != settings_.end() && common->is_number() &&
+                       common->get<double>() > 0;  // else what is wrong with it is told later
     bool acts = false, at_ends = true;
     double last = 0;
     for (Row& row : rows_) {

@@ -216,9 +216,14 @@ class PotentialJobs(unittest.TestCase):
                    "cutoff": 1.85, "pairs": [{**p, "cutoff": p["r_c"]} for p in pairs]}
         self.run_job(by_hand, "", out="hand", **keys)
         self.assertEqual(self.positions("name"), self.positions("hand"))
+        done = self.call("resume", "name/checkpoint.h5", "--steps", "5")
+        self.assertEqual(done.returncode, 0, done.stderr)
         _, again = self.run_job(record, "", out="record", **keys)
         self.assertEqual(again, record)
-        self.assertEqual(self.positions("name"), self.positions("record"))
+        for out in ("hand", "record"):
+            done = self.call("resume", f"{out}/checkpoint.h5", "--steps", "5")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.positions("name"), self.positions(out), "after resume")
         with h5py.File(os.path.join(self.folder, "name", "trajectory.h5")) as file:
             r = file["particles/all/position/value"][:]
         self.assertGreater(numpy.abs(r[-1] - r[0]).max(), 0.1, "nothing has moved")
