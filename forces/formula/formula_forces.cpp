@@ -211,8 +211,14 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
 
 std::optional<GeneratedType> generate(const std::string& type, const Json& settings,
                                       const CatalogueRow::Report& report) {
-  if (!settings.contains("potential") || formula::potential_names(type).empty())
+  const auto name = settings.find("potential");
+  if (name == settings.end() || formula::potential_names(type).empty())
     return generate_formula(type, settings, report);
+  if (name->is_null()) {
+    Json rest = settings;
+    rest.erase("potential");
+    return generate_formula(type, rest, report);
+  }
   const auto written = formula::write_out(type, settings, report);
   if (!written) return {};
   auto made = generate_formula(type, *written->settings, report);

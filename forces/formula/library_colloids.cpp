@@ -58,6 +58,10 @@ Potential dlvo() {
                    {{energy_at, 4, -0.007969188429771457, 1e-11},
                     // Near contact Derjaguin's -A a/(12 gap), but for the order of gap/a.
                     {energy_at, 2.000001, -1e6, 5e-5}}},
+                  // -A/6 (6/20 + 6/32 + log(20/32)).
+                  {"attraction of a sphere and a larger one",
+                   {{"hamaker", 6}, {"a_1", 1}, {"a_2", 3}, {"z", 0}, {"kappa", 1}},
+                   {{energy_at, 6, -0.017496370754264412, 1e-12}}},
                   {"repulsion of a sphere and a larger one",
                    {{"hamaker", 0}, {"a_1", 1}, {"a_2", 3}, {"z", 8}, {"kappa", 0.5}},
                    {{energy_at, 6, 2.207276647028654}, {energy_at, 4.0000001, 6, 1e-7}}}},

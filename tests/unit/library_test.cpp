@@ -98,8 +98,14 @@ TEST(Library, HasEntriesThatAreComplete) {
     for (const Sample& s : p.samples) {
       EXPECT_FALSE(s.numbers.empty()) << s.of << ": nothing to hold it against";
       for (const auto& [key, value] : s.values) EXPECT_NE(p.parameter(key), nullptr) << key;
-      for (const Parameter& q : p.parameters)
-        EXPECT_TRUE(q.value || s.values.contains(q.name)) << s.of << " without " << q.name;
+      const Values values = p.complete(s.values);
+      for (const Parameter& q : p.parameters) {
+        ASSERT_TRUE(values.contains(q.name)) << s.of << " without " << q.name;
+        const double value = values.at(q.name);
+        EXPECT_TRUE(q.check.kind != Check::Kind::positive || value > 0) << s.of << " " << q.name;
+        EXPECT_TRUE(q.check.kind != Check::Kind::non_negative || value >= 0) << s.of << q.name;
+        EXPECT_TRUE(q.above.empty() || value > values.at(q.above)) << s.of << " " << q.name;
+      }
     }
   }
   EXPECT_GE(names.size(), 22u) << "an entry is lost";
@@ -173,6 +179,32 @@ TEST(Library, EndsAsItSays) {
     EXPECT_NEAR(curve.slope(to), 0, 2e-5 * slope);
   });
   EXPECT_GT(smooth, 5);
+}
+
+// Girifalco's energy is that of two spheres with as many atoms, which attract with A/r^6 and repel
+// with B/r^12: alpha = N^2 A/12 and beta = N^2 B/90 where the diameter is 1.
+TEST(Library, GirifalcoAveragesOverTwoSpheres) {
+  const Potential& p = *find_potential("girifalco");
+  const double a = 0.5;
+  // Of 1/r^n, between a sphere and a point at the distance t of its centre.
+  const auto of_point = [&](double t, int n) {
+    return (std::pow(t - a, 2 - n) - std::pow(t + a, 2 - n)) / (2 * a * t * (n - 2));
+  };
+  const auto of_sphere = [&](double r, int n) {
+    constexpr int intervals = 2000;  // of Simpson's rule
+    double sum = 0;
+    for (int k = 0; k <= intervals; ++k) {
+      const double t = r - a + 2 * a * k / intervals;
+      sum += (k == 0 || k == intervals ? 1 : k % 2 ? 4 : 2) * t * of_point(t, n);
+    }
+    return sum * 2 * a / intervals / 3 / (2 * a * r);
+  };
+  Curve attraction(p, {"", {{"alpha", 1}, {"beta", 0}, {"diameter", 1}}, {}});
+  Curve repulsion(p, {"", {{"alpha", 0}, {"beta", 1}, {"diameter", 1}}, {}});
+  for (const double r : {1.4, 2.0, 3.0}) {
+    EXPECT_NEAR(attraction.energy(r) / (-12 * of_sphere(r, 6)), 1, 1e-8) << r;
+    EXPECT_NEAR(repulsion.energy(r) / (90 * of_sphere(r, 12)), 1, 1e-6) << r;
+  }
 }
 
 // Rock salt of Tosi and Fumi's ions at rest: 2.789 angstrom between neighbours at 0 K and 2.820 at
