@@ -285,7 +285,8 @@ Outcome run_command_line(int argc, char** argv) {
   auto* help = app.add_subcommand("help", "list all types of jobs, or explain one");
   help->add_option(
       "TYPE", type,
-      "a type, a kind (force), a topic (units), or \"job\" for the top level of a job file");
+      "a type, a kind (force), a topic (units), a potential (\"potentials\" lists them), or "
+      "\"job\" for the top level of a job file");
   help->callback([&] { help_command(type); });
   app.add_subcommand("plugins", "list the plug-ins found and their types")
       ->callback(plugins_command);

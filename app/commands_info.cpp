@@ -29,8 +29,23 @@ std::vector<std::string> words_of(const Registry& registry) {
   std::vector<std::string> words = topic_names();
   words.insert(words.end(), std::begin(kinds), std::end(kinds));
   words.push_back("job");
-  for (const CatalogueRow* row : registry.rows()) words.push_back(row->type);
+  words.push_back("potentials");
+  for (const CatalogueRow* row : registry.rows()) {
+    words.push_back(row->type);
+    for (const Variant& v : row->variants) words.push_back(v.name);
+  }
   return words;
+}
+
+void print_potentials(const Registry& registry) {
+  for (const CatalogueRow* row : registry.rows()) {
+    if (row->variants.empty()) continue;
+    fmt::print("potentials of {}\n", row->type);
+    for (const Variant& v : row->variants) fmt::print("  {:<22} {}\n", v.name, v.help);
+  }
+  fmt::print(
+      "\nThe name stands in place of a formula: {{\"type\": \"pair_formula\", \"potential\": "
+      "\"wang_frenkel\", …}}.\nperrin help NAME has formula, parameters, range and source.\n");
 }
 
 std::string heading(const std::string& kind) {
@@ -64,6 +79,7 @@ void help_command(const std::string& type) {
     fmt::print(
         "\nperrin help TYPE explains a type, perrin help job the top level of a job file.\n"
         "Topics: perrin help {}.\n"
+        "perrin help potentials lists the potentials that formulas have names for.\n"
         "perrin new-plugin creates a plug-in with a new type.\n",
         fmt::join(topic_names(), ", "));
     return;
@@ -82,8 +98,11 @@ void help_command(const std::string& type) {
     fmt::print("job: the top level of a job file\n{}", help_fields(fields));
     return;
   }
+  if (type == "potentials") return print_potentials(registry);
   bool found = false;
   for (const CatalogueRow* row : registry.rows()) {
+    for (const Variant& v : row->variants)
+      if (v.name == type) return fmt::print("{}", help_text(v, *row));
     if (row->type != type) continue;
     if (found) fmt::print("\n");
     fmt::print("{}", help_text(*row, registry));

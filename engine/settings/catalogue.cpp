@@ -64,6 +64,11 @@ std::string Catalogue::suggestion(const std::string& kind, const std::string& ty
   for (const auto& row : rows_)
     if (row->type == type && !row->generated)
       return fmt::format("\"{}\" is a type of {}, not of {}", type, row->kind, kind);
+  for (const auto& row : rows_)
+    for (const Variant& v : row->variants)
+      if (v.name == type)
+        return fmt::format("\"{}\" is a {} of the {} \"{}\": \"type\": \"{}\", \"{}\": \"{}\"",
+                           type, v.key, row->kind, row->type, row->type, v.key, type);
   if (const char* plugin = shipped_plugin(type))
     return fmt::format("\"{}\" is a type of another kind; {}", type, not_built(plugin));
   if (const char* meaning = other_name(type)) return meaning;

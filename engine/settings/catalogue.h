@@ -17,8 +17,20 @@ class Setup;
 /// A type of component that was made for the settings of one (a force from a formula).
 struct GeneratedType {
   std::string type;
-  std::string plugin;                    // path of the plug-in that has it
-  std::shared_ptr<const Json> settings;  // for this type, without what went into its code
+  std::string plugin;                            // path of the plug-in that has it
+  std::shared_ptr<const Json> settings;          // for this type, without what went into its code
+  std::shared_ptr<const Json> record = nullptr;  // for output files; none: what the job says
+};
+
+/// A value of a key that brings settings of its own: the name of a potential.
+struct Variant {
+  std::string key, name;
+  std::string help;                       // one line
+  std::string text;                       // all else for perrin help: lines
+  std::string list;                       // the key whose entries have its settings
+  bool by_name = false;                   // that key is an object, not a list
+  std::function<void(Fields&)> describe;  // one entry
+  std::string example;                    // of the whole component, as JSON
 };
 
 /// One type of component.
@@ -36,6 +48,7 @@ struct CatalogueRow {
   using Report = std::function<void(const std::string& key, const std::string& what)>;
   std::function<std::optional<GeneratedType>(const Json& settings, const Report&)> generate = {};
   bool generated = false;  // made for the settings of one: not listed
+  std::vector<Variant> variants = {};
 };
 
 class Catalogue {
@@ -68,6 +81,8 @@ class Catalogue {
       std::function<std::optional<GeneratedType>(const Json&, const CatalogueRow::Report&)> make) {
     rows_.back()->generate = std::move(make);
   }
+  /// Of the row that was added last.
+  void vary_with(std::vector<Variant> variants) { rows_.back()->variants = std::move(variants); }
 
  protected:
   /// Throws BugError where the type exists already.

@@ -96,7 +96,11 @@ constexpr Word words[] = {
      "not supported: Coulomb interactions of charged particles (Ewald sums, PME); nearest: the "
      "forces \"yukawa\" (screened) and \"pair_formula\" (any potential with a cut-off, by particle "
      "types)"},
-    {" debye debye_huckel screened_coulomb dlvo ", "use the force \"yukawa\""},
+    {" lj1208 lj0804 expandedlj expandedmie lj/expand mie/cut twf wf/cut opp ljgauss born "
+     "born_mayer_huggins cosine/squared hertz/cut dzugutov ramp depletion ",
+     "\"pair_formula\" has a library of potentials by their names (\"potential\"): perrin help "
+     "potentials"},
+    {" debye debye_huckel screened_coulomb ", "use the force \"yukawa\""},
     {" gauss gaussian ", "use the force \"gaussian_core\""},
     {" exp6 exp-6 ", "use the force \"buckingham\""},
     {" soft harmonic_repulsion conservative ",

@@ -25,6 +25,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/real.h"
@@ -178,13 +179,18 @@ class Fields {
   /// alone do not make one.
   void example(const std::string& json) { example_ = json; }
 
+  /// At least one of these optional keys must be given.
+  void any_of(std::vector<std::string> keys) { any_of_ = std::move(keys); }
+
   const std::vector<Field>& list() const { return fields_; }
+  const std::vector<std::string>& any_of() const { return any_of_; }
   const std::string& example() const { return example_; }
   const std::vector<GoneKey>& gone_keys() const { return gone_; }
 
  private:
   std::vector<GoneKey> gone_;
   std::vector<Field> fields_;
+  std::vector<std::string> any_of_;
   std::string example_;
 };
 

@@ -1,6 +1,7 @@
 #include "engine/settings/settings_parse.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -258,6 +259,9 @@ void SettingsParser::parse_fields(const Json& value, const std::string& path, co
                                 expectation(*f.type, f.check), f.help));
     }
   }
+  const auto& any = fields.any_of();
+  if (!any.empty() && std::ranges::none_of(any, [&](auto& key) { return value.contains(key); }))
+    report_(path, fmt::format("one of the keys {} is missing", fmt::join(any, ", ")));
   constexpr int most_hints = 100;
   int unknown = 0;
   for (const auto& [key, member] : value.items()) {
@@ -323,7 +327,8 @@ ComponentSettings SettingsParser::parse_component(const std::string& kind, const
       report_(path.empty() ? key : path + "." + key, what);
     });
     if (!made) return {};
-    written = std::make_shared<const Json>(value), rest = made->settings;
+    written = made->record ? made->record : std::make_shared<const Json>(value);
+    rest = made->settings;
     row = registry_.find_generated(kind, *made);
   }
   providers_.insert(row->provider);

@@ -1,6 +1,7 @@
 #include "engine/settings/settings_schema.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -296,8 +297,22 @@ Json schema_fields(const Fields& fields) {
   }
   Json schema = {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
   if (!required.empty()) schema["required"] = required;
+  for (const std::string& key : fields.any_of()) schema["anyOf"].push_back({{"required", {key}}});
   return schema;
 }
+
+namespace {
+
+/// "if the key has this value, then entries are these".
+Json schema_variant(const Variant& v) {
+  Fields fields;
+  v.describe(fields);
+  const Json entries = {{v.by_name ? "additionalProperties" : "items", schema_fields(fields)}};
+  return {{"if", {{"properties", {{v.key, {{"const", v.name}}}}}, {"required", {v.key}}}},
+          {"then", {{"description", v.help}, {"properties", {{v.list, entries}}}}}};
+}
+
+}  // namespace
 
 Json schema_reference(const std::string& kind) { return {{"$ref", "#/definitions/" + kind}}; }
 
@@ -317,6 +332,7 @@ Json schema_definitions(const Catalogue& registry) {
       for (const Json& key : schema.value("required", Json::array())) required.push_back(key);
       schema["required"] = required;
       schema["description"] = row->help;
+      for (const Variant& v : row->variants) schema["allOf"].push_back(schema_variant(v));
       const std::string name = std::string(kind) + "." + row->type;
       definitions[name] = schema;
       names.push_back(row->type);
@@ -343,6 +359,8 @@ std::string help_fields(const Fields& fields, int indent) {
       text += ", required";
     } else if (const Json value = record_value(*f.type, f.value); !value.is_null()) {
       text += ", default " + value.dump();
+    } else if (auto others = fields.any_of(); std::erase(others, f.key) > 0) {
+      text += fmt::format(", required without {}", fmt::join(others, ", "));
     } else {
       text += ", optional";
     }
@@ -364,7 +382,17 @@ std::string help_text(const CatalogueRow& row, const Catalogue& registry) {
       fmt::format("{} ({}{}): {}\n", row.type, row.kind,
                   row.provider == "built-in" ? "" : ", plug-in " + row.provider, row.help);
   text += fields.list().empty() ? "  no settings\n" : help_fields(fields);
+  if (!row.variants.empty())
+    text += fmt::format("Each {} has parameters of its own: perrin help {}, …; perrin help {}s\n",
+                        row.variants[0].key, row.variants[0].name, row.variants[0].key);
   return text + "Example:\n  " + example(row, registry).dump() + "\n";
+}
+
+std::string help_text(const Variant& v, const CatalogueRow& row) {
+  Fields fields;
+  v.describe(fields);
+  return fmt::format("{} ({} of {}): {}\n{}  in each entry of {}\n{}Example:\n  {}\n", v.name,
+                     v.key, row.type, v.help, v.text, v.list, help_fields(fields, 4), v.example);
 }
 
 Json example(const CatalogueRow& row, const Catalogue& registry) {

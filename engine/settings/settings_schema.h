@@ -37,6 +37,7 @@ Json schema_definitions(const Catalogue& registry);
 
 /// One paragraph per setting, for a terminal; starts with the type and its help line.
 std::string help_text(const CatalogueRow& row, const Catalogue& registry);
+std::string help_text(const Variant& variant, const CatalogueRow& row);
 std::string help_fields(const Fields& fields, int indent = 2);
 /// An object that parses: the required settings, with values that pass their checks.
 Json example(const CatalogueRow& row, const Catalogue& registry);

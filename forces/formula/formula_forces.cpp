@@ -12,6 +12,8 @@
 #include "engine/settings/problems.h"
 #include "engine/settings/settings_parse.h"
 #include "forces/field_faces.h"
+#include "forces/formula/library.h"
+#include "forces/formula/library_settings.h"
 #include "forces/formula/source.h"
 #include "forces/formula/table.h"
 
@@ -20,8 +22,15 @@ namespace {
 
 // For help and schema; what a job says is read as settings of the generated type.
 
+/// The name of a potential in place of its formula.
+template <class D>
+void describe_potential(D& d, std::optional<std::string>& potential, const char* type) {
+  d.optional("potential", potential, OneOf(formula::potential_names(type)),
+             "name of a potential of the library, in place of \"energy\"; perrin help potentials");
+}
+
 struct PairFormula {
-  std::string energy;
+  std::optional<std::string> potential, energy;
   std::optional<double> cutoff;
   std::string truncation = "cut";
   std::optional<double> switch_on;
@@ -34,9 +43,11 @@ void describe(D& d, PairFormula& s) {
   d.example(
       "{\"energy\": \"4*epsilon*((sigma/r)^12 - (sigma/r)^6)\", \"cutoff\": 2.5, \"pairs\": "
       "[{\"types\": [\"A\", \"A\"], \"epsilon\": 1, \"sigma\": 1}]}");
-  d.required("energy", s.energy, Any{},
+  describe_potential(d, s.potential, "pair_formula");
+  d.optional("energy", s.energy, Any{},
              "energy of a pair at the distance r: numbers, parameters, + - * / ^, functions, "
              "definitions after \";\"; perrin help formula");
+  d.any_of({"potential", "energy"});
   d.optional("cutoff", s.cutoff, Positive{}, "cut-off distance of all pairs of types (length)");
   d.optional("truncation", s.truncation, OneOf{"cut", "energy_shift", "force_shift", "switch"},
              "truncation of energy and force at the cut-off");
@@ -79,7 +90,7 @@ void describe(D& d, AngleFormula& s) {
 }
 
 struct DihedralFormula {
-  std::string energy;
+  std::optional<std::string> potential, energy;
   std::map<std::string, std::map<std::string, double>> dihedrals;
   std::vector<std::string> skip;
 };
@@ -87,8 +98,10 @@ struct DihedralFormula {
 template <class D>
 void describe(D& d, DihedralFormula& s) {
   d.example("{\"energy\": \"k*(1 + cos(3*phi))\", \"dihedrals\": {\"dihedral\": {\"k\": 2}}}");
-  d.required("energy", s.energy, Any{},
+  describe_potential(d, s.potential, "dihedral_formula");
+  d.optional("energy", s.energy, Any{},
              "energy of a dihedral angle phi (-pi to pi; trans is pi); perrin help formula");
+  d.any_of({"potential", "energy"});
   d.required("dihedrals", s.dihedrals, Any{}, "parameters of each dihedral type, by its name");
   d.optional("skip", s.skip, Any{}, "dihedral types excluded from this force");
 }
@@ -153,12 +166,16 @@ void take_mixing(Json& settings, formula::Request& request, const formula::Formu
   *mixing = "geometric";  // of all rules that which the code has
 }
 
-std::optional<GeneratedType> generate(const std::string& type, const Json& settings,
-                                      const CatalogueRow::Report& report) {
+/// `settings` with a formula.
+std::optional<GeneratedType> generate_formula(const std::string& type, const Json& settings,
+                                              const CatalogueRow::Report& report) {
   const auto energy = settings.find("energy");
   if (energy == settings.end() || !energy->is_string()) {
     report("energy", energy == settings.end()
-                         ? std::string("is missing: the formula of the energy, as text")
+                         ? fmt::format("is missing: the formula of the energy, as text{}",
+                                       formula::potential_names(type).empty()
+                                           ? ""
+                                           : ", or \"potential\", the name of one of the library")
                          : fmt::format("must be text, got {}", shown(*energy)));
     return {};
   }
@@ -192,6 +209,23 @@ std::optional<GeneratedType> generate(const std::string& type, const Json& setti
   return {};
 }
 
+std::optional<GeneratedType> generate(const std::string& type, const Json& settings,
+                                      const CatalogueRow::Report& report) {
+  const auto name = settings.find("potential");
+  if (name == settings.end() || formula::potential_names(type).empty())
+    return generate_formula(type, settings, report);
+  if (name->is_null()) {
+    Json rest = settings;
+    rest.erase("potential");
+    return generate_formula(type, rest, report);
+  }
+  const auto written = formula::write_out(type, settings, report);
+  if (!written) return {};
+  auto made = generate_formula(type, *written->settings, report);
+  if (made) made->record = written->record;
+  return made;
+}
+
 template <class Settings>
 void add(Registry& registry, const std::string& type, const std::string& help) {
   registry.add<Force, Settings>(type, help, [](const Settings&, Setup&) -> std::unique_ptr<Force> {
@@ -200,6 +234,7 @@ void add(Registry& registry, const std::string& type, const std::string& help) {
   registry.generate_with([type](const Json& settings, const CatalogueRow::Report& report) {
     return generate(type, settings, report);
   });
+  registry.vary_with(formula::potential_variants(type));
 }
 
 }  // namespace

@@ -42,17 +42,23 @@ struct Interval {
   double from, to;
 };
 
-/// Energies that large, beside those near `to`, are never met: there a table of r may begin.
+/// Energies that large, beside those near `to`, are never met: there a table of r may begin. A
+/// formula of r - delta has such energies at delta, and goes on below.
 double beginning(Curve& curve, double to) {
   double typical = 0;
   for (int k = 50; k < 100; ++k) typical = std::max(typical, std::abs(curve.energy(to * k / 100)));
-  for (int k = 1; k < 1000; ++k) {
+  const auto met = [&](int k) {
     const double energy = curve.energy(to * k / 1000), slope = curve.slope(to * k / 1000);
-    if (std::isfinite(energy) && std::isfinite(slope) &&
-        std::abs(energy) <= 1e7 * (typical + 1e-30))
-      return to * k / 1000;
-  }
-  throw UserError("the energy is not finite anywhere below the end of the table");
+    return std::isfinite(energy) && std::isfinite(slope) &&
+           std::abs(energy) <= 1e7 * (typical + 1e-30);
+  };
+  int first = 1;
+  while (first < 1000 && !met(first)) ++first;
+  if (first == 1000)
+    throw UserError("the energy is not finite anywhere below the end of the table");
+  for (int k = first; k <= 500; ++k)
+    if (!met(k)) first = k + 1;
+  return to * first / 1000;
 }
 
 /// Where bonds end: four times the length of the lowest energy.

@@ -112,10 +112,10 @@ for words, said in {("help", "unit"): '"units"', ("rn",): '"rng"',
         failures.append(f"perrin {words}: {done.returncode}, {done.stderr}")
 completed = subprocess.run(
     ["bash", "-c", 'source <("$0" completion); COMP_WORDS=(perrin va); COMP_CWORD=1; _perrin; '
-     'echo "${COMPREPLY[@]}"; COMP_WORDS=(perrin help lennard); COMP_CWORD=2; _perrin; '
+     'echo "${COMPREPLY[@]}"; COMP_WORDS=(perrin help buck); COMP_CWORD=2; _perrin; '
      'echo "${COMPREPLY[@]}"; COMP_WORDS=(perrin run --th); _perrin; echo "${COMPREPLY[@]}"',
      PERRIN], capture_output=True, text=True)
-if completed.stdout.split() != ["validate", "lennard_jones", "--threads"]:
+if completed.stdout.split() != ["validate", "buckingham", "--threads"]:
     failures.append(f"completion: {completed.stdout} {completed.stderr}")
 page = perrin("man")
 for said in [".TH PERRIN", ".SS validate", "\\-\\-overwrite", ".SH EXIT STATUS"]:

@@ -20,6 +20,17 @@ void describe(D& d, Inner& s) {
   d.optional("name", s.name, Any{}, "a name");
 }
 
+/// Settings of which one is needed.
+struct Either {
+  std::optional<std::string> potential, energy;
+};
+template <class D>
+void describe(D& d, Either& s) {
+  d.optional("potential", s.potential, Any{}, "a name");
+  d.optional("energy", s.energy, Any{}, "a formula");
+  d.any_of({"potential", "energy"});
+}
+
 struct Outer {
   bool flag = false;
   std::int32_t small = 3;
@@ -198,6 +209,28 @@ TEST(Settings, TheSchemaSaysTheSame) {
   EXPECT_EQ(s["properties"]["words"]["items"]["enum"].size(), 2u);
   EXPECT_EQ(s["properties"]["list"]["items"]["required"], Json::array({"sigma"}));
   EXPECT_EQ(s["properties"]["by_name"]["additionalProperties"]["minimum"], 0);
+}
+
+TEST(Settings, OneOfSeveralKeysIsNeeded) {
+  const auto mistakes = [](const char* text) {
+    Either settings;
+    std::string all;
+    const Registry registry;
+    SettingsParser(registry, [&](const std::string& path, const std::string& what) {
+      all += path + ": " + what;
+    }).parse(Json::parse(text), "", settings);
+    return all;
+  };
+  EXPECT_EQ(mistakes(R"({"energy": "r"})"), "");
+  EXPECT_EQ(mistakes(R"({"energy": "r", "potential": "x"})"), "");
+  EXPECT_EQ(mistakes("{}"), ": one of the keys potential, energy is missing");
+  EXPECT_EQ(schema<Either>()["anyOf"].dump(),
+            R"([{"required":["potential"]},{"required":["energy"]}])");
+  Either settings;
+  Fields fields;
+  describe(fields, settings);
+  EXPECT_NE(help_fields(fields).find("energy  (text, required without potential)"),
+            std::string::npos);
 }
 
 TEST(Settings, SuggestsTheNearestWord) {
