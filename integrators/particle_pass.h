@@ -222,8 +222,11 @@ struct EachParticle {
     if (body.needs_force()) p.force = view.force[i];
     return p;
   }
+  /// Of one that is passed over nothing is read but its id.
   PERRIN_HD PrefetchedParticle prefetch(std::int64_t k) const {
     const std::int64_t i = begin + k;
+    if (group)
+      if (const std::uint32_t id = view.id[i]; !group.has(id)) return {{i, 0, id, {}, {}, {}}, {}};
     PrefetchedParticle p{
         {i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}}, {}};
     if (body.needs_force()) p.force = view.force[i];
@@ -248,7 +251,9 @@ struct EachParticle {
 
   using Prepared = decltype(std::declval<const Body&>().draw(0, 0));
   PERRIN_HD Prepared prepare(std::int64_t k) const {
-    return body.draw(*body.first_step(), view.id[begin + k]);
+    const std::uint32_t id = view.id[begin + k];
+    if (group && !group.has(id)) return {};
+    return body.draw(*body.first_step(), id);
   }
   PERRIN_HD void operator()(PrefetchedParticle& p, const Prepared& drawn) const { move(p, drawn); }
 };

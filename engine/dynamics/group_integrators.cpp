@@ -104,6 +104,9 @@ std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integr
     }
   }
   if (!usable) return nullptr;
+  // One that moves everybody is alone in its stage.
+  if (parts.size() == 1 && std::ranges::count(group_of, nobody) == 0)
+    return std::move(integrators.front());
   const auto left = std::ranges::count(group_of, nobody);
   if (left > 0)
     wrong(

@@ -117,8 +117,7 @@ class Groups(unittest.TestCase):
     # -- the same bits -----------------------------------------------------------------------------
 
     def test_a_group_of_all_particles_changes_no_bit(self):
-        # Not of thermostats that leave the momentum of all alone, and not that of a group.
-        for integrator in (NVE, LANGEVIN,
+        for integrator in (NVE, LANGEVIN, BUSSI, CHAIN,
                            {"type": "brownian", "timestep": 1e-4, "temperature": 1, "friction": 2}):
             self.run_job(liquid(md(integrator)), "--overwrite", folder="one")
             self.run_job(liquid(md([{**integrator, "group": "all"}])), "--overwrite",
