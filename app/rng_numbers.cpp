@@ -9,7 +9,7 @@
 #include <cstring>
 #include <map>
 
-#include "forces/formula/parse.h"
+#include "engine/formula/parse.h"
 #include "io/text_lines.h"
 #include "rng/density.h"
 

@@ -21,8 +21,9 @@ set(PERRIN_PUBLIC_HEADERS
     engine/run/run.h
     engine/job/plugin_api.h
     forces/angle_force.h forces/bond_force.h forces/deposit.h forces/device_math.h
-    forces/dihedral_force.h forces/external.h forces/field_force.h forces/formula/expression.h
-    forces/formula/parse.h forces/harmonic_trap.h forces/nearest_image.h forces/number_range.h
+    forces/dihedral_force.h forces/external.h forces/field_force.h engine/formula/expression.h
+    engine/formula/parse.h forces/group_restraint.h forces/harmonic_trap.h
+    forces/nearest_image.h forces/number_range.h
     forces/pair_force.h forces/pair_potential.h forces/potentials/gaussian_core.h
     forces/potentials/lennard_jones.h forces/potentials/morse.h forces/potentials/soft_dpd.h
     forces/potentials/wca.h forces/potentials/yukawa.h forces/powers.h

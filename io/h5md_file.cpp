@@ -113,6 +113,8 @@ void write_static(const Node& root, const Configuration& c) {
   for (std::size_t k = 0; k < n; ++k) id[k] = std::int32_t(c.id.empty() ? k : c.id[k]);
   root.write(all_particles + "id", id);
   if (!c.diameter.empty()) root.write("parameters/perrin/diameter", c.diameter);
+  for (const auto& [name, values] : c.attributes)
+    root.write("parameters/perrin/attributes/" + name, values);
   write_names(root, "parameters/perrin/type_names", c.types);
   root.write("parameters/perrin/dimension", {}, &c.box.dimension);
 

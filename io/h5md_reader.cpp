@@ -115,6 +115,9 @@ class H5mdReader : public FrameReader {
     groups_[0].get(root, "parameters/perrin/diameter", 0, H5mdGroup::When::held, n, c.diameter);
     groups_[0].get(root, "parameters/perrin/molecule", 0, H5mdGroup::When::held, n,
                    c.topology.molecule);
+    if (const std::string path = "parameters/perrin/attributes"; root.has(path))
+      for (const std::string& name : root.open(path).children())
+        groups_[0].get(root, path + "/" + name, 0, H5mdGroup::When::held, n, c.attributes[name]);
     frame.dropped = dropped_;
     const auto members = sort_by_id(parts, c);
     read_connectivity(root, members, asked_for_, index, c);

@@ -27,6 +27,7 @@ inline void reorder_particles(Configuration& c, const std::vector<std::uint32_t>
   reorder(c.mass, order);
   reorder(c.charge, order);
   reorder(c.diameter, order);
+  for (auto& [name, values] : c.attributes) reorder(values, order);
   reorder(c.topology.molecule, order);
 }
 

@@ -12,6 +12,7 @@ enum class Purpose : std::uint32_t {
   initial_positions = 1,
   initial_velocities = 2,
   initial_types = 3,
+  attribute = 4,
   thermostat = 16,
   barostat = 17,
   stream_seed = 32,     // seeds of the generators whose state lives in memory

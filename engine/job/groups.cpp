@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "engine/base/error.h"
+#include "engine/formula/particle_formula.h"
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
 #include "engine/settings/settings_schema.h"
@@ -48,16 +50,17 @@ class Resolver {
       return report_(path, "is defined by itself"), nullptr;
     const GroupSettings& s = settings_.at(name);
     const Group* const saved = known(saved_, name);
-    if (saved && !s.box.empty()) return &c_.groups.emplace_back(*saved);
-    if (s.types.empty() && s.ids.empty() && s.molecules.empty() && s.box.empty() &&
+    if (saved && (!s.box.empty() || s.formula)) return &c_.groups.emplace_back(*saved);
+    if (s.types.empty() && s.ids.empty() && s.molecules.empty() && s.box.empty() && !s.formula &&
         s.all_of.empty() && s.any_of.empty() && s.none_of.empty())
-      return report_(path, "must have at least one of types, ids, molecules, box, and, or, not"),
+      return report_(path,
+                     "must have at least one of types, ids, molecules, box, formula, and, or, not"),
              nullptr;
     Members members(c_.position.size(), 1);
     open_.push_back(name);
     const bool good = keep_types(s, path, members) && keep_ids(s, path, members) &&
                       keep_molecules(s, path, members) && keep_box(s, path, members) &&
-                      keep_groups(s, path, members);
+                      keep_formula(s, path, members) && keep_groups(s, path, members);
     open_.pop_back();
     if (!good) return nullptr;
     Group group(name, std::move(members));
@@ -176,6 +179,17 @@ class Resolver {
       }
       return true;
     });
+  }
+
+  bool keep_formula(const GroupSettings& s, const std::string& path, Members& members) {
+    if (!s.formula) return true;
+    try {
+      const std::vector<double> value = ParticleFormula(*s.formula).values(c_);
+      return keep(members,
+                  [&](std::size_t id) { return value[id] != 0 && !std::isnan(value[id]); });
+    } catch (const UserError& e) {
+      return report_(join_path(path, "formula"), e.what()), false;
+    }
   }
 
   /// The members of other groups; false after a mistake. A copy: `c_.groups` may grow.

@@ -17,6 +17,7 @@ struct GroupSettings {
   std::vector<std::string> types;
   std::vector<Json> ids, molecules;
   std::vector<std::vector<std::optional<double>>> box;
+  std::optional<std::string> formula;
   std::string when = "start";
   std::vector<std::string> all_of, any_of, none_of;
 };
@@ -32,7 +33,10 @@ void describe(D& d, GroupSettings& s) {
   d.optional("box", s.box, Any{},
              "lower and upper corner of a region of the initial configuration: lower <= x < upper; "
              "null: no limit");
-  d.optional("when", s.when, OneOf{"start"}, "when a region is looked at");
+  d.optional("formula", s.formula, Any{},
+             "of x, y, z (the initial position), charge, diameter, mass and attributes: true for "
+             "members, as in \"x^2 + y^2 < 9\"; perrin help formula");
+  d.optional("when", s.when, OneOf{"start"}, "when a region or a formula is looked at");
   d.optional("and", s.all_of, Any{}, "groups that have the particle all together");
   d.optional("or", s.any_of, Any{}, "groups of which at least one has the particle");
   d.optional("not", s.none_of, Any{}, "groups that do not have the particle");

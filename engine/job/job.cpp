@@ -277,11 +277,17 @@ void Job::make_system(Archive* restored) {
   auto wrong = check_parts(configuration_);
   if (wrong.empty()) wrong = check_configuration(configuration_);
   for (const auto& what : wrong) report("system", what);
-  if (wrong.empty())
-    resolve_groups(
-        settings_.groups, configuration_,
-        [this](const std::string& path, const std::string& what) { report(path, what); });
-  if (start_) start_->groups = configuration_.groups;
+  if (wrong.empty()) {
+    const auto mistake = [this](const std::string& path, const std::string& what) {
+      report(path, what);
+    };
+    resolve_attributes(settings_.attributes, configuration_, context_.seed, restored != nullptr,
+                       mistake);
+    resolve_groups(settings_.groups, configuration_, mistake);
+    for (const auto& what : check_configuration(configuration_)) report("attributes", what);
+  }
+  if (start_)
+    start_->attributes = configuration_.attributes, start_->groups = configuration_.groups;
   if (configuration_.box.dimension == 3) refuse_planar("the system has three dimensions");
   if (wrong.empty()) context_.configuration = start_ ? &*start_ : &configuration_;
 }

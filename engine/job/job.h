@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/components/registry.h"
+#include "engine/dynamics/attributes.h"
 #include "engine/job/groups.h"
 #include "engine/job/plugin.h"
 #include "engine/run/run.h"
@@ -57,6 +58,7 @@ struct JobSettings {
   std::optional<std::uint64_t> seed;
   std::string device = "auto";
   Part<Source> system;
+  std::map<std::string, AttributeSettings> attributes;
   std::map<std::string, GroupSettings> groups;
   std::optional<VelocitySettings> velocity;
   std::vector<std::string> ignore;

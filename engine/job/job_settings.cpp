@@ -24,6 +24,8 @@ void describe(Fields& d, JobSettings& s) {
   d.optional("processes", s.processes, Any{},
              "distribution over several processes (perrin help processes)");
   d.optional("system", s.system, Any{}, "initial configuration");
+  d.optional("attributes", s.attributes, Any{},
+             "numbers of each particle, for formulas: charge, diameter, mass and others");
   d.optional("groups", s.groups, Any{},
              "named groups of particles, for integrators, forces and observers; the group \"all\" "
              "is always there");

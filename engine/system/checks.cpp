@@ -46,6 +46,8 @@ std::vector<std::string> check_parts(const Configuration& c) {
   count("masses", c.mass.size(), true);
   count("charges", c.charge.size(), true);
   count("diameters", c.diameter.size(), true);
+  for (const auto& [name, values] : c.attributes)
+    count(("numbers of the attribute \"" + name + "\"").c_str(), values.size(), false);
   count("molecules", c.topology.molecule.size(), true);
   const auto members = [&](const char* what, std::size_t k,
                            std::initializer_list<std::uint32_t> ids, std::uint32_t type,

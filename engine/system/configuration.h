@@ -39,6 +39,7 @@ struct Configuration {
   std::vector<Image> image;
   std::vector<double> mass;
   std::vector<double> charge, diameter;  // carried for outputs and plug-ins; empty: none
+  std::map<std::string, std::vector<double>> attributes;  // others, by their names
   Topology topology;
   std::vector<Group> groups;  // of the job, in no order
   /// Of a part of a system (part_of()): its ids there. Empty: 0 … N-1.

@@ -48,6 +48,19 @@ void archive_groups(Archive& archive, Configuration& c) {
   if (!archive.is_saving()) c.groups = std::move(groups);
 }
 
+void archive_attributes(Archive& archive, Configuration& c) {
+  if (!archive.has("attributes")) return;  // an older checkpoint
+  std::vector<std::string> names;
+  for (const auto& [name, values] : c.attributes) names.push_back(name);
+  archive_names(archive, "attributes", names);
+  for (const std::string& name : names) {
+    std::vector<double>& values = c.attributes[name];
+    archive("attribute/" + name, values);
+    archive.require(values.size() == c.position.size(), "attribute/" + name,
+                    "a number for every particle");
+  }
+}
+
 }  // namespace
 
 void archive_box(Archive& archive, const std::string& name, Box& box) {
@@ -108,6 +121,7 @@ void archive_configuration(Archive& archive, Configuration& c) {
   archive("impropers", c.topology.impropers);
   archive("molecule", c.topology.molecule);
   archive_groups(archive, c);
+  archive_attributes(archive, c);
   archive("step", c.step);
   archive.require(c.step >= 0, "step", "at least 0");
 }

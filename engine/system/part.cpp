@@ -44,6 +44,7 @@ Configuration part_of(const Configuration& c, const Group& group) {
   part.velocity = chosen(c.velocity, ids), part.image = chosen(c.image, ids);
   part.mass = chosen(c.mass, ids), part.charge = chosen(c.charge, ids);
   part.diameter = chosen(c.diameter, ids);
+  for (const auto& [name, values] : c.attributes) part.attributes[name] = chosen(values, ids);
   part.id = chosen(c.id, ids);
   if (part.id.empty()) part.id = ids;
   part.topology = c.topology;  // with the names of types

@@ -43,6 +43,7 @@ Particles::Particles(const Device& device, const Configuration& c)
       charge(c.charge),
       diameter(c.diameter),
       topology(c.topology),
+      attributes(c.attributes),
       groups(c.groups),
       extra(device, std::int64_t(c.position.size())) {
   const std::size_t n = c.position.size();
@@ -86,7 +87,7 @@ Configuration Particles::configuration() const {
   const auto ids = id.to_host();
   Configuration c;
   c.box = box, c.types = types, c.charge = charge, c.diameter = diameter, c.topology = topology;
-  c.groups = groups;
+  c.attributes = attributes, c.groups = groups;
   const std::size_t n = p.size();
   c.position.resize(n), c.type.resize(n), c.velocity.resize(n), c.image.resize(n), c.mass.resize(n);
   for (std::size_t i = 0; i < n; ++i) {

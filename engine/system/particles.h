@@ -42,11 +42,12 @@ class Particles : public ParticleBuffers {
   BoxState box_state;
   const Box& box = box_state.host();  // as the host knows it
   std::vector<std::string> types;
-  std::vector<double> charge, diameter;  // by id, as read
-  Topology topology;                     // by id
-  std::vector<Group> groups;             // of the job
-  ParticleArrays extra;                  // that components keep (engine/system/particle_array.h)
-  Domain domain{*this, extra};           // what processes send one another of the particles
+  std::vector<double> charge, diameter;                   // by id, as read
+  Topology topology;                                      // by id
+  std::map<std::string, std::vector<double>> attributes;  // by id
+  std::vector<Group> groups;                              // of the job
+  ParticleArrays extra;         // that components keep (engine/system/particle_array.h)
+  Domain domain{*this, extra};  // what processes send one another of the particles
 
   /// The metric of the box, for kernels.
   Current<Metric> metric() const { return box_state.metric(); }

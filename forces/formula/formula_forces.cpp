@@ -1,9 +1,11 @@
 #include "forces/formula/formula_forces.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "engine/components/registry.h"
 #include "engine/job/cache.h"
@@ -129,7 +131,7 @@ void describe(D& d, ExternalFormula& s) {
 std::optional<formula::Formula> read(const formula::Request& request,
                                      const CatalogueRow::Report& report) {
   try {
-    auto formula = formula::parse(request.energy, formula::variables_of(request.type));
+    auto formula = formula::parse(request.energy, formula::variables_of(request));
     for (const std::string& p : formula.parameters)
       if (p == "types" || p == "cutoff")
         throw UserError(
@@ -139,6 +141,37 @@ std::optional<formula::Formula> read(const formula::Request& request,
     report("energy", e.what());
     return {};
   }
+}
+
+/// Names of parameters that the settings give, for some pair of types or type.
+std::set<std::string> given_parameters(const std::string& type, const Json& settings) {
+  std::set<std::string> given;
+  const auto take = [&](const Json& entry) {
+    if (entry.is_object())
+      for (const auto& [key, value] : entry.items()) given.insert(key);
+  };
+  const auto list = settings.find(type == "pair_formula" ? "pairs" : "types");
+  if (list != settings.end() && (list->is_array() || list->is_object()))
+    for (const Json& entry : *list) take(entry);
+  return given;
+}
+
+/// The attributes of particles in a formula: names that the settings do not give; of pairs those
+/// that end in _1 and _2.
+std::vector<std::string> attributes_in(const std::string& type, const formula::Formula& formula,
+                                       const Json& settings) {
+  std::vector<std::string> found;
+  if (!formula::takes_attributes(type)) return found;
+  const std::set<std::string> given = given_parameters(type, settings);
+  for (std::string name : formula.parameters) {
+    if (given.contains(name)) continue;
+    if (type == "pair_formula") {
+      if (name.size() < 3 || !(name.ends_with("_1") || name.ends_with("_2"))) continue;
+      name.resize(name.size() - 2);
+    }
+    if (std::ranges::find(found, name) == found.end()) found.push_back(name);
+  }
+  return found;
 }
 
 /// Takes "mixing" out of the settings: what the generated type does with it is in its code.
@@ -180,8 +213,20 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
     return {};
   }
   formula::Request request{type, energy->get<std::string>(), "cut", {}};
-  const auto formula = read(request, report);
+  auto formula = read(request, report);
   if (!formula) return {};
+  request.attributes = attributes_in(type, *formula, settings);
+  if (!request.attributes.empty()) {
+    constexpr std::size_t most = 4;  // AttributeWords::most
+    if (request.attributes.size() > most) {
+      report("energy",
+             fmt::format("has {} names that are no parameters: {}; expected at most {} "
+                         "attributes of particles",
+                         request.attributes.size(), fmt::join(request.attributes, ", "), most));
+      return {};
+    }
+    formula = read(request, report);
+  }
   auto rest = std::make_shared<Json>(settings);
   rest->erase("energy");
   bool good = true;
@@ -202,6 +247,12 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
     const auto plugin = compile_plugin(formula::plugin_source(request, *formula, name),
                                        fmt::format("the formula {}", request.energy));
     if (plugin) return GeneratedType{name, plugin->string(), rest};
+    if (!request.attributes.empty()) {
+      report("energy", fmt::format("reads the attributes {} of particles, which needs a compiler "
+                                   "(perrin help formula)",
+                                   fmt::join(request.attributes, ", ")));
+      return {};
+    }
     return formula::tabulated(request, *formula, *rest, report);
   } catch (const UserError& e) {
     report("energy", e.what());

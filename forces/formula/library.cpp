@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "forces/formula/parse.h"
+#include "engine/formula/parse.h"
 
 namespace perrin::formula {
 

@@ -8,11 +8,11 @@
 #include <set>
 #include <utility>
 
+#include "engine/formula/parse.h"
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
 #include "engine/settings/settings_parse.h"
 #include "forces/formula/library_entry.h"
-#include "forces/formula/parse.h"
 #include "forces/formula/source.h"
 
 namespace perrin::formula {

@@ -73,6 +73,30 @@ constexpr const char* timed_external_body = R"(
   }
 )";
 
+/// With attributes of both particles.
+constexpr const char* attribute_pair_body = R"(
+  template <class T>
+  PERRIN_HD static PairForce<T> evaluate(T r2, [[maybe_unused]] const Coefficients& c,
+                                         [[maybe_unused]] const Real4& a,
+                                         [[maybe_unused]] const Real4& b) {
+@STATEMENTS@    return {@FORCE@, @ENERGY@};
+  }
+  template <class T>  // of particles whose attributes are 0
+  PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients& c) {
+    return evaluate(r2, c, Real4{}, Real4{});
+  }
+)";
+constexpr const char* attribute_external_body = R"(
+  static constexpr bool timed = @TIMED@;
+  template <class T>
+  PERRIN_HD static FieldForce<T> evaluate([[maybe_unused]] T x, [[maybe_unused]] T y,
+                                          [[maybe_unused]] T z, [[maybe_unused]] T t,
+                                          [[maybe_unused]] const Coefficients& c,
+                                          [[maybe_unused]] const Real4& a) {
+@STATEMENTS@    return {@FORCE@, @ENERGY@};
+  }
+)";
+
 const std::map<std::string, Kind>& kinds() {
   static const std::map<std::string, Kind> all{
       {"pair_formula",
@@ -113,6 +137,42 @@ const std::map<std::string, Kind>& kinds() {
   return all;
 }
 
+/// Kinds whose formulas have attributes in them.
+const std::map<std::string, Kind>& kinds_with_attributes() {
+  static const std::map<std::string, Kind> all{
+      {"pair_formula",
+       {{"r"},
+        {},
+        true,
+        "#include \"forces/attribute_pair_force.h\"\n",
+        attribute_pair_body,
+        "register_attribute_pair_potential<Formula, @TRUNCATION@>(registry)"}},
+      {"external_formula",
+       {{"x", "y", "z", "t"},
+        {{"x", "x"}, {"y", "y"}, {"z", "z"}, {"t", "t"}},
+        false,
+        "#include \"forces/attribute_field_force.h\"\n",
+        attribute_external_body,
+        "register_attribute_field<Formula>(registry)"}}};
+  return all;
+}
+
+/// The kind of a request, with the C++ of its attributes.
+Kind kind_of(const Request& request) {
+  if (request.attributes.empty()) return kinds().at(request.type);
+  Kind kind = kinds_with_attributes().at(request.type);
+  for (std::size_t k = 0; k < request.attributes.size(); ++k) {
+    const std::string component(1, "xyzw"[k]), &name = request.attributes[k];
+    if (kind.radial) {
+      kind.code[name + "_1"] = "T(a." + component + ")";
+      kind.code[name + "_2"] = "T(b." + component + ")";
+    } else {
+      kind.code[name] = "T(a." + component + ")";
+    }
+  }
+  return kind;
+}
+
 constexpr const char* frame = R"(// Made by Perrin from the formula
 //   @FORMULA@
 #include "engine/job/plugin_api.h"
@@ -130,7 +190,7 @@ struct Formula {
 @COEFFICIENTS@  };
   static constexpr const char* type = "@TYPE@";
   static constexpr const char* help = "a formula";
-
+@ATTRIBUTES@
   static Coefficients coefficients([[maybe_unused]] const Settings& s) {
     return {@HOST@};
   }
@@ -166,8 +226,20 @@ const std::vector<std::string>& variables_of(const std::string& type) {
   return kinds().at(type).variables;
 }
 
+bool takes_attributes(const std::string& type) { return kinds_with_attributes().contains(type); }
+
+std::vector<std::string> variables_of(const Request& request) {
+  std::vector<std::string> all = variables_of(request.type);
+  for (const std::string& name : request.attributes)
+    if (request.type == "pair_formula")
+      all.insert(all.end(), {name + "_1", name + "_2"});
+    else
+      all.push_back(name);
+  return all;
+}
+
 std::string plugin_source(const Request& request, const Formula& formula, const std::string& name) {
-  const Kind& kind = kinds().at(request.type);
+  const Kind kind = kind_of(request);
   std::vector<Expression> forces;
   const bool timed = names(formula.value, Atom::Kind::variable).contains("t");
   for (const std::string& v : kind.variables) {
@@ -186,10 +258,21 @@ std::string plugin_source(const Request& request, const Formula& formula, const 
     code = Code(kind.code, kind.radial, true);
     std::tie(force, energy) = write();
   }
-  std::map<std::string, std::string> values{
-      {"FORMULA", request.energy},       {"HEADERS", kind.headers}, {"TYPE", name},
-      {"STATEMENTS", code.statements()}, {"FORCE", force},          {"ENERGY", energy},
-      {"MIX", mix_code(request.mixing)}};
+  std::map<std::string, std::string> values{{"FORMULA", request.energy},
+                                            {"HEADERS", kind.headers},
+                                            {"TYPE", name},
+                                            {"STATEMENTS", code.statements()},
+                                            {"FORCE", force},
+                                            {"ENERGY", energy},
+                                            {"MIX", mix_code(request.mixing)},
+                                            {"ATTRIBUTES", ""},
+                                            {"TIMED", timed ? "true" : "false"}};
+  for (const std::string& a : request.attributes)
+    values["ATTRIBUTES"] += fmt::format("{}\"{}\"", values["ATTRIBUTES"].empty() ? "" : ", ", a);
+  if (!request.attributes.empty())
+    values["ATTRIBUTES"] =
+        fmt::format("  static constexpr std::array<const char*, {}> attributes{{{}}};\n",
+                    request.attributes.size(), values["ATTRIBUTES"]);
   // It stands in a comment of one line: nothing in it may end that for any compiler.
   for (char& c : values["FORMULA"])
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f' || c == '\\' || c == '?') c = ' ';
@@ -210,7 +293,8 @@ std::string plugin_source(const Request& request, const Formula& formula, const 
         timed ? coefficients[k]
               : fmt::format("in_range({}, \"a coefficient of the formula\")", coefficients[k]);
   }
-  values["EVALUATE"] = filled(timed ? timed_external_body : kind.evaluate, values);
+  const bool plain = request.attributes.empty();
+  values["EVALUATE"] = filled(timed && plain ? timed_external_body : kind.evaluate, values);
   values["REGISTRATION"] = filled(kind.registration, values);
   return filled(frame, values);
 }

@@ -3,8 +3,9 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
-#include "forces/formula/parse.h"
+#include "engine/formula/parse.h"
 
 namespace perrin::formula {
 
@@ -14,10 +15,15 @@ struct Request {
   std::string energy;                         // the formula
   std::string truncation;                     // pairs
   std::map<std::string, std::string> mixing;  // pairs: "geometric" or "arithmetic" by parameter
+  std::vector<std::string> attributes{};      // of particles, that are in the formula
 };
 
 /// The variables of a type: r, theta, phi, or x, y, z.
 const std::vector<std::string>& variables_of(const std::string& type);
+/// Whether formulas of a type may have attributes of particles; of pairs as NAME_1 and NAME_2.
+bool takes_attributes(const std::string& type);
+/// The variables of a request: those of its type and its attributes.
+std::vector<std::string> variables_of(const Request& request);
 
 /// Its text, in which the type of the force is called `name`.
 std::string plugin_source(const Request& request, const Formula& formula, const std::string& name);

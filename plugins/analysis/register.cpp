@@ -7,6 +7,7 @@
 #include "profile.h"
 #include "radial_profile.h"
 #include "rdf.h"
+#include "restraint.h"
 #include "structure_factor.h"
 #include "time_correlation.h"
 
@@ -22,6 +23,7 @@ void register_analysis(Registry& registry) {
   analysis::register_bond_order(registry);
   analysis::register_cluster_size(registry);
   analysis::register_chain_size(registry);
+  analysis::register_restraint(registry);
 }
 
 }  // namespace perrin

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "forces/formula/parse.h"
+#include "engine/formula/parse.h"
 #include "io/text_lines.h"
 
 namespace neutron {

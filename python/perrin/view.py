@@ -247,6 +247,11 @@ class View:
         return self._state.diameters
 
     @property
+    def attributes(self) -> dict:
+        """Those of the job by their names: [n] by id."""
+        return self._state.attributes
+
+    @property
     def box(self) -> Box:
         return Box.of(self._state.box)
 

@@ -169,6 +169,13 @@ nb::object State::masses() const {
 nb::object State::charges() const { return numpy(std::vector(context().particles.charge), 1); }
 nb::object State::diameters() const { return numpy(std::vector(context().particles.diameter), 1); }
 
+nb::dict State::attributes() const {
+  nb::dict all;
+  for (const auto& [name, values] : context().particles.attributes)
+    all[name.c_str()] = numpy(std::vector(values), 1);
+  return all;
+}
+
 nb::dict State::box() const {
   const Box& box = context().particles.box;
   nb::dict d;
@@ -313,6 +320,7 @@ void bind_state(nb::module_& m) {
       .def_prop_ro("masses", &State::masses, "by id, float64 [n]; a copy")
       .def_prop_ro("charges", &State::charges, "by id, float64 [n], or [0] without; a copy")
       .def_prop_ro("diameters", &State::diameters, "by id (length), [0] without; a copy")
+      .def_prop_ro("attributes", &State::attributes, "by name, then by id, float64 [n]; copies")
       .def_prop_ro("box", &State::box, "lengths, tilts (xy, xz, yz), origin, periodic, dimension")
       .def_prop_ro("totals", &State::totals, "energies, pressure, …; tensors xx yy zz xy xz yz")
       .def_prop_ro("device", [](const State& s) { return s.context().device().name(); })

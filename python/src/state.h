@@ -69,6 +69,7 @@ class State {
   nb::object masses() const;
   nb::object charges() const;  // empty: the job has none
   nb::object diameters() const;
+  nb::dict attributes() const;
   nb::dict box() const;
   nb::dict totals() const;
   std::string neighbors() const;  // how pairs are found

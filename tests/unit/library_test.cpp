@@ -8,8 +8,8 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/formula/parse.h"
 #include "forces/formula/library.h"
-#include "forces/formula/parse.h"
 #include "forces/formula/source.h"
 
 namespace perrin::formula {

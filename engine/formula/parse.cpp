@@ -1,4 +1,4 @@
-#include "forces/formula/parse.h"
+#include "engine/formula/parse.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

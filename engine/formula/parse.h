@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "forces/formula/expression.h"
+#include "engine/formula/expression.h"
 
 namespace perrin::formula {
 

@@ -1,4 +1,4 @@
-#include "forces/formula/expression.h"
+#include "engine/formula/expression.h"
 
 #include <fmt/format.h>
 

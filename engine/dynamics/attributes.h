@@ -1,0 +1,50 @@
+// The "attributes" of a job: numbers of each particle, for formulas and groups.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "engine/settings/settings.h"
+#include "engine/system/configuration.h"
+
+namespace perrin {
+
+/// A distribution. Each number follows from the seed, the attribute's name and the particle's id.
+struct AttributeRandom {
+  std::optional<std::array<double, 2>> uniform, normal, lognormal;
+};
+template <class D>
+void describe(D& d, AttributeRandom& s) {
+  d.optional("uniform", s.uniform, Any{}, "between these two numbers");
+  d.optional("normal", s.normal, Any{}, "mean and standard deviation");
+  d.optional("lognormal", s.lognormal, Any{},
+             "mean and standard deviation of the number itself, whose logarithm is normal");
+}
+
+struct AttributeSettings {
+  std::optional<double> value;
+  std::map<std::string, double> types;
+  std::optional<std::string> from;
+  std::optional<AttributeRandom> random;
+};
+template <class D>
+void describe(D& d, AttributeSettings& s) {
+  d.example("{\"random\": {\"uniform\": [0.8, 1.2]}}");
+  d.optional("default", s.value, Any{}, "number of every particle that \"types\" does not name");
+  d.optional("types", s.types, Any{}, "number of all particles of a type, by its name");
+  d.optional("from", s.from, Any{},
+             "formula of x, y, z (the initial position), charge, diameter, mass and other "
+             "attributes; perrin help formula");
+  d.optional("random", s.random, Any{}, "drawn for each particle");
+}
+
+/// Adds them to `configuration`, in place of those that a file gives; what is there from a
+/// checkpoint stays where `restored`. `report` takes mistakes with their paths.
+void resolve_attributes(const std::map<std::string, AttributeSettings>& settings,
+                        Configuration& configuration, std::uint64_t seed, bool restored,
+                        const std::function<void(const std::string&, const std::string&)>& report);
+
+}  // namespace perrin

@@ -1,0 +1,220 @@
+// A pair potential that depends on attributes of both particles (radius_1, charge_2, …), as a
+// formula gives it.
+//
+// P is a struct like a pair potential (forces/pair_potential.h) with
+//
+//     static constexpr std::array<const char*, N> attributes{"radius", …};   // at most four
+//     template <class T>
+//     PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients&, const Real4& a,
+//                                            const Real4& b);
+//
+// a and b being the attributes of the two, in that order. Its energy must not change when the two
+// are exchanged. What a truncation subtracts depends on the attributes, and is computed for every
+// pair. Include it in a file that is compiled as CUDA where there is CUDA.
+#pragma once
+
+#include <random>
+
+#include "forces/attribute_words.h"
+#include "forces/pair_force.h"
+
+namespace perrin {
+namespace detail {
+
+/// Of a pair of types.
+template <class P>
+struct AttributeCoefficients {
+  typename P::Coefficients potential;
+  Real cutoff2, cutoff;
+  Real on, inverse_width;  // Switched
+};
+
+template <class P, class Mode>
+struct AttributeTruncated {
+  using Coefficients = AttributeCoefficients<P>;
+
+  template <bool Shift, class T>
+  PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients& c, const Real4& a,
+                                         const Real4& b) {
+    const PairForce<T> f = P::evaluate(r2, c.potential, a, b);
+    if constexpr (std::is_same_v<Mode, Switched>) {
+      return Switched::apply<T>(f, r2, {c.on, c.inverse_width});
+    } else if constexpr (std::is_same_v<Mode, ForceShift>) {
+      const PairForce<T> end = P::evaluate(T(c.cutoff2), c.potential, a, b);
+      const T force = end.force_over_r * T(c.cutoff);
+      const auto distance = Distance<T>::from_square(r2);
+      return {f.force_over_r - force * distance.inverse,
+              f.energy - end.energy + (distance.r - T(c.cutoff)) * force};
+    } else {
+      if constexpr (Shift)
+        return {f.force_over_r, f.energy - P::evaluate(T(c.cutoff2), c.potential, a, b).energy};
+      return f;
+    }
+  }
+};
+
+template <class P, class Mode, bool Energy, bool Shift>
+struct AttributePairBody {
+  static constexpr int sums = Energy ? 10 : 3;
+  static constexpr int odd = 3;
+  static constexpr bool has_extra = true;
+  static constexpr bool looks_up = false;
+  using Coefficients = AttributeCoefficients<P>;
+  const Position* position;
+  const Coefficients* table;  // [type_i · types + type_j]
+  std::uint32_t types;
+  std::int64_t n;
+  ForceOutput output;
+  AttributeView attributes;
+
+  struct Own {
+    std::uint32_t row;  // of the table
+    Real4 attributes;
+  };
+  PERRIN_HD Own own(std::int64_t i) const {
+    return {types == 1 ? 0u : position[i].type() * types, attributes(std::uint32_t(i))};
+  }
+  PERRIN_HD Real4 extra(std::uint32_t j) const { return attributes(j); }
+
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& of_j, bool real,
+                      Real (&term)[sums]) const {
+    const Coefficients c = entry(table, types == 1 ? 0u : own.row + type);
+    const Real r2 = Real(1e-24) + d.x * d.x + d.y * d.y + d.z * d.z;
+    const auto result = AttributeTruncated<P, Mode>::template evaluate < Energy &&
+                        Shift > (r2, c, own.attributes, of_j);
+    const bool inside = real && r2 < c.cutoff2;
+    const Real f = inside ? result.force_over_r : Real(0);
+    term[0] = f * d.x, term[1] = f * d.y, term[2] = f * d.z;
+    if constexpr (Energy) {
+      term[3] = inside ? result.energy : Real(0);
+      term[4] = d.x * term[0], term[5] = d.y * term[1], term[6] = d.z * term[2];
+      term[7] = d.x * term[1], term[8] = d.x * term[2], term[9] = d.y * term[2];
+    }
+  }
+
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    // Each pair is seen twice: half of its energy and virial belongs to each particle.
+    Real4 f = output.add ? output.force[i] : Real4{};
+    f.x += sum[0], f.y += sum[1], f.z += sum[2];
+    if constexpr (Energy) {
+      f.w += Real(0.5) * sum[3];
+      if (output.virial)
+        for (int c = 0; c < 6; ++c) {
+          Real& v = output.virial[c * n + i];
+          v = (output.add ? v : Real(0)) + Real(0.5) * sum[4 + c];
+        }
+    }
+    output.force[i] = f;
+  }
+};
+
+template <class P>
+std::vector<std::string> attribute_names() {
+  return {P::attributes.begin(), P::attributes.end()};
+}
+
+template <class P>
+bool reads_charges() {
+  return std::ranges::find(attribute_names<P>(), std::string("charge")) !=
+         attribute_names<P>().end();
+}
+
+template <class P, class Mode>
+class AttributePairForce final : public Force {
+ public:
+  AttributePairForce(const Device& device, const std::vector<AttributeCoefficients<P>>& table,
+                     std::uint32_t types, const Ranges& ranges, AttributeWords words, bool shift)
+      : Force(ForceTraits::of_pairs(ranges)),
+        table_(device, std::span<const AttributeCoefficients<P>>(table)),
+        types_(types),
+        words_(std::move(words)),
+        shift_(shift) {
+    traits_.handled.charges = reads_charges<P>();
+  }
+
+  void compute(StepContext& s, const ForceOutput& output) override {
+    if (output.energy)
+      shift_ ? run<true, true>(s, output) : run<true, false>(s, output);
+    else
+      run<false, false>(s, output);
+  }
+
+ private:
+  template <bool Energy, bool Shift>
+  void run(StepContext& s, const ForceOutput& output) {
+    pair_loop(P::type, *s.neighbors,
+              AttributePairBody<P, Mode, Energy, Shift>{s.particles.position.data(), table_.data(),
+                                                        types_, s.particles.size(), output,
+                                                        words_.view(s)});
+  }
+
+  Buffer<AttributeCoefficients<P>> table_;
+  std::uint32_t types_;
+  AttributeWords words_;
+  bool shift_;  // "energy_shift"
+};
+
+/// Reports an energy that changes when the two particles are exchanged: forces would not be
+/// opposite. Tries pairs of the system's particles.
+template <class P>
+void check_exchange(const AttributeWords& words, const std::vector<AttributeCoefficients<P>>& table,
+                    Setup& setup) {
+  const auto& values = words.values();
+  std::mt19937_64 random(1);  // which pairs are tried changes no run
+  for (int k = 0; k < 256 && !values.empty(); ++k) {
+    const std::size_t i = random() % values.size(), j = random() % values.size();
+    const auto word = [&](std::size_t id) {
+      const auto& v = values[id];
+      return Real4{Real(v[0]), Real(v[1]), Real(v[2]), Real(v[3])};
+    };
+    const auto& c = table[k % table.size()];
+    const double r = double(c.cutoff) * (0.3 + 0.65 * double(k) / 256);
+    const double one = P::evaluate(r * r, c.potential, word(i), word(j)).energy;
+    const double other = P::evaluate(r * r, c.potential, word(j), word(i)).energy;
+    if (std::abs(one - other) <= 1e-6 * (std::abs(one) + std::abs(other))) continue;
+    return setup.error(
+        "energy", fmt::format("must not change when particles 1 and 2 are exchanged, got {:.7g} "
+                              "and {:.7g} for particles {} and {} at the distance {:.6g}",
+                              one, other, i, j, r));
+  }
+}
+
+template <class P, class Mode>
+std::unique_ptr<Force> make_attribute_pair_force(const PairSettings<P>& s, Setup& setup) {
+  PairTable<P> table(s, setup);
+  const std::size_t types = table.types();
+  check_switch(setup, s.truncation, s.switch_on);
+  std::vector<AttributeCoefficients<P>> coefficients;
+  std::vector<double> ranges;
+  for (std::size_t a = 0; a < types; ++a)
+    for (std::size_t b = 0; b < types; ++b) {
+      if (!table.at(a, b) || !std::isfinite(table.cutoff(a, b))) return nullptr;  // reported
+      const double cutoff = table.cutoff(a, b), on = s.switch_on.value_or(0.9 * cutoff);
+      if (s.truncation == Switched::name && on >= cutoff) {
+        setup.error("switch_on", fmt::format("must be below the cut-off {}, got {}", cutoff, on));
+        return nullptr;
+      }
+      coefficients.push_back({P::coefficients(table.at(a, b)->parameters), Real(cutoff * cutoff),
+                              Real(cutoff), Real(on), Real(1 / (cutoff - on))});
+      ranges.push_back(cutoff);
+    }
+  AttributeWords words(attribute_names<P>(), "energy", setup);
+  check_exchange<P>(words, coefficients, setup);
+  return std::make_unique<AttributePairForce<P, Mode>>(
+      setup.device(), coefficients, std::uint32_t(types), Ranges(types, ranges), std::move(words),
+      s.truncation == PlainCut::shifted);
+}
+
+}  // namespace detail
+
+/// Makes P available to jobs under P::type, with one truncation.
+template <class P, class Mode>
+void register_attribute_pair_potential(Registry& registry) {
+  static_assert(P::attributes.size() <= AttributeWords::most);
+  registry.add<Force, PairSettings<P>>(
+      P::type, P::help, [](const PairSettings<P>& s, Setup& setup) {
+        return detail::make_attribute_pair_force<P, Mode>(s, setup);
+      });
+}
+
+}  // namespace perrin

@@ -1,0 +1,230 @@
+#include "forces/group_restraint.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "engine/components/registry.h"
+#include "engine/components/step_context.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
+#include "forces/deposit.h"
+
+namespace perrin {
+namespace {
+
+using Sums = GroupRestraint::Sums;
+using Spring = GroupRestraint::Spring;
+
+struct AddPosition {
+  ParticleView particles;
+  GroupMask group;
+  PERRIN_HD Sums operator()(std::int64_t i) const {
+    Sums s;
+    if (!group.has(particles.id[i])) return s;
+    const Position p = particles.position[i];
+    const Image turns = particles.image[i];
+    const double m = 1 / double(particles.velocity[i].w);
+    const auto along = [](std::uint32_t whole, int remainder, std::int32_t turn) {
+      return (double(whole) + remainder / 256.0) / 4294967296.0 + turn;
+    };
+    s.v[0] = m;
+    s.v[1] = m * along(p.x, p.remainder(0), turns.x);
+    s.v[2] = m * along(p.y, p.remainder(1), turns.y);
+    s.v[3] = m * along(p.z, p.remainder(2), turns.z);
+    return s;
+  }
+};
+
+/// By one thread.
+struct Stretch {
+  Spring* spring;
+  const Box* box;
+  DeviceTime time;
+  Vec3<double> point, velocity;
+  Vec3<double> axes;  // 1 or 0
+  double stiffness, length, rate;
+  bool two, to_point;  // two groups; a spring without length
+  bool counts;         // the step's own computation: the work since the one before is added
+
+  /// Of a mean position in units of the padded edges.
+  PERRIN_HD Vec3<double> place(const Sums& s) const {
+    double f[3];
+    for (int a = 0; a < 3; ++a) {
+      const double padding = box->periodic[std::size_t(a)] ? 0.0 : box->padding[a];
+      f[a] = s.v[1 + a] / s.v[0] * (1 + 2 * padding) - padding;
+    }
+    return {box->origin.x + box->length.x * f[0] + box->xy * f[1] + box->xz * f[2],
+            box->origin.y + box->length.y * f[1] + box->yz * f[2],
+            box->origin.z + box->length.z * f[2]};
+  }
+  /// The image of a vector that is nearest to 0 by fractions of the edges.
+  PERRIN_HD Vec3<double> nearest(Vec3<double> d) const {
+    const double z = box->periodic[2] ? std::rint(d.z / box->length.z) : 0.0;
+    d.x -= z * box->xz, d.y -= z * box->yz, d.z -= z * box->length.z;
+    const double y = box->periodic[1] ? std::rint(d.y / box->length.y) : 0.0;
+    d.x -= y * box->xy, d.y -= y * box->length.y;
+    const double x = box->periodic[0] ? std::rint(d.x / box->length.x) : 0.0;
+    d.x -= x * box->length.x;
+    return d;
+  }
+  PERRIN_HD Vec3<double> along_axes(const Vec3<double>& d) const {
+    return {axes.x * d.x, axes.y * d.y, axes.z * d.z};
+  }
+  PERRIN_HD double energy(const Vec3<double>& d, double at_rest) const {
+    const double stretch = std::sqrt(dot(d, d)) - at_rest;
+    return stiffness / 2 * stretch * stretch;
+  }
+
+  PERRIN_HD void operator()(std::int64_t) const {
+    Spring& s = *spring;
+    const double now = time(), before = now - time.timestep;
+    const Vec3<double> last = place(s.group[two ? 1 : 0]);
+    Vec3<double> d, earlier;  // from where the point is, and was a step before
+    if (two) {
+      const Vec3<double> first = place(s.group[0]);
+      d = earlier = along_axes(nearest({last.x - first.x, last.y - first.y, last.z - first.z}));
+    } else {
+      const auto from = [&](double t) {
+        const Vec3<double> r{last.x - point.x - velocity.x * t, last.y - point.y - velocity.y * t,
+                             last.z - point.z - velocity.z * t};
+        return along_axes(nearest(r));
+      };
+      d = from(now), earlier = from(before);
+    }
+    const double distance = std::sqrt(dot(d, d));
+    const double at_rest = to_point ? 0.0 : length + rate * now;
+    const double force = -stiffness * (distance - at_rest);
+    // Of a spring without length the force is that of each axis.
+    const double pull = to_point ? -stiffness : distance > 0 ? force / distance : 0.0;
+    const Real3 on_last{Real(pull * d.x / s.group[two ? 1 : 0].v[0]),
+                        Real(pull * d.y / s.group[two ? 1 : 0].v[0]),
+                        Real(pull * d.z / s.group[two ? 1 : 0].v[0])};
+    const double u = energy(d, at_rest);
+    s.pull[two ? 1 : 0] = on_last;
+    s.share[two ? 1 : 0] = (two ? 0.5 : 1.0) * u / s.group[two ? 1 : 0].v[0];
+    if (two) {
+      s.pull[0] = {Real(-pull * d.x / s.group[0].v[0]), Real(-pull * d.y / s.group[0].v[0]),
+                   Real(-pull * d.z / s.group[0].v[0])};
+      s.share[0] = 0.5 * u / s.group[0].v[0];
+    }
+    s.reading.distance = distance, s.reading.length = at_rest, s.reading.force = force;
+    if (counts) s.reading.work += u - energy(earlier, to_point ? 0.0 : length + rate * before);
+  }
+};
+
+struct Pull {
+  ParticleView particles;
+  const Spring* spring;
+  GroupMask group[2];
+  int groups;
+  ForceOutput out;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const std::uint32_t id = particles.id[i];
+    const Real m = 1 / particles.velocity[i].w;
+    Real3 force{};
+    double energy = 0;
+    for (int g = 0; g < groups; ++g) {
+      if (!group[g].has(id)) continue;
+      force += m * spring->pull[g];
+      energy += double(m) * spring->share[g];
+    }
+    deposit(out, particles.n, i, force, Real(energy), Virial{}, Real(1));
+  }
+};
+
+}  // namespace
+
+GroupRestraint::GroupRestraint(const GroupRestraintSettings& settings, const Device& device,
+                               const std::vector<Group>& groups)
+    : Force(ForceTraits::of_field()),
+      settings_(settings),
+      spring_(device, 1),
+      scratch_(device, sum_chunks) {
+  for (const Group& group : groups) groups_.emplace_back(device, group);
+}
+
+void GroupRestraint::compute(StepContext& context, const ForceOutput& output) {
+  const Device& device = context.device();
+  const ParticleView particles = context.particles.view();
+  const bool two = groups_.size() == 2;
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    sum<Sums>(device, "centre of mass", particles.n, AddPosition{particles, groups_[g].mask()},
+              scratch_, &spring_.data()->group[g]);
+  const auto has = [&](char axis) {
+    return settings_.axes.find(axis) != std::string::npos ? 1.0 : 0.0;
+  };
+  const bool in_step = context.instant() == 1;
+  for_each(device, "restraint", 1,
+           Stretch{spring_.data(),
+                   context.particles.box_state.data(),
+                   context.device_time(),
+                   settings_.point.value_or(Vec3<double>{}),
+                   settings_.velocity,
+                   {has('x'), has('y'), has('z')},
+                   settings_.stiffness,
+                   settings_.length.value_or(0),
+                   settings_.rate,
+                   two,
+                   !two && !settings_.length,
+                   in_step});
+  Pull pull{particles, spring_.data(), {}, int(groups_.size()), output};
+  for (std::size_t g = 0; g < groups_.size(); ++g) pull.group[g] = groups_[g].mask();
+  for_each(device, "group_restraint", context.particles.share(), pull);
+}
+
+MomentumChange GroupRestraint::momentum_change(std::span<const std::int64_t>) const {
+  if (groups_.size() == 2) return {};
+  const auto has = [&](char axis) { return settings_.axes.find(axis) != std::string::npos; };
+  return {{has('x'), has('y'), has('z')}, {}};
+}
+
+void GroupRestraint::state(Archive& archive) {
+  std::vector<double> reading;
+  Spring spring = spring_.to_host(0);
+  RestraintReading& r = spring.reading;
+  if (archive.is_saving()) reading = {r.distance, r.length, r.force, r.work};
+  archive("reading", reading);
+  if (archive.is_saving()) return;
+  archive.require(reading.size() == 4, "reading", "four numbers");
+  r = {reading[0], reading[1], reading[2], reading[3]};
+  spring_.assign(std::span<const Spring>(&spring, 1));
+}
+
+void register_group_restraint(Registry& registry) {
+  registry.add<Force, GroupRestraintSettings>(
+      "group_restraint", "a spring between the centres of mass of two groups, or to a point",
+      [](const GroupRestraintSettings& s, Setup& setup) -> std::unique_ptr<Force> {
+        if (s.groups.empty() || s.groups.size() > 2) {
+          setup.error("groups",
+                      fmt::format("must name one or two groups, got {}", s.groups.size()));
+          return nullptr;
+        }
+        std::vector<Group> groups;
+        for (std::size_t k = 0; k < s.groups.size(); ++k) {
+          const Group* const group = setup.group(s.groups[k], fmt::format("groups[{}]", k));
+          if (!group) return nullptr;
+          groups.push_back(*group);
+        }
+        const bool two = groups.size() == 2;
+        const bool moves = s.velocity.x != 0 || s.velocity.y != 0 || s.velocity.z != 0;
+        if (two && s.point) setup.error("point", "is for one group; two are held to each other");
+        if (two && moves) setup.error("velocity", "is for a point; of two groups use \"rate\"");
+        if (two && !s.length)
+          setup.error("length", "is missing: the distance at which the spring is at rest");
+        if (!two && !s.point) setup.error("point", "is missing: where one group is held");
+        if (!s.length && s.rate != 0) setup.error("rate", "needs a \"length\"");
+        if (two)
+          for (std::size_t id = 0; id < groups[0].members().size(); ++id)
+            if (groups[0].has(id) && groups[1].has(id)) {
+              setup.error("groups", fmt::format("must have no particle in common, got {}", id));
+              break;
+            }
+        if (setup.configuration().box.dimension == 2 &&
+            (s.axes == "z" || s.velocity.z != 0 || (s.point && s.point->z != 0)))
+          setup.error("axes", "the system has two dimensions");
+        return std::make_unique<GroupRestraint>(s, setup.device(), groups);
+      });
+}
+
+}  // namespace perrin

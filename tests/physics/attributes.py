@@ -1,0 +1,244 @@
+#!/usr/bin/python3
+"""Attributes of particles: where their numbers come from, formulas that read them, files.
+
+    attributes.py PERRIN [unittest arguments]
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+import numpy
+
+PERRIN = sys.argv[1]
+DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
+if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
+                                                      text=True).stdout:
+    print("skipped: no CUDA device")
+    sys.exit(77)
+TRAVERSALS = ["tiles", "cells", "verlet_list"] if DEVICE != "cpu" else [
+    "clusters", "cells", "verlet_list"]
+NVE = {"type": "velocity_verlet", "timestep": 0.002}
+# Lennard-Jones with a diameter of each particle (Lorentz's rule).
+LJ = {"type": "pair_formula", "cutoff": 2.5,
+      "energy": "4*epsilon*((s/r)^12 - (s/r)^6); s = (sigma_1 + sigma_2)/2",
+      "pairs": [{"types": ["A", "A"], "epsilon": 1}]}
+
+
+def liquid(force=LJ, attributes=None, steps=100, **more):
+    return {"seed": 7, "system": {"type": "lattice", "structure": "fcc", "density": 0.7,
+                                  "cells": [6, 6, 6]},
+            "velocity": {"temperature": 1.0}, "forces": [force],
+            "attributes": {"sigma": {"random": {"uniform": [0.8, 1.2]}}}
+            if attributes is None else attributes,
+            "observers": [{"type": "trajectory", "stride": 50, "precision": "double",
+                           "quantities": ["position", "velocity", "force", "image"]},
+                          {"type": "thermo", "stride": 10}, {"type": "checkpoint"}],
+            "stages": [{"type": "md", "steps": steps, "integrator": NVE}], **more}
+
+
+class Attributes(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="perrin-attributes-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def perrin(self, *arguments):
+        return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=300)
+
+    def run_job(self, job, *arguments, folder="."):
+        with open(self.path("job.json"), "w") as out:
+            json.dump(job, out, indent=1)
+        done = self.perrin("run", self.path("job.json"), "--device", DEVICE, "--threads", "2",
+                           "--output-dir", self.path(folder), "--overwrite", *arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def refused(self, job, pattern):
+        with open(self.path("wrong.json"), "w") as out:
+            json.dump(job, out, indent=1)
+        done = self.perrin("validate", self.path("wrong.json"))
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, pattern)
+
+    def frames(self, name, folder="."):
+        with h5py.File(self.path(folder, "trajectory.h5")) as h:
+            return h["particles/all"][name]["value"][:]
+
+    def attribute(self, name, folder="."):
+        with h5py.File(self.path(folder, "trajectory.h5")) as h:
+            return h["parameters/perrin/attributes"][name][:]
+
+    def column(self, name, folder="."):
+        with h5py.File(self.path(folder, "thermo.h5")) as file:
+            return file["observables"][name]["value"][:]
+
+    # -- numbers -----------------------------------------------------------------------------------
+
+    def test_where_numbers_come_from(self):
+        job = liquid({"type": "constant_force", "force": [0, 0, 0]}, {
+            "one": {"default": 2.5}, "kind": {"types": {"A": 1, "B": -1}},
+            "even": {"random": {"uniform": [0.8, 1.2]}},
+            "bell": {"random": {"normal": [3, 0.5]}},
+            "log": {"random": {"lognormal": [2, 0.4]}},
+            "charge": {"types": {"B": 1}, "default": 0},
+            "mass": {"from": "one*2 + x*0"}, "both": {"from": "even + charge + mass"},
+            "far": {"from": "x^2 + y^2 + z^2 > 16"}}, steps=0, ignore=["charges"])
+        job["system"]["types"] = {"A": 1, "B": 1}
+        self.run_job(job)
+        with h5py.File(self.path("trajectory.h5")) as file:
+            charge, mass = file["particles/all/charge"][:], file["particles/all/mass"][:]
+            species = file["particles/all/species"][:]
+        n = len(charge)
+        even, bell, log = (self.attribute(name) for name in ("even", "bell", "log"))
+        numpy.testing.assert_array_equal(self.attribute("one"), 2.5)
+        numpy.testing.assert_array_equal(self.attribute("kind"), 1 - 2.0 * species)
+        numpy.testing.assert_array_equal(charge, species)
+        numpy.testing.assert_array_equal(mass, 5)
+        numpy.testing.assert_allclose(self.attribute("both"), even + charge + 5, rtol=1e-15)
+        self.assertTrue(0 < self.attribute("far").sum() < n)
+        self.assertTrue((even >= 0.8).all() and (even < 1.2).all())
+        # Means scatter by sigma/√n.
+        for values, mean, deviation in ((even, 1, 0.4 / 12 ** 0.5), (bell, 3, 0.5), (log, 2, 0.4)):
+            self.assertAlmostEqual(values.mean(), mean, delta=4 * deviation / n ** 0.5)
+            self.assertAlmostEqual(values.std() / deviation, 1, delta=0.15)
+        self.assertLess(abs(numpy.corrcoef(even, bell)[0, 1]), 4 / n ** 0.5)
+        # Another attribute changes none of these; another seed does.
+        self.run_job({**job, "attributes": {"even": job["attributes"]["even"]}}, folder="other")
+        numpy.testing.assert_array_equal(self.attribute("even", "other"), even)
+        self.run_job({**job, "seed": 8}, folder="other")
+        self.assertGreater(abs(self.attribute("even", "other") - even).max(), 0.1)
+
+    def test_from_a_file(self):
+        self.run_job(liquid(steps=0))
+        self.run_job({**liquid(attributes={}, steps=0), "system": {
+            "type": "file", "path": self.path("trajectory.h5")}}, folder="again")
+        numpy.testing.assert_array_equal(self.attribute("sigma"), self.attribute("sigma", "again"))
+        numpy.testing.assert_allclose(self.frames("force"), self.frames("force", "again"),
+                                      atol=1e-3)
+
+    # -- formulas ----------------------------------------------------------------------------------
+
+    def test_forces_are_those_of_the_formula(self):
+        """Against every pair of particles in double precision, for every truncation."""
+        for truncation in ("cut", "energy_shift", "force_shift", "switch"):
+            job = liquid({**LJ, "truncation": truncation}, steps=0)
+            self.run_job(job)
+            sigma, p = self.attribute("sigma"), self.frames("position")[0]
+            length = (4 * 216 / 0.7) ** (1 / 3)
+            d = p[:, None, :] - p[None, :, :]
+            d -= length * numpy.round(d / length)
+            r = numpy.sqrt((d ** 2).sum(axis=2)) + 1e9 * numpy.eye(len(p))
+            s = (sigma[:, None] + sigma[None, :]) / 2
+
+            def lj(r):
+                x = (s / r) ** 6
+                return 4 * (x * x - x), 24 * (2 * x * x - x) / r
+            energy, force = lj(r)
+            cut = 2.5
+            if truncation == "energy_shift":
+                energy = energy - lj(cut)[0]
+            if truncation == "force_shift":
+                energy = energy - lj(cut)[0] + (r - cut) * lj(cut)[1]
+                force = force - lj(cut)[1]
+            if truncation == "switch":
+                x = numpy.clip((r - 0.9 * cut) / (0.1 * cut), 0, 1)
+                smooth = 1 - 10 * x ** 3 + 15 * x ** 4 - 6 * x ** 5
+                slope = 30 * x ** 2 * (1 - x) ** 2 / (0.1 * cut)
+                force = force * smooth + energy * slope
+                energy = energy * smooth
+            inside = r < cut
+            total = (numpy.where(inside, force / r, 0)[:, :, None] * d).sum(axis=1)
+            scale = numpy.sqrt((total ** 2).mean())
+            # Single precision.
+            self.assertLess(abs(self.frames("force")[0] - total).max(), 2e-5 * max(scale, 10))
+            self.assertAlmostEqual(self.column("potential_energy")[0] /
+                                   (numpy.where(inside, energy, 0).sum() / 2), 1, delta=2e-6)
+
+    def test_equal_attributes_are_a_parameter(self):
+        plain = {"type": "pair_formula", "cutoff": 2.5, "energy": "4*((s/r)^12 - (s/r)^6); s = 1",
+                 "pairs": [{"types": ["A", "A"]}]}
+        self.run_job(liquid(plain, {}), folder="plain")
+        for traversal in TRAVERSALS:
+            self.run_job(liquid(attributes={"sigma": {"default": 1}},
+                                neighbors={"traversal": traversal}), folder="attributes")
+            numpy.testing.assert_allclose(self.frames("position", "attributes")[1],
+                                          self.frames("position", "plain")[1], atol=1e-4)
+
+    def test_energy_is_conserved_and_momentum(self):
+        for traversal in TRAVERSALS:
+            self.run_job(liquid({**LJ, "truncation": "force_shift"}, steps=500,
+                                neighbors={"traversal": traversal}))
+            total = self.column("total_energy")
+            self.assertLess(abs(total - total[0]).max(), 2e-3 * abs(total[0]))
+            self.assertLess(abs(self.column("momentum")).max(), 1e-2)
+
+    def test_stopped_and_resumed(self):
+        for traversal in TRAVERSALS:
+            job = liquid(neighbors={"traversal": traversal})
+            job["observers"][2]["steps"] = 37
+            job["groups"] = {"large": {"formula": "sigma > 1.1"}, "others": {"not": ["large"]}}
+            job["stages"][0] = {"type": "md", "steps": 100, "integrators": [
+                {**NVE, "group": "others"},
+                {"type": "bussi", "timestep": 0.002, "temperature": 2, "tau": 0.1,
+                 "group": "large"}]}
+            self.run_job(job, folder="whole")
+            shutil.rmtree(self.path("again"), ignore_errors=True)
+            shutil.copytree(self.path("whole"), self.path("again"))
+            done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for name in ("position", "velocity", "force"):
+                numpy.testing.assert_array_equal(self.frames(name, "whole"),
+                                                 self.frames(name, "again"), traversal)
+
+    def test_a_field_on_charges(self):
+        """E = -charge F z, and one that oscillates."""
+        job = liquid({"type": "external_formula", "energy": "-charge*F*z*cos(omega*t)",
+                      "types": {"A": {"F": 3, "omega": 10}}, "unwrapped": True},
+                     {"charge": {"random": {"normal": [0, 1]}}})
+        self.run_job(job)
+        with h5py.File(self.path("trajectory.h5")) as file:
+            charge = file["particles/all/charge"][:]
+        force = self.frames("force")
+        for frame, t in enumerate((0, 0.1, 0.2)):
+            numpy.testing.assert_allclose(force[frame, :, 2], 3 * charge * numpy.cos(10 * t),
+                                          rtol=1e-5, atol=1e-5)
+            self.assertEqual(abs(force[frame, :, :2]).max(), 0)
+
+    # -- mistakes ----------------------------------------------------------------------------------
+
+    def test_mistakes(self):
+        def sigma(**settings):
+            return liquid(attributes={"sigma": settings})
+        self.refused(liquid(attributes={}), 'no attribute "sigma"; they have mass')
+        self.refused(sigma(), "must have one of: default and types; from; random")
+        self.refused(sigma(default=1, **{"from": "x"}), "must have one of")
+        self.refused(sigma(types={"B": 1}), 'attributes.sigma.types.B: unknown particle type')
+        self.refused(sigma(**{"from": "1/0"}), "attributes.sigma.from")
+        self.refused(sigma(**{"from": "radius/2"}), 'no attribute "radius"')
+        self.refused(sigma(**{"from": "sigma"}), "is defined by itself")
+        self.refused(sigma(random={"uniform": [2, 1]}), "must be a lower and an upper number")
+        self.refused(sigma(random={"normal": [2, -1]}), "standard deviation must not be negative")
+        self.refused(liquid(attributes={"sigma": {"default": 1}, "a_1": {"default": 1}}),
+                     "must have a name")
+        self.refused(liquid({**LJ, "energy": "epsilon*sigma_1/r"}),
+                     "must not change when particles 1 and 2 are exchanged")
+        many = " + ".join(f"a{k}_1*a{k}_2" for k in range(5))
+        self.refused(liquid({**LJ, "energy": f"epsilon*({many})/r"}), "expected at most 4")
+        self.refused(sigma(default=1) | {"groups": {"g": {"formula": "sigma > tau"}}},
+                     'groups.g.formula: .*no attribute "tau"')
+        self.refused(liquid(attributes={"sigma": {"default": 1}, "mass": {"default": -1}}),
+                     "attributes: .*mass")
+
+
+if __name__ == "__main__":
+    sys.argv[1:2] = []
+    unittest.main()
