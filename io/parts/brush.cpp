@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "io/parts/layers.h"
+#include "io/parts/plane.h"
+#include "io/placement.h"
+#include "io/sources.h"
+
+namespace perrin::parts {
+namespace {
+
+constexpr int chain_attempts = 50;
+
+class Brush : public StartPart {
+ public:
+  Brush(Polymer polymer, const BrushSettings& settings)
+      : polymer_(std::move(polymer)), settings_(settings) {}
+
+  std::vector<std::string> types() const override { return polymer_.types; }
+  double particles(const Box& box) const override {
+    return double(chains(box)) * double(polymer_.beads());
+  }
+  void check(const Box& box, const Distances& distances, const Report& error) const override;
+  void place(Start& start, std::uint64_t seed) const override;
+
+ private:
+  std::int64_t chains(const Box& box) const {
+    return settings_.number.value_or(
+        std::llround(settings_.grafting_density.value_or(0) * Plane(box, settings_.axis).area()));
+  }
+  bool up() const { return settings_.direction == "up"; }
+  double coordinate(const Plane& plane) const {
+    return settings_.position.value_or(up() ? plane.lower() : plane.upper());
+  }
+
+  Polymer polymer_;
+  BrushSettings settings_;
+};
+
+void Brush::check(const Box& box, const Distances& distances, const Report& error) const {
+  if (!Plane::check(box, settings_.axis, error)) return;
+  const double n = double(chains(box));
+  const char* const key = settings_.number ? "number" : "grafting_density";
+  if (n < 1) return error(key, "gives no chain in this box");
+  check_bonds(settings_, polymer_, n, box, distances, error);
+  const Plane plane(box, settings_.axis);
+  const double x = coordinate(plane);
+  if (x < plane.lower() || x > plane.upper())
+    error("position", fmt::format("must be in the box, from {:g} to {:g}, got {:g}", plane.lower(),
+                                  plane.upper(), x));
+  // Circles on the plane, in two dimensions lengths on the line.
+  const std::string& grafted = polymer_.types[polymer_.type[0]];
+  const double d = distances.between(grafted, grafted);
+  const double filled =
+      box.dimension == 2 ? n * d / plane.area() : n * 3.141592653589793 / 4 * d * d / plane.area();
+  const bool random = settings_.arrangement == "random";
+  const double most = box.dimension == 2 ? (random ? 0.78 : 1) : (random ? 0.58 : 0.9069);
+  if (filled > most)
+    error(key, fmt::format("too dense: circles as wide as the minimum distance of {} ({:g}) would "
+                           "fill {:.3g} of the plane, {} reach {} at most",
+                           grafted, d, filled, random ? "random places" : "lattices", most));
+}
+
+void Brush::place(Start& start, std::uint64_t seed) const {
+  const Region region(settings_.region, start.box());
+  const Plane plane(start.box(), settings_.axis);
+  const double height = coordinate(plane), side = up() ? 1 : -1;
+  const Vec3<double> normal = side * plane.normal();
+  Growth growth(start, polymer_,
+                {settings_.bond_type, settings_.angle_type, settings_.dihedral_type},
+                settings_.bond_length);
+  const std::int64_t n = chains(start.box());
+  std::vector<Plane::Site> sites;
+  if (settings_.arrangement == "square") sites = plane.sites(n, seed);
+  const auto allowed = [&](Vec3<double> r) {
+    return dot(r, normal) >= side * height && region.contains(r);
+  };
+  for (std::int64_t k = 0; k < n; ++k) {
+    const auto root = [&](Philox& stream) -> std::optional<Vec3<double>> {
+      if (!sites.empty())
+        return plane.place(sites[std::size_t(k)].u, sites[std::size_t(k)].v, height);
+      const double u = stream.uniform<double>();
+      return plane.place(u, stream.uniform<double>(), height);
+    };
+    bool grown = false;
+    for (int attempt = 0; attempt < chain_attempts && !grown; ++attempt) {
+      Philox stream = io::position_stream(seed, std::uint64_t(attempt), std::uint32_t(k));
+      grown = growth.grow(stream, root, allowed);
+    }
+    if (!grown) throw UserError(no_place_for_polymer(start, polymer_, k, n));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<StartPart> make_brush(const BrushSettings& s, Setup& setup) {
+  io::Blocks blocks = io::parse_pattern(s.pattern, "pattern", setup);
+  if (s.number.has_value() == s.grafting_density.has_value()) {
+    setup.error(s.number ? "grafting_density" : "number", "give either number or grafting_density");
+    return nullptr;
+  }
+  if (blocks.empty()) return nullptr;
+  const double chains = s.number ? double(*s.number) : 1;
+  if (!check_count(count(blocks) * chains, "number", setup)) return nullptr;
+  if (!s.grafted.empty()) {
+    if (--blocks.front().second == 0) blocks.erase(blocks.begin());
+    blocks.insert(blocks.begin(), {s.grafted, 1});
+  }
+  return std::make_unique<Brush>(linear(blocks), s);
+}
+
+}  // namespace perrin::parts

@@ -1,0 +1,93 @@
+#include "io/parts/rigid.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "io/parts/room.h"
+#include "io/placement.h"
+
+namespace perrin::parts {
+namespace {
+
+constexpr int rigid_attempts = 2000;  // per molecule
+
+}  // namespace
+
+/// K. Shoemake, Graphics Gems III (1992): a quaternion anywhere on the sphere in four dimensions.
+Rotation random_rotation(Philox& stream, int dimension) {
+  constexpr double two_pi = 6.283185307179586;
+  if (dimension == 2) {
+    const double angle = two_pi * stream.uniform<double>();
+    const double c = std::cos(angle), s = std::sin(angle);
+    return {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
+  }
+  const double u = stream.uniform<double>(), a = two_pi * stream.uniform<double>(),
+               b = two_pi * stream.uniform<double>();
+  const double x = std::sqrt(1 - u) * std::sin(a), y = std::sqrt(1 - u) * std::cos(a),
+               z = std::sqrt(u) * std::sin(b), w = std::sqrt(u) * std::cos(b);
+  return {{1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)},
+          {2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)},
+          {2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)}};
+}
+
+RigidPart::RigidPart(Configuration molecule, const RigidSettings& settings)
+    : molecule_(std::move(molecule)), settings_(settings) {
+  Vec3<double> mean;
+  for (const auto& r : molecule_.position) mean += r;
+  mean *= 1.0 / double(molecule_.position.size());
+  for (auto& r : molecule_.position) r -= mean;
+}
+
+void RigidPart::check(const Box& box, const Distances& distances, const Report& error) const {
+  Region::check(settings_.region, box, error);
+  if (settings_.center && settings_.number != 1)
+    error("center", fmt::format("goes with \"number\": 1 alone, got {}", settings_.number));
+  if (box.dimension == 2)
+    for (const auto& r : molecule_.position)
+      if (std::abs(r.z) > 1e-9)
+        return error("", "has particles at different z, but the system has two dimensions");
+  if (molecule_.position.size() > 1 || settings_.region || settings_.center) return;
+  const double d = distances.between(molecule_.types[0], molecule_.types[0]);
+  const Crowd crowd{double(settings_.number) * sphere_volume(d, box.dimension), d, box.volume(),
+                    box.dimension, true};
+  if (const std::string what = crowd.stuck(); !what.empty()) error("number", what);
+}
+
+bool RigidPart::put(Start& start, const Region& region, const std::vector<std::uint32_t>& types,
+                    Philox stream) const {
+  const auto center = settings_.center ? settings_.center : region.sample(stream);
+  if (!center) return false;
+  const bool turned = settings_.orientation == "random";
+  const Rotation turn = turned ? random_rotation(stream, start.box().dimension) : Rotation{};
+  std::vector<Vec3<double>> places;
+  for (std::size_t i = 0; i < molecule_.position.size(); ++i) {
+    const Vec3<double> r = *center + turn(molecule_.position[i]);
+    if (!region.contains(r) || !start.fits(r, types[molecule_.type[i]])) return false;
+    places.push_back(r);
+  }
+  start.append(molecule_, places, true);
+  return true;
+}
+
+void RigidPart::place(Start& start, std::uint64_t seed) const {
+  const Region region(settings_.region, start.box());
+  const auto types = start.types(molecule_.types);
+  for (const std::string& what : molecule_.warnings) start.warn(what);
+  for (std::int64_t k = 0; k < settings_.number; ++k) {
+    bool found = false;
+    for (int attempt = 0; attempt < rigid_attempts && !found; ++attempt)
+      found = put(start, region, types,
+                  io::position_stream(seed, std::uint64_t(attempt), std::uint32_t(k)));
+    if (!found)
+      throw UserError(fmt::format(
+          "no place found for molecule {} of {} ({} particles, at least {} from others) in {} "
+          "attempts; use a smaller minimum distance, fewer molecules or a larger region, or place "
+          "this part before others",
+          k + 1, settings_.number, molecule_.position.size(),
+          start.distances().text(molecule_.types), rigid_attempts));
+  }
+}
+
+}  // namespace perrin::parts
