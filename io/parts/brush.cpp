@@ -12,7 +12,7 @@
 namespace perrin::parts {
 namespace {
 
-constexpr int chain_attempts = 50;
+constexpr int chain_attempts = 50, graft_attempts = 2000;
 
 class Brush : public StartPart {
  public:
@@ -31,6 +31,8 @@ class Brush : public StartPart {
     return settings_.number.value_or(
         std::llround(settings_.grafting_density.value_or(0) * Plane(box, settings_.axis).area()));
   }
+  std::vector<Vec3<double>> graft(const Start& start, const Region& region, std::uint32_t type,
+                                  std::uint64_t seed) const;
   bool up() const { return settings_.direction == "up"; }
   double coordinate(const Plane& plane) const {
     return settings_.position.value_or(up() ? plane.lower() : plane.upper());
@@ -64,33 +66,70 @@ void Brush::check(const Box& box, const Distances& distances, const Report& erro
                            grafted, d, filled, random ? "random places" : "lattices", most));
 }
 
+/// All are chosen before chains grow, which keep away from them: otherwise they would be covered.
+std::vector<Vec3<double>> Brush::graft(const Start& start, const Region& region, std::uint32_t type,
+                                       std::uint64_t seed) const {
+  const Plane plane(start.box(), settings_.axis);
+  const std::int64_t n = chains(start.box());
+  const double height = coordinate(plane);
+  std::vector<Vec3<double>> found;
+  if (settings_.arrangement == "square")
+    for (const auto& site : plane.sites(n, seed))
+      found.push_back(plane.place(site.u, site.v, height));
+  const double distance = start.occupied().distance(type, type);
+  Occupied taken(start.box());
+  taken.add_type({distance}, distance, distance);
+  for (std::int64_t k = 0; k < n; ++k) {
+    const auto fits = [&](Vec3<double> r) {
+      return region.contains(r) && start.fits(r, type) && taken.conflict(r, 0) < 0;
+    };
+    bool good = k < std::int64_t(found.size()) && fits(found[std::size_t(k)]);
+    for (int attempt = 0; attempt < graft_attempts && k == std::int64_t(found.size()); ++attempt) {
+      Philox stream = io::position_stream(seed, std::uint64_t(attempt), std::uint32_t(k));
+      const double u = stream.uniform<double>();
+      const Vec3<double> r = plane.place(u, stream.uniform<double>(), height);
+      good = fits(r);
+      if (good) found.push_back(r);
+    }
+    if (!good)
+      throw UserError(fmt::format(
+          "no place found on the plane for chain {} of {} (at least {} from others); use fewer "
+          "chains, a smaller minimum distance or a larger region, or place this part before others",
+          k + 1, n, start.distances().text({polymer_.types[polymer_.type[0]]})));
+    taken.add(found[std::size_t(k)], 0);
+  }
+  return found;
+}
+
 void Brush::place(Start& start, std::uint64_t seed) const {
   const Region region(settings_.region, start.box());
   const Plane plane(start.box(), settings_.axis);
-  const double height = coordinate(plane), side = up() ? 1 : -1;
+  const double side = up() ? 1 : -1, height = coordinate(plane);
   const Vec3<double> normal = side * plane.normal();
+  const auto types = start.types(polymer_.types);
+  const std::uint32_t grafted = types[polymer_.type[0]];
+  const auto feet = graft(start, region, grafted, seed);
+  double away = 0;
+  for (const std::uint32_t t : types) away = std::max(away, start.occupied().distance(grafted, t));
+  Occupied reserved(start.box());
+  reserved.add_type({away}, away, away);
+  for (const Vec3<double>& foot : feet) reserved.add(foot, 0);
   Growth growth(start, polymer_,
                 {settings_.bond_type, settings_.angle_type, settings_.dihedral_type},
                 settings_.bond_length);
-  const std::int64_t n = chains(start.box());
-  std::vector<Plane::Site> sites;
-  if (settings_.arrangement == "square") sites = plane.sites(n, seed);
-  const auto allowed = [&](Vec3<double> r) {
-    return dot(r, normal) >= side * height && region.contains(r);
-  };
-  for (std::int64_t k = 0; k < n; ++k) {
-    const auto root = [&](Philox& stream) -> std::optional<Vec3<double>> {
-      if (!sites.empty())
-        return plane.place(sites[std::size_t(k)].u, sites[std::size_t(k)].v, height);
-      const double u = stream.uniform<double>();
-      return plane.place(u, stream.uniform<double>(), height);
+  for (std::uint32_t k = 0; k < feet.size(); ++k) {
+    const auto root = [&](Philox&) { return std::optional(feet[k]); };
+    const auto allowed = [&](Vec3<double> r) {
+      return dot(r, normal) >= side * height && region.contains(r) &&
+             reserved.conflict(r, 0, {&k, 1}) < 0;
     };
     bool grown = false;
     for (int attempt = 0; attempt < chain_attempts && !grown; ++attempt) {
-      Philox stream = io::position_stream(seed, std::uint64_t(attempt), std::uint32_t(k));
+      Philox stream = io::position_stream(instance_seed(seed, 1), std::uint64_t(attempt), k);
       grown = growth.grow(stream, root, allowed);
     }
-    if (!grown) throw UserError(no_place_for_polymer(start, polymer_, k, n));
+    if (!grown)
+      throw UserError(no_place_for_polymer(start, polymer_, k, std::int64_t(feet.size())));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace perrin::parts {
 namespace {
@@ -17,22 +18,27 @@ std::size_t index_of(const std::array<int, 3>& cells, int x, int y, int z) {
 
 }  // namespace
 
-void Occupied::add_type(const std::vector<double>& distances, double width) {
+Occupied::Grid Occupied::make_grid(double width) const {
+  Grid grid;
+  double all = 1;
+  for (int axis = 0; axis < box_.dimension; ++axis) all *= std::max(1.0, heights_[axis] / width);
+  const double wider = std::max(1.0, std::pow(all / most_cells, 1.0 / box_.dimension));
+  std::size_t count = 1;
+  for (int axis = 0; axis < box_.dimension; ++axis) {
+    const double cells = std::floor(heights_[axis] / (width * wider));
+    grid.cells[std::size_t(axis)] = int(std::clamp(cells, 1.0, most_cells));
+    count *= std::size_t(grid.cells[std::size_t(axis)]);
+  }
+  grid.last.assign(count, none);
+  return grid;
+}
+
+void Occupied::add_type(const std::vector<double>& distances, double smallest, double largest) {
   for (std::size_t t = 0; t < distance_.size(); ++t) distance_[t].push_back(distances[t]);
   distance_.push_back(distances);
-  Grid grid;
-  if (width > 0) {
-    double all = 1;
-    for (int axis = 0; axis < box_.dimension; ++axis) all *= std::max(1.0, heights_[axis] / width);
-    const double wider = std::max(1.0, std::pow(all / most_cells, 1.0 / box_.dimension));
-    for (int axis = 0; axis < box_.dimension; ++axis)
-      grid.cells[std::size_t(axis)] =
-          int(std::clamp(std::floor(heights_[axis] / (width * wider)), 1.0, most_cells));
-    std::size_t count = 1;
-    for (const int n : grid.cells) count *= std::size_t(n);
-    grid.last.assign(count, none);
-  }
-  grids_.push_back(std::move(grid));
+  Type& type = types_.emplace_back();
+  if (smallest > 0) type.grids.push_back(make_grid(smallest));
+  if (smallest > 0 && largest > 2 * smallest) type.grids.push_back(make_grid(largest));
 }
 
 Vec3<double> Occupied::wrapped(Vec3<double> r, Image* image) const {
@@ -57,30 +63,57 @@ std::array<int, 3> Occupied::place(const Grid& grid, Vec3<double> r) const {
   return cell;
 }
 
+std::uint32_t& Occupied::last(Grid& grid, Vec3<double> r) const {
+  const auto cell = place(grid, r);
+  return grid.last[index_of(grid.cells, cell[0], cell[1], cell[2])];
+}
+
+std::array<int, 3> Occupied::reach(const Grid& grid, double distance) const {
+  std::array<int, 3> cells{0, 0, 0};
+  for (int axis = 0; axis < box_.dimension; ++axis) {
+    const auto k = std::size_t(axis);
+    cells[k] = int(std::ceil(distance * grid.cells[k] / heights_[axis]));
+  }
+  return cells;
+}
+
+double Occupied::cost(const Type& type, const Grid& grid, double distance) const {
+  double cells = 1, share = 1;
+  const auto around = reach(grid, distance);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    cells *= 2 * around[axis] + 1;
+    share *= double(2 * around[axis] + 1) / grid.cells[axis];
+  }
+  return cells + share * double(type.count);
+}
+
 std::int64_t Occupied::conflict(Vec3<double> r, std::uint32_t type,
                                 std::span<const std::uint32_t> except) const {
   const Vec3<double> inner = wrapped(r);
-  for (std::size_t t = 0; t < grids_.size(); ++t) {
+  for (std::size_t t = 0; t < types_.size(); ++t) {
     const double distance = distance_[type][t];
-    if (!(distance > 0) || grids_[t].last.empty()) continue;
-    const std::int64_t found = near(grids_[t], inner, distance, except);
+    const Type& other = types_[t];
+    if (!(distance > 0) || other.count == 0) continue;
+    std::size_t grid = 0;
+    if (other.grids.size() > 1 &&
+        cost(other, other.grids[1], distance) < cost(other, other.grids[0], distance))
+      grid = 1;
+    const std::int64_t found = near(other, grid, inner, distance, except);
     if (found >= 0) return found;
   }
   return -1;
 }
 
-std::int64_t Occupied::near(const Grid& grid, Vec3<double> r, double distance,
+std::int64_t Occupied::near(const Type& type, std::size_t which, Vec3<double> r, double distance,
                             std::span<const std::uint32_t> except) const {
-  const auto center = place(grid, r);
+  const Grid& grid = type.grids[which];
+  const auto center = place(grid, r), around = reach(grid, distance);
   const auto edges = box_.edges();
   std::array<int, 3> low, high;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const int n = grid.cells[axis];
-    const bool flat = int(axis) >= box_.dimension;
-    const int reach = flat ? 0 : int(std::ceil(distance * n / heights_[int(axis)]));
-    low[axis] = center[axis] - reach, high[axis] = center[axis] + reach;
+    low[axis] = center[axis] - around[axis], high[axis] = center[axis] + around[axis];
     if (box_.periodic[axis]) continue;
-    low[axis] = std::max(low[axis], 0), high[axis] = std::min(high[axis], n - 1);
+    low[axis] = std::max(low[axis], 0), high[axis] = std::min(high[axis], grid.cells[axis] - 1);
   }
   for (int x = low[0]; x <= high[0]; ++x)
     for (int y = low[1]; y <= high[1]; ++y)
@@ -91,7 +124,7 @@ std::int64_t Occupied::near(const Grid& grid, Vec3<double> r, double distance,
             r - (double(u) * edges[0] + double(v) * edges[1] + double(w) * edges[2]);
         std::uint32_t j = grid.last[index_of(grid.cells, x - u * grid.cells[0],
                                              y - v * grid.cells[1], z - w * grid.cells[2])];
-        for (; j != none; j = before_[j]) {
+        for (; j != none; j = before_[which][j]) {
           const Vec3<double> d = inner_[j] - seen;
           if (dot(d, d) < distance * distance && std::ranges::find(except, j) == except.end())
             return std::int64_t(j);
@@ -101,32 +134,28 @@ std::int64_t Occupied::near(const Grid& grid, Vec3<double> r, double distance,
 }
 
 void Occupied::add(Vec3<double> r, std::uint32_t type) {
-  Grid& grid = grids_[type];
   const auto id = std::uint32_t(position_.size());
   const Vec3<double> inner = wrapped(r);
-  std::uint32_t before = none;
-  if (!grid.last.empty()) {
-    const auto cell = place(grid, inner);
-    std::uint32_t& last = grid.last[index_of(grid.cells, cell[0], cell[1], cell[2])];
-    before = last;
-    last = id;
-  }
+  Type& own = types_[type];
+  for (std::size_t k = 0; k < most_grids; ++k)
+    before_[k].push_back(k < own.grids.size() ? std::exchange(last(own.grids[k], inner), id)
+                                              : none);
+  ++own.count;
   position_.push_back(r);
   inner_.push_back(inner);
   type_.push_back(type);
-  before_.push_back(before);
 }
 
 void Occupied::remove_last() {
-  Grid& grid = grids_[type_.back()];
-  if (!grid.last.empty()) {
-    const auto cell = place(grid, inner_.back());
-    grid.last[index_of(grid.cells, cell[0], cell[1], cell[2])] = before_.back();
+  Type& own = types_[type_.back()];
+  for (std::size_t k = 0; k < most_grids; ++k) {
+    if (k < own.grids.size()) last(own.grids[k], inner_.back()) = before_[k].back();
+    before_[k].pop_back();
   }
+  --own.count;
   position_.pop_back();
   inner_.pop_back();
   type_.pop_back();
-  before_.pop_back();
 }
 
 }  // namespace perrin::parts

@@ -19,7 +19,7 @@ std::uint32_t Start::type(const std::string& name) {
   if (index < before) return index;
   std::vector<double> distances;
   for (const std::string& other : types_) distances.push_back(distances_.between(name, other));
-  occupied_.add_type(distances, distances_.smallest(name));
+  occupied_.add_type(distances, distances_.smallest(name), distances_.largest(name));
   return index;
 }
 
