@@ -80,7 +80,7 @@ struct SpheresSettings : RigidSettings {
 };
 template <class D>
 void describe(D& d, SpheresSettings& s) {
-  d.example("{\"number\": 2, \"radius\": 2, \"spacing\": 1}");
+  d.example("{\"number\": 2, \"radius\": 2, \"spacing\": 1, \"core\": \"C\"}");
   d.required("radius", s.radius, Positive{}, "radius of the surface on which the beads are");
   describe(d, static_cast<RigidSettings&>(s));
   d.optional("beads", s.beads, Positive{}, "beads on the surface");

@@ -74,7 +74,7 @@ struct DendrimersSettings : BondSettings {
 };
 template <class D>
 void describe(D& d, DendrimersSettings& s) {
-  d.example("{\"number\": 3, \"generations\": 2, \"spacer\": \"A2\"}");
+  d.example("{\"number\": 3, \"generations\": 1, \"spacer\": \"A3\"}");
   d.required("number", s.number, Positive{}, "number of molecules");
   d.required("generations", s.generations, Between{0, 12},
              "generations that branch from the spacers of the core; 0: a star");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/error.h"
@@ -12,6 +13,20 @@ namespace perrin::parts {
 namespace {
 
 constexpr int rigid_attempts = 2000;  // per molecule
+constexpr std::size_t most_compared = 5000;
+
+/// The largest distance of two particles; of many, twice that from their middle.
+double diameter(const std::vector<Vec3<double>>& places) {
+  double square = 0;
+  for (std::size_t i = 0; i < places.size() && places.size() > most_compared; ++i)
+    square = std::max(square, 4 * dot(places[i], places[i]));
+  for (std::size_t i = 0; i < places.size() && places.size() <= most_compared; ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const Vec3<double> d = places[i] - places[j];
+      square = std::max(square, dot(d, d));
+    }
+  return std::sqrt(square);
+}
 
 }  // namespace
 
@@ -40,6 +55,31 @@ RigidPart::RigidPart(Configuration molecule, const RigidSettings& settings)
   for (auto& r : molecule_.position) r -= mean;
 }
 
+/// Its own images must not come nearer than others.
+void RigidPart::check_size(const Box& box, const Distances& distances, const Report& error) const {
+  double least = 0;
+  for (const std::string& a : molecule_.types)
+    for (const std::string& b : molecule_.types) least = std::max(least, distances.between(a, b));
+  const bool turned = settings_.orientation == "random";
+  const double across = turned ? diameter(molecule_.position) : 0;
+  for (int axis = 0; axis < box.dimension; ++axis) {
+    double extent = across;
+    if (!turned) {
+      const auto along = [axis](const Vec3<double>& a, const Vec3<double>& b) {
+        return a[axis] < b[axis];
+      };
+      const auto [low, high] = std::ranges::minmax_element(molecule_.position, along);
+      extent = (*high)[axis] - (*low)[axis];
+    }
+    const double height = box.heights()[axis], room = height - least;
+    if (box.periodic[std::size_t(axis)] && extent > room + 1e-9)
+      return error("",
+                   fmt::format("its molecule is {:.4g} across: at most {:.4g} fit into the box, "
+                               "which is {:g} high along {}, beside its own images",
+                               extent, room, height, "xyz"[axis]));
+  }
+}
+
 void RigidPart::check(const Box& box, const Distances& distances, const Report& error) const {
   Region::check(settings_.region, box, error);
   if (settings_.center && settings_.number != 1)
@@ -48,6 +88,7 @@ void RigidPart::check(const Box& box, const Distances& distances, const Report& 
     for (const auto& r : molecule_.position)
       if (std::abs(r.z) > 1e-9)
         return error("", "has particles at different z, but the system has two dimensions");
+  check_size(box, distances, error);
   if (molecule_.position.size() > 1 || settings_.region || settings_.center) return;
   const double d = distances.between(molecule_.types[0], molecule_.types[0]);
   const Crowd crowd{double(settings_.number) * sphere_volume(d, box.dimension), d, box.volume(),

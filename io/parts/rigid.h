@@ -42,6 +42,7 @@ class RigidPart : public StartPart {
   void place(Start& start, std::uint64_t seed) const override;
 
  private:
+  void check_size(const Box& box, const Distances& distances, const Report& error) const;
   bool put(Start& start, const Region& region, const std::vector<std::uint32_t>& types,
            Philox stream) const;
 

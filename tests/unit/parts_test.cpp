@@ -268,6 +268,8 @@ TEST(Parts, MistakesNameTheirKeys) {
        "parts[0].beads: give either beads or spacing"},
       {R"({"type": "rods", "number": 2, "pattern": "A3", "center": [0, 0, 0]})", "",
        R"(parts[0].center: goes with "number": 1 alone, got 2)"},
+      {R"({"type": "rods", "number": 2, "pattern": "A17", "spacing": 1})", "",
+       "parts[0]: its molecule is 16 across: at most 15.2 fit into the box"},
       {R"({"type": "molecules", "number": 2, "particles": [{"type": "A", "position": [0, 0, 0]}],
            "bonds": {"b": [[0, 1]]}})",
        "", "parts[0].bonds.b[0]: must be 2 different particles from 0 to 0"},
