@@ -7,7 +7,7 @@
 namespace perrin::parts {
 namespace {
 
-constexpr int bead_attempts = 50, most_retreats = 500;
+constexpr int bead_attempts = 100, most_retreats = 1000;
 constexpr double two_pi = 6.283185307179586;
 
 }  // namespace
