@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "io/parts/directions.h"
 #include "io/parts/layers.h"
 #include "io/parts/plane.h"
 #include "io/parts/polymer.h"
+#include "io/parts/room.h"
 #include "io/sources.h"
 
 namespace perrin::parts {
@@ -21,12 +23,13 @@ struct Lipid {
 
 /// Tails are at the corners of a regular polygon with this edge, below the last bead of the head.
 std::vector<Vec3<double>> across(int tails, double edge) {
-  constexpr double pi = 3.141592653589793;
+  constexpr double radii[] = {0, 0.5, 0.5773502691896258, 0.7071067811865476};  // of unit edges
   std::vector<Vec3<double>> found;
-  const double radius = tails == 1 ? 0 : edge / (2 * std::sin(pi / tails));
-  for (int k = 0; k < tails; ++k)
-    found.push_back(
-        {0, radius * std::cos(2 * pi * k / tails), radius * std::sin(2 * pi * k / tails)});
+  for (int k = 0; k < tails; ++k) {
+    const std::uint64_t turn = (std::uint64_t(1) << 32) * std::uint64_t(k) / std::uint64_t(tails);
+    const Vec3<double> at = edge * radii[tails - 1] * direction_at(std::uint32_t(turn));
+    found.push_back({0, at.x, at.y});
+  }
   return found;
 }
 
@@ -64,7 +67,7 @@ class Bilayer : public StartPart {
  private:
   std::int64_t lipids(const Box& box) const {
     if (settings_.number) return *settings_.number;
-    return 2 * std::llround(Plane(box, settings_.axis).area() / *settings_.area_per_lipid);
+    return 2 * rounded(Plane(box, settings_.axis).area() / *settings_.area_per_lipid);
   }
   double gap() const { return settings_.gap.value_or(settings_.bond_length); }
   void put(Start& start, const Plane& plane, Plane::Site site, double side,
@@ -81,10 +84,13 @@ void Bilayer::check(const Box& box, const Distances&, const Report& error) const
   if (box.dimension == 2 && settings_.tails > 2) error("tails", "must be 1 or 2 in two dimensions");
   const double half = gap() / 2 + lipid_.places[0].x;
   const Plane plane(box, settings_.axis);
+  const double below = settings_.position - plane.lower(),
+               above = plane.upper() - settings_.position;
+  if (below < 0 || above < 0)
+    return error("position", fmt::format("must be in the box, from {:g} to {:g}, got {:g}",
+                                         plane.lower(), plane.upper(), settings_.position));
   const bool wraps = box.periodic[std::size_t(settings_.axis[0] - 'x')];
-  const bool outside =
-      settings_.position - half < plane.lower() || settings_.position + half > plane.upper();
-  if (wraps ? 2 * half > plane.upper() - plane.lower() : outside)
+  if (half > (wraps ? (below + above) / 2 : std::min(below, above)))
     error("position", fmt::format("the membrane goes {:g} to either side and does not fit into the "
                                   "box, which goes from {:g} to {:g}",
                                   half, plane.lower(), plane.upper()));

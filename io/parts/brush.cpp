@@ -6,13 +6,14 @@
 #include "engine/base/error.h"
 #include "io/parts/layers.h"
 #include "io/parts/plane.h"
+#include "io/parts/room.h"
 #include "io/placement.h"
 #include "io/sources.h"
 
 namespace perrin::parts {
 namespace {
 
-constexpr int chain_attempts = 50, graft_attempts = 2000;
+constexpr int chain_attempts = 6, graft_attempts = 2000;
 
 class Brush : public StartPart {
  public:
@@ -29,7 +30,7 @@ class Brush : public StartPart {
  private:
   std::int64_t chains(const Box& box) const {
     return settings_.number.value_or(
-        std::llround(settings_.grafting_density.value_or(0) * Plane(box, settings_.axis).area()));
+        rounded(settings_.grafting_density.value_or(0) * Plane(box, settings_.axis).area()));
   }
   std::vector<Vec3<double>> graft(const Start& start, const Region& region, std::uint32_t type,
                                   std::uint64_t seed) const;
@@ -66,7 +67,7 @@ void Brush::check(const Box& box, const Distances& distances, const Report& erro
                            grafted, d, filled, random ? "random places" : "lattices", most));
 }
 
-/// All are chosen before chains grow, which keep away from them: otherwise they would be covered.
+/// All are chosen before chains grow: otherwise chains would cover the plane.
 std::vector<Vec3<double>> Brush::graft(const Start& start, const Region& region, std::uint32_t type,
                                        std::uint64_t seed) const {
   const Plane plane(start.box(), settings_.axis);
@@ -109,27 +110,36 @@ void Brush::place(Start& start, std::uint64_t seed) const {
   const auto types = start.types(polymer_.types);
   const std::uint32_t grafted = types[polymer_.type[0]];
   const auto feet = graft(start, region, grafted, seed);
+  // Chains leave those alone that stand straight above the places of later ones, the first to grow
+  // last: so that each finds a way.
   double away = 0;
   for (const std::uint32_t t : types) away = std::max(away, start.occupied().distance(grafted, t));
+  const std::size_t column = polymer_.beads();
   Occupied reserved(start.box());
   reserved.add_type({away}, away, away);
-  for (const Vec3<double>& foot : feet) reserved.add(foot, 0);
+  for (auto foot = feet.rbegin(); foot != feet.rend(); ++foot)
+    for (std::size_t bead = 0; bead < column; ++bead)
+      reserved.add(*foot + double(bead) * settings_.bond_length * normal, 0);
   Growth growth(start, polymer_,
                 {settings_.bond_type, settings_.angle_type, settings_.dihedral_type},
                 settings_.bond_length);
   for (std::uint32_t k = 0; k < feet.size(); ++k) {
+    for (std::size_t bead = 0; bead < column; ++bead) reserved.remove_last();
     const auto root = [&](Philox&) { return std::optional(feet[k]); };
     const auto allowed = [&](Vec3<double> r) {
-      return dot(r, normal) >= side * height && region.contains(r) &&
-             reserved.conflict(r, 0, {&k, 1}) < 0;
+      const double above = dot(r, normal) - side * height;
+      return above == 0 || (above > 0 && region.contains(r) && reserved.conflict(r, 0) < 0);
     };
     bool grown = false;
     for (int attempt = 0; attempt < chain_attempts && !grown; ++attempt) {
+      // The second half of the attempts takes the straight way wherever it is free.
+      growth.straight(normal, 2 * attempt >= chain_attempts);
       Philox stream = io::position_stream(instance_seed(seed, 1), std::uint64_t(attempt), k);
       grown = growth.grow(stream, root, allowed);
     }
     if (!grown)
-      throw UserError(no_place_for_polymer(start, polymer_, k, std::int64_t(feet.size())));
+      throw UserError(
+          no_place_for_polymer(start, polymer_, k, std::int64_t(feet.size()), chain_attempts));
   }
 }
 

@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 
+#include "io/parts/directions.h"
+#include "rng/math.h"
+
 namespace perrin::parts {
 namespace {
 
 constexpr int bead_attempts = 100, most_retreats = 1000;
-constexpr double two_pi = 6.283185307179586;
 
 }  // namespace
 
@@ -48,7 +50,9 @@ bool Growth::add_bead(Philox& stream, std::uint32_t bead, const Root& root,
   const bool closes = polymer_.ring && bead + 1 == polymer_.beads();
   const std::span<const std::uint32_t> except{bonded.data(), bead == 0 ? 0u : closes ? 2u : 1u};
   for (int attempt = 0; attempt < bead_attempts; ++attempt) {
-    const auto r = bead == 0 ? root(stream) : propose(stream, bead);
+    auto r = bead == 0 ? root(stream) : propose(stream, bead);
+    if (straight_ && bead > 0 && attempt == (always_ ? 0 : bead_attempts - 1))
+      r = placed(polymer_.parent[bead]) + length_ * *straight_;
     if (!r || !allowed(*r) || !start_.fits(*r, type_[bead], except)) continue;
     start_.add(*r, type_[bead]);
     return true;
@@ -58,10 +62,10 @@ bool Growth::add_bead(Philox& stream, std::uint32_t bead, const Root& root,
 
 std::optional<Vec3<double>> Growth::propose(Philox& stream, std::uint32_t bead) const {
   const Vec3<double> from = placed(polymer_.parent[bead]);
-  if (!polymer_.ring) return from + length_ * direction(stream);
+  if (!polymer_.ring) return from + length_ * random_direction(stream, start_.box().dimension);
   const std::size_t left = polymer_.beads() - bead;  // bonds from here to the first bead
   if (left == 1) return closing(stream, from, placed(0));
-  const Vec3<double> r = from + length_ * direction(stream);
+  const Vec3<double> r = from + length_ * random_direction(stream, start_.box().dimension);
   const Vec3<double> before = from - placed(0), after = r - placed(0);
   if (returns(stream, std::sqrt(dot(before, before)), std::sqrt(dot(after, after)), left)) return r;
   return std::nullopt;
@@ -74,7 +78,9 @@ bool Growth::returns(Philox& stream, double before, double after, std::size_t bo
   if (after > most) return false;
   const double best = std::abs(before - length_);
   const double width = double(bonds) * length_ * length_ / start_.box().dimension;
-  return stream.uniform<double>() < std::exp((best * best - after * after) / (2 * width));
+  // The chance is the exponential of this.
+  const double exponent = (best * best - after * after) / (2 * width);
+  return exact::log(stream.uniform_open<double>()) <= exponent;
 }
 
 /// A place at one bond's length from both.
@@ -83,18 +89,11 @@ std::optional<Vec3<double>> Growth::closing(Philox& stream, Vec3<double> a, Vec3
   const double square = dot(between, between), height2 = length_ * length_ - square / 4;
   if (height2 < 0 || square == 0) return std::nullopt;
   // Across the line between them.
-  const Vec3<double> u = direction(stream);
+  const Vec3<double> u = random_direction(stream, start_.box().dimension);
   Vec3<double> across = u - (dot(u, between) / square) * between;
   const double norm = std::sqrt(dot(across, across));
   if (norm < 1e-6) return std::nullopt;
   return a + 0.5 * between + (std::sqrt(height2) / norm) * across;
-}
-
-Vec3<double> Growth::direction(Philox& stream) const {
-  const double angle = two_pi * stream.uniform<double>();
-  if (start_.box().dimension == 2) return {std::cos(angle), std::sin(angle), 0};
-  const double z = stream.symmetric<double>(), radius = std::sqrt(1 - z * z);
-  return {radius * std::cos(angle), radius * std::sin(angle), z};
 }
 
 void Growth::add_bonds() const {

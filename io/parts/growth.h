@@ -19,6 +19,9 @@ class Growth {
  public:
   Growth(Start& start, const Polymer& polymer, const BondNames& names, double bond_length);
 
+  /// Beads go on in this direction where they find no other place, or wherever they can.
+  void straight(Vec3<double> direction, bool always) { straight_ = direction, always_ = always; }
+
   /// Where the first bead may be; nothing: nowhere.
   using Root = std::function<std::optional<Vec3<double>>(Philox&)>;
   /// Whether a bead may be there, whoever is near.
@@ -30,7 +33,6 @@ class Growth {
  private:
   bool add_bead(Philox& stream, std::uint32_t bead, const Root& root, const Allowed& allowed);
   std::optional<Vec3<double>> propose(Philox& stream, std::uint32_t bead) const;
-  Vec3<double> direction(Philox& stream) const;
   std::optional<Vec3<double>> closing(Philox& stream, Vec3<double> a, Vec3<double> b) const;
   bool returns(Philox& stream, double before, double after, std::size_t bonds) const;
   void add_bonds() const;
@@ -40,6 +42,8 @@ class Growth {
   const Polymer& polymer_;
   BondNames names_;
   double length_;
+  std::optional<Vec3<double>> straight_;
+  bool always_ = false;
   std::vector<std::uint32_t> type_;  // in the start, of each bead
   std::uint32_t first_ = 0;          // the id of the first bead of the molecule that grows
 };

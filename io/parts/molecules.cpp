@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/parts/directions.h"
+#include "io/parts/room.h"
 #include "io/pattern.h"
 
 namespace perrin::parts {
@@ -62,12 +64,12 @@ void add_lists(const MoleculesSettings& s, Topology& t) {
 /// n points of a spiral on the unit sphere, evenly spread (Á. González, Math. Geosci. 42 (2010)
 /// 49).
 std::vector<Vec3<double>> spiral(std::int64_t n) {
-  const double golden_angle = 3.141592653589793 * (3 - std::sqrt(5.0));
+  constexpr std::uint32_t golden_angle = 0x61c88647;  // of 2^32 in a turn
   std::vector<Vec3<double>> points;
   for (std::int64_t k = 0; k < n; ++k) {
-    const double z = 1 - (2 * double(k) + 1) / double(n), radius = std::sqrt(1 - z * z);
-    const double angle = golden_angle * double(k);
-    points.push_back({radius * std::cos(angle), radius * std::sin(angle), z});
+    const double z = 1 - (2 * double(k) + 1) / double(n);
+    const Vec3<double> around = direction_at(std::uint32_t(k) * golden_angle);
+    points.push_back(std::sqrt(1 - z * z) * around + Vec3<double>{0, 0, z});
   }
   return points;
 }
@@ -76,7 +78,7 @@ std::vector<Vec3<double>> spiral(std::int64_t n) {
 /// lattice.
 std::int64_t beads_on(double radius, double spacing) {
   const double area = 4 * 3.141592653589793 * radius * radius;
-  return std::max<std::int64_t>(1, std::llround(area / (std::sqrt(3.0) / 2 * spacing * spacing)));
+  return std::max<std::int64_t>(1, rounded(area / (std::sqrt(3.0) / 2 * spacing * spacing)));
 }
 
 Configuration sphere(const SpheresSettings& s, std::int64_t beads) {

@@ -72,7 +72,8 @@ std::array<int, 3> Occupied::reach(const Grid& grid, double distance) const {
   std::array<int, 3> cells{0, 0, 0};
   for (int axis = 0; axis < box_.dimension; ++axis) {
     const auto k = std::size_t(axis);
-    cells[k] = int(std::ceil(distance * grid.cells[k] / heights_[axis]));
+    const double reached = std::ceil(distance * grid.cells[k] / heights_[axis]);
+    cells[k] = int(std::min(reached, most_cells));
   }
   return cells;
 }

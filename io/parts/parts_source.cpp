@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "io/placement.h"
@@ -13,15 +14,24 @@
 namespace perrin::parts {
 namespace {
 
-struct NamedPart {
-  std::string type;
-  std::unique_ptr<StartPart> part;
-};
+/// Reports types that the settings name and that are not among these.
+void check_names(const PartsSettings& s, const std::vector<std::string>& known,
+                 const Report& error) {
+  const auto check = [&](const std::string& key, const std::string& name) {
+    if (std::ranges::count(known, name) == 0)
+      error(key,
+            fmt::format("unknown type \"{}\"; the types are {}", name, fmt::join(known, ", ")));
+  };
+  for (std::size_t k = 0; k < s.min_distances.size(); ++k)
+    for (const std::string& name : s.min_distances[k].types)
+      check(fmt::format("min_distances[{}].types", k), name);
+  for (const auto& [name, mass] : s.masses) check("masses", name);
+}
 
 class PartsSource : public Source {
  public:
-  PartsSource(std::vector<NamedPart> parts, const PartsSettings& settings, const Box& box,
-              const Distances& distances, std::uint64_t seed)
+  PartsSource(std::vector<std::unique_ptr<StartPart>> parts, const PartsSettings& settings,
+              const Box& box, const Distances& distances, std::uint64_t seed)
       : parts_(std::move(parts)),
         settings_(settings),
         box_(box),
@@ -29,51 +39,60 @@ class PartsSource : public Source {
         seed_(seed) {}
 
   Configuration make() override {
-    Start start(box_, distances_);
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
-      try {
-        parts_[k].part->place(start, instance_seed(seed_, std::uint32_t(k)));
-      } catch (const UserError& e) {
-        throw UserError(fmt::format("parts[{}] ({}): {}", k, parts_[k].type, e.what()));
-      }
-    }
-    const auto& names = start.type_names();
-    for (const auto& [key, name] : named_types(settings_))
-      if (std::ranges::count(names, name) == 0)
-        throw UserError(fmt::format("{}: unknown type \"{}\"; the types are {}", key, name,
-                                    fmt::join(names, ", ")));
-    return start.finish(settings_.masses);
+    if (made_) return *std::exchange(made_, std::nullopt);
+    std::string mistakes;
+    auto made = place([&](const std::string& key, const std::string& what) {
+      mistakes += (mistakes.empty() ? "" : "\n") + key + ": " + what;
+    });
+    if (!made) throw UserError(mistakes);
+    return std::move(*made);
   }
-
-  /// Types that the settings name, and where.
-  static std::vector<std::pair<std::string, std::string>> named_types(const PartsSettings& s) {
-    std::vector<std::pair<std::string, std::string>> found;
-    for (std::size_t k = 0; k < s.min_distances.size(); ++k)
-      for (const std::string& name : s.min_distances[k].types)
-        found.emplace_back(fmt::format("min_distances[{}].types", k), name);
-    for (const auto& [name, mass] : s.masses) found.emplace_back("masses", name);
-    return found;
+  /// So that what is wrong has its key: makes the first configuration; false after an error.
+  bool make_now(const Report& error) {
+    made_ = place(error);
+    return made_.has_value();
   }
 
  private:
-  std::vector<NamedPart> parts_;
+  std::optional<Configuration> place(const Report& error) const {
+    Start start(box_, distances_);
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      try {
+        parts_[k]->place(start, instance_seed(seed_, std::uint32_t(k)));
+      } catch (const UserError& e) {
+        error(fmt::format("parts[{}]", k), e.what());
+        return std::nullopt;
+      }
+    }
+    bool good = true;
+    check_names(settings_, start.type_names(),
+                [&](const std::string& key, const std::string& what) {
+                  good = false;
+                  error(key, what);
+                });
+    if (!good) return std::nullopt;
+    return start.finish(settings_.masses);
+  }
+
+  std::optional<Configuration> made_;
+  std::vector<std::unique_ptr<StartPart>> parts_;
   PartsSettings settings_;
   Box box_;
   Distances distances_;
   std::uint64_t seed_;
 };
 
-std::optional<Box> box_of(const PartsSettings& s, Setup& setup) {
+std::optional<Box> box_of(const PartsSettings& s, const Report& error) {
   const bool flat = s.box.z == 0;  // two entries
   if (flat && s.dimension == 3) {
-    setup.error("box", "must be a list of 3 positive numbers, got 2");
+    error("box", "must be a list of 3 positive numbers, got 2");
     return std::nullopt;
   }
   Box box = io::centred_box({s.box.x, s.box.y, flat ? 1 : s.box.z}, s.dimension, s.periodic);
   box.xy = s.tilts[0];
   if (s.dimension == 3) box.xz = s.tilts[1], box.yz = s.tilts[2];
   if (s.dimension == 2 && (s.tilts[1] != 0 || s.tilts[2] != 0))
-    setup.error("tilts", "must be [xy, 0, 0] in two dimensions");
+    error("tilts", "must be [xy, 0, 0] in two dimensions");
   // Its middle is at 0.
   const Vec3<double> middle = box.point({0.5, 0.5, 0.5});
   if (!box.orthogonal()) box.origin -= middle;
@@ -82,23 +101,22 @@ std::optional<Box> box_of(const PartsSettings& s, Setup& setup) {
   return box;
 }
 
-Distances distances_of(const PartsSettings& s, const Box& box, Setup& setup) {
+Distances distances_of(const PartsSettings& s, const Box& box, const Report& error) {
   Distances distances(s.min_distance);
   std::set<std::pair<std::string, std::string>> seen;
   for (std::size_t k = 0; k < s.min_distances.size(); ++k) {
     const auto& [types, distance] = s.min_distances[k];
     if (!seen.insert(std::minmax(types[0], types[1])).second)
-      setup.error(fmt::format("min_distances[{}].types", k),
-                  fmt::format("{} and {} have a minimum distance already", types[0], types[1]));
+      error(fmt::format("min_distances[{}].types", k),
+            fmt::format("{} and {} have a minimum distance already", types[0], types[1]));
     distances.set(types[0], types[1], distance);
   }
   const Vec3<double> heights = box.heights();
   const auto check = [&](const std::string& key, double distance) {
     for (int axis = 0; axis < box.dimension; ++axis)
       if (box.periodic[std::size_t(axis)] && distance > heights[axis])
-        return setup.error(key,
-                           fmt::format("must be at most the height of the box ({:g}), got {:g}",
-                                       heights[axis], distance));
+        return error(key, fmt::format("must be at most the height of the box ({:g}), got {:g}",
+                                      heights[axis], distance));
   };
   check("min_distance", s.min_distance);
   for (std::size_t k = 0; k < s.min_distances.size(); ++k)
@@ -107,46 +125,46 @@ Distances distances_of(const PartsSettings& s, const Box& box, Setup& setup) {
 }
 
 /// Reports types that no part has, where all are known before the parts are placed.
-void check_types(const PartsSettings& s, const std::vector<NamedPart>& parts, Setup& setup) {
+void check_types(const PartsSettings& s, const std::vector<std::unique_ptr<StartPart>>& parts,
+                 const Report& error) {
   std::vector<std::string> known;
-  for (const NamedPart& p : parts) {
-    const auto types = p.part->types();
+  for (const auto& part : parts) {
+    const auto types = part->types();
     if (types.empty()) return;
     for (const std::string& name : types)
       if (std::ranges::count(known, name) == 0) known.push_back(name);
   }
-  for (const auto& [key, name] : PartsSource::named_types(s))
-    if (std::ranges::count(known, name) == 0)
-      setup.error(
-          key, fmt::format("unknown type \"{}\"; the types are {}", name, fmt::join(known, ", ")));
+  check_names(s, known, error);
 }
 
 }  // namespace
 
 std::unique_ptr<Source> make_parts(const PartsSettings& s, Setup& setup) {
-  if (s.parts.empty()) setup.error("parts", "must have at least one part");
-  const auto box = box_of(s, setup);
-  if (!box) return nullptr;
-  const Distances distances = distances_of(s, *box, setup);
-  std::vector<NamedPart> parts;
-  double particles = 0;
   bool good = true;
+  const Report error = [&](const std::string& key, const std::string& what) {
+    good = false;
+    setup.error(key, what);
+  };
+  if (s.parts.empty()) error("parts", "must have at least one part");
+  const auto box = box_of(s, error);
+  if (!box) return nullptr;
+  const Distances distances = distances_of(s, *box, error);
+  std::vector<std::unique_ptr<StartPart>> parts;
+  double particles = 0;
   for (std::size_t k = 0; k < s.parts.size(); ++k) {
-    auto part = setup.make(s.parts[k]);
-    if (!part) {
-      good = false;
-      continue;
-    }
-    part->check(*box, distances, [&](const std::string& key, const std::string& what) {
-      good = false;
-      setup.error(fmt::format("parts[{}]{}{}", k, key.empty() ? "" : ".", key), what);
+    parts.push_back(setup.make(s.parts[k]));
+    good = good && parts.back();
+    if (!parts.back()) continue;
+    parts.back()->check(*box, distances, [&](const std::string& key, const std::string& what) {
+      error(fmt::format("parts[{}]{}{}", k, key.empty() ? "" : ".", key), what);
     });
-    if (good) particles += part->particles(*box);
-    parts.push_back({s.parts[k].type(), std::move(part)});
+    if (good) particles += parts.back()->particles(*box);
   }
   if (!good || !check_count(particles, "parts", setup)) return nullptr;
-  check_types(s, parts, setup);
-  return std::make_unique<PartsSource>(std::move(parts), s, *box, distances, setup.seed());
+  check_types(s, parts, error);
+  auto source = std::make_unique<PartsSource>(std::move(parts), s, *box, distances, setup.seed());
+  if (!good || !source->make_now(error)) return nullptr;
+  return source;
 }
 
 }  // namespace perrin::parts

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/parts/room.h"
 #include "io/placement.h"
 
 namespace perrin::parts {
@@ -47,7 +48,7 @@ std::vector<Plane::Site> Plane::sites(std::int64_t n, std::uint64_t seed) const 
   std::int64_t rows = n, columns = 1;
   if (second_ >= 0) {
     const double ratio = box_.length[first_] / box_.length[second_];
-    rows = std::max<std::int64_t>(1, std::llround(std::sqrt(double(n) * ratio)));
+    rows = std::clamp<std::int64_t>(rounded(std::sqrt(double(n) * ratio)), 1, n);
     columns = (n + rows - 1) / rows;
   }
   auto order = io::shuffled(Purpose::initial_positions, seed, std::uint32_t(rows * columns));

@@ -82,7 +82,7 @@ class RandomPart : public StartPart {
     Counts found;
     for (const auto& [name, n] : settings_.particles) found.emplace_back(name, n);
     for (const auto& [name, density] : settings_.densities)
-      found.emplace_back(name, std::llround(density * volume));
+      found.emplace_back(name, rounded(density * volume));
     return found;
   }
 
@@ -133,12 +133,12 @@ std::int64_t FillPart::count(Start& start, const Region& region) const {
     const auto free = [&](Vec3<double> r) {
       return std::ranges::all_of(types, [&](std::uint32_t t) { return start.fits(r, t); });
     };
-    return std::llround(settings_.density * region.volume(volume_seed, free));
+    return rounded(settings_.density * region.volume(volume_seed, free));
   }
   std::int64_t there = 0;
   for (std::size_t id = 0; id < start.size(); ++id)
     if (region.contains(start.position(std::uint32_t(id)))) ++there;
-  return std::llround(settings_.density * region.volume(volume_seed)) - there;
+  return rounded(settings_.density * region.volume(volume_seed)) - there;
 }
 
 void FillPart::place(Start& start, std::uint64_t seed) const {

@@ -71,18 +71,18 @@ void PolymerPart::place(Start& start, std::uint64_t seed) const {
       Philox stream = io::position_stream(seed, std::uint64_t(attempt), std::uint32_t(k));
       grown = growth.grow(stream, root, allowed);
     }
-    if (!grown) throw UserError(no_place_for_polymer(start, polymer_, k, number_));
+    if (!grown)
+      throw UserError(no_place_for_polymer(start, polymer_, k, number_, molecule_attempts));
   }
 }
 
 std::string no_place_for_polymer(const Start& start, const Polymer& polymer, std::int64_t k,
-                                 std::int64_t number) {
+                                 std::int64_t number, int attempts) {
   return fmt::format(
       "no place found for molecule {} of {} ({} beads, at least {} from others) in {} attempts; "
-      "use "
-      "a smaller minimum distance, fewer molecules or a larger region, place this part before "
+      "use a smaller minimum distance, fewer molecules or a larger region, place this part before "
       "others, or use min_distance 0 and a soft start",
-      k + 1, number, polymer.beads(), start.distances().text(polymer.types), molecule_attempts);
+      k + 1, number, polymer.beads(), start.distances().text(polymer.types), attempts);
 }
 
 }  // namespace perrin::parts

@@ -26,9 +26,9 @@ void describe(D& d, BondSettings& s) {
 void check_bonds(const BondSettings& settings, const Polymer& polymer, double number,
                  const Box& box, const Distances& distances, const Report& error);
 
-/// What to say of the k-th of so many molecules, which could not be grown.
+/// What to say of the k-th of so many molecules, which could not be grown in so many attempts.
 std::string no_place_for_polymer(const Start& start, const Polymer& polymer, std::int64_t k,
-                                 std::int64_t number);
+                                 std::int64_t number, int attempts);
 
 class PolymerPart : public StartPart {
  public:

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "io/parts/directions.h"
 #include "io/parts/room.h"
 #include "io/placement.h"
 
@@ -29,23 +30,6 @@ double diameter(const std::vector<Vec3<double>>& places) {
 }
 
 }  // namespace
-
-/// K. Shoemake, Graphics Gems III (1992): a quaternion anywhere on the sphere in four dimensions.
-Rotation random_rotation(Philox& stream, int dimension) {
-  constexpr double two_pi = 6.283185307179586;
-  if (dimension == 2) {
-    const double angle = two_pi * stream.uniform<double>();
-    const double c = std::cos(angle), s = std::sin(angle);
-    return {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
-  }
-  const double u = stream.uniform<double>(), a = two_pi * stream.uniform<double>(),
-               b = two_pi * stream.uniform<double>();
-  const double x = std::sqrt(1 - u) * std::sin(a), y = std::sqrt(1 - u) * std::cos(a),
-               z = std::sqrt(u) * std::sin(b), w = std::sqrt(u) * std::cos(b);
-  return {{1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)},
-          {2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)},
-          {2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)}};
-}
 
 RigidPart::RigidPart(Configuration molecule, const RigidSettings& settings)
     : molecule_(std::move(molecule)), settings_(settings) {
@@ -84,6 +68,12 @@ void RigidPart::check(const Box& box, const Distances& distances, const Report& 
   Region::check(settings_.region, box, error);
   if (settings_.center && settings_.number != 1)
     error("center", fmt::format("goes with \"number\": 1 alone, got {}", settings_.number));
+  const Vec3<double> s = box.fraction(settings_.center.value_or(box.point({0.5, 0.5, 0.5})));
+  for (int axis = 0; axis < box.dimension; ++axis)
+    if (s[axis] < 0 || s[axis] > 1) {
+      error("center", "must be in the box");
+      break;
+    }
   if (box.dimension == 2)
     for (const auto& r : molecule_.position)
       if (std::abs(r.z) > 1e-9)

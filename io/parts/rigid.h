@@ -21,14 +21,6 @@ void describe(D& d, RigidSettings& s) {
   d.optional("region", s.region, Any{}, "where in the box all particles are; default: anywhere");
 }
 
-/// A turn: the images of the three axes.
-struct Rotation {
-  Vec3<double> x{1, 0, 0}, y{0, 1, 0}, z{0, 0, 1};
-  Vec3<double> operator()(Vec3<double> r) const { return r.x * x + r.y * y + r.z * z; }
-};
-/// Any, equally likely; in two dimensions about z.
-Rotation random_rotation(Philox& stream, int dimension);
-
 class RigidPart : public StartPart {
  public:
   /// Takes the molecule's positions from their mean on.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace perrin::parts {
@@ -9,6 +10,10 @@ namespace perrin::parts {
 double sphere_volume(double diameter, int dimension) {
   constexpr double pi = 3.141592653589793;
   return dimension == 2 ? pi / 4 * diameter * diameter : pi / 6 * diameter * diameter * diameter;
+}
+
+std::int64_t rounded(double number) {
+  return number > 0 ? std::llround(std::min(number, 1e15)) : 0;
 }
 
 double Crowd::share() const {

@@ -11,6 +11,9 @@ namespace perrin::parts {
 /// The volume of a sphere (in two dimensions the area of a circle) of this diameter.
 double sphere_volume(double diameter, int dimension);
 
+/// The nearest whole number from 0 to 10^15.
+std::int64_t rounded(double number);
+
 /// Spheres of this volume in all and about this diameter, whose centres are in a volume.
 struct Crowd {
   double spheres, diameter, volume;

@@ -137,6 +137,22 @@ TEST(PartsPolymers, BrushesStandOnTheirPlane) {
     }
 }
 
+/// Those that begin to grow early must not close the way to later ones.
+TEST(PartsPolymers, DenseBrushesGrow) {
+  for (const std::string arrangement : {"random", "square"}) {
+    const auto c =
+        make_start(fmt::format(R"("box": [16, 14, 30], "periodic": [true, true, false], "parts": [
+                       {{"type": "brush", "pattern": "A20", "grafting_density": 0.4,
+                         "arrangement": "{}"}}])",
+                               arrangement));
+    EXPECT_EQ(c.position.size(), std::size_t(20 * std::llround(0.4 * 16 * 14)));
+    expect_apart(
+        c, [](const auto&, const auto&) { return 0.8; },
+        [&](auto a, auto b) { return bonded(c, a, b); });
+    expect_bonds(c, 0.97);
+  }
+}
+
 /// Freely jointed chains have <R²> = n b²; rings of n bonds <Rg²> = b² (n² - 1) / (12 n) where
 /// walks are Gaussian. Both with random walks: no minimum distance.
 TEST(PartsPolymers, WalksAreIdealWithoutDistances) {

@@ -217,7 +217,7 @@ TEST(PartsShapes, LatticesLeaveSitesEmpty) {
   };
   const std::string refused =
       mistakes_of(R"("box": [16, 16, 16], "parts": [)" + with("refuse") + "]");
-  EXPECT_NE(refused.find("parts[1] (lattice): site"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("parts[1]: site"), std::string::npos) << refused;
   const auto c = in_box(with("leave_out"));
   const double removed = 4096 - count_type(c, "W");
   EXPECT_GT(removed, 4 * pi / 3 * 27);

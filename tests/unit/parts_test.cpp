@@ -1,6 +1,8 @@
 // Starts made of parts: distances, regions, densities, random numbers, mistakes.
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "tests/unit/parts_check.h"
 
 namespace perrin {
@@ -171,6 +173,28 @@ TEST(Parts, TheStartDependsOnTheSeedAlone) {
   EXPECT_FALSE(same(c, make_start(parts, 13, 1), 200));
 }
 
+/// Seeds keep their meaning: the bits of positions and images, which do not depend on the machine
+/// either (the mathematical library has no part in them).
+TEST(Parts, StartsKeepTheirBits) {
+  const auto c = make_start(R"("box": [16, 16, 16], "parts": [
+      {"type": "bilayer", "number": 50, "head": "H", "tail": "T2", "tails": 3, "position": 4},
+      {"type": "spheres", "number": 2, "radius": 2, "spacing": 1},
+      {"type": "brush", "pattern": "A4", "number": 20, "position": -8},
+      {"type": "chains", "number": 10, "pattern": "A10"},
+      {"type": "rings", "number": 5, "pattern": "A10"},
+      {"type": "rods", "number": 10, "pattern": "B4"},
+      {"type": "fill", "density": 0.3, "of": "free", "types": {"V": 1, "W": 1}}])");
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  const auto add = [&hash](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3; };
+  for (std::size_t i = 0; i < c.position.size(); ++i)
+    for (int axis = 0; axis < 3; ++axis) {
+      add(std::bit_cast<std::uint64_t>(c.position[i][axis]));
+      add(std::uint64_t(std::int64_t(c.image[i][axis])));
+    }
+  EXPECT_EQ(c.position.size(), 1643u);
+  EXPECT_EQ(hash, 2587516495533691284u);
+}
+
 /// What comes later in the list changes nothing of what is before it, and a part's own molecules
 /// begin with the same ones however many there are.
 TEST(Parts, EarlierPartsDoNotDependOnLaterOnes) {
@@ -209,7 +233,7 @@ TEST(Parts, OtherSystemsAreTakenAsTheyAre) {
   const std::string near = mistakes_of(R"("box": [16, 16, 16], "parts": [
       {"type": "random", "particles": {"A": 1000}}, )" +
                                        random + "]");
-  EXPECT_NE(near.find("parts[1] (source): its particle"), std::string::npos) << near;
+  EXPECT_NE(near.find("parts[1]: its particle"), std::string::npos) << near;
   EXPECT_NE(near.find("is nearer than 0.8 to particle"), std::string::npos) << near;
   const std::string out = mistakes_of(
       R"("box": [10, 10, 10], "periodic": [false, true, true], "parts": [)" + random + "]");
@@ -270,6 +294,21 @@ TEST(Parts, MistakesNameTheirKeys) {
        R"(parts[0].center: goes with "number": 1 alone, got 2)"},
       {R"({"type": "rods", "number": 2, "pattern": "A17", "spacing": 1})", "",
        "parts[0]: its molecule is 16 across: at most 15.2 fit into the box"},
+      {R"({"type": "rods", "number": 1, "pattern": "A3", "center": [9, 0, 0]})", "",
+       "parts[0].center: must be in the box"},
+      {R"({"type": "bilayer", "area_per_lipid": 1e-30, "head": "H", "tail": "T"})", "",
+       "parts: too many"},
+      {R"({"type": "brush", "pattern": "A3", "grafting_density": 1e30})", R"("min_distance": 0, )",
+       "parts: too many"},
+      {R"({"type": "random", "densities": {"A": 1e30}})", R"("min_distance": 0, )",
+       "parts: too many"},
+      {R"({"type": "lattice", "lattice_constant": 1e-30})", R"("min_distance": 0, )",
+       "parts: too many"},
+      {R"({"type": "spheres", "number": 1, "radius": 1e20, "spacing": 1e-20})", "",
+       "parts[0].spacing: too many"},
+      {R"({"type": "dendrimers", "number": 1, "generations": 12, "functionality": 100,
+           "spacer": "A"})",
+       "", "parts[0].generations: too many"},
       {R"({"type": "molecules", "number": 2, "particles": [{"type": "A", "position": [0, 0, 0]}],
            "bonds": {"b": [[0, 1]]}})",
        "", "parts[0].bonds.b[0]: must be 2 different particles from 0 to 0"},
@@ -315,16 +354,15 @@ TEST(Parts, NoPlaceIsExplained) {
   };
   const std::string gas = R"({"type": "random", "particles": {"A": 300}}, )";
   says(gas + R"({"type": "random", "particles": {"B": 200}})",
-       "parts[1] (random): no place found for particle ");
+       "parts[1]: no place found for particle ");
   says(gas + R"({"type": "random", "particles": {"B": 200}})", "of 200 (type B, at least 1 from");
   says(gas + R"({"type": "chains", "number": 50, "pattern": "B10", "bond_length": 1})",
-       "parts[1] (chains): no place found for molecule ");
+       "parts[1]: no place found for molecule ");
   says(gas + R"({"type": "spheres", "number": 1, "radius": 2, "spacing": 1})",
-       "parts[1] (spheres): no place found for molecule 1 of 1");
-  says(gas + R"({"type": "fill", "density": 0.5})", "parts[1] (fill): density: 0.5 is reached");
-  says(R"({"type": "fill", "density": 1.5})", "parts[0] (fill): density: too dense");
-  says(gas + R"({"type": "bilayer", "number": 8, "head": "H", "tail": "T"})",
-       "parts[1] (bilayer): a bead ");
+       "parts[1]: no place found for molecule 1 of 1");
+  says(gas + R"({"type": "fill", "density": 0.5})", "parts[1]: density: 0.5 is reached");
+  says(R"({"type": "fill", "density": 1.5})", "parts[0]: density: too dense");
+  says(gas + R"({"type": "bilayer", "number": 8, "head": "H", "tail": "T"})", "parts[1]: a bead ");
 }
 
 }  // namespace
