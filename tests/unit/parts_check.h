@@ -82,16 +82,19 @@ inline void expect_apart(
     }
 }
 
-inline bool bonded(const Configuration& c, std::uint32_t a, std::uint32_t b) {
-  static thread_local const Configuration* of = nullptr;
-  static thread_local std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
-  if (of != &c) {
-    of = &c;
-    pairs.clear();
-    for (const auto& bond : c.topology.bonds) pairs.insert(std::minmax(bond.a, bond.b));
+/// Whether two particles are bonded.
+class Bonded {
+ public:
+  explicit Bonded(const Configuration& c) {
+    for (const auto& bond : c.topology.bonds) pairs_.insert(std::minmax(bond.a, bond.b));
   }
-  return pairs.contains(std::minmax(a, b));
-}
+  bool operator()(std::uint32_t a, std::uint32_t b) const {
+    return pairs_.contains(std::minmax(a, b));
+  }
+
+ private:
+  std::set<std::pair<std::uint32_t, std::uint32_t>> pairs_;
+};
 
 /// How many beads of a molecule have 0, 1, 2, … bonds.
 inline std::vector<int> degrees(const Configuration& c, std::uint32_t molecule) {

@@ -32,10 +32,11 @@ TEST(PartsPolymers, RingsCloseUp) {
   EXPECT_EQ(c.topology.dihedrals.size(), 140u);
   for (std::uint32_t k = 0; k < 7; ++k) EXPECT_EQ(degrees(c, k), (Degrees{0, 0, 20}));
   // Each bead is the vertex of one angle, between those bonded to it.
+  const Bonded bonded(c);
   std::set<std::uint32_t> vertices;
   for (const auto& a : c.topology.angles) {
     vertices.insert(a.b);
-    EXPECT_TRUE(bonded(c, a.a, a.b) && bonded(c, a.b, a.c));
+    EXPECT_TRUE(bonded(a.a, a.b) && bonded(a.b, a.c));
   }
   EXPECT_EQ(vertices.size(), 140u);
   expect_bonds(c, 1.1);
@@ -147,8 +148,7 @@ TEST(PartsPolymers, DenseBrushesGrow) {
                                arrangement));
     EXPECT_EQ(c.position.size(), std::size_t(20 * std::llround(0.4 * 16 * 14)));
     expect_apart(
-        c, [](const auto&, const auto&) { return 0.8; },
-        [&](auto a, auto b) { return bonded(c, a, b); });
+        c, [](const auto&, const auto&) { return 0.8; }, Bonded(c));
     expect_bonds(c, 0.97);
   }
 }
@@ -199,8 +199,7 @@ TEST(PartsPolymers, PlanarOnesToo) {
     EXPECT_GE(unwrapped(c, id).y, 0);
   }
   expect_apart(
-      c, [](const auto&, const auto&) { return 0.8; },
-      [&](auto a, auto b) { return bonded(c, a, b); });
+      c, [](const auto&, const auto&) { return 0.8; }, Bonded(c));
   expect_bonds(c, 0.97);
 }
 

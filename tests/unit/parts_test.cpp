@@ -35,9 +35,10 @@ TEST_P(PartsBoxes, NoTwoAreNearerThanTheirDistance) {
     const std::string pair = std::min(a, b) + std::max(a, b);
     return pair == "LL" ? 4.0 : pair == "LW" ? 2.4 : pair == "WW" ? 0.5 : pair == "AW" ? 0 : 0.85;
   };
+  const Bonded bonded(c);
   const auto may = [&](std::uint32_t a, std::uint32_t b) {
     const bool same = c.topology.molecule[a] == c.topology.molecule[b];
-    return bonded(c, a, b) || (same && c.types[c.type[a]] == "R");
+    return bonded(a, b) || (same && c.types[c.type[a]] == "R");
   };
   expect_apart(c, distance, may);
   for (const auto& bond : c.topology.bonds) {
@@ -225,8 +226,7 @@ TEST(Parts, OtherSystemsAreTakenAsTheyAre) {
   EXPECT_EQ(c.topology.molecule[199], 199u);  // each its own
   EXPECT_EQ(c.topology.molecule[249], 209u);
   expect_apart(
-      c, [](const auto& a, const auto& b) { return a == "S" && b == "S" ? 0.3 : 0.8; },
-      [&](auto a, auto b) { return bonded(c, a, b); });
+      c, [](const auto& a, const auto& b) { return a == "S" && b == "S" ? 0.3 : 0.8; }, Bonded(c));
   const auto walks = in_box(chains);
   EXPECT_EQ(walks.topology.bond_types, std::vector<std::string>{"spring"});
   expect_bonds(walks, 0.97);
