@@ -71,12 +71,14 @@ TEST(Parts, RegionsHoldTheirParticles) {
        "region": {"cylinder": {"center": [-5, 0, 2], "radius": 2, "axis": "y"}}},
       {"type": "random", "particles": {"D": 300},
        "region": {"box": [[6, null, null], [10, null, null]]}},
+      {"type": "random", "particles": {"F": 300},
+       "region": {"outside": [{"box": [[6, null, null], [10, null, null]]}]}},
       {"type": "chains", "number": 30, "pattern": "E10",
        "region": {"box": [[-7, -7, -7], [7, 7, 7]],
                   "outside": [{"sphere": {"center": [0, 0, 0], "radius": 6}},
                               {"cylinder": {"center": [0, 0, 0], "radius": 2}}]}})";
   const auto c = in_box(parts, R"("min_distance": 0.4, )");
-  ASSERT_EQ(c.position.size(), 1500u);
+  ASSERT_EQ(c.position.size(), 1800u);
   const auto images = images_of(c.box);
   int beyond = 0;
   for (std::uint32_t id = 0; id < c.position.size(); ++id) {
@@ -93,6 +95,8 @@ TEST(Parts, RegionsHoldTheirParticles) {
     } else if (type == "D") {
       EXPECT_TRUE(r.x >= 6 || r.x <= -6);  // across the face at 8
       beyond += r.x < 0 ? 1000 : 0;
+    } else if (type == "F") {
+      EXPECT_LT(std::abs(r.x), 6);
     } else {
       EXPECT_LE(std::max({std::abs(r.x), std::abs(r.y), std::abs(r.z)}), 7);
       EXPECT_GT(length(r), 6);
