@@ -58,7 +58,8 @@ class PartsSource : public Source {
     Start start(box_, distances_);
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       try {
-        parts_[k]->place(start, instance_seed(seed_, std::uint32_t(k)));
+        // The job's own seed is that of a part "source".
+        parts_[k]->place(start, instance_seed(seed_, std::uint32_t(k + 1)));
       } catch (const UserError& e) {
         error(fmt::format("parts[{}]", k), e.what());
         return std::nullopt;

@@ -55,9 +55,10 @@ std::vector<Plane::Site> Plane::sites(std::int64_t n, std::uint64_t seed) const 
   order.resize(std::size_t(n));
   std::ranges::sort(order);
   std::vector<Site> sites;
-  for (const std::uint32_t k : order)
-    sites.push_back({(double(k / columns) + 0.5) / double(rows),
-                     (double(k % columns) + 0.5) / double(columns)});
+  for (const std::int64_t k : order) {
+    const std::int64_t row = k / columns, column = k % columns;
+    sites.push_back({(double(row) + 0.5) / double(rows), (double(column) + 0.5) / double(columns)});
+  }
   return sites;
 }
 
