@@ -14,9 +14,9 @@
 namespace perrin {
 namespace {
 
-constexpr const char* kinds[] = {component_kind<Source>, component_kind<Force>,
-                                 component_kind<Integrator>, component_kind<Observer>,
-                                 component_kind<Stage>};
+constexpr const char* kinds[] = {component_kind<Source>,   "part",
+                                 component_kind<Force>,    component_kind<Integrator>,
+                                 component_kind<Observer>, component_kind<Stage>};
 
 void print_rows(const Registry& registry, const char* kind) {
   for (const CatalogueRow* row : registry.rows(kind))
@@ -50,6 +50,7 @@ void print_potentials(const Registry& registry) {
 
 std::string heading(const std::string& kind) {
   if (kind == "system") return "system (initial configuration)";
+  if (kind == "part") return "parts (of the system \"parts\")";
   return kind + "s";
 }
 
@@ -89,7 +90,8 @@ void help_command(const std::string& type) {
     if (type != kind && type != std::string(kind) + "s") continue;
     fmt::print("{}\n", heading(kind));
     print_rows(registry, kind);
-    return;
+    if (type != "parts") return;
+    fmt::print("\n");  // a type, too
   }
   if (type == "job") {
     JobSettings settings;

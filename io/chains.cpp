@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "io/pattern.h"
 #include "io/placement.h"
 #include "io/sources.h"
 
@@ -12,39 +12,7 @@ namespace perrin {
 namespace {
 
 constexpr int bead_attempts = 100, chain_attempts = 1000;
-using Blocks = std::vector<std::pair<std::string, std::int64_t>>;
-
-/// "A3B7C" → A 3, B 7, C 1. A name is letters and underscores.
-bool parse_text(const std::string& text, Blocks& blocks) {
-  std::size_t at = 0;
-  const auto letter = [&] {
-    return at < text.size() &&
-           (std::isalpha(static_cast<unsigned char>(text[at])) || text[at] == '_');
-  };
-  const auto digit = [&] {
-    return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at]));
-  };
-  while (at < text.size()) {
-    std::string name, number;
-    while (letter()) name += text[at++];
-    while (digit()) number += text[at++];
-    if (name.empty() || number.size() > 9) return false;
-    blocks.emplace_back(name, number.empty() ? 1 : std::stoll(number));
-  }
-  return !blocks.empty();
-}
-
-bool parse_pattern(const Json& pattern, Blocks& blocks) {
-  if (pattern.is_string()) return parse_text(pattern.get<std::string>(), blocks);
-  if (!pattern.is_array() || pattern.empty()) return false;
-  for (const Json& block : pattern) {
-    if (!block.is_array() || block.size() != 2 || !block[0].is_string() ||
-        !block[1].is_number_integer())
-      return false;
-    blocks.emplace_back(block[0].get<std::string>(), block[1].get<std::int64_t>());
-  }
-  return true;
-}
+using io::Blocks;
 
 class Chains : public Source {
  public:
@@ -158,15 +126,8 @@ class Chains : public Source {
 }  // namespace
 
 std::unique_ptr<Source> make_chains(const ChainsSettings& s, Setup& setup) {
-  Blocks blocks;
-  const bool parsed = parse_pattern(s.pattern, blocks);
-  const bool positive = std::ranges::all_of(blocks, [](const auto& b) { return b.second > 0; });
-  if (!parsed || !positive) {
-    setup.error("pattern",
-                fmt::format("must be blocks such as \"A3B7\" or [[\"A\", 3], [\"B\", 7]], got {}",
-                            s.pattern.dump()));
-    return nullptr;
-  }
+  const Blocks blocks = io::parse_pattern(s.pattern, "pattern", setup);
+  if (blocks.empty()) return nullptr;
   double in_chain = 0;
   std::vector<std::string> names;
   for (const auto& [name, n] : blocks) {

@@ -6,28 +6,15 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "io/lattice_cell.h"
 #include "io/placement.h"
 #include "io/sources.h"
 
 namespace perrin {
 namespace {
 
-/// The conventional cell: sites in units of its edges, edges in units of the lattice constant.
-struct Cell {
-  std::vector<Vec3<double>> sites;
-  Vec3<double> edges{1, 1, 1};
-  int dimension = 3;
-};
-
-Cell cell_of(const std::string& structure) {
-  if (structure == "fcc")
-    return {{{0.25, 0.25, 0.25}, {0.25, 0.75, 0.75}, {0.75, 0.25, 0.75}, {0.75, 0.75, 0.25}}};
-  if (structure == "bcc") return {{{0.25, 0.25, 0.25}, {0.75, 0.75, 0.75}}};
-  if (structure == "sc") return {{{0.5, 0.5, 0.5}}};
-  if (structure == "square") return {{{0.5, 0.5, 0.5}}, {1, 1, 1}, 2};
-  // Two rows of a hexagonal lattice make a rectangle of 1 by the square root of 3.
-  return {{{0.25, 0.25, 0.5}, {0.75, 0.75, 0.5}}, {1, std::sqrt(3.0), 1}, 2};
-}
+using io::Cell;
+using io::cell_of;
 
 class Lattice : public Source {
  public:
@@ -93,33 +80,10 @@ class Lattice : public Source {
     }
   }
 
-  /// Numbers by largest remainder, then a keyed shuffle.
   void assign_types(Configuration& c) const {
-    const std::size_t n = c.position.size();
-    double total = 0;
-    for (const auto& [name, share] : settings_.types) {
-      c.types.push_back(name);
-      total += share;
-    }
-    std::vector<std::size_t> count;
-    std::vector<std::pair<double, std::size_t>> remainder;
-    std::size_t assigned = 0;
-    for (const auto& [name, share] : settings_.types) {
-      const double exact = share / total * double(n);
-      count.push_back(std::size_t(exact));
-      assigned += count.back();
-      remainder.emplace_back(-(exact - std::floor(exact)), remainder.size());
-    }
-    std::ranges::sort(remainder);
-    for (std::size_t k = 0; assigned < n; ++k, ++assigned)
-      ++count[remainder[k % count.size()].second];
-    std::vector<std::uint32_t> types;
-    for (std::size_t k = 0; k < count.size(); ++k)
-      types.insert(types.end(), count[k], std::uint32_t(k));
-    c.type.resize(n);
-    if (count.size() == 1) return;
-    const auto order = io::shuffled(Purpose::initial_types, seed_, std::uint32_t(n));
-    for (std::size_t k = 0; k < n; ++k) c.type[order[k]] = types[k];
+    const auto count = io::apportion(settings_.types, c.position.size());
+    for (const auto& [name, share] : settings_.types) c.types.push_back(name);
+    c.type = io::types_at_random(count, seed_);
   }
 
   LatticeSettings settings_;

@@ -3,6 +3,7 @@
 #include "engine/components/registry.h"
 #include "io/checkpoint.h"
 #include "io/gsd_trajectory.h"
+#include "io/parts/register.h"
 #include "io/sources.h"
 #include "io/thermo.h"
 #include "io/trajectory.h"
@@ -19,6 +20,7 @@ void register_sources(Registry& registry) {
                                        make_chains);
   registry.add<Source, FileSettings>(
       "file", "a frame of an H5MD, GSD, LAMMPS data or extended XYZ file", make_file_source);
+  parts::register_parts(registry);
 }
 
 void register_io(Registry& registry) {

@@ -1,5 +1,5 @@
-// What io/ brings: the sources "lattice", "random", "chains", "file"; the observers "trajectory",
-// "thermo", "checkpoint".
+// What io/ brings: the sources "lattice", "random", "chains", "file", "parts"; the observers
+// "trajectory", "thermo", "checkpoint".
 #pragma once
 
 namespace perrin {

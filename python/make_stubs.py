@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import sys
 
-KINDS = ("system", "force", "integrator", "observer", "stage")
+KINDS = ("system", "part", "force", "integrator", "observer", "stage")
 HEAD = "from typing import Any, Dict, Literal, Mapping, Optional, Sequence, Union\n"
 
 

@@ -9,7 +9,10 @@ UNITS = {
     "volume": "volume",
     "length": "lattice_constant box min_distance bond_length cutoff switch_on sigma distance range "
               "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
-              "lambda core lj_cutoff at margin translation thickness width",
+              "lambda core lj_cutoff at margin translation thickness width radius spacing gap "
+              "tilts origin",
+    "area": "area_per_lipid",
+    "1/area": "grafting_density",
     "1/length": "steepness kappa k_max total scattering absorption",
     "energy": "energy maxwell cutoff_energy source.range epsilon depth amplitude k c "
               "angle_cosine.stiffness angle_cosine_squared.stiffness "
@@ -20,7 +23,8 @@ UNITS = {
     "energy/length²": "stiffness",
     "energy/radian²": "angle_harmonic.stiffness dihedral_harmonic.stiffness "
                       "improper_harmonic.stiffness",
-    "mass": "masses",
+    "mass": "masses particles.mass",
+    "charge": "charge",
     "neutron masses": "neutron_slab.mass layers.mass",
     "mass/time": "friction frictions gamma",
     "mass/(length · time)": "viscosity",

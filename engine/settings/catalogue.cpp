@@ -71,7 +71,8 @@ std::string Catalogue::suggestion(const std::string& kind, const std::string& ty
                            type, v.key, row->kind, row->type, row->type, v.key, type);
   if (const char* plugin = shipped_plugin(type))
     return fmt::format("\"{}\" is a type of another kind; {}", type, not_built(plugin));
-  if (const char* meaning = other_name(type)) return meaning;
+  if (kind != "part")  // of which "chain" means a system
+    if (const char* meaning = other_name(type)) return meaning;
   std::vector<std::string> known;
   for (const CatalogueRow* row : rows(kind)) known.push_back(row->type);
   return suggest(type, known);

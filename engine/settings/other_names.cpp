@@ -141,7 +141,11 @@ constexpr Word words[] = {
      "use the setting \"structure\" of the system \"lattice\""},
     {" polymer polymers melt chain ", "use the system \"chains\""},
     {" read_data data gsd_file read input ", "use the system \"file\""},
-    {" gas box packmol ", "use the system \"random\""},
+    {" gas box ", "use the system \"random\""},
+    {" packmol moltemplate solvate solvent mixture star ring comb dendrimer polymer_brush membrane "
+     "lipid lipids protein colloid ",
+     "use the system \"parts\": polymers, molecules, membranes and solvents in one box "
+     "(docs/guide/starts.md)"},
 };
 
 }  // namespace

@@ -319,7 +319,7 @@ Json schema_reference(const std::string& kind) { return {{"$ref", "#/definitions
 Json schema_definitions(const Catalogue& registry) {
   Json definitions = Json::object();
   for (const char* kind :
-       {component_kind<Source>, component_kind<Force>, component_kind<Integrator>,
+       {component_kind<Source>, "part", component_kind<Force>, component_kind<Integrator>,
         component_kind<Observer>, component_kind<Stage>}) {
     Json choices = Json::array(), names = Json::array();
     for (const CatalogueRow* row : registry.rows(kind)) {

@@ -8,7 +8,7 @@ docs/guide/python.md tells the rest.
 """
 from typing import TYPE_CHECKING
 
-from perrin import force, integrator, observer, stage, system
+from perrin import force, integrator, observer, part, stage, system
 from perrin._perrin import build, cuda_count, version as __version__
 from perrin._schema import schema
 from perrin.errors import BugError, JobError, Problem, RunError, StaleError

@@ -11,6 +11,7 @@ from perrin import _perrin
 from perrin.errors import JobError, Problem
 
 KINDS = {"system": "Initial configurations.",
+         "part": "Parts of the system \"parts\".",
          "force": "Forces on the particles.",
          "integrator": "Integrators of the equations of motion.",
          "observer": "Output and measurements.",

@@ -33,6 +33,9 @@ NO_EFFECT = {
     # Nothing in these jobs that it is about: other formats, units, images; one type.
     ("system", "file", "format"), ("system", "file", "units"), ("system", "file", "images"),
     ("system", "file", "dimension"),
+    ("part", "file", "format"), ("part", "file", "units"), ("part", "file", "dimension"),
+    # Where no bond crosses the faces of the file's box, and no part is there before.
+    ("part", "file", "box"), ("part", "lattice", "overlapping"),
     ("observer", "xtc", "positions"), ("observer", "cluster_size", "stride"),
     ("stage", "metropolis", "mixing"), ("force", "improper_periodic", "impropers"),
     # A limit that the time step does not grow to in ten steps, and not below where it begins.

@@ -119,6 +119,11 @@ class Types:
         system, forces, integrator, observers = LATTICE, [LJ], STEP, []
         if kind == "system":
             system, forces = component, []
+        elif kind == "part":
+            edge = 40 if name == "file" else 14
+            before = [{"type": "random", "particles": {"P": 20}}] if name == "fill" else []
+            system = {"type": "parts", "box": [edge] * 3, "parts": [*before, component]}
+            forces = []
         elif kind == "force":
             forces = [component]
             if name.startswith(("bond_", "angle_", "dihedral_")):
@@ -155,7 +160,7 @@ class Types:
                "forces": forces,
                "observers": [*observers, {"type": "thermo", "stride": 5, "file": "all.h5"}],
                "stages": [{"type": "md", "steps": steps, "integrator": integrator}]}
-        if name == "file":
+        if (kind, name) == ("system", "file"):
             del job["velocity"]  # it has its own
         if name != "checkpoint":
             job["observers"].append({"type": "checkpoint"})

@@ -37,7 +37,8 @@ WORDS = {
               "thermo": "observer", "harmonic": "bond_harmonic", "table": "pair_table"},
     "stage": {"rigid": "metropolis", "mc": "metropolis", "shear": "docs/guide/shear.md",
               "run": "md"},
-    "system": {"fcc": "lattice", "polymer": "chains", "read_data": "file"},
+    "system": {"fcc": "lattice", "polymer": "chains", "read_data": "file",
+               "packmol": "parts", "solvent": "parts"},
 }
 
 
