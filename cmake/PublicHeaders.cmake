@@ -20,7 +20,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/dynamics/simulation.h
     engine/run/run.h
     engine/job/plugin_api.h
-    forces/angle_force.h forces/bond_force.h forces/deposit.h forces/device_math.h
+    forces/angle_force.h forces/attribute_field_force.h forces/attribute_pair_force.h
+    forces/attribute_words.h forces/bond_force.h forces/deposit.h forces/device_math.h
     forces/dihedral_force.h forces/external.h forces/field_force.h engine/formula/expression.h
     engine/formula/parse.h forces/group_restraint.h forces/harmonic_trap.h
     forces/nearest_image.h forces/number_range.h

@@ -11,6 +11,9 @@
 // which is called with doubles where `timed` is true, and else with t 0.
 #pragma once
 
+#include <algorithm>
+#include <string_view>
+
 #include "forces/attribute_words.h"
 #include "forces/field_force.h"
 
@@ -60,8 +63,7 @@ class AttributeField final : public Force {
         mask_(device, coefficients.size(), chosen),
         coefficients_(device, coefficients),
         words_(std::move(words)) {
-    traits_.handled.charges =
-        std::ranges::find(F::attributes, std::string("charge")) != F::attributes.end();
+    traits_.handled.charges = std::ranges::count(F::attributes, std::string_view("charge")) > 0;
   }
 
   void compute(StepContext& context, const ForceOutput& output) override {

@@ -13,6 +13,7 @@
 // pair. Include it in a file that is compiled as CUDA where there is CUDA.
 #pragma once
 
+#include <algorithm>
 #include <random>
 
 #include "forces/attribute_words.h"
@@ -115,8 +116,7 @@ std::vector<std::string> attribute_names() {
 
 template <class P>
 bool reads_charges() {
-  return std::ranges::find(attribute_names<P>(), std::string("charge")) !=
-         attribute_names<P>().end();
+  return std::ranges::count(attribute_names<P>(), "charge") > 0;
 }
 
 template <class P, class Mode>

@@ -50,8 +50,8 @@ class AttributeWords {
     for (std::size_t k = 0; k < names.size(); ++k) {
       const auto column = attribute_of(c, names[k]);
       if (!column) {
-        setup.error(key, no_attribute(c, names[k]) +
-                             ", and no entry of the force gives it as a parameter");
+        setup.error(
+            key, no_attribute(c, names[k]) + ", and no entry of the force gives it as a parameter");
         continue;
       }
       for (std::size_t id = 0; id < values_.size(); ++id) values_[id][k] = (*column)[id];

@@ -29,8 +29,7 @@ struct GroupRestraintSettings {
 
 template <class D>
 void describe(D& d, GroupRestraintSettings& s) {
-  d.example(
-      "{\"groups\": [\"bead\", \"wall\"], \"stiffness\": 100, \"length\": 2, \"rate\": 0.01}");
+  d.example("{\"groups\": [\"all\"], \"stiffness\": 100, \"point\": [0, 0, 0]}");
   d.required("groups", s.groups, Any{}, "two groups, or one that is held to a point");
   d.optional("point", s.point, Any{},
              "point that one group is held to; 0: the middle of the box (perrin help coordinates)");

@@ -270,6 +270,81 @@ class Groups(unittest.TestCase):
             numpy.testing.assert_array_equal(self.frames(name, file="some.h5"),
                                              self.frames(name)[:, ids])
 
+    # -- restraints --------------------------------------------------------------------------------
+
+    def pair_in_a_window(self, length, **more):
+        """Two particles that attract each other, held at a distance in a bath."""
+        return {"seed": 4, "groups": {"one": {"ids": [0]}, "other": {"ids": [1]}},
+                "system": {"type": "chains", "chains": 1, "pattern": "A2", "bond_length": length,
+                           "box": [12, 12, 12]}, "ignore": ["bonds"],
+                "forces": [LJ, {"type": "group_restraint", "groups": ["one", "other"],
+                                "stiffness": 400, "length": length, **more}],
+                "observers": [{"type": "restraint", "stride": 10}],
+                "stages": [md(LANGEVIN, steps=3000), md(LANGEVIN, steps=150000)]}
+
+    def readings(self, folder="."):
+        with h5py.File(self.path(folder, "restraint.h5")) as file:
+            group = file["observables"]
+            return {name: group[name]["value"][:] for name in group}
+
+    @unittest.skipIf(DEVICE != "cpu", "two particles")
+    def test_windows_give_the_pair_potential_back(self):
+        """The mean force of the spring is the slope of A(r) = U(r) - 2 k_B T log r at the mean
+        distance, up to half its third derivative times the variance of r (umbrella integration:
+        J. Kästner, W. Thiel, J. Chem. Phys. 123, 144104 (2005)), which is below 0.2 here."""
+        def slope(r):
+            u = [24 * (x ** -7 - 2 * x ** -13) for x in (r, 2.5)]
+            return u[0] - u[1] - 2 / r
+        for length in (1.2, 1.5, 2.0):
+            self.run_job(self.pair_in_a_window(length), "--overwrite")
+            found = self.readings()
+            d, force = found["distance"][300:, 0], found["force"][300:, 0]
+            numpy.testing.assert_allclose(force, -400 * (d - length), atol=1e-6)
+            # Blocks of 100 samples: 4 time units, many relaxation times of the bath.
+            blocks = force[:len(force) // 100 * 100].reshape(-1, 100).mean(axis=1)
+            error = blocks.std() / len(blocks) ** 0.5
+            self.assertLess(error, 0.2)
+            self.assertAlmostEqual(force.mean(), slope(d.mean()), delta=4 * error + 0.2)
+
+    @unittest.skipIf(DEVICE != "cpu", "two particles")
+    def test_work_of_a_spring_that_is_pulled(self):
+        """Without a bath total energy changes by the work."""
+        job = self.pair_in_a_window(1.2, rate=0.05)
+        job["stages"] = [md(NVE, steps=5000)]
+        job["observers"].append({"type": "thermo", "stride": 10})
+        self.run_job(job)
+        found = self.readings()
+        numpy.testing.assert_allclose(found["length"][:, 0],
+                                      1.2 + 0.05 * 0.004 * numpy.arange(0, 5001, 10), rtol=1e-9)
+        energy = self.column("total_energy")
+        self.assertGreater(abs(energy[-1] - energy[0]), 0.2)
+        # The time step of the spring: (omega dt)²/24 of its energy.
+        self.assertLess(abs(energy - energy[0] - found["work"][:, 0]).max(),
+                        0.02 * abs(found["work"]).max() + 0.05)
+
+    def test_restraints_are_resumed(self):
+        """Two parts of a liquid, and one that is dragged: the same bits after a stop."""
+        job = liquid(md([{**LANGEVIN, "group": "all"}]), groups={
+            "core": {"box": [[-2, -2, -2], [2, 2, 2]]}, "rest": {"not": ["core"]}})
+        job["forces"] = [LJ, {"type": "group_restraint", "groups": ["core", "rest"],
+                              "stiffness": 50, "length": 1},
+                         {"type": "group_restraint", "groups": ["core"], "stiffness": 80,
+                          "point": [0, 0, 1], "velocity": [0, 0.5, 0], "axes": "yz"}]
+        job["observers"].append({"type": "restraint", "stride": 10})
+        job["observers"][2]["steps"] = 77
+        self.run_job(job, folder="whole")
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        whole, again = self.readings("whole"), self.readings("again")
+        self.assertEqual(whole["work"].shape, (21, 2))
+        self.assertGreater(abs(whole["work"][-1, 1]), 0.01)
+        for name in whole:
+            numpy.testing.assert_array_equal(whole[name], again[name], name)
+        for name in QUANTITIES:
+            numpy.testing.assert_array_equal(self.frames(name, "whole"),
+                                             self.frames(name, "again"))
+
     # -- mistakes ----------------------------------------------------------------------------------
 
     def test_mistakes(self):
@@ -309,6 +384,15 @@ class Groups(unittest.TestCase):
                      "acts between particles, and cannot act on a group")
         self.refused(liquid(md(NVE), watched=["nobody"]), 'unknown group "nobody"')
         self.refused(liquid({**two, "deform": {"rate": [0.1, 0, 0]}}), "deform")
+        spring = {"type": "group_restraint", "groups": ["left", "right"], "stiffness": 1}
+        self.refused(liquid(md(NVE), forces=[LJ, spring]), "length: is missing")
+        self.refused(liquid(md(NVE), forces=[LJ, {**spring, "groups": ["left", "all"],
+                                                  "length": 1}]), "no particle in common")
+        self.refused(liquid(md(NVE), forces=[LJ, {**spring, "groups": ["left"]}]),
+                     "point: is missing")
+        lonely = liquid(md(NVE))
+        lonely["observers"].append({"type": "restraint", "stride": 10})
+        self.refused(lonely, 'the job has no force "group_restraint"')
 
 
 if __name__ == "__main__":

@@ -145,6 +145,8 @@ const char* polymer = R"({"type": "chains", "chains": 24, "pattern": "A10", "den
                           "dihedral_type": "dihedral"})";
 const char* lj = R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
                      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]})";
+const char* restraint = R"({"type": "group_restraint", "groups": ["all"], "stiffness": 50,
+                            "point": [0, 0, 0], "velocity": [0.3, 0, 0.1]})";
 const char* verlet = R"({"type": "velocity_verlet", "timestep": 0.002})";
 const char* bussi = R"({"type": "bussi", "timestep": 0.004, "temperature": 0.8, "tau": 0.1})";
 
@@ -254,6 +256,7 @@ Json job_with_observer(const CatalogueRow& row) {
                 *sample(*components().registry.find("force", "dihedral_opls"))},
                json(verlet), 40);
   j["observers"] = json(R"([{"type": "checkpoint"}])");
+  if (row.type == "restraint") j["forces"].push_back(json(restraint));
   if (row.type != "checkpoint") j["observers"].push_back(sample_or_example(row));
   return j;
 }
@@ -313,7 +316,33 @@ std::map<std::string, Json> systems() {
        json(R"({"type": "lj_wall", "axis": "z", "position": -3.76, "epsilon": 1, "sigma": 0.5})"),
        json(R"({"type": "lj_wall", "axis": "z", "position": 3.76, "epsilon": 1, "sigma": 0.5})")},
       json(bussi), 120);
+  // Integrators of groups, which were chosen by where particles were and by attributes.
+  Json groups = job(liquid,
+                    {json(lj), json(R"({"type": "group_restraint", "groups": ["cold", "hot"],
+                      "stiffness": 20, "length": 1, "rate": 0.5})"),
+                     json(R"({"type": "constant_force", "force": [0, 0.5, 0], "on": "cold"})")},
+                    json(bussi), 120);
+  groups["attributes"] =
+      json(R"({"k": {"random": {"uniform": [0, 1]}}, "charge": {"from": "k - 1"}})");
+  groups["ignore"] = {"charges"};
+  groups["groups"] = json(R"({"wall": {"box": [[null, null, -4], [null, null, -2]]},
+      "plate": {"box": [[null, null, 2], [null, null, 4]]}, "low": {"formula": "k + x/10 < 0.5"},
+      "cold": {"and": ["low"], "not": ["wall", "plate"]},
+      "hot": {"not": ["cold", "wall", "plate"]}})");
+  groups["observers"][1]["groups"] = {"cold", "hot", "wall", "plate"};
+  groups["observers"].push_back(
+      json(R"({"type": "trajectory", "stride": 5, "group": "hot", "file": "hot.h5"})"));
+  groups["observers"].push_back(json(R"({"type": "restraint", "stride": 5})"));
+  groups["stages"][0].erase("integrator");
+  groups["stages"][0]["integrators"] = json(R"([
+      {"type": "langevin", "group": "cold", "timestep": 0.004, "temperature": 0.6, "friction": 1,
+       "method": "velocity_verlet", "tally_heat": true},
+      {"type": "nose_hoover", "group": "hot", "timestep": 0.004, "temperature": 1.2, "tau": 0.2},
+      {"type": "frozen", "group": "wall", "timestep": 0.004},
+      {"type": "moving", "group": "plate", "timestep": 0.004, "velocity": [0.5, 0, 0],
+       "oscillation": {"amplitude": [0, 0, 0.05], "period": 0.2}}])");
   return {
+      {"groups", std::move(groups)},
       {"liquid", job(liquid, {json(lj)}, json(bussi), 120)},
       {"gas", job(R"({"type": "lattice", "structure": "sc", "density": 0.02, "cells": [8, 8, 8]})",
                   {json(lj)}, json(bussi), 200)},

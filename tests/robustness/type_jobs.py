@@ -139,7 +139,7 @@ class Types:
             if name == "lj_wall":
                 system = {"type": "file", "path": "middle.xyz"}
             if name in ("constant_force", "harmonic_trap", "lj_wall", "periodic_shear",
-                        "external_formula"):
+                        "external_formula", "group_restraint"):
                 forces = [LJ, component]
             if name == "dpd_thermostat":
                 forces = [LJ, component]
@@ -155,6 +155,9 @@ class Types:
             observers = [component]
             if name == "chain_size":
                 system, forces = CHAINS, [SPRINGS]
+            if name == "restraint":
+                forces = [LJ, {"type": "group_restraint", "groups": ["all"], "stiffness": 10,
+                               "point": [0, 0, 1]}]
         job = {"seed": 7, "system": system, "velocity": {"temperature": 1},
                "ignore": ["bonds", "angles", "dihedrals", "impropers", "charges"],
                "forces": forces,
