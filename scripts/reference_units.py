@@ -10,7 +10,7 @@ UNITS = {
     "length": "lattice_constant box min_distance bond_length cutoff switch_on sigma distance range "
               "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
               "lambda core lj_cutoff at margin translation thickness width radius spacing gap "
-              "tilts origin",
+              "tilts origin point oscillation.amplitude",
     "area": "area_per_lipid",
     "1/area": "grafting_density",
     "1/length": "steepness kappa k_max total scattering absorption",
@@ -28,10 +28,13 @@ UNITS = {
     "neutron masses": "neutron_slab.mass layers.mass",
     "mass/time": "friction frictions gamma",
     "mass/(length · time)": "viscosity",
+    "length/time": "moving.velocity group_restraint.velocity group_restraint.rate",
     "1/time": "rate",
     "degrees": "angle angles phase",
     "radians": "rotation",
     "minutes": "minutes",
+    "of the attribute": "attributes.default attributes.types random.uniform random.normal "
+                        "random.lognormal",
     "of the formula": "pair_formula.pairs bond_formula.bonds angle_formula.angles "
                       "dihedral_formula.dihedrals external_formula.types",
     "steps": "steps stride ramp_steps console_stride rows_every",
