@@ -50,8 +50,8 @@ void Restraint::observe(Simulation& simulation) {
   std::vector<RestraintReading> readings;
   for (const GroupRestraint* spring : springs_) readings.push_back(spring->reading());
   std::vector<double> row;
-  for (double RestraintReading::*value : {&RestraintReading::distance, &RestraintReading::length,
-                                          &RestraintReading::force, &RestraintReading::work})
+  for (const auto value : {&RestraintReading::distance, &RestraintReading::length,
+                           &RestraintReading::force, &RestraintReading::work})
     for (const RestraintReading& reading : readings) row.push_back(reading.*value);
   file_.append(std::int64_t(simulation.step()), simulation.time(), std::move(row));
 }
