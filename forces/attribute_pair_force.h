@@ -9,11 +9,18 @@
 //                                            const Real4& b);
 //
 // a and b being the attributes of the two, in that order. Its energy must not change when the two
-// are exchanged. What a truncation subtracts depends on the attributes, and is computed for every
+// are exchanged. Where pairs do not interact as far as the cut-off, but up to a distance that
+// depends on attributes, it has also
+//
+//     PERRIN_HD static Real range(const Coefficients&, const Real4& a, const Real4& b);
+//     static constexpr const char* range_formula;  // the same as text, of NAME_1, NAME_2 and …
+//     static std::map<std::string, double> parameters(const Settings&);  // … of these
+// What a truncation subtracts depends on the attributes, and is computed for every
 // pair. Include it in a file that is compiled as CUDA where there is CUDA.
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "forces/attribute_words.h"
@@ -30,25 +37,45 @@ struct AttributeCoefficients {
   Real on, inverse_width;  // Switched
 };
 
+template <class P>
+concept HasRange = requires(const typename P::Coefficients& c, const Real4& a) {
+  P::range(c, a, a);
+};
+
+/// Where a pair's interaction ends.
+struct PairEnding {
+  Real cutoff2, cutoff;
+  Real on, inverse_width;  // Switched
+};
+template <class P>
+PERRIN_HD PairEnding ending_of(const AttributeCoefficients<P>& c, const Real4& a, const Real4& b) {
+  if constexpr (HasRange<P>) {
+    const Real range = P::range(c.potential, a, b);
+    const Real end = range < c.cutoff ? range : c.cutoff;
+    const Real shrunk = end > 0 ? c.cutoff / end : Real(1);
+    return {end > 0 ? end * end : Real(0), end, c.on / shrunk, c.inverse_width * shrunk};
+  } else {
+    return {c.cutoff2, c.cutoff, c.on, c.inverse_width};
+  }
+}
+
 template <class P, class Mode>
 struct AttributeTruncated {
-  using Coefficients = AttributeCoefficients<P>;
-
   template <bool Shift, class T>
-  PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients& c, const Real4& a,
-                                         const Real4& b) {
-    const PairForce<T> f = P::evaluate(r2, c.potential, a, b);
+  PERRIN_HD static PairForce<T> evaluate(T r2, const typename P::Coefficients& potential,
+                                         const PairEnding& at, const Real4& a, const Real4& b) {
+    const PairForce<T> f = P::evaluate(r2, potential, a, b);
     if constexpr (std::is_same_v<Mode, Switched>) {
-      return Switched::apply<T>(f, r2, {c.on, c.inverse_width});
+      return Switched::apply<T>(f, r2, {at.on, at.inverse_width});
     } else if constexpr (std::is_same_v<Mode, ForceShift>) {
-      const PairForce<T> end = P::evaluate(T(c.cutoff2), c.potential, a, b);
-      const T force = end.force_over_r * T(c.cutoff);
+      const PairForce<T> end = P::evaluate(T(at.cutoff2), potential, a, b);
+      const T force = end.force_over_r * T(at.cutoff);
       const auto distance = Distance<T>::from_square(r2);
       return {f.force_over_r - force * distance.inverse,
-              f.energy - end.energy + (distance.r - T(c.cutoff)) * force};
+              f.energy - end.energy + (distance.r - T(at.cutoff)) * force};
     } else {
       if constexpr (Shift)
-        return {f.force_over_r, f.energy - P::evaluate(T(c.cutoff2), c.potential, a, b).energy};
+        return {f.force_over_r, f.energy - P::evaluate(T(at.cutoff2), potential, a, b).energy};
       return f;
     }
   }
@@ -81,9 +108,10 @@ struct AttributePairBody {
                       Real (&term)[sums]) const {
     const Coefficients c = entry(table, types == 1 ? 0u : own.row + type);
     const Real r2 = Real(1e-24) + d.x * d.x + d.y * d.y + d.z * d.z;
+    const PairEnding end = ending_of<P>(c, own.attributes, of_j);
     const auto result = AttributeTruncated<P, Mode>::template evaluate < Energy &&
-                        Shift > (r2, c, own.attributes, of_j);
-    const bool inside = real && r2 < c.cutoff2;
+                        Shift > (r2, c.potential, end, own.attributes, of_j);
+    const bool inside = real && r2 < end.cutoff2;
     const Real f = inside ? result.force_over_r : Real(0);
     term[0] = f * d.x, term[1] = f * d.y, term[2] = f * d.z;
     if constexpr (Energy) {
@@ -179,6 +207,29 @@ void check_exchange(const AttributeWords& words, const std::vector<AttributeCoef
   }
 }
 
+/// Reports a range that may be longer than the cut-off, which lists are built for.
+template <class P>
+void check_range(const AttributeWords& words, const typename P::Settings& parameters,
+                 std::array<std::uint32_t, 2> types, double cutoff, Setup& setup) {
+  std::map<std::string, formula::Bounds> known;
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : P::parameters(parameters)) known[name] = {value, value};
+  for (std::size_t k = 0; k < P::attributes.size(); ++k)
+    for (std::size_t one = 0; one < 2; ++one) {
+      variables.push_back(P::attributes[k] + std::string(one == 0 ? "_1" : "_2"));
+      const formula::Bounds of = words.bounds(k, types[one], setup.configuration());
+      if (of.low > of.high) return;  // of no particles
+      known[variables.back()] = of;
+    }
+  const auto formula = formula::parse(P::range_formula, variables);
+  const formula::Bounds range = formula::bounds(formula.value, known);
+  const auto& names = setup.configuration().types;
+  if (!(range.high <= cutoff * (1 + 1e-6)))
+    setup.error("range", fmt::format("may be as long as {:.6g} between particles of the types {} "
+                                     "and {}: must not exceed the cut-off {}",
+                                     range.high, names[types[0]], names[types[1]], cutoff));
+}
+
 template <class P, class Mode>
 std::unique_ptr<Force> make_attribute_pair_force(const PairSettings<P>& s, Setup& setup) {
   PairTable<P> table(s, setup);
@@ -199,9 +250,23 @@ std::unique_ptr<Force> make_attribute_pair_force(const PairSettings<P>& s, Setup
       ranges.push_back(cutoff);
     }
   AttributeWords words(attribute_names<P>(), "energy", setup);
+  if constexpr (HasRange<P>)
+    for (std::size_t a = 0; a < types; ++a)
+      for (std::size_t b = a; b < types; ++b)
+        check_range<P>(words, table.at(a, b)->parameters, {std::uint32_t(a), std::uint32_t(b)},
+                       table.cutoff(a, b), setup);
   check_exchange<P>(words, coefficients, setup);
+  const double longest = *std::ranges::max_element(ranges);
+  for (std::size_t a = 0; a < types; ++a)
+    for (std::size_t b = 0; b < types; ++b) {
+      const std::size_t k = a * types + b;
+      if (setup.both_frozen(a, b))
+        coefficients[k].cutoff2 = coefficients[k].cutoff = 0, ranges[k] = 0;
+    }
+  const Ranges found(types, ranges);
   return std::make_unique<AttributePairForce<P, Mode>>(
-      setup.device(), coefficients, std::uint32_t(types), Ranges(types, ranges), std::move(words),
+      setup.device(), coefficients, std::uint32_t(types),
+      found.longest() > 0 ? found : Ranges(longest), std::move(words),
       s.truncation == PlainCut::shifted);
 }
 

@@ -1,13 +1,21 @@
 // Attributes of particles as kernels read them.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
+#include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "engine/components/setup.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
+#include "engine/formula/bounds.h"
+#include "engine/formula/parse.h"
+#include "engine/formula/program.h"
 #include "engine/system/attribute.h"
 
 namespace perrin {
@@ -36,6 +44,29 @@ struct ToMemoryOrder {
   Real4* in_memory;
   PERRIN_HD void operator()(std::int64_t i) const { in_memory[i] = by_id[id[i]]; }
 };
+
+/// Numbers that change with the time, of one particle.
+struct ChangeWords {
+  static constexpr std::size_t most_inputs = 8;
+  formula::ProgramView program[4];  // of the time and of `inputs`; empty: the number stays
+  const double* inputs;             // [column · n + id]: attributes at the start
+  int columns;
+  std::int64_t n;
+  DeviceTime time;
+  Real4* by_id;
+
+  PERRIN_HD void operator()(std::int64_t id) const {
+    double now[1 + most_inputs];
+    now[0] = time();
+    for (int c = 0; c < columns; ++c) now[1 + c] = inputs[c * n + id];
+    Real4 word = by_id[id];
+    if (program[0]) word.x = Real(program[0].evaluate(now));
+    if (program[1]) word.y = Real(program[1].evaluate(now));
+    if (program[2]) word.z = Real(program[2].evaluate(now));
+    if (program[3]) word.w = Real(program[3].evaluate(now));
+    by_id[id] = word;
+  }
+};
 }  // namespace detail
 
 class AttributeWords {
@@ -43,7 +74,8 @@ class AttributeWords {
   static constexpr std::size_t most = 4;
 
   /// Reports at `key` attributes that the system does not have.
-  AttributeWords(const std::vector<std::string>& names, const std::string& key, Setup& setup) {
+  AttributeWords(const std::vector<std::string>& names, const std::string& key, Setup& setup)
+      : names_(names) {
     const Configuration& c = setup.configuration();
     PERRIN_ASSERT(names.size() <= most);
     values_.assign(c.position.size(), {});
@@ -55,17 +87,44 @@ class AttributeWords {
         continue;
       }
       for (std::size_t id = 0; id < values_.size(); ++id) values_[id][k] = (*column)[id];
+      if (c.attribute_changes.contains(names[k])) take_change(c, names[k], k, key, setup);
     }
+    inputs_ = {setup.device(), std::span<const double>(columns_)};
     std::vector<Real4> words;
     for (const auto& v : values_) words.push_back({Real(v[0]), Real(v[1]), Real(v[2]), Real(v[3])});
     by_id_ = {setup.device(), std::span<const Real4>(words)};
     if (!setup.device().is_cuda()) in_memory_ = {setup.device(), std::int64_t(words.size())};
   }
-  /// Of each particle, by id.
+  /// Of each particle, by id, at the start.
   const std::vector<std::array<double, most>>& values() const { return values_; }
+  /// Between which numbers attribute k of the particles of a type is, at all times.
+  formula::Bounds bounds(std::size_t k, std::uint32_t type, const Configuration& c) const {
+    const auto of = [&](const std::string& name) {
+      const auto column = attribute_of(c, name).value_or(std::vector<double>{});
+      formula::Bounds found{std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity()};
+      for (std::size_t id = 0; id < column.size(); ++id)
+        if (c.type[id] == type)
+          found = {std::min(found.low, column[id]), std::max(found.high, column[id])};
+      return found;
+    };
+    const auto change = c.attribute_changes.find(names_[k]);
+    if (change == c.attribute_changes.end()) return of(names_[k]);
+    const formula::Formula formula = formula::parse(change->second, {"t"});
+    std::map<std::string, formula::Bounds> known{
+        {"t", {0, std::numeric_limits<double>::infinity()}}};
+    for (const std::string& name : formula.parameters) known[name] = of(name);
+    return formula::bounds(formula.value, known);
+  }
+  /// By id, as they are now. Device work.
+  const Real4* by_id(StepContext& s) {
+    if (changes()) for_each(s.device(), "attributes that change", by_id_.size(), changed(s));
+    return by_id_.data();
+  }
   /// For the particles where they are now. Device work.
   AttributeView view(StepContext& s) {
     const std::uint32_t* const id = s.particles.id.data();
+    by_id(s);
     if (!s.device().is_cuda())
       for_each(s.device(), "attributes", s.particles.size(),
                detail::ToMemoryOrder{by_id_.data(), id, in_memory_.data()});
@@ -73,8 +132,44 @@ class AttributeWords {
   }
 
  private:
+  bool changes() const {
+    return std::ranges::any_of(code_, [](const auto& code) { return code.size() > 0; });
+  }
+  detail::ChangeWords changed(const StepContext& s) {
+    detail::ChangeWords kernel{
+        {},           inputs_.data(), int(input_names_.size()), by_id_.size(), s.device_time(),
+        by_id_.data()};
+    for (std::size_t k = 0; k < most; ++k)
+      kernel.program[k] = {code_[k].data(), int(code_[k].size())};
+    return kernel;
+  }
+  void take_change(const Configuration& c, const std::string& name, std::size_t k,
+                   const std::string& key, Setup& setup) {
+    const formula::Formula formula = formula::parse(c.attribute_changes.at(name), {"t"});
+    for (const std::string& other : formula.parameters) {
+      const auto column = attribute_of(c, other);
+      if (!column || std::ranges::count(input_names_, other) > 0) continue;
+      input_names_.push_back(other);
+      columns_.insert(columns_.end(), column->begin(), column->end());
+    }
+    if (input_names_.size() > detail::ChangeWords::most_inputs)
+      return setup.error(key, fmt::format("reads attributes whose changes depend on more than {} "
+                                          "attributes",
+                                          detail::ChangeWords::most_inputs));
+    std::vector<std::string> variables{"t"};
+    variables.insert(variables.end(), input_names_.begin(), input_names_.end());
+    const auto program = formula::program(formula.value, variables);
+    code_[k] = {setup.device(), std::span<const formula::Instruction>(program)};
+  }
+
   std::vector<std::array<double, most>> values_;
   Buffer<Real4> by_id_, in_memory_;
+  std::vector<std::string> names_;
+  // Of those that change.
+  std::array<Buffer<formula::Instruction>, most> code_;
+  std::vector<std::string> input_names_;
+  std::vector<double> columns_;  // [input][id]: attributes at the start
+  Buffer<double> inputs_;
 };
 
 }  // namespace perrin

@@ -32,6 +32,7 @@ struct BondKernel {
   const typename P::Coefficients* coefficients;  // by bond type
   ForceOutput out;
   FaultSink faults;
+  const Real4* attributes = nullptr;  // by id; of a potential that reads them
 
   PERRIN_HD void operator()(std::int64_t i) const {
     const std::uint32_t id = particles.id[i];
@@ -54,7 +55,11 @@ struct BondKernel {
           continue;
         }
       }
-      const PairForce<Real> f = P::evaluate(r2, c);
+      PairForce<Real> f;
+      if constexpr (ReadsAttributes<P>)
+        f = P::evaluate(r2, c, attributes[id], attributes[bond.partner]);
+      else
+        f = P::evaluate(r2, c);
       const Real3 fr = f.force_over_r * r;
       force += fr;
       energy += f.energy;
@@ -74,6 +79,28 @@ struct Bonds {
   static BondedTable<BondEntry> table(const Device& device, std::size_t n, const Topology& t,
                                       const std::vector<bool>& used) {
     return bond_table(device, n, t, used);
+  }
+  /// Reports an energy that changes when the two particles of a bond are exchanged.
+  template <class P>
+  static void check_exchange(const AttributeWords& words, const Topology& topology,
+                             const std::map<std::string, typename P::Settings>& settings,
+                             Setup& setup) {
+    const auto word = [&](std::uint32_t id) {
+      const auto& v = words.values()[id];
+      return Real4{Real(v[0]), Real(v[1]), Real(v[2]), Real(v[3])};
+    };
+    for (const Topology::Bond& bond : topology.bonds) {
+      const auto of_type = settings.find(topology.bond_types[bond.type]);
+      if (of_type == settings.end()) continue;
+      const auto c = P::coefficients(of_type->second);
+      const double one = P::evaluate(1.21, c, word(bond.a), word(bond.b)).energy;
+      const double other = P::evaluate(1.21, c, word(bond.b), word(bond.a)).energy;
+      if (std::abs(one - other) <= 1e-6 * (std::abs(one) + std::abs(other))) continue;
+      return setup.error(
+          "energy", fmt::format("must not change when particles 1 and 2 are exchanged, got {:.7g} "
+                                "and {:.7g} for the bond of particles {} and {}",
+                                one, other, bond.a, bond.b));
+    }
   }
   /// By steps of a thousandth of the longest length.
   template <class P>

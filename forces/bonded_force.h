@@ -18,8 +18,10 @@
 //     };
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +30,7 @@
 #include "engine/components/registry.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
+#include "forces/attribute_words.h"
 #include "forces/bonded_settings.h"
 #include "forces/bonded_table.h"
 
@@ -45,13 +48,21 @@ struct BondedForceSettings {
   }
 };
 
+/// A potential whose evaluate() takes attributes of the particles, too.
+template <class P>
+concept ReadsAttributes = requires {
+  P::attributes.size();
+};
+
 template <class P, class Kind>
 class BondedForce final : public Force {
  public:
-  /// Coefficients by the name of the type; members of other types are left alone.
+  /// Coefficients by the name of the type; members of other types are left alone. `words`: of a
+  /// potential that reads attributes.
   BondedForce(const Device& device, const Configuration& configuration,
-              const std::map<std::string, typename P::Settings>& settings)
-      : Force(ForceTraits::of_bonds()), settings_(settings) {
+              const std::map<std::string, typename P::Settings>& settings,
+              std::optional<AttributeWords> words = {})
+      : Force(ForceTraits::of_bonds()), settings_(settings), words_(std::move(words)) {
     const Topology& topology = configuration.topology;
     const std::vector<std::string>& types = Kind::types(topology);
     std::vector<typename P::Coefficients> coefficients(types.size());
@@ -69,8 +80,9 @@ class BondedForce final : public Force {
   }
 
   void compute(StepContext& context, const ForceOutput& output) override {
-    for_each(context.device(), P::type, context.particles.share(),
-             Kind::template kernel<P>(context, table_.view(), coefficients_.data(), output));
+    auto kernel = Kind::template kernel<P>(context, table_.view(), coefficients_.data(), output);
+    if constexpr (ReadsAttributes<P>) kernel.attributes = words_->by_id(context);
+    for_each(context.device(), P::type, context.particles.share(), kernel);
   }
 
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
@@ -79,6 +91,7 @@ class BondedForce final : public Force {
   std::map<std::string, typename P::Settings> settings_;  // coefficients may refer to their tables
   decltype(Kind::table(std::declval<const Device&>(), 0, {}, {})) table_;
   Buffer<typename P::Coefficients> coefficients_;
+  std::optional<AttributeWords> words_;
 };
 
 /// Adds the potential to the force types that a job can name.
@@ -101,7 +114,12 @@ void register_bonded(Registry& registry) {
         }
         const auto settings = prepared<P>(std::move(all), Kind::key, setup);
         if (!settings) return nullptr;
-        if constexpr (requires { Kind::template rest<P>(settings->begin()->second, 1.0); })
+        if constexpr (ReadsAttributes<P>) {
+          AttributeWords words({P::attributes.begin(), P::attributes.end()}, "energy", setup);
+          Kind::template check_exchange<P>(words, configuration.topology, *settings, setup);
+          return std::make_unique<BondedForce<P, Kind>>(setup.device(), configuration, *settings,
+                                                        std::move(words));
+        } else if constexpr (requires { Kind::template rest<P>(settings->begin()->second, 1.0); })
           for (const auto& [name, one] : *settings)
             warn_of_long_rest(setup, Kind::key, name, [&of = one](double longest) {
               return Kind::template rest<P>(of, longest);

@@ -4,10 +4,12 @@
 
 #include <cmath>
 
+#include "engine/base/error.h"
 #include "engine/components/registry.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
+#include "engine/formula/parse.h"
 #include "forces/deposit.h"
 
 namespace perrin {
@@ -46,6 +48,7 @@ struct Stretch {
   double stiffness, length, rate;
   bool two, to_point;  // two groups; a spring without length
   bool counts;         // the step's own computation: the work since the one before is added
+  formula::ProgramView formula, slope;  // of the distance and the time; empty: a spring
 
   /// Of a mean position in units of the padded edges.
   PERRIN_HD Vec3<double> place(const Sums& s) const {
@@ -71,9 +74,21 @@ struct Stretch {
   PERRIN_HD Vec3<double> along_axes(const Vec3<double>& d) const {
     return {axes.x * d.x, axes.y * d.y, axes.z * d.z};
   }
-  PERRIN_HD double energy(const Vec3<double>& d, double at_rest) const {
-    const double stretch = std::sqrt(dot(d, d)) - at_rest;
+  PERRIN_HD double at_rest(double t) const { return to_point ? 0.0 : length + rate * t; }
+  PERRIN_HD double energy(const Vec3<double>& d, double t) const {
+    const double distance = std::sqrt(dot(d, d));
+    if (formula) {
+      const double variables[2] = {distance, t};
+      return formula.evaluate(variables);
+    }
+    const double stretch = distance - at_rest(t);
     return stiffness / 2 * stretch * stretch;
+  }
+  /// Along the distance.
+  PERRIN_HD double force(double distance, double t) const {
+    if (!slope) return -stiffness * (distance - at_rest(t));
+    const double variables[2] = {distance, t};
+    return -slope.evaluate(variables);
   }
 
   PERRIN_HD void operator()(std::int64_t) const {
@@ -93,14 +108,13 @@ struct Stretch {
       d = from(now), earlier = from(before);
     }
     const double distance = std::sqrt(dot(d, d));
-    const double at_rest = to_point ? 0.0 : length + rate * now;
-    const double force = -stiffness * (distance - at_rest);
+    const double along = force(distance, now);
     // Of a spring without length the force is that of each axis.
-    const double pull = to_point ? -stiffness : distance > 0 ? force / distance : 0.0;
+    const double pull = to_point ? -stiffness : distance > 0 ? along / distance : 0.0;
     const Real3 on_last{Real(pull * d.x / s.group[two ? 1 : 0].v[0]),
                         Real(pull * d.y / s.group[two ? 1 : 0].v[0]),
                         Real(pull * d.z / s.group[two ? 1 : 0].v[0])};
-    const double u = energy(d, at_rest);
+    const double u = energy(d, now);
     s.pull[two ? 1 : 0] = on_last;
     s.share[two ? 1 : 0] = (two ? 0.5 : 1.0) * u / s.group[two ? 1 : 0].v[0];
     if (two) {
@@ -108,8 +122,8 @@ struct Stretch {
                    Real(-pull * d.z / s.group[0].v[0])};
       s.share[0] = 0.5 * u / s.group[0].v[0];
     }
-    s.reading.distance = distance, s.reading.length = at_rest, s.reading.force = force;
-    if (counts) s.reading.work += u - energy(earlier, to_point ? 0.0 : length + rate * before);
+    s.reading.distance = distance, s.reading.length = at_rest(now), s.reading.force = along;
+    if (counts) s.reading.work += u - energy(earlier, before);
   }
 };
 
@@ -135,10 +149,12 @@ struct Pull {
 
 }  // namespace
 
-GroupRestraint::GroupRestraint(const GroupRestraintSettings& settings, const Device& device,
-                               const std::vector<Group>& groups)
+GroupRestraint::GroupRestraint(const GroupRestraintSettings& settings, const Formula& formula,
+                               const Device& device, const std::vector<Group>& groups)
     : Force(ForceTraits::of_field()),
       settings_(settings),
+      energy_(device, std::span<const formula::Instruction>(formula.energy)),
+      slope_(device, std::span<const formula::Instruction>(formula.slope)),
       spring_(device, 1),
       scratch_(device, sum_chunks) {
   for (const Group& group : groups) groups_.emplace_back(device, group);
@@ -162,12 +178,14 @@ void GroupRestraint::compute(StepContext& context, const ForceOutput& output) {
                    settings_.point.value_or(Vec3<double>{}),
                    settings_.velocity,
                    {has('x'), has('y'), has('z')},
-                   settings_.stiffness,
+                   settings_.stiffness.value_or(0),
                    settings_.length.value_or(0),
                    settings_.rate,
                    two,
-                   !two && !settings_.length,
-                   in_step});
+                   !two && !settings_.length && !settings_.energy,
+                   in_step,
+                   {energy_.data(), int(energy_.size())},
+                   {slope_.data(), int(slope_.size())}});
   Pull pull{particles, spring_.data(), {}, int(groups_.size()), output};
   for (std::size_t g = 0; g < groups_.size(); ++g) pull.group[g] = groups_[g].mask();
   for_each(device, "group_restraint", context.particles.share(), pull);
@@ -191,6 +209,27 @@ void GroupRestraint::state(Archive& archive) {
   spring_.assign(std::span<const Spring>(&spring, 1));
 }
 
+namespace {
+
+/// Reports what is wrong with it.
+GroupRestraint::Formula formula_of(const std::string& text, Setup& setup) {
+  const std::vector<std::string> variables{"r", "t"};
+  try {
+    const auto formula = formula::parse(text, variables);
+    if (formula.parameters.empty())
+      return {formula::program(formula.value, variables),
+              formula::program(formula::derivative(formula.value, "r"), variables)};
+    setup.error("energy", fmt::format("unknown name \"{}\"; the energy of a restraint is a "
+                                      "formula of r and t",
+                                      formula.parameters[0]));
+  } catch (const UserError& e) {
+    setup.error("energy", e.what());
+  }
+  return {};
+}
+
+}  // namespace
+
 void register_group_restraint(Registry& registry) {
   registry.add<Force, GroupRestraintSettings>(
       "group_restraint", "a spring between the centres of mass of two groups, or to a point",
@@ -210,7 +249,11 @@ void register_group_restraint(Registry& registry) {
         const bool moves = s.velocity.x != 0 || s.velocity.y != 0 || s.velocity.z != 0;
         if (two && s.point) setup.error("point", "is for one group; two are held to each other");
         if (two && moves) setup.error("velocity", "is for a point; of two groups use \"rate\"");
-        if (two && !s.length)
+        if (s.energy && (s.stiffness || s.length || s.rate != 0))
+          setup.error("energy",
+                      "stands in place of stiffness, length and rate: give one or the "
+                      "other");
+        if (two && !s.length && !s.energy)
           setup.error("length", "is missing: the distance at which the spring is at rest");
         if (!two && !s.point) setup.error("point", "is missing: where one group is held");
         if (!s.length && s.rate != 0) setup.error("rate", "needs a \"length\"");
@@ -223,7 +266,8 @@ void register_group_restraint(Registry& registry) {
         if (setup.configuration().box.dimension == 2 &&
             (s.axes == "z" || s.velocity.z != 0 || (s.point && s.point->z != 0)))
           setup.error("axes", "the system has two dimensions");
-        return std::make_unique<GroupRestraint>(s, setup.device(), groups);
+        const auto formula = s.energy ? formula_of(*s.energy, setup) : GroupRestraint::Formula{};
+        return std::make_unique<GroupRestraint>(s, formula, setup.device(), groups);
       });
 }
 

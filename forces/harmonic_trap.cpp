@@ -1,5 +1,7 @@
 #include "forces/harmonic_trap.h"
 
+#include <cmath>
+
 #include "engine/components/registry.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
@@ -14,7 +16,10 @@ struct Kernel {
   Current<Metric> metric;
   Anchor center;
   NearestImage nearest;
-  bool unwrapped;
+  bool unwrapped, moves;
+  Vec3<double> velocity;
+  DeviceTime time;
+  const Box* box;
   Real3 stiffness;
   const std::uint32_t* mask;
   ForceOutput out;
@@ -25,11 +30,25 @@ struct Kernel {
     Real energy = 0;
     if (mask[p.type()]) {
       Real3 r = center.to(*metric, p, particles.image[i]);
+      if (moves) r = from_moved_center(r);
       if (!unwrapped) r = nearest(r);
       force = {-stiffness.x * r.x, -stiffness.y * r.y, -stiffness.z * r.z};
       energy = Real(-0.5) * dot(force, r);
     }
     deposit(out, particles.n, i, force, energy, Virial{}, Real(1));
+  }
+  PERRIN_HD Real3 from_moved_center(const Real3& from_start) const {
+    const double t = time();
+    Vec3<double> r{double(from_start.x) - velocity.x * t, double(from_start.y) - velocity.y * t,
+                   double(from_start.z) - velocity.z * t};
+    if (!unwrapped) {
+      const double z = box->periodic[2] ? std::rint(r.z / box->length.z) : 0.0;
+      r.x -= z * box->xz, r.y -= z * box->yz, r.z -= z * box->length.z;
+      const double y = box->periodic[1] ? std::rint(r.y / box->length.y) : 0.0;
+      r.x -= y * box->xy, r.y -= y * box->length.y;
+      if (box->periodic[0]) r.x -= std::rint(r.x / box->length.x) * box->length.x;
+    }
+    return {Real(r.x), Real(r.y), Real(r.z)};
   }
 };
 
@@ -44,10 +63,12 @@ void HarmonicTrap::compute(StepContext& context, const ForceOutput& output) {
   const auto& k = settings_.stiffness;
   const Real3 stiffness{Real(k.x), Real(k.y), box.dimension == 2 ? Real(0) : Real(k.z)};
   const ParticleView particles = context.particles.view();
+  const Vec3<double>& v = settings_.velocity;
   for_each(context.device(), "harmonic_trap", context.particles.share(),
            Kernel{particles, context.particles.metric(),
                   Anchor(box, settings_.center, settings_.unwrapped), NearestImage(box),
-                  settings_.unwrapped, stiffness, mask_.data(), output});
+                  settings_.unwrapped, v.x != 0 || v.y != 0 || v.z != 0, v, context.device_time(),
+                  context.particles.box_state.data(), stiffness, mask_.data(), output});
 }
 
 MomentumChange HarmonicTrap::momentum_change(std::span<const std::int64_t> particles) const {

@@ -1,4 +1,4 @@
-// A spring from every particle to one point: E = 1/2 (kx x² + ky y² + kz z²).
+// A spring from every particle to one point, which may move: E = 1/2 (kx x² + ky y² + kz z²).
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace perrin {
 
 struct HarmonicTrapSettings {
-  Vec3<double> stiffness{1, 1, 1}, center{0, 0, 0};
+  Vec3<double> stiffness{1, 1, 1}, center{0, 0, 0}, velocity{0, 0, 0};
   bool unwrapped = false;
   std::vector<std::string> types;
 };
@@ -22,6 +22,9 @@ void describe(D& d, HarmonicTrapSettings& s) {
              "stiffness along x, y, z (energy/length²); E = 1/2 sum stiffness displacement²");
   d.optional("center", s.center, Any{},
              "centre of the trap; 0: the middle of the box (perrin help coordinates)");
+  d.optional("velocity", s.velocity, Any{},
+             "velocity of the center (length/time), which is where \"center\" says at the time 0 "
+             "of the job");
   d.optional("unwrapped", s.unwrapped, Any{},
              "true: the displacement is that of the unwrapped position (with image counters) from "
              "the center itself; false: from the nearest image of the center");

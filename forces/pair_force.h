@@ -351,8 +351,9 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
           TailIntegrals before;
           if (switched)
             before = taken_by_switch<P>(parameters, {cutoff, s.switch_on.value_or(0.9 * cutoff)});
-          tail.energy.push_back(P::tail_energy(parameters, cutoff) + before.energy);
-          tail.virial.push_back(P::tail_virial(parameters, cutoff) + before.virial);
+          const double counts = setup.both_frozen(a, b) ? 0 : 1;
+          tail.energy.push_back(counts * (P::tail_energy(parameters, cutoff) + before.energy));
+          tail.virial.push_back(counts * (P::tail_virial(parameters, cutoff) + before.virial));
         }
     }
   }
@@ -368,7 +369,9 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
             const double cutoff = table.cutoff(a, b);
             coefficients.push_back(E::coefficients(
                 table.at(a, b)->parameters, {cutoff, s.switch_on.value_or(0.9 * cutoff), shift}));
-            ranges.push_back(is_nothing<E>(coefficients.back(), cutoff) ? 0 : cutoff);
+            const bool frozen = setup.both_frozen(a, b);
+            if (frozen) coefficients.back().cutoff2 = 0;
+            ranges.push_back(frozen || is_nothing<E>(coefficients.back(), cutoff) ? 0 : cutoff);
           }
         const Ranges found(types, ranges);
         return std::make_unique<PairForceField<E>>(

@@ -1,14 +1,18 @@
 #include "integrators/moving.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
+#include "engine/base/error.h"
 #include "engine/components/registry.h"
 #include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
+#include "engine/formula/parse.h"
+#include "engine/settings/json_file.h"
 #include "integrators/prescribed.h"
 
 namespace perrin {
-namespace {
 
 /// Where a particle is, from where it was when the stage began, and how fast.
 struct Path {
@@ -17,23 +21,34 @@ struct Path {
   double dt;
   std::int64_t start;
 
-  PERRIN_HD double phase(std::uint64_t step) const {
-    return frequency * (dt * double(std::int64_t(step) - start));
+  formula::ProgramView formula[3];  // of t: velocities in place of `velocity`
+
+  PERRIN_HD double time(std::uint64_t step) const {
+    return dt * double(std::int64_t(step) - start);
+  }
+  PERRIN_HD double phase(std::uint64_t step) const { return frequency * time(step); }
+  PERRIN_HD double given(int axis, double t) const {
+    return formula[axis] ? formula[axis].evaluate(&t) : velocity[axis];
+  }
+  PERRIN_HD double step_of(int axis, double t) const {
+    if (!formula[axis]) return dt * velocity[axis];
+    return dt / 6 * (given(axis, t) + 4 * given(axis, t + dt / 2) + given(axis, t + dt));
   }
   /// From one step to the next.
   PERRIN_HD Real4 displacement(std::uint64_t step) const {
-    const double swing = std::sin(phase(step + 1)) - std::sin(phase(step));
-    return {Real(dt * velocity.x + swing * amplitude.x),
-            Real(dt * velocity.y + swing * amplitude.y),
-            Real(dt * velocity.z + swing * amplitude.z), Real(0)};
+    const double swing = std::sin(phase(step + 1)) - std::sin(phase(step)), t = time(step);
+    return {Real(step_of(0, t) + swing * amplitude.x), Real(step_of(1, t) + swing * amplitude.y),
+            Real(step_of(2, t) + swing * amplitude.z), Real(0)};
   }
   /// After so many steps; w is the inverse mass.
   PERRIN_HD Real4 velocity_at(std::uint64_t step, Real w) const {
-    const double swing = frequency * std::cos(phase(step));
-    return {Real(velocity.x + swing * amplitude.x), Real(velocity.y + swing * amplitude.y),
-            Real(velocity.z + swing * amplitude.z), w};
+    const double swing = frequency * std::cos(phase(step)), t = time(step);
+    return {Real(given(0, t) + swing * amplitude.x), Real(given(1, t) + swing * amplitude.y),
+            Real(given(2, t) + swing * amplitude.z), w};
   }
 };
+
+namespace {
 
 PERRIN_HD double half_work(const MovingParticle& p, double dt) {
   const Real4 &f = p.force, &v = p.velocity;
@@ -62,17 +77,51 @@ struct Work {
   PERRIN_HD double operator()(std::int64_t i) const { return work[i]; }
 };
 
-Path path_of(const MovingSettings& s, std::int64_t start) {
-  Path path{s.velocity, {0, 0, 0}, 0, s.timestep, start};
-  if (s.oscillation)
-    path.amplitude = s.oscillation->amplitude, path.frequency = 2 * M_PI / s.oscillation->period;
-  return path;
+/// Along each axis a number or a formula of t.
+PrescribedVelocity velocity_from(const std::vector<Json>& entries, Setup& setup) {
+  PrescribedVelocity velocity;
+  const auto dimension = std::size_t(setup.configuration().box.dimension);
+  if (entries.size() != 3 && entries.size() != dimension)
+    setup.error("velocity", fmt::format("must have {} entries, got {}", dimension, entries.size()));
+  for (std::size_t k = 0; k < std::min<std::size_t>(entries.size(), 3); ++k) {
+    const std::string key = fmt::format("velocity[{}]", k);
+    const Json& entry = entries[k];
+    if (entry.is_number()) {
+      velocity.number[int(k)] = entry.get<double>();
+    } else if (!entry.is_string()) {
+      setup.error(key, fmt::format("must be a number or a formula of t, got {}", shown(entry)));
+    } else {
+      try {
+        const auto formula = formula::parse(entry.get<std::string>(), {"t"});
+        if (!formula.parameters.empty())
+          setup.error(key, fmt::format("unknown name \"{}\"; a velocity is a formula of t",
+                                       formula.parameters[0]));
+        else
+          velocity.formula[k] = formula::program(formula.value, {"t"});
+      } catch (const UserError& e) {
+        setup.error(key, e.what());
+      }
+    }
+    if (k == 2 && dimension == 2 && entry != Json(0) && entry != Json(0.0))
+      setup.error("velocity", "must have no z component in two dimensions");
+  }
+  return velocity;
 }
 
 }  // namespace
 
+Path Moving::path(const std::array<formula::ProgramView, 3>& formula) const {
+  Path path{velocity_.number, {0, 0, 0}, 0, settings_.timestep, start_, {}};
+  for (std::size_t k = 0; k < 3; ++k) path.formula[k] = formula[k];
+  if (const auto& swing = settings_.oscillation)
+    path.amplitude = swing->amplitude, path.frequency = 2 * M_PI / swing->period;
+  return path;
+}
+
 void Moving::begin(Simulation& simulation) {
   context_ = &simulation, group_ = simulation.group();
+  for (std::size_t k = 0; k < 3; ++k)
+    code_[k] = {simulation.device(), std::span<const formula::Instruction>(velocity_.formula[k])};
   if (start_ < 0) start_ = std::int64_t(simulation.step());
   take_velocity();
   simulation.ensure_forces();
@@ -83,12 +132,17 @@ void Moving::begin(Simulation& simulation) {
 }
 
 void Moving::take_velocity() {
-  const Real4 v = path_of(settings_, start_).velocity_at(context_->step(), 1);
+  std::array<formula::ProgramView, 3> host;
+  for (std::size_t k = 0; k < 3; ++k)
+    host[k] = {velocity_.formula[k].data(), int(velocity_.formula[k].size())};
+  const Real4 v = path(host).velocity_at(context_->step(), 1);
   set_velocities(*context_, group_, {double(v.x), double(v.y), double(v.z)});
 }
 
 void Moving::steps(StepContext& context, int n) {
-  const Path path = path_of(settings_, start_);
+  std::array<formula::ProgramView, 3> code;
+  for (std::size_t k = 0; k < 3; ++k) code[k] = {code_[k].data(), int(code_[k].size())};
+  const Path path = Moving::path(code);
   double* const work = work_.data();
   run_particle_steps(
       context, n,
@@ -129,9 +183,8 @@ void register_moving(Registry& registry) {
           if (setup.configuration().box.dimension == 2 && v.z != 0)
             setup.error(key, "must have no z component in two dimensions");
         };
-        flat("velocity", s.velocity);
         if (s.oscillation) flat("oscillation.amplitude", s.oscillation->amplitude);
-        return std::make_unique<Moving>(s);
+        return std::make_unique<Moving>(s, velocity_from(s.velocity, setup));
       });
 }
 

@@ -2,10 +2,14 @@
 // a piston or a probe.
 #pragma once
 
+#include <array>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "engine/components/integrator.h"
 #include "engine/device/buffer.h"
+#include "engine/formula/program.h"
 #include "engine/settings/settings.h"
 #include "engine/system/particle_array.h"
 
@@ -23,23 +27,34 @@ void describe(D& d, OscillationSettings& s) {
 
 struct MovingSettings {
   double timestep = 0.005;
-  Vec3<double> velocity{0, 0, 0};
+  std::vector<Json> velocity;
   std::optional<OscillationSettings> oscillation;
 };
 
 template <class D>
 void describe(D& d, MovingSettings& s) {
   d.required("timestep", s.timestep, Positive{}, "time step (time); that of the other integrators");
-  d.required("velocity", s.velocity, Any{}, "velocity along x, y, z (length/time)");
+  d.example("{\"timestep\": 0.005, \"velocity\": [\"0.2*sin(3*t)\", 0, 0]}");
+  d.required("velocity", s.velocity, Any{},
+             "velocity along x, y, z (length/time): numbers, or formulas of the time t since the "
+             "stage began; perrin help formula");
   d.optional("oscillation", s.oscillation, Any{},
              "displacement amplitude sin(2 pi t / period) in addition; t: since the stage began");
 }
 
-/// x(t) = x(0) + velocity t + amplitude sin(2 pi t / period), whatever the forces are. The work
-/// that this does is -sum of F · v dt over these particles, by the trapezoidal rule.
+/// A velocity: along each axis a number, and perhaps a formula of t in its place.
+struct PrescribedVelocity {
+  Vec3<double> number{0, 0, 0};
+  std::array<std::vector<formula::Instruction>, 3> formula;  // of t; empty: the number
+};
+
+/// x(t) = x(0) + integral of the velocity + amplitude sin(2 pi t / period), whatever the forces
+/// are; the integral of a formula over a step is taken by Simpson's rule. The work that this does
+/// is -sum of F · v dt over these particles, by the trapezoidal rule.
 class Moving : public Integrator {
  public:
-  explicit Moving(const MovingSettings& settings) : settings_(settings) {}
+  Moving(const MovingSettings& settings, PrescribedVelocity velocity)
+      : settings_(settings), velocity_(std::move(velocity)) {}
 
   void begin(Simulation& simulation) override;
   void end() override { work_ = {}, context_ = nullptr; }
@@ -53,12 +68,15 @@ class Moving : public Integrator {
 
  private:
   void take_velocity();
+  struct Path path(const std::array<formula::ProgramView, 3>& formula) const;
 
   MovingSettings settings_;
-  StepContext* context_ = nullptr;  // that it began in, …
-  GroupMask group_;                 // … to move these
-  std::int64_t start_ = -1;         // step at which the stage began; -1: not yet
-  ParticleArray<double> work_;      // by place
+  PrescribedVelocity velocity_;
+  std::array<Buffer<formula::Instruction>, 3> code_;  // of its formulas
+  StepContext* context_ = nullptr;                    // that it began in, …
+  GroupMask group_;                                   // … to move these
+  std::int64_t start_ = -1;                           // step at which the stage began; -1: not yet
+  ParticleArray<double> work_;                        // by place
   Buffer<double> scratch_;
   Buffer<std::uint8_t> nobody_;  // [id]: 0
 };

@@ -17,6 +17,9 @@ class Observer {
   virtual ~Observer() = default;
   /// Called at every step that is a multiple of this (0: never by step).
   virtual std::int64_t stride() const = 0;
+  /// Whether what it measures supposes that it is called at every multiple of its stride: a job
+  /// may then say nothing else.
+  virtual bool needs_even_steps() const { return false; }
   /// Whether it looks at nothing but what an Instant has (step, time, box, totals and what follows
   /// from them): then observe_totals() is called in place of observe().
   virtual bool only_totals() const { return false; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -18,17 +19,40 @@
 
 namespace perrin {
 
+/// When an observer is called, where that is not at every multiple of its stride.
+struct ScheduleSettings {
+  std::optional<std::int32_t> log;
+  std::vector<std::int64_t> steps;
+  std::optional<std::string> when;
+};
+template <class D>
+void describe(D& d, ScheduleSettings& s) {
+  d.optional("log", s.log, Between{1, 1000},
+             "so many steps for each factor of ten, evenly spaced by their logarithms and rounded "
+             "to multiples of the stride, all counted from the beginning of the stage");
+  d.optional("steps", s.steps, NonNegative{},
+             "these steps, counted from the beginning of the stage; the stride does not matter");
+  d.optional("when", s.when, Any{},
+             "formula of step, time, temperature, kinetic_energy, potential_energy, total_energy, "
+             "pressure, volume and density, looked at in these steps: the observer is called "
+             "whenever it becomes true, as in \"temperature > 2\"");
+}
+
 /// What a job can say of every observer, beside the settings of its type.
 template <class Settings>
 struct ObserverSettings {
   Settings own;
   std::vector<std::string> stages;
+  std::optional<ScheduleSettings> schedule;
 };
 template <class Settings>
 void describe(Fields& d, ObserverSettings<Settings>& s) {
   describe(d, s.own);
   d.optional("stages", s.stages, Any{},
              "names or types of the stages in which it is called; none: all");
+  d.optional("schedule", s.schedule, Any{},
+             "which steps, where not every multiple of the stride is meant; \"stride\": {…} and "
+             "\"stride\": [steps] are short for it");
 }
 
 /// What a job can say of every force.

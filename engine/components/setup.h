@@ -52,6 +52,7 @@ struct SetupContext {
   std::vector<std::string> exclusions{"bonds"};         // what neighbors.exclusions says
   std::map<std::string, Group> all{};                   // "all", if somebody asked for it
   std::vector<Group> watched{};                         // groups whose totals are measured
+  std::vector<bool> frozen_types{};  // [type]: no stage moves its particles; empty: none
 };
 
 class Setup {
@@ -71,6 +72,12 @@ class Setup {
   /// Whether pair forces leave out the pairs of a kind ("bonds", "angles", "dihedrals",
   /// "molecules").
   bool excludes(const std::string& kind) const;
+  /// Whether no stage moves the particles of either type: what acts between them changes nothing,
+  /// and pair forces leave these pairs out.
+  bool both_frozen(std::size_t a, std::size_t b) const {
+    const auto& frozen = context_.frozen_types;
+    return !frozen.empty() && frozen[a] && frozen[b];
+  }
   double k_boltzmann() const { return context_.units.k_boltzmann; }
   const Units& units() const { return context_.units; }
   /// Relative input and output paths start here.

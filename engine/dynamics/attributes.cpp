@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/formula/parse.h"
 #include "engine/formula/particle_formula.h"
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
+#include "engine/system/attribute.h"
 #include "rng/keyed.h"
 
 namespace perrin {
@@ -166,6 +168,22 @@ void resolve_attributes(const std::map<std::string, AttributeSettings>& settings
     const bool own = name == "charge" || name == "diameter" || name == "mass";
     if (restored && (own || configuration.attributes.contains(name))) continue;
     resolver.resolve(name);
+  }
+  configuration.attribute_changes.clear();
+  for (const auto& [name, s] : settings) {
+    if (!s.changes) continue;
+    const std::string path = join_path(join_path("attributes", name), "changes");
+    if (name == "mass") {
+      report(path, "masses do not change while a job runs");
+      continue;
+    }
+    try {
+      for (const std::string& other : formula::parse(*s.changes, {"t"}).parameters)
+        if (!attribute_of(configuration, other)) report(path, no_attribute(configuration, other));
+      configuration.attribute_changes[name] = *s.changes;
+    } catch (const UserError& e) {
+      report(path, e.what());
+    }
   }
 }
 

@@ -29,6 +29,7 @@ struct AttributeSettings {
   std::map<std::string, double> types;
   std::optional<std::string> from;
   std::optional<AttributeRandom> random;
+  std::optional<std::string> changes;
 };
 template <class D>
 void describe(D& d, AttributeSettings& s) {
@@ -39,10 +40,14 @@ void describe(D& d, AttributeSettings& s) {
              "formula of x, y, z (the initial position), charge, diameter, mass and other "
              "attributes; perrin help formula");
   d.optional("random", s.random, Any{}, "drawn for each particle");
+  d.optional("changes", s.changes, Any{},
+             "what it is at the time t of the job: formula of t and of the numbers of attributes "
+             "at the start, its own among them, as in \"min(radius + 0.01*t, 0.6)\"");
 }
 
 /// Adds them to `configuration`, in place of those that a file gives; what is there from a
-/// checkpoint stays where `restored`. `report` takes mistakes with their paths.
+/// checkpoint stays where `restored`. How they change comes from the settings alone. `report` takes
+/// mistakes with their paths.
 void resolve_attributes(const std::map<std::string, AttributeSettings>& settings,
                         Configuration& configuration, std::uint64_t seed, bool restored,
                         const std::function<void(const std::string&, const std::string&)>& report);

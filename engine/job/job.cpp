@@ -287,9 +287,31 @@ void Job::make_system(Archive* restored) {
     for (const auto& what : check_configuration(configuration_)) report("attributes", what);
   }
   if (start_)
-    start_->attributes = configuration_.attributes, start_->groups = configuration_.groups;
+    start_->attributes = configuration_.attributes, start_->groups = configuration_.groups,
+    start_->attribute_changes = configuration_.attribute_changes;
   if (configuration_.box.dimension == 3) refuse_planar("the system has three dimensions");
-  if (wrong.empty()) context_.configuration = start_ ? &*start_ : &configuration_;
+  if (!wrong.empty()) return;
+  context_.configuration = start_ ? &*start_ : &configuration_;
+  find_frozen_types();
+}
+
+/// Types all of whose particles are in groups of integrators "frozen" in every stage.
+void Job::find_frozen_types() {
+  const Configuration& c = *context_.configuration;
+  std::vector<bool> frozen(c.types.size(), true);
+  for (const auto& stage : settings_.stages) {
+    std::vector<std::uint8_t> held(c.position.size(), 0);
+    const Json json = stage ? record_component(stage) : Json();
+    for (const Json& one : json.value("integrators", Json::array())) {
+      if (one.value("type", "") != "frozen") continue;
+      const auto group = std::ranges::find(c.groups, one.value("group", ""), &Group::name);
+      if (group == c.groups.end()) continue;
+      for (std::size_t id = 0; id < held.size(); ++id) held[id] |= group->members()[id];
+    }
+    for (std::size_t id = 0; id < held.size(); ++id)
+      if (!held[id]) frozen[c.type[id]] = false;
+  }
+  if (std::ranges::find(frozen, true) != frozen.end()) context_.frozen_types = std::move(frozen);
 }
 
 /// What components choose from the box, they chose from that of the start: a resumed run has them
@@ -325,6 +347,7 @@ void Job::make_components() {
   forces_ = make_all(settings_.forces);
   if (!context_.no_system) put_forces_on_groups();
   parts_.observers = make_all(settings_.observers);
+  make_schedules();
   parts_.stages = make_all(settings_.stages);
   // A stopped run writes one all the same.
   if (control_->plans().empty() && !options_.default_checkpoint.empty()) {

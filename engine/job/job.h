@@ -128,6 +128,8 @@ class Job {
   /// Is every part of the job used by one of its stages?
   void check_use();
   /// Is every observer called at least once?
+  void find_frozen_types();
+  void make_schedules();
   void check_strides();
   void check_ranges();
   /// Do forces, observers and stages take what stages do to the box?

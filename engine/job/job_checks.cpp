@@ -59,6 +59,41 @@ void Job::check_use() {
   unused("neighbors", perrin::record(settings_.neighbors) != perrin::record(NeighborSettings{}));
 }
 
+/// Of observers that are called at other steps than every multiple of their strides.
+void Job::make_schedules() {
+  parts_.calls.resize(parts_.observers.size());
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+    if (!parts_.observers[i]) continue;
+    const Json json = record_component(settings_.observers[i]).value("schedule", Json());
+    if (!json.is_object()) continue;
+    const std::string path = join_path(settings_.observers[i].path, "schedule");
+    const Json log = json.value("log", Json()), when = json.value("when", Json());
+    auto steps = json.value("steps", std::vector<std::int64_t>{});
+    if (log.is_null() && when.is_null() && steps.empty())
+      report(path, "must have one of log, steps and when");
+    if (!log.is_null() && !steps.empty()) report(path, "must have only one of log and steps");
+    if (parts_.observers[i]->needs_even_steps())
+      report(path, fmt::format("{} takes averages over all multiples of its stride; leave this out",
+                               settings_.observers[i].type()));
+    for (std::size_t k = 1; k < steps.size(); ++k)
+      if (steps[k] <= steps[k - 1])
+        report(join_path(join_path(path, "steps"), k),
+               fmt::format("must be greater than the step before, {}, got {}", steps[k - 1],
+                           steps[k]));
+    auto& call = parts_.calls[i];
+    if (!steps.empty())
+      call.schedule = Schedule::of(std::move(steps));
+    else if (log.is_number())
+      call.schedule = Schedule::logarithmic(parts_.observers[i]->stride(), log.get<int>());
+    if (!when.is_string()) continue;
+    try {
+      call.event.emplace(when.get<std::string>());
+    } catch (const UserError& e) {
+      report(join_path(path, "when"), e.what());
+    }
+  }
+}
+
 void Job::check_strides() {
   // Where stages begin, as far as it is known: not behind one that may end by itself.
   std::vector<std::int64_t> begins{0};
@@ -71,7 +106,7 @@ void Job::check_strides() {
     begins.push_back(begins.back() + std::clamp<std::int64_t>(steps.get<std::int64_t>(), 0, most));
   }
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
-    if (!parts_.observers[i]) continue;
+    if (!parts_.observers[i] || parts_.calls[i].schedule) continue;
     const std::int64_t stride = parts_.observers[i]->stride();
     const auto& called = parts_.observer_stages.at(i);
     bool unseen = stride > 0;

@@ -32,6 +32,7 @@ void describe(D& d, MdSettings& s) {
   d.optional("integrators", s.integrators, Any{},
              "integrators of groups, in place of integrator: every particle is in the \"group\" of "
              "one of them");
+  d.any_of({"integrator", "integrators"});
   d.optional("name", s.name, Any{}, "name of the stage in output");
   d.optional("deform", s.deform, Any{}, "deformation of the box during the stage");
   d.optional("shear", s.shear, Any{}, "steady shear flow with Lees-Edwards boundary conditions");

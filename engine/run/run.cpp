@@ -84,25 +84,42 @@ void Run::start_progress(const std::string& unit, std::int64_t done, std::int64_
 }
 
 /// [which]: those that look at totals alone, and the others.
-std::array<Sampling, 2> Run::strides() const {
-  std::array<Sampling, 2> strides;
+std::array<Sampling, 2> Run::schedules() const {
+  std::array<Sampling, 2> all;
+  all[0].begin = all[1].begin = begin_of(stage_);
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
-    const Observer& o = *parts_.observers[i];
-    if (o.stride() > 0 && observes(i, stage_))
-      strides[o.only_totals() ? 0 : 1].strides.push_back(o.stride());
+    const Schedule one = schedule(i);
+    if (!one.never() && observes(i, stage_))
+      all[parts_.observers[i]->only_totals() ? 0 : 1].schedules.push_back(one);
   }
-  return strides;
+  return all;
+}
+
+Schedule Run::schedule(std::size_t observer) const {
+  if (observer < parts_.calls.size() && parts_.calls[observer].schedule)
+    return *parts_.calls[observer].schedule;
+  return Schedule(parts_.observers[observer]->stride());
+}
+
+std::uint64_t Run::begin_of(std::uint64_t stage) const {
+  const auto& steps = parts_.simulation->stages.steps();
+  return stage < steps.size() ? std::uint64_t(std::max<std::int64_t>(steps[stage], 0)) : 0;
+}
+
+bool Run::is_called(std::size_t observer, const Instant& instant) {
+  if (observer >= parts_.calls.size() || !parts_.calls[observer].event) return true;
+  return parts_.calls[observer].event->happens(instant);
 }
 
 std::int64_t Run::steps_to_observer() {
-  const auto [totals, others] = strides();
+  const auto [totals, others] = schedules();
   const std::uint64_t step = simulation().step();
   return std::int64_t(std::min({totals.steps_to_next(step), others.steps_to_next(step),
                                 std::uint64_t(std::numeric_limits<std::int64_t>::max())}));
 }
 
 std::int64_t Run::advance(Integrator& integrator, std::int64_t n, bool unseen) {
-  auto [totals, others] = strides();
+  auto [totals, others] = schedules();
   totals.unseen = unseen;
   const std::uint64_t step = simulation().step();
   n = std::int64_t(std::min(
@@ -124,14 +141,14 @@ bool Run::observes(std::size_t observer, std::size_t stage) const {
 /// In the middle of advance().
 void Run::observe_totals(const Instant& instant) {
   const Stopwatch watch(&simulation().timings.output);
-  const auto step = static_cast<std::int64_t>(instant.step);
   bool known = false;
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
     Observer& o = *parts_.observers[i];
-    if (!o.only_totals() || !observes(i, stage_) || o.stride() == 0 || step % o.stride() != 0)
+    if (!o.only_totals() || !observes(i, stage_) ||
+        !schedule(i).is_due(instant.step, begin_of(stage_)))
       continue;
-    o.observe_totals(instant);
     known = true;
+    if (is_called(i, instant)) o.observe_totals(instant);
   }
   if (known) parts_.stages[stage_]->totals_are_known(*this, instant);
 }
@@ -145,16 +162,20 @@ void Run::observe() {
       const Stopwatch watch(&simulation().timings.output);
       for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
         // The end of one stage is the beginning of the next: who was called there is not again.
-        if (!observes(i, stage_) || (!new_step && observes(i, observed_stage_))) continue;
+        const Schedule when = schedule(i);
+        const auto is_due = [&](std::uint64_t stage) {
+          return observes(i, stage) && when.is_due(std::uint64_t(step), begin_of(stage));
+        };
+        if (!is_due(stage_) || (!new_step && is_due(observed_stage_))) continue;
         Observer& o = *parts_.observers[i];
-        if (const std::int64_t stride = o.stride(); stride > 0 && step % stride == 0) {
-          if (o.only_totals()) {
-            if (!instant) instant = simulation().now();
-            o.observe_totals(*instant);
-          } else {
-            simulation().complete();
-            o.observe(simulation());
-          }
+        const bool waits = i < parts_.calls.size() && parts_.calls[i].event;
+        if (!instant && (waits || o.only_totals())) instant = simulation().now();
+        if (waits && !is_called(i, *instant)) continue;
+        if (o.only_totals()) {
+          o.observe_totals(*instant);
+        } else {
+          simulation().complete();
+          o.observe(simulation());
         }
       }
       if (instant) parts_.stages[stage_]->totals_are_known(*this, *instant);
@@ -219,6 +240,10 @@ void Run::state(Archive& archive) {
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
     const Archive::Scope scope(archive, fmt::format("observer{}", i));
     parts_.observers[i]->state(archive);
+    if (i < parts_.calls.size() && parts_.calls[i].event) {
+      const Archive::Scope event(archive, "event");
+      parts_.calls[i].event->state(archive);
+    }
   }
   if (!archive.is_saving()) {
     if (stage_ >= parts_.stages.size())

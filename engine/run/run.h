@@ -9,12 +9,14 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/components/observer.h"
 #include "engine/components/run_control.h"
 #include "engine/components/stage.h"
+#include "engine/dynamics/event.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/run/progress.h"
 
@@ -26,6 +28,12 @@ struct RunParts {
   std::vector<std::unique_ptr<Observer>> observers;
   /// [observer][stage]: whether it is called there; empty: in all.
   std::vector<std::vector<bool>> observer_stages;
+  /// [observer]: in place of its stride, and the event that it waits for at these steps.
+  struct Call {
+    std::optional<Schedule> schedule;
+    std::optional<Event> event;
+  };
+  std::vector<Call> calls;  // empty: none has one
   std::vector<std::unique_ptr<Stage>> stages;
   std::vector<std::string> stage_names;  // for the console
   std::filesystem::path output_directory;
@@ -106,7 +114,12 @@ class Run {
   void state(Archive& archive);
   /// Whether an observer is called in a stage.
   bool observes(std::size_t observer, std::size_t stage) const;
-  std::array<Sampling, 2> strides() const;
+  Schedule schedule(std::size_t observer) const;
+  /// Its event, if it waits for one, has happened at this instant.
+  bool is_called(std::size_t observer, const Instant& instant);
+  /// Step at which a stage began.
+  std::uint64_t begin_of(std::uint64_t stage) const;
+  std::array<Sampling, 2> schedules() const;
   void observe_totals(const Instant& instant);
   bool is_to_pause();
   /// Seconds since the run began, the same in all processes.

@@ -298,6 +298,26 @@ void SettingsParser::generate(bool only_check) {
   generating = true;
 }
 
+namespace {
+
+/// "stride": {…} and "stride": […] of an observer as its "schedule" (engine/components/registry.h),
+/// with the stride that its object gives, or 1.
+std::shared_ptr<const Json> with_schedule(const Json& value) {
+  const auto stride = value.find("stride");
+  if (stride == value.end() || !(stride->is_object() || stride->is_array()) ||
+      value.contains("schedule"))
+    return nullptr;
+  auto written = std::make_shared<Json>(value);
+  Json schedule = *stride;
+  if (stride->is_array()) schedule = Json{{"steps", *stride}};
+  (*written)["stride"] = schedule.value("every", Json(1));
+  schedule.erase("every");
+  (*written)["schedule"] = std::move(schedule);
+  return written;
+}
+
+}  // namespace
+
 ComponentSettings SettingsParser::parse_component(const std::string& kind, const Json& value,
                                                   const std::string& path) {
   const auto must =
@@ -335,6 +355,7 @@ ComponentSettings SettingsParser::parse_component(const std::string& kind, const
   ComponentSettings settings{row, row->settings->create(), path, written};
   Fields fields;
   row->settings->describe(fields, settings.settings.get());
+  if (kind == component_kind<Observer>) rest = with_schedule(value);
   parse_fields(rest ? *rest : value, path, fields, true);
   return settings;
 }

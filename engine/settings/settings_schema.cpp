@@ -312,6 +312,18 @@ Json schema_variant(const Variant& v) {
           {"then", {{"description", v.help}, {"properties", {{v.list, entries}}}}}};
 }
 
+/// "stride": {"log": 10} and "stride": [1, 2, 5] of an observer.
+void allow_schedule_as_stride(Json& properties) {
+  Json& stride = properties["stride"];
+  Json schedule = properties["schedule"];
+  schedule["properties"]["every"] = stride;
+  schedule.erase("description");
+  Json both = {{"anyOf", {stride, schedule, schedule["properties"]["steps"]}},
+               {"description", stride["description"]}};
+  if (stride.contains("default")) both["default"] = stride["default"];
+  stride = std::move(both);
+}
+
 }  // namespace
 
 Json schema_reference(const std::string& kind) { return {{"$ref", "#/definitions/" + kind}}; }
@@ -333,6 +345,8 @@ Json schema_definitions(const Catalogue& registry) {
       schema["required"] = required;
       schema["description"] = row->help;
       for (const Variant& v : row->variants) schema["allOf"].push_back(schema_variant(v));
+      if (schema["properties"].contains("schedule") && schema["properties"].contains("stride"))
+        allow_schedule_as_stride(schema["properties"]);
       const std::string name = std::string(kind) + "." + row->type;
       definitions[name] = schema;
       names.push_back(row->type);

@@ -40,6 +40,8 @@ struct Configuration {
   std::vector<double> mass;
   std::vector<double> charge, diameter;  // carried for outputs and plug-ins; empty: none
   std::map<std::string, std::vector<double>> attributes;  // others, by their names
+  /// Formulas of the time t and of attributes at the start, by the names of attributes that change.
+  std::map<std::string, std::string> attribute_changes;
   Topology topology;
   std::vector<Group> groups;  // of the job, in no order
   /// Of a part of a system (part_of()): its ids there. Empty: 0 … N-1.

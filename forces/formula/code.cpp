@@ -73,7 +73,7 @@ std::string Code::coefficient(const std::string& host) {
   const auto it = std::ranges::find(coefficients_, host);
   const auto index = it - coefficients_.begin();
   if (it == coefficients_.end()) coefficients_.push_back(host);
-  return fmt::format("T(c.k{})", index);
+  return fmt::format("T(c.k{})", first_coefficient_ + std::size_t(index));
 }
 
 std::string Code::power(const std::string& base, double n) {

@@ -21,6 +21,8 @@ class Code {
     if (root) take_root();
   }
   bool takes_root() const { return root_; }
+  /// So many are there already, of other code: the first of these is c.kN.
+  void begin_coefficients_at(std::size_t n) { first_coefficient_ = n; }
 
   /// The C++ of its value; statements it needs are added before.
   std::string value(const Expression& e);
@@ -46,6 +48,7 @@ class Code {
 
   std::map<std::string, std::string> variables_;
   bool radial_, root_ = false;
+  std::size_t first_coefficient_ = 0;
   std::vector<std::string> lines_, coefficients_;
   std::map<std::string, std::string> known_;  // C++ of what has a name: that name
 };

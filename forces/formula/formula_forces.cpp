@@ -34,6 +34,7 @@ void describe_potential(D& d, std::optional<std::string>& potential, const char*
 struct PairFormula {
   std::optional<std::string> potential, energy;
   std::optional<double> cutoff;
+  std::optional<std::string> range;
   std::string truncation = "cut";
   std::optional<double> switch_on;
   std::map<std::string, std::string> mixing;
@@ -51,10 +52,14 @@ void describe(D& d, PairFormula& s) {
              "definitions after \";\"; perrin help formula");
   d.any_of({"potential", "energy"});
   d.optional("cutoff", s.cutoff, Positive{}, "cut-off distance of all pairs of types (length)");
+  d.optional("range", s.range, Any{},
+             "formula of attributes (NAME_1, NAME_2) and parameters: the distance at which a pair "
+             "is truncated in place of the cut-off, which it may not exceed");
   d.optional("truncation", s.truncation, OneOf{"cut", "energy_shift", "force_shift", "switch"},
              "truncation of energy and force at the cut-off");
   d.optional("switch_on", s.switch_on, Positive{},
-             "distance at which \"switch\" begins (length); default: 0.9 of the cut-off");
+             "distance at which \"switch\" begins (length); default: 0.9 of the cut-off; with a "
+             "\"range\" both become shorter in proportion");
   d.optional("mixing", s.mixing, OneOf{"geometric", "arithmetic"},
              "mixing rule of each parameter for unlike types: \"geometric\" or \"arithmetic\"");
   d.required(
@@ -127,18 +132,25 @@ void describe(D& d, ExternalFormula& s) {
   d.optional("unwrapped", s.unwrapped, Any{}, unwrapped_help);
 }
 
-/// The formula of a request, or nothing after a report.
+/// The formula of a request, with the parameters of its range; or nothing after a report.
 std::optional<formula::Formula> read(const formula::Request& request,
                                      const CatalogueRow::Report& report) {
+  std::string key = "energy";
   try {
     auto formula = formula::parse(request.energy, formula::variables_of(request));
+    if (!request.range.empty()) {
+      key = "range";
+      for (const std::string& p :
+           formula::parse(request.range, formula::variables_of(request)).parameters)
+        if (std::ranges::count(formula.parameters, p) == 0) formula.parameters.push_back(p);
+    }
     for (const std::string& p : formula.parameters)
       if (p == "types" || p == "cutoff")
         throw UserError(
             fmt::format("\"{}\" is a key of this force and cannot name a parameter", p));
     return formula;
   } catch (const UserError& e) {
-    report("energy", e.what());
+    report(key, e.what());
     return {};
   }
 }
@@ -150,14 +162,16 @@ std::set<std::string> given_parameters(const std::string& type, const Json& sett
     if (entry.is_object())
       for (const auto& [key, value] : entry.items()) given.insert(key);
   };
-  const auto list = settings.find(type == "pair_formula" ? "pairs" : "types");
+  const auto list = settings.find(type == "pair_formula"   ? "pairs"
+                                  : type == "bond_formula" ? "bonds"
+                                                           : "types");
   if (list != settings.end() && (list->is_array() || list->is_object()))
     for (const Json& entry : *list) take(entry);
   return given;
 }
 
-/// The attributes of particles in a formula: names that the settings do not give; of pairs those
-/// that end in _1 and _2.
+/// The attributes of particles in a formula: names that the settings do not give; of pairs and
+/// bonds those that end in _1 and _2.
 std::vector<std::string> attributes_in(const std::string& type, const formula::Formula& formula,
                                        const Json& settings) {
   std::vector<std::string> found;
@@ -165,7 +179,7 @@ std::vector<std::string> attributes_in(const std::string& type, const formula::F
   const std::set<std::string> given = given_parameters(type, settings);
   for (std::string name : formula.parameters) {
     if (given.contains(name)) continue;
-    if (type == "pair_formula") {
+    if (formula::is_of_two(type)) {
       if (name.size() < 3 || !(name.ends_with("_1") || name.ends_with("_2"))) continue;
       name.resize(name.size() - 2);
     }
@@ -213,6 +227,12 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
     return {};
   }
   formula::Request request{type, energy->get<std::string>(), "cut", {}};
+  if (const auto range = settings.find("range");
+      type == "pair_formula" && range != settings.end()) {
+    if (!range->is_string() && !range->is_null())
+      return report("range", "must be text, got " + shown(*range)), std::nullopt;
+    if (range->is_string()) request.range = range->get<std::string>();
+  }
   auto formula = read(request, report);
   if (!formula) return {};
   request.attributes = attributes_in(type, *formula, settings);
@@ -227,8 +247,20 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
     }
     formula = read(request, report);
   }
+  if (!request.range.empty()) {
+    const auto used =
+        formula::names(formula::parse(request.range, formula::variables_of(request)).value,
+                       formula::Atom::Kind::variable);
+    if (used.contains("r")) report("range", "is a distance of its own, and cannot depend on r");
+    if (used.empty())
+      report("range",
+             "must depend on attributes of the two particles, as in \"1.25*(sigma_1 + "
+             "sigma_2)/2\"; what is the same for all pairs is the \"cutoff\"");
+    if (used.empty() || used.contains("r")) return {};
+  }
   auto rest = std::make_shared<Json>(settings);
   rest->erase("energy");
+  rest->erase("range");
   bool good = true;
   const auto note = [&](const std::string& key, const std::string& what) {
     good = false;

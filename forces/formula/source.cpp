@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <tuple>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "forces/formula/code.h"
@@ -85,6 +87,17 @@ constexpr const char* attribute_pair_body = R"(
   PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients& c) {
     return evaluate(r2, c, Real4{}, Real4{});
   }
+@RANGE@)";
+constexpr const char* range_body = R"(
+  static constexpr const char* range_formula = "@RANGE_FORMULA@";
+  static std::map<std::string, double> parameters([[maybe_unused]] const Settings& s) {
+    return {@PARAMETERS@};
+  }
+  PERRIN_HD static Real range([[maybe_unused]] const Coefficients& c,
+                              [[maybe_unused]] const Real4& a, [[maybe_unused]] const Real4& b) {
+    using T = Real;
+@RANGE_STATEMENTS@    return @RANGE_VALUE@;
+  }
 )";
 constexpr const char* attribute_external_body = R"(
   static constexpr bool timed = @TIMED@;
@@ -147,6 +160,13 @@ const std::map<std::string, Kind>& kinds_with_attributes() {
         "#include \"forces/attribute_pair_force.h\"\n",
         attribute_pair_body,
         "register_attribute_pair_potential<Formula, @TRUNCATION@>(registry)"}},
+      {"bond_formula",
+       {{"r"},
+        {},
+        true,
+        "#include \"forces/bond_force.h\"\n#include \"forces/device_math.h\"\n",
+        attribute_pair_body,
+        "register_bond<Formula>(registry)"}},
       {"external_formula",
        {{"x", "y", "z", "t"},
         {{"x", "x"}, {"y", "y"}, {"z", "z"}, {"t", "t"}},
@@ -226,12 +246,14 @@ const std::vector<std::string>& variables_of(const std::string& type) {
   return kinds().at(type).variables;
 }
 
+bool is_of_two(const std::string& type) { return type == "pair_formula" || type == "bond_formula"; }
+
 bool takes_attributes(const std::string& type) { return kinds_with_attributes().contains(type); }
 
 std::vector<std::string> variables_of(const Request& request) {
   std::vector<std::string> all = variables_of(request.type);
   for (const std::string& name : request.attributes)
-    if (request.type == "pair_formula")
+    if (is_of_two(request.type))
       all.insert(all.end(), {name + "_1", name + "_2"});
     else
       all.push_back(name);
@@ -285,7 +307,25 @@ std::string plugin_source(const Request& request, const Formula& formula, const 
     values["DESCRIBE"] +=
         fmt::format("  d.required(\"{0}\", s.p_{0}, Any{{}}, \"of the formula\");\n", p);
   }
-  const auto& coefficients = code.coefficients();
+  std::vector<std::string> coefficients = code.coefficients();
+  values["RANGE"] = "";
+  if (!request.range.empty()) {
+    Code range(kind.code, false);
+    range.begin_coefficients_at(coefficients.size());
+    const auto formula_of_range = parse(request.range, variables_of(request));
+    values["RANGE_VALUE"] = range.value(formula_of_range.value);
+    values["RANGE_STATEMENTS"] = range.statements();
+    values["RANGE_FORMULA"] = request.range;
+    for (char& c : values["RANGE_FORMULA"])
+      if (std::isspace(static_cast<unsigned char>(c))) c = ' ';
+    values["PARAMETERS"] = "";
+    for (const std::string& p : formula_of_range.parameters)
+      values["PARAMETERS"] +=
+          fmt::format("{}{{\"{}\", s.p_{}}}", values["PARAMETERS"].empty() ? "" : ", ", p, p);
+    coefficients.insert(coefficients.end(), range.coefficients().begin(),
+                        range.coefficients().end());
+    values["RANGE"] = filled(range_body, values);
+  }
   for (std::size_t k = 0; k < coefficients.size(); ++k) {
     values["COEFFICIENTS"] += fmt::format("    {} k{};\n", timed ? "double" : "Real", k);
     values["HOST"] += k > 0 ? ",\n            " : "";

@@ -16,12 +16,15 @@ struct Request {
   std::string truncation;                     // pairs
   std::map<std::string, std::string> mixing;  // pairs: "geometric" or "arithmetic" by parameter
   std::vector<std::string> attributes{};      // of particles, that are in the formula
+  std::string range{};                        // pairs with attributes: formula of how far; or empty
 };
 
 /// The variables of a type: r, theta, phi, or x, y, z.
 const std::vector<std::string>& variables_of(const std::string& type);
-/// Whether formulas of a type may have attributes of particles; of pairs as NAME_1 and NAME_2.
+/// Whether formulas of a type may have attributes of particles …
 bool takes_attributes(const std::string& type);
+/// … as NAME_1 and NAME_2, of two of them.
+bool is_of_two(const std::string& type);
 /// The variables of a request: those of its type and its attributes.
 std::vector<std::string> variables_of(const Request& request);
 

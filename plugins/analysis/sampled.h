@@ -36,6 +36,7 @@ class SampledObserver : public Observer, public BoxUser {
   SampledObserver(const SampledSettings& settings, std::vector<io::ObservableColumn> columns,
                   Setup& setup);
   std::int64_t stride() const final { return settings_.stride; }
+  bool needs_even_steps() const final { return true; }
   void begin(Simulation& simulation, bool resumed) final;
   void observe(Simulation& simulation) final;
   void observe_totals(const Instant& instant) final;

@@ -164,14 +164,20 @@ std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup&
   std::vector<Coefficients<C>> table;
   for (std::size_t a = 0; a < types; ++a)
     for (std::size_t b = 0; b < types; ++b) {
-      if (found[a * types + b])
+      if (found[a * types + b]) {
         table.push_back(*found[a * types + b]);
-      else if (known && a <= b)
+        if (!setup.both_frozen(a, b)) continue;
+        table.back() = {};
+        table.back().inverse_range = found[a * types + b]->inverse_range;
+        ranges[a * types + b] = 0;
+      }
+      if (!found[a * types + b] && known && a <= b)
         setup.error("pairs",
                     fmt::format("no parameters for the types {} and {}", names[a], names[b]));
     }
   const NoiseChoice choice = noise_choice(s.bath, setup);
   if (table.size() != types * types) return nullptr;  // reported above
+  if (std::ranges::count(ranges, 0.0) == std::ptrdiff_t(ranges.size())) ranges[0] = s.bath.cutoff;
   return std::make_unique<DpdForce<C>>(
       setup.device(), name, table, std::uint32_t(types), Ranges(types, ranges),
       setup.k_boltzmann() * s.bath.temperature, s.bath.exponent, choice,

@@ -163,6 +163,106 @@ class Attributes(unittest.TestCase):
             self.assertAlmostEqual(self.column("potential_energy")[0] /
                                    (numpy.where(inside, energy, 0).sum() / 2), 1, delta=2e-6)
 
+    def pairs(self, sigma, folder="."):
+        """Distances of all pairs, and the vectors."""
+        p = self.frames("position", folder)[0]
+        length = (4 * 216 / 0.7) ** (1 / 3)
+        d = p[:, None, :] - p[None, :, :]
+        d -= length * numpy.round(d / length)
+        return numpy.sqrt((d ** 2).sum(axis=2)) + 1e9 * numpy.eye(len(p)), d
+
+    def test_the_range_of_a_pair_depends_on_attributes(self):
+        """Against every pair in double precision; each is truncated at 1.25 of its own diameter,
+        as in the swap Monte Carlo of A. Ninarello, L. Berthier, D. Coslovich, Phys. Rev. X 7,
+        021039 (2017)."""
+        for truncation in ("energy_shift", "force_shift", "switch"):
+            force = {"type": "pair_formula", "cutoff": 1.6, "truncation": truncation,
+                     "energy": "(s/r)^12; s = (sigma_1 + sigma_2)/2*(1 - 0.2*abs(sigma_1 - "
+                     "sigma_2))", "range": "f*(sigma_1 + sigma_2)/2*(1 - 0.2*abs(sigma_1 - "
+                     "sigma_2))", "pairs": [{"types": ["A", "A"], "f": 1.25}]}
+            for traversal in TRAVERSALS:
+                self.run_job(liquid(force, steps=0, neighbors={"traversal": traversal}))
+                sigma = self.attribute("sigma")
+                r, d = self.pairs(sigma)
+                s = (sigma[:, None] + sigma[None]) / 2 * (1 - 0.2 * abs(sigma[:, None] - sigma))
+                cut = 1.25 * s
+                energy, slope = (s / r) ** 12, 12 * (s / r) ** 12 / r
+                end, end_slope = (s / cut) ** 12, 12 * (s / cut) ** 12 / cut
+                if truncation == "energy_shift":
+                    energy = energy - end
+                if truncation == "force_shift":
+                    energy, slope = energy - end + (r - cut) * end_slope, slope - end_slope
+                if truncation == "switch":
+                    x = numpy.clip((r - 0.9 * cut) / (0.1 * cut), 0, 1)
+                    smooth = 1 - 10 * x ** 3 + 15 * x ** 4 - 6 * x ** 5
+                    slope = slope * smooth + energy * 30 * x ** 2 * (1 - x) ** 2 / (0.1 * cut)
+                    energy = energy * smooth
+                inside = r < cut
+                self.assertTrue((inside.sum() > 2000) and ((r < 1.6) & ~inside).sum() > 1000)
+                total = (numpy.where(inside, slope / r, 0)[:, :, None] * d).sum(axis=1)
+                self.assertLess(abs(self.frames("force")[0] - total).max(), 1e-3)
+                self.assertAlmostEqual(self.column("potential_energy")[0] /
+                                       (numpy.where(inside, energy, 0).sum() / 2), 1, delta=1e-5)
+
+    def test_attributes_that_change(self):
+        """Diameters that grow: forces at each frame are those of the diameters of that moment, and
+        a resumed run goes on with them."""
+        attributes = {"start": {"random": {"uniform": [0.5, 0.7]}},
+                      "sigma": {"from": "start", "changes": "min(sigma + rate*t, 0.9)"},
+                      "rate": {"default": 1.5}}
+        force = {"type": "pair_formula", "cutoff": 1.2, "truncation": "energy_shift",
+                 "energy": "k/2*(less(r, s)*(r - s))^2; s = (sigma_1 + sigma_2)/2",
+                 "range": "(sigma_1 + sigma_2)/2", "pairs": [{"types": ["A", "A"], "k": 100}]}
+        job = liquid(force, attributes, groups={"all_of_it": {"formula": "start > 0"}})
+        job["observers"][2]["steps"] = 37
+        self.run_job(job, folder="whole")
+        with h5py.File(self.path("whole", "trajectory.h5")) as file:
+            start = file["parameters/perrin/attributes/start"][:]
+        length = (4 * 216 / 0.7) ** (1 / 3)
+        largest = []
+        for frame, t in enumerate((0, 0.1, 0.2)):
+            sigma = numpy.minimum(start + 1.5 * t, 0.9)
+            p = self.frames("position", "whole")[frame]
+            d = p[:, None, :] - p[None, :, :]
+            d -= length * numpy.round(d / length)
+            r = numpy.sqrt((d ** 2).sum(axis=2)) + 1e9 * numpy.eye(len(p))
+            s = (sigma[:, None] + sigma[None]) / 2
+            total = (numpy.where(r < s, 100 * (s - r) / r, 0)[:, :, None] * d).sum(axis=1)
+            numpy.testing.assert_allclose(self.frames("force", "whole")[frame], total, atol=1e-3)
+            largest.append(abs(total).max())
+        self.assertGreater(largest[2], 1)
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        numpy.testing.assert_array_equal(self.frames("force", "again"),
+                                         self.frames("force", "whole"))
+
+    def test_bonds_between_particles_with_attributes(self):
+        job = {"seed": 5, "system": {"type": "chains", "chains": 20, "pattern": "A10",
+                                     "bond_length": 1, "box": [20, 20, 20]},
+               "attributes": {"radius": {"random": {"uniform": [0.3, 0.7]}}},
+               "forces": [{"type": "bond_formula", "energy": "k/2*(r - radius_1 - radius_2)^2",
+                           "bonds": {"bond": {"k": 30}}}],
+               "observers": [{"type": "trajectory", "stride": 50, "positions": "unwrapped",
+                              "precision": "double", "quantities": ["position", "force"]},
+                             {"type": "thermo", "stride": 10}],
+               "stages": [{"type": "md", "steps": 100, "integrator": NVE}]}
+        self.run_job(job)
+        radius, p = self.attribute("radius"), self.frames("position").reshape(-1, 20, 10, 3)
+        way = numpy.diff(p, axis=2)
+        r = numpy.sqrt((way ** 2).sum(axis=3))
+        radius = radius.reshape(20, 10)
+        stretch = r - radius[:, 1:] - radius[:, :-1]
+        pull = (30 * stretch / r)[..., None] * way
+        force = numpy.zeros_like(p)
+        force[:, :, :-1] += pull
+        force[:, :, 1:] -= pull
+        numpy.testing.assert_allclose(self.frames("force").reshape(force.shape), force, atol=2e-4)
+        numpy.testing.assert_allclose(self.column("potential_energy")[::5],
+                                      15 * (stretch ** 2).sum(axis=(1, 2)), rtol=1e-4)
+        job["forces"][0]["energy"] = "k/2*(r - radius_1)^2"
+        self.refused(job, "must not change when particles 1 and 2 are exchanged.*the bond of")
+
     def test_equal_attributes_are_a_parameter(self):
         plain = {"type": "pair_formula", "cutoff": 2.5, "energy": "4*((s/r)^12 - (s/r)^6); s = 1",
                  "pairs": [{"types": ["A", "A"]}]}
@@ -231,6 +331,19 @@ class Attributes(unittest.TestCase):
                      "must have a name")
         self.refused(liquid({**LJ, "energy": "epsilon*sigma_1/r"}),
                      "must not change when particles 1 and 2 are exchanged")
+        polydisperse = {**LJ, "range": "2*(sigma_1 + sigma_2)"}
+        self.refused(liquid(polydisperse), r"range: may be as long as 4\.79.* the cut-off 2.5")
+        self.refused(liquid({**LJ, "range": "2"}), "range: must depend on attributes")
+        self.refused(liquid({**LJ, "range": "r*sigma_1"}), "range: .*cannot depend on r")
+        self.refused(liquid({**LJ, "range": 2}), "range: must be text, got 2")
+        self.refused(sigma(default=1, changes="sigma + u"), r'sigma.changes: .*attribute "u"')
+        self.refused(sigma(default=1, changes="1 +"), r"attributes.sigma.changes: ")
+        self.refused(liquid(attributes={"sigma": {"default": 1},
+                                        "mass": {"default": 1, "changes": "1 + t"}}),
+                     "masses do not change")
+        self.refused(liquid({**LJ, "range": "sigma_1 + sigma_2"},
+                            {"sigma": {"default": 1, "changes": "sigma + t"}}),
+                     "range: may be as long as inf")
         many = " + ".join(f"a{k}_1*a{k}_2" for k in range(5))
         self.refused(liquid({**LJ, "energy": f"epsilon*({many})/r"}), "expected at most 4")
         self.refused(sigma(default=1) | {"groups": {"g": {"formula": "sigma > tau"}}},

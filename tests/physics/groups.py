@@ -96,8 +96,8 @@ class Groups(unittest.TestCase):
         with h5py.File(self.path(folder, file)) as h:
             return h["particles/all"][name]["value"][:]
 
-    def column(self, name, folder="."):
-        with h5py.File(self.path(folder, "thermo.h5")) as file:
+    def column(self, name, folder=".", file="thermo.h5"):
+        with h5py.File(self.path(folder, file)) as file:
             return file["observables"][name]["value"][:]
 
     def left(self, folder="."):
@@ -195,6 +195,61 @@ class Groups(unittest.TestCase):
             free = ~wall & ~plate
             self.assertGreater(abs(p[-1, free] - p[0, free]).min(axis=1).max(), 0.01)
 
+    def test_a_velocity_that_is_a_formula(self):
+        """x(t) is its integral, v(t) its value; stopped and resumed with the same bits."""
+        job = gas(md([{"type": "moving", "timestep": 0.01, "group": "plate",
+                       "velocity": ["0.5*sin(3*t)", 0.25, "if(t < 1, t^2, 1)"]},
+                      {**NVE, "timestep": 0.01, "group": "rest"}], steps=300),
+                  groups={"plate": {"ids": [[0, 99]]}, "rest": {"not": ["plate"]}},
+                  velocity={"temperature": 1})
+        job["observers"] = [job["observers"][0], {"type": "checkpoint", "steps": 130}]
+        self.run_job(job, folder="whole")
+        p, v = self.frames("position", "whole"), self.frames("velocity", "whole")
+        for frame, t in enumerate((0, 1.0, 2.0, 3.0)):
+            way = [0.5 / 3 * (1 - numpy.cos(3 * t)), 0.25 * t, min(t, 1) ** 3 / 3 + max(t - 1, 0)]
+            speed = [0.5 * numpy.sin(3 * t), 0.25, min(t, 1) ** 2]
+            # Displacements of each step are rounded to single precision.
+            numpy.testing.assert_allclose(p[frame, :100] - p[0, :100], numpy.tile(way, (100, 1)),
+                                          atol=1e-5)
+            numpy.testing.assert_allclose(v[frame, :100], numpy.tile(speed, (100, 1)), atol=1e-6)
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        numpy.testing.assert_array_equal(self.frames("position", "again"), p)
+
+    def test_pairs_of_frozen_particles_are_left_out(self):
+        """Where all particles of a type are frozen in every stage: the others move as before, and
+        the energy has no pairs of that type."""
+        def walls(integrator):
+            job = liquid(md([{**NVE, "group": "fluid"}, integrator], steps=100),
+                         groups={"wall": {"types": ["W"]}, "fluid": {"not": ["wall"]}})
+            job["system"]["types"] = {"A": 4, "W": 1}
+            job["forces"] = [{**LJ, "pairs": [
+                {"types": list(t), "epsilon": 1, "sigma": 1} for t in ("AA", "AW", "WW")]}]
+            return job
+        still = {"type": "moving", "timestep": 0.004, "group": "wall", "velocity": [0, 0, 0]}
+        for traversal in TRAVERSALS:
+            more = {"neighbors": {"traversal": traversal}}
+            self.run_job({**walls({**FROZEN, "group": "wall"}), **more}, folder="frozen")
+            self.run_job({**walls(still), **more}, folder="still")
+            numpy.testing.assert_allclose(self.frames("position", "frozen")[1],
+                                          self.frames("position", "still")[1], atol=1e-3)
+            with h5py.File(self.path("frozen", "trajectory.h5")) as file:
+                wall = file["particles/all/species"][:] == 1
+            p = self.frames("position", "frozen")[0, wall]
+            length = (864 / 0.8442) ** (1 / 3)
+            d = p[:, None] - p[None]
+            d -= length * numpy.round(d / length)
+            r = numpy.sqrt((d ** 2).sum(axis=2))[numpy.triu_indices(len(p), 1)]
+            cut = 2.5
+            slope = 24 * (2 * cut ** -13 - cut ** -7)
+            pairs = 4 * (r ** -12 - r ** -6 - cut ** -12 + cut ** -6) + (r - cut) * slope
+            missing = pairs[r < cut].sum()
+            self.assertGreater(abs(missing), 50)
+            difference = (self.column("potential_energy", "still") -
+                          self.column("potential_energy", "frozen"))
+            numpy.testing.assert_allclose(difference[:5], missing, rtol=1e-4)
+
     def test_two_thermostats(self):
         """Without interactions each half has the temperature of its bath: of n degrees of freedom
         the kinetic energy scatters by a share of √(2/n), and 50 samples of it that are independent
@@ -244,6 +299,81 @@ class Groups(unittest.TestCase):
         numpy.testing.assert_allclose(velocity[1, :, 0] - velocity[0, :, 0],
                                       2.0 * 0.4 * pulled, atol=5e-5)
         numpy.testing.assert_allclose(self.column("force_pulled")[:, 0], 2.0 * pulled.sum())
+
+    def test_tethers_and_a_trap_that_moves(self):
+        groups = {"tied": {"ids": [[0, 499]]}, "dragged": {"not": ["tied"]}}
+        job = gas(md(NVE, steps=300), groups=groups, velocity={"temperature": 1}, forces=[
+            {"type": "tether", "stiffness": [5, 0, 2], "on": "tied"},
+            {"type": "harmonic_trap", "stiffness": [4, 0, 0], "center": [1, 0, 0],
+             "velocity": [7, 0, 0], "on": "dragged"}])
+        job["observers"].append({"type": "checkpoint", "steps": 130})
+        self.run_job(job, folder="whole")
+        p, force = self.frames("position", "whole"), self.frames("force", "whole")
+        way = p - p[0]
+        length = 4000 ** (1 / 3)
+        for frame in range(4):
+            numpy.testing.assert_allclose(force[frame, :500], -way[frame, :500] * [5, 0, 2],
+                                          atol=1e-4)
+            x = p[frame, 500:, 0] - 1 - 7 * 0.4 * frame
+            x -= length * numpy.round(x / length)
+            near = abs(abs(x) - length / 2) > 1e-3  # one image more than the other
+            numpy.testing.assert_allclose(force[frame, 500:, 0][near], -4 * x[near], atol=1e-3)
+        # The energy of tethers is that of their lengths.
+        job["forces"] = job["forces"][:1]
+        self.run_job(job, folder="tied")
+        way = self.frames("position", "tied") - self.frames("position", "tied")[0]
+        energy = 0.5 * (way[:, :500] ** 2 * [5, 0, 2]).sum(axis=(1, 2))
+        numpy.testing.assert_allclose(self.column("potential_energy", "tied")[::10], energy,
+                                      rtol=1e-5, atol=1e-4)
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        numpy.testing.assert_array_equal(self.frames("force", "again"), force)
+
+    # -- when observers are called -----------------------------------------------------------------
+
+    def steps(self, file="trajectory.h5", folder="."):
+        with h5py.File(self.path(folder, file)) as h:
+            group = h["particles/all/position" if "particles" in h
+                      else "observables/potential_energy"]
+            step = group["step"]
+            return [int(s) for s in step[:]] if step.ndim else [
+                int(step[()]) * k for k in range(len(group["value"]))]
+
+    def test_schedules(self):
+        """Steps of observers: spaced by their logarithms, a list, an event; resumed likewise."""
+        job = liquid(md(LANGEVIN, steps=30), md(NVE, steps=1000, name="second"))
+        quantities = {"quantities": ["position"]}
+        job["observers"] = [
+            {"type": "trajectory", "stride": {"log": 4}, "stages": ["second"], **quantities},
+            {"type": "trajectory", "file": "list.h5", "stride": [0, 3, 7, 500, 2000],
+             **quantities},
+            {"type": "trajectory", "file": "sevens.h5", "stride": {"log": 2, "every": 7},
+             "stages": ["second"], **quantities},
+            {"type": "trajectory", "file": "event.h5", **quantities,
+             "stride": {"when": "temperature > 0.85", "every": 5}},
+            {"type": "thermo", "stride": 5, "schedule": {"log": 10}},
+            {"type": "thermo", "file": "all.h5", "stride": 5},
+            {"type": "checkpoint", "steps": 417}]
+        self.run_job(job, folder="whole")
+
+        def spaced(n, stride=1, last=1000):
+            return sorted({0} | {s for s in (stride * round(10 ** (k / n) / stride)
+                                             for k in range(4 * n)) if s <= last})
+        self.assertEqual(self.steps(folder="whole"), [30 + s for s in spaced(4)])
+        self.assertEqual(self.steps("list.h5", "whole"), [0, 3, 7, 30, 33, 37, 530])
+        self.assertEqual(self.steps("sevens.h5", "whole"), [30 + s for s in spaced(2, 7)])
+        self.assertEqual(self.steps("thermo.h5", "whole"),
+                         sorted(set(spaced(10, 5, 30)) | {30 + s for s in spaced(10, 5)}))
+        hot = numpy.r_[0, 1 * (self.column("temperature", "whole", "all.h5") > 0.85)]
+        rises = [5 * int(k) for k in numpy.flatnonzero(numpy.diff(hot) == 1)]
+        self.assertGreater(len(rises), 2)
+        self.assertEqual(self.steps("event.h5", "whole"), rises)
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("trajectory.h5", "list.h5", "sevens.h5", "event.h5", "thermo.h5"):
+            self.assertEqual(self.steps(name, "again"), self.steps(name, "whole"), name)
 
     def test_columns_of_groups_add_up(self):
         self.run_job(self.parts())
@@ -322,6 +452,18 @@ class Groups(unittest.TestCase):
         self.assertLess(abs(energy - energy[0] - found["work"][:, 0]).max(),
                         0.02 * abs(found["work"]).max() + 0.05)
 
+    def test_a_spring_that_is_a_formula(self):
+        job = self.pair_in_a_window(1.2, rate=0.05)
+        job["stages"] = [md(NVE, steps=2000)]
+        self.run_job(job, folder="spring")
+        job["forces"][1] = {"type": "group_restraint", "groups": ["one", "other"],
+                            "energy": "200*(r - 1.2 - 0.05*t)^2"}
+        self.run_job(job, folder="formula")
+        spring, formula = self.readings("spring"), self.readings("formula")
+        for name in ("distance", "force", "work"):
+            numpy.testing.assert_allclose(formula[name], spring[name], atol=2e-3)
+        self.assertGreater(abs(spring["work"]).max(), 0.1)
+
     def test_restraints_are_resumed(self):
         """Two parts of a liquid, and one that is dragged: the same bits after a stop."""
         job = liquid(md([{**LANGEVIN, "group": "all"}]), groups={
@@ -365,7 +507,7 @@ class Groups(unittest.TestCase):
         fire["integrators"][0] = {"type": "fire", "force_tolerance": 1, "group": "left"}
         self.refused(liquid(fire), "fire moves all particles")
         self.refused(liquid({**two, "integrator": NVE}), "either integrator or integrators")
-        self.refused(liquid({"type": "md", "steps": 1}), "either integrator or integrators")
+        self.refused(liquid({"type": "md", "steps": 1}), "keys integrator, integrators is missing")
         mixed = copy.deepcopy(two)
         mixed["integrators"][0] = {"type": "brownian", "timestep": 0.004, "temperature": 1,
                                    "friction": 1, "group": "left"}
@@ -390,6 +532,29 @@ class Groups(unittest.TestCase):
                                                   "length": 1}]), "no particle in common")
         self.refused(liquid(md(NVE), forces=[LJ, {**spring, "groups": ["left"]}]),
                      "point: is missing")
+        formula = {"type": "group_restraint", "groups": ["left", "right"]}
+        self.refused(liquid(md(NVE), forces=[LJ, formula]), "one of the keys stiffness, energy")
+        self.refused(liquid(md(NVE), forces=[LJ, {**formula, "energy": "k*r"}]), 'unknown name "k"')
+        self.refused(liquid(md(NVE), forces=[LJ, {**formula, "energy": "r^2", "length": 2}]),
+                     "stands in place of")
+        moving = {"type": "moving", "timestep": 0.004, "group": "left"}
+        for wrong, message in (([0, "1 +", 0], r"velocity\[1\]: "),
+                               ([0, "x", 0], 'unknown name "x"'), ([0, 0], "must have 3 entries"),
+                               ([None, 0, 0], "must be a number or a formula of t, got null")):
+            self.refused(liquid(md([{**NVE, "group": "right"}, {**moving, "velocity": wrong}])),
+                         message)
+        for schedule, message in (({}, "must have one of log, steps and when"),
+                                  ({"log": 2, "steps": [1]}, "only one of log and steps"),
+                                  ({"steps": [3, 2]}, "must be greater than the step before"),
+                                  ({"when": "heat > 3"}, 'unknown name "heat"'),
+                                  ({"log": 0}, "log: must be")):
+            wrong = liquid(md(NVE))
+            wrong["observers"][0]["schedule"] = schedule
+            self.refused(wrong, message)
+        average = liquid(md(NVE))
+        average["plugins"] = ["analysis"]
+        average["observers"].append({"type": "rdf", "schedule": {"log": 3}})
+        self.refused(average, "rdf takes averages over all multiples of its stride")
         lonely = liquid(md(NVE))
         lonely["observers"].append({"type": "restraint", "stride": 10})
         self.refused(lonely, 'the job has no force "group_restraint"')
