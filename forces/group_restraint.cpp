@@ -241,7 +241,7 @@ void register_group_restraint(Registry& registry) {
         }
         std::vector<Group> groups;
         for (std::size_t k = 0; k < s.groups.size(); ++k) {
-          const Group* const group = setup.group(s.groups[k], fmt::format("groups[{}]", k));
+          const Group* const group = setup.fixed_group(s.groups[k], fmt::format("groups[{}]", k));
           if (!group) return nullptr;
           groups.push_back(*group);
         }

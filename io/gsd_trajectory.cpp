@@ -22,7 +22,7 @@ GsdTrajectory::GsdTrajectory(const GsdSettings& settings, Setup& setup)
     : GsdTrajectory(settings, layout_of(settings), setup) {}
 
 GsdTrajectory::GsdTrajectory(const GsdSettings& settings, const io::GsdLayout& layout, Setup& setup)
-    : FrameObserver(settings.stride, setup.group(settings.group, "group"),
+    : FrameObserver(settings.stride, setup.fixed_group(settings.group, "group"),
                     {.velocity = layout.velocity,
                      .image = layout.image,
                      .unwrapped = settings.positions == "unwrapped",

@@ -30,7 +30,7 @@ Trajectory::Trajectory(const TrajectorySettings& settings, Setup& setup)
 
 Trajectory::Trajectory(const TrajectorySettings& settings, const io::H5mdLayout& layout,
                        Setup& setup)
-    : FrameObserver(settings.stride, setup.group(settings.group, "group"),
+    : FrameObserver(settings.stride, setup.fixed_group(settings.group, "group"),
                     {layout.velocity, layout.force, layout.image, layout.moving_species,
                      layout.unwrapped, layout.fine_positions},
                     setup.output_file(settings.file, "file"), layout, setup, setup.units(),

@@ -11,10 +11,10 @@
 namespace perrin {
 
 XtcTrajectory::XtcTrajectory(const XtcSettings& settings, Setup& setup)
-    : FrameObserver(settings.stride, setup.group(settings.group, "group"),
+    : FrameObserver(settings.stride, setup.fixed_group(settings.group, "group"),
                     {.unwrapped = settings.positions == "unwrapped", .fine = true},
                     setup.output_file(settings.file, "file"), settings.decimals, setup) {
-  const Group* const group = setup.group(settings.group, "group");
+  const Group* const group = setup.fixed_group(settings.group, "group");
   if (const std::int64_t n = group ? group->count() : 0; n > std::int64_t(io::most_xtc_particles))
     setup.error(
         "", fmt::format("XTC frames hold at most {} particles, got {}", io::most_xtc_particles, n));

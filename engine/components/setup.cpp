@@ -83,6 +83,15 @@ const Group* Setup::group(const std::string& name, const std::string& key) {
   return nullptr;
 }
 
+const Group* Setup::fixed_group(const std::string& name, const std::string& key) {
+  const Group* const found = group(name, key);
+  if (!found || !found->changes()) return found;
+  error(key, fmt::format("the particles of \"{}\" are chosen anew every {} steps, and have to stay "
+                         "the same here",
+                         name, found->every()));
+  return nullptr;
+}
+
 std::size_t Setup::watch(const Group& group) {
   auto& watched = context_.watched;
   const auto at = std::ranges::find_if(

@@ -116,6 +116,8 @@ class Setup {
   /// A group of the job's particles, or "all". Reports an error at `key` (with the known names) and
   /// returns nullptr if unknown. Valid as long as the configuration is.
   const Group* group(const std::string& name, const std::string& key);
+  /// The same, where its particles must stay the same: reports a group that is chosen anew.
+  const Group* fixed_group(const std::string& name, const std::string& key);
 
   /// For an observer of totals: those of this group are to be measured. Returns its place in
   /// Instant::groups.

@@ -84,7 +84,7 @@ std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integr
       wrong(key, "the key \"group\" is missing: the name of the group that it moves");
       continue;
     }
-    const Group* const group = setup.group(names[k], key + ".group");
+    const Group* const group = setup.fixed_group(names[k], key + ".group");
     if (!group) return nullptr;
     if (!one.acts_on_groups())
       wrong(key, fmt::format("{} moves all particles of a system, and cannot be one of several "

@@ -48,16 +48,24 @@ void GroupMeter::watch(const std::vector<Group>& groups, std::int64_t most) {
   scratch_ = {s_.device(), sum_chunks};
 }
 
-/// Degrees of freedom that all particles have together are shared out among them.
 void GroupMeter::begin_stage(const Motion& motion) {
   if (empty()) return;
-  const auto position = s_.particles.by_id(s_.particles.position);
+  motion_ = motion;
+  type_.clear();
+  for (const Position& p : s_.particles.by_id(s_.particles.position)) type_.push_back(p.type());
+  count();
+}
+
+/// Degrees of freedom that all particles have together are shared out among them.
+void GroupMeter::count() {
   const int dimension = s_.particles.box.dimension;
   double all = 0;
   std::vector<double> moving(groups_.size(), 0);
-  for (std::size_t id = 0; id < position.size(); ++id)
+  version_.clear();
+  for (const Group& group : groups_) version_.push_back(group.version());
+  for (std::size_t id = 0; id < type_.size(); ++id)
     for (std::size_t axis = 0; axis < std::size_t(dimension); ++axis) {
-      if (!motion.moves(position[id].type(), id, axis)) continue;
+      if (!motion_.moves(type_[id], id, axis)) continue;
       ++all;
       for (std::size_t g = 0; g < groups_.size(); ++g) moving[g] += groups_[g].has(id) ? 1 : 0;
     }
@@ -78,9 +86,14 @@ void GroupMeter::keep(const std::uint32_t* number) {
   for_each(s_.device(), "totals of groups", groups, Keep{rows_.data(), groups, most_, number});
 }
 
-std::vector<GroupTotals> GroupMeter::row(std::int64_t number) const {
+std::vector<GroupTotals> GroupMeter::row(std::int64_t number) {
   std::vector<Sums> sums(masks_.size());
   if (empty()) return {};
+  for (std::size_t g = 0; g < version_.size(); ++g)
+    if (version_[g] != groups_[g].version()) {
+      count();
+      break;
+    }
   const std::int64_t row = number < 0 ? most_ : number;
   s_.device().copy_out(sums.data(), rows_.data() + row * std::int64_t(sums.size()),
                        sums.size() * sizeof(Sums));

@@ -38,13 +38,18 @@ class GroupMeter {
   /// Copies the last row to the one with this number, which is on the device.
   void keep(const std::uint32_t* number);
   /// The row with this number, or, if that is negative, the last one. Waits.
-  std::vector<GroupTotals> row(std::int64_t number) const;
+  std::vector<GroupTotals> row(std::int64_t number);
 
  private:
+  void count();
+
   StepContext& s_;
   std::vector<Group> groups_;
   std::vector<GroupOnDevice> masks_;
-  std::vector<double> freedom_;  // degrees of freedom of each
+  Motion motion_;
+  std::vector<std::uint32_t> type_;    // [id]
+  std::vector<std::int64_t> version_;  // of the groups that were counted
+  std::vector<double> freedom_;        // degrees of freedom of each
   std::int64_t most_ = 0;
   Buffer<detail::GroupSums> rows_;  // [row][group]
   Buffer<detail::GroupSums> scratch_;

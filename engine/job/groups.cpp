@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -22,9 +23,10 @@ using Members = std::vector<std::uint8_t>;  // [id]
 
 class Resolver {
  public:
+  /// `step`: groups that are due there are chosen anew, and may have no particles.
   Resolver(const std::map<std::string, GroupSettings>& settings, Configuration& configuration,
-           const Report& report)
-      : settings_(settings), c_(configuration), report_(report) {
+           const Report& report, std::optional<std::uint64_t> step = {})
+      : settings_(settings), c_(configuration), report_(report), step_(step) {
     std::swap(saved_, c_.groups);
   }
 
@@ -50,7 +52,12 @@ class Resolver {
       return report_(path, "is defined by itself"), nullptr;
     const GroupSettings& s = settings_.at(name);
     const Group* const saved = known(saved_, name);
-    if (saved && (!s.box.empty() || s.formula)) return &c_.groups.emplace_back(*saved);
+    const bool of_places = !s.box.empty() || s.formula;
+    if (s.every && !of_places)
+      return report_(join_path(path, "every"), "is for a group with a box or a formula"), nullptr;
+    const bool is_due = step_ && s.every && *step_ % std::uint64_t(*s.every) == 0;
+    if (saved && of_places && !is_due)
+      return &c_.groups.emplace_back(name, saved->members(), s.every.value_or(0));
     if (s.types.empty() && s.ids.empty() && s.molecules.empty() && s.box.empty() && !s.formula &&
         s.all_of.empty() && s.any_of.empty() && s.none_of.empty())
       return report_(path,
@@ -63,9 +70,24 @@ class Resolver {
                       keep_formula(s, path, members) && keep_groups(s, path, members);
     open_.pop_back();
     if (!good) return nullptr;
-    Group group(name, std::move(members));
-    if (group.count() == 0) return report_(path, "has no particles"), nullptr;
+    if (of_places && !s.every && every_of(s) > 0)
+      return report_(path,
+                     "is made of groups that are chosen anew: give its box or formula "
+                     "\"every\", too"),
+             nullptr;
+    Group group(name, std::move(members), every_of(s));
+    if (group.count() == 0 && !step_) return report_(path, "has no particles"), nullptr;
     return &c_.groups.emplace_back(std::move(group));
+  }
+
+  /// Groups change with those that they are made of, which are resolved.
+  std::int64_t every_of(const GroupSettings& s) const {
+    std::int64_t every = s.every.value_or(0);
+    for (const auto* list : {&s.all_of, &s.any_of, &s.none_of})
+      for (const std::string& other : *list)
+        if (const Group* const group = known(c_.groups, other))
+          every = std::gcd(every, group->every());
+    return every;
   }
 
   static bool is_name(const std::string& name) {
@@ -230,6 +252,7 @@ class Resolver {
   const std::map<std::string, GroupSettings>& settings_;
   Configuration& c_;
   const Report& report_;
+  const std::optional<std::uint64_t> step_;
   std::vector<Group> saved_;       // of a checkpoint
   std::vector<std::string> open_;  // groups that are being resolved
 };
@@ -239,6 +262,19 @@ class Resolver {
 void resolve_groups(const std::map<std::string, GroupSettings>& settings,
                     Configuration& configuration, const Report& report) {
   Resolver(settings, configuration, report).resolve_all();
+}
+
+void choose_groups(const std::map<std::string, GroupSettings>& settings, Configuration now,
+                   std::uint64_t step, std::vector<Group>& groups) {
+  const Report refuse = [](const std::string& path, const std::string& what) {
+    throw UserError(fmt::format("{}: {}", path, what));
+  };
+  Resolver(settings, now, refuse, step).resolve_all();
+  for (Group& group : groups) {
+    if (!group.changes()) continue;
+    const auto at = std::ranges::find(now.groups, group.name(), &Group::name);
+    if (at != now.groups.end() && at->members() != group.members()) group.choose(at->members());
+  }
 }
 
 }  // namespace perrin

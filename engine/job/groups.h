@@ -19,6 +19,7 @@ struct GroupSettings {
   std::vector<std::vector<std::optional<double>>> box;
   std::optional<std::string> formula;
   std::string when = "start";
+  std::optional<std::int64_t> every;
   std::vector<std::string> all_of, any_of, none_of;
 };
 
@@ -36,7 +37,12 @@ void describe(D& d, GroupSettings& s) {
   d.optional("formula", s.formula, Any{},
              "of x, y, z (the initial position), charge, diameter, mass and attributes: true for "
              "members, as in \"x^2 + y^2 < 9\"; perrin help formula");
-  d.optional("when", s.when, OneOf{"start"}, "when a region or a formula is looked at");
+  d.optional("when", s.when, OneOf{"start"},
+             "when a region or a formula is looked at, unless \"every\" says otherwise");
+  d.optional("every", s.every, Positive{},
+             "the region or formula is looked at anew, with the present positions, at the "
+             "beginning of steps that are multiples of this; for external forces, thermo and "
+             "profiles");
   d.optional("and", s.all_of, Any{}, "groups that have the particle all together");
   d.optional("or", s.any_of, Any{}, "groups of which at least one has the particle");
   d.optional("not", s.none_of, Any{}, "groups that do not have the particle");
@@ -48,5 +54,10 @@ void describe(D& d, GroupSettings& s) {
 void resolve_groups(const std::map<std::string, GroupSettings>& settings,
                     Configuration& configuration,
                     const std::function<void(const std::string&, const std::string&)>& report);
+
+/// Chooses anew those that are due at this step. `now`: the same particles at the present
+/// positions.
+void choose_groups(const std::map<std::string, GroupSettings>& settings, Configuration now,
+                   std::uint64_t step, std::vector<Group>& groups);
 
 }  // namespace perrin

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "engine/base/printable.h"
 #include "engine/communicator/communicator.h"
 #include "engine/domain/decomposition.h"
 #include "engine/dynamics/velocities.h"
+#include "engine/job/groups.h"
 #include "engine/job/plugin_api.h"
 #include "engine/job/start_check.h"
 #include "engine/run/md_stage.h"
@@ -339,7 +341,9 @@ void Job::put_forces_on_groups() {
       setup.error("on", fmt::format("{} acts between particles, and cannot act on a group alone",
                                     settings_.forces[k].type()));
     else
-      forces_[k]->act_on(context_.device, *group, group->count_by_type(c.type, c.types.size()));
+      forces_[k]->act_on(context_.device, *group,
+                         group->changes() ? std::vector<std::int64_t>{}
+                                          : group->count_by_type(c.type, c.types.size()));
   }
 }
 
@@ -430,6 +434,12 @@ void Job::check_outputs() const {
 }
 
 void Job::describe_itself() {
+  for (const Group& group : configuration_.groups)
+    parts_.groups_every = std::gcd(parts_.groups_every, group.every());
+  parts_.choose_groups = [settings = settings_.groups](Simulation& simulation) {
+    Particles& particles = simulation.particles;
+    choose_groups(settings, particles.configuration(), simulation.step(), particles.groups);
+  };
   parts_.output_directory = options_.output_directory;
   parts_.seed = context_.seed;
   for (const auto& f : settings_.forces) parts_.forces_record += record_component(f).dump();

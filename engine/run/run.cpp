@@ -122,6 +122,13 @@ std::int64_t Run::advance(Integrator& integrator, std::int64_t n, bool unseen) {
   auto [totals, others] = schedules();
   totals.unseen = unseen;
   const std::uint64_t step = simulation().step();
+  if (const auto every = std::uint64_t(parts_.groups_every); every > 0) {
+    if (step % every == 0) {
+      simulation().complete();
+      parts_.choose_groups(simulation());
+    }
+    n = std::int64_t(std::min(std::uint64_t(n), every - step % every));
+  }
   n = std::int64_t(std::min(
       {std::uint64_t(n), others.steps_to_next(step), pause_at_ > step ? pause_at_ - step : 1}));
   const std::uint64_t last = step + std::uint64_t(n);

@@ -46,6 +46,9 @@ struct RunParts {
   std::string forces_record;  // their settings: a resumed run that has others computes forces anew
   /// Asked between chunks of steps: true lets execute() return, as Run::pause() does.
   std::function<bool()> interrupted;
+  /// Chooses anew the groups that are due at a step; asked at multiples of groups_every (0: none).
+  std::function<void(Simulation&)> choose_groups;
+  std::int64_t groups_every = 0;
 };
 
 /// Given to Stage::run. A stage that moves the particles by itself does

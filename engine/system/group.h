@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,27 +11,42 @@
 
 namespace perrin {
 
-/// A set of particles, fixed while the job runs.
+/// A set of particles. Copies are the same group: where it is chosen anew while the job runs, all
+/// of them have its new members.
 class Group {
  public:
-  /// `member`[id]: 1 for a particle of the group, else 0.
-  Group(std::string name, std::vector<std::uint8_t> member);
+  using Members = std::vector<std::uint8_t>;  // [id]: 1 for a particle of the group, else 0
+  /// `every`: chosen anew in steps that are multiples of this; 0: never.
+  Group(std::string name, Members members, std::int64_t every = 0);
 
-  const std::string& name() const { return name_; }
-  std::int64_t count() const { return count_; }
-  bool has(std::size_t id) const { return member_[id] != 0; }
-  bool has_all() const { return count_ == std::int64_t(member_.size()); }
+  const std::string& name() const { return state_->name; }
+  std::int64_t every() const { return state_->every; }
+  /// Whether it is chosen anew while the job runs.
+  bool changes() const { return every() > 0; }
+  std::int64_t count() const { return state_->count; }
+  bool has(std::size_t id) const { return state_->members[id] != 0; }
+  bool has_all() const { return count() == std::int64_t(state_->members.size()); }
   /// In ascending order.
   std::vector<std::uint32_t> ids() const;
   /// How many members each type has; `type`: of each particle.
   std::vector<std::int64_t> count_by_type(const std::vector<std::uint32_t>& type,
                                           std::size_t types) const;
-  const std::vector<std::uint8_t>& members() const { return member_; }
+  const Members& members() const { return state_->members; }
+
+  /// Chooses it anew, on devices, too. Waits.
+  void choose(Members members);
+  /// How often that was done.
+  std::int64_t version() const { return state_->version; }
 
  private:
-  std::string name_;
-  std::vector<std::uint8_t> member_;  // [id]
-  std::int64_t count_;
+  friend class GroupOnDevice;
+  struct State {
+    std::string name;
+    Members members;
+    std::int64_t count, every, version = 0;
+    std::vector<std::weak_ptr<Buffer<std::uint8_t>>> on_devices;
+  };
+  std::shared_ptr<State> state_;
 };
 
 /// For kernels: whether a particle is in the group that they act on. By default all are.
@@ -42,17 +58,15 @@ struct GroupMask {
   PERRIN_HD explicit operator bool() const { return value != nullptr; }
 };
 
-/// Keeps what a GroupMask points to.
+/// Keeps what a GroupMask points to, which stays where it is.
 class GroupOnDevice {
  public:
   GroupOnDevice() = default;  // all particles
-  GroupOnDevice(const Device& device, const Group& group) {
-    if (!group.has_all()) member_ = {device, std::span<const std::uint8_t>(group.members())};
-  }
-  GroupMask mask() const { return {member_.data(), 1}; }
+  GroupOnDevice(const Device& device, const Group& group);
+  GroupMask mask() const { return {member_ ? member_->data() : nullptr, 1}; }
 
  private:
-  Buffer<std::uint8_t> member_;  // [id]; empty: all particles
+  std::shared_ptr<Buffer<std::uint8_t>> member_;  // [id]; nullptr: all particles
 };
 
 }  // namespace perrin

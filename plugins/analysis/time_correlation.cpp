@@ -60,7 +60,7 @@ std::string squared(const std::string& unit) { return unit.empty() ? "" : unit +
 std::vector<std::uint32_t> chosen_types(const std::vector<std::string>& names,
                                         const std::string& group, Setup& setup) {
   const Configuration& c = setup.configuration();
-  const Group* const of = setup.group(group, "group");
+  const Group* const of = setup.fixed_group(group, "group");
   if (!of) return {};
   const std::vector<std::int64_t> count = of->count_by_type(c.type, c.types.size());
   std::vector<std::uint32_t> types;
@@ -159,7 +159,7 @@ ParticleCorrelation::ParticleCorrelation(const ParticleCorrelationSettings& sett
   const Configuration& c = setup.configuration();
   std::vector<std::uint32_t> ids;
   std::vector<std::int64_t> groups{0};
-  const Group* const of = setup.group(settings.group, "group");
+  const Group* const of = setup.fixed_group(settings.group, "group");
   for (const std::uint32_t t : chosen_types(settings.types, settings.group, setup)) {
     std::vector<std::uint32_t> all;
     for (std::uint32_t id = 0; id < c.type.size(); ++id)

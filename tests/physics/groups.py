@@ -376,6 +376,41 @@ class Groups(unittest.TestCase):
         for name in ("trajectory.h5", "list.h5", "sevens.h5", "event.h5", "thermo.h5"):
             self.assertEqual(self.steps(name, "again"), self.steps(name, "whole"), name)
 
+    def test_a_group_that_is_chosen_anew(self):
+        """Those in a slab at the last multiple of 20 steps: a force acts on them, and their totals
+        are in the table; a group that is made of it follows."""
+        groups = {"slab": {"box": [[None, None, -2], [None, None, 2]], "every": 20},
+                  "outside": {"not": ["slab"]}}
+        job = gas(md({**LANGEVIN, "temperature": 4}, steps=200), groups=groups, forces=[
+            {"type": "constant_force", "force": [2, 0, 0], "on": "slab"},
+            {"type": "constant_force", "force": [0, 3, 0], "on": "outside"}],
+            velocity={"temperature": 4})
+        job["observers"][0].update(stride=10, positions="wrapped")
+        job["observers"].append({"type": "checkpoint", "steps": 90})
+        self.run_job(job, folder="whole")
+        p, v = self.frames("position", "whole"), self.frames("velocity", "whole")
+        z = p[:, :, 2] - (2000 / 0.5) ** (1 / 3) * numpy.round(p[:, :, 2] / 4000 ** (1 / 3))
+        inside = abs(z) < 2
+        for frame in range(1, 21):
+            chosen = inside[2 * ((frame - 1) // 2)]
+            force = self.frames("force", "whole")[frame]
+            numpy.testing.assert_array_equal(force[:, 0], 2.0 * chosen, str(frame))
+            numpy.testing.assert_array_equal(force[:, 1], 3.0 * ~chosen)
+            # The totals of a group are those of its members; equal masses.
+            kinetic = 0.5 * (v[frame, chosen].astype(float) ** 2).sum()
+            self.assertAlmostEqual(self.column("kinetic_energy_slab", "whole")[frame] / kinetic, 1,
+                                   delta=1e-5)
+            self.assertAlmostEqual(self.column("temperature_slab", "whole")[frame] /
+                                   (2 * kinetic / 3 / chosen.sum()), 1, delta=2e-3)
+        self.assertGreater((inside[0] != inside[20]).sum(), 200)
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("position", "force"):
+            numpy.testing.assert_array_equal(self.frames(name, "again"), self.frames(name, "whole"))
+        for name in ("kinetic_energy_slab", "temperature_outside"):
+            numpy.testing.assert_array_equal(self.column(name, "again"), self.column(name, "whole"))
+
     def test_columns_of_groups_add_up(self):
         self.run_job(self.parts())
         names = ("cold", "hot")
@@ -522,6 +557,13 @@ class Groups(unittest.TestCase):
         self.refused(liquid(md(NVE), groups={"a": {"ids": [864]}}), "has 864 particles.*got 864")
         self.refused(liquid(md(NVE), groups={"a": {"types": ["B"]}}), 'unknown particle type "B"')
         self.refused(liquid(md(NVE), groups={"a": {}}), "must have at least one of")
+        slab = {"formula": "abs(z) < 3", "every": 10}
+        self.refused(liquid(md([{**NVE, "group": "a"}, {**NVE, "group": "b"}]),
+                            groups={"a": slab, "b": {"not": ["a"]}}), "chosen anew every 10 steps")
+        self.refused(liquid(md(NVE), groups={"a": {"ids": [1], "every": 3}}),
+                     "a.every: is for a group with a box or a formula")
+        self.refused(liquid(md(NVE), groups={"a": slab, "b": {"formula": "x > 0", "and": ["a"]}}),
+                     "groups.b: is made of groups that are chosen anew")
         self.refused(liquid(md(NVE), groups={"all": {"ids": [1]}}), "must have a name")
         self.refused(liquid(md(NVE), forces=[{**LJ, "on": "left"}]),
                      "acts between particles, and cannot act on a group")

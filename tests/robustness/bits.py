@@ -238,8 +238,11 @@ def jobs(device):
     # An uneven system in two dimensions, with arrays that integrators keep for particles.
     found["groups, droplet"] = copy.deepcopy(flat)
     found["groups, droplet"] |= {
-        "groups": {"some": {"ids": [[0, 99], 500, [700, 1200]]}, "others": {"not": ["some"]}},
-        "forces": [LJ, {"type": "harmonic_trap", "stiffness": [0.5, 0.5, 0], "on": "others"}],
+        "groups": {"some": {"ids": [[0, 99], 500, [700, 1200]]}, "others": {"not": ["some"]},
+                   "inner": {"formula": "x^2 + y^2 < 100", "every": 30}},
+        "forces": [LJ, {"type": "harmonic_trap", "stiffness": [0.5, 0.5, 0], "on": "others"},
+                   {"type": "constant_force", "force": [0.2, 0, 0], "on": "inner"},
+                   {"type": "tether", "stiffness": [0.1, 0.1, 0], "on": "some"}],
         "stages": [{"type": "md", "steps": 300, "integrators": [
             {**tallied, "method": "velocity_verlet", "group": "others"},
             {**LANGEVIN, "rng": "hybrid_taus", "group": "some"}]}]}

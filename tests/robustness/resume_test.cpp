@@ -320,7 +320,8 @@ std::map<std::string, Json> systems() {
   Json groups = job(liquid,
                     {json(lj), json(R"({"type": "group_restraint", "groups": ["cold", "hot"],
                       "stiffness": 20, "length": 1, "rate": 0.5})"),
-                     json(R"({"type": "constant_force", "force": [0, 0.5, 0], "on": "cold"})")},
+                     json(R"({"type": "constant_force", "force": [0, 0.5, 0], "on": "cold"})"),
+                     json(R"({"type": "tether", "stiffness": [1, 2, 0], "on": "inner"})")},
                     json(bussi), 120);
   groups["attributes"] =
       json(R"({"k": {"random": {"uniform": [0, 1]}}, "charge": {"from": "k - 1"}})");
@@ -328,8 +329,11 @@ std::map<std::string, Json> systems() {
   groups["groups"] = json(R"({"wall": {"box": [[null, null, -4], [null, null, -2]]},
       "plate": {"box": [[null, null, 2], [null, null, 4]]}, "low": {"formula": "k + x/10 < 0.5"},
       "cold": {"and": ["low"], "not": ["wall", "plate"]},
+      "inner": {"formula": "x^2 + y^2 < 9", "every": 7},
       "hot": {"not": ["cold", "wall", "plate"]}})");
-  groups["observers"][1]["groups"] = {"cold", "hot", "wall", "plate"};
+  groups["observers"][1]["groups"] = {"cold", "hot", "wall", "plate", "inner"};
+  groups["observers"].push_back(json(R"({"type": "trajectory", "file": "log.h5",
+      "schedule": {"log": 9, "when": "potential_energy < 0 - kinetic_energy"}, "stride": 1})"));
   groups["observers"].push_back(
       json(R"({"type": "trajectory", "stride": 5, "group": "hot", "file": "hot.h5"})"));
   groups["observers"].push_back(json(R"({"type": "restraint", "stride": 5})"));
