@@ -37,9 +37,6 @@ class HarmonicTrap : public Force {
                const std::vector<std::uint32_t>& chosen);
   void compute(StepContext& context, const ForceOutput& output) override;
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override;
-  /// For integrators that compute a trap within their own step.
-  const HarmonicTrapSettings& settings() const { return settings_; }
-  const TypeMask& mask() const { return mask_; }
 
  private:
   HarmonicTrapSettings settings_;

@@ -124,7 +124,9 @@ constexpr Word words[] = {
      "for any other field"},
     {" wall walls wall/lj93 wall/lj126 lj_93 lj93 ",
      "use the force \"lj_wall\", or \"external_formula\" for another potential"},
-    {" trap tether restraint ", "use the force \"harmonic_trap\""},
+    {" trap ", "use the force \"harmonic_trap\""},
+    {" restraint pull umbrella smd colvars ", "use the force \"group_restraint\""},
+    {" spring_self spring/self posre position_restraint ", "use the force \"tether\""},
     {" rigid rigid_body shake rattle settle constraint constraints lincs ",
      "not supported in molecular dynamics: rigid bodies and constraints; nearest: stiff bonds "
      "(\"bond_harmonic\"), or rigid molecules by Monte Carlo in the stage \"metropolis\" (plug-in "
