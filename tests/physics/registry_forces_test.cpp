@@ -122,6 +122,9 @@ std::map<std::string, std::string> jobs() {
       {"pair_formula", R"({"type": "pair_formula", "energy": ")" + std::string(pair_formula) +
                            R"(", "cutoff": 2.5, "truncation": "force_shift",
            "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1, "q": 0.7}]})"},
+      {"many_body_formula", R"j({"type": "many_body_formula", "density": "(1 - r/d)^2",
+        "energy": "-a*sqrt(rho)", "pair": "b*(1 - r/d)^2", "cutoff": 2.5,
+        "pairs": [{"types": ["A", "A"], "d": 2.5, "b": 7}], "types": {"A": {"a": 9}}})j"},
       // The examples of perrin help, which other tests compile as well, but for the last.
       {"bond_formula", R"j({"type": "bond_formula", "energy": "k/2*(r - r0)^2",
         "bonds": {"b": {"k": 40, "r0": 1}}})j"},
