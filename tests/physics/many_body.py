@@ -313,8 +313,8 @@ class ManyBody(unittest.TestCase):
         -epsilon S_9 (2n - m)/(2m), S_9 being the sum of (a/r)^9 over the lattice. The measured
         cohesive energy that epsilon was chosen for is 3.49 eV."""
         epsilon, c, a, n, m = 0.012382, 39.432, 3.61, 9, 6
-        force = {"type": "many_body_formula", "density": "(a/r)^6", "energy": "-c*epsilon*sqrt(rho)",
-                 "pair": "epsilon*(a/r)^9", "cutoff": 4 * a, "truncation": "energy_shift",
+        force = {"type": "many_body_formula", "density": "(a/r)^6",
+                 "energy": "-c*epsilon*sqrt(rho)", "pair": "epsilon*(a/r)^9", "cutoff": 4 * a, "truncation": "energy_shift",
                  "pairs": [{"types": ["A", "A"], "a": a, "epsilon": epsilon}],
                  "types": {"A": {"c": c, "epsilon": epsilon}}}
         k = numpy.arange(-60, 61)
@@ -357,8 +357,8 @@ class ManyBody(unittest.TestCase):
         fluid = {"type": "mdpd", "temperature": 1, "repulsion": 25, "density_cutoff": 0.75,
                  "pairs": [{"types": ["A", "A"], "attraction": -40, "gamma": 4.5}]}
         n = round(6.05 * edge * edge * length / 2)
-        places = numpy.random.default_rng(1).uniform([0, 0, length / 4], [edge, edge, 3 * length / 4],
-                                                     (n, 3))
+        places = numpy.random.default_rng(1).uniform(
+            [0, 0, length / 4], [edge, edge, 3 * length / 4], (n, 3))
         with open(self.path("slab.xyz"), "w") as out:
             out.write(f'{n}\nLattice="{edge} 0 0 0 {edge} 0 0 0 {length}" '
                       'Properties=species:S:1:pos:R:3\n'
@@ -397,7 +397,7 @@ class ManyBody(unittest.TestCase):
         self.assertLess(outer.mean(), 1e-3)
 
     def test_equation_of_state(self):
-        """Warren's fit, with the errors that he gives, at densities of the liquid under pressure."""
+        """Warren's fit, with the errors that he gives, of the liquid under pressure."""
         alpha, c, d, attraction, repulsion = 0.101, 4.16, 18, -40, 25
         for rho in (6.5, 7.5):
             n = 1500
