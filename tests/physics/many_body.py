@@ -314,7 +314,8 @@ class ManyBody(unittest.TestCase):
         cohesive energy that epsilon was chosen for is 3.49 eV."""
         epsilon, c, a, n, m = 0.012382, 39.432, 3.61, 9, 6
         force = {"type": "many_body_formula", "density": "(a/r)^6",
-                 "energy": "-c*epsilon*sqrt(rho)", "pair": "epsilon*(a/r)^9", "cutoff": 4 * a, "truncation": "energy_shift",
+                 "energy": "-c*epsilon*sqrt(rho)", "pair": "epsilon*(a/r)^9",
+                 "cutoff": 4 * a, "truncation": "energy_shift",
                  "pairs": [{"types": ["A", "A"], "a": a, "epsilon": epsilon}],
                  "types": {"A": {"c": c, "epsilon": epsilon}}}
         k = numpy.arange(-60, 61)
