@@ -24,7 +24,8 @@ void describe(D& d, BathSettings& s) {
   d.required("temperature", s.temperature, NonNegative{}, "temperature of the heat bath");
   d.optional(
       "cutoff", s.cutoff, Positive{},
-      "cut-off of friction and noise (and of the soft repulsion) for pairs of types without one");
+      "cut-off of friction and noise (and of the soft repulsion or attraction) for pairs of types "
+      "without one");
   d.optional("exponent", s.exponent, Positive{},
              "exponent s of the noise weight (1 - r/cutoff)^s; the friction weight is its square");
   d.optional("noise", s.noise, OneOf{"uniform", "normal"}, "distribution of the random numbers");

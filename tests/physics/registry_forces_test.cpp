@@ -119,6 +119,8 @@ std::map<std::string, std::string> jobs() {
         {"stiffness": 3, "multiplicity": 2, "sign": -1}]}}})"},
       {"harmonic_trap", R"({"type": "harmonic_trap", "stiffness": [2, 2, 2]})"},
       {"constant_force", R"({"type": "constant_force", "force": [1, 2, 3]})"},
+      {"group_restraint", R"({"type": "group_restraint", "groups": ["all"], "stiffness": 5000,
+        "point": [0.2, 0.3, -0.25]})"},
       {"pair_formula", R"({"type": "pair_formula", "energy": ")" + std::string(pair_formula) +
                            R"(", "cutoff": 2.5, "truncation": "force_shift",
            "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1, "q": 0.7}]})"},
