@@ -46,13 +46,14 @@ const char* const coordinates_text =
 )";
 
 const char* const formula_text =
-    R"(formula: syntax of the energies of pair_formula, bond_formula, …
+    R"(formula: syntax of the energies of pair_formula, bond_formula, many_body_formula, …
   4*epsilon*((sigma/r)^12 - (sigma/r)^6) + q
   Names that are neither variables nor functions are parameters; the job gives their values in the
   place of other forces' parameters. Forces are the exact derivatives. Numbers are in the job's
   units.
       variables   r (pairs, bonds); theta (angles, radians, straight is pi); phi (dihedrals,
-                  -pi to pi, trans is pi); x, y, z, t (external; with t, the time since the
+                  -pi to pi, trans is pi); rho (the energy of many_body_formula, whose density
+                  and pair are of r); x, y, z, t (external; with t, the time since the
                   beginning of the job, in double precision; the energy is evaluated at the
                   current time); E (cross-sections and spectra of neutron_slab, an energy);
                   x, y, z (perrin rng --density, --figure)
@@ -65,12 +66,13 @@ const char* const formula_text =
       attributes  numbers of each particle ("attributes" of the job; charge, diameter, mass): in
                   pair_formula NAME_1 and NAME_2, in external_formula NAME, where no entry gives
                   that name as a parameter; at most four. They need a compiler
+                  (many_body_formula has none)
   The first use of a formula compiles it (about 10 s) with the compiler that built Perrin
   ($PERRIN_COMPILER names another). Later runs load it from $PERRIN_CACHE; if that is not set,
   from $XDG_CACHE_HOME/perrin or ~/.cache/perrin. Other users must not be able to write to this
   folder. A damaged entry is compiled again. Without a compiler a formula is tabulated; this is
-  not possible for formulas of x, y, z, t. A compiler that has not ended after 300 s
-  ($PERRIN_COMPILER_SECONDS) is killed, which is an error.
+  not possible for many_body_formula and formulas of x, y, z, t. A compiler that has not ended
+  after 300 s ($PERRIN_COMPILER_SECONDS) is killed, which is an error.
   Integer powers of r are fastest, and even ones need no square root. exp and other powers of r cost
   more; log and the other functions cost most on a CPU. In single precision the range of exp(x) is
   10^-38 to 10^30.

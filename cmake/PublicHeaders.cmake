@@ -23,7 +23,9 @@ set(PERRIN_PUBLIC_HEADERS
     forces/angle_force.h forces/attribute_field_force.h forces/attribute_pair_force.h
     forces/attribute_words.h forces/bond_force.h forces/deposit.h forces/device_math.h
     forces/dihedral_force.h forces/external.h forces/field_force.h engine/formula/expression.h
-    engine/formula/parse.h engine/formula/program.h forces/group_restraint.h forces/tether.h forces/harmonic_trap.h
+    engine/formula/parse.h engine/formula/program.h forces/group_restraint.h
+    forces/harmonic_trap.h forces/tether.h
+    forces/many_body_force.h forces/many_body_loops.h forces/many_body_potential.h
     forces/nearest_image.h forces/number_range.h
     forces/pair_force.h forces/pair_potential.h forces/potentials/gaussian_core.h
     forces/potentials/lennard_jones.h forces/potentials/morse.h forces/potentials/soft_dpd.h

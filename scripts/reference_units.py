@@ -9,8 +9,8 @@ UNITS = {
     "volume": "volume",
     "length": "lattice_constant box min_distance bond_length cutoff switch_on sigma distance range "
               "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
-              "lambda core lj_cutoff at margin translation thickness width radius spacing gap "
-              "tilts origin point oscillation.amplitude",
+              "lambda core lj_cutoff density_cutoff at margin translation thickness width radius "
+              "spacing gap tilts origin point oscillation.amplitude",
     "area": "area_per_lipid",
     "1/area": "grafting_density",
     "1/length": "steepness kappa k_max total scattering absorption",
@@ -18,8 +18,9 @@ UNITS = {
               "angle_cosine.stiffness angle_cosine_squared.stiffness "
               "dihedral_periodic.stiffness improper_periodic.stiffness",
     "energy · length": "yukawa.amplitude metropolis.amplitude",
+    "energy · length²": "mdpd.repulsion",
     "energy · length⁶": "dispersion",
-    "energy/length": "force repulsion force_tolerance periodic_shear.amplitude",
+    "energy/length": "force repulsion attraction force_tolerance periodic_shear.amplitude",
     "energy/length²": "stiffness",
     "energy/radian²": "angle_harmonic.stiffness dihedral_harmonic.stiffness "
                       "improper_harmonic.stiffness",
@@ -36,7 +37,8 @@ UNITS = {
     "of the attribute": "attributes.default attributes.types random.uniform random.normal "
                         "random.lognormal",
     "of the formula": "pair_formula.pairs bond_formula.bonds angle_formula.angles "
-                      "dihedral_formula.dihedrals external_formula.types",
+                      "dihedral_formula.dihedrals external_formula.types "
+                      "many_body_formula.pairs many_body_formula.types",
     "steps": "steps stride ramp_steps console_stride rows_every",
     "cycles": "cycles equilibration metropolis.stride interval recompute exchange",
     "histories": "histories neutron_slab.stride batch",

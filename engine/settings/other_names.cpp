@@ -133,8 +133,11 @@ constexpr Word words[] = {
      "metropolis)"},
     {" mc montecarlo monte_carlo monte-carlo gcmc ",
      "use the stage \"metropolis\" (plug-in metropolis)"},
-    {" gb gay-berne gayberne eam tersoff sw airebo reaxff mliap ",
-     "not supported: anisotropic, many-body and machine-learned potentials"},
+    {" eam eam/alloy eam/fs finnis_sinclair sutton_chen embedded_atom embedding density_dependent ",
+     "the embedded-atom method is \"many_body_formula\"; many-body DPD is \"mdpd\" (plug-in dpd)"},
+    {" gb gay-berne gayberne tersoff sw airebo reaxff mliap ",
+     "not supported: anisotropic and machine-learned potentials, and those of angles between "
+     "neighbours; nearest: \"many_body_formula\""},
     {" run simulation dynamics production equilibration steps ", "use the stage \"md\""},
     {" deform shear sllod lees_edwards lees-edwards ",
      "deformation and shear are the settings \"deform\" and \"shear\" of a stage \"md\" "

@@ -12,16 +12,6 @@
 namespace perrin::formula {
 namespace {
 
-/// `text` with every @KEY@ replaced.
-std::string filled(std::string text, const std::map<std::string, std::string>& values) {
-  for (const auto& [key, value] : values) {
-    const std::string mark = "@" + key + "@";
-    for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size())
-      text.replace(at, mark.size(), value);
-  }
-  return text;
-}
-
 /// What differs between the types.
 struct Kind {
   std::vector<std::string> variables;
@@ -242,6 +232,27 @@ std::string mix_code(const std::map<std::string, std::string>& rules) {
 
 }  // namespace
 
+std::string filled(std::string text, const std::map<std::string, std::string>& values) {
+  for (const auto& [key, value] : values) {
+    const std::string mark = "@" + key + "@";
+    for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size())
+      text.replace(at, mark.size(), value);
+  }
+  return text;
+}
+
+std::string in_one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f' || c == '\\' || c == '?') c = ' ';
+  return text;
+}
+
+const char* mode_of(const std::string& truncation) {
+  return truncation == "force_shift" ? "ForceShift"
+         : truncation == "switch"    ? "Switched"
+                                     : "PlainCut";
+}
+
 const std::vector<std::string>& variables_of(const std::string& type) {
   return kinds().at(type).variables;
 }
@@ -280,7 +291,7 @@ std::string plugin_source(const Request& request, const Formula& formula, const 
     code = Code(kind.code, kind.radial, true);
     std::tie(force, energy) = write();
   }
-  std::map<std::string, std::string> values{{"FORMULA", request.energy},
+  std::map<std::string, std::string> values{{"FORMULA", in_one_line(request.energy)},
                                             {"HEADERS", kind.headers},
                                             {"TYPE", name},
                                             {"STATEMENTS", code.statements()},
@@ -295,12 +306,7 @@ std::string plugin_source(const Request& request, const Formula& formula, const 
     values["ATTRIBUTES"] =
         fmt::format("  static constexpr std::array<const char*, {}> attributes{{{}}};\n",
                     request.attributes.size(), values["ATTRIBUTES"]);
-  // It stands in a comment of one line: nothing in it may end that for any compiler.
-  for (char& c : values["FORMULA"])
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f' || c == '\\' || c == '?') c = ' ';
-  values["TRUNCATION"] = request.truncation == "force_shift" ? "ForceShift"
-                         : request.truncation == "switch"    ? "Switched"
-                                                             : "PlainCut";
+  values["TRUNCATION"] = mode_of(request.truncation);
   for (const char* key : {"SETTINGS", "DESCRIBE", "COEFFICIENTS", "HOST"}) values[key] = "";
   for (const std::string& p : formula.parameters) {
     values["SETTINGS"] += fmt::format("    double p_{} = 0;\n", p);

@@ -28,6 +28,14 @@ bool is_of_two(const std::string& type);
 /// The variables of a request: those of its type and its attributes.
 std::vector<std::string> variables_of(const Request& request);
 
+// For sources.
+/// `text` with every @KEY@ replaced.
+std::string filled(std::string text, const std::map<std::string, std::string>& values);
+/// A formula in a comment of one line: nothing in it ends that for any compiler.
+std::string in_one_line(std::string text);
+/// The class of a truncation (forces/truncation.h).
+const char* mode_of(const std::string& truncation);
+
 /// Its text, in which the type of the force is called `name`.
 std::string plugin_source(const Request& request, const Formula& formula, const std::string& name);
 

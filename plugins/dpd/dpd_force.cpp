@@ -28,7 +28,8 @@ template <class C>
 DpdForce<C>::DpdForce(const Device& device, const char* name,
                       const std::vector<Coefficients<C>>& table, std::uint32_t types,
                       const Ranges& ranges, double kt, double exponent, NoiseChoice choice,
-                      std::int64_t particles, std::uint32_t instance)
+                      std::int64_t particles, std::uint32_t instance,
+                      std::unique_ptr<ManyBody> many_body)
     // Friction and noise are in the virial: no barostat.
     : Force({.ranges = ranges,
              .reads = ForceTraits::Reads::near,
@@ -41,6 +42,7 @@ DpdForce<C>::DpdForce(const Device& device, const char* name,
       exponent_(exponent),
       choice_(choice),
       instance_(instance),
+      many_body_(std::move(many_body)),
       moving_(device, particles) {
   PERRIN_ASSERT(device.is_cuda() || particles < (std::int64_t(1) << 30));  // fetch() in pair_body.h
 }
@@ -84,6 +86,12 @@ void DpdForce<C>::compute(StepContext& s, const ForceOutput& output) {
   const Output kind = output.energy ? Output::measure : split ? Output::split : Output::force;
   const bool plain = choice_.generator == Generator::saru && !choice_.paper_keys &&
                      !choice_.normal && exponent_ == 1 && s.flow() == nullptr;
+  if constexpr (std::is_same_v<C, SoftRepulsion>)
+    if (many_body_) {
+      const DensitySum density = many_body_->sum(s);
+      plain ? run_plain(run, kind, density) : run_any(run, kind, choice_, density);
+      return many_body_->add_forces(s, output);
+    }
   plain ? run_plain(run, kind) : run_any(run, kind, choice_);
 }
 
@@ -113,6 +121,9 @@ namespace {
 SoftRepulsion::Coefficients conservative(const DpdPair& p, double range) {
   return {Real(p.repulsion), Real(p.repulsion * range / 2)};
 }
+SoftRepulsion::Coefficients conservative(const MdpdPair& p, double range) {
+  return {Real(p.attraction), Real(p.attraction * range / 2)};
+}
 SoftRepulsion::Coefficients conservative(const ThermostatPair&, double) { return {}; }
 ShiftedLennardJones::Coefficients conservative(const DpdLjPair& p, double) {
   const double cutoff = p.lj_cutoff.value_or(2.5 * p.sigma);
@@ -120,10 +131,24 @@ ShiftedLennardJones::Coefficients conservative(const DpdLjPair& p, double) {
   return {potential, Real(cutoff * cutoff),
           Real(LennardJones::evaluate(cutoff * cutoff, potential).energy)};
 }
-double outer(const DpdPair&, double range) { return range; }
-double outer(const ThermostatPair&, double range) { return range; }
-double outer(const DpdLjPair& p, double range) {
-  return std::max(range, p.lj_cutoff.value_or(2.5 * p.sigma));
+/// How far a pair interacts in any way.
+template <class Pair>
+double outer(const DpdSettings<Pair>&, const Pair& p, double range) {
+  if constexpr (std::is_same_v<Pair, DpdLjPair>)
+    return std::max(range, p.lj_cutoff.value_or(2.5 * p.sigma));
+  return range;
+}
+double outer(const MdpdSettings& s, const MdpdPair&, double range) {
+  return std::max(range, s.density_cutoff);
+}
+
+template <class Settings>
+std::unique_ptr<ManyBody> many_body(const Settings& s, Setup& setup) {
+  if constexpr (std::is_same_v<Settings, MdpdSettings>)
+    return std::make_unique<ManyBody>(setup.device(), s.repulsion, s.density_cutoff,
+                                      setup.configuration().box.dimension,
+                                      std::int64_t(setup.configuration().position.size()));
+  return nullptr;
 }
 
 NoiseChoice noise_choice(const BathSettings& s, Setup& setup) {
@@ -139,15 +164,15 @@ NoiseChoice noise_choice(const BathSettings& s, Setup& setup) {
   return c;
 }
 
-template <class C, class Pair>
-std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup& setup) {
+template <class C, class Settings>
+std::unique_ptr<Force> make(const char* name, const Settings& s, Setup& setup) {
   const auto& names = setup.configuration().types;
   const std::size_t types = names.size();
   std::vector<std::optional<Coefficients<C>>> found(types * types);
   std::vector<double> ranges(types * types);
   bool known = true;
   for (std::size_t k = 0; k < s.pairs.size(); ++k) {
-    const Pair& pair = s.pairs[k];
+    const auto& pair = s.pairs[k];
     const std::string key = fmt::format("pairs[{}].types", k);
     const std::size_t a = setup.type_index(pair.types[0], key);
     const std::size_t b = setup.type_index(pair.types[1], key);
@@ -155,7 +180,7 @@ std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup&
     if (!known) continue;  // reported
     if (found[a * types + b])
       setup.error(key, fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
-    const double range = pair.cutoff.value_or(s.bath.cutoff), end = outer(pair, range);
+    const double range = pair.cutoff.value_or(s.bath.cutoff), end = outer(s, pair, range);
     ranges[a * types + b] = ranges[b * types + a] = end;
     found[a * types + b] = found[b * types + a] =
         Coefficients<C>{conservative(pair, range), Real(1 / range), Real(end * end),
@@ -166,7 +191,9 @@ std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup&
     for (std::size_t b = 0; b < types; ++b) {
       if (found[a * types + b]) {
         table.push_back(*found[a * types + b]);
-        if (!setup.both_frozen(a, b)) continue;
+        // What is dense about a wall acts on others, too.
+        constexpr bool of_density = std::is_same_v<Settings, MdpdSettings>;
+        if (of_density || !setup.both_frozen(a, b)) continue;
         table.back() = {};
         table.back().inverse_range = found[a * types + b]->inverse_range;
         ranges[a * types + b] = 0;
@@ -178,30 +205,33 @@ std::unique_ptr<Force> make(const char* name, const DpdSettings<Pair>& s, Setup&
   const NoiseChoice choice = noise_choice(s.bath, setup);
   if (table.size() != types * types) return nullptr;  // reported above
   if (std::ranges::count(ranges, 0.0) == std::ptrdiff_t(ranges.size())) ranges[0] = s.bath.cutoff;
-  return std::make_unique<DpdForce<C>>(
-      setup.device(), name, table, std::uint32_t(types), Ranges(types, ranges),
-      setup.k_boltzmann() * s.bath.temperature, s.bath.exponent, choice,
-      std::int64_t(setup.configuration().position.size()), setup.instance(Purpose::dpd));
+  return std::make_unique<DpdForce<C>>(setup.device(), name, table, std::uint32_t(types),
+                                       Ranges(types, ranges),
+                                       setup.k_boltzmann() * s.bath.temperature, s.bath.exponent,
+                                       choice, std::int64_t(setup.configuration().position.size()),
+                                       setup.instance(Purpose::dpd), many_body(s, setup));
 }
 
-template <class C, class Pair>
+template <class C, class Settings>
 void add(Registry& registry, const char* name, const char* help) {
-  registry.add<Force, DpdSettings<Pair>>(
-      name, help,
-      [name](const DpdSettings<Pair>& s, Setup& setup) { return make<C>(name, s, setup); });
+  registry.add<Force, Settings>(
+      name, help, [name](const Settings& s, Setup& setup) { return make<C>(name, s, setup); });
 }
 
 }  // namespace
 
 void register_forces(Registry& registry) {
-  add<SoftRepulsion, DpdPair>(
+  add<SoftRepulsion, DpdSettings<DpdPair>>(
       registry, "dpd",
       "dissipative particle dynamics: soft repulsion, pairwise friction and noise");
-  add<SoftRepulsion, ThermostatPair>(
+  add<SoftRepulsion, MdpdSettings>(
+      registry, "mdpd",
+      "many-body dissipative particle dynamics: attraction, and repulsion by local densities");
+  add<SoftRepulsion, DpdSettings<ThermostatPair>>(
       registry, "dpd_thermostat",
       "pairwise friction and noise: a momentum-conserving thermostat for any force");
-  add<ShiftedLennardJones, DpdLjPair>(registry, "dpd_lj",
-                                      "Lennard-Jones with pairwise friction and noise");
+  add<ShiftedLennardJones, DpdSettings<DpdLjPair>>(
+      registry, "dpd_lj", "Lennard-Jones with pairwise friction and noise");
 }
 
 }  // namespace perrin::dpd

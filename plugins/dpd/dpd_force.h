@@ -1,17 +1,19 @@
-// The forces "dpd", "dpd_thermostat" and "dpd_lj".
+// The forces "dpd", "mdpd", "dpd_thermostat" and "dpd_lj".
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "engine/components/registry.h"
 #include "engine/components/step_context.h"
+#include "many_body.h"
 #include "pair_bath.h"
 #include "pair_run.h"
 
 namespace perrin::dpd {
 
-/// What the three share. Lengths, energies and 1/time in the job's units.
+/// What they share. Lengths, energies and 1/time in the job's units.
 struct BathSettings {
   double temperature = 1, cutoff = 1, exponent = 1;
   std::string noise = "uniform", rng = "saru", keys = "default";
@@ -22,7 +24,8 @@ void describe(D& d, BathSettings& s) {
   d.required("temperature", s.temperature, NonNegative{}, "temperature of the heat bath");
   d.optional(
       "cutoff", s.cutoff, Positive{},
-      "cut-off of friction and noise (and of the soft repulsion) for pairs of types without one");
+      "cut-off of friction and noise (and of the soft repulsion or attraction) for pairs of types "
+      "without one");
   d.optional("exponent", s.exponent, Positive{},
              "exponent s of the noise weight (1 - r/cutoff)^s; the friction weight is its square");
   d.optional("noise", s.noise, OneOf{"uniform", "normal"}, "distribution of the random numbers");
@@ -43,6 +46,20 @@ void describe(D& d, DpdPair& s) {
   d.required("repulsion", s.repulsion, Any{}, "a: force at r = 0");
   d.required("gamma", s.gamma, NonNegative{}, "friction coefficient (mass/time)");
   d.optional("cutoff", s.cutoff, Positive{}, "cut-off of this pair of types");
+}
+
+struct MdpdPair {
+  std::array<std::string, 2> types;
+  double attraction = -40, gamma = 4.5;
+  std::optional<double> cutoff;
+};
+template <class D>
+void describe(D& d, MdpdPair& s) {
+  d.required("types", s.types, Any{}, "the two particle types, e.g. [\"A\", \"B\"]");
+  d.required("attraction", s.attraction, Any{},
+             "A: force at r = 0 of A (1 - r/cutoff), negative where particles attract each other");
+  d.required("gamma", s.gamma, NonNegative{}, "friction coefficient (mass/time)");
+  d.optional("cutoff", s.cutoff, Positive{}, "cut-off of this pair of types, but of densities");
 }
 
 struct ThermostatPair {
@@ -84,14 +101,32 @@ void describe(D& d, DpdSettings<Pair>& s) {
   d.required("pairs", s.pairs, Any{}, "parameters for each pair of types");
 }
 
+struct MdpdSettings {
+  BathSettings bath;
+  double repulsion = 25, density_cutoff = 0.75;
+  std::vector<MdpdPair> pairs;
+};
+template <class D>
+void describe(D& d, MdpdSettings& s) {
+  describe(d, s.bath);
+  d.required("repulsion", s.repulsion, NonNegative{},
+             "B of the force B (rho_i + rho_j) (1 - r/density_cutoff), for all pairs of types");
+  d.optional("density_cutoff", s.density_cutoff, Positive{},
+             "r_d: distance within which particles count to the local density rho, for all pairs "
+             "of types (length)");
+  d.required("pairs", s.pairs, Any{}, "parameters for each pair of types");
+}
+
 template <class C>
 class DpdForce final : public Force, public PairBath {
  public:
   /// `kt`: energy. `table`: [type_i · types + type_j]. `instance`: which of the forces of this
   /// plug-in (Setup::instance), since all of them ask for the same pairs in the same steps.
+  /// `many_body`: with SoftRepulsion; or nullptr.
   DpdForce(const Device& device, const char* name, const std::vector<Coefficients<C>>& table,
            std::uint32_t types, const Ranges& ranges, double kt, double exponent,
-           NoiseChoice choice, std::int64_t particles, std::uint32_t instance);
+           NoiseChoice choice, std::int64_t particles, std::uint32_t instance,
+           std::unique_ptr<ManyBody> many_body);
 
   bool prepare(const Integrator& integrator) override;
   void compute(StepContext& context, const ForceOutput& output) override;
@@ -106,6 +141,7 @@ class DpdForce final : public Force, public PairBath {
   double kt_, exponent_;
   NoiseChoice choice_;
   std::uint32_t instance_;
+  std::unique_ptr<ManyBody> many_body_;
   bool split_ = false;              // the integrator applies friction and noise
   Buffer<Real4> moving_;            // velocity and id
   Buffer<Real4> impulse_, middle_;  // of the split update

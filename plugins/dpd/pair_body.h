@@ -18,6 +18,7 @@
 #include "forces/device_math.h"
 #include "forces/potentials/lennard_jones.h"
 #include "neighbor/pair_loop.h"
+#include "warren_density.h"
 
 namespace perrin::dpd {
 
@@ -153,9 +154,11 @@ using GradientOf = std::conditional_t<!Plain && !OneType, Gradient, NoGradient>;
 enum class Output { force, measure, split };
 
 /// Noise: a functor of noise.h. Plain: the weight's exponent is 1. OneType: table[0] serves all.
-template <class C, class Noise, Output Kind, bool Plain, bool OneType>
+/// Density: NoDensity, or DensitySum, whose term is the last.
+template <class C, class Noise, Output Kind, bool Plain, bool OneType, class Density>
 struct PairBody {
-  static constexpr int sums = Kind == Output::force ? 3 : Kind == Output::split ? 6 : 10;
+  static constexpr int of_forces = Kind == Output::force ? 3 : Kind == Output::split ? 6 : 10;
+  static constexpr int sums = of_forces + (Density::used ? 1 : 0);
   static constexpr int odd = Kind == Output::split ? 6 : 3;
   static constexpr bool has_extra = true;
   const Position* position;
@@ -173,6 +176,7 @@ struct PairBody {
   ForceOutput output;
   Real4* impulse;  // Output::split: the random one, by memory index
   const Flow* flow;
+  Density density;
 
   struct Own {
     std::uint32_t row;  // of the table
@@ -223,6 +227,7 @@ struct PairBody {
     const Real x = Real(1) - distance.r * c.inverse_range;
     const PairDistance pair{r2, distance.r, distance.inverse, x > Real(0) ? x : Real(0)};
     const auto conservative = C::evaluate(pair, c.conservative);
+    if constexpr (Density::used) term[of_forces] = inside ? density.weight(distance.r) : Real(0);
     const Real w = Plain ? pair.x : weight(pair.x);
     const Real theta = noise(own.step, own.id, unpack_id(m.w));
     const Real random = c.root_gamma * bath.noise * (w * pair.inverse) * theta;
@@ -258,6 +263,7 @@ struct PairBody {
       }
     }
     output.force[i] = f;
+    if constexpr (Density::used) density.store(i, sum[of_forces]);
   }
 
  private:

@@ -29,12 +29,12 @@ struct PairRun {
   const Flow* flow;  // of the box, or nullptr
 };
 
-template <class C, class Noise, Output Kind, bool Plain, bool OneType>
-void start(const PairRun<C>& r, const Noise& noise) {
+template <class C, class Noise, Output Kind, bool Plain, bool OneType, class Density = NoDensity>
+void start(const PairRun<C>& r, const Noise& noise, const Density& density = {}) {
   pair_loop(r.name, r.neighbors,
-            PairBody<C, Noise, Kind, Plain, OneType>{
+            PairBody<C, Noise, Kind, Plain, OneType, Density>{
                 r.position, r.velocity, r.id, r.moving, r.table, r.types, Real(r.exponent), noise,
-                r.bath, r.step, r.instant, r.n, r.output, r.impulse, r.flow});
+                r.bath, r.step, r.instant, r.n, r.output, r.impulse, r.flow, density});
 }
 
 /// Saru, Perrin's keys, uniform noise, exponent 1: the code that is made to be fast.
@@ -43,6 +43,10 @@ void run_plain(const PairRun<C>& run, Output kind);
 /// Everything else (pair_run_any.cpp), and boxes that flow.
 template <class C>
 void run_any(const PairRun<C>& run, Output kind, const NoiseChoice& choice);
+/// The same two with the densities of many-body DPD (pair_run_density.cpp).
+void run_plain(const PairRun<SoftRepulsion>& run, Output kind, const DensitySum& density);
+void run_any(const PairRun<SoftRepulsion>& run, Output kind, const NoiseChoice& choice,
+             const DensitySum& density);
 
 template <class C>
 struct DragRun {

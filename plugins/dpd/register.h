@@ -1,5 +1,5 @@
-// What the plug-in brings: forces dpd, dpd_thermostat, dpd_lj, periodic_shear; integrators
-// groot_warren, dpd_split.
+// What the plug-in brings: forces dpd, mdpd, dpd_thermostat, dpd_lj, periodic_shear;
+// integrators groot_warren, dpd_split.
 #pragma once
 
 namespace perrin {

@@ -39,8 +39,8 @@ void Split::begin(Simulation& simulation) {
     if (auto* bath = dynamic_cast<PairBath*>(force.get())) baths_.push_back(bath);
   if (baths_.empty())
     throw UserError(
-        "integrator dpd_split: no force has pairwise friction; expected dpd, dpd_thermostat or "
-        "dpd_lj among the forces");
+        "integrator dpd_split: no force has pairwise friction; expected dpd, mdpd, dpd_thermostat "
+        "or dpd_lj among the forces");
   for (PairBath* bath : baths_) bath->prepare_split(simulation);
   if (before_.size() != simulation.particles.size()) {
     before_ = {simulation.particles, IndexedBy::id};

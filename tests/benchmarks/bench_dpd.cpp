@@ -1,7 +1,8 @@
-// perrin-bench dpd: the standard DPD fluid (rho 3, a 25, gamma 4.5, kT 1) and the block copolymer
-// A3B7 of Phillips, Anderson, Glotzer 2011, steps per second in the steady state, list builds
-// included. Baseline: the same particles with the conservative forces alone (velocity Verlet). Of a
-// few skins the fastest is taken, for both.
+// perrin-bench dpd: the standard DPD fluid (rho 3, a 25, gamma 4.5, kT 1), the block copolymer A3B7
+// of Phillips, Anderson, Glotzer 2011, and the liquid of many-body DPD (A -40, B 25, r_d 0.75)
+// beside "dpd" at its density, steps per second in the steady state, list builds included.
+// Baseline: the same particles with the conservative forces alone (velocity Verlet). Of a few skins
+// the fastest is taken, for both.
 //
 // perrin-bench a3b7: the block copolymer alone (time step 0.05), on the threads and processes that
 // there are: their Fig. 4. scripts/a3b7-scaling goes through them.
@@ -64,10 +65,11 @@ void add_forces(System& s, const std::vector<std::array<std::string, 3>>& rows) 
       fmt::format(R"({{"type": "soft_dpd", "pairs": [{}]}})", pairs(rows, false)));
 }
 
-System standard_fluid(long n) {
-  System s{"standard fluid", {}, {}, {}};
+/// Without forces.
+System fluid(const std::string& name, long n, double density) {
+  System s{name, {}, {}, {}};
   Configuration& c = s.configuration;
-  const double length = std::cbrt(double(n) / 3);
+  const double length = std::cbrt(double(n) / density);
   c.box.length = {length, length, length};
   c.box.origin = -0.5 * c.box.length;
   c.types = {"A"};
@@ -79,7 +81,24 @@ System standard_fluid(long n) {
     c.velocity.push_back({normal(random), normal(random), normal(random)});
   }
   c.type.assign(std::size_t(n), 0);
+  return s;
+}
+
+System standard_fluid(long n, const std::string& name = "standard fluid", double density = 3) {
+  System s = fluid(name, n, density);
   add_forces(s, {{"A", "A", "25"}});
+  return s;
+}
+
+constexpr double liquid_density = 6.05;
+
+System many_body_liquid(long n) {
+  System s = fluid("many-body liquid", n, liquid_density);
+  for (const bool friction : {true, false})
+    (friction ? s.thermostatted : s.conservative)
+        .push_back(fmt::format(R"({{"type": "mdpd", "temperature": {}, "repulsion": 25,
+            "pairs": [{{"types": ["A", "A"], "attraction": -40, "gamma": {}}}]}})",
+                               friction ? 1 : 0, friction ? 4.5 : 0));
   return s;
 }
 
@@ -218,6 +237,10 @@ int dpd(const Options& options) {
   compare(options, block_copolymer(), 0.05);
   for (const long n : sizes)
     for (const double dt : {0.04, 0.01}) compare(options, standard_fluid(n), dt);
+  for (const long n : sizes) {
+    compare(options, many_body_liquid(n), 0.01);
+    compare(options, standard_fluid(n, "dense fluid", liquid_density), 0.01);
+  }
   return 0;
 }
 

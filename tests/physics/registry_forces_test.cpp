@@ -119,12 +119,15 @@ std::map<std::string, std::string> jobs() {
         {"stiffness": 3, "multiplicity": 2, "sign": -1}]}}})"},
       {"harmonic_trap", R"({"type": "harmonic_trap", "stiffness": [2, 2, 2]})"},
       {"constant_force", R"({"type": "constant_force", "force": [1, 2, 3]})"},
-      {"group_restraint",
-       R"({"type": "group_restraint", "groups": ["all"], "stiffness": 3, "point": [1, 0, 0]})"},
+      {"group_restraint", R"({"type": "group_restraint", "groups": ["all"], "stiffness": 5000,
+        "point": [0.2, 0.3, -0.25]})"},
       {"tether", R"({"type": "tether", "stiffness": [2, 2, 2]})"},
       {"pair_formula", R"({"type": "pair_formula", "energy": ")" + std::string(pair_formula) +
                            R"(", "cutoff": 2.5, "truncation": "force_shift",
            "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1, "q": 0.7}]})"},
+      {"many_body_formula", R"j({"type": "many_body_formula", "density": "(1 - r/d)^2",
+        "energy": "-a*sqrt(rho)", "pair": "b*(1 - r/d)^2", "cutoff": 2.5,
+        "pairs": [{"types": ["A", "A"], "d": 2.5, "b": 7}], "types": {"A": {"a": 9}}})j"},
       // The examples of perrin help, which other tests compile as well, but for the last.
       {"bond_formula", R"j({"type": "bond_formula", "energy": "k/2*(r - r0)^2",
         "bonds": {"b": {"k": 40, "r0": 1}}})j"},

@@ -93,6 +93,16 @@ def jobs(device):
     fluid = {"type": "random", "particles": {"A": 3000}, "density": 3, "min_distance": 0}
     dpd = [{"type": "dpd", "temperature": 1,
             "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}]
+    # Liquid and vapour: droplets form.
+    mdpd = [{"type": "mdpd", "temperature": 1, "repulsion": 25, "density_cutoff": 0.75,
+             "pairs": [{"types": ["A", "A"], "attraction": -40, "gamma": 4.5}]}]
+    thin = {**fluid, "density": 2}
+    # Densities that depend on the order of two types.
+    embedded = {"type": "many_body_formula", "density": "(1 - r/2.5)^2*s", "energy": "-a*sqrt(rho)",
+                "pair": "b/r^9", "cutoff": 2.5, "truncation": "switch",
+                "pairs": [{"types": [*pair], "s": s, "b": 0.2}
+                          for pair, s in [("AA", 1), ("AB", 0.7), ("BA", 0.4), ("BB", 0.5)]],
+                "types": {"A": {"a": 2}, "B": {"a": 1.5}}}
     melt = job({"type": "chains", "chains": 60, "pattern": "A50", "bond_length": 0.97,
                 "density": 0.85,
                 "min_distance": 0.7},
@@ -163,6 +173,10 @@ def jobs(device):
                                                                    "timestep": 0.04})),
              "groot_warren": job(fluid, dpd, {"type": "groot_warren", "timestep": 0.03}),
              "dpd_split": job(fluid, dpd, {"type": "dpd_split", "timestep": 0.03}),
+             "mdpd": job(thin, mdpd, {"type": "velocity_verlet", "timestep": 0.01}),
+             "mdpd cells": with_traversal("cells", job(thin, mdpd, {"type": "groot_warren",
+                                                                    "timestep": 0.01})),
+             "mdpd_split": job(thin, mdpd, {"type": "dpd_split", "timestep": 0.01}),
              "metropolis": argon, "neutron_slab": slab,
              "neutron_slab, energies": layers} | checkerboards()
     # What keeps arrays of its own for particles, changes the box, or feeds sums back.
@@ -198,6 +212,11 @@ def jobs(device):
         found["layers, dpd"] = job(
             {"type": "random", "particles": {"A": 24000}, "density": 3, "min_distance": 0}, dpd,
             {"type": "velocity_verlet", "timestep": 0.01}, neighbors={"traversal": "tiles"})
+        found["layers, mdpd"] = job(
+            {"type": "random", "particles": {"A": 24000}, "density": 2, "min_distance": 0}, mdpd,
+            {"type": "velocity_verlet", "timestep": 0.01}, neighbors={"traversal": "tiles"})
+        found["layers, many_body"] = copy.deepcopy(found["layers"]) | {"forces": [embedded]}
+        found["layers, many_body"]["system"] |= {"types": {"A": 1, "B": 1}}
         found["grid"] = copy.deepcopy(found["layers"]) | {"processes": {"grid": [1, 2, 2]}}
         found["grid, cells"] = with_traversal("cells", found["grid"])
     found["correlations"] = liquid(NVE)
@@ -233,6 +252,22 @@ def jobs(device):
         {"type": "frozen", "timestep": 0.004, "group": "wall"},
         {"type": "moving", "timestep": 0.004, "group": "plate", "velocity": [0.5, 0, 0],
          "oscillation": {"amplitude": [0, 0.1, 0], "period": 0.3}}]}]
+    found["many_body"] = liquid(THERMOSTAT)
+    found["many_body"] |= {"forces": [embedded]}
+    found["many_body"]["system"]["types"] = {"A": 1, "B": 1}
+    found["many_body, cells"] = with_traversal("cells", found["many_body"])
+    found["many_body, verlet_list"] = with_traversal("verlet_list", found["many_body"])
+    # With another force before it, in a box that changes, and uneven in two dimensions.
+    found["many_body, barostat"] = copy.deepcopy(found["many_body"])
+    found["many_body, barostat"]["forces"] = [
+        {**LJ, "mixing": "geometric", "pairs": [*LJ["pairs"], {"types": ["B", "B"], "epsilon": 1,
+                                                               "sigma": 1}]}, embedded]
+    found["many_body, barostat"]["stages"][0]["integrator"]["barostat"] = {"pressure": 1,
+                                                                           "tau": 0.5}
+    found["many_body, droplet"] = copy.deepcopy(flat)
+    found["many_body, droplet"]["system"]["types"] = {"A": 1, "B": 1}
+    found["many_body, droplet"]["forces"] = [
+        embedded, {"type": "harmonic_trap", "stiffness": [0.5, 0.5, 0]}]
     found["groups, cells"] = with_traversal("cells", groups)
     found["groups, verlet_list"] = with_traversal("verlet_list", groups)
     # An uneven system in two dimensions, with arrays that integrators keep for particles.
@@ -247,7 +282,8 @@ def jobs(device):
             {**tallied, "method": "velocity_verlet", "group": "others"},
             {**LANGEVIN, "rng": "hybrid_taus", "group": "some"}]}]}
     for name, of in [("liquid", liquid(THERMOSTAT)), ("mixture", mixture), ("polymer", melt),
-                     ("droplet", droplet), ("dpd", found["dpd"]), ("barostat", found["barostat"])]:
+                     ("droplet", droplet), ("dpd", found["dpd"]), ("barostat", found["barostat"]),
+                     ("mdpd", found["mdpd"]), ("many_body", found["many_body"])]:
         found[f"sorted cells, {name}"] = with_traversal("cells", of)
         found[f"sorted cells, {name}"]["neighbors"]["interaction_sorting"] = "axes"
     for traversal in CPU if device == "cpu" else CUDA:

@@ -143,7 +143,7 @@ class Types:
                 forces = [LJ, component]
             if name == "dpd_thermostat":
                 forces = [LJ, component]
-            if name.startswith("dpd"):
+            if name.startswith(("dpd", "mdpd")):
                 integrator = {"type": "groot_warren", "timestep": 0.01}
         elif kind == "integrator":
             integrator = component

@@ -1,0 +1,181 @@
+// The two loops over pairs of a many-body potential (forces/many_body_potential.h), as bodies of
+// neighbor/pair_loop.h:
+//
+//     rho_i = sum over j of w_ij,    force on i = - sum over j of [F'(rho_i) w'_ij + F'(rho_j)
+//     w'_ji
+//     + V'] e,    e = (r_i - r_j)/r
+//
+// The first sums up densities and makes F' of them, the second reads F' of both particles. Between
+// them the F' of other processes' particles must be completed (Domain::gather()).
+//
+// E is a class with Coefficients (with a member cutoff2), TypeCoefficients, density(),
+// embedding(), and has_pair, with which it has pair(), too.
+#pragma once
+
+#include "engine/base/numbers.h"
+#include "engine/components/force.h"
+#include "forces/many_body_potential.h"
+#include "neighbor/pair_loop.h"
+
+namespace perrin {
+
+/// Of a pair of types in both directions: what j adds to the density of i, and i to that of j.
+template <class E>
+struct BothWays {
+  typename E::Coefficients on_i, on_j;
+};
+
+/// What both loops have in common.
+template <class E>
+struct ManyBodyView {
+  const Position* position;
+  const BothWays<E>* table;                  // [type_i · types + type_j]
+  const typename E::TypeCoefficients* type;  // [type]
+  std::uint32_t types;
+  std::int64_t n;
+  Real *density, *slope;  // [place in memory]: rho and F'
+
+  PERRIN_HD const typename E::TypeCoefficients& type_of(std::int64_t i) const {
+    return type[types == 1 ? 0u : position[i].type()];
+  }
+  PERRIN_HD void store(std::int64_t i, Real rho) const {
+    density[i] = rho;
+    slope[i] = rho != Real(0) ? E::embedding(rho, type_of(i)).slope : Real(0);
+  }
+  /// Of a neighbour. Indices in 32 bits with a sign, or GCC makes offsets that no gather can scale.
+  PERRIN_HD Real slope_of(std::uint32_t j) const {
+#ifdef __CUDA_ARCH__
+    return slope[j];
+#else
+    return slope[std::int32_t(j)];
+#endif
+  }
+};
+
+/// A squared distance that no potential divides by zero with.
+PERRIN_HD Real square_of(const Real3& d) { return Real(1e-24) + d.x * d.x + d.y * d.y + d.z * d.z; }
+
+/// Densities. OneType: what both particles are given is the same; otherwise it is half the sum and
+/// half the difference of the two, since a pair may be seen from one side.
+template <class E, bool OneType>
+struct DensityBody {
+  static constexpr int sums = OneType ? 1 : 2, odd = OneType ? 0 : 1;
+  static constexpr bool has_extra = false;
+  using Coefficients = BothWays<E>;
+  static constexpr bool looks_up = !OneType;
+  ManyBodyView<E> view;
+  const Coefficients* table = view.table;
+  std::uint32_t types = view.types;
+
+  struct Own {
+    std::uint32_t row;  // of the table
+    typename E::Coefficients coefficients;
+  };
+  PERRIN_HD Own own(std::int64_t i) const {
+    return {OneType ? 0u : view.position[i].type() * types, table[0].on_i};
+  }
+  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
+
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4&, bool real,
+                      Real (&term)[sums]) const {
+    if constexpr (OneType)
+      term[0] = weight(square_of(d), own.coefficients, real);
+    else
+      pair_with(own, d, type, entry(table, own.row + type), real, term);
+  }
+  PERRIN_HD void pair_with(const Own&, Real3 d, std::uint32_t, const Coefficients& c, bool real,
+                           Real (&term)[sums]) const {
+    const Real r2 = square_of(d);
+    const Real on_i = weight(r2, c.on_i, real);
+    if constexpr (OneType) {
+      term[0] = on_i;
+    } else {
+      const Real on_j = weight(r2, c.on_j, real);
+      term[0] = Real(0.5) * (on_i - on_j), term[1] = Real(0.5) * (on_i + on_j);
+    }
+  }
+
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    view.store(i, OneType ? sum[0] : sum[0] + sum[sums - 1]);
+  }
+
+ private:
+  PERRIN_HD static Real weight(Real r2, const typename E::Coefficients& c, bool real) {
+    const Real w = E::density(r2, c).energy;
+    return real && r2 < c.cutoff2 ? w : Real(0);
+  }
+};
+
+/// Forces, and with Energy energies and virials.
+template <class E, bool Energy, bool OneType>
+struct EmbeddingForceBody {
+  static constexpr int sums = Energy ? 10 : 3, odd = 3;
+  static constexpr bool has_extra = true;
+  ManyBodyView<E> view;
+  ForceOutput output;
+
+  struct Own {
+    std::uint32_t row;  // of the table
+    Real slope;
+    typename E::Coefficients coefficients;  // where there is one type only
+  };
+  PERRIN_HD Own own(std::int64_t i) const {
+    return {OneType ? 0u : view.position[i].type() * view.types, view.slope[i], view.table[0].on_i};
+  }
+  PERRIN_HD Real4 extra(std::uint32_t j) const { return {view.slope_of(j), 0, 0, 0}; }
+
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& other, bool real,
+                      Real (&term)[sums]) const {
+    const Real r2 = square_of(d);
+    Real f = 0, energy = 0;
+    if constexpr (OneType) {
+      const auto& c = own.coefficients;
+      f = (own.slope + other.x) * E::density(r2, c).force_over_r;
+      if constexpr (E::has_pair) add(E::pair(r2, c), f, energy);
+      const bool inside = real && r2 < c.cutoff2;
+      f = inside ? f : Real(0), energy = inside ? energy : Real(0);
+    } else {
+      const BothWays<E> c = entry(view.table, own.row + type);
+      const bool on_i = real && r2 < c.on_i.cutoff2, on_j = real && r2 < c.on_j.cutoff2;
+      const Real a = on_i ? E::density(r2, c.on_i).force_over_r : Real(0);
+      const Real b = on_j ? E::density(r2, c.on_j).force_over_r : Real(0);
+      // Own slope · a + other slope · b, such that both particles find the same bits.
+      f = Real(0.5) * ((own.slope + other.x) * (a + b) + (own.slope - other.x) * (a - b));
+      if constexpr (E::has_pair) {
+        Real v = 0;
+        add(E::pair(r2, c.on_i), v, energy);
+        f += on_i ? v : Real(0), energy = on_i ? energy : Real(0);
+      }
+      f = on_i || on_j ? f : Real(0);
+    }
+    term[0] = f * d.x, term[1] = f * d.y, term[2] = f * d.z;
+    if constexpr (Energy) {
+      term[3] = energy;
+      term[4] = d.x * term[0], term[5] = d.y * term[1], term[6] = d.z * term[2];
+      term[7] = d.x * term[1], term[8] = d.x * term[2], term[9] = d.y * term[2];
+    }
+  }
+
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    // Each pair is seen twice: half of its energy and virial belongs to each particle.
+    Real4 f = output.add ? output.force[i] : Real4{};
+    f.x += sum[0], f.y += sum[1], f.z += sum[2];
+    if constexpr (Energy) {
+      f.w += E::embedding(view.density[i], view.type_of(i)).energy + Real(0.5) * sum[3];
+      if (output.virial)
+        for (int c = 0; c < 6; ++c) {
+          Real& v = output.virial[c * view.n + i];
+          v = (output.add ? v : Real(0)) + Real(0.5) * sum[4 + c];
+        }
+    }
+    output.force[i] = f;
+  }
+
+ private:
+  PERRIN_HD static void add(const PairForce<Real>& v, Real& f, Real& energy) {
+    f += v.force_over_r;
+    if constexpr (Energy) energy += v.energy;
+  }
+};
+
+}  // namespace perrin
