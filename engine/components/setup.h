@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ struct SetupContext {
   std::vector<std::string> exclusions{"bonds"};         // what neighbors.exclusions says
   std::map<std::string, Group> all{};                   // "all", if somebody asked for it
   std::vector<Group> watched{};                         // groups whose totals are measured
+  std::optional<BondedCounts> dynamic_bonds{};          // the most that "dynamic_bonds" can make
 };
 
 class Setup {
@@ -71,6 +73,9 @@ class Setup {
   /// Whether pair forces leave out the pairs of a kind ("bonds", "angles", "dihedrals",
   /// "molecules").
   bool excludes(const std::string& kind) const;
+  /// Where bonds are made and broken while the job runs ("dynamic_bonds"): how many there can be.
+  /// Those of configuration() are then the first ones, or a checkpoint's.
+  const std::optional<BondedCounts>& dynamic_bonds() const { return context_.dynamic_bonds; }
   double k_boltzmann() const { return context_.units.k_boltzmann; }
   const Units& units() const { return context_.units; }
   /// Relative input and output paths start here.
