@@ -8,7 +8,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/device/threads.h
     engine/domain/decomposition.h engine/domain/reduction.h
     engine/settings/settings.h engine/settings/units.h
-    engine/system/archive.h engine/system/box.h engine/system/changed_since.h
+    engine/system/archive.h engine/system/bond_graph.h engine/system/box.h
+    engine/system/changed_since.h
     engine/system/configuration.h engine/system/group.h engine/system/momentum.h
     engine/system/particle_array.h
     engine/system/particles.h
@@ -16,8 +17,9 @@ set(PERRIN_PUBLIC_HEADERS
     engine/components/force.h engine/components/instant.h engine/components/integrator.h
     engine/components/observer.h engine/components/registry.h engine/components/run_control.h
     engine/components/setup.h engine/components/source.h engine/components/stage.h
-    engine/components/step_context.h engine/components/totals.h
-    engine/dynamics/simulation.h
+    engine/components/step_context.h engine/components/topology_user.h
+    engine/components/totals.h
+    engine/dynamics/dynamic_bonds.h engine/dynamics/simulation.h
     engine/run/run.h
     engine/job/plugin_api.h
     forces/angle_force.h forces/attribute_field_force.h forces/attribute_pair_force.h

@@ -74,6 +74,7 @@ class BondedForce final : public Force {
       coefficients[t] = P::coefficients(found->second);
     }
     table_ = Kind::table(device, configuration.position.size(), topology, used);
+    particles_ = configuration.position.size();
     Kind::handled(traits_.handled) = std::move(used);
     traits_.fingerprint = fingerprints<P>(settings_);
     coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
@@ -86,9 +87,15 @@ class BondedForce final : public Force {
   }
 
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
+  bool follows_topology() const override { return true; }
+  bool follow_topology(const Topology& topology) override {
+    return replace(table_, Kind::table(coefficients_.device(), particles_, topology,
+                                       Kind::handled(traits_.handled)));
+  }
 
  private:
   std::map<std::string, typename P::Settings> settings_;  // coefficients may refer to their tables
+  std::size_t particles_ = 0;
   decltype(Kind::table(std::declval<const Device&>(), 0, {}, {})) table_;
   Buffer<typename P::Coefficients> coefficients_;
   std::optional<AttributeWords> words_;

@@ -38,6 +38,21 @@ using AngleEntry = Topology::Angle;  // ids a, b (vertex), c: the particle itsel
 
 using DihedralEntry = Topology::Dihedral;
 
+/// Takes over another one, with room for more, so that addresses last. False: they have.
+template <class Entry>
+bool replace(BondedTable<Entry>& table, const BondedTable<Entry>& by) {
+  const auto take = [](auto& into, const auto& from) {
+    const auto* const at = into.data();
+    into.resize(from.size());
+    if (into.data() != at) into.resize(from.size() * 3 / 2);
+    into.resize(from.size());
+    into.copy_from(from);
+    return into.data() != at;
+  };
+  const bool offset = take(table.offset, by.offset), entries = take(table.entries, by.entries);
+  return offset || entries;
+}
+
 /// Bonds, angles or dihedrals whose type is false in `used` are left out. Throws BugError for ids
 /// beyond n.
 BondedTable<BondEntry> bond_table(const Device& device, std::size_t n, const Topology& topology,

@@ -138,6 +138,7 @@ class SpecialPairs : public Force {
                                       coefficients_.data(), output, context.fault_sink()});
   }
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
+  bool follows_topology() const override { return false; }
 
  private:
   BondedTable<BondEntry> table_;

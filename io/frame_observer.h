@@ -10,6 +10,7 @@
 #include "engine/components/observer.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/part.h"
+#include "io/frame_bonds.h"
 #include "io/gather.h"
 #include "io/writer.h"
 
@@ -45,6 +46,7 @@ class FrameObserver : public Observer, public BoxUser {
     frame.time = simulation.time();
     const auto begun =
         std::ranges::count_if(simulation.stages.steps(), [](auto at) { return at >= 0; });
+    if (simulation.dynamic_bonds) frame.topology = bonds_(simulation, group_);
     frame.stage = begun > 0 ? std::uint32_t(begun - 1) : 0;
     file_.append(std::move(frame));
   }
@@ -69,6 +71,7 @@ class FrameObserver : public Observer, public BoxUser {
   std::optional<Group> group_;  // nothing: all particles
   FrameGather::Wants wants_;
   std::unique_ptr<FrameGather> gather_;
+  FrameBonds bonds_;
 };
 
 }  // namespace perrin::io

@@ -53,18 +53,23 @@ void Chunks::put_periodic(const Box& b) {
 template <class Group>
 void Chunks::put_groups(const std::string& kind, const std::vector<std::string>& names,
                         const std::vector<Group>& groups) {
-  // A group is its members and its type, in this order.
-  constexpr std::size_t width = sizeof(Group) / sizeof(std::uint32_t) - 1;
   const auto n = std::uint32_t(groups.size());
   if (n > 0 || in_first(kind + "/N")) put(kind + "/N", u32, 1, 1, &n);
-  if (n == 0 && !names.empty()) put_names(kind + "/types", names);
+  if (!names.empty()) put_names(kind + "/types", names);
+  put_list(kind, groups);
+}
+
+template <class Group>
+void Chunks::put_list(const std::string& kind, const std::vector<Group>& groups) {
+  // A group is its members and its type, in this order.
+  constexpr std::size_t width = sizeof(Group) / sizeof(std::uint32_t) - 1;
+  const std::size_t n = groups.size();
   if (n == 0) return;
   std::vector<std::uint32_t> members(width * n), types(n);
   for (std::size_t k = 0; k < n; ++k) {
     std::memcpy(&members[width * k], &groups[k], width * sizeof(std::uint32_t));
     types[k] = groups[k].type;
   }
-  put_names(kind + "/types", names);
   put(kind + "/typeid", u32, n, 1, types.data());
   put(kind + "/group", u32, n, width, members.data());
 }
@@ -74,6 +79,19 @@ void Chunks::put_topology(const Topology& t) {
   put_groups("angles", t.angle_types, t.angles);
   put_groups("dihedrals", t.dihedral_types, t.dihedrals);
   put_groups("impropers", t.improper_types, t.impropers);
+}
+
+void Chunks::put_members(const Topology& t) {
+  const auto put_kind = [this](const std::string& kind, const auto& names, const auto& groups) {
+    if (names.empty()) return;
+    const auto n = std::uint32_t(groups.size());
+    put(kind + "/N", u32, 1, 1, &n);
+    put_list(kind, groups);
+  };
+  put_kind("bonds", t.bond_types, t.bonds);
+  put_kind("angles", t.angle_types, t.angles);
+  put_kind("dihedrals", t.dihedral_types, t.dihedrals);
+  put_kind("impropers", t.improper_types, t.impropers);
 }
 
 Header header_of(bool fine) {

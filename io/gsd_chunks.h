@@ -31,6 +31,9 @@ class Chunks {
   void put_box(const Box& box);
   void put_periodic(const Box& box);
   void put_topology(const Topology& topology);
+  /// Bonds, angles, … of a frame whose first has the names of their types: their number in any
+  /// case.
+  void put_members(const Topology& topology);
 
  protected:
   std::string path_;
@@ -40,6 +43,8 @@ class Chunks {
   template <class Group>
   void put_groups(const std::string& kind, const std::vector<std::string>& names,
                   const std::vector<Group>& groups);
+  template <class Group>
+  void put_list(const std::string& kind, const std::vector<Group>& groups);
 };
 
 /// The header of a file; where index and names are is left to the caller.

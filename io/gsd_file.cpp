@@ -33,6 +33,14 @@ class ChunkList : public Chunks {
   std::vector<Chunk> list;
 };
 
+/// The types of bonds, angles, dihedrals and impropers.
+Topology names_alone(const Topology& t) {
+  Topology names;
+  names.bond_types = t.bond_types, names.angle_types = t.angle_types;
+  names.dihedral_types = t.dihedral_types, names.improper_types = t.improper_types;
+  return names;
+}
+
 std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
                                 const GsdLayout& layout, const JobRecord& record) {
   ChunkList out(path, layout.fine);
@@ -43,7 +51,7 @@ std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
   out.put_reals("particles/mass", c.mass);
   out.put_reals("particles/charge", c.charge);
   out.put_reals("particles/diameter", c.diameter);
-  out.put_topology(c.topology);
+  out.put_topology(layout.dynamic_bonds ? names_alone(c.topology) : c.topology);
   out.put_periodic(c.box);
   out.put_names(stages_chunk, record.stages);
   out.put_text("perrin/job", record.job);
@@ -75,15 +83,31 @@ std::vector<Chunk> chunks_of(const std::string& path, const H5mdFrame& frame, co
   if (layout.image) out.put("particles/image", i32, frame.image.size() / 3, 3, frame.image.data());
   out.put(time_chunk, f64, 1, 1, &frame.time);
   out.put(stage_chunk, u32, 1, 1, &frame.stage);
+  if (layout.dynamic_bonds && frame.topology) out.put_members(*frame.topology);
   return std::move(out.list);
 }
 
-/// Empty chunks that make the entries of every frame but the first as many as a power of two, which
-/// divides a page.
+/// A frame with one particle and all chunks that a frame can have.
+H5mdFrame largest_frame(const Configuration& c) {
+  H5mdFrame frame;
+  frame.fine_position = std::vector<double>(3);
+  frame.velocity = std::vector<float>(3);
+  frame.image = std::vector<std::int32_t>(3);
+  frame.set_box(c.box);
+  Topology all = names_alone(c.topology);
+  if (!all.bond_types.empty()) all.bonds.resize(1);
+  if (!all.angle_types.empty()) all.angles.resize(1);
+  if (!all.dihedral_types.empty()) all.dihedrals.resize(1);
+  if (!all.improper_types.empty()) all.impropers.resize(1);
+  frame.topology = std::make_shared<const Topology>(std::move(all));
+  return frame;
+}
+
+/// Names of empty chunks. They make the entries of every frame but the first as many as a power of
+/// two, which divides a page.
 std::vector<std::string> padding(std::size_t chunks) {
   std::vector<std::string> names;
-  for (std::size_t k = chunks; k < std::bit_ceil(chunks); ++k)
-    names.push_back(fmt::format("perrin/padding/{}", names.size()));
+  for (std::size_t k = 0; k < chunks; ++k) names.push_back(fmt::format("perrin/padding/{}", k));
   return names;
 }
 
@@ -135,17 +159,21 @@ void check_last(const std::string& path, const RawFile<UserError>& file, const C
 
 void GsdAppender::create(const std::string& path, const Configuration& c, const GsdLayout& layout,
                          const JobRecord& record, bool overwrite) {
-  H5mdFrame like;
-  like.fine_position = std::vector<double>(3);
-  like.velocity = std::vector<float>(3);
-  like.image = std::vector<std::int32_t>(3);
-  like.set_box(c.box);
+  const H5mdFrame like = largest_frame(c);
   const auto moving = chunks_of(path, like, c.box, layout);
   const auto constants = constants_of(path, c, layout, record);
   std::string names;
   for (const auto* list : {&moving, &constants})
     for (const Chunk& chunk : *list) names += chunk.name + '\0';
-  for (const std::string& name : padding(moving.size())) names += name + '\0';
+  // Frames without bonds have fewer chunks.
+  std::size_t least = moving.size();
+  if (layout.dynamic_bonds) {
+    H5mdFrame bare = like;
+    bare.topology = std::make_shared<const Topology>(names_alone(c.topology));
+    least = chunks_of(path, bare, c.box, layout).size();
+  }
+  for (const std::string& name : padding(std::bit_ceil(moving.size()) - least))
+    names += name + '\0';
   Header header = header_of(layout.fine);
   header.names_location = sizeof(header);
   header.names_entries = names.size() / name_size + 1;
@@ -207,6 +235,7 @@ GsdAppender::GsdAppender(const std::string& path, const Configuration& c, const 
   names_ = std::move(contents.names);
   frames_ = std::uint64_t(contents.frames());
   entries_ = contents.index.size();
+  most_chunks_ = chunks_of(path, largest_frame(c), c.box, layout).size();
   if (frames_ == 0) constants_ = constants_of(path, c, layout, record);
 }
 
@@ -216,11 +245,12 @@ void GsdAppender::append(const H5mdFrame& frame) {
 
 void GsdAppender::write(const H5mdFrame& frame) {
   auto chunks = chunks_of(file_.path(), frame, box_, layout_);
-  const auto more = padding(chunks.size());
-  if (frames_ == 0)
-    std::ranges::move(std::exchange(constants_, {}), std::back_inserter(chunks));
-  else
-    for (const std::string& name : more) chunks.push_back({name, u8, 1, 1, {0}});
+  // Readers take what a frame is silent about from the first one, of which nothing is left out.
+  PERRIN_ASSERT(chunks.size() <= most_chunks_);
+  const std::size_t all = frames_ == 0 ? most_chunks_ : std::bit_ceil(most_chunks_);
+  for (const std::string& name : padding(all - chunks.size()))
+    chunks.push_back({name, u8, 1, 1, {0}});
+  if (frames_ == 0) std::ranges::move(std::exchange(constants_, {}), std::back_inserter(chunks));
   std::vector<Entry> entries;
   for (const Chunk& chunk : chunks) {
     const auto id = std::ranges::find(names_, chunk.name) - names_.begin();
@@ -271,7 +301,8 @@ void GsdFile::append(H5mdFrame frame) {
 
 void GsdFile::state(Archive& archive) {
   save_or_restore(archive, "frames");
-  const int now = layout_.velocity + 2 * layout_.image + 4 * layout_.fine;
+  const int now =
+      layout_.velocity + 2 * layout_.image + 4 * layout_.fine + 8 * layout_.dynamic_bonds;
   if (changed_since(archive, "layout", now) && !path_.empty())
     throw UserError(path_.string() +
                     ": a resumed run cannot change the quantities, or the kind or precision of "

@@ -19,7 +19,8 @@ namespace perrin::io {
 
 struct GsdLayout {
   bool velocity = false, image = true;
-  bool fine = false;  // positions and box in double precision: schema 2.0, else 1.4
+  bool fine = false;           // positions and box in double precision: schema 2.0, else 1.4
+  bool dynamic_bonds = false;  // in every frame, else in the first
 };
 
 class GsdAppender {
@@ -48,6 +49,7 @@ class GsdAppender {
   Box box_;  // periodic axes and dimension
   std::vector<std::string> names_;
   std::vector<gsd::Chunk> constants_;  // until they are written
+  std::size_t most_chunks_ = 0;        // of a frame, without these
   std::uint64_t frames_ = 0, entries_ = 0, end_ = 0;
 };
 

@@ -5,11 +5,12 @@
 namespace perrin {
 namespace {
 
-io::GsdLayout layout_of(const GsdSettings& settings) {
+io::GsdLayout layout_of(const GsdSettings& settings, const Setup& setup) {
   const auto wants = [&](const char* name) {
     return std::ranges::count(settings.quantities, name) > 0;
   };
   io::GsdLayout layout;
+  layout.dynamic_bonds = setup.dynamic_bonds().has_value();
   layout.velocity = wants("velocity");
   layout.image = wants("image") && settings.positions == "wrapped";
   layout.fine = settings.precision == "double";
@@ -19,7 +20,7 @@ io::GsdLayout layout_of(const GsdSettings& settings) {
 }  // namespace
 
 GsdTrajectory::GsdTrajectory(const GsdSettings& settings, Setup& setup)
-    : GsdTrajectory(settings, layout_of(settings), setup) {}
+    : GsdTrajectory(settings, layout_of(settings, setup), setup) {}
 
 GsdTrajectory::GsdTrajectory(const GsdSettings& settings, const io::GsdLayout& layout, Setup& setup)
     : FrameObserver(settings.stride, setup.fixed_group(settings.group, "group"),

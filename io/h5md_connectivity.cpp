@@ -64,7 +64,7 @@ class Connectivity {
     if (series) row = groups_[0].group->row_of(node, frame_, H5mdGroup::When::held);
     const auto ids = read_integers<std::int64_t>(value, row);
     const Places* places = places_of(node, value);
-    add(name, node, ids, shape[1], places);
+    add(name, node, ids, shape[1], places, series ? row : Row{});
   }
 
   /// Of the group that the attribute particles_group refers to; nullptr: of one that is not read.
@@ -110,7 +110,7 @@ class Connectivity {
   }
 
   void add(const std::string& name, const Node& node, const std::vector<std::int64_t>& ids,
-           std::size_t width, const Places* places) {
+           std::size_t width, const Places* places, Row row) {
     const bool improper = width == 4 && name.starts_with("improper");
     const std::size_t n = ids.size() / width;
     const char* kind = width == 2   ? "bonds"
@@ -127,7 +127,9 @@ class Connectivity {
     const std::string own = "parameters/perrin/" + name + "_type";
     if (root_.has(own) && root_.has(own + "_names")) {
       type_names = read_names(root_.open(own + "_names"));
-      types = read_integers<std::uint32_t>(root_.open(own));
+      const Node kinds = root_.open(own);
+      types = row && !kinds.is_dataset() ? read_integers<std::uint32_t>(kinds.open("value"), row)
+                                         : read_integers<std::uint32_t>(kinds);
       if (types.size() != n)
         fail(root_.open(own), fmt::format("{} values, expected {}", types.size(), n));
     }

@@ -54,24 +54,6 @@ void append_positions(Series& series, std::span<const H5mdFrame> frames, double 
   });
 }
 
-std::vector<std::uint32_t> flat(const std::vector<Topology::Bond>& bonds) {
-  std::vector<std::uint32_t> ids;
-  for (const auto& bond : bonds) ids.insert(ids.end(), {bond.a, bond.b});
-  return ids;
-}
-
-std::vector<std::uint32_t> flat(const std::vector<Topology::Angle>& angles) {
-  std::vector<std::uint32_t> ids;
-  for (const auto& angle : angles) ids.insert(ids.end(), {angle.a, angle.b, angle.c});
-  return ids;
-}
-
-std::vector<std::uint32_t> flat(const std::vector<Topology::Dihedral>& dihedrals) {
-  std::vector<std::uint32_t> ids;
-  for (const auto& g : dihedrals) ids.insert(ids.end(), {g.a, g.b, g.c, g.d});
-  return ids;
-}
-
 /// Names as VMD's plug-in reads them: fixed length, at most 16 characters.
 void write_short_names(const Node& root, const std::string& path,
                        const std::vector<std::string>& names) {
@@ -84,25 +66,8 @@ void write_short_names(const Node& root, const std::string& path,
   root.write(path, type, {names.size()}, text.data());
 }
 
-/// `id`: of the particles; empty: their numbers.
-template <class Group>
-void write_connectivity(const Node& root, const std::string& name, const std::vector<Group>& groups,
-                        const std::vector<std::string>& types, hsize_t width,
-                        const std::vector<std::uint32_t>& id) {
-  if (groups.empty()) return;
-  auto ids = flat(groups);
-  if (!id.empty())
-    for (std::uint32_t& member : ids) member = id[member];
-  const std::vector<std::int32_t> members(ids.begin(), ids.end());
-  root.write("connectivity/" + name, {groups.size(), width}, members.data())
-      .attribute_reference("particles_group", "/particles/all");
-  std::vector<std::int32_t> kinds;
-  for (const auto& group : groups) kinds.push_back(std::int32_t(group.type));
-  root.write("parameters/perrin/" + name + "_type", kinds);
-  write_names(root, "parameters/perrin/" + name + "_type_names", types);
-}
-
-void write_static(const Node& root, const Configuration& c) {
+/// `bonds`: that do not change.
+void write_static(const Node& root, const Configuration& c, bool bonds) {
   const std::size_t n = c.position.size();
   if (!c.mass.empty())
     root.write(all_particles + "mass", c.mass);
@@ -119,10 +84,7 @@ void write_static(const Node& root, const Configuration& c) {
   root.write("parameters/perrin/dimension", {}, &c.box.dimension);
 
   const Topology& t = c.topology;
-  write_connectivity(root, "bonds", t.bonds, t.bond_types, 2, c.id);
-  write_connectivity(root, "angles", t.angles, t.angle_types, 3, c.id);
-  write_connectivity(root, "dihedrals", t.dihedrals, t.dihedral_types, 4, c.id);
-  write_connectivity(root, "impropers", t.impropers, t.improper_types, 4, c.id);
+  if (bonds) write_bonds(root, c);
   if (!t.molecule.empty()) root.write("parameters/perrin/molecule", t.molecule);
 
   std::vector<std::int32_t> species(c.types.size()), from, to;
@@ -130,6 +92,7 @@ void write_static(const Node& root, const Configuration& c) {
   root.write("parameters/vmd_structure/indexOfSpecies", species);
   write_short_names(root, "parameters/vmd_structure/name", c.types);
   write_short_names(root, "parameters/vmd_structure/type", c.types);
+  if (!bonds) return;
   for (const auto& bond : t.bonds) {  // VMD counts atoms from 1, and wants from < to
     from.push_back(std::int32_t(std::min(bond.a, bond.b) + 1));
     to.push_back(std::int32_t(std::max(bond.a, bond.b) + 1));
@@ -176,8 +139,10 @@ Node make_positions(const Node& particles, hsize_t n, const H5mdLayout& layout,
 }  // namespace
 
 std::size_t H5mdFrame::bytes() const {
+  const std::size_t bonded =
+      topology ? 12 * topology->bonds.size() + 16 * topology->angles.size() : 0;
   return 4 * (position.size() + velocity.size() + force.size() + image.size() + species.size()) +
-         8 * fine_position.size();
+         8 * fine_position.size() + bonded;
 }
 
 void H5mdFrame::set_box(const Box& box) {
@@ -228,7 +193,8 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
   small.chunk_frames = layout.chunk_frames;
   element(all_particles + "box/edges", H5T_IEEE_F64LE, {3, 3}, units.length, small);
   element("parameters/perrin/box_origin", H5T_IEEE_F64LE, {3}, units.length, small);
-  write_static(root, c);
+  write_static(root, c, !layout.dynamic_bonds);
+  if (layout.dynamic_bonds) make_moving_bonds(root, c.topology, *layout.dynamic_bonds, step, time);
   set_unit(root.open(all_particles + "mass"), {units.mass});
   root.hard_link(particles, "particles/trajectory");
   root.hard_link(particles, "particles/system");
@@ -261,6 +227,7 @@ void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int
     cut(all_particles + name + "/value");
   if (!root.open(all_particles + "species").is_dataset()) cut(all_particles + "species/value");
   cut("parameters/perrin/box_origin/value");
+  MovingBonds::trim(root, frames);
   cut(all_particles + "position/step");
   cut(all_particles + "position/time");
   renew_run_record(root, record, last_step);
@@ -288,6 +255,7 @@ void H5mdWriter::open_parts(const Node& root) {
   has_image_ = open(image_, all_particles + "image/value", H5T_NATIVE_INT32);
   has_species_ = root.open(all_particles + "species").is_dataset() == false &&
                  open(species_, all_particles + "species/value", H5T_NATIVE_INT32);
+  bonds_.open(root);
   length_factor_ = factor_of(position_);
   time_factor_ = factor_of(time_);
   if (has_velocity_) velocity_factor_ = factor_of(velocity_);
@@ -322,6 +290,11 @@ void H5mdWriter::append(std::span<const H5mdFrame> frames) {
         float(), force_, [](const H5mdFrame& f) { return std::span(f.force); }, force_factor_);
   if (has_image_)
     add(std::int32_t(), image_, [](const H5mdFrame& f) { return std::span(f.image); });
+  if (bonds_.is_open())
+    for (const H5mdFrame& frame : frames) {
+      PERRIN_ASSERT(frame.topology != nullptr);
+      bonds_.append(*frame.topology);
+    }
   // Last: a reader that counts frames by the positions finds everything else there.
   if (fine_)
     append_positions<double>(position_, frames, length_factor_,
@@ -369,6 +342,7 @@ void H5mdWriter::close_parts() {
   for (Series* series :
        {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_, &position_})
     *series = Series();
+  bonds_.close();
   wall_time_ = Node();
 }
 

@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "engine/system/configuration.h"
 #include "io/file_units.h"
 #include "io/frame_array.h"
+#include "io/h5md_bonds.h"
 #include "io/open_when_used.h"
 #include "io/run_record.h"
 
@@ -33,6 +36,8 @@ struct H5mdFrame {
   FrameArray<float> position, velocity, force;
   FrameArray<double> fine_position;
   FrameArray<std::int32_t> image, species;
+  /// Of the particles of the frame, where bonds are made and broken; nullptr: as at the start.
+  std::shared_ptr<const Topology> topology;
   Arrival arrival;  // of the arrays, where they are still being copied from a device
 
   void set_box(const Box& box);
@@ -47,6 +52,8 @@ struct H5mdFrame {
 struct H5mdLayout {
   bool velocity = false, force = false, image = true, moving_species = false;
   bool unwrapped = false, fine_positions = false;  // fine: float64
+  /// Bonds are in every frame, so many at most; nothing: once, as they are at the start.
+  std::optional<BondedCounts> dynamic_bonds{};
   /// Where numbers are rounded, these are the positions; everything else is deflated then.
   Packing packing{};
   /// Frames and particles (0: all) in a chunk.
@@ -92,6 +99,7 @@ class H5mdWriter final : OpenWhenUsed {
 
   LateRecord late_;
   Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, position_;
+  MovingBonds bonds_;
   Node wall_time_;
   bool has_velocity_ = false, has_force_ = false, has_image_ = false, has_species_ = false;
   bool fine_ = false;

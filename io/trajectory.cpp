@@ -6,11 +6,12 @@
 namespace perrin {
 namespace {
 
-io::H5mdLayout layout_of(const TrajectorySettings& settings) {
+io::H5mdLayout layout_of(const TrajectorySettings& settings, const Setup& setup) {
   const auto wants = [&](const char* name) {
     return std::ranges::count(settings.quantities, name) > 0;
   };
   io::H5mdLayout layout;
+  layout.dynamic_bonds = setup.dynamic_bonds();
   layout.unwrapped = settings.positions == "unwrapped";
   layout.fine_positions = settings.precision == "double";
   layout.velocity = wants("velocity");
@@ -26,7 +27,7 @@ io::H5mdLayout layout_of(const TrajectorySettings& settings) {
 }  // namespace
 
 Trajectory::Trajectory(const TrajectorySettings& settings, Setup& setup)
-    : Trajectory(settings, layout_of(settings), setup) {}
+    : Trajectory(settings, layout_of(settings, setup), setup) {}
 
 Trajectory::Trajectory(const TrajectorySettings& settings, const io::H5mdLayout& layout,
                        Setup& setup)

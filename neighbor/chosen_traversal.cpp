@@ -45,7 +45,8 @@ ChosenTraversal::ChosenTraversal(Particles& particles, const Ranges& ranges,
     : particles_(particles),
       ranges_(ranges),
       settings_(settings),
-      exclusions_(particles.device(), particles.size(), particles.topology, settings.exclusions),
+      exclusions_(particles.device(), particles.size(), particles.topology, settings.exclusions,
+                  settings.exclusions_change),
       choices_(choose(particles, ranges, settings, choices)),
       traversal_(make()) {
   if (!fits()) fall_back(choices_.crowding);
@@ -94,6 +95,13 @@ void ChosenTraversal::remake() { traversal_ = make(); }
 bool ChosenTraversal::expect_tilts() {
   if (choices_.tilts) return false;
   choices_.tilts = true;
+  remake();
+  if (!fits()) fall_back(choices_.crowding);
+  return true;
+}
+
+bool ChosenTraversal::follow_topology(bool again) {
+  if (!exclusions_.set(particles_.topology) && !again) return false;
   remake();
   if (!fits()) fall_back(choices_.crowding);
   return true;

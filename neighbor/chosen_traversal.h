@@ -61,6 +61,9 @@ class ChosenTraversal {
   void remake();
   /// Its cells serve tilts that change, too. False: they do already.
   bool expect_tilts();
+  /// Pairs that are left out are those of the particles' topology as it is now; `again`: the
+  /// traversal is made anew in any case. False: it is the same as before. Waits.
+  bool follow_topology(bool again);
   /// Cells for a box that is a little smaller or larger, and a skin that it has room for. Waits.
   void cut_again();
 

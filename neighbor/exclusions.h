@@ -25,14 +25,20 @@ struct ExclusionView {
 
 class Exclusions {
  public:
-  /// `kinds`: as excluded_pairs() knows them (neighbor/excluded_pairs.h).
+  /// `kinds`: as excluded_pairs() knows them (neighbor/excluded_pairs.h). `change`: there is a view
+  /// also of none, since set() may follow.
   Exclusions(const Device& device, std::int64_t particles, const Topology& topology,
-             const std::vector<std::string>& kinds);
+             const std::vector<std::string>& kinds, bool change = false);
+  /// Those of another topology. True: the view is another one. Waits.
+  bool set(const Topology& topology);
   ExclusionView view() const {
     return begin_.size() == 0 ? ExclusionView{} : ExclusionView{begin_.data(), excluded_.data()};
   }
 
  private:
+  std::vector<std::string> kinds_;
+  bool change_;
+  std::size_t particles_;
   Buffer<std::uint32_t> begin_, excluded_;
 };
 

@@ -205,6 +205,14 @@ bool Neighbors::expect_tilts() {
   return true;
 }
 
+void Neighbors::follow_topology() {
+  // Of several processes, ghosts are those of other partners.
+  if (traversal_.follow_topology(decomposition().several())) ++version_;
+  particles_.domain.set_sorts_locally(false);
+  complete_ = true;
+  invalidate();
+}
+
 void Neighbors::require_build() { validity_.require_build(); }
 
 void Neighbors::set_reserve(double reserve) {

@@ -37,6 +37,9 @@ class Neighbors {
   /// Tilts may change from here on: no traversal takes the box to be orthogonal any more. True:
   /// that is news, and lists are built anew. Host only.
   bool expect_tilts();
+  /// Bonds have been made or broken (Particles::topology, Domain::require()): lists are built anew.
+  /// All processes have all particles. Host only.
+  void follow_topology();
   /// The next check of moves finds that lists hold no more: particles were written in another box.
   /// Device work, behind follow_box().
   void require_build();

@@ -18,6 +18,8 @@ struct NeighborSettings {
   int lanes = 0, cells = 0, brick = 0;
   // "processes": {"grid"} of a job: blocks of bricks that follow one another in memory, on a GPU.
   std::optional<std::array<int, 3>> blocks{};
+  // "dynamic_bonds" of a job: exclusions change while it runs.
+  bool exclusions_change = false;
   // No key of a job: perrin-bench shows with `verlet_list` on a GPU what order in memory is worth.
   bool reorder = true;
 };

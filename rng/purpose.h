@@ -15,6 +15,8 @@ enum class Purpose : std::uint32_t {
   attribute = 4,
   thermostat = 16,
   barostat = 17,
+  bond_forming = 18,
+  bond_breaking = 19,
   stream_seed = 32,     // seeds of the generators whose state lives in memory
   stream_shuffle = 33,  // reserved for reordering such states
 

@@ -18,6 +18,7 @@ namespace perrin {
 class Box;
 class Integrator;
 class StepContext;
+struct Topology;
 
 /// Where a force writes. Arrays are in memory order, one entry per particle.
 struct ForceOutput {
@@ -158,6 +159,12 @@ class Force {
   MomentumChange momentum_change_of_group(std::span<const std::int64_t> particles) const {
     return momentum_change(members_.empty() ? particles : members_);
   }
+  /// Whether it acts on bonds and angles that are made and broken while the job runs
+  /// ("dynamic_bonds"). By default what reads no partners, for which there is nothing to follow.
+  virtual bool follows_topology() const { return traits_.reads != ForceTraits::Reads::bonded; }
+  /// They have changed since the last step. True: recorded steps hold addresses that are void. May
+  /// wait and allocate.
+  virtual bool follow_topology(const Topology&) { return false; }
   /// State to keep in checkpoints beyond the settings.
   virtual void state(Archive&) {}
 

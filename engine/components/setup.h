@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,7 @@ struct SetupContext {
   std::map<std::string, Group> all{};                   // "all", if somebody asked for it
   std::vector<Group> watched{};                         // groups whose totals are measured
   std::vector<bool> frozen_types{};  // [type]: no stage moves its particles; empty: none
+  std::optional<BondedCounts> dynamic_bonds{};          // the most that "dynamic_bonds" can make
 };
 
 class Setup {
@@ -78,6 +80,9 @@ class Setup {
     const auto& frozen = context_.frozen_types;
     return !frozen.empty() && frozen[a] && frozen[b];
   }
+  /// Where bonds are made and broken while the job runs ("dynamic_bonds"): how many there can be.
+  /// Those of configuration() are then the first ones, or a checkpoint's.
+  const std::optional<BondedCounts>& dynamic_bonds() const { return context_.dynamic_bonds; }
   double k_boltzmann() const { return context_.units.k_boltzmann; }
   const Units& units() const { return context_.units; }
   /// Relative input and output paths start here.

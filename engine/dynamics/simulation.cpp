@@ -6,6 +6,7 @@
 #include "engine/components/box_mover.h"
 #include "engine/components/integrator.h"
 #include "engine/domain/decomposition.h"
+#include "engine/dynamics/dynamic_bonds.h"
 #include "engine/dynamics/stepper.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/tuner.h"
@@ -141,6 +142,26 @@ void Simulation::run(Integrator& integrator, std::int64_t n) {
 
 void Simulation::complete() { stepper_->complete(); }
 
+void Simulation::change_bonds(std::size_t stage) {
+  if (!dynamic_bonds || !dynamic_bonds->is_due(step(), stage)) return;
+  complete();
+  const Device host = device().is_cuda() ? Device::cpu(0) : device();
+  if (dynamic_bonds->react(particles.topology, particles.by_id(particles.position), particles.box,
+                           step(), stage, host))
+    follow_topology();
+}
+
+void Simulation::follow_topology() {
+  bool moved = false;
+  for (const auto& force : forces) moved |= force->follow_topology(particles.topology);
+  particles.domain.require(particles.domain.needs(), particles.topology, particles.box);
+  if (neighbors) neighbors->follow_topology();
+  totals_.forget();
+  forces_valid_ = false;
+  if (moved) stepper_->forget();
+  ensure_forces();
+}
+
 double Simulation::temperature() {
   const bool moved = degrees_of_freedom.velocities() == VelocityRole::moved;
   return totals_.temperature_of(moved ? totals() : Totals{}, step());
@@ -162,6 +183,10 @@ void Simulation::state(Archive& a) {
   a("force_timestep", timestep_);
   // Lists keep room for changes of the box in later stages, too.
   if (a.has("box_reserve")) a("box_reserve", box_reserve_);
+  if (dynamic_bonds && a.has("dynamic_bonds/formed")) {
+    const Archive::Scope bonds(a, "dynamic_bonds");
+    dynamic_bonds->state(a);
+  }
   a.require(box_reserve_ >= 0 && box_reserve_ < 0.01, "box_reserve", "from 0 to 0.01");
   if (box_reserve_ > 0) particles.box_state.let_move();
   state_of_neighbors(a);

@@ -13,6 +13,7 @@
 
 namespace perrin {
 
+class DynamicBonds;
 class NeighborTuner;
 class Stepper;
 struct NeighborSettings;
@@ -29,7 +30,8 @@ class Simulation : public StepContext {
              std::vector<std::unique_ptr<Force>> forces, std::uint64_t seed = 0);
   ~Simulation();
 
-  StageLog stages;  // of the job
+  StageLog stages;                              // of the job
+  std::unique_ptr<DynamicBonds> dynamic_bonds;  // that the job has; nullptr: bonds stay as they are
 
   /// Energy per unit of temperature, in the job's units; 1 until then.
   void set_k_boltzmann(double k_boltzmann) { k_boltzmann_ = k_boltzmann; }
@@ -53,6 +55,9 @@ class Simulation : public StepContext {
   /// After steps with Sampling::unseen: the particles of all processes are here. All of them call
   /// it.
   void complete();
+  /// Makes and breaks bonds where that is due at this step of this stage of the job, and has
+  /// everything follow; forces are then those of the new bonds. Between steps, in all processes.
+  void change_bonds(std::size_t stage);
   /// After changing particles from the host, or when another integrator takes over.
   void invalidate();
 
@@ -84,6 +89,7 @@ class Simulation : public StepContext {
 
  private:
   void run(Integrator& integrator, std::int64_t n);
+  void follow_topology();
   void use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices = nullptr);
   void state_of_neighbors(Archive& archive);
 

@@ -150,29 +150,35 @@ void Job::parse() {
 }
 
 void Job::name_stages() {
-  std::vector<std::string> known;  // as which an observer may know a stage
   for (const auto& part : settings_.stages) {
     if (!part) return;  // what it is called is not known
     parts_.stage_names.push_back(record_component(part).value("name", part.row->type));
-    for (const auto& name : {parts_.stage_names.back(), part.row->type})
-      if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
   }
   for (const auto& observer : settings_.observers) {
     auto& called = parts_.observer_stages.emplace_back();
     if (!observer) continue;
-    const Json names = record_component(observer)["stages"];
-    for (std::size_t k = 0; k < names.size(); ++k) {
-      called.resize(settings_.stages.size());
-      const auto name = names[k].get<std::string>();
-      for (std::size_t s = 0; s < called.size(); ++s)
-        if (name == parts_.stage_names[s] || name == settings_.stages[s].row->type)
-          called[s] = true;
-      if (std::find(known.begin(), known.end(), name) == known.end())
-        report(join_path(join_path(observer.path, "stages"), k),
-               fmt::format("no stage has the name or the type \"{}\"; {}", name,
-                           suggest(name, known)));
-    }
+    const auto names = record_component(observer)["stages"].get<std::vector<std::string>>();
+    if (!names.empty()) called = stages_named(names, join_path(observer.path, "stages"));
   }
+}
+
+std::vector<bool> Job::stages_named(const std::vector<std::string>& names,
+                                    const std::string& path) {
+  const std::size_t stages = parts_.stage_names.size();
+  std::vector<std::string> known;
+  for (std::size_t s = 0; s < stages; ++s)
+    for (const auto& name : {parts_.stage_names[s], settings_.stages[s].row->type})
+      if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  std::vector<bool> named(settings_.stages.size(), names.empty());
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    for (std::size_t s = 0; s < stages; ++s)
+      if (names[k] == parts_.stage_names[s] || names[k] == settings_.stages[s].row->type)
+        named[s] = true;
+    if (std::find(known.begin(), known.end(), names[k]) == known.end())
+      report(join_path(path, k), fmt::format("no stage has the name or the type \"{}\"; {}",
+                                             names[k], suggest(names[k], known)));
+  }
+  return named;
 }
 
 void Job::parse_units() {
@@ -287,6 +293,7 @@ void Job::make_system(Archive* restored) {
                        mistake);
     resolve_groups(settings_.groups, configuration_, mistake);
     for (const auto& what : check_configuration(configuration_)) report("attributes", what);
+    resolve_bonds();
   }
   if (start_)
     start_->attributes = configuration_.attributes, start_->groups = configuration_.groups,
@@ -372,6 +379,7 @@ void Job::make_components() {
   check_strides();
   check_exclusions();
   check_boxes();
+  check_dynamic_bonds();
   if (!context_.resuming)
     for (const auto& what : bond_warnings(configuration_)) warn("system", what);
 }
@@ -394,6 +402,7 @@ void Job::make_simulation(bool resumed) {
   NeighborSettings neighbors = settings_.neighbors;
   neighbors.exclusions = exclusions_;
   neighbors.blocks = settings_.processes.grid;
+  neighbors.exclusions_change = bond_rules_.has_value();
   if (neighbors.blocks && !for_gpu())
     warn("processes.grid", "has no effect on the CPU, where processes divide the box into slabs");
   if (for_gpu() && !context_.device.is_cuda())
@@ -403,6 +412,9 @@ void Job::make_simulation(bool resumed) {
                                                      std::move(forces_), context_.seed, neighbors);
     parts_.simulation->set_k_boltzmann(context_.units.k_boltzmann);
     parts_.simulation->watch(context_.watched);
+    if (bond_rules_)
+      parts_.simulation->dynamic_bonds = std::make_unique<DynamicBonds>(
+          *bond_rules_, context_.seed, configuration_.topology.bond_types.size());
     if (!resumed)  // else the checkpoint says so
       parts_.simulation->begin_at(std::uint64_t(configuration_.step), configuration_.time);
     decomposition_of(parts_.simulation->device())

@@ -9,6 +9,7 @@
 
 #include "engine/components/registry.h"
 #include "engine/dynamics/attributes.h"
+#include "engine/dynamics/dynamic_bonds.h"
 #include "engine/job/groups.h"
 #include "engine/job/plugin.h"
 #include "engine/run/run.h"
@@ -61,6 +62,7 @@ struct JobSettings {
   std::map<std::string, AttributeSettings> attributes;
   std::map<std::string, GroupSettings> groups;
   std::optional<VelocitySettings> velocity;
+  std::optional<DynamicBondsSettings> dynamic_bonds;
   std::vector<std::string> ignore;
   ProcessSettings processes;
   NeighborSettings neighbors;
@@ -139,6 +141,12 @@ class Job {
   bool for_gpu() const;
   void check_velocities();
   void check_topology();
+  /// Rules and types of "dynamic_bonds", before components are made.
+  void resolve_bonds();
+  /// Do forces, observers and stages take bonds that are made and broken?
+  void check_dynamic_bonds();
+  /// Which stages have one of these names or types; none: all. Reports others.
+  std::vector<bool> stages_named(const std::vector<std::string>& names, const std::string& path);
   void check_exclusions();
   bool ignores(const std::string& kind) const;
   void describe_itself();
@@ -164,6 +172,7 @@ class Job {
   std::optional<Configuration> start_;  // of a resumed job whose box was another one at its start
   std::vector<std::unique_ptr<Force>> forces_;
   RunParts parts_;
+  std::optional<BondRules> bond_rules_;
   std::vector<std::string> exclusions_;  // kinds of excluded_pairs()
   std::string excluded_;                 // in words
   std::string summary_;

@@ -161,6 +161,13 @@ void Job::check_topology() {
     join(all.improper_types, one.improper_types);
     all.charges = all.charges || one.charges;
   }
+  // Of types that "dynamic_bonds" makes there may be none yet.
+  std::vector<bool> new_bonds(t.bond_types.size()), new_angles(t.angle_types.size());
+  if (bond_rules_)
+    for (const BondRules::Form& rule : bond_rules_->form) {
+      new_bonds[rule.bond] = true;
+      if (rule.angle) new_angles[*rule.angle] = true;
+    }
   const auto refuse = [&](const std::string& which, std::int64_t count, const std::string& kind) {
     report("forces",
            fmt::format(
@@ -168,16 +175,22 @@ void Job::check_topology() {
                count, which, kind));
   };
   const auto look = [&](const auto& members, const auto& names, const std::vector<bool>& handled,
-                        const char* kind) {
+                        const char* kind, const std::vector<bool>& made = {}) {
     if (ignores(kind)) return;
     std::vector<std::int64_t> count(names.size(), 0);
     for (const auto& m : members) ++count.at(m.type);
-    for (std::size_t k = 0; k < names.size(); ++k)
-      if (count[k] > 0 && !(k < handled.size() && handled[k]))
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (k < handled.size() && handled[k]) continue;
+      if (count[k] > 0)
         refuse(fmt::format("{} of type \"{}\"", kind, names[k]), count[k], kind);
+      else if (k < made.size() && made[k])
+        report("forces", fmt::format("no force acts on the {} of type \"{}\" that dynamic_bonds "
+                                     "makes; if this is intended, add \"ignore\": [\"{}\"]",
+                                     kind, names[k], kind));
+    }
   };
-  look(t.bonds, t.bond_types, all.bond_types, "bonds");
-  look(t.angles, t.angle_types, all.angle_types, "angles");
+  look(t.bonds, t.bond_types, all.bond_types, "bonds", new_bonds);
+  look(t.angles, t.angle_types, all.angle_types, "angles", new_angles);
   look(t.dihedrals, t.dihedral_types, all.dihedral_types, "dihedrals");
   look(t.impropers, t.improper_types, all.improper_types, "impropers");
   for (const auto& [kind, count] : configuration_.left_out)
@@ -209,7 +222,8 @@ void Job::check_exclusions() {
   if (!pairs) return;
   excluded_ = excluded_text(n, t, exclusions_);
   for (const std::string& kind : settings_.neighbors.exclusions) {
-    if (kind == "bonds" || !excluded_text(n, t, kinds_without({kind}, settings_.ignore)).empty())
+    if (kind == "bonds" || (bond_rules_ && kind != "molecules") ||
+        !excluded_text(n, t, kinds_without({kind}, settings_.ignore)).empty())
       continue;
     std::string why = "the system has no molecules of several particles";
     if (kind != "molecules")

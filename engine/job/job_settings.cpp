@@ -31,6 +31,8 @@ void describe(Fields& d, JobSettings& s) {
              "is always there");
   d.optional("velocity", s.velocity, Any{},
              "draw initial velocities, replacing those of the system");
+  d.optional("dynamic_bonds", s.dynamic_bonds, Any{},
+             "bonds that are made and broken while the job runs");
   d.optional("ignore", s.ignore,
              OneOf{"bonds", "angles", "dihedrals", "impropers", "constraints", "pairs", "charges"},
              "topology and charges that are deliberately left without a force; ignored bonds, "

@@ -28,6 +28,11 @@ struct Topology {
   std::vector<std::uint32_t> molecule;  // of each particle; empty: none
 };
 
+/// How many of each there are, or can be.
+struct BondedCounts {
+  std::int64_t bonds = 0, angles = 0, dihedrals = 0, impropers = 0;
+};
+
 /// A configuration: N particles with ids 0 … N-1. `velocity`, `image` and `mass` are empty where
 /// the source has none (then: drawn or zero, zero, 1).
 struct Configuration {

@@ -34,10 +34,22 @@ std::vector<Bonded> within(const std::vector<Bonded>& all, const std::vector<std
 
 }  // namespace
 
+Topology part_of(const Topology& topology, std::size_t particles, const Group& group) {
+  const std::vector<std::uint32_t> ids = group.ids();
+  std::vector<std::uint32_t> number(particles, nowhere);
+  for (std::size_t k = 0; k < ids.size(); ++k) number[ids[k]] = std::uint32_t(k);
+  Topology t = topology;  // with the names of types
+  t.molecule = chosen(topology.molecule, ids);
+  t.bonds = within(t.bonds, number, [](auto& b, auto f) { f(b.a), f(b.b); });
+  t.angles = within(t.angles, number, [](auto& b, auto f) { f(b.a), f(b.b), f(b.c); });
+  const auto four = [](auto& b, auto f) { f(b.a), f(b.b), f(b.c), f(b.d); };
+  t.dihedrals = within(t.dihedrals, number, four);
+  t.impropers = within(t.impropers, number, four);
+  return t;
+}
+
 Configuration part_of(const Configuration& c, const Group& group) {
   const std::vector<std::uint32_t> ids = group.ids();
-  std::vector<std::uint32_t> number(c.position.size(), nowhere);
-  for (std::size_t k = 0; k < ids.size(); ++k) number[ids[k]] = std::uint32_t(k);
   Configuration part;
   part.box = c.box, part.types = c.types, part.step = c.step, part.time = c.time;
   part.position = chosen(c.position, ids), part.type = chosen(c.type, ids);
@@ -47,14 +59,7 @@ Configuration part_of(const Configuration& c, const Group& group) {
   for (const auto& [name, values] : c.attributes) part.attributes[name] = chosen(values, ids);
   part.id = chosen(c.id, ids);
   if (part.id.empty()) part.id = ids;
-  part.topology = c.topology;  // with the names of types
-  Topology& t = part.topology;
-  t.molecule = chosen(c.topology.molecule, ids);
-  t.bonds = within(t.bonds, number, [](auto& b, auto f) { f(b.a), f(b.b); });
-  t.angles = within(t.angles, number, [](auto& b, auto f) { f(b.a), f(b.b), f(b.c); });
-  const auto four = [](auto& b, auto f) { f(b.a), f(b.b), f(b.c), f(b.d); };
-  t.dihedrals = within(t.dihedrals, number, four);
-  t.impropers = within(t.impropers, number, four);
+  part.topology = part_of(c.topology, c.position.size(), group);
   return part;
 }
 

@@ -9,4 +9,7 @@ namespace perrin {
 /// which all particles are members. `id` says who they were.
 Configuration part_of(const Configuration& configuration, const Group& group);
 
+/// The same of a topology of `particles` particles.
+Topology part_of(const Topology& topology, std::size_t particles, const Group& group);
+
 }  // namespace perrin

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/components/observer.h"
+#include "engine/components/topology_user.h"
 #include "engine/device/buffer.h"
 #include "engine/settings/settings.h"
 #include "io/observable_file.h"
@@ -27,7 +28,7 @@ void describe(D& d, ChainSizeSettings& s) {
 /// mass) and end_to_end_squared (mean over the molecules that have two ends: exactly two particles
 /// with one bond each; 0 where there is no such molecule). Coordinates are unwrapped by the image
 /// counters.
-class ChainSize final : public Observer {
+class ChainSize final : public Observer, public TopologyUser {
  public:
   ChainSize(const ChainSizeSettings& settings, Setup& setup);
   std::int64_t stride() const override { return settings_.stride; }
@@ -35,6 +36,7 @@ class ChainSize final : public Observer {
   void observe(Simulation& simulation) override;
   void end(Simulation& simulation) override;
   void state(Archive& archive) override;
+  bool follows_topology() const override { return false; }
 
   struct Ends {
     std::uint32_t first, last;  // ids; equal: no two ends

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "engine/components/topology_user.h"
 #include "engine/device/buffer.h"
 #include "pair_grid.h"
 #include "sampled.h"
@@ -42,9 +43,10 @@ void describe(D& d, RdfSettings& s) {
 /// where the pairs in the system are N_a N_b, of like types N_a (N_a - 1) / 2, less what is
 /// excluded, and the shell is the exact volume (in two dimensions: area) of the bin: 1 for
 /// particles anywhere, also where they are few. /parameters/perrin/pairs names the types.
-class Rdf final : public SampledObserver {
+class Rdf final : public SampledObserver, public TopologyUser {
  public:
   Rdf(const RdfSettings& settings, Setup& setup);
+  bool follows_topology() const override { return kind_ != "bonds"; }
 
  private:
   void choose_pairs(const RdfSettings& settings, Setup& setup);

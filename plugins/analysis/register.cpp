@@ -1,6 +1,7 @@
 #include "register.h"
 
 #include "bond_order.h"
+#include "bonds.h"
 #include "chain_size.h"
 #include "cluster_size.h"
 #include "pressure_profile.h"
@@ -23,6 +24,7 @@ void register_analysis(Registry& registry) {
   analysis::register_bond_order(registry);
   analysis::register_cluster_size(registry);
   analysis::register_chain_size(registry);
+  analysis::register_bonds(registry);
   analysis::register_restraint(registry);
 }
 

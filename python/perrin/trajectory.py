@@ -133,12 +133,22 @@ class Trajectory:
 
     @property
     def bonds(self) -> np.ndarray:
-        """[bond, 2]: ids."""
+        """[bond, 2]: ids; where bonds are made and broken, those of the last frame."""
+        return self.bonds_of(-1)
+
+    def bonds_of(self, k) -> np.ndarray:
+        """[bond, 2]: ids, in frame k."""
         bonds = checked.find(self._file, "connectivity/bonds")
         if bonds is None:
             return np.zeros((0, 2), int)
-        return checked.members(checked.check_size(bonds)[:], self._particles,
-                               f"{self.path}: /connectivity/bonds")
+        where = f"{self.path}: /connectivity/bonds"
+        import h5py
+        if not isinstance(bonds, h5py.Group):
+            return checked.members(checked.check_size(bonds)[:], self._particles, where)
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"frame {k} of {len(self)}")
+        rows = checked.check_size(checked.find(bonds, "value"))[k % len(self)]
+        return checked.members(rows[(rows >= 0).any(axis=1)], self._particles, where)
 
     def __len__(self):
         return self._group["position/value"].shape[0]

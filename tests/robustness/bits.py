@@ -83,6 +83,55 @@ def checkerboards():
             for name, stage in stages.items()}
 
 
+def dynamic_bonds(device):
+    """A gel, living polymers in two dimensions, an uneven system, and chains that are linked and
+    break: in every traversal."""
+    unlike = {**LJ, "pairs": [{"types": [*pair], "epsilon": 1, "sigma": 1}
+                              for pair in ("AA", "AB", "BB")]}
+    springs = {"type": "bond_harmonic", "bonds": {"link": {"stiffness": 100, "length": 1}}}
+    bends = {"type": "angle_cosine", "angles": {"bend": {"stiffness": 2}}}
+    counts = {"type": "bonds", "stride": 10}
+    gel = {"stride": 10, "valence": {"A": 2, "B": 3},
+           "form": [{"types": ["A", "B"], "bond": "link", "distance": 1.3, "probability": 0.3,
+                     "angle": "bend"}],
+           "break": [{"bond": "link", "length": 1.25, "probability": 0.3}]}
+    living = {"stride": 15, "valence": {"A": 2},
+              "form": [{"types": ["A", "A"], "bond": "link", "distance": 1.2,
+                        "probability": 0.2}],
+              "break": [{"bond": "link", "probability": 0.05}]}
+    found = {
+        "gel": job({"type": "random", "particles": {"A": 1500, "B": 1000}, "density": 0.4,
+                    "min_distance": 0.9}, [unlike, springs, bends], LANGEVIN,
+                   dynamic_bonds=gel, neighbors={"exclusions": ["bonds", "angles"]}),
+        "flat": job({"type": "lattice", "structure": "square", "density": 0.7,
+                     "cells": [40, 40, 1]}, [LJ, springs], LANGEVIN, dynamic_bonds=living,
+                    neighbors={"exclusions": []}),
+        "droplet": job({"type": "lattice", "structure": "fcc", "density": 0.02,
+                        "cells": [7, 7, 7]},
+                       [LJ, springs, {"type": "harmonic_trap", "stiffness": [0.5, 0.5, 0.5]}],
+                       LANGEVIN, steps=500, dynamic_bonds=living, neighbors={"exclusions": []}),
+        "chains": job({"type": "chains", "chains": 300, "pattern": "A6", "bond_length": 1,
+                       "density": 0.5, "min_distance": 0.7, "angle_type": "bend",
+                       "dihedral_type": "torsion"},
+                      [LJ, {"type": "bond_harmonic",
+                            "bonds": {"bond": {"stiffness": 100, "length": 1},
+                                      "link": {"stiffness": 50, "length": 1.1}}}, bends,
+                       {"type": "dihedral_opls",
+                        "dihedrals": {"torsion": {"k": [1.5, -0.5, 2.5, 0]}}}],
+                      {"type": "fire", "force_tolerance": 10, "maximum_move": 0.02},
+                      {**THERMOSTAT, "barostat": {"pressure": 1, "tau": 0.5}}, steps=200,
+                      dynamic_bonds={
+                          "stride": 20, "valence": {"A": 3},
+                          "form": [{"types": ["A", "A"], "bond": "link", "distance": 1.3,
+                                    "probability": 0.2}],
+                          "break": [{"bond": "bond", "length": 1.15, "probability": 0.2}]})}
+    for text in found.values():
+        text["observers"] = [*OBSERVERS, counts]
+    return {f"dynamic bonds, {name}, {traversal}": with_traversal(traversal, text)
+            for name, text in found.items()
+            for traversal in (CPU if device == "cpu" else CUDA)}
+
+
 def jobs(device):
     mixture = job(
         {"type": "random", "particles": {"B": 20, "S": 3000}, "density": 0.05, "min_distance": 0},
@@ -289,7 +338,7 @@ def jobs(device):
     for traversal in CPU if device == "cpu" else CUDA:
         found[f"liquid, {traversal}"] = with_traversal(traversal, liquid(NVE))
         found[f"mixture, {traversal}"] = with_traversal(traversal, mixture)
-    return found
+    return found | dynamic_bonds(device)
 
 
 def hash_of(folder):
@@ -303,7 +352,7 @@ def hash_of(folder):
     for name in sorted(os.listdir(folder)):
         if name.endswith(".h5"):
             with h5py.File(os.path.join(folder, name)) as file:
-                for root in ("particles", "observables"):
+                for root in ("particles", "observables", "connectivity"):
                     if root in file:
                         file[root].visititems(add)
     return found.hexdigest()[:16]

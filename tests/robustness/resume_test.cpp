@@ -345,7 +345,22 @@ std::map<std::string, Json> systems() {
       {"type": "frozen", "group": "wall", "timestep": 0.004},
       {"type": "moving", "group": "plate", "timestep": 0.004, "velocity": [0.5, 0, 0],
        "oscillation": {"amplitude": [0, 0, 0.05], "period": 0.2}}])");
+  // Chains that are linked and break, under pressure.
+  Json linked = chains;
+  linked["forces"][1] = json(R"({"type": "bond_harmonic", "bonds": {
+      "bond": {"stiffness": 50, "length": 1}, "link": {"stiffness": 50, "length": 1.1}}})");
+  linked["neighbors"] = json(R"({"exclusions": ["bonds", "angles"]})");
+  linked["stages"][0]["integrator"]["barostat"] =
+      json(R"({"pressure": 1, "tau": 0.5, "stride": 3})");
+  linked["dynamic_bonds"] = json(R"({"stride": 4, "valence": {"A": 4},
+      "form": [{"types": ["A", "A"], "bond": "link", "distance": 1.4, "probability": 0.3,
+                "angle": "angle"}],
+      "break": [{"bond": "bond", "length": 1.1, "probability": 0.3},
+                {"bond": "link", "length": 1.1, "probability": 0.1}]})");
+  linked["observers"].push_back(json(R"({"type": "bonds", "stride": 4})"));
+  linked["observers"].push_back(json(R"({"type": "gsd", "stride": 5})"));
   return {
+      {"dynamic bonds", std::move(linked)},
       {"groups", std::move(groups)},
       {"liquid", job(liquid, {json(lj)}, json(bussi), 120)},
       {"gas", job(R"({"type": "lattice", "structure": "sc", "density": 0.02, "cells": [8, 8, 8]})",

@@ -1,0 +1,71 @@
+// "dynamic_bonds" of a job, against its system, forces, observers and stages.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/components/force.h"
+#include "engine/components/integrator.h"
+#include "engine/components/observer.h"
+#include "engine/components/topology_user.h"
+#include "engine/job/job.h"
+
+namespace perrin {
+
+void Job::resolve_bonds() {
+  if (!settings_.dynamic_bonds || parts_.stage_names.size() < settings_.stages.size()) return;
+  bond_rules_ = resolve_dynamic_bonds(
+      *settings_.dynamic_bonds, configuration_,
+      [this](const auto& names, const auto& path) { return stages_named(names, path); },
+      [this](const auto& path, const auto& what) { report(path, what); });
+  if (!bond_rules_) return;
+  if (start_) start_->topology = configuration_.topology;  // the types that it has made
+  context_.dynamic_bonds = most_bonded(*bond_rules_, configuration_);
+}
+
+void Job::check_dynamic_bonds() {
+  if (!bond_rules_) return;
+  for (std::size_t k = 0; k < forces_.size(); ++k)
+    if (forces_[k] && !forces_[k]->follows_topology())
+      report(
+          settings_.forces[k].path,
+          fmt::format("{} cannot be combined with dynamic_bonds: it acts on the bonded particles "
+                      "of the start",
+                      settings_.forces[k].type()));
+  for (std::size_t k = 0; k < parts_.observers.size(); ++k)
+    if (const auto* const user = dynamic_cast<const TopologyUser*>(parts_.observers[k].get());
+        user && !user->follows_topology())
+      report(
+          settings_.observers[k].path,
+          fmt::format("{} as it is set cannot be combined with dynamic_bonds: it takes bonds from "
+                      "the start",
+                      settings_.observers[k].type()));
+  const auto can = [this](std::size_t stage) {
+    if (!parts_.stages[stage]) return true;  // what it is has been told
+    const Integrator* const integrator = parts_.stages[stage]->integrator();
+    return integrator != nullptr && integrator->timestep() > 0;
+  };
+  const auto check = [&](std::vector<bool>& stages, const std::vector<std::string>& names,
+                         const std::string& path) {
+    bool any = false;
+    for (std::size_t k = 0; k < stages.size(); ++k) {
+      if (stages[k] && !can(k) && !names.empty())
+        report("dynamic_bonds." + path + ".stages",
+               fmt::format("the stage \"{}\" has no integrator of equations of motion: bonds are "
+                           "made and broken in time",
+                           parts_.stage_names[k]));
+      stages[k] = stages[k] && can(k);
+      any = any || stages[k];
+    }
+    if (!any)
+      report("dynamic_bonds." + path,
+             "has no effect: no stage has an integrator of equations of motion");
+  };
+  for (std::size_t k = 0; k < bond_rules_->form.size(); ++k)
+    check(bond_rules_->form[k].stages, settings_.dynamic_bonds->form[k].stages,
+          fmt::format("form[{}]", k));
+  for (std::size_t k = 0; k < bond_rules_->broken.size(); ++k)
+    check(bond_rules_->broken[k].stages, settings_.dynamic_bonds->broken[k].stages,
+          fmt::format("break[{}]", k));
+}
+
+}  // namespace perrin
