@@ -178,9 +178,13 @@ void resolve_attributes(const std::map<std::string, AttributeSettings>& settings
       continue;
     }
     try {
-      for (const std::string& other : formula::parse(*s.changes, {"t"}).parameters)
-        if (!attribute_of(configuration, other)) report(path, no_attribute(configuration, other));
-      configuration.attribute_changes[name] = *s.changes;
+      bool known = true;
+      for (const std::string& other : formula::parse(*s.changes, {"t"}).parameters) {
+        if (attribute_of(configuration, other)) continue;
+        report(path, no_attribute(configuration, other));
+        known = false;
+      }
+      if (known) configuration.attribute_changes[name] = *s.changes;
     } catch (const UserError& e) {
       report(path, e.what());
     }
