@@ -389,8 +389,7 @@ class Groups(unittest.TestCase):
         job["observers"].append({"type": "checkpoint", "steps": 90})
         self.run_job(job, folder="whole")
         p, v = self.frames("position", "whole"), self.frames("velocity", "whole")
-        z = p[:, :, 2] - (2000 / 0.5) ** (1 / 3) * numpy.round(p[:, :, 2] / 4000 ** (1 / 3))
-        inside = abs(z) < 2
+        inside = abs(p[:, :, 2] - 4000 ** (1 / 3) / 2) < 2
         for frame in range(1, 21):
             chosen = inside[2 * ((frame - 1) // 2)]
             force = self.frames("force", "whole")[frame]
