@@ -16,7 +16,7 @@ folder, picture = sys.argv[1:]
 with h5py.File(f"{folder}/profile.h5") as file:
     f = file["observables"]
     z, density = f["coordinate/value"][-1], f["density/value"][-1]
-    velocity = f["velocity/value"][:, :, 0].mean(axis=0)
+    velocity = f["velocity/value"][-1, :, 0]  # the first row is the sample of the beginning
 with h5py.File(f"{folder}/thermo.h5") as file:
     f = file["observables"]
     late = f["force_lower/step"][:] > 10000
