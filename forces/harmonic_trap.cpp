@@ -67,7 +67,7 @@ void HarmonicTrap::compute(StepContext& context, const ForceOutput& output) {
   for_each(context.device(), "harmonic_trap", context.particles.share(),
            Kernel{particles, context.particles.metric(),
                   Anchor(box, settings_.center, settings_.unwrapped), NearestImage(box),
-                  settings_.unwrapped, v.x != 0 || v.y != 0 || v.z != 0, v, context.device_time(),
+                  settings_.unwrapped, moves(), v, context.device_time(),
                   context.particles.box_state.data(), stiffness, mask_.data(), output});
 }
 

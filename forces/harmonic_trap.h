@@ -37,6 +37,13 @@ class HarmonicTrap : public Force {
                const std::vector<std::uint32_t>& chosen);
   void compute(StepContext& context, const ForceOutput& output) override;
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override;
+  /// For integrators that compute a trap that does not move within their own step.
+  bool moves() const {
+    const Vec3<double>& v = settings_.velocity;
+    return v.x != 0 || v.y != 0 || v.z != 0;
+  }
+  const HarmonicTrapSettings& settings() const { return settings_; }
+  const TypeMask& mask() const { return mask_; }
 
  private:
   HarmonicTrapSettings settings_;

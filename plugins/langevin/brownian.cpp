@@ -38,6 +38,7 @@ class Brownian : public BathIntegrator<Stream> {
     if (settings_.fuse && !settings_.tally_heat && simulation.forces.size() == 1 &&
         !simulation.group() && !simulation.forces[0]->group())
       trap_ = dynamic_cast<const HarmonicTrap*>(simulation.forces[0].get());
+    if (trap_ != nullptr && trap_->moves()) trap_ = nullptr;
     simulation.ensure_forces();
     if (trap_ != nullptr && !settings_.keep_forces) {  // not stale, but plainly absent
       const Real nan = std::numeric_limits<Real>::quiet_NaN();

@@ -350,8 +350,9 @@ class ManyBody(unittest.TestCase):
 
     def test_liquid_and_vapour(self):
         """Warren's liquid (Phys. Rev. E 68, 066702 (2003)) beside its vapour, A -40, B 25, r_d
-        0.75, kT 1. Published: density 6.05 and surface tension 7.51 (M. Arienti, W. Pan, X. Li,
-        G. Karniadakis, J. Chem. Phys. 134, 204114 (2011)). Warren's equation of state,
+        0.75, kT 1. The literature has the density 6.05 and the surface tension 7.51 for it (M.
+        Arienti et al., J. Chem. Phys. 134, 204114 (2011); Z. Li et al., Phys. Fluids 25, 072103
+        (2013)). Warren's equation of state,
             p = rho kT + alpha A rho² + 2 alpha B r_d⁴ (rho³ - c rho² + d),
         alpha 0.101 ± 0.001, c 4.16 ± 0.02, d 18 ± 1, has p = 0 at 6.10 ± 0.14."""
         edge, length = 7.0, 21.0

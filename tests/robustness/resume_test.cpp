@@ -359,9 +359,27 @@ std::map<std::string, Json> systems() {
                 {"bond": "link", "length": 1.1, "probability": 0.1}]})");
   linked["observers"].push_back(json(R"({"type": "bonds", "stride": 4})"));
   linked["observers"].push_back(json(R"({"type": "gsd", "stride": 5})"));
+  // Densities of neighbours: a fluid that comes apart into liquid and vapour, and a mixture in
+  // which they depend on the order of the types.
+  Json vapour =
+      job(R"({"type": "random", "min_distance": 0, "density": 2, "particles": {"A": 1500}})",
+          {json(R"({"type": "mdpd", "temperature": 0.5, "repulsion": 25,
+                "pairs": [{"types": ["A", "A"], "attraction": -40, "gamma": 4.5}]})")},
+          json(R"({"type": "dpd_split", "timestep": 0.005})"), 120, 0.5);
+  Json embedded = job(liquid, {json(R"j({"type": "many_body_formula", "energy": "-a*sqrt(rho)",
+      "density": "s*(1 - r/2.5)^2", "pair": "0.2/r^9", "cutoff": 2.5, "truncation": "switch",
+      "pairs": [{"types": ["A", "A"], "s": 1}, {"types": ["A", "B"], "s": 0.7},
+                {"types": ["B", "A"], "s": 0.4}, {"types": ["B", "B"], "s": 0.5}],
+      "types": {"A": {"a": 2}, "B": {"a": 1.5}}})j")},
+                      json(bussi), 120);
+  embedded["system"]["types"] = {{"A", 1}, {"B", 1}};
+  embedded["stages"][0]["integrator"]["barostat"] =
+      json(R"({"pressure": 1, "tau": 0.5, "stride": 3})");
   return {
       {"dynamic bonds", std::move(linked)},
       {"groups", std::move(groups)},
+      {"liquid and vapour", std::move(vapour)},
+      {"embedded atoms", std::move(embedded)},
       {"liquid", job(liquid, {json(lj)}, json(bussi), 120)},
       {"gas", job(R"({"type": "lattice", "structure": "sc", "density": 0.02, "cells": [8, 8, 8]})",
                   {json(lj)}, json(bussi), 200)},
