@@ -102,7 +102,7 @@ def dynamic_bonds(device):
     found = {
         "gel": job({"type": "random", "particles": {"A": 1500, "B": 1000}, "density": 0.4,
                     "min_distance": 0.9}, [unlike, springs, bends], LANGEVIN,
-                   dynamic_bonds=gel, neighbors={"exclusions": ["bonds", "angles"]}),
+                   dynamic_bonds=gel),
         "flat": job({"type": "lattice", "structure": "square", "density": 0.7,
                      "cells": [40, 40, 1]}, [LJ, springs], LANGEVIN, dynamic_bonds=living,
                     neighbors={"exclusions": []}),

@@ -96,6 +96,7 @@ std::optional<Json> sample(const CatalogueRow& row) {
        R"({"type": "bond_order", "stride": 2, "rows_every": 10, "distance": 1.5, "bins": 4})"},
       {"cluster_size",
        R"({"type": "cluster_size", "stride": 2, "rows_every": 10, "distance": 1.1, "sizes": 4})"},
+      {"bonds", R"({"type": "bonds", "stride": 2, "sizes": 4})"},
       {"radial_profile", R"({"type": "radial_profile", "stride": 2, "rows_every": 10, "bins": 4,
         "about": "center_of_mass"})"},
       {"pressure_profile",

@@ -153,7 +153,7 @@ class Types:
                           "min_distance": 0.85}
         elif kind == "observer":
             observers = [component]
-            if name == "chain_size":
+            if name in ("chain_size", "bonds"):
                 system, forces = CHAINS, [SPRINGS]
             if name == "restraint":
                 forces = [LJ, {"type": "group_restraint", "groups": ["all"], "stiffness": 10,
