@@ -132,6 +132,7 @@ void Thermo::add_group(const std::string& name, std::size_t k, Setup& setup) {
   number("kinetic_energy", u.energy, &GroupTotals::kinetic);
   vector("momentum", io::file_momentum(u), &GroupTotals::momentum);
   vector("force", io::file_force(u), &GroupTotals::force);
+  number("heat", u.energy, &GroupTotals::heat);
 }
 
 /// Of a row of all columns.

@@ -17,6 +17,8 @@ struct GroupTotals {
   double temperature = 0;  // of the kinetic energy; NaN where none of the group moves
   Vec3<double> momentum{};
   Vec3<double> force{};  // the sum of all forces on them
+  double heat = 0;       // that its integrator's bath has given it since the stage began; NaN:
+                         // no integrator has this group
 };
 
 /// The present moment (Simulation::now()), or an earlier one whose totals were sampled: the

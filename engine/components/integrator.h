@@ -56,6 +56,10 @@ class Integrator {
   virtual void measure_heat(StepContext& context, double* heat);
   /// The same, waited for.
   double heat(StepContext& context);
+  /// Where a stage has several integrators: the heat of the one that has this group. False: none.
+  virtual bool measure_heat_of(StepContext&, const std::string& /*group*/, double* /*heat*/) {
+    return false;
+  }
   /// Work done on the particles by a motion that it prescribes, since the stage began, likewise.
   virtual void measure_work(StepContext& context, double* work);
   /// Where a stage has several integrators: may it move a group of the particles? Passes of

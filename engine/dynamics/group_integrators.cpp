@@ -333,6 +333,13 @@ void GroupIntegrators::measure_heat(StepContext& context, double* heat) {
   add_up(context, heat, [&](Integrator& one, double* part) { one.measure_heat(context, part); });
 }
 
+bool GroupIntegrators::measure_heat_of(StepContext& context, const std::string& group,
+                                       double* heat) {
+  for (auto& member : members_)
+    if (member->group == group) return member->integrator->measure_heat(context, heat), true;
+  return false;
+}
+
 void GroupIntegrators::measure_work(StepContext& context, double* work) {
   add_up(context, work, [&](Integrator& one, double* part) { one.measure_work(context, part); });
 }

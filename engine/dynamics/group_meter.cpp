@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "engine/components/integrator.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
@@ -74,10 +75,13 @@ void GroupMeter::count() {
 }
 
 void GroupMeter::measure(const Real4* force) {
-  for (std::size_t g = 0; g < masks_.size(); ++g)
+  has_heat_.assign(masks_.size(), false);
+  for (std::size_t g = 0; g < masks_.size(); ++g) {
+    Sums* const row = rows_.data() + most_ * std::int64_t(masks_.size()) + std::int64_t(g);
     sum<Sums>(s_.device(), "totals of a group", s_.particles.size(),
-              Measure{s_.particles.view(), force, masks_[g].mask()}, scratch_,
-              rows_.data() + most_ * std::int64_t(masks_.size()) + std::int64_t(g));
+              Measure{s_.particles.view(), force, masks_[g].mask()}, scratch_, row);
+    has_heat_[g] = s_.bath() && s_.bath()->measure_heat_of(s_, groups_[g].name(), &row->heat);
+  }
 }
 
 void GroupMeter::keep(const std::uint32_t* number) {
@@ -104,6 +108,7 @@ std::vector<GroupTotals> GroupMeter::row(std::int64_t number) {
     GroupTotals t{v[0], 0, {v[1], v[2], v[3]}, {v[4], v[5], v[6]}};
     const double none = std::numeric_limits<double>::quiet_NaN();
     t.temperature = moved && freedom_[g] > 0 ? 2 * v[0] / (freedom_[g] * s_.k_boltzmann()) : none;
+    t.heat = g < has_heat_.size() && has_heat_[g] ? sums[g].heat : none;
     if (!moved) t.kinetic = none, t.momentum = {none, none, none};
     found.push_back(t);
   }

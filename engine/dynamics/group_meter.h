@@ -14,6 +14,7 @@ class StepContext;
 namespace detail {
 struct GroupSums {
   double v[7] = {};  // kinetic energy; momentum; force
+  double heat = 0;   // no sum over particles
   PERRIN_HD GroupSums& operator+=(const GroupSums& b) {
     for (int k = 0; k < 7; ++k) v[k] += b.v[k];
     return *this;
@@ -53,6 +54,7 @@ class GroupMeter {
   std::int64_t most_ = 0;
   Buffer<detail::GroupSums> rows_;  // [row][group]
   Buffer<detail::GroupSums> scratch_;
+  std::vector<bool> has_heat_;  // the stage's integrators tell it
 };
 
 }  // namespace perrin

@@ -266,6 +266,9 @@ class Groups(unittest.TestCase):
             for name, temperature in (("low", 0.5), ("high", 2.0)):
                 found = self.column(f"temperature_{name}")[150:].mean()
                 self.assertAlmostEqual(found / temperature, 1, delta=5 * (2 / 3000) ** 0.5 / 3)
+                # Without interactions all energy comes from the group's own bath.
+                kinetic, heat = self.column(f"kinetic_energy_{name}"), self.column(f"heat_{name}")
+                numpy.testing.assert_allclose(heat, kinetic - kinetic[0], atol=2e-4 * kinetic.max())
             self.assertAlmostEqual(self.column("temperature")[150:].mean() / 1.25, 1, delta=0.03)
 
     def test_energy_is_conserved_beside_a_plate_that_moves(self):
