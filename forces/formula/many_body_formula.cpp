@@ -12,6 +12,7 @@
 #include "engine/job/compile_plugin.h"
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
+#include "engine/settings/settings_parse.h"
 #include "forces/formula/many_body_source.h"
 
 namespace perrin {
