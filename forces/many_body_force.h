@@ -112,7 +112,7 @@ class ManyBodyForceField final : public Force {
         table_(device, std::span<const BothWays<E>>(table)),
         type_(device, std::span<const typename E::TypeCoefficients>(type)),
         density_(device, particles),
-        slope_(device, particles) {
+        slope_(device, particles + ManyBodyView<E>::beyond_last) {
     PERRIN_ASSERT(device.is_cuda() || particles < (std::int64_t(1) << 31));  // slope_of()
   }
 

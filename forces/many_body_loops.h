@@ -33,7 +33,9 @@ struct ManyBodyView {
   const typename E::TypeCoefficients* type;  // [type]
   std::uint32_t types;
   std::int64_t n;
-  Real *density, *slope;  // [place in memory]: rho and F'
+  // [place in memory]: rho and F'; of this there are beyond_last more, which whole vectors read.
+  Real *density, *slope;
+  static constexpr std::int64_t beyond_last = 16;
 
   PERRIN_HD const typename E::TypeCoefficients& type_of(std::int64_t i) const {
     return type[types == 1 ? 0u : position[i].type()];
@@ -127,26 +129,33 @@ struct EmbeddingForceBody {
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& other, bool real,
                       Real (&term)[sums]) const {
     const Real r2 = square_of(d);
-    Real f = 0, energy = 0;
+    Real f = 0;
+    [[maybe_unused]] Real energy = 0;
     if constexpr (OneType) {
       const auto& c = own.coefficients;
       f = (own.slope + other.x) * E::density(r2, c).force_over_r;
-      if constexpr (E::has_pair) add(E::pair(r2, c), f, energy);
+      if constexpr (E::has_pair) {
+        const PairForce<Real> v = E::pair(r2, c);
+        f += v.force_over_r, energy += v.energy;
+      }
       const bool inside = real && r2 < c.cutoff2;
       f = inside ? f : Real(0), energy = inside ? energy : Real(0);
     } else {
-      const BothWays<E> c = entry(view.table, own.row + type);
-      const bool on_i = real && r2 < c.on_i.cutoff2, on_j = real && r2 < c.on_j.cutoff2;
-      const Real a = on_i ? E::density(r2, c.on_i).force_over_r : Real(0);
-      const Real b = on_j ? E::density(r2, c.on_j).force_over_r : Real(0);
+      // GCC vectorises this, and not what has one struct for both ways or one condition at the end.
+      const std::uint32_t k = 2 * (own.row + type);
+      const Real a = weight_slope(k, r2, real), b = weight_slope(k + 1, r2, real);
       // Own slope · a + other slope · b, such that both particles find the same bits.
       f = Real(0.5) * ((own.slope + other.x) * (a + b) + (own.slope - other.x) * (a - b));
+#ifdef __CUDA_ARCH__
+      f = a != Real(0) || b != Real(0) ? f : Real(0);  // nobody's slope may be anything
+#endif
       if constexpr (E::has_pair) {
-        Real v = 0;
-        add(E::pair(r2, c.on_i), v, energy);
-        f += on_i ? v : Real(0), energy = on_i ? energy : Real(0);
+        const typename E::Coefficients c = coefficients(k);
+        const PairForce<Real> v = E::pair(r2, c);
+        const bool inside = real && r2 < c.cutoff2;
+        f += inside ? v.force_over_r : Real(0);
+        if constexpr (Energy) energy = inside ? v.energy : Real(0);
       }
-      f = on_i || on_j ? f : Real(0);
     }
     term[0] = f * d.x, term[1] = f * d.y, term[2] = f * d.z;
     if constexpr (Energy) {
@@ -172,9 +181,14 @@ struct EmbeddingForceBody {
   }
 
  private:
-  PERRIN_HD static void add(const PairForce<Real>& v, Real& f, Real& energy) {
-    f += v.force_over_r;
-    if constexpr (Energy) energy += v.energy;
+  /// Number k of the table's entries, of one way each.
+  PERRIN_HD typename E::Coefficients coefficients(std::uint32_t k) const {
+    return entry(&view.table->on_i, k);
+  }
+  PERRIN_HD Real weight_slope(std::uint32_t k, Real r2, bool real) const {
+    const typename E::Coefficients c = coefficients(k);
+    const Real slope = E::density(r2, c).force_over_r;
+    return real && r2 < c.cutoff2 ? slope : Real(0);
   }
 };
 

@@ -12,7 +12,7 @@ ManyBody::ManyBody(const Device& device, double repulsion, double range, int dim
       table_(device, 1),
       type_(device, 1),
       density_(device, particles),
-      slope_(device, particles) {
+      slope_(device, particles + ManyBodyView<WarrenDensity>::beyond_last) {
   table_.assign(std::vector<Loops>{{coefficients_, coefficients_}});
   type_.assign(std::vector{WarrenDensity::type_coefficients(repulsion, range, dimension)});
 }
