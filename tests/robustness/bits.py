@@ -144,6 +144,15 @@ def dynamic_bonds(device):
                       *({"type": "lj_wall", "axis": "z", "position": z, "epsilon": 1, "sigma": 0.5}
                         for z in (-6.8, 6.8))], LANGEVIN, dynamic_bonds=living,
                      neighbors={"exclusions": []})}
+    # Partners are further away than pair forces look.
+    wca = {"type": "wca", "pairs": LJ["pairs"]}
+    found["far"] = job(
+        {"type": "lattice", "structure": "fcc", "density": 0.5, "cells": [9, 9, 9]},
+        [wca, {"type": "bond_harmonic", "bonds": {"link": {"stiffness": 20, "length": 2.5}}}],
+        LANGEVIN, dynamic_bonds={
+            "stride": 10, "valence": {"A": 2},
+            "form": [{"types": ["A", "A"], "bond": "link", "distance": 3, "probability": 0.02}],
+            "break": [{"bond": "link", "length": 3.2}]})
     everywhere["shear"]["forces"].append(springs)
     everywhere["shear"]["stages"][0]["shear"] = {"rate": 0.5}
     for text in [*found.values(), *everywhere.values()]:
