@@ -30,7 +30,7 @@ struct AttributeFieldKernel {
   bool flat;                                     // two dimensions
   bool unwrapped;
   DeviceTime time;
-  AttributeView attributes;
+  AttributeView<F::attributes.size()> attributes;
   ForceOutput out;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -68,7 +68,7 @@ class AttributeField final : public Force {
 
   void compute(StepContext& context, const ForceOutput& output) override {
     const Box& box = context.particles.box;
-    const AttributeView attributes = words_.view(context);
+    const auto attributes = words_.view<F::attributes.size()>(context);
     for_each(context.device(), F::type, context.particles.share(),
              AttributeFieldKernel<F>{context.particles.view(), context.particles.metric(),
                                      Anchor(box, {0, 0, 0}, unwrapped_), mask_.data(),

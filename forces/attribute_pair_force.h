@@ -93,7 +93,7 @@ struct AttributePairBody {
   std::uint32_t types;
   std::int64_t n;
   ForceOutput output;
-  AttributeView attributes;
+  AttributeView<P::attributes.size()> attributes;
 
   struct Own {
     std::uint32_t row;  // of the table
@@ -171,9 +171,9 @@ class AttributePairForce final : public Force {
   template <bool Energy, bool Shift>
   void run(StepContext& s, const ForceOutput& output) {
     pair_loop(P::type, *s.neighbors,
-              AttributePairBody<P, Mode, Energy, Shift>{s.particles.position.data(), table_.data(),
-                                                        types_, s.particles.size(), output,
-                                                        words_.view(s)});
+              AttributePairBody<P, Mode, Energy, Shift>{
+                  s.particles.position.data(), table_.data(), types_, s.particles.size(), output,
+                  words_.template view<P::attributes.size()>(s)});
   }
 
   Buffer<AttributeCoefficients<P>> table_;

@@ -20,29 +20,41 @@
 
 namespace perrin {
 
-/// Up to four attributes of each particle in one word.
+/// N attributes of each particle, at most four, by its place in memory: read as a word.
+template <std::size_t N>
 struct AttributeView {
-  const Real4* by_id;
-  const std::uint32_t* id;  // [place in memory]
-  const Real4* in_memory;   // [place in memory]; on the CPU
+  static constexpr std::size_t stride = N == 3 ? 4 : N;
+  const Real* in_memory;  // [place · stride + attribute]
 
   PERRIN_HD Real4 operator()(std::uint32_t i) const {
 #ifdef __CUDA_ARCH__
-    return by_id[id[i]];
-#else  // number by number: a loop over neighbours gathers them in vectors
-    const Real* const words = reinterpret_cast<const Real*>(in_memory);
-    return {words[4 * std::size_t(i)], words[4 * std::size_t(i) + 1], words[4 * std::size_t(i) + 2],
-            words[4 * std::size_t(i) + 3]};
+    if constexpr (stride == 4) return reinterpret_cast<const Real4*>(in_memory)[i];
 #endif
+    // Number by number: on the CPU a loop over neighbours gathers them in vectors.
+    const Real* const of = in_memory + stride * std::size_t(i);
+    Real4 word;
+    word.x = of[0];
+    if constexpr (N > 1) word.y = of[1];
+    if constexpr (N > 2) word.z = of[2];
+    if constexpr (N > 3) word.w = of[3];
+    return word;
   }
 };
 
 namespace detail {
+template <std::size_t N>
 struct ToMemoryOrder {
   const Real4* by_id;
   const std::uint32_t* id;
-  Real4* in_memory;
-  PERRIN_HD void operator()(std::int64_t i) const { in_memory[i] = by_id[id[i]]; }
+  Real* in_memory;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Real4 word = by_id[id[i]];
+    Real* const of = in_memory + std::int64_t(AttributeView<N>::stride) * i;
+    of[0] = word.x;
+    if constexpr (N > 1) of[1] = word.y;
+    if constexpr (N > 2) of[2] = word.z;
+    if constexpr (N > 3) of[3] = word.w;
+  }
 };
 
 /// Numbers that change with the time, of one particle.
@@ -93,7 +105,7 @@ class AttributeWords {
     std::vector<Real4> words;
     for (const auto& v : values_) words.push_back({Real(v[0]), Real(v[1]), Real(v[2]), Real(v[3])});
     by_id_ = {setup.device(), std::span<const Real4>(words)};
-    if (!setup.device().is_cuda()) in_memory_ = {setup.device(), std::int64_t(words.size())};
+    in_memory_ = {setup.device(), std::int64_t(most * words.size())};
   }
   /// Of each particle, by id, at the start.
   const std::vector<std::array<double, most>>& values() const { return values_; }
@@ -121,14 +133,13 @@ class AttributeWords {
     if (changes()) for_each(s.device(), "attributes that change", by_id_.size(), changed(s));
     return by_id_.data();
   }
-  /// For the particles where they are now. Device work.
-  AttributeView view(StepContext& s) {
-    const std::uint32_t* const id = s.particles.id.data();
-    by_id(s);
-    if (!s.device().is_cuda())
-      for_each(s.device(), "attributes", s.particles.size(),
-               detail::ToMemoryOrder{by_id_.data(), id, in_memory_.data()});
-    return {by_id_.data(), id, in_memory_.data()};
+  /// Of the first N attributes, for the particles where they are now. Device work.
+  template <std::size_t N>
+  AttributeView<N> view(StepContext& s) {
+    const Real4* const words = by_id(s);
+    for_each(s.device(), "attributes", s.particles.size(),
+             detail::ToMemoryOrder<N>{words, s.particles.id.data(), in_memory_.data()});
+    return {in_memory_.data()};
   }
 
  private:
@@ -163,7 +174,8 @@ class AttributeWords {
   }
 
   std::vector<std::array<double, most>> values_;
-  Buffer<Real4> by_id_, in_memory_;
+  Buffer<Real4> by_id_;
+  Buffer<Real> in_memory_;
   std::vector<std::string> names_;
   // Of those that change.
   std::array<Buffer<formula::Instruction>, most> code_;

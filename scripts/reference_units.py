@@ -43,7 +43,7 @@ UNITS = {
     "cycles": "cycles equilibration metropolis.stride interval recompute exchange",
     "histories": "histories neutron_slab.stride batch",
     "": "scale exponent repulsive attractive correction acceptance volume.step target_error "
-        "roulette types groot_warren.lambda cosine",
+        "roulette types groot_warren.lambda cosine probability",
 }
 UNIT_OF = {key: unit for unit, keys in UNITS.items() for key in keys.split()}
 # What descriptions say of units must not contradict the table.

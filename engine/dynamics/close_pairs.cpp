@@ -71,16 +71,11 @@ PositionDistance::PositionDistance(const Box& box)
   for (std::size_t k = 0; k < 3; ++k) edge_[k] = (1 / units_per_edge) * edges[k];
 }
 
-double PositionDistance::square(const Position& a, const Position& b) const {
-  Vec3<double> r{};
-  for (int k = 0; k < 3; ++k) {
-    const std::uint32_t u = fraction_of(a, k), v = fraction_of(b, k);
-    const double d = periodic_[std::size_t(k)] ? double(std::int32_t(u - v))
-                                               : double(std::int64_t(u) - std::int64_t(v));
-    r += d * edge_[k];
-  }
-  if (skewed_) r = images_of(padded_).nearest(r);
-  return dot(r, r);
+double PositionDistance::in_tilted_box(double x, double y, double z) const {
+  const Vec3<double> r{x * edge_[0].x + y * edge_[1].x + z * edge_[2].x,
+                       y * edge_[1].y + z * edge_[2].y, z * edge_[2].z};
+  const Vec3<double> nearest = images_of(padded_).nearest(r);
+  return dot(nearest, nearest);
 }
 
 std::vector<CloseCandidate> close_pairs(
@@ -88,30 +83,44 @@ std::vector<CloseCandidate> close_pairs(
     const std::vector<std::uint32_t>& ids, double distance,
     const std::function<bool(std::uint32_t, std::uint32_t)>& wanted) {
   const PairCells cells(box, distance, ids.size());
-  std::vector<std::uint32_t> begin(std::size_t(cells.count()) + 1, 0), sorted(ids.size());
+  std::vector<std::uint32_t> begin(std::size_t(cells.count()) + 1, 0);
   for (const std::uint32_t id : ids) ++begin[std::size_t(cells.of(position[id])) + 1];
   for (std::size_t c = 1; c < begin.size(); ++c) begin[c] += begin[c - 1];
+  struct Member {
+    Position position;
+    std::uint32_t id;
+  };
+  std::vector<Member> sorted(ids.size());  // by cell, and by id
   std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-  for (const std::uint32_t id : ids) sorted[next[std::size_t(cells.of(position[id]))]++] = id;
+  for (const std::uint32_t id : ids)
+    sorted[next[std::size_t(cells.of(position[id]))]++] = {position[id], id};
 
   const PositionDistance measure(box);
   const double distance2 = distance * distance;
-  const auto search = [&](std::uint32_t a, std::vector<CloseCandidate>& found) {
-    const Position here = position[a];
+  const auto search = [&](const Member& a, std::vector<CloseCandidate>& found) {
+    const auto look = [&](std::uint32_t first, std::uint32_t last) {
+      for (std::uint32_t k = first; k < last; ++k) {
+        const Member& b = sorted[k];
+        if (b.id > a.id && measure.square(a.position, b.position) <= distance2 &&
+            wanted(a.id, b.id))
+          found.push_back({a.id, b.id});
+      }
+    };
     std::int64_t places[3][3];
     int count[3];
-    for (int k = 0; k < 3; ++k) count[k] = cells.around(cells.place(here, k), k, places[k]);
+    for (int k = 0; k < 3; ++k) count[k] = cells.around(cells.place(a.position, k), k, places[k]);
+    const bool row = count[2] > 1 && places[2][count[2] - 1] - places[2][0] == count[2] - 1;
     for (int x = 0; x < count[0]; ++x)
-      for (int y = 0; y < count[1]; ++y)
-        for (int z = 0; z < count[2]; ++z) {
-          const auto c =
-              std::size_t((places[0][x] * cells.n[1] + places[1][y]) * cells.n[2] + places[2][z]);
-          for (std::uint32_t k = begin[c]; k < begin[c + 1]; ++k) {
-            const std::uint32_t b = sorted[k];
-            if (b > a && measure.square(here, position[b]) <= distance2 && wanted(a, b))
-              found.push_back({a, b});
-          }
+      for (int y = 0; y < count[1]; ++y) {
+        const auto c = std::size_t((places[0][x] * cells.n[1] + places[1][y]) * cells.n[2]);
+        if (row) {
+          look(begin[c + std::size_t(places[2][0])],
+               begin[c + std::size_t(places[2][count[2] - 1]) + 1]);
+          continue;
         }
+        for (int z = 0; z < count[2]; ++z)
+          look(begin[c + std::size_t(places[2][z])], begin[c + std::size_t(places[2][z]) + 1]);
+      }
   };
   constexpr std::size_t piece = 1024;
   const std::size_t pieces = (ids.size() + piece - 1) / piece;

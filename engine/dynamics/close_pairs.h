@@ -1,6 +1,7 @@
 // Pairs of particles within a distance of each other, on the host.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -16,9 +17,20 @@ namespace perrin {
 class PositionDistance {
  public:
   explicit PositionDistance(const Box& box);
-  double square(const Position& a, const Position& b) const;
+  double square(const Position& a, const Position& b) const {
+    const double x = along(0, a.x, b.x), y = along(1, a.y, b.y), z = along(2, a.z, b.z);
+    if (skewed_) return in_tilted_box(x, y, z);
+    const double u = x * edge_[0].x, v = y * edge_[1].y, w = z * edge_[2].z;
+    return u * u + v * v + w * w;
+  }
 
  private:
+  double along(std::size_t axis, std::uint32_t a, std::uint32_t b) const {
+    return periodic_[axis] ? double(std::int32_t(a - b))
+                           : double(std::int64_t(a) - std::int64_t(b));
+  }
+  double in_tilted_box(double x, double y, double z) const;
+
   std::array<bool, 3> periodic_;
   bool skewed_;
   Vec3<double> edge_[3];  // per unit of the fixed-point fraction

@@ -54,6 +54,7 @@ void Job::check_use() {
   };
   unused("system", bool(settings_.system));
   unused("velocity", settings_.velocity.has_value());
+  unused("dynamic_bonds", settings_.dynamic_bonds.has_value());
   unused("ignore", !settings_.ignore.empty());
   unused("forces", !settings_.forces.empty());
   unused("neighbors", perrin::record(settings_.neighbors) != perrin::record(NeighborSettings{}));

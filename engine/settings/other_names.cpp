@@ -27,6 +27,7 @@ constexpr Shipped shipped[] = {
     {"observer", "bond_order", "analysis"},
     {"observer", "cluster_size", "analysis"},
     {"observer", "chain_size", "analysis"},
+    {"observer", "bonds", "analysis"},
     {"observer", "restraint", "analysis"},
     {"force", "dpd", "dpd"},
     {"force", "mdpd", "dpd"},
@@ -114,6 +115,9 @@ constexpr Word words[] = {
     {" harmonic spring ",
      "use the force \"bond_harmonic\" for bonds, \"angle_harmonic\" for angles, \"harmonic_trap\" "
      "for a fixed point"},
+    {" bond/create bond/break bond/react bond_react reaction reactions crosslink crosslinking "
+     "gelation ",
+     "bonds are made and broken by \"dynamic_bonds\" of a job (docs/guide/dynamic-bonds.md)"},
     {" bond bonds ", "bonds are the forces \"bond_harmonic\", \"bond_fene\", \"bond_formula\""},
     {" angle angles bending ",
      "angles are the forces \"angle_harmonic\", \"angle_cosine\", \"angle_formula\""},

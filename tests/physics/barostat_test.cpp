@@ -302,7 +302,7 @@ TEST_P(BarostatTest, TotalsSampledOnTheWayAreThoseOfTheirBox) {
       s.begin_stage(integrator);
       integrator.begin(s);
       Seen seen;
-      const Sampling sampling{sampled ? std::vector<std::int64_t>{7} : std::vector<std::int64_t>{},
+      const Sampling sampling{sampled ? std::vector{Schedule(7)} : std::vector<Schedule>{}, 0,
                               [&](const Instant& i) { look(i, seen); }};
       for (std::int64_t k = 0; k < 210; k += chunk) {
         s.advance(integrator, chunk, sampling);

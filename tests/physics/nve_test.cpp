@@ -236,9 +236,9 @@ Sampled sample(const Device& device, const Configuration& c, const NeighborSetti
   s.begin_stage(integrator);
   integrator.begin(s);
   Sampled result;
-  Sampling sampling{{strides.begin(), strides.end()},
-                    0,
-                    [&](const Instant& i) { result.seen.push_back(see(i)); }};
+  Sampling sampling{{strides.begin(), strides.end()}, 0, [&](const Instant& i) {
+                      result.seen.push_back(see(i));
+                    }};
   try {
     if (ahead) s.advance(integrator, std::int64_t(steps), sampling);
     while (s.step() < steps) {

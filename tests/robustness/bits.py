@@ -125,11 +125,41 @@ def dynamic_bonds(device):
                           "form": [{"types": ["A", "A"], "bond": "link", "distance": 1.3,
                                     "probability": 0.2}],
                           "break": [{"bond": "bond", "length": 1.15, "probability": 0.2}]})}
-    for text in found.values():
+    everywhere = {
+        "dpd": job({"type": "random", "particles": {"A": 2400}, "density": 3, "min_distance": 0},
+                   [{"type": "dpd", "temperature": 1, "pairs": [
+                       {"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]},
+                    {"type": "bond_harmonic", "bonds": {"link": {"stiffness": 50,
+                                                                 "length": 0.5}}}],
+                   {"type": "velocity_verlet", "timestep": 0.01}, dynamic_bonds={
+                       "stride": 10, "valence": {"A": 2}, "form": [
+                           {"types": ["A", "A"], "bond": "link", "distance": 0.7,
+                            "probability": 0.02, "reactivity": "valence"}],
+                       "break": [{"bond": "link", "length": 0.75, "probability": 0.3}]},
+                   neighbors={"exclusions": []}),
+        "shear": liquid(THERMOSTAT, dynamic_bonds=living, neighbors={"exclusions": []}),
+        "walls": job({"type": "lattice", "structure": "fcc", "density": 0.6, "cells": [7, 7, 7],
+                      "periodic": [True, True, False]},
+                     [LJ, springs,
+                      *({"type": "lj_wall", "axis": "z", "position": z, "epsilon": 1, "sigma": 0.5}
+                        for z in (-6.8, 6.8))], LANGEVIN, dynamic_bonds=living,
+                     neighbors={"exclusions": []})}
+    # Partners are further away than pair forces look.
+    wca = {"type": "wca", "pairs": LJ["pairs"]}
+    found["far"] = job(
+        {"type": "lattice", "structure": "fcc", "density": 0.5, "cells": [9, 9, 9]},
+        [wca, {"type": "bond_harmonic", "bonds": {"link": {"stiffness": 20, "length": 2.5}}}],
+        LANGEVIN, dynamic_bonds={
+            "stride": 10, "valence": {"A": 2},
+            "form": [{"types": ["A", "A"], "bond": "link", "distance": 3, "probability": 0.02}],
+            "break": [{"bond": "link", "length": 3.2}]})
+    everywhere["shear"]["forces"].append(springs)
+    everywhere["shear"]["stages"][0]["shear"] = {"rate": 0.5}
+    for text in [*found.values(), *everywhere.values()]:
         text["observers"] = [*OBSERVERS, counts]
-    return {f"dynamic bonds, {name}, {traversal}": with_traversal(traversal, text)
-            for name, text in found.items()
-            for traversal in (CPU if device == "cpu" else CUDA)}
+    return {f"dynamic bonds, {name}": text for name, text in everywhere.items()} | {
+        f"dynamic bonds, {name}, {traversal}": with_traversal(traversal, text)
+        for name, text in found.items() for traversal in (CPU if device == "cpu" else CUDA)}
 
 
 def jobs(device):

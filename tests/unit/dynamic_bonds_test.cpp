@@ -184,7 +184,8 @@ TEST(DynamicBondsTest, AProbabilityIsTheFractionOfPairsThatAreBonded) {
   box.length = {100, 100, 100};
   std::vector<Position> position;
   for (std::uint32_t k = 0; k < 20000; ++k) {
-    const Vec3<double> site{double(k / 2 % 25), double(k / 50 % 20), double(k / 1000)};
+    const std::uint32_t i = k / 2 % 25, j = k / 50 % 20, l = k / 1000;
+    const Vec3<double> site{double(i), double(j), double(l)};
     position.push_back(box.fixed(
         box.origin + 4.0 * site + Vec3<double>{0.9 * double(k % 2) + 0.5, 0.5, 0.5}, k % 2));
   }
