@@ -19,7 +19,7 @@ for name in ("small", "large"):
         f = file["observables"]
         lag = f["lag_time/value"][-1] if "value" in f["lag_time"] else f["lag_time"][:]
         msd = f["mean_square_displacement/value"][-1]
-    msd = msd.reshape(len(msd), -1)[:, 0] if msd.shape[0] == len(lag) else msd.reshape(-1, len(lag))[0]
+    msd = msd.reshape(-1, len(lag))[0] if msd.shape[-1] == len(lag) else msd[:, 0]
     good = (lag > 0) & numpy.isfinite(msd)
     left.loglog(lag[good], msd[good], "o-", markersize=3, label=name)
     late = good & (lag > lag[good].max() / 4)
@@ -27,13 +27,13 @@ for name in ("small", "large"):
 left.set(xlabel="time", ylabel="mean square displacement")
 left.legend()
 with h5py.File(f"{folder}/trajectory.h5") as file:
-    sigma = file["parameters/perrin/attributes/sigma"][:]
+    sigma = file["parameters/perrin/attributes/s"][:]
     step = file["particles/all/position/step"][:]
-print(f"mean diameter {sigma.mean():.3f}, standard deviation {sigma.std() / sigma.mean():.3f} of it")
+print(f"diameters: mean {sigma.mean():.3f}, standard deviation {sigma.std():.3f}")
 print("frames at the steps", *(step - step[0]))
 right.hist(sigma, 30, density=True, color="0.8", label="drawn")
 s = numpy.linspace(0.725, 1.606, 200)
-right.plot(s, 2 * s ** -3 / (0.725 ** -2 - 1.606 ** -2), "k--", label="1/σ³")
+right.plot(s, 2 * s ** -3 / (0.725 ** -2 - 1.606 ** -2), "k--", label="1/s³")
 right.set_xlabel("diameter")
 right.legend()
 figure.tight_layout()
