@@ -104,11 +104,14 @@ struct ManyBodyTruncated {
 template <class E>
 class ManyBodyForceField final : public Force {
  public:
-  /// `table`: [type_i · types + type_j]; `type`: [type].
+  /// `table`: [type_i · types + type_j]; `type`: [type]; `symmetric`: both ways are the same.
   ManyBodyForceField(const Device& device, const std::vector<BothWays<E>>& table,
-                     const std::vector<typename E::TypeCoefficients>& type, const Ranges& ranges,
-                     std::int64_t particles)
+                     const std::vector<typename E::TypeCoefficients>& type, bool symmetric,
+                     const Ranges& ranges, std::int64_t particles)
       : Force(ForceTraits::of_pairs(ranges)),
+        types_(type.size() == 1 ? PairTypes::one
+               : symmetric      ? PairTypes::symmetric
+                                : PairTypes::any),
         table_(device, std::span<const BothWays<E>>(table)),
         type_(device, std::span<const typename E::TypeCoefficients>(type)),
         density_(device, particles),
@@ -117,12 +120,14 @@ class ManyBodyForceField final : public Force {
   }
 
   void compute(StepContext& s, const ForceOutput& output) override {
-    type_.size() == 1 ? densities<true>(s) : densities<false>(s);
-    s.particles.domain.gather(slope_);
-    if (output.energy)
-      forces<true, false>(s, output);  // now and then: one body less to compile
-    else
-      type_.size() == 1 ? forces<false, true>(s, output) : forces<false, false>(s, output);
+    switch (types_) {
+      case PairTypes::one:
+        return run<PairTypes::one>(s, output);
+      case PairTypes::symmetric:
+        return run<PairTypes::symmetric>(s, output);
+      case PairTypes::any:
+        return run<PairTypes::any>(s, output);
+    }
   }
 
  private:
@@ -130,16 +135,18 @@ class ManyBodyForceField final : public Force {
     return {s.particles.position.data(), table_.data(),   type_.data(), std::uint32_t(type_.size()),
             s.particles.size(),          density_.data(), slope_.data()};
   }
-  template <bool OneType>
-  void densities(StepContext& s) {
-    pair_loop(E::Potential::type, *s.neighbors, DensityBody<E, OneType>{view(s)});
-  }
-  template <bool Energy, bool OneType>
-  void forces(StepContext& s, const ForceOutput& output) {
-    pair_loop(E::Potential::type, *s.neighbors,
-              EmbeddingForceBody<E, Energy, OneType>{view(s), output});
+  template <PairTypes Types>
+  void run(StepContext& s, const ForceOutput& output) {
+    const char* const name = E::Potential::type;
+    pair_loop(name, *s.neighbors, DensityBody<E, Types>{view(s)});
+    s.particles.domain.gather(slope_);
+    if (output.energy)  // now and then: two bodies less to compile
+      pair_loop(name, *s.neighbors, EmbeddingForceBody<E, true, PairTypes::any>{view(s), output});
+    else
+      pair_loop(name, *s.neighbors, EmbeddingForceBody<E, false, Types>{view(s), output});
   }
 
+  PairTypes types_;
   Buffer<BothWays<E>> table_;
   Buffer<typename E::TypeCoefficients> type_;
   Buffer<Real> density_, slope_;  // by place in memory, of the instant of compute()
@@ -162,6 +169,8 @@ class ManyBodyTable {
   }
   std::size_t types() const { return types_; }
   bool complete() const { return complete_; }
+  /// No pair of unlike types is given in both orders.
+  bool symmetric() const { return symmetric_; }
   const Entry& at(std::size_t a, std::size_t b) const { return *entries_[a * types_ + b]; }
   const typename P::TypeSettings& of_type(std::size_t a) const { return of_type_[a]; }
 
@@ -187,6 +196,7 @@ class ManyBodyTable {
       if (at(a, b) && at(a, b)->written)
         setup.error(fmt::format("pairs[{}].types", k),
                     fmt::format("the pair {}, {} is given twice", pair.types[0], pair.types[1]));
+      if (a != b && at(b, a) && at(b, a)->written) symmetric_ = false;
       const Entry entry{pair.parameters, cutoff_of(pair, s.cutoff), true};
       at(a, b) = entry;
       if (!at(b, a)) at(b, a) = Entry{entry.parameters, entry.cutoff, false};
@@ -227,7 +237,7 @@ class ManyBodyTable {
   std::size_t types_;
   std::vector<std::optional<Entry>> entries_;
   std::vector<typename P::TypeSettings> of_type_;
-  bool complete_ = true;
+  bool complete_ = true, symmetric_ = true;
 };
 
 /// Reports pair energies that depend on the order of the types: forces would not be opposite.
@@ -282,7 +292,7 @@ std::unique_ptr<Force> make_many_body_force(const ManyBodySettings<P>& s,
   std::vector<typename P::TypeCoefficients> of_type;
   for (std::size_t a = 0; a < types; ++a) of_type.push_back(P::type_coefficients(table.of_type(a)));
   return std::make_unique<ManyBodyForceField<E>>(
-      setup.device(), both, of_type, Ranges(types, ranges),
+      setup.device(), both, of_type, table.symmetric(), Ranges(types, ranges),
       std::int64_t(setup.configuration().position.size()));
 }
 

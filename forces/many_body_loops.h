@@ -25,6 +25,10 @@ struct BothWays {
   typename E::Coefficients on_i, on_j;
 };
 
+/// The pairs of types that a loop is compiled for: those of one type; of several, where j adds to
+/// the density of i what i adds to that of j; any.
+enum class PairTypes { one, symmetric, any };
+
 /// What both loops have in common.
 template <class E>
 struct ManyBodyView {
@@ -57,14 +61,15 @@ struct ManyBodyView {
 /// A squared distance that no potential divides by zero with.
 PERRIN_HD Real square_of(const Real3& d) { return Real(1e-24) + d.x * d.x + d.y * d.y + d.z * d.z; }
 
-/// Densities. OneType: what both particles are given is the same; otherwise it is half the sum and
-/// half the difference of the two, since a pair may be seen from one side.
-template <class E, bool OneType>
+/// Densities. Where the particles of a pair may be given different ones, half the sum and half the
+/// difference of the two are added up, since a pair may be seen from one side.
+template <class E, PairTypes Types>
 struct DensityBody {
-  static constexpr int sums = OneType ? 1 : 2, odd = OneType ? 0 : 1;
+  static constexpr bool one_type = Types == PairTypes::one, ordered = Types == PairTypes::any;
+  static constexpr int sums = ordered ? 2 : 1, odd = ordered ? 1 : 0;
   static constexpr bool has_extra = false;
   using Coefficients = BothWays<E>;
-  static constexpr bool looks_up = !OneType;
+  static constexpr bool looks_up = !one_type;
   ManyBodyView<E> view;
   const Coefficients* table = view.table;
   std::uint32_t types = view.types;
@@ -74,13 +79,13 @@ struct DensityBody {
     typename E::Coefficients coefficients;
   };
   PERRIN_HD Own own(std::int64_t i) const {
-    return {OneType ? 0u : view.position[i].type() * types, table[0].on_i};
+    return {one_type ? 0u : view.position[i].type() * types, table[0].on_i};
   }
   PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
 
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4&, bool real,
                       Real (&term)[sums]) const {
-    if constexpr (OneType)
+    if constexpr (one_type)
       term[0] = weight(square_of(d), own.coefficients, real);
     else
       pair_with(own, d, type, entry(table, own.row + type), real, term);
@@ -89,7 +94,7 @@ struct DensityBody {
                            Real (&term)[sums]) const {
     const Real r2 = square_of(d);
     const Real on_i = weight(r2, c.on_i, real);
-    if constexpr (OneType) {
+    if constexpr (!ordered) {
       term[0] = on_i;
     } else {
       const Real on_j = weight(r2, c.on_j, real);
@@ -98,7 +103,7 @@ struct DensityBody {
   }
 
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
-    view.store(i, OneType ? sum[0] : sum[0] + sum[sums - 1]);
+    view.store(i, ordered ? sum[0] + sum[sums - 1] : sum[0]);
   }
 
  private:
@@ -109,8 +114,9 @@ struct DensityBody {
 };
 
 /// Forces, and with Energy energies and virials.
-template <class E, bool Energy, bool OneType>
+template <class E, bool Energy, PairTypes Types>
 struct EmbeddingForceBody {
+  static constexpr bool one_type = Types == PairTypes::one;
   static constexpr int sums = Energy ? 10 : 3, odd = 3;
   static constexpr bool has_extra = true;
   ManyBodyView<E> view;
@@ -122,7 +128,8 @@ struct EmbeddingForceBody {
     typename E::Coefficients coefficients;  // where there is one type only
   };
   PERRIN_HD Own own(std::int64_t i) const {
-    return {OneType ? 0u : view.position[i].type() * view.types, view.slope[i], view.table[0].on_i};
+    return {one_type ? 0u : view.position[i].type() * view.types, view.slope[i],
+            view.table[0].on_i};
   }
   PERRIN_HD Real4 extra(std::uint32_t j) const { return {view.slope_of(j), 0, 0, 0}; }
 
@@ -131,8 +138,9 @@ struct EmbeddingForceBody {
     const Real r2 = square_of(d);
     Real f = 0;
     [[maybe_unused]] Real energy = 0;
-    if constexpr (OneType) {
-      const auto& c = own.coefficients;
+    const std::uint32_t k = one_type ? 0u : 2 * (own.row + type);
+    if constexpr (Types != PairTypes::any) {
+      const typename E::Coefficients c = one_type ? own.coefficients : coefficients(k);
       f = (own.slope + other.x) * E::density(r2, c).force_over_r;
       if constexpr (E::has_pair) {
         const PairForce<Real> v = E::pair(r2, c);
@@ -142,7 +150,6 @@ struct EmbeddingForceBody {
       f = inside ? f : Real(0), energy = inside ? energy : Real(0);
     } else {
       // GCC vectorises this, and not what has one struct for both ways or one condition at the end.
-      const std::uint32_t k = 2 * (own.row + type);
       const Real a = weight_slope(k, r2, real), b = weight_slope(k + 1, r2, real);
       // Own slope · a + other slope · b, such that both particles find the same bits.
       f = Real(0.5) * ((own.slope + other.x) * (a + b) + (own.slope - other.x) * (a - b));

@@ -30,10 +30,10 @@ void ManyBody::add_forces(StepContext& s, const ForceOutput& output) {
   added.add = true;
   if (output.energy)
     pair_loop("mdpd, densities", *s.neighbors,
-              EmbeddingForceBody<WarrenDensity, true, true>{view, added});
+              EmbeddingForceBody<WarrenDensity, true, PairTypes::one>{view, added});
   else
     pair_loop("mdpd, densities", *s.neighbors,
-              EmbeddingForceBody<WarrenDensity, false, true>{view, added});
+              EmbeddingForceBody<WarrenDensity, false, PairTypes::one>{view, added});
 }
 
 }  // namespace perrin::dpd

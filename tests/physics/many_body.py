@@ -235,6 +235,11 @@ class ManyBody(unittest.TestCase):
                "pairs": [{"types": [*t]} for t in ("AA", "AB", "BB")]}
         job, _, _ = self.still(one)
         self.run_job(job, folder="two")
+        for way in WAYS:
+            self.run_job({**job, "neighbors": way}, folder="way")
+            force = self.frames("force", "two")[0]
+            numpy.testing.assert_allclose(self.frames("force", "way")[0], force,
+                                          atol=1e-5 * abs(force).max(), err_msg=str(way))
         with open(self.path("start.xyz")) as file:
             text = file.read().replace("\nB ", "\nA ")
         with open(self.path("start.xyz"), "w") as file:
