@@ -315,9 +315,8 @@ Json schema_variant(const Variant& v) {
 /// "stride": {"log": 10} and "stride": [1, 2, 5] of an observer.
 void allow_schedule_as_stride(Json& properties) {
   Json& stride = properties["stride"];
-  Json schedule = properties["schedule"];
+  Json schedule = properties["schedule"]["anyOf"][0];  // the other is null
   schedule["properties"]["every"] = stride;
-  schedule.erase("description");
   Json both = {{"anyOf", {stride, schedule, schedule["properties"]["steps"]}},
                {"description", stride["description"]}};
   if (stride.contains("default")) both["default"] = stride["default"];
