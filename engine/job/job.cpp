@@ -310,8 +310,8 @@ void Job::find_frozen_types() {
   std::vector<bool> frozen(c.types.size(), true);
   for (const auto& stage : settings_.stages) {
     std::vector<std::uint8_t> held(c.position.size(), 0);
-    const Json json = stage ? record_component(stage) : Json();
-    for (const Json& one : json.value("integrators", Json::array())) {
+    if (!stage) return;  // reported
+    for (const Json& one : record_component(stage).value("integrators", Json::array())) {
       if (one.value("type", "") != "frozen") continue;
       const auto group = std::ranges::find(c.groups, one.value("group", ""), &Group::name);
       if (group == c.groups.end()) continue;

@@ -121,7 +121,6 @@ std::map<std::string, std::string> jobs() {
       {"constant_force", R"({"type": "constant_force", "force": [1, 2, 3]})"},
       {"group_restraint", R"({"type": "group_restraint", "groups": ["all"], "stiffness": 5000,
         "point": [0.2, 0.3, -0.25]})"},
-      {"tether", R"({"type": "tether", "stiffness": [2, 2, 2]})"},
       {"pair_formula", R"({"type": "pair_formula", "energy": ")" + std::string(pair_formula) +
                            R"(", "cutoff": 2.5, "truncation": "force_shift",
            "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1, "q": 0.7}]})"},
@@ -158,6 +157,7 @@ TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {
   const Configuration start = small_system();
   for (const CatalogueRow* row : registry.rows("force")) {
     if (row->type == "lj_wall") continue;  // needs an axis that is not periodic: external_test
+    if (row->type == "tether") continue;   // has no force where a system begins: groups.py
     SCOPED_TRACE(row->type);
     ASSERT_EQ(table.count(row->type), 1u) << "give this test a job for it";
     const auto simulate = [&](const Configuration& c) {
