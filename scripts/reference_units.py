@@ -29,7 +29,8 @@ UNITS = {
     "neutron masses": "neutron_slab.mass layers.mass",
     "mass/time": "friction frictions gamma",
     "mass/(length · time)": "viscosity",
-    "length/time": "moving.velocity group_restraint.velocity group_restraint.rate",
+    "length/time": "moving.velocity harmonic_trap.velocity group_restraint.velocity "
+                   "group_restraint.rate",
     "1/time": "rate",
     "degrees": "angle angles phase",
     "radians": "rotation",
