@@ -312,7 +312,7 @@ void Job::find_frozen_types() {
     std::vector<std::uint8_t> held(c.position.size(), 0);
     if (!stage) return;  // reported
     for (const Json& one : record_component(stage).value("integrators", Json::array())) {
-      if (one.value("type", "") != "frozen") continue;
+      if (!one.is_object() || one.value("type", "") != "frozen") continue;
       const auto group = std::ranges::find(c.groups, one.value("group", ""), &Group::name);
       if (group == c.groups.end()) continue;
       for (std::size_t id = 0; id < held.size(); ++id) held[id] |= group->members()[id];

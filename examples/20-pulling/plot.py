@@ -24,7 +24,7 @@ end = mean[0][-1]
 ideal = numpy.trapz(f[x < end], x[x < end])
 print(f"work {work[-1]:.1f}; integral of the Langevin function up to {end:.1f}: {ideal:.1f}")
 figure, axis = plt.subplots(figsize=(6, 4))
-axis.plot(mean[0], -mean[1], "o", markersize=4, label="means of 20 time units")
+axis.plot(mean[0], mean[1], "o", markersize=4, label="means of 20 time units")
 axis.plot(x, f, "k--", label="Langevin function")
 axis.set(xlim=(0, 50), ylim=(-1, 25), xlabel="distance of the ends", ylabel="force")
 axis.legend()
