@@ -438,6 +438,51 @@ class Groups(unittest.TestCase):
             numpy.testing.assert_array_equal(self.frames(name, file="some.h5"),
                                              self.frames(name)[:, ids])
 
+    @unittest.skipIf(DEVICE != "cpu", "a small system for long")
+    def test_couette_flow_between_walls(self):
+        """The DPD thermostat is the same in every frame of reference: between a wall at rest and
+        one that slides the velocity is linear, and each wall feels the stress of the fluid, the
+        two opposite to each other."""
+        groups = {"lower": {"box": [[None, None, None], [None, None, -7]]},
+                  "upper": {"box": [[None, None, 7], [None, None, None]]},
+                  "fluid": {"not": ["lower", "upper"]}}
+        integrators = [{**FROZEN, "group": "lower"},
+                       {"type": "moving", "timestep": 0.004, "group": "upper",
+                        "velocity": [1, 0, 0]}, {**NVE, "group": "fluid"}]
+        job = liquid(md(integrators, steps=5000), md(integrators, steps=30000, name="flow"),
+                     groups=groups, watched=["lower", "upper"], plugins=["dpd", "analysis"])
+        job["system"].update(density=0.8, cells=[4, 4, 10], periodic=[True, True, False])
+        job["forces"] = [{"type": "wca", "pairs": LJ["pairs"]},
+                         {"type": "dpd_thermostat", "temperature": 1, "cutoff": 1.2,
+                          "pairs": [{"types": ["A", "A"], "gamma": 4.5}]}]
+        job["observers"] = [
+            {"type": "thermo", "stride": 10, "groups": ["lower", "upper", "fluid"],
+             "stages": ["flow"]},
+            {"type": "profile", "axis": "z", "bins": 34, "stride": 10, "rows_every": 30000,
+             "stages": ["flow"]}]
+        self.run_job(job)
+        with h5py.File(self.path("profile.h5")) as file:
+            z = file["observables/coordinate/value"][-1]
+            velocity = file["observables/velocity/value"][-1, :, 0]
+        inner = abs(z) < 4.5
+        slope, middle = numpy.polyfit(z[inner], velocity[inner], 1)
+        self.assertAlmostEqual(middle, 0.5, delta=0.06)
+        self.assertGreater(slope, 0.04)
+        # A bin of 0.5 has some 18 particles; velocities are forgotten after 0.2 time units or so.
+        self.assertLess(abs(velocity[inner] - slope * z[inner] - middle).max(), 0.06)
+
+        def mean(column):
+            blocks = column[:len(column) // 20 * 20].reshape(20, -1).mean(axis=1)
+            return blocks.mean(), blocks.std(ddof=1) / 20 ** 0.5
+        lower, lower_error = mean(self.column("force_lower")[:, 0])
+        upper, upper_error = mean(self.column("force_upper")[:, 0])
+        self.assertGreater(lower, 5 * lower_error)  # dragged along
+        self.assertLess(upper, -5 * upper_error)    # held back
+        self.assertAlmostEqual(lower + upper, 0, delta=4 * (lower_error + upper_error))
+        # What the walls give in momentum the fluid has: the three forces add up to 0.
+        total = sum(self.column(f"force_{name}") for name in groups)
+        self.assertLess(abs(total[:, :2]).max(), 1e-2)
+
     # -- restraints --------------------------------------------------------------------------------
 
     def pair_in_a_window(self, length, **more):
