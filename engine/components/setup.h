@@ -53,8 +53,8 @@ struct SetupContext {
   std::vector<std::string> exclusions{"bonds"};         // what neighbors.exclusions says
   std::map<std::string, Group> all{};                   // "all", if somebody asked for it
   std::vector<Group> watched{};                         // groups whose totals are measured
-  std::vector<bool> frozen_types{};  // [type]: no stage moves its particles; empty: none
-  std::optional<BondedCounts> dynamic_bonds{};          // the most that "dynamic_bonds" can make
+  std::vector<bool> frozen_types{};             // [type]: no stage moves its particles; empty: none
+  std::optional<BondedCounts> dynamic_bonds{};  // the most that "dynamic_bonds" can make
 };
 
 class Setup {

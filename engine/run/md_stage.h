@@ -26,8 +26,9 @@ struct MdSettings {
 
 template <class D>
 void describe(D& d, MdSettings& s) {
-  d.example("{\"steps\": 1000, \"integrator\": {\"type\": \"velocity_verlet\", "
-            "\"timestep\": 0.005}}");
+  d.example(
+      "{\"steps\": 1000, \"integrator\": {\"type\": \"velocity_verlet\", "
+      "\"timestep\": 0.005}}");
   d.required("steps", s.steps, NonNegative{}, "number of steps");
   d.optional("integrator", s.integrator, Any{},
              "integrator of the equations of motion of all particles");
