@@ -4,23 +4,15 @@
     attributes.py PERRIN [unittest arguments]
 """
 
-import json
-import os
 import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 
 import h5py
 import numpy
 
-PERRIN = sys.argv[1]
-DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
-if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
-                                                      text=True).stdout:
-    print("skipped: no CUDA device")
-    sys.exit(77)
+from job_case import DEVICE, JobCase
+
 TRAVERSALS = ["tiles", "cells", "verlet_list"] if DEVICE != "cpu" else [
     "clusters", "cells", "verlet_list"]
 NVE = {"type": "velocity_verlet", "timestep": 0.002}
@@ -42,44 +34,12 @@ def liquid(force=LJ, attributes=None, steps=100, **more):
             "stages": [{"type": "md", "steps": steps, "integrator": NVE}], **more}
 
 
-class Attributes(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="perrin-attributes-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-
-    def path(self, *names):
-        return os.path.join(self.folder, *names)
-
-    def perrin(self, *arguments):
-        return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
-                              timeout=300)
-
-    def run_job(self, job, *arguments, folder="."):
-        with open(self.path("job.json"), "w") as out:
-            json.dump(job, out, indent=1)
-        done = self.perrin("run", self.path("job.json"), "--device", DEVICE, "--threads", "2",
-                           "--output-dir", self.path(folder), "--overwrite", *arguments)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done
-
-    def refused(self, job, pattern):
-        with open(self.path("wrong.json"), "w") as out:
-            json.dump(job, out, indent=1)
-        done = self.perrin("validate", self.path("wrong.json"))
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-        self.assertRegex(done.stderr, pattern)
-
-    def frames(self, name, folder="."):
-        with h5py.File(self.path(folder, "trajectory.h5")) as h:
-            return h["particles/all"][name]["value"][:]
+class Attributes(JobCase):
+    overwrite = True
 
     def attribute(self, name, folder="."):
         with h5py.File(self.path(folder, "trajectory.h5")) as h:
             return h["parameters/perrin/attributes"][name][:]
-
-    def column(self, name, folder="."):
-        with h5py.File(self.path(folder, "thermo.h5")) as file:
-            return file["observables"][name]["value"][:]
 
     # -- numbers -----------------------------------------------------------------------------------
 

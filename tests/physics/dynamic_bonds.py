@@ -9,21 +9,13 @@ import copy
 import json
 import math
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 
 import h5py
 import numpy
 
-PERRIN = sys.argv[1]
-DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
-if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
-                                                      text=True).stdout:
-    print("skipped: no CUDA device")
-    sys.exit(77)
+from job_case import DEVICE, JobCase
 
 WCA = {"type": "wca", "mixing": "lorentz_berthelot",
        "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1},
@@ -63,26 +55,7 @@ def connectivity(path, kind="bonds"):
     return [(m[t], k[t]) for m, k, t in zip(members, types, there)]
 
 
-class DynamicBonds(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="perrin-dynamic-bonds-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-
-    def path(self, *names):
-        return os.path.join(self.folder, *names)
-
-    def perrin(self, *arguments):
-        return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
-                              timeout=300)
-
-    def run_job(self, job, *arguments, folder="."):
-        with open(self.path("job.json"), "w") as out:
-            json.dump(job, out, indent=1)
-        done = self.perrin("run", self.path("job.json"), "--device", DEVICE, "--threads", "2",
-                           "--output-dir", self.path(folder), *arguments)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done
-
+class DynamicBonds(JobCase):
     def refused(self, job, pattern):
         with open(self.path("wrong.json"), "w") as out:
             json.dump(job, out, indent=1)

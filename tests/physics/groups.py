@@ -5,23 +5,15 @@
 """
 
 import copy
-import json
-import os
 import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 
 import h5py
 import numpy
 
-PERRIN = sys.argv[1]
-DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
-if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
-                                                      text=True).stdout:
-    print("skipped: no CUDA device")
-    sys.exit(77)
+from job_case import DEVICE, JobCase
+
 TRAVERSALS = ["tiles", "cells", "verlet_list"] if DEVICE != "cpu" else [
     "clusters", "cells", "verlet_list"]
 
@@ -65,41 +57,7 @@ def gas(*stages, groups, particles=2000, forces=(), **more):
             "stages": list(stages), **more}
 
 
-class Groups(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="perrin-groups-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-
-    def path(self, *names):
-        return os.path.join(self.folder, *names)
-
-    def perrin(self, *arguments):
-        return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
-                              timeout=300)
-
-    def run_job(self, job, *arguments, folder="."):
-        with open(self.path("job.json"), "w") as out:
-            json.dump(job, out, indent=1)
-        done = self.perrin("run", self.path("job.json"), "--device", DEVICE, "--threads", "2",
-                           "--output-dir", self.path(folder), *arguments)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done
-
-    def refused(self, job, pattern):
-        with open(self.path("wrong.json"), "w") as out:
-            json.dump(job, out, indent=1)
-        done = self.perrin("validate", self.path("wrong.json"))
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-        self.assertRegex(done.stderr, pattern)
-
-    def frames(self, name, folder=".", file="trajectory.h5"):
-        with h5py.File(self.path(folder, file)) as h:
-            return h["particles/all"][name]["value"][:]
-
-    def column(self, name, folder=".", file="thermo.h5"):
-        with h5py.File(self.path(folder, file)) as file:
-            return file["observables"][name]["value"][:]
-
+class Groups(JobCase):
     def left(self, folder="."):
         """Which particles were on the left at the start."""
         with h5py.File(self.path(folder, "trajectory.h5")) as file:

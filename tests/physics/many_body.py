@@ -5,23 +5,15 @@ double precision, traversals, resumes, published numbers of copper and of many-b
     many_body.py PERRIN [unittest arguments]
 """
 
-import json
-import os
 import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 
 import h5py
 import numpy
 
-PERRIN = sys.argv[1]
-DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
-if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
-                                                      text=True).stdout:
-    print("skipped: no CUDA device")
-    sys.exit(77)
+from job_case import DEVICE, JobCase
+
 WAYS = [{"traversal": "verlet_list"}, {"traversal": "tiles" if DEVICE != "cpu" else "clusters"},
         *({"traversal": "cells", "interaction_sorting": s} for s in ("axes", "x", "none"))]
 NVE = {"type": "velocity_verlet", "timestep": 0.002}
@@ -124,40 +116,8 @@ def uneven(dimension, scale, seed=3):
     return numpy.array(found) - box / 2 * (numpy.arange(3) < dimension), types, box
 
 
-class ManyBody(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="perrin-many-body-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-
-    def path(self, *names):
-        return os.path.join(self.folder, *names)
-
-    def perrin(self, *arguments):
-        return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
-                              timeout=600)
-
-    def run_job(self, job, *arguments, folder="."):
-        with open(self.path("job.json"), "w") as out:
-            json.dump(job, out, indent=1, default=float)
-        done = self.perrin("run", self.path("job.json"), "--device", DEVICE, "--threads", "2",
-                           "--output-dir", self.path(folder), "--overwrite", *arguments)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done
-
-    def refused(self, job, pattern):
-        with open(self.path("wrong.json"), "w") as out:
-            json.dump(job, out, indent=1, default=float)
-        done = self.perrin("validate", self.path("wrong.json"))
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-        self.assertRegex(done.stderr, pattern)
-
-    def frames(self, name, folder="."):
-        with h5py.File(self.path(folder, "trajectory.h5")) as h:
-            return h["particles/all"][name]["value"][:]
-
-    def column(self, name, folder="."):
-        with h5py.File(self.path(folder, "thermo.h5")) as file:
-            return file["observables"][name]["value"][:]
+class ManyBody(JobCase):
+    overwrite = True
 
     def still(self, force, dimension=3, scale=1.0, **more):
         """A job that measures an uneven system; its types and edges."""

@@ -1,0 +1,57 @@
+"""What tests of whole jobs have in common: a folder of their own, runs of the program, files."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+
+PERRIN = sys.argv[1]
+DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
+if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_output=True,
+                                                      text=True).stdout:
+    print("skipped: no CUDA device")
+    sys.exit(77)
+
+
+class JobCase(unittest.TestCase):
+    overwrite = False  # files of an earlier run in the same folder
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="perrin-jobs-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def perrin(self, *arguments):
+        return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=600)
+
+    def run_job(self, job, *arguments, folder="."):
+        with open(self.path("job.json"), "w") as out:
+            json.dump(job, out, indent=1, default=float)
+        done = self.perrin("run", self.path("job.json"), "--device", DEVICE, "--threads", "2",
+                           "--output-dir", self.path(folder),
+                           *["--overwrite"] * self.overwrite, *arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def refused(self, job, pattern):
+        with open(self.path("wrong.json"), "w") as out:
+            json.dump(job, out, indent=1, default=float)
+        done = self.perrin("validate", self.path("wrong.json"))
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, pattern)
+
+    def frames(self, name, folder=".", file="trajectory.h5"):
+        with h5py.File(self.path(folder, file)) as h:
+            return h["particles/all"][name]["value"][:]
+
+    def column(self, name, folder=".", file="thermo.h5"):
+        with h5py.File(self.path(folder, file)) as h:
+            return h["observables"][name]["value"][:]
