@@ -39,7 +39,7 @@ struct AttributeFieldKernel {
     Real energy = 0;
     if (mask[p.type()]) {
       const Real3 r = origin.to(*metric, p, unwrapped ? particles.image[i] : Image{});
-      const auto f = at(r, coefficients[p.type()], attributes(std::uint32_t(i)));
+      const auto f = at(r, coefficients[p.type()], to_real4(attributes(std::uint32_t(i))));
       force = {Real(f.x), Real(f.y), flat ? Real(0) : Real(f.z)};
       energy = Real(f.energy);
     }

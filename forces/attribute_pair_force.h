@@ -81,11 +81,12 @@ struct AttributeTruncated {
   }
 };
 
-template <class P, class Mode, bool Energy, bool Shift>
+template <class P, class Mode, bool Energy, bool Shift, bool OneType>
 struct AttributePairBody {
+  static constexpr std::size_t attribute_count = P::attributes.size();
   static constexpr int sums = Energy ? 10 : 3;
   static constexpr int odd = 3;
-  static constexpr bool has_extra = true;
+  static constexpr bool has_extra = true, one_type = OneType;
   static constexpr bool looks_up = false;
   using Coefficients = AttributeCoefficients<P>;
   const Position* position;
@@ -93,24 +94,27 @@ struct AttributePairBody {
   std::uint32_t types;
   std::int64_t n;
   ForceOutput output;
-  AttributeView<P::attributes.size()> attributes;
+  AttributeView<attribute_count> attributes;
+  using Extra = AttributeWord<attribute_count>;
 
   struct Own {
     std::uint32_t row;  // of the table
-    Real4 attributes;
+    Extra attributes;
+    Coefficients coefficients;  // where there is one type only
   };
   PERRIN_HD Own own(std::int64_t i) const {
-    return {types == 1 ? 0u : position[i].type() * types, attributes(std::uint32_t(i))};
+    return {OneType ? 0u : position[i].type() * types, attributes(std::uint32_t(i)), table[0]};
   }
-  PERRIN_HD Real4 extra(std::uint32_t j) const { return attributes(j); }
+  PERRIN_HD Extra extra(std::uint32_t j) const { return attributes(j); }
 
-  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& of_j, bool real,
-                      Real (&term)[sums]) const {
-    const Coefficients c = entry(table, types == 1 ? 0u : own.row + type);
+  PERRIN_HD void pair(const Own& own, Real3 d, [[maybe_unused]] std::uint32_t type,
+                      const Extra& extra, bool real, Real (&term)[sums]) const {
+    const Coefficients c = OneType ? own.coefficients : entry(table, own.row + type);
+    const Real4 of_i = to_real4(own.attributes), of_j = to_real4(extra);
     const Real r2 = Real(1e-24) + d.x * d.x + d.y * d.y + d.z * d.z;
-    const PairEnding end = ending_of<P>(c, own.attributes, of_j);
+    const PairEnding end = ending_of<P>(c, of_i, of_j);
     const auto result = AttributeTruncated<P, Mode>::template evaluate < Energy &&
-                        Shift > (r2, c.potential, end, own.attributes, of_j);
+                        Shift > (r2, c.potential, end, of_i, of_j);
     const bool inside = real && r2 < end.cutoff2;
     const Real f = inside ? result.force_over_r : Real(0);
     term[0] = f * d.x, term[1] = f * d.y, term[2] = f * d.z;
@@ -162,16 +166,16 @@ class AttributePairForce final : public Force {
 
   void compute(StepContext& s, const ForceOutput& output) override {
     if (output.energy)
-      shift_ ? run<true, true>(s, output) : run<true, false>(s, output);
+      shift_ ? run<true, true, false>(s, output) : run<true, false, false>(s, output);
     else
-      run<false, false>(s, output);
+      types_ == 1 ? run<false, false, true>(s, output) : run<false, false, false>(s, output);
   }
 
  private:
-  template <bool Energy, bool Shift>
+  template <bool Energy, bool Shift, bool OneType>
   void run(StepContext& s, const ForceOutput& output) {
     pair_loop(P::type, *s.neighbors,
-              AttributePairBody<P, Mode, Energy, Shift>{
+              AttributePairBody<P, Mode, Energy, Shift, OneType>{
                   s.particles.position.data(), table_.data(), types_, s.particles.size(), output,
                   words_.template view<P::attributes.size()>(s)});
   }

@@ -20,24 +20,38 @@
 
 namespace perrin {
 
-/// N attributes of each particle, at most four, by its place in memory: read as a word.
+struct RealPair {
+  Real x, y;
+};
+/// N attributes of a particle, at most four.
+template <std::size_t N>
+using AttributeWord =
+    std::conditional_t<N == 1, Real, std::conditional_t<N == 2, RealPair, Real4>>;
+PERRIN_HD Real4 to_real4(Real word) { return {word, 0, 0, 0}; }
+PERRIN_HD Real4 to_real4(const RealPair& word) { return {word.x, word.y, 0, 0}; }
+PERRIN_HD Real4 to_real4(const Real4& word) { return word; }
+
+/// Attributes by the place of the particle in memory.
 template <std::size_t N>
 struct AttributeView {
   static constexpr std::size_t stride = N == 3 ? 4 : N;
   const Real* in_memory;  // [place · stride + attribute]
 
-  PERRIN_HD Real4 operator()(std::uint32_t i) const {
+  PERRIN_HD AttributeWord<N> operator()(std::uint32_t i) const {
 #ifdef __CUDA_ARCH__
-    if constexpr (stride == 4) return reinterpret_cast<const Real4*>(in_memory)[i];
+    return reinterpret_cast<const AttributeWord<N>*>(in_memory)[i];
 #endif
     // Number by number: on the CPU a loop over neighbours gathers them in vectors.
     const Real* const of = in_memory + stride * std::size_t(i);
-    Real4 word;
-    word.x = of[0];
-    if constexpr (N > 1) word.y = of[1];
-    if constexpr (N > 2) word.z = of[2];
-    if constexpr (N > 3) word.w = of[3];
-    return word;
+    if constexpr (N == 1) {
+      return of[0];
+    } else {
+      AttributeWord<N> word;
+      word.x = of[0], word.y = of[1];
+      if constexpr (N > 2) word.z = of[2];
+      if constexpr (N > 3) word.w = of[3];
+      return word;
+    }
   }
 };
 

@@ -131,9 +131,9 @@ struct EmbeddingForceBody {
     return {one_type ? 0u : view.position[i].type() * view.types, view.slope[i],
             view.table[0].on_i};
   }
-  PERRIN_HD Real4 extra(std::uint32_t j) const { return {view.slope_of(j), 0, 0, 0}; }
+  PERRIN_HD Real extra(std::uint32_t j) const { return view.slope_of(j); }
 
-  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& other, bool real,
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, Real other, bool real,
                       Real (&term)[sums]) const {
     const Real r2 = square_of(d);
     Real f = 0;
@@ -141,7 +141,7 @@ struct EmbeddingForceBody {
     const std::uint32_t k = one_type ? 0u : 2 * (own.row + type);
     if constexpr (Types != PairTypes::any) {
       const typename E::Coefficients c = one_type ? own.coefficients : coefficients(k);
-      f = (own.slope + other.x) * E::density(r2, c).force_over_r;
+      f = (own.slope + other) * E::density(r2, c).force_over_r;
       if constexpr (E::has_pair) {
         const PairForce<Real> v = E::pair(r2, c);
         f += v.force_over_r, energy += v.energy;
@@ -152,7 +152,7 @@ struct EmbeddingForceBody {
       // GCC vectorises this, and not what has one struct for both ways or one condition at the end.
       const Real a = weight_slope(k, r2, real), b = weight_slope(k + 1, r2, real);
       // Own slope · a + other slope · b, such that both particles find the same bits.
-      f = Real(0.5) * ((own.slope + other.x) * (a + b) + (own.slope - other.x) * (a - b));
+      f = Real(0.5) * ((own.slope + other) * (a + b) + (own.slope - other) * (a - b));
 #ifdef __CUDA_ARCH__
       f = a != Real(0) || b != Real(0) ? f : Real(0);  // nobody's slope may be anything
 #endif

@@ -4,12 +4,13 @@
 //
 //     struct Body {
 //       static constexpr int sums = 4;        // Reals added up per particle
-//       static constexpr int odd = 3;         // this number of the first ones change sign when i
-//       and j do static constexpr bool has_extra = …;  // a pair needs more of j than position and
-//       type struct Own { … };                     // what is loaded once for particle i PERRIN_HD
-//       Own own(std::int64_t i) const; PERRIN_HD Real4 extra(std::uint32_t j) const;  // one
-//       16-byte word; {} without has_extra PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t
-//       type, const Real4& extra, bool real,
+//       static constexpr int odd = 3;         // of these, the first so many change sign when i and
+//                                             // j are exchanged
+//       static constexpr bool has_extra = …;  // a pair needs more of j than position and type
+//       struct Own { … };                     // what is loaded once for particle i
+//       PERRIN_HD Own own(std::int64_t i) const;
+//       PERRIN_HD Extra extra(std::uint32_t j) const;  // one, two or four Reals
+//       PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t type, const Extra& extra, bool real,
 //                           Real (&term)[sums]) const;
 //       PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const;
 //     };
@@ -18,7 +19,8 @@
 // `term`, with zeros where the pair does not count: branches would keep the CPU loop from
 // vectorising. `real` is false for lanes beyond the end of the list (d is then zero). Pairs are
 // seen from both sides, or, by `clusters`, from one: then the other particle gets the same terms
-// with the first `odd` reversed. A body with `looks_up` true has a table [type_i · types + type_j]
+// with the first `odd` reversed. A body with `one_type` true does not look at
+// `type`: a GPU may leave it out. A body with `looks_up` true has a table [type_i · types + type_j]
 // of Coefficients, its members `table` and `types`, and pair_with(own, d, type, coefficients, real,
 // term), which `clusters` calls instead of pair(): it lays coefficients out for whole vectors. What
 // a particle gets is added in an order fixed by list and traversal, so that the result does not

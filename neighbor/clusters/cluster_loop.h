@@ -10,6 +10,7 @@
 #include "neighbor/clusters/clusters.h"
 #include "neighbor/clusters/lane_coefficients.h"
 #include "neighbor/inline.h"
+#include "neighbor/pair_extra.h"
 
 namespace perrin {
 namespace detail {
@@ -43,13 +44,10 @@ struct ClusterRows {
     if constexpr (Lanes::used) {
       body.pair_with(a.own, d_a, type, Lanes::load(of_a), real_a, term_a);
       body.pair_with(b.own, d_b, type, Lanes::load(of_b), real_b, term_b);
-    } else if constexpr (Body::has_extra) {
-      const Real4 extra = body.extra(j);
+    } else {
+      const auto extra = extra_of(body, j);
       body.pair(a.own, d_a, type, extra, real_a, term_a);
       body.pair(b.own, d_b, type, extra, real_b, term_b);
-    } else {
-      body.pair(a.own, d_a, type, Real4{}, real_a, term_a);
-      body.pair(b.own, d_b, type, Real4{}, real_b, term_b);
     }
   }
 

@@ -12,6 +12,7 @@
 #include "engine/device/parallel.h"
 #include "neighbor/groups/group_walk.h"
 #include "neighbor/inline.h"
+#include "neighbor/pair_extra.h"
 
 namespace perrin::detail {
 
@@ -48,8 +49,7 @@ struct GroupLoop {
                               int k, Real (&term_a)[sums], Real (&term_b)[sums]) const {
     const Real3 d_a{a.x - c.x[k], a.y - c.y[k], a.z - c.z[k]};
     const Real3 d_b{b.x - c.x[k], b.y - c.y[k], b.z - c.z[k]};
-    Real4 extra{};
-    if constexpr (Body::has_extra) extra = body.extra(c.index[k]);
+    const auto extra = extra_of(body, c.index[k]);
     body.pair(a.own, d_a, c.type[k], extra, c.who[k] != a.self, term_a);
     body.pair(b.own, d_b, c.type[k], extra, c.who[k] != b.self, term_b);
   }

@@ -11,6 +11,7 @@
 #include "engine/device/parallel.h"
 #include "neighbor/sort/short_sort.h"
 #include "neighbor/tiles/direct_tiles.h"
+#include "neighbor/tiles/staged_words.h"
 
 namespace perrin::detail {
 
@@ -32,7 +33,7 @@ struct AxisLoop {
   template <class Body>
   PERRIN_HD static constexpr std::size_t bytes_of_place() {
     static_assert(Body::sums <= TileBricks::most_sums);
-    return sizeof(Real4) * (Body::has_extra ? 2 : 1) + Body::sums * sizeof(Real) + 8;
+    return sizeof(Real4) + extra_bytes<Body> + Body::sums * sizeof(Real) + 8;
   }
   __device__ void full(int word, std::uint32_t wanted) const {
     atomicMax(&room.words[word], wanted);
@@ -45,6 +46,7 @@ struct AxisLoop {
 template <class Body>
 struct AxisGroup {
   static constexpr std::uint32_t nobody = 0xffffffffu;
+  using Extra = ExtraOf<Body>;
   const Body& body;
   const AxisLoop& d;
   const TileBlock& block;
@@ -53,7 +55,8 @@ struct AxisGroup {
   // Shared memory, `room.halo` places each: the cell's particles, which the groups share;
   // candidates; what they have besides; sums; places of candidates along the axis; their memory
   // indices.
-  Real4 *mine, *staged, *extra;
+  Real4 *mine, *staged;
+  ExtraOf<Body>* extra;
   Real* sums;
   std::int32_t* along;
   std::uint32_t* index;
@@ -65,8 +68,8 @@ struct AxisGroup {
     threads = blockDim.x / d.groups, group = threadIdx.x / threads, thread = threadIdx.x % threads;
     mine = reinterpret_cast<Real4*>(memory);
     staged = mine + room + group * (room * AxisLoop::bytes_of_place<Body>() / sizeof(Real4));
-    extra = staged + room;
-    sums = reinterpret_cast<Real*>(Body::has_extra ? extra + room : extra);
+    extra = reinterpret_cast<ExtraOf<Body>*>(staged + room);
+    sums = reinterpret_cast<Real*>(staged + room) + extra_bytes<Body> / sizeof(Real) * room;
     along = reinterpret_cast<std::int32_t*>(sums + Body::sums * room);
     index = reinterpret_cast<std::uint32_t*>(along + room);
   }
@@ -74,7 +77,7 @@ struct AxisGroup {
   __device__ __forceinline__ Real4 local(std::uint32_t j) const {
     const Position p = d.search.position[j];
     const Real3 r = d.search.geometry.template local<true>(p, block.origin);
-    return {r.x, r.y, r.z, type_to_real(p.type())};
+    return {r.x, r.y, r.z, last_word<Body>(p, extra_for_type<Body> ? extra_of(body, j) : Extra{})};
   }
 
   /// The cell's own particles, whose sums are nothing yet.
@@ -101,7 +104,7 @@ struct AxisGroup {
       if (some && exclusions.excludes(id, d.search.id[index[k]])) continue;
       Real term[Body::sums];
       body.pair(own, d.search.geometry.template vector<true>(metric, r - q.xyz()),
-                real_to_type(q.w), Body::has_extra ? extra[k] : Real4{}, k != self, term);
+                type_in<Body>(q.w), extra_in<Body>(q.w, extra, k), k != self, term);
       for (int s = 0; s < Body::sums; ++s) sum[s] += term[s];
     }
     for (int s = 0; s < Body::sums; ++s) sums[std::uint32_t(s) * d.room.halo + a] += sum[s];
@@ -110,7 +113,7 @@ struct AxisGroup {
   __device__ __forceinline__ void stage_own_cell() const {
     for (std::uint32_t k = thread; k < block.count; k += threads) {
       staged[k] = mine[k], index[k] = block.first + k;
-      if constexpr (Body::has_extra) extra[k] = body.extra(block.first + k);
+      if constexpr (extra_apart<Body>) extra[k] = body.extra(block.first + k);
     }
   }
   __device__ __forceinline__ void meet_own_cell() const {
@@ -149,7 +152,7 @@ struct AxisGroup {
       const std::uint32_t word = words[n.back ? n.count - 1 - k : k];
       const std::uint32_t j = n.first + short_sort_index(word);
       staged[k] = local(j);
-      if constexpr (Body::has_extra) extra[k] = body.extra(j);
+      if constexpr (extra_apart<Body>) extra[k] = body.extra(j);
       along[k] = std::int32_t(short_sort_coordinate(word)) ^ n.flip();
       index[k] = j;
     }

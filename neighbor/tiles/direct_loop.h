@@ -26,12 +26,15 @@ struct DirectLoop {
   PERRIN_HD std::size_t index_bytes() const {
     return search.exclusions ? std::size_t(room.halo + 4) / 4 * 16 : 0;
   }
+  template <class Body>
+  PERRIN_HD std::size_t all_extra_bytes() const {
+    return (std::size_t(room.halo + 4) * extra_bytes<Body> + 15) / 16 * 16;
+  }
   template <class Body, bool Matrix>
   PERRIN_HD std::size_t halo_bytes() const {
     const TileGeometry& g = search.geometry;
-    return std::size_t(room.halo + 4) * sizeof(Real4) *
-               (1 + (Body::has_extra ? 1 : 0) + (Matrix ? 1 : 0)) +
-           index_bytes() + std::size_t(g.halo.x * g.halo.y * g.halo.z + 4) / 4 * 16;
+    return std::size_t(room.halo + 4) * sizeof(Real4) * (Matrix ? 2 : 1) +
+           all_extra_bytes<Body>() + index_bytes() + std::size_t(g.halo.x * g.halo.y * g.halo.z + 4) / 4 * 16;
   }
   __device__ void full(int word, std::uint32_t wanted) const {
     atomicMax(&room.words[word], wanted);
@@ -44,15 +47,16 @@ struct DirectLoop {
 template <class Body, bool General, bool Sorted>
 struct DirectMemory {
   static constexpr bool matrix = !General && !Sorted;
-  Real4 *staged, *extra, *lengths;
+  Real4 *staged, *lengths;
+  ExtraOf<Body>* extra;
   std::uint32_t *index, *cell_offset;
   unsigned char* work;
 
   __device__ __forceinline__ DirectMemory(const DirectLoop& d, unsigned char* memory) {
     const std::uint32_t room = d.room.halo + 4;
     staged = reinterpret_cast<Real4*>(memory);
-    extra = staged + room;
-    lengths = Body::has_extra ? extra + room : extra;
+    extra = reinterpret_cast<ExtraOf<Body>*>(staged + room);
+    lengths = staged + room + d.all_extra_bytes<Body>() / sizeof(Real4);
     index = reinterpret_cast<std::uint32_t*>(matrix ? lengths + room : lengths);
     cell_offset = index + d.index_bytes() / 4;
     work = memory + d.halo_bytes<Body, matrix>();
@@ -63,19 +67,17 @@ struct DirectMemory {
                                         const TileBlock& block, std::uint32_t total) const {
     struct Staged {
       Position position;
-      Real4 extra;
+      ExtraOf<Body> extra;
     };
     block.for_each_place(
         total, staged,
         [&](std::uint32_t j) {
-          Staged got{s.position[j], {}};
-          if constexpr (Body::has_extra) got.extra = body.extra(j);
-          return got;
+          return Staged{s.position[j], extra_of(body, j)};
         },
         [&](std::uint32_t k, std::uint32_t j, const Staged& got) {
           const Real3 r = s.geometry.template local<General>(got.position, block.origin);
-          staged[k] = {r.x, r.y, r.z, type_to_real(got.position.type())};
-          if constexpr (Body::has_extra) extra[k] = got.extra;
+          staged[k] = {r.x, r.y, r.z, last_word<Body>(got.position, got.extra)};
+          if constexpr (extra_apart<Body>) extra[k] = got.extra;
           if constexpr (matrix) lengths[k] = {r.x, r.y, r.z, dot(r, r)};
           if (s.exclusions) index[k] = j;
         });
@@ -148,8 +150,8 @@ __global__ void __launch_bounds__(TileBricks::threads, 3)
       const std::uint32_t place = list[k * stride];
       const Real4 q = at.staged[place];
       Real term[Body::sums];
-      body.pair(own, g.template vector<General>(metric, r - q.xyz()), real_to_type(q.w),
-                Body::has_extra ? at.extra[place] : Real4{}, true, term);
+      body.pair(own, g.template vector<General>(metric, r - q.xyz()), type_in<Body>(q.w),
+                extra_in<Body>(q.w, at.extra, place), true, term);
       for (int c = 0; c < Body::sums; ++c) sum[c] += term[c];
     }
     for (std::uint32_t step = lanes / 2; step > 0; step /= 2)

@@ -4,6 +4,7 @@
 
 #include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
+#include "neighbor/tiles/staged_words.h"
 #include "neighbor/tiles/tile_list.h"
 
 namespace perrin {
@@ -56,18 +57,18 @@ struct ChunkReader {
   }
 };
 
-/// Brings the halo of a tile into shared memory: coordinates and types, behind them the extra words
-/// where the body has some. Indices, then positions, then what is made of them: loads must not wait
+/// Brings the halo of a tile into shared memory: coordinates and types, behind them what the body
+/// needs besides. Indices, then positions, then what is made of them: loads must not wait
 /// for one another, and those behind the last place are made for nothing, or they would.
 template <class Body, bool General>
 __device__ __forceinline__ void stage_halo(const Body& body, const Position* position,
                                            const TileView& t, const Tile& tile, Real4* staged,
-                                           Real4* extra) {
+                                           ExtraOf<Body>* extra) {
   constexpr int at_once = 5;
   for (std::uint32_t k = threadIdx.x; k < tile.halo_count; k += at_once * TileBricks::threads) {
     std::uint32_t place[at_once], j[at_once];
     Position q[at_once];
-    Real4 more[at_once];
+    ExtraOf<Body> more[at_once];
 #pragma unroll
     for (int e = 0; e < at_once; ++e) {
       place[e] = k + e * TileBricks::threads;
@@ -82,8 +83,8 @@ __device__ __forceinline__ void stage_halo(const Body& body, const Position* pos
     for (int e = 0; e < at_once; ++e) {
       const Real3 r = t.geometry.template local<General>(q[e], tile.origin);
       if (place[e] >= tile.halo_count) continue;
-      staged[place[e]] = {r.x, r.y, r.z, type_to_real(q[e].type())};
-      if constexpr (Body::has_extra) extra[place[e]] = more[e];
+      staged[place[e]] = {r.x, r.y, r.z, last_word<Body>(q[e], more[e])};
+      if constexpr (extra_apart<Body>) extra[place[e]] = more[e];
     }
   }
   if (threadIdx.x == 0) {
@@ -92,7 +93,7 @@ __device__ __forceinline__ void stage_halo(const Body& body, const Position* pos
                      : sizeof(Real) > 4 ? Real(1e16)
                                         : Real(1e12) * t.geometry.unit.x;
     staged[tile.halo_count] = {far, far, far, Real(0)};
-    if constexpr (Body::has_extra) extra[tile.halo_count] = {};
+    if constexpr (extra_apart<Body>) extra[tile.halo_count] = {};
   }
 }
 
@@ -113,7 +114,7 @@ __device__ __forceinline__ void add_up(Real (&sum)[2][Sums], bool pairs) {
 
 /// That a multiprocessor must have room for: registers are spared for as many.
 template <class Body>
-constexpr int least_blocks = Body::has_extra || Body::sums > 6 ? 1
+constexpr int least_blocks = extra_bytes<Body> > 8 || Body::sums > 6 ? 1
                              : Body::sums > 3                  ? 4
                                                                : 5;
 
@@ -128,7 +129,7 @@ __device__ __forceinline__ void loop_over_tile(const Body& body, const Position*
                                                const Tile& tile, bool await) {
   extern __shared__ __align__(16) unsigned char memory[];
   Real4* staged = reinterpret_cast<Real4*>(memory);
-  Real4* extra = staged + t.halo_capacity + 1;
+  auto* extra = reinterpret_cast<ExtraOf<Body>*>(staged + t.halo_capacity + 1);
   const std::uint32_t lane = threadIdx.x & 31, of_eight = lane / 8;
   const bool pairs = t.log2_lanes == 2;
   const std::uint32_t per_unit = 32u >> t.log2_lanes;
@@ -162,7 +163,7 @@ __device__ __forceinline__ void loop_over_tile(const Body& body, const Position*
         const Real4 q = staged[place];
         const Real3 d = t.geometry.template vector<General>(metric, p[k >> 1] - q.xyz());
         Real term[Body::sums];
-        body.pair(own[k >> 1], d, real_to_type(q.w), Body::has_extra ? extra[place] : Real4{},
+        body.pair(own[k >> 1], d, type_in<Body>(q.w), extra_in<Body>(q.w, extra, place),
                   !General || place != tile.halo_count, term);
         for (int s = 0; s < Body::sums; ++s) sum[k >> 1][s] += term[s];
       }
@@ -198,7 +199,7 @@ __global__ void __launch_bounds__(TileBricks::threads, least_blocks<Body>)
 template <class Body, bool General>
 void start_tile_loop(const Device& device, const char* name, const Particles& particles,
                      const TileView& tiles, const Body& body) {
-  const std::size_t shared = (tiles.halo_capacity + 1) * sizeof(Real4) * (Body::has_extra ? 2 : 1);
+  const std::size_t shared = (tiles.halo_capacity + 1) * (sizeof(Real4) + extra_bytes<Body>);
   if (shared > 48 * 1024)
     check_cuda(cudaFuncSetAttribute(tile_loop_kernel<Body, General>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),

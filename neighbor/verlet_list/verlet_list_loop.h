@@ -5,6 +5,7 @@
 #include "engine/device/parallel.h"
 #include "neighbor/four_positions.h"
 #include "neighbor/inline.h"
+#include "neighbor/pair_extra.h"
 #include "neighbor/verlet_list/verlet_list.h"
 
 namespace perrin {
@@ -42,10 +43,7 @@ struct RowsOnCpu {
                               Real (&term)[Body::sums]) const {
     const Real3 d =
         metric.vector(std::int32_t(p.x - x), std::int32_t(p.y - y), std::int32_t(p.z - z));
-    if constexpr (Body::has_extra)
-      body.pair(own, d, type, body.extra(j), real, term);
-    else
-      body.pair(own, d, type, Real4{}, real, term);
+    body.pair(own, d, type, extra_of(body, j), real, term);
   }
 
   PERRIN_INLINE void operator()([[maybe_unused]] std::int64_t i) const {
@@ -116,8 +114,7 @@ __global__ void __launch_bounds__(row_block)
     Real term[Body::sums];
     const std::uint32_t j = *entry;
     const Position q = position[j];
-    body.pair(own, metric.vector(p, q), q.type(), Body::has_extra ? body.extra(j) : Real4{}, true,
-              term);
+    body.pair(own, metric.vector(p, q), q.type(), extra_of(body, j), true, term);
     for (int c = 0; c < Body::sums; ++c) sum[c] += term[c];
   }
   for (int step = int(lanes) / 2; step > 0; step /= 2)

@@ -31,11 +31,11 @@ struct CheckBody {
     std::uint32_t id, row;
   };
   PERRIN_HD Own own(std::int64_t i) const { return {id[i], position[i].type() * types}; }
-  PERRIN_HD Real4 extra(std::uint32_t j) const { return {Real(id[j])}; }
-  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& extra, bool real,
+  PERRIN_HD Real extra(std::uint32_t j) const { return Real(id[j]); }
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, Real extra, bool real,
                       Real (&term)[sums]) const {
     const bool inside = real && dot(d, d) < range2[own.row + type];
-    const std::uint32_t other = std::uint32_t(extra.x);
+    const std::uint32_t other = std::uint32_t(extra);
     term[0] = inside ? d.x : Real(0), term[1] = inside ? d.y : Real(0);
     term[2] = inside ? d.z : Real(0), term[3] = inside ? Real(1) : Real(0);
     term[4] = inside ? checksum(own.id, other, 1009) : Real(0);
