@@ -25,8 +25,7 @@ struct RealPair {
 };
 /// N attributes of a particle, at most four.
 template <std::size_t N>
-using AttributeWord =
-    std::conditional_t<N == 1, Real, std::conditional_t<N == 2, RealPair, Real4>>;
+using AttributeWord = std::conditional_t<N == 1, Real, std::conditional_t<N == 2, RealPair, Real4>>;
 PERRIN_HD Real4 to_real4(Real word) { return {word, 0, 0, 0}; }
 PERRIN_HD Real4 to_real4(const RealPair& word) { return {word.x, word.y, 0, 0}; }
 PERRIN_HD Real4 to_real4(const Real4& word) { return word; }

@@ -52,15 +52,13 @@ void Bussi::steps(StepContext& context, int n) {
 }
 
 void Bussi::draw_factor(StepContext& context) {
-  const Device& device = context.device();
+  const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
   sum_of_group(context, "kinetic energy",
                detail::KineticEnergy{context.particles.velocity.data(), drift_}, scratch_,
-               &bath_.data()->kinetic);
-  const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
-  for_each(device, "rescaling factor", 1,
-           detail::DrawFactor{bath_.data(), context.device_step(),
-                              RunKey(Purpose::thermostat, context.seed), ramp(),
-                              context.degrees_of_freedom.number(), decay});
+               &bath_.data()->kinetic,
+               detail::DrawFactor{bath_.data(), context.device_step(),
+                                  RunKey(Purpose::thermostat, context.seed), ramp(),
+                                  context.degrees_of_freedom.number(), decay});
 }
 
 void Bussi::measure_heat(StepContext& context, double* heat) {

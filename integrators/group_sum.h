@@ -18,15 +18,28 @@ struct OfGroup {
   }
 };
 
+template <class S>
+void run_group_sum(StepContext& context, const GroupPass& one, const GroupPass* other) {
+  const Device& device = context.device();
+  const std::int64_t n = context.particles.size();
+  const auto of = [](const GroupPass& pass) { return *static_cast<const S*>(pass.body); };
+  if (other)
+    sum_each(device, one.name, n, SeveralSums<S, 2>{{of(one), of(*other)}});
+  else
+    sum_each(device, one.name, n, SeveralSums<S, 1>{{of(one)}});
+}
+
 }  // namespace detail
 
-/// *result = sum of f(i) over the particles of StepContext::group(), i being places in memory; as
-/// sum() (engine/domain/reduction.h).
-template <class T, class F>
-void sum_of_group(StepContext& context, const char* name, const F& f, Buffer<T>& scratch,
-                  T* result) {
-  sum<T>(context.device(), name, context.particles.size(),
-         detail::OfGroup<F>{f, context.group(), context.particles.id.data()}, scratch, result);
+/// *result = sum of f(i) over the particles of StepContext::group(), i being places in memory, and
+/// then then(); as sum() (engine/domain/reduction.h).
+template <class T, class F, class Then = detail::NothingMore>
+void sum_of_group(StepContext& context, const char* name, const F& f, Buffer<T>& scratch, T* result,
+                  const Then& then = {}) {
+  using S = detail::Sum<T, detail::OfGroup<F>, Then>;
+  PERRIN_ASSERT(scratch.size() >= sum_chunks);
+  const S body{{f, context.group(), context.particles.id.data()}, {scratch.data(), result, then}};
+  context.run({&body, context.group(), name, false, detail::run_group_sum<S>});
 }
 
 }  // namespace perrin

@@ -88,10 +88,11 @@ PERRIN_HD auto call(const F& f, MovingParticle& p, const Real4& drawn) {
     return f(p);
 }
 
+/// `joins`: a part of most steps, for two integrators at once if they are alike.
 template <class Before>
 struct MoveParticle {
   static constexpr bool light = !changes_velocity<Before>, draws_any = draws<Before>,
-                        ahead = draws_ahead<Before>, prefetches = !light;
+                        ahead = draws_ahead<Before>, prefetches = !light, joins = false;
   ParticleView particles;
   Current<Metric> metric;
   FaultSink faults;
@@ -131,7 +132,7 @@ struct MoveParticle {
 template <class After>
 struct UpdateParticle {
   static constexpr bool light = false, draws_any = draws<After>, ahead = draws_ahead<After>,
-                        prefetches = false;
+                        prefetches = false, joins = true;
   ParticleView particles;
   FaultSink faults;
   const Flow* flow;
@@ -166,7 +167,7 @@ struct Both {
 /// UpdateParticle of one step and MoveParticle of the next in one pass, with the same roundings.
 template <class After, class Before>
 struct UpdateAndMoveParticle {
-  static constexpr bool light = false, draws_any = draws<After> || draws<Before>;
+  static constexpr bool light = false, draws_any = draws<After> || draws<Before>, joins = true;
   static constexpr bool ahead =
       draws_any && draws<After> == draws_ahead<After> && draws<Before> == draws_ahead<Before>;
   static constexpr bool prefetches = MoveParticle<Before>::prefetches;
@@ -206,54 +207,80 @@ struct UpdateAndMoveParticle {
   }
 };
 
-/// A pass over particles, one by one.
-template <class Body>
+/// The body of one integrator, for the particles of its group.
+template <class B>
+struct OfOneGroup {
+  using Body = B;
+  Body body;
+  GroupMask group;
+
+  PERRIN_HD const Body& any() const { return body; }
+  PERRIN_HD const Body& of(std::uint32_t) const { return body; }
+  PERRIN_HD bool needs_force() const { return body.needs_force(); }
+  PERRIN_HD bool has(std::uint32_t id) const { return group.has(id); }
+  /// To be asked before a particle is read.
+  PERRIN_HD bool leaves_out(const std::uint32_t* id) const { return group && !group.has(*id); }
+};
+
+/// The bodies of two integrators, each for the particles of its own.
+template <class B>
+struct OfTwoGroups {
+  using Body = B;
+  Body body[2];
+  GroupMask group[2];
+
+  PERRIN_HD const Body& any() const { return body[0]; }
+  PERRIN_HD const Body& of(std::uint32_t id) const { return body[group[1].has(id) ? 1 : 0]; }
+  PERRIN_HD bool needs_force() const { return body[0].needs_force() || body[1].needs_force(); }
+  PERRIN_HD bool has(std::uint32_t id) const { return group[0].has(id) || group[1].has(id); }
+  PERRIN_HD bool leaves_out(const std::uint32_t*) const { return false; }  // most are of these
+};
+
+/// A pass over particles, one by one. Bodies: OfOneGroup or OfTwoGroups.
+template <class Bodies>
 struct EachParticle {
   using Early = PrefetchedParticle;
+  using Body = typename Bodies::Body;
   static constexpr bool light = Body::light;
   ParticleView view;
-  Body body;
-  std::int64_t begin;  // particles from here on …
-  GroupMask group;     // … that are of this
+  Bodies bodies;
+  std::int64_t begin;  // particles from here on
 
   PERRIN_HD MovingParticle load(std::int64_t k) const {
     const std::int64_t i = begin + k;
-    MovingParticle p{i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}};
-    if (body.needs_force()) p.force = view.force[i];
+    MovingParticle p{i, *bodies.any().first_step(), view.id[i], view.position[i], view.velocity[i],
+                     {}};
+    if (bodies.needs_force()) p.force = view.force[i];
     return p;
   }
   /// Of one that is passed over nothing is read but its id.
   PERRIN_HD PrefetchedParticle prefetch(std::int64_t k) const {
     const std::int64_t i = begin + k;
-    if (group)
-      if (const std::uint32_t id = view.id[i]; !group.has(id)) return {{i, 0, id, {}, {}, {}}, {}};
+    if (bodies.leaves_out(view.id + i)) return {{i, 0, view.id[i], {}, {}, {}}, {}};
     PrefetchedParticle p{
-        {i, *body.first_step(), view.id[i], view.position[i], view.velocity[i], {}}, {}};
-    if (body.needs_force()) p.force = view.force[i];
-    if constexpr (Body::prefetches) p.reference = body.reference_of(i);
+        {i, *bodies.any().first_step(), view.id[i], view.position[i], view.velocity[i], {}}, {}};
+    if (bodies.needs_force()) p.force = view.force[i];
+    if constexpr (Body::prefetches) p.reference = bodies.any().reference_of(i);
     return p;
   }
   template <class P>
   PERRIN_HD void operator()(P& p, std::int64_t) const {
-    if (group.has(p.id))
-      body(p, body.draw(p.step, p.id));
-    else
-      body.pass_over(p.i);
+    if (!bodies.has(p.id)) return bodies.any().pass_over(p.i);
+    const Body& body = bodies.of(p.id);
+    body(p, body.draw(p.step, p.id));
   }
   /// With numbers that have been drawn.
   template <class P, class Drawn>
   PERRIN_HD void move(P& p, const Drawn& drawn) const {
-    if (group.has(p.id))
-      body(p, drawn);
-    else
-      body.pass_over(p.i);
+    if (!bodies.has(p.id)) return bodies.any().pass_over(p.i);
+    bodies.of(p.id)(p, drawn);
   }
 
   using Prepared = decltype(std::declval<const Body&>().draw(0, 0));
   PERRIN_HD Prepared prepare(std::int64_t k) const {
     const std::uint32_t id = view.id[begin + k];
-    if (group && !group.has(id)) return {};
-    return body.draw(*body.first_step(), id);
+    if (bodies.leaves_out(&id)) return {};
+    return bodies.of(id).draw(*bodies.any().first_step(), id);
   }
   PERRIN_HD void operator()(PrefetchedParticle& p, const Prepared& drawn) const { move(p, drawn); }
 };
@@ -262,20 +289,21 @@ struct EachParticle {
 template <class Body>
 struct BlockOfParticles {
   static constexpr int width = 16;
-  EachParticle<Body> each;
+  EachParticle<OfOneGroup<Body>> each;
   std::int64_t all;
 
   PERRIN_HD void operator()(std::int64_t block) const {
     const std::int64_t first = block * width, left = all - first;
     const std::uint32_t* id = each.view.id + each.begin + first;
     const int count = left < width ? int(left) : width;
-    const std::uint64_t step = *each.body.first_step();
-    decltype(each.body.draw(0, 0)) drawn[width];
+    const Body& body = each.bodies.body;
+    const std::uint64_t step = *body.first_step();
+    decltype(body.draw(0, 0)) drawn[width];
     if (count == width) {
 #pragma omp simd
-      for (int k = 0; k < width; ++k) drawn[k] = each.body.draw(step, id[k]);
+      for (int k = 0; k < width; ++k) drawn[k] = body.draw(step, id[k]);
     } else {
-      for (int k = 0; k < count; ++k) drawn[k] = each.body.draw(step, id[k]);
+      for (int k = 0; k < count; ++k) drawn[k] = body.draw(step, id[k]);
     }
     for (int k = 0; k < count; ++k) {
       MovingParticle p = each.load(first + k);
@@ -284,22 +312,55 @@ struct BlockOfParticles {
   }
 };
 
+/// One launch for two integrators; false: they go one after the other.
 template <class Body>
-void run_pass(StepContext& s, const char* name, const Body& body, bool between_steps = false) {
+bool launch_two(const Device& device, const char* name, bool early, std::int64_t n,
+                const EachParticle<OfTwoGroups<Body>>& each) {
+  if constexpr (!Body::ahead)
+    return launch_loaded(device, name, n, each);
+  else  // one kernel to compile: nearly all passes are early
+    return early && launch_prepared(device, name, n, each, n);
+}
+
+template <class Body>
+void run_passes(StepContext& s, const GroupPass& one, const GroupPass* other) {
   const Share share = s.particles.share();
   const std::int64_t n = share.size();
-  const EachParticle<Body> each{s.particles.view(), body, share.begin, s.group()};
   const Device& device = s.device();
   if (n <= 0 || device.skipping()) return;
+  const auto body = [](const GroupPass& pass) -> const Body& {
+    return *static_cast<const Body*>(pass.body);
+  };
+  if constexpr (Body::joins) {
+    if (other) {
+      using Two = OfTwoGroups<Body>;
+      const Two two{{body(one), body(*other)}, {one.group, other->group}};
+      if (launch_two(device, one.name, one.early && other->early, n,
+                     EachParticle<Two>{s.particles.view(), two, share.begin}))
+        return;
+      run_passes<Body>(s, *other, nullptr);
+    }
+  }
+  using One = OfOneGroup<Body>;
+  const EachParticle<One> each{s.particles.view(), One{body(one), one.group}, share.begin};
   if constexpr (Body::ahead)
-    if (between_steps && s.order_stands() && launch_prepared(device, name, n, each)) return;
-  if (launch_loaded(device, name, n, each)) return;
+    if (one.early && launch_prepared(device, one.name, n, each)) return;
+  if (launch_loaded(device, one.name, n, each)) return;
   if constexpr (Body::draws_any) {
     constexpr int width = BlockOfParticles<Body>::width;
     for_each_on_cpu(device, (n + width - 1) / width, BlockOfParticles<Body>{each, n}, 16);
   } else {
-    for_each_on_cpu(device, n, LoadAndDo<EachParticle<Body>>{each});
+    for_each_on_cpu(device, n, LoadAndDo<EachParticle<One>>{each});
   }
+}
+
+template <class Body>
+void run_pass(StepContext& s, const char* name, const Body& body, bool between_steps = false) {
+  const GroupPass pass{&body, s.group(), name, between_steps && s.order_stands(), run_passes<Body>};
+  if constexpr (Body::joins)
+    s.run(pass);
+  else
+    run_passes<Body>(s, pass, nullptr);
 }
 
 template <class Before>

@@ -41,7 +41,7 @@ PERRIN_HD double gamma(Generator& random, double shape) {
   }
 }
 
-/// Equation A7, by one thread. The factor is positive: with the sign of equation A8 a bath whose
+/// Equation A7, when the kinetic energy has been added up. The factor is positive: with the sign of equation A8 a bath whose
 /// memory is shorter than a step would turn all velocities round in every second step, and
 /// particles would come back to where they were.
 struct DrawFactor {
@@ -52,7 +52,7 @@ struct DrawFactor {
   double freedom;  // degrees of freedom
   double decay;    // exp(-dt/tau)
 
-  PERRIN_HD void operator()(std::int64_t) const {
+  PERRIN_HD void operator()() const {
     const double kinetic = bath->kinetic;
     double factor = 1;
     if (kinetic > 0) {

@@ -105,6 +105,10 @@ class StepContext {
     std::int64_t step_of_recording = 0;
   };
   void exchange(OfIntegrator& own);
+  /// Launches a pass of the running integrator, perhaps together with another's.
+  void run(const GroupPass& pass) {
+    meetings_ != nullptr ? meetings_->meet(pass) : pass.run(*this, pass, nullptr);
+  }
   /// Steps begin in which integrators wait for each other there; nullptr: they have ended.
   void set_meetings(StepMeetings* meetings);
 

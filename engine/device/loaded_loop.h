@@ -13,7 +13,7 @@ constexpr int loaded_block = 128;
 /// Each: elements of a thread.
 template <int Each, class Body>
 __global__ void __launch_bounds__(loaded_block)
-    loaded_kernel(const Body body, std::int64_t n, const std::uint32_t* halt) {
+    loaded_kernel(const __grid_constant__ Body body, std::int64_t n, const std::uint32_t* halt) {
   const std::int64_t first = std::int64_t(blockIdx.x) * (loaded_block * Each) + threadIdx.x;
   admit_successor_of_few();
   await_all_before();
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(loaded_block)
 /// With body.prepare(i) while the kernels before this one still run.
 template <class Body>
 __global__ void __launch_bounds__(loaded_block)
-    prepared_kernel(const Body body, std::int64_t n, const std::uint32_t* halt) {
+    prepared_kernel(const __grid_constant__ Body body, std::int64_t n, const std::uint32_t* halt) {
   const std::int64_t i = std::int64_t(blockIdx.x) * loaded_block + threadIdx.x;
   admit_successor_of_few();
   typename Body::Prepared prepared{};
@@ -67,12 +67,14 @@ bool launch_loaded([[maybe_unused]] const Device& device, [[maybe_unused]] const
 
 /// The same for bodies with a part that does not wait: body(body.load(i), body.prepare(i)).
 /// prepare() may only read what no kernel of the running step before this one writes; it is done
-/// while they run. False also where the loop is too long for its threads to find room beside them.
+/// while they run. False also beyond `most`, where the loop is too long for its threads to find
+/// room beside them.
+constexpr std::int64_t as_many_as_a_gpu_holds = 1 << 18;  // one thread each
 template <class Body>
 bool launch_prepared([[maybe_unused]] const Device& device, [[maybe_unused]] const char* name,
-                     [[maybe_unused]] std::int64_t n, [[maybe_unused]] const Body& body) {
+                     [[maybe_unused]] std::int64_t n, [[maybe_unused]] const Body& body,
+                     [[maybe_unused]] std::int64_t most = as_many_as_a_gpu_holds) {
 #ifdef __CUDACC__
-  constexpr std::int64_t most = 1 << 18;  // one thread each: as many as a large GPU holds at once
   if (device.is_cuda() && n > 0 && n <= most) {
     const auto blocks = unsigned((n + loaded_block - 1) / loaded_block);
     launch_early(device, name, dim3(blocks), dim3(loaded_block), 0, prepared_kernel<Body>, body, n,

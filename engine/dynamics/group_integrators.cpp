@@ -195,6 +195,7 @@ void GroupIntegrators::end() {
 
 void GroupIntegrators::steps(StepContext& context, int n) {
   context.set_meetings(this);
+  context_ = &context;
   for (auto& member : members_) {
     Integrator& integrator = *member->integrator;
     member->own.step_of_recording = 0;
@@ -204,7 +205,7 @@ void GroupIntegrators::steps(StepContext& context, int n) {
     while (take_turns(context)) {
     }
   } catch (...) {
-    for (auto& member : members_) member->fiber.cancel();
+    for (auto& member : members_) member->fiber.cancel(), member->pass = nullptr;
     context.set_meetings(nullptr);
     throw;
   }
@@ -220,6 +221,8 @@ bool GroupIntegrators::take_turns(StepContext& context) {
     if (!member->fiber.done())
       watches ? resume_watched(context, *member) : resume(context, *member);
   if (watches) --watched_;
+  while (run_passes()) {
+  }
   const Member& first = *members_.front();
   for (const auto& member : members_) {
     const bool together = member->fiber.done() == first.fiber.done() &&
@@ -263,6 +266,36 @@ bool GroupIntegrators::meet(StepMeeting meeting) {
   running_->at = meeting;
   running_->fiber.wait();
   return std::exchange(nobody_has_done_it_, false);
+}
+
+void GroupIntegrators::meet(const GroupPass& pass) {
+  // Alone where it is watched, and on the CPU, where it costs nothing to be.
+  if (watched_ > 0 || !context_->device().is_cuda()) return pass.run(*context_, pass, nullptr);
+  running_->pass = &pass;
+  running_->fiber.wait();
+}
+
+/// Launches the passes that are waited for, two and two where they are alike, and lets those who
+/// wait go on. False: nobody waits.
+bool GroupIntegrators::run_passes() {
+  std::vector<Member*> waiting;
+  for (auto& member : members_)
+    if (member->pass) waiting.push_back(member.get());
+  std::vector<const GroupPass*> left;
+  for (const Member* member : waiting) left.push_back(member->pass);
+  while (!left.empty()) {
+    const GroupPass& one = *left.front();
+    left.erase(left.begin());
+    const auto other =
+        std::ranges::find_if(left, [&](const GroupPass* pass) { return pass->run == one.run; });
+    one.run(*context_, one, other == left.end() ? nullptr : *other);
+    if (other != left.end()) left.erase(other);
+  }
+  for (Member* member : waiting) {
+    member->pass = nullptr;
+    resume(*context_, *member);
+  }
+  return !waiting.empty();
 }
 
 double GroupIntegrators::timestep() const { return members_.front()->integrator->timestep(); }

@@ -3,7 +3,8 @@
 // Each runs its own steps() as if it were alone, in a Fiber of its own. Where one asks for
 // neighbours or forces it waits until all have asked; that is done once, and all go on. So an
 // integrator needs to know nothing of the others, and a step has one search for neighbours and one
-// computation of forces.
+// computation of forces. On a GPU their passes over particles meet likewise: two that are alike are
+// one kernel.
 #pragma once
 
 #include <memory>
@@ -57,7 +58,8 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
     std::string group;
     StepContext::OfIntegrator own;
     Fiber fiber;
-    StepMeeting at = StepMeeting::neighbors;  // where it waits
+    StepMeeting at = StepMeeting::neighbors;  // where it waits, if not for …
+    const GroupPass* pass = nullptr;          // … this to be launched
   };
 
   void find_motion(const std::vector<std::uint8_t>& group_of, const Configuration& configuration);
@@ -65,6 +67,8 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   void resume(StepContext& context, Member& member);
   void resume_watched(StepContext& context, Member& member);
   bool meet(StepMeeting meeting) override;
+  void meet(const GroupPass& pass) override;
+  bool run_passes();
   std::uint64_t fingerprint_of_others(StepContext& context, const Member& member);
   template <class Measure>
   void add_up(StepContext& context, double* total, const Measure& measure);
@@ -73,7 +77,8 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   Buffer<std::uint8_t> group_of_;  // [id]: the number of the integrator
   Buffer<std::uint8_t> thermal_;   // [id]: 1 where velocities count; empty: everywhere
   Motion motion_;
-  Buffer<double> parts_;  // of what is added up, from each integrator
+  Buffer<double> parts_;            // of what is added up, from each integrator
+  StepContext* context_ = nullptr;  // of the steps that are made
   Member* running_ = nullptr;
   bool nobody_has_done_it_ = false;  // what the integrators meet for
   int watched_ = 0;                  // rounds that are still to be watched

@@ -33,8 +33,8 @@ struct DirectLoop {
   template <class Body, bool Matrix>
   PERRIN_HD std::size_t halo_bytes() const {
     const TileGeometry& g = search.geometry;
-    return std::size_t(room.halo + 4) * sizeof(Real4) * (Matrix ? 2 : 1) +
-           all_extra_bytes<Body>() + index_bytes() + std::size_t(g.halo.x * g.halo.y * g.halo.z + 4) / 4 * 16;
+    return std::size_t(room.halo + 4) * sizeof(Real4) * (Matrix ? 2 : 1) + all_extra_bytes<Body>() +
+           index_bytes() + std::size_t(g.halo.x * g.halo.y * g.halo.z + 4) / 4 * 16;
   }
   __device__ void full(int word, std::uint32_t wanted) const {
     atomicMax(&room.words[word], wanted);

@@ -115,8 +115,8 @@ __device__ __forceinline__ void add_up(Real (&sum)[2][Sums], bool pairs) {
 /// That a multiprocessor must have room for: registers are spared for as many.
 template <class Body>
 constexpr int least_blocks = extra_bytes<Body> > 8 || Body::sums > 6 ? 1
-                             : Body::sums > 3                  ? 4
-                                                               : 5;
+                             : Body::sums > 3                        ? 4
+                                                                     : 5;
 
 /// A tile, by a block. Eight threads go through the lists of two particles together, or of one
 /// where rows must be short. A list says first what one row of candidates has, then the next
