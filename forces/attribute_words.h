@@ -7,12 +7,14 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/components/setup.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
+#include "engine/domain/decomposition.h"
 #include "engine/formula/bounds.h"
 #include "engine/formula/parse.h"
 #include "engine/formula/program.h"
@@ -55,21 +57,6 @@ struct AttributeView {
 };
 
 namespace detail {
-template <std::size_t N>
-struct ToMemoryOrder {
-  const Real4* by_id;
-  const std::uint32_t* id;
-  Real* in_memory;
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const Real4 word = by_id[id[i]];
-    Real* const of = in_memory + std::int64_t(AttributeView<N>::stride) * i;
-    of[0] = word.x;
-    if constexpr (N > 1) of[1] = word.y;
-    if constexpr (N > 2) of[2] = word.z;
-    if constexpr (N > 3) of[3] = word.w;
-  }
-};
-
 /// Numbers that change with the time, of one particle.
 struct ChangeWords {
   static constexpr std::size_t most_inputs = 8;
@@ -149,9 +136,14 @@ class AttributeWords {
   /// Of the first N attributes, for the particles where they are now. Device work.
   template <std::size_t N>
   AttributeView<N> view(StepContext& s) {
-    const Real4* const words = by_id(s);
-    for_each(s.device(), "attributes", s.particles.size(),
-             detail::ToMemoryOrder<N>{words, s.particles.id.data(), in_memory_.data()});
+    constexpr auto words = std::int64_t(sizeof(Real) / 4);  // of a number
+    const auto stride = std::int64_t(AttributeView<N>::stride);
+    const ParticleArrays::OrderedCopy copy{by_id(s), 4 * words, in_memory_.data(), stride * words};
+    // While steps are recorded it follows the particles by itself.
+    const bool follows = !changes() && !decomposition_of(s.device()).several();
+    if (follows && !copy_) copy_ = s.particles.extra.add(copy);
+    if (!(follows && s.device().recording()))
+      s.particles.extra.refresh(copy, s.particles.id.data());
     return {in_memory_.data()};
   }
 
@@ -189,6 +181,7 @@ class AttributeWords {
   std::vector<std::array<double, most>> values_;
   Buffer<Real4> by_id_;
   Buffer<Real> in_memory_;
+  std::shared_ptr<const ParticleArrays::OrderedCopy> copy_;
   std::vector<std::string> names_;
   // Of those that change.
   std::array<Buffer<formula::Instruction>, most> code_;

@@ -20,6 +20,18 @@ struct GatherWords {
   }
 };
 
+/// The first words of elements by id.
+struct GatherById {
+  std::uint32_t* to;
+  const std::uint32_t* from;
+  const std::uint32_t* id;
+  std::int64_t words, words_by_id;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const std::int64_t i = k / words;
+    to[k] = from[std::int64_t(id[i]) * words_by_id + (k - i * words)];
+  }
+};
+
 struct CopyWords {
   std::uint32_t* to;
   const std::uint32_t* from;
@@ -76,7 +88,23 @@ std::vector<std::shared_ptr<ParticleArrays::Array>> ParticleArrays::living() con
   return found;
 }
 
-void ParticleArrays::reorder(const std::uint32_t* order) {
+std::shared_ptr<const ParticleArrays::OrderedCopy> ParticleArrays::add(const OrderedCopy& copy) {
+  std::erase_if(copies_, [](const auto& one) { return one.expired(); });
+  auto added = std::make_shared<const OrderedCopy>(copy);
+  copies_.push_back(added);
+  return added;
+}
+
+void ParticleArrays::refresh(const OrderedCopy& copy, const std::uint32_t* id) const {
+  for_each(
+      device_, "numbers in the order of memory", n_ * copy.words,
+      GatherById{static_cast<std::uint32_t*>(copy.in_memory),
+                 static_cast<const std::uint32_t*>(copy.by_id), id, copy.words, copy.words_by_id});
+}
+
+void ParticleArrays::reorder(const std::uint32_t* order, const std::uint32_t* id) {
+  for (const auto& weak : copies_)
+    if (const auto copy = weak.lock()) refresh(*copy, id);
   for (const auto& array : living()) {
     if (array->by != IndexedBy::memory) continue;
     std::uint32_t *const to = words_of(scratch_), *const from = words_of(array->data);

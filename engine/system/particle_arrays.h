@@ -32,14 +32,30 @@ class ParticleArrays {
     Buffer<std::byte> packed;  // several processes, by id: the elements in the order of memory
   };
 
+  /// Numbers by id that stay what they are, and their copy in the order of memory. Of each element
+  /// the first words are copied, of four bytes.
+  struct OrderedCopy {
+    const void* by_id;
+    std::int64_t words_by_id;  // of an element
+    void* in_memory;
+    std::int64_t words;  // of its copy
+  };
+
   ParticleArrays(const Device& device, std::int64_t n) : device_(device), n_(n) {}
   /// n elements at `data`, which belong to the particles as long as the caller keeps what is
   /// returned. Not while steps are being recorded.
   std::shared_ptr<const Array> add(void* data, std::size_t bytes, IndexedBy by);
   bool any(IndexedBy by) const;
+  /// Keeps the copy in order, as long as the caller keeps what is returned: it is made anew
+  /// whenever memory is reordered. With one process; where there are several, ghosts come and go.
+  /// Not while steps are being recorded.
+  std::shared_ptr<const OrderedCopy> add(const OrderedCopy& copy);
+  /// Makes a copy now; id: of the particle in each place. Device work.
+  void refresh(const OrderedCopy& copy, const std::uint32_t* id) const;
 
-  /// After memory was reordered (the particle at i was at order[i]): elements follow. Device work.
-  void reorder(const std::uint32_t* order);
+  /// After memory was reordered (the particle at i was at order[i], and has the id id[i]): elements
+  /// follow. Device work.
+  void reorder(const std::uint32_t* order, const std::uint32_t* id);
 
   /// On the CPU: what single particles have in the arrays by memory and by id, for a process that
   /// sends them to another one. Valid as long as no array comes or goes.
@@ -69,6 +85,7 @@ class ParticleArrays {
   Device device_;
   std::int64_t n_;
   std::vector<std::weak_ptr<Array>> arrays_;
+  std::vector<std::weak_ptr<const OrderedCopy>> copies_;
   Buffer<std::byte> scratch_;  // for the largest that is reordered
 };
 

@@ -133,7 +133,7 @@ void Particles::reorder(const Buffer<std::uint32_t>& order, Position* positions)
   for_each(device(), "reorder particles", size(),
            GatherEverything{spare_arrays(), arrays(), order.data(), index.data()});
   copy_back(positions, {0, size()});
-  extra.reorder(order.data());
+  extra.reorder(order.data(), id.data());
 }
 
 void check_particle_count(const std::string& name, std::int64_t count, std::int64_t particles) {

@@ -66,7 +66,7 @@ void TileSort::into_spare_arrays() {
            MoveSorted{cells_.rank(from.id, geometry_.sorted ? from.position : nullptr), from,
                       particles_->spare_arrays(), particles_->index.data(),
                       order ? order_.data() : nullptr});
-  particles_->extra.reorder(order_.data());
+  particles_->extra.reorder(order_.data(), particles_->spare_arrays().id);
 }
 
 void TileSort::sort(Position* positions) {
