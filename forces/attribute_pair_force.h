@@ -162,6 +162,7 @@ class AttributePairForce final : public Force {
         words_(std::move(words)),
         shift_(shift) {
     traits_.handled.charges = reads_charges<P>();
+    traits_.trials = true;
   }
 
   void compute(StepContext& s, const ForceOutput& output) override {
@@ -171,13 +172,34 @@ class AttributePairForce final : public Force {
       types_ == 1 ? run<false, false, true>(s, output) : run<false, false, false>(s, output);
   }
 
+  void compute_trials(StepContext& s, const TrialMoves& trials) override {
+    shift_ ? run_trials<true>(s, trials) : run_trials<false>(s, trials);
+  }
+  void run_trial_chains(StepContext& s, const TrialChains& chains) override {
+    shift_ ? run_trials<true>(s, chains) : run_trials<false>(s, chains);
+  }
+
  private:
   template <bool Energy, bool Shift, bool OneType>
+  using Body = AttributePairBody<P, Mode, Energy, Shift, OneType>;
+
+  template <bool Energy, bool Shift, bool OneType>
+  Body<Energy, Shift, OneType> body(StepContext& s, const ForceOutput& output) {
+    return {
+        s.particles.position.data(), table_.data(), types_,
+        s.particles.size(),          output,        words_.template view<P::attributes.size()>(s)};
+  }
+  template <bool Energy, bool Shift, bool OneType>
   void run(StepContext& s, const ForceOutput& output) {
-    pair_loop(P::type, *s.neighbors,
-              AttributePairBody<P, Mode, Energy, Shift, OneType>{
-                  s.particles.position.data(), table_.data(), types_, s.particles.size(), output,
-                  words_.template view<P::attributes.size()>(s)});
+    pair_loop(P::type, *s.neighbors, body<Energy, Shift, OneType>(s, output));
+  }
+  template <bool Shift>
+  void run_trials(StepContext& s, const TrialMoves& trials) {
+    trial_loop(P::type, s, trials, body<true, Shift, false>(s, {}));
+  }
+  template <bool Shift>
+  void run_trials(StepContext& s, const TrialChains& chains) {
+    trial_chain_loop(P::type, s, chains, body<true, Shift, false>(s, {}));
   }
 
   Buffer<AttributeCoefficients<P>> table_;

@@ -19,6 +19,7 @@
 #include "forces/pair_checks.h"
 #include "forces/truncation.h"
 #include "neighbor/pair_loop.h"
+#include "neighbor/trials/trial_loop.h"
 
 namespace perrin {
 
@@ -174,13 +175,22 @@ class PairForceField final : public Force {
       : Force(ForceTraits::of_pairs(ranges)),
         table_(device, std::span<const typename E::Coefficients>(table)),
         types_(types),
-        tail_(std::move(tail)) {}
+        tail_(std::move(tail)) {
+    traits_.trials = true;
+  }
 
   void compute(StepContext& s, const ForceOutput& output) override {
     if (output.energy)
       run<true, false>(s, output);  // now and then: one body less to compile
     else
       types_ == 1 ? run<false, true>(s, output) : run<false, false>(s, output);
+  }
+
+  void compute_trials(StepContext& s, const TrialMoves& trials) override {
+    trial_loop(E::Potential::type, s, trials, trial_body(s));
+  }
+  void run_trial_chains(StepContext& s, const TrialChains& chains) override {
+    trial_chain_loop(E::Potential::type, s, chains, trial_body(s));
   }
 
   bool compute_box_work(StepContext& s, const BoxWork& work) override {
@@ -205,6 +215,9 @@ class PairForceField final : public Force {
   }
 
  private:
+  PairBody<E, true, false> trial_body(StepContext& s) const {
+    return {s.particles.position.data(), table_.data(), types_, s.particles.size(), {}};
+  }
   template <bool Energy, bool OneType>
   void run(StepContext& s, const ForceOutput& output) {
     pair_loop(E::Potential::type, *s.neighbors,

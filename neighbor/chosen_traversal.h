@@ -31,6 +31,7 @@ class ChosenTraversal {
   double range() const { return ranges_.longest(); }
   const NeighborChoices& choices() const { return choices_; }
   double skin() const { return choices_.skin; }
+  ExclusionView exclusions() const { return exclusions_.view(); }
   const char* name() const;
   /// Are there lists? Else pairs are searched by every pair_loop().
   bool has_lists() const;

@@ -69,6 +69,8 @@ class Neighbors {
   /// looked after by the host later.)
   bool must_search_again();
 
+  /// Pairs that pair forces leave out.
+  ExclusionView exclusions() const { return traversal_.exclusions(); }
   /// f(traversal) for the one there is, with its type.
   template <class F>
   decltype(auto) visit(F&& f) const {

@@ -17,6 +17,7 @@ enum class Purpose : std::uint32_t {
   barostat = 17,
   bond_forming = 18,
   bond_breaking = 19,
+  monte_carlo = 20,
   stream_seed = 32,     // seeds of the generators whose state lives in memory
   stream_shuffle = 33,  // reserved for reordering such states
 

@@ -19,6 +19,8 @@ class Box;
 class Integrator;
 class StepContext;
 struct Topology;
+struct TrialChains;
+struct TrialMoves;
 
 /// Where a force writes. Arrays are in memory order, one entry per particle.
 struct ForceOutput {
@@ -29,6 +31,12 @@ struct ForceOutput {
   bool energy;     // fill force.w and virial (unless nullptr); false: force alone, w is set to 0
   GroupMask on{};  // particles that the force acts on; set by Force::act() …
   const std::uint32_t* id = nullptr;  // … with the ids in memory order
+  /// Trial moves (engine/components/trial_moves.h): only these particles, by their places in
+  /// memory, of which TrialMove::none is to be passed over; nullptr: those of this process. What
+  /// would end a run, such as a bond that is too long, has a high energy then. forces/deposit.h has
+  /// the loop.
+  const std::uint32_t* places = nullptr;
+  std::int64_t count = 0;
 };
 
 /// Analytic corrections for what a cut-off leaves out, and the like.
@@ -96,6 +104,10 @@ struct ForceTraits {
   /// Whether compute() may wait for the device and allocate: on a GPU no step with such a force is
   /// recorded, which costs the launches of every kernel (some 5 µs each).
   bool waits = false;
+  /// Trial moves: what part of the energy of all terms that a particle is in ForceOutput says to be
+  /// its own. 0: terms are not all alike, or no sums of such. For forces without a range.
+  double energy_share = 0;
+  bool trials = false;  // of a force with a range: it has compute_trials()
   /// A job whose system has bonds, angles, dihedrals or impropers that no force handles is refused;
   /// charges are warned of.
   Handled handled{};
@@ -112,7 +124,7 @@ struct ForceTraits {
     return {.reads = Reads::bonded, .box = {true, true, true}, .deformation = true};
   }
   /// A field that acts on each particle for itself.
-  static ForceTraits of_field() { return {.reads = Reads::nothing}; }
+  static ForceTraits of_field() { return {.reads = Reads::nothing, .energy_share = 1}; }
 
   double range() const { return ranges.longest(); }
   /// Whether a barostat may change the box along these axes.
@@ -144,6 +156,11 @@ class Force {
     group_ = GroupOnDevice(device, group), members_ = std::move(by_type);
   }
   GroupMask group() const { return group_.mask(); }
+  /// Trial moves, where ForceTraits::trials says so: adds what each changes of the energy. Device
+  /// work.
+  virtual void compute_trials(StepContext&, const TrialMoves&) {}
+  /// The same, of whole chains of trials, where nothing else acts; on a GPU.
+  virtual void run_trial_chains(StepContext&, const TrialChains&) {}
   /// What is beyond the cut-offs, in a box like this.
   virtual ForceCorrection correction(const Box&) const { return {}; }
   /// For changes of the box, of a force that has less to compute for them than compute() with

@@ -11,6 +11,7 @@
 namespace perrin {
 
 class BoxMover;
+class Force;
 class Simulation;
 class StepContext;
 
@@ -74,6 +75,8 @@ class Integrator {
   /// Whether it may run while its stage deforms the box: its velocities are then those relative to
   /// the flow.
   virtual bool follows_deformation() const { return true; }
+  /// Why it cannot sample this force: "has no …". Empty: it can.
+  virtual std::string objection(const Force&) const { return {}; }
   /// What changes the box in its steps; nullptr: nothing.
   virtual BoxMover* box_mover() const { return nullptr; }
   virtual void state(Archive&) {}

@@ -379,6 +379,7 @@ void Job::make_components() {
   check_strides();
   check_exclusions();
   check_boxes();
+  check_objections();
   check_dynamic_bonds();
   if (!context_.resuming)
     for (const auto& what : bond_warnings(configuration_)) warn("system", what);

@@ -136,6 +136,7 @@ class Job {
   void check_ranges();
   /// Do forces, observers and stages take what stages do to the box?
   void check_boxes();
+  void check_objections();
   void check_tilts();
   /// Is the device a GPU, or, while validating, may it be the one that the job needs?
   bool for_gpu() const;

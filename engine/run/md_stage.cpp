@@ -39,6 +39,10 @@ MdStage::MdStage(const MdSettings& settings, Setup& setup)
       deformation_(Deformation::make(settings.deform, settings.shear, settings.steps,
                                      integrator_.get(), setup)) {}
 
+MdStage::MdStage(const std::string& unit, std::int64_t steps,
+                 std::unique_ptr<Integrator> integrator, const Setup& setup)
+    : path_(setup.path()), unit_(unit), steps_(steps), integrator_(std::move(integrator)) {}
+
 void MdStage::begin(Run& run, bool resumed) {
   Simulation& simulation = run.simulation();
   // Another integrator takes over; a resumed one goes on with the forces that it had.
@@ -84,7 +88,7 @@ void MdStage::say_what_is_short(Run& run) {
 
 bool MdStage::run(Run& run) {
   Simulation& simulation = run.simulation();
-  run.start_progress("steps", done_, steps_);
+  run.start_progress(unit_, done_, steps_);
   run.observe();
   Chunk chunk;
   // finished() is asked at fixed steps: where the stage ends must not depend on the chunks.
@@ -125,9 +129,9 @@ void MdStage::state(Archive& archive) {
   archive("done", done_);
   archive.require(done_ >= 0, "done", "at least 0");
   if (done_ > steps_)
-    throw UserError(fmt::format(
-        "{}.steps: must be at least {}, the steps of this stage in the checkpoint, got {}", path_,
-        done_, steps_));
+    throw UserError(
+        fmt::format("{}.{}: must be at least {}, the {} of this stage in the checkpoint, got {}",
+                    path_, unit_, done_, unit_, steps_));
   watch_.state(archive);
   if (deformation_) deformation_->state(archive);
   const Archive::Scope scope(archive, "integrator");

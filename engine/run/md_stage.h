@@ -44,6 +44,10 @@ void describe(D& d, MdSettings& s) {
 class MdStage : public Stage {
  public:
   MdStage(const MdSettings& settings, Setup& setup);
+  /// Of an integrator that another kind of stage has; `unit`: what its steps are called, also by
+  /// the key of the settings.
+  MdStage(const std::string& unit, std::int64_t steps, std::unique_ptr<Integrator> integrator,
+          const Setup& setup);
   void begin(Run& run, bool resumed) override;
   bool run(Run& run) override;
   void end(Run& run) override;
@@ -58,7 +62,7 @@ class MdStage : public Stage {
   std::string warn_of_resolution(Run& run);
   void say_what_is_short(Run& run);
 
-  std::string path_;  // in the job
+  std::string path_, unit_ = "steps";  // in the job; of steps
   std::int64_t steps_, done_ = 0;
   bool warned_ = false;
   TemperatureWatch watch_;

@@ -1,0 +1,49 @@
+// How many trial moves of a stage "monte_carlo" are accepted.
+#pragma once
+
+#include <string>
+
+#include "engine/components/observer.h"
+#include "engine/components/setup.h"
+#include "engine/settings/settings.h"
+#include "io/observable_file.h"
+#include "monte_carlo.h"
+
+namespace perrin {
+class Registry;
+}
+
+namespace perrin::monte_carlo {
+
+struct AcceptanceSettings {
+  std::int64_t stride = 100;
+  std::string file = "acceptance.h5";
+};
+
+template <class D>
+void describe(D& d, AcceptanceSettings& s) {
+  d.required("stride", s.stride, Positive{}, "output interval (sweeps)");
+  d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
+}
+
+/// Rows count from the one before, or from the beginning of the stage. Stages of other kinds have
+/// none.
+class Acceptance : public Observer {
+ public:
+  Acceptance(const AcceptanceSettings& settings, Setup& setup);
+  std::int64_t stride() const override { return settings_.stride; }
+  void begin(Simulation& simulation, bool resumed) override;
+  void observe(Simulation& simulation) override;
+  void end(Simulation& simulation) override { file_.end(simulation); }
+  void state(Archive& archive) override;
+
+ private:
+  AcceptanceSettings settings_;
+  io::ObservableFile file_;
+  const MonteCarlo* stage_ = nullptr;  // that runs; nullptr: it is of another kind
+  TrialCounts last_;                   // up to the last row
+};
+
+void register_acceptance(Registry& registry);
+
+}  // namespace perrin::monte_carlo

@@ -1,0 +1,86 @@
+// Metropolis Monte Carlo of the job's particles: a step is a sweep.
+#pragma once
+
+#include <optional>
+
+#include "engine/components/integrator.h"
+#include "engine/settings/settings.h"
+#include "integrators/ramp.h"
+#include "translation.h"
+
+namespace perrin::monte_carlo {
+
+struct TuneSettings {
+  double acceptance = 0.4;
+  std::int64_t sweeps = 0;
+};
+
+template <class D>
+void describe(D& d, TuneSettings& s) {
+  d.required("sweeps", s.sweeps, Positive{},
+             "from the beginning of the stage; after them the displacement stays what it is");
+  d.optional("acceptance", s.acceptance, Between{0.01, 0.99}, "part of trials to be accepted");
+}
+
+struct MonteCarloSettings {
+  std::int64_t sweeps = 0;
+  double temperature = 1;
+  RampSettings ramp;
+  TranslationSettings translation;
+  std::optional<TuneSettings> tune;
+  std::string group = "all", name = "monte_carlo";
+};
+
+template <class D>
+void describe(D& d, MonteCarloSettings& s) {
+  d.example("{\"sweeps\": 1000, \"temperature\": 1, \"translation\": {\"displacement\": 0.1}}");
+  d.required("sweeps", s.sweeps, NonNegative{}, "number of sweeps");
+  d.required("temperature", s.temperature, Positive{}, "temperature");
+  describe_ramp(d, s.ramp, "temperature", Positive{});
+  d.required("translation", s.translation, Any{}, "moves of single particles");
+  d.optional("tune", s.tune, Any{}, "change the displacement until trials are accepted as often");
+  d.optional("group", s.group, Any{}, "particles that move");
+  d.optional("name", s.name, Any{}, "name of the stage in output");
+}
+
+/// Constant volume and temperature. Velocities stay what they are; those that a temperature or a
+/// pressure asks for are those of the heat bath.
+class MonteCarlo : public Integrator {
+ public:
+  MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann);
+
+  void begin(Simulation& simulation) override;
+  void steps(StepContext& context, int n) override;
+  double timestep() const override { return 0; }  // sweeps take no time
+  bool recordable() const override { return false; }
+  double typical_displacement(const StepContext&) const override {
+    return 0.4 * translation_.displacement();
+  }
+  Motion motion() const override;
+  std::optional<double> bath_kt(std::uint64_t steps) const override { return ramp().after(steps); }
+  std::string report(Simulation& simulation) override;
+  std::string shortcoming(Simulation& simulation) override;
+  std::string objection(const Force& force) const override;
+  bool acts_on_groups() const override { return false; }
+  bool follows_deformation() const override { return false; }
+  void state(Archive& archive) override;
+
+  /// Of this stage. Waits.
+  TrialCounts counts() const { return translation_.counts(); }
+  double displacement() const { return translation_.displacement(); }
+
+ private:
+  Ramp ramp() const {
+    return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, ramp_start_);
+  }
+  void tune();
+
+  MonteCarloSettings settings_;
+  double k_boltzmann_;
+  std::int64_t ramp_start_ = -1;  // step at which the stage began; -1: not yet
+  std::int64_t done_ = 0;         // sweeps
+  TrialCounts tuned_;             // trials when the displacement was changed last
+  Translation translation_;
+};
+
+}  // namespace perrin::monte_carlo

@@ -1,0 +1,120 @@
+#include "trial_grid.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/device/parallel.h"
+
+namespace perrin::monte_carlo {
+namespace {
+
+struct FindCells {
+  TrialCells cells;
+  const Position* position;
+  CellCounter counter;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    counter(i, std::uint32_t(cells.key(cells.cell_of(position[i]))));
+  }
+};
+
+struct PutInCells {
+  CellRank rank;
+  const Position* position;
+  const std::uint32_t* id;
+  TrialCells cells;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    std::uint32_t place = 0;
+    const std::uint32_t slot = rank(k, place);
+    cells.position[slot] = position[place];
+    cells.place[slot] = place;
+    cells.id[slot] = id[place];
+  }
+};
+
+struct FindFullest {
+  TrialCells cells;
+  std::uint32_t* fullest;
+  PERRIN_HD void operator()(std::int64_t c) const {
+    const std::uint32_t count = cells.start[c + 1] - cells.start[c];
+#ifdef __CUDA_ARCH__
+    if (count > *fullest) atomicMax(fullest, count);
+#else
+    if (count > *fullest) *fullest = count;
+#endif
+  }
+};
+
+}  // namespace
+
+TrialGrid::TrialGrid(const Particles& particles, double range) {
+  const std::int64_t n = particles.size();
+  const Device& device = particles.device();
+  const Vec3<double> heights = particles.box.padded_heights();
+  Vec3<std::int32_t> cells{1, 1, 1};
+  for (int axis = 0; axis < particles.box.dimension; ++axis) {
+    const double fit = range > 0 ? heights[axis] / range * (1 - 1e-6) : double(n);
+    cells[axis] = std::int32_t(std::min(fit, 2048.0)) / 2 * 2;
+  }
+  const auto count = [&] { return std::int64_t(cells.x) * cells.y * cells.z; };
+  for (int axis = 0; axis < 3; ++axis)
+    if (cells[axis] < 4) cells[axis] = 1;
+  // More cells than particles are of no use.
+  while (count() > std::max<std::int64_t>(n, 1)) {
+    int most = 0;
+    for (int axis = 1; axis < 3; ++axis)
+      if (cells[axis] > cells[most]) most = axis;
+    cells[most] = cells[most] > 4 ? cells[most] - 2 : 1;
+  }
+  grid_.cells = cells;
+  sort_ = CellSort(device, n, count());
+  position_ = {device, n}, place_ = {device, n}, id_ = {device, n}, fullest_ = {device, 1};
+}
+
+TrialCells TrialGrid::cells() {
+  TrialCells cells = grid_;
+  cells.start = sort_.start();
+  cells.position = position_.data(), cells.place = place_.data(), cells.id = id_.data();
+  return cells;
+}
+
+int TrialGrid::colours() const {
+  int colours = 1;
+  for (int axis = 0; axis < 3; ++axis)
+    if (grid_.cells[axis] > 1) colours *= 2;
+  return colours;
+}
+
+Vec3<std::int32_t> TrialGrid::colour(int k) const {
+  Vec3<std::int32_t> colour{};
+  for (int axis = 0; axis < 3; ++axis)
+    if (grid_.cells[axis] > 1) colour[axis] = k % 2, k /= 2;
+  return colour;
+}
+
+void TrialGrid::sort(const StepContext& context, const Vec3<std::uint32_t>& shift) {
+  const Device& device = context.device();
+  const Particles& particles = context.particles;
+  grid_.shift = shift;
+  const TrialCells view = cells();
+  const std::int64_t n = particles.size();
+  for_each(device, "cells of trial moves", n,
+           FindCells{view, particles.position.data(), sort_.counter()});
+  sort_.distribute();
+  for_each(device, "particles by cells", n,
+           PutInCells{sort_.rank(particles.id.data()), particles.position.data(),
+                      particles.id.data(), view});
+}
+
+std::uint32_t TrialGrid::fullest() {
+  const Device& device = fullest_.device();
+  fullest_.zero();
+  const TrialCells view = cells();
+  const FindFullest find{view, fullest_.data()};
+  if (device.is_cuda())
+    for_each(device, "fullest cell", view.count(), find);
+  else  // one after the other
+    for (std::int64_t c = 0; c < view.count(); ++c) find(c);
+  return fullest_.to_host(0);
+}
+
+}  // namespace perrin::monte_carlo

@@ -1,0 +1,182 @@
+#!/usr/bin/python3
+"""The stage "monte_carlo": Metropolis Monte Carlo of the job's particles and forces, against
+molecular dynamics, theory and numbers of others.
+
+    monte_carlo.py PERRIN [unittest arguments]
+"""
+
+import math
+import shutil
+import sys
+import unittest
+
+import h5py
+import numpy
+
+from job_case import DEVICE, JobCase
+
+LJ = {"type": "lennard_jones", "cutoff": 2.5,
+      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
+BUSSI = {"type": "bussi", "timestep": 0.004, "temperature": 1, "tau": 0.1}
+
+
+def sweeps(number, temperature=1.0, displacement=0.1, trials=1, **more):
+    return {"type": "monte_carlo", "sweeps": number, "temperature": temperature,
+            "translation": {"displacement": displacement, "trials": trials}, **more}
+
+
+def job(system, forces, *stages, stride=10, observers=(), **more):
+    return {"seed": 5, "system": system, "forces": forces,
+            "observers": [{"type": "thermo", "stride": stride}, *observers],
+            "stages": list(stages), **more}
+
+
+def lattice(cells, density, structure="fcc"):
+    return {"type": "lattice", "structure": structure, "density": density, "cells": [cells] * 3}
+
+
+def gas(particles, edge, **more):
+    return {"type": "random", "particles": {"A": particles}, "box": [edge] * 3, "min_distance": 0,
+            **more}
+
+
+def mean_and_error(values, blocks=10):
+    parts = numpy.array([p.mean(axis=0) for p in numpy.array_split(numpy.asarray(values), blocks)])
+    return parts.mean(axis=0), parts.std(axis=0, ddof=1) / math.sqrt(blocks)
+
+
+class MonteCarlo(JobCase):
+    overwrite = True
+
+    def agree(self, one, other, more=0.0, sigmas=4):
+        (a, da), (b, db) = one, other
+        self.assertLess(abs(a - b), sigmas * math.hypot(da, db) + more, f"{one} {other}")
+
+    def averages(self, name, skip):
+        return mean_and_error(self.column(name)[skip:])
+
+    # -- distributions that are known exactly ------------------------------------------------------
+
+    def test_a_trap_has_the_width_of_the_temperature(self):
+        """Without interactions: <x²> = k_B T / k, of each axis its own."""
+        trap = {"type": "harmonic_trap", "stiffness": [1, 4, 16], "center": [0, 0, 0]}
+        self.run_job(job(gas(4000, 14), [trap], sweeps(400, 2.0, 0.7),
+                         observers=[{"type": "trajectory", "stride": 100,
+                                     "precision": "double"}]))
+        r = self.frames("position")[1:]
+        r -= 0 if abs(r.mean()) < 2 else 7  # files begin at the lower corner
+        for axis, stiffness in enumerate((1, 4, 16)):
+            width = (r[:, :, axis] ** 2).mean()
+            # Of four frames of 4000 particles, two count as independent.
+            self.assertLess(abs(width * stiffness / 2 - 1), 5 * math.sqrt(2 / 8000))
+
+    def test_bonds_have_the_lengths_of_their_energy(self):
+        """Dimers of harmonic springs: the distribution of the length is r² exp(-k (r - l)²/2T)."""
+        bond = {"type": "bond_harmonic", "bonds": {"b": {"stiffness": 20, "length": 1}}}
+        system = {"type": "chains", "chains": 1500, "pattern": "A2", "bond_type": "b",
+                  "bond_length": 1, "box": [24] * 3}
+        self.run_job(job(system, [bond], sweeps(400, 1.0, 0.3),
+                         observers=[{"type": "trajectory", "stride": 40, "positions": "unwrapped",
+                                     "precision": "double"}]))
+        r = self.frames("position")[4:]
+        length = numpy.linalg.norm(r[:, 1::2] - r[:, 0::2], axis=2).ravel()
+        grid = numpy.linspace(0, 4, 4001)
+        weight = grid ** 2 * numpy.exp(-10 * (grid - 1) ** 2)
+        mean = (grid * weight).sum() / weight.sum()
+        square = (grid ** 2 * weight).sum() / weight.sum()
+        error = math.sqrt((square - mean ** 2) / 3000)
+        self.assertLess(abs(length.mean() - mean), 5 * error)
+        self.assertLess(abs((length ** 2).mean() - square), 10 * error)
+
+    def test_pairs_are_distributed_by_their_energy(self):
+        """Two particles at a time, in many cells: exp(-U/kT) of the distance, in bins."""
+        formula = {"type": "gaussian_core", "cutoff": 3.0,
+                   "pairs": [{"types": ["A", "A"], "epsilon": 2, "sigma": 1}]}
+        self.run_job(job(gas(2, 16), [formula], sweeps(60000, 1.0, 3.0), stride=1))
+        energy = self.column("potential_energy")
+        r = (numpy.arange(40000) + 0.5) * 3.0 / 40000
+        of_r = 2 * numpy.exp(-r ** 2)
+        inside = 4 * math.pi * r ** 2 * 3.0 / 40000 * numpy.exp(-of_r)
+        total = 16 ** 3 - 4 / 3 * math.pi * 27 + inside.sum()
+        expected = (of_r * inside).sum() / total
+        mean, error = mean_and_error(energy[1000:], 30)
+        self.assertLess(error, 0.1 * expected)
+        self.assertLess(abs(mean - expected), 4.5 * error)
+
+    # -- against molecular dynamics and equations of state -----------------------------------------
+
+    def test_lennard_jones_fluids(self):
+        """Energy and pressure of J. Kolafa, I. Nezbeda, Fluid Phase Equilib. 100, 1 (1994), less
+        the tail beyond 2.5; to these 0.01 and 0.02 are granted."""
+        for cells, t, density, step, u, p in ((6, 1.2, 0.7, 0.15, -4.3838, 1.1890),
+                                              (5, 2.0, 0.3, 0.4, -1.7664, 0.5826)):
+            self.run_job(job(lattice(cells, density), [LJ], sweeps(1200, t, step), stride=5))
+            n = 4 * cells ** 3
+            energy, error = self.averages("potential_energy", 60)
+            pressure, scatter = self.averages("pressure", 60)
+            self.agree((energy / n, error / n), (u, 0), 0.01)
+            self.agree((pressure, scatter), (p, 0), 0.02)
+
+    def same_as_dynamics(self, system, forces, temperature, displacement, number=1500, steps=30000,
+                         **more):
+        found = []
+        for stage in (sweeps(number, temperature, displacement),
+                      {"type": "md", "steps": steps,
+                       "integrator": {**BUSSI, "temperature": temperature}}):
+            stride = 5 if stage["type"] == "monte_carlo" else 50
+            self.run_job(job(system, forces, stage, stride=stride,
+                             velocity={"temperature": temperature}, **more))
+            rows = len(self.column("potential_energy"))
+            found.append([self.averages(name, rows // 5)
+                          for name in ("potential_energy", "pressure")])
+        for one, other in zip(*found):
+            self.agree(one, other)
+
+    def test_a_binary_mixture_with_a_shift(self):
+        """Kob and Andersen's."""
+        forces = [{"type": "lennard_jones", "cutoff": 2.5, "truncation": "energy_shift", "pairs": [
+            {"types": ["A", "A"], "epsilon": 1, "sigma": 1},
+            {"types": ["A", "B"], "epsilon": 1.5, "sigma": 0.8, "cutoff": 2.0},
+            {"types": ["B", "B"], "epsilon": 0.5, "sigma": 0.88, "cutoff": 2.2}]}]
+        system = {"type": "random", "particles": {"A": 400, "B": 100}, "density": 1.0,
+                  "min_distance": 0.7}
+        self.same_as_dynamics(system, forces, 2.0, 0.1)
+
+    def test_chains(self):
+        """Kremer and Grest's, with angles: bonds that may not be too long, excluded pairs or not."""
+        forces = [{"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]},
+                  {"type": "bond_fene", "bonds": {"b": {"stiffness": 30, "maximum_length": 1.5}}},
+                  {"type": "angle_cosine", "angles": {"a": {"stiffness": 1.5}}}]
+        system = {"type": "chains", "density": 0.3, "bond_length": 0.97, "min_distance": 0.9,
+                  "chains": 25, "pattern": "A20", "bond_type": "b", "angle_type": "a"}
+        self.same_as_dynamics(system, forces, 1.0, 0.1, number=3000, steps=60000)
+
+    # -- the same bits -----------------------------------------------------------------------------
+
+    def test_a_resumed_run_and_other_threads(self):
+        stages = (sweeps(30, 1.2, 0.15, tune={"sweeps": 20}),
+                  {"type": "md", "steps": 100, "integrator": BUSSI}, sweeps(30, 1.0, 0.1, 2))
+        full = job(lattice(5, 0.8), [LJ], *stages, stride=1, velocity={"temperature": 1},
+                   observers=[{"type": "trajectory", "stride": 10, "precision": "double"},
+                              {"type": "checkpoint"}])
+        self.run_job(full, folder="one")
+        self.run_job(full, "--threads", "1", folder="three")
+        for name in ("potential_energy", "pressure"):
+            one, three = self.column(name, "one"), self.column(name, "three")
+            numpy.testing.assert_array_equal(one, three)
+
+    # -- what cannot be ----------------------------------------------------------------------------
+
+    def test_mistakes_are_told(self):
+        fluid = job(lattice(4, 0.8), [LJ], sweeps(10, 1.0, 5.0))
+        self.refused(fluid, r"translation.displacement: must be at most a quarter of the box")
+        many = {"type": "many_body_formula", "density": "(1 - r/2)^2", "energy": "a*rho^2",
+                "cutoff": 2, "types": {"A": {"a": 1}}, "pairs": [{"types": ["A", "A"]}]}
+        self.refused(job(lattice(4, 0.8), [many], sweeps(10)),
+                     r"forces\[0\]: cannot be combined with the stage \"monte_carlo\"")
+        self.refused(job(lattice(4, 0.8), [LJ], sweeps(10, group="wall")), r"group")
+
+
+if __name__ == "__main__":
+    shutil.rmtree
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:])
