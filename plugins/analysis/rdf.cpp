@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <set>
+#include <utility>
 
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
@@ -46,13 +45,17 @@ struct CountPairs {
   PairGrid::View grid;
   Histogram histogram;
   const std::uint32_t *id, *molecule;  // molecule: nullptr where it does not matter
-  std::int64_t size;                   // of a copy
+  PairsOfGroups groups;
+  std::int64_t size;  // of a copy
   std::int64_t* copy;
 
   PERRIN_HD void particle(std::int64_t k, std::int64_t* own) const {
     const Position p = grid.position[k];
     const std::uint32_t mine = molecule ? molecule[id[grid.member[k]]] : 0;
+    const std::uint32_t in = groups.in ? groups.of(id[grid.member[k]]) : 3;
+    if (in == 0) return;
     grid.around(k, false, [&](std::int64_t m, const Vec3<double>&, double d2) {
+      if (groups.in && !PairsOfGroups::has(in, groups.of(id[grid.member[m]]))) return;
       if (molecule && molecule[id[grid.member[m]]] == mine) return;
       const std::int64_t place = histogram.place(p, grid.position[m], d2);
       if (place >= 0) add(own + place, 1);
@@ -103,24 +106,26 @@ struct TakeOffBonds {
   }
 };
 
-std::vector<io::ObservableColumn> columns(const RdfSettings& s, Setup& setup) {
+std::vector<io::ObservableColumn> columns(const RdfSettings& s, const RdfPairs& pairs,
+                                          Setup& setup) {
   const auto length = io::file_length(setup.units());
-  const hsize_t bins = hsize_t(s.bins), types = setup.configuration().types.size();
-  const hsize_t pairs = s.pairs.empty() ? types * (types + 1) / 2 : s.pairs.size();
-  return {{"r", {bins}, length.name, length.factor}, {"rdf", {pairs, bins}, ""}};
+  const hsize_t bins = hsize_t(s.bins);
+  return {{"r", {bins}, length.name, length.factor}, {"rdf", {pairs.kinds().size(), bins}, ""}};
 }
 
 }  // namespace
 
 Rdf::Rdf(const RdfSettings& settings, Setup& setup)
-    : SampledObserver(settings, columns(settings, setup), setup),
+    : Rdf(settings, setup, RdfPairs(settings, setup)) {}
+
+Rdf::Rdf(const RdfSettings& settings, Setup& setup, RdfPairs pairs)
+    : SampledObserver(settings, columns(settings, pairs, setup), setup),
       dimension_(setup.configuration().box.dimension),
       bins_(settings.bins),
       r_max_(settings.r_max),
       kind_(settings.exclude),
-      types_(setup.configuration().types.size()),
-      number_(types_),
-      excluded_(types_ * types_) {
+      types_(std::int32_t(setup.configuration().types.size())),
+      pairs_(std::move(pairs)) {
   const Configuration& c = setup.configuration();
   for (int axis = 0; axis < dimension_; ++axis)
     if (!c.box.periodic[std::size_t(axis)]) {
@@ -138,87 +143,29 @@ Rdf::Rdf(const RdfSettings& settings, Setup& setup)
                                      most, r_max_));
     return;
   }
-  for (const std::uint32_t t : c.type) ++number_[t];
-  choose_pairs(settings, setup);
-  exclude(setup);
   grid_ = std::make_unique<PairGrid>(setup.device(), std::int64_t(c.type.size()), c.box, r_max_);
-  counts_ = {setup.device(), std::int64_t(pairs_.size()) * bins_};
+  counts_ = {setup.device(), std::int64_t(pairs_.kinds().size()) * bins_};
   copies_ = {setup.device(), copies * counts_.size()};
 }
 
-void Rdf::choose_pairs(const RdfSettings& settings, Setup& setup) {
-  for (std::size_t k = 0; k < settings.pairs.size(); ++k) {
-    const std::string key = fmt::format("pairs[{}]", k);
-    const std::uint32_t a = setup.type_index(settings.pairs[k][0], key + "[0]"),
-                        b = setup.type_index(settings.pairs[k][1], key + "[1]");
-    pairs_.push_back({std::min(a, b), std::max(a, b)});
-    if (std::count(pairs_.begin(), pairs_.end(), pairs_.back()) > 1)
-      setup.error(key, "is given twice");
-  }
-  for (std::uint32_t a = 0; a < types_ && settings.pairs.empty(); ++a)
-    for (std::uint32_t b = a; b < types_; ++b) pairs_.push_back({a, b});
-  std::vector<std::int32_t> of(types_ * types_, -1);
-  for (std::size_t k = 0; k < pairs_.size(); ++k) {
-    const auto [a, b] = pairs_[k];
-    of[a * types_ + b] = of[b * types_ + a] = std::int32_t(k);
-    const auto& names = setup.configuration().types;
-    names_.push_back(names[a] + "-" + names[b]);
-  }
-  histogram_of_ = {setup.device(), std::span<const std::int32_t>(of)};
-}
-
-void Rdf::exclude(Setup& setup) {
-  const Configuration& c = setup.configuration();
-  const Topology& t = c.topology;
-  const auto leave_out = [&](std::uint32_t a, std::uint32_t b, double pairs) {
-    excluded_[std::min(a, b) * types_ + std::max(a, b)] += pairs;
-  };
-  if (kind_ == "bonds") {
-    std::set<std::array<std::uint32_t, 2>> bonds;
-    for (const auto& bond : t.bonds)
-      bonds.insert({std::min(bond.a, bond.b), std::max(bond.a, bond.b)});
-    std::vector<std::uint32_t> ids;
-    for (const auto& [a, b] : bonds) {
-      ids.insert(ids.end(), {a, b});
-      leave_out(c.type[a], c.type[b], 1);
-    }
-    bonds_ = {setup.device(), std::span<const std::uint32_t>(ids)};
-  }
-  if (kind_ != "molecules") return;
-  if (t.molecule.empty()) return setup.error("exclude", "the system has no molecules");
-  molecule_ = {setup.device(), std::span<const std::uint32_t>(t.molecule)};
-  std::map<std::uint32_t, std::vector<double>> inside;  // molecule → number by type
-  for (std::size_t id = 0; id < t.molecule.size(); ++id) {
-    auto& n = inside[t.molecule[id]];
-    n.resize(types_);
-    ++n[c.type[id]];
-  }
-  for (const auto& [molecule, n] : inside)
-    for (std::uint32_t a = 0; a < types_; ++a)
-      for (std::uint32_t b = a; b < types_; ++b)
-        leave_out(a, b, a == b ? n[a] * (n[a] - 1) / 2 : n[a] * n[b]);
-}
-
-double Rdf::pairs_of(std::uint32_t a, std::uint32_t b) const {
-  const double all = a == b ? number_[a] * (number_[a] - 1) / 2 : number_[a] * number_[b];
-  return all - excluded_[a * types_ + b];
-}
-
 void Rdf::constants(const io::Node& root) {
-  io::write_names(root, "parameters/perrin/pairs", names_);
+  std::vector<std::string> names;
+  for (const RdfPairs::Kind& kind : pairs_.kinds()) names.push_back(kind.name);
+  io::write_names(root, "parameters/perrin/pairs", names);
 }
 
 void Rdf::sample(Simulation& s) {
   const Device& device = s.device();
   grid_->build_within(s.particles.position.data(), s.particles.box);
   reach_ = std::min(reach_, half_height(s.particles.box) * (1 + 1e-12));
-  const Histogram histogram{histogram_of_.data(), std::int32_t(types_), bins_,
-                            double(bins_) / r_max_};
+  const Histogram histogram{pairs_.kind_of().data(), types_, bins_, double(bins_) / r_max_};
+  const Buffer<std::uint32_t>&molecule = pairs_.molecule(), &bonds = pairs_.bonds();
   const PairGrid::View grid = grid_->view();
   const CountPairs count{grid,
                          histogram,
                          s.particles.id.data(),
-                         molecule_.size() > 0 ? molecule_.data() : nullptr,
+                         molecule.size() > 0 ? molecule.data() : nullptr,
+                         pairs_.in_groups(),
                          counts_.size(),
                          copies_.data()};
   if (device.is_cuda())
@@ -227,8 +174,8 @@ void Rdf::sample(Simulation& s) {
     for_tasks(device, copies, [&](std::int64_t task, int) { run_range(count, task, task + 1); });
   for_each(device, "rdf sums", counts_.size(),
            AddCopies{counts_.size(), copies_.data(), counts_.data()});
-  for_each(device, "rdf bonds", bonds_.size() / 2,
-           TakeOffBonds{s.particles.view(), grid.lengths, histogram, grid.distance2, bonds_.data(),
+  for_each(device, "rdf bonds", bonds.size() / 2,
+           TakeOffBonds{s.particles.view(), grid.lengths, histogram, grid.distance2, bonds.data(),
                         counts_.data()});
 }
 
@@ -237,14 +184,14 @@ std::vector<double> Rdf::row(const Box&) {
   const double width = r_max_ / double(bins_), volume = this->volume();
   std::vector<double> row;
   for (std::int64_t k = 0; k < bins_; ++k) row.push_back((double(k) + 0.5) * width);
-  for (std::size_t p = 0; p < pairs_.size(); ++p) {
-    const double pairs = pairs_of(pairs_[p][0], pairs_[p][1]);
+  const std::vector<RdfPairs::Kind>& kinds = pairs_.kinds();
+  for (std::size_t p = 0; p < kinds.size(); ++p) {
     for (std::int64_t k = 0; k < bins_; ++k) {
       const double inner = double(k) * width, outer = double(k + 1) * width;
       const double shell = dimension_ == 2
                                ? M_PI * (outer * outer - inner * inner)
                                : 4 * M_PI / 3 * (outer * outer * outer - inner * inner * inner);
-      const double ideal = double(samples()) * pairs * shell / volume;
+      const double ideal = double(samples()) * kinds[p].number * shell / volume;
       const double counted = double(counts[p * std::size_t(bins_) + std::size_t(k)]);
       if (outer > reach_)
         row.push_back(std::numeric_limits<double>::quiet_NaN());
@@ -258,8 +205,10 @@ std::vector<double> Rdf::row(const Box&) {
 }
 
 void Rdf::sums(Archive& archive) {
-  std::string now = fmt::format("r_max {}, exclude {}, pairs", r_max_, kind_), before;
-  for (const auto& name : names_) now += " " + name;
+  std::string now = fmt::format("r_max {}, exclude {}, ", r_max_, kind_), before;
+  if (!pairs_.groups().empty()) now += pairs_.groups() + ", ";
+  now += "pairs";
+  for (const RdfPairs::Kind& kind : pairs_.kinds()) now += " " + kind.name;
   if (changed_since(archive, "counted", now, &before))
     throw UserError(fmt::format(
         "rdf: the checkpoint has counts of {}; a resumed run cannot change to {}", before, now));

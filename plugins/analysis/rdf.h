@@ -8,6 +8,7 @@
 #include "engine/components/topology_user.h"
 #include "engine/device/buffer.h"
 #include "pair_grid.h"
+#include "rdf_pairs.h"
 #include "sampled.h"
 
 namespace perrin {
@@ -21,6 +22,8 @@ struct RdfSettings : SampledSettings {
   std::int32_t bins = 200;
   double r_max = 0;
   std::vector<std::array<std::string, 2>> pairs;
+  std::string group = "all";
+  std::vector<std::string> groups;
   std::string exclude = "none";
 };
 template <class D>
@@ -31,7 +34,12 @@ void describe(D& d, RdfSettings& s) {
       "r_max", s.r_max, NonNegative{},
       "upper end of the last bin (length); 0: half the shortest distance between opposite faces of "
       "the box at the start. In rows of a smaller box, bins beyond half of that distance are NaN");
-  d.optional("pairs", s.pairs, Any{}, "pairs of particle types; empty: all");
+  d.optional("pairs", s.pairs, Any{},
+             "pairs of particle types; empty: all (of those that the groups have)");
+  d.optional("group", s.group, Any{}, "group of particles: pairs within it are counted");
+  d.optional("groups", s.groups, Any{},
+             "two groups of particles, in place of group: pairs of a particle of the first and "
+             "another one of the second are counted, each once");
   d.optional("exclude", s.exclude, OneOf{"none", "bonds", "molecules"},
              "exclude bonded pairs, or all pairs within a molecule");
 }
@@ -40,18 +48,17 @@ void describe(D& d, RdfSettings& s) {
 ///
 ///     g_ab(r) = <pairs counted in the shell> / (pairs a, b in the system · shell · <1/volume>),
 ///
-/// where the pairs in the system are N_a N_b, of like types N_a (N_a - 1) / 2, less what is
-/// excluded, and the shell is the exact volume (in two dimensions: area) of the bin: 1 for
-/// particles anywhere, also where they are few. /parameters/perrin/pairs names the types.
+/// where the pairs in the system are N_a N_b, of like types N_a (N_a - 1) / 2, of members of the
+/// group, less what is excluded, and the shell is the exact volume (in two dimensions: area) of the
+/// bin: 1 for particles anywhere, also where they are few. /parameters/perrin/pairs names the
+/// types.
 class Rdf final : public SampledObserver, public TopologyUser {
  public:
   Rdf(const RdfSettings& settings, Setup& setup);
   bool follows_topology() const override { return kind_ != "bonds"; }
 
  private:
-  void choose_pairs(const RdfSettings& settings, Setup& setup);
-  void exclude(Setup& setup);
-  double pairs_of(std::uint32_t a, std::uint32_t b) const;
+  Rdf(const RdfSettings& settings, Setup& setup, RdfPairs pairs);
   void sample(Simulation& simulation) override;
   std::vector<double> row(const Box& box) override;
   void constants(const io::Node& root) override;
@@ -61,12 +68,8 @@ class Rdf final : public SampledObserver, public TopologyUser {
   std::int64_t bins_;
   double r_max_;
   std::string kind_;  // of the pairs that are left out
-  std::size_t types_;
-  std::vector<std::array<std::uint32_t, 2>> pairs_;
-  std::vector<std::string> names_;
-  std::vector<double> number_, excluded_;   // of particles by type; of pairs by type and type
-  Buffer<std::int32_t> histogram_of_;       // [type · types + type]; -1: not asked for
-  Buffer<std::uint32_t> molecule_, bonds_;  // by id; ids, two by two. Empty: nothing is left out
+  std::int32_t types_;
+  RdfPairs pairs_;
   std::unique_ptr<PairGrid> grid_;
   Buffer<std::int64_t> copies_;                        // of the histograms, for threads
   Buffer<std::int64_t> counts_;                        // since the last row

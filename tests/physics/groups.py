@@ -111,6 +111,8 @@ class Groups(JobCase):
         for traversal in TRAVERSALS:
             job = self.parts(neighbors={"traversal": traversal})
             job["observers"][2]["steps"] = 77
+            job["observers"].append({"type": "rdf", "stride": 7, "rows_every": 70,
+                                     "groups": ["cold", "hot"]})
             self.run_job(job, "--overwrite", folder="whole")
             shutil.rmtree(self.path("again"), ignore_errors=True)
             shutil.copytree(self.path("whole"), self.path("again"))
@@ -123,6 +125,8 @@ class Groups(JobCase):
                          "conserved_energy"):
                 numpy.testing.assert_array_equal(self.column(name, "whole"),
                                                  self.column(name, "again"), traversal)
+            numpy.testing.assert_array_equal(self.column("rdf", "whole", "rdf.h5"),
+                                             self.column("rdf", "again", "rdf.h5"), traversal)
 
     # -- motion ------------------------------------------------------------------------------------
 

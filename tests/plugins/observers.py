@@ -69,6 +69,15 @@ class Observers(unittest.TestCase):
             capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def refused(self, system, observers, pattern, **more):
+        with open(self.path("wrong.json"), "w") as out:
+            json.dump({"seed": 11, "system": system, "forces": [], "observers": observers,
+                       "stages": [{"type": "md", "steps": 10, "integrator": VERLET}], **more}, out)
+        done = subprocess.run([PERRIN, "validate", self.path("wrong.json")], capture_output=True,
+                              text=True, timeout=300)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, pattern)
+
     def read(self, name, what, row=-1):
         with h5py.File(self.path(name)) as file:
             return file[f"observables/{what}/value"][row]
@@ -149,6 +158,97 @@ class Observers(unittest.TestCase):
             ideal = (~out).sum() * np.diff(limits**3) * 4 * np.pi / 3 / np.linalg.det(edges)
             counts = np.histogram(d[~out], limits)[0]
             self.assertLess(np.abs(self.read(kind + ".h5", "rdf")[0] * ideal - counts).max(), 3)
+
+    def rdf_of_pairs(self, d, counted, limits, edges):
+        """Counts of these pairs by bin, [i, j] with i < j, and what an ideal gas would have."""
+        counted = np.triu(counted | counted.T, 1)
+        ideal = counted.sum() * np.diff(limits**3) * 4 * np.pi / 3 / np.linalg.det(edges)
+        return np.histogram(d[counted], limits)[0], ideal
+
+    def test_rdf_of_groups(self):
+        """Within a group, and between two groups that overlap, with all that can be excluded,
+        against every pair."""
+        groups = {"left": {"formula": "x < 0"}, "some": {"ids": [[5, 60], [70, 119]]},
+                  "b": {"types": ["B"]}}
+        chains = {"type": "chains", "chains": 20, "pattern": "A3B3", "density": 0.1,
+                  "min_distance": 0.8}
+        observers = [{"type": "trajectory", "stride": 1, "precision": "double",
+                      "quantities": ["position", "velocity", "image"]}]
+        which = {"left": {"group": "left"}, "two": {"groups": ["left", "some"]},
+                 "unlike": {"groups": ["some", "b"]}}
+        for kind in ("none", "bonds", "molecules"):
+            for name, key in which.items():
+                observers.append({"type": "rdf", "stride": 1, "rows_every": 1, "bins": 20,
+                                  "r_max": 3, "exclude": kind, **key, "file": f"{name}{kind}.h5"})
+        self.run_job(chains, observers, ignore=["bonds", "angles"], groups=groups)
+        position, _, _, edges, species = self.trajectory()
+        with h5py.File(self.path("trajectory.h5")) as file:
+            bonds = file["connectivity/bonds"][:]
+        n = len(species)
+        ids = np.arange(n)
+        member = {"left": position[0][:, 0] < edges[0, 0] / 2, "b": species == 1,
+                  "some": (ids >= 5) & (ids < 120) & ~((ids > 60) & (ids < 70))}
+        self.assertTrue((member["left"] & member["some"]).any())
+        bonded = np.zeros((n, n), bool)
+        bonded[bonds[:, 0], bonds[:, 1]] = bonded[bonds[:, 1], bonds[:, 0]] = True
+        left_out = {"none": np.zeros((n, n), bool), "bonds": bonded,
+                    "molecules": ids[:, None] // 6 == ids[None] // 6}
+        d = np.linalg.norm(self.vectors(position[0], position[0], edges), axis=-1)
+        limits = np.linspace(0, 3, 21)
+        for kind, out in left_out.items():
+            for name, key in which.items():
+                one, other = key.get("groups", [key.get("group")] * 2)
+                pairs = member[one][:, None] & member[other][None] & ~out
+                with h5py.File(self.path(f"{name}{kind}.h5")) as file:
+                    names = [text.decode() for text in file["parameters/perrin/pairs"][:]]
+                    found = file["observables/rdf/value"][0]
+                expected = ["A-B", "B-B"] if name == "unlike" else ["A-A", "A-B", "B-B"]
+                self.assertEqual(names, expected)
+                for g, text in zip(found, names):
+                    a, b = ("AB".index(letter) for letter in text.split("-"))
+                    of = (species == a)[:, None] & (species == b)[None]
+                    counts, ideal = self.rdf_of_pairs(d, (pairs | pairs.T) & (of | of.T), limits,
+                                                      edges)
+                    self.assertGreater(counts.sum(), 50)
+                    np.testing.assert_allclose(g * ideal, counts, rtol=1e-9, atol=1e-9)
+
+    def test_rdf_of_a_group_that_is_a_type(self):
+        """The same numbers as by type, whatever is excluded."""
+        chains = {"type": "chains", "chains": 30, "pattern": "A2B3", "density": 0.2,
+                  "min_distance": 0.8}
+        common = {"type": "rdf", "stride": 1, "rows_every": 10, "bins": 30}
+        observers = []
+        for kind in ("none", "bonds", "molecules"):
+            observers += [
+                {**common, "exclude": kind, "pairs": [["B", "B"]], "file": kind + "_type.h5"},
+                {**common, "exclude": kind, "group": "b", "file": kind + "_group.h5"},
+                {**common, "exclude": kind, "pairs": [["A", "B"]], "file": kind + "_types.h5"},
+                {**common, "exclude": kind, "groups": ["b", "a"], "file": kind + "_groups.h5"}]
+        self.run_job(chains, observers, steps=20, velocity={"temperature": 1},
+                     groups={"a": {"types": ["A"]}, "b": {"types": ["B"]}},
+                     forces=[{"type": "bond_harmonic",
+                              "bonds": {"bond": {"stiffness": 30, "length": 1}}}])
+        for kind in ("none", "bonds", "molecules"):
+            for one, other in (("type", "group"), ("types", "groups")):
+                for row in (0, 1):
+                    expected = self.read(f"{kind}_{one}.h5", "rdf", row)
+                    self.assertGreater(expected.max(), 0.5)
+                    np.testing.assert_array_equal(self.read(f"{kind}_{other}.h5", "rdf", row),
+                                                  expected)
+
+    def test_rdf_of_groups_that_are_wrong(self):
+        system = {"type": "random", "particles": {"A": 50}, "density": 0.5, "min_distance": 0}
+        groups = {"slab": {"box": [[None, None, 0], [None, None, None]], "every": 10},
+                  "one": {"ids": [3]}, "some": {"ids": [1, 2, 5]}}
+        for keys, pattern in (
+                ({"group": "slab"}, "group: .*slab.* chosen anew"),
+                ({"groups": ["some", "slab"]}, r"groups\[1\]: .*slab.* chosen anew"),
+                ({"group": "sum"}, "group: unknown group \"sum\""),
+                ({"group": "one"}, "group: no pair of particles is in the group one"),
+                ({"groups": ["some"]}, "groups: must be two names, got 1"),
+                ({"group": "some", "groups": ["some", "one"]}, "cannot stand beside \"group\""),
+                ({"group": "one", "pairs": [["A", "A"]]}, "no pair A-A is in the group one")):
+            self.refused(system, [{"type": "rdf", **keys}], pattern, groups=groups)
 
     # -- S(k) by types ---------------------------------------------------------------------------
 

@@ -325,7 +325,8 @@ def jobs(device):
     groups["observers"] = [
         OBSERVERS[0], {**OBSERVERS[1], "groups": ["hot", "wall", "plate"], "box": True},
         {**OBSERVERS[0], "group": "hot", "file": "hot.h5"},
-        {"type": "mean_square_displacement", "stride": 5, "rows_every": 50, "group": "cold"}]
+        {"type": "mean_square_displacement", "stride": 5, "rows_every": 50, "group": "cold"},
+        {"type": "rdf", "stride": 5, "rows_every": 50, "groups": ["cold", "hot"]}]
     groups["stages"] = [{"type": "md", "steps": 150, "integrators": [
         {**tallied, "group": "cold"}, {**THERMOSTAT, "group": "hot"},
         {"type": "frozen", "timestep": 0.004, "group": "wall"},
