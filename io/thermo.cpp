@@ -133,6 +133,13 @@ void Thermo::add_group(const std::string& name, std::size_t k, Setup& setup) {
   vector("momentum", io::file_momentum(u), &GroupTotals::momentum);
   vector("force", io::file_force(u), &GroupTotals::force);
   number("heat", u.energy, &GroupTotals::heat);
+  const int dimension = setup.configuration().box.dimension;
+  columns_.push_back(
+      {{"pressure_tensor_" + name, {3, 3}, u.pressure(dimension)}, [=](const Instant& i, Row& row) {
+         std::array<double, 6> share = i.groups.at(at).stress;
+         for (double& component : share) component /= i.box.volume();
+         put_tensor(share, row);
+       }});
 }
 
 /// Of a row of all columns.

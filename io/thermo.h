@@ -27,8 +27,9 @@ void describe(D& d, ThermoSettings& s) {
              "also write box_lengths, box_angles, density, enthalpy, work and shear_strain to the "
              "file, for a box that changes");
   d.optional("groups", s.groups, Any{},
-             "groups of particles: kinetic_energy, temperature, momentum, force and heat of each "
-             "are written to the file, as temperature_GROUP and so on");
+             "groups of particles: kinetic_energy, temperature, momentum, force, heat and "
+             "pressure_tensor (its share of that of the system) of each are written to the file, "
+             "as temperature_GROUP and so on");
   d.optional("console_stride", s.console_stride, NonNegative{},
              "output interval on the console (steps), a multiple of stride; 0: none");
   d.optional(

@@ -16,9 +16,11 @@ struct GroupTotals {
   double kinetic = 0;      // 1/2 sum m v²
   double temperature = 0;  // of the kinetic energy; NaN where none of the group moves
   Vec3<double> momentum{};
-  Vec3<double> force{};  // the sum of all forces on them
-  double heat = 0;       // that its integrator's bath has given it since the stage began; NaN:
-                         // no integrator has this group
+  Vec3<double> force{};            // the sum of all forces on them
+  std::array<double, 6> stress{};  // sum of m v ⊗ v and of their shares of the virial, without tail
+                                   // corrections: xx yy zz xy xz yz (energy)
+  double heat = 0;  // that its integrator's bath has given it since the stage began; NaN:
+                    // no integrator has this group
 };
 
 /// The present moment (Simulation::now()), or an earlier one whose totals were sampled: the

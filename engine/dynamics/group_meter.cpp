@@ -15,7 +15,8 @@ using Sums = detail::GroupSums;
 struct Measure {
   ParticleView particles;
   const Real4* force;
-  GroupMask group;
+  const Real* virial;
+  GroupMask group, thermal;
   PERRIN_HD Sums operator()(std::int64_t i) const {
     Sums s;
     if (!group.has(particles.id[i])) return s;
@@ -24,6 +25,10 @@ struct Measure {
     s.v[0] = 0.5 * m * (x * x + y * y + z * z);
     s.v[1] = m * x, s.v[2] = m * y, s.v[3] = m * z;
     s.v[4] = double(f.x), s.v[5] = double(f.y), s.v[6] = double(f.z);
+    for (int c = 0; c < 6; ++c) s.v[7 + c] = double(virial[c * particles.n + i]);
+    if (thermal && !thermal.has(particles.id[i])) return s;
+    s.v[13] = m * x * x, s.v[14] = m * y * y, s.v[15] = m * z * z;
+    s.v[16] = m * x * y, s.v[17] = m * x * z, s.v[18] = m * y * z;
     return s;
   }
 };
@@ -61,25 +66,28 @@ void GroupMeter::begin_stage(const Motion& motion) {
 void GroupMeter::count() {
   const int dimension = s_.particles.box.dimension;
   double all = 0;
-  std::vector<double> moving(groups_.size(), 0);
+  moving_.assign(groups_.size(), {});
   version_.clear();
   for (const Group& group : groups_) version_.push_back(group.version());
   for (std::size_t id = 0; id < type_.size(); ++id)
     for (std::size_t axis = 0; axis < std::size_t(dimension); ++axis) {
       if (!motion_.moves(type_[id], id, axis)) continue;
       ++all;
-      for (std::size_t g = 0; g < groups_.size(); ++g) moving[g] += groups_[g].has(id) ? 1 : 0;
+      for (std::size_t g = 0; g < groups_.size(); ++g)
+        moving_[g][axis] += groups_[g].has(id) ? 1 : 0;
     }
   const double each = all > 0 ? s_.degrees_of_freedom.number() / all : 0.0;
-  for (std::size_t g = 0; g < groups_.size(); ++g) freedom_[g] = moving[g] * each;
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    freedom_[g] = double(moving_[g][0] + moving_[g][1] + moving_[g][2]) * each;
 }
 
-void GroupMeter::measure(const Real4* force) {
+void GroupMeter::measure(const Real4* force, const Real* virial, const GroupMask& thermal) {
   has_heat_.assign(masks_.size(), false);
   for (std::size_t g = 0; g < masks_.size(); ++g) {
     Sums* const row = rows_.data() + most_ * std::int64_t(masks_.size()) + std::int64_t(g);
     sum<Sums>(s_.device(), "totals of a group", s_.particles.size(),
-              Measure{s_.particles.view(), force, masks_[g].mask()}, scratch_, row);
+              Measure{s_.particles.view(), force, virial, masks_[g].mask(), thermal}, scratch_,
+              row);
     has_heat_[g] = s_.bath() && s_.bath()->measure_heat_of(s_, groups_[g].name(), &row->heat);
   }
 }
@@ -90,7 +98,7 @@ void GroupMeter::keep(const std::uint32_t* number) {
   for_each(s_.device(), "totals of groups", groups, Keep{rows_.data(), groups, most_, number});
 }
 
-std::vector<GroupTotals> GroupMeter::row(std::int64_t number) {
+std::vector<GroupTotals> GroupMeter::row(std::int64_t number, std::uint64_t steps) {
   std::vector<Sums> sums(masks_.size());
   if (empty()) return {};
   for (std::size_t g = 0; g < version_.size(); ++g)
@@ -103,9 +111,14 @@ std::vector<GroupTotals> GroupMeter::row(std::int64_t number) {
                        sums.size() * sizeof(Sums));
   std::vector<GroupTotals> found;
   const bool moved = s_.degrees_of_freedom.velocities() == VelocityRole::moved;
+  const double kt = moved ? 0.0 : s_.kt_without_velocities(steps);
   for (std::size_t g = 0; g < sums.size(); ++g) {
     const double* const v = sums[g].v;
-    GroupTotals t{v[0], 0, {v[1], v[2], v[3]}, {v[4], v[5], v[6]}};
+    GroupTotals t{.kinetic = v[0], .momentum = {v[1], v[2], v[3]}, .force = {v[4], v[5], v[6]}};
+    for (std::size_t c = 0; c < 6; ++c) {
+      const double bath = c < 3 ? kt * double(moving_[g][c]) : 0.0;
+      t.stress[c] = v[7 + c] + (moved ? v[13 + c] : bath);
+    }
     const double none = std::numeric_limits<double>::quiet_NaN();
     t.temperature = moved && freedom_[g] > 0 ? 2 * v[0] / (freedom_[g] * s_.k_boltzmann()) : none;
     t.heat = g < has_heat_.size() && has_heat_[g] ? sums[g].heat : none;

@@ -98,7 +98,7 @@ void TotalsMeter::launch(bool lists_hold) {
   };
   sum_with(true, &row->pairs);
   if (!std::ranges::all_of(s_.forces, acts_on_pairs)) sum_with(false, &row->all);
-  groups_.measure(force_.data());
+  groups_.measure(force_.data(), virial_.data(), thermal);
   if (s_.bath()) s_.bath()->measure_heat(s_, &row->heat);
   if (s_.deformation())
     s_.deformation()->measure_work(s_, &row->work);
@@ -140,7 +140,7 @@ Totals TotalsMeter::totals_of(const TotalsRow& row, std::uint64_t steps, const B
 const Totals& TotalsMeter::measure() {
   if (valid_) return totals_;
   launch(false);
-  set(totals_of(rows_.to_host(most), s_.step(), s_.particles.box), groups_.row(-1));
+  set(totals_of(rows_.to_host(most), s_.step(), s_.particles.box), groups_.row(-1, s_.step()));
   return totals_;
 }
 
@@ -172,7 +172,7 @@ std::vector<Instant> TotalsMeter::collect() {
     if (rows[k].written == sampled_[k] + 1) {
       const Box& box = s_.particles.box_state.moves() ? rows[k].box : s_.particles.box;
       collected.push_back(instant_of(sampled_[k], box, totals_of(rows[k], sampled_[k], box),
-                                     groups_.row(std::int64_t(k))));
+                                     groups_.row(std::int64_t(k), sampled_[k])));
     }
   sampled_.clear();
   written_.zero();

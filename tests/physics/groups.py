@@ -387,6 +387,63 @@ class Groups(JobCase):
         self.assertGreater(abs(self.column("force_wall")).max(), 10)
         self.assertTrue(numpy.isnan(self.column("temperature_wall")).all())
 
+    def test_pressure_of_groups(self):
+        """Against every pair, half of whose virial belongs to each of its particles; without the
+        motion of those whose velocities are prescribed."""
+        for traversal in TRAVERSALS:
+            self.run_job(self.parts(neighbors={"traversal": traversal}), "--overwrite")
+            names = ("cold", "hot", "wall", "plate")
+            share = {name: self.column(f"pressure_tensor_{name}") for name in names}
+            numpy.testing.assert_allclose(sum(share.values()), self.column("pressure_tensor"),
+                                          rtol=1e-9, atol=1e-9)
+        frame, cut = 4, 2.5
+        p, v = self.frames("position")[frame], self.frames("velocity")[frame].astype(float)
+        start = self.frames("position")[0]
+        length = (864 / 0.8442) ** (1 / 3)
+        z = start[:, 2] - length / 2
+        wall, plate = (z >= -3) & (z < -1.5), (z >= 3) & (z < 4.5)
+        left = start[:, 0] < length / 2
+        member = {"wall": wall, "plate": plate, "cold": left & ~wall & ~plate,
+                  "hot": ~left & ~wall & ~plate}
+        d = p[:, None] - p[None]
+        d -= length * numpy.round(d / length)
+        r = numpy.sqrt((d ** 2).sum(axis=2)) + 1e9 * numpy.eye(len(p))
+        force = 24 * (2 * r ** -12 - r ** -6) / r - 24 * (2 * cut ** -12 - cut ** -6) / cut
+        weight = numpy.where(r < cut, force / r, 0) / 2
+        virial = numpy.einsum("ij,ija,ijb->iab", weight, d, d)
+        for name in names:
+            own = member[name]
+            expected = virial[own].sum(axis=0)
+            if name in ("cold", "hot"):
+                expected = expected + numpy.einsum("ia,ib->ab", v[own], v[own])
+            numpy.testing.assert_allclose(share[name][5 * frame], expected / length ** 3,
+                                          atol=2e-5, err_msg=name)
+
+    def test_pressure_of_groups_without_velocities(self):
+        """Overdamped: k_B T of the bath for every particle that moves, whether the groups are those
+        of integrators or not, or are chosen anew."""
+        groups = {"low": {"ids": [[0, 599]]}, "high": {"not": ["low"]}, "wall": {"ids": [[0, 99]]},
+                  "fluid": {"not": ["wall"]},
+                  "slab": {"box": [[None, None, 0], [None, None, None]], "every": 10}}
+        brownian = {"type": "brownian", "timestep": 1e-3, "temperature": 1.5, "friction": 2}
+        job = gas(md([{**brownian, "group": "fluid"},
+                      {"type": "frozen", "timestep": 1e-3, "group": "wall"}], steps=100),
+                  groups=groups)
+        job["observers"][0] = {"type": "trajectory", "stride": 10, "quantities": ["position"]}
+        self.run_job(job)
+        volume = 4000
+        for name, number in (("low", 500), ("high", 1400), ("wall", 0), ("fluid", 1900)):
+            numpy.testing.assert_allclose(self.column(f"pressure_tensor_{name}"),
+                                          numpy.tile(1.5 * number / volume * numpy.eye(3),
+                                                     (11, 1, 1)), rtol=1e-9)
+        z = self.frames("position")[:, 100:, 2] - volume ** (1 / 3) / 2
+        inside = (z >= 0).sum(axis=1)
+        slab = self.column("pressure_tensor_slab")[:, 2, 2] * volume / 1.5
+        self.assertGreater(len(set(inside)), 3)
+        # A row is written before the group is chosen anew; a particle at the border is rounded.
+        for row in range(1, 11):
+            self.assertLessEqual(abs(slab[row] - inside[row - 1]), 1)
+
     def test_frames_of_a_group_keep_their_ids(self):
         job = self.parts()
         job["observers"] += [
