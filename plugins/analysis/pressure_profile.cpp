@@ -14,9 +14,12 @@ struct Slabs {
   double scale, shift;  // fixed-point coordinate to a fraction of the box
   std::int64_t bins;
   double slabs_per_volume;
+  GroupMask group;
   KineticShare kinetic;
 
   PERRIN_HD Terms<3> operator()(std::int64_t i) const {
+    Terms<3> t;
+    if (!group.has(p.id[i])) return t;
     const Position r = p.position[i];
     const double place = (double(axis == 0   ? r.x
                                  : axis == 1 ? r.y
@@ -24,7 +27,6 @@ struct Slabs {
                               scale -
                           shift) *
                          double(bins);
-    Terms<3> t;
     t.bin = place > 0 ? std::int64_t(place) : 0;
     if (t.bin >= bins) t.bin = bins - 1;
     const Real4 v = p.velocity[i];
@@ -51,6 +53,10 @@ PressureProfile::PressureProfile(const PressureProfileSettings& settings, Setup&
       sums_(setup.device(), settings.bins) {
   if (setup.configuration().box.dimension == 2 && axis_ == 2)
     setup.error("axis", "must be x or y in two dimensions");
+  const Group* const group = setup.group(settings.group, "group");
+  if (!group || settings.group == "all") return;
+  group_ = {setup.device(), *group};
+  has_all_ = false;
 }
 
 void PressureProfile::sample(Simulation& s) {
@@ -58,7 +64,8 @@ void PressureProfile::sample(Simulation& s) {
   const Buffer<Real>& virials = s.particle_virials();  // may sort the particles: before view()
   sums_.add(s.device(), "pressure profile", s.particles.size(),
             Slabs{s.particles.view(), virials.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding,
-                  bins_, double(bins_) / s.particles.box.volume(), kinetic_.of(s)});
+                  bins_, double(bins_) / s.particles.box.volume(), group_.mask(), kinetic_.of(s)});
+  if (!has_all_) return;
   const Box& box = s.particles.box;
   for (const auto& force : s.forces) tail_ += force->correction(box).virial / (3 * box.volume());
 }

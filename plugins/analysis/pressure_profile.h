@@ -15,12 +15,15 @@ struct PressureProfileSettings : SampledSettings {
   PressureProfileSettings() { file = "pressure_profile.h5"; }
   std::string axis = "z";
   std::int32_t bins = 50;
+  std::string group = "all";
 };
 template <class D>
 void describe(D& d, PressureProfileSettings& s) {
   describe_sampling(d, s, "the mean of the samples since the previous row");
   d.optional("axis", s.axis, OneOf{"x", "y", "z"}, "axis normal to the slabs");
   d.optional("bins", s.bins, Between{1, 100000}, "number of slabs, of equal thickness");
+  d.optional("group", s.group, Any{},
+             "group of particles considered; where it is not all, without tail corrections");
 }
 
 /// Columns: coordinate (middle of the slab), pressure (by slab: xx, yy, zz), as
@@ -45,6 +48,8 @@ class PressureProfile final : public SampledObserver {
 
   int axis_;
   std::int64_t bins_;
+  GroupOnDevice group_;
+  bool has_all_ = true;
   double tail_ = 0;  // sum over the samples of what corrections add to the pressure
   KineticShares kinetic_;
   BinnedSums<3> sums_;

@@ -391,11 +391,17 @@ class Groups(JobCase):
         """Against every pair, half of whose virial belongs to each of its particles; without the
         motion of those whose velocities are prescribed."""
         for traversal in TRAVERSALS:
-            self.run_job(self.parts(neighbors={"traversal": traversal}), "--overwrite")
+            job = self.parts(neighbors={"traversal": traversal})
+            job["observers"].append({"type": "pressure_profile", "group": "hot", "bins": 5,
+                                     "stride": 50, "rows_every": 50})
+            self.run_job(job, "--overwrite")
             names = ("cold", "hot", "wall", "plate")
             share = {name: self.column(f"pressure_tensor_{name}") for name in names}
             numpy.testing.assert_allclose(sum(share.values()), self.column("pressure_tensor"),
                                           rtol=1e-9, atol=1e-9)
+            slabs = self.column("pressure", file="pressure_profile.h5").mean(axis=1)
+            hot = numpy.diagonal(share["hot"], axis1=1, axis2=2)[::5]
+            numpy.testing.assert_allclose(slabs[-len(hot):], hot, rtol=1e-9, atol=1e-9)
         frame, cut = 4, 2.5
         p, v = self.frames("position")[frame], self.frames("velocity")[frame].astype(float)
         start = self.frames("position")[0]
