@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "rdf.h"
-
 namespace perrin::analysis {
 
 RdfPairs::RdfPairs(const RdfSettings& settings, Setup& setup) {

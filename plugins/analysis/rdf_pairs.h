@@ -10,10 +10,9 @@
 
 #include "engine/components/setup.h"
 #include "engine/device/buffer.h"
+#include "rdf_settings.h"
 
 namespace perrin::analysis {
-
-struct RdfSettings;
 
 /// For kernels: pairs with one particle in the first group and the other in the second.
 struct PairsOfGroups {
