@@ -11,6 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/settings/output_path.h"
+#include "io/file_attributes.h"
 #include "io/formats.h"
 #include "io/new_file.h"
 
@@ -137,7 +138,14 @@ long long convert(const ConvertOptions& options) {
     said.insert(said.end(), f.dropped.begin(), f.dropped.end());
     for (const std::string& what : said)
       if (lost.insert(what).second && options.warn) options.warn(options.in + ": " + what);
-    for (const std::string& what : io::losses(f, to))
+    std::vector<std::string> losses = io::losses(f, to);
+    if (const std::string name = io::changed_attribute(frame.configuration, f.configuration);
+        to->name == "h5md" && !name.empty())
+      losses.push_back(
+          fmt::format("the attribute {} is not the same in all frames: H5MD keeps attributes of "
+                      "the first frame, GSD and extended XYZ those of every frame",
+                      name));
+    for (const std::string& what : losses)
       if (lost.insert(what).second && options.warn) options.warn(options.out + ": " + what);
   };
   try {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "io/file_attributes.h"
 #include "io/formats.h"
 #include "io/particle_order.h"
 #include "io/text_file.h"
@@ -27,6 +28,32 @@ struct Column {
 
 const std::set<std::string> used_keys{"lattice", "properties", "origin",   "pbc",
                                       "step",    "time",       "dimension"};
+
+/// Names of properties that mean something else than an attribute.
+const std::set<std::string> used_names{"pos",
+                                       "position",
+                                       "positions",
+                                       "species",
+                                       "type",
+                                       "element",
+                                       "velo",
+                                       "vel",
+                                       "velocity",
+                                       "velocities",
+                                       "momenta",
+                                       "momentum",
+                                       "image",
+                                       "images",
+                                       "mass",
+                                       "masses",
+                                       "charge",
+                                       "charges",
+                                       "initial_charges",
+                                       "diameter",
+                                       "molecule",
+                                       "molecule_index",
+                                       "id",
+                                       "ids"};
 
 /// Whether the second line is one of key=value pairs, and not any remark.
 bool is_extended(const std::string& line) {
@@ -134,6 +161,12 @@ struct Columns {
       if (known == &column) return true;
     // What is written for ASE beside velocities says the same.
     return &column == momentum;
+  }
+
+  /// Numbers of particles that Perrin does not know by name.
+  static bool is_attribute(const Column& column) {
+    return !used_names.contains(column.name) && column.width == 1 &&
+           (column.kind == 'R' || column.kind == 'I');
   }
 
   std::vector<Column> all;
@@ -263,8 +296,12 @@ class ExtendedXyzReader : public FrameReader {
     Configuration& c = frame.configuration;
     std::map<std::string, std::uint32_t, std::less<>> types;
     std::vector<std::string> unread;
+    std::vector<Attribute> attributes;
     for (const Column& column : at.all)
-      if (!at.knows(column)) unread.push_back(column.name);
+      if (Columns::is_attribute(column))
+        attributes.push_back({&column, {}, {}});
+      else if (!at.knows(column))
+        unread.push_back(column.name);
     if (!unread.empty())
       c.warnings.push_back(fmt::format("properties are not read: {}", fmt::join(unread, ", ")));
     std::vector<std::int64_t> ids;
@@ -308,8 +345,31 @@ class ExtendedXyzReader : public FrameReader {
         c.topology.molecule.push_back(
             text_.whole<std::uint32_t>(words[at.molecule->first], "a molecule"));
       if (at.id != nullptr) ids.push_back(text_.integer(words[at.id->first], "a particle's id"));
+      for (Attribute& attribute : attributes) read_attribute(attribute, words);
+    }
+    for (Attribute& attribute : attributes) {
+      const std::string& name = attribute.column->name;
+      const std::string what = fmt::format("the property {}", in_quotes(name));
+      if (attribute.wrong.empty())
+        take_attribute(c, name, what, std::move(attribute.values));
+      else
+        warn_unread(c, what, attribute.wrong);
     }
     if (at.id != nullptr) sort_by(ids, frame);
+  }
+
+  struct Attribute {
+    const Column* column;
+    std::vector<double> values;
+    std::string wrong;  // what is no number
+  };
+  void read_attribute(Attribute& a, const std::vector<std::string_view>& words) const {
+    if (!a.wrong.empty()) return;
+    const std::string_view word = words[a.column->first];
+    if (const auto value = TextLines::number_in(word))
+      a.values.push_back(*value);
+    else
+      a.wrong = fmt::format("line {}: expected a number, got {}", text_.number(), in_quotes(word));
   }
 
   /// Particles in the order of their ids, which are those of every frame.
@@ -356,6 +416,13 @@ class ExtendedXyzWriter : public FrameWriter {
     if (!c.charge.empty()) properties += ":charge:R:1";
     if (!c.diameter.empty()) properties += ":diameter:R:1";
     if (!c.topology.molecule.empty()) properties += ":molecule:I:1";
+    if (!c.id.empty()) properties += ":id:I:1";
+    std::vector<const std::vector<double>*> attributes;
+    for (const auto& [name, values] : c.attributes) {
+      if (used_names.contains(name)) continue;
+      properties += fmt::format(":{}:R:1", name);
+      attributes.push_back(&values);
+    }
     out_.put(fmt::format(
         "{}\nLattice=\"{} {} {} {} {} {} {} {} {}\" Origin=\"{} {} {}\" pbc=\"{} {} {}\" "
         "Properties={} Step={} Time={}{}\n",
@@ -373,6 +440,8 @@ class ExtendedXyzWriter : public FrameWriter {
       if (!c.charge.empty()) row += fmt::format(" {}", c.charge[i]);
       if (!c.diameter.empty()) row += fmt::format(" {}", c.diameter[i]);
       if (!c.topology.molecule.empty()) row += fmt::format(" {}", c.topology.molecule[i]);
+      if (!c.id.empty()) row += fmt::format(" {}", c.id[i]);
+      for (const auto* values : attributes) row += fmt::format(" {}", (*values)[i]);
       out_.put(row + "\n");
     }
   }
@@ -408,6 +477,10 @@ FileFormat xyz_format() {
         std::vector<std::string> list;
         if (!t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty())
           list = {"bonds, angles and dihedrals are left out"};
+        for (const auto& [name, values] : frame.configuration.attributes)
+          if (used_names.contains(name))
+            list.push_back(fmt::format(
+                "the attribute {} is left out: extended XYZ has a property of this name", name));
         return list;
       }};
 }

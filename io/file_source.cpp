@@ -46,6 +46,7 @@ class FileSource : public Source {
           "{}: no masses, but the job has named units: expected \"masses\", in {}, of the types {}",
           path_, units_.mass, fmt::join(c.types, ", ")));
     io::rename_types(c, settings_.types, path_);
+    c.id.clear();  // of a part of another system: this one is whole
     for (std::string& what : c.warnings) what = path_ + ": " + what;
     if (settings_.keep_step)
       keep_step(frame);

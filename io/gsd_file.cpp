@@ -51,6 +51,9 @@ std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
   out.put_reals("particles/mass", c.mass);
   out.put_reals("particles/charge", c.charge);
   out.put_reals("particles/diameter", c.diameter);
+  for (const auto& [name, values] : c.attributes)
+    out.put(particle_logs + name, f64, n, 1, values.data());
+  out.put(id_chunk, u32, c.id.size(), 1, c.id.data());
   out.put_topology(layout.dynamic_bonds ? names_alone(c.topology) : c.topology);
   out.put_periodic(c.box);
   out.put_names(stages_chunk, record.stages);

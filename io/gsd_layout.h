@@ -38,6 +38,9 @@ inline constexpr std::size_t type_size[] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 1};
 /// frame, and the names of the stages.
 inline const std::string periodic_chunk = "perrin/periodic", time_chunk = "log/perrin/time",
                          stage_chunk = "log/perrin/stage", stages_chunk = "perrin/stages";
+/// Logged quantities of particles: attributes by their names, and, of a part of a system, the ids
+/// of its particles there.
+inline const std::string particle_logs = "log/particles/", id_chunk = particle_logs + "id";
 
 /// Where an axis is not periodic, what its readers make of that; else empty.
 inline std::string open_axes(const Box& box) {

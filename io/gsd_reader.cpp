@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "io/file_attributes.h"
 #include "io/formats.h"
 #include "io/gsd_layout.h"
 #include "io/text_lines.h"
@@ -77,6 +78,7 @@ class GsdReader : public FrameReader {
     if (auto v = of_particles<double>("mass", n)) c.mass = std::move(*v);
     if (auto v = of_particles<double>("charge", n)) c.charge = std::move(*v);
     if (auto v = of_particles<double>("diameter", n)) c.diameter = std::move(*v);
+    read_attributes(c, n);
 
     Topology& t = c.topology;
     const auto bonds = groups("bonds", 2, t.bond_types);
@@ -93,8 +95,9 @@ class GsdReader : public FrameReader {
         c.left_out[kind] = std::int64_t(left);
     warn_of_the_rest(c);
     for (const auto& [name, id] : ids_)
-      if (name.starts_with("log/") && !name.starts_with("log/perrin/")) {
-        frame.dropped.emplace_back("logged values (log/...) are left out");
+      if (name.starts_with("log/") && !name.starts_with("log/perrin/") && !is_own_log(name)) {
+        frame.dropped.emplace_back(
+            "logged values (log/...) are left out, other than log/particles/NAME");
         break;
       }
     return frame;
@@ -276,6 +279,43 @@ class GsdReader : public FrameReader {
     for (std::size_t i = 0; i < out.size(); ++i)
       out[i] = {(*v)[3 * i], (*v)[3 * i + 1], (*v)[3 * i + 2]};
     return out;
+  }
+
+  /// log/particles/NAME, and no longer path, as those of HOOMD-blue's own quantities are.
+  static bool is_own_log(const std::string& name) {
+    return name.starts_with(particle_logs) &&
+           name.find('/', particle_logs.size()) == std::string::npos;
+  }
+  void read_attributes(Configuration& c, std::size_t n) {
+    std::uint64_t bytes = 0;
+    for (const auto& [name, ignored] : ids_) {
+      if (!is_own_log(name)) continue;
+      const Entry* e = find(frame_, name);
+      if (e == nullptr && first_n_equal_) e = find(0, name);
+      if (e == nullptr) continue;
+      // So that memory is in proportion to the file, also where chunks lie upon one another.
+      if ((bytes += n * type_size[e->type]) > size_)
+        fail(name, fmt::format("logged quantities of {} bytes in a file of {}", bytes, size_));
+      if (e->rows != n || e->columns != 1 || e->type == character)
+        warn_unread(c, name,
+                    fmt::format("{} × {} {}, expected {} × 1 numbers", e->rows, e->columns,
+                                e->type == character ? "letters" : "numbers", n));
+      else if (name == id_chunk)
+        read_ids(c, *e, n);
+      else
+        take_attribute(c, name.substr(particle_logs.size()), name,
+                       *values_at<double>(e->frame, name, n));
+    }
+  }
+  /// Of particles that are a part of a system.
+  void read_ids(Configuration& c, const Entry& e, std::size_t n) {
+    if (e.type != f32 && e.type != f64) c.id = *values_at<std::uint32_t>(e.frame, id_chunk, n);
+    if (!c.id.empty() &&
+        std::ranges::adjacent_find(c.id, std::ranges::greater_equal()) == c.id.end())
+      return;
+    c.id.clear();
+    c.warnings.push_back(id_chunk +
+                         " is not read: expected the ids of the particles, in ascending order");
   }
 
   /// What particles have besides, and Perrin has no place for.

@@ -1,5 +1,7 @@
 #include "io/gsd_trajectory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace perrin {
@@ -31,6 +33,11 @@ GsdTrajectory::GsdTrajectory(const GsdSettings& settings, const io::GsdLayout& l
                     setup.output_file(settings.file, "file"), layout, setup) {
   if (const std::string what = io::gsd::open_axes(setup.configuration().box); !what.empty())
     setup.warn("", what);
+  constexpr std::size_t most = 32;  // the index of the first frame is one page
+  if (const std::size_t n = setup.configuration().attributes.size(); n > most)
+    setup.error("file", fmt::format("a GSD file has room for {} attributes, the particles have {}: "
+                                    "use the observer trajectory (H5MD)",
+                                    most, n));
 }
 
 }  // namespace perrin

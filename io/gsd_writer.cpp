@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "engine/base/error.h"
 #include "io/formats.h"
@@ -55,6 +56,7 @@ class GsdWriter : public FrameWriter, Chunks {
     put_reals("particles/mass", or_default("particles/mass", c.mass, n, 1));
     put_reals("particles/charge", or_default("particles/charge", c.charge, n, 0));
     put_reals("particles/diameter", or_default("particles/diameter", c.diameter, n, 1));
+    put_attributes(c);
     put_topology(c.topology);
     if (frame_++ == 0) first_names_ = names_.size();
   }
@@ -80,6 +82,21 @@ class GsdWriter : public FrameWriter, Chunks {
   }
 
  private:
+  /// In frames where they are not those of the first one.
+  void put_attributes(const Configuration& c) {
+    if (frame_ == 0) first_ = c.attributes;
+    for (const auto& [name, values] : first_)
+      if (!c.attributes.contains(name))
+        throw UserError(fmt::format(
+            "{}: step {} has no attribute {}, but the first frame has: GSD cannot store this",
+            path_, c.step, name));
+    for (const auto& [name, values] : c.attributes) {
+      const auto first = first_.find(name);
+      if (frame_ == 0 || first == first_.end() || first->second != values)
+        put(particle_logs + name, f64, values.size(), 1, values.data());
+    }
+    if (!c.id.empty()) put(id_chunk, u32, c.id.size(), 1, c.id.data());
+  }
   /// What frame 0 has is taken for every later frame that is silent: those that have nothing of it
   /// must say so.
   bool in_first(const std::string& name) const override {
@@ -105,6 +122,7 @@ class GsdWriter : public FrameWriter, Chunks {
   std::size_t first_names_ = 0;  // number of those of frame 0
   std::vector<Entry> index_;
   std::uint64_t frame_ = 0;
+  std::map<std::string, std::vector<double>> first_;  // attributes of frame 0
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "engine/base/error.h"
+#include "io/file_attributes.h"
 #include "io/formats.h"
 #include "io/h5md_connectivity.h"
 #include "io/h5md_group.h"
@@ -116,8 +117,11 @@ class H5mdReader : public FrameReader {
     groups_[0].get(root, "parameters/perrin/molecule", 0, H5mdGroup::When::held, n,
                    c.topology.molecule);
     if (const std::string path = "parameters/perrin/attributes"; root.has(path))
-      for (const std::string& name : root.open(path).children())
-        groups_[0].get(root, path + "/" + name, 0, H5mdGroup::When::held, n, c.attributes[name]);
+      for (const std::string& name : root.open(path).children()) {
+        std::vector<double> values;
+        groups_[0].get(root, path + "/" + name, 0, H5mdGroup::When::held, n, values);
+        take_attribute(c, name, path + "/" + name, std::move(values));
+      }
     frame.dropped = dropped_;
     const auto members = sort_by_id(parts, c);
     read_connectivity(root, members, asked_for_, index, c);

@@ -14,6 +14,7 @@
 
 #include "engine/base/error.h"
 #include "engine/system/bond_graph.h"
+#include "io/file_attributes.h"
 #include "io/formats.h"
 #include "io/lammps_header.h"
 #include "io/lammps_styles.h"
@@ -542,6 +543,8 @@ std::vector<std::string> left_out(const Frame& frame) {
     list.push_back("axes that are not periodic are left out: put \"boundary" + boundary +
                    "\" into the input of LAMMPS");
   if (!c.diameter.empty()) list.push_back("diameters are left out");
+  if (!c.id.empty()) list.push_back("ids of particles are left out: LAMMPS counts from 1");
+  if (const std::string lost = lost_attributes(c); !lost.empty()) list.push_back(lost);
   if (!t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty())
     list.push_back("names of types of bonds, angles and dihedrals are left out");
   const auto far = std::ranges::find_if(c.image, [](const Image& image) {

@@ -69,15 +69,20 @@ std::vector<std::string_view> TextLines::words(bool comments) const {
   }
 }
 
-double TextLines::real(std::string_view word, const std::string& what) const {
+std::optional<double> TextLines::number_in(std::string_view word) {
   double value = 0;
   if (!word.empty() && word[0] == '+') word.remove_prefix(1);
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size())
-    fail(fmt::format("expected {} (a number), got {}", what, in_quotes(word)));
-  if (!std::isfinite(value))
-    fail(fmt::format("expected {} (a finite number), got {}", what, word.substr(0, 60)));
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
   return value;
+}
+
+double TextLines::real(std::string_view word, const std::string& what) const {
+  const auto value = number_in(word);
+  if (!value) fail(fmt::format("expected {} (a number), got {}", what, in_quotes(word)));
+  if (!std::isfinite(*value))
+    fail(fmt::format("expected {} (a finite number), got {}", what, word.substr(0, 60)));
+  return *value;
 }
 
 std::int64_t TextLines::integer(std::string_view word, const std::string& what) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,8 @@ class TextLines {
   /// What a word says; throws UserError naming file, line and `what` otherwise. NaN and infinity
   /// are refused.
   double real(std::string_view word, const std::string& what) const;
+  /// The number that a word is; nothing where it is none.
+  static std::optional<double> number_in(std::string_view word);
   std::int64_t integer(std::string_view word, const std::string& what) const;
   /// The same within the bounds of T.
   template <std::integral T>

@@ -24,13 +24,6 @@ std::uint64_t hash_of(const std::string& name) {
   return hash;
 }
 
-bool is_name(const std::string& name) {
-  const auto letter = [](unsigned char c) { return std::isalpha(c) || c == '_'; };
-  return !name.empty() && letter(static_cast<unsigned char>(name[0])) &&
-         std::ranges::all_of(name, [&](unsigned char c) { return letter(c) || std::isdigit(c); }) &&
-         !name.ends_with("_1") && !name.ends_with("_2");
-}
-
 class Resolver {
  public:
   Resolver(const std::map<std::string, AttributeSettings>& settings, Configuration& c,
@@ -44,12 +37,8 @@ class Resolver {
       return report_(path, "is defined by itself"), false;
     const AttributeSettings& s = settings_.at(name);
     const int ways = (s.value || !s.types.empty() ? 1 : 0) + (s.from ? 1 : 0) + (s.random ? 1 : 0);
-    const bool reserved = name == "x" || name == "y" || name == "z" || name == "r" || name == "t";
-    if (!is_name(name) || reserved)
-      return report_(path,
-                     "must have a name of letters, digits and _ that does not end in _1 or "
-                     "_2 and is none of x, y, z, r, t"),
-             false;
+    if (!is_attribute_name(name))
+      return report_(path, fmt::format("must have a name of {}", attribute_name_rule)), false;
     if (ways != 1) return report_(path, "must have one of: default and types; from; random"), false;
     open_.push_back(name);
     std::vector<double> values;
@@ -59,10 +48,10 @@ class Resolver {
     open_.pop_back();
     if (!good) return false;
     for (std::size_t id = 0; id < values.size(); ++id)
-      if (!(std::abs(values[id]) <= 1e30))
-        return report_(path, fmt::format("is {} for particle {}, must be a number up to 1e30 in "
+      if (!(std::abs(values[id]) <= most_of_attribute))
+        return report_(path, fmt::format("is {} for particle {}, must be a number up to {:g} in "
                                          "magnitude",
-                                         values[id], id)),
+                                         values[id], id, most_of_attribute)),
                false;
     set(name, std::move(values));
     done_.push_back(name);

@@ -2,7 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 namespace perrin {
+
+bool is_attribute_name(const std::string& name) {
+  const auto letter = [](unsigned char c) { return std::isalpha(c) || c == '_'; };
+  const bool reserved =
+      name == "x" || name == "y" || name == "z" || name == "r" || name == "t" || name == "id";
+  return !name.empty() && !reserved && letter(static_cast<unsigned char>(name[0])) &&
+         std::ranges::all_of(name, [&](unsigned char c) { return letter(c) || std::isdigit(c); }) &&
+         !name.ends_with("_1") && !name.ends_with("_2");
+}
 
 std::optional<std::vector<double>> attribute_of(const Configuration& c, const std::string& name) {
   if (name == "mass") return c.mass.empty() ? std::vector<double>(c.position.size(), 1.0) : c.mass;
