@@ -25,7 +25,8 @@ void describe(Fields& d, JobSettings& s) {
              "distribution over several processes (perrin help processes)");
   d.optional("system", s.system, Any{}, "initial configuration");
   d.optional("attributes", s.attributes, Any{},
-             "numbers of each particle, for formulas: charge, diameter, mass and others");
+             "numbers of each particle, for formulas: charge, diameter, mass and others; those of "
+             "these names that the system has from a file are replaced");
   d.optional("groups", s.groups, Any{},
              "named groups of particles, for integrators, forces and observers; the group \"all\" "
              "is always there");

@@ -149,3 +149,30 @@ def test_other_kinds_of_system():
     sim.run(100)
     np.testing.assert_allclose(sim.unwrapped, r + v, atol=1e-5)
     assert sim.time == pytest.approx(1)
+
+
+def test_attributes_of_files(tmp_path):
+    """Columns of extended XYZ, logs of GSD, and those of the job in place of them."""
+    rng = np.random.default_rng(3)
+    position, radius = rng.random((50, 3)) * 5, rng.random(50)
+    (tmp_path / "start.xyz").write_text(
+        '50\nLattice="5 0 0 0 5 0 0 0 5" Properties=species:S:1:pos:R:3:radius:R:1\n' +
+        "".join(f"A {x!r} {y!r} {z!r} {r!r}\n"
+                for (x, y, z), r in zip(position.tolist(), radius.tolist())))
+
+    def job(name, **more):
+        return {"system": {"type": "file", "path": str(tmp_path / name)}, "forces": [],
+                "observers": [], "seed": 1, "velocity": {"temperature": 1},
+                "stages": [{"type": "md", "steps": 20, "integrator": {
+                    "type": "velocity_verlet", "timestep": 0.01}}], **more}
+
+    first = job("start.xyz", attributes={"double": {"from": "2*radius"}},
+                observers=[{"type": "gsd", "stride": 10}])
+    sim = perrin.run(first, output_dir=tmp_path, quiet=True)
+    assert sorted(sim.attributes) == ["double", "radius"]
+    np.testing.assert_array_equal(sim.attributes["radius"], radius)
+    sim = perrin.Simulation(job("trajectory.gsd", attributes={"double": {"default": 7}}))
+    np.testing.assert_array_equal(sim.attributes["radius"], radius)
+    np.testing.assert_array_equal(sim.attributes["double"], 7)
+    sim.run(5)
+    np.testing.assert_array_equal(sim.attributes["radius"], radius)
