@@ -1,5 +1,6 @@
 #include "pressure_profile.h"
 
+#include "engine/components/integrator.h"
 #include "engine/components/registry.h"
 #include "engine/dynamics/simulation.h"
 #include "io/file_units.h"
@@ -14,7 +15,7 @@ struct Slabs {
   double scale, shift;  // fixed-point coordinate to a fraction of the box
   std::int64_t bins;
   double slabs_per_volume;
-  GroupMask group;
+  GroupMask group, thermal;  // thermal: particles whose velocities count
   KineticShare kinetic;
 
   PERRIN_HD Terms<3> operator()(std::int64_t i) const {
@@ -30,9 +31,11 @@ struct Slabs {
     t.bin = place > 0 ? std::int64_t(place) : 0;
     if (t.bin >= bins) t.bin = bins - 1;
     const Real4 v = p.velocity[i];
-    for (int a = 0; a < 3; ++a)
-      t.value[a] =
-          slabs_per_volume * (kinetic.square(v, r.type(), a) + double(virial[a * p.n + i]));
+    const bool moves = thermal.has(p.id[i]);
+    for (int a = 0; a < 3; ++a) {
+      const double motion = moves ? kinetic.square(v, r.type(), a) : 0.0;
+      t.value[a] = slabs_per_volume * (motion + double(virial[a * p.n + i]));
+    }
     return t;
   }
 };
@@ -61,10 +64,12 @@ PressureProfile::PressureProfile(const PressureProfileSettings& settings, Setup&
 
 void PressureProfile::sample(Simulation& s) {
   const double padding = s.particles.box.padding[axis_];
+  const GroupMask thermal = s.bath() ? s.bath()->thermal() : GroupMask{};
   const Buffer<Real>& virials = s.particle_virials();  // may sort the particles: before view()
-  sums_.add(s.device(), "pressure profile", s.particles.size(),
-            Slabs{s.particles.view(), virials.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding,
-                  bins_, double(bins_) / s.particles.box.volume(), group_.mask(), kinetic_.of(s)});
+  sums_.add(
+      s.device(), "pressure profile", s.particles.size(),
+      Slabs{s.particles.view(), virials.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding, bins_,
+            double(bins_) / s.particles.box.volume(), group_.mask(), thermal, kinetic_.of(s)});
   if (!has_all_) return;
   const Box& box = s.particles.box;
   for (const auto& force : s.forces) tail_ += force->correction(box).virial / (3 * box.volume());

@@ -392,16 +392,21 @@ class Groups(JobCase):
         motion of those whose velocities are prescribed."""
         for traversal in TRAVERSALS:
             job = self.parts(neighbors={"traversal": traversal})
-            job["observers"].append({"type": "pressure_profile", "group": "hot", "bins": 5,
-                                     "stride": 50, "rows_every": 50})
+            profile = {"type": "pressure_profile", "bins": 5, "stride": 50, "rows_every": 50}
+            job["observers"] += [{**profile, "group": "hot"}, {**profile, "file": "all.h5"},
+                                 {**profile, "group": "plate", "file": "plate.h5"}]
             self.run_job(job, "--overwrite")
             names = ("cold", "hot", "wall", "plate")
             share = {name: self.column(f"pressure_tensor_{name}") for name in names}
             numpy.testing.assert_allclose(sum(share.values()), self.column("pressure_tensor"),
                                           rtol=1e-9, atol=1e-9)
-            slabs = self.column("pressure", file="pressure_profile.h5").mean(axis=1)
-            hot = numpy.diagonal(share["hot"], axis1=1, axis2=2)[::5]
-            numpy.testing.assert_allclose(slabs[-len(hot):], hot, rtol=1e-9, atol=1e-9)
+            for file, tensor in (("pressure_profile.h5", share["hot"]),
+                                 ("plate.h5", share["plate"]),
+                                 ("all.h5", self.column("pressure_tensor"))):
+                slabs = self.column("pressure", file=file).mean(axis=1)
+                expected = numpy.diagonal(tensor, axis1=1, axis2=2)[::5]
+                numpy.testing.assert_allclose(slabs[-len(expected):], expected, rtol=1e-9,
+                                              atol=1e-9)
         frame, cut = 4, 2.5
         p, v = self.frames("position")[frame], self.frames("velocity")[frame].astype(float)
         start = self.frames("position")[0]
