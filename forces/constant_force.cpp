@@ -48,8 +48,7 @@ void register_constant_force(Registry& registry) {
   registry.add<Force, ConstantForceSettings>(
       "constant_force", "the same force on every particle",
       [](const ConstantForceSettings& s, Setup& setup) -> std::unique_ptr<Force> {
-        if (setup.configuration().box.dimension == 2 && s.force.z != 0)
-          setup.error("force", "must have no z component in two dimensions");
+        setup.refuse_z("force", s.force);
         return std::make_unique<ConstantForce>(
             s, setup.device(), setup.configuration().types.size(), chosen_types(setup, s.types));
       });

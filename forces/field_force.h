@@ -15,7 +15,7 @@
 // field without the period of the box jumps half a box away, of which the job's maker is warned
 // (forces/field_faces.h). With "unwrapped" they are those of the particle's whole path. In two
 // dimensions there is no force along z. See forces/external.h for what external forces have in
-// common.
+// common, and forces/attribute_field_force.h for fields that depend on attributes of the particle.
 #pragma once
 
 #include <map>
@@ -58,7 +58,14 @@ concept FieldOfTime = requires(double x, const typename F::Coefficients& c) {
   F::evaluate(x, x, x, x, c);
 };
 
-template <class F>
+/// Of a field that reads none of its particles' attributes.
+struct NoAttributes {
+  struct View {};
+  static constexpr bool read = false;
+  View view(StepContext&) { return {}; }
+};
+
+template <class F, class Attributes>
 struct FieldKernel {
   ParticleView particles;
   Current<Metric> metric;
@@ -68,6 +75,7 @@ struct FieldKernel {
   bool flat;                                     // two dimensions
   bool unwrapped;
   DeviceTime time;
+  typename Attributes::View attributes;
   ForceOutput out;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -76,37 +84,68 @@ struct FieldKernel {
     Real energy = 0;
     if (mask[p.type()]) {
       const Real3 r = origin.to(*metric, p, unwrapped ? particles.image[i] : Image{});
-      const auto f = at(r, coefficients[p.type()]);
+      const auto f = at(r, coefficients[p.type()], i);
       force = {Real(f.x), Real(f.y), flat ? Real(0) : Real(f.z)};
       energy = Real(f.energy);
     }
     deposit(out, particles.n, i, force, energy, Virial{}, Real(1));
   }
-  PERRIN_HD auto at(const Real3& r, const typename F::Coefficients& c) const {
-    if constexpr (FieldOfTime<F>)
+  PERRIN_HD auto at(const Real3& r, const typename F::Coefficients& c, std::int64_t i) const {
+    if constexpr (Attributes::read) {
+      const Real4 a = attributes(std::uint32_t(i));
+      if constexpr (F::timed)
+        return F::evaluate(double(r.x), double(r.y), double(r.z), time(), c, a);
+      else
+        return F::evaluate(r.x, r.y, r.z, Real(0), c, a);
+    } else if constexpr (FieldOfTime<F>) {
       return F::evaluate(double(r.x), double(r.y), double(r.z), time(), c);
-    else
+    } else {
       return F::evaluate(r.x, r.y, r.z, c);
+    }
   }
 };
 
+/// What the settings say, type by type.
 template <class F>
+struct FieldTypes {
+  std::vector<std::uint32_t> chosen;
+  std::vector<typename F::Coefficients> coefficients;  // [type]
+
+  /// `check(type, key, coefficients)` looks at each type that is chosen.
+  template <class Check>
+  FieldTypes(const FieldSettings<F>& s, Setup& setup, const Check& check)
+      : coefficients(setup.configuration().types.size()) {
+    if (s.types.empty()) setup.error("types", "names no particle type");
+    for (const auto& [name, settings] : s.types) {
+      const std::string key = "types." + name;
+      chosen.push_back(std::uint32_t(setup.type_index(name, key)));
+      coefficients[chosen.back()] = F::coefficients(settings);
+      check(chosen.back(), key, coefficients[chosen.back()]);
+    }
+  }
+};
+
+template <class F, class Attributes = NoAttributes>
 class FieldForceField final : public Force {
  public:
-  FieldForceField(const Device& device, const std::vector<typename F::Coefficients>& coefficients,
-                  const std::vector<std::uint32_t>& chosen, bool unwrapped)
+  FieldForceField(const Device& device, const FieldTypes<F>& types, bool unwrapped,
+                  Attributes attributes = {})
       : Force(ForceTraits::of_field()),
         unwrapped_(unwrapped),
-        mask_(device, coefficients.size(), chosen),
-        coefficients_(device, coefficients) {}
+        mask_(device, types.coefficients.size(), types.chosen),
+        coefficients_(device, types.coefficients),
+        attributes_(std::move(attributes)) {
+    if constexpr (Attributes::read) traits_.handled.charges = attributes_.has("charge");
+  }
 
   void compute(StepContext& context, const ForceOutput& output) override {
-    const ParticleView particles = context.particles.view();
     const Box& box = context.particles.box;
+    const auto attributes = attributes_.view(context);
     for_each(context.device(), F::type, context.particles.share(),
-             FieldKernel<F>{particles, context.particles.metric(),
-                            Anchor(box, {0, 0, 0}, unwrapped_), mask_.data(), coefficients_.data(),
-                            box.dimension == 2, unwrapped_, context.device_time(), output});
+             FieldKernel<F, Attributes>{context.particles.view(), context.particles.metric(),
+                                        Anchor(box, {0, 0, 0}, unwrapped_), mask_.data(),
+                                        coefficients_.data(), box.dimension == 2, unwrapped_,
+                                        context.device_time(), attributes, output});
   }
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override {
     const bool acts = mask_.count(particles) > 0;
@@ -117,6 +156,7 @@ class FieldForceField final : public Force {
   bool unwrapped_;
   TypeMask mask_;
   Buffer<typename F::Coefficients> coefficients_;
+  Attributes attributes_;
 };
 
 template <class F>
@@ -133,21 +173,16 @@ void register_field(Registry& registry) {
                 "y, T z, const Coefficients& c), or with T t after T z;");
   registry.add<Force, FieldSettings<F>>(
       F::type, F::help, [](const FieldSettings<F>& s, Setup& setup) -> std::unique_ptr<Force> {
-        if (s.types.empty()) setup.error("types", "names no particle type");
-        std::vector<std::uint32_t> chosen;
-        std::vector<typename F::Coefficients> coefficients(setup.configuration().types.size());
-        for (const auto& [name, settings] : s.types) {
-          chosen.push_back(std::uint32_t(setup.type_index(name, "types." + name)));
-          const auto& c = coefficients[chosen.back()] = F::coefficients(settings);
-          if (!s.unwrapped)
-            warn_of_faces(setup, "types." + name, FieldOfTime<F>, [&](Vec3<double> r, double t) {
-              if constexpr (FieldOfTime<F>)
-                return double(F::evaluate(r.x, r.y, r.z, t, c).energy);
-              else
-                return double(F::evaluate(Real(r.x), Real(r.y), Real(r.z), c).energy);
-            });
-        }
-        return std::make_unique<FieldForceField<F>>(setup.device(), coefficients, chosen,
+        const auto check = [&](std::uint32_t, const std::string& key, const auto& c) {
+          if (s.unwrapped) return;
+          warn_of_faces(setup, key, FieldOfTime<F>, [&](Vec3<double> r, double t) {
+            if constexpr (FieldOfTime<F>)
+              return double(F::evaluate(r.x, r.y, r.z, t, c).energy);
+            else
+              return double(F::evaluate(Real(r.x), Real(r.y), Real(r.z), c).energy);
+          });
+        };
+        return std::make_unique<FieldForceField<F>>(setup.device(), FieldTypes<F>(s, setup, check),
                                                     s.unwrapped);
       });
 }

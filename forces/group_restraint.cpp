@@ -11,6 +11,7 @@
 #include "engine/domain/reduction.h"
 #include "engine/formula/parse.h"
 #include "forces/deposit.h"
+#include "forces/unwrapped.h"
 
 namespace perrin {
 namespace {
@@ -24,16 +25,9 @@ struct AddPosition {
   PERRIN_HD Sums operator()(std::int64_t i) const {
     Sums s;
     if (!group.has(particles.id[i])) return s;
-    const Position p = particles.position[i];
-    const Image turns = particles.image[i];
+    const Vec3<double> f = unwrapped_fraction(particles.position[i], particles.image[i]);
     const double m = 1 / double(particles.velocity[i].w);
-    const auto along = [](std::uint32_t whole, int remainder, std::int32_t turn) {
-      return (double(whole) + remainder / 256.0) / 4294967296.0 + turn;
-    };
-    s.v[0] = m;
-    s.v[1] = m * along(p.x, p.remainder(0), turns.x);
-    s.v[2] = m * along(p.y, p.remainder(1), turns.y);
-    s.v[3] = m * along(p.z, p.remainder(2), turns.z);
+    s.v[0] = m, s.v[1] = m * f.x, s.v[2] = m * f.y, s.v[3] = m * f.z;
     return s;
   }
 };
@@ -52,24 +46,7 @@ struct Stretch {
 
   /// Of a mean position in units of the padded edges.
   PERRIN_HD Vec3<double> place(const Sums& s) const {
-    double f[3];
-    for (int a = 0; a < 3; ++a) {
-      const double padding = box->periodic[std::size_t(a)] ? 0.0 : box->padding[a];
-      f[a] = s.v[1 + a] / s.v[0] * (1 + 2 * padding) - padding;
-    }
-    return {box->origin.x + box->length.x * f[0] + box->xy * f[1] + box->xz * f[2],
-            box->origin.y + box->length.y * f[1] + box->yz * f[2],
-            box->origin.z + box->length.z * f[2]};
-  }
-  /// The image of a vector that is nearest to 0 by fractions of the edges.
-  PERRIN_HD Vec3<double> nearest(Vec3<double> d) const {
-    const double z = box->periodic[2] ? std::rint(d.z / box->length.z) : 0.0;
-    d.x -= z * box->xz, d.y -= z * box->yz, d.z -= z * box->length.z;
-    const double y = box->periodic[1] ? std::rint(d.y / box->length.y) : 0.0;
-    d.x -= y * box->xy, d.y -= y * box->length.y;
-    const double x = box->periodic[0] ? std::rint(d.x / box->length.x) : 0.0;
-    d.x -= x * box->length.x;
-    return d;
+    return point_of_padded(*box, {s.v[1] / s.v[0], s.v[2] / s.v[0], s.v[3] / s.v[0]});
   }
   PERRIN_HD Vec3<double> along_axes(const Vec3<double>& d) const {
     return {axes.x * d.x, axes.y * d.y, axes.z * d.z};
@@ -98,12 +75,12 @@ struct Stretch {
     Vec3<double> d, earlier;  // from where the point is, and was a step before
     if (two) {
       const Vec3<double> first = place(s.group[0]);
-      d = earlier = along_axes(nearest({last.x - first.x, last.y - first.y, last.z - first.z}));
+      d = earlier = along_axes(nearest_by_fractions(*box, last - first));
     } else {
       const auto from = [&](double t) {
         const Vec3<double> r{last.x - point.x - velocity.x * t, last.y - point.y - velocity.y * t,
                              last.z - point.z - velocity.z * t};
-        return along_axes(nearest(r));
+        return along_axes(nearest_by_fractions(*box, r));
       };
       d = from(now), earlier = from(before);
     }
@@ -263,9 +240,18 @@ void register_group_restraint(Registry& registry) {
               setup.error("groups", fmt::format("must have no particle in common, got {}", id));
               break;
             }
-        if (setup.configuration().box.dimension == 2 &&
-            (s.axes == "z" || s.velocity.z != 0 || (s.point && s.point->z != 0)))
-          setup.error("axes", "the system has two dimensions");
+        if (setup.configuration().box.dimension == 2) {
+          if (s.axes == "z" || s.axes == "xz" || s.axes == "yz")
+            setup.error("axes",
+                        fmt::format("must be x, y or xy in two dimensions, got {}", s.axes));
+          if (s.point) setup.refuse_z("point", *s.point);
+          setup.refuse_z("velocity", s.velocity);
+        }
+        for (int k = 0; k < 3; ++k)
+          if (s.velocity[k] != 0 && s.axes.find("xyz"[k]) == std::string::npos)
+            setup.error("velocity", fmt::format("moves the point along {}, which is none of the "
+                                                "axes \"{}\" along which the force acts",
+                                                "xyz"[k], s.axes));
         const auto formula = s.energy ? formula_of(*s.energy, setup) : GroupRestraint::Formula{};
         return std::make_unique<GroupRestraint>(s, formula, setup.device(), groups);
       });

@@ -1,12 +1,11 @@
 #include "forces/harmonic_trap.h"
 
-#include <cmath>
-
 #include "engine/components/registry.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
 #include "forces/deposit.h"
 #include "forces/nearest_image.h"
+#include "forces/unwrapped.h"
 
 namespace perrin {
 namespace {
@@ -41,13 +40,7 @@ struct Kernel {
     const double t = time();
     Vec3<double> r{double(from_start.x) - velocity.x * t, double(from_start.y) - velocity.y * t,
                    double(from_start.z) - velocity.z * t};
-    if (!unwrapped) {
-      const double z = box->periodic[2] ? std::rint(r.z / box->length.z) : 0.0;
-      r.x -= z * box->xz, r.y -= z * box->yz, r.z -= z * box->length.z;
-      const double y = box->periodic[1] ? std::rint(r.y / box->length.y) : 0.0;
-      r.x -= y * box->xy, r.y -= y * box->length.y;
-      if (box->periodic[0]) r.x -= std::rint(r.x / box->length.x) * box->length.x;
-    }
+    if (!unwrapped) r = nearest_by_fractions(*box, r);
     return {Real(r.x), Real(r.y), Real(r.z)};
   }
 };
@@ -61,7 +54,7 @@ HarmonicTrap::HarmonicTrap(const HarmonicTrapSettings& settings, const Device& d
 void HarmonicTrap::compute(StepContext& context, const ForceOutput& output) {
   const Box& box = context.particles.box;
   const auto& k = settings_.stiffness;
-  const Real3 stiffness{Real(k.x), Real(k.y), box.dimension == 2 ? Real(0) : Real(k.z)};
+  const Real3 stiffness{Real(k.x), Real(k.y), Real(k.z)};
   const ParticleView particles = context.particles.view();
   const Vec3<double>& v = settings_.velocity;
   for_each(context.device(), "harmonic_trap", context.particles.share(),
@@ -81,6 +74,9 @@ void register_harmonic_trap(Registry& registry) {
   registry.add<Force, HarmonicTrapSettings>(
       "harmonic_trap", "a harmonic spring from every particle to one point",
       [](const HarmonicTrapSettings& s, Setup& setup) -> std::unique_ptr<Force> {
+        setup.refuse_z("stiffness", s.stiffness);
+        setup.refuse_z("center", s.center);
+        setup.refuse_z("velocity", s.velocity);
         return std::make_unique<HarmonicTrap>(s, setup.device(), setup.configuration().types.size(),
                                               chosen_types(setup, s.types));
       });

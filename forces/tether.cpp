@@ -4,6 +4,7 @@
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
 #include "forces/deposit.h"
+#include "forces/unwrapped.h"
 
 namespace perrin {
 namespace {
@@ -21,25 +22,12 @@ struct Kernel {
     Real3 force{};
     Real energy = 0;
     if (mask[p.type()]) {
-      const Vec3<double> r = unwrapped(p, particles.image[i]) - place[particles.id[i]];
+      const Vec3<double> r = unwrapped_point(*box, p, particles.image[i]) - place[particles.id[i]];
       const Vec3<double> f{-stiffness.x * r.x, -stiffness.y * r.y, -stiffness.z * r.z};
       force = {Real(f.x), Real(f.y), Real(f.z)};
       energy = Real(-0.5 * dot(f, r));
     }
     deposit(out, particles.n, i, force, energy, Virial{}, Real(1));
-  }
-  PERRIN_HD Vec3<double> unwrapped(const Position& p, const Image& turns) const {
-    const double x = along(0, p.x, p.remainder(0), turns.x);
-    const double y = along(1, p.y, p.remainder(1), turns.y);
-    const double z = along(2, p.z, p.remainder(2), turns.z);
-    return {box->origin.x + box->length.x * x + box->xy * y + box->xz * z,
-            box->origin.y + box->length.y * y + box->yz * z, box->origin.z + box->length.z * z};
-  }
-  /// In units of the edge.
-  PERRIN_HD double along(int axis, std::uint32_t whole, int remainder, std::int32_t turns) const {
-    const double padded = (double(whole) + remainder / 256.0) / 4294967296.0 + turns;
-    const double padding = box->periodic[std::size_t(axis)] ? 0.0 : box->padding[axis];
-    return padded * (1 + 2 * padding) - padding;
   }
 };
 
@@ -59,11 +47,9 @@ Tether::Tether(const TetherSettings& settings, const Device& device, const Confi
 }
 
 void Tether::compute(StepContext& context, const ForceOutput& output) {
-  Vec3<double> stiffness = settings_.stiffness;
-  if (context.particles.box.dimension == 2) stiffness.z = 0;
   for_each(context.device(), "tether", context.particles.share(),
            Kernel{context.particles.view(), context.particles.box_state.data(), place_.data(),
-                  stiffness, mask_.data(), output});
+                  settings_.stiffness, mask_.data(), output});
 }
 
 MomentumChange Tether::momentum_change(std::span<const std::int64_t> particles) const {
@@ -90,6 +76,7 @@ void register_tether(Registry& registry) {
   registry.add<Force, TetherSettings>(
       "tether", "a harmonic spring from every particle to where it was at the start",
       [](const TetherSettings& s, Setup& setup) -> std::unique_ptr<Force> {
+        setup.refuse_z("stiffness", s.stiffness);
         return std::make_unique<Tether>(s, setup.device(), setup.configuration(),
                                         chosen_types(setup, s.types));
       });

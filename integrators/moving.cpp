@@ -179,11 +179,7 @@ void register_moving(Registry& registry) {
   registry.add<Integrator, MovingSettings>(
       "moving", "particles whose motion is prescribed, as those of a sliding or shaken wall",
       [](const MovingSettings& s, Setup& setup) {
-        const auto flat = [&](const char* key, Vec3<double> v) {
-          if (setup.configuration().box.dimension == 2 && v.z != 0)
-            setup.error(key, "must have no z component in two dimensions");
-        };
-        if (s.oscillation) flat("oscillation.amplitude", s.oscillation->amplitude);
+        if (s.oscillation) setup.refuse_z("oscillation.amplitude", s.oscillation->amplitude);
         return std::make_unique<Moving>(s, velocity_from(s.velocity, setup));
       });
 }

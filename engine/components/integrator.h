@@ -57,10 +57,9 @@ class Integrator {
   virtual void measure_heat(StepContext& context, double* heat);
   /// The same, waited for.
   double heat(StepContext& context);
-  /// Where a stage has several integrators: the heat of the one that has this group. False: none.
-  virtual bool measure_heat_of(StepContext&, const std::string& /*group*/, double* /*heat*/) {
-    return false;
-  }
+  /// Where a stage has several integrators: on the device, what measure_heat() has found last for
+  /// the one that has this group; what is measured next overwrites it. nullptr: none has.
+  virtual const double* measured_heat_of(const std::string& /*group*/) const { return nullptr; }
   /// Work done on the particles by a motion that it prescribes, since the stage began, likewise.
   virtual void measure_work(StepContext& context, double* work);
   /// Where a stage has several integrators: may it move a group of the particles? Passes of

@@ -59,6 +59,11 @@ void Setup::error(const std::string& key, const std::string& what) {
   context_.report(path, what);
 }
 
+void Setup::refuse_z(const std::string& key, const Vec3<double>& v) {
+  if (configuration().box.dimension == 2 && v.z != 0)
+    error(key, fmt::format("must have no z component in two dimensions, got {}", v.z));
+}
+
 std::uint32_t Setup::type_index(const std::string& name, const std::string& key) {
   const auto& types = configuration().types;
   for (std::size_t i = 0; i < types.size(); ++i)

@@ -114,6 +114,9 @@ class Setup {
   void error(const std::string& key, const std::string& what);
   /// Tells what is no mistake but should be known.
   void warn(const std::string& key, const std::string& what);
+  /// Reports at `key` a vector with a z component where the system has two dimensions.
+  void refuse_z(const std::string& key, const Vec3<double>& v);
+
   /// Index of a particle type; reports an error at `key` (with the known names) and returns 0 if
   /// unknown.
   std::uint32_t type_index(const std::string& name, const std::string& key);

@@ -366,11 +366,10 @@ void GroupIntegrators::measure_heat(StepContext& context, double* heat) {
   add_up(context, heat, [&](Integrator& one, double* part) { one.measure_heat(context, part); });
 }
 
-bool GroupIntegrators::measure_heat_of(StepContext& context, const std::string& group,
-                                       double* heat) {
-  for (auto& member : members_)
-    if (member->group == group) return member->integrator->measure_heat(context, heat), true;
-  return false;
+const double* GroupIntegrators::measured_heat_of(const std::string& group) const {
+  for (std::size_t k = 0; k < members_.size(); ++k)
+    if (members_[k]->group == group) return parts_.data() + k;
+  return nullptr;
 }
 
 void GroupIntegrators::measure_work(StepContext& context, double* work) {

@@ -45,7 +45,7 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   Motion motion() const override { return motion_; }
   std::optional<double> bath_kt(std::uint64_t steps) const override;
   void measure_heat(StepContext& context, double* heat) override;
-  bool measure_heat_of(StepContext& context, const std::string& group, double* heat) override;
+  const double* measured_heat_of(const std::string& group) const override;
   void measure_work(StepContext& context, double* work) override;
   bool acts_on_groups() const override { return false; }
   GroupMask thermal() const override { return {thermal_.data(), 1}; }

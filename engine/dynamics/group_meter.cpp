@@ -88,7 +88,9 @@ void GroupMeter::measure(const Real4* force, const Real* virial, const GroupMask
     sum<Sums>(s_.device(), "totals of a group", s_.particles.size(),
               Measure{s_.particles.view(), force, virial, masks_[g].mask(), thermal}, scratch_,
               row);
-    has_heat_[g] = s_.bath() && s_.bath()->measure_heat_of(s_, groups_[g].name(), &row->heat);
+    const double* const heat = s_.bath() ? s_.bath()->measured_heat_of(groups_[g].name()) : nullptr;
+    has_heat_[g] = heat != nullptr;
+    if (heat) s_.device().copy(&row->heat, heat, sizeof row->heat);
   }
 }
 

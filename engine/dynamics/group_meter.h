@@ -36,7 +36,8 @@ class GroupMeter {
 
   // Device work.
   /// Into the last row, with the forces and virials of the same instant: [place in memory], as in
-  /// ForceOutput. `thermal`: particles whose velocities count in a pressure.
+  /// ForceOutput, and the heat that the stage's integrator has measured. `thermal`: particles whose
+  /// velocities count in a pressure.
   void measure(const Real4* force, const Real* virial, const GroupMask& thermal);
   /// Copies the last row to the one with this number, which is on the device.
   void keep(const std::uint32_t* number);

@@ -98,8 +98,8 @@ void TotalsMeter::launch(bool lists_hold) {
   };
   sum_with(true, &row->pairs);
   if (!std::ranges::all_of(s_.forces, acts_on_pairs)) sum_with(false, &row->all);
-  groups_.measure(force_.data(), virial_.data(), thermal);
   if (s_.bath()) s_.bath()->measure_heat(s_, &row->heat);
+  groups_.measure(force_.data(), virial_.data(), thermal);
   if (s_.deformation())
     s_.deformation()->measure_work(s_, &row->work);
   else if (s_.bath())

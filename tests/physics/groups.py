@@ -657,12 +657,34 @@ class Groups(JobCase):
         self.refused(liquid(md(NVE), forces=[LJ, {**formula, "energy": "k*r"}]), 'unknown name "k"')
         self.refused(liquid(md(NVE), forces=[LJ, {**formula, "energy": "r^2", "length": 2}]),
                      "stands in place of")
+        pulled = {"type": "group_restraint", "groups": ["left"], "stiffness": 1,
+                  "point": [0, 0, 0], "axes": "xy", "velocity": [0, 0, 1]}
+        self.refused(liquid(md(NVE), forces=[LJ, pulled]),
+                     'velocity: moves the point along z, which is none of the axes "xy"')
         moving = {"type": "moving", "timestep": 0.004, "group": "left"}
         for wrong, message in (([0, "1 +", 0], r"velocity\[1\]: "),
                                ([0, "x", 0], 'unknown name "x"'), ([0, 0], "must have 3 entries"),
                                ([None, 0, 0], "must be a number or a formula of t, got null")):
             self.refused(liquid(md([{**NVE, "group": "right"}, {**moving, "velocity": wrong}])),
                          message)
+        flat = liquid(md(NVE))
+        flat["system"] = {"type": "lattice", "structure": "square", "density": 0.7,
+                          "cells": [20, 20, 1]}
+        trap = {"type": "harmonic_trap", "stiffness": [1, 1, 0]}
+        for force, key in (({**trap, "stiffness": [1, 1, 1]}, "stiffness"),
+                           ({**trap, "center": [0, 0, 1]}, "center"),
+                           ({**trap, "velocity": [0, 0, 1]}, "velocity"),
+                           ({"type": "tether", "stiffness": [1, 1, 1]}, "stiffness"),
+                           ({"type": "constant_force", "force": [0, 0, 1]}, "force"),
+                           ({**pulled, "velocity": [0, 0, 0], "point": [0, 0, 1]}, "point")):
+            self.refused({**flat, "groups": {"left": {"ids": [0]}}, "forces": [LJ, force]},
+                         rf"{key}: must have no z component in two dimensions, got 1")
+        self.refused({**flat, "forces": [LJ, {**pulled, "axes": "xz", "velocity": [0, 0, 0]}]},
+                     "axes: must be x, y or xy in two dimensions, got xz")
+        shaken = {**moving, "velocity": [0, 0], "oscillation": {"amplitude": [0, 0, 1],
+                                                                "period": 1}}
+        self.refused({**flat, "stages": [md([{**NVE, "group": "right"}, shaken])]},
+                     "oscillation.amplitude: must have no z component")
         for schedule, message in (({}, "must have one of log, steps and when"),
                                   ({"log": 2, "steps": [1]}, "only one of log and steps"),
                                   ({"steps": [3, 2]}, "must be greater than the step before"),
