@@ -69,7 +69,41 @@ struct BondKernel {
   }
 };
 
+/// The force along each bond of a probe.
+template <class P>
+struct BondMeter {
+  BondProbe probe;
+  Current<Metric> metric;
+  BondVector vector;
+  const std::uint32_t* used;  // [bond type]
+  const typename P::Coefficients* coefficients;
+  const Real4* attributes = nullptr;
+
+  BondMeter(StepContext& s, const BondProbe& the_probe, const std::uint32_t* the_used,
+            const typename P::Coefficients* the_coefficients)
+      : probe(the_probe),
+        metric(s.particles.metric()),
+        vector(s.particles.box),
+        used(the_used),
+        coefficients(the_coefficients) {}
+
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const Topology::Bond bond = probe.bond[k];
+    if (!used[bond.type]) return;
+    const Real3 r = vector(*metric, probe.position[bond.a], probe.position[bond.b]);
+    const Real r2 = dot(r, r);
+    PairForce<Real> f;
+    if constexpr (ReadsAttributes<P>)
+      f = P::evaluate(r2, coefficients[bond.type], attributes[bond.a], attributes[bond.b]);
+    else
+      f = P::evaluate(r2, coefficients[bond.type]);
+    probe.force[k] += double(f.force_over_r) * std::sqrt(double(r2));
+  }
+};
+
 struct Bonds {
+  template <class P>
+  using Meter = BondMeter<P>;
   static constexpr const char *what = "bond", *key = "bonds",
                               *help = "coefficients of each bond type, by its name",
                               *skip_help = "bond types excluded from this force";

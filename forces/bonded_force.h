@@ -15,6 +15,7 @@
 //                               const ForceOutput&);
 //       // Optional: where its energy is lowest, up to the longest length.
 //       template <class P> static double rest(const typename P::Settings&, double longest);
+//       template <class P> struct Meter;  // optional: adds to a BondProbe, of the types `used`
 //     };
 #pragma once
 
@@ -26,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/components/bond_probe.h"
 #include "engine/components/force.h"
 #include "engine/components/registry.h"
 #include "engine/components/step_context.h"
@@ -55,6 +57,11 @@ concept ReadsAttributes = requires {
 };
 
 template <class P, class Kind>
+concept MeasuresBonds = requires {
+  typename Kind::template Meter<P>;
+};
+
+template <class P, class Kind>
 class BondedForce final : public Force {
  public:
   /// Coefficients by the name of the type; members of other types are left alone. `words`: of a
@@ -76,6 +83,7 @@ class BondedForce final : public Force {
     table_ = Kind::table(device, configuration.position.size(), topology, used);
     particles_ = configuration.position.size();
     Kind::handled(traits_.handled) = std::move(used);
+    traits_.bond_forces = MeasuresBonds<P, Kind>;
     traits_.fingerprint = fingerprints<P>(settings_);
     coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
   }
@@ -91,6 +99,17 @@ class BondedForce final : public Force {
   bool follow_topology(const Topology& topology) override {
     return replace(table_, Kind::table(coefficients_.device(), particles_, topology,
                                        Kind::handled(traits_.handled)));
+  }
+  void add_bond_forces(StepContext& context, const BondProbe& probe) override {
+    if constexpr (MeasuresBonds<P, Kind>) {
+      const std::vector<bool>& types = Kind::handled(traits_.handled);
+      const Buffer<std::uint32_t> used(context.device(),
+                                       std::vector<std::uint32_t>(types.begin(), types.end()));
+      typename Kind::template Meter<P> meter(context, probe, used.data(), coefficients_.data());
+      if constexpr (ReadsAttributes<P>) meter.attributes = words_->by_id(context);
+      for_each(context.device(), "forces along bonds", probe.count, meter);
+      context.device().synchronize();
+    }
   }
 
  private:

@@ -18,6 +18,7 @@ namespace perrin {
 class Box;
 class Integrator;
 class StepContext;
+struct BondProbe;
 struct Topology;
 struct TrialChains;
 struct TrialMoves;
@@ -111,6 +112,8 @@ struct ForceTraits {
   /// A job whose system has bonds, angles, dihedrals or impropers that no force handles is refused;
   /// charges are warned of.
   Handled handled{};
+  /// Whether add_bond_forces() tells the forces along the bonds that it handles.
+  bool bond_forces = false;
   /// What it was made from besides its settings, such as the contents of a file. Where that is not
   /// what a checkpoint says, forces are computed afresh, as with other settings.
   std::string fingerprint{};
@@ -182,6 +185,8 @@ class Force {
   /// They have changed since the last step. True: recorded steps hold addresses that are void. May
   /// wait and allocate.
   virtual bool follow_topology(const Topology&) { return false; }
+  /// The forces of its potential of bonds, where particles are now. May wait and allocate.
+  virtual void add_bond_forces(StepContext&, const BondProbe&) {}
   /// State to keep in checkpoints beyond the settings.
   virtual void state(Archive&) {}
 

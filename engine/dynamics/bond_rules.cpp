@@ -107,7 +107,8 @@ class BondRulesReader {
                         names.empty() ? std::string("the system has no bonds, and none are made")
                                       : fmt::format("there are {}", fmt::join(names, ", "))));
     rules_.broken.push_back({type.value_or(0), s.length, s.probability,
-                             stages_(s.stages, "dynamic_bonds." + key + ".stages")});
+                             stages_(s.stages, "dynamic_bonds." + key + ".stages"),
+                             s.force.value_or(0)});
   }
 
   void check_use() {

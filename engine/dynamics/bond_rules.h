@@ -27,6 +27,7 @@ struct BondRules {
     std::uint32_t bond;
     double length, probability;
     std::vector<bool> stages;
+    double force = 0;  // 0: whatever it is
   };
   std::int64_t stride = 1;
   std::vector<Form> form;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -43,6 +44,7 @@ struct BondEvent {
   std::uint64_t seed, step;
   std::size_t stage;
   const Device& host;
+  const std::vector<double>& force;  // along each bond; empty: nobody asks
 
   std::vector<IdPair> broken{};                         // in order
   std::vector<std::vector<std::uint32_t>> neighbors{};  // [id]
@@ -85,6 +87,7 @@ struct BondEvent {
         if (rule.length > 0 &&
             !(measure.square(position[bond.a], position[bond.b]) > rule.length * rule.length))
           continue;
+        if (rule.force > 0 && std::abs(force[k]) <= rule.force) continue;
         if (number(bond.a, bond.b) < rule.probability) breaks[k] = 1;
       }
     }
@@ -184,6 +187,12 @@ bool DynamicBonds::act_in(std::size_t stage) const {
   return std::ranges::any_of(rules_.form, acts) || std::ranges::any_of(rules_.broken, acts);
 }
 
+bool DynamicBonds::asks_for_forces(std::size_t stage) const {
+  return std::ranges::any_of(rules_.broken, [stage](const BondRules::Break& rule) {
+    return rule.stages.at(stage) && rule.force > 0;
+  });
+}
+
 std::int64_t DynamicBonds::steps_to_event(std::uint64_t step, std::size_t stage) const {
   if (!act_in(stage)) return std::numeric_limits<std::int64_t>::max();
   return rules_.stride - std::int64_t(step % std::uint64_t(rules_.stride));
@@ -194,7 +203,9 @@ bool DynamicBonds::is_due(std::uint64_t step, std::size_t stage) const {
 }
 
 bool DynamicBonds::react(Topology& topology, const std::vector<Position>& position, const Box& box,
-                         std::uint64_t step, std::size_t stage, const Device& host) {
+                         std::uint64_t step, std::size_t stage, const Device& host,
+                         const std::vector<double>& force) {
+  PERRIN_ASSERT(!asks_for_forces(stage) || force.size() == topology.bonds.size());
   for (const BondRules::Form& rule : rules_.form)
     if (rule.stages.at(stage) && rule.distance > largest_range(box))
       throw RunError(
@@ -202,7 +213,7 @@ bool DynamicBonds::react(Topology& topology, const std::vector<Position>& positi
                       "of the box has "
                       "become {:.6g}, less than the distance {:.6g} at which bonds are made",
                       step, largest_range(box), rule.distance));
-  BondEvent event{rules_, topology, position, box, seed_, step, stage, host};
+  BondEvent event{rules_, topology, position, box, seed_, step, stage, host, force};
   event.break_bonds(broken_);
   const bool formed = event.form_bonds(formed_);
   if (!formed && event.broken.empty()) return false;

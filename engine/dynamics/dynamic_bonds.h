@@ -1,10 +1,11 @@
 // Bonds that are made and broken while a job runs, at steps that are multiples of a stride.
 //
 // An event, on the host, from fixed-point positions, types and the topology alone, so that CPU, GPU
-// and any number of processes decide alike where positions are equal:
-//  1. Every bond of a type that breaks, and longer than the rule's length, breaks with the rule's
-//     probability. Angles and dihedrals that run along it, and impropers that have both its
-//     particles, go with it.
+// and any number of processes decide alike where positions are equal (forces along bonds are
+// computed on the device, with its rounding):
+//  1. Every bond of a type that breaks, longer than the rule's length and with a force larger than
+//     the rule's, breaks with the rule's probability. Angles and dihedrals that run along it, and
+//     impropers that have both its particles, go with it.
 //  2. Every pair of particles of the types of a "form" rule is a candidate that have a valence left
 //     each, are not bonded, did not break their bond in this event, and are near enough. It is
 //     chosen with the rule's probability.
@@ -36,10 +37,14 @@ class DynamicBonds {
   /// From `step` to the next event of the stage, at least 1; very many without one.
   std::int64_t steps_to_event(std::uint64_t step, std::size_t stage) const;
   bool is_due(std::uint64_t step, std::size_t stage) const;
-  /// The event of a step. Positions, with types, are by id; `host`: a CPU. True: the topology is
-  /// another one. Throws RunError where the box has become too small for a distance.
+  /// Does a rule of the stage ask for the forces along bonds?
+  bool asks_for_forces(std::size_t stage) const;
+  /// The event of a step. Positions, with types, are by id; `host`: a CPU; `force`: along each
+  /// bond, if it is asked for. True: the topology is another one. Throws RunError where the box has
+  /// become too small for a distance.
   bool react(Topology& topology, const std::vector<Position>& position, const Box& box,
-             std::uint64_t step, std::size_t stage, const Device& host);
+             std::uint64_t step, std::size_t stage, const Device& host,
+             const std::vector<double>& force = {});
 
   /// Bonds of each type that have been made and broken since the job began.
   const std::vector<std::int64_t>& formed() const { return formed_; }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ void describe(D& d, FormBondSettings& s) {
 struct BreakBondSettings {
   std::string bond;
   double length = 0, probability = 1;
+  std::optional<double> force;
   std::vector<std::string> stages;
 };
 template <class D>
@@ -48,6 +50,9 @@ void describe(D& d, BreakBondSettings& s) {
   d.required("bond", s.bond, Any{}, "type of bonds that break, of the system or of \"form\"");
   d.optional("length", s.length, NonNegative{},
              "only bonds longer than this break; 0: all of the type (length)");
+  d.optional("force", s.force, Positive{},
+             "only bonds in which the force of their potential, pulling or pushing, is larger than "
+             "this break (energy/length); with \"length\" those to which both apply");
   d.optional("probability", s.probability, Between{0, 1},
              "probability with which each such bond breaks at an event");
   d.optional("stages", s.stages, Any{}, "as of form");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/communicator/communicator.h"
+#include "engine/components/bond_probe.h"
 #include "engine/components/box_mover.h"
 #include "engine/components/integrator.h"
 #include "engine/domain/decomposition.h"
@@ -146,9 +147,23 @@ void Simulation::change_bonds(std::size_t stage) {
   if (!dynamic_bonds || !dynamic_bonds->is_due(step(), stage)) return;
   complete();
   const Device host = device().is_cuda() ? Device::cpu(0) : device();
-  if (dynamic_bonds->react(particles.topology, particles.by_id(particles.position), particles.box,
-                           step(), stage, host))
+  const std::vector<Position> position = particles.by_id(particles.position);
+  std::vector<double> force;
+  if (dynamic_bonds->asks_for_forces(stage)) force = bond_forces(position);
+  if (dynamic_bonds->react(particles.topology, position, particles.box, step(), stage, host, force))
     follow_topology();
+}
+
+/// Along each bond of the topology; positive: apart.
+std::vector<double> Simulation::bond_forces(const std::vector<Position>& position) {
+  const std::vector<Topology::Bond>& bonds = particles.topology.bonds;
+  if (bonds.empty()) return {};
+  const Buffer<Topology::Bond> bond(device(), bonds);
+  const Buffer<Position> place(device(), position);
+  Buffer<double> force(device(), std::vector<double>(bonds.size(), 0.0));
+  const BondProbe probe{std::int64_t(bonds.size()), bond.data(), place.data(), force.data()};
+  for (const auto& one : forces) one->add_bond_forces(*this, probe);
+  return force.to_host();
 }
 
 void Simulation::follow_topology() {

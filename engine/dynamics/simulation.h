@@ -90,6 +90,7 @@ class Simulation : public StepContext {
  private:
   void run(Integrator& integrator, std::int64_t n);
   void follow_topology();
+  std::vector<double> bond_forces(const std::vector<Position>& position);
   void use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices = nullptr);
   void state_of_neighbors(Archive& archive);
 

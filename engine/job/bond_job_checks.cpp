@@ -63,9 +63,19 @@ void Job::check_dynamic_bonds() {
   for (std::size_t k = 0; k < bond_rules_->form.size(); ++k)
     check(bond_rules_->form[k].stages, settings_.dynamic_bonds->form[k].stages,
           fmt::format("form[{}]", k));
-  for (std::size_t k = 0; k < bond_rules_->broken.size(); ++k)
+  for (std::size_t k = 0; k < bond_rules_->broken.size(); ++k) {
+    const BondRules::Break& rule = bond_rules_->broken[k];
+    for (std::size_t i = 0; rule.force > 0 && i < forces_.size(); ++i) {
+      if (!forces_[i] || forces_[i]->traits().bond_forces) continue;
+      const std::vector<bool>& types = forces_[i]->traits().handled.bond_types;
+      if (rule.bond < types.size() && types[rule.bond])
+        report(fmt::format("dynamic_bonds.break[{}].force", k),
+               fmt::format("{} does not tell the force along its bonds \"{}\": use \"length\"",
+                           settings_.forces[i].type(), settings_.dynamic_bonds->broken[k].bond));
+    }
     check(bond_rules_->broken[k].stages, settings_.dynamic_bonds->broken[k].stages,
           fmt::format("break[{}]", k));
+  }
 }
 
 }  // namespace perrin

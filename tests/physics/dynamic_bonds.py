@@ -225,6 +225,56 @@ class DynamicBonds(JobCase):
         for before, after in zip(broken, broken[1:]):
             self.assertLess(abs(after - 0.8 * before), 5 * math.sqrt(0.16 * before) + 1)
 
+    def test_bonds_break_by_the_force_along_them(self):
+        """Chains without other forces: at each event those break, and only those, whose length is
+        one at which the potential's force, known from its formula, is larger than the rule's."""
+        harmonic = {"type": "bond_harmonic", "bonds": {"ab": {"stiffness": 100, "length": 1}}}
+        # Its force grows, and falls again where it is long: f = a x exp(-x²), x = r - 1 - u1 - u2.
+        soft = {"type": "bond_formula", "energy": "-a/2*exp(-(r - 1 - u_1 - u_2)^2)",
+                "bonds": {"ab": {"a": 60}}}
+        numbers = {"u": {"random": {"uniform": [-0.05, 0.05]}}}
+        table = self.path("bond.txt")
+        with open(table, "w") as out:
+            for r in numpy.linspace(0.2, 2.5, 500):
+                out.write(f"{r:.17g} {50 * (r - 1) ** 2:.17g} {-100 * (r - 1):.17g}\n")
+        tabulated = {"type": "bond_table", "bonds": {"ab": {"file": table}}}
+        for force, rule, attributes in ((harmonic, {"force": 17}, {}),
+                                        (harmonic, {"force": 15, "length": 1}, {}),
+                                        (tabulated, {"force": 17}, {}),
+                                        (soft, {"force": 13}, numbers)):
+            job = {"seed": 2, "attributes": attributes,
+                   "system": {"type": "chains", "chains": 60, "pattern": "A10", "bond_length": 1,
+                              "bond_type": "ab", "box": [30, 30, 30]},
+                   "velocity": {"temperature": 1}, "forces": [force],
+                   "dynamic_bonds": {"stride": 5, "break": [{"bond": "ab", **rule}]},
+                   "observers": [{"type": "trajectory", "stride": 5, "precision": "double",
+                                  "positions": "unwrapped"}],
+                   "stages": [{"type": "md", "steps": 200, "integrator": LANGEVIN}]}
+            self.run_job(job)
+            path = self.path("trajectory.h5")
+            with h5py.File(path) as file:
+                position = file["particles/all/position/value"][()]
+                u = (file["parameters/perrin/attributes/u"][()] if attributes
+                     else numpy.zeros(600))
+            frames = [members for members, types in connectivity(path)]
+            gone = pressed = 0
+            for k in range(1, len(frames)):
+                a, b = frames[k - 1].T
+                r = numpy.sqrt(((position[k][a] - position[k][b]) ** 2).sum(axis=1))
+                x = r - 1 - u[a] - u[b]
+                f = 60 * x * numpy.exp(-x * x) if force is soft else 100 * (r - 1)
+                breaks = (abs(f) > rule["force"]) & (r > rule.get("length", 0))
+                left = {tuple(pair) for pair in frames[k]}
+                found = numpy.array([tuple(pair) not in left for pair in frames[k - 1]])
+                # Both are rounded to single precision.
+                sure = abs(abs(f) - rule["force"]) > 1e-3
+                numpy.testing.assert_array_equal(found[sure], breaks[sure])
+                gone += found.sum()
+                pressed += (found & (f < 0)).sum()
+            self.assertGreater(gone, 40)
+            self.assertEqual(pressed > 10, "length" not in rule, pressed)
+            self.overwrite = True
+
     def test_a_minimisation_makes_no_bonds(self):
         stages = [{"type": "md", "steps": 60,
                    "integrator": {"type": "fire", "force_tolerance": 1e-9}},
@@ -252,6 +302,7 @@ class DynamicBonds(JobCase):
                      'no force acts on the angles of type "bend" that dynamic_bonds makes')
         self.refused(gel(form=[{**FORM, "stages": ["cure"]}]), "no stage has the name.*cure")
         self.refused(gel(**{"break": [{"bond": "ba"}]}), 'unknown bond type "ba"')
+        self.refused(gel(**{"break": [{"bond": "ab", "force": 0}]}), r"force: must be positive")
         self.refused(gel(form=[{**FORM, "distances": 1}]), "distances.*unknown|unknown.*distances")
         self.refused(gel(observers=[{"type": "chain_size"}]), "chain_size")
         fire = [{"type": "md", "name": "down", "steps": 60,
