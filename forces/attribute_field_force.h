@@ -46,8 +46,7 @@ void register_attribute_field(Registry& registry) {
         const auto check = [&](std::uint32_t type, const std::string& key, const auto& of_type) {
           const auto one = std::ranges::find(c.type, type);
           if (s.unwrapped || one == c.type.end()) return;
-          const auto& v = words.values()[std::size_t(one - c.type.begin())];
-          const Real4 a{Real(v[0]), Real(v[1]), Real(v[2]), Real(v[3])};
+          const Real4 a = words.word(std::size_t(one - c.type.begin()));
           warn_of_faces(setup, key, F::timed, [&](Vec3<double> r, double t) {
             return double(F::evaluate(r.x, r.y, r.z, t, of_type, a).energy);
           });

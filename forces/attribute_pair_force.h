@@ -171,6 +171,9 @@ class AttributePairForce final : public Force {
     else
       types_ == 1 ? run<false, false, true>(s, output) : run<false, false, false>(s, output);
   }
+  void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
+    words_.follow(changed);
+  }
 
   void compute_trials(StepContext& s, const TrialMoves& trials) override {
     shift_ ? run_trials<true>(s, trials) : run_trials<false>(s, trials);
@@ -212,24 +215,20 @@ class AttributePairForce final : public Force {
 /// opposite. Tries pairs of the system's particles.
 template <class P>
 void check_exchange(const AttributeWords& words, const std::vector<AttributeCoefficients<P>>& table,
-                    Setup& setup) {
+                    Setup& setup, const std::string& key = "energy") {
   const auto& values = words.values();
   std::mt19937_64 random(1);  // which pairs are tried changes no run
   for (int k = 0; k < 256 && !values.empty(); ++k) {
     const std::size_t i = random() % values.size(), j = random() % values.size();
-    const auto word = [&](std::size_t id) {
-      const auto& v = values[id];
-      return Real4{Real(v[0]), Real(v[1]), Real(v[2]), Real(v[3])};
-    };
     const auto& c = table[k % table.size()];
     const double r = double(c.cutoff) * (0.3 + 0.65 * double(k) / 256);
-    const double one = P::evaluate(r * r, c.potential, word(i), word(j)).energy;
-    const double other = P::evaluate(r * r, c.potential, word(j), word(i)).energy;
+    const double one = P::evaluate(r * r, c.potential, words.word(i), words.word(j)).energy;
+    const double other = P::evaluate(r * r, c.potential, words.word(j), words.word(i)).energy;
     if (std::abs(one - other) <= 1e-6 * (std::abs(one) + std::abs(other))) continue;
     return setup.error(
-        "energy", fmt::format("must not change when particles 1 and 2 are exchanged, got {:.7g} "
-                              "and {:.7g} for particles {} and {} at the distance {:.6g}",
-                              one, other, i, j, r));
+        key, fmt::format("must not change when particles 1 and 2 are exchanged, got {:.7g} "
+                         "and {:.7g} for particles {} and {} at the distance {:.6g}",
+                         one, other, i, j, r));
   }
 }
 
@@ -250,6 +249,13 @@ void check_range(const AttributeWords& words, const typename P::Settings& parame
   const auto formula = formula::parse(P::range_formula, variables);
   const formula::Bounds range = formula::bounds(formula.value, known);
   const auto& names = setup.configuration().types;
+  for (const char* const name : P::attributes)
+    if (const auto& between = setup.configuration().attribute_between;
+        !std::isfinite(range.high) && between.contains(name) && !std::isfinite(between.at(name)[0]))
+      return setup.error("range",
+                         fmt::format("has no longest distance: give the \"updates\" of the "
+                                     "attribute \"{}\" \"between\"",
+                                     name));
   if (!(range.high <= cutoff * (1 + 1e-6)))
     setup.error("range", fmt::format("may be as long as {:.6g} between particles of the types {} "
                                      "and {}: must not exceed the cut-off {}",

@@ -84,6 +84,7 @@ struct ChangeWords {
 class AttributeWords {
  public:
   static constexpr std::size_t most = 4;
+  static constexpr std::int64_t beyond_last = 16;  // particles that whole vectors read
 
   /// Reports at `key` attributes that the system does not have.
   AttributeWords(const std::vector<std::string>& names, const std::string& key, Setup& setup)
@@ -102,13 +103,27 @@ class AttributeWords {
       if (c.attribute_changes.contains(names[k])) take_change(c, names[k], k, key, setup);
     }
     inputs_ = {setup.device(), std::span<const double>(columns_)};
-    std::vector<Real4> words;
-    for (const auto& v : values_) words.push_back({Real(v[0]), Real(v[1]), Real(v[2]), Real(v[3])});
-    by_id_ = {setup.device(), std::span<const Real4>(words)};
-    in_memory_ = {setup.device(), std::int64_t(most * words.size())};
+    by_id_ = {setup.device(), std::span<const Real4>(words())};
+    in_memory_ = {setup.device(), std::int64_t(most) * (by_id_.size() + beyond_last)};
   }
-  /// Of each particle, by id, at the start.
+  /// For Force::follow_attributes(); forces are then computed outside of a recording, where view()
+  /// makes its copy anew.
+  void follow(const std::map<std::string, std::vector<double>>& changed) {
+    bool any = false;
+    for (std::size_t k = 0; k < names_.size(); ++k) {
+      const auto found = changed.find(names_[k]);
+      if (found == changed.end()) continue;
+      any = true;
+      for (std::size_t id = 0; id < values_.size(); ++id) values_[id][k] = found->second[id];
+    }
+    if (any) by_id_.assign(words());
+  }
+  /// Of each particle, by id; of those that change with the time, at the start.
   const std::vector<std::array<double, most>>& values() const { return values_; }
+  Real4 word(std::size_t id) const {
+    const auto& v = values_[id];
+    return {Real(v[0]), Real(v[1]), Real(v[2]), Real(v[3])};
+  }
   /// Between which numbers attribute k of the particles of a type is, at all times.
   formula::Bounds bounds(std::size_t k, std::uint32_t type, const Configuration& c) const {
     const auto of = [&](const std::string& name) {
@@ -118,6 +133,9 @@ class AttributeWords {
       for (std::size_t id = 0; id < column.size(); ++id)
         if (c.type[id] == type)
           found = {std::min(found.low, column[id]), std::max(found.high, column[id])};
+      if (const auto updated = c.attribute_between.find(name);
+          updated != c.attribute_between.end() && found.low <= found.high)
+        found = {updated->second[0], updated->second[1]};
       return found;
     };
     const auto change = c.attribute_changes.find(names_[k]);
@@ -148,6 +166,11 @@ class AttributeWords {
   }
 
  private:
+  std::vector<Real4> words() const {
+    std::vector<Real4> words;
+    for (std::size_t id = 0; id < values_.size(); ++id) words.push_back(word(id));
+    return words;
+  }
   bool changes() const {
     return std::ranges::any_of(code_, [](const auto& code) { return code.size() > 0; });
   }

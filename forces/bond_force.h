@@ -119,10 +119,7 @@ struct Bonds {
   static void check_exchange(const AttributeWords& words, const Topology& topology,
                              const std::map<std::string, typename P::Settings>& settings,
                              Setup& setup) {
-    const auto word = [&](std::uint32_t id) {
-      const auto& v = words.values()[id];
-      return Real4{Real(v[0]), Real(v[1]), Real(v[2]), Real(v[3])};
-    };
+    const auto word = [&](std::uint32_t id) { return words.word(id); };
     for (const Topology::Bond& bond : topology.bonds) {
       const auto of_type = settings.find(topology.bond_types[bond.type]);
       if (of_type == settings.end()) continue;

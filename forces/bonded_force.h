@@ -24,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,8 @@ class BondedForce final : public Force {
     table_ = Kind::table(device, configuration.position.size(), topology, used);
     particles_ = configuration.position.size();
     Kind::handled(traits_.handled) = std::move(used);
+    if constexpr (ReadsAttributes<P>)
+      traits_.handled.charges = std::ranges::count(P::attributes, std::string_view("charge")) > 0;
     traits_.bond_forces = MeasuresBonds<P, Kind>;
     traits_.fingerprint = fingerprints<P>(settings_);
     coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
@@ -99,6 +102,9 @@ class BondedForce final : public Force {
   bool follow_topology(const Topology& topology) override {
     return replace(table_, Kind::table(coefficients_.device(), particles_, topology,
                                        Kind::handled(traits_.handled)));
+  }
+  void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
+    if (words_) words_->follow(changed);
   }
   void add_bond_forces(StepContext& context, const BondProbe& probe) override {
     if constexpr (MeasuresBonds<P, Kind>) {

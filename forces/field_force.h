@@ -151,6 +151,9 @@ class FieldForceField final : public Force {
     const bool acts = mask_.count(particles) > 0;
     return {{acts, acts, acts}, {}};
   }
+  void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
+    if constexpr (Attributes::read) attributes_.words.follow(changed);
+  }
 
  private:
   bool unwrapped_;

@@ -36,11 +36,11 @@ UNITS = {
     "radians": "rotation",
     "minutes": "minutes",
     "of the attribute": "attributes.default attributes.types random.uniform random.normal "
-                        "random.lognormal",
+                        "random.lognormal updates.between",
     "of the formula": "pair_formula.pairs bond_formula.bonds angle_formula.angles "
                       "dihedral_formula.dihedrals external_formula.types "
                       "many_body_formula.pairs many_body_formula.types",
-    "steps": "steps stride ramp_steps console_stride rows_every",
+    "steps": "steps stride ramp_steps console_stride rows_every updates.every",
     "cycles": "cycles equilibration metropolis.stride interval recompute exchange",
     "histories": "histories neutron_slab.stride batch",
     "": "scale exponent repulsive attractive correction acceptance volume.step target_error "

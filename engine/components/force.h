@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -187,6 +188,9 @@ class Force {
   virtual bool follow_topology(const Topology&) { return false; }
   /// The forces of its potential of bonds, where particles are now. May wait and allocate.
   virtual void add_bond_forces(StepContext&, const BondProbe&) {}
+  /// Attributes of the particles have other numbers now, [id]: those by whose names they are here.
+  /// Addresses must last. May wait.
+  virtual void follow_attributes(const std::map<std::string, std::vector<double>>&) {}
   /// State to keep in checkpoints beyond the settings.
   virtual void state(Archive&) {}
 

@@ -169,6 +169,11 @@ void resolve_attributes(const std::map<std::string, AttributeSettings>& settings
     try {
       bool known = true;
       for (const std::string& other : formula::parse(*s.changes, {"t"}).parameters) {
+        if (const auto at = settings.find(other); at != settings.end() && at->second.updates) {
+          report(path, fmt::format("reads \"{}\" as it is at the start, which \"updates\" change",
+                                   other));
+          known = false;
+        }
         if (attribute_of(configuration, other)) continue;
         report(path, no_attribute(configuration, other));
         known = false;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/settings/settings.h"
 #include "engine/system/configuration.h"
@@ -24,12 +25,35 @@ void describe(D& d, AttributeRandom& s) {
              "mean and standard deviation of the number itself, whose logarithm is normal");
 }
 
+/// Numbers that are written anew while the job runs.
+struct AttributeUpdateSettings {
+  std::string formula;
+  std::int64_t every = 1;
+  std::optional<std::array<double, 2>> between;
+  std::vector<std::string> stages;
+};
+template <class D>
+void describe(D& d, AttributeUpdateSettings& s) {
+  d.required("formula", s.formula, Any{},
+             "formula of the present state: the time t of the job, x, y, z, vx, vy, vz, and "
+             "attributes, its own among them, as in \"min(radius + 0.001, 0.5)\"; perrin help "
+             "formula");
+  d.required("every", s.every, Positive{}, "it is written at steps that are multiples of this");
+  d.optional("between", s.between, Any{},
+             "smallest and largest number that it may have; one beyond ends the run. The \"range\" "
+             "of a pair_formula that reads it needs them");
+  d.optional("stages", s.stages, Any{},
+             "names or types of the stages in which it is written; none: all md stages with an "
+             "equation of motion");
+}
+
 struct AttributeSettings {
   std::optional<double> value;
   std::map<std::string, double> types;
   std::optional<std::string> from;
   std::optional<AttributeRandom> random;
   std::optional<std::string> changes;
+  std::optional<AttributeUpdateSettings> updates;
 };
 template <class D>
 void describe(D& d, AttributeSettings& s) {
@@ -43,6 +67,8 @@ void describe(D& d, AttributeSettings& s) {
   d.optional("changes", s.changes, Any{},
              "what it is at the time t of the job: formula of t and of the numbers of attributes "
              "at the start, its own among them, as in \"min(radius + 0.01*t, 0.6)\"");
+  d.optional("updates", s.updates, Any{},
+             "a formula of the present state that writes it anew every so many steps");
 }
 
 /// Adds them to `configuration`, in place of those that a file gives; what is there from a

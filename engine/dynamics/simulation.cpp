@@ -1,12 +1,14 @@
 #include "engine/dynamics/simulation.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/communicator/communicator.h"
 #include "engine/components/bond_probe.h"
 #include "engine/components/box_mover.h"
 #include "engine/components/integrator.h"
 #include "engine/domain/decomposition.h"
+#include "engine/dynamics/attribute_updates.h"
 #include "engine/dynamics/dynamic_bonds.h"
 #include "engine/dynamics/stepper.h"
 #include "neighbor/neighbors.h"
@@ -142,6 +144,24 @@ void Simulation::run(Integrator& integrator, std::int64_t n) {
 }
 
 void Simulation::complete() { stepper_->complete(); }
+
+std::int64_t Simulation::steps_to_change(std::size_t stage) const {
+  std::int64_t steps = std::numeric_limits<std::int64_t>::max();
+  if (dynamic_bonds) steps = dynamic_bonds->steps_to_event(step(), stage);
+  if (attribute_updates) steps = std::min(steps, attribute_updates->steps_to_event(step(), stage));
+  return steps;
+}
+
+void Simulation::change(std::size_t stage) {
+  change_bonds(stage);
+  if (!attribute_updates || !attribute_updates->is_due(step(), stage)) return;
+  complete();
+  const auto changed = attribute_updates->update(particles, step(), time(), stage);
+  for (const auto& force : forces) force->follow_attributes(changed);
+  totals_.forget();
+  forces_valid_ = false;
+  ensure_forces();
+}
 
 void Simulation::change_bonds(std::size_t stage) {
   if (!dynamic_bonds || !dynamic_bonds->is_due(step(), stage)) return;

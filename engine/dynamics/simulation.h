@@ -13,6 +13,7 @@
 
 namespace perrin {
 
+class AttributeUpdates;
 class DynamicBonds;
 class NeighborTuner;
 class Stepper;
@@ -32,6 +33,8 @@ class Simulation : public StepContext {
 
   StageLog stages;                              // of the job
   std::unique_ptr<DynamicBonds> dynamic_bonds;  // that the job has; nullptr: bonds stay as they are
+
+  std::unique_ptr<AttributeUpdates> attribute_updates;  // likewise of attributes
 
   /// Energy per unit of temperature, in the job's units; 1 until then.
   void set_k_boltzmann(double k_boltzmann) { k_boltzmann_ = k_boltzmann; }
@@ -55,9 +58,12 @@ class Simulation : public StepContext {
   /// After steps with Sampling::unseen: the particles of all processes are here. All of them call
   /// it.
   void complete();
-  /// Makes and breaks bonds where that is due at this step of this stage of the job, and has
-  /// everything follow; forces are then those of the new bonds. Between steps, in all processes.
-  void change_bonds(std::size_t stage);
+  /// Steps to the next one of this stage of the job at which bonds or attributes change, at least
+  /// 1; very many without one.
+  std::int64_t steps_to_change(std::size_t stage) const;
+  /// Makes and breaks bonds and writes attributes where that is due at this step of the stage, and
+  /// has everything follow; forces are then the new ones. Between steps, in all processes.
+  void change(std::size_t stage);
   /// After changing particles from the host, or when another integrator takes over.
   void invalidate();
 
@@ -89,6 +95,7 @@ class Simulation : public StepContext {
 
  private:
   void run(Integrator& integrator, std::int64_t n);
+  void change_bonds(std::size_t stage);
   void follow_topology();
   std::vector<double> bond_forces(const std::vector<Position>& position);
   void use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices = nullptr);

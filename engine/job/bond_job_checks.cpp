@@ -1,4 +1,5 @@
-// "dynamic_bonds" of a job, against its system, forces, observers and stages.
+// "dynamic_bonds" of a job, against its system, forces, observers and stages; and in which of
+// these attributes are written.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +23,34 @@ void Job::resolve_bonds() {
   context_.dynamic_bonds = most_bonded(*bond_rules_, configuration_);
 }
 
+/// Of the stages in which something acts, those with an equation of motion; reports at `path` where
+/// others are named, since `why`, and where none is left.
+void Job::keep_stages_with_motion(std::vector<bool>& stages, const std::vector<std::string>& names,
+                                  const std::string& path, const std::string& why) {
+  const auto can = [this](std::size_t stage) {
+    if (!parts_.stages[stage]) return true;  // what it is has been told
+    const Integrator* const integrator = parts_.stages[stage]->integrator();
+    return integrator != nullptr && integrator->timestep() > 0;
+  };
+  bool any = false;
+  for (std::size_t k = 0; k < stages.size(); ++k) {
+    if (stages[k] && !can(k) && !names.empty())
+      report(path + ".stages",
+             fmt::format("the stage \"{}\" has no integrator of equations of motion: {}",
+                         parts_.stage_names[k], why));
+    stages[k] = stages[k] && can(k);
+    any = any || stages[k];
+  }
+  if (!any) report(path, "has no effect: no stage has an integrator of equations of motion");
+}
+
+void Job::check_attribute_updates() {
+  for (AttributeRule& rule : attribute_rules_)
+    keep_stages_with_motion(rule.stages, settings_.attributes.at(rule.name).updates->stages,
+                            fmt::format("attributes.{}.updates", rule.name),
+                            "attributes are written in time");
+}
+
 void Job::check_dynamic_bonds() {
   if (!bond_rules_) return;
   for (std::size_t k = 0; k < forces_.size(); ++k)
@@ -39,30 +68,10 @@ void Job::check_dynamic_bonds() {
           fmt::format("{} as it is set cannot be combined with dynamic_bonds: it takes bonds from "
                       "the start",
                       settings_.observers[k].type()));
-  const auto can = [this](std::size_t stage) {
-    if (!parts_.stages[stage]) return true;  // what it is has been told
-    const Integrator* const integrator = parts_.stages[stage]->integrator();
-    return integrator != nullptr && integrator->timestep() > 0;
-  };
-  const auto check = [&](std::vector<bool>& stages, const std::vector<std::string>& names,
-                         const std::string& path) {
-    bool any = false;
-    for (std::size_t k = 0; k < stages.size(); ++k) {
-      if (stages[k] && !can(k) && !names.empty())
-        report("dynamic_bonds." + path + ".stages",
-               fmt::format("the stage \"{}\" has no integrator of equations of motion: bonds are "
-                           "made and broken in time",
-                           parts_.stage_names[k]));
-      stages[k] = stages[k] && can(k);
-      any = any || stages[k];
-    }
-    if (!any)
-      report("dynamic_bonds." + path,
-             "has no effect: no stage has an integrator of equations of motion");
-  };
   for (std::size_t k = 0; k < bond_rules_->form.size(); ++k)
-    check(bond_rules_->form[k].stages, settings_.dynamic_bonds->form[k].stages,
-          fmt::format("form[{}]", k));
+    keep_stages_with_motion(bond_rules_->form[k].stages, settings_.dynamic_bonds->form[k].stages,
+                            fmt::format("dynamic_bonds.form[{}]", k),
+                            "bonds are made and broken in time");
   for (std::size_t k = 0; k < bond_rules_->broken.size(); ++k) {
     const BondRules::Break& rule = bond_rules_->broken[k];
     for (std::size_t i = 0; rule.force > 0 && i < forces_.size(); ++i) {
@@ -73,8 +82,9 @@ void Job::check_dynamic_bonds() {
                fmt::format("{} does not tell the force along its bonds \"{}\": use \"length\"",
                            settings_.forces[i].type(), settings_.dynamic_bonds->broken[k].bond));
     }
-    check(bond_rules_->broken[k].stages, settings_.dynamic_bonds->broken[k].stages,
-          fmt::format("break[{}]", k));
+    keep_stages_with_motion(
+        bond_rules_->broken[k].stages, settings_.dynamic_bonds->broken[k].stages,
+        fmt::format("dynamic_bonds.break[{}]", k), "bonds are made and broken in time");
   }
 }
 

@@ -295,9 +295,15 @@ void Job::make_system(Archive* restored) {
     for (const auto& what : check_configuration(configuration_)) report("attributes", what);
     resolve_bonds();
   }
+  if (wrong.empty() && parts_.stage_names.size() == settings_.stages.size())
+    attribute_rules_ = resolve_attribute_updates(
+        settings_.attributes, configuration_,
+        [this](const auto& names, const auto& path) { return stages_named(names, path); },
+        [this](const auto& path, const auto& what) { report(path, what); });
   if (start_)
     start_->attributes = configuration_.attributes, start_->groups = configuration_.groups,
-    start_->attribute_changes = configuration_.attribute_changes;
+    start_->attribute_changes = configuration_.attribute_changes,
+    start_->attribute_between = configuration_.attribute_between;
   if (configuration_.box.dimension == 3) refuse_planar("the system has three dimensions");
   if (!wrong.empty()) return;
   context_.configuration = start_ ? &*start_ : &configuration_;
@@ -381,6 +387,7 @@ void Job::make_components() {
   check_boxes();
   check_objections();
   check_dynamic_bonds();
+  check_attribute_updates();
   if (!context_.resuming)
     for (const auto& what : bond_warnings(configuration_)) warn("system", what);
 }
@@ -416,6 +423,8 @@ void Job::make_simulation(bool resumed) {
     if (bond_rules_)
       parts_.simulation->dynamic_bonds = std::make_unique<DynamicBonds>(
           *bond_rules_, context_.seed, configuration_.topology.bond_types.size());
+    if (!attribute_rules_.empty())
+      parts_.simulation->attribute_updates = std::make_unique<AttributeUpdates>(attribute_rules_);
     if (!resumed)  // else the checkpoint says so
       parts_.simulation->begin_at(std::uint64_t(configuration_.step), configuration_.time);
     decomposition_of(parts_.simulation->device())

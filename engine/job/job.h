@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/components/registry.h"
+#include "engine/dynamics/attribute_updates.h"
 #include "engine/dynamics/attributes.h"
 #include "engine/dynamics/dynamic_bonds.h"
 #include "engine/job/groups.h"
@@ -146,6 +147,9 @@ class Job {
   void resolve_bonds();
   /// Do forces, observers and stages take bonds that are made and broken?
   void check_dynamic_bonds();
+  void check_attribute_updates();
+  void keep_stages_with_motion(std::vector<bool>& stages, const std::vector<std::string>& names,
+                               const std::string& path, const std::string& why);
   /// Which stages have one of these names or types; none: all. Reports others.
   std::vector<bool> stages_named(const std::vector<std::string>& names, const std::string& path);
   void check_exclusions();
@@ -174,6 +178,7 @@ class Job {
   std::vector<std::unique_ptr<Force>> forces_;
   RunParts parts_;
   std::optional<BondRules> bond_rules_;
+  std::vector<AttributeRule> attribute_rules_;
   std::vector<std::string> exclusions_;  // kinds of excluded_pairs()
   std::string excluded_;                 // in words
   std::string summary_;

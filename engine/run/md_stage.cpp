@@ -7,7 +7,6 @@
 
 #include "engine/components/chunk.h"
 #include "engine/components/registry.h"
-#include "engine/dynamics/dynamic_bonds.h"
 #include "engine/dynamics/group_integrators.h"
 #include "engine/dynamics/resolution.h"
 #include "engine/run/run.h"
@@ -93,9 +92,8 @@ bool MdStage::run(Run& run) {
   Chunk chunk;
   // finished() is asked at fixed steps: where the stage ends must not depend on the chunks.
   const std::int64_t stride = integrator_->finish_stride();
-  // A minimiser makes no bonds: its steps are no time.
-  const DynamicBonds* const bonds =
-      integrator_->timestep() > 0 ? simulation.dynamic_bonds.get() : nullptr;
+  // A minimiser changes no bonds and attributes: its steps are no time.
+  const bool changes = integrator_->timestep() > 0;
   while (done_ < steps_) {
     if (stride > 0 && done_ % stride == 0) {
       simulation.complete();
@@ -108,9 +106,9 @@ bool MdStage::run(Run& run) {
     }
     std::int64_t n = std::min(chunk.steps(), steps_ - done_);
     if (stride > 0) n = std::min(n, stride - done_ % stride);
-    if (bonds) n = std::min(n, bonds->steps_to_event(simulation.step(), run.stage_index()));
+    if (changes) n = std::min(n, simulation.steps_to_change(run.stage_index()));
     done_ += chunk.run(n, [&](std::int64_t most) { return run.advance(*integrator_, most, true); });
-    if (bonds) simulation.change_bonds(run.stage_index());
+    if (changes) simulation.change(run.stage_index());
     run.observe();
     run.progress(done_);
   }

@@ -13,7 +13,8 @@ bool is_attribute_name(const std::string& name) {
       name == "x" || name == "y" || name == "z" || name == "r" || name == "t" || name == "id";
   return !name.empty() && !reserved && letter(static_cast<unsigned char>(name[0])) &&
          std::ranges::all_of(name, [&](unsigned char c) { return letter(c) || std::isdigit(c); }) &&
-         !name.ends_with("_1") && !name.ends_with("_2");
+         !(name.size() > 1 && name[name.size() - 2] == '_' && name.back() >= '1' &&
+           name.back() <= '4');
 }
 
 std::optional<std::vector<double>> attribute_of(const Configuration& c, const std::string& name) {

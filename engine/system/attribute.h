@@ -13,8 +13,7 @@ namespace perrin {
 bool is_attribute_name(const std::string& name);
 /// What such a name is, for messages.
 inline constexpr const char* attribute_name_rule =
-    "letters, digits and _ that does not end in _1 or _2 and is none of x, y, z, r, t, "
-    "id";
+    "letters, digits and _ that does not end in _1, _2, _3 or _4 and is none of x, y, z, r, t, id";
 /// The largest magnitude of a number.
 inline constexpr double most_of_attribute = 1e30;
 

@@ -47,6 +47,8 @@ struct Configuration {
   std::map<std::string, std::vector<double>> attributes;  // others, by their names
   /// Formulas of the time t and of attributes at the start, by the names of attributes that change.
   std::map<std::string, std::string> attribute_changes;
+  /// Between which numbers attributes are that the job writes anew, by their names.
+  std::map<std::string, std::array<double, 2>> attribute_between;
   Topology topology;
   std::vector<Group> groups;  // of the job, in no order
   /// Of a part of a system (part_of()): its ids there. Empty: 0 … N-1.

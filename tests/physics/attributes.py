@@ -4,6 +4,7 @@
     attributes.py PERRIN [unittest arguments]
 """
 
+import json
 import shutil
 import sys
 import unittest
@@ -273,7 +274,269 @@ class Attributes(JobCase):
                                           rtol=1e-5, atol=1e-5)
             self.assertEqual(abs(force[frame, :, :2]).max(), 0)
 
+    # -- angles, dihedrals, densities --------------------------------------------------------------
+
+    def chains(self, force):
+        """Frames of chains of ten; sigma by chain."""
+        key = force["type"].split("_")[0]
+        job = {"seed": 5, "system": {"type": "chains", "chains": 20, "pattern": "A10",
+                                     "bond_length": 1, "box": [20, 20, 20],
+                                     f"{key}_type": "bend"},
+               "attributes": {"k": {"random": {"uniform": [0.5, 1.5]}},
+                              "u": {"random": {"uniform": [-1, 1]}}},
+               "forces": [{"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 0,
+                                                                       "length": 1}}}, force],
+               "observers": [{"type": "trajectory", "stride": 50, "positions": "unwrapped",
+                              "precision": "double", "quantities": ["position", "force"]},
+                             {"type": "thermo", "stride": 50}],
+               "stages": [{"type": "md", "steps": 100, "integrator": NVE}]}
+        self.run_job(job)
+        return job, self.frames("position").reshape(-1, 20, 10, 3)
+
+    def agrees(self, p, energy):
+        """Forces are minus the central differences of the energy of a whole frame."""
+        h = 1e-4
+        for frame in (0, 2):
+            total = energy(p[frame]).sum()
+            self.assertAlmostEqual(self.column("potential_energy")[frame], total,
+                                   delta=3e-6 * abs(energy(p[frame])).sum())
+            force = self.frames("force")[frame].reshape(20, 10, 3)
+            # Chains are independent: the same particle of all of them is moved at once.
+            for bead in range(10):
+                for axis in range(3):
+                    moved = []
+                    for step in (h, -h):
+                        q = p[frame].copy()
+                        q[:, bead, axis] += step
+                        moved.append(energy(q).sum(axis=1))
+                    slope = (moved[0] - moved[1]) / (2 * h)
+                    numpy.testing.assert_allclose(force[:, bead, axis], -slope, atol=1e-4,
+                                                  rtol=1e-4)
+
+    def test_angles_of_particles_with_attributes(self):
+        force = {"type": "angle_formula", "angles": {"bend": {"a": 2}},
+                 "energy": "a*k_2*(cos(theta) - (u_1 + u_3)/4)^2 + k_1*k_3*sin(theta)^2"}
+        job, p = self.chains(force)
+        k, u = (self.attribute(name).reshape(20, 10) for name in ("k", "u"))
+
+        def energy(p):
+            a, b = p[:, :-2] - p[:, 1:-1], p[:, 2:] - p[:, 1:-1]
+            cosine = (a * b).sum(axis=2) / numpy.sqrt((a ** 2).sum(axis=2) * (b ** 2).sum(axis=2))
+            return (2 * k[:, 1:-1] * (cosine - (u[:, :-2] + u[:, 2:]) / 4) ** 2 +
+                    k[:, :-2] * k[:, 2:] * (1 - cosine ** 2))
+        self.agrees(p, energy)
+        force["energy"] = "a*k_1*(1 + cos(theta))"
+        self.refused(job, "must not change when particles 1 and 3 are exchanged.*the angle of")
+
+    def test_dihedrals_of_particles_with_attributes(self):
+        force = {"type": "dihedral_formula", "dihedrals": {"bend": {"a": 1.5}},
+                 "energy": "a*k_2*k_3*(1 + cos(phi - u_2 - u_3)) + u_1*u_4*sin(phi)"}
+        job, p = self.chains(force)
+        k, u = (self.attribute(name).reshape(20, 10) for name in ("k", "u"))
+
+        def energy(p):
+            b = numpy.diff(p, axis=1)
+            m, n = numpy.cross(b[:, :-2], b[:, 1:-1]), numpy.cross(b[:, 1:-1], b[:, 2:])
+            length = numpy.sqrt((b[:, 1:-1] ** 2).sum(axis=2))
+            phi = numpy.arctan2((b[:, :-2] * n).sum(axis=2) * length, (m * n).sum(axis=2))
+            return (1.5 * k[:, 1:-2] * k[:, 2:-1] * (1 + numpy.cos(phi - u[:, 1:-2] - u[:, 2:-1])) +
+                    u[:, :-3] * u[:, 3:] * numpy.sin(phi))
+        self.agrees(p, energy)
+        force["energy"] = "a*(k_1 + 2*k_4)*(1 + cos(phi))"
+        self.refused(job, "must not change when particles 1, 2, 3, 4 become 4, 3, 2, 1.*dihedral")
+
+    def test_densities_of_particles_with_attributes(self):
+        """What a particle adds to the density of another depends on both, and so does the energy of
+        a density; against every pair in double precision."""
+        force = {"type": "many_body_formula", "cutoff": 1.8,
+                 "density": "g*size_2*(1 + w_1/2)*exp(-r/size_1)",
+                 "energy": "a*w*rho^2 - sqrt(rho)",
+                 "pair": "e*(size_1*size_2)^3/r^6",
+                 "pairs": [{"types": ["A", "A"], "g": 2, "e": 0.5},
+                           {"types": ["B", "B"], "g": 1, "e": 0.5},
+                           {"types": ["A", "B"], "g": 1.5, "e": 0.5},
+                           {"types": ["B", "A"], "g": 0.5, "e": 0.5}],
+                 "types": {"A": {"a": 0.3}, "B": {"a": 0.2}}}
+        attributes = {"size": {"random": {"uniform": [0.8, 1.2]}},
+                      "w": {"random": {"uniform": [0, 1]}}}
+        for truncation, traversal in (("cut", TRAVERSALS[0]), ("energy_shift", TRAVERSALS[1]),
+                                      ("force_shift", TRAVERSALS[2]), ("switch", TRAVERSALS[0])):
+            job = liquid({**force, "truncation": truncation}, attributes, steps=0,
+                         neighbors={"traversal": traversal})
+            job["system"]["types"] = {"A": 1, "B": 1}
+            self.run_job(job)
+            with h5py.File(self.path("trajectory.h5")) as file:
+                kind = file["particles/all/species"][:]
+            size, w = self.attribute("size"), self.attribute("w")
+            r, d = self.pairs(size)
+            g = numpy.array([[2, 1.5], [0.5, 1]])[kind[:, None], kind[None]]
+
+            def added(r):
+                x = g * size[None] * (1 + w[:, None] / 2) * numpy.exp(-r / size[:, None])
+                return x, -x / size[:, None]
+
+            def pair(r):
+                v = 0.5 * (size[:, None] * size[None]) ** 3 / r ** 6
+                return v, -6 * v / r
+
+            def ended(f, cut=1.8):
+                value, slope = f(r)
+                end, end_slope = f(numpy.full_like(r, cut))
+                if truncation == "energy_shift":
+                    value = value - end
+                if truncation == "force_shift":
+                    value, slope = value - end - (r - cut) * end_slope, slope - end_slope
+                if truncation == "switch":
+                    x = numpy.clip((r - 0.9 * cut) / (0.1 * cut), 0, 1)
+                    smooth = 1 - 10 * x ** 3 + 15 * x ** 4 - 6 * x ** 5
+                    slope = slope * smooth - value * 30 * x ** 2 * (1 - x) ** 2 / (0.1 * cut)
+                    value = value * smooth
+                return numpy.where(r < cut, value, 0), numpy.where(r < cut, slope, 0)
+            weight, weight_slope = ended(added)
+            rho, (v, v_slope) = weight.sum(axis=1), ended(pair)
+            a = numpy.array([0.3, 0.2])[kind]
+            embedding = a * w * rho ** 2 - numpy.sqrt(rho)
+            of_rho = 2 * a * w * rho - 0.5 / numpy.sqrt(rho)
+            push = -(of_rho[:, None] * weight_slope + of_rho[None] * weight_slope.T + v_slope)
+            total = (push / r)[:, :, None] * d
+            scale = abs(total).sum(axis=(1, 2)).max()
+            self.assertLess(abs(self.frames("force")[0] - total.sum(axis=1)).max(), 3e-6 * scale)
+            energy = embedding.sum() + v.sum() / 2
+            self.assertAlmostEqual(self.column("potential_energy")[0], energy,
+                                   delta=3e-6 * (abs(embedding).sum() + v.sum() / 2))
+
+    def test_energy_and_momentum_of_densities_are_conserved(self):
+        force = {"type": "many_body_formula", "cutoff": 1.8, "truncation": "switch",
+                 "density": "size_2*(1 - r/1.8)^2", "energy": "-sqrt(rho*size)",
+                 "pair": "0.1/r^9", "pairs": [{"types": ["A", "A"]}]}
+        for traversal in TRAVERSALS:
+            self.run_job(liquid(force, {"size": {"random": {"uniform": [0.8, 1.2]}}}, steps=500,
+                                neighbors={"traversal": traversal}))
+            total = self.column("total_energy")
+            self.assertLess(abs(total - total[0]).max(), 1e-3 * self.column("kinetic_energy")[0])
+            self.assertLess(abs(self.column("momentum")).max(), 1e-2)
+
+    # -- written anew ------------------------------------------------------------------------------
+
+    def test_attributes_that_are_written_anew(self):
+        """Diameters that grow while particles are on the right, and a sum of speeds: forces at each
+        frame are those of the numbers that the path gives, in a resumed run, too."""
+        every, grown = 10, "min(sigma + 0.02*(x > 0), 0.9)"
+        attributes = {"start": {"random": {"uniform": [0.5, 0.7]}},
+                      "sigma": {"from": "start", "updates": {"formula": grown, "every": every,
+                                                             "between": [0.5, 0.9]}},
+                      "path": {"default": 0, "updates": {
+                          "formula": "path + sqrt(vx^2 + vy^2 + vz^2) + 0*t", "every": 25}}}
+        force = {"type": "pair_formula", "cutoff": 1.2, "truncation": "energy_shift",
+                 "energy": "k/2*(less(r, s)*(r - s))^2; s = (sigma_1 + sigma_2)/2",
+                 "range": "(sigma_1 + sigma_2)/2", "pairs": [{"types": ["A", "A"], "k": 100}]}
+        job = liquid(force, attributes,
+                     groups={"far": {"formula": "x + path > 0", "every": 50}})
+        job["observers"][0]["stride"] = 5
+        job["observers"][1]["groups"] = ["far"]
+        job["observers"][2]["steps"] = 37
+        self.run_job(job, folder="whole")
+        with h5py.File(self.path("whole", "trajectory.h5")) as file:
+            sigma = file["parameters/perrin/attributes/start"][:]
+        position, velocity = self.frames("position", "whole"), self.frames("velocity", "whole")
+        force = self.frames("force", "whole")
+        length, path = (4 * 216 / 0.7) ** (1 / 3), 0
+        for frame, p in enumerate(position):
+            step, x = 5 * frame, p[:, 0] - length / 2  # as the job has it
+            if step > 0 and step % every == 0:
+                sigma = numpy.minimum(sigma + 0.02 * (x > 0), 0.9)
+            if step > 0 and step % 25 == 0:
+                path = path + numpy.sqrt((velocity[frame] ** 2).sum(axis=1))
+            if step == 50:
+                far = x + path > 0
+            d = p[:, None, :] - p[None, :, :]
+            d -= length * numpy.round(d / length)
+            r = numpy.sqrt((d ** 2).sum(axis=2)) + 1e9 * numpy.eye(len(p))
+            s = (sigma[:, None] + sigma[None]) / 2
+            total = (numpy.where(r < s, 100 * (s - r) / r, 0)[:, :, None] * d).sum(axis=1)
+            numpy.testing.assert_allclose(force[frame], total, atol=1e-3)
+        self.assertGreater(abs(total).max(), 1)
+        # A group that is chosen anew, and what a checkpoint holds.
+        self.assertGreater(far.sum(), 482)
+        self.assertLess(far.sum(), 864)
+        numpy.testing.assert_allclose(self.column("kinetic_energy_far", "whole")[6],
+                                      0.5 * (velocity[12][far] ** 2).sum(), rtol=1e-5)
+        with h5py.File(self.path("whole", "checkpoint.h5")) as file:
+            kept = {}
+            file.visititems(lambda name, node: kept.update({name: node[()]})
+                            if "attribute/" in name else None)
+        for name, expected in (("sigma", sigma), ("path", path)):
+            found, = [values for key, values in kept.items() if key.endswith("attribute/" + name)]
+            numpy.testing.assert_allclose(found, expected, rtol=1e-5)
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("force", "position", "velocity"):
+            numpy.testing.assert_array_equal(self.frames(name, "again"), self.frames(name, "whole"))
+
+    def test_an_attribute_that_leaves_its_bounds_ends_the_run(self):
+        job = liquid(attributes={"sigma": {"default": 0.8, "updates": {
+            "formula": "sigma + 0.01", "every": 10, "between": [0.8, 0.835]}}})
+        with open(self.path("job.json"), "w") as out:
+            json.dump(job, out)
+        done = self.perrin("run", "job.json", "--device", DEVICE, "--output-dir", "out")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "step 40: attributes.sigma.updates: the formula gives 0.84 "
+                         "for particle 0, must be from 0.8 to 0.835")
+
+    def test_stages_in_which_attributes_are_written(self):
+        update = {"formula": "n + 1", "every": 10, "stages": ["grow"]}
+        job = liquid(attributes={"sigma": {"default": 0.8},
+                                 "n": {"default": 0, "updates": update}})
+        job["stages"] = [{"type": "md", "steps": 35, "name": name, "integrator": NVE}
+                         for name in ("before", "grow", "after")]
+        job["forces"].append({"type": "external_formula", "energy": "-n*x", "types": {"A": {}},
+                              "unwrapped": True})
+        job["forces"][0]["pairs"][0]["epsilon"] = 0
+        job["observers"][0]["stride"] = 5
+        self.run_job(job)
+        steps = 5 * numpy.arange(22)
+        expected = numpy.clip(steps // 10 - 3, 0, 4)
+        numpy.testing.assert_allclose(self.frames("force")[:, 0, 0], expected)
+
     # -- mistakes ----------------------------------------------------------------------------------
+
+    def test_mistakes_of_updates(self):
+        def sigma(formula, start=1, **more):
+            return liquid(attributes={"sigma": {"default": start, "updates": {
+                "formula": formula, "every": 10, **more}}})
+        self.refused(sigma("sigma + u"), r'sigma.updates.formula: .*no attribute "u"')
+        self.refused(sigma("1 +"), "sigma.updates.formula: ")
+        self.refused(sigma("1", between=[2, 1]), "between: must be a lower and an upper number")
+        self.refused(sigma("1", between=[2, 3]), "particle 0 has 1, which is not from 2 to 3")
+        self.refused(sigma("1", every=0), "sigma.updates.every: must be positive")
+        self.refused(sigma("1", stages=["x"]), 'no stage has the name or the type "x"')
+        wrong = sigma("1")
+        wrong["attributes"]["sigma"]["changes"] = "1 + t"
+        self.refused(wrong, 'updates: cannot stand beside "changes"')
+        wrong = sigma("tau")
+        wrong["attributes"]["tau"] = {"default": 1, "changes": "1 + t"}
+        self.refused(wrong, '"tau" has "changes"')
+        wrong = sigma("1")
+        wrong["attributes"]["tau"] = {"default": 1, "changes": "sigma + t"}
+        self.refused(wrong, 'tau.changes: reads "sigma" as it is at the start')
+        wrong = sigma("vx")
+        wrong["attributes"]["vx"] = {"default": 1}
+        self.refused(wrong, '"vx" is a velocity, and also the name of an attribute')
+        self.refused(liquid(attributes={"sigma": {"default": 1}, "mass": {
+            "default": 1, "updates": {"formula": "2", "every": 1}}}), "masses do not change")
+        wrong = sigma("min(sigma + 0.1, 1.2)")
+        wrong["forces"][0] = {**LJ, "range": "sigma_1 + sigma_2"}
+        self.refused(wrong, 'give the "updates" of the attribute "sigma" "between"')
+        wrong["attributes"]["sigma"]["updates"]["between"] = [1, 1.3]
+        self.refused(wrong, "range: may be as long as 2.6 .* the cut-off 2.5")
+        wrong = sigma("1")
+        wrong["stages"][0]["integrator"] = {"type": "fire", "force_tolerance": 1}
+        self.refused(wrong, "sigma.updates: has no effect: no stage has an integrator")
+        many = " + ".join(f"a{k}_1*a{k}_2" for k in range(4))
+        self.refused(liquid({"type": "many_body_formula", "density": f"({many})/r", "cutoff": 2,
+                             "energy": "rho", "pairs": [{"types": ["A", "A"]}]}),
+                     "expected at most 3 attributes")
 
     def test_mistakes(self):
         def sigma(**settings):

@@ -152,7 +152,7 @@ def dynamic_bonds(device):
         LANGEVIN, dynamic_bonds={
             "stride": 10, "valence": {"A": 2},
             "form": [{"types": ["A", "A"], "bond": "link", "distance": 3, "probability": 0.02}],
-            "break": [{"bond": "link", "length": 3.2}]})
+            "break": [{"bond": "link", "force": 4}]})
     everywhere["shear"]["forces"].append(springs)
     everywhere["shear"]["stages"][0]["shear"] = {"rate": 0.5}
     for text in [*found.values(), *everywhere.values()]:
@@ -348,6 +348,32 @@ def jobs(device):
     found["many_body, droplet"]["system"]["types"] = {"A": 1, "B": 1}
     found["many_body, droplet"]["forces"] = [
         embedded, {"type": "harmonic_trap", "stiffness": [0.5, 0.5, 0]}]
+    # Attributes that are written anew, in a field, in angles and dihedrals, in densities.
+    update = {"formula": "min(u + 0.01*vx^2 + 0.02*(x > 0), 1.2)", "every": 7,
+              "between": [0.8, 1.2]}
+    attributes = {"u": {"random": {"uniform": [0.8, 1]}, "updates": update}}
+    found["attributes"] = liquid(THERMOSTAT)
+    found["attributes"] |= {"attributes": attributes, "forces": [
+        {"type": "pair_formula", "cutoff": 2.5, "truncation": "force_shift",
+         "energy": "4*((s/r)^12 - (s/r)^6); s = (u_1 + u_2)/2", "range": "(u_1 + u_2)",
+         "pairs": [{"types": ["A", "A"]}]},
+        {"type": "external_formula", "energy": "0.1*u*cos(x)", "types": {"A": {}},
+         "unwrapped": True}]}
+    found["attributes, many_body"] = liquid(THERMOSTAT)
+    found["attributes, many_body"] |= {"attributes": attributes, "forces": [
+        {"type": "many_body_formula", "energy": "-a*u*sqrt(rho)", "cutoff": 2.5,
+         "density": "u_2*(1 - r/2.5)^2*(1 + u_1)", "pair": "0.2/r^9", "truncation": "switch",
+         "pairs": [{"types": ["A", "A"]}], "types": {"A": {"a": 1}}}]}
+    found["attributes, chains"] = job(
+        {"type": "chains", "chains": 300, "pattern": "A6", "bond_length": 1, "density": 0.5,
+         "min_distance": 0.7, "angle_type": "bend", "dihedral_type": "torsion"},
+        [LJ, {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}},
+         {"type": "angle_formula", "energy": "k*u_2*(1 + (u_1 + u_3)*cos(theta))",
+          "angles": {"bend": {"k": 2}}},
+         {"type": "dihedral_formula", "energy": "u_1*u_4*(1 + cos(phi))*u_2*u_3",
+          "dihedrals": {"torsion": {}}}],
+        {"type": "fire", "force_tolerance": 10, "maximum_move": 0.02}, LANGEVIN, steps=200,
+        attributes=attributes)
     found["groups, cells"] = with_traversal("cells", groups)
     found["groups, verlet_list"] = with_traversal("verlet_list", groups)
     # An uneven system in two dimensions, with arrays that integrators keep for particles.

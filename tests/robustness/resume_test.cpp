@@ -325,12 +325,14 @@ std::map<std::string, Json> systems() {
                      json(R"({"type": "tether", "stiffness": [1, 2, 0], "on": "inner"})")},
                     json(bussi), 120);
   groups["attributes"] =
-      json(R"({"k": {"random": {"uniform": [0, 1]}}, "charge": {"from": "k - 1"}})");
+      json(R"j({"k": {"random": {"uniform": [0, 1]}}, "charge": {"from": "k - 1"},
+          "seen": {"from": "k", "updates": {"formula": "min(seen + 0.1*(x > 0)*vx^2 + k*t, 9)",
+                                            "every": 3, "between": [0, 9]}}})j");
   groups["ignore"] = {"charges"};
   groups["groups"] = json(R"({"wall": {"box": [[null, null, -4], [null, null, -2]]},
       "plate": {"box": [[null, null, 2], [null, null, 4]]}, "low": {"formula": "k + x/10 < 0.5"},
       "cold": {"and": ["low"], "not": ["wall", "plate"]},
-      "inner": {"formula": "x^2 + y^2 < 9", "every": 7},
+      "inner": {"formula": "x^2 + y^2 < 9 + seen", "every": 7},
       "hot": {"not": ["cold", "wall", "plate"]}})");
   groups["observers"][1]["groups"] = {"cold", "hot", "wall", "plate", "inner"};
   groups["observers"].push_back(json(R"({"type": "trajectory", "file": "log.h5",
@@ -357,7 +359,7 @@ std::map<std::string, Json> systems() {
       "form": [{"types": ["A", "A"], "bond": "link", "distance": 1.4, "probability": 0.3,
                 "angle": "angle"}],
       "break": [{"bond": "bond", "length": 1.1, "probability": 0.3},
-                {"bond": "link", "length": 1.1, "probability": 0.1}]})");
+                {"bond": "link", "force": 2, "probability": 0.1}]})");
   linked["observers"].push_back(json(R"({"type": "bonds", "stride": 4})"));
   linked["observers"].push_back(json(R"({"type": "gsd", "stride": 5})"));
   // Densities of neighbours: a fluid that comes apart into liquid and vapour, and a mixture in
@@ -374,6 +376,11 @@ std::map<std::string, Json> systems() {
       "types": {"A": {"a": 2}, "B": {"a": 1.5}}})j")},
                       json(bussi), 120);
   embedded["system"]["types"] = {{"A", 1}, {"B", 1}};
+  // With attributes that are written anew.
+  Json written = embedded;
+  written["forces"][0]["density"] = "s*(1 - r/2.5)^2*(1 + u_2/(1 + u_1))";
+  written["attributes"] = json(R"j({"u": {"random": {"uniform": [0, 0.2]}, "updates": {
+      "formula": "min(u + 0.01*vx^2, 0.4)", "every": 7}}})j");
   embedded["stages"][0]["integrator"]["barostat"] =
       json(R"({"pressure": 1, "tau": 0.5, "stride": 3})");
   return {
@@ -381,6 +388,7 @@ std::map<std::string, Json> systems() {
       {"groups", std::move(groups)},
       {"liquid and vapour", std::move(vapour)},
       {"embedded atoms", std::move(embedded)},
+      {"attributes that are written anew", std::move(written)},
       {"liquid", job(liquid, {json(lj)}, json(bussi), 120)},
       {"gas", job(R"({"type": "lattice", "structure": "sc", "density": 0.02, "cells": [8, 8, 8]})",
                   {json(lj)}, json(bussi), 200)},

@@ -320,7 +320,7 @@ TEST_P(DynamicBondsOnDevices, WhatFollowsIsWhatIsMadeAnew) {
     integrator.begin(s);
     for (int event = 0; event < 8; ++event) {
       s.advance(integrator, 20);
-      s.change_bonds(0);
+      s.change(0);
       s.advance(integrator, event);  // with recorded steps, or none
       s.ensure_forces();
       const Configuration now = s.particles.configuration();
