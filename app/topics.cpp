@@ -63,10 +63,11 @@ const char* const formula_text =
                   if(condition, then, else)
       number      pi
       definitions follow the formula: "4*epsilon*(x^12 - x^6); x = sigma/r"
-      attributes  numbers of each particle ("attributes" of the job; charge, diameter, mass): in
-                  pair_formula NAME_1 and NAME_2, in external_formula NAME, where no entry gives
-                  that name as a parameter; at most four. They need a compiler
-                  (many_body_formula has none)
+      attributes  numbers of each particle ("attributes" of the job; charge, diameter, mass), where
+                  no entry gives that name as a parameter: NAME_1 and NAME_2 of pairs, bonds, and
+                  density and pair of many_body_formula; NAME_1 to NAME_3 of angles, to NAME_4 of
+                  dihedrals; NAME in external_formula and the energy of many_body_formula. At most
+                  four, in many_body_formula three. They need a compiler
   The first use of a formula compiles it (about 10 s) with the compiler that built Perrin
   ($PERRIN_COMPILER names another). Later runs load it from $PERRIN_CACHE; if that is not set,
   from $XDG_CACHE_HOME/perrin or ~/.cache/perrin. Other users must not be able to write to this

@@ -13,6 +13,7 @@ set(PERRIN_PUBLIC_HEADERS
     engine/system/configuration.h engine/system/group.h engine/system/momentum.h
     engine/system/particle_array.h
     engine/system/particles.h
+    engine/components/bond_probe.h
     engine/components/box_mover.h engine/components/box_user.h engine/components/chunk.h
     engine/components/force.h engine/components/instant.h engine/components/integrator.h
     engine/components/observer.h engine/components/registry.h engine/components/run_control.h
@@ -22,7 +23,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/dynamics/dynamic_bonds.h engine/dynamics/simulation.h
     engine/run/run.h
     engine/job/plugin_api.h
-    forces/angle_force.h forces/attribute_field_force.h forces/attribute_pair_force.h
+    forces/angle_force.h forces/attribute_field_force.h forces/attribute_many_body.h
+    forces/attribute_pair_force.h
     forces/attribute_words.h forces/bond_force.h forces/deposit.h forces/device_math.h
     forces/dihedral_force.h forces/external.h forces/field_force.h engine/formula/expression.h
     engine/formula/parse.h engine/formula/program.h forces/group_restraint.h

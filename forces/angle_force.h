@@ -7,7 +7,9 @@
 //     template <class T>
 //     PERRIN_HD static AngleSlope<T> evaluate(T cosine, T sine, const Coefficients&);
 //
-// of the angle theta between the two bonds at the vertex, 0 ≤ theta ≤ pi, stretched is pi.
+// of the angle theta between the two bonds at the vertex, 0 ≤ theta ≤ pi, stretched is pi. One that
+// reads attributes, as formulas do, has `attributes` and evaluate(cosine, sine, coefficients, a, b,
+// c) with a Real4 of each particle.
 #pragma once
 
 #include "engine/system/nearest_vector.h"
@@ -34,6 +36,7 @@ struct AngleKernel {
   BondedView<AngleEntry> table;
   const typename P::Coefficients* coefficients;  // by angle type
   ForceOutput out;
+  const Real4* attributes = nullptr;  // by id; of a potential that reads them
 
   PERRIN_HD Position at(std::uint32_t id) const { return particles.position[particles.index[id]]; }
 
@@ -53,7 +56,12 @@ struct AngleKernel {
       const Real3 eu = iu * u, ev = iv * v;
       const Real3 normal = cross(eu, ev);
       const Real cosine = dot(eu, ev), sine = std::sqrt(dot(normal, normal));
-      const AngleSlope<Real> f = P::evaluate(cosine, sine, coefficients[angle.type]);
+      AngleSlope<Real> f;
+      if constexpr (ReadsAttributes<P>)
+        f = P::evaluate(cosine, sine, coefficients[angle.type], attributes[angle.a],
+                        attributes[angle.b], attributes[angle.c]);
+      else
+        f = P::evaluate(cosine, sine, coefficients[angle.type]);
       const Real3 fa = (-f.slope * iu) * (ev - cosine * eu);
       const Real3 fc = (-f.slope * iv) * (eu - cosine * ev);
       force += id == angle.a ? fa : id == angle.c ? fc : -(fa + fc);
@@ -75,6 +83,25 @@ struct Angles {
   static BondedTable<AngleEntry> table(const Device& device, std::size_t n, const Topology& t,
                                        const std::vector<bool>& used) {
     return angle_table(device, n, t, used);
+  }
+  /// Reports an energy that changes when the two ends of an angle are exchanged.
+  template <class P>
+  static void check_exchange(const AttributeWords& words, const Topology& topology,
+                             const std::map<std::string, typename P::Settings>& settings,
+                             Setup& setup) {
+    for (const Topology::Angle& t : topology.angles) {
+      const auto of_type = settings.find(topology.angle_types[t.type]);
+      if (of_type == settings.end()) continue;
+      const auto c = P::coefficients(of_type->second);
+      const Real4 a = words.word(t.a), b = words.word(t.b), d = words.word(t.c);
+      const double one = P::evaluate(-0.6, 0.8, c, a, b, d).energy;
+      const double other = P::evaluate(-0.6, 0.8, c, d, b, a).energy;
+      if (std::abs(one - other) <= 1e-6 * (std::abs(one) + std::abs(other))) continue;
+      return setup.error(
+          "energy", fmt::format("must not change when particles 1 and 3 are exchanged, got {:.7g} "
+                                "and {:.7g} for the angle of particles {}, {} and {}",
+                                one, other, t.a, t.b, t.c));
+    }
   }
   template <class P>
   static AngleKernel<P> kernel(StepContext& s, BondedView<AngleEntry> table,
@@ -101,7 +128,7 @@ concept EvaluatesAngles = requires(const typename P::Coefficients& coefficients)
 template <class P>
 void register_angle(Registry& registry) {
   static_assert(check_potential<P>());
-  static_assert(EvaluatesAngles<P>,
+  static_assert(ReadsAttributes<P> || EvaluatesAngles<P>,
                 "an angle potential needs: template <class T> PERRIN_HD static AngleSlope<T> "
                 "evaluate(T cosine, T sine, const Coefficients& c);");
   register_bonded<P, Angles>(registry);

@@ -9,7 +9,9 @@
 //
 // of the angle phi between the planes (a, b, c) and (b, c, d), -pi < phi ≤ pi: 0 where a and d are
 // on the same side (cis), pi where they are opposite (trans), positive where, seen from b to c, d
-// is clockwise from a. That is IUPAC's convention, LAMMPS's and GROMACS's.
+// is clockwise from a. That is IUPAC's convention, LAMMPS's and GROMACS's. One that reads
+// attributes, as formulas do, has `attributes` and evaluate(cosine, sine, coefficients, a, b, c, d)
+// with a Real4 of each particle.
 #pragma once
 
 #include "engine/system/nearest_vector.h"
@@ -43,6 +45,7 @@ struct DihedralKernel {
   BondedView<DihedralEntry> table;
   const typename P::Coefficients* coefficients;  // by type
   ForceOutput out;
+  const Real4* attributes = nullptr;  // by id; of a potential that reads them
 
   PERRIN_HD Position at(std::uint32_t id) const { return particles.position[particles.index[id]]; }
 
@@ -70,8 +73,13 @@ struct DihedralKernel {
       const Real ip = inverse_sqrt(bounded(dot(p, p), dot(F, F))),
                  iq = inverse_sqrt(bounded(dot(q, q), dot(H, H)));
       const Real3 ep = ip * p, eq = iq * q;
-      const TorsionSlope<Real> f =
-          P::evaluate(dot(ep, eq), dot(cross(eq, ep), axis), coefficients[g.type]);
+      const Real cosine = dot(ep, eq), sine = dot(cross(eq, ep), axis);
+      TorsionSlope<Real> f;
+      if constexpr (ReadsAttributes<P>)
+        f = P::evaluate(cosine, sine, coefficients[g.type], attributes[g.a], attributes[g.b],
+                        attributes[g.c], attributes[g.d]);
+      else
+        f = P::evaluate(cosine, sine, coefficients[g.type]);
       const Real3 fa = (f.slope * ip) * ep, fd = (-f.slope * iq) * eq;
       // Where the feet of a and d on the axis are, in lengths of it.
       const Real s = dot(F, axis) * along, t = dot(H, axis) * along;
@@ -110,6 +118,26 @@ struct Torsions {
                                           const std::vector<bool>& used) {
     return dihedral_table(device, n, members(t), used);
   }
+  /// Reports an energy that changes when the order of the four is reversed, which leaves the angle
+  /// as it is.
+  template <class P>
+  static void check_exchange(const AttributeWords& words, const Topology& topology,
+                             const std::map<std::string, typename P::Settings>& settings,
+                             Setup& setup) {
+    for (const Topology::Dihedral& t : members(topology)) {
+      const auto of_type = settings.find(types(topology)[t.type]);
+      if (of_type == settings.end()) continue;
+      const auto c = P::coefficients(of_type->second);
+      const Real4 w[4] = {words.word(t.a), words.word(t.b), words.word(t.c), words.word(t.d)};
+      const double one = P::evaluate(0.28, 0.96, c, w[0], w[1], w[2], w[3]).energy;
+      const double other = P::evaluate(0.28, 0.96, c, w[3], w[2], w[1], w[0]).energy;
+      if (std::abs(one - other) <= 1e-6 * (std::abs(one) + std::abs(other))) continue;
+      return setup.error(
+          "energy", fmt::format("must not change when particles 1, 2, 3, 4 become 4, 3, 2, 1, got "
+                                "{:.7g} and {:.7g} for the {} of particles {}, {}, {} and {}",
+                                one, other, what, t.a, t.b, t.c, t.d));
+    }
+  }
   template <class P>
   static DihedralKernel<P> kernel(StepContext& s, BondedView<DihedralEntry> table,
                                   const typename P::Coefficients* coefficients,
@@ -135,7 +163,7 @@ concept EvaluatesTorsions = requires(const typename P::Coefficients& coefficient
 template <class P>
 void register_dihedral(Registry& registry) {
   static_assert(check_potential<P>());
-  static_assert(EvaluatesTorsions<P>,
+  static_assert(ReadsAttributes<P> || EvaluatesTorsions<P>,
                 "a dihedral potential needs: template <class T> PERRIN_HD static TorsionSlope<T> "
                 "evaluate(T cosine, T sine, const Coefficients& c);");
   register_bonded<P, Torsions<P::kind>>(registry);

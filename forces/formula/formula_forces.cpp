@@ -162,25 +162,27 @@ std::set<std::string> given_parameters(const std::string& type, const Json& sett
     if (entry.is_object())
       for (const auto& [key, value] : entry.items()) given.insert(key);
   };
-  const auto list = settings.find(type == "pair_formula"   ? "pairs"
-                                  : type == "bond_formula" ? "bonds"
-                                                           : "types");
+  const auto list = settings.find(type == "pair_formula"       ? "pairs"
+                                  : type == "bond_formula"     ? "bonds"
+                                  : type == "angle_formula"    ? "angles"
+                                  : type == "dihedral_formula" ? "dihedrals"
+                                                               : "types");
   if (list != settings.end() && (list->is_array() || list->is_object()))
     for (const Json& entry : *list) take(entry);
   return given;
 }
 
-/// The attributes of particles in a formula: names that the settings do not give; of pairs and
-/// bonds those that end in _1 and _2.
+/// The attributes of particles in a formula: names that the settings do not give; where it is of
+/// several particles those that end in _1, _2, …
 std::vector<std::string> attributes_in(const std::string& type, const formula::Formula& formula,
                                        const Json& settings) {
   std::vector<std::string> found;
-  if (!formula::takes_attributes(type)) return found;
   const std::set<std::string> given = given_parameters(type, settings);
   for (std::string name : formula.parameters) {
     if (given.contains(name)) continue;
-    if (formula::is_of_two(type)) {
-      if (name.size() < 3 || !(name.ends_with("_1") || name.ends_with("_2"))) continue;
+    if (const int members = formula::members_of(type); members > 1) {
+      const int of = formula::particle_of(name);
+      if (of == 0 || of > members) continue;
       name.resize(name.size() - 2);
     }
     if (std::ranges::find(found, name) == found.end()) found.push_back(name);

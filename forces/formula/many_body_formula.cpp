@@ -1,7 +1,9 @@
 #include "forces/formula/many_body_formula.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +16,7 @@
 #include "engine/settings/problems.h"
 #include "engine/settings/settings_parse.h"
 #include "forces/formula/many_body_source.h"
+#include "forces/formula/source.h"
 
 namespace perrin {
 namespace {
@@ -54,11 +57,13 @@ void describe(D& d, ManyBodyFormula& s) {
 }
 
 /// The formula at a key of the settings, or nothing after a report. `other`: the variable that
-/// belongs to another formula; `reserved`: keys beside the parameters.
+/// belongs to another formula; `reserved`: keys beside the parameters; `attributes`: names as they
+/// stand in it.
 std::optional<formula::Formula> read_formula(const Json& settings, const char* key,
                                              const char* variable, const char* other,
                                              const std::vector<std::string>& reserved,
-                                             const CatalogueRow::Report& report) {
+                                             const CatalogueRow::Report& report,
+                                             const std::vector<std::string>& attributes = {}) {
   const auto text = settings.find(key);
   if (text == settings.end() || !text->is_string()) {
     report(key, text == settings.end()
@@ -67,7 +72,9 @@ std::optional<formula::Formula> read_formula(const Json& settings, const char* k
     return {};
   }
   try {
-    auto formula = formula::parse(text->get<std::string>(), {variable});
+    std::vector<std::string> variables{variable};
+    variables.insert(variables.end(), attributes.begin(), attributes.end());
+    auto formula = formula::parse(text->get<std::string>(), variables);
     for (const std::string& p : formula.parameters) {
       if (p == other)
         throw UserError(fmt::format("must be a formula of {}; {} is a variable of {} alone",
@@ -85,23 +92,67 @@ std::optional<formula::Formula> read_formula(const Json& settings, const char* k
   }
 }
 
+/// Whether an entry of a list or object of the settings gives a parameter.
+bool gives(const Json& settings, const char* list, const std::string& parameter) {
+  const auto entries = settings.find(list);
+  if (entries == settings.end() || !(entries->is_array() || entries->is_object())) return false;
+  return std::ranges::any_of(
+      *entries, [&](const Json& entry) { return entry.is_object() && entry.contains(parameter); });
+}
+
+/// Names in the formulas that the settings do not give: attributes of particles, NAME_1 and NAME_2
+/// in density and pair, NAME in the energy.
+std::vector<std::string> attributes_in(const formula::Formula& density,
+                                       const formula::Formula& energy, const formula::Formula& pair,
+                                       const Json& settings) {
+  std::vector<std::string> found;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::count(found, name) == 0) found.push_back(name);
+  };
+  for (const auto* one : {&density, &pair})
+    for (const std::string& p : one->parameters)
+      if (const int of = formula::particle_of(p);
+          (of == 1 || of == 2) && !gives(settings, "pairs", p))
+        add(p.substr(0, p.size() - 2));
+  for (const std::string& p : energy.parameters)
+    if (!gives(settings, "types", p)) add(p);
+  return found;
+}
+
 std::optional<GeneratedType> generate_many_body(const Json& settings,
                                                 const CatalogueRow::Report& report) {
   const std::vector<std::string> keys{"types", "cutoff"};
   const auto pair_key = settings.find("pair");
   const bool has_pair = pair_key != settings.end() && !pair_key->is_null();
-  const auto density = read_formula(settings, "density", "r", "rho", keys, report);
-  const auto energy = read_formula(settings, "energy", "rho", "r", {}, report);
-  const auto pair = has_pair ? read_formula(settings, "pair", "r", "rho", keys, report)
-                             : std::optional(formula::Formula{});
-  if (!density || !energy || !pair) return {};
+  std::vector<std::string> attributes, of_two;
+  std::optional<formula::Formula> density, energy, pair;
+  const auto read = [&] {
+    density = read_formula(settings, "density", "r", "rho", keys, report, of_two);
+    energy = read_formula(settings, "energy", "rho", "r", {}, report, attributes);
+    pair = has_pair ? read_formula(settings, "pair", "r", "rho", keys, report, of_two)
+                    : std::optional(formula::Formula{});
+    return density && energy && pair;
+  };
+  if (!read()) return {};
+  attributes = attributes_in(*density, *energy, *pair, settings);
+  constexpr std::size_t most = 3;  // register_attribute_many_body()
+  if (attributes.size() > most) {
+    report("energy", fmt::format("has with density and pair {} names that are no parameters: {}; "
+                                 "expected at most {} attributes of particles",
+                                 attributes.size(), fmt::join(attributes, ", "), most));
+    return {};
+  }
+  for (const std::string& name : attributes)
+    of_two.insert(of_two.end(), {name + "_1", name + "_2"});
+  if (!attributes.empty() && !read()) return {};
   formula::ManyBodyRequest request{"cut",
                                    settings["density"].get<std::string>(),
                                    settings["energy"].get<std::string>(),
                                    has_pair ? pair_key->get<std::string>() : "",
                                    *density,
                                    *energy,
-                                   *pair};
+                                   *pair,
+                                   attributes};
   if (const auto end = settings.find("truncation"); end != settings.end() && end->is_string())
     request.truncation = end->get<std::string>();
   auto rest = std::make_shared<Json>(settings);

@@ -17,7 +17,7 @@ constexpr const char* many_body_frame = R"(// Made by Perrin from the formulas
 //   energy: @ENERGY@
 //   pair: @PAIR@
 #include "engine/job/plugin_api.h"
-#include "forces/many_body_force.h"
+#include "forces/@HEADER@.h"
 #include "forces/number_range.h"
 #include "forces/powers.h"
 
@@ -36,7 +36,7 @@ struct Formula {
 @TYPE_COEFFICIENTS@  };
   static constexpr const char* type = "@TYPE@";
   static constexpr const char* help = "formulas";
-
+@ATTRIBUTES@
   static Coefficients coefficients([[maybe_unused]] const Settings& s) {
     return {@HOST@};
   }
@@ -54,7 +54,7 @@ void describe([[maybe_unused]] D& d, [[maybe_unused]] Formula::TypeSettings& s) 
 @DESCRIBE_TYPE@}
 
 void register_components(Registry& registry) {
-  register_many_body_potential<Formula, Truncations<@TRUNCATION@>>(registry);
+  @REGISTRATION@(registry);
 }
 
 }  // namespace
@@ -64,14 +64,14 @@ PERRIN_PLUGIN("@TYPE@", "1.0", register_components)
 
 constexpr const char* function_of_r = R"(
   template <class T>
-  PERRIN_HD static PairForce<T> @NAME@(T r2, [[maybe_unused]] const Coefficients& all) {
+  PERRIN_HD static PairForce<T> @NAME@(T r2, [[maybe_unused]] const Coefficients& all@WORDS@) {
 @OWN@@STATEMENTS@    return {@SLOPE@, @VALUE@};
   }
 )";
 constexpr const char* function_of_density = R"(
   template <class T>
   PERRIN_HD static Embedding<T> embedding([[maybe_unused]] T rho,
-                                          [[maybe_unused]] const TypeCoefficients& c) {
+                                          [[maybe_unused]] const TypeCoefficients& c@WORD@) {
 @STATEMENTS@    return {@SLOPE@, @VALUE@};
   }
 )";
@@ -82,20 +82,32 @@ struct Function {
   std::vector<std::string> coefficients;  // C++ in double
 };
 
-/// -f'/r and f.
-Function of_r(const std::string& name, const Formula& formula) {
+/// As text of an argument.
+std::string word(const char* name) {
+  return fmt::format(", [[maybe_unused]] const Real4& {}", name);
+}
+
+/// -f'/r and f; `attributes`: NAME_1 and NAME_2 are in it.
+Function of_r(const std::string& name, const Formula& formula,
+              const std::vector<std::string>& attributes) {
+  std::map<std::string, std::string> names;
+  for (std::size_t k = 0; k < attributes.size(); ++k) {
+    names[attributes[k] + "_1"] = fmt::format("T(a.{})", "xyz"[k]);
+    names[attributes[k] + "_2"] = fmt::format("T(b.{})", "xyz"[k]);
+  }
   const Expression slope = multiply(multiply(number(-1), derivative(formula.value, "r")),
                                     power(variable("r"), number(-1)));
-  Code code({}, true);
+  Code code(names, true);
   std::string of_slope = code.value(slope), of_value = code.value(formula.value);
   if (code.takes_root()) {  // then the inverse square comes from the inverse
-    code = Code({}, true, true);
+    code = Code(names, true, true);
     of_slope = code.value(slope), of_value = code.value(formula.value);
   }
   const std::string own = code.coefficients().empty()
                               ? std::string()
                               : fmt::format("    const auto& c = all.of_{};\n", name);
-  return {filled(function_of_r, {{"NAME", name},
+  return {filled(function_of_r, {{"WORDS", attributes.empty() ? "" : word("a") + word("b")},
+                                 {"NAME", name},
                                  {"OWN", own},
                                  {"STATEMENTS", code.statements()},
                                  {"SLOPE", of_slope},
@@ -104,12 +116,17 @@ Function of_r(const std::string& name, const Formula& formula) {
 }
 
 /// F' and F.
-Function of_density(const Formula& formula) {
-  Code code({{"rho", "rho"}}, false);
+Function of_density(const Formula& formula, const std::vector<std::string>& attributes) {
+  std::map<std::string, std::string> names{{"rho", "rho"}};
+  for (std::size_t k = 0; k < attributes.size(); ++k)
+    names[attributes[k]] = fmt::format("T(a.{})", "xyz"[k]);
+  Code code(names, false);
   const std::string slope = code.value(derivative(formula.value, "rho"));
   const std::string value = code.value(formula.value);
-  return {filled(function_of_density,
-                 {{"STATEMENTS", code.statements()}, {"SLOPE", slope}, {"VALUE", value}}),
+  return {filled(function_of_density, {{"WORD", attributes.empty() ? "" : word("a")},
+                                       {"STATEMENTS", code.statements()},
+                                       {"SLOPE", slope},
+                                       {"VALUE", value}}),
           code.coefficients()};
 }
 
@@ -138,20 +155,26 @@ void add_parameters(const std::vector<std::string>& names, std::string& settings
 }  // namespace
 
 std::string many_body_source(const ManyBodyRequest& request, const std::string& name) {
+  const bool plain = request.attributes.empty();
   std::map<std::string, std::string> values{
       {"TYPE", name},
       {"DENSITY", in_one_line(request.density_text)},
       {"ENERGY", in_one_line(request.energy_text)},
       {"PAIR", request.pair_text.empty() ? "none" : in_one_line(request.pair_text)},
-      {"TRUNCATION", mode_of(request.truncation)}};
+      {"HEADER", plain ? "many_body_force" : "attribute_many_body"},
+      {"ATTRIBUTES", plain ? "" : attribute_list(request.attributes)},
+      {"REGISTRATION",
+       fmt::format(fmt::runtime(plain ? "register_many_body_potential<Formula, Truncations<{}>>"
+                                      : "register_attribute_many_body<Formula, {}>"),
+                   mode_of(request.truncation))}};
   for (const char* key : {"SETTINGS", "TYPE_SETTINGS", "COEFFICIENTS", "HOST", "DESCRIBE",
                           "DESCRIBE_TYPE", "FUNCTIONS"})
     values[key] = "";
   std::vector<std::string> parameters = request.density.parameters;
   std::vector<std::pair<std::string, Function>> functions{
-      {"density", of_r("density", request.density)}};
+      {"density", of_r("density", request.density, request.attributes)}};
   if (!request.pair_text.empty()) {
-    functions.emplace_back("pair", of_r("pair", request.pair));
+    functions.emplace_back("pair", of_r("pair", request.pair, request.attributes));
     for (const std::string& p : request.pair.parameters)
       if (std::ranges::count(parameters, p) == 0) parameters.push_back(p);
   }
@@ -169,7 +192,7 @@ std::string many_body_source(const ManyBodyRequest& request, const std::string& 
     values["COEFFICIENTS"] = "    Real none;\n";
     values["HOST"] = "0";
   }
-  const Function embedding = of_density(request.energy);
+  const Function embedding = of_density(request.energy, request.attributes);
   values["FUNCTIONS"] += embedding.text;
   values["TYPE_COEFFICIENTS"] = members(embedding.coefficients.size(), "    ");
   values["TYPE_HOST"] = values_of(embedding.coefficients);

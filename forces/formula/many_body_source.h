@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/formula/parse.h"
 
@@ -12,6 +13,7 @@ struct ManyBodyRequest {
   std::string truncation;
   std::string density_text, energy_text, pair_text;  // pair_text: empty: there is none
   Formula density, energy, pair;                     // of r, of rho, of r
+  std::vector<std::string> attributes{};             // of particles, that are in them
 };
 
 /// Its text, in which the type of the force is called `name`.

@@ -89,6 +89,32 @@ constexpr const char* range_body = R"(
 @RANGE_STATEMENTS@    return @RANGE_VALUE@;
   }
 )";
+/// Of three and of four particles.
+constexpr const char* attribute_angle_body = R"(
+  template <class T>
+  PERRIN_HD static AngleSlope<T> evaluate(T cosine, T sine,
+                                          [[maybe_unused]] const Coefficients& c,
+                                          [[maybe_unused]] const Real4& w1,
+                                          [[maybe_unused]] const Real4& w2,
+                                          [[maybe_unused]] const Real4& w3) {
+    const T theta = std::atan2(sine, cosine);
+    const T bounded = sine > T(1e-6) ? sine : T(1e-6);
+@STATEMENTS@    return {@FORCE@ / bounded, @ENERGY@};
+  }
+)";
+constexpr const char* attribute_dihedral_body = R"(
+  static constexpr Torsion kind = Torsion::dihedral;
+  template <class T>
+  PERRIN_HD static TorsionSlope<T> evaluate(T cosine, T sine,
+                                            [[maybe_unused]] const Coefficients& c,
+                                            [[maybe_unused]] const Real4& w1,
+                                            [[maybe_unused]] const Real4& w2,
+                                            [[maybe_unused]] const Real4& w3,
+                                            [[maybe_unused]] const Real4& w4) {
+    const T phi = std::atan2(sine, cosine);
+@STATEMENTS@    return {-(@FORCE@), @ENERGY@};
+  }
+)";
 constexpr const char* attribute_external_body = R"(
   static constexpr bool timed = @TIMED@;
   template <class T>
@@ -157,6 +183,20 @@ const std::map<std::string, Kind>& kinds_with_attributes() {
         "#include \"forces/bond_force.h\"\n#include \"forces/device_math.h\"\n",
         attribute_pair_body,
         "register_bond<Formula>(registry)"}},
+      {"angle_formula",
+       {{"theta"},
+        {{"theta", "theta"}},
+        false,
+        "#include \"forces/angle_force.h\"\n",
+        attribute_angle_body,
+        "register_angle<Formula>(registry)"}},
+      {"dihedral_formula",
+       {{"phi"},
+        {{"phi", "phi"}},
+        false,
+        "#include \"forces/dihedral_force.h\"\n",
+        attribute_dihedral_body,
+        "register_dihedral<Formula>(registry)"}},
       {"external_formula",
        {{"x", "y", "z", "t"},
         {{"x", "x"}, {"y", "y"}, {"z", "z"}, {"t", "t"}},
@@ -173,12 +213,11 @@ Kind kind_of(const Request& request) {
   Kind kind = kinds_with_attributes().at(request.type);
   for (std::size_t k = 0; k < request.attributes.size(); ++k) {
     const std::string component(1, "xyzw"[k]), &name = request.attributes[k];
-    if (kind.radial) {
-      kind.code[name + "_1"] = "T(a." + component + ")";
-      kind.code[name + "_2"] = "T(b." + component + ")";
-    } else {
-      kind.code[name] = "T(a." + component + ")";
-    }
+    const int members = members_of(request.type);
+    if (members == 1) kind.code[name] = fmt::format("T(a.{})", component);
+    for (int m = 1; members > 1 && m <= members; ++m)
+      kind.code[fmt::format("{}_{}", name, m)] = fmt::format(
+          "T({}.{})", kind.radial ? std::string(1, "ab"[m - 1]) : fmt::format("w{}", m), component);
   }
   return kind;
 }
@@ -247,6 +286,14 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
+std::string attribute_list(const std::vector<std::string>& attributes) {
+  std::string names;
+  for (const std::string& a : attributes)
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", a);
+  return fmt::format("  static constexpr std::array<const char*, {}> attributes{{{}}};\n",
+                     attributes.size(), names);
+}
+
 const char* mode_of(const std::string& truncation) {
   return truncation == "force_shift" ? "ForceShift"
          : truncation == "switch"    ? "Switched"
@@ -257,17 +304,26 @@ const std::vector<std::string>& variables_of(const std::string& type) {
   return kinds().at(type).variables;
 }
 
-bool is_of_two(const std::string& type) { return type == "pair_formula" || type == "bond_formula"; }
+int members_of(const std::string& type) {
+  return type == "external_formula"   ? 1
+         : type == "angle_formula"    ? 3
+         : type == "dihedral_formula" ? 4
+                                      : 2;
+}
 
-bool takes_attributes(const std::string& type) { return kinds_with_attributes().contains(type); }
+int particle_of(const std::string& name) {
+  const std::size_t n = name.size();
+  return n > 2 && name[n - 2] == '_' && name[n - 1] >= '1' && name[n - 1] <= '4' ? name[n - 1] - '0'
+                                                                                 : 0;
+}
 
 std::vector<std::string> variables_of(const Request& request) {
   std::vector<std::string> all = variables_of(request.type);
   for (const std::string& name : request.attributes)
-    if (is_of_two(request.type))
-      all.insert(all.end(), {name + "_1", name + "_2"});
-    else
+    if (const int members = members_of(request.type); members == 1)
       all.push_back(name);
+    else
+      for (int m = 1; m <= members; ++m) all.push_back(fmt::format("{}_{}", name, m));
   return all;
 }
 
@@ -300,12 +356,7 @@ std::string plugin_source(const Request& request, const Formula& formula, const 
                                             {"MIX", mix_code(request.mixing)},
                                             {"ATTRIBUTES", ""},
                                             {"TIMED", timed ? "true" : "false"}};
-  for (const std::string& a : request.attributes)
-    values["ATTRIBUTES"] += fmt::format("{}\"{}\"", values["ATTRIBUTES"].empty() ? "" : ", ", a);
-  if (!request.attributes.empty())
-    values["ATTRIBUTES"] =
-        fmt::format("  static constexpr std::array<const char*, {}> attributes{{{}}};\n",
-                    request.attributes.size(), values["ATTRIBUTES"]);
+  if (!request.attributes.empty()) values["ATTRIBUTES"] = attribute_list(request.attributes);
   values["TRUNCATION"] = mode_of(request.truncation);
   for (const char* key : {"SETTINGS", "DESCRIBE", "COEFFICIENTS", "HOST"}) values[key] = "";
   for (const std::string& p : formula.parameters) {

@@ -21,10 +21,11 @@ struct Request {
 
 /// The variables of a type: r, theta, phi, or x, y, z.
 const std::vector<std::string>& variables_of(const std::string& type);
-/// Whether formulas of a type may have attributes of particles …
-bool takes_attributes(const std::string& type);
-/// … as NAME_1 and NAME_2, of two of them.
-bool is_of_two(const std::string& type);
+/// Of how many particles the energy of a type is: formulas of several have attributes as NAME_1,
+/// NAME_2, …
+int members_of(const std::string& type);
+/// Of a name that ends in _1, _2, _3 or _4 that number, else 0.
+int particle_of(const std::string& name);
 /// The variables of a request: those of its type and its attributes.
 std::vector<std::string> variables_of(const Request& request);
 
@@ -33,6 +34,8 @@ std::vector<std::string> variables_of(const Request& request);
 std::string filled(std::string text, const std::map<std::string, std::string>& values);
 /// A formula in a comment of one line: nothing in it ends that for any compiler.
 std::string in_one_line(std::string text);
+/// The member `attributes` of a potential that reads them.
+std::string attribute_list(const std::vector<std::string>& attributes);
 /// The class of a truncation (forces/truncation.h).
 const char* mode_of(const std::string& truncation);
 
