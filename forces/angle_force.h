@@ -26,6 +26,9 @@ struct AngleSlope {
   T slope, energy;
 };
 
+/// Of the energy of an angle, each of its particles has this part.
+constexpr Real share_of_angle = Real(1) / Real(3);
+
 /// The force on particle i alone, from the angles it takes part in: each angle is computed three
 /// times, nothing is added atomically. Energy and virial are shared equally.
 template <class P>
@@ -69,7 +72,7 @@ struct AngleKernel {
       virial.add(u, fa);
       virial.add(v, fc);
     }
-    deposit(out, particles.n, i, force, energy, virial, Real(1) / Real(3));
+    deposit(out, particles.n, i, force, energy, virial, share_of_angle);
   }
 };
 
@@ -79,6 +82,7 @@ struct Angles {
                               *skip_help = "angle types excluded from this force";
   static const std::vector<std::string>& types(const Topology& t) { return t.angle_types; }
   static const std::vector<Topology::Angle>& members(const Topology& t) { return t.angles; }
+  static constexpr Real share = share_of_angle;
   static std::vector<bool>& handled(Handled& h) { return h.angle_types; }
   static BondedTable<AngleEntry> table(const Device& device, std::size_t n, const Topology& t,
                                        const std::vector<bool>& used) {

@@ -187,13 +187,17 @@ class AttributePairForce final : public Force {
   using Body = AttributePairBody<P, Mode, Energy, Shift, OneType>;
 
   template <bool Energy, bool Shift, bool OneType>
-  Body<Energy, Shift, OneType> body(StepContext& s, const ForceOutput& output) {
-    return {
-        s.particles.position.data(), table_.data(), types_,
-        s.particles.size(),          output,        words_.template view<P::attributes.size()>(s)};
+  Body<Energy, Shift, OneType> body(const StepContext& s, const ForceOutput& output) const {
+    return {s.particles.position.data(),
+            table_.data(),
+            types_,
+            s.particles.size(),
+            output,
+            words_.template last_view<P::attributes.size()>()};
   }
   template <bool Energy, bool Shift, bool OneType>
   void run(StepContext& s, const ForceOutput& output) {
+    words_.template view<P::attributes.size()>(s);
     pair_loop(P::type, *s.neighbors, body<Energy, Shift, OneType>(s, output));
   }
   template <bool Shift>

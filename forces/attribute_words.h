@@ -154,6 +154,18 @@ class AttributeWords {
   /// Of the first N attributes, for the particles where they are now. Device work.
   template <std::size_t N>
   AttributeView<N> view(StepContext& s) {
+    refresh<N>(s);
+    return last_view<N>();
+  }
+  /// Of view(), where particles have kept their places since: for trial moves.
+  template <std::size_t N>
+  AttributeView<N> last_view() const {
+    return {in_memory_.data()};
+  }
+
+ private:
+  template <std::size_t N>
+  void refresh(StepContext& s) {
     constexpr auto words = std::int64_t(sizeof(Real) / 4);  // of a number
     const auto stride = std::int64_t(AttributeView<N>::stride);
     const ParticleArrays::OrderedCopy copy{by_id(s), 4 * words, in_memory_.data(), stride * words};
@@ -162,10 +174,7 @@ class AttributeWords {
     if (follows && !copy_) copy_ = s.particles.extra.add(copy);
     if (!(follows && s.device().recording()))
       s.particles.extra.refresh(copy, s.particles.id.data());
-    return {in_memory_.data()};
   }
-
- private:
   std::vector<Real4> words() const {
     std::vector<Real4> words;
     for (std::size_t id = 0; id < values_.size(); ++id) words.push_back(word(id));

@@ -21,6 +21,9 @@
 
 namespace perrin {
 
+/// Of the energy of a bond, each of its particles has this part.
+constexpr Real share_of_bond = Real(0.5);
+
 /// The force on particle i alone, from its own bonds: each bond is computed twice, nothing is
 /// added atomically. Energy and virial are shared equally.
 template <class P>
@@ -33,6 +36,8 @@ struct BondKernel {
   ForceOutput out;
   FaultSink faults;
   const Real4* attributes = nullptr;  // by id; of a potential that reads them
+
+  static constexpr Real too_long = Real(1e30);  // energy
 
   PERRIN_HD void operator()(std::int64_t i) const {
     const std::uint32_t id = particles.id[i];
@@ -49,6 +54,10 @@ struct BondKernel {
       const typename P::Coefficients c = coefficients[bond.type];
       if constexpr (requires { P::breaking_length2(c); }) {
         if (!(r2 < P::breaking_length2(c))) {
+          if (out.places) {  // a trial
+            energy += too_long;
+            continue;
+          }
           const bool first = id < bond.partner;
           faults.report(FaultKind::bond_too_long, first ? id : bond.partner, std::sqrt(double(r2)),
                         std::sqrt(double(P::breaking_length2(c))), first ? bond.partner : id);
@@ -65,7 +74,7 @@ struct BondKernel {
       energy += f.energy;
       virial.add(r, fr);
     }
-    deposit(out, particles.n, i, force, energy, virial, Real(0.5));
+    deposit(out, particles.n, i, force, energy, virial, share_of_bond);
   }
 };
 
@@ -109,6 +118,7 @@ struct Bonds {
                               *skip_help = "bond types excluded from this force";
   static const std::vector<std::string>& types(const Topology& t) { return t.bond_types; }
   static const std::vector<Topology::Bond>& members(const Topology& t) { return t.bonds; }
+  static constexpr Real share = share_of_bond;
   static std::vector<bool>& handled(Handled& h) { return h.bond_types; }
   static BondedTable<BondEntry> table(const Device& device, std::size_t n, const Topology& t,
                                       const std::vector<bool>& used) {

@@ -36,6 +36,7 @@
 #include "forces/attribute_words.h"
 #include "forces/bonded_settings.h"
 #include "forces/bonded_table.h"
+#include "forces/particle_loop.h"
 
 namespace perrin {
 
@@ -87,6 +88,7 @@ class BondedForce final : public Force {
     if constexpr (ReadsAttributes<P>)
       traits_.handled.charges = std::ranges::count(P::attributes, std::string_view("charge")) > 0;
     traits_.bond_forces = MeasuresBonds<P, Kind>;
+    traits_.energy_share = double(Kind::share);
     traits_.fingerprint = fingerprints<P>(settings_);
     coefficients_ = Buffer<typename P::Coefficients>(device, coefficients);
   }
@@ -94,7 +96,7 @@ class BondedForce final : public Force {
   void compute(StepContext& context, const ForceOutput& output) override {
     auto kernel = Kind::template kernel<P>(context, table_.view(), coefficients_.data(), output);
     if constexpr (ReadsAttributes<P>) kernel.attributes = words_->by_id(context);
-    for_each(context.device(), P::type, context.particles.share(), kernel);
+    for_each_particle(P::type, context, output, kernel);
   }
 
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }

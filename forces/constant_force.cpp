@@ -4,6 +4,7 @@
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
 #include "forces/deposit.h"
+#include "forces/particle_loop.h"
 
 namespace perrin {
 namespace {
@@ -35,9 +36,9 @@ void ConstantForce::compute(StepContext& context, const ForceOutput& output) {
   const Box& box = context.particles.box;
   const auto& f = settings_.force;
   const ParticleView particles = context.particles.view();
-  for_each(context.device(), "constant_force", context.particles.share(),
-           Kernel{particles, context.particles.metric(), Anchor(box, {0, 0, 0}, true),
-                  Real3{Real(f.x), Real(f.y), Real(f.z)}, mask_.data(), output});
+  for_each_particle("constant_force", context, output,
+                    Kernel{particles, context.particles.metric(), Anchor(box, {0, 0, 0}, true),
+                           Real3{Real(f.x), Real(f.y), Real(f.z)}, mask_.data(), output});
 }
 
 MomentumChange ConstantForce::momentum_change(std::span<const std::int64_t> particles) const {

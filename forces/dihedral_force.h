@@ -30,6 +30,9 @@ struct TorsionSlope {
   T slope, energy;
 };
 
+/// Of the energy of a dihedral, each of its particles has this part.
+constexpr Real share_of_dihedral = Real(0.25);
+
 /// The force on particle i alone, from the dihedrals it takes part in: each is computed four times,
 /// nothing is added atomically. Energy and virial are shared equally.
 ///
@@ -92,7 +95,7 @@ struct DihedralKernel {
       virial.add(G, fb);
       virial.add(H, fd);
     }
-    deposit(out, particles.n, i, force, energy, virial, Real(0.25));
+    deposit(out, particles.n, i, force, energy, virial, share_of_dihedral);
   }
 };
 
@@ -111,6 +114,7 @@ struct Torsions {
   static const std::vector<Topology::Dihedral>& members(const Topology& t) {
     return proper ? t.dihedrals : t.impropers;
   }
+  static constexpr Real share = share_of_dihedral;
   static std::vector<bool>& handled(Handled& h) {
     return proper ? h.dihedral_types : h.improper_types;
   }

@@ -30,6 +30,7 @@
 #include "forces/external.h"
 #include "forces/field_faces.h"
 #include "forces/number_range.h"
+#include "forces/particle_loop.h"
 #include "forces/potential_checks.h"
 
 namespace perrin {
@@ -63,6 +64,7 @@ struct NoAttributes {
   struct View {};
   static constexpr bool read = false;
   View view(StepContext&) { return {}; }
+  View last_view() const { return {}; }
 };
 
 template <class F, class Attributes>
@@ -140,12 +142,13 @@ class FieldForceField final : public Force {
 
   void compute(StepContext& context, const ForceOutput& output) override {
     const Box& box = context.particles.box;
-    const auto attributes = attributes_.view(context);
-    for_each(context.device(), F::type, context.particles.share(),
-             FieldKernel<F, Attributes>{context.particles.view(), context.particles.metric(),
-                                        Anchor(box, {0, 0, 0}, unwrapped_), mask_.data(),
-                                        coefficients_.data(), box.dimension == 2, unwrapped_,
-                                        context.device_time(), attributes, output});
+    const auto attributes = output.places ? attributes_.last_view() : attributes_.view(context);
+    for_each_particle(
+        F::type, context, output,
+        FieldKernel<F, Attributes>{context.particles.view(), context.particles.metric(),
+                                   Anchor(box, {0, 0, 0}, unwrapped_), mask_.data(),
+                                   coefficients_.data(), box.dimension == 2, unwrapped_,
+                                   context.device_time(), attributes, output});
   }
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override {
     const bool acts = mask_.count(particles) > 0;

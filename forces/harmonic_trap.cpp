@@ -5,6 +5,7 @@
 #include "engine/device/parallel.h"
 #include "forces/deposit.h"
 #include "forces/nearest_image.h"
+#include "forces/particle_loop.h"
 #include "forces/unwrapped.h"
 
 namespace perrin {
@@ -57,11 +58,11 @@ void HarmonicTrap::compute(StepContext& context, const ForceOutput& output) {
   const Real3 stiffness{Real(k.x), Real(k.y), Real(k.z)};
   const ParticleView particles = context.particles.view();
   const Vec3<double>& v = settings_.velocity;
-  for_each(context.device(), "harmonic_trap", context.particles.share(),
-           Kernel{particles, context.particles.metric(),
-                  Anchor(box, settings_.center, settings_.unwrapped), NearestImage(box),
-                  settings_.unwrapped, moves(), v, context.device_time(),
-                  context.particles.box_state.data(), stiffness, mask_.data(), output});
+  for_each_particle("harmonic_trap", context, output,
+                    Kernel{particles, context.particles.metric(),
+                           Anchor(box, settings_.center, settings_.unwrapped), NearestImage(box),
+                           settings_.unwrapped, moves(), v, context.device_time(),
+                           context.particles.box_state.data(), stiffness, mask_.data(), output});
 }
 
 MomentumChange HarmonicTrap::momentum_change(std::span<const std::int64_t> particles) const {

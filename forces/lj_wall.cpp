@@ -8,6 +8,7 @@
 #include "forces/deposit.h"
 #include "forces/device_math.h"
 #include "forces/number_range.h"
+#include "forces/particle_loop.h"
 
 namespace perrin {
 namespace {
@@ -85,9 +86,10 @@ void LjWall::compute(StepContext& context, const ForceOutput& output) {
   Vec3<double> point{0, 0, 0};
   point[axis_] = settings_.position;
   const ParticleView particles = context.particles.view();
-  for_each(context.device(), "lj_wall", context.particles.share(),
-           Kernel{particles, context.particles.metric(), Anchor(box, point, false), axis_,
-                  settings_.form == "9-3", steep_, flat_, cutoff_, shift_, mask_.data(), output});
+  for_each_particle(
+      "lj_wall", context, output,
+      Kernel{particles, context.particles.metric(), Anchor(box, point, false), axis_,
+             settings_.form == "9-3", steep_, flat_, cutoff_, shift_, mask_.data(), output});
 }
 
 MomentumChange LjWall::momentum_change(std::span<const std::int64_t> particles) const {

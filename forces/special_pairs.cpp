@@ -127,15 +127,16 @@ class SpecialPairs : public Force {
       : Force(ForceTraits::of_bonds()),
         table_(bond_table(device, particles, pairs, std::vector<bool>(coefficients.size(), true))),
         coefficients_(device, std::span<const LennardJones::Coefficients>(coefficients)) {
+    traits_.energy_share = double(share_of_bond);
     if (!in_topology) traits_.reads = ForceTraits::Reads::everything;
   }
 
   void compute(StepContext& context, const ForceOutput& output) override {
     const ParticleView particles = context.particles.view();
-    for_each(context.device(), "special_pairs", context.particles.share(),
-             BondKernel<LennardJones>{particles, context.particles.metric(),
-                                      BondVector(context.particles.box), table_.view(),
-                                      coefficients_.data(), output, context.fault_sink()});
+    for_each_particle("special_pairs", context, output,
+                      BondKernel<LennardJones>{particles, context.particles.metric(),
+                                               BondVector(context.particles.box), table_.view(),
+                                               coefficients_.data(), output, context.fault_sink()});
   }
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
   bool follows_topology() const override { return false; }

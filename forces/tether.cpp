@@ -4,6 +4,7 @@
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
 #include "forces/deposit.h"
+#include "forces/particle_loop.h"
 #include "forces/unwrapped.h"
 
 namespace perrin {
@@ -47,9 +48,9 @@ Tether::Tether(const TetherSettings& settings, const Device& device, const Confi
 }
 
 void Tether::compute(StepContext& context, const ForceOutput& output) {
-  for_each(context.device(), "tether", context.particles.share(),
-           Kernel{context.particles.view(), context.particles.box_state.data(), place_.data(),
-                  settings_.stiffness, mask_.data(), output});
+  for_each_particle("tether", context, output,
+                    Kernel{context.particles.view(), context.particles.box_state.data(),
+                           place_.data(), settings_.stiffness, mask_.data(), output});
 }
 
 MomentumChange Tether::momentum_change(std::span<const std::int64_t> particles) const {

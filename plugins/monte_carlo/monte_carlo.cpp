@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/components/force.h"
+#include "engine/domain/decomposition.h"
 #include "engine/dynamics/simulation.h"
 
 namespace perrin::monte_carlo {
@@ -15,6 +16,7 @@ MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann)
 
 void MonteCarlo::begin(Simulation& simulation) {
   simulation.ensure_forces();
+  simulation.compute_forces();  // so that forces have what they keep in the order of memory
   if (ramp_start_ < 0) ramp_start_ = std::int64_t(simulation.step());
   translation_.begin(simulation, settings_.group);
 }
@@ -22,7 +24,10 @@ void MonteCarlo::begin(Simulation& simulation) {
 void MonteCarlo::steps(StepContext& context, int) {
   // A step that was halted by a full list has made its sweep.
   if (!context.device().skipping()) {
-    context.particles.domain.gather_all();
+    if (decomposition_of(context.device()).several()) {  // each of them does the whole
+      context.particles.domain.gather_all();
+      context.compute_forces();
+    }
     translation_.sweep(context, RunKey(Purpose::monte_carlo, context.seed),
                        ramp().at(context.step()));
     ++done_;
@@ -70,7 +75,8 @@ std::string MonteCarlo::shortcoming(Simulation&) {
 
 std::string MonteCarlo::objection(const Force& force) const {
   const ForceTraits& traits = force.traits();
-  if (traits.range() > 0 ? traits.trials : traits.energy_share > 0) return {};
+  const bool local = traits.reads != ForceTraits::Reads::everything;
+  if (local && (traits.range() > 0 ? traits.trials : traits.energy_share > 0)) return {};
   return "has no energies of single moves, as many-body potentials and restraints of groups: "
          "expected forces between pairs, on bonds, angles and dihedrals, and fields";
 }
