@@ -163,7 +163,7 @@ class Force {
   /// Trial moves, where ForceTraits::trials says so: adds what each changes of the energy. Device
   /// work.
   virtual void compute_trials(StepContext&, const TrialMoves&) {}
-  /// The same, of whole chains of trials, where nothing else acts; on a GPU.
+  /// The same, of whole chains of trials, where nothing else acts.
   virtual void run_trial_chains(StepContext&, const TrialChains&) {}
   /// What is beyond the cut-offs, in a box like this.
   virtual ForceCorrection correction(const Box&) const { return {}; }

@@ -181,10 +181,9 @@ void Translation::sweep(StepContext& s, const RunKey& key, double kt) {
   }
 }
 
-/// On a GPU, where one force between pairs is all there is.
+/// Where one force between pairs is all there is.
 bool Translation::runs_chains(const StepContext& s) const {
-  return s.device().is_cuda() && s.forces.size() == 1 && !fields_ && !partners_ &&
-         !s.particles.box.metric().open;
+  return s.forces.size() == 1 && !fields_ && !partners_ && !s.particles.box.metric().open;
 }
 
 void Translation::run_chains(StepContext& s, const TrialCells& cells, const TrialProposal& proposal,

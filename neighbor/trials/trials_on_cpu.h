@@ -1,0 +1,230 @@
+// Trial moves with the neighbours of their particles, on the CPU; see neighbor/trials/trial_loop.h.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "engine/system/moved_position.h"
+#include "neighbor/exclusions.h"
+#include "neighbor/inline.h"
+#include "neighbor/pair_extra.h"
+#include "neighbor/trials/trial_surroundings.h"
+
+namespace perrin::detail {
+
+/// One trial, on the CPU.
+template <class Body>
+struct TrialsOnCpu {
+  static constexpr int width = 16, block_size = 128;
+  Body body;
+  TrialMoves trials;
+  Metric metric;
+  ExclusionView exclusions;
+
+  using Own = decltype(std::declval<const Body&>().own(0));
+
+  /// Neighbours number by number, in whole vectors.
+  struct Block {
+    Own own;
+    Position before, after;
+    std::uint32_t self;
+    int filled = 0;
+    alignas(64) std::uint32_t x[block_size], y[block_size], z[block_size], type[block_size];
+    alignas(64) std::uint32_t place[block_size];
+    alignas(64) Real before_sum[width] = {}, after_sum[width] = {};
+
+    Block(const Own& of, const Position& from, const Position& to, std::uint32_t at)
+        : own(of), before(from), after(to), self(at) {}
+    PERRIN_INLINE void take(const Position& q, std::uint32_t at) {
+      x[filled] = q.x, y[filled] = q.y, z[filled] = q.z, type[filled] = q.type();
+      place[filled++] = at;
+    }
+  };
+
+  // A function of its own: GCC does not vectorise over structs declared in the simd loop.
+  PERRIN_INLINE Real energy(const Own& own, const Position& p, std::uint32_t x, std::uint32_t y,
+                            std::uint32_t z, std::uint32_t type, std::uint32_t at,
+                            bool real) const {
+    Real term[Body::sums];
+    const Real3 d =
+        metric.vector(std::int32_t(p.x - x), std::int32_t(p.y - y), std::int32_t(p.z - z));
+    body.pair(own, d, type, extra_of(body, at), real, term);
+    return bounded(term[3]);
+  }
+  PERRIN_INLINE void evaluate(Block& b) const {
+    const int padded = (b.filled + width - 1) / width * width, filled = b.filled;
+    while (b.filled < padded) b.take(b.before, b.self);
+    for (int first = 0; first < padded; first += width) {
+#pragma omp simd simdlen(width)
+      for (int n = 0; n < width; ++n) {
+        const int at = first + n;
+        b.before_sum[n] += energy(b.own, b.before, b.x[at], b.y[at], b.z[at], b.type[at],
+                                  b.place[at], at < filled);
+        b.after_sum[n] +=
+            energy(b.own, b.after, b.x[at], b.y[at], b.z[at], b.type[at], b.place[at], at < filled);
+      }
+    }
+    b.filled = 0;
+  }
+
+  PERRIN_INLINE void operator()([[maybe_unused]] std::int64_t k) const {
+#ifndef __CUDA_ARCH__
+    const TrialMove move = trials.move[k];
+    if (move.slot == TrialMove::none) return;
+    const TrialCells& cells = trials.cells;
+    const auto own = body.own(move.place);
+    const Position before = cells.position[move.slot];
+    const std::uint32_t id = cells.id[move.slot];
+    const bool some = exclusions && exclusions.begin[id] < exclusions.begin[id + 1];
+    const TrialSurroundings around{cells, cells.active_cell(k)};
+    Block block{own, before, move.after, move.place};
+    for (std::int32_t piece = 0; piece < around.pieces(); ++piece) {
+      std::uint32_t begin, end;
+      around.piece(piece, begin, end);
+      for (std::uint32_t slot = begin; slot < end; ++slot) {
+        const bool left_out =
+            slot == move.slot || (some && exclusions.excludes(id, cells.id[slot]));
+        if (!left_out) block.take(cells.position[slot], cells.place[slot]);
+        if (block.filled == block_size) evaluate(block);
+      }
+    }
+    evaluate(block);
+    double change = 0;
+    for (int n = 0; n < width; ++n)
+      change += double(block.after_sum[n]) - double(block.before_sum[n]);
+    trials.change[k] += change;
+#endif
+  }
+};
+
+/// All trials of a cell, on the CPU.
+template <class Body>
+struct ChainsOnCpu {
+  static constexpr int width = 16;
+  Body body;
+  TrialChains chains;
+  Metric metric;
+  ExclusionView exclusions;
+
+  /// Particles number by number. There is room behind the last for a whole vector.
+  struct Columns {
+    std::vector<std::uint32_t> room;
+    std::size_t size = 0;
+    std::uint32_t *x, *y, *z, *type, *place, *slot;
+
+    explicit Columns(std::size_t most) : room(6 * (most + width)) {
+      std::uint32_t* at = room.data();
+      for (std::uint32_t** column : {&x, &y, &z, &type, &place, &slot})
+        *column = at, at += most + width;
+    }
+    void add(const Position& q, std::uint32_t its_place, std::uint32_t its_slot) {
+      x[size] = q.x, y[size] = q.y, z[size] = q.z, type[size] = q.type();
+      place[size] = its_place, slot[size++] = its_slot;
+    }
+    void add(const Columns& from, std::size_t k) {
+      x[size] = from.x[k], y[size] = from.y[k], z[size] = from.z[k], type[size] = from.type[k];
+      place[size] = from.place[k], slot[size++] = from.slot[k];
+    }
+  };
+  using Own = decltype(std::declval<const Body&>().own(0));
+
+  PERRIN_INLINE Real3 vector(const Position& p, const Columns& c, std::size_t k) const {
+    return metric.vector(std::int32_t(p.x - c.x[k]), std::int32_t(p.y - c.y[k]),
+                         std::int32_t(p.z - c.z[k]));
+  }
+  // A function of its own: GCC does not vectorise over structs declared in the simd loop.
+  PERRIN_INLINE Real energy(const Own& own, const Real3& d, std::uint32_t type,
+                            std::uint32_t place) const {
+    Real term[Body::sums];
+    body.pair(own, d, type, extra_of(body, place), true, term);
+    return bounded(term[3]);
+  }
+  /// Of a particle at p with all of them.
+  PERRIN_INLINE double energy(const Own& own, const Position& p, const Columns& c) const {
+    Real sum[width] = {};
+    const std::size_t whole = c.size / width * width;
+    for (std::size_t first = 0; first < whole; first += width) {
+#pragma omp simd simdlen(width)
+      for (int n = 0; n < width; ++n) {
+        const std::size_t k = first + std::size_t(n);
+        sum[n] += energy(own, vector(p, c, k), c.type[k], c.place[k]);
+      }
+    }
+    for (std::size_t k = whole; k < c.size; ++k)
+      sum[k - whole] += energy(own, vector(p, c, k), c.type[k], c.place[k]);
+    double all = 0;
+    for (int n = 0; n < width; ++n) all += double(sum[n]);
+    return all;
+  }
+
+  PERRIN_INLINE void operator()([[maybe_unused]] std::int64_t k) const {
+#ifndef __CUDA_ARCH__
+    const TrialCells& cells = chains.cells;
+    const Vec3<std::int32_t> cell = cells.active_cell(k);
+    const std::int32_t key = cells.key(cell);
+    if (cells.start[key] == cells.start[key + 1]) return;
+    const TrialSurroundings around{cells, cell};
+    std::size_t most = 0;
+    for (std::int32_t piece = 0; piece < around.pieces(); ++piece) {
+      std::uint32_t begin, end;
+      around.piece(piece, begin, end);
+      most += end - begin;
+    }
+    Columns all(most), near(most);
+    std::size_t own_first = 0;  // of all: the particles of the cell are behind one another
+    for (std::int32_t piece = 0; piece < around.pieces(); ++piece) {
+      std::uint32_t begin, end;
+      around.piece(piece, begin, end);
+      for (std::uint32_t slot = begin; slot < end; ++slot) {
+        if (slot == cells.start[key]) own_first = all.size;
+        all.add(cells.position[slot], cells.place[slot], slot);
+      }
+    }
+    std::vector<Real> distance2(all.size);
+    const Real reach = chains.range + chains.margin;
+    TrialCounts counts;
+    for (std::uint32_t self = cells.start[key]; self < cells.start[key + 1]; ++self) {
+      const std::uint32_t id = cells.id[self], place = cells.place[self];
+      if (!chains.proposal.group.has(id)) continue;
+      const Own own = body.own(place);
+      const Position first = cells.position[self];
+      for (std::size_t n = 0; n < all.size; ++n) {
+        const Real3 d = vector(first, all, n);
+        distance2[n] = dot(d, d);
+      }
+      const bool some = exclusions && exclusions.begin[id] < exclusions.begin[id + 1];
+      const auto choose = [&](Real farthest) {
+        near.size = 0;
+        for (std::size_t n = 0; n < all.size; ++n)
+          if (distance2[n] < farthest && all.slot[n] != self &&
+              !(some && exclusions.excludes(id, cells.id[all.slot[n]])))
+            near.add(all, n);
+      };
+      choose(reach * reach);
+      bool complete = false;  // near: all there are
+      double old_energy = energy(own, first, near);
+      Position here = first;
+      for (std::uint32_t trial = 0; trial < chains.trials; ++trial) {
+        const TrialProposal::Drawn drawn = chains.proposal.draw(id, trial);
+        const Position after = moved_by_axes(here, metric.fixed_word(drawn.by));
+        if (cells.key(cells.cell_of(after)) != key) continue;
+        const Real3 moved = metric.vector(after, first);
+        if (!complete && dot(moved, moved) > chains.margin * chains.margin)
+          choose(Real(1e30)), complete = true;
+        const double new_energy = energy(own, after, near);
+        if (!(new_energy - old_energy <= -chains.kt * double(drawn.log_of_uniform))) continue;
+        here = after, old_energy = new_energy;
+        ++counts.accepted;
+      }
+      counts.tried += chains.trials;
+      cells.position[self] = here;
+      chains.particles.go(place, first, here);
+      const std::size_t mine = own_first + (self - cells.start[key]);
+      all.x[mine] = here.x, all.y[mine] = here.y, all.z[mine] = here.z;
+    }
+    chains.counts[k] += counts;
+#endif
+  }
+};
+
+}  // namespace perrin::detail
