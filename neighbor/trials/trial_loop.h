@@ -30,7 +30,7 @@ void trial_loop(const char* name, StepContext& s, const TrialMoves& trials, cons
 #endif
   (void)name;
   detail::for_each_on_cpu(device, n, detail::TrialsOnCpu<Body>{body, trials, *metric, exclusions},
-                          8);
+                          32);
 }
 
 /// Whole chains of trials. Device work only.
@@ -51,9 +51,9 @@ void trial_chain_loop([[maybe_unused]] const char* name, StepContext& s, const T
     return;
   }
 #endif
-  detail::for_each_on_cpu(
-      device, chains.cells.active(),
-      detail::ChainsOnCpu<Body>{body, chains, *s.particles.metric(), exclusions}, 1);
+  const detail::ChainsOnCpu<Body> chain{body, chains, *s.particles.metric(), exclusions};
+  for_tasks(device, chains.cells.active(),
+            [&](std::int64_t k, int) { run_range(chain, k, k + 1); });
 }
 
 }  // namespace perrin

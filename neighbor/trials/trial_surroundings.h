@@ -48,4 +48,11 @@ struct TrialSurroundings {
 /// Finite: the difference of two such sums is a number.
 PERRIN_HD Real bounded(Real energy) { return energy < Real(1e30) ? energy : Real(1e30); }
 
+/// Bodies with a table that keep its first entry for each particle.
+template <class Body>
+constexpr bool looks_up = [] {
+  if constexpr (requires { requires Body::looks_up; }) return true;
+  return false;
+}();
+
 }  // namespace perrin::detail

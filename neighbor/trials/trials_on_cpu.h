@@ -101,6 +101,7 @@ struct TrialsOnCpu {
 template <class Body>
 struct ChainsOnCpu {
   static constexpr int width = 16;
+  static constexpr Real left_out = Real(1e30);  // a squared distance
   Body body;
   TrialChains chains;
   Metric metric;
@@ -133,13 +134,17 @@ struct ChainsOnCpu {
                          std::int32_t(p.z - c.z[k]));
   }
   // A function of its own: GCC does not vectorise over structs declared in the simd loop.
+  template <bool OneType>
   PERRIN_INLINE Real energy(const Own& own, const Real3& d, std::uint32_t type,
                             std::uint32_t place) const {
     Real term[Body::sums];
-    body.pair(own, d, type, extra_of(body, place), true, term);
+    if constexpr (OneType)
+      body.pair_with(own, d, type, own.coefficients, true, term);
+    else
+      body.pair(own, d, type, extra_of(body, place), true, term);
     return bounded(term[3]);
   }
-  /// Of a particle at p with all of them.
+  template <bool OneType>
   PERRIN_INLINE double energy(const Own& own, const Position& p, const Columns& c) const {
     Real sum[width] = {};
     const std::size_t whole = c.size / width * width;
@@ -147,14 +152,20 @@ struct ChainsOnCpu {
 #pragma omp simd simdlen(width)
       for (int n = 0; n < width; ++n) {
         const std::size_t k = first + std::size_t(n);
-        sum[n] += energy(own, vector(p, c, k), c.type[k], c.place[k]);
+        sum[n] += energy<OneType>(own, vector(p, c, k), c.type[k], c.place[k]);
       }
     }
     for (std::size_t k = whole; k < c.size; ++k)
-      sum[k - whole] += energy(own, vector(p, c, k), c.type[k], c.place[k]);
+      sum[k - whole] += energy<OneType>(own, vector(p, c, k), c.type[k], c.place[k]);
     double all = 0;
     for (int n = 0; n < width; ++n) all += double(sum[n]);
     return all;
+  }
+  /// Of a particle at p with all of them.
+  PERRIN_INLINE double energy(const Own& own, const Position& p, const Columns& c) const {
+    if constexpr (looks_up<Body>)
+      if (body.types == 1) return energy<true>(own, p, c);
+    return energy<false>(own, p, c);
   }
 
   PERRIN_INLINE void operator()([[maybe_unused]] std::int64_t k) const {
@@ -181,6 +192,7 @@ struct ChainsOnCpu {
       }
     }
     std::vector<Real> distance2(all.size);
+    std::vector<std::uint32_t> chosen(all.size + 1);
     const Real reach = chains.range + chains.margin;
     TrialCounts counts;
     for (std::uint32_t self = cells.start[key]; self < cells.start[key + 1]; ++self) {
@@ -193,12 +205,18 @@ struct ChainsOnCpu {
         distance2[n] = dot(d, d);
       }
       const bool some = exclusions && exclusions.begin[id] < exclusions.begin[id + 1];
+      const std::size_t mine = own_first + (self - cells.start[key]);
+      distance2[mine] = left_out;
+      for (std::size_t n = 0; some && n < all.size; ++n)
+        if (exclusions.excludes(id, cells.id[all.slot[n]])) distance2[n] = left_out;
       const auto choose = [&](Real farthest) {
+        std::size_t count = 0;  // without branches, which could not be foreseen
+        for (std::size_t n = 0; n < all.size; ++n) {
+          chosen[count] = std::uint32_t(n);
+          count += distance2[n] < farthest ? 1 : 0;
+        }
         near.size = 0;
-        for (std::size_t n = 0; n < all.size; ++n)
-          if (distance2[n] < farthest && all.slot[n] != self &&
-              !(some && exclusions.excludes(id, cells.id[all.slot[n]])))
-            near.add(all, n);
+        for (std::size_t n = 0; n < count; ++n) near.add(all, chosen[n]);
       };
       choose(reach * reach);
       bool complete = false;  // near: all there are
@@ -210,7 +228,7 @@ struct ChainsOnCpu {
         if (cells.key(cells.cell_of(after)) != key) continue;
         const Real3 moved = metric.vector(after, first);
         if (!complete && dot(moved, moved) > chains.margin * chains.margin)
-          choose(Real(1e30)), complete = true;
+          choose(left_out), complete = true;
         const double new_energy = energy(own, after, near);
         if (!(new_energy - old_energy <= -chains.kt * double(drawn.log_of_uniform))) continue;
         here = after, old_energy = new_energy;
@@ -219,7 +237,6 @@ struct ChainsOnCpu {
       counts.tried += chains.trials;
       cells.position[self] = here;
       chains.particles.go(place, first, here);
-      const std::size_t mine = own_first + (self - cells.start[key]);
       all.x[mine] = here.x, all.y[mine] = here.y, all.z[mine] = here.z;
     }
     chains.counts[k] += counts;

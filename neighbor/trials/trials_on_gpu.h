@@ -42,7 +42,12 @@ struct TrialGroup {
   __device__ __forceinline__ Real energy(const Own& own, const Real3& d, std::uint32_t type,
                                          std::uint32_t place) const {
     Real term[Body::sums];
-    body.pair(own, d, type, extra_of(body, place), true, term);
+    if constexpr (looks_up<Body>)
+      body.pair_with(own, d, type,
+                     body.types == 1 ? own.coefficients : entry(body.table, own.row + type), true,
+                     term);
+    else
+      body.pair(own, d, type, extra_of(body, place), true, term);
     return bounded(term[3]);
   }
   /// f(slot) for every neighbour that interacts with a particle, by this thread's turn.
