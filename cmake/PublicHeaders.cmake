@@ -9,7 +9,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/domain/decomposition.h engine/domain/reduction.h
     engine/settings/settings.h engine/settings/units.h
     engine/system/archive.h engine/system/bond_graph.h engine/system/box.h
-    engine/system/changed_since.h
+    engine/system/changed_since.h engine/system/moved_position.h
+    engine/system/partners.h
     engine/system/configuration.h engine/system/group.h engine/system/momentum.h
     engine/system/particle_array.h
     engine/system/particles.h
@@ -19,9 +20,9 @@ set(PERRIN_PUBLIC_HEADERS
     engine/components/observer.h engine/components/registry.h engine/components/run_control.h
     engine/components/setup.h engine/components/source.h engine/components/stage.h
     engine/components/step_context.h engine/components/topology_user.h
-    engine/components/totals.h
+    engine/components/totals.h engine/components/trial_moves.h
     engine/dynamics/dynamic_bonds.h engine/dynamics/simulation.h
-    engine/run/run.h
+    engine/run/md_stage.h engine/run/run.h
     engine/job/plugin_api.h
     forces/angle_force.h forces/attribute_field_force.h forces/attribute_many_body.h
     forces/attribute_pair_force.h
@@ -30,7 +31,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/formula/parse.h engine/formula/program.h forces/group_restraint.h
     forces/harmonic_trap.h forces/tether.h
     forces/many_body_force.h forces/many_body_loops.h forces/many_body_potential.h
-    forces/nearest_image.h forces/number_range.h
+    forces/nearest_image.h forces/number_range.h forces/particle_loop.h
+    forces/trials/trial_loop.h
     forces/pair_force.h forces/pair_potential.h forces/potentials/gaussian_core.h
     forces/potentials/lennard_jones.h forces/potentials/morse.h forces/potentials/soft_dpd.h
     forces/potentials/wca.h forces/potentials/yukawa.h forces/powers.h

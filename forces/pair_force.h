@@ -17,9 +17,9 @@
 #include "engine/components/registry.h"
 #include "engine/components/step_context.h"
 #include "forces/pair_checks.h"
+#include "forces/trials/trial_loop.h"
 #include "forces/truncation.h"
 #include "neighbor/pair_loop.h"
-#include "neighbor/trials/trial_loop.h"
 
 namespace perrin {
 

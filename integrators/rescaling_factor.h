@@ -41,9 +41,9 @@ PERRIN_HD double gamma(Generator& random, double shape) {
   }
 }
 
-/// Equation A7, when the kinetic energy has been added up. The factor is positive: with the sign of equation A8 a bath whose
-/// memory is shorter than a step would turn all velocities round in every second step, and
-/// particles would come back to where they were.
+/// Equation A7, when the kinetic energy has been added up. The factor is positive: with the sign of
+/// equation A8 a bath whose memory is shorter than a step would turn all velocities round in every
+/// second step, and particles would come back to where they were.
 struct DrawFactor {
   RescalingBath* bath;
   const std::uint64_t* step;

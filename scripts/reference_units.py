@@ -10,7 +10,7 @@ UNITS = {
     "length": "lattice_constant box min_distance bond_length cutoff switch_on sigma distance range "
               "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
               "lambda core lj_cutoff density_cutoff at margin translation thickness width radius "
-              "spacing gap tilts origin point oscillation.amplitude",
+              "spacing gap tilts origin point oscillation.amplitude displacement",
     "area": "area_per_lipid",
     "1/area": "grafting_density",
     "1/length": "steepness kappa k_max total scattering absorption",
@@ -41,6 +41,7 @@ UNITS = {
                       "dihedral_formula.dihedrals external_formula.types "
                       "many_body_formula.pairs many_body_formula.types",
     "steps": "steps stride ramp_steps console_stride rows_every updates.every",
+    "sweeps": "sweeps acceptance.stride",
     "cycles": "cycles equilibration metropolis.stride interval recompute exchange",
     "histories": "histories neutron_slab.stride batch",
     "": "scale exponent repulsive attractive correction acceptance volume.step target_error "

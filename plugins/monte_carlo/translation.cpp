@@ -10,7 +10,6 @@
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
 #include "engine/system/moved_position.h"
-#include "neighbor/neighbors.h"
 #include "rng/math.h"
 
 namespace perrin::monte_carlo {

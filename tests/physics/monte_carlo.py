@@ -145,7 +145,7 @@ class MonteCarlo(JobCase):
         self.same_as_dynamics(system, forces, 2.0, 0.1)
 
     def test_chains(self):
-        """Kremer and Grest's, with angles: bonds that may not be too long, excluded pairs or not."""
+        """Kremer and Grest's, with angles: bonds that may not be too long."""
         forces = [{"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]},
                   {"type": "bond_fene", "bonds": {"b": {"stiffness": 30, "maximum_length": 1.5}}},
                   {"type": "angle_cosine", "angles": {"a": {"stiffness": 1.5}}}]

@@ -348,6 +348,21 @@ def jobs(device):
     found["many_body, droplet"]["system"]["types"] = {"A": 1, "B": 1}
     found["many_body, droplet"]["forces"] = [
         embedded, {"type": "harmonic_trap", "stiffness": [0.5, 0.5, 0]}]
+    # Trial moves in turns with dynamics: of pairs alone, and with bonds, angles and a field.
+    found["monte_carlo"] = liquid()
+    found["monte_carlo"]["stages"] = trials = [
+        {"type": "monte_carlo", "sweeps": 40, "temperature": 1.2, "tune": {"sweeps": 20},
+         "translation": {"displacement": 0.2}},
+        {"type": "md", "steps": 60, "integrator": THERMOSTAT, "name": "dynamics"},
+        {"type": "monte_carlo", "sweeps": 30, "temperature": 1, "name": "second",
+         "translation": {"displacement": 0.1, "trials": 2}}]
+    found["monte_carlo, chains"] = job(
+        {"type": "chains", "chains": 100, "pattern": "A6", "bond_length": 1, "density": 0.3,
+         "min_distance": 0.8, "angle_type": "bend"},
+        [LJ, {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}},
+         {"type": "angle_cosine", "angles": {"bend": {"stiffness": 2}}},
+         {"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]}], THERMOSTAT)
+    found["monte_carlo, chains"]["stages"] = copy.deepcopy(trials)
     # Attributes that are written anew, in a field, in angles and dihedrals, in densities.
     update = {"formula": "min(u + 0.01*vx^2 + 0.02*(x > 0), 1.2)", "every": 7,
               "between": [0.8, 1.2]}

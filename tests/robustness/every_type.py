@@ -27,6 +27,7 @@ NO_EFFECT = {
     ("stage", "neutron_slab", "kernel"), ("stage", "neutron_slab", "batch"),
     # Names for people, which are on the console and in the record.
     ("stage", "md", "name"), ("stage", "metropolis", "name"), ("stage", "neutron_slab", "name"),
+    ("stage", "monte_carlo", "name"),
     ("integrator", "brownian", "fuse"), ("integrator", "brownian", "keep_forces"),
     # In the group of the file that says who has made it.
     ("observer", "trajectory", "author"),

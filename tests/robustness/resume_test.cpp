@@ -144,6 +144,14 @@ const char* open = R"({"type": "lattice", "structure": "fcc", "density": 0.6, "c
 const char* polymer = R"({"type": "chains", "chains": 24, "pattern": "A10", "density": 0.1,
                           "min_distance": 0.85, "angle_type": "angle",
                           "dihedral_type": "dihedral"})";
+// Steps are tuned, then not; dynamics comes between.
+const char* trial_moves = R"([
+    {"type": "monte_carlo", "sweeps": 16, "temperature": 1.2, "translation": {"displacement": 0.3},
+     "tune": {"sweeps": 12, "acceptance": 0.5}},
+    {"type": "md", "steps": 12, "name": "dynamics",
+     "integrator": {"type": "bussi", "timestep": 0.002, "temperature": 1, "tau": 0.1}},
+    {"type": "monte_carlo", "sweeps": 12, "temperature": 1, "final_temperature": 0.8,
+     "ramp_steps": 8, "translation": {"displacement": 0.1, "trials": 3}, "name": "second"}])";
 const char* lj = R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
                      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]})";
 const char* restraint = R"({"type": "group_restraint", "groups": ["all"], "stiffness": 50,
@@ -267,6 +275,10 @@ Json job_with_stage(const CatalogueRow& row) {
   if (row.type == "md") {  // two of them: the second is resumed, too
     j = job(liquid, {json(lj)}, json(bussi), 20);
     j["stages"].push_back({{"type", "md"}, {"steps", 20}, {"integrator", json(verlet)}});
+  } else if (row.type == "monte_carlo") {
+    j = job(liquid, {json(lj)}, json(bussi), 20);
+    j["stages"] = json(trial_moves);
+    j["observers"].push_back(json(R"({"type": "acceptance", "stride": 5})"));
   } else if (const auto given = sample(row)) {
     j = *given;
   } else {
@@ -383,7 +395,18 @@ std::map<std::string, Json> systems() {
       "formula": "min(u + 0.01*vx^2, 0.4)", "every": 7}}})j");
   embedded["stages"][0]["integrator"]["barostat"] =
       json(R"({"pressure": 1, "tau": 0.5, "stride": 3})");
+  // Trial moves: where pairs are all there is, and where bonds and fields are, in a group.
+  Json trials = job(liquid, {json(lj)}, json(bussi), 20);
+  trials["stages"] = json(trial_moves);
+  Json trials_of_chains = chains;
+  trials_of_chains["stages"] = json(trial_moves);
+  trials_of_chains["groups"] = json(R"({"some": {"formula": "x + y > 0 - 3"}})");
+  trials_of_chains["stages"][2]["group"] = "some";
+  trials_of_chains["forces"].push_back(
+      json(R"({"type": "harmonic_trap", "stiffness": [0.1, 0.2, 0.1], "on": "some"})"));
   return {
+      {"trial moves", std::move(trials)},
+      {"trial moves of chains", std::move(trials_of_chains)},
       {"dynamic bonds", std::move(linked)},
       {"groups", std::move(groups)},
       {"liquid and vapour", std::move(vapour)},

@@ -20,6 +20,8 @@ DPD = {"type": "dpd", "temperature": 1,
        "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}
 SPRINGS = {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}}
 STEP = {"type": "velocity_verlet", "timestep": 0.001}
+TRIALS = {"type": "monte_carlo", "sweeps": 20, "temperature": 1,
+          "translation": {"displacement": 0.2}}
 
 # Four particles of which an improper keeps one in the plane of the others.
 IMPROPER = """LAMMPS data file # molecular
@@ -117,6 +119,7 @@ class Types:
     def job_of(self, kind, name, component, steps=10):
         """A job with this component."""
         system, forces, integrator, observers = LATTICE, [LJ], STEP, []
+        stages = None
         if kind == "system":
             system, forces = component, []
         elif kind == "part":
@@ -155,6 +158,8 @@ class Types:
             observers = [component]
             if name in ("chain_size", "bonds"):
                 system, forces = CHAINS, [SPRINGS]
+            if name == "acceptance":
+                stages = [TRIALS]  # no steps of an integrator have any
             if name == "restraint":
                 forces = [LJ, {"type": "group_restraint", "groups": ["all"], "stiffness": 10,
                                "point": [0, 0, 1]}]
@@ -162,14 +167,14 @@ class Types:
                "ignore": ["bonds", "angles", "dihedrals", "impropers", "charges"],
                "forces": forces,
                "observers": [*observers, {"type": "thermo", "stride": 5, "file": "all.h5"}],
-               "stages": [{"type": "md", "steps": steps, "integrator": integrator}]}
+               "stages": stages or [{"type": "md", "steps": steps, "integrator": integrator}]}
         if (kind, name) == ("system", "file"):
             del job["velocity"]  # it has its own
         if name != "checkpoint":
             job["observers"].append({"type": "checkpoint"})
         if kind == "stage":
             job["stages"] = [component]
-            if name != "md":
+            if name not in ("md", "monte_carlo"):
                 job = {"seed": 7, "observers": [{"type": "checkpoint"}], "stages": [component]}
         return copy.deepcopy(job)
 

@@ -4,9 +4,9 @@
 
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
+#include "forces/trials/trials_on_cpu.h"
+#include "forces/trials/trials_on_gpu.h"
 #include "neighbor/neighbors.h"
-#include "neighbor/trials/trials_on_cpu.h"
-#include "neighbor/trials/trials_on_gpu.h"
 
 namespace perrin {
 

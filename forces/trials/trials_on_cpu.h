@@ -1,14 +1,14 @@
-// Trial moves with the neighbours of their particles, on the CPU; see neighbor/trials/trial_loop.h.
+// Trial moves with the neighbours of their particles, on the CPU; see forces/trials/trial_loop.h.
 #pragma once
 
 #include <utility>
 #include <vector>
 
 #include "engine/system/moved_position.h"
+#include "forces/trials/trial_surroundings.h"
 #include "neighbor/exclusions.h"
 #include "neighbor/inline.h"
 #include "neighbor/pair_extra.h"
-#include "neighbor/trials/trial_surroundings.h"
 
 namespace perrin::detail {
 
@@ -122,6 +122,11 @@ struct ChainsOnCpu {
       x[size] = q.x, y[size] = q.y, z[size] = q.z, type[size] = q.type();
       place[size] = its_place, slot[size++] = its_slot;
     }
+    /// Something to look at behind the last.
+    void fill() {
+      for (std::size_t k = size; size > 0 && k < size + width; ++k)
+        x[k] = x[0], y[k] = y[0], z[k] = z[0], type[k] = type[0], place[k] = place[0];
+    }
     void add(const Columns& from, std::size_t k) {
       x[size] = from.x[k], y[size] = from.y[k], z[size] = from.z[k], type[size] = from.type[k];
       place[size] = from.place[k], slot[size++] = from.slot[k];
@@ -135,28 +140,25 @@ struct ChainsOnCpu {
   }
   // A function of its own: GCC does not vectorise over structs declared in the simd loop.
   template <bool OneType>
-  PERRIN_INLINE Real energy(const Own& own, const Real3& d, std::uint32_t type,
-                            std::uint32_t place) const {
+  PERRIN_INLINE Real energy(const Own& own, const Real3& d, std::uint32_t type, std::uint32_t place,
+                            bool real) const {
     Real term[Body::sums];
     if constexpr (OneType)
-      body.pair_with(own, d, type, own.coefficients, true, term);
+      body.pair_with(own, d, type, own.coefficients, real, term);
     else
-      body.pair(own, d, type, extra_of(body, place), true, term);
+      body.pair(own, d, type, extra_of(body, place), real, term);
     return bounded(term[3]);
   }
   template <bool OneType>
   PERRIN_INLINE double energy(const Own& own, const Position& p, const Columns& c) const {
     Real sum[width] = {};
-    const std::size_t whole = c.size / width * width;
-    for (std::size_t first = 0; first < whole; first += width) {
+    for (std::size_t first = 0; first < c.size; first += width) {
 #pragma omp simd simdlen(width)
       for (int n = 0; n < width; ++n) {
         const std::size_t k = first + std::size_t(n);
-        sum[n] += energy<OneType>(own, vector(p, c, k), c.type[k], c.place[k]);
+        sum[n] += energy<OneType>(own, vector(p, c, k), c.type[k], c.place[k], k < c.size);
       }
     }
-    for (std::size_t k = whole; k < c.size; ++k)
-      sum[k - whole] += energy<OneType>(own, vector(p, c, k), c.type[k], c.place[k]);
     double all = 0;
     for (int n = 0; n < width; ++n) all += double(sum[n]);
     return all;
@@ -217,6 +219,7 @@ struct ChainsOnCpu {
         }
         near.size = 0;
         for (std::size_t n = 0; n < count; ++n) near.add(all, chosen[n]);
+        near.fill();
       };
       choose(reach * reach);
       bool complete = false;  // near: all there are

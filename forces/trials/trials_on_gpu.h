@@ -1,13 +1,13 @@
 // Trial moves with the neighbours of their particles, on a CUDA device; see
-// neighbor/trials/trial_loop.h.
+// forces/trials/trial_loop.h.
 #pragma once
 
 #include "engine/device/parallel.h"
 #include "engine/system/moved_position.h"
+#include "forces/trials/trial_surroundings.h"
 #include "neighbor/exclusions.h"
 #include "neighbor/pair_extra.h"
 #include "neighbor/tiles/tile_geometry.h"
-#include "neighbor/trials/trial_surroundings.h"
 
 namespace perrin::detail {
 
