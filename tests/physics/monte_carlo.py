@@ -60,15 +60,15 @@ class MonteCarlo(JobCase):
     def test_a_trap_has_the_width_of_the_temperature(self):
         """Without interactions: <x²> = k_B T / k, of each axis its own."""
         trap = {"type": "harmonic_trap", "stiffness": [1, 4, 16], "center": [0, 0, 0]}
-        self.run_job(job(gas(4000, 14), [trap], sweeps(600, 2.0, 0.7),
-                         observers=[{"type": "trajectory", "stride": 100,
+        self.run_job(job(gas(500, 14), [trap], sweeps(1500, 2.0, 0.7),
+                         observers=[{"type": "trajectory", "stride": 75,
                                      "precision": "double"}]))
-        r = self.frames("position")[3:]
+        r = self.frames("position")[5:]
         r -= 0 if abs(r.mean()) < 2 else 7  # files begin at the lower corner
         for axis, stiffness in enumerate((1, 4, 16)):
             width = (r[:, :, axis] ** 2).mean()
-            # Of four frames of 4000 particles, two count as independent.
-            self.assertLess(abs(width * stiffness / 2 - 1), 5 * math.sqrt(2 / 8000))
+            # Of sixteen frames of 500 particles, half count as independent.
+            self.assertLess(abs(width * stiffness / 2 - 1), 5 * math.sqrt(2 / 4000))
 
     def test_bonds_have_the_lengths_of_their_energy(self):
         """Dimers of harmonic springs: the distribution of the length is r² exp(-k (r - l)²/2T)."""
