@@ -29,7 +29,7 @@ struct FieldAttributes {
   static constexpr bool read = true;
   AttributeWords words;
   View view(StepContext& s) { return {words.template view<F::attributes.size()>(s)}; }
-  View last_view() const { return {words.template last_view<F::attributes.size()>()}; }
+  View trial_view(StepContext& s) { return {words.template trial_view<F::attributes.size()>(s)}; }
   static bool has(std::string_view name) { return std::ranges::count(F::attributes, name) > 0; }
 };
 

@@ -187,26 +187,27 @@ class AttributePairForce final : public Force {
   using Body = AttributePairBody<P, Mode, Energy, Shift, OneType>;
 
   template <bool Energy, bool Shift, bool OneType>
-  Body<Energy, Shift, OneType> body(const StepContext& s, const ForceOutput& output) const {
-    return {s.particles.position.data(),
-            table_.data(),
-            types_,
-            s.particles.size(),
-            output,
-            words_.template last_view<P::attributes.size()>()};
+  Body<Energy, Shift, OneType> body(const StepContext& s, const ForceOutput& output,
+                                    const AttributeView<P::attributes.size()>& attributes) const {
+    return {s.particles.position.data(), table_.data(), types_,
+            s.particles.size(),          output,        attributes};
   }
   template <bool Energy, bool Shift, bool OneType>
   void run(StepContext& s, const ForceOutput& output) {
-    words_.template view<P::attributes.size()>(s);
-    pair_loop(P::type, *s.neighbors, body<Energy, Shift, OneType>(s, output));
+    const auto attributes = words_.template view<P::attributes.size()>(s);
+    pair_loop(P::type, *s.neighbors, body<Energy, Shift, OneType>(s, output, attributes));
+  }
+  template <bool Shift>
+  Body<true, Shift, false> trial_body(StepContext& s) {
+    return body<true, Shift, false>(s, {}, words_.template trial_view<P::attributes.size()>(s));
   }
   template <bool Shift>
   void run_trials(StepContext& s, const TrialMoves& trials) {
-    trial_loop(P::type, s, trials, body<true, Shift, false>(s, {}));
+    trial_loop(P::type, s, trials, trial_body<Shift>(s));
   }
   template <bool Shift>
   void run_trials(StepContext& s, const TrialChains& chains) {
-    trial_chain_loop(P::type, s, chains, body<true, Shift, false>(s, {}));
+    trial_chain_loop(P::type, s, chains, trial_body<Shift>(s));
   }
 
   Buffer<AttributeCoefficients<P>> table_;

@@ -155,11 +155,13 @@ class AttributeWords {
   template <std::size_t N>
   AttributeView<N> view(StepContext& s) {
     refresh<N>(s);
-    return last_view<N>();
+    viewed_ = true;
+    return {in_memory_.data()};
   }
-  /// Of view(), where particles have kept their places since: for trial moves.
+  /// For trial moves, which are made where particles have kept their places since view().
   template <std::size_t N>
-  AttributeView<N> last_view() const {
+  AttributeView<N> trial_view(StepContext& s) {
+    if (!viewed_ || decomposition_of(s.device()).several()) return view<N>(s);
     return {in_memory_.data()};
   }
 
@@ -213,6 +215,7 @@ class AttributeWords {
   std::vector<std::array<double, most>> values_;
   Buffer<Real4> by_id_;
   Buffer<Real> in_memory_;
+  bool viewed_ = false;
   std::shared_ptr<const ParticleArrays::OrderedCopy> copy_;
   std::vector<std::string> names_;
   // Of those that change.

@@ -64,7 +64,7 @@ struct NoAttributes {
   struct View {};
   static constexpr bool read = false;
   View view(StepContext&) { return {}; }
-  View last_view() const { return {}; }
+  View trial_view(StepContext&) { return {}; }
 };
 
 template <class F, class Attributes>
@@ -142,7 +142,8 @@ class FieldForceField final : public Force {
 
   void compute(StepContext& context, const ForceOutput& output) override {
     const Box& box = context.particles.box;
-    const auto attributes = output.places ? attributes_.last_view() : attributes_.view(context);
+    const auto attributes =
+        output.places ? attributes_.trial_view(context) : attributes_.view(context);
     for_each_particle(
         F::type, context, output,
         FieldKernel<F, Attributes>{context.particles.view(), context.particles.metric(),

@@ -9,9 +9,17 @@
 
 namespace perrin::detail {
 
+template <class Body, bool HasExtra = Body::has_extra>
+struct ExtraType {
+  using Type = Real4;
+};
+template <class Body>
+struct ExtraType<Body, true> {
+  using Type = std::remove_cvref_t<decltype(std::declval<const Body&>().extra(std::uint32_t(0)))>;
+};
 /// What Body::extra() returns: at most sixteen bytes in single precision.
 template <class Body>
-using ExtraOf = std::remove_cvref_t<decltype(std::declval<const Body&>().extra(std::uint32_t(0)))>;
+using ExtraOf = typename ExtraType<Body>::Type;
 
 /// Nothing without has_extra.
 template <class Body>

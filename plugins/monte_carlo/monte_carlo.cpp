@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "engine/components/force.h"
-#include "engine/domain/decomposition.h"
 #include "engine/dynamics/simulation.h"
 
 namespace perrin::monte_carlo {
@@ -16,7 +15,6 @@ MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann)
 
 void MonteCarlo::begin(Simulation& simulation) {
   simulation.ensure_forces();
-  simulation.compute_forces();  // so that forces have what they keep in the order of memory
   if (ramp_start_ < 0) ramp_start_ = std::int64_t(simulation.step());
   translation_.begin(simulation, settings_.group);
 }
@@ -24,10 +22,7 @@ void MonteCarlo::begin(Simulation& simulation) {
 void MonteCarlo::steps(StepContext& context, int) {
   // A step that was halted by a full list has made its sweep.
   if (!context.device().skipping()) {
-    if (decomposition_of(context.device()).several()) {  // each of them does the whole
-      context.particles.domain.gather_all();
-      context.compute_forces();
-    }
+    context.particles.domain.gather_all();  // each of several processes does the whole
     translation_.sweep(context, RunKey(Purpose::monte_carlo, context.seed),
                        ramp().at(context.step()));
     ++done_;
