@@ -11,7 +11,7 @@
 namespace perrin {
 
 struct HarmonicTrapSettings {
-  Vec3<double> stiffness{1, 1, 1}, center{0, 0, 0}, velocity{0, 0, 0};
+  Vec3<double> stiffness{}, center{}, velocity{};  // in two dimensions a job gives x and y
   bool unwrapped = false;
   std::vector<std::string> types;
 };

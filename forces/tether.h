@@ -12,7 +12,7 @@
 namespace perrin {
 
 struct TetherSettings {
-  Vec3<double> stiffness{1, 1, 1};
+  Vec3<double> stiffness{};  // in two dimensions a job gives x and y
   std::vector<std::string> types;
 };
 

@@ -39,6 +39,8 @@ constexpr Shipped shipped[] = {
     {"integrator", "langevin", "langevin"},
     {"integrator", "brownian", "langevin"},
     {"stage", "metropolis", "metropolis"},
+    {"stage", "monte_carlo", "monte_carlo"},
+    {"observer", "acceptance", "monte_carlo"},
     {"stage", "neutron_slab", "neutron_slab"},
     {"force", "exponential_repulsion", "example_force"},
 };
@@ -137,8 +139,9 @@ constexpr Word words[] = {
      "not supported in molecular dynamics: rigid bodies and constraints; nearest: stiff bonds "
      "(\"bond_harmonic\"), or rigid molecules by Monte Carlo in the stage \"metropolis\" (plug-in "
      "metropolis)"},
-    {" mc montecarlo monte_carlo monte-carlo gcmc ",
-     "use the stage \"metropolis\" (plug-in metropolis)"},
+    {" mc montecarlo monte-carlo gcmc ",
+     "use the stage \"monte_carlo\" (plug-in monte_carlo), or for rigid molecules \"metropolis\" "
+     "(plug-in metropolis)"},
     {" eam eam/alloy eam/fs finnis_sinclair sutton_chen embedded_atom embedding density_dependent ",
      "the embedded-atom method is \"many_body_formula\"; many-body DPD is \"mdpd\" (plug-in dpd)"},
     {" gb gay-berne gayberne tersoff sw airebo reaxff mliap ",

@@ -21,21 +21,20 @@ Acceptance::Acceptance(const AcceptanceSettings& settings, Setup& setup)
     : settings_(settings), file_(setup.output_file(settings.file, "file"), columns(setup), setup) {}
 
 void Acceptance::begin(Simulation& simulation, bool resumed) {
-  const auto* const stage = dynamic_cast<const MonteCarlo*>(simulation.bath());
   if (!resumed) last_ = {};
-  stage_ = stage;
   file_.begin(simulation, resumed);
 }
 
 void Acceptance::observe(Simulation& simulation) {
-  if (!stage_) return;
-  const TrialCounts now = stage_->counts();
+  const auto* const stage = dynamic_cast<const MonteCarlo*>(simulation.bath());
+  if (!stage) return;
+  const TrialCounts now = stage->counts();
   const auto tried = double(now.tried - last_.tried);
   const double part = tried > 0 ? double(now.accepted - last_.accepted) / tried
                                 : std::numeric_limits<double>::quiet_NaN();
   last_ = now;
   file_.append(std::int64_t(simulation.step()), simulation.time(),
-               {part, tried, stage_->displacement()});
+               {part, tried, stage->displacement()});
 }
 
 void Acceptance::state(Archive& archive) {

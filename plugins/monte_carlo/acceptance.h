@@ -40,8 +40,7 @@ class Acceptance : public Observer {
  private:
   AcceptanceSettings settings_;
   io::ObservableFile file_;
-  const MonteCarlo* stage_ = nullptr;  // that runs; nullptr: it is of another kind
-  TrialCounts last_;                   // up to the last row
+  TrialCounts last_;  // up to the last row
 };
 
 void register_acceptance(Registry& registry);

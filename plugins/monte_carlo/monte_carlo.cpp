@@ -35,7 +35,8 @@ void MonteCarlo::steps(StepContext& context, int) {
 /// By what was accepted since it was done last.
 void MonteCarlo::tune() {
   constexpr std::int64_t every = 10;
-  if (!settings_.tune || done_ > settings_.tune->sweeps || done_ % every != 0) return;
+  if (!settings_.tune || done_ > settings_.tune->sweeps) return;
+  if (done_ % every != 0 && done_ != settings_.tune->sweeps) return;
   const TrialCounts now = translation_.counts();
   const auto tried = double(now.tried - tuned_.tried);
   if (!(tried > 0)) return;
@@ -85,8 +86,15 @@ void MonteCarlo::state(Archive& archive) {
   archive("tuned_tried", tuned_.tried);
   archive("tuned_accepted", tuned_.accepted);
   archive.require(done_ >= 0, "sweeps", "at least 0");
-  const Archive::Scope scope(archive, "translation");
-  translation_.state(archive);
+  archive.require(tuned_.accepted >= 0 && tuned_.accepted <= tuned_.tried, "tuned_accepted",
+                  "at most as many as were tried");
+  {
+    const Archive::Scope scope(archive, "translation");
+    translation_.state(archive);
+  }
+  const TrialCounts all = counts();
+  archive.require(tuned_.tried <= all.tried && tuned_.accepted <= all.accepted, "tuned_tried",
+                  "at most those of the stage");
 }
 
 }  // namespace perrin::monte_carlo

@@ -45,8 +45,9 @@ Configuration gas(std::int64_t n) {
 
 Forces trap(const Device& device) {
   Forces forces;
-  forces.push_back(std::make_unique<HarmonicTrap>(HarmonicTrapSettings{}, device, 1,
-                                                  std::vector<std::uint32_t>{}));
+  HarmonicTrapSettings s;
+  s.stiffness = {1, 1, 1};
+  forces.push_back(std::make_unique<HarmonicTrap>(s, device, 1, std::vector<std::uint32_t>{}));
   return forces;
 }
 

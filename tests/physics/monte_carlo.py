@@ -167,6 +167,18 @@ class MonteCarlo(JobCase):
             one, three = self.column(name, "one"), self.column(name, "three")
             numpy.testing.assert_array_equal(one, three)
 
+    def test_acceptance_is_written(self):
+        fluid = job(lattice(5, 0.8), [LJ], sweeps(60, 1.0, 0.4, tune={"sweeps": 30}),
+                    observers=[{"type": "acceptance", "stride": 20}])
+        said = self.run_job(fluid).stdout
+        part = self.column("acceptance", file="acceptance.h5")[1:]
+        self.assertEqual(list(self.column("trials", file="acceptance.h5")), [0] + [20 * 500] * 3)
+        size = self.column("displacement", file="acceptance.h5")
+        self.assertLess(part[0], 0.25)
+        self.assertLess(abs(part[2] - 0.4), 0.05)
+        self.assertTrue(size[0] == 0.4 and size[2] == size[3] < 0.25, size)
+        self.assertIn(f"{part.mean():.4g} of 30000 trials", said)
+
     # -- what cannot be ----------------------------------------------------------------------------
 
     def test_mistakes_are_told(self):

@@ -87,6 +87,7 @@ TEST_P(External, TrapReachesThroughABoxThatIsNotPeriodic) {
   auto c = particles_at({{-4.5, 0, 0}});
   c.box.periodic = {false, false, false};
   HarmonicTrapSettings s;
+  s.stiffness = {1, 1, 1};
   s.center = {4.5, 0, 0};
   auto simulation = simulate<HarmonicTrap>(device(), c, s);
   expect_near(force_on(*simulation, 0), {9, 0, 0}, 20 * rounding);
@@ -96,6 +97,7 @@ TEST_P(External, TrapInATiltedBox) {
   auto c = particles_at({{1, 2, 3}});
   c.box.xy = 2, c.box.xz = -1, c.box.yz = 1.5;
   HarmonicTrapSettings s;
+  s.stiffness = {1, 1, 1};
   s.center = {0.5, 1, 1.5};
   auto simulation = simulate<HarmonicTrap>(device(), c, s);
   expect_near(force_on(*simulation, 0), {-0.5, -1, -1.5}, 10 * rounding);
