@@ -140,9 +140,12 @@ struct ChainsOnCpu {
   }
   // A function of its own: GCC does not vectorise over structs declared in the simd loop.
   template <bool OneType>
-  PERRIN_INLINE Real energy(const Own& own, const Real3& d, std::uint32_t type, std::uint32_t place,
+  PERRIN_INLINE Real energy(const Own& own, const Position& p, std::uint32_t x, std::uint32_t y,
+                            std::uint32_t z, std::uint32_t type, std::uint32_t place,
                             bool real) const {
     Real term[Body::sums];
+    const Real3 d =
+        metric.vector(std::int32_t(p.x - x), std::int32_t(p.y - y), std::int32_t(p.z - z));
     if constexpr (OneType)
       body.pair_with(own, d, type, own.coefficients, real, term);
     else
@@ -152,11 +155,13 @@ struct ChainsOnCpu {
   template <bool OneType>
   PERRIN_INLINE double energy(const Own& own, const Position& p, const Columns& c) const {
     Real sum[width] = {};
-    for (std::size_t first = 0; first < c.size; first += width) {
+    const int size = int(c.size);
+    const std::uint32_t *x = c.x, *y = c.y, *z = c.z, *type = c.type, *place = c.place;
+    for (int first = 0; first < size; first += width) {
 #pragma omp simd simdlen(width)
       for (int n = 0; n < width; ++n) {
-        const std::size_t k = first + std::size_t(n);
-        sum[n] += energy<OneType>(own, vector(p, c, k), c.type[k], c.place[k], k < c.size);
+        const int k = first + n;
+        sum[n] += energy<OneType>(own, p, x[k], y[k], z[k], type[k], place[k], k < size);
       }
     }
     double all = 0;
