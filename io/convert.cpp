@@ -82,6 +82,19 @@ std::string by_its_name(std::string what, const std::string& aside, const std::s
   return what;
 }
 
+/// What the format leaves out of a frame, beside the first one.
+std::vector<std::string> losses_beside(const io::Frame& first, const io::Frame& frame,
+                                       const io::Format& to) {
+  std::vector<std::string> losses = io::losses(frame, to);
+  const std::string name = io::changed_attribute(first.configuration, frame.configuration);
+  if (to->name == "h5md" && !name.empty())
+    losses.push_back(
+        fmt::format("the attribute {} is not the same in all frames: H5MD keeps attributes of the "
+                    "first frame, GSD and extended XYZ those of every frame",
+                    name));
+  return losses;
+}
+
 }  // namespace
 
 long long convert(const ConvertOptions& options) {
@@ -138,14 +151,7 @@ long long convert(const ConvertOptions& options) {
     said.insert(said.end(), f.dropped.begin(), f.dropped.end());
     for (const std::string& what : said)
       if (lost.insert(what).second && options.warn) options.warn(options.in + ": " + what);
-    std::vector<std::string> losses = io::losses(f, to);
-    if (const std::string name = io::changed_attribute(frame.configuration, f.configuration);
-        to->name == "h5md" && !name.empty())
-      losses.push_back(
-          fmt::format("the attribute {} is not the same in all frames: H5MD keeps attributes of "
-                      "the first frame, GSD and extended XYZ those of every frame",
-                      name));
-    for (const std::string& what : losses)
+    for (const std::string& what : losses_beside(frame, f, to))
       if (lost.insert(what).second && options.warn) options.warn(options.out + ": " + what);
   };
   try {
