@@ -12,6 +12,23 @@
 
 namespace perrin::detail {
 
+/// Of a particle at p with another one; `real` false: with none. OneType: the body looks nothing
+/// up. A function of its own: GCC does not vectorise over structs declared in the simd loop.
+template <bool OneType, class Body, class Own>
+PERRIN_INLINE Real trial_energy(const Body& body, const Metric& metric, const Own& own,
+                                const Position& p, std::uint32_t x, std::uint32_t y,
+                                std::uint32_t z, std::uint32_t type, std::uint32_t place,
+                                bool real) {
+  Real term[Body::sums];
+  const Real3 d =
+      metric.vector(std::int32_t(p.x - x), std::int32_t(p.y - y), std::int32_t(p.z - z));
+  if constexpr (OneType)
+    body.pair_with(own, d, type, own.coefficients, real, term);
+  else
+    body.pair(own, d, type, extra_of(body, place), real, term);
+  return bounded(term[3]);
+}
+
 /// One trial, on the CPU.
 template <class Body>
 struct TrialsOnCpu {
@@ -41,16 +58,6 @@ struct TrialsOnCpu {
     }
   };
 
-  // A function of its own: GCC does not vectorise over structs declared in the simd loop.
-  PERRIN_INLINE Real energy(const Own& own, const Position& p, std::uint32_t x, std::uint32_t y,
-                            std::uint32_t z, std::uint32_t type, std::uint32_t at,
-                            bool real) const {
-    Real term[Body::sums];
-    const Real3 d =
-        metric.vector(std::int32_t(p.x - x), std::int32_t(p.y - y), std::int32_t(p.z - z));
-    body.pair(own, d, type, extra_of(body, at), real, term);
-    return bounded(term[3]);
-  }
   PERRIN_INLINE void evaluate(Block& b) const {
     const int padded = (b.filled + width - 1) / width * width, filled = b.filled;
     while (b.filled < padded) b.take(b.before, b.self);
@@ -58,10 +65,10 @@ struct TrialsOnCpu {
 #pragma omp simd simdlen(width)
       for (int n = 0; n < width; ++n) {
         const int at = first + n;
-        b.before_sum[n] += energy(b.own, b.before, b.x[at], b.y[at], b.z[at], b.type[at],
-                                  b.place[at], at < filled);
-        b.after_sum[n] +=
-            energy(b.own, b.after, b.x[at], b.y[at], b.z[at], b.type[at], b.place[at], at < filled);
+        b.before_sum[n] += trial_energy<false>(body, metric, b.own, b.before, b.x[at], b.y[at],
+                                               b.z[at], b.type[at], b.place[at], at < filled);
+        b.after_sum[n] += trial_energy<false>(body, metric, b.own, b.after, b.x[at], b.y[at],
+                                              b.z[at], b.type[at], b.place[at], at < filled);
       }
     }
     b.filled = 0;
@@ -138,20 +145,6 @@ struct ChainsOnCpu {
     return metric.vector(std::int32_t(p.x - c.x[k]), std::int32_t(p.y - c.y[k]),
                          std::int32_t(p.z - c.z[k]));
   }
-  // A function of its own: GCC does not vectorise over structs declared in the simd loop.
-  template <bool OneType>
-  PERRIN_INLINE Real energy(const Own& own, const Position& p, std::uint32_t x, std::uint32_t y,
-                            std::uint32_t z, std::uint32_t type, std::uint32_t place,
-                            bool real) const {
-    Real term[Body::sums];
-    const Real3 d =
-        metric.vector(std::int32_t(p.x - x), std::int32_t(p.y - y), std::int32_t(p.z - z));
-    if constexpr (OneType)
-      body.pair_with(own, d, type, own.coefficients, real, term);
-    else
-      body.pair(own, d, type, extra_of(body, place), real, term);
-    return bounded(term[3]);
-  }
   template <bool OneType>
   PERRIN_INLINE double energy(const Own& own, const Position& p, const Columns& c) const {
     Real sum[width] = {};
@@ -161,7 +154,8 @@ struct ChainsOnCpu {
 #pragma omp simd simdlen(width)
       for (int n = 0; n < width; ++n) {
         const int k = first + n;
-        sum[n] += energy<OneType>(own, p, x[k], y[k], z[k], type[k], place[k], k < size);
+        sum[n] += trial_energy<OneType>(body, metric, own, p, x[k], y[k], z[k], type[k], place[k],
+                                        k < size);
       }
     }
     double all = 0;
