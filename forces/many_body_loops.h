@@ -81,7 +81,6 @@ struct DensityBody {
   PERRIN_HD Own own(std::int64_t i) const {
     return {one_type ? 0u : view.position[i].type() * types, table[0].on_i};
   }
-  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
 
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4&, bool real,
                       Real (&term)[sums]) const {

@@ -86,7 +86,6 @@ struct PairBody {
   PERRIN_HD Own own(std::int64_t i) const {
     return {OneType ? 0u : position[i].type() * types, table[0]};
   }
-  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
 
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4&, bool real,
                       Real (&term)[sums]) const {

@@ -13,7 +13,6 @@ struct CountNeighbors {
   Real* result;  // by memory index
   struct Own {};
   PERRIN_HD Own own(std::int64_t) const { return {}; }
-  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
   PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t, const Real4&, bool real,
                       Real (&term)[sums]) const {
     term[0] = real && dot(d, d) < range2 ? Real(1) : Real(0);

@@ -21,7 +21,6 @@ struct CountBody {
   std::int64_t n;
   struct Own {};
   PERRIN_HD Own own(std::int64_t) const { return {}; }
-  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
   PERRIN_HD void pair(const Own&, Real3 d, std::uint32_t, const Real4&, bool real,
                       Real (&term)[sums]) const {
     // Lanes without a particle are put far away by some traversals.

@@ -30,7 +30,6 @@ struct CountBody {
     std::uint32_t row;
   };
   PERRIN_HD Own own(std::int64_t i) const { return {position[i].type() * types}; }
-  PERRIN_HD Real4 extra(std::uint32_t) const { return {}; }
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4&, bool real,
                       Real (&term)[1]) const {
     term[0] = real && dot(d, d) < range2[own.row + type] ? Real(1) : Real(0);
