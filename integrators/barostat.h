@@ -170,6 +170,9 @@ class Barostat final : public BoxMover {
   /// Adds the energy that the particles were given to *heat on the device. Device work; for
   /// Integrator::measure_heat().
   void add_heat(StepContext& context, double* heat) const;
+  /// Changes of the box. Waits.
+  std::int64_t tried() const { return memory_.size() > 0 ? memory_.to_host(0).tried : 0; }
+  std::int64_t accepted() const { return memory_.size() > 0 ? memory_.to_host(0).accepted : 0; }
   /// For the console: how many changes were accepted.
   std::string report() const;
   void state(Archive& archive);

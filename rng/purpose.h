@@ -18,6 +18,10 @@ enum class Purpose : std::uint32_t {
   bond_forming = 18,
   bond_breaking = 19,
   monte_carlo = 20,
+  monte_carlo_swap = 21,
+  monte_carlo_molecule = 22,
+  monte_carlo_hybrid = 23,
+  widom = 24,
   stream_seed = 32,     // seeds of the generators whose state lives in memory
   stream_shuffle = 33,  // reserved for reordering such states
 

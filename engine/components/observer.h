@@ -9,6 +9,7 @@
 
 namespace perrin {
 
+class Force;
 struct Instant;
 class Simulation;
 
@@ -28,6 +29,8 @@ class Observer {
   virtual std::string needs_velocities() const { return {}; }
   /// True: it goes on with those that particles keep for other stages, and the user is warned.
   virtual bool takes_kept_velocities() const { return false; }
+  /// Why it cannot measure with this force: "has no …". Empty: it can.
+  virtual std::string objection(const Force&) const { return {}; }
   /// When a stage begins (also after a resume; `resumed` says so): open files. begin() and end()
   /// come with every stage, observe() only in those that the job's "stages" of the observer names.
   virtual void begin(Simulation&, bool /*resumed*/) {}

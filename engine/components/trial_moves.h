@@ -1,11 +1,10 @@
-// Trial moves of single particles, many at a time, as forces see them: Monte Carlo
-// (plugins/monte_carlo).
+// Trial moves, many at a time, as forces see them: Monte Carlo (plugins/monte_carlo).
 //
 // Particles lie in cells along the axes of the box, shifted by a random vector. A batch has at most
 // one trial in each cell of a colour; such cells are at least the longest range of the forces
-// apart, and no trial takes a particle out of its cell: so each has surroundings that stay what
-// they are. J. A. Anderson, E. Jankowski, T. L. Grubb, M. Engel, S. C. Glotzer, J. Comput. Phys.
-// 254, 27 (2013).
+// apart, and no trial takes a particle out of its cell, or it puts another one into its place: so
+// each has surroundings that stay what they are. J. A. Anderson, E. Jankowski, T. L. Grubb, M.
+// Engel, S. C. Glotzer, J. Comput. Phys. 254, 27 (2013).
 #pragma once
 
 #include <cstdint>
@@ -109,19 +108,33 @@ struct TrialParticles {
   }
 };
 
-/// A particle that may go from where it is to `after`.
+/// What a pair force is asked for: a particle at a place, or there before and after; as it is, or
+/// with type and attributes of another one.
 struct TrialMove {
   static constexpr std::uint32_t none = 0xffffffffu;
-  std::uint32_t slot = none;  // none: no trial in this cell
-  std::uint32_t place = 0;    // in memory
-  Position after{};
+  // Where its type and attributes are in memory, before and after; none: it is not there.
+  std::uint32_t before_as = none, after_as = none;
+  // Slots of those whom it does not meet: its own, and perhaps another one. Those that `slot`
+  // excludes are left out, too.
+  std::uint32_t slot = none, other = none;
+  Position before{}, after{};  // in the same cell
+
+  PERRIN_HD bool is_tried() const { return before_as != none || after_as != none; }
 };
 
-/// One trial in each active cell.
+/// Moves that do not meet each other.
 struct TrialMoves {
   TrialCells cells;
-  const TrialMove* move;  // [active cell]
-  double* change;         // [active cell]: the energy after less the energy before is added to it
+  std::int64_t count;
+  const TrialMove* move;  // [count]
+  double* change;         // [count]: the energy after less the energy before is added to it
+  const std::uint32_t* molecule = nullptr;  // [id]: nobody meets its own; nullptr: there are none
+
+  /// Whether a move meets the particle of a slot. `id`: of its own slot.
+  PERRIN_HD bool meets(const TrialMove& m, std::uint32_t id, std::uint32_t at) const {
+    if (at == m.slot || at == m.other) return false;
+    return molecule == nullptr || molecule[id] != molecule[cells.id[at]];
+  }
 };
 
 /// Where a force between pairs is all that acts: all particles of the active cells make their

@@ -275,19 +275,22 @@ void Job::check_ranges() {
                     longest, largest, skin));
 }
 
-/// Of integrators against forces.
+/// Of integrators and observers against forces.
 void Job::check_objections() {
-  if (parts_.stage_names.size() < parts_.stages.size()) return;  // a stage is refused as it is
-  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
-    const Integrator* const integrator =
-        parts_.stages[k] ? parts_.stages[k]->integrator() : nullptr;
-    for (std::size_t i = 0; integrator && i < forces_.size(); ++i) {
-      const std::string objection = forces_[i] ? integrator->objection(*forces_[i]) : "";
+  const auto check = [&](const auto* component, const std::string& what) {
+    for (std::size_t i = 0; component && i < forces_.size(); ++i) {
+      const std::string objection = forces_[i] ? component->objection(*forces_[i]) : "";
       if (!objection.empty())
-        report(settings_.forces[i].path, fmt::format("cannot be combined with the stage \"{}\": {}",
-                                                     parts_.stage_names.at(k), objection));
+        report(settings_.forces[i].path,
+               fmt::format("cannot be combined with {}: {}", what, objection));
     }
-  }
+  };
+  for (std::size_t k = 0; k < parts_.observers.size(); ++k)
+    check(parts_.observers[k].get(), settings_.observers[k].path);
+  if (parts_.stage_names.size() < parts_.stages.size()) return;  // a stage is refused as it is
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k)
+    check(parts_.stages[k] ? parts_.stages[k]->integrator() : nullptr,
+          "the stage \"" + parts_.stage_names.at(k) + "\"");
 }
 
 }  // namespace perrin

@@ -41,6 +41,7 @@ constexpr Shipped shipped[] = {
     {"stage", "metropolis", "metropolis"},
     {"stage", "monte_carlo", "monte_carlo"},
     {"observer", "acceptance", "monte_carlo"},
+    {"observer", "widom", "monte_carlo"},
     {"stage", "neutron_slab", "neutron_slab"},
     {"force", "exponential_repulsion", "example_force"},
 };

@@ -17,7 +17,7 @@ void trial_loop(const char* name, StepContext& s, const TrialMoves& trials, cons
   if (device.skipping()) return;
   const Current<Metric> metric = s.particles.metric();
   const ExclusionView exclusions = s.neighbors->exclusions();
-  const std::int64_t n = trials.cells.active();
+  const std::int64_t n = trials.count;
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     const std::int64_t blocks =

@@ -42,64 +42,72 @@ struct TrialsOnCpu {
 
   /// Neighbours number by number, in whole vectors.
   struct Block {
-    Own own;
-    Position before, after;
-    std::uint32_t self;
     int filled = 0;
     alignas(64) std::uint32_t x[block_size], y[block_size], z[block_size], type[block_size];
     alignas(64) std::uint32_t place[block_size];
-    alignas(64) Real before_sum[width] = {}, after_sum[width] = {};
 
-    Block(const Own& of, const Position& from, const Position& to, std::uint32_t at)
-        : own(of), before(from), after(to), self(at) {}
     PERRIN_INLINE void take(const Position& q, std::uint32_t at) {
       x[filled] = q.x, y[filled] = q.y, z[filled] = q.z, type[filled] = q.type();
       place[filled++] = at;
     }
   };
+  /// A particle at p, and its energy so far.
+  struct Probe {
+    Own own;
+    Position p;
+    alignas(64) Real sum[width] = {};
 
-  PERRIN_INLINE void evaluate(Block& b) const {
-    const int padded = (b.filled + width - 1) / width * width, filled = b.filled;
-    while (b.filled < padded) b.take(b.before, b.self);
-    for (int first = 0; first < padded; first += width) {
+    Probe(const Own& of, const Position& at) : own(of), p(at) {}
+    double total() const {
+      double all = 0;
+      for (int n = 0; n < width; ++n) all += double(sum[n]);
+      return all;
+    }
+  };
+
+  PERRIN_INLINE void evaluate(Probe& probe, const Block& b, int filled) const {
+    for (int first = 0; first < b.filled; first += width) {
 #pragma omp simd simdlen(width)
       for (int n = 0; n < width; ++n) {
         const int at = first + n;
-        b.before_sum[n] += trial_energy<false>(body, metric, b.own, b.before, b.x[at], b.y[at],
-                                               b.z[at], b.type[at], b.place[at], at < filled);
-        b.after_sum[n] += trial_energy<false>(body, metric, b.own, b.after, b.x[at], b.y[at],
-                                              b.z[at], b.type[at], b.place[at], at < filled);
+        probe.sum[n] += trial_energy<false>(body, metric, probe.own, probe.p, b.x[at], b.y[at],
+                                            b.z[at], b.type[at], b.place[at], at < filled);
       }
     }
-    b.filled = 0;
   }
 
   PERRIN_INLINE void operator()([[maybe_unused]] std::int64_t k) const {
 #ifndef __CUDA_ARCH__
     const TrialMove move = trials.move[k];
-    if (move.slot == TrialMove::none) return;
+    if (!move.is_tried()) return;
+    const bool was = move.before_as != TrialMove::none, is = move.after_as != TrialMove::none;
+    const std::uint32_t some_place = was ? move.before_as : move.after_as;
+    Probe before(body.own(some_place), move.before);
+    Probe after(body.own(is ? move.after_as : some_place), move.after);
     const TrialCells& cells = trials.cells;
-    const auto own = body.own(move.place);
-    const Position before = cells.position[move.slot];
-    const std::uint32_t id = cells.id[move.slot];
-    const bool some = exclusions && exclusions.begin[id] < exclusions.begin[id + 1];
-    const TrialSurroundings around{cells, cells.active_cell(k)};
-    Block block{own, before, move.after, move.place};
+    const std::uint32_t id = move.slot != TrialMove::none ? cells.id[move.slot] : 0;
+    const bool some = exclusions && move.slot != TrialMove::none &&
+                      exclusions.begin[id] < exclusions.begin[id + 1];
+    Block block;
+    const auto evaluate_block = [&] {
+      const int filled = block.filled;
+      while (block.filled % width != 0) block.take(move.after, some_place);
+      if (was) evaluate(before, block, filled);
+      if (is) evaluate(after, block, filled);
+      block.filled = 0;
+    };
+    const TrialSurroundings around{cells, cells.cell_of(move.after)};
     for (std::int32_t piece = 0; piece < around.pieces(); ++piece) {
       std::uint32_t begin, end;
       around.piece(piece, begin, end);
       for (std::uint32_t slot = begin; slot < end; ++slot) {
-        const bool left_out =
-            slot == move.slot || (some && exclusions.excludes(id, cells.id[slot]));
-        if (!left_out) block.take(cells.position[slot], cells.place[slot]);
-        if (block.filled == block_size) evaluate(block);
+        if (trials.meets(move, id, slot) && !(some && exclusions.excludes(id, cells.id[slot])))
+          block.take(cells.position[slot], cells.place[slot]);
+        if (block.filled == block_size) evaluate_block();
       }
     }
-    evaluate(block);
-    double change = 0;
-    for (int n = 0; n < width; ++n)
-      change += double(block.after_sum[n]) - double(block.before_sum[n]);
-    trials.change[k] += change;
+    evaluate_block();
+    trials.change[k] += (is ? after.total() : 0) - (was ? before.total() : 0);
 #endif
   }
 };

@@ -50,14 +50,16 @@ struct TrialGroup {
       body.pair(own, d, type, extra_of(body, place), true, term);
     return bounded(term[3]);
   }
-  /// f(slot) for every neighbour that interacts with a particle, by this thread's turn.
+  /// f(slot) for every neighbour that interacts with a particle, by this thread's turn; `self`: its
+  /// slot, or none.
   template <class F>
   __device__ __forceinline__ void for_each_neighbor(const Vec3<std::int32_t>& cell,
                                                     std::uint32_t self, const F& f) const {
     const TrialSurroundings around{cells, cell};
     const std::int32_t pieces = around.pieces();
-    const std::uint32_t id = exclusions ? cells.id[self] : 0;
-    const bool some = exclusions && exclusions.begin[id] < exclusions.begin[id + 1];
+    const bool excludes = exclusions && self != TrialMove::none;
+    const std::uint32_t id = excludes ? cells.id[self] : 0;
+    const bool some = excludes && exclusions.begin[id] < exclusions.begin[id + 1];
     for (std::int32_t piece = 0; piece < pieces; ++piece) {
       std::uint32_t begin, end;
       around.piece(piece, begin, end);
@@ -75,19 +77,22 @@ __global__ void __launch_bounds__(trial_block)
   if (begin_kernel(halt)) return;
   const std::int64_t k = (std::int64_t(blockIdx.x) * trial_block + threadIdx.x) / trial_lanes;
   const TrialCells& cells = trials.cells;
-  if (k >= cells.active()) return;
+  if (k >= trials.count) return;
   const TrialMove move = trials.move[k];
-  if (move.slot == TrialMove::none) return;
+  if (!move.is_tried()) return;
   const Metric metric = *kept_metric;
   const TrialGroup<Body> group(body, cells, metric, exclusions);
-  const auto own = body.own(move.place);
-  const Position before = cells.position[move.slot];
+  const bool was = move.before_as != TrialMove::none, is = move.after_as != TrialMove::none;
+  const auto own = body.own(was ? move.before_as : move.after_as);
+  const auto own_after = body.own(is ? move.after_as : move.before_as);
+  const std::uint32_t id = move.slot != TrialMove::none ? cells.id[move.slot] : 0;
   Real old_sum = 0, new_sum = 0;
-  group.for_each_neighbor(cells.active_cell(k), move.slot, [&](std::uint32_t slot) {
+  group.for_each_neighbor(cells.cell_of(move.after), move.slot, [&](std::uint32_t slot) {
+    if (!trials.meets(move, id, slot)) return;
     const Position q = cells.position[slot];
     const std::uint32_t place = Body::has_extra ? cells.place[slot] : 0u;
-    old_sum += group.energy(own, metric.vector(before, q), q.type(), place);
-    new_sum += group.energy(own, metric.vector(move.after, q), q.type(), place);
+    if (was) old_sum += group.energy(own, metric.vector(move.before, q), q.type(), place);
+    if (is) new_sum += group.energy(own_after, metric.vector(move.after, q), q.type(), place);
   });
   const double change = group.sum(double(new_sum) - double(old_sum));
   if (group.lane == 0) trials.change[k] += change;

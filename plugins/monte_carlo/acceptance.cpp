@@ -1,5 +1,6 @@
 #include "acceptance.h"
 
+#include <array>
 #include <limits>
 
 #include "engine/components/registry.h"
@@ -9,10 +10,18 @@
 namespace perrin::monte_carlo {
 namespace {
 
+/// Of all kinds; the last one has the barostat's.
+constexpr std::array kinds = {"translation", "molecule", "swap", "hybrid", "barostat"};
+
 std::vector<io::ObservableColumn> columns(const Setup& setup) {
+  std::vector<io::ObservableColumn> all;
+  for (const std::string kind : kinds) {
+    all.push_back({kind, {}, ""});
+    all.push_back({kind + "_trials", {}, ""});
+  }
   const io::FileUnit length = io::file_length(setup.units());
-  return {
-      {"acceptance", {}, ""}, {"trials", {}, ""}, {"displacement", {}, length.name, length.factor}};
+  all.push_back({"displacement", {}, length.name, length.factor});
+  return all;
 }
 
 }  // namespace
@@ -21,27 +30,44 @@ Acceptance::Acceptance(const AcceptanceSettings& settings, Setup& setup)
     : settings_(settings), file_(setup.output_file(settings.file, "file"), columns(setup), setup) {}
 
 void Acceptance::begin(Simulation& simulation, bool resumed) {
-  if (!resumed) last_ = {};
+  if (!resumed) last_.clear();
   file_.begin(simulation, resumed);
 }
 
 void Acceptance::observe(Simulation& simulation) {
   const auto* const stage = dynamic_cast<const MonteCarlo*>(simulation.bath());
   if (!stage) return;
-  const TrialCounts now = stage->counts();
-  const auto tried = double(now.tried - last_.tried);
-  const double part = tried > 0 ? double(now.accepted - last_.accepted) / tried
-                                : std::numeric_limits<double>::quiet_NaN();
-  last_ = now;
-  file_.append(std::int64_t(simulation.step()), simulation.time(),
-               {part, tried, stage->displacement()});
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  std::map<std::string, TrialCounts> now;
+  double displacement = none;
+  for (const auto& move : stage->moves()) {
+    now[move->name()] = move->counts();
+    if (move->name() == "translation") displacement = move->size();
+  }
+  if (stage->barostat())
+    now["barostat"] = {stage->barostat()->tried(), stage->barostat()->accepted()};
+  std::vector<double> row;
+  for (const std::string kind : kinds) {
+    const auto found = now.find(kind);
+    const TrialCounts before = last_[kind];
+    const double tried = found == now.end() ? none : double(found->second.tried - before.tried);
+    row.push_back(tried > 0 ? double(found->second.accepted - before.accepted) / tried : none);
+    row.push_back(tried);
+  }
+  row.push_back(displacement);
+  last_ = std::move(now);
+  file_.append(std::int64_t(simulation.step()), simulation.time(), std::move(row));
 }
 
 void Acceptance::state(Archive& archive) {
-  archive("tried", last_.tried);
-  archive("accepted", last_.accepted);
-  archive.require(last_.accepted >= 0 && last_.accepted <= last_.tried, "accepted",
-                  "at most as many as were tried");
+  for (const std::string kind : kinds) {
+    const Archive::Scope scope(archive, kind);
+    TrialCounts& last = last_[kind];
+    archive("tried", last.tried);
+    archive("accepted", last.accepted);
+    archive.require(last.accepted >= 0 && last.accepted <= last.tried, "accepted",
+                    "at most as many as were tried");
+  }
   file_.state(archive);
 }
 

@@ -1,6 +1,7 @@
 // How many trial moves of a stage "monte_carlo" are accepted.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "engine/components/observer.h"
@@ -26,8 +27,8 @@ void describe(D& d, AcceptanceSettings& s) {
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
 }
 
-/// Rows count from the one before, or from the beginning of the stage. Stages of other kinds have
-/// none.
+/// Rows count from the one before, or from the beginning of the stage; moves that the stage does
+/// not make are not numbers. Stages of other kinds have no rows.
 class Acceptance : public Observer {
  public:
   Acceptance(const AcceptanceSettings& settings, Setup& setup);
@@ -40,7 +41,7 @@ class Acceptance : public Observer {
  private:
   AcceptanceSettings settings_;
   io::ObservableFile file_;
-  TrialCounts last_;  // up to the last row
+  std::map<std::string, TrialCounts> last_;  // of each kind of move, up to the last row
 };
 
 void register_acceptance(Registry& registry);

@@ -10,25 +10,36 @@
 
 namespace perrin::monte_carlo {
 
-MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann)
-    : settings_(settings), k_boltzmann_(k_boltzmann), translation_(settings.translation) {}
+MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
+                       std::unique_ptr<Barostat> barostat)
+    : settings_(settings), k_boltzmann_(k_boltzmann), barostat_(std::move(barostat)) {
+  if (settings.translation)
+    moves_.push_back(std::make_unique<Translation>(*settings.translation, settings.group));
+  if (settings.molecule)
+    moves_.push_back(std::make_unique<MoleculeMove>(*settings.molecule, settings.group));
+  if (settings.swap) moves_.push_back(std::make_unique<Swap>(*settings.swap, settings.group));
+  if (settings.hybrid) moves_.push_back(std::make_unique<Hybrid>(*settings.hybrid, settings.group));
+  tuned_.resize(moves_.size());
+}
 
 void MonteCarlo::begin(Simulation& simulation) {
   simulation.ensure_forces();
   if (ramp_start_ < 0) ramp_start_ = std::int64_t(simulation.step());
-  translation_.begin(simulation, settings_.group);
+  for (const auto& move : moves_) move->begin(simulation);
+  if (barostat_) barostat_->begin(simulation, 1, ramp(), true);
 }
 
 void MonteCarlo::steps(StepContext& context, int) {
   // A step that was halted by a full list has made its sweep.
   if (!context.device().skipping()) {
     context.particles.domain.gather_all();  // each of several processes does the whole
-    translation_.sweep(context, RunKey(Purpose::monte_carlo, context.seed),
-                       ramp().at(context.step()));
+    if (barostat_) context.particles.box_state.download();
+    for (const auto& move : moves_) move->sweep(context, ramp().at(context.step()));
     ++done_;
     tune();
   }
   context.update_neighbors();
+  context.move_box();
   context.compute_forces();
 }
 
@@ -37,14 +48,21 @@ void MonteCarlo::tune() {
   constexpr std::int64_t every = 10;
   if (!settings_.tune || done_ > settings_.tune->sweeps) return;
   if (done_ % every != 0 && done_ != settings_.tune->sweeps) return;
-  const TrialCounts now = translation_.counts();
-  const auto tried = double(now.tried - tuned_.tried);
-  if (!(tried > 0)) return;
-  const double accepted = double(now.accepted - tuned_.accepted) / tried;
-  const double factor = std::clamp(accepted / settings_.tune->acceptance, 0.5, 1.5);
-  translation_.set_displacement(
-      std::min(translation_.displacement() * factor, translation_.largest()));
-  tuned_ = now;
+  for (std::size_t k = 0; k < moves_.size(); ++k) {
+    Move& move = *moves_[k];
+    if (move.size() == 0) continue;
+    const TrialCounts now = move.counts();
+    const auto tried = double(now.tried - tuned_[k].tried);
+    if (!(tried > 0)) continue;
+    const double accepted = double(now.accepted - tuned_[k].accepted) / tried;
+    const double factor = std::clamp(accepted / settings_.tune->acceptance, 0.5, 1.5);
+    move.set_size(std::min(move.size() * factor, move.largest_size()));
+    tuned_[k] = now;
+  }
+}
+
+double MonteCarlo::typical_displacement(const StepContext&) const {
+  return settings_.translation ? 0.4 * moves_.front()->size() : 0;
 }
 
 Motion MonteCarlo::motion() const {
@@ -54,27 +72,47 @@ Motion MonteCarlo::motion() const {
 }
 
 std::string MonteCarlo::report(Simulation&) {
-  const TrialCounts counts = translation_.counts();
-  if (counts.tried == 0) return "no trial moves";
-  return fmt::format("translation: {:.4g} of {} trials accepted, displacement {:.6g}",
-                     double(counts.accepted) / double(counts.tried), counts.tried,
-                     translation_.displacement());
+  std::string text;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+  };
+  for (const auto& move : moves_) {
+    const TrialCounts counts = move->counts();
+    std::string part = move->name() + ": no trials";
+    if (counts.tried > 0)
+      part = fmt::format("{}: {:.4g} of {} trials accepted", move->name(),
+                         double(counts.accepted) / double(counts.tried), counts.tried);
+    const std::string size = move->size_text();
+    add(size.empty() ? part : part + ", " + size);
+  }
+  if (barostat_) add(barostat_->report());
+  return text;
 }
 
 std::string MonteCarlo::shortcoming(Simulation&) {
-  const TrialCounts counts = translation_.counts();
-  if (counts.tried == 0)
-    return "no particle was ever tried: all have bonds to particles of other active cells";
-  if (counts.accepted == 0) return "no trial move was accepted: try a smaller displacement";
-  return {};
+  std::string text;
+  for (const auto& move : moves_) {
+    const TrialCounts counts = move->counts();
+    std::string part;
+    if (counts.tried == 0)
+      part = "nothing was tried: " + move->why_none_tried();
+    else if (counts.accepted == 0)
+      part = "no trial was accepted: " + move->why_none_accepted();
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + move->name() + ": " + part;
+  }
+  return done_ > 0 ? text : "";
 }
 
 std::string MonteCarlo::objection(const Force& force) const {
   const ForceTraits& traits = force.traits();
+  if (settings_.hybrid && traits.velocities)
+    return "has friction or noise, and no energy: \"hybrid\" expects potentials";
+  if (!settings_.translation && !settings_.molecule && !settings_.swap) return {};
   const bool local = traits.reads != ForceTraits::Reads::everything;
   if (local && (traits.range() > 0 ? traits.trials : traits.energy_share > 0)) return {};
   return "has no energies of single moves, as many-body potentials and restraints of groups: "
-         "expected forces between pairs, on bonds, angles and dihedrals, and fields";
+         "expected forces between pairs, on bonds, angles and dihedrals, and fields, or "
+         "\"hybrid\" alone";
 }
 
 void MonteCarlo::state(Archive& archive) {
@@ -83,18 +121,19 @@ void MonteCarlo::state(Archive& archive) {
   archive.require(now < 0 || (ramp_start_ >= 0 && ramp_start_ <= now), "ramp_start",
                   "a step that the run has made");
   archive("sweeps", done_);
-  archive("tuned_tried", tuned_.tried);
-  archive("tuned_accepted", tuned_.accepted);
   archive.require(done_ >= 0, "sweeps", "at least 0");
-  archive.require(tuned_.accepted >= 0 && tuned_.accepted <= tuned_.tried, "tuned_accepted",
-                  "at most as many as were tried");
-  {
-    const Archive::Scope scope(archive, "translation");
-    translation_.state(archive);
+  for (std::size_t k = 0; k < moves_.size(); ++k) {
+    const Archive::Scope scope(archive, moves_[k]->name());
+    moves_[k]->state(archive);
+    archive("tuned_tried", tuned_[k].tried);
+    archive("tuned_accepted", tuned_[k].accepted);
+    const TrialCounts all = moves_[k]->counts();
+    archive.require(tuned_[k].accepted >= 0 && tuned_[k].accepted <= tuned_[k].tried,
+                    "tuned_accepted", "at most as many as were tried");
+    archive.require(tuned_[k].tried <= all.tried && tuned_[k].accepted <= all.accepted,
+                    "tuned_tried", "at most those of the stage");
   }
-  const TrialCounts all = counts();
-  archive.require(tuned_.tried <= all.tried && tuned_.accepted <= all.accepted, "tuned_tried",
-                  "at most those of the stage");
+  if (barostat_) barostat_->state(archive);
 }
 
 }  // namespace perrin::monte_carlo

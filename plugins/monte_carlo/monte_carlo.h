@@ -1,11 +1,18 @@
 // Metropolis Monte Carlo of the job's particles: a step is a sweep.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "engine/components/integrator.h"
 #include "engine/settings/settings.h"
+#include "hybrid.h"
+#include "integrators/barostat.h"
 #include "integrators/ramp.h"
+#include "molecule.h"
+#include "move.h"
+#include "swap.h"
 #include "translation.h"
 
 namespace perrin::monte_carlo {
@@ -18,7 +25,7 @@ struct TuneSettings {
 template <class D>
 void describe(D& d, TuneSettings& s) {
   d.required("sweeps", s.sweeps, Positive{},
-             "from the beginning of the stage; after them the displacement stays what it is");
+             "from the beginning of the stage; after them sizes stay what they are");
   d.optional("acceptance", s.acceptance, Between{0.01, 0.99}, "part of trials to be accepted");
 }
 
@@ -26,7 +33,11 @@ struct MonteCarloSettings {
   std::int64_t sweeps = 0;
   double temperature = 1;
   RampSettings ramp;
-  TranslationSettings translation;
+  std::optional<TranslationSettings> translation;
+  std::optional<MoleculeSettings> molecule;
+  std::optional<SwapSettings> swap;
+  std::optional<HybridSettings> hybrid;
+  std::optional<BarostatSettings> barostat;
   std::optional<TuneSettings> tune;
   std::string group = "all", name = "monte_carlo";
 };
@@ -37,25 +48,31 @@ void describe(D& d, MonteCarloSettings& s) {
   d.required("sweeps", s.sweeps, NonNegative{}, "number of sweeps");
   d.required("temperature", s.temperature, Positive{}, "temperature");
   describe_ramp(d, s.ramp, "temperature", Positive{});
-  d.required("translation", s.translation, Any{}, "moves of single particles");
-  d.optional("tune", s.tune, Any{}, "change the displacement until trials are accepted as often");
+  d.optional("translation", s.translation, Any{}, "moves of single particles");
+  d.optional("molecule", s.molecule, Any{}, "moves of whole molecules");
+  d.optional("swap", s.swap, Any{}, "two particles exchange their places");
+  d.optional("hybrid", s.hybrid, Any{}, "trajectories of all particles");
+  d.optional("barostat", s.barostat, Any{},
+             "constant pressure: changes of the box; a sweep is its unit of time");
+  d.optional("tune", s.tune, Any{}, "change the sizes of moves until trials are accepted as often");
   d.optional("group", s.group, Any{}, "particles that move");
   d.optional("name", s.name, Any{}, "name of the stage in output");
+  d.any_of({"translation", "molecule", "swap", "hybrid"});
 }
 
-/// Constant volume and temperature. Velocities stay what they are; those that a temperature or a
-/// pressure asks for are those of the heat bath.
+/// Constant temperature. Velocities stay what they are; those that a temperature or a pressure asks
+/// for are those of the heat bath.
 class MonteCarlo : public Integrator {
  public:
-  MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann);
+  /// `barostat`: nullptr at constant volume.
+  MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
+             std::unique_ptr<Barostat> barostat);
 
   void begin(Simulation& simulation) override;
   void steps(StepContext& context, int n) override;
   double timestep() const override { return 0; }  // sweeps take no time
   bool recordable() const override { return false; }
-  double typical_displacement(const StepContext&) const override {
-    return 0.4 * translation_.displacement();
-  }
+  double typical_displacement(const StepContext&) const override;
   Motion motion() const override;
   std::optional<double> bath_kt(std::uint64_t steps) const override { return ramp().after(steps); }
   std::string report(Simulation& simulation) override;
@@ -63,11 +80,13 @@ class MonteCarlo : public Integrator {
   std::string objection(const Force& force) const override;
   bool acts_on_groups() const override { return false; }
   bool follows_deformation() const override { return false; }
+  BoxMover* box_mover() const override { return barostat_.get(); }
   void state(Archive& archive) override;
 
-  /// Of this stage. Waits.
-  TrialCounts counts() const { return translation_.counts(); }
-  double displacement() const { return translation_.displacement(); }
+  /// That it makes, in the order of a sweep.
+  const std::vector<std::unique_ptr<Move>>& moves() const { return moves_; }
+  /// nullptr: constant volume.
+  const Barostat* barostat() const { return barostat_.get(); }
 
  private:
   Ramp ramp() const {
@@ -79,8 +98,9 @@ class MonteCarlo : public Integrator {
   double k_boltzmann_;
   std::int64_t ramp_start_ = -1;  // step at which the stage began; -1: not yet
   std::int64_t done_ = 0;         // sweeps
-  TrialCounts tuned_;             // trials when the displacement was changed last
-  Translation translation_;
+  std::vector<std::unique_ptr<Move>> moves_;
+  std::vector<TrialCounts> tuned_;  // of each move: when its size was changed last
+  std::unique_ptr<Barostat> barostat_;
 };
 
 }  // namespace perrin::monte_carlo

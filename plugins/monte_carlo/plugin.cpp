@@ -2,11 +2,13 @@
 #include "acceptance.h"
 #include "engine/job/plugin_api.h"
 #include "stage.h"
+#include "widom.h"
 
 namespace {
 void register_components(perrin::Registry& registry) {
   perrin::monte_carlo::register_stage(registry);
   perrin::monte_carlo::register_acceptance(registry);
+  perrin::monte_carlo::register_widom(registry);
 }
 }  // namespace
 

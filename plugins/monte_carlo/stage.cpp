@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "engine/components/registry.h"
 #include "engine/run/md_stage.h"
 #include "monte_carlo.h"
@@ -14,16 +12,20 @@ namespace {
 std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   check_ramp(s.ramp, "temperature", setup);
   setup.fixed_group(s.group, "group");
-  const Configuration& c = setup.configuration();
-  const Vec3<double> heights = c.box.heights();
-  double least = std::min(heights.x, heights.y);
-  if (c.box.dimension == 3) least = std::min(least, heights.z);
-  if (s.translation.displacement > least / 4)
+  const double least = least_height(setup.configuration().box);
+  if (s.translation && s.translation->displacement > least / 4)
     setup.error("translation.displacement",
                 fmt::format("must be at most a quarter of the box ({:.6g}), got {}", least / 4,
-                            s.translation.displacement));
-  return std::make_unique<MdStage>("sweeps", s.sweeps,
-                                   std::make_unique<MonteCarlo>(s, setup.k_boltzmann()), setup);
+                            s.translation->displacement));
+  if (s.molecule) check_molecules(*s.molecule, s.group, setup);
+  if (s.swap) check_swap(*s.swap, s.group, setup);
+  if (s.barostat && s.group != "all")
+    setup.error("barostat",
+                "acts on all particles: expected no \"group\" beside it, got \"" + s.group + "\"");
+  auto barostat = Barostat::make(s.barostat, false, setup);
+  return std::make_unique<MdStage>(
+      "sweeps", s.sweeps, std::make_unique<MonteCarlo>(s, setup.k_boltzmann(), std::move(barostat)),
+      setup);
 }
 
 }  // namespace

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <numeric>
+#include <cmath>
 
-#include "engine/base/error.h"
 #include "engine/device/parallel.h"
-#include "engine/domain/reduction.h"
+#include "engine/dynamics/simulation.h"
 #include "engine/system/moved_position.h"
-#include "rng/math.h"
 
 namespace perrin::monte_carlo {
 namespace {
@@ -41,8 +38,12 @@ struct Propose {
     const TrialProposal::Drawn drawn = proposal.draw(id, trial);
     const Position after = moved_by_axes(cells.position[slot], metric.fixed_word(drawn.by));
     if (cells.key(cells.cell_of(after)) != own) return;
-    move[k] = {slot, cells.place[slot], after};
     place[k] = cells.place[slot];
+    move[k] = {.before_as = place[k],
+               .after_as = place[k],
+               .slot = slot,
+               .before = cells.position[slot],
+               .after = after};
     log_of_uniform[k] = drawn.log_of_uniform;
   }
   /// A partner in another active cell may move at the same time. Which these are does not change
@@ -59,17 +60,17 @@ struct Propose {
 
 /// Particles go where they may go.
 struct Apply {
-  TrialCells cells;
   const TrialMove* move;
   TrialParticles particles;
 
   PERRIN_HD void operator()(std::int64_t k) const {
     const TrialMove m = move[k];
-    if (m.slot != TrialMove::none) particles.go(m.place, cells.position[m.slot], m.after);
+    if (m.is_tried()) particles.go(m.after_as, m.before, m.after);
   }
 };
 
 struct Decide {
+  TrialCells cells;
   Apply apply;
   bool applied;  // already
   double kt;
@@ -81,17 +82,16 @@ struct Decide {
 
   PERRIN_HD void operator()(std::int64_t k) const {
     const TrialMove m = apply.move[k];
-    if (m.slot == TrialMove::none) return;
-    Position& kept = apply.cells.position[m.slot];
+    if (!m.is_tried()) return;
     const bool accepted = change[k] <= -kt * double(log_of_uniform[k]);
     if (accepted != applied) {
       if (accepted)
-        apply.particles.go(m.place, kept, m.after);
+        apply.particles.go(m.after_as, m.before, m.after);
       else
-        apply.particles.go(m.place, m.after, kept);
+        apply.particles.go(m.after_as, m.after, m.before);
     }
     if (!accepted) return;
-    kept = m.after;
+    cells.position[m.slot] = m.after;
     ++counts[k].accepted;
     if (metric.open) watch(m);
   }
@@ -99,24 +99,8 @@ struct Decide {
     const std::uint32_t at[3] = {m.after.x, m.after.y, m.after.z};
     for (int axis = 0; axis < 3; ++axis)
       if (at[axis] < metric.lower[std::size_t(axis)] || at[axis] > metric.upper[std::size_t(axis)])
-        faults.report(FaultKind::left_the_box, apply.cells.id[m.slot], 0, 0, axis);
+        faults.report(FaultKind::left_the_box, cells.id[m.slot], 0, 0, axis);
   }
-};
-
-/// A particle's share of the terms that it is in, before or after the move, as the energy of these.
-struct AddEnergy {
-  const TrialMove* move;
-  const Real4* energy;
-  double factor;
-  double* change;
-  PERRIN_HD void operator()(std::int64_t k) const {
-    if (move[k].slot != TrialMove::none) change[k] += factor * double(energy[move[k].place].w);
-  }
-};
-
-struct CountsOf {
-  const TrialCounts* counts;
-  PERRIN_HD TrialCounts operator()(std::int64_t k) const { return counts[k]; }
 };
 
 }  // namespace
@@ -129,50 +113,37 @@ struct Translation::Batch {
   double kt;
 };
 
-void Translation::begin(StepContext& s, const std::string& group) {
-  const Device& device = s.device();
-  fields_ = false;
-  for (const auto& force : s.forces) fields_ = fields_ || force->traits().range() == 0;
-  // A move that leaves its cell is in vain.
-  grid_ = TrialGrid(s.particles, std::max(s.range(), 4 * displacement_));
-  const Vec3<double> heights = s.particles.box.heights();
-  largest_ = std::min(heights.x, heights.y) / 4;
-  if (s.particles.box.dimension == 3) largest_ = std::min(largest_, heights.z / 4);
-  const TrialCells cells = grid_.cells();
-  const std::int64_t active = cells.active();
-  move_ = {device, active}, place_ = {device, active}, change_ = {device, active};
-  log_of_uniform_ = {device, active}, counts_ = {device, active};
-  scratch_ = {device, sum_chunks + 1};
-  if (fields_) energy_ = {device, s.particles.size()};
+void Translation::begin(Simulation& s) {
+  // A move that leaves its cell is in vain. (Of a resumed stage the same cells: not of what tuning
+  // has come to.)
+  width_ = std::max(s.range(), 4 * first_displacement_);
+  fit(s);
   const Topology& t = s.particles.topology;
   const bool any =
       !t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty();
   partners_ =
-      any ? std::make_unique<Partners>(device, std::size_t(s.particles.size()), t) : nullptr;
-  group_ = {};
-  for (const Group& one : s.particles.groups)
-    if (one.name() == group) group_ = {device, one};
+      any ? std::make_unique<Partners>(s.device(), std::size_t(s.particles.size()), t) : nullptr;
+  group_ = group_of(s, group_name_);
 }
 
-void Translation::sweep(StepContext& s, const RunKey& key, double kt) {
-  // Shifts and the order of colours are those of this sweep, whatever the particles do.
-  const std::uint64_t number = s.step();
-  auto random = keyed<Philox>(key, number, TrialMove::none);
-  Vec3<std::uint32_t> shift{};
-  for (int axis = 0; axis < 3; ++axis) shift[axis] = random.next();
-  std::array<int, 8> order{};
-  const int colours = grid_.colours();
-  std::iota(order.begin(), order.end(), 0);
-  for (int k = colours - 1; k > 0; --k)
-    std::swap(order[std::size_t(k)], order[random.next() % std::uint32_t(k + 1)]);
-  grid_.sort(s, shift);
+/// What depends on the box.
+void Translation::fit(const StepContext& s) {
+  largest_ = least_height(s.particles.box) / 4;
+  if (!grid_.fit(s.particles, width_)) return;
+  energies_.begin(s, grid_.active(), true);
+  log_of_uniform_ = {s.device(), grid_.active()};
+  tally_.begin(s.device(), grid_.active());
+}
+
+void Translation::sweep(StepContext& s, double kt) {
+  if (s.particles.box_state.moves()) fit(s);
+  const RunKey key(Purpose::monte_carlo, s.seed);
   const TrialProposal proposal{key, s.device_step(), Real(displacement_),
                                s.particles.box.dimension == 2, group_.mask()};
+  const std::vector<TrialCells> colours = grid_.sort(s, key);
   const bool chains = runs_chains(s);
   const std::uint32_t fullest = chains ? 0 : grid_.fullest();
-  for (int k = 0; k < colours; ++k) {
-    TrialCells cells = grid_.cells();
-    cells.colour = grid_.colour(order[std::size_t(k)]);
+  for (const TrialCells& cells : colours) {
     if (chains) run_chains(s, cells, proposal, kt);
     for (std::uint32_t member = 0; member < fullest; ++member)
       for (std::int64_t trial = 0; trial < trials_; ++trial)
@@ -182,7 +153,8 @@ void Translation::sweep(StepContext& s, const RunKey& key, double kt) {
 
 /// Where one force between pairs is all there is.
 bool Translation::runs_chains(const StepContext& s) const {
-  return s.forces.size() == 1 && !fields_ && !partners_ && !s.particles.box.metric().open;
+  return s.forces.size() == 1 && !energies_.has_fields() && !partners_ &&
+         !s.particles.box.metric().open;
 }
 
 void Translation::run_chains(StepContext& s, const TrialCells& cells, const TrialProposal& proposal,
@@ -197,7 +169,7 @@ void Translation::run_chains(StepContext& s, const TrialCells& cells, const Tria
                                     kt,
                                     Real(s.range()),
                                     Real(margin),
-                                    counts_.data()});
+                                    tally_.data()});
 }
 
 void Translation::try_all(StepContext& s, const Batch& b) {
@@ -207,58 +179,25 @@ void Translation::try_all(StepContext& s, const Batch& b) {
   for_each(device, "trial moves", b.count,
            Propose{b.cells, metric, b.proposal, b.member, b.trial,
                    partners_ ? partners_->view() : Partners::View{nullptr, nullptr},
-                   particles.position, particles.index, move_.data(), place_.data(), change_.data(),
-                   log_of_uniform_.data(), counts_.data()});
-  const Apply apply{b.cells, move_.data(), {particles.position, particles.image}};
-  if (fields_) {
-    add_energies(s, b, false);
-    for_each(device, "trial moves are made", b.count, apply);
-    add_energies(s, b, true);
-  }
-  const TrialMoves trials{b.cells, move_.data(), change_.data()};
-  for (const auto& force : s.forces)
-    if (force->traits().range() > 0) force->compute_trials(s, trials);
+                   particles.position, particles.index, energies_.move(), energies_.place(),
+                   energies_.change(), log_of_uniform_.data(), tally_.data()});
+  const Apply apply{energies_.move(), {particles.position, particles.image}};
+  energies_.measure(s, b.cells, b.count,
+                    [&] { for_each(device, "trial moves are made", b.count, apply); });
   for_each(device, "trial moves are accepted", b.count,
-           Decide{apply, fields_, b.kt, change_.data(), log_of_uniform_.data(), metric,
-                  s.fault_sink(), counts_.data()});
+           Decide{b.cells, apply, energies_.has_fields(), b.kt, energies_.change(),
+                  log_of_uniform_.data(), metric, s.fault_sink(), tally_.data()});
 }
 
-/// Of all forces but those between pairs.
-void Translation::add_energies(StepContext& s, const Batch& b, bool after) {
-  for (const auto& force : s.forces) {
-    if (force->traits().range() > 0) continue;
-    force->act(s, {.force = energy_.data(),
-                   .virial = nullptr,
-                   .add = false,
-                   .energy = true,
-                   .places = place_.data(),
-                   .count = b.count});
-    const double share = force->traits().energy_share;
-    for_each(s.device(), "energies of trial moves", b.count,
-             AddEnergy{move_.data(), energy_.data(), (after ? 1 : -1) / share, change_.data()});
-  }
-}
-
-TrialCounts Translation::counts() const {
-  if (counts_.size() == 0) return before_;
-  TrialCounts all = before_;
-  all +=
-      sum<TrialCounts>(counts_.device(), "trial moves", counts_.size(), CountsOf{counts_.data()});
-  return all;
+std::string Translation::size_text() const {
+  return fmt::format("displacement {:.6g}", displacement_);
 }
 
 void Translation::state(Archive& archive) {
-  TrialCounts now = archive.is_saving() ? counts() : TrialCounts{};
   archive("displacement", displacement_);
-  archive("tried", now.tried);
-  archive("accepted", now.accepted);
   archive.require(displacement_ > 0 && std::isfinite(displacement_), "displacement",
                   "a length above 0");
-  archive.require(now.accepted >= 0 && now.accepted <= now.tried, "accepted",
-                  "at most as many as were tried");
-  if (archive.is_saving()) return;
-  before_ = now;
-  if (counts_.size() > 0) counts_.zero();
+  tally_.state(archive);
 }
 
 }  // namespace perrin::monte_carlo

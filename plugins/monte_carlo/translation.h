@@ -6,10 +6,12 @@
 #include <memory>
 
 #include "engine/settings/settings.h"
-#include "engine/system/archive.h"
 #include "engine/system/partners.h"
+#include "move.h"
 #include "rng/keyed.h"
+#include "trial_energies.h"
 #include "trial_grid.h"
+#include "trial_tally.h"
 
 namespace perrin::monte_carlo {
 
@@ -25,44 +27,46 @@ void describe(D& d, TranslationSettings& s) {
   d.optional("trials", s.trials, Positive{}, "trials of each particle in a sweep");
 }
 
-class Translation {
+class Translation final : public Move {
  public:
-  explicit Translation(const TranslationSettings& settings)
-      : trials_(settings.trials), displacement_(settings.displacement) {}
+  Translation(const TranslationSettings& settings, const std::string& group)
+      : trials_(settings.trials),
+        first_displacement_(settings.displacement),
+        displacement_(settings.displacement),
+        group_name_(group) {}
 
-  /// Throws UserError for a force that has no energies of single moves.
-  void begin(StepContext& context, const std::string& group);
-  /// `trials` of every particle of the group, at a temperature. Waits.
-  void sweep(StepContext& context, const RunKey& key, double kt);
-  /// Since the stage began. Waits.
-  TrialCounts counts() const;
-  double displacement() const { return displacement_; }
-  void set_displacement(double displacement) { displacement_ = displacement; }
-  /// The largest that makes sense (length).
-  double largest() const { return largest_; }
-  void state(Archive& archive);
+  std::string name() const override { return "translation"; }
+  void begin(Simulation& simulation) override;
+  void sweep(StepContext& context, double kt) override;
+  TrialCounts counts() const override { return tally_.counts(); }
+  double size() const override { return displacement_; }
+  double largest_size() const override { return largest_; }
+  void set_size(double displacement) override { displacement_ = displacement; }
+  std::string size_text() const override;
+  std::string why_none_tried() const override {
+    return "all particles have bonds to particles of other active cells";
+  }
+  std::string why_none_accepted() const override { return "try a smaller displacement"; }
+  void state(Archive& archive) override;
 
  private:
   struct Batch;
+  void fit(const StepContext& context);
   bool runs_chains(const StepContext& context) const;
   void run_chains(StepContext& context, const TrialCells& cells, const TrialProposal& proposal,
                   double kt);
   void try_all(StepContext& context, const Batch& batch);
-  void add_energies(StepContext& context, const Batch& batch, bool after);
 
   std::int64_t trials_;
-  double displacement_, largest_ = 0;
+  double first_displacement_, displacement_, largest_ = 0;
+  std::string group_name_;
+  double width_ = 0;  // of cells, at least (length)
   TrialGrid grid_;
   GroupOnDevice group_;
   std::unique_ptr<Partners> partners_;  // nullptr: nobody has any
-  bool fields_ = false;                 // forces other than those of pairs
-  Buffer<TrialMove> move_;
-  Buffer<std::uint32_t> place_;
-  Buffer<double> change_;
-  Buffer<float> log_of_uniform_;
-  Buffer<Real4> energy_;  // by place, of one force: of particles that may move
-  Buffer<TrialCounts> counts_, scratch_;
-  TrialCounts before_;  // of the stage before it was resumed
+  TrialEnergies energies_;
+  Buffer<float> log_of_uniform_;  // [active cell]
+  TrialTally tally_;              // [active cell]
 };
 
 }  // namespace perrin::monte_carlo

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "engine/device/parallel.h"
 
@@ -46,7 +47,7 @@ struct FindFullest {
 
 }  // namespace
 
-TrialGrid::TrialGrid(const Particles& particles, double range) {
+bool TrialGrid::fit(const Particles& particles, double range) {
   const std::int64_t n = particles.size();
   const Device& device = particles.device();
   const Vec3<double> heights = particles.box.padded_heights();
@@ -65,9 +66,11 @@ TrialGrid::TrialGrid(const Particles& particles, double range) {
       if (cells[axis] > cells[most]) most = axis;
     cells[most] = cells[most] > 4 ? cells[most] - 2 : 1;
   }
+  if (cells == grid_.cells && position_.size() > 0) return false;
   grid_.cells = cells;
   sort_ = CellSort(device, n, count());
   position_ = {device, n}, place_ = {device, n}, id_ = {device, n}, fullest_ = {device, 1};
+  return true;
 }
 
 TrialCells TrialGrid::cells() {
@@ -91,11 +94,18 @@ Vec3<std::int32_t> TrialGrid::colour(int k) const {
   return colour;
 }
 
-void TrialGrid::sort(const StepContext& context, const Vec3<std::uint32_t>& shift) {
+std::vector<TrialCells> TrialGrid::sort(const StepContext& context, const RunKey& key) {
+  // Shifts and the order of colours are those of this sweep, whatever the particles do.
+  auto random = keyed<Philox>(key, context.step(), TrialMove::none);
+  for (int axis = 0; axis < 3; ++axis) grid_.shift[axis] = random.next();
+  std::vector<int> order(static_cast<std::size_t>(colours()));
+  std::iota(order.begin(), order.end(), 0);
+  for (auto k = std::uint32_t(order.size()) - 1; k > 0; --k)
+    std::swap(order[k], order[random.next() % (k + 1)]);
+
   const Device& device = context.device();
   const Particles& particles = context.particles;
-  grid_.shift = shift;
-  const TrialCells view = cells();
+  TrialCells view = cells();
   const std::int64_t n = particles.size();
   for_each(device, "cells of trial moves", n,
            FindCells{view, particles.position.data(), sort_.counter()});
@@ -103,6 +113,12 @@ void TrialGrid::sort(const StepContext& context, const Vec3<std::uint32_t>& shif
   for_each(device, "particles by cells", n,
            PutInCells{sort_.rank(particles.id.data()), particles.position.data(),
                       particles.id.data(), view});
+  std::vector<TrialCells> of_colours;
+  for (const int k : order) {
+    view.colour = colour(k);
+    of_colours.push_back(view);
+  }
+  return of_colours;
 }
 
 std::uint32_t TrialGrid::fullest() {

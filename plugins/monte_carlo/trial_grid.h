@@ -1,30 +1,32 @@
 // The cells of trial moves (engine/components/trial_moves.h): which there are, and who is in them.
 #pragma once
 
+#include <vector>
+
 #include "engine/components/step_context.h"
 #include "engine/components/trial_moves.h"
 #include "neighbor/cells/cell_sort.h"
+#include "rng/keyed.h"
 
 namespace perrin::monte_carlo {
 
 class TrialGrid {
  public:
-  TrialGrid() = default;
-  /// Cells are at least `range` wide.
-  TrialGrid(const Particles& particles, double range);
-
-  /// Sorts all particles into cells that are shifted by a vector. Device work.
-  void sort(const StepContext& context, const Vec3<std::uint32_t>& shift);
+  /// Cells are at least `range` wide in the present box. True: there are other cells than before.
+  bool fit(const Particles& particles, double range);
+  /// The cells of a sweep, shifted by a random vector, with all particles in them: those of each
+  /// colour, in random order. Device work. What is random is that of the step.
+  std::vector<TrialCells> sort(const StepContext& context, const RunKey& key);
   /// Of the fullest cell. Waits.
   std::uint32_t fullest();
-  /// With the cells of colour 0.
-  TrialCells cells();
-  /// How many colours there are.
+  /// Of a colour.
+  std::int64_t active() const { return grid_.active(); }
   int colours() const;
-  /// Which is the k-th.
-  Vec3<std::int32_t> colour(int k) const;
 
  private:
+  TrialCells cells();
+  Vec3<std::int32_t> colour(int k) const;
+
   TrialCells grid_{};  // without addresses
   CellSort sort_;
   Buffer<Position> position_;

@@ -1,0 +1,131 @@
+#include "hybrid.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
+#include "engine/dynamics/simulation.h"
+#include "integrators/verlet_halves.h"
+#include "rng/math.h"
+
+namespace perrin::monte_carlo {
+namespace {
+
+/// Notes where the particles are, and draws velocities.
+struct BeginTrajectory {
+  ParticleView particles;
+  GroupMask group;
+  RunKey key;
+  const std::uint64_t* sweep;
+  Real kt;
+  bool flat;
+  Position* position;
+  Image* image;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const std::uint32_t id = particles.id[i];
+    position[id] = particles.position[i];
+    image[id] = particles.image[i];
+    if (!group.has(id)) return;
+    auto random = keyed<Philox>(key, *sweep, id);
+    const Vec3<Real> normal = random.template normal3<Real>();
+    const Real inverse_mass = particles.velocity[i].w;
+    const Real width = std::sqrt(kt * inverse_mass);
+    particles.velocity[i] = {width * normal.x, width * normal.y, flat ? Real(0) : width * normal.z,
+                             inverse_mass};
+  }
+};
+
+struct GoBack {
+  ParticleView particles;
+  const Position* position;
+  const Image* image;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    particles.position[i] = position[particles.id[i]];
+    particles.image[i] = image[particles.id[i]];
+  }
+};
+
+struct EnergyOf {
+  ParticleView particles;
+  GroupMask group;
+  const Real4* force;
+  PERRIN_HD double operator()(std::int64_t i) const {
+    double energy = double(force[i].w);
+    const Real4 v = particles.velocity[i];
+    if (v.w > 0 && group.has(particles.id[i]))
+      energy += 0.5 * double(dot(v.xyz(), v.xyz())) / double(v.w);
+    return energy;
+  }
+};
+
+}  // namespace
+
+void Hybrid::begin(Simulation& s) {
+  const std::int64_t n = s.particles.size();
+  group_ = group_of(s, group_name_);
+  position_ = {s.device(), n}, image_ = {s.device(), n}, force_ = {s.device(), n};
+}
+
+void Hybrid::sweep(StepContext& s, double kt) {
+  if ((std::int64_t(s.step()) + 1) % settings_.every != 0) return;
+  const RunKey key(Purpose::monte_carlo_hybrid, s.seed);
+  const std::int64_t n = s.particles.size();
+  s.update_neighbors();
+  for_each(s.device(), "a trajectory begins", n,
+           BeginTrajectory{s.particles.view(), group_.mask(), key, s.device_step(), Real(kt),
+                           s.particles.box.dimension == 2, position_.data(), image_.data()});
+  s.compute_forces();
+  const double before = energy(s);
+  run(s);
+  const double change = energy(s) - before;
+  s.particles.domain.gather_all();
+  ++counts_.tried;
+  auto random = keyed<Philox>(key, s.step(), TrialMove::none);
+  if (change <= -kt * std::log(random.uniform_open<double>())) {
+    ++counts_.accepted;
+    return;
+  }
+  for_each(s.device(), "a trajectory is taken back", n,
+           GoBack{s.particles.view(), position_.data(), image_.data()});
+}
+
+void Hybrid::run(StepContext& s) {
+  // Of the stage's particles alone.
+  StepContext::OfIntegrator own{group_.mask(), s.degrees_of_freedom, 0};
+  s.exchange(own);
+  for (std::int64_t step = 0; step < settings_.steps; ++step) {
+    move_particles(s, KickAndDrift{Real(timestep_)});
+    s.update_neighbors();
+    s.compute_forces();
+    update_particles(s, Kick{Real(timestep_)}, false);
+  }
+  s.exchange(own);
+}
+
+/// Potential and kinetic, without what does not change. Waits.
+double Hybrid::energy(StepContext& s) {
+  bool add = false;
+  for (const auto& force : s.forces) {
+    force->act(s, {force_.data(), nullptr, add, true});
+    add = true;
+  }
+  if (s.forces.empty()) force_.zero();
+  return sum<double>(s.device(), "energy of a trajectory", s.particles.size(),
+                     EnergyOf{s.particles.view(), group_.mask(), force_.data()});
+}
+
+std::string Hybrid::size_text() const { return fmt::format("time step {:.6g}", timestep_); }
+
+void Hybrid::state(Archive& archive) {
+  archive("timestep", timestep_);
+  archive.require(timestep_ > 0 && std::isfinite(timestep_), "timestep", "a time above 0");
+  archive("tried", counts_.tried);
+  archive("accepted", counts_.accepted);
+  archive.require(counts_.accepted >= 0 && counts_.accepted <= counts_.tried, "accepted",
+                  "at most as many as were tried");
+}
+
+}  // namespace perrin::monte_carlo

@@ -1,0 +1,263 @@
+#include "molecule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/components/setup.h"
+#include "engine/device/parallel.h"
+#include "engine/dynamics/simulation.h"
+#include "engine/system/moved_position.h"
+#include "rng/math.h"
+
+namespace perrin::monte_carlo {
+namespace {
+
+/// A turn about an axis through the origin, by O. Rodrigues' formula.
+struct Rotation {
+  Real3 axis;
+  Real cosine, sine;
+  PERRIN_HD Real3 operator()(Real3 r) const {
+    const Real along = (1 - cosine) * dot(axis, r);
+    return cosine * r + sine * cross(axis, r) + along * axis;
+  }
+};
+
+struct ProposeMolecules {
+  TrialCells cells;
+  Metric metric;
+  MoleculeView molecules;
+  GroupMask group;
+  RunKey key;
+  const std::uint64_t* sweep;
+  std::uint32_t head, trial;  // the molecule whose first particle is the head-th of its cell
+  std::uint32_t largest;
+  Real displacement, rotation;
+  bool flat;
+  const Position* position;
+  const std::uint32_t* index;
+  TrialMove* move;       // [active cell · largest + particle of the molecule]
+  std::uint32_t* place;  // likewise
+  double* change;
+  float* log_of_uniform;
+  TrialCounts* counts;
+
+  PERRIN_HD static Real between(Real most, std::uint32_t word) {
+    return most * ((Real(std::int32_t(word >> 8) - (1 << 23)) + Real(0.5)) * Real(0x1p-23));
+  }
+  PERRIN_HD Words4 words(std::uint32_t molecule, std::uint32_t use) const {
+    return philox4x32<10>(
+        {std::uint32_t(*sweep), std::uint32_t(*sweep >> 32), molecule, 2 * trial + use},
+        {key.x, key.y});
+  }
+  PERRIN_HD Rotation rotation_of(const Words4& w) const {
+    const Real angle = between(rotation, w.x);
+    Real3 axis{0, 0, 1};
+    if (!flat) {  // uniform on the sphere: Archimedes
+      const Real z = between(1, w.y), ring = std::sqrt(1 - z * z);
+      const Real turn = between(Real(M_PI), w.z);
+      axis = {ring * std::cos(turn), ring * std::sin(turn), z};
+    }
+    return {axis, std::cos(angle), std::sin(angle)};
+  }
+  PERRIN_HD std::uint32_t slot_of(std::int32_t cell, std::uint32_t id) const {
+    for (std::uint32_t slot = cells.start[cell]; slot < cells.start[cell + 1]; ++slot)
+      if (cells.id[slot] == id) return slot;
+    return TrialMove::none;
+  }
+
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const std::int64_t first = k * largest;
+    for (std::uint32_t e = 0; e < largest; ++e)
+      move[first + e] = {}, place[first + e] = TrialMove::none, change[first + e] = 0;
+    const std::int32_t own = cells.key(cells.active_cell(k));
+    const std::uint32_t slot = cells.start[own] + head;
+    if (slot >= cells.start[own + 1]) return;
+    const std::uint32_t id = cells.id[slot], molecule = molecules.of[id];
+    const std::uint32_t* const member = molecules.member + molecules.begin[molecule];
+    const std::uint32_t count = molecules.begin[molecule + 1] - molecules.begin[molecule];
+    if (member[0] != id || count < 2) return;
+    const Position at = cells.position[slot];
+    Real3 centre{};
+    for (std::uint32_t m = 0; m < count; ++m) {
+      const Position p = position[index[member[m]]];
+      if (!group.has(member[m]) || cells.key(cells.cell_of(p)) != own) return;
+      centre += metric.vector(p, at);
+    }
+    centre *= 1 / Real(count);
+    ++counts[k].tried;
+    const Words4 w = words(molecule, 0), turned = words(molecule, 1);
+    const Real3 by{between(displacement, w.x), between(displacement, w.y),
+                   flat ? Real(0) : between(displacement, w.z)};
+    const Rotation turn = rotation_of(turned);
+    bool stays = true;
+    for (std::uint32_t m = 0; m < count; ++m) {
+      const std::uint32_t where = index[member[m]];
+      const Position p = position[where];
+      const Real3 r = metric.vector(p, at) - centre, step = turn(r) - r + by;
+      const Position after =
+          moved_by_axes(p, metric.fixed_word({step.x, step.y, flat ? Real(0) : step.z, 0}));
+      stays = stays && cells.key(cells.cell_of(after)) == own;
+      place[first + m] = where;
+      move[first + m] = {.before_as = where,
+                         .after_as = where,
+                         .slot = slot_of(own, member[m]),
+                         .before = p,
+                         .after = after};
+    }
+    log_of_uniform[k] = exact::log((float(w.w >> 8) + 0.5f) * 0x1p-24f);
+    if (stays) return;
+    for (std::uint32_t m = 0; m < count; ++m)
+      move[first + m] = {}, place[first + m] = TrialMove::none;
+  }
+};
+
+struct ApplyMolecule {
+  const TrialMove* move;
+  std::uint32_t largest;
+  TrialParticles particles;
+
+  PERRIN_HD void go(std::int64_t k, bool back) const {
+    for (std::int64_t e = k * largest; e < (k + 1) * largest && move[e].is_tried(); ++e)
+      particles.go(move[e].after_as, back ? move[e].after : move[e].before,
+                   back ? move[e].before : move[e].after);
+  }
+  PERRIN_HD void operator()(std::int64_t k) const { go(k, false); }
+};
+
+struct DecideMolecules {
+  TrialCells cells;
+  ApplyMolecule apply;
+  bool applied;  // already
+  double kt;
+  const double* change;
+  const float* log_of_uniform;
+  TrialCounts* counts;
+
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const std::int64_t first = k * apply.largest;
+    if (!apply.move[first].is_tried()) return;
+    double all = 0;
+    for (std::uint32_t e = 0; e < apply.largest; ++e) all += change[first + e];
+    const bool accepted = all <= -kt * double(log_of_uniform[k]);
+    if (accepted != applied) apply.go(k, applied);
+    if (!accepted) return;
+    ++counts[k].accepted;
+    for (std::uint32_t e = 0; e < apply.largest && apply.move[first + e].is_tried(); ++e)
+      cells.position[apply.move[first + e].slot] = apply.move[first + e].after;
+  }
+};
+
+}  // namespace
+
+void check_molecules(const MoleculeSettings& s, const std::string& group, Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const double least = least_height(c.box);
+  if (s.displacement > least / 4)
+    setup.error("molecule.displacement",
+                fmt::format("must be at most a quarter of the box ({:.6g}), got {}", least / 4,
+                            s.displacement));
+  if (s.displacement == 0 && s.rotation == 0)
+    setup.error("molecule", "moves nothing: expected a displacement or a rotation above 0");
+  if (c.topology.molecule.empty())
+    setup.error("molecule", "the system has no molecules: expected particles with bonds");
+  for (int axis = 0; axis < c.box.dimension; ++axis)
+    if (!c.box.periodic[std::size_t(axis)]) {
+      setup.error("molecule", fmt::format("needs a box that is periodic along all axes, and {} is "
+                                          "not",
+                                          "xyz"[axis]));
+      break;
+    }
+  setup.fixed_group(group, "group");
+}
+
+void MoleculeMove::begin(Simulation& s) {
+  const Device& device = s.device();
+  group_ = group_of(s, group_name_);
+  const std::vector<std::uint32_t>& of = s.particles.topology.molecule;
+  std::uint32_t molecules = 0;
+  for (const std::uint32_t m : of) molecules = std::max(molecules, m + 1);
+  std::vector<std::uint32_t> begin(molecules + 1, 0), member(of.size());
+  for (const std::uint32_t m : of) ++begin[m + 1];
+  largest_ = *std::max_element(begin.begin(), begin.end());
+  for (std::uint32_t m = 0; m < molecules; ++m) begin[m + 1] += begin[m];
+  std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+  for (std::uint32_t id = 0; id < of.size(); ++id) member[next[of[id]]++] = id;
+  of_ = Buffer<std::uint32_t>(device, of), begin_ = Buffer<std::uint32_t>(device, begin);
+  member_ = Buffer<std::uint32_t>(device, member);
+  // A move that leaves its cell is in vain.
+  width_ = s.range() + 4 * settings_.displacement;
+  fit(s);
+}
+
+/// What depends on the box.
+void MoleculeMove::fit(const StepContext& s) {
+  if (!grid_.fit(s.particles, width_)) return;
+  energies_.begin(s, grid_.active() * largest_, false);
+  log_of_uniform_ = {s.device(), grid_.active()};
+  tally_.begin(s.device(), grid_.active());
+}
+
+void MoleculeMove::sweep(StepContext& s, double kt) {
+  if (s.particles.box_state.moves()) fit(s);
+  const Device& device = s.device();
+  const RunKey key(Purpose::monte_carlo_molecule, s.seed);
+  const std::vector<TrialCells> colours = grid_.sort(s, key);
+  const std::uint32_t fullest = grid_.fullest();
+  const Metric metric = s.particles.box.metric();
+  const ParticleView particles = s.particles.view();
+  const bool flat = s.particles.box.dimension == 2;
+  const ApplyMolecule apply{energies_.move(), largest_, {particles.position, particles.image}};
+  const auto try_all = [&](const TrialCells& cells, std::uint32_t head, std::uint32_t trial) {
+    const std::int64_t n = cells.active();
+    for_each(device, "moves of molecules", n,
+             ProposeMolecules{cells,
+                              metric,
+                              {of_.data(), begin_.data(), member_.data()},
+                              group_.mask(),
+                              key,
+                              s.device_step(),
+                              head,
+                              trial,
+                              largest_,
+                              Real(scale_ * settings_.displacement),
+                              Real(std::min(M_PI, scale_ * settings_.rotation)),
+                              flat,
+                              particles.position,
+                              particles.index,
+                              energies_.move(),
+                              energies_.place(),
+                              energies_.change(),
+                              log_of_uniform_.data(),
+                              tally_.data()});
+    energies_.measure(
+        s, cells, n * largest_, [&] { for_each(device, "molecules move", n, apply); }, of_.data());
+    for_each(device, "moves of molecules are accepted", n,
+             DecideMolecules{cells, apply, energies_.has_fields(), kt, energies_.change(),
+                             log_of_uniform_.data(), tally_.data()});
+  };
+  for (const TrialCells& cells : colours)
+    for (std::uint32_t head = 0; head < fullest; ++head)
+      for (std::int64_t trial = 0; trial < settings_.trials; ++trial)
+        try_all(cells, head, std::uint32_t(trial));
+}
+
+double MoleculeMove::largest_size() const {
+  const double room = width_ / 4;
+  return settings_.displacement > 0 ? std::max(1.0, room / settings_.displacement)
+                                    : std::max(1.0, M_PI / settings_.rotation);
+}
+
+std::string MoleculeMove::size_text() const {
+  return fmt::format("displacement {:.6g}, rotation {:.6g}", scale_ * settings_.displacement,
+                     std::min(M_PI, scale_ * settings_.rotation));
+}
+
+void MoleculeMove::state(Archive& archive) {
+  archive("scale", scale_);
+  archive.require(scale_ > 0 && std::isfinite(scale_), "scale", "a number above 0");
+  tally_.state(archive);
+}
+
+}  // namespace perrin::monte_carlo

@@ -1,0 +1,48 @@
+// A kind of trial moves, as a sweep of Monte Carlo makes them.
+#pragma once
+
+#include <string>
+
+#include "engine/components/trial_moves.h"
+#include "engine/system/archive.h"
+#include "engine/system/box.h"
+#include "engine/system/group.h"
+
+namespace perrin {
+class Simulation;
+class StepContext;
+}  // namespace perrin
+
+namespace perrin::monte_carlo {
+
+/// Each keeps the distribution of the stage's temperature by itself; their order does not matter.
+class Move {
+ public:
+  virtual ~Move() = default;
+  /// The key of its settings.
+  virtual std::string name() const = 0;
+  /// When a stage begins, also a resumed one, with forces at the present positions.
+  virtual void begin(Simulation& simulation) = 0;
+  /// Its part of a sweep. All particles are in this process, lists and forces hold no more
+  /// afterwards. May wait.
+  virtual void sweep(StepContext& context, double kt) = 0;
+  /// Since the stage began. Waits.
+  virtual TrialCounts counts() const = 0;
+  /// What tuning changes, in the job's units, and the largest that makes sense; 0: nothing.
+  virtual double size() const { return 0; }
+  virtual double largest_size() const { return 0; }
+  virtual void set_size(double) {}
+  /// For the console: "displacement 0.12". Empty: nothing.
+  virtual std::string size_text() const { return {}; }
+  /// What it may be for that nothing was tried, and that nothing was accepted.
+  virtual std::string why_none_tried() const = 0;
+  virtual std::string why_none_accepted() const = 0;
+  virtual void state(Archive& archive) = 0;
+};
+
+/// The job's group of this name; "all": all particles.
+GroupOnDevice group_of(const StepContext& context, const std::string& name);
+/// Between opposite faces of the box.
+double least_height(const Box& box);
+
+}  // namespace perrin::monte_carlo

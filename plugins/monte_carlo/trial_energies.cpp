@@ -1,0 +1,66 @@
+#include "trial_energies.h"
+
+#include "engine/components/force.h"
+#include "engine/device/parallel.h"
+
+namespace perrin::monte_carlo {
+namespace {
+
+/// A particle's share of the terms that it is in, before or after the move, as the energy of these.
+struct AddEnergy {
+  const std::uint32_t* place;
+  const Real4* energy;
+  double factor;
+  double* change;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    if (place[k] != TrialMove::none) change[k] += factor * double(energy[place[k]].w);
+  }
+};
+
+}  // namespace
+
+/// Of the forces without a range.
+bool TrialEnergies::asks(const Force& force) const {
+  return bonded_ || force.traits().reads != ForceTraits::Reads::bonded;
+}
+
+void TrialEnergies::begin(const StepContext& s, std::int64_t moves, bool bonded) {
+  const Device& device = s.device();
+  bonded_ = bonded;
+  fields_ = false;
+  for (const auto& force : s.forces)
+    fields_ = fields_ || (force->traits().range() == 0 && asks(*force));
+  if (move_.size() != moves)
+    move_ = {device, moves}, place_ = {device, moves}, change_ = {device, moves};
+  if (fields_ && energy_.size() == 0) energy_ = {device, s.particles.size()};
+}
+
+void TrialEnergies::measure(StepContext& s, const TrialCells& cells, std::int64_t count,
+                            const std::function<void()>& go, const std::uint32_t* molecule,
+                            bool inserted) {
+  if (fields_) {
+    if (!inserted) add_fields(s, count, false);
+    go();
+    add_fields(s, count, true);
+  }
+  const TrialMoves trials{cells, count, move_.data(), change_.data(), molecule};
+  for (const auto& force : s.forces)
+    if (force->traits().range() > 0) force->compute_trials(s, trials);
+}
+
+void TrialEnergies::add_fields(StepContext& s, std::int64_t count, bool after) {
+  for (const auto& force : s.forces) {
+    if (force->traits().range() > 0 || !asks(*force)) continue;
+    force->act(s, {.force = energy_.data(),
+                   .virial = nullptr,
+                   .add = false,
+                   .energy = true,
+                   .places = place_.data(),
+                   .count = count});
+    const double share = force->traits().energy_share;
+    for_each(s.device(), "energies of trial moves", count,
+             AddEnergy{place_.data(), energy_.data(), (after ? 1 : -1) / share, change_.data()});
+  }
+}
+
+}  // namespace perrin::monte_carlo

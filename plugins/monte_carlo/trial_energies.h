@@ -1,0 +1,44 @@
+// What trial moves change of the energy of all forces of a job.
+#pragma once
+
+#include <functional>
+
+#include "engine/components/step_context.h"
+#include "engine/components/trial_moves.h"
+#include "engine/device/buffer.h"
+
+namespace perrin::monte_carlo {
+
+class TrialEnergies {
+ public:
+  /// Room for so many moves at a time. `bonded`: forces on bonds, angles and dihedrals are asked,
+  /// too.
+  void begin(const StepContext& context, std::int64_t moves, bool bonded);
+  std::int64_t room() const { return move_.size(); }
+  /// Are there forces that see a particle where it is in memory, and nowhere else?
+  bool has_fields() const { return fields_; }
+
+  TrialMove* move() { return move_.data(); }  // [move], for pairs
+  /// [move]: which particle moves in memory, for all other forces; TrialMove::none: none does.
+  std::uint32_t* place() { return place_.data(); }
+  double* change() { return change_.data(); }  // [move]: what is found is added
+
+  /// Of the first `count` moves. `go` puts the particles where they move to, and is called if and
+  /// only if there are fields. `inserted`: what these say of where the particles were is no part of
+  /// it. Device work.
+  void measure(StepContext& context, const TrialCells& cells, std::int64_t count,
+               const std::function<void()>& go, const std::uint32_t* molecule = nullptr,
+               bool inserted = false);
+
+ private:
+  bool asks(const Force& force) const;
+  void add_fields(StepContext& context, std::int64_t count, bool after);
+
+  bool fields_ = false, bonded_ = true;
+  Buffer<TrialMove> move_;
+  Buffer<std::uint32_t> place_;
+  Buffer<double> change_;
+  Buffer<Real4> energy_;  // by place, of one force: of particles that may move
+};
+
+}  // namespace perrin::monte_carlo

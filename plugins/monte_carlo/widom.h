@@ -1,0 +1,69 @@
+// The excess chemical potential by trial insertions.
+// B. Widom, J. Chem. Phys. 39, 2808 (1963): exp(-mu/kT) = <exp(-dU/kT)> at constant volume, where
+// dU is the energy that one more particle would have at a random place; at constant pressure
+// <V exp(-dU/kT)> / <V> (K. S. Shing, S. T. Chung, J. Phys. Chem. 91, 1674 (1987)).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/components/observer.h"
+#include "engine/components/setup.h"
+#include "engine/settings/settings.h"
+#include "io/observable_file.h"
+#include "trial_energies.h"
+#include "trial_grid.h"
+
+namespace perrin {
+class Registry;
+}
+
+namespace perrin::monte_carlo {
+
+struct WidomSettings {
+  std::int64_t stride = 100, insertions = 1000;
+  std::string group = "all";
+  std::optional<double> temperature;
+  std::string file = "widom.h5";
+};
+
+template <class D>
+void describe(D& d, WidomSettings& s) {
+  d.required("stride", s.stride, Positive{}, "interval between samples (steps)");
+  d.optional("insertions", s.insertions, Positive{}, "trial insertions of a sample");
+  d.optional("group", s.group, Any{},
+             "what is inserted has type and attributes of a random particle of this group");
+  d.optional("temperature", s.temperature, Positive{},
+             "temperature; default: that of the stage's heat bath");
+  d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
+}
+
+class Widom final : public Observer {
+ public:
+  Widom(const WidomSettings& settings, Setup& setup);
+  std::int64_t stride() const override { return settings_.stride; }
+  std::string objection(const Force& force) const override;
+  /// Throws UserError for tail corrections of several types.
+  void begin(Simulation& simulation, bool resumed) override;
+  /// Throws UserError where there is no temperature.
+  void observe(Simulation& simulation) override;
+  void end(Simulation& simulation) override { file_.end(simulation); }
+  void state(Archive& archive) override;
+
+ private:
+  double kt(const Simulation& simulation) const;
+  double mean_factor(Simulation& simulation, double kt);
+
+  WidomSettings settings_;
+  std::string path_;
+  std::vector<std::uint32_t> ids_;  // of the group
+  io::ObservableFile file_;
+  double volumes_ = 0, weighted_ = 0;  // sums of V, and of V exp(-dU/kT)
+  TrialGrid grid_;
+  TrialEnergies energies_;
+  Buffer<std::uint32_t> id_;
+};
+
+void register_widom(Registry& registry);
+
+}  // namespace perrin::monte_carlo
