@@ -6,7 +6,6 @@ molecular dynamics, theory and numbers of others.
 """
 
 import math
-import shutil
 import sys
 import unittest
 
@@ -171,8 +170,10 @@ class MonteCarlo(JobCase):
         fluid = job(lattice(5, 0.8), [LJ], sweeps(60, 1.0, 0.4, tune={"sweeps": 30}),
                     observers=[{"type": "acceptance", "stride": 20}])
         said = self.run_job(fluid).stdout
-        part = self.column("acceptance", file="acceptance.h5")[1:]
-        self.assertEqual(list(self.column("trials", file="acceptance.h5")), [0] + [20 * 500] * 3)
+        part = self.column("translation", file="acceptance.h5")[1:]
+        self.assertEqual(list(self.column("translation_trials", file="acceptance.h5")),
+                         [0] + [20 * 500] * 3)
+        self.assertTrue(numpy.isnan(self.column("swap_trials", file="acceptance.h5")).all())
         size = self.column("displacement", file="acceptance.h5")
         self.assertLess(part[0], 0.25)
         self.assertLess(abs(part[2] - 0.4), 0.05)
@@ -192,5 +193,4 @@ class MonteCarlo(JobCase):
 
 
 if __name__ == "__main__":
-    shutil.rmtree
     unittest.main(argv=[sys.argv[0]] + sys.argv[2:])

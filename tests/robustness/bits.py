@@ -363,6 +363,34 @@ def jobs(device):
          {"type": "angle_cosine", "angles": {"bend": {"stiffness": 2}}},
          {"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]}], THERMOSTAT)
     found["monte_carlo, chains"]["stages"] = copy.deepcopy(trials)
+    # All moves, of dumb-bells in a mixture; and in two dimensions, where particles lie unevenly.
+    found["monte_carlo, all"] = moves = job(
+        {"type": "parts", "box": [14, 14, 14], "min_distance": 0.8, "parts": [
+            {"type": "chains", "number": 150, "pattern": "A2", "bond_length": 1},
+            {"type": "fill", "types": {"S": 2, "T": 1}, "density": 0.35}]},
+        [{**LJ, "mixing": "geometric", "pairs": [*LJ["pairs"], *(
+            {"types": [t, t], "epsilon": e, "sigma": 0.9} for t, e in (("S", 1), ("T", 0.6)))]},
+         {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}}],
+        THERMOSTAT, groups={"S": {"types": ["S"]}, "T": {"types": ["T"]}})
+    moves["stages"] = [
+        {"type": "monte_carlo", "sweeps": 40, "temperature": 1.2, "tune": {"sweeps": 20},
+         "translation": {"displacement": 0.2}, "swap": {"groups": ["S", "T"]},
+         "molecule": {"displacement": 0.2, "rotation": 0.5},
+         "hybrid": {"timestep": 0.004, "steps": 5, "every": 2},
+         "barostat": {"pressure": 1, "tau": 8}},
+        {"type": "md", "steps": 40, "integrator": THERMOSTAT, "name": "dynamics"}]
+    moves["observers"] = [*OBSERVERS, {"type": "widom", "stride": 20, "insertions": 500,
+                                       "group": "S", "temperature": 1}]
+    found["monte_carlo, droplet"] = copy.deepcopy(flat)
+    found["monte_carlo, droplet"]["system"]["types"] = {"A": 1, "B": 1}
+    found["monte_carlo, droplet"]["forces"] = [
+        moves["forces"][0] | {"pairs": [*LJ["pairs"], {"types": ["B", "B"], "epsilon": 0.5,
+                                                       "sigma": 1}]},
+        {"type": "harmonic_trap", "stiffness": [0.5, 0.5, 0]}]
+    found["monte_carlo, droplet"]["stages"] = [
+        {"type": "monte_carlo", "sweeps": 60, "temperature": 1,
+         "translation": {"displacement": 0.2}, "swap": {"trials": 0.5},
+         "hybrid": {"timestep": 0.004, "steps": 5, "every": 3}}]
     # Attributes that are written anew, in a field, in angles and dihedrals, in densities.
     update = {"formula": "min(u + 0.01*vx^2 + 0.02*(x > 0), 1.2)", "every": 7,
               "between": [0.8, 1.2]}

@@ -97,6 +97,7 @@ std::optional<Json> sample(const CatalogueRow& row) {
       {"cluster_size",
        R"({"type": "cluster_size", "stride": 2, "rows_every": 10, "distance": 1.1, "sizes": 4})"},
       {"bonds", R"({"type": "bonds", "stride": 2, "sizes": 4})"},
+      {"widom", R"({"type": "widom", "stride": 2, "insertions": 50, "temperature": 1})"},
       {"radial_profile", R"({"type": "radial_profile", "stride": 2, "rows_every": 10, "bins": 4,
         "about": "center_of_mass"})"},
       {"pressure_profile",
@@ -152,6 +153,28 @@ const char* trial_moves = R"([
      "integrator": {"type": "bussi", "timestep": 0.002, "temperature": 1, "tau": 0.1}},
     {"type": "monte_carlo", "sweeps": 12, "temperature": 1, "final_temperature": 0.8,
      "ramp_steps": 8, "translation": {"displacement": 0.1, "trials": 3}, "name": "second"}])";
+// Every kind of move, of dumb-bells in a mixture, at constant pressure.
+const char* dumb_bells = R"({"type": "parts", "box": [12, 12, 12], "min_distance": 0.8, "parts": [
+    {"type": "chains", "number": 100, "pattern": "A2", "bond_length": 1},
+    {"type": "fill", "types": {"S": 2, "T": 1}, "density": 0.35}]})";
+const char* all_moves = R"([
+    {"type": "monte_carlo", "sweeps": 14, "temperature": 1.2, "translation": {"displacement": 0.2},
+     "molecule": {"displacement": 0.2, "rotation": 0.5},
+     "swap": {"groups": ["S", "T"], "trials": 0.2},
+     "hybrid": {"timestep": 0.004, "steps": 3, "every": 2},
+     "barostat": {"pressure": 1, "tau": 4, "axes": "xy,z"},
+     "tune": {"sweeps": 12, "acceptance": 0.5}},
+    {"type": "md", "steps": 12, "name": "dynamics",
+     "integrator": {"type": "bussi", "timestep": 0.002, "temperature": 1, "tau": 0.1}},
+    {"type": "monte_carlo", "sweeps": 12, "temperature": 1, "name": "second",
+     "barostat": {"pressure": 2, "tau": 8, "axes": "flexible", "stride": 3},
+     "hybrid": {"timestep": 0.003, "steps": 2}, "molecule": {"displacement": 0.1, "rotation": 1}}])";
+// In a plane, where particles lie unevenly.
+const char* flat_moves = R"([
+    {"type": "monte_carlo", "sweeps": 16, "temperature": 0.3, "translation": {"displacement": 0.4},
+     "swap": {"attribute": "h", "difference": 0.3, "trials": 0.5},
+     "hybrid": {"timestep": 0.01, "steps": 3, "every": 3},
+     "tune": {"sweeps": 12, "acceptance": 0.5}}])";
 const char* lj = R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
                      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]})";
 const char* restraint = R"({"type": "group_restraint", "groups": ["all"], "stiffness": 50,
@@ -404,8 +427,33 @@ std::map<std::string, Json> systems() {
   trials_of_chains["stages"][2]["group"] = "some";
   trials_of_chains["forces"].push_back(
       json(R"({"type": "harmonic_trap", "stiffness": [0.1, 0.2, 0.1], "on": "some"})"));
+  Json trials_of_all = job(
+      dumb_bells,
+      {json(R"({"type": "lennard_jones", "cutoff": 2,
+      "truncation": "energy_shift", "mixing": "lorentz_berthelot", "pairs": [
+      {"types": ["A", "A"], "epsilon": 1, "sigma": 1},
+      {"types": ["S", "S"], "epsilon": 1, "sigma": 0.9},
+      {"types": ["T", "T"], "epsilon": 0.7, "sigma": 1}]})"),
+       json(R"({"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}})")},
+      json(bussi), 20);
+  trials_of_all["stages"] = json(all_moves);
+  trials_of_all["groups"] = json(R"({"S": {"types": ["S"]}, "T": {"types": ["T"]}})");
+  trials_of_all["observers"].push_back(json(R"({"type": "acceptance", "stride": 3})"));
+  trials_of_all["observers"].push_back(
+      json(R"({"type": "widom", "stride": 4, "insertions": 100, "group": "S"})"));
+  Json trials_in_a_plane = job(R"({"type": "lattice", "structure": "square", "density": 0.4,
+      "cells": [24, 24, 1], "types": {"A": 1, "B": 1}})",
+                               {json(R"({"type": "pair_formula",
+      "cutoff": 1.5, "truncation": "force_shift", "energy": "(h_1 + h_2)/r^6", "pairs": [
+      {"types": ["A", "A"]}, {"types": ["A", "B"]}, {"types": ["B", "B"]}]})"),
+                                json(R"({"type": "harmonic_trap", "stiffness": [0.5, 2, 0]})")},
+                               json(bussi), 20);
+  trials_in_a_plane["attributes"] = json(R"j({"h": {"random": {"uniform": [0.3, 1]}}})j");
+  trials_in_a_plane["stages"] = json(flat_moves);
   return {
       {"trial moves", std::move(trials)},
+      {"trial moves of all kinds", std::move(trials_of_all)},
+      {"trial moves in a plane", std::move(trials_in_a_plane)},
       {"trial moves of chains", std::move(trials_of_chains)},
       {"dynamic bonds", std::move(linked)},
       {"groups", std::move(groups)},

@@ -158,8 +158,8 @@ class Types:
             observers = [component]
             if name in ("chain_size", "bonds"):
                 system, forces = CHAINS, [SPRINGS]
-            if name == "acceptance":
-                stages = [TRIALS]  # no steps of an integrator have any
+            if name in ("acceptance", "widom"):
+                stages = [TRIALS]  # of a heat bath; no steps of an integrator have trials
             if name == "restraint":
                 forces = [LJ, {"type": "group_restraint", "groups": ["all"], "stiffness": 10,
                                "point": [0, 0, 1]}]

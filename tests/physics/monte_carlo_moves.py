@@ -1,0 +1,283 @@
+#!/usr/bin/python3
+"""Moves of the stage "monte_carlo" beyond those of single particles, and trial insertions: against
+enumeration, theory and an equation of state.
+
+    monte_carlo_moves.py PERRIN [unittest arguments]
+"""
+
+import itertools
+import math
+import sys
+import unittest
+
+import h5py
+import numpy
+
+from job_case import JobCase
+
+PAIR = [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]
+
+
+def stage(sweeps, temperature=1.0, **more):
+    return {"type": "monte_carlo", "sweeps": sweeps, "temperature": temperature, **more}
+
+
+def job(system, forces, *stages, observers=(), stride=5, **more):
+    return {"seed": 5, "system": system, "forces": forces,
+            "observers": [{"type": "thermo", "stride": stride}, *observers],
+            "stages": list(stages), **more}
+
+
+def mean_and_error(values, blocks=20):
+    parts = numpy.array([p.mean() for p in numpy.array_split(numpy.asarray(values), blocks)])
+    return parts.mean(), parts.std(ddof=1) / math.sqrt(blocks)
+
+
+class Moves(JobCase):
+    overwrite = True
+
+    def close(self, found, expected, more=0.0, sigmas=4):
+        mean, error = found
+        self.assertLess(abs(mean - expected), sigmas * error + more, f"{found} {expected}")
+
+    def wave(self, edge, amplitudes):
+        """A field with one period in the box."""
+        return {"type": "external_formula", "energy": f"h*cos({2 * math.pi / edge:.12g}*x)",
+                "types": {name: {"h": h} for name, h in amplitudes.items()}}
+
+    def place(self, types, edge, columns="", values=None):
+        """A file with particles at random places; their squared distances and cosines of x."""
+        position = numpy.random.default_rng(4).uniform(0, edge, (len(types), 3))
+        with open(self.path("start.xyz"), "w") as out:
+            print(len(types), file=out)
+            print(f'Lattice="{edge} 0 0 0 {edge} 0 0 0 {edge}" '
+                  f'Properties=species:S:1:pos:R:3{columns}', file=out)
+            for k, (name, r) in enumerate(zip(types, position)):
+                print(name, *r, *([] if values is None else [values[k]]), file=out)
+        d = position[:, None] - position[None]
+        d -= edge * numpy.round(d / edge)
+        return (d ** 2).sum(axis=2), numpy.cos(2 * math.pi * position[:, 0] / edge)
+
+    # -- swaps, against all configurations that there are ------------------------------------------
+
+    def test_types_are_exchanged(self):
+        """Ten particles that stay where they are: 252 configurations, with pairs and a field; in
+        one cell, and in four along each axis."""
+        strength = {"AA": 2, "AB": 0.5, "BB": 1}
+        amplitude = {"A": 1, "B": -0.5}
+        for edge in (7, 14):
+            r2, cosine = self.place("A" * 5 + "B" * 5, edge)
+            pairs = {"type": "gaussian_core", "cutoff": 3.0, "pairs": [
+                {"types": list(names), "epsilon": e, "sigma": 1.5}
+                for names, e in strength.items()]}
+            self.run_job(job({"type": "file", "path": self.path("start.xyz")},
+                             [pairs, self.wave(edge, amplitude)],
+                             stage(40000, swap={"trials": 4})))
+            energies = []
+            for chosen in itertools.combinations(range(10), 5):
+                names = ["A" if k in chosen else "B" for k in range(10)]
+                energy = sum(amplitude[t] * c for t, c in zip(names, cosine))
+                for i, j in itertools.combinations(range(10), 2):
+                    if r2[i, j] < 9:
+                        energy += strength["".join(sorted(names[i] + names[j]))] * math.exp(
+                            -r2[i, j] / 2.25)
+                energies.append(energy)
+            energies = numpy.array(energies)
+            weights = numpy.exp(-energies)
+            self.close(mean_and_error(self.column("potential_energy")[20:]),
+                       (weights * energies).sum() / weights.sum())
+
+    def test_attributes_are_exchanged(self):
+        """Six particles of different strengths: 720 configurations. Only strengths that differ by
+        no more than 0.4 are exchanged at once."""
+        strength = numpy.array([0.2, 0.5, 0.8, 1.1, 1.4, 1.7])
+        edge = 12
+        r2, cosine = self.place("A" * 6, edge, ":q:R:1", strength)
+        pairs = {"type": "pair_formula", "cutoff": 3.0, "energy": "2*q_1*q_2*exp(-r^2/2)",
+                 "pairs": [{"types": ["A", "A"]}]}
+        field = {"type": "external_formula", "energy": f"q*cos({2 * math.pi / edge:.12g}*x)",
+                 "types": {"A": {}}}
+        self.run_job(job({"type": "file", "path": self.path("start.xyz")}, [pairs, field],
+                         stage(40000, swap={"trials": 4, "attribute": "q", "difference": 0.4})))
+        energies = []
+        for order in itertools.permutations(range(6)):
+            q = strength[list(order)]
+            energy = (q * cosine).sum()
+            for i, j in itertools.combinations(range(6), 2):
+                if r2[i, j] < 9:
+                    energy += 2 * q[i] * q[j] * math.exp(-r2[i, j] / 2)
+            energies.append(energy)
+        energies = numpy.array(energies)
+        weights = numpy.exp(-energies)
+        self.close(mean_and_error(self.column("potential_energy")[20:]),
+                   (weights * energies).sum() / weights.sum())
+
+    # -- insertions, and constant pressure ---------------------------------------------------------
+
+    def test_insertions_in_a_field(self):
+        """<exp(-h cos/kT)> = I0(h/kT); what is inserted is like particles of a group."""
+        self.run_job(job({"type": "random", "particles": {"A": 30, "B": 20}, "box": [8] * 3,
+                          "min_distance": 0},
+                         [self.wave(8, {"A": 1, "B": -2})],
+                         stage(100, 1.2, translation={"displacement": 1}),
+                         groups={"some": {"types": ["B"]}},
+                         observers=[{"type": "widom", "stride": 1, "insertions": 3000,
+                                     "group": "some"}]))
+        factor = mean_and_error(self.column("boltzmann_factor", file="widom.h5"))
+        self.close(factor, numpy.i0(2 / 1.2))
+        potential = self.column("chemical_potential", file="widom.h5")
+        self.assertAlmostEqual(
+            potential[-1], -1.2 * math.log(self.column("boltzmann_factor", file="widom.h5").mean()),
+            places=6)
+
+    def test_insertions_beside_one_particle(self):
+        pairs = {"type": "lennard_jones", "cutoff": 2.5, "pairs": PAIR}
+        self.run_job(job({"type": "random", "particles": {"A": 1}, "box": [6] * 3,
+                          "min_distance": 0}, [pairs],
+                         stage(300, 1.2, translation={"displacement": 1}),
+                         observers=[{"type": "widom", "stride": 1, "insertions": 3000}]))
+        r = (numpy.arange(100000) + 0.5) * 2.5 / 100000
+        mayer = numpy.exp(-4 * (r ** -12 - r ** -6) / 1.2) - 1
+        expected = 1 + 4 * math.pi * (mayer * r ** 2).sum() * 2.5 / 100000 / 6 ** 3
+        factor = mean_and_error(self.column("boltzmann_factor", file="widom.h5"))
+        self.assertLess(factor[1], 0.01 * (expected - 1))
+        self.close(factor, expected)
+
+    def test_a_fluid_at_constant_pressure(self):
+        """Density, energy and chemical potential of J. Kolafa, I. Nezbeda, Fluid Phase Equilib. 100,
+        1 (1994) at T = 2, P = 1.0739, where the density is 0.5; to these 0.5 % is granted, to the
+        chemical potential 0.01."""
+        pairs = {"type": "lennard_jones", "cutoff": 3.0, "tail": True, "pairs": PAIR}
+        fluid = {"type": "lattice", "structure": "fcc", "density": 0.48, "cells": [5] * 3}
+        moves = {"translation": {"displacement": 0.3},
+                 "barostat": {"pressure": 1.0739, "tau": 10}}
+        said = self.run_job(job(fluid, [pairs], stage(400, 2.0, name="begin", **moves),
+                                stage(4000, 2.0, **moves),
+                                observers=[{"type": "widom", "stride": 10, "insertions": 1000},
+                                           {"type": "acceptance", "stride": 4000}])).stdout
+        self.assertIn("changes of the box accepted", said)
+        self.assertGreater(self.column("barostat", file="acceptance.h5")[-1], 0.5)
+        later = slice(90, None)
+        volume = mean_and_error(self.column("volume")[later], 10)
+        self.close(volume, 1000, 5)
+        energy = mean_and_error(self.column("potential_energy")[later], 10)
+        self.close(energy, 500 * -3.1501, 8)
+        pressure = mean_and_error(self.column("pressure")[later], 10)
+        self.close(pressure, 1.0739, 0.005)
+        factor, v = (self.column(name, file="widom.h5")[45:]
+                     for name in ("boltzmann_factor", "volume"))
+        each = [-2 * math.log((f * w).mean() / w.mean()) for f, w in
+                zip(numpy.array_split(factor, 10), numpy.array_split(v, 10))]
+        self.close((numpy.mean(each), numpy.std(each, ddof=1) / math.sqrt(10)), -0.5601, 0.01)
+
+    # -- trajectories ------------------------------------------------------------------------------
+
+    def test_trajectories_in_a_trap(self):
+        """<x²> = k_B T / k of each axis, where velocity Verlet alone has up to 10 % more."""
+        trap = {"type": "harmonic_trap", "stiffness": [1, 4, 16], "center": [0, 0, 0]}
+        said = self.run_job(job({"type": "random", "particles": {"A": 40}, "box": [14] * 3,
+                                 "min_distance": 0}, [trap],
+                                stage(500, 2.0, name="begin", translation={"displacement": 1}),
+                                stage(6000, 2.0, hybrid={"timestep": 0.15, "steps": 7}),
+                                observers=[{"type": "trajectory", "stride": 20,
+                                            "precision": "double"}]))
+        self.assertRegex(said.stdout, r"hybrid: 0\.[3-9]\d* of 6000 trials accepted, time step")
+        r = self.frames("position")[40:]
+        r -= 0 if abs(r.mean()) < 2 else 7  # files begin at the lower corner
+        for axis, stiffness in enumerate((1, 4, 16)):
+            self.close(mean_and_error((r[:, :, axis] ** 2).mean(axis=1)), 2 / stiffness)
+
+    def test_a_time_step_that_is_too_large(self):
+        """Three times that of dynamics: the energy of trial moves of particles. In turns with
+        these, which see what trajectories have moved."""
+        pairs = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+                 "pairs": PAIR}
+        fluid = {"type": "lattice", "structure": "fcc", "density": 0.7, "cells": [4] * 3}
+        found = {}
+        for name, moves in {"hybrid": {"hybrid": {"timestep": 0.014, "steps": 20}},
+                            "both": {"hybrid": {"timestep": 0.014, "steps": 10, "every": 2},
+                                     "translation": {"displacement": 0.15}},
+                            "single": {"translation": {"displacement": 0.15, "trials": 4}}}.items():
+            self.run_job(job(fluid, [pairs], stage(2000, 1.2, **moves)), folder=name)
+            found[name] = mean_and_error(self.column("potential_energy", name)[60:], 10)
+        for name in ("hybrid", "both"):
+            mean, error = found[name]
+            self.close((mean, math.hypot(error, found["single"][1])), found["single"][0])
+
+    # -- molecules ---------------------------------------------------------------------------------
+
+    def test_molecules_in_a_trap(self):
+        """Rigid dumb-bells in an anisotropic trap: the centre has the width of twice the stiffness,
+        the axis n the distribution exp(-l²/4kT sum k n²)."""
+        stiffness = (2, 2, 16)
+        bond = {"type": "bond_harmonic", "bonds": {"b": {"stiffness": 20, "length": 1}}}
+        trap = {"type": "harmonic_trap", "stiffness": list(stiffness), "center": [0, 0, 0]}
+        self.run_job(job({"type": "chains", "chains": 250, "pattern": "A2", "bond_type": "b",
+                          "bond_length": 1, "box": [16] * 3}, [bond, trap],
+                         stage(2000, 1.0, molecule={"displacement": 0.6, "rotation": 1}),
+                         observers=[{"type": "trajectory", "stride": 100, "precision": "double",
+                                     "positions": "unwrapped"}]))
+        r = self.frames("position")[5:]
+        axis = r[:, 1::2] - r[:, 0::2]
+        numpy.testing.assert_allclose(numpy.linalg.norm(axis, axis=2), 1, atol=1e-3)
+        # Gauss-Legendre in the cosine with the third axis; the two others are alike.
+        c, weight = numpy.polynomial.legendre.leggauss(60)
+        weight = weight * numpy.exp(-0.25 * (stiffness[0] * (1 - c ** 2) + stiffness[2] * c ** 2))
+        expected = (weight * c ** 2).sum() / weight.sum()
+        fourth = (weight * c ** 4).sum() / weight.sum()
+        error = math.sqrt((fourth - expected ** 2) / (250 * len(r) / 2))  # half count
+        self.close(((axis[:, :, 2] ** 2).mean(), error), expected)
+        centre = (r[:, 1::2] + r[:, 0::2]) / 2 - 8  # files begin at the lower corner
+        centre -= numpy.round(centre / 16) * 16
+        for k in range(3):
+            width = (centre[:, :, k] ** 2).mean() * 2 * stiffness[k]
+            self.close((width, math.sqrt(2 / (250 * len(r) / 2))), 1)
+
+    def test_molecules_that_meet(self):
+        """Dumb-bells with repulsion: with moves of molecules as without."""
+        forces = [{"type": "wca", "pairs": PAIR},
+                  {"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 1}}}]
+        system = {"type": "chains", "chains": 200, "pattern": "A2", "bond_type": "b",
+                  "bond_length": 1, "density": 0.5, "min_distance": 0.85}
+        found = []
+        for moves in ({}, {"molecule": {"displacement": 0.3, "rotation": 0.6, "trials": 2}}):
+            self.run_job(job(system, forces,
+                             stage(3000, translation={"displacement": 0.12, "trials": 2}, **moves)))
+            found.append([mean_and_error(self.column(name)[100:], 10)
+                          for name in ("potential_energy", "pressure")])
+        for (one, error), other in zip(*found):
+            self.close((one, math.hypot(error, other[1])), other[0])
+
+    # -- what cannot be ----------------------------------------------------------------------------
+
+    def test_mistakes_are_told(self):
+        pairs = {"type": "lennard_jones", "cutoff": 2.5, "pairs": PAIR}
+        fluid = {"type": "lattice", "structure": "fcc", "density": 0.7, "cells": [5] * 3}
+        self.refused(job(fluid, [pairs], stage(10, swap={})), r"swap: the particles are of one type")
+        self.refused(job(fluid, [pairs], stage(10, swap={"attribute": "q"})),
+                     r"swap.attribute: unknown attribute \"q\"")
+        self.refused(job(fluid, [pairs], stage(10, molecule={"displacement": 1, "rotation": 1})),
+                     r"molecule: the system has no molecules")
+        self.refused(job(fluid, [pairs], stage(10)), r"translation")
+        chains = {"type": "chains", "chains": 30, "pattern": "A2B2", "bond_length": 1,
+                  "density": 0.1, "bond_type": "b"}
+        bond = {"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 1}}}
+        both = {**pairs, "pairs": PAIR + [{"types": [a, "B"], "epsilon": 1, "sigma": 1}
+                                          for a in "AB"]}
+        self.refused(job(chains, [both, bond], stage(10, swap={})), r"swap: particle 0 has bonds")
+        self.refused(job(fluid, [pairs], stage(10, translation={"displacement": 0.1},
+                                               barostat={"pressure": 1, "tau": 5, "axes": "q"})),
+                     r"barostat.axes")
+        drag = {"type": "dpd", "temperature": 1, "pairs": [
+            {"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}
+        self.refused(job(fluid, [drag], stage(10, hybrid={"timestep": 0.01})),
+                     r"\"hybrid\" expects potentials")
+        many = {"type": "many_body_formula", "density": "(1 - r/2)^2", "energy": "a*rho^2",
+                "cutoff": 2, "types": {"A": {"a": 1}}, "pairs": [{"types": ["A", "A"]}]}
+        self.refused(job(fluid, [many], stage(10, hybrid={"timestep": 0.01}),
+                         observers=[{"type": "widom", "stride": 5}]),
+                     r"cannot be combined with observers\[1\]")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:])
