@@ -68,6 +68,7 @@ double MonteCarlo::typical_displacement(const StepContext&) const {
 Motion MonteCarlo::motion() const {
   Motion motion;
   motion.velocities = VelocityRole::bath;
+  motion.conserves_momentum = false;
   return motion;
 }
 
