@@ -22,6 +22,8 @@ enum class Purpose : std::uint32_t {
   monte_carlo_molecule = 22,
   monte_carlo_hybrid = 23,
   widom = 24,
+  monte_carlo_pivot = 25,
+  monte_carlo_crankshaft = 26,
   stream_seed = 32,     // seeds of the generators whose state lives in memory
   stream_shuffle = 33,  // reserved for reordering such states
 

@@ -35,6 +35,10 @@ class Integrator {
   /// False: steps() is called with n = 1 from the host every time (a minimiser that looks at its
   /// result).
   virtual bool recordable() const { return true; }
+  /// Of an integrator that is not recordable: what steps() leaves undone until somebody looks, as
+  /// lists and forces may be. Called between steps, before totals are sampled and before anybody
+  /// else looks; not to change what later steps do.
+  virtual void settle(StepContext&) {}
   /// True when nothing is left to do (a minimiser that has converged): the stage ends. Asked
   /// whenever finish_stride() steps of the stage are done, and at no other moment, so that the same
   /// job ends at the same step; steps from there to the next such moment should change nothing.

@@ -36,6 +36,12 @@ struct TrialCells {
   PERRIN_HD std::int32_t key(const Vec3<std::int32_t>& c) const {
     return (c.z * cells.y + c.y) * cells.x + c.x;
   }
+  /// Of the particle with an id, which must be in this cell.
+  PERRIN_HD std::uint32_t slot_of(std::int32_t cell, std::uint32_t which) const {
+    std::uint32_t slot = start[cell];
+    while (id[slot] != which) ++slot;
+    return slot;
+  }
   PERRIN_HD std::int64_t count() const { return std::int64_t(cells.x) * cells.y * cells.z; }
 
   // Of the colour:

@@ -49,8 +49,14 @@ void Stepper::run(Integrator& integrator, std::int64_t n) {
 }
 
 void Stepper::complete() {
+  settle();
   if (!complete_) s_.particles.domain.gather_all();
   complete_ = true;
+}
+
+void Stepper::settle() {
+  if (unsettled_) unsettled_->settle(s_);
+  unsettled_ = nullptr;
 }
 
 /// Launches n steps (on the CPU: does them).
@@ -60,6 +66,7 @@ void Stepper::launch(Integrator& integrator, int n) {
   running_.index = 0;
   running_.count = n;
   integrator.steps(s_, n);
+  if (!integrator.recordable()) unsettled_ = &integrator;
   running_.index = 0;
   running_.inside = false;
   s_.particles.copy_back_buffers();
@@ -242,6 +249,7 @@ bool Stepper::samples_ahead() const { return !s_.neighbors || s_.neighbors->has_
 void Stepper::sample(std::uint64_t step) {
   if (step == sampled_step_ || !sampling_->is_due(step)) return;
   if (totals_.full()) tell();
+  settle();
   const WallClock clock;
   totals_.launch_sample(samples_ahead());
   note_sample(step);

@@ -51,6 +51,7 @@ class Stepper {
   bool recordings_hold(const Integrator& integrator) const;
   void replay(Integrator& integrator, int n, bool box_is_due, bool with_sample);
   bool samples_ahead() const;
+  void settle();
   void sample(std::uint64_t step);
   void note_sample(std::uint64_t step);
   void tell();
@@ -76,6 +77,7 @@ class Stepper {
 
   const Sampling* sampling_ = nullptr;  // of expect()
   bool complete_ = true;                // all processes have all particles
+  Integrator* unsettled_ = nullptr;     // that has made steps since it was asked to settle()
   std::int64_t asked_ = 0;              // steps of the last expect()
   std::int64_t stops_ = 0;  // as many were asked for twice: where recordings end; 0: anywhere
   std::uint64_t sampled_step_ = 0;   // the last one

@@ -61,12 +61,6 @@ struct ProposeMolecules {
     }
     return {axis, std::cos(angle), std::sin(angle)};
   }
-  PERRIN_HD std::uint32_t slot_of(std::int32_t cell, std::uint32_t id) const {
-    for (std::uint32_t slot = cells.start[cell]; slot < cells.start[cell + 1]; ++slot)
-      if (cells.id[slot] == id) return slot;
-    return TrialMove::none;
-  }
-
   PERRIN_HD void operator()(std::int64_t k) const {
     const std::int64_t first = k * largest;
     for (std::uint32_t e = 0; e < largest; ++e)
@@ -102,7 +96,7 @@ struct ProposeMolecules {
       place[first + m] = where;
       move[first + m] = {.before_as = where,
                          .after_as = where,
-                         .slot = slot_of(own, member[m]),
+                         .slot = cells.slot_of(own, member[m]),
                          .before = p,
                          .after = after};
     }
@@ -231,8 +225,8 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
                               energies_.change(),
                               log_of_uniform_.data(),
                               tally_.data()});
-    energies_.measure(
-        s, cells, n * largest_, [&] { for_each(device, "molecules move", n, apply); }, of_.data());
+    energies_.measure(s, cells, n * largest_, [&] { for_each(device, "molecules move", n, apply); },
+                      {.molecule = of_.data()});
     for_each(device, "moves of molecules are accepted", n,
              DecideMolecules{cells, apply, energies_.has_fields(), kt, energies_.change(),
                              log_of_uniform_.data(), tally_.data()});

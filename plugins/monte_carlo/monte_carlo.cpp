@@ -7,6 +7,7 @@
 
 #include "engine/components/force.h"
 #include "engine/dynamics/simulation.h"
+#include "neighbor/neighbors.h"
 
 namespace perrin::monte_carlo {
 
@@ -17,6 +18,9 @@ MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
     moves_.push_back(std::make_unique<Translation>(*settings.translation, settings.group));
   if (settings.molecule)
     moves_.push_back(std::make_unique<MoleculeMove>(*settings.molecule, settings.group));
+  if (settings.pivot) moves_.push_back(std::make_unique<Pivot>(*settings.pivot, settings.group));
+  if (settings.crankshaft)
+    moves_.push_back(std::make_unique<Crankshaft>(*settings.crankshaft, settings.group));
   if (settings.swap) moves_.push_back(std::make_unique<Swap>(*settings.swap, settings.group));
   if (settings.hybrid) moves_.push_back(std::make_unique<Hybrid>(*settings.hybrid, settings.group));
   tuned_.resize(moves_.size());
@@ -30,16 +34,25 @@ void MonteCarlo::begin(Simulation& simulation) {
 }
 
 void MonteCarlo::steps(StepContext& context, int) {
-  // A step that was halted by a full list has made its sweep.
-  if (!context.device().skipping()) {
-    context.particles.domain.gather_all();  // each of several processes does the whole
-    if (barostat_) context.particles.box_state.download();
-    for (const auto& move : moves_) move->sweep(context, ramp().at(context.step()));
-    ++done_;
-    tune();
-  }
-  context.update_neighbors();
+  context.particles.domain.gather_all();  // each of several processes does the whole
+  if (barostat_) context.particles.box_state.download();
+  for (const auto& move : moves_) move->sweep(context, ramp().at(context.step()));
+  settled_ = false;
+  ++done_;
+  tune();
+  if (!barostat_ || (context.step() + 1) % std::uint64_t(context.box_stride()) != 0) return;
+  settle(context);
   context.move_box();
+  settled_ = false;
+}
+
+/// Lists are built anew in any case: the order in memory must be that of the positions alone,
+/// whoever has looked before.
+void MonteCarlo::settle(StepContext& context) {
+  if (settled_) return;
+  settled_ = true;
+  if (context.neighbors) context.neighbors->invalidate();
+  context.update_neighbors();
   context.compute_forces();
 }
 
@@ -108,7 +121,8 @@ std::string MonteCarlo::objection(const Force& force) const {
   const ForceTraits& traits = force.traits();
   if (settings_.hybrid && traits.velocities)
     return "has friction or noise, and no energy: \"hybrid\" expects potentials";
-  if (!settings_.translation && !settings_.molecule && !settings_.swap) return {};
+  if (std::ranges::all_of(moves_, [](const auto& move) { return move->name() == "hybrid"; }))
+    return {};
   const bool local = traits.reads != ForceTraits::Reads::everything;
   if (local && (traits.range() > 0 ? traits.trials : traits.energy_share > 0)) return {};
   return "has no energies of single moves, as many-body potentials and restraints of groups: "

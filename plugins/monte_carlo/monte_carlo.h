@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "chain_moves.h"
 #include "engine/components/integrator.h"
 #include "engine/settings/settings.h"
 #include "hybrid.h"
@@ -35,6 +36,8 @@ struct MonteCarloSettings {
   RampSettings ramp;
   std::optional<TranslationSettings> translation;
   std::optional<MoleculeSettings> molecule;
+  std::optional<PivotSettings> pivot;
+  std::optional<CrankshaftSettings> crankshaft;
   std::optional<SwapSettings> swap;
   std::optional<HybridSettings> hybrid;
   std::optional<BarostatSettings> barostat;
@@ -50,6 +53,9 @@ void describe(D& d, MonteCarloSettings& s) {
   describe_ramp(d, s.ramp, "temperature", Positive{});
   d.optional("translation", s.translation, Any{}, "moves of single particles");
   d.optional("molecule", s.molecule, Any{}, "moves of whole molecules");
+  d.optional("pivot", s.pivot, Any{}, "arms of molecules are turned about a bond's end");
+  d.optional("crankshaft", s.crankshaft, Any{},
+             "inner parts of chains are turned about the line through their ends");
   d.optional("swap", s.swap, Any{}, "two particles exchange their places");
   d.optional("hybrid", s.hybrid, Any{}, "trajectories of all particles");
   d.optional("barostat", s.barostat, Any{},
@@ -57,7 +63,7 @@ void describe(D& d, MonteCarloSettings& s) {
   d.optional("tune", s.tune, Any{}, "change the sizes of moves until trials are accepted as often");
   d.optional("group", s.group, Any{}, "particles that move");
   d.optional("name", s.name, Any{}, "name of the stage in output");
-  d.any_of({"translation", "molecule", "swap", "hybrid"});
+  d.any_of({"translation", "molecule", "pivot", "crankshaft", "swap", "hybrid"});
 }
 
 /// Constant temperature. Velocities stay what they are; those that a temperature or a pressure asks
@@ -72,6 +78,7 @@ class MonteCarlo : public Integrator {
   void steps(StepContext& context, int n) override;
   double timestep() const override { return 0; }  // sweeps take no time
   bool recordable() const override { return false; }
+  void settle(StepContext& context) override;
   double typical_displacement(const StepContext&) const override;
   Motion motion() const override;
   std::optional<double> bath_kt(std::uint64_t steps) const override { return ramp().after(steps); }
@@ -101,6 +108,7 @@ class MonteCarlo : public Integrator {
   std::vector<std::unique_ptr<Move>> moves_;
   std::vector<TrialCounts> tuned_;  // of each move: when its size was changed last
   std::unique_ptr<Barostat> barostat_;
+  bool settled_ = true;  // lists and forces are those of the present positions
 };
 
 }  // namespace perrin::monte_carlo

@@ -18,6 +18,8 @@ std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
                 fmt::format("must be at most a quarter of the box ({:.6g}), got {}", least / 4,
                             s.translation->displacement));
   if (s.molecule) check_molecules(*s.molecule, s.group, setup);
+  if (s.pivot) check_chains("pivot", s.group, setup);
+  if (s.crankshaft) check_chains("crankshaft", s.group, setup);
   if (s.swap) check_swap(*s.swap, s.group, setup);
   if (s.barostat && s.group != "all")
     setup.error("barostat",

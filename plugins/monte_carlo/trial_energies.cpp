@@ -36,19 +36,18 @@ void TrialEnergies::begin(const StepContext& s, std::int64_t moves, bool bonded)
 }
 
 void TrialEnergies::measure(StepContext& s, const TrialCells& cells, std::int64_t count,
-                            const std::function<void()>& go, const std::uint32_t* molecule,
-                            bool inserted) {
+                            const std::function<void()>& go, const Asked& asked) {
   if (fields_) {
-    if (!inserted) add_fields(s, count, false);
+    if (!asked.inserted) add_fields(s, count, false, asked.whole_terms);
     go();
-    add_fields(s, count, true);
+    add_fields(s, count, true, asked.whole_terms);
   }
-  const TrialMoves trials{cells, count, move_.data(), change_.data(), molecule};
+  const TrialMoves trials{cells, count, move_.data(), change_.data(), asked.molecule};
   for (const auto& force : s.forces)
     if (force->traits().range() > 0) force->compute_trials(s, trials);
 }
 
-void TrialEnergies::add_fields(StepContext& s, std::int64_t count, bool after) {
+void TrialEnergies::add_fields(StepContext& s, std::int64_t count, bool after, bool whole_terms) {
   for (const auto& force : s.forces) {
     if (force->traits().range() > 0 || !asks(*force)) continue;
     force->act(s, {.force = energy_.data(),
@@ -57,7 +56,7 @@ void TrialEnergies::add_fields(StepContext& s, std::int64_t count, bool after) {
                    .energy = true,
                    .places = place_.data(),
                    .count = count});
-    const double share = force->traits().energy_share;
+    const double share = whole_terms ? 1 : force->traits().energy_share;
     for_each(s.device(), "energies of trial moves", count,
              AddEnergy{place_.data(), energy_.data(), (after ? 1 : -1) / share, change_.data()});
   }

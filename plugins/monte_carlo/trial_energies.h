@@ -23,16 +23,25 @@ class TrialEnergies {
   std::uint32_t* place() { return place_.data(); }
   double* change() { return change_.data(); }  // [move]: what is found is added
 
+  struct Asked {
+    const std::uint32_t* molecule = nullptr;  // as TrialMoves::molecule
+    bool inserted = false;  // what fields say of where the particles were is no part of it
+    /// All particles of a term are among the places: each has its share of the term. Else the terms
+    /// of different moves are different ones.
+    bool whole_terms = false;
+  };
   /// Of the first `count` moves. `go` puts the particles where they move to, and is called if and
-  /// only if there are fields. `inserted`: what these say of where the particles were is no part of
-  /// it. Device work.
+  /// only if there are fields. Device work.
   void measure(StepContext& context, const TrialCells& cells, std::int64_t count,
-               const std::function<void()>& go, const std::uint32_t* molecule = nullptr,
-               bool inserted = false);
+               const std::function<void()>& go, const Asked& asked);
+  void measure(StepContext& context, const TrialCells& cells, std::int64_t count,
+               const std::function<void()>& go) {
+    measure(context, cells, count, go, {});
+  }
 
  private:
   bool asks(const Force& force) const;
-  void add_fields(StepContext& context, std::int64_t count, bool after);
+  void add_fields(StepContext& context, std::int64_t count, bool after, bool whole_terms);
 
   bool fields_ = false, bonded_ = true;
   Buffer<TrialMove> move_;

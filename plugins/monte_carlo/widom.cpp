@@ -138,7 +138,7 @@ double Widom::mean_factor(Simulation& s, double kt) {
                     energies_.place(), energies_.change()});
     const ExchangePositions exchange{energies_.move(), particles.position};
     const auto go = [&] { for_each(device, "places of insertions", count, exchange); };
-    energies_.measure(s, cells, count, go, nullptr, true);
+    energies_.measure(s, cells, count, go, {.inserted = true});
     if (energies_.has_fields()) go();
     sum_of_factors +=
         sum<double>(device, "insertions", count, BoltzmannFactor{energies_.change(), kt});

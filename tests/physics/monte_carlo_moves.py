@@ -112,6 +112,55 @@ class Moves(JobCase):
         self.close(mean_and_error(self.column("potential_energy")[20:]),
                    (weights * energies).sum() / weights.sum())
 
+    def test_a_quenched_liquid_arrives_from_both_sides(self):
+        """Particles of many sizes below the mode-coupling temperature, from above and from below:
+        with exchanges the same energy, with displacements alone still far above."""
+        potential = {"type": "pair_formula", "cutoff": 2.01, "pairs": [
+            {"types": ["A", "A"], "c0": 1.924145349, "c2": 2.111062325, "c4": 0.591097451}],
+            "energy": "x^-12 - c0 + c2*x^2 - c4*x^4; "
+                      "x = r/((s_1 + s_2)/2*(1 - 0.2*abs(s_1 - s_2)))",
+            "range": "1.25*(s_1 + s_2)/2*(1 - 0.2*abs(s_1 - s_2))"}
+        sizes = {"u": {"random": {"uniform": [0, 1]}},
+                 "s": {"from": "(0.725^-2 - u*(0.725^-2 - 1.606^-2))^-0.5"}}
+        relax = {"type": "md", "name": "relax", "steps": 1000,
+                 "integrator": {"type": "fire", "force_tolerance": 1}}
+        swaps = {"translation": {"displacement": 0.07},
+                 "swap": {"attribute": "s", "difference": 0.2, "trials": 0.5}}
+        found = {}
+        for name, first, moves in (("above", 0.6, swaps), ("below", 0.06, swaps),
+                                   ("alone", 0.6, {"translation": {"displacement": 0.07}})):
+            number = 200 if first > 0.1 else 2500
+            self.run_job(job({"type": "lattice", "structure": "sc", "density": 1,
+                              "cells": [7] * 3}, [potential], relax,
+                             stage(number, first, name="first", **swaps),
+                             stage(1000, 0.1, name="then", **moves),
+                             stage(3000, 0.1, name="measured", **moves), attributes=sizes))
+            found[name] = mean_and_error(self.column("potential_energy")[-600:] / 343, 6)
+        above, below, alone = found["above"], found["below"], found["alone"]
+        self.close((above[0], math.hypot(above[1], below[1])), below[0], 0.003)
+        self.assertGreater(alone[0] - above[0], 0.02)
+
+    def test_hard_spheres(self):
+        """The contact value of g(r) is that of N. F. Carnahan, K. E. Starling, J. Chem. Phys. 51, 635
+        (1969), as far as a line through its logarithm in the first bins shows it."""
+        packing = 0.3
+        step = {"type": "pair_formula", "energy": "if(r < 1, 1e6, 0)", "cutoff": 1.05,
+                "pairs": [{"types": ["A", "A"]}]}
+        fluid = {"type": "lattice", "structure": "fcc", "density": 6 * packing / math.pi,
+                 "cells": [5] * 3}
+        self.run_job(job(fluid, [step], stage(300, translation={"displacement": 0.3}, name="melt"),
+                         stage(6000, translation={"displacement": 0.15}),
+                         observers=[{"type": "rdf", "stride": 5, "rows_every": 40000, "bins": 200,
+                                     "r_max": 2, "stages": ["monte_carlo"]}]))
+        g = self.column("rdf", file="rdf.h5")[-1, 0]
+        r = self.column("r", file="rdf.h5")[-1]
+        self.assertEqual(g[r < 1].max(), 0)
+        near = (r > 1) & (r < 1.08)
+        contact = math.exp(numpy.polyfit(r[near] - 1, numpy.log(g[near]), 1)[1])
+        z = (1 + packing + packing ** 2 - packing ** 3) / (1 - packing) ** 3
+        # 50 000 pairs in each bin, of which some are correlated; a line of eight bins.
+        self.assertLess(abs(contact / ((z - 1) / (4 * packing)) - 1), 0.02)
+
     # -- insertions, and constant pressure ---------------------------------------------------------
 
     def test_insertions_in_a_field(self):
@@ -243,6 +292,56 @@ class Moves(JobCase):
         for moves in ({}, {"molecule": {"displacement": 0.3, "rotation": 0.6, "trials": 2}}):
             self.run_job(job(system, forces,
                              stage(3000, translation={"displacement": 0.12, "trials": 2}, **moves)))
+            found.append([mean_and_error(self.column(name)[100:], 10)
+                          for name in ("potential_energy", "pressure")])
+        for (one, error), other in zip(*found):
+            self.close((one, math.hypot(error, other[1])), other[0])
+
+    # -- parts of chains ---------------------------------------------------------------------------
+
+    def test_freely_rotating_chains(self):
+        """Bonds of length 1 and an energy k (1 + cos theta) of each angle, which makes the mean cosine
+        of the bend that of Langevin: the end-to-end distance is exact (P. J. Flory, Statistical
+        Mechanics of Chain Molecules (1969), chapter I.5)."""
+        stiffness, beads = 2.0, 21
+        forces = [{"type": "bond_harmonic", "bonds": {"b": {"stiffness": 100, "length": 1}}},
+                  {"type": "angle_cosine", "angles": {"a": {"stiffness": stiffness}}}]
+        system = {"type": "chains", "chains": 60, "pattern": f"A{beads}", "bond_type": "b",
+                  "angle_type": "a", "bond_length": 1, "box": [40] * 3}
+        a = 1 / math.tanh(stiffness) - 1 / stiffness
+        n = beads - 1
+        expected = n * ((1 + a) / (1 - a) - 2 * a * (1 - a ** n) / (n * (1 - a) ** 2))
+        for moves in ({"pivot": {"angle": 3, "trials": 6}},
+                      {"pivot": {"angle": 3, "trials": 2},
+                       "crankshaft": {"angle": 3, "trials": 4, "longest": 20}}):
+            self.run_job(job(system, forces, stage(400, **moves),
+                             observers=[{"type": "trajectory", "stride": 20, "precision": "double",
+                                         "positions": "unwrapped"}]))
+            r = self.frames("position")[5:].reshape(-1, 60, beads, 3)
+            bond = numpy.diff(r, axis=2)
+            numpy.testing.assert_allclose(numpy.linalg.norm(bond, axis=3), 1, atol=1e-4)
+            cosine = (bond[:, :, 1:] * bond[:, :, :-1]).sum(axis=3)
+            each = cosine.mean(axis=(0, 2))  # chains are independent
+            self.close((each.mean(), each.std(ddof=1) / 60 ** 0.5), a)
+            each = ((r[:, :, -1] - r[:, :, 0]) ** 2).sum(axis=2).mean(axis=0)
+            self.close((each.mean(), each.std(ddof=1) / 60 ** 0.5), expected)
+
+    def test_chains_that_meet(self):
+        """With repulsion, dihedrals and a field, some of them branched: with turns as without."""
+        forces = [{"type": "wca", "pairs": PAIR},
+                  {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 50, "length": 1}}},
+                  {"type": "angle_cosine", "angles": {"angle": {"stiffness": 1}}},
+                  self.wave(9, {"A": 1})]
+        system = {"type": "parts", "box": [9] * 3, "min_distance": 0.8, "parts": [
+            {"type": "chains", "number": 20, "pattern": "A8", "bond_length": 1, "bond_type": "bond",
+             "angle_type": "angle"},
+            {"type": "stars", "number": 10, "arms": 3, "arm": "A2", "bond_length": 1,
+             "bond_type": "bond", "angle_type": "angle"}]}
+        found = []
+        for moves in ({"translation": {"displacement": 0.15, "trials": 3}},
+                      {"translation": {"displacement": 0.15}, "pivot": {"angle": 1},
+                       "crankshaft": {"angle": 1.5}}):
+            self.run_job(job(system, forces, stage(4000, **moves)))
             found.append([mean_and_error(self.column(name)[100:], 10)
                           for name in ("potential_energy", "pressure")])
         for (one, error), other in zip(*found):

@@ -1,0 +1,328 @@
+#include "chain_moves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/components/setup.h"
+#include "engine/device/parallel.h"
+#include "engine/domain/reduction.h"
+#include "engine/dynamics/simulation.h"
+#include "engine/system/bond_images.h"
+#include "rng/math.h"
+
+namespace perrin::monte_carlo {
+namespace {
+
+/// A position with its image along each axis, in units of 2^-32 of the box.
+struct WholePosition {
+  std::int64_t at[3];
+
+  PERRIN_HD WholePosition(const Position& p, const Image& image)
+      : at{whole(p.x, image.x), whole(p.y, image.y), whole(p.z, image.z)} {}
+  PERRIN_HD static std::int64_t whole(std::uint32_t fraction, std::int32_t image) {
+    return std::int64_t(image) * (std::int64_t(1) << 32) + std::int64_t(fraction);
+  }
+  PERRIN_HD Image image() const {
+    return {std::int32_t(at[0] >> 32), std::int32_t(at[1] >> 32), std::int32_t(at[2] >> 32)};
+  }
+  /// As the position of a particle that was at p.
+  PERRIN_HD Position position(const Position& p) const {
+    Position moved = p;
+    moved.x = std::uint32_t(at[0]), moved.y = std::uint32_t(at[1]), moved.z = std::uint32_t(at[2]);
+    return moved;
+  }
+};
+
+/// Vectors by the edges of the box, in double precision.
+struct Edges {
+  Vec3<double> length;
+  double xy, xz, yz;
+  explicit Edges(const Box& b) : length(b.length), xy(b.xy), xz(b.xz), yz(b.yz) {}
+
+  PERRIN_HD Vec3<double> vector(const WholePosition& a, const WholePosition& b) const {
+    const double f[3] = {0x1p-32 * double(a.at[0] - b.at[0]), 0x1p-32 * double(a.at[1] - b.at[1]),
+                         0x1p-32 * double(a.at[2] - b.at[2])};
+    return {length.x * f[0] + xy * f[1] + xz * f[2], length.y * f[1] + yz * f[2], length.z * f[2]};
+  }
+  PERRIN_HD void move(WholePosition& p, const Vec3<double>& by) const {
+    const double z = by.z / length.z, y = (by.y - yz * z) / length.y,
+                 x = (by.x - xy * y - xz * z) / length.x;
+    p.at[0] += std::int64_t(std::floor(x * 0x1p32 + 0.5));
+    p.at[1] += std::int64_t(std::floor(y * 0x1p32 + 0.5));
+    p.at[2] += std::int64_t(std::floor(z * 0x1p32 + 0.5));
+  }
+};
+
+struct ProposeTurn {
+  TrialCells cells;
+  Edges edges;
+  std::uint32_t point, second;
+  Vec3<double> axis;  // where second == point
+  double angle;
+  const std::uint32_t* turning;
+  const Position* position;
+  const Image* image;
+  const std::uint32_t* index;
+  TrialMove* move;  // [2 k]: it goes; [2 k + 1]: it comes
+  double* change;
+  Image *image_before, *image_after;
+
+  PERRIN_HD WholePosition at(std::uint32_t id) const {
+    return {position[index[id]], image[index[id]]};
+  }
+  PERRIN_HD Vec3<double> axis_of(const WholePosition& origin) const {
+    if (second == point) return axis;
+    const Vec3<double> a = edges.vector(at(second), origin);
+    const double length = std::sqrt(dot(a, a));
+    return length > 0 ? (1 / length) * a : Vec3<double>{0, 0, 1};
+  }
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const std::uint32_t id = turning[k], place = index[id];
+    const Position before = position[place];
+    const WholePosition origin = at(point);
+    const Vec3<double> n = axis_of(origin), r = edges.vector(at(id), origin);
+    const double c = std::cos(angle), s = std::sin(angle);
+    // O. Rodrigues' formula, less r.
+    const Vec3<double> by = (c - 1) * r + s * cross(n, r) + ((1 - c) * dot(n, r)) * n;
+    WholePosition whole = at(id);
+    edges.move(whole, by);
+    const Position after = whole.position(before);
+    image_before[k] = image[place], image_after[k] = whole.image();
+    const std::uint32_t slot = cells.slot_of(cells.key(cells.cell_of(before)), id);
+    move[2 * k] = {.before_as = place, .slot = slot, .before = before, .after = before};
+    move[2 * k + 1] = {.after_as = place, .slot = slot, .before = after, .after = after};
+    change[2 * k] = change[2 * k + 1] = 0;
+  }
+};
+
+/// What is asked of forces on bonds and of fields: all of the molecule.
+struct AskMolecule {
+  std::int64_t members, first_unused;
+  const std::uint32_t* whole;
+  const std::uint32_t* index;
+  TrialMove* move;
+  std::uint32_t* place;
+  double* change;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    place[k] = k < members ? index[whole[k]] : TrialMove::none;
+    if (k < first_unused) return;
+    move[k] = {};
+    change[k] = 0;
+  }
+};
+
+struct ApplyTurn {
+  const TrialMove* move;
+  const Image* image;
+  Position* position;
+  Image* images;
+  bool back;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const std::uint32_t place = move[2 * k].before_as;
+    position[place] = back ? move[2 * k].before : move[2 * k + 1].after;
+    images[place] = image[k];
+  }
+};
+
+struct Mark {
+  const std::uint32_t* turning;
+  std::uint32_t* label;
+  std::uint32_t mark;
+  PERRIN_HD void operator()(std::int64_t k) const { label[turning[k]] = mark; }
+};
+
+struct ChangeOf {
+  const double* change;
+  PERRIN_HD double operator()(std::int64_t k) const { return change[k]; }
+};
+
+/// 0 … n - 1
+std::uint32_t below(std::uint32_t n, ChainMove::Random& random) {
+  return std::uint32_t((std::uint64_t(n) * random.next()) >> 32);
+}
+double between(double most, ChainMove::Random& random) {
+  return most * ((double(random.next()) + 0.5) * 0x1p-31 - 1);
+}
+
+}  // namespace
+
+void check_chains(const std::string& name, const std::string& group, Setup& setup) {
+  const Configuration& c = setup.configuration();
+  setup.fixed_group(group, "group");
+  std::vector<std::uint32_t> size;
+  for (const std::uint32_t m : c.topology.molecule) {
+    if (m >= size.size()) size.resize(m + 1);
+    ++size[m];
+  }
+  if (std::ranges::none_of(size, [](std::uint32_t n) { return n > 2; }))
+    setup.error(name, "turns parts of molecules with three particles or more: the system has none");
+  for (int axis = 0; axis < c.box.dimension; ++axis)
+    if (!c.box.periodic[std::size_t(axis)])
+      setup.error(name, fmt::format("needs a box that is periodic along all axes, and {} is not",
+                                    "xyz"[axis]));
+  if (const auto wrong = bonds_against_images(c); !wrong.empty()) {
+    const Topology::Bond& bond = c.topology.bonds[wrong.front()];
+    setup.error(name,
+                fmt::format("needs images that keep molecules whole, and the bond between the "
+                            "particles {} and {} goes the other way round the box",
+                            bond.a, bond.b));
+  }
+}
+
+void ChainMove::begin(Simulation& s) {
+  const Device& device = s.device();
+  const Topology& topology = s.particles.topology;
+  const auto n = std::size_t(s.particles.size());
+  bonds_ = std::make_unique<BondGraph>(n, topology.bonds);
+  molecule_ = bonds_->molecules();
+  const std::uint32_t molecules = *std::max_element(molecule_.begin(), molecule_.end()) + 1;
+  molecule_begin_.assign(molecules + 1, 0), members_.resize(n);
+  for (const std::uint32_t m : molecule_) ++molecule_begin_[m + 1];
+  const std::uint32_t largest = *std::ranges::max_element(molecule_begin_);
+  for (std::uint32_t m = 0; m < molecules; ++m) molecule_begin_[m + 1] += molecule_begin_[m];
+  std::vector<std::uint32_t> next(molecule_begin_.begin(), molecule_begin_.end() - 1);
+  for (std::uint32_t id = 0; id < n; ++id) members_[next[molecule_[id]]++] = id;
+  member_.clear();
+  for (const Group& group : s.particles.groups)
+    if (group.name() == group_name_) member_ = group.members();
+  chains_.clear();
+  for (std::uint32_t m = 0; m < molecules; ++m)
+    if (molecule_begin_[m + 1] - molecule_begin_[m] > 2) chains_.push_back(m);
+  grid_.fit(s.particles, s.range());
+  energies_.begin(s, 2 * std::int64_t(largest), true);
+  turning_ = {device, largest}, whole_ = {device, largest};
+  image_before_ = {device, largest}, image_after_ = {device, largest};
+  label_ = {device, std::int64_t(n)};
+  label_.zero();
+}
+
+void ChainMove::sweep(StepContext& s, double kt) {
+  if (s.particles.box_state.moves()) grid_.fit(s.particles, s.range());
+  const RunKey key(purpose(), s.seed);
+  const auto trials = std::max<std::int64_t>(1, std::llround(trials_ * double(chains_.size())));
+  bool sorted = false;
+  TrialCells cells{};
+  for (std::int64_t t = 0; t < trials; ++t) {
+    auto random = keyed<Random>(key, s.step(), std::uint32_t(t));
+    const ChainTurn turn = choose(random);
+    const auto moves = [&](std::uint32_t id) { return member_.empty() || member_[id] != 0; };
+    if (turn.turning.empty() || !std::ranges::all_of(turn.turning, moves)) continue;
+    ++counts_.tried;
+    if (!sorted) cells = grid_.sort(s, key).front();
+    const bool accepted = try_one(s, cells, turn, random, kt);
+    if (accepted) ++counts_.accepted;
+    sorted = !accepted;
+  }
+}
+
+bool ChainMove::try_one(StepContext& s, const TrialCells& cells, const ChainTurn& turn,
+                        Random& random, double kt) {
+  const Device& device = s.device();
+  const ParticleView particles = s.particles.view();
+  const auto count = std::int64_t(turn.turning.size());
+  const std::uint32_t molecule = molecule_[turn.point];
+  const std::uint32_t first = molecule_begin_[molecule];
+  const std::int64_t members = molecule_begin_[molecule + 1] - first;
+  device.copy_in(turning_.data(), turn.turning.data(), turn.turning.size() * sizeof(std::uint32_t));
+  device.copy_in(whole_.data(), members_.data() + first,
+                 std::size_t(members) * sizeof(std::uint32_t));
+  Vec3<double> axis{0, 0, 1};
+  if (s.particles.box.dimension == 3) {  // uniform on the sphere: Archimedes
+    axis.z = between(1, random);
+    const double ring = std::sqrt(1 - axis.z * axis.z), turned = between(M_PI, random);
+    axis.x = ring * std::cos(turned), axis.y = ring * std::sin(turned);
+  }
+  const double angle = between(angle_, random);
+  const std::int64_t all = std::max(2 * count, members);
+  for_each(
+      device, "turn of a chain", count,
+      ProposeTurn{cells, Edges(s.particles.box), turn.point, turn.second, axis, angle,
+                  turning_.data(), particles.position, particles.image, particles.index,
+                  energies_.move(), energies_.change(), image_before_.data(), image_after_.data()});
+  for_each(device, "a molecule is asked", all,
+           AskMolecule{members, 2 * count, whole_.data(), particles.index, energies_.move(),
+                       energies_.place(), energies_.change()});
+  const auto go = [&](bool back) {
+    for_each(device, back ? "a chain is turned back" : "a chain is turned", count,
+             ApplyTurn{energies_.move(), back ? image_before_.data() : image_after_.data(),
+                       particles.position, particles.image, back});
+  };
+  for_each(device, "those that turn", count, Mark{turning_.data(), label_.data(), 1});
+  energies_.measure(s, cells, all, [&] { go(false); },
+                    {.molecule = label_.data(), .whole_terms = true});
+  for_each(device, "nobody turns", count, Mark{turning_.data(), label_.data(), 0});
+  const double change = sum<double>(device, "energy of a turn", all, ChangeOf{energies_.change()});
+  const bool accepted = change <= -kt * std::log(random.uniform_open<double>());
+  if (accepted != energies_.has_fields()) go(!accepted);
+  return accepted;
+}
+
+std::string ChainMove::size_text() const { return fmt::format("angle {:.6g}", angle_); }
+
+std::string ChainMove::why_none_tried() const {
+  return "no part of a molecule of the group was found that can be turned by itself";
+}
+
+void ChainMove::state(Archive& archive) {
+  archive("angle", angle_);
+  archive.require(angle_ > 0 && angle_ <= M_PI, "angle", "above 0, at most pi");
+  archive("tried", counts_.tried);
+  archive("accepted", counts_.accepted);
+  archive.require(counts_.accepted >= 0 && counts_.accepted <= counts_.tried, "accepted",
+                  "at most as many as were tried");
+}
+
+/// A bond of a random particle; the part of the molecule behind it, unless that is joined to the
+/// other one elsewhere.
+ChainTurn Pivot::choose(Random& random) const {
+  const std::uint32_t m = chains_[below(std::uint32_t(chains_.size()), random)];
+  const std::uint32_t first = molecule_begin_[m], size = molecule_begin_[m + 1] - first;
+  const std::uint32_t a = members_[first + below(size, random)];
+  const auto bonded = bonds_->neighbors(a);
+  const std::uint32_t b = bonded[below(std::uint32_t(bonded.size()), random)];
+  const auto part = [&](std::uint32_t from, std::uint32_t without) {
+    std::vector<std::uint32_t> found{from};
+    std::vector<bool> seen(size);
+    const auto number = [&](std::uint32_t id) {
+      return std::size_t(
+          std::lower_bound(members_.begin() + first, members_.begin() + first + size, id) -
+          members_.begin() - first);
+    };
+    seen[number(from)] = true;
+    for (std::size_t k = 0; k < found.size(); ++k)
+      for (const std::uint32_t next : bonds_->neighbors(found[k])) {
+        if (k == 0 && next == without) continue;
+        if (next == without) return std::vector<std::uint32_t>{};  // a ring
+        if (!seen[number(next)]) seen[number(next)] = true, found.push_back(next);
+      }
+    return found;
+  };
+  ChainTurn turn{a, a, part(b, a)};
+  if (2 * turn.turning.size() > size) turn = {b, b, part(a, b)};
+  return turn;
+}
+
+/// From a random particle along its chain, by a random number of bonds.
+ChainTurn Crankshaft::choose(Random& random) const {
+  const std::uint32_t m = chains_[below(std::uint32_t(chains_.size()), random)];
+  const std::uint32_t first = molecule_begin_[m], size = molecule_begin_[m + 1] - first;
+  ChainTurn turn;
+  turn.point = members_[first + below(size, random)];
+  const std::uint32_t bonds = 2 + below(longest_ - 1, random);
+  const auto bonded = bonds_->neighbors(turn.point);
+  std::uint32_t before = turn.point, at = bonded[below(std::uint32_t(bonded.size()), random)];
+  for (std::uint32_t k = 1; k < bonds; ++k) {
+    const auto next = bonds_->neighbors(at);
+    if (next.size() != 2 || at == turn.point) return {};
+    turn.turning.push_back(at);
+    const std::uint32_t there = next[0] == before ? next[1] : next[0];
+    before = at, at = there;
+  }
+  turn.second = at;
+  if (at == turn.point || std::ranges::find(turn.turning, at) != turn.turning.end()) return {};
+  return turn;
+}
+
+}  // namespace perrin::monte_carlo
