@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/error.h"
 #include "engine/components/setup.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
@@ -146,6 +147,17 @@ double between(double most, ChainMove::Random& random) {
   return most * ((double(random.next()) + 0.5) * 0x1p-31 - 1);
 }
 
+/// Empty: images keep molecules whole.
+std::string objection_to_images(const Configuration& c) {
+  const auto wrong = bonds_against_images(c);
+  if (wrong.empty()) return {};
+  const Topology::Bond& bond = c.topology.bonds[wrong.front()];
+  return fmt::format(
+      "needs images that keep molecules whole, and the bond between the particles {} "
+      "and {} goes the other way round the box",
+      bond.a, bond.b);
+}
+
 }  // namespace
 
 void check_chains(const std::string& name, const std::string& group, Setup& setup) {
@@ -162,19 +174,16 @@ void check_chains(const std::string& name, const std::string& group, Setup& setu
     if (!c.box.periodic[std::size_t(axis)])
       setup.error(name, fmt::format("needs a box that is periodic along all axes, and {} is not",
                                     "xyz"[axis]));
-  if (const auto wrong = bonds_against_images(c); !wrong.empty()) {
-    const Topology::Bond& bond = c.topology.bonds[wrong.front()];
-    setup.error(name,
-                fmt::format("needs images that keep molecules whole, and the bond between the "
-                            "particles {} and {} goes the other way round the box",
-                            bond.a, bond.b));
-  }
+  if (setup.resuming()) return;  // with images of the checkpoint, which are not here yet
+  if (const std::string wrong = objection_to_images(c); !wrong.empty()) setup.error(name, wrong);
 }
 
 void ChainMove::begin(Simulation& s) {
   const Device& device = s.device();
   const Topology& topology = s.particles.topology;
   const auto n = std::size_t(s.particles.size());
+  if (const auto wrong = objection_to_images(s.particles.configuration()); !wrong.empty())
+    throw UserError("stage \"monte_carlo\": " + name() + " " + wrong);
   bonds_ = std::make_unique<BondGraph>(n, topology.bonds);
   molecule_ = bonds_->molecules();
   const std::uint32_t molecules = *std::max_element(molecule_.begin(), molecule_.end()) + 1;
