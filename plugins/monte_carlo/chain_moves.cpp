@@ -12,6 +12,7 @@
 #include "engine/dynamics/simulation.h"
 #include "engine/system/bond_images.h"
 #include "rng/math.h"
+#include "turn.h"
 
 namespace perrin::monte_carlo {
 namespace {
@@ -83,12 +84,9 @@ struct ProposeTurn {
     const std::uint32_t id = turning[k], place = index[id];
     const Position before = position[place];
     const WholePosition origin = at(point);
-    const Vec3<double> n = axis_of(origin), r = edges.vector(at(id), origin);
-    const double c = std::cos(angle), s = std::sin(angle);
-    // O. Rodrigues' formula, less r.
-    const Vec3<double> by = (c - 1) * r + s * cross(n, r) + ((1 - c) * dot(n, r)) * n;
+    const Vec3<double> r = edges.vector(at(id), origin);
     WholePosition whole = at(id);
-    edges.move(whole, by);
+    edges.move(whole, Turn<double>(axis_of(origin), angle).step(r));
     const Position after = whole.position(before);
     image_before[k] = image[place], image_after[k] = whole.image();
     const std::uint32_t slot = cells.slot_of(cells.key(cells.cell_of(before)), id);
@@ -138,14 +136,6 @@ struct ChangeOf {
   const double* change;
   PERRIN_HD double operator()(std::int64_t k) const { return change[k]; }
 };
-
-/// 0 … n - 1
-std::uint32_t below(std::uint32_t n, ChainMove::Random& random) {
-  return std::uint32_t((std::uint64_t(n) * random.next()) >> 32);
-}
-double between(double most, ChainMove::Random& random) {
-  return most * ((double(random.next()) + 0.5) * 0x1p-31 - 1);
-}
 
 /// Empty: images keep molecules whole.
 std::string objection_to_images(const Configuration& c) {
@@ -238,12 +228,9 @@ bool ChainMove::try_one(StepContext& s, const TrialCells& cells, const ChainTurn
   device.copy_in(whole_.data(), members_.data() + first,
                  std::size_t(members) * sizeof(std::uint32_t));
   Vec3<double> axis{0, 0, 1};
-  if (s.particles.box.dimension == 3) {  // uniform on the sphere: Archimedes
-    axis.z = between(1, random);
-    const double ring = std::sqrt(1 - axis.z * axis.z), turned = between(M_PI, random);
-    axis.x = ring * std::cos(turned), axis.y = ring * std::sin(turned);
-  }
-  const double angle = between(angle_, random);
+  const Words4 words{random.next(), random.next(), random.next(), 0};
+  if (s.particles.box.dimension == 3) axis = direction<double>(words.x, words.y);
+  const double angle = between(angle_, words.z);
   const std::int64_t all = std::max(2 * count, members);
   for_each(
       device, "turn of a chain", count,
@@ -286,11 +273,11 @@ void ChainMove::state(Archive& archive) {
 /// A bond of a random particle; the part of the molecule behind it, unless that is joined to the
 /// other one elsewhere.
 ChainTurn Pivot::choose(Random& random) const {
-  const std::uint32_t m = chains_[below(std::uint32_t(chains_.size()), random)];
+  const std::uint32_t m = chains_[below(std::uint32_t(chains_.size()), random.next())];
   const std::uint32_t first = molecule_begin_[m], size = molecule_begin_[m + 1] - first;
-  const std::uint32_t a = members_[first + below(size, random)];
+  const std::uint32_t a = members_[first + below(size, random.next())];
   const auto bonded = bonds_->neighbors(a);
-  const std::uint32_t b = bonded[below(std::uint32_t(bonded.size()), random)];
+  const std::uint32_t b = bonded[below(std::uint32_t(bonded.size()), random.next())];
   const auto part = [&](std::uint32_t from, std::uint32_t without) {
     std::vector<std::uint32_t> found{from};
     std::vector<bool> seen(size);
@@ -315,13 +302,14 @@ ChainTurn Pivot::choose(Random& random) const {
 
 /// From a random particle along its chain, by a random number of bonds.
 ChainTurn Crankshaft::choose(Random& random) const {
-  const std::uint32_t m = chains_[below(std::uint32_t(chains_.size()), random)];
+  const std::uint32_t m = chains_[below(std::uint32_t(chains_.size()), random.next())];
   const std::uint32_t first = molecule_begin_[m], size = molecule_begin_[m + 1] - first;
   ChainTurn turn;
-  turn.point = members_[first + below(size, random)];
-  const std::uint32_t bonds = 2 + below(longest_ - 1, random);
+  turn.point = members_[first + below(size, random.next())];
+  const std::uint32_t bonds = 2 + below(longest_ - 1, random.next());
   const auto bonded = bonds_->neighbors(turn.point);
-  std::uint32_t before = turn.point, at = bonded[below(std::uint32_t(bonded.size()), random)];
+  std::uint32_t before = turn.point,
+                at = bonded[below(std::uint32_t(bonded.size()), random.next())];
   for (std::uint32_t k = 1; k < bonds; ++k) {
     const auto next = bonds_->neighbors(at);
     if (next.size() != 2 || at == turn.point) return {};

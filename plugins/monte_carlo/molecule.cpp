@@ -10,19 +10,10 @@
 #include "engine/dynamics/simulation.h"
 #include "engine/system/moved_position.h"
 #include "rng/math.h"
+#include "turn.h"
 
 namespace perrin::monte_carlo {
 namespace {
-
-/// A turn about an axis through the origin, by O. Rodrigues' formula.
-struct Rotation {
-  Real3 axis;
-  Real cosine, sine;
-  PERRIN_HD Real3 operator()(Real3 r) const {
-    const Real along = (1 - cosine) * dot(axis, r);
-    return cosine * r + sine * cross(axis, r) + along * axis;
-  }
-};
 
 struct ProposeMolecules {
   TrialCells cells;
@@ -43,23 +34,10 @@ struct ProposeMolecules {
   float* log_of_uniform;
   TrialCounts* counts;
 
-  PERRIN_HD static Real between(Real most, std::uint32_t word) {
-    return most * ((Real(std::int32_t(word >> 8) - (1 << 23)) + Real(0.5)) * Real(0x1p-23));
-  }
   PERRIN_HD Words4 words(std::uint32_t molecule, std::uint32_t use) const {
     return philox4x32<10>(
         {std::uint32_t(*sweep), std::uint32_t(*sweep >> 32), molecule, 2 * trial + use},
         {key.x, key.y});
-  }
-  PERRIN_HD Rotation rotation_of(const Words4& w) const {
-    const Real angle = between(rotation, w.x);
-    Real3 axis{0, 0, 1};
-    if (!flat) {  // uniform on the sphere: Archimedes
-      const Real z = between(1, w.y), ring = std::sqrt(1 - z * z);
-      const Real turn = between(Real(M_PI), w.z);
-      axis = {ring * std::cos(turn), ring * std::sin(turn), z};
-    }
-    return {axis, std::cos(angle), std::sin(angle)};
   }
   PERRIN_HD void operator()(std::int64_t k) const {
     const std::int64_t first = k * largest;
@@ -84,12 +62,13 @@ struct ProposeMolecules {
     const Words4 w = words(molecule, 0), turned = words(molecule, 1);
     const Real3 by{between(displacement, w.x), between(displacement, w.y),
                    flat ? Real(0) : between(displacement, w.z)};
-    const Rotation turn = rotation_of(turned);
+    const Turn<Real> turn(flat ? Real3{0, 0, 1} : direction<Real>(turned.y, turned.z),
+                          between(rotation, turned.x));
     bool stays = true;
     for (std::uint32_t m = 0; m < count; ++m) {
       const std::uint32_t where = index[member[m]];
       const Position p = position[where];
-      const Real3 r = metric.vector(p, at) - centre, step = turn(r) - r + by;
+      const Real3 r = metric.vector(p, at) - centre, step = turn.step(r) + by;
       const Position after =
           moved_by_axes(p, metric.fixed_word({step.x, step.y, flat ? Real(0) : step.z, 0}));
       stays = stays && cells.key(cells.cell_of(after)) == own;

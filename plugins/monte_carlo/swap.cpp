@@ -8,6 +8,8 @@
 #include "engine/components/setup.h"
 #include "engine/device/parallel.h"
 #include "engine/dynamics/simulation.h"
+#include "rng/math.h"
+#include "turn.h"
 
 namespace perrin::monte_carlo {
 namespace {
@@ -46,9 +48,6 @@ struct ProposeSwaps {
     return philox4x32<10>(
         {std::uint32_t(*sweep), std::uint32_t(*sweep >> 32), k, 2 * round + 2 + use},
         {key.x, key.y});
-  }
-  PERRIN_HD static std::uint32_t below(std::uint32_t n, std::uint32_t word) {
-    return std::uint32_t((std::uint64_t(n) * word) >> 32);
   }
   /// With type and attributes of `other`, where that is.
   PERRIN_HD TrialMove as_other(std::uint32_t slot, std::uint32_t other) const {
