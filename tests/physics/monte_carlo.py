@@ -152,6 +152,27 @@ class MonteCarlo(JobCase):
                   "chains": 25, "pattern": "A20", "bond_type": "b", "angle_type": "a"}
         self.same_as_dynamics(system, forces, 1.0, 0.1, number=3000, steps=60000)
 
+    def test_between_walls(self):
+        """A slit that is open along z."""
+        walls = [{"type": "lj_wall", "axis": "z", "position": z, "epsilon": 1, "sigma": 0.5}
+                 for z in (-5, 5)]
+        system = {"type": "lattice", "structure": "fcc", "density": 0.5, "cells": [5] * 3,
+                  "periodic": [True, True, False]}
+        self.same_as_dynamics(system, [LJ, *walls], 1.5, 0.2)
+
+    def test_a_potential_of_a_plug_in(self):
+        plugged = {"type": "exponential_repulsion", "cutoff": 2.5, "truncation": "energy_shift",
+                   "pairs": [{"types": ["A", "A"], "amplitude": 30, "lambda": 0.4}]}
+        self.same_as_dynamics(lattice(5, 0.6), [plugged], 1.0, 0.2)
+
+    def test_a_formula_of_an_attribute(self):
+        """Particles of two sizes by a formula, which is as in dynamics."""
+        sized = {"type": "pair_formula", "cutoff": 2.2, "truncation": "force_shift",
+                 "energy": "4*((s/r)^12 - (s/r)^6); s = (s_1 + s_2)/2",
+                 "pairs": [{"types": ["A", "A"]}]}
+        self.same_as_dynamics(lattice(5, 0.7), [sized], 1.5, 0.12, attributes={
+            "s": {"random": {"uniform": [0.8, 1.1]}}})
+
     # -- the same bits -----------------------------------------------------------------------------
 
     def test_a_resumed_run_and_other_threads(self):
