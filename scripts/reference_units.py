@@ -35,7 +35,8 @@ UNITS = {
     "degrees": "angle angles phase",
     "radians": "rotation",
     "minutes": "minutes",
-    "of the attribute": "attributes.default attributes.types random.uniform random.normal "
+    "of the attribute": "swap.difference attributes.default attributes.types "
+                        "random.uniform random.normal "
                         "random.lognormal updates.between",
     "of the formula": "pair_formula.pairs bond_formula.bonds angle_formula.angles "
                       "dihedral_formula.dihedrals external_formula.types "
@@ -45,7 +46,8 @@ UNITS = {
     "cycles": "cycles equilibration metropolis.stride interval recompute exchange",
     "histories": "histories neutron_slab.stride batch",
     "": "scale exponent repulsive attractive correction acceptance volume.step target_error "
-        "roulette types groot_warren.lambda cosine probability",
+        "roulette pivot.trials crankshaft.trials swap.trials types groot_warren.lambda cosine "
+        "probability",
 }
 UNIT_OF = {key: unit for unit, keys in UNITS.items() for key in keys.split()}
 # What descriptions say of units must not contradict the table.

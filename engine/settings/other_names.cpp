@@ -140,9 +140,16 @@ constexpr Word words[] = {
      "not supported in molecular dynamics: rigid bodies and constraints; nearest: stiff bonds "
      "(\"bond_harmonic\"), or rigid molecules by Monte Carlo in the stage \"metropolis\" (plug-in "
      "metropolis)"},
-    {" mc montecarlo monte-carlo gcmc ",
+    {" mc montecarlo monte-carlo hpmc ",
      "use the stage \"monte_carlo\" (plug-in monte_carlo), or for rigid molecules \"metropolis\" "
      "(plug-in metropolis)"},
+    {" gcmc grand_canonical gibbs gibbs_ensemble muvt ",
+     "not supported: numbers of particles that change; nearest: the chemical potential by the "
+     "observer \"widom\" (plug-in monte_carlo)"},
+    {" atom/swap swap swaps swap_monte_carlo pivot crankshaft hmc hybrid hybrid_monte_carlo ",
+     "are moves of the stage \"monte_carlo\" (docs/guide/monte-carlo.md)"},
+    {" chemical_potential mu excess_chemical_potential insertion insertions ",
+     "use the observer \"widom\" (plug-in monte_carlo)"},
     {" eam eam/alloy eam/fs finnis_sinclair sutton_chen embedded_atom embedding density_dependent ",
      "the embedded-atom method is \"many_body_formula\"; many-body DPD is \"mdpd\" (plug-in dpd)"},
     {" gb gay-berne gayberne tersoff sw airebo reaxff mliap ",

@@ -255,15 +255,15 @@ bool ChainMove::try_one(StepContext& s, const TrialCells& cells, const ChainTurn
   return accepted;
 }
 
-std::string ChainMove::size_text() const { return fmt::format("angle {:.6g}", angle_); }
+std::string ChainMove::size_text() const { return fmt::format("rotation {:.6g}", angle_); }
 
 std::string ChainMove::why_none_tried() const {
   return "no part of a molecule of the group was found that can be turned by itself";
 }
 
 void ChainMove::state(Archive& archive) {
-  archive("angle", angle_);
-  archive.require(angle_ > 0 && angle_ <= M_PI, "angle", "above 0, at most pi");
+  archive("rotation", angle_);
+  archive.require(angle_ > 0 && angle_ <= M_PI, "rotation", "above 0, at most pi");
   archive("tried", counts_.tried);
   archive("accepted", counts_.accepted);
   archive.require(counts_.accepted >= 0 && counts_.accepted <= counts_.tried, "accepted",

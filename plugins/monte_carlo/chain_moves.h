@@ -24,24 +24,24 @@ class Setup;
 namespace perrin::monte_carlo {
 
 struct PivotSettings {
-  double angle = 1, trials = 1;
+  double rotation = 1, trials = 1;
 };
 
 template <class D>
 void describe(D& d, PivotSettings& s) {
-  d.required("angle", s.angle, Between{1e-6, 3.1415926535897932},
+  d.required("rotation", s.rotation, Between{1e-6, 3.1415926535897932},
              "a trial turns by up to this about a random axis (radians)");
   d.optional("trials", s.trials, Positive{}, "trials of each molecule in a sweep, on average");
 }
 
 struct CrankshaftSettings {
-  double angle = 1, trials = 1;
+  double rotation = 1, trials = 1;
   std::int64_t longest = 10;
 };
 
 template <class D>
 void describe(D& d, CrankshaftSettings& s) {
-  d.required("angle", s.angle, Between{1e-6, 3.1415926535897932},
+  d.required("rotation", s.rotation, Between{1e-6, 3.1415926535897932},
              "a trial turns by up to this (radians)");
   d.optional("trials", s.trials, Positive{}, "trials of each molecule in a sweep, on average");
   d.optional("longest", s.longest, Between{2, 1e6}, "bonds between the two ends, at most");
@@ -101,7 +101,8 @@ class ChainMove : public Move {
 
 class Pivot final : public ChainMove {
  public:
-  Pivot(const PivotSettings& s, const std::string& group) : ChainMove(s.angle, s.trials, group) {}
+  Pivot(const PivotSettings& s, const std::string& group)
+      : ChainMove(s.rotation, s.trials, group) {}
   std::string name() const override { return "pivot"; }
 
  private:
@@ -112,7 +113,7 @@ class Pivot final : public ChainMove {
 class Crankshaft final : public ChainMove {
  public:
   Crankshaft(const CrankshaftSettings& s, const std::string& group)
-      : ChainMove(s.angle, s.trials, group), longest_(std::uint32_t(s.longest)) {}
+      : ChainMove(s.rotation, s.trials, group), longest_(std::uint32_t(s.longest)) {}
   std::string name() const override { return "crankshaft"; }
 
  private:

@@ -311,9 +311,9 @@ class Moves(JobCase):
         a = 1 / math.tanh(stiffness) - 1 / stiffness
         n = beads - 1
         expected = n * ((1 + a) / (1 - a) - 2 * a * (1 - a ** n) / (n * (1 - a) ** 2))
-        for moves in ({"pivot": {"angle": 3, "trials": 6}},
-                      {"pivot": {"angle": 3, "trials": 2},
-                       "crankshaft": {"angle": 3, "trials": 4, "longest": 20}}):
+        for moves in ({"pivot": {"rotation": 3, "trials": 6}},
+                      {"pivot": {"rotation": 3, "trials": 2},
+                       "crankshaft": {"rotation": 3, "trials": 4, "longest": 20}}):
             self.run_job(job(system, forces, stage(400, **moves),
                              observers=[{"type": "trajectory", "stride": 20, "precision": "double",
                                          "positions": "unwrapped"}]))
@@ -339,8 +339,8 @@ class Moves(JobCase):
              "bond_type": "bond", "angle_type": "angle"}]}
         found = []
         for moves in ({"translation": {"displacement": 0.15, "trials": 3}},
-                      {"translation": {"displacement": 0.15}, "pivot": {"angle": 1},
-                       "crankshaft": {"angle": 1.5}}):
+                      {"translation": {"displacement": 0.15}, "pivot": {"rotation": 1},
+                       "crankshaft": {"rotation": 1.5}}):
             self.run_job(job(system, forces, stage(4000, **moves)))
             found.append([mean_and_error(self.column(name)[100:], 10)
                           for name in ("potential_energy", "pressure")])

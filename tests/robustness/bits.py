@@ -363,8 +363,8 @@ def jobs(device):
          {"type": "angle_cosine", "angles": {"bend": {"stiffness": 2}}},
          {"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]}], THERMOSTAT)
     found["monte_carlo, chains"]["stages"] = copy.deepcopy(trials)
-    found["monte_carlo, chains"]["stages"][2] |= {"pivot": {"angle": 0.5},
-                                                  "crankshaft": {"angle": 1, "longest": 4}}
+    found["monte_carlo, chains"]["stages"][2] |= {"pivot": {"rotation": 0.5},
+                                                  "crankshaft": {"rotation": 1, "longest": 4}}
     # All moves, of dumb-bells in a mixture; and in two dimensions, where particles lie unevenly.
     found["monte_carlo, all"] = moves = job(
         {"type": "parts", "box": [14, 14, 14], "min_distance": 0.8, "parts": [

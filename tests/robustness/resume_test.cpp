@@ -425,8 +425,8 @@ std::map<std::string, Json> systems() {
   trials_of_chains["stages"] = json(trial_moves);
   trials_of_chains["groups"] = json(R"({"some": {"formula": "x + y > 0 - 3"}})");
   trials_of_chains["stages"][2]["group"] = "some";
-  trials_of_chains["stages"][0]["pivot"] = json(R"({"angle": 0.5})");
-  trials_of_chains["stages"][2]["crankshaft"] = json(R"({"angle": 1, "trials": 0.6})");
+  trials_of_chains["stages"][0]["pivot"] = json(R"({"rotation": 0.5})");
+  trials_of_chains["stages"][2]["crankshaft"] = json(R"({"rotation": 1, "trials": 0.6})");
   trials_of_chains["forces"].push_back(
       json(R"({"type": "harmonic_trap", "stiffness": [0.1, 0.2, 0.1], "on": "some"})"));
   Json trials_of_all = job(
