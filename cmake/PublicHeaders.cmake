@@ -8,7 +8,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/device/threads.h
     engine/domain/decomposition.h engine/domain/reduction.h
     engine/settings/settings.h engine/settings/units.h
-    engine/system/archive.h engine/system/bond_graph.h engine/system/box.h
+    engine/system/archive.h engine/system/bond_graph.h engine/system/bond_images.h
+    engine/system/box.h
     engine/system/changed_since.h engine/system/moved_position.h
     engine/system/partners.h
     engine/system/configuration.h engine/system/group.h engine/system/momentum.h

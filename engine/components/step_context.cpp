@@ -107,6 +107,11 @@ void StepContext::update_neighbors(bool may_exchange) {
   });
 }
 
+void StepContext::renew_neighbors() {
+  if (neighbors) neighbors->invalidate();
+  update_neighbors();
+}
+
 void StepContext::compute_forces() {
   if (is_done_by_another(StepMeeting::forces)) return;
   timed(timings.forces, [&] {

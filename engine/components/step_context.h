@@ -62,6 +62,9 @@ class StepContext {
   /// With `may_exchange` views and addresses of particle arrays taken before are void: where
   /// particles are sorted in every step, that saves a copy of everything.
   void update_neighbors(bool may_exchange = false);
+  /// The same, and lists are built whatever has moved: the order in memory is then that of the
+  /// positions alone. Not in recorded steps.
+  void renew_neighbors();
   void compute_forces();
   /// Between these two: what the integrator, or the stage, changes of the box.
   void move_box();

@@ -8,7 +8,6 @@
 #include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
 #include "integrators/verlet_halves.h"
-#include "neighbor/neighbors.h"
 #include "rng/math.h"
 
 namespace perrin::monte_carlo {
@@ -74,8 +73,7 @@ void Hybrid::sweep(StepContext& s, double kt) {
   if ((std::int64_t(s.step()) + 1) % settings_.every != 0) return;
   const RunKey key(Purpose::monte_carlo_hybrid, s.seed);
   const std::int64_t n = s.particles.size();
-  if (s.neighbors) s.neighbors->invalidate();  // as MonteCarlo::settle()
-  s.update_neighbors();
+  s.renew_neighbors();
   for_each(s.device(), "a trajectory begins", n,
            BeginTrajectory{s.particles.view(), group_.mask(), key, s.device_step(), Real(kt),
                            s.particles.box.dimension == 2, position_.data(), image_.data()});

@@ -7,7 +7,6 @@
 
 #include "engine/components/force.h"
 #include "engine/dynamics/simulation.h"
-#include "neighbor/neighbors.h"
 
 namespace perrin::monte_carlo {
 
@@ -51,8 +50,7 @@ void MonteCarlo::steps(StepContext& context, int) {
 void MonteCarlo::settle(StepContext& context) {
   if (settled_) return;
   settled_ = true;
-  if (context.neighbors) context.neighbors->invalidate();
-  context.update_neighbors();
+  context.renew_neighbors();
   context.compute_forces();
 }
 

@@ -141,8 +141,8 @@ class Moves(JobCase):
         self.assertGreater(alone[0] - above[0], 0.02)
 
     def test_hard_spheres(self):
-        """The contact value of g(r) is that of N. F. Carnahan, K. E. Starling, J. Chem. Phys. 51, 635
-        (1969), as far as a line through its logarithm in the first bins shows it."""
+        """The contact value of g(r) is that of N. F. Carnahan, K. E. Starling, J. Chem. Phys. 51,
+        635 (1969), as far as a line through its logarithm in the first bins shows it."""
         packing = 0.3
         step = {"type": "pair_formula", "energy": "if(r < 1, 1e6, 0)", "cutoff": 1.05,
                 "pairs": [{"types": ["A", "A"]}]}
@@ -193,8 +193,8 @@ class Moves(JobCase):
         self.close(factor, expected)
 
     def test_a_fluid_at_constant_pressure(self):
-        """Density, energy and chemical potential of J. Kolafa, I. Nezbeda, Fluid Phase Equilib. 100,
-        1 (1994) at T = 2, P = 1.0739, where the density is 0.5; to these 0.5 % is granted, to the
+        """Density, energy and chemical potential of J. Kolafa, I. Nezbeda, Fluid Phase Equilib.
+        100, 1 (1994) at T = 2, P = 1.0739, where the density is 0.5; to these 0.5 % is granted, to the
         chemical potential 0.01."""
         pairs = {"type": "lennard_jones", "cutoff": 3.0, "tail": True, "pairs": PAIR}
         fluid = {"type": "lattice", "structure": "fcc", "density": 0.48, "cells": [5] * 3}
@@ -300,8 +300,8 @@ class Moves(JobCase):
     # -- parts of chains ---------------------------------------------------------------------------
 
     def test_freely_rotating_chains(self):
-        """Bonds of length 1 and an energy k (1 + cos theta) of each angle, which makes the mean cosine
-        of the bend that of Langevin: the end-to-end distance is exact (P. J. Flory, Statistical
+        """Bonds of length 1 and an energy k (1 + cos theta) of each angle, which makes the mean
+        cosine of the bend that of Langevin: the end-to-end distance is exact (P. J. Flory, Statistical
         Mechanics of Chain Molecules (1969), chapter I.5)."""
         stiffness, beads = 2.0, 21
         forces = [{"type": "bond_harmonic", "bonds": {"b": {"stiffness": 100, "length": 1}}},
@@ -352,7 +352,7 @@ class Moves(JobCase):
     def test_mistakes_are_told(self):
         pairs = {"type": "lennard_jones", "cutoff": 2.5, "pairs": PAIR}
         fluid = {"type": "lattice", "structure": "fcc", "density": 0.7, "cells": [5] * 3}
-        self.refused(job(fluid, [pairs], stage(10, swap={})), r"swap: the particles are of one type")
+        self.refused(job(fluid, [pairs], stage(10, swap={})), r"swap: the particles are of one")
         self.refused(job(fluid, [pairs], stage(10, swap={"attribute": "q"})),
                      r"swap.attribute: unknown attribute \"q\"")
         self.refused(job(fluid, [pairs], stage(10, molecule={"displacement": 1, "rotation": 1})),

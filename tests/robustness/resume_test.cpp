@@ -168,7 +168,8 @@ const char* all_moves = R"([
      "integrator": {"type": "bussi", "timestep": 0.002, "temperature": 1, "tau": 0.1}},
     {"type": "monte_carlo", "sweeps": 12, "temperature": 1, "name": "second",
      "barostat": {"pressure": 2, "tau": 8, "axes": "flexible", "stride": 3},
-     "hybrid": {"timestep": 0.003, "steps": 2}, "molecule": {"displacement": 0.1, "rotation": 1}}])";
+     "hybrid": {"timestep": 0.003, "steps": 2},
+     "molecule": {"displacement": 0.1, "rotation": 1}}])";
 // In a plane, where particles lie unevenly.
 const char* flat_moves = R"([
     {"type": "monte_carlo", "sweeps": 16, "temperature": 0.3, "translation": {"displacement": 0.4},
