@@ -160,6 +160,9 @@ void check_chains(const std::string& name, const std::string& group, Setup& setu
   }
   if (std::ranges::none_of(size, [](std::uint32_t n) { return n > 2; }))
     setup.error(name, "turns parts of molecules with three particles or more: the system has none");
+  if (c.box.dimension == 2 && name == "crankshaft")
+    setup.error(name,
+                "turns particles out of the plane of a system of two dimensions: use \"pivot\"");
   for (int axis = 0; axis < c.box.dimension; ++axis)
     if (!c.box.periodic[std::size_t(axis)])
       setup.error(name, fmt::format("needs a box that is periodic along all axes, and {} is not",
@@ -199,6 +202,7 @@ void ChainMove::begin(Simulation& s) {
 
 void ChainMove::sweep(StepContext& s, double kt) {
   if (s.particles.box_state.moves()) grid_.fit(s.particles, s.range());
+  if (chains_.empty()) return;
   const RunKey key(purpose(), s.seed);
   const auto trials = std::max<std::int64_t>(1, std::llround(trials_ * double(chains_.size())));
   bool sorted = false;

@@ -158,20 +158,23 @@ class MonteCarlo(JobCase):
                  for z in (-5, 5)]
         system = {"type": "lattice", "structure": "fcc", "density": 0.5, "cells": [5] * 3,
                   "periodic": [True, True, False]}
-        self.same_as_dynamics(system, [LJ, *walls], 1.5, 0.2)
+        self.same_as_dynamics(system, [LJ, *walls], 1.5, 0.2, 1000, 20000)
 
     def test_a_potential_of_a_plug_in(self):
         plugged = {"type": "exponential_repulsion", "cutoff": 2.5, "truncation": "energy_shift",
                    "pairs": [{"types": ["A", "A"], "amplitude": 30, "lambda": 0.4}]}
-        self.same_as_dynamics(lattice(5, 0.6), [plugged], 1.0, 0.2)
+        self.same_as_dynamics(lattice(5, 0.6), [plugged], 1.0, 0.2, 1000, 20000)
 
     def test_a_formula_of_an_attribute(self):
-        """Particles of two sizes by a formula, which is as in dynamics."""
-        sized = {"type": "pair_formula", "cutoff": 2.2, "truncation": "force_shift",
-                 "energy": "4*((s/r)^12 - (s/r)^6); s = (s_1 + s_2)/2",
-                 "pairs": [{"types": ["A", "A"]}]}
-        self.same_as_dynamics(lattice(5, 0.7), [sized], 1.5, 0.12, attributes={
-            "s": {"random": {"uniform": [0.8, 1.1]}}})
+        """Particles of many sizes (Ninarello, Berthier and Coslovich's)."""
+        sized = {"type": "pair_formula", "cutoff": 2.01, "pairs": [
+            {"types": ["A", "A"], "c0": 1.924145349, "c2": 2.111062325, "c4": 0.591097451}],
+            "energy": "x^-12 - c0 + c2*x^2 - c4*x^4; "
+                      "x = r/((s_1 + s_2)/2*(1 - 0.2*abs(s_1 - s_2)))",
+            "range": "1.25*(s_1 + s_2)/2*(1 - 0.2*abs(s_1 - s_2))"}
+        self.same_as_dynamics(lattice(5, 0.8), [sized], 1.0, 0.1, 1000, 20000, attributes={
+            "u": {"random": {"uniform": [0, 1]}},
+            "s": {"from": "(0.725^-2 - u*(0.725^-2 - 1.606^-2))^-0.5"}})
 
     # -- the same bits -----------------------------------------------------------------------------
 

@@ -42,8 +42,9 @@ class Moves(JobCase):
 
     def wave(self, edge, amplitudes):
         """A field with one period in the box."""
-        return {"type": "external_formula", "energy": f"h*cos({2 * math.pi / edge:.12g}*x)",
-                "types": {name: {"h": h} for name, h in amplitudes.items()}}
+        return {"type": "external_formula", "energy": "h*cos(k*x)",
+                "types": {name: {"h": h, "k": 2 * math.pi / edge}
+                          for name, h in amplitudes.items()}}
 
     def place(self, types, edge, columns="", values=None):
         """A file with particles at random places; their squared distances and cosines of x."""
@@ -194,8 +195,8 @@ class Moves(JobCase):
 
     def test_a_fluid_at_constant_pressure(self):
         """Density, energy and chemical potential of J. Kolafa, I. Nezbeda, Fluid Phase Equilib.
-        100, 1 (1994) at T = 2, P = 1.0739, where the density is 0.5; to these 0.5 % is granted, to the
-        chemical potential 0.01."""
+        100, 1 (1994) at T = 2, P = 1.0739, where the density is 0.5; to these 0.5 % is granted, to
+        the chemical potential 0.01."""
         pairs = {"type": "lennard_jones", "cutoff": 3.0, "tail": True, "pairs": PAIR}
         fluid = {"type": "lattice", "structure": "fcc", "density": 0.48, "cells": [5] * 3}
         moves = {"translation": {"displacement": 0.3},
@@ -301,8 +302,8 @@ class Moves(JobCase):
 
     def test_freely_rotating_chains(self):
         """Bonds of length 1 and an energy k (1 + cos theta) of each angle, which makes the mean
-        cosine of the bend that of Langevin: the end-to-end distance is exact (P. J. Flory, Statistical
-        Mechanics of Chain Molecules (1969), chapter I.5)."""
+        cosine of the bend that of Langevin: the end-to-end distance is exact (P. J. Flory,
+        Statistical Mechanics of Chain Molecules (1969), chapter I.5)."""
         stiffness, beads = 2.0, 21
         forces = [{"type": "bond_harmonic", "bonds": {"b": {"stiffness": 100, "length": 1}}},
                   {"type": "angle_cosine", "angles": {"a": {"stiffness": stiffness}}}]
