@@ -11,8 +11,12 @@
 namespace perrin::monte_carlo {
 
 MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
+                       std::shared_ptr<const Motion::OfEach> moving,
                        std::unique_ptr<Barostat> barostat)
-    : settings_(settings), k_boltzmann_(k_boltzmann), barostat_(std::move(barostat)) {
+    : settings_(settings),
+      k_boltzmann_(k_boltzmann),
+      moving_(std::move(moving)),
+      barostat_(std::move(barostat)) {
   if (settings.translation)
     moves_.push_back(std::make_unique<Translation>(*settings.translation, settings.group));
   if (settings.molecule)
@@ -28,6 +32,7 @@ MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
 void MonteCarlo::begin(Simulation& simulation) {
   simulation.ensure_forces();
   if (ramp_start_ < 0) ramp_start_ = std::int64_t(simulation.step());
+  group_ = group_of(simulation, settings_.group);
   for (const auto& move : moves_) move->begin(simulation);
   if (barostat_) barostat_->begin(simulation, 1, ramp(), true);
 }
@@ -80,6 +85,7 @@ Motion MonteCarlo::motion() const {
   Motion motion;
   motion.velocities = VelocityRole::bath;
   motion.conserves_momentum = false;
+  motion.of_each = moving_;
   return motion;
 }
 

@@ -70,9 +70,9 @@ void describe(D& d, MonteCarloSettings& s) {
 /// for are those of the heat bath.
 class MonteCarlo : public Integrator {
  public:
-  /// `barostat`: nullptr at constant volume.
+  /// `moving`: which particles move; nullptr: all. `barostat`: nullptr at constant volume.
   MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
-             std::unique_ptr<Barostat> barostat);
+             std::shared_ptr<const Motion::OfEach> moving, std::unique_ptr<Barostat> barostat);
 
   void begin(Simulation& simulation) override;
   void steps(StepContext& context, int n) override;
@@ -85,6 +85,7 @@ class MonteCarlo : public Integrator {
   std::string report(Simulation& simulation) override;
   std::string shortcoming(Simulation& simulation) override;
   std::string objection(const Force& force) const override;
+  GroupMask thermal() const override { return group_.mask(); }
   bool acts_on_groups() const override { return false; }
   bool follows_deformation() const override { return false; }
   BoxMover* box_mover() const override { return barostat_.get(); }
@@ -107,6 +108,8 @@ class MonteCarlo : public Integrator {
   std::int64_t done_ = 0;         // sweeps
   std::vector<std::unique_ptr<Move>> moves_;
   std::vector<TrialCounts> tuned_;  // of each move: when its size was changed last
+  std::shared_ptr<const Motion::OfEach> moving_;
+  GroupOnDevice group_;
   std::unique_ptr<Barostat> barostat_;
   bool settled_ = true;  // lists and forces are those of the present positions
 };

@@ -9,9 +9,20 @@
 namespace perrin::monte_carlo {
 namespace {
 
+/// Where a part of the particles moves; else nullptr.
+std::shared_ptr<const Motion::OfEach> moving(const Group* group, const Configuration& c) {
+  if (group == nullptr || group->has_all()) return nullptr;
+  auto each = std::make_shared<Motion::OfEach>();
+  for (int axis = 0; axis < c.box.dimension; ++axis)
+    each->moving[std::size_t(axis)] = group->count();
+  for (const std::uint8_t member : group->members())
+    each->axes.push_back(member ? std::uint8_t((1 << c.box.dimension) - 1) : std::uint8_t(0));
+  return each;
+}
+
 std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   check_ramp(s.ramp, "temperature", setup);
-  setup.fixed_group(s.group, "group");
+  const Group* const group = setup.fixed_group(s.group, "group");
   const double least = least_height(setup.configuration().box);
   if (s.translation && s.translation->displacement > least / 4)
     setup.error("translation.displacement",
@@ -26,7 +37,9 @@ std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
                 "acts on all particles: expected no \"group\" beside it, got \"" + s.group + "\"");
   auto barostat = Barostat::make(s.barostat, false, setup);
   return std::make_unique<MdStage>(
-      "sweeps", s.sweeps, std::make_unique<MonteCarlo>(s, setup.k_boltzmann(), std::move(barostat)),
+      "sweeps", s.sweeps,
+      std::make_unique<MonteCarlo>(s, setup.k_boltzmann(), moving(group, setup.configuration()),
+                                   std::move(barostat)),
       setup);
 }
 

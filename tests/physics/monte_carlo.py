@@ -176,6 +176,17 @@ class MonteCarlo(JobCase):
             "u": {"random": {"uniform": [0, 1]}},
             "s": {"from": "(0.725^-2 - u*(0.725^-2 - 1.606^-2))^-0.5"}})
 
+    def test_a_group_moves(self):
+        """The others stay, and add nothing to the pressure of an ideal gas."""
+        trap = {"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 0.01}]}
+        self.run_job(job(gas(200, 10), [trap], sweeps(20, 1.5, 0.5, group="some"),
+                         groups={"some": {"ids": [[0, 49]]}},
+                         observers=[{"type": "trajectory", "stride": 20}]))
+        r = self.frames("position")
+        moved = (r[-1] != r[0]).any(axis=1)
+        self.assertTrue(moved[:50].all() and not moved[50:].any())
+        numpy.testing.assert_allclose(self.column("pressure"), 1.5 * 50 / 1000, rtol=1e-6)
+
     # -- the same bits -----------------------------------------------------------------------------
 
     def test_a_resumed_run_and_other_threads(self):
