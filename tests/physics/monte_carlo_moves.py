@@ -307,15 +307,17 @@ class Moves(JobCase):
         stiffness, beads = 2.0, 21
         forces = [{"type": "bond_harmonic", "bonds": {"b": {"stiffness": 100, "length": 1}}},
                   {"type": "angle_cosine", "angles": {"a": {"stiffness": stiffness}}}]
-        system = {"type": "chains", "chains": 60, "pattern": f"A{beads}", "bond_type": "b",
-                  "angle_type": "a", "bond_length": 1, "box": [40] * 3}
+        system = {"type": "parts", "box": [40] * 3, "min_distance": 0, "parts": [
+            {"type": "chains", "number": 60, "pattern": f"A{beads}", "bond_type": "b",
+             "angle_type": "a", "bond_length": 1}]}
         a = 1 / math.tanh(stiffness) - 1 / stiffness
         n = beads - 1
         expected = n * ((1 + a) / (1 - a) - 2 * a * (1 - a ** n) / (n * (1 - a) ** 2))
-        for moves in ({"pivot": {"rotation": 3, "trials": 6}},
-                      {"pivot": {"rotation": 3, "trials": 2},
-                       "crankshaft": {"rotation": 3, "trials": 4, "longest": 20}}):
-            self.run_job(job(system, forces, stage(400, **moves),
+        for tilts, moves in (([0, 0, 0], {"pivot": {"rotation": 3, "trials": 6}}),
+                             ([9, -12, 5],
+                              {"pivot": {"rotation": 3, "trials": 2},
+                               "crankshaft": {"rotation": 3, "trials": 4, "longest": 20}})):
+            self.run_job(job({**system, "tilts": tilts}, forces, stage(400, **moves),
                              observers=[{"type": "trajectory", "stride": 20, "precision": "double",
                                          "positions": "unwrapped"}]))
             r = self.frames("position")[5:].reshape(-1, 60, beads, 3)
