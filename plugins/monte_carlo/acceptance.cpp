@@ -63,11 +63,7 @@ void Acceptance::observe(Simulation& simulation) {
 void Acceptance::state(Archive& archive) {
   for (const std::string kind : kinds) {
     const Archive::Scope scope(archive, kind);
-    TrialCounts& last = last_[kind];
-    archive("tried", last.tried);
-    archive("accepted", last.accepted);
-    archive.require(last.accepted >= 0 && last.accepted <= last.tried, "accepted",
-                    "at most as many as were tried");
+    archive_counts(archive, last_[kind]);
   }
   file_.state(archive);
 }

@@ -163,10 +163,7 @@ void check_chains(const std::string& name, const std::string& group, Setup& setu
   if (c.box.dimension == 2 && name == "crankshaft")
     setup.error(name,
                 "turns particles out of the plane of a system of two dimensions: use \"pivot\"");
-  for (int axis = 0; axis < c.box.dimension; ++axis)
-    if (!c.box.periodic[std::size_t(axis)])
-      setup.error(name, fmt::format("needs a box that is periodic along all axes, and {} is not",
-                                    "xyz"[axis]));
+  require_periodic(name, "needs", setup);
   if (setup.resuming()) return;  // with images of the checkpoint, which are not here yet
   if (const std::string wrong = objection_to_images(c); !wrong.empty()) setup.error(name, wrong);
 }
@@ -268,10 +265,7 @@ std::string ChainMove::why_none_tried() const {
 void ChainMove::state(Archive& archive) {
   archive("rotation", angle_);
   archive.require(angle_ > 0 && angle_ <= M_PI, "rotation", "above 0, at most pi");
-  archive("tried", counts_.tried);
-  archive("accepted", counts_.accepted);
-  archive.require(counts_.accepted >= 0 && counts_.accepted <= counts_.tried, "accepted",
-                  "at most as many as were tried");
+  archive_counts(archive, counts_);
 }
 
 /// A bond of a random particle; the part of the molecule behind it, unless that is joined to the

@@ -122,10 +122,7 @@ std::string Hybrid::size_text() const { return fmt::format("time step {:.6g}", t
 void Hybrid::state(Archive& archive) {
   archive("timestep", timestep_);
   archive.require(timestep_ > 0 && std::isfinite(timestep_), "timestep", "a time above 0");
-  archive("tried", counts_.tried);
-  archive("accepted", counts_.accepted);
-  archive.require(counts_.accepted >= 0 && counts_.accepted <= counts_.tried, "accepted",
-                  "at most as many as were tried");
+  archive_counts(archive, counts_);
 }
 
 }  // namespace perrin::monte_carlo

@@ -135,13 +135,7 @@ void check_molecules(const MoleculeSettings& s, const std::string& group, Setup&
     setup.error("molecule", "moves nothing: expected a displacement or a rotation above 0");
   if (c.topology.molecule.empty())
     setup.error("molecule", "the system has no molecules: expected particles with bonds");
-  for (int axis = 0; axis < c.box.dimension; ++axis)
-    if (!c.box.periodic[std::size_t(axis)]) {
-      setup.error("molecule", fmt::format("needs a box that is periodic along all axes, and {} is "
-                                          "not",
-                                          "xyz"[axis]));
-      break;
-    }
+  require_periodic("molecule", "needs", setup);
   setup.fixed_group(group, "group");
 }
 

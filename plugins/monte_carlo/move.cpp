@@ -1,7 +1,10 @@
 #include "move.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "engine/components/setup.h"
 #include "engine/components/step_context.h"
 
 namespace perrin::monte_carlo {
@@ -16,6 +19,27 @@ double least_height(const Box& box) {
   const Vec3<double> heights = box.heights();
   const double least = std::min(heights.x, heights.y);
   return box.dimension == 3 ? std::min(least, heights.z) : least;
+}
+
+bool has_partners(const Topology& t) {
+  return !t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty();
+}
+
+void require_periodic(const std::string& key, const std::string& why, Setup& setup) {
+  const Box& box = setup.configuration().box;
+  for (int axis = 0; axis < box.dimension; ++axis) {
+    if (box.periodic[std::size_t(axis)]) continue;
+    setup.error(key, fmt::format("{} a box that is periodic along all axes, and {} is not", why,
+                                 "xyz"[axis]));
+    return;
+  }
+}
+
+void archive_counts(Archive& archive, TrialCounts& counts) {
+  archive("tried", counts.tried);
+  archive("accepted", counts.accepted);
+  archive.require(counts.accepted >= 0 && counts.accepted <= counts.tried, "accepted",
+                  "at most as many as were tried");
 }
 
 }  // namespace perrin::monte_carlo

@@ -9,8 +9,10 @@
 #include "engine/system/group.h"
 
 namespace perrin {
+class Setup;
 class Simulation;
 class StepContext;
+struct Topology;
 }  // namespace perrin
 
 namespace perrin::monte_carlo {
@@ -44,5 +46,11 @@ class Move {
 GroupOnDevice group_of(const StepContext& context, const std::string& name);
 /// Between opposite faces of the box.
 double least_height(const Box& box);
+/// Are there particles with bonds, angles, dihedrals or impropers?
+bool has_partners(const Topology& topology);
+/// Reports at `key` a box that is not periodic along all its axes; `why`: "needs …".
+void require_periodic(const std::string& key, const std::string& why, Setup& setup);
+/// Saves or restores.
+void archive_counts(Archive& archive, TrialCounts& counts);
 
 }  // namespace perrin::monte_carlo

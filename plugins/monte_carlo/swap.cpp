@@ -128,10 +128,6 @@ struct DecideSwaps {
   }
 };
 
-bool has_bonds(const Topology& t) {
-  return !t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty();
-}
-
 /// Particles with bonds, angles and the like.
 std::vector<bool> bonded(const Topology& t, std::size_t particles) {
   std::vector<bool> in(particles);
@@ -158,7 +154,7 @@ void check_swap(const SwapSettings& s, const std::string& group, Setup& setup) {
   const Group* const all = setup.fixed_group(group, "group");
   const Group* const one = s.groups ? setup.fixed_group((*s.groups)[0], "swap.groups") : all;
   const Group* const other = s.groups ? setup.fixed_group((*s.groups)[1], "swap.groups") : all;
-  if (!all || !one || !other || !has_bonds(c.topology)) return;
+  if (!all || !one || !other || !has_partners(c.topology)) return;
   const std::vector<bool> has = bonded(c.topology, c.position.size());
   for (std::size_t id = 0; id < has.size(); ++id) {
     if (!has[id] || !all->has(id) || !(one->has(id) || other->has(id))) continue;

@@ -119,10 +119,9 @@ void Translation::begin(Simulation& s) {
   width_ = std::max(s.range(), 4 * first_displacement_);
   fit(s);
   const Topology& t = s.particles.topology;
-  const bool any =
-      !t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty();
-  partners_ =
-      any ? std::make_unique<Partners>(s.device(), std::size_t(s.particles.size()), t) : nullptr;
+  partners_ = has_partners(t)
+                  ? std::make_unique<Partners>(s.device(), std::size_t(s.particles.size()), t)
+                  : nullptr;
   group_ = group_of(s, group_name_);
 }
 

@@ -1,6 +1,7 @@
 #include "trial_tally.h"
 
 #include "engine/domain/reduction.h"
+#include "move.h"
 
 namespace perrin::monte_carlo {
 namespace {
@@ -27,10 +28,7 @@ TrialCounts TrialTally::counts() const {
 
 void TrialTally::state(Archive& archive) {
   TrialCounts now = archive.is_saving() ? counts() : TrialCounts{};
-  archive("tried", now.tried);
-  archive("accepted", now.accepted);
-  archive.require(now.accepted >= 0 && now.accepted <= now.tried, "accepted",
-                  "at most as many as were tried");
+  archive_counts(archive, now);
   if (archive.is_saving()) return;
   before_ = now;
   if (counts_.size() > 0) counts_.zero();

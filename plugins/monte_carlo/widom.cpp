@@ -68,13 +68,7 @@ Widom::Widom(const WidomSettings& settings, Setup& setup)
              {"volume", {}, ""},
              {"chemical_potential", {}, setup.units().energy}},
             setup) {
-  const Configuration& c = setup.configuration();
-  for (int axis = 0; axis < c.box.dimension; ++axis)
-    if (!c.box.periodic[std::size_t(axis)])
-      setup.error("type",
-                  fmt::format("widom needs a box that is periodic along all axes, and {} is "
-                              "not: the chemical potential is that of a whole",
-                              "xyz"[axis]));
+  require_periodic("type", "widom needs", setup);
   if (const Group* const group = setup.fixed_group(settings.group, "group")) ids_ = group->ids();
 }
 
