@@ -13,7 +13,7 @@ UNITS = {
               "spacing gap tilts origin point oscillation.amplitude displacement",
     "area": "area_per_lipid",
     "1/area": "grafting_density",
-    "1/length": "steepness kappa k_max total scattering absorption",
+    "1/length": "wave_numbers steepness kappa k_max total scattering absorption",
     "energy": "energy maxwell cutoff_energy source.range epsilon depth amplitude k c "
               "angle_cosine.stiffness angle_cosine_squared.stiffness "
               "dihedral_periodic.stiffness improper_periodic.stiffness",
@@ -52,5 +52,5 @@ UNITS = {
 UNIT_OF = {key: unit for unit, keys in UNITS.items() for key in keys.split()}
 # What descriptions say of units must not contradict the table.
 SAID = {"in degrees": "degrees", "mass/time": "mass/time", "energy/length²": "energy/length²",
-        "(length)": "length", "1/length": "1/length", "(time)": "time", "1/time": "1/time",
+        "(length)": "length", "1/length": "wave_numbers 1/length", "(time)": "time", "1/time": "1/time",
         "in time units": "time", "in energy units": "energy", "energy/radian²": "energy/radian²"}

@@ -1,21 +1,38 @@
 #include "multiple_tau.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "engine/device/tasks.h"
 
 namespace perrin::analysis {
 
-MultipleTau::MultipleTau(Kind kind, std::vector<std::int64_t> groups, int levels)
-    : kind_(kind), groups_(std::move(groups)), levels_(levels) {
+void DisplacementValues::add(double x, double y, double z, double* sums) const {
+  const double square = x * x + y * y + z * z;
+  *sums++ += square;
+  if (fourth) *sums++ += square * square;
+  if (wave_numbers.empty() && overlap == 0) return;
+  const double length = std::sqrt(square);
+  for (const double k : wave_numbers) {
+    const double phase = k * length;
+    *sums++ += phase < 1e-9     ? 1
+               : dimension == 2 ? std::cyl_bessel_j(0.0, phase)
+                                : std::sin(phase) / phase;
+  }
+  if (overlap > 0) *sums++ += length < overlap ? 1 : 0;
+}
+
+MultipleTau::MultipleTau(Kind kind, std::vector<std::int64_t> groups, int levels,
+                         DisplacementValues values)
+    : kind_(kind), groups_(std::move(groups)), values_(std::move(values)), levels_(levels) {
   clear();
 }
 
 void MultipleTau::clear() {
   samples_ = 0;
   frames_.clear();
-  sums_.assign(std::size_t(lags()) * (groups_.size() - 1), 0.0);
+  sums_.assign(std::size_t(lags()) * (groups_.size() - 1) * values_.count(), 0.0);
 }
 
 MultipleTau::Place MultipleTau::place(int k) const {
@@ -40,10 +57,11 @@ std::int64_t MultipleTau::origins(int k) const {
   return std::max<std::int64_t>(0, frames(at.level, samples_) - at.j);
 }
 
-double MultipleTau::mean(std::size_t group, int k) const {
+double MultipleTau::mean(std::size_t group, int k, std::size_t value) const {
   const std::int64_t n = origins(k);
   if (n == 0) return std::numeric_limits<double>::quiet_NaN();
-  return sums_[std::size_t(k) * (groups_.size() - 1) + group] / double(n);
+  const std::size_t at = std::size_t(k) * (groups_.size() - 1) + group;
+  return sums_[at * values_.count() + value] / double(n);
 }
 
 double* MultipleTau::frame(int level, std::int64_t number) {
@@ -58,7 +76,7 @@ void MultipleTau::add(const Device& device, std::span<const double> sample) {
     if (frames_.size() <= std::size_t(level))
       frames_.emplace_back(std::size_t(points * groups_.back()));
     double* const now = frame(level, number);
-    if (level == 0 || kind_ == Kind::square_displacement) {
+    if (level == 0 || kind_ == Kind::displacement) {
       std::copy(sample.begin(), sample.end(), now);
     } else {
       const double *a = frame(level - 1, 2 * number), *b = frame(level - 1, 2 * number + 1);
@@ -79,14 +97,17 @@ void MultipleTau::correlate(const Device& device, int level, std::int64_t number
         const std::int64_t j = first + task;
         if (j > number) return;
         const double* const then = frame(level, number - j);
-        double* const sums = sums_.data() + std::size_t(before + task) * (groups_.size() - 1);
-        for (std::size_t g = 0; g + 1 < groups_.size(); ++g) {
-          double sum = 0;
-          for (std::int64_t c = groups_[g]; c < groups_[g + 1]; ++c) {
-            const double d = now[c] - then[c];
-            sum += kind_ == Kind::product ? now[c] * then[c] : d * d;
-          }
-          sums[g] += sum;
+        const std::size_t values = values_.count();
+        double* sums = sums_.data() + std::size_t(before + task) * (groups_.size() - 1) * values;
+        for (std::size_t g = 0; g + 1 < groups_.size(); ++g, sums += values) {
+          std::vector<double> found(values, 0.0);
+          if (kind_ == Kind::product)
+            for (std::int64_t c = groups_[g]; c < groups_[g + 1]; ++c) found[0] += now[c] * then[c];
+          else
+            for (std::int64_t c = groups_[g]; c < groups_[g + 1]; c += 3)
+              values_.add(now[c] - then[c], now[c + 1] - then[c + 1], now[c + 2] - then[c + 2],
+                          found.data());
+          for (std::size_t v = 0; v < values; ++v) sums[v] += found[v];
         }
       },
       groups_.back() > 1000);

@@ -7,7 +7,8 @@
 // p-1 above it. Products are correlated as in the paper: a frame of level l+1 is the mean of two of
 // level l, which smooths over at most a 1/8 of the lag. For mean square displacements that would be
 // wrong (the mean of two positions has not the variance of one): there level l takes every 2^l-th
-// sample as it is, so that every value is exact, and long lags have fewer origins.
+// sample as it is, so that every value is exact, and long lags have fewer origins. Other functions
+// of displacements likewise.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +20,29 @@
 
 namespace perrin::analysis {
 
+/// What is measured of a particle's displacement d, in this order.
+struct DisplacementValues {
+  bool fourth = false;               // |d|⁴, behind |d|²
+  std::vector<double> wave_numbers;  // <exp(i k d)> over all directions of k
+  double overlap = 0;                // whether |d| is below this; 0: not asked for
+  int dimension = 3;
+
+  std::size_t count() const { return 1 + (fourth ? 1 : 0) + wave_numbers.size() + (overlap > 0); }
+  /// Adds the values of one displacement to sums[0] … sums[count() - 1].
+  void add(double x, double y, double z, double* sums) const;
+};
+
 class MultipleTau {
  public:
-  enum class Kind { product, square_displacement };
+  enum class Kind { product, displacement };
   static constexpr int points = 16;  // p
 
   MultipleTau() = default;
   /// A sample is groups.back() numbers; those of group g are groups[g] … groups[g + 1] - 1, and
-  /// what they give is added up. Memory: 8 · points · groups.back() bytes per level that is in use.
-  MultipleTau(Kind kind, std::vector<std::int64_t> groups, int levels);
+  /// what they give is added up. Of displacements three numbers belong to a particle. Memory:
+  /// 8 · points · groups.back() bytes per level that is in use.
+  MultipleTau(Kind kind, std::vector<std::int64_t> groups, int levels,
+              DisplacementValues values = {});
 
   /// On the threads of a CPU; the result does not depend on their number.
   void add(const Device& device, std::span<const double> sample);
@@ -38,9 +53,9 @@ class MultipleTau {
   int lags() const { return lags(levels_); }
   std::int64_t lag(int k) const;  // in samples, ascending
   std::int64_t origins(int k) const;
-  /// The sum over the group of products, or of squared displacements, averaged over the origins;
+  /// The sum over the group of products, or of a value of displacements, averaged over the origins;
   /// NaN where there is none.
-  double mean(std::size_t group, int k) const;
+  double mean(std::size_t group, int k, std::size_t value = 0) const;
 
   void state(Archive& archive);
 
@@ -56,10 +71,11 @@ class MultipleTau {
 
   Kind kind_ = Kind::product;
   std::vector<std::int64_t> groups_;
+  DisplacementValues values_;
   int levels_ = 0;
   std::int64_t samples_ = 0;
   std::vector<std::vector<double>> frames_;  // [level]: frame number f at f % points
-  std::vector<double> sums_;                 // [lag][group]
+  std::vector<double> sums_;                 // [lag][group][value]
 };
 
 }  // namespace perrin::analysis

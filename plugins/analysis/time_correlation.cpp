@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "engine/components/integrator.h"
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
@@ -77,15 +78,27 @@ std::vector<std::uint32_t> chosen_types(const std::vector<std::string>& names,
   return types;
 }
 
+DisplacementValues values_of(const DisplacementSettings& s, const Setup& setup) {
+  return {s.non_gaussian, s.wave_numbers, s.overlap.value_or(0),
+          setup.configuration().box.dimension};
+}
+
 std::vector<io::ObservableColumn> particle_columns(const ParticleCorrelationSettings& s,
-                                                   MultipleTau::Kind kind, Setup& setup) {
+                                                   MultipleTau::Kind kind,
+                                                   const DisplacementValues& values, Setup& setup) {
   const Units& u = setup.units();
   const hsize_t lags = hsize_t(MultipleTau::lags(s.levels));
   const io::Shape shape{chosen_types(s.types, s.group, setup).size(), lags};
-  if (kind == MultipleTau::Kind::square_displacement) {
+  if (kind == MultipleTau::Kind::displacement) {
     const auto length = io::file_length(u);
-    return {
+    std::vector<io::ObservableColumn> columns{
         {"mean_square_displacement", shape, squared(length.name), length.factor * length.factor}};
+    if (values.fourth) columns.push_back({"non_gaussian", shape, ""});
+    if (!values.wave_numbers.empty())
+      columns.push_back(
+          {"self_scattering", {shape[0], hsize_t(values.wave_numbers.size()), lags}, ""});
+    if (values.overlap > 0) columns.push_back({"overlap", shape, ""});
+    return columns;
   }
   const auto velocity = io::file_velocity(u);
   return {{"velocity_autocorrelation", shape, squared(velocity.name),
@@ -150,10 +163,19 @@ void CorrelationObserver::sums(Archive& archive) {
   own_sums(archive);
 }
 
+ParticleCorrelation::ParticleCorrelation(const DisplacementSettings& settings, Setup& setup)
+    : ParticleCorrelation(settings, MultipleTau::Kind::displacement, values_of(settings, setup),
+                          setup) {}
+
+ParticleCorrelation::ParticleCorrelation(const VelocityCorrelationSettings& settings, Setup& setup)
+    : ParticleCorrelation(settings, MultipleTau::Kind::product, {}, setup) {}
+
 ParticleCorrelation::ParticleCorrelation(const ParticleCorrelationSettings& settings,
-                                         MultipleTau::Kind kind, Setup& setup)
-    : CorrelationObserver(settings, particle_columns(settings, kind, setup), setup),
+                                         MultipleTau::Kind kind, const DisplacementValues& values,
+                                         Setup& setup)
+    : CorrelationObserver(settings, particle_columns(settings, kind, values, setup), setup),
       kind_(kind),
+      values_of_displacements_(values),
       remove_drift_(settings.remove_drift),
       scratch_(setup.device(), sum_chunks + 1) {
   const Configuration& c = setup.configuration();
@@ -173,15 +195,19 @@ ParticleCorrelation::ParticleCorrelation(const ParticleCorrelationSettings& sett
   }
   ids_ = {setup.device(), std::span<const std::uint32_t>(ids)};
   values_ = {setup.device(), std::int64_t(ids.size())};
-  correlator_ = MultipleTau(kind, std::move(groups), settings.levels);
+  correlator_ = MultipleTau(kind, std::move(groups), settings.levels, values);
 }
 
 void ParticleCorrelation::constants(const io::Node& root) {
   io::write_names(root, "parameters/perrin/types", names_);
+  if (const auto& k = values_of_displacements_.wave_numbers; !k.empty())
+    root.write("parameters/perrin/wave_numbers", {hsize_t(k.size())}, k.data());
 }
 
 void ParticleCorrelation::sample(Simulation& simulation) {
-  come_to(simulation.step(), simulation.time());
+  const bool sweeps = simulation.degrees_of_freedom.velocities() == VelocityRole::bath &&
+                      simulation.bath() && simulation.bath()->timestep() == 0;
+  come_to(simulation.step(), sweeps ? double(simulation.step()) : simulation.time());
   add(measure(simulation));
 }
 
@@ -227,9 +253,23 @@ void ParticleCorrelation::own_sums(Archive& archive) {
 
 std::vector<double> ParticleCorrelation::row(const Box& box) {
   std::vector<double> row = CorrelationObserver::row(box);
+  const int lags = correlator_.lags();
+  const DisplacementValues& values = values_of_displacements_;
+  const auto mean = [&](std::size_t g, int k, std::size_t value) {
+    return correlator_.mean(g, k, value) / double(groups_[g]);
+  };
   for (std::size_t g = 0; g < groups_.size(); ++g)
-    for (int k = 0; k < correlator_.lags(); ++k)
-      row.push_back(correlator_.mean(g, k) / double(groups_[g]));
+    for (int k = 0; k < lags; ++k) row.push_back(mean(g, k, 0));
+  const double of_gaussian = values.dimension == 2 ? 2 : 5.0 / 3;  // <d⁴> / <d²>²
+  for (std::size_t g = 0; values.fourth && g < groups_.size(); ++g)
+    for (int k = 0; k < lags; ++k)
+      row.push_back(mean(g, k, 1) / (of_gaussian * mean(g, k, 0) * mean(g, k, 0)) - 1);
+  const std::size_t first = values.fourth ? 2 : 1, waves = values.wave_numbers.size();
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    for (std::size_t w = 0; w < waves; ++w)
+      for (int k = 0; k < lags; ++k) row.push_back(mean(g, k, first + w));
+  for (std::size_t g = 0; values.overlap > 0 && g < groups_.size(); ++g)
+    for (int k = 0; k < lags; ++k) row.push_back(mean(g, k, first + waves));
   return row;
 }
 
@@ -283,13 +323,12 @@ void register_time_correlations(Registry& registry) {
   registry.add<Observer, DisplacementSettings>(
       "mean_square_displacement", "mean square displacement by type, over many time origins",
       [](const DisplacementSettings& s, Setup& setup) {
-        return std::make_unique<ParticleCorrelation>(s, MultipleTau::Kind::square_displacement,
-                                                     setup);
+        return std::make_unique<ParticleCorrelation>(s, setup);
       });
   registry.add<Observer, VelocityCorrelationSettings>(
       "velocity_autocorrelation", "velocity autocorrelation by type, over many time origins",
       [](const VelocityCorrelationSettings& s, Setup& setup) {
-        return std::make_unique<ParticleCorrelation>(s, MultipleTau::Kind::product, setup);
+        return std::make_unique<ParticleCorrelation>(s, setup);
       });
   registry.add<Observer, StressSettings>(
       "stress_autocorrelation", "stress autocorrelation G(t), and the viscosity (Green-Kubo)",

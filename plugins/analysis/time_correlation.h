@@ -3,7 +3,8 @@
 //
 // Averages are over all time origins since the beginning, in every row anew. Samples must be
 // equally far apart: where they are not (the observer was not called in a stage between, another
-// time step, a minimiser) the correlation begins anew.
+// time step, a minimiser) the correlation begins anew. In Monte Carlo, where the time stands still,
+// sweeps stand for it.
 #pragma once
 
 #include "engine/device/buffer.h"
@@ -76,10 +77,20 @@ void describe_particles(D& d, ParticleCorrelationSettings& s) {
 
 struct DisplacementSettings : ParticleCorrelationSettings {
   DisplacementSettings() { file = "mean_square_displacement.h5"; }
+  std::vector<double> wave_numbers;
+  std::optional<double> overlap;
+  bool non_gaussian = false;
 };
 template <class D>
 void describe(D& d, DisplacementSettings& s) {
   describe_particles(d, s);
+  d.optional("wave_numbers", s.wave_numbers, Positive{},
+             "lengths k of wave vectors (1/length): self_scattering, the mean of cos(k·d) of the "
+             "displacements d over all directions of k");
+  d.optional("overlap", s.overlap, Positive{},
+             "distance (length): overlap, the part of the particles that moved less");
+  d.optional("non_gaussian", s.non_gaussian, Any{},
+             "non_gaussian, 3<d^4>/(5<d^2>^2) - 1, in two dimensions <d^4>/(2<d^2>^2) - 1");
 }
 struct VelocityCorrelationSettings : ParticleCorrelationSettings {
   VelocityCorrelationSettings() { file = "velocity_autocorrelation.h5"; }
@@ -93,12 +104,15 @@ void describe(D& d, VelocityCorrelationSettings& s) {
 /// sample to sample, in the box at each: what the box does to places far away is no diffusion (S.
 /// von Bülow, J. T. Bullerjahn, G. Hummer, J. Chem. Phys. 153, 021101 (2020)).
 ///
-/// Column: by type and lag, <|r(t) - r(0)|²> of unwrapped coordinates, or <v(t) · v(0)>, per
-/// particle. /parameters/perrin/types names the types.
+/// Columns: by type and lag, <|d|²> of d = r(t) - r(0), unwrapped, or <v(t) · v(0)>, per particle;
+/// self_scattering by type, wave number and lag. /parameters/perrin/types names the types,
+/// /parameters/perrin/wave_numbers has these.
 class ParticleCorrelation final : public CorrelationObserver {
  public:
-  ParticleCorrelation(const ParticleCorrelationSettings& settings, MultipleTau::Kind kind,
-                      Setup& setup);
+  /// Of displacements.
+  ParticleCorrelation(const DisplacementSettings& settings, Setup& setup);
+  /// Of velocities.
+  ParticleCorrelation(const VelocityCorrelationSettings& settings, Setup& setup);
 
   struct Sum {  // of mass, and of mass times position or velocity
     double mass = 0;
@@ -107,6 +121,8 @@ class ParticleCorrelation final : public CorrelationObserver {
   };
 
  private:
+  ParticleCorrelation(const ParticleCorrelationSettings& settings, MultipleTau::Kind kind,
+                      const DisplacementValues& values, Setup& setup);
   void sample(Simulation& simulation) override;
   std::vector<double> measure(Simulation& simulation);
   std::vector<double> row(const Box& box) override;
@@ -120,6 +136,7 @@ class ParticleCorrelation final : public CorrelationObserver {
   void go_on(const Lengths& lengths, const std::vector<Vec3<double>>& places);
 
   MultipleTau::Kind kind_;
+  DisplacementValues values_of_displacements_;
   bool remove_drift_;
   std::vector<std::string> names_;
   std::vector<std::int64_t> groups_;  // of the particles that are followed

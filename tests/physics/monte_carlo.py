@@ -187,6 +187,20 @@ class MonteCarlo(JobCase):
         self.assertTrue(moved[:50].all() and not moved[50:].any())
         numpy.testing.assert_allclose(self.column("pressure"), 1.5 * 50 / 1000, rtol=1e-6)
 
+    def test_displacements_are_those_of_sweeps(self):
+        """An ideal gas takes every trial that stays in its cell, some 19 of 20: <r²> is that part of
+        the number of sweeps times the square of the displacement."""
+        ideal = {"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1e-6, "sigma": 0.01}]}
+        self.run_job(job(gas(500, 40), [ideal], sweeps(64, 1.0, 0.2),
+                         observers=[{"type": "mean_square_displacement", "stride": 1,
+                                     "rows_every": 64}]))
+        file = "mean_square_displacement.h5"
+        numpy.testing.assert_array_equal(self.column("lag_time", file=file)[-1][:4], [0, 1, 2, 3])
+        found = self.column("mean_square_displacement", file=file)[-1, 0]
+        self.assertLess(abs(found[1] / 0.04 - 0.94), 0.03)
+        # 8 independent intervals of 500 particles.
+        self.assertLess(abs(found[8] / found[1] / 8 - 1), 5 * math.sqrt(2 / 3 / 4000))
+
     # -- the same bits -----------------------------------------------------------------------------
 
     def test_a_resumed_run_and_other_threads(self):

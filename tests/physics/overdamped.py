@@ -7,6 +7,7 @@ velocities: temperatures and pressures of the heat bath, refusals of what has no
 
 import copy
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -178,6 +179,45 @@ class Overdamped(unittest.TestCase):
         for name, velocity in (("profile", "velocity"), ("radial_profile", "radial_velocity")):
             numpy.testing.assert_allclose(last(name, "temperature"), KT)
             self.assertTrue(numpy.isnan(last(name, velocity)).all())
+
+    def test_what_displacements_say(self):
+        """Free diffusion: displacements are Gaussian, of variance 2Dt along each axis, and D is
+        k_B T / friction."""
+        k, a = 1.5, 0.8
+        for dimension in (3, 2):
+            job = gas(stage(BROWNIAN, 400))
+            if dimension == 2:
+                job["system"] = {"type": "lattice", "structure": "square", "density": RHO,
+                                 "cells": [40, 40, 1]}
+            else:
+                job["system"]["particles"] = {"A": 1600}
+            job["observers"] += [{"type": "mean_square_displacement", "stride": 2,
+                                  "rows_every": 400, "wave_numbers": [k, 2 * k], "overlap": a,
+                                  "non_gaussian": True, "particles": 0}]
+            self.run_job(job)
+            with h5py.File(os.path.join(self.folder, "mean_square_displacement.h5")) as f:
+                read = {name: f["observables"][name]["value"][-1] for name in f["observables"]}
+                numpy.testing.assert_allclose(f["parameters/perrin/wave_numbers"][:], [k, 2 * k])
+            lag = read["lag_time"]
+            known = (lag > 0) & (read["origins"] > 0)
+            t = lag[known]
+            # Some 200 / (lag / stride) independent intervals of 1600 particles.
+            count = 1600 * numpy.maximum(1, 4 / t)
+            numpy.testing.assert_array_less(
+                abs(read["mean_square_displacement"][0][known] / (2 * dimension * KT * t) - 1),
+                5 * numpy.sqrt(2 / (dimension * count)))
+            self.assertLess(abs(read["non_gaussian"][0][known]).max(), 5 * math.sqrt(2 / 1600))
+            for row, wave in enumerate((k, 2 * k)):
+                found = read["self_scattering"][0][row]
+                self.assertEqual(found[0], 1)
+                numpy.testing.assert_array_less(
+                    abs(found[known] - numpy.exp(-wave ** 2 * KT * t)), 5 / numpy.sqrt(2 * count))
+            x = a / numpy.sqrt(4 * KT * t)
+            erf = numpy.array([math.erf(v) for v in x])
+            inside = (erf - 2 / math.sqrt(math.pi) * x * numpy.exp(-x ** 2) if dimension == 3
+                      else 1 - numpy.exp(-x ** 2))
+            numpy.testing.assert_array_less(abs(read["overlap"][0][known] - inside),
+                                            5 * numpy.sqrt(0.25 / count))
 
     def test_velocities_are_refused(self):
         for observer, part in (
