@@ -8,6 +8,7 @@ UNITS = {
     "1/volume": "density densities",
     "volume": "volume",
     "length": "lattice_constant box min_distance bond_length cutoff switch_on sigma distance range "
+              "mean_square_displacement.overlap "
               "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
               "lambda core lj_cutoff density_cutoff at margin translation thickness width radius "
               "spacing gap tilts origin point oscillation.amplitude displacement",
@@ -52,5 +53,5 @@ UNITS = {
 UNIT_OF = {key: unit for unit, keys in UNITS.items() for key in keys.split()}
 # What descriptions say of units must not contradict the table.
 SAID = {"in degrees": "degrees", "mass/time": "mass/time", "energy/length²": "energy/length²",
-        "(length)": "length", "1/length": "wave_numbers 1/length", "(time)": "time", "1/time": "1/time",
+        "(length)": "length", "1/length": "1/length", "(time)": "time", "1/time": "1/time",
         "in time units": "time", "in energy units": "energy", "energy/radian²": "energy/radian²"}

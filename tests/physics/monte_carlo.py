@@ -188,8 +188,8 @@ class MonteCarlo(JobCase):
         numpy.testing.assert_allclose(self.column("pressure"), 1.5 * 50 / 1000, rtol=1e-6)
 
     def test_displacements_are_those_of_sweeps(self):
-        """An ideal gas takes every trial that stays in its cell, some 19 of 20: <r²> is that part of
-        the number of sweeps times the square of the displacement."""
+        """An ideal gas takes every trial that stays in its cell, some 19 of 20: <r²> is that part
+        of the number of sweeps times the square of the displacement."""
         ideal = {"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1e-6, "sigma": 0.01}]}
         self.run_job(job(gas(500, 40), [ideal], sweeps(64, 1.0, 0.2),
                          observers=[{"type": "mean_square_displacement", "stride": 1,
