@@ -134,6 +134,7 @@ struct TrialMoves {
   std::int64_t count;
   const TrialMove* move;  // [count]
   double* change;         // [count]: the energy after less the energy before is added to it
+  Real range;             // the longest of the forces (length)
   const std::uint32_t* molecule = nullptr;  // [id]: nobody meets its own; nullptr: there are none
 
   /// Whether a move meets the particle of a slot. `id`: of its own slot.

@@ -1,6 +1,8 @@
 // Trial moves with the neighbours of their particles, on the CPU; see forces/trials/trial_loop.h.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -96,14 +98,26 @@ struct TrialsOnCpu {
       if (is) evaluate(after, block, filled);
       block.filled = 0;
     };
+    const Real3 step = metric.vector(move.after, move.before);
+    const Real reach = Real(1.00001) * (trials.range + std::sqrt(dot(step, step)));
     const TrialSurroundings around{cells, cells.cell_of(move.after)};
     for (std::int32_t piece = 0; piece < around.pieces(); ++piece) {
       std::uint32_t begin, end;
       around.piece(piece, begin, end);
-      for (std::uint32_t slot = begin; slot < end; ++slot) {
-        if (trials.meets(move, id, slot) && !(some && exclusions.excludes(id, cells.id[slot])))
-          block.take(cells.position[slot], cells.place[slot]);
-        if (block.filled == block_size) evaluate_block();
+      while (begin < end) {
+        std::uint32_t near[block_size];
+        int count = 0;  // without branches, which could not be foreseen
+        for (const std::uint32_t last = std::min(end, begin + block_size); begin < last; ++begin) {
+          const Real3 d = metric.vector(move.after, cells.position[begin]);
+          near[count] = begin;
+          count += dot(d, d) < reach * reach ? 1 : 0;
+        }
+        for (int n = 0; n < count; ++n) {
+          const std::uint32_t slot = near[n];
+          if (trials.meets(move, id, slot) && !(some && exclusions.excludes(id, cells.id[slot])))
+            block.take(cells.position[slot], cells.place[slot]);
+          if (block.filled == block_size) evaluate_block();
+        }
       }
     }
     evaluate_block();

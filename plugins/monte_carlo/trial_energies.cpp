@@ -42,7 +42,8 @@ void TrialEnergies::measure(StepContext& s, const TrialCells& cells, std::int64_
     go();
     add_fields(s, count, true, asked.whole_terms);
   }
-  const TrialMoves trials{cells, count, move_.data(), change_.data(), asked.molecule};
+  const TrialMoves trials{cells,          count,           move_.data(),
+                          change_.data(), Real(s.range()), asked.molecule};
   for (const auto& force : s.forces)
     if (force->traits().range() > 0) force->compute_trials(s, trials);
 }
