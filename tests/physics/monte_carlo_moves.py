@@ -10,7 +10,6 @@ import math
 import sys
 import unittest
 
-import h5py
 import numpy
 
 from job_case import JobCase

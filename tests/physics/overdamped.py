@@ -5,7 +5,6 @@ velocities: temperatures and pressures of the heat bath, refusals of what has no
     overdamped.py PERRIN [unittest arguments]
 """
 
-import copy
 import json
 import math
 import os
