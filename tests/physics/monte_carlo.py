@@ -153,14 +153,14 @@ class MonteCarlo(JobCase):
         self.same_as_dynamics(system, forces, 1.0, 0.1, number=3000, steps=60000)
 
     def test_between_walls(self):
-        """A slit that is open along z. Without a jump at the cut-off, which trials see and forces do
+        """A slit that is open along z. Without a jump at the cut-off: trials see it, and forces do
         not."""
         walls = [{"type": "lj_wall", "axis": "z", "position": z, "epsilon": 1, "sigma": 0.5}
                  for z in (-5, 5)]
         system = {"type": "lattice", "structure": "fcc", "density": 0.5, "cells": [5] * 3,
                   "periodic": [True, True, False]}
         self.same_as_dynamics(system, [{**LJ, "truncation": "energy_shift"}, *walls], 1.5, 0.2,
-                              1000, 20000)
+                              3000, 40000)
 
     def test_a_potential_of_a_plug_in(self):
         plugged = {"type": "exponential_repulsion", "cutoff": 2.5, "truncation": "energy_shift",
