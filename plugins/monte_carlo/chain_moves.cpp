@@ -11,7 +11,6 @@
 #include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/bond_images.h"
-#include "rng/math.h"
 #include "turn.h"
 
 namespace perrin::monte_carlo {
@@ -175,20 +174,14 @@ void ChainMove::begin(Simulation& s) {
   if (const auto wrong = objection_to_images(s.particles.configuration()); !wrong.empty())
     throw UserError("stage \"monte_carlo\": " + name() + " " + wrong);
   bonds_ = std::make_unique<BondGraph>(n, topology.bonds);
-  molecule_ = bonds_->molecules();
-  const std::uint32_t molecules = *std::max_element(molecule_.begin(), molecule_.end()) + 1;
-  molecule_begin_.assign(molecules + 1, 0), members_.resize(n);
-  for (const std::uint32_t m : molecule_) ++molecule_begin_[m + 1];
-  const std::uint32_t largest = *std::ranges::max_element(molecule_begin_);
-  for (std::uint32_t m = 0; m < molecules; ++m) molecule_begin_[m + 1] += molecule_begin_[m];
-  std::vector<std::uint32_t> next(molecule_begin_.begin(), molecule_begin_.end() - 1);
-  for (std::uint32_t id = 0; id < n; ++id) members_[next[molecule_[id]]++] = id;
+  molecules_ = Molecules(bonds_->molecules());
   member_.clear();
   for (const Group& group : s.particles.groups)
     if (group.name() == group_name_) member_ = group.members();
   chains_.clear();
-  for (std::uint32_t m = 0; m < molecules; ++m)
-    if (molecule_begin_[m + 1] - molecule_begin_[m] > 2) chains_.push_back(m);
+  for (std::uint32_t m = 0; m < molecules_.count(); ++m)
+    if (molecules_.size(m) > 2) chains_.push_back(m);
+  const std::uint32_t largest = molecules_.largest;
   grid_.fit(s.particles, s.range());
   energies_.begin(s, 2 * std::int64_t(largest), true);
   turning_ = {device, largest}, whole_ = {device, largest};
@@ -222,11 +215,11 @@ bool ChainMove::try_one(StepContext& s, const TrialCells& cells, const ChainTurn
   const Device& device = s.device();
   const ParticleView particles = s.particles.view();
   const auto count = std::int64_t(turn.turning.size());
-  const std::uint32_t molecule = molecule_[turn.point];
-  const std::uint32_t first = molecule_begin_[molecule];
-  const std::int64_t members = molecule_begin_[molecule + 1] - first;
+  const std::uint32_t molecule = molecules_.of[turn.point];
+  const std::uint32_t first = molecules_.begin[molecule];
+  const std::int64_t members = molecules_.size(molecule);
   device.copy_in(turning_.data(), turn.turning.data(), turn.turning.size() * sizeof(std::uint32_t));
-  device.copy_in(whole_.data(), members_.data() + first,
+  device.copy_in(whole_.data(), molecules_.member.data() + first,
                  std::size_t(members) * sizeof(std::uint32_t));
   Vec3<double> axis{0, 0, 1};
   const Words4 words{random.next(), random.next(), random.next(), 0};
@@ -272,17 +265,17 @@ void ChainMove::state(Archive& archive) {
 /// other one elsewhere.
 ChainTurn Pivot::choose(Random& random) const {
   const std::uint32_t m = chains_[below(std::uint32_t(chains_.size()), random.next())];
-  const std::uint32_t first = molecule_begin_[m], size = molecule_begin_[m + 1] - first;
-  const std::uint32_t a = members_[first + below(size, random.next())];
+  const std::uint32_t first = molecules_.begin[m], size = molecules_.size(m);
+  const std::uint32_t a = molecules_.member[first + below(size, random.next())];
   const auto bonded = bonds_->neighbors(a);
   const std::uint32_t b = bonded[below(std::uint32_t(bonded.size()), random.next())];
   const auto part = [&](std::uint32_t from, std::uint32_t without) {
     std::vector<std::uint32_t> found{from};
     std::vector<bool> seen(size);
     const auto number = [&](std::uint32_t id) {
-      return std::size_t(
-          std::lower_bound(members_.begin() + first, members_.begin() + first + size, id) -
-          members_.begin() - first);
+      return std::size_t(std::lower_bound(molecules_.member.begin() + first,
+                                          molecules_.member.begin() + first + size, id) -
+                         molecules_.member.begin() - first);
     };
     seen[number(from)] = true;
     for (std::size_t k = 0; k < found.size(); ++k)
@@ -301,9 +294,9 @@ ChainTurn Pivot::choose(Random& random) const {
 /// From a random particle along its chain, by a random number of bonds.
 ChainTurn Crankshaft::choose(Random& random) const {
   const std::uint32_t m = chains_[below(std::uint32_t(chains_.size()), random.next())];
-  const std::uint32_t first = molecule_begin_[m], size = molecule_begin_[m + 1] - first;
+  const std::uint32_t first = molecules_.begin[m], size = molecules_.size(m);
   ChainTurn turn;
-  turn.point = members_[first + below(size, random.next())];
+  turn.point = molecules_.member[first + below(size, random.next())];
   const std::uint32_t bonds = 2 + below(longest_ - 1, random.next());
   const auto bonded = bonds_->neighbors(turn.point);
   std::uint32_t before = turn.point,

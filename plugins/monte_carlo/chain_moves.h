@@ -12,6 +12,7 @@
 
 #include "engine/settings/settings.h"
 #include "engine/system/bond_graph.h"
+#include "molecules.h"
 #include "move.h"
 #include "rng/keyed.h"
 #include "trial_energies.h"
@@ -62,7 +63,7 @@ class ChainMove : public Move {
   using Random = Philox;
 
   ChainMove(double angle, double trials, const std::string& group)
-      : first_angle_(angle), angle_(angle), trials_(trials), group_name_(group) {}
+      : angle_(angle), trials_(trials), group_name_(group) {}
 
   void begin(Simulation& simulation) override;
   void sweep(StepContext& context, double kt) override;
@@ -82,7 +83,7 @@ class ChainMove : public Move {
   bool try_one(StepContext& context, const TrialCells& cells, const ChainTurn& turn, Random& random,
                double kt);
 
-  double first_angle_, angle_, trials_;
+  double angle_, trials_;
   std::string group_name_;
   std::vector<std::uint8_t> member_;  // [id]: of the group; empty: all are
   TrialCounts counts_;
@@ -94,7 +95,7 @@ class ChainMove : public Move {
 
  protected:
   std::unique_ptr<BondGraph> bonds_;
-  std::vector<std::uint32_t> molecule_, molecule_begin_, members_;  // as MoleculeView
+  Molecules molecules_;
   /// Of each molecule with three particles or more.
   std::vector<std::uint32_t> chains_;
 };

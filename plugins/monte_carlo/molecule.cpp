@@ -9,7 +9,7 @@
 #include "engine/device/parallel.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/moved_position.h"
-#include "rng/math.h"
+#include "molecules.h"
 #include "turn.h"
 
 namespace perrin::monte_carlo {
@@ -79,7 +79,7 @@ struct ProposeMolecules {
                          .before = p,
                          .after = after};
     }
-    log_of_uniform[k] = exact::log((float(w.w >> 8) + 0.5f) * 0x1p-24f);
+    log_of_uniform[k] = log_of(w.w);
     if (stays) return;
     for (std::uint32_t m = 0; m < count; ++m)
       move[first + m] = {}, place[first + m] = TrialMove::none;
@@ -126,11 +126,7 @@ struct DecideMolecules {
 
 void check_molecules(const MoleculeSettings& s, const std::string& group, Setup& setup) {
   const Configuration& c = setup.configuration();
-  const double least = least_height(c.box);
-  if (s.displacement > least / 4)
-    setup.error("molecule.displacement",
-                fmt::format("must be at most a quarter of the box ({:.6g}), got {}", least / 4,
-                            s.displacement));
+  check_displacement("molecule.displacement", s.displacement, setup);
   if (s.displacement == 0 && s.rotation == 0)
     setup.error("molecule", "moves nothing: expected a displacement or a rotation above 0");
   if (c.topology.molecule.empty())
@@ -142,17 +138,11 @@ void check_molecules(const MoleculeSettings& s, const std::string& group, Setup&
 void MoleculeMove::begin(Simulation& s) {
   const Device& device = s.device();
   group_ = group_of(s, group_name_);
-  const std::vector<std::uint32_t>& of = s.particles.topology.molecule;
-  std::uint32_t molecules = 0;
-  for (const std::uint32_t m : of) molecules = std::max(molecules, m + 1);
-  std::vector<std::uint32_t> begin(molecules + 1, 0), member(of.size());
-  for (const std::uint32_t m : of) ++begin[m + 1];
-  largest_ = *std::max_element(begin.begin(), begin.end());
-  for (std::uint32_t m = 0; m < molecules; ++m) begin[m + 1] += begin[m];
-  std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-  for (std::uint32_t id = 0; id < of.size(); ++id) member[next[of[id]]++] = id;
-  of_ = Buffer<std::uint32_t>(device, of), begin_ = Buffer<std::uint32_t>(device, begin);
-  member_ = Buffer<std::uint32_t>(device, member);
+  const Molecules molecules(s.particles.topology.molecule);
+  largest_ = molecules.largest;
+  of_ = Buffer<std::uint32_t>(device, molecules.of);
+  begin_ = Buffer<std::uint32_t>(device, molecules.begin);
+  member_ = Buffer<std::uint32_t>(device, molecules.member);
   // A move that leaves its cell is in vain.
   width_ = s.range() + 4 * settings_.displacement;
   fit(s);

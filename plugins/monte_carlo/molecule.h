@@ -32,7 +32,7 @@ void describe(D& d, MoleculeSettings& s) {
 /// Reports what does not fit the job. `group`: of the stage.
 void check_molecules(const MoleculeSettings& settings, const std::string& group, Setup& setup);
 
-/// Particles of molecules, by their numbers.
+/// Molecules, for kernels.
 struct MoleculeView {
   const std::uint32_t* of;      // [id]
   const std::uint32_t* begin;   // [molecule]

@@ -122,13 +122,11 @@ std::string MonteCarlo::shortcoming(Simulation&) {
 }
 
 std::string MonteCarlo::objection(const Force& force) const {
-  const ForceTraits& traits = force.traits();
-  if (settings_.hybrid && traits.velocities)
+  if (settings_.hybrid && force.traits().velocities)
     return "has friction or noise, and no energy: \"hybrid\" expects potentials";
   if (std::ranges::all_of(moves_, [](const auto& move) { return move->name() == "hybrid"; }))
     return {};
-  const bool local = traits.reads != ForceTraits::Reads::everything;
-  if (local && (traits.range() > 0 ? traits.trials : traits.energy_share > 0)) return {};
+  if (has_trial_energies(force)) return {};
   return "has no energies of single moves, as many-body potentials and restraints of groups: "
          "expected forces between pairs, on bonds, angles and dihedrals, and fields, or "
          "\"hybrid\" alone";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/components/force.h"
 #include "engine/components/setup.h"
 #include "engine/components/step_context.h"
 
@@ -19,6 +20,19 @@ double least_height(const Box& box) {
   const Vec3<double> heights = box.heights();
   const double least = std::min(heights.x, heights.y);
   return box.dimension == 3 ? std::min(least, heights.z) : least;
+}
+
+void check_displacement(const std::string& key, double displacement, Setup& setup) {
+  const double most = least_height(setup.configuration().box) / 4;
+  if (displacement > most)
+    setup.error(key, fmt::format("must be at most a quarter of the box ({:.6g}), got {}", most,
+                                 displacement));
+}
+
+bool has_trial_energies(const Force& force) {
+  const ForceTraits& traits = force.traits();
+  if (traits.reads == ForceTraits::Reads::everything) return false;
+  return traits.range() > 0 ? traits.trials : traits.energy_share > 0;
 }
 
 bool has_partners(const Topology& t) {

@@ -9,6 +9,7 @@
 #include "engine/system/group.h"
 
 namespace perrin {
+class Force;
 class Setup;
 class Simulation;
 class StepContext;
@@ -46,6 +47,10 @@ class Move {
 GroupOnDevice group_of(const StepContext& context, const std::string& name);
 /// Between opposite faces of the box.
 double least_height(const Box& box);
+/// Reports at `key` one that is longer than a quarter of the box.
+void check_displacement(const std::string& key, double displacement, Setup& setup);
+/// Does a force tell the energies of particles one by one?
+bool has_trial_energies(const Force& force);
 /// Are there particles with bonds, angles, dihedrals or impropers?
 bool has_partners(const Topology& topology);
 /// Reports at `key` a box that is not periodic along all its axes; `why`: "needs …".

@@ -23,11 +23,8 @@ std::shared_ptr<const Motion::OfEach> moving(const Group* group, const Configura
 std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   check_ramp(s.ramp, "temperature", setup);
   const Group* const group = setup.fixed_group(s.group, "group");
-  const double least = least_height(setup.configuration().box);
-  if (s.translation && s.translation->displacement > least / 4)
-    setup.error("translation.displacement",
-                fmt::format("must be at most a quarter of the box ({:.6g}), got {}", least / 4,
-                            s.translation->displacement));
+  if (s.translation)
+    check_displacement("translation.displacement", s.translation->displacement, setup);
   if (s.molecule) check_molecules(*s.molecule, s.group, setup);
   if (s.pivot) check_chains("pivot", s.group, setup);
   if (s.crankshaft) check_chains("crankshaft", s.group, setup);

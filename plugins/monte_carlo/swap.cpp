@@ -8,7 +8,6 @@
 #include "engine/components/setup.h"
 #include "engine/device/parallel.h"
 #include "engine/dynamics/simulation.h"
-#include "rng/math.h"
 #include "turn.h"
 
 namespace perrin::monte_carlo {
@@ -79,7 +78,7 @@ struct ProposeSwaps {
     ++counts[k].tried;
     move[2 * k] = as_other(i, j), move[2 * k + 1] = as_other(j, i);
     place[2 * k] = cells.place[i], place[2 * k + 1] = cells.place[j];
-    log_of_uniform[k] = exact::log((float(drawn.w >> 8) + 0.5f) * 0x1p-24f);
+    log_of_uniform[k] = log_of(drawn.w);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/base/real.h"
+#include "rng/math.h"
 
 namespace perrin::monte_carlo {
 
@@ -17,6 +18,11 @@ PERRIN_HD std::uint32_t below(std::uint32_t n, std::uint32_t word) {
 template <class T>
 PERRIN_HD T between(T most, std::uint32_t word) {
   return most * ((T(std::int32_t(word >> 8) - (1 << 23)) + T(0.5)) * T(0x1p-23));
+}
+
+/// Of a uniform number between 0 and 1.
+PERRIN_HD float log_of(std::uint32_t word) {
+  return exact::log((float(word >> 8) + 0.5f) * 0x1p-24f);
 }
 
 /// Uniform on the unit sphere: Archimedes.

@@ -73,10 +73,8 @@ Widom::Widom(const WidomSettings& settings, Setup& setup)
 }
 
 std::string Widom::objection(const Force& force) const {
-  const ForceTraits& traits = force.traits();
-  if (traits.reads == ForceTraits::Reads::bonded) return {};  // what is inserted has no bonds
-  const bool local = traits.reads != ForceTraits::Reads::everything;
-  if (local && (traits.range() > 0 ? traits.trials : traits.energy_share > 0)) return {};
+  // What is inserted has no bonds.
+  if (force.traits().reads == ForceTraits::Reads::bonded || has_trial_energies(force)) return {};
   return "has no energies of single particles: expected forces between pairs, on bonds, and fields";
 }
 
