@@ -3,8 +3,9 @@
 //
 // The group copies the particles of the cell and all others within the range of it into shared
 // memory, once, as vectors from the cell's centre. Then, particle by particle: who is near is
-// listed there and serves all trials of that particle. The groups of a warp run in step, so that
-// they never part: each loop goes as far as the group that needs it most.
+// listed there, kept in registers, a few per lane, and serves all trials of that particle. The
+// groups of a warp run in step, so that they never part: each loop goes as far as the group that
+// needs it most.
 #pragma once
 
 #include <algorithm>
@@ -18,50 +19,54 @@ namespace perrin::detail {
 #ifdef __CUDACC__
 /// How many lanes a group has, and its room in shared memory.
 struct TrialStage {
-  static constexpr int list_room = 128, most_pieces = 18;
-  int lanes = 16;    // 32 where cells are few
-  int capacity = 0;  // particles; 0: nobody is copied, neighbours are read where they are
+  static constexpr int most_pieces = 18;
+  int lanes = 16;     // 32 where cells are few or neighbours many
+  int capacity = 0;   // particles; 0: nobody is copied, neighbours are read where they are
+  int list_room = 0;  // neighbours of a particle
   unsigned bytes = 0;
 
-  void make_room(int particles, bool has_place) {
-    capacity = particles;
-    const auto n = unsigned(particles);
-    const unsigned all = n * (3 * unsigned(sizeof(Real)) + (has_place ? 4 : 0) + 1) +
-                         2 * list_room + 4 * (2 * most_pieces + 2);
-    bytes = (all + 31) / 32 * 32;
-  }
   PERRIN_HD unsigned groups() const { return unsigned(trial_block / lanes); }
 
   TrialStage(const Device& device, const TrialChains& chains, const Box& box,
-             std::int64_t particles, bool has_place) {
+             std::int64_t particles, unsigned extra, bool copies) {
+    const Vicinity near(chains, box, particles);
     const TrialCells& cells = chains.cells;
-    if (cells.active() < 64 * std::int64_t(device.multiprocessors())) lanes = 32;
-    make_room(0, has_place);
+    if (cells.active() < 64 * std::int64_t(device.multiprocessors()) || near.of_particle > 80)
+      lanes = 32;
     // Vectors from the centre of a cell are minimum images where all axes are cut.
-    for (int axis = 0; axis < box.dimension; ++axis)
-      if (cells.cells[axis] == 1) return;
+    for (int axis = 0; axis < box.dimension; ++axis) copies = copies && cells.cells[axis] > 1;
     const int block = 4 * lanes;
-    const double near = expected(chains, box, particles);
-    make_room((int(1.1 * near + 3 * std::sqrt(near)) / block + 1) * block, has_place);
-    while (groups() * bytes > 48 * 1024) make_room(capacity - block, has_place);
+    if (copies) {
+      list_room = (int(1.3 * near.of_particle) / block + 1) * block;
+      capacity = (int(1.1 * near.of_cell + 3 * std::sqrt(near.of_cell)) / block + 1) * block;
+    }
+    while (groups() * (bytes = bytes_for(extra)) > 48 * 1024) capacity -= block;
   }
 
  private:
-  /// Particles within the range of a cell.
-  static double expected(const TrialChains& chains, const Box& box, std::int64_t particles) {
-    const TrialCells& cells = chains.cells;
-    const double mean = double(particles) / double(cells.count());
-    const Vec3<double> h = box.padded_heights();
-    const Vec3<double> w{h.x / cells.cells.x, h.y / cells.cells.y, h.z / cells.cells.z};
-    const double r = chains.range, pi = 3.14159265358979;
-    if (box.dimension == 2) {
-      const double area = w.x * w.y + 2 * r * (w.x + w.y) + pi * r * r;
-      return mean * (box.orthogonal() ? std::min(9.0, area / (w.x * w.y)) : 9);
+  /// How many particles are near, were they everywhere alike.
+  struct Vicinity {
+    double of_cell, of_particle;  // of a particle: the margin included
+
+    Vicinity(const TrialChains& chains, const Box& box, std::int64_t particles) {
+      const TrialCells& cells = chains.cells;
+      const double mean = double(particles) / double(cells.count()), pi = 3.14159265358979;
+      const Vec3<double> h = box.padded_heights();
+      const double x = h.x / cells.cells.x, y = h.y / cells.cells.y, z = h.z / cells.cells.z;
+      const double r = chains.range, far = r + double(chains.margin);
+      const bool flat = box.dimension == 2;
+      const double most = flat ? 9 : 27, cell = flat ? x * y : x * y * z;
+      const double around = flat ? cell + 2 * r * (x + y) + pi * r * r
+                                 : cell + 2 * r * (x * y + y * z + z * x) +
+                                       pi * r * r * (x + y + z) + 4 * pi / 3 * r * r * r;
+      of_cell = mean * (box.orthogonal() ? std::min(most, around / cell) : most);
+      of_particle = mean / cell * (flat ? pi * far * far : 4 * pi / 3 * far * far * far);
     }
-    const double faces = w.x * w.y + w.y * w.z + w.z * w.x, edges = w.x + w.y + w.z;
-    const double volume = w.x * w.y * w.z;
-    const double all = volume + 2 * r * faces + pi * r * r * edges + 4 * pi / 3 * r * r * r;
-    return mean * (box.orthogonal() ? std::min(27.0, all / volume) : 27);
+  };
+  unsigned bytes_for(unsigned extra) const {
+    const unsigned all = unsigned(capacity) * (3 * unsigned(sizeof(Real)) + extra + 1) +
+                         2 * unsigned(list_room) + 4 * (2 * most_pieces + 2);
+    return (all + 31) / 32 * 32;
   }
 };
 
@@ -70,6 +75,8 @@ template <class Body>
 class ChainsOfCell {
  public:
   using Own = decltype(std::declval<const Body&>().own(0));
+  using Extra = ExtraOf<Body>;
+  static constexpr unsigned extra_bytes = Body::has_extra ? unsigned(sizeof(Extra)) : 0;
 
   __device__ ChainsOfCell(const Body& body, const TrialChains& chains, const Metric& metric,
                           const ExclusionView& exclusions, const TrialStage& stage, char* memory,
@@ -77,16 +84,18 @@ class ChainsOfCell {
       : chains_(chains),
         metric_(metric),
         group_(body, chains.cells, metric, exclusions, std::uint32_t(stage.lanes)),
-        offset_((threadIdx.x & 31) / group_.lanes * group_.lanes),
+        shift_(stage.lanes == 32 ? 5 : 4),
+        offset_(threadIdx.x & 31 & ~(group_.lanes - 1)),
         capacity_(stage.capacity),
         x_(reinterpret_cast<Real*>(memory)),
         y_(x_ + capacity_),
         z_(y_ + capacity_),
-        place_(reinterpret_cast<std::uint32_t*>(z_ + capacity_)),
-        first_(place_ + (Body::has_extra ? capacity_ : 0)),
+        extra_(reinterpret_cast<Extra*>(z_ + capacity_)),
+        first_(reinterpret_cast<std::uint32_t*>(extra_ + (Body::has_extra ? capacity_ : 0))),
         base_(first_ + TrialStage::most_pieces + 1),
         list_(reinterpret_cast<std::uint16_t*>(base_ + TrialStage::most_pieces + 1)),
-        type_(reinterpret_cast<std::uint8_t*>(list_ + TrialStage::list_room)) {
+        type_(reinterpret_cast<std::uint8_t*>(list_ + stage.list_room)),
+        list_room_(stage.list_room) {
     const TrialCells& cells = chains.cells;
     const bool real = k < cells.active();
     k_ = real ? k : 0;
@@ -102,7 +111,8 @@ class ChainsOfCell {
   __device__ __forceinline__ void run() {
     if (capacity_ > 0) stage();
     TrialCounts counts;
-    const std::int64_t trials = chains_.trials;
+    const int trials = int(chains_.trials);
+    const Real kt = Real(chains_.kt);
     const int visits = warp_max(own_), lanes = int(group_.lanes);
     std::uint32_t id_of_lane = 0, place_of_lane = 0;
     TrialProposal::Drawn drawn_by_lane{};
@@ -119,36 +129,65 @@ class ChainsOfCell {
       const Own own = group_.body.own(real ? place : 0);
       const Position was = real ? cells().position[self] : Position{};
       const Real3 r_was = local(was);
-      const int listed = list_near(r_was, real && staged());
-      const Real part = real ? energy(own, self, was, r_was, listed, true) : Real(0);
-      __syncwarp();
-      double old_energy = sum(double(part));
+      const int mine = own_first_ + p, listed = list_near(r_was, real && staged(), mine);
+      const int rows = (warp_max(listed) + lanes - 1) >> shift_;
+      const bool uses_list = staged() && listed <= list_room_;
+      // Neighbours by lanes, as vectors from them.
+      const bool kept = rows <= most_rows && uses_list;
+      Near near[most_rows];
+#pragma unroll
+      for (int row = 0; row < most_rows; ++row) {
+        const int n = row * lanes + lane();
+        if (row >= rows || n >= listed || !kept) continue;
+        const int of = list_[n];
+        near[row].d = {r_was.x - x_[of], r_was.y - y_[of], r_was.z - z_[of]};
+        near[row].type = type_[of];
+        if constexpr (Body::has_extra) near[row].extra = extra_[of];
+      }
       Position here = was;
+      Real old_energy = 0;
       bool moved = false;
-      for (std::int64_t trial = 0; trial < trials; ++trial, ++drawn) {
-        if (drawn == lanes) {
-          drawn = 0;
-          drawn_by_lane = draw(p * trials + trial + lane(), trials);
+      for (int trial = -1; trial < trials; ++trial) {  // at first the energy where it is
+        Position after = was;
+        bool inside = real;
+        float log_of_uniform = 0;
+        if (trial >= 0) {
+          if (drawn == lanes) {
+            drawn = 0;
+            drawn_by_lane = draw(p, trial + lane());
+          }
+          after =
+              moved_by_axes(here, {from(drawn_by_lane.by.x, drawn), from(drawn_by_lane.by.y, drawn),
+                                   from(drawn_by_lane.by.z, drawn), 0});
+          log_of_uniform = from(drawn_by_lane.log_of_uniform, drawn);
+          inside = real && cells().key(cells().cell_of(after)) == key_;
+          ++drawn;
         }
-        const Real4 by{from(drawn_by_lane.by.x, drawn), from(drawn_by_lane.by.y, drawn),
-                       from(drawn_by_lane.by.z, drawn), 0};
-        const float log_of_uniform = from(drawn_by_lane.log_of_uniform, drawn);
-        const Position after = moved_by_axes(here, metric_.fixed_word(by));
-        const bool inside = real && cells().key(cells().cell_of(after)) == key_;
-        Real after_part = 0;
-        if (inside) {
-          const Real3 gone = metric_.vector(after, was);
-          after_part = energy(own, self, after, local(after), listed,
-                              dot(gone, gone) <= chains_.margin * chains_.margin);
+        const Real3 gone = metric_.vector(after, was);
+        const bool listed_there = uses_list && dot(gone, gone) <= chains_.margin * chains_.margin;
+        Real part = 0;
+        if (kept && listed_there) {
+#pragma unroll
+          for (int row = 0; row < most_rows; ++row) {
+            if (row >= rows) continue;
+            const Near& other = near[row];
+            const Real3 d{other.d.x + gone.x, other.d.y + gone.y, other.d.z + gone.z};
+            part += group_.energy(own, d, other.type, other.extra, row * lanes + lane() < listed);
+          }
+        } else if (inside) {
+          part = energy_of_all(own, self, after, mine, listed_there ? listed : -1);
         }
         __syncwarp();
-        const double new_energy = sum(double(after_part));
-        if (!inside || !(new_energy - old_energy <= -chains_.kt * double(log_of_uniform))) continue;
-        here = after, old_energy = new_energy, moved = true;
-        ++counts.accepted;
+        const Real energy = sum(bounded(part));
+        if (trial < 0) {
+          old_energy = energy;
+        } else if (inside && energy - old_energy <= -kt * Real(log_of_uniform)) {
+          here = after, old_energy = energy, moved = true;
+          ++counts.accepted;
+        }
       }
       if (real) counts.tried += trials;
-      if (moved && lane() == 0) settle(self, place, was, here);
+      if (moved && lane() == 0) settle(self, mine, place, was, here);
       __syncwarp();
     }
     if (lane() == 0 && own_ > 0) chains_.counts[k_] += counts;
@@ -156,6 +195,13 @@ class ChainsOfCell {
 
  private:
   static constexpr unsigned all = 0xffffffffu;
+  static constexpr int most_rows = 6;  // of neighbours, one per lane, in registers
+
+  struct Near {
+    Real3 d{};
+    std::uint32_t type = 0;
+    Extra extra{};
+  };
 
   __device__ const TrialCells& cells() const { return chains_.cells; }
   __device__ int lane() const { return int(group_.lane); }
@@ -168,8 +214,9 @@ class ChainsOfCell {
   }
   template <class T>
   __device__ __forceinline__ T sum(T value) const {
-    for (unsigned step = group_.lanes / 2; step > 0; step /= 2)
-      value += __shfl_xor_sync(all, value, int(step));
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2)
+      if (step < int(group_.lanes)) value += __shfl_xor_sync(all, value, step);
     return value;
   }
   __device__ __forceinline__ static int warp_max(int value) {
@@ -177,7 +224,9 @@ class ChainsOfCell {
   }
   /// Of this lane and those before it in the group.
   __device__ __forceinline__ int running_sum(int value) const {
-    for (int step = 1; step < int(group_.lanes); step *= 2) {
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      if (step >= int(group_.lanes)) break;
       const int other = __shfl_up_sync(all, value, unsigned(step), int(group_.lanes));
       if (lane() >= step) value += other;
     }
@@ -238,7 +287,7 @@ class ChainsOfCell {
       const int to = count + __popc(bits & ((1u << lane()) - 1));
       if (keep && to < capacity_) {
         x_[to] = r.x, y_[to] = r.y, z_[to] = r.z, type_[to] = std::uint8_t(q.type());
-        if constexpr (Body::has_extra) place_[to] = cells().place[at];
+        if constexpr (Body::has_extra) extra_[to] = group_.body.extra(cells().place[at]);
       }
       const unsigned own = ballot(keep && at == begin_);
       if (own != 0) own_first = count + __popc(bits & ((own & -own) - 1));
@@ -285,9 +334,9 @@ class ChainsOfCell {
       return bits * 2 + (beyond < Real(0) ? 1 : 0);
   }
 
-  /// Lists those within the range and the margin; returns how many there are, which may be more
-  /// than are listed. A lane looks at four in a row at a time and keeps a bit of each.
-  __device__ __forceinline__ int list_near(const Real3& r, bool wanted) {
+  /// Lists those within the range and the margin but one; returns how many there are, which may be
+  /// more than are listed. A lane looks at four in a row at a time and keeps a bit of each.
+  __device__ __forceinline__ int list_near(const Real3& r, bool wanted, int but) {
     const Real reach = chains_.range + chains_.margin, reach2 = reach * reach * Real(1.00001);
     const int lanes = int(group_.lanes);
     int listed = 0;
@@ -304,13 +353,16 @@ class ChainsOfCell {
           bits = append_near(bits, x.at[k] - r.x, y.at[k] - r.y, z.at[k] - r.z, reach2);
       }
       if (!wanted) bits = 0;
+      bits <<= 32 - looked;  // the first is the highest
+      const int round = (but - begin) >> 2, bit = (round >> shift_) * 4 + (but & 3);
+      if (bit >= 0 && bit < looked && (round & (lanes - 1)) == lane())
+        bits &= ~(0x80000000u >> bit);
       const int found = __popc(bits), end = running_sum(found);
       int to = listed + end - found;
-      bits <<= 32 - looked;  // the first is the highest
       for (; bits != 0; ++to) {
         const int k = __clz(int(bits));
         bits ^= 0x80000000u >> k;
-        if (to < TrialStage::list_room)
+        if (to < list_room_)
           list_[to] = std::uint16_t(begin + (k & ~3) * lanes + 4 * lane() + (k & 3));
       }
       listed += from(end, lanes - 1);
@@ -319,43 +371,49 @@ class ChainsOfCell {
     return listed;
   }
 
-  /// This lane's part of the energy of a particle at p, which is r from the centre. `near`: the
-  /// list holds all it can meet there.
-  __device__ __forceinline__ Real energy(const Own& own, std::uint32_t self, const Position& p,
-                                         const Real3& r, int listed, bool near) const {
+  /// This lane's part of the energy of a particle at p, number `mine` of those copied. `listed`:
+  /// the list holds all that it can meet there; -1: it does not.
+  __device__ __forceinline__ Real energy_of_all(const Own& own, std::uint32_t self,
+                                                const Position& p, int mine, int listed) const {
     Real part = 0;
     if (!staged()) {
       group_.for_each_neighbor(cell_, self, [&](std::uint32_t slot) {
         const Position q = cells().position[slot];
         part += group_.energy(own, metric_.vector(p, q), q.type(),
-                              Body::has_extra ? cells().place[slot] : 0u);
+                              extra_of(group_.body, Body::has_extra ? cells().place[slot] : 0u));
       });
       return part;
     }
-    const int mine = own_first_ + int(self - begin_), lanes = int(group_.lanes);
-    const bool uses_list = near && listed <= TrialStage::list_room;
-    const int count = uses_list ? listed : count_;
-    for (int n = lane(); n < count; n += lanes) {
-      const int k = uses_list ? int(list_[n]) : n;
+    const Real3 r = local(p);
+    const int count = listed >= 0 ? listed : count_;
+    for (int n = lane(); n < count; n += int(group_.lanes)) {
+      const int k = listed >= 0 ? int(list_[n]) : n;
+      if (k == mine) continue;
       const Real3 d{r.x - x_[k], r.y - y_[k], r.z - z_[k]};
-      part += group_.energy(own, d, type_[k], Body::has_extra ? place_[k] : 0u, k != mine);
+      Extra extra{};
+      if constexpr (Body::has_extra) extra = extra_[k];
+      part += group_.energy(own, d, type_[k], extra);
     }
     return part;
   }
 
-  /// The numbers of the q-th of the trials of all particles of the cell.
-  __device__ __forceinline__ TrialProposal::Drawn draw(std::int64_t q, std::int64_t trials) const {
-    const auto p = std::uint32_t(q / trials);
-    if (p >= std::uint32_t(own_)) return {};
-    return chains_.proposal.draw(cells().id[begin_ + p], std::uint32_t(q - p * trials));
+  /// The numbers of a trial, as counted from the first of particle p of the cell: perhaps of one
+  /// that comes behind it. The displacement is in fixed-point units.
+  __device__ __forceinline__ TrialProposal::Drawn draw(int p, int trial) const {
+    const std::uint32_t later = std::uint32_t(trial) / chains_.trials;
+    const std::uint32_t of = std::uint32_t(p) + later;
+    if (of >= std::uint32_t(own_)) return {};
+    auto drawn = chains_.proposal.draw(cells().id[begin_ + of],
+                                       std::uint32_t(trial) - later * chains_.trials);
+    drawn.by = metric_.fixed_word(drawn.by);
+    return drawn;
   }
 
-  __device__ __forceinline__ void settle(std::uint32_t self, std::uint32_t place,
+  __device__ __forceinline__ void settle(std::uint32_t self, int mine, std::uint32_t place,
                                          const Position& from_here, const Position& to) {
     cells().position[self] = to;
     chains_.particles.go(place, from_here, to);
     if (!staged()) return;
-    const int mine = own_first_ + int(self - begin_);
     const Real3 r = local(to);
     x_[mine] = r.x, y_[mine] = r.y, z_[mine] = r.z;
   }
@@ -365,13 +423,15 @@ class ChainsOfCell {
   const TrialChains& chains_;
   const Metric& metric_;
   TrialGroup<Body> group_;
+  int shift_;        // lanes are 2^shift_
   unsigned offset_;  // of the group in the warp
   int capacity_;
   Real *x_, *y_, *z_;             // [capacity_]
-  std::uint32_t* place_;          // [capacity_]
+  Extra* extra_;                  // [capacity_]; of bodies that have any
   std::uint32_t *first_, *base_;  // of pieces: in the sequence of all, and slot less that
-  std::uint16_t* list_;           // [list_room]
+  std::uint16_t* list_;           // [list_room_]
   std::uint8_t* type_;            // [capacity_]
+  int list_room_;
   std::int64_t k_;
   Vec3<std::int32_t> cell_;
   std::int32_t key_;
@@ -401,9 +461,9 @@ template <class Body>
 void launch_trial_chains(const char* name, StepContext& s, const TrialChains& chains,
                          const Body& body) {
   const Device& device = s.device();
-  TrialStage stage(device, chains, s.particles.box, s.particles.size(), Body::has_extra);
   const ExclusionView exclusions = s.neighbors->exclusions();
-  if (exclusions) stage.make_room(0, Body::has_extra);
+  const TrialStage stage(device, chains, s.particles.box, s.particles.size(),
+                         ChainsOfCell<Body>::extra_bytes, !exclusions);
   const std::int64_t groups = stage.groups();
   const auto blocks = unsigned((chains.cells.active() + groups - 1) / groups);
   launch_early(device, name, dim3(blocks), dim3(trial_block), stage.groups() * stage.bytes,

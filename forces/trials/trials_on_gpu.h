@@ -29,15 +29,15 @@ struct TrialGroup {
 
   template <class Own>
   __device__ __forceinline__ Real energy(const Own& own, const Real3& d, std::uint32_t type,
-                                         std::uint32_t place, bool real = true) const {
+                                         const ExtraOf<Body>& extra, bool real = true) const {
     Real term[Body::sums];
     if constexpr (looks_up<Body>)
       body.pair_with(own, d, type,
                      body.types == 1 ? own.coefficients : entry(body.table, own.row + type), real,
                      term);
     else
-      body.pair(own, d, type, extra_of(body, place), real, term);
-    return bounded(term[3]);
+      body.pair(own, d, type, extra, real, term);
+    return term[3];
   }
   /// f(slot) for every neighbour that interacts with a particle, by this thread's turn; `self`: its
   /// slot, or none.
@@ -79,9 +79,10 @@ __global__ void __launch_bounds__(trial_block)
   group.for_each_neighbor(cells.cell_of(move.after), move.slot, [&](std::uint32_t slot) {
     if (!trials.meets(move, id, slot)) return;
     const Position q = cells.position[slot];
-    const std::uint32_t place = Body::has_extra ? cells.place[slot] : 0u;
-    if (was) old_sum += group.energy(own, metric.vector(move.before, q), q.type(), place);
-    if (is) new_sum += group.energy(own_after, metric.vector(move.after, q), q.type(), place);
+    const auto extra = extra_of(body, Body::has_extra ? cells.place[slot] : 0u);
+    if (was) old_sum += bounded(group.energy(own, metric.vector(move.before, q), q.type(), extra));
+    if (is)
+      new_sum += bounded(group.energy(own_after, metric.vector(move.after, q), q.type(), extra));
   });
   double change = double(new_sum) - double(old_sum);
   const std::uint32_t half = 0xffffu << (threadIdx.x & 16);
