@@ -442,8 +442,11 @@ class ChainsOfCell {
   int own_first_ = 0;  // of those copied, the first of the cell
 };
 
+// As many blocks as a liquid leaves room for in shared memory: one more costs registers.
+constexpr int trial_blocks = sizeof(Real) == 4 ? 5 : 2;
+
 template <class Body>
-__global__ void __launch_bounds__(trial_block)
+__global__ void __launch_bounds__(trial_block, trial_blocks)
     trial_chain_kernel(const __grid_constant__ Body body,
                        const __grid_constant__ TrialChains chains, const Metric* kept_metric,
                        const ExclusionView exclusions, const __grid_constant__ TrialStage stage,
