@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from perrin import force, integrator, observer, part, stage, system
 from perrin._perrin import build, cuda_count, version as __version__
 from perrin._schema import schema
+from perrin.ensemble import Ensemble, ensemble
 from perrin.errors import BugError, JobError, Problem, RunError, StaleError
 from perrin.python_force import PythonForce
 from perrin.simulation import Simulation, run
