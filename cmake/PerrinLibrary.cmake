@@ -35,7 +35,13 @@ add_library(perrin SHARED ${objects})
 set_target_properties(perrin PROPERTIES
   LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   LIBRARY_OUTPUT_DIRECTORY ${PERRIN_BUILD_LIBDIR})
-target_link_libraries(perrin PUBLIC perrin_options PRIVATE ${HDF5_C_LIBRARIES} ${CMAKE_DL_LIBS})
+set(hdf5 ${HDF5_C_LIBRARIES})
+if(PERRIN_BUNDLE)
+  find_package(ZLIB REQUIRED)
+  set(hdf5 ${PERRIN_BUNDLE} ZLIB::ZLIB)
+  target_sources(perrin PRIVATE ${PROJECT_SOURCE_DIR}/packaging/fmt.cpp)
+endif()
+target_link_libraries(perrin PUBLIC perrin_options PRIVATE ${hdf5} ${CMAKE_DL_LIBS})
 if(PERRIN_MPI_FOUND)
   target_link_libraries(perrin PRIVATE ${MPI_C_LIBRARIES})
 endif()
@@ -64,6 +70,15 @@ install(FILES ${PROJECT_BINARY_DIR}/perrin-config.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PerrinPlugin.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PerrinNative.cmake
         DESTINATION ${PERRIN_PACKAGEDIR})
+
+if(PERRIN_BUNDLE)  # what perrin-config.cmake and toolchain.json look for
+  foreach(header fmt/format.h nlohmann/json.hpp)
+    get_filename_component(library ${header} DIRECTORY)
+    find_path(${library}_headers ${header} REQUIRED)
+    install(DIRECTORY ${${library}_headers}/${library}
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perrin-libraries)
+  endforeach()
+endif()
 
 # What `perrin examples` lists, and what `perrin new-plugin` copies.
 file(MAKE_DIRECTORY ${PERRIN_BUILD_LIBDIR}/perrin)
