@@ -1,5 +1,5 @@
-// What libfmt compiles, for a libperrin that needs no libfmt (PERRIN_BUNDLE): fmt's definitions, and
-// the templates that its headers declare as instantiated elsewhere.
+// What libfmt compiles, for a libperrin that needs no libfmt (PERRIN_BUNDLE): fmt's definitions,
+// and the templates that its headers declare as instantiated elsewhere.
 #define FMT_EXPORT
 #include <fmt/format-inl.h>
 
