@@ -60,8 +60,11 @@ LOCAL int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mut
   return pthread_cond_timedwait(condition, mutex, &real);
 }
 
-/* crt1.o of glibc 2.34 leaves the constructors of a program to __libc_start_main(), which the one
-   of 2.28 expects to be given. */
+"""
+START = r"""
+/* For programs alone: crt1.o of glibc 2.34 leaves the constructors of a program to
+   __libc_start_main(), which the one of 2.28 expects to be given. */
+#define LOCAL __attribute__((visibility("hidden")))
 typedef void (*function)(int, char**, char**);
 extern function __preinit_array_start[] LOCAL, __preinit_array_end[] LOCAL;
 extern function __init_array_start[] LOCAL, __init_array_end[] LOCAL;
@@ -131,9 +134,10 @@ def main():
                           "libpthread.so.0", "libdl.so.2", "libc_nonshared.a", "libgcc.a",
                           "libstdc++.a", "ld-linux-x86-64.so.2")}
     found = {name: str(pathlib.Path(path).absolute()) for name, path in found.items()}
-    (folder / "older.c").write_text(OLDER)
-    run("gcc", "-O2", "-fPIC", "-c", "-o", f"{folder}/older.o", f"{folder}/older.c")
-    run("ar", "rcs", f"{folder}/libolder.a", f"{folder}/older.o")
+    for name, text in (("older", OLDER), ("start", START)):
+        (folder / f"{name}.c").write_text(text)
+        run("gcc", "-O2", "-fPIC", "-c", "-o", f"{folder}/{name}.o", f"{folder}/{name}.c")
+    run("ar", "rcs", f"{folder}/libolder.a", f"{folder}/older.o", f"{folder}/start.o")
     for name in ("libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6"):
         stand_in(folder, found[name])
     # Threads and dlopen() were in libraries of their own before 2.34, which are still there.

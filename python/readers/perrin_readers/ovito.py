@@ -11,7 +11,7 @@ TOPOLOGY = {"bonds": 2, "angles": 3, "dihedrals": 4, "impropers": 4}
 
 
 class H5MDFileReader(FileReaderInterface):
-    """Box, open axes, types with names, bonds (angles, …) with types, velocities, forces, images."""
+    """Box, open axes, named types, bonds (angles, …) with types, velocities, forces, images."""
 
     @staticmethod
     def detect(filename):
