@@ -170,11 +170,13 @@ class Atoms:
     def __init__(self, low, high, tilts, types):
         self.low, self.high, self.tilts, self.types = low, high, tilts, types
         self.r = np.zeros((0, 3))
-        self.type = np.zeros(0, int)
+        self.type, self.v = np.zeros(0, int), None
 
     def add(self, kind, r):
         self.r = np.vstack([self.r, r])
         self.type = np.concatenate([self.type, np.full(len(r), kind)])
+        if self.v is not None:
+            self.v = np.vstack([self.v, np.zeros_like(r)])
 
     def inside(self, r):
         if not any(self.tilts):
@@ -198,6 +200,10 @@ class Atoms:
             out.write("\nAtoms # atomic\n\n")
             for i, (kind, r) in enumerate(zip(self.type, self.r), 1):
                 out.write(f"{i} {kind} {r[0]:.17g} {r[1]:.17g} {r[2]:.17g}\n")
+            if self.v is not None:
+                out.write("\nVelocities\n\n")
+                for i, v in enumerate(self.v, 1):
+                    out.write(f"{i} {v[0]:.9g} {v[1]:.9g} {v[2]:.9g}\n")
 
 
 COEFFICIENTS = ("Pair Coeffs", "PairIJ Coeffs", "Bond Coeffs", "Angle Coeffs", "Dihedral Coeffs",

@@ -58,6 +58,12 @@ class Motion:
                 mine = [b for b in baths if b.group in (fix.group, "all")]
                 used.update(id(b) for b in mine)
                 made.append((fix.group, self.nve(fix, mine), fix.line))
+                # Baths of a part: this part has an integrator of its own.
+                for group in dict.fromkeys(b.group for b in baths if fix.group == "all" and
+                                           b.group != "all"):
+                    part = [b for b in baths if b.group == group]
+                    used.update(id(b) for b in part)
+                    made.append((group, self.nve(fix, part), part[0].line))
             elif fix.style in ("nvt", "npt", "nph"):
                 made.append((fix.group, self.nose_hoover(fix), fix.line))
             elif fix.style == "brownian":

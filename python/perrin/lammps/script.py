@@ -92,8 +92,8 @@ class Variables:
             self.values[name] = (style, " ".join(rest) if style == "equal" else rest[0])
             if style == "loop":
                 raise NotUnderstood("a loop: its first turn alone is translated")
-        else:
-            raise NotUnderstood(f"a variable of the style {style}")
+        else:  # of each atom, of files, of Python: not understood where something asks for it
+            self.values[name] = (style, None)
 
     def text(self, name):
         if name in self.given:
@@ -101,6 +101,8 @@ class Variables:
         if name not in self.values:
             raise NotUnderstood(f"the variable {name} has no value; --var {name}=… gives one")
         style, value = self.values[name]
+        if value is None:
+            raise NotUnderstood(f"the variable {name} of the style {style}")
         return number_text(self.evaluate(value)) if style == "equal" else value
 
     def substitute(self, text):
