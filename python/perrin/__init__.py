@@ -14,7 +14,7 @@ from perrin._schema import schema
 from perrin.ensemble import Ensemble, ensemble
 from perrin.errors import BugError, JobError, Problem, RunError, StaleError
 from perrin.python_force import PythonForce
-from perrin.simulation import Simulation, run
+from perrin.simulation import Simulation, load_job, run
 from perrin.statistics import Mean, autocorrelation_time, mean
 from perrin.sweep import sweep
 from perrin.tensors import Tensors

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -12,8 +13,10 @@ import weakref
 
 import numpy as np
 
-from perrin._perrin import Session
+from perrin import show
+from perrin._perrin import Session, job_text
 from perrin.errors import JobError
+from perrin.progress import Bar
 from perrin.python_force import PythonForce
 from perrin.view import Local, View, totals_of
 
@@ -37,6 +40,21 @@ def _plain(value, functions):
     return value
 
 
+def _from_start(path, job):
+    """stages[-1].steps as stages[2].steps."""
+    made, value = "", job
+    for name, index in re.findall(r"([^.\[\]]+)|\[(-?\d+)\]", path):
+        try:
+            key = name or int(index)
+            if not name and key < 0:
+                key += len(value)
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            value = None
+        made += f"[{key}]" if index else f".{name}" if made else name
+    return made
+
+
 def _session(job, set=None, *, device="", threads=0, output_dir=".", overwrite=False, quiet=True,
              checkpoint=""):
     functions, file, text = [], "", ""
@@ -54,7 +72,7 @@ def _session(job, set=None, *, device="", threads=0, output_dir=".", overwrite=F
             raise JobError(f"the job must consist of types that JSON knows: {error}") from None
     sets = [f"{path}={json.dumps(_plain(value, functions))}" for path, value in (set or {}).items()]
     return Session(file, text, sets, functions, device, threads, os.fspath(output_dir), overwrite,
-                   quiet, checkpoint)
+                   quiet, checkpoint), functions
 
 
 @contextlib.contextmanager
@@ -96,8 +114,10 @@ class Simulation(View):
 
     def __init__(self, job, *, device="", threads=0, set=None, output_dir=".", overwrite=False,
                  quiet=True, checkpoint=""):
-        self._session = _session(job, set, device=device, threads=threads, output_dir=output_dir,
-                                 overwrite=overwrite, quiet=quiet, checkpoint=checkpoint)
+        self._session, self._functions = _session(
+            job, set, device=device, threads=threads, output_dir=output_dir, overwrite=overwrite,
+            quiet=quiet, checkpoint=checkpoint)
+        self._output, self._quiet = os.fspath(output_dir), quiet
         self._begin()
 
     @classmethod
@@ -112,6 +132,8 @@ class Simulation(View):
         self._session = Session(resumed=os.fspath(path), sets=sets, functions=list(forces),
                                 device=device, threads=threads, quiet=quiet, more_steps=more_steps,
                                 output_directory=os.fspath(output_dir))
+        self._functions, self._quiet = list(forces), quiet
+        self._output = os.fspath(output_dir) or os.path.dirname(os.path.abspath(path))
         self._begin()
         return self
 
@@ -120,8 +142,54 @@ class Simulation(View):
         if self._session.has_system:
             super().__init__(self._session.state())
 
-    def run(self, steps=None) -> bool:
+    def __repr__(self):
+        if not self._session.has_system:
+            return f"<perrin.Simulation{', complete' if self.complete else ''}>"
+        return (f"<perrin.Simulation: step {self.step}{', complete' if self.complete else ''}, "
+                f"{show.counts(self.types, self.type_names)}, box {show.box_text(self.box)}, "
+                f"{self.device}>")
+
+    def _repr_html_(self):
+        if not self._session.has_system:
+            return show.page(repr(self)[1:-1], [])
+        rows = [("step", f"{self.step}{', the job is complete' if self.complete else ''}"),
+                ("time", show.number(self.time)),
+                ("particles", show.counts(self.types, self.type_names)),
+                ("box", show.box_text(self.box)), ("device", self.device)]
+        return show.page("perrin.Simulation", rows, self.picture(), show.thinned(len(self)))
+
+    def picture(self, width=420) -> str:
+        """An SVG of the particles in their box, coloured by type."""
+        return show.picture(self.positions, self.types, self.type_names, self.box, width)
+
+    def _last_step(self):
+        """The step at which the job ends, where its stages say so."""
+        steps = [stage.get("steps") for stage in self.job["stages"] if stage["type"] == "md"]
+        total = sum(s for s in steps if s is not None)
+        return None if len(steps) < len(self.job["stages"]) or total >= _FOREVER else total
+
+    @contextlib.contextmanager
+    def _shown(self, progress, last):
+        """A bar that follows the run to the step `last`."""
+        if not progress or last is None or last <= self.step:
+            yield
+            return
+        begin, bar = self.step, Bar(last - self.step)
+        me = weakref.ref(self)
+        number = self._session.add_callback(
+            max(1, (last - begin) // 200), lambda: bar.to(me().step - begin))
+        try:
+            yield
+        finally:
+            self._session.remove_callback(number)
+            bar.to(min(self.step, last) - begin)
+            bar.close()
+
+    def run(self, steps=None, *, progress=False) -> bool:
         """Runs a number of steps, or to the end of the job. True: the job is complete.
+
+        `progress=True` shows a bar with the time left: tqdm's where it is installed. A job without
+        an end has none unless `steps` are given.
 
         If the job ends earlier, a warning gives the number of steps done. If the job is already
         complete, this raises JobError: give its last stage more "steps", or omit "steps", so that
@@ -134,14 +202,15 @@ class Simulation(View):
             raise JobError(f"run(): must be a number of steps of a job that has a system, "
                            f"got {steps}")
         if steps is None:
-            with _interrupts(self._session):
+            last = self._last_step() if progress and self._session.has_system else None
+            with self._shown(progress, last), _interrupts(self._session):
                 return self._session.run(_END)
         if steps > 0 and self._session.complete:
             raise JobError(f"run({steps}): the job is complete at step {self.step}: give its last "
                            "stage more \"steps\", or omit them, or continue from its checkpoint "
                            "with perrin.Simulation.resume(..., more_steps=N)")
         begin = self.step
-        with _interrupts(self._session):
+        with self._shown(progress, begin + int(steps)), _interrupts(self._session):
             complete = self._session.run(begin + int(steps))
         if complete and self.step < begin + int(steps):
             warnings.warn(f"run({steps}): the job was complete after {self.step - begin} steps",
@@ -156,17 +225,58 @@ class Simulation(View):
             raise JobError("every() needs a job with a system")
 
         def register(function):
-            me = weakref.ref(self)
-            number = self._session.add_callback(int(steps), lambda: function(me()))
-            self._callbacks.setdefault(function, []).append(number)
+            self._add(function, int(steps))
             return function
 
         return register
 
+    def _add(self, function, steps):
+        me = weakref.ref(self)
+        number = self._session.add_callback(steps, lambda: function(me()))
+        self._callbacks.setdefault(function, []).append((number, steps))
+
     def remove(self, function):
         """Removes a function that was given to every()."""
-        for number in self._callbacks.pop(function):
+        for number, _ in self._callbacks.pop(function):
             self._session.remove_callback(number)
+
+    def set(self, values):
+        """Changes values of the job between two runs, as `perrin resume --set` does:
+        sim.set({"stages[-1].integrator.temperature": 1.5}). The system stays as it is. Output files
+        go on, and say from which step on the job was another. Raises JobError, and changes nothing,
+        if a value is invalid.
+        """
+        if self.complete:
+            raise JobError("set(): the job is complete")
+        job = self.job
+        sets = [f"{_from_start(path, job)}={json.dumps(_plain(value, []))}"
+                for path, value in values.items()]
+        path = os.path.join(self._output, f".perrin-{os.getpid()}-{id(self)}.h5")
+        self._session.checkpoint(os.path.basename(path))
+        try:
+            self._session.close()
+            made = None
+            for wanted in (sets, []):  # where that is refused the old job goes on
+                try:
+                    made = Session(resumed=path, sets=wanted, functions=self._functions,
+                                   device=self.device, threads=0, quiet=self._quiet,
+                                   more_steps=0, output_directory=self._output)
+                    break
+                except JobError as error:
+                    refused = error
+                    if not wanted:
+                        raise
+        finally:
+            for name in (path, path + ".prev"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name)
+        callbacks, self._session = self._callbacks, made
+        self._begin()
+        for function, entries in callbacks.items():
+            for _, steps in entries:
+                self._add(function, steps)
+        if wanted is not sets:
+            raise refused
 
     @contextlib.contextmanager
     def changing(self):
@@ -271,9 +381,16 @@ class Simulation(View):
         self.close()
 
 
+def load_job(path) -> dict:
+    """A job file, with or without comments, as a dict. Names of files in it are relative to its
+    folder, those of a dict to the current one."""
+    return json.loads(job_text(os.fspath(path)))
+
+
 def run(job, *, device="", threads=0, set=None, output_dir=".", overwrite=False, quiet=False,
-        checkpoint="checkpoint.h5") -> Simulation:
-    """Runs a job to its end, as `perrin run` does, and returns the simulation.
+        checkpoint="checkpoint.h5", progress=False) -> Simulation:
+    """Runs a job to its end, as `perrin run` does, and returns the simulation. `progress=True`
+    shows a bar.
 
     Ctrl-C writes a checkpoint for `perrin resume`. For the arguments see Simulation.
     """
@@ -283,5 +400,5 @@ def run(job, *, device="", threads=0, set=None, output_dir=".", overwrite=False,
             print(warning, file=sys.stderr)
         if not quiet:
             print(simulation.summary, end="", flush=True)
-        simulation.run()
+        simulation.run(progress=progress)
     return simulation

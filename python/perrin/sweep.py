@@ -11,6 +11,7 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import pathlib
+import re
 import signal
 import sys
 import threading
@@ -143,7 +144,15 @@ def _name(job, values, known):
     if inputs := _inputs(job, values, known):
         what.append(inputs)
     text = json.dumps(what, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return readable(values) + hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def readable(values):
+    """"temperature=0.8,seed=1-": the values of a point for the name of its folder."""
+    said = dict.fromkeys(f"{re.split(r'[.]', path)[-1]}={value}" for path, value in values.items()
+                         if isinstance(value, (int, float, str, bool)))
+    text = re.sub(r"[^A-Za-z0-9_.,=+-]", "", ",".join(said))[:60]
+    return f"{text}-" if text else ""
 
 
 def _show(done, total, failed, bar):
@@ -185,7 +194,8 @@ def sweep(job, parameters=None, *, folder="sweep", processes=1, device="", threa
 
     `parameters` maps paths in the job to values: {"velocity.temperature": [0.8, 1.0],
     ("forces[0].pairs[0].epsilon", "seed"): [(1, 1), (2, 2)]}; paths in a tuple change together.
-    Each point runs in a separate folder below `folder`, named by a hash of the job, the values and
+    Each point runs in a separate folder below `folder`, named by its values and a hash of the job,
+    the values and
     the contents of the files that the job reads: an interrupted sweep continues with the missing
     points, a sweep with more values runs only the new ones, and a changed file gives new points. A
     point that another sweep is running is waited for. `processes` points run at the same time,

@@ -10,7 +10,7 @@ from typing import Optional
 
 import numpy as np
 
-from perrin import checked
+from perrin import checked, show
 from perrin.errors import JobError
 from perrin.view import Box
 
@@ -24,7 +24,7 @@ def _texts(dataset):
     return [t.decode() if isinstance(t, bytes) else str(t) for t in np.atleast_1d(dataset[()])]
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(repr=False)
 class Frame:
     """A frame of a trajectory; arrays are by id. Lengths, times and so on are in the units of the
     file (Trajectory.units)."""
@@ -36,7 +36,27 @@ class Frame:
     images: Optional[np.ndarray]
     velocities: Optional[np.ndarray]
     forces: Optional[np.ndarray]
-    types: np.ndarray  # index into Trajectory.type_names
+    types: np.ndarray  # index into type_names
+    type_names: tuple = ()
+
+    def __len__(self):
+        return len(self.positions)
+
+    def __repr__(self):
+        has = [name for name in ("images", "velocities", "forces")
+               if getattr(self, name) is not None]
+        return (f"Frame(step {self.step}, time {show.number(self.time)}, {len(self)} particles, "
+                f"box {show.box_text(self.box)}{''.join(', ' + name for name in has)})")
+
+    def _repr_html_(self):
+        return show.page(f"frame at step {self.step}", [
+            ("time", show.number(self.time)),
+            ("particles", show.counts(self.types, self.type_names)),
+            ("box", show.box_text(self.box))], self.picture(), show.thinned(len(self)))
+
+    def picture(self, width=420) -> str:
+        """An SVG of the particles in their box, coloured by type."""
+        return show.picture(self.positions, self.types, self.type_names, self.box, width)
 
     @property
     def unwrapped(self):
@@ -99,6 +119,26 @@ class Trajectory:
                 return None
             return checked.check_size(found)[k]
         return checked.check_size(found)[:]
+
+    def _row(self):
+        steps, n = self.steps, len(self)
+        span = f"steps {steps[0]} to {steps[-1]}" if n else "none yet"
+        return (f"{n} frames, {span}", f"{self._particles} particles of the types "
+                f"{', '.join(self.type_names)}")
+
+    def __repr__(self):
+        if self._file is None or not self._file:
+            return f"<perrin.Trajectory {self.path!r}, closed>"
+        return f"<perrin.Trajectory {self.path!r}: {', '.join(self._row())}>"
+
+    def _repr_html_(self):
+        if self._file is None or not self._file or not len(self):
+            return show.page(repr(self), [])
+        frames, particles = self._row()
+        last = self[-1]
+        return show.page(self.path, [("frames", frames), ("particles", particles),
+                                     ("box", show.box_text(last.box))],
+                         last.picture(), "the last frame. " + show.thinned(len(last)))
 
     @property
     def job(self) -> dict:
@@ -175,7 +215,8 @@ class Trajectory:
                 checked.finite(value[name], f"{self.path}: frame {k}: {name}")
         step, time = self._group["position/step"][k], self._group["position/time"][k]
         return Frame(int(step), float(time), box, value["position"].astype(float) + box.origin,
-                     value["image"], value["velocity"], value["force"], species)
+                     value["image"], value["velocity"], value["force"], species,
+                     tuple(self.type_names))
 
     def _box(self, k):
         e = checked.finite(self._values("box/edges", k), f"{self.path}: frame {k}: the box")

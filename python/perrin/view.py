@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from perrin import show
 from perrin.errors import StaleError
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(repr=False)
 class Box:
     """The simulation box: edges a = (lx, 0, 0), b = (xy, ly, 0), c = (xz, yz, lz), lower corner
     `origin`, all in units of length."""
@@ -25,6 +26,9 @@ class Box:
     def of(cls, d):
         return cls(np.array(d["lengths"]), np.array(d["tilts"]), np.array(d["origin"]),
                    tuple(d["periodic"]), d["dimension"], np.array(d["padding"]))
+
+    def __repr__(self):
+        return f"Box({show.box_text(self)})"
 
     @property
     def edges(self):
@@ -274,8 +278,22 @@ class View:
         return self._state.size
 
 
-def totals_of(d):
+class Totals(SimpleNamespace):
+    """Energies, temperature, pressure, momentum and tensors, by name."""
+
+    def __repr__(self):
+        return "Totals(" + ", ".join(
+            f"{name}={show.number(getattr(self, name))}" for name in
+            ("potential", "kinetic", "total", "temperature", "pressure")) + ", …)"
+
+    def _repr_html_(self):
+        return show.table([(name, show.number(value) if np.ndim(value) == 0 else
+                            " ".join(show.number(x) for x in np.ravel(value)))
+                           for name, value in vars(self).items()])
+
+
+def totals_of(d) -> Totals:
     d = dict(d)
     for key in ("pressure_tensor", "virial", "kinetic_tensor", "momentum"):
         d[key] = np.array(d[key])
-    return SimpleNamespace(**d, total=d["potential"] + sum(d["kinetic_tensor"][:3]) / 2)
+    return Totals(**d, total=d["potential"] + sum(d["kinetic_tensor"][:3]) / 2)

@@ -139,9 +139,7 @@ def region(words, lattice, number, known, edges):
     elif style == "sphere":
         center = np.array([number(values[k]) * scale[k] for k in range(3)])
         radius = number(values[3]) * scale[0]
-
-        def inside(r):
-            return np.linalg.norm(r - center, axis=1) <= radius
+        inside = lambda r: np.linalg.norm(r - center, axis=1) <= radius  # noqa: E731
     elif style == "cylinder":
         axis = "xyz".index(values[0])
         others = [k for k in range(3) if k != axis]

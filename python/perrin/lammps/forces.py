@@ -1,5 +1,5 @@
-"""Interactions of pairs of LAMMPS as forces of Perrin. Numbers are the script's; `units` converts none of
-them here: energies and lengths of a job are those of the script (perrin.lammps.units)."""
+"""Pair interactions of LAMMPS as forces of Perrin. Numbers are the script's: `units` converts none
+here, since energies and lengths of a job are those of the script (perrin.lammps.units)."""
 import math
 import re
 
