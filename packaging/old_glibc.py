@@ -12,8 +12,8 @@ place of libc.so, libm.so and libstdc++.so when `-LFOLDER` is given to the linke
   at run time, and still hold these versions;
 - a small archive with what glibc 2.28 does not have but headers of glibc 2.36 ask for;
 - after libstdc++, its archive: what the old libstdc++ lacks (std::filesystem, from_chars) comes
-  out of it, as in the gcc-toolset of Red Hat. Link with `-Wl,--exclude-libs,ALL`, so that no
-  library exports it.
+  out of it, as in the gcc-toolset of Red Hat. Link with
+  `-Wl,--exclude-libs,libstdc++.a:libolder.a`, so that no library exports it.
 
 Headers stay those of this system. `auditwheel show` says whether the result holds.
 """

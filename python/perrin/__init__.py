@@ -22,6 +22,12 @@ from perrin.trajectory import Frame, Trajectory, open, thermo
 from perrin.view import Box, Local, LocalArray, View
 
 
+__all__ = ["BugError", "Box", "Frame", "Job", "JobError", "Local", "LocalArray", "Mean", "Problem",
+           "PythonForce", "RunError", "Simulation", "StaleError", "Tensors", "Trajectory", "View",
+           "__version__", "autocorrelation_time", "build", "cuda_count", "force", "integrator",
+           "load_job", "mean", "observer", "open", "part", "run", "schema", "stage", "sweep",
+           "system", "thermo"]
+
 if TYPE_CHECKING:
     from perrin.job import Job
 

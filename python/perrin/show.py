@@ -65,12 +65,11 @@ def picture(positions, types, names, box, width=420):
     pairs = [(i, j) for i in range(len(corners)) for j in range(i)
              if bin(i ^ j).count("1") == 1]
     lines = "".join(f"M{u[i]:.1f} {v[i]:.1f}L{u[j]:.1f} {v[j]:.1f}" for i, j in pairs)
+    strength = 0.25 + 0.75 * nearness if box.dimension == 3 else np.ones(len(r))
     circles = "".join(
         f'<circle cx="{x[i]:.1f}" cy="{y[i]:.1f}" r="{radius:.1f}" '
-        f'fill="{COLOURS[kinds[i] % len(COLOURS)]}" fill-opacity="{0.25 + 0.75 * nearness[i]:.2f}"/>'
-        if box.dimension == 3 else
-        f'<circle cx="{x[i]:.1f}" cy="{y[i]:.1f}" r="{radius:.1f}" '
-        f'fill="{COLOURS[kinds[i] % len(COLOURS)]}"/>' for i in order)
+        f'fill="{COLOURS[kinds[i] % len(COLOURS)]}" fill-opacity="{strength[i]:.2f}"/>'
+        for i in order)
     edge = radius + 2
     return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{size[0] + 2 * edge:.0f}" '
             f'height="{size[1] + 2 * edge:.0f}" viewBox="{-edge:.1f} {-edge:.1f} '

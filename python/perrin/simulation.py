@@ -10,6 +10,8 @@ import sys
 import threading
 import warnings
 import weakref
+from typing import (Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, TypeVar,
+                    Union)
 
 import numpy as np
 
@@ -18,8 +20,11 @@ from perrin._perrin import Session, job_text
 from perrin.errors import JobError
 from perrin.progress import Bar
 from perrin.python_force import PythonForce
-from perrin.view import Local, View, totals_of
+from perrin.view import Local, Totals, View, totals_of
 
+Path = Union[str, "os.PathLike[str]"]
+JobLike = Union[Path, Mapping[str, Any]]
+Function = TypeVar("Function", bound=Callable[..., Any])
 _END = 2**64 - 1
 _FOREVER = 10**15
 
@@ -112,8 +117,9 @@ class Simulation(View):
     Raises JobError with all mistakes of the job.
     """
 
-    def __init__(self, job, *, device="", threads=0, set=None, output_dir=".", overwrite=False,
-                 quiet=True, checkpoint=""):
+    def __init__(self, job: JobLike, *, device: str = "", threads: int = 0,
+                 set: Optional[Mapping[str, Any]] = None, output_dir: Path = ".",
+                 overwrite: bool = False, quiet: bool = True, checkpoint: Path = "") -> None:
         self._session, self._functions = _session(
             job, set, device=device, threads=threads, output_dir=output_dir, overwrite=overwrite,
             quiet=quiet, checkpoint=checkpoint)
@@ -121,8 +127,9 @@ class Simulation(View):
         self._begin()
 
     @classmethod
-    def resume(cls, path, forces=(), *, more_steps=0, device="", threads=0, set=None,
-               output_dir="", quiet=True):
+    def resume(cls, path: Path, forces: Sequence[PythonForce] = (), *, more_steps: int = 0,
+               device: str = "", threads: int = 0, set: Optional[Mapping[str, Any]] = None,
+               output_dir: Path = "", quiet: bool = True) -> Simulation:
         """Continues from a checkpoint, as `perrin resume`: bitwise identical to a run without the
         stop. Device and folder default to those of the checkpoint. `forces`: the PythonForce
         objects of the job, in its order. `more_steps`: extends the last stage. The state of
@@ -158,7 +165,7 @@ class Simulation(View):
                 ("box", show.box_text(self.box)), ("device", self.device)]
         return show.page("perrin.Simulation", rows, self.picture(), show.thinned(len(self)))
 
-    def picture(self, width=420) -> str:
+    def picture(self, width: float = 420) -> str:
         """An SVG of the particles in their box, coloured by type."""
         return show.picture(self.positions, self.types, self.type_names, self.box, width)
 
@@ -185,7 +192,7 @@ class Simulation(View):
             bar.to(min(self.step, last) - begin)
             bar.close()
 
-    def run(self, steps=None, *, progress=False) -> bool:
+    def run(self, steps: Optional[int] = None, *, progress: bool = False) -> bool:
         """Runs a number of steps, or to the end of the job. True: the job is complete.
 
         `progress=True` shows a bar with the time left: tqdm's where it is installed. A job without
@@ -217,7 +224,7 @@ class Simulation(View):
                           stacklevel=2)
         return complete
 
-    def every(self, steps):
+    def every(self, steps: int) -> Callable[[Function], Function]:
         """Decorates a function that is called with the simulation at every multiple of `steps`,
         including the first step of the job."""
 
@@ -235,12 +242,12 @@ class Simulation(View):
         number = self._session.add_callback(steps, lambda: function(me()))
         self._callbacks.setdefault(function, []).append((number, steps))
 
-    def remove(self, function):
+    def remove(self, function: Callable[..., Any]) -> None:
         """Removes a function that was given to every()."""
         for number, _ in self._callbacks.pop(function):
             self._session.remove_callback(number)
 
-    def set(self, values):
+    def set(self, values: Mapping[str, Any]) -> None:
         """Changes values of the job between two runs, as `perrin resume --set` does:
         sim.set({"stages[-1].integrator.temperature": 1.5}). The system stays as it is. Output files
         go on, and say from which step on the job was another. Raises JobError, and changes nothing,
@@ -279,7 +286,7 @@ class Simulation(View):
             raise refused
 
     @contextlib.contextmanager
-    def changing(self):
+    def changing(self) -> Iterator[Local]:
         """with sim.changing() as local: …  — the views of `local` may be written to. Forces and
         lists are recomputed afterwards, and the integrator starts from the new state."""
         self._session.begin()
@@ -302,7 +309,7 @@ class Simulation(View):
         return self._state.positions
 
     @positions.setter
-    def positions(self, rows):
+    def positions(self, rows: Any) -> None:
         self._set(self._state.set_positions, rows, unwrapped=False)
 
     @property
@@ -311,7 +318,7 @@ class Simulation(View):
         return self._state.unwrapped
 
     @unwrapped.setter
-    def unwrapped(self, rows):
+    def unwrapped(self, rows: Any) -> None:
         self._set(self._state.set_positions, rows, unwrapped=True)
 
     @property
@@ -320,7 +327,7 @@ class Simulation(View):
         return self._state.velocities
 
     @velocities.setter
-    def velocities(self, rows):
+    def velocities(self, rows: Any) -> None:
         self._set(self._state.set_velocities, rows)
 
     @property
@@ -330,7 +337,7 @@ class Simulation(View):
         return self._state.forces
 
     @property
-    def totals(self):
+    def totals(self) -> Totals:
         """Energies (potential, kinetic, total, heat and work of the stage), temperature, pressure,
         momentum; tensors pressure_tensor, virial, kinetic_tensor are xx yy zz xy xz yz."""
         self._session.begin()
@@ -342,12 +349,12 @@ class Simulation(View):
         return self._session.complete
 
     @property
-    def job(self) -> dict:
+    def job(self) -> Dict[str, Any]:
         """The job with all defaults."""
         return json.loads(self._session.job_text)
 
     @property
-    def warnings(self) -> list:
+    def warnings(self) -> List[str]:
         """Warnings: what is valid in the job but probably not intended."""
         return self._session.warnings
 
@@ -362,33 +369,35 @@ class Simulation(View):
         return self._state.neighbors
 
     @property
-    def timings(self) -> dict:
+    def timings(self) -> Dict[str, float]:
         """Seconds spent in the parts of a step."""
         return self._state.timings
 
-    def checkpoint(self, path="checkpoint.h5"):
+    def checkpoint(self, path: Path = "checkpoint.h5") -> None:
         """Writes a checkpoint for `perrin resume` into the output folder."""
         self._session.checkpoint(os.fspath(path))
 
-    def close(self):
+    def close(self) -> None:
         """Closes the files of a job that is not complete. Particles can still be read."""
         self._session.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Simulation:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 
-def load_job(path) -> dict:
+def load_job(path: Path) -> Dict[str, Any]:
     """A job file, with or without comments, as a dict. Names of files in it are relative to its
     folder, those of a dict to the current one."""
     return json.loads(job_text(os.fspath(path)))
 
 
-def run(job, *, device="", threads=0, set=None, output_dir=".", overwrite=False, quiet=False,
-        checkpoint="checkpoint.h5", progress=False) -> Simulation:
+def run(job: JobLike, *, device: str = "", threads: int = 0,
+        set: Optional[Mapping[str, Any]] = None, output_dir: Path = ".", overwrite: bool = False,
+        quiet: bool = False, checkpoint: Path = "checkpoint.h5",
+        progress: bool = False) -> Simulation:
     """Runs a job to its end, as `perrin run` does, and returns the simulation. `progress=True`
     shows a bar.
 

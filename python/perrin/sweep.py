@@ -16,6 +16,7 @@ import signal
 import sys
 import threading
 import traceback
+from typing import Any, Callable, Mapping, Optional, Union
 
 import numpy as np
 
@@ -188,8 +189,10 @@ def _named(job, name):
     return paths
 
 
-def sweep(job, parameters=None, *, folder="sweep", processes=1, device="", threads=0,
-          measure=None, skip=0.2, progress=None, **names):
+def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
+          folder: Union[str, os.PathLike[str]] = "sweep", processes: int = 1, device: str = "",
+          threads: int = 0, measure: Optional[Callable[[str], Mapping[str, Any]]] = None,
+          skip: float = 0.2, progress: Optional[bool] = None, **names: Any) -> Any:
     """Runs a job for all combinations of values, and returns one table (pandas DataFrame).
 
     `parameters` maps paths in the job to values: {"velocity.temperature": [0.8, 1.0],

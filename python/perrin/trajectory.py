@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 import tempfile
-from typing import Optional
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, overload
 
 import numpy as np
 
@@ -37,9 +37,9 @@ class Frame:
     velocities: Optional[np.ndarray]
     forces: Optional[np.ndarray]
     types: np.ndarray  # index into type_names
-    type_names: tuple = ()
+    type_names: Tuple[str, ...] = ()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.positions)
 
     def __repr__(self):
@@ -54,12 +54,12 @@ class Frame:
             ("particles", show.counts(self.types, self.type_names)),
             ("box", show.box_text(self.box))], self.picture(), show.thinned(len(self)))
 
-    def picture(self, width=420) -> str:
+    def picture(self, width: float = 420) -> str:
         """An SVG of the particles in their box, coloured by type."""
         return show.picture(self.positions, self.types, self.type_names, self.box, width)
 
     @property
-    def unwrapped(self):
+    def unwrapped(self) -> np.ndarray:
         """Positions without jumps at the faces of the box."""
         if self.images is None:
             return self.positions
@@ -73,7 +73,7 @@ class Trajectory:
     A file of another program or format is first converted, as by `perrin convert`, into a temporary
     file that exists until close(). Raises JobError if a file is invalid."""
 
-    def __init__(self, path):
+    def __init__(self, path: Union[str, os.PathLike[str]]) -> None:
         self.path = os.fspath(path)
         with builtins.open(self.path, "rb") as file:
             is_hdf5 = file.read(8) == b"\x89HDF\r\n\x1a\n"
@@ -141,7 +141,7 @@ class Trajectory:
                          last.picture(), "the last frame. " + show.thinned(len(last)))
 
     @property
-    def job(self) -> dict:
+    def job(self) -> Dict[str, Any]:
         """The job that wrote it, with all defaults."""
         text = self._perrin("job", None)
         if text is None or not _texts(text)[0]:
@@ -157,7 +157,7 @@ class Trajectory:
         return self._values("position/time")
 
     @property
-    def units(self) -> dict:
+    def units(self) -> Dict[str, str]:
         """Units of the quantities in the file; empty in reduced units."""
         units = {}
         for name in ("position", "velocity", "force"):
@@ -176,7 +176,7 @@ class Trajectory:
         """[bond, 2]: ids; where bonds are made and broken, those of the last frame."""
         return self.bonds_of(-1)
 
-    def bonds_of(self, k) -> np.ndarray:
+    def bonds_of(self, k: int) -> np.ndarray:
         """[bond, 2]: ids, in frame k."""
         bonds = checked.find(self._file, "connectivity/bonds")
         if bonds is None:
@@ -190,10 +190,16 @@ class Trajectory:
         rows = checked.check_size(checked.find(bonds, "value"))[k % len(self)]
         return checked.members(rows[(rows >= 0).any(axis=1)], self._particles, where)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._group["position/value"].shape[0]
 
-    def __getitem__(self, k):
+    @overload
+    def __getitem__(self, k: int) -> Frame: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> List[Frame]: ...
+
+    def __getitem__(self, k: Union[int, slice]) -> Union[Frame, List[Frame]]:
         if isinstance(k, slice):
             return [self[i] for i in range(*k.indices(len(self)))]
         if not -len(self) <= k < len(self):
@@ -228,19 +234,19 @@ class Trajectory:
         return Box(np.diag(e).copy(), np.array([e[1, 0], e[2, 0], e[2, 1]]), corner, periodic,
                    self._dimension, np.zeros(3))
 
-    def close(self):
+    def close(self) -> None:
         if self._file is not None:
             self._file.close()
         if self._folder is not None:
             self._folder.cleanup()
 
-    def __enter__(self):
+    def __enter__(self) -> Trajectory:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def to_mdanalysis(self):
+    def to_mdanalysis(self) -> Any:
         """An MDAnalysis Universe over the file, with types, masses and bonds."""
         import MDAnalysis
         universe = MDAnalysis.Universe.empty(self._particles, trajectory=True)
@@ -250,7 +256,7 @@ class Trajectory:
         universe.load_new(self._file.filename, format="H5MD", convert_units=bool(self.units))
         return universe
 
-    def to_freud(self):
+    def to_freud(self) -> Iterator[Tuple[Any, np.ndarray]]:
         """(freud.box.Box, points) of every frame, lazily: what freud takes as a system. Points are
         relative to the middle of the box."""
         import freud
@@ -264,20 +270,20 @@ class Trajectory:
                 points[:, 2] = 0
             yield box, points
 
-    def to_gsd(self, path, overwrite=False):
+    def to_gsd(self, path: Union[str, os.PathLike[str]], overwrite: bool = False) -> None:
         """Writes a GSD file of all frames, as `perrin convert`."""
         from perrin._perrin import program
         if program(["perrin", "convert", self.path, os.fspath(path)] + ["--overwrite"] * overwrite):
             raise OSError(f"{self.path} could not be converted to {path}")
 
 
-def open(path) -> Trajectory:
+def open(path: Union[str, os.PathLike[str]]) -> Trajectory:
     """A trajectory of the observer `trajectory`, or any file that `perrin convert` reads (GSD,
     extended XYZ, LAMMPS data, H5MD of other programs)."""
     return Trajectory(path)
 
 
-def thermo(path="thermo.h5"):
+def thermo(path: Union[str, os.PathLike[str]] = "thermo.h5") -> Any:
     """A table of a run as a pandas DataFrame, with a row for each step and columns step, time and
     one for each observable; of tensors one for each component (pressure_tensor_xx, …). Units are in
     its attrs["units"]."""

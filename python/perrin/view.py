@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
-from types import SimpleNamespace
+from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ class Box:
     lengths: np.ndarray  # lx, ly, lz
     tilts: np.ndarray  # xy, xz, yz
     origin: np.ndarray
-    periodic: tuple
+    periodic: Tuple[bool, ...]
     dimension: int
     padding: np.ndarray  # of axes that are not periodic, in units of the edge
 
@@ -31,17 +31,17 @@ class Box:
         return f"Box({show.box_text(self)})"
 
     @property
-    def edges(self):
+    def edges(self) -> np.ndarray:
         """The vectors a, b, c as rows."""
         (lx, ly, lz), (xy, xz, yz) = self.lengths, self.tilts
         return np.array([[lx, 0, 0], [xy, ly, 0], [xz, yz, lz]])
 
     @property
-    def volume(self):
+    def volume(self) -> float:
         """Volume; in two dimensions an area."""
         return float(np.prod(self.lengths[:self.dimension]))
 
-    def nearest(self, vectors):
+    def nearest(self, vectors: Any) -> np.ndarray:
         """The nearest images of vectors [..., 3] (length): exact if they are shorter than half
         the heights of the box."""
         v = np.array(vectors, dtype=float)
@@ -109,7 +109,7 @@ class LocalArray:
     def dtype(self):
         return np.dtype(self._local._state.address(self._name)[2])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, key):
@@ -232,7 +232,7 @@ class View:
         return self._state.types
 
     @property
-    def type_names(self) -> list:
+    def type_names(self) -> List[str]:
         return self._state.type_names
 
     @property
@@ -251,7 +251,7 @@ class View:
         return self._state.diameters
 
     @property
-    def attributes(self) -> dict:
+    def attributes(self) -> Dict[str, np.ndarray]:
         """Those of the job by their names: [n] by id."""
         return self._state.attributes
 
@@ -274,12 +274,27 @@ class View:
         """The CUDA stream of the simulation (torch.cuda.ExternalStream); 0 on the CPU."""
         return self._state.stream
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._state.size
 
 
-class Totals(SimpleNamespace):
+class Totals:
     """Energies, temperature, pressure, momentum and tensors, by name."""
+
+    potential: float
+    kinetic: float
+    total: float
+    temperature: float
+    pressure: float
+    pressure_tensor: np.ndarray
+    virial: np.ndarray
+    kinetic_tensor: np.ndarray
+    momentum: np.ndarray
+    heat: float
+    work: float
+
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(values)
 
     def __repr__(self):
         return "Totals(" + ", ".join(

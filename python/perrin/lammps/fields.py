@@ -17,41 +17,8 @@ def field(script, group, style, words):
                 for t, m in masses.items()]
         if len(set(masses.values())) == 1:
             made = [{k: v for k, v in made[0].items() if k != "types"}]
-    elif style in ("wall/lj93", "wall/lj126"):
-        made, words = [], list(words)
-        while words:
-            face = words.pop(0)
-            if face in ("units", "fld", "pbc"):
-                words.pop(0)
-                continue
-            place, epsilon, sigma, cutoff = words[:4]
-            words = words[4:]
-            axis = face[0]
-            low, high = script.box[axis]
-            where = {"EDGE": low if face.endswith("lo") else high}.get(place)
-            if where is None:
-                where = number(place)
-            made.append({"type": "lj_wall", "axis": axis, "position": where,
-                         "epsilon": number(epsilon), "sigma": number(sigma),
-                         "cutoff": number(cutoff),
-                         "form": "9-3" if style.endswith("93") else "12-6"})
-    elif style == "wall/harmonic":
-        made, words = [], list(words)
-        while words:
-            face = words.pop(0)
-            if face in ("units", "fld", "pbc"):
-                words.pop(0)
-                continue
-            place, k, _, cutoff = words[:4]
-            words = words[4:]
-            low, high = script.box[face[0]]
-            where = low if place == "EDGE" and face.endswith("lo") else \
-                high if place == "EDGE" else number(place)
-            h = f"({face[0]} - p)" if face.endswith("lo") else f"(p - {face[0]})"
-            values = {"k": number(k), "p": where, "rc": number(cutoff)}
-            made.append({"type": "external_formula",
-                         "energy": f"if({h} < rc, k*(rc - {h})^2, 0)",
-                         "types": {str(t): values for t in range(1, script.types + 1)}})
+    elif style in ("wall/lj93", "wall/lj126", "wall/harmonic"):
+        made = [wall(script, style, *each) for each in faces(script, words)]
     elif style == "spring/self" and len(words) == 1:
         made = [{"type": "tether", "stiffness": [number(words[0])] * 3}]
     if made is None:
@@ -59,3 +26,36 @@ def field(script, group, style, words):
     if group != "all":
         made = [{**force, "on": script.use(group)} for force in made]
     return made
+
+
+def faces(script, words):
+    """(face, place, three numbers) of each wall of a fix wall/…."""
+    found, words, box = [], list(words), False
+    while words:
+        word = words.pop(0)
+        if word in ("units", "fld", "pbc"):
+            box = words.pop(0) == "box" if word == "units" else box
+            continue
+        found.append((word, words[:4]))
+        words = words[4:]
+    scale = [1, 1, 1] if box or script.lattice is None else script.lattice.spacing
+    for face, (place, *values) in found:
+        axis = "xyz".index(face[0])
+        if place == "EDGE":
+            where = script.box[face[0]][0 if face.endswith("lo") else 1]
+        else:
+            where = script.number(place) * scale[axis]
+        yield face, float(where), [script.number(v) for v in values]
+
+
+def wall(script, style, face, where, values):
+    if style != "wall/harmonic":
+        epsilon, sigma, cutoff = values
+        return {"type": "lj_wall", "axis": face[0], "position": where, "epsilon": epsilon,
+                "sigma": sigma, "cutoff": cutoff,
+                "form": "9-3" if style.endswith("93") else "12-6"}
+    k, _, cutoff = values
+    h = f"({face[0]} - p)" if face.endswith("lo") else f"(p - {face[0]})"
+    numbers = {"k": k, "p": where, "rc": cutoff}
+    return {"type": "external_formula", "energy": f"if({h} < rc, k*(rc - {h})^2, 0)",
+            "types": {str(t): numbers for t in range(1, script.types + 1)}}
