@@ -64,7 +64,8 @@ SCRIPTS = {
     "mixture": LATTICE % 2 + "region half block INF INF INF INF 0 2.4\nset region half type 2\n"
                "pair_style lj/cut 2.0\npair_coeff 1 1 1 1\npair_coeff 2 2 0.5 0.9 1.8\n"
                "pair_modify mix arithmetic tail yes" + RUN,
-    "unlike": LATTICE % 2 + "set atom 1*100 type 2\npair_style hybrid/overlay lj/cut 2.0 gauss 1.5\n"
+    "unlike": LATTICE % 2 + "set atom 1*100 type 2\n"
+              "pair_style hybrid/overlay lj/cut 2.0 gauss 1.5\n"
               "pair_coeff * * lj/cut 1.0 0.9\npair_coeff 1 2 lj/cut 0.3 1.0\n"
               "pair_coeff 1 2 gauss 1.5 2.0" + RUN,
     "force shift": LATTICE % 1 + "pair_style lj/smooth/linear 2.5\npair_coeff 1 1 1.0 1.0" + RUN,
@@ -73,12 +74,14 @@ SCRIPTS = {
     "buckingham": LATTICE % 1 + "pair_style buck 2.5\npair_coeff 1 1 900.0 0.2 1.0" + RUN,
     "mie": LATTICE % 1 + "pair_style mie/cut 2.5\npair_coeff 1 1 1.0 1.0 18 6" + RUN,
     "soft": LATTICE % 1 + "pair_style soft 1.3\npair_coeff 1 1 4.0" + RUN,
-    "dpd": LATTICE % 1 + "comm_modify vel yes\npair_style dpd 1.0 1.3 34387\npair_coeff 1 1 25.0 4.5" + RUN,
+    "dpd": LATTICE % 1 + "comm_modify vel yes\npair_style dpd 1.0 1.3 34387\n"
+           "pair_coeff 1 1 25.0 4.5" + RUN,
     "flat": "units lj\ndimension 2\nlattice hex 0.9\nregion box block 0 10 0 6 -0.1 0.1\n"
             "create_box 1 box\ncreate_atoms 1 box\nmass 1 1\npair_style lj/cut 2.5\n"
             "pair_coeff * * 1 1\nfix 2 all enforce2d" + RUN,
     "tilted": "units lj\nlattice custom 1.0 a1 1 0 0 a2 0.5 1 0 a3 0 0.25 1 basis 0 0 0\n"
-              "region box prism 0 12 0 10 0 8 5 0 2 units box\ncreate_box 1 box\ncreate_atoms 1 box\n"
+              "region box prism 0 12 0 10 0 8 5 0 2 units box\n"
+              "create_box 1 box\ncreate_atoms 1 box\n"
               "mass 1 1\npair_style lj/cut 2.1\npair_coeff * * 1 1" + RUN,
     "chains": "atom_style molecular\nspecial_bonds lj 0 0 1\npair_style lj/cut 2.5\n"
               "bond_style hybrid harmonic fene\nangle_style harmonic\ndihedral_style opls\n"
