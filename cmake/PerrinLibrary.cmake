@@ -39,7 +39,23 @@ set(hdf5 ${HDF5_C_LIBRARIES})
 if(PERRIN_BUNDLE)
   find_package(ZLIB REQUIRED)
   set(hdf5 ${PERRIN_BUNDLE} ZLIB::ZLIB)
-  target_sources(perrin PRIVATE ${PROJECT_SOURCE_DIR}/packaging/fmt.cpp)
+  # What libfmt compiles: fmt's definitions, and the templates that its headers declare as
+  # instantiated elsewhere.
+  file(CONFIGURE OUTPUT generated/fmt.cpp @ONLY CONTENT "// Made by CMake.
+#define FMT_EXPORT
+#include <fmt/format-inl.h>
+
+FMT_BEGIN_NAMESPACE
+namespace detail {
+template FMT_API auto thousands_sep_impl<char>(locale_ref) -> thousands_sep_result<char>;
+template FMT_API auto decimal_point_impl<char>(locale_ref) -> char;
+template FMT_API void buffer<char>::append(const char*, const char*);
+template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<format_context>,
+                                 locale_ref);
+}  // namespace detail
+FMT_END_NAMESPACE
+")
+  target_sources(perrin PRIVATE ${PROJECT_BINARY_DIR}/generated/fmt.cpp)
 endif()
 target_link_libraries(perrin PUBLIC perrin_options PRIVATE ${hdf5} ${CMAKE_DL_LIBS})
 if(PERRIN_MPI_FOUND)

@@ -13,7 +13,7 @@ target_include_directories(perrin_options INTERFACE
   $<INSTALL_INTERFACE:include/perrin>
   "$<$<NOT:$<BOOL:${PERRIN_BUNDLE}>>:$<INSTALL_INTERFACE:${HDF5_INCLUDE_DIRS}>>")  # for io/hdf5.h
 set(fmt fmt::fmt)
-if(PERRIN_BUNDLE)  # its headers; libperrin holds the rest (packaging/fmt.cpp)
+if(PERRIN_BUNDLE)  # its headers; libperrin holds the rest (PerrinLibrary.cmake)
   add_library(perrin_fmt INTERFACE)
   get_target_property(folders fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
   target_include_directories(perrin_fmt SYSTEM INTERFACE ${folders})
