@@ -123,7 +123,7 @@ class Simulation(View):
         self._session, self._functions = _session(
             job, set, device=device, threads=threads, output_dir=output_dir, overwrite=overwrite,
             quiet=quiet, checkpoint=checkpoint)
-        self._output, self._quiet = os.fspath(output_dir), quiet
+        self._output, self._quiet, self._threads = os.fspath(output_dir), quiet, threads
         self._begin()
 
     @classmethod
@@ -139,7 +139,7 @@ class Simulation(View):
         self._session = Session(resumed=os.fspath(path), sets=sets, functions=list(forces),
                                 device=device, threads=threads, quiet=quiet, more_steps=more_steps,
                                 output_directory=os.fspath(output_dir))
-        self._functions, self._quiet = list(forces), quiet
+        self._functions, self._quiet, self._threads = list(forces), quiet, threads
         self._output = os.fspath(output_dir) or os.path.dirname(os.path.abspath(path))
         self._begin()
         return self
@@ -266,7 +266,8 @@ class Simulation(View):
             for wanted in (sets, []):  # where that is refused the old job goes on
                 try:
                     made = Session(resumed=path, sets=wanted, functions=self._functions,
-                                   device=self.device, threads=0, quiet=self._quiet,
+                                   device=self.device, threads=self._threads,
+                                   quiet=self._quiet,
                                    more_steps=0, output_directory=self._output)
                     break
                 except JobError as error:

@@ -105,6 +105,19 @@ def test_settings_change_between_runs(thermostatted, tmp_path):
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".perrin")]
 
 
+def test_settings_change_as_in_resume(thermostatted, tmp_path):
+    change = {"stages[0].integrator.temperature": 9.0}
+    with perrin.Simulation(thermostatted, output_dir=tmp_path / "one", device=DEVICE) as sim:
+        sim.run(70)
+        sim.checkpoint("stop.h5")
+        sim.set(change)
+        sim.run(60)
+        here = sim.positions
+    with perrin.Simulation.resume(tmp_path / "one/stop.h5", set=change) as sim:
+        sim.run(60)
+        np.testing.assert_array_equal(here, sim.positions)
+
+
 def test_load_job_reads_comments(tmp_path):
     (tmp_path / "job.json").write_text('// a job\n{"seed": 3, /* one */ "stages": []}')
     assert perrin.load_job(tmp_path / "job.json") == {"seed": 3, "stages": []}
