@@ -21,12 +21,11 @@ from perrin.tensors import Tensors
 from perrin.trajectory import Frame, Trajectory, open, thermo
 from perrin.view import Box, Local, LocalArray, View
 
-
-__all__ = ["BugError", "Box", "Frame", "Job", "JobError", "Local", "LocalArray", "Mean", "Problem",
-           "PythonForce", "RunError", "Simulation", "StaleError", "Tensors", "Trajectory", "View",
-           "__version__", "autocorrelation_time", "build", "cuda_count", "force", "integrator",
-           "load_job", "mean", "observer", "open", "part", "run", "schema", "stage", "sweep",
-           "system", "thermo"]
+__all__ = ["__version__", "autocorrelation_time", "Box", "BugError", "build", "cuda_count",
+           "Ensemble", "ensemble", "force", "Frame", "integrator", "Job", "JobError", "load_job",
+           "Local", "LocalArray", "Mean", "mean", "observer", "open", "part", "Problem",
+           "PythonForce", "run", "RunError", "schema", "Simulation", "stage", "StaleError", "sweep",
+           "system", "Tensors", "thermo", "Trajectory", "View"]
 
 if TYPE_CHECKING:
     from perrin.job import Job

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import warnings
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from perrin._perrin import resume_ensemble as _resume, run_ensemble as _run
 from perrin.errors import JobError
 from perrin.simulation import _plain
 from perrin.statistics import mean
-from perrin.trajectory import open as _open, thermo as _thermo
+from perrin.trajectory import Trajectory, open as _open, thermo as _thermo
 
 
 class Ensemble:
@@ -22,7 +23,7 @@ class Ensemble:
     trajectory.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder: Union[str, os.PathLike[str]]) -> None:
         self.folder = pathlib.Path(folder)
         try:
             self._record = json.loads((self.folder / "ensemble.json").read_text())
@@ -31,10 +32,10 @@ class Ensemble:
                            "ensemble.json") from None
         self._systems = self._record["systems"]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._systems)
 
-    def __getitem__(self, k):
+    def __getitem__(self, k: int) -> pathlib.Path:
         return self.folder / self._systems[k]["folder"]
 
     def __repr__(self):
@@ -43,12 +44,12 @@ class Ensemble:
                 f"{states.count('complete')} complete, {states.count('failed')} failed>")
 
     @property
-    def states(self):
+    def states(self) -> List[str]:
         """Of each system: "complete", "failed", or "" where it has not ended."""
         return [system.get("state", "") for system in map(self._ended, range(len(self)))]
 
     @property
-    def errors(self):
+    def errors(self) -> Dict[int, str]:
         """{system: why it failed}."""
         ended = map(self._ended, range(len(self)))
         return {k: system["error"] for k, system in enumerate(ended) if "error" in system}
@@ -60,12 +61,12 @@ class Ensemble:
             return {}
 
     @property
-    def values(self):
+    def values(self) -> Any:
         """What differs between the systems (pandas DataFrame): a row for each."""
         import pandas
         return pandas.DataFrame([system["values"] for system in self._systems])
 
-    def thermo(self, file="thermo.h5"):
+    def thermo(self, file: str = "thermo.h5") -> Tuple[np.ndarray, List[str]]:
         """The table of a file of all systems: array [system, row, column], and the names of the
         columns. Rows that a system does not have are NaN."""
         tables = []
@@ -84,7 +85,7 @@ class Ensemble:
                 all_of[k, :len(table)] = table[columns].to_numpy(dtype=float)
         return all_of, columns
 
-    def means(self, skip=0.2, file="thermo.h5"):
+    def means(self, skip: float = 0.2, file: str = "thermo.h5") -> Any:
         """Means over time of each system and their errors, beside its values (pandas DataFrame);
         without the first fraction `skip` of the rows."""
         import pandas
@@ -105,7 +106,7 @@ class Ensemble:
         return pandas.DataFrame(rows)
 
     @property
-    def exchanges(self):
+    def exchanges(self) -> Any:
         """Which replica each system has after every exchange (pandas DataFrame)."""
         import pandas
         try:
@@ -113,10 +114,10 @@ class Ensemble:
         except FileNotFoundError:
             raise JobError(f"the systems of {self.folder} exchange no replicas") from None
 
-    def trajectory(self, k, file="trajectory.h5"):
+    def trajectory(self, k: int, file: str = "trajectory.h5") -> Trajectory:
         return _open(self[k] / file)
 
-    def resume(self, *, device="", threads=0, quiet=True):
+    def resume(self, *, device: str = "", threads: int = 0, quiet: bool = True) -> Ensemble:
         """Goes on where systems were stopped; complete ones stay as they are."""
         _resume(os.fspath(self.folder), device, threads, quiet)
         self._say_if_stopped()
@@ -129,8 +130,10 @@ class Ensemble:
                           "Ensemble.resume() continues them", stacklevel=3)
 
 
-def ensemble(job, *, count=None, vary=None, exchange=None, folder="ensemble", device="", threads=0,
-             overwrite=False, quiet=True):
+def ensemble(job: Any, *, count: Optional[int] = None, vary: Optional[Mapping[str, Any]] = None,
+             exchange: Optional[Mapping[str, Any]] = None,
+             folder: Union[str, os.PathLike[str]] = "ensemble", device: str = "", threads: int = 0,
+             overwrite: bool = False, quiet: bool = True) -> Ensemble:
     """Runs systems of one job beside one another, each with the bits that it has alone.
 
     `vary` maps paths in the job to a value for each system, {"linear": [first, last]} or

@@ -28,6 +28,9 @@ def assemble(script):
         left.append("charges")
     if left:
         job["ignore"] = left
+    if "bonds" in left and 0 in script.special:
+        result.not_understood.append((script.system_line, "LAMMPS excludes pairs along bonds that "
+                                      "have no force; the job does not"))
     job["observers"] = observers(script)
     job["stages"] = script.stages
     if not script.stages:
