@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import perrin
@@ -167,6 +168,42 @@ run 10 upto
     (tmp_path / "job.json").write_text(result.text)
     perrin.run(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"), quiet=True,
                device="cpu")
+
+
+def test_forces_that_change_begin_another_job(tmp_path):
+    """A soft start, then Lennard-Jones: the second job begins with the last frame of the first."""
+    text = LATTICE % 1 + """velocity all create 1.0 1
+pair_style soft 1.1
+pair_coeff 1 1 20.0
+fix 1 all nvt temp 1 1 0.5
+minimize 0 0.001 50 100
+run 30
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0
+pair_modify shift yes
+run 20
+velocity all create 2.5 7
+run 10
+"""
+    (tmp_path / "in.melt").write_text(text)
+    done = subprocess.run([sys.executable, "-m", "perrin", "import", "lammps", "in.melt"],
+                          cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    told = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("  perrin")]
+    assert [t[1] for t in told] == ["job.json", "job-2.json", "job-3.json"]
+    ends = []
+    for _, job, _, out in told:
+        with perrin.Simulation(str(tmp_path / job), output_dir=str(tmp_path / out),
+                               device="cpu") as sim:
+            ends.append([sim.positions, sim.totals.temperature])
+            sim.run()
+            ends.append([sim.positions, sim.totals.temperature])
+            forces = [force["type"] for force in sim.job["forces"]]
+            assert forces == ["pair_formula" if job == "job.json" else "lennard_jones"]
+    np.testing.assert_allclose(ends[2][0], ends[1][0], atol=1e-10)
+    assert ends[2][1] == pytest.approx(ends[1][1], rel=1e-5)
+    np.testing.assert_allclose(ends[4][0], ends[3][0], atol=1e-10)
+    assert ends[4][1] == pytest.approx(2.5)
 
 
 def test_walls_and_groups(tmp_path):

@@ -5,14 +5,18 @@ from perrin.lammps.script import Line, NotUnderstood
 from perrin.lammps.write import Commented
 
 
-def assemble(script):
+def assemble(script, last=True):
+    """The job of what was read since the beginning or the part before. last: nothing follows."""
     result, job = script.result, {}
-    job["title"] = f"from {os.path.basename(script.path)}"
+    job["title"] = f"from {os.path.basename(script.path)}" + (
+        "" if last and script.part == 1 else f", part {script.part}")
     if script.units.style != "lj":
         job["units"] = script.units.names
     if script.seed is not None:
         job["seed"] = script.seed
-    job["system"] = system(script)
+    job["system"] = system(script) if script.part == 1 else Commented({
+        "type": "file", "path": f"{folder_of(script.part - 1)}/end.h5",
+        **({"velocities": False} if script.velocity is not None else {})}, None)
     made = interactions(script)
     if script.velocity is not None:
         job["velocity"] = script.velocity
@@ -33,9 +37,25 @@ def assemble(script):
                                       "have no force; the job does not"))
     job["observers"] = observers(script)
     job["stages"] = script.stages
+    if script.part > 1 and any("box" in group for group in script.used_groups.values()):
+        result.not_understood.append((Line(script.path, 0, ""), "a group by a region of a later "
+                                      "part: its members are those of the part's first frame"))
+    if not last:
+        step = script.stages[-1].get("integrator") or script.stages[-1]["integrators"][0]
+        job["stages"] = [*script.stages, {"type": "md", "name": "end", "steps": 0, "integrator": {
+            "type": "velocity_verlet", "timestep": step.get("timestep", 0.001)}}]
+        job["observers"].append({
+            "type": "trajectory", "file": "end.h5", "stride": 1, "stages": ["end"],
+            "schedule": {"steps": [0]}, "precision": "double",
+            "quantities": ["position", "velocity", "image"]})
     if not script.stages:
         result.not_understood.append((Line(script.path, 0, ""), "there is no run"))
     return job
+
+
+def folder_of(part):
+    """Of the output of a part."""
+    return "out" if part == 1 else f"out-{part}"
 
 
 def system(script):

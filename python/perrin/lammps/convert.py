@@ -19,19 +19,30 @@ NO_EFFECT = {"neigh_modify", "neighbor", "newton", "processors", "thermo_modify"
              "comm_style", "atom_modify", "info", "run_style", "min_style", "min_modify", "balance",
              "shell", "undump", "uncompute", "label", "compute_modify", "write_data",
              "write_restart", "write_dump", "write_coeff"}
-CHANGES = {"pair_style", "pair_coeff", "pair_modify", "bond_style", "bond_coeff", "angle_style",
-           "angle_coeff", "dihedral_style", "dihedral_coeff", "improper_style", "improper_coeff",
-           "special_bonds", "create_atoms", "delete_atoms", "displace_atoms", "set", "mass",
-           "read_data", "kspace_style", "change_box", "replicate"}
+# What begins another job where a run has been: other forces, other velocities.
+FORCES = {"pair_style", "pair_coeff", "pair_modify", "bond_style", "bond_coeff", "angle_style",
+          "angle_coeff", "dihedral_style", "dihedral_coeff", "improper_style", "improper_coeff",
+          "special_bonds"}
+PARTICLES = {"create_atoms", "delete_atoms", "displace_atoms", "set", "mass", "read_data",
+             "kspace_style", "change_box", "replicate"}
 
 
 class Result:
     """text: the job; not_understood: [(line, reason)]; changed: what means nearly the same;
-    data: [path of a written start]; stages, particles: how many."""
+    data: [path of a written start]. jobs, texts: of all parts, where forces change after a run;
+    each begins with the last frame of the one before."""
 
     def __init__(self):
-        self.text, self.job, self.data = "", {}, []
+        self.jobs, self.texts, self.data = [], [], []
         self.not_understood, self.changed, self.no_effect = [], [], []
+
+    @property
+    def job(self):
+        return self.jobs[0]
+
+    @property
+    def text(self):
+        return self.texts[0]
 
 
 class Script(System, Groups, Styles, Runs):
@@ -49,7 +60,7 @@ class Script(System, Groups, Styles, Runs):
         self.system_line = self.data_path = None
         self.thermo, self.fields, self.ran, self.friction = None, [], False, False
         self.box, self.steps, self.seed, self.lost = None, 0, None, False
-        self.set_velocities = {}
+        self.set_velocities, self.part = {}, 1
         self.whole = None  # the type that fills the box as one lattice
 
     def keyword(self, word):
@@ -106,9 +117,22 @@ class Script(System, Groups, Styles, Runs):
         handler = getattr(self, f"do_{name}", None)
         if handler is None:
             raise NotUnderstood(f"the command {name}")
-        if self.ran and name in CHANGES:
-            raise NotUnderstood(f"{name} after a run: a job has one system and one set of forces")
+        if self.ran and name in PARTICLES:
+            raise NotUnderstood(f"{name} after a run: a job has one system")
+        if self.ran and (name in FORCES or name == "velocity" and words[2] == "create"):
+            self.next_part()
         handler(rest, line)
+
+    def next_part(self):
+        """What was read becomes a job; what follows another, which begins where it ends."""
+        self.close_part(last=False)
+        self.part += 1
+        self.stages, self.observers, self.velocity, self.ran = [], {}, None, False
+        self.used_groups, self.system_line = {}, None
+
+    def close_part(self, last=True):
+        from perrin.lammps.assemble import assemble
+        self.result.jobs.append(assemble(self, last))
 
     def do_variable(self, rest, line):
         rest = [rest[0], rest[1], *(split(" ".join(rest[2:])) if rest[1] != "equal" else rest[2:])]
@@ -155,7 +179,6 @@ def convert(path, name=None, folder=None, variables=None, data=None):
     """A script of LAMMPS as a job. name: of the start that is written beside the job, where the
     script makes one; folder: where the job will be; variables: values of `-var`; data: a data file
     to take in place of the one that the script reads."""
-    from perrin.lammps.assemble import assemble
     result = Result()
     folder = os.path.abspath(folder or ".")
     script = Script(path, variables, result, folder, name or os.path.basename(path))
@@ -163,6 +186,9 @@ def convert(path, name=None, folder=None, variables=None, data=None):
         script.file = lambda asked, own=script.file: data if asked and not os.path.exists(
             own(asked)) else own(asked)
     script.read(path)
-    result.job = assemble(script)
-    result.text = job_text(result.job, result, path)
+    script.close_part()
+    for entries in (result.not_understood, result.changed):  # each once, though runs repeat it
+        entries[:] = list(dict.fromkeys(entries))
+    result.texts = [job_text(job, result, path, part, len(result.jobs))
+                    for part, job in enumerate(result.jobs, 1)]
     return result

@@ -94,6 +94,8 @@ class Groups:
             return
         if self.ran:
             raise NotUnderstood("velocity after a run")
+        if group != "all" and self.part > 1:
+            raise NotUnderstood(f"velocity {group} {style} after a run")
         if group == "all" and style == "create":
             self.velocity = Commented({"temperature": self.number(words[0])}, line)
             self.seed = int(self.number(words[1]))
