@@ -174,10 +174,13 @@ def test_forces_that_change_begin_another_job(tmp_path):
     """A soft start, then Lennard-Jones: the second job begins with the last frame of the first."""
     text = LATTICE % 1 + """velocity all create 1.0 1
 pair_style soft 1.1
-pair_coeff 1 1 20.0
+pair_coeff 1 1 0.0
+variable a equal ramp(0,20)
+fix push all adapt 1 pair soft a * * v_a
 fix 1 all nvt temp 1 1 0.5
 minimize 0 0.001 50 100
 run 30
+unfix push
 pair_style lj/cut 2.5
 pair_coeff 1 1 1.0 1.0
 pair_modify shift yes
@@ -189,6 +192,7 @@ run 10
     done = subprocess.run([sys.executable, "-m", "perrin", "import", "lammps", "in.melt"],
                           cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert "the prefactor has its last value, 20," in done.stderr
     told = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("  perrin")]
     assert [t[1] for t in told] == ["job.json", "job-2.json", "job-3.json"]
     ends = []

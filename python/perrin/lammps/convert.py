@@ -60,7 +60,7 @@ class Script(System, Groups, Styles, Runs):
         self.system_line = self.data_path = None
         self.thermo, self.fields, self.ran, self.friction = None, [], False, False
         self.box, self.steps, self.seed, self.lost = None, 0, None, False
-        self.set_velocities, self.part = {}, 1
+        self.set_velocities, self.part, self.adapted = {}, 1, set()
         self.whole = None  # the type that fills the box as one lattice
 
     def keyword(self, word):

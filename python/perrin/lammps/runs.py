@@ -110,6 +110,10 @@ class Runs:
                                              "freeze", "deform"):
             self.fixes[name] = fixes.Fix(line, group, style, words)
             return
+        if style == "adapt" and words[1:4] == ["pair", "soft", "a"] and len(words) == 7:
+            self.adapt(words, line)
+            self.adapted.add(name)
+            return
         made = field(self, group, style, words)
         if made is None:
             raise NotUnderstood(f"fix {style}")
@@ -117,7 +121,24 @@ class Runs:
             raise NotUnderstood(f"fix {style} after a run: forces of a job act in all stages")
         self.fields += [(name, Commented(force, line)) for force in made]
 
+    def adapt(self, words, line):
+        """A prefactor of pair_style soft that grows during a run: its last value throughout."""
+        self.variables.ends = True
+        try:
+            value = self.number(words[6])
+        finally:
+            self.variables.ends = False
+        for pair, numbers in list(self.pairs.coefficients.items()):
+            if pair[1] in forces.several(words[4], self.types) and \
+                    pair[2] in forces.several(words[5], self.types):
+                self.pairs.coefficients[pair] = [str(value), *numbers[1:]]
+        self.result.changed.append((line, f"the prefactor has its last value, {value:g}, from the "
+                                          "start"))
+
     def do_unfix(self, rest, line):
+        if rest[0] in self.adapted:
+            self.adapted.remove(rest[0])
+            return
         if self.fixes.pop(rest[0], None) is None:
             if any(name == rest[0] for name, _ in self.fields):
                 raise NotUnderstood(f"unfix {rest[0]}: forces of a job act in all stages")

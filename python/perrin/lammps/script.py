@@ -77,6 +77,7 @@ class Variables:
         self.given = {k: str(v) for k, v in (given or {}).items()}
         self.values = {}
         self.keyword = keyword
+        self.ends = False  # ramp(a, b) is b: its value when a run ends
 
     def define(self, words):
         name, style, *rest = words
@@ -154,6 +155,9 @@ class Variables:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and \
                 node.func.id in FUNCTIONS:
             return FUNCTIONS[node.func.id](*(self._value(a) for a in node.args))
+        if isinstance(node, ast.Call) and self.ends and isinstance(node.func, ast.Name) and \
+                node.func.id == "ramp":
+            return self._value(node.args[1])
         if isinstance(node, ast.Name):
             if node.id == "PI":
                 return math.pi
