@@ -2,7 +2,10 @@
 """Writes what a wheel is made of, as CycloneDX 1.6 (JSON), from the headers and packages it was
 made with:
 
-    sbom.py VERSION FILE [CUDA_VERSION]     run by the Python whose nanobind is compiled in
+    sbom.py VERSION FILE [NANOBIND]     NANOBIND: the folder of the one that is compiled in, where
+                                        it is not that of the Python that runs this
+
+Libraries that auditwheel adds are in a list of its own.
 """
 import json
 import pathlib
@@ -39,7 +42,11 @@ def component(name, version, license, what, kind="library", purl=None, scope=Non
 
 
 def main():
-    version, file, *cuda = sys.argv[1:]
+    version, file, *folder = sys.argv[1:]
+    nanobind = metadata.version("nanobind")
+    if folder:
+        names = [f"NB_VERSION_{part}" for part in ("MAJOR", "MINOR", "PATCH")]
+        nanobind = header(folder, "include/nanobind/nanobind.h", *names)
     hdf5 = header(("/usr/include/hdf5/serial",), "H5public.h", "H5_VERS_MAJOR", "H5_VERS_MINOR",
                   "H5_VERS_RELEASE")
     number = int(header((), "fmt/core.h", "FMT_VERSION"))
@@ -63,16 +70,13 @@ def main():
                   purl=f"github/nlohmann/json@v{nlohmann}"),
         component("cli11", cli11, "BSD-3-Clause", "the command line; compiled in",
                   purl=f"github/CLIUtils/CLI11@v{cli11}"),
-        component("nanobind", metadata.version("nanobind"), "BSD-3-Clause",
-                  "the Python module; compiled in",
-                  purl=f"pypi/nanobind@{metadata.version('nanobind')}"),
+        component("nanobind", nanobind, "BSD-3-Clause", "the Python module; compiled in",
+                  purl=f"pypi/nanobind@{nanobind}"),
         component("libstdc++", gcc, "GPL-3.0-or-later with GCC-exception-3.1",
                   "parts of the C++ library that older systems lack"),
         component("numpy", ">=1.23", "BSD-3-Clause", "installed with it", purl="pypi/numpy",
                   scope="required"),
     ]
-    if cuda:
-        parts.append(component("cuda-runtime", cuda[0], "LicenseRef-NVIDIA-CUDA", "bundled"))
     perrin = component("perrin", version, "BSD-3-Clause", "particle engine for soft matter",
                        kind="application", purl=f"pypi/perrin@{version}")
     bom = {"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
