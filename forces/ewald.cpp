@@ -151,12 +151,13 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   law.self = EwaldSum::self_energy(*parameters);
   EwaldTerms terms{*parameters, constant, s.net_charge == "background", s.surface_permittivity,
                    s.slab};
+  const double error = ewald_error(system, *parameters, s.cutoff);
   const std::string chosen = fmt::format(
-      "splitting {:.5g}, {:.0f} wave vectors up to {:.5g}, error of forces {:.2g} (rms; of pairs "
-      "{:.2g}, of wave vectors {:.2g})",
-      parameters->splitting, count_waves(cell, parameters->k_max), parameters->k_max,
-      ewald_error(system, *parameters, s.cutoff),
-      real_space_error(system, parameters->splitting, s.cutoff), wave_error(system, *parameters));
+      "splitting {:.5g}, {:.0f} wave vectors up to {:.5g}, predicted error of forces {:.2g} (rms; "
+      "{:.2g} of pairs, {:.2g} of wave vectors), accuracy {:.2g}",
+      parameters->splitting, count_waves(cell, parameters->k_max), parameters->k_max, error,
+      real_space_error(system, parameters->splitting, s.cutoff), wave_error(system, *parameters),
+      error / constant);
   return std::make_unique<EwaldForce>(ChargePairs(law, charges, true, setup), terms, chosen);
 }
 
