@@ -20,6 +20,7 @@ struct CutChargesSettings {
 
   template <class D>
   friend void describe(D& d, CutChargesSettings& s) {
+    d.example(R"({"cutoff": 2.5, "truncation": "force_shift"})");
     d.required("cutoff", s.cutoff, Positive{}, cutoff_help);
     d.optional("truncation", s.truncation, OneOf{"cut", "energy_shift", "force_shift"},
                "truncation of energy and force at the cut-off");
@@ -51,6 +52,7 @@ struct ReactionFieldSettings {
 
   template <class D>
   friend void describe(D& d, ReactionFieldSettings& s) {
+    d.example(R"({"cutoff": 2.5, "permittivity_ratio": 10})");
     d.required("cutoff", s.cutoff, Positive{}, cutoff_help);
     d.optional("permittivity_ratio", s.permittivity_ratio, Positive{},
                "permittivity beyond the cut-off, in units of that within; default: a conductor");
@@ -65,6 +67,7 @@ struct DebyeHueckelSettings {
 
   template <class D>
   friend void describe(D& d, DebyeHueckelSettings& s) {
+    d.example(R"({"cutoff": 2.5, "kappa": 1})");
     d.required("cutoff", s.cutoff, Positive{}, cutoff_help);
     d.required("kappa", s.kappa, NonNegative{}, "inverse Debye length (1/length)");
     d.optional("truncation", s.truncation, OneOf{"cut", "energy_shift", "force_shift"},

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -25,6 +26,7 @@ struct EwaldSettings {
 
   template <class D>
   friend void describe(D& d, EwaldSettings& s) {
+    d.example(R"({"cutoff": 3, "accuracy": 1e-3})");
     d.required("cutoff", s.cutoff, Positive{}, "cut-off distance of the sum over pairs (length)");
     d.optional("accuracy", s.accuracy, Positive{},
                "wanted error of the force on a particle (rms), in units of the force between two "
@@ -47,8 +49,15 @@ struct EwaldSettings {
 
 class EwaldForce final : public Force {
  public:
-  EwaldForce(ChargePairs pairs, const EwaldTerms& terms, std::string chosen)
-      : Force(pairs.traits()), pairs_(std::move(pairs)), sum_(terms) {
+  /// `charges_change`: a resumed run has other charges than those that the parameters were chosen
+  /// from.
+  EwaldForce(ChargePairs pairs, const EwaldTerms& terms, const EwaldSettings& settings,
+             bool charges_change, std::string chosen)
+      : Force(pairs.traits()),
+        settings_(settings),
+        charges_change_(charges_change),
+        pairs_(std::move(pairs)),
+        sum_(terms) {
     traits_.reads = ForceTraits::Reads::everything;  // in k space all act on all
     traits_.trials = false;
     traits_.chosen = std::move(chosen);
@@ -63,7 +72,27 @@ class EwaldForce final : public Force {
     pairs_.follow(changed);
   }
 
+  /// What was chosen from the charges of the start. It holds as long as the settings do.
+  void state(Archive& archive) override {
+    if (!charges_change_) return;
+    std::array<double, 2> wanted{settings_.cutoff, settings_.accuracy.value_or(0)};
+    EwaldParameters p = sum_.parameters();
+    archive("wanted", wanted);
+    archive("splitting", p.splitting);
+    archive("k_max", p.k_max);
+    const double x = p.splitting * settings_.cutoff;
+    archive.require(x > 0 && x < 100, "splitting", "that of a sum with this cut-off");
+    archive.require(p.k_max > 0 && p.k_max < 100 * p.splitting, "k_max", "that of this splitting");
+    if (archive.is_saving() || settings_.splitting ||
+        wanted != std::array{settings_.cutoff, settings_.accuracy.value_or(0)})
+      return;
+    sum_.set(p);
+    pairs_.set_splitting(p.splitting, EwaldSum::self_energy(p));
+  }
+
  private:
+  EwaldSettings settings_;
+  bool charges_change_;
   ChargePairs pairs_;
   EwaldSum sum_;
 };
@@ -158,7 +187,8 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
       parameters->splitting, count_waves(cell, parameters->k_max), parameters->k_max, error,
       real_space_error(system, parameters->splitting, s.cutoff), wave_error(system, *parameters),
       error / constant);
-  return std::make_unique<EwaldForce>(ChargePairs(law, charges, true, setup), terms, chosen);
+  return std::make_unique<EwaldForce>(ChargePairs(law, charges, true, setup), terms, s,
+                                      charges.changes, chosen);
 }
 
 }  // namespace

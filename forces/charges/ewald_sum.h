@@ -50,6 +50,9 @@ class EwaldSum {
     return -p.splitting / std::sqrt(M_PI) * std::erf(p.k_max / (2 * p.splitting));
   }
 
+  const EwaldParameters& parameters() const { return terms_.parameters; }
+  /// Before the first compute().
+  void set(const EwaldParameters& parameters) { terms_.parameters = parameters; }
   /// Adds to the output. Device work; allocates at the first call.
   void compute(StepContext& s, const AttributeView<1>& charge, const ForceOutput& output);
 
