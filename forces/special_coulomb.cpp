@@ -8,21 +8,7 @@
 #include "forces/special_pair_list.h"
 
 namespace perrin {
-namespace {
-
-struct SpecialCoulombSettings {
-  SpecialPairList which;
-  double scale = 1;
-  CoulombSettings coulomb;
-
-  template <class D>
-  friend void describe(D& d, SpecialCoulombSettings& s) {
-    d.example(R"({"from": "list", "list": [[0, 1]], "scale": 0.5})");
-    describe(d, s.which);
-    d.optional("scale", s.scale, Any{}, "factor of every energy and force");
-    d.optional("coulomb", s.coulomb, Any{}, coulomb_help);
-  }
-};
+namespace detail {
 
 /// A bond potential for the kernel of bonds.
 struct CoulombBond {
@@ -36,6 +22,25 @@ struct CoulombBond {
     const auto distance = Distance<T>::from_square(r2);
     const T energy = T(c.strength * a.x * b.x) * distance.inverse;
     return {energy * distance.inverse * distance.inverse, energy};
+  }
+};
+
+}  // namespace detail
+namespace {
+
+using detail::CoulombBond;
+
+struct SpecialCoulombSettings {
+  SpecialPairList which;
+  double scale = 1;
+  CoulombSettings coulomb;
+
+  template <class D>
+  friend void describe(D& d, SpecialCoulombSettings& s) {
+    d.example(R"({"from": "list", "list": [[0, 1]], "scale": 0.5})");
+    describe(d, s.which);
+    d.optional("scale", s.scale, Any{}, "factor of every energy and force");
+    d.optional("coulomb", s.coulomb, Any{}, coulomb_help);
   }
 };
 

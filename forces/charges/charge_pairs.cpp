@@ -10,7 +10,7 @@
 #include "neighbor/pair_loop.h"
 
 namespace perrin {
-namespace {
+namespace detail {
 
 template <bool Energy>
 struct ChargeBody {
@@ -63,6 +63,11 @@ struct ChargeBody {
     output.force[i] = f;
   }
 };
+
+}  // namespace detail
+namespace {
+
+using detail::ChargeBody;
 
 /// The law less 1/r, for the partners that pair forces leave out; and the energy of a charge by
 /// itself. In double: of bonded charges both terms are large.

@@ -85,7 +85,7 @@ struct Weigh {
     k[wave] = Real(v.x), k[room + wave] = Real(v.y), k[2 * room + wave] = Real(v.z);
     constexpr double pi = 3.141592653589793;
     // Twice: for k and -k.
-    const double weight = 8 * pi * constant / (cell.volume() * square) *
+    const double weight = 8 * pi * constant / (volume_of(cell) * square) *
                           std::exp(-square / (4 * splitting * splitting));
     k[3 * room + wave] = square <= k_max * k_max * (1 + 1e-12) ? Real(weight) : Real(0);
   }
@@ -151,7 +151,7 @@ struct MomentTerms {
   template <class Add>
   PERRIN_HD void add(const Position& position, std::int64_t i, double q, const Add& to) const {
     const Moments m = *moments;
-    const double volume = box->volume() * stretch;
+    const double volume = volume_of(*box) * stretch;
     double energy = background / volume * m.charge * q;
     const Vec3<double> r = unwrapped_point(*box, position, image[i]);
     const double a = dipole / volume;
