@@ -101,16 +101,16 @@ void check_box(const EwaldSettings& s, Setup& setup) {
   const Box& box = setup.configuration().box;
   if (box.dimension != 3) return setup.error("", "requires three dimensions");
   if (!box.periodic[0] || !box.periodic[1] || (!s.slab && !box.periodic[2]))
-    return setup.error("", fmt::format("requires a box that is periodic along x, y and z{}",
-                                       box.periodic[0] && box.periodic[1]
-                                           ? ", or \"slab\" (perrin help ewald)"
-                                           : ""));
+    return setup.error(
+        "",
+        fmt::format("requires a box that is periodic along x, y and z{}",
+                    box.periodic[0] && box.periodic[1] ? ", or \"slab\" (perrin help ewald)" : ""));
   if (!s.slab) return;
   if (box.periodic[2])
-    setup.error("slab", "is for a box that is not periodic along z: set \"periodic\": [true, true, "
-                        "false] in the system, and add walls");
-  if (box.xz != 0 || box.yz != 0)
-    setup.error("slab", "requires a box whose third edge is along z");
+    setup.error("slab",
+                "is for a box that is not periodic along z: set \"periodic\": [true, true, "
+                "false] in the system, and add walls");
+  if (box.xz != 0 || box.yz != 0) setup.error("slab", "requires a box whose third edge is along z");
   if (s.surface_permittivity)
     setup.error("surface_permittivity", "has no meaning for a slab: remove it");
 }
@@ -121,8 +121,9 @@ void check_neutral(const EwaldSettings& s, const ChargeSums& charges, Setup& set
   const bool neutral = std::abs(charges.net) <= 1e-6 * size;
   const bool background = s.net_charge == "background";
   if (background && (s.slab || s.surface_permittivity))
-    setup.error("net_charge", "must be refuse with \"slab\" and \"surface_permittivity\": the "
-                              "dipole moment of a charged system depends on the origin");
+    setup.error("net_charge",
+                "must be refuse with \"slab\" and \"surface_permittivity\": the "
+                "dipole moment of a charged system depends on the origin");
   if (background) return;
   if (charges.changes)
     setup.error("net_charge", "must be background where charges change (\"attributes\")");
@@ -150,7 +151,9 @@ std::optional<EwaldParameters> parameters_of(const EwaldSettings& s, const Charg
   p.splitting = double(float(p.splitting));  // the same in the sums over pairs and waves
   constexpr double most = 2e6;
   if (const double waves = count_waves(cell, p.k_max); waves > most)
-    return setup.error(s.k_max ? "k_max" : s.accuracy ? "accuracy" : "cutoff",
+    return setup.error(s.k_max      ? "k_max"
+                       : s.accuracy ? "accuracy"
+                                    : "cutoff",
                        fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer "
                                    "cutoff or a lower accuracy",
                                    waves, most)),

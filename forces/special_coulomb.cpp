@@ -49,8 +49,7 @@ class SpecialCoulomb final : public Force {
   SpecialCoulomb(const Topology& pairs, double strength, bool in_topology, Setup& setup)
       : Force(ForceTraits::of_bonds()),
         table_(bond_table(setup.device(), setup.configuration().position.size(), pairs, {true})),
-        coefficients_(setup.device(),
-                      std::vector<CoulombBond::Coefficients>{{Real(strength)}}),
+        coefficients_(setup.device(), std::vector<CoulombBond::Coefficients>{{Real(strength)}}),
         words_({"charge"}, "", setup) {
     traits_.energy_share = double(share_of_bond);
     if (!in_topology) traits_.reads = ForceTraits::Reads::everything;

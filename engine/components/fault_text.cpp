@@ -46,7 +46,8 @@ void throw_fault(const Fault& f, const Topology& topology) {
                       f.step, f.value, f.limit));
     case FaultKind::box_too_far:
       throw RunError(fmt::format(
-          "step {}: the box has been deformed by a factor of {:.4g} since the stage began; the wave "
+          "step {}: the box has been deformed by a factor of {:.4g} since the stage began; the "
+          "wave "
           "vectors of the force ewald are chosen for at most {:.4g}: divide the stage into several",
           f.step, f.value, f.limit));
     default:

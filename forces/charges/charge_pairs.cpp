@@ -132,12 +132,12 @@ ChargeSums sum_charges(Setup& setup) {
     sums.net += c.charge[id], sums.squares += c.charge[id] * c.charge[id];
     if (c.charge[id] != 0) sums.charged_types[c.type[id]] = true;
   }
-  sums.changes =
-      c.attribute_changes.contains("charge") || c.attribute_between.contains("charge");
+  sums.changes = c.attribute_changes.contains("charge") || c.attribute_between.contains("charge");
   if (sums.changes) sums.charged_types.assign(c.types.size(), true);
   if (!sums.any())
-    setup.error("", "acts on charges, but no particle of the system has one: give them by the "
-                    "system's file, or by \"attributes\": {\"charge\": …}");
+    setup.error("",
+                "acts on charges, but no particle of the system has one: give them by the "
+                "system's file, or by \"attributes\": {\"charge\": …}");
   return sums;
 }
 
@@ -172,10 +172,10 @@ ForceTraits ChargePairs::traits() const {
 void ChargePairs::compute(StepContext& s, const ForceOutput& output) {
   const AttributeView<1> charge = words_.view<1>(s);
   const auto run = [&]<bool Energy>() {
-    pair_loop("charges", *s.neighbors,
-              ChargeBody<Energy>{s.particles.position.data(), cutoff2_.data(), types_,
-                                 s.particles.size(), output, charge,
-                                 ChargeCoefficients<Real>(law_)});
+    pair_loop(
+        "charges", *s.neighbors,
+        ChargeBody<Energy>{s.particles.position.data(), cutoff2_.data(), types_, s.particles.size(),
+                           output, charge, ChargeCoefficients<Real>(law_)});
   };
   output.energy ? run.operator()<true>() : run.operator()<false>();
   correct(s, output, charge);
@@ -198,15 +198,23 @@ void ChargePairs::correct(StepContext& s, const ForceOutput& output,
 
 void ChargePairs::compute_trials(StepContext& s, const TrialMoves& trials) {
   trial_loop("charges", s, trials,
-             ChargeBody<true>{s.particles.position.data(), cutoff2_.data(), types_,
-                              s.particles.size(), {}, words_.trial_view<1>(s),
+             ChargeBody<true>{s.particles.position.data(),
+                              cutoff2_.data(),
+                              types_,
+                              s.particles.size(),
+                              {},
+                              words_.trial_view<1>(s),
                               ChargeCoefficients<Real>(law_)});
 }
 
 void ChargePairs::run_trial_chains(StepContext& s, const TrialChains& chains) {
   trial_chain_loop("charges", s, chains,
-                   ChargeBody<true>{s.particles.position.data(), cutoff2_.data(), types_,
-                                    s.particles.size(), {}, words_.trial_view<1>(s),
+                   ChargeBody<true>{s.particles.position.data(),
+                                    cutoff2_.data(),
+                                    types_,
+                                    s.particles.size(),
+                                    {},
+                                    words_.trial_view<1>(s),
                                     ChargeCoefficients<Real>(law_)});
 }
 

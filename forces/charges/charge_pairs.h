@@ -37,9 +37,7 @@ class ChargePairs {
   AttributeView<1> charges(StepContext& s) { return words_.view<1>(s); }
   /// Of the law, with what follows of it for a charge by itself.
   void set_splitting(double alpha, double self) { law_.alpha = alpha, law_.self = self; }
-  void follow(const std::map<std::string, std::vector<double>>& changed) {
-    words_.follow(changed);
-  }
+  void follow(const std::map<std::string, std::vector<double>>& changed) { words_.follow(changed); }
 
  private:
   void correct(StepContext& s, const ForceOutput& output, const AttributeView<1>& charge);

@@ -14,8 +14,9 @@ double coulomb_constant(const CoulombSettings& s, Setup& setup) {
   if (s.permittivity)
     setup.error("coulomb", "must have only one of permittivity and bjerrum_length");
   if (!s.temperature) {
-    setup.error("coulomb.temperature",
-                "is missing: the Bjerrum length is that of a temperature, usually the integrator's");
+    setup.error(
+        "coulomb.temperature",
+        "is missing: the Bjerrum length is that of a temperature, usually the integrator's");
     return vacuum;
   }
   return *s.bjerrum_length * setup.k_boltzmann() * *s.temperature;

@@ -21,8 +21,7 @@ double falls_to(double value, double low, const F& f) {
 
 double real_space_error(const ChargedSystem& s, double splitting, double cutoff) {
   const double x = splitting * cutoff;
-  return 2 * s.constant * s.squares / std::sqrt(s.particles * cutoff * s.volume) *
-         std::exp(-x * x);
+  return 2 * s.constant * s.squares / std::sqrt(s.particles * cutoff * s.volume) * std::exp(-x * x);
 }
 
 double wave_error(const ChargedSystem& s, const EwaldParameters& p) {

@@ -184,7 +184,8 @@ struct WaveForces {
   PERRIN_HD void add(std::int64_t wave, std::uint32_t phase, Real (&sum)[sums]) const {
     const PointOnCircle at = unit_circle(phase);
     const Factor f = waves.factor[wave];
-    const Real x = waves.k[wave], y = waves.k[waves.room + wave], z = waves.k[2 * waves.room + wave];
+    const Real x = waves.k[wave], y = waves.k[waves.room + wave],
+               z = waves.k[2 * waves.room + wave];
     const Real force = at.sine * f.re - at.cosine * f.im;
     sum[0] += force * x, sum[1] += force * y, sum[2] += force * z;
     if constexpr (Energy) {
@@ -221,8 +222,7 @@ struct WaveForces {
     const std::uint32_t x = charges.place[i], y = charges.place[charges.room + i],
                         z = charges.place[2 * charges.room + i];
     Real lanes[sums][wave_lanes] = {};
-    for (std::int64_t first = with_lanes(waves.count) - wave_lanes; first >= 0;
-         first -= wave_lanes)
+    for (std::int64_t first = with_lanes(waves.count) - wave_lanes; first >= 0; first -= wave_lanes)
 #pragma omp simd simdlen(wave_lanes)
       for (int lane = 0; lane < wave_lanes; ++lane) {
         Real sum[sums] = {};
@@ -436,8 +436,7 @@ void EwaldSum::compute(StepContext& s, const AttributeView<1>& charge, const For
   }
   const auto [splitting, k_max] = terms_.parameters;
   const double quarter = 1 / (4 * splitting * splitting);
-  const double beyond =
-      -terms_.constant * k_max * std::exp(-k_max * k_max * quarter) / (3 * M_PI);
+  const double beyond = -terms_.constant * k_max * std::exp(-k_max * k_max * quarter) / (3 * M_PI);
   ForceOutput added = output;
   added.add = true;
   const auto run = [&]<bool Energy>() {

@@ -28,7 +28,7 @@ namespace perrin {
 
 struct EwaldTerms {
   EwaldParameters parameters;
-  double constant = 1;     // Coulomb's: energy · length
+  double constant = 1;      // Coulomb's: energy · length
   bool background = false;  // of the opposite net charge
   /// Relative permittivity around a large sphere of copies; nothing: a conductor, and no term.
   std::optional<double> surface_permittivity;
@@ -81,11 +81,11 @@ class EwaldSum {
   std::int64_t n_ = 0, usual_ = 0;  // waves; beyond these none is within k_max in the first box
   std::int64_t active_ = 0;         // none beyond has a weight
   bool weighed_ = false;            // for a box that does not change
-  Buffer<std::uint32_t> wave_;   // [x, y, z][wave]: n
-  Buffer<Real> vector_;          // [x, y, z, weight][wave]
-  Buffer<Factor> factor_;        // [wave]
-  Buffer<std::uint32_t> place_;  // [x, y, z][particle]: fractions of the repeated cell
-  Buffer<Real> charge_;          // [particle]; both with zeros at the end
+  Buffer<std::uint32_t> wave_;      // [x, y, z][wave]: n
+  Buffer<Real> vector_;             // [x, y, z, weight][wave]
+  Buffer<Factor> factor_;           // [wave]
+  Buffer<std::uint32_t> place_;     // [x, y, z][particle]: fractions of the repeated cell
+  Buffer<Real> charge_;             // [particle]; both with zeros at the end
   Buffer<Moments> moments_, scratch_;
 };
 

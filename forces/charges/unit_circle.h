@@ -28,16 +28,18 @@ PERRIN_HD PointOnCircle unit_circle(std::uint32_t phase) {
                                   Real(-0.000325938586), Real(3.52979713e-6)};
     s = y * detail::polynomial(of_sine, z), c = detail::polynomial(of_cosine, z);
   } else {
-    constexpr Real of_sine[] = {
-        Real(0.78539816339744831),      Real(-0.0807455121882807815),
-        Real(0.00249039457019271639),   Real(-0.0000365762041821470865),
-        Real(3.13361688919281836e-7),   Real(-1.7572474204808876e-9),
-        Real(6.94815411436722829e-12),  Real(-2.02259061858901134e-14)};
-    constexpr Real of_cosine[] = {
-        Real(1.0),                      Real(-0.308425137534042453),
-        Real(0.0158543442438154193),    Real(-0.000325991886926737642),
-        Real(3.59086044602795203e-6),   Real(-2.46113640336525961e-8),
-        Real(1.15005120282173413e-10),  Real(-3.85818900734166773e-13)};
+    constexpr Real of_sine[] = {Real(0.78539816339744831),     Real(-0.0807455121882807815),
+                                Real(0.00249039457019271639),  Real(-0.0000365762041821470865),
+                                Real(3.13361688919281836e-7),  Real(-1.7572474204808876e-9),
+                                Real(6.94815411436722829e-12), Real(-2.02259061858901134e-14)};
+    constexpr Real of_cosine[] = {Real(1.0),
+                                  Real(-0.308425137534042453),
+                                  Real(0.0158543442438154193),
+                                  Real(-0.000325991886926737642),
+                                  Real(3.59086044602795203e-6),
+                                  Real(-2.46113640336525961e-8),
+                                  Real(1.15005120282173413e-10),
+                                  Real(-3.85818900734166773e-13)};
     s = y * detail::polynomial(of_sine, z), c = detail::polynomial(of_cosine, z);
   }
   const bool odd = (quarter & 1u) != 0;

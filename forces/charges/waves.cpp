@@ -27,9 +27,8 @@ std::vector<WaveNumbers> waves_within(const Box& cell, double k_max) {
         const double length = std::sqrt(dot(k, k));
         if (length <= longest) found.push_back({double(float(length)), {x, y, z}});
       }
-  std::ranges::sort(found, {}, [](const Found& f) {
-    return std::tuple(f.length, f.n.x, f.n.y, f.n.z);
-  });
+  std::ranges::sort(found, {},
+                    [](const Found& f) { return std::tuple(f.length, f.n.x, f.n.y, f.n.z); });
   std::vector<WaveNumbers> waves;
   for (const Found& f : found) waves.push_back(f.n);
   return waves;

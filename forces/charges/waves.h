@@ -45,8 +45,8 @@ PERRIN_HD double longest_stretch(const Box& from, const Box& to) {
   const double off = g01 * g01 + g02 * g02 + g12 * g12;
   const double p = std::sqrt((d0 * d0 + d1 * d1 + d2 * d2 + 2 * off) / 6);
   if (!(p > 1e-14 * mean)) return std::sqrt(mean);
-  const double det = d0 * (d1 * d2 - g12 * g12) - g01 * (g01 * d2 - g12 * g02) +
-                     g02 * (g01 * g12 - d1 * g02);
+  const double det =
+      d0 * (d1 * d2 - g12 * g12) - g01 * (g01 * d2 - g12 * g02) + g02 * (g01 * g12 - d1 * g02);
   double cosine = det / (2 * p * p * p);
   cosine = cosine < -1 ? -1.0 : cosine > 1 ? 1.0 : cosine;
   return std::sqrt(mean + 2 * p * std::cos(std::acos(cosine) / 3));

@@ -155,8 +155,8 @@ class ChargeCase(JobCase):
                     moved = p.copy()
                     moved[i, axis] += x
                     return energy(moved, h)
-                self.assertAlmostEqual(force[i, axis], -slope(at, 1e-4), delta=20 * tolerance * size,
-                                       msg=f"particle {i}, axis {axis}")
+                self.assertAlmostEqual(force[i, axis], -slope(at, 1e-4), msg=f"particle {i}, {axis}",
+                                       delta=20 * tolerance * size)
         for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)) if tensor else ():
             def strained(x):
                 matrix = numpy.eye(3)
@@ -382,7 +382,7 @@ class Ewald(ChargeCase):
         self.run_job(job)
         said = self.perrin("validate", "job.json", "--overwrite")
         self.assertRegex(said.stdout, r"ewald: splitting 1\.\d+, \d+ wave vectors up to [\d.]+, "
-                                      r"predicted error of forces 0.001 \(rms; 0.00071 of pairs, 0.00071 of wave "
+                         r"predicted error of forces 0.001 \(rms; 0.00071 of pairs, 0.00071 of wave "
                          r"vectors\), accuracy 0.001")
 
     def test_parts_that_cancel(self):
@@ -391,7 +391,8 @@ class Ewald(ChargeCase):
         p, q = scattered(50, h, 0.7), self.neutral(50)
         system = self.data(p, q, h)
         found = [self.measured(self.job(system, [{"type": "ewald", "cutoff": cutoff,
-                                                  "accuracy": 1e-6}])) for cutoff in (1.8, 2.5, 3.3)]
+                                                  "accuracy": 1e-6}]))
+                 for cutoff in (1.8, 2.5, 3.3)]
         for energy, force, virial in found[1:]:
             self.assertAlmostEqual(energy / found[0][0], 1, delta=3e-6)
             numpy.testing.assert_allclose(force, found[0][1], atol=1e-5 * abs(force).max())
@@ -505,7 +506,8 @@ class Ewald(ChargeCase):
                     "type": "nose_hoover", "timestep": 0.002, "temperature": 1, "tau": 0.2,
                     "barostat": {"pressure": 2, "tau": 5, "axes": "x,y,z"}}}),
                 ("deform", {"integrator": bath, "deform": {"x": 12, "y": 8.5}}),
-                ("shear", {"integrator": bath, "shear": {"rate": 2, "flow": "x", "gradient": "y"}})):
+                ("shear", {"integrator": bath,
+                           "shear": {"rate": 2, "flow": "x", "gradient": "y"}})):
             with self.subTest(what):
                 job = self.ions(1000)
                 job["stages"][0].update(change)

@@ -202,7 +202,8 @@ def charges():
     slab = ions(*walls, {**ewald, "slab": 3})
     slab["system"] |= {"density": 0.6, "periodic": [True, True, False]}
     found = {
-        "dsf": ions(dsf), "reaction_field, chains": {**chains, "forces": [*chains["forces"], field]},
+        "dsf": ions(dsf),
+        "reaction_field, chains": {**chains, "forces": [*chains["forces"], field]},
         "ewald": ions(ewald), "ewald, chains": {**chains, "forces": [*chains["forces"], ewald]},
         "ewald, links": linked, "ewald, slab": slab,
         "ewald, barostat": ions(ewald, integrator={**THERMOSTAT, "barostat": {
