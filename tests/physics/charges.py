@@ -495,6 +495,20 @@ class Ewald(ChargeCase):
         kinetic = self.column("kinetic_energy").mean()
         self.assertLess(abs(total - total[0]).max(), 2e-4 * kinetic)
 
+    def test_debye_hueckel_limit(self):
+        """Energy of a thin electrolyte of ions of diameter 1: U/N kT = -κ l_B/2(1 + κ)."""
+        job = self.ions(4000, {"type": "langevin", "timestep": 0.02, "temperature": 1,
+                               "friction": 0.3}, n=8, density=0.002)
+        job["forces"][1].update(cutoff=20, coulomb={"bjerrum_length": 1, "temperature": 1})
+        job["observers"] = [{"type": "thermo", "stride": 20}]
+        self.run_job(job)
+        energy = self.column("potential_energy")[30:] / 512
+        parts = numpy.array([part.mean() for part in numpy.array_split(energy, 10)])
+        kappa = math.sqrt(4 * math.pi * 0.002)
+        self.assertAlmostEqual(energy.mean(), -kappa / 2 / (1 + kappa),
+                               delta=4 * parts.std() / math.sqrt(10))
+        self.assertLess(parts.std() / math.sqrt(10), 0.004)
+
     def test_a_box_that_changes(self):
         """What steps find in a box that a barostat, a deformation or a shear changes is what a job
         finds that begins there."""
