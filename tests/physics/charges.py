@@ -155,7 +155,7 @@ class ChargeCase(JobCase):
                     moved = p.copy()
                     moved[i, axis] += x
                     return energy(moved, h)
-                self.assertAlmostEqual(force[i, axis], -slope(at, 1e-4), msg=f"particle {i}, {axis}",
+                self.assertAlmostEqual(force[i, axis], -slope(at, 1e-4), msg=f"{i}, {axis}",
                                        delta=20 * tolerance * size)
         for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)) if tensor else ():
             def strained(x):
@@ -382,8 +382,8 @@ class Ewald(ChargeCase):
         self.run_job(job)
         said = self.perrin("validate", "job.json", "--overwrite")
         self.assertRegex(said.stdout, r"ewald: splitting 1\.\d+, \d+ wave vectors up to [\d.]+, "
-                         r"predicted error of forces 0.001 \(rms; 0.00071 of pairs, 0.00071 of wave "
-                         r"vectors\), accuracy 0.001")
+                         r"predicted error of forces 0.001 \(rms; 0.00071 of pairs, 0.00071 of "
+                         r"wave vectors\), accuracy 0.001")
 
     def test_parts_that_cancel(self):
         """Energies and forces do not depend on the splitting."""
