@@ -1,12 +1,9 @@
 // Lennard-Jones between listed pairs, scaled: the 1-4 interactions of force fields.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
-
 #include "forces/bond_force.h"
 #include "forces/potentials/lennard_jones.h"
-#include "neighbor/excluded_pairs.h"
+#include "forces/special_pair_list.h"
 
 namespace perrin {
 namespace {
@@ -22,8 +19,8 @@ struct SpecialPairsSettings {
       describe(d, s.parameters);
     }
   };
-  std::string from = "dihedrals", mixing = "none";
-  std::vector<std::array<std::int64_t, 2>> list;
+  SpecialPairList which;
+  std::string mixing = "none";
   double scale = 1;
   std::vector<Types> pairs;
 
@@ -32,56 +29,13 @@ struct SpecialPairsSettings {
     d.example(
         "{\"from\": \"list\", \"list\": [[0, 1]], \"scale\": 0.5, \"pairs\": [{\"types\": "
         "[\"A\", \"A\"], \"epsilon\": 1, \"sigma\": 1}]}");
-    d.optional("from", s.from, OneOf{"dihedrals", "list"},
-               "dihedrals: all pairs that are three bonds apart, and the ends of listed dihedrals "
-               "unless fewer bonds separate them, each pair once; list: the pairs of \"list\"");
-    d.optional("list", s.list, NonNegative{}, "pairs of particles, by id from 0");
+    describe(d, s.which);
     d.optional("scale", s.scale, Any{}, "factor of every energy and force");
     d.optional("mixing", s.mixing, OneOf{"none", "lorentz_berthelot", "geometric"},
                "mixing rule for pairs of unlike types that are not listed");
     d.required("pairs", s.pairs, Any{}, "Lennard-Jones parameters for each pair of types");
   }
 };
-
-using Pair = std::pair<std::uint32_t, std::uint32_t>;
-
-Pair ordered(std::uint32_t a, std::uint32_t b) { return {std::min(a, b), std::max(a, b)}; }
-
-/// Three bonds apart, or ends of a listed dihedral, and no nearer to one another.
-std::set<Pair> ends_of_dihedrals(const Configuration& c) {
-  std::set<Pair> nearer, pairs;
-  const auto collect = [&](const char* kind, std::set<Pair>& into) {
-    for (const auto& [a, b] : excluded_pairs(c.position.size(), c.topology, kind))
-      into.insert(ordered(a, b));
-  };
-  collect("bonds", nearer), collect("angles", nearer), collect("dihedrals", pairs);
-  for (const Pair& pair : nearer) pairs.erase(pair);
-  return pairs;
-}
-
-/// Whether all are ends of listed dihedrals: processes are told of these.
-bool in_topology(const std::set<Pair>& pairs, const Configuration& c) {
-  std::set<Pair> ends;
-  for (const auto& g : c.topology.dihedrals) ends.insert(ordered(g.a, g.d));
-  return std::ranges::includes(ends, pairs);
-}
-
-std::set<Pair> listed(const SpecialPairsSettings& s, Setup& setup) {
-  std::set<Pair> pairs;
-  const auto n = std::int64_t(setup.configuration().position.size());
-  for (std::size_t k = 0; k < s.list.size(); ++k) {
-    const auto [a, b] = s.list[k];
-    const std::string key = fmt::format("list[{}]", k);
-    if (a >= n || b >= n)
-      setup.error(key, fmt::format("must name particles from 0 to {}, got {} and {}", n - 1, a, b));
-    else if (a == b)
-      setup.error(key, fmt::format("must name two particles, got {} twice", a));
-    else if (!pairs.insert(ordered(std::uint32_t(a), std::uint32_t(b))).second)
-      setup.error(key, fmt::format("the pair {}, {} is given twice", a, b));
-  }
-  if (s.list.empty()) setup.error("list", "must have at least one pair, got none");
-  return pairs;
-}
 
 /// Parameters by type_i · types + type_j; reports what is missing for the types that are needed.
 std::vector<LennardJones::Coefficients> coefficients(const SpecialPairsSettings& s,
@@ -148,10 +102,7 @@ class SpecialPairs : public Force {
 
 std::unique_ptr<Force> make_special_pairs(const SpecialPairsSettings& s, Setup& setup) {
   const Configuration& c = setup.configuration();
-  if (s.from == "dihedrals" && !s.list.empty()) setup.error("list", "is for \"from\": \"list\"");
-  const auto pairs = s.from == "list" ? listed(s, setup) : ends_of_dihedrals(c);
-  if (s.from == "dihedrals" && pairs.empty())
-    setup.error("from", "the system has no pair that is three bonds apart, and no dihedrals");
+  const auto pairs = special_pairs(s.which, setup);
   const std::size_t types = c.types.size();
   Topology list;  // a bond type is a pair of particle types
   std::vector<bool> needed(types * types, false);

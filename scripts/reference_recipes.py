@@ -7,6 +7,10 @@ LANGEVIN = {"type": "langevin", "timestep": 0.005, "temperature": 1, "friction":
 FENE = {"type": "bond_fene", "bonds": {"bond": {"stiffness": 30, "maximum_length": 1.5}}}
 DPD_PAIRS = [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]
 BAROSTAT = {"pressure": 1, "tau": 1}
+IONS = {"system": {**LATTICE, "density": 0.3, "types": {"A": 1, "B": 1}},
+        "attributes": {"charge": {"types": {"A": 1, "B": -1}}},
+        "forces": [{"type": "wca", "pairs": [{"types": list(t), "epsilon": 1, "sigma": 1}
+                                             for t in ("AA", "AB", "BB")]}]}
 # What one wants; the words for it elsewhere; where it goes; what to write; what else the job needs.
 RECIPES = [
     ("Constant energy (NVE)", "fix nve", "integrator",
@@ -54,6 +58,12 @@ RECIPES = [
     ("A potential by its name", "pair_style wf/cut, zbl; hoomd.md.pair.LJ1208, DLVO", "force",
      {"type": "pair_formula", "potential": "wang_frenkel",
       "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1, "r_c": 2}]}, {}),
+    ("Charges, with all periodic copies", "kspace_style ewald; coul/long; PME", "force",
+     {"type": "ewald", "cutoff": 3, "accuracy": 1e-3}, IONS),
+    ("Charges within a cut-off", "pair_style coul/dsf, coul/wolf; reaction field", "force",
+     {"type": "coulomb_dsf", "cutoff": 3, "damping": 0.2}, IONS),
+    ("Screened charges", "pair_style coul/debye", "force",
+     {"type": "debye_hueckel", "cutoff": 3, "kappa": 1}, IONS),
     ("Embedded atoms (EAM, Finnis–Sinclair)", "pair_style eam, eam/fs", "force",
      {"type": "many_body_formula", "density": "(a/r)^6", "energy": "-c*sqrt(rho)",
       "pair": "(a/r)^9", "cutoff": 2.5, "truncation": "switch",

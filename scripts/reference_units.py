@@ -8,13 +8,14 @@ UNITS = {
     "1/volume": "density densities",
     "volume": "volume",
     "length": "lattice_constant box min_distance bond_length cutoff switch_on sigma distance range "
-              "mean_square_displacement.overlap "
+              "mean_square_displacement.overlap bjerrum_length "
               "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
               "lambda core lj_cutoff density_cutoff at margin translation thickness width radius "
               "spacing gap tilts origin point oscillation.amplitude displacement",
     "area": "area_per_lipid",
     "1/area": "grafting_density",
-    "1/length": "wave_numbers steepness kappa k_max total scattering absorption",
+    "1/length": "wave_numbers steepness kappa k_max damping splitting total scattering "
+                "absorption",
     "energy": "energy maxwell cutoff_energy source.range epsilon depth amplitude k c "
               "angle_cosine.stiffness angle_cosine_squared.stiffness "
               "dihedral_periodic.stiffness improper_periodic.stiffness",
@@ -48,7 +49,7 @@ UNITS = {
     "histories": "histories neutron_slab.stride batch",
     "": "scale exponent repulsive attractive correction acceptance volume.step target_error "
         "roulette pivot.trials crankshaft.trials swap.trials types groot_warren.lambda cosine "
-        "probability",
+        "probability permittivity permittivity_ratio surface_permittivity accuracy slab",
 }
 UNIT_OF = {key: unit for unit, keys in UNITS.items() for key in keys.split()}
 # What descriptions say of units must not contradict the table.

@@ -19,7 +19,7 @@ namespace perrin {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t most_shown = 5;  // systems whose mistakes are printed
+constexpr std::size_t most_shown = 5;  // different mistakes of systems
 
 bool on_gpu(const JobOptions& options) {
   const Device device = Device::parse(options.device.empty() ? "auto" : options.device, 1);
@@ -31,6 +31,14 @@ std::string device_of(const JsonFile& file, const JobOptions& options) {
   const Json& job = file.value();
   return job.contains("device") && job["device"].is_string() ? job["device"].get<std::string>()
                                                              : "auto";
+}
+
+/// Values of a system stand where the file has none.
+std::string with_places(std::string text) {
+  const std::string from = "--set: ", to = "ensemble.vary: ";
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    if (at == 0 || text[at - 1] == '\n') text.replace(at, from.size(), to);
+  return text;
 }
 
 /// Runs work(k) on threads k = 0 … count - 1, of which this one is the first.
@@ -67,7 +75,7 @@ EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, bool 
 }
 
 std::string EnsembleRun::stop_reason() {
-  if (over_) return "an error of another system";
+  if (over_) return "the stop of the other systems";
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   if (options_.time_limit > 0 && seconds >= options_.time_limit)
@@ -78,27 +86,29 @@ std::string EnsembleRun::stop_reason() {
 void EnsembleRun::validate() {
   context_.options.validating = true;
   std::vector<std::string> mistakes(std::size_t(variations_.count()));
-  std::atomic<std::int64_t> next = 0;
-  on_threads(1, [&](int) {
-    for (std::int64_t k; (k = next++) < variations_.count();) try {
-        SystemRun system(context_, k);
-        system.begin();
-        tell_warnings(system);
-      } catch (const UserError& e) {
-        mistakes[std::size_t(k)] = e.what();
-      }
-  });
+  for (std::int64_t k = 0; k < variations_.count(); ++k) try {
+      SystemRun system(context_, k);
+      system.begin();
+      tell_warnings(system);
+    } catch (const UserError& e) {
+      mistakes[std::size_t(k)] = with_places(e.what());
+    }
   context_.options.validating = options_.validating;
+  std::vector<std::string> different;  // mostly all systems have the same
+  for (const std::string& what : mistakes)
+    if (!what.empty() && std::ranges::find(different, what) == different.end())
+      different.push_back(what);
+  if (different.empty()) return;
   std::string text;
-  std::size_t wrong = 0;
-  for (std::int64_t k = 0; k < variations_.count(); ++k) {
-    const std::string& what = mistakes[std::size_t(k)];
-    if (what.empty() || ++wrong > most_shown) continue;
-    text += fmt::format("{}system {}:\n{}", text.empty() ? "" : "\n", variations_.name(k), what);
+  for (std::size_t k = 0; k < std::min(different.size(), most_shown); ++k) {
+    const auto first = std::ranges::find(mistakes, different[k]) - mistakes.begin();
+    const auto count = std::ranges::count(mistakes, different[k]);
+    text += fmt::format("{}system {}{}:\n{}", k > 0 ? "\n" : "", variations_.name(first),
+                        count > 1 ? fmt::format(" and {} others", count - 1) : "", different[k]);
   }
-  if (wrong > most_shown)
-    text += fmt::format("\n{} more systems have mistakes", wrong - most_shown);
-  if (wrong > 0) throw UserError(text);
+  if (different.size() > most_shown)
+    text += fmt::format("\nother systems have {} other mistakes", different.size() - most_shown);
+  throw UserError(text);
 }
 
 void EnsembleRun::tell_warnings(const SystemRun& run) {
@@ -139,12 +149,15 @@ void EnsembleRun::ended(std::int64_t system, SystemRun& run) {
   progress_->update(ended_before_ + complete_);
 }
 
+/// Whether it went well.
 template <class F>
-void EnsembleRun::guarded(std::int64_t system, const F& f) {
+bool EnsembleRun::guarded(std::int64_t system, const F& f) {
   try {
     f();
+    return true;
   } catch (const std::exception& e) {
-    failed(system, e.what());
+    failed(system, with_places(e.what()));
+    return false;
   }
 }
 
@@ -212,14 +225,15 @@ void EnsembleRun::run_with_exchange() {
   const std::int64_t n = variations_.count();
   systems_.resize(std::size_t(n));
   for (std::int64_t k = 0; k < n; ++k)
-    guarded(k, [&] {
-      auto system = std::make_unique<SystemRun>(context_, k);
-      system->begin();
-      tell_warnings(*system);
-      if (!system->run().has_simulation())
-        throw UserError("ensemble.exchange: the job has no system");
-      systems_[std::size_t(k)] = std::move(system);
-    });
+    if (system_ended(options_.output_directory / variations_.name(k)) != true)
+      guarded(k, [&] {
+        auto system = std::make_unique<SystemRun>(context_, k);
+        system->begin();
+        tell_warnings(*system);
+        if (!system->run().has_simulation())
+          throw UserError("ensemble.exchange: the job has no system");
+        systems_[std::size_t(k)] = std::move(system);
+      });
   begin_exchange();
   std::uint64_t to = exchange_->next_step(exchange_->last_step());
   bool done = false;
@@ -232,13 +246,13 @@ void EnsembleRun::run_with_exchange() {
         waiting = waiting || !(system->complete() || system->stopped());
         stopped = stopped || system->stopped();
       }
-      // Where one was stopped on its way, the others wait for it, and do not exchange.
-      if (waiting && !stopped) exchange_all(to);
+      done = !waiting;
       if (stopped) {
-        over_ = waiting;
-        done = !waiting;
-      } else {
-        done = !waiting;
+        // Those that have come to the exchange, which is not made, have to hear of it.
+        over_ = true;
+        to = std::numeric_limits<std::uint64_t>::max();
+      } else if (waiting) {
+        exchange_all(to);
         to = exchange_->next_step(to);
       }
     } catch (...) {
@@ -252,7 +266,7 @@ void EnsembleRun::run_with_exchange() {
       for (std::int64_t k = worker; k < n; k += workers_) {
         auto& system = systems_[std::size_t(k)];
         if (!system || system->complete() || system->stopped()) continue;
-        guarded(k, [&] { system->run_to(to); });
+        if (!guarded(k, [&] { system->run_to(to); })) system.reset();
       }
       meeting.arrive_and_wait();
     }

@@ -43,7 +43,7 @@ class EnsembleRun {
   void say(const std::string& line);
   void summary(double seconds);
   template <class F>
-  void guarded(std::int64_t system, const F& f);
+  bool guarded(std::int64_t system, const F& f);
 
   const Variations& variations_;
   JobOptions options_;

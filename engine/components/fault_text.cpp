@@ -44,6 +44,12 @@ void throw_fault(const Fault& f, const Topology& topology) {
           fmt::format("step {}: half the shortest distance between opposite faces of the box has "
                       "become {:.6g}, less than the range of the forces, {:.6g}",
                       f.step, f.value, f.limit));
+    case FaultKind::box_too_far:
+      throw RunError(fmt::format(
+          "step {}: the box has been deformed by a factor of {:.4g} since the stage began; the "
+          "wave "
+          "vectors of the force ewald are chosen for at most {:.4g}: divide the stage into several",
+          f.step, f.value, f.limit));
     default:
       throw BugError("a fault without a kind");
   }

@@ -118,6 +118,9 @@ struct ForceTraits {
   /// What it was made from besides its settings, such as the contents of a file. Where that is not
   /// what a checkpoint says, forces are computed afresh, as with other settings.
   std::string fingerprint{};
+  /// What it has chosen by itself, and what follows, in words: the log and `perrin validate` say
+  /// it. Empty: nothing.
+  std::string chosen{};
 
   /// A potential between pairs of particles.
   static ForceTraits of_pairs(const Ranges& ranges) {

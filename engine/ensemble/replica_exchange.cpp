@@ -56,6 +56,15 @@ struct Replica {
   }
 };
 
+[[noreturn]] void refuse(std::int64_t k, const std::string& why) {
+  throw UserError(fmt::format("ensemble.exchange: systems {} and {} cannot exchange particles: {}",
+                              k, k + 1, why));
+}
+
+void check(std::int64_t k, const Simulation& a, const Simulation& b) {
+  if (const std::string why = objection(a, b); !why.empty()) refuse(k, why);
+}
+
 double potential(Simulation& s) { return s.totals().potential; }
 
 }  // namespace
@@ -77,6 +86,9 @@ bool ReplicaExchange::takes_part(const Run* run) const {
 }
 
 void ReplicaExchange::exchange(std::uint64_t step, const std::vector<Run*>& systems) {
+  for (std::size_t k = 0; k + 1 < systems.size(); ++k)
+    if (takes_part(systems[k]) && takes_part(systems[k + 1]))
+      check(std::int64_t(k), systems[k]->simulation(), systems[k + 1]->simulation());
   const auto attempt = std::int64_t(step / std::uint64_t(settings_.every));
   for (std::int64_t k = attempt % 2; k + 1 < std::int64_t(systems.size()); k += 2) {
     Run *const a = systems[std::size_t(k)], *const b = systems[std::size_t(k) + 1];
@@ -94,21 +106,12 @@ void ReplicaExchange::exchange(std::uint64_t step, const std::vector<Run*>& syst
 bool ReplicaExchange::exchange_pair(std::uint64_t step, std::int64_t k, Run& a, Run& b) {
   Simulation &sa = a.simulation(), &sb = b.simulation();
   sa.complete(), sb.complete();
-  if (const std::string why = objection(sa, sb); !why.empty())
-    throw UserError(
-        fmt::format("ensemble.exchange: systems {} and {} cannot exchange particles: "
-                    "{}",
-                    k, k + 1, why));
   const double kt_a = kt_of(sa), kt_b = kt_of(sb);
   const double u_a = potential(sa), u_b = potential(sb);
   const bool same_forces = a.forces_record() == b.forces_record();
   if (same_forces && kt_a == kt_b) return false;  // nothing would change
   const Replica of_a(sa.particles), of_b(sb.particles);
-  if (!of_a.is_like(of_b))
-    throw UserError(
-        fmt::format("ensemble.exchange: systems {} and {} cannot exchange particles: "
-                    "types or masses of particles differ",
-                    k, k + 1));
+  if (!of_a.is_like(of_b)) refuse(k, "types or masses of particles differ");
   double b_in_a = u_b, a_in_b = u_a;
   if (!same_forces) {
     of_b.put_into(sa, 1), of_a.put_into(sb, 1);

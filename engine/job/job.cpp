@@ -506,6 +506,10 @@ void Job::describe_itself() {
   std::string forces;
   for (const auto& f : settings_.forces) forces += (forces.empty() ? "" : ", ") + f.type();
   if (!forces.empty()) line("forces", forces);
+  if (parts_.simulation)
+    for (std::size_t k = 0; k < parts_.simulation->forces.size(); ++k)
+      if (const auto& chosen = parts_.simulation->forces[k]->traits().chosen; !chosen.empty())
+        line("", fmt::format("{}: {}", settings_.forces[k].type(), chosen));
   std::string stages;
   for (const auto& name : parts_.stage_names) stages += (stages.empty() ? "" : ", ") + name;
   line("stages", stages);

@@ -98,10 +98,14 @@ constexpr Word words[] = {
     {" lj lj/cut lj_cut lj/charmm lj12-6 lennardjones lennard-jones lj126 12-6 ",
      "use the force \"lennard_jones\"; purely repulsive: \"wca\""},
     {" lj_repulsive repulsive weeks_chandler_andersen soft_sphere ", "use the force \"wca\""},
-    {" coulomb coul coul/cut coul/long ewald pppm pme electrostatics charge charges dsf ",
-     "not supported: Coulomb interactions of charged particles (Ewald sums, PME); nearest: the "
-     "forces \"yukawa\" (screened) and \"pair_formula\" (any potential with a cut-off, by particle "
-     "types)"},
+    {" coul coul/cut coul/long electrostatics charge charges pppm p3m pme spme msm ",
+     "charges act by the force \"ewald\", which sums over all periodic copies (particle meshes are "
+     "not supported), or within a cut-off by \"coulomb\", \"coulomb_dsf\", \"reaction_field\" and "
+     "\"debye_hueckel\""},
+    {" coul/dsf coul/wolf dsf wolf damped_shifted_force ", "use the force \"coulomb_dsf\""},
+    {" coul/debye debye huckel hueckel screened_coulomb ",
+     "use the force \"debye_hueckel\", or \"yukawa\" where charges are those of particle types"},
+    {" rf reactionfield reaction-field coul/rf ", "use the force \"reaction_field\""},
     {" lj1208 lj0804 expandedlj expandedmie lj/expand mie/cut twf wf/cut opp ljgauss born "
      "born_mayer_huggins cosine/squared hertz/cut dzugutov ramp depletion ",
      "\"pair_formula\" has a library of potentials by their names (\"potential\"): perrin help "

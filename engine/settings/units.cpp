@@ -12,11 +12,12 @@
 namespace perrin {
 namespace {
 
-// SI 2019: exact k_B, N_A, e; the dalton is CODATA 2018.
+// SI 2019: exact k_B, N_A, e; the dalton and the vacuum's permittivity are CODATA 2018.
 constexpr double boltzmann = 1.380649e-23;  // J/K
 constexpr double avogadro = 6.02214076e23;
 constexpr double electron_volt = 1.602176634e-19;  // J
 constexpr double dalton = 1.66053906660e-27;       // kg
+constexpr double permittivity = 8.8541878128e-12;  // F/m
 
 struct Unit {
   const char* name;  // in a job
@@ -94,6 +95,7 @@ Units make_units(const UnitNames& n) {
   const Unit& energy = find(energies, n.energy, "energy");
   const Unit& mass = find(masses, n.mass, "mass");
   Units u{length.h5md, energy.h5md, mass.h5md, "", boltzmann / energy.si};
+  u.coulomb = electron_volt * electron_volt / (4 * M_PI * permittivity) / (energy.si * length.si);
   u.time = time_unit(length.si * std::sqrt(mass.si / energy.si));
   return u;
 }

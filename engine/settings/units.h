@@ -15,6 +15,7 @@ class Problems;
 struct Units {
   std::string length, energy, mass, time;
   double k_boltzmann = 1;  // energy per kelvin; 1 in reduced units, where temperature is an energy
+  double coulomb = 1;  // e²/(4π ε₀): energy · length of two elementary charges; 1 if reduced
 
   bool reduced() const { return length.empty(); }
   /// The units of derived quantities; empty in reduced units.

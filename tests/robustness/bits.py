@@ -162,6 +162,62 @@ def dynamic_bonds(device):
         for name, text in found.items() for traversal in (CPU if device == "cpu" else CUDA)}
 
 
+def charges():
+    """Sums over pairs with corrections for bonded ones; Ewald's sum in boxes that change, of chains
+    that link and break, of a slab, with a background and a dipole moment."""
+    core = {**LJ, "pairs": [{"types": [*pair], "epsilon": 1, "sigma": 1}
+                            for pair in ("AA", "AB", "BB")]}
+    ewald = {"type": "ewald", "cutoff": 3, "accuracy": 1e-2}
+    attributes = {"charge": {"types": {"A": 1, "B": -1}}}
+
+    def ions(*forces, integrator=THERMOSTAT, stage=None, **more):
+        found = liquid(integrator, attributes=attributes, steps=100, **more)
+        found["system"] |= {"types": {"A": 1, "B": 1}, "cells": [6, 6, 6]}
+        found["forces"] = [core, *forces]
+        found["stages"][0] |= stage or {}
+        return found
+    chains = job({"type": "chains", "chains": 150, "pattern": "A3B3", "bond_length": 1,
+                  "density": 0.3, "min_distance": 0.7, "angle_type": "bend",
+                  "dihedral_type": "torsion"},
+                 [core, {"type": "bond_harmonic",
+                         "bonds": {"bond": {"stiffness": 100, "length": 1}}},
+                  {"type": "special_coulomb", "scale": 0.5}], LANGEVIN, steps=100,
+                 attributes=attributes, ignore=["angles", "dihedrals"],
+                 neighbors={"exclusions": ["bonds", "angles", "dihedrals"]})
+    linked = copy.deepcopy(chains)
+    linked["forces"] = [core, {"type": "bond_harmonic", "bonds": {
+        name: {"stiffness": 100, "length": 1} for name in ("bond", "link")}}, ewald]
+    linked |= {"neighbors": {"exclusions": ["bonds"]}, "dynamic_bonds": {
+        "stride": 10, "valence": {"A": 3, "B": 3}, "form": [
+            {"types": ["A", "B"], "bond": "link", "distance": 1.3, "probability": 0.2}],
+        "break": [{"bond": "bond", "length": 1.15, "probability": 0.2}]}}
+    relax = {"type": "md", "steps": 100, "name": "relax", "integrator": {
+        "type": "fire", "force_tolerance": 10, "maximum_move": 0.02}}
+    for text in (chains, linked):
+        text["stages"].insert(0, relax)
+    dsf, field = ({"type": "coulomb_dsf", "cutoff": 2.5, "damping": 0.3},
+                  {"type": "reaction_field", "cutoff": 2.5})
+    walls = [{"type": "lj_wall", "axis": "z", "position": z, "epsilon": 1, "sigma": 0.5}
+             for z in (-5.7, 5.7)]
+    slab = ions(*walls, {**ewald, "slab": 3})
+    slab["system"] |= {"density": 0.6, "periodic": [True, True, False]}
+    found = {
+        "dsf": ions(dsf),
+        "reaction_field, chains": {**chains, "forces": [*chains["forces"], field]},
+        "ewald": ions(ewald), "ewald, chains": {**chains, "forces": [*chains["forces"], ewald]},
+        "ewald, links": linked, "ewald, slab": slab,
+        "ewald, barostat": ions(ewald, integrator={**THERMOSTAT, "barostat": {
+            "pressure": 1, "tau": 0.5, "axes": "flexible"}}),
+        "ewald, shear": ions({**ewald, "net_charge": "background"}, stage={"shear": {"rate": 2}}),
+        "ewald, dipole": ions({**ewald, "surface_permittivity": 2}),
+        "ewald, changes": ions({**ewald, "net_charge": "background"})}
+    found["ewald, changes"]["attributes"] = {"charge": {"types": {"A": 1, "B": -1}, "updates": {
+        "formula": "charge*(1 + 0.01*(x > 0))", "every": 7, "between": [-2, 2]}}}
+    for traversal in ("cells", "verlet_list"):
+        found[f"ewald, {traversal}"] = with_traversal(traversal, found["ewald, chains"])
+    return {f"charges, {name}": text for name, text in found.items()}
+
+
 def jobs(device):
     mixture = job(
         {"type": "random", "particles": {"B": 20, "S": 3000}, "density": 0.05, "min_distance": 0},
@@ -440,7 +496,7 @@ def jobs(device):
     for traversal in CPU if device == "cpu" else CUDA:
         found[f"liquid, {traversal}"] = with_traversal(traversal, liquid(NVE))
         found[f"mixture, {traversal}"] = with_traversal(traversal, mixture)
-    return found | dynamic_bonds(device)
+    return found | dynamic_bonds(device) | charges()
 
 
 def hash_of(folder):

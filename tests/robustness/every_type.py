@@ -41,6 +41,8 @@ NO_EFFECT = {
     ("stage", "metropolis", "mixing"), ("force", "improper_periodic", "impropers"),
     # A limit that the time step does not grow to in ten steps, and not below where it begins.
     ("integrator", "fire", "maximum_timestep"),
+    # Of a system without a net charge.
+    ("force", "ewald", "net_charge"),
     # By the clock.
     ("observer", "checkpoint", "minutes"),
 }
@@ -82,7 +84,9 @@ def others(schema, value):
         found = [{"A": v} for v in others(entry, 1)]
         return found + [{"A": v, "B": v} for v in others(entry, None)[:1]]
     if kind == "object":
-        return [object_of(schema)]
+        least = object_of(schema)
+        return [least, *({**least, key: v} for key, of in schema.get("properties", {}).items()
+                         for v in others(of, None)[:1])]
     return ["other", 1, {}]
 
 

@@ -68,6 +68,10 @@ std::optional<Json> sample(const CatalogueRow& row) {
         {"stiffness": 2, "multiplicity": 2, "sign": -1}]}}})"},
       {"special_pairs", R"({"type": "special_pairs", "scale": 0.5,
         "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 0.9}]})"},
+      {"special_coulomb", R"({"type": "special_coulomb", "scale": 0.5})"},
+      {"coulomb_dsf", R"({"type": "coulomb_dsf", "cutoff": 2.5, "damping": 0.3})"},
+      {"debye_hueckel", R"({"type": "debye_hueckel", "cutoff": 2.5, "kappa": 1})"},
+      {"ewald", R"({"type": "ewald", "cutoff": 2.5, "accuracy": 0.01})"},
       {"buckingham", R"({"type": "buckingham", "cutoff": 2.5, "truncation": "force_shift",
         "pairs": [{"types": ["A", "A"], "amplitude": 1e5, "rho": 0.09, "dispersion": 3}]})"},
       {"lj_wall",
@@ -179,6 +183,10 @@ const char* flat_moves = R"([
      "tune": {"sweeps": 12, "acceptance": 0.5}}])";
 const char* lj = R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
                      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]})";
+const char* lj_of_two =
+    R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+        "mixing": "lorentz_berthelot", "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1},
+        {"types": ["B", "B"], "epsilon": 1, "sigma": 1}]})";
 const char* restraint = R"({"type": "group_restraint", "groups": ["all"], "stiffness": 50,
                             "point": [0, 0, 0], "velocity": [0.3, 0, 0.1]})";
 const char* verlet = R"({"type": "velocity_verlet", "timestep": 0.002})";
@@ -267,11 +275,21 @@ Json job_with_force(const CatalogueRow& row) {
     j["system"] = groups_of_four();
     return j;
   }
+  static const std::set<std::string> of_charges{"coulomb",       "coulomb_dsf", "reaction_field",
+                                                "debye_hueckel", "ewald",       "special_coulomb"};
+  const bool charged = of_charges.contains(row.type);
+  if (charged) forces[1] = json(lj_of_two);
   for (const char* kind : {"bond_", "angle_", "dihedral_"})
     if (row.type.rfind(kind, 0) != 0)
       forces.push_back(
           *sample(*components().registry.find("force", kind + std::string("harmonic"))));
-  return job(polymer, forces, json(verlet), 24);
+  Json j = job(polymer, forces, json(verlet), 24);
+  if (charged) {
+    j["system"]["pattern"] = "A5B5";
+    j["attributes"] = json(R"({"charge": {"types": {"A": 1, "B": -1}}})");
+    j["neighbors"] = json(R"({"exclusions": ["bonds", "angles", "dihedrals"]})");
+  }
+  return j;
 }
 
 Json job_with_integrator(const CatalogueRow& row) {

@@ -19,6 +19,7 @@ LJ = {"type": "lennard_jones", "cutoff": 2.5,
 DPD = {"type": "dpd", "temperature": 1,
        "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}
 SPRINGS = {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}}
+CHARGED = ("coulomb", "coulomb_dsf", "reaction_field", "debye_hueckel", "ewald", "special_coulomb")
 STEP = {"type": "velocity_verlet", "timestep": 0.001}
 TRIALS = {"type": "monte_carlo", "sweeps": 20, "temperature": 1,
           "translation": {"displacement": 0.2}}
@@ -172,6 +173,9 @@ class Types:
             del job["velocity"]  # it has its own
         if name != "checkpoint":
             job["observers"].append({"type": "checkpoint"})
+        if kind == "force" and name in CHARGED:
+            job["system"] = {**LATTICE, "types": {"A": 1, "B": 1}}
+            job["attributes"] = {"charge": {"types": {"A": 1, "B": -1}}}
         if kind == "stage":
             job["stages"] = [component]
             if name not in ("md", "monte_carlo"):

@@ -1,0 +1,221 @@
+#include "forces/charges/charge_pairs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/system/nearest_vector.h"
+#include "forces/deposit.h"
+#include "forces/particle_loop.h"
+#include "forces/trials/trial_loop.h"
+#include "neighbor/pair_loop.h"
+
+namespace perrin {
+namespace detail {
+
+template <bool Energy>
+struct ChargeBody {
+  static constexpr int sums = Energy ? 10 : 3;
+  static constexpr int odd = 3;
+  static constexpr bool has_extra = true, one_type = false, looks_up = false;
+  const Position* position;
+  const Real* cutoff2;  // [type_i · types + type_j]
+  std::uint32_t types;
+  std::int64_t n;
+  ForceOutput output;
+  AttributeView<1> charge;
+  ChargeCoefficients<Real> law;
+
+  struct Own {
+    std::uint32_t row;
+    Real product;  // constant · charge
+  };
+  PERRIN_HD Own own(std::int64_t i) const {
+    return {position[i].type() * types, law.constant * charge(std::uint32_t(i))};
+  }
+  PERRIN_HD Real extra(std::uint32_t j) const { return charge(j); }
+
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real& other, bool real,
+                      Real (&term)[sums]) const {
+    const Real r2 = Real(1e-24) + d.x * d.x + d.y * d.y + d.z * d.z;
+    const auto result = law.evaluate(r2, own.product * other);
+    const bool inside = real && r2 < cutoff2[own.row + type];
+    const Real f = inside ? result.force_over_r : Real(0);
+    term[0] = f * d.x, term[1] = f * d.y, term[2] = f * d.z;
+    if constexpr (Energy) {
+      term[3] = inside ? result.energy : Real(0);
+      term[4] = d.x * term[0], term[5] = d.y * term[1], term[6] = d.z * term[2];
+      term[7] = d.x * term[1], term[8] = d.x * term[2], term[9] = d.y * term[2];
+    }
+  }
+
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    // Each pair is seen twice: half of its energy and virial belongs to each particle.
+    Real4 f = output.add ? output.force[i] : Real4{};
+    f.x += sum[0], f.y += sum[1], f.z += sum[2];
+    if constexpr (Energy) {
+      f.w += Real(0.5) * sum[3];
+      if (output.virial)
+        for (int c = 0; c < 6; ++c) {
+          Real& v = output.virial[c * n + i];
+          v = (output.add ? v : Real(0)) + Real(0.5) * sum[4 + c];
+        }
+    }
+    output.force[i] = f;
+  }
+};
+
+}  // namespace detail
+namespace {
+
+using detail::ChargeBody;
+
+/// The law less 1/r, for the partners that pair forces leave out; and the energy of a charge by
+/// itself. In double: of bonded charges both terms are large.
+struct CorrectCharges {
+  ParticleView particles;
+  Current<Metric> metric;
+  BondVector vector;
+  ExclusionView excluded;
+  AttributeView<1> charge;
+  const Real4* charge_by_id;
+  ChargeCoefficients<double> law;
+  double range2;  // of corrections
+  double self;
+  ForceOutput out;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const double q = double(charge(std::uint32_t(i)));
+    const Position here = particles.position[i];
+    Real3 force{};
+    double energy = 2 * self * law.constant * q * q;
+    Virial virial;
+    if (excluded) {
+      const std::uint32_t id = particles.id[i];
+      for (std::uint32_t k = excluded.begin[id]; k < excluded.begin[id + 1]; ++k) {
+        const std::uint32_t partner = excluded.excluded[k];
+        const Real3 r = vector(*metric, here, particles.position[particles.index[partner]]);
+        const double r2 = 1e-24 + double(dot(r, r));
+        if (!(r2 < range2)) continue;
+        const double product = law.constant * q * double(charge_by_id[partner].x);
+        const double inverse = 1 / std::sqrt(r2);
+        const auto f = law.evaluate(r2, product);
+        const Real3 fr = Real(f.force_over_r - product * inverse * inverse * inverse) * r;
+        force += fr;
+        energy += f.energy - product * inverse;
+        virial.add(r, fr);
+      }
+    }
+    deposit(out, particles.n, i, force, Real(energy), virial, Real(0.5));
+  }
+};
+
+/// Where corrections find the partners.
+ForceTraits::Reads reads_of(const Setup& setup) {
+  using enum ForceTraits::Reads;
+  const Topology& t = setup.configuration().topology;
+  const bool bonds = !t.bonds.empty() || setup.dynamic_bonds().has_value();
+  if (setup.excludes("molecules")) return everything;
+  if (setup.excludes("angles") && (bonds || !t.angles.empty())) return everything;
+  if (setup.excludes("dihedrals") && (bonds || !t.dihedrals.empty())) return everything;
+  return setup.excludes("bonds") && bonds ? bonded : near;
+}
+
+}  // namespace
+
+bool ChargeSums::any() const { return std::ranges::count(charged_types, true) > 0; }
+
+ChargeSums sum_charges(Setup& setup) {
+  const Configuration& c = setup.configuration();
+  ChargeSums sums;
+  sums.charged_types.assign(c.types.size(), false);
+  for (std::size_t id = 0; id < c.charge.size(); ++id) {
+    sums.net += c.charge[id], sums.squares += c.charge[id] * c.charge[id];
+    if (c.charge[id] != 0) sums.charged_types[c.type[id]] = true;
+  }
+  sums.changes = c.attribute_changes.contains("charge") || c.attribute_between.contains("charge");
+  if (sums.changes) sums.charged_types.assign(c.types.size(), true);
+  if (!sums.any())
+    setup.error("",
+                "acts on charges, but no particle of the system has one: give them by the "
+                "system's file, or by \"attributes\": {\"charge\": …}");
+  return sums;
+}
+
+ChargePairs::ChargePairs(const ChargeLaw& law, const ChargeSums& charges, bool frozen_pairs,
+                         Setup& setup)
+    : law_(law),
+      reads_(law.corrects_excluded ? reads_of(setup) : ForceTraits::Reads::near),
+      types_(std::uint32_t(charges.charged_types.size())),
+      words_({"charge"}, "", setup) {
+  std::vector<double> ranges;
+  std::vector<Real> squares;
+  for (std::size_t a = 0; a < types_; ++a)
+    for (std::size_t b = 0; b < types_; ++b) {
+      const bool acts = charges.charged_types[a] && charges.charged_types[b] &&
+                        (frozen_pairs || !setup.both_frozen(a, b));
+      ranges.push_back(acts ? law.cutoff : 0);
+      squares.push_back(acts ? Real(law.cutoff * law.cutoff) : Real(0));
+    }
+  const Ranges found(types_, ranges);
+  ranges_ = found.longest() > 0 ? found : Ranges(law.cutoff);
+  cutoff2_ = {setup.device(), std::span<const Real>(squares)};
+}
+
+ForceTraits ChargePairs::traits() const {
+  ForceTraits traits = ForceTraits::of_pairs(ranges_);
+  traits.reads = reads_;
+  traits.handled.charges = true;
+  traits.trials = reads_ == ForceTraits::Reads::near;
+  return traits;
+}
+
+void ChargePairs::compute(StepContext& s, const ForceOutput& output) {
+  const AttributeView<1> charge = words_.view<1>(s);
+  const auto run = [&]<bool Energy>() {
+    pair_loop(
+        "charges", *s.neighbors,
+        ChargeBody<Energy>{s.particles.position.data(), cutoff2_.data(), types_, s.particles.size(),
+                           output, charge, ChargeCoefficients<Real>(law_)});
+  };
+  output.energy ? run.operator()<true>() : run.operator()<false>();
+  correct(s, output, charge);
+}
+
+void ChargePairs::correct(StepContext& s, const ForceOutput& output,
+                          const AttributeView<1>& charge) {
+  const ExclusionView excluded =
+      law_.corrects_excluded ? s.neighbors->exclusions() : ExclusionView{};
+  if (!excluded && (law_.self == 0 || !output.energy)) return;
+  const double range = law_.excluded_range > 0 ? law_.excluded_range : law_.cutoff;
+  ForceOutput added = output;
+  added.add = true;
+  for_each_particle(
+      "corrections of charges", s, added,
+      CorrectCharges{s.particles.view(), s.particles.metric(), BondVector(s.particles.box),
+                     excluded, charge, excluded ? words_.by_id(s) : nullptr,
+                     ChargeCoefficients<double>(law_), range * range, law_.self, added});
+}
+
+void ChargePairs::compute_trials(StepContext& s, const TrialMoves& trials) {
+  trial_loop("charges", s, trials,
+             ChargeBody<true>{s.particles.position.data(),
+                              cutoff2_.data(),
+                              types_,
+                              s.particles.size(),
+                              {},
+                              words_.trial_view<1>(s),
+                              ChargeCoefficients<Real>(law_)});
+}
+
+void ChargePairs::run_trial_chains(StepContext& s, const TrialChains& chains) {
+  trial_chain_loop("charges", s, chains,
+                   ChargeBody<true>{s.particles.position.data(),
+                                    cutoff2_.data(),
+                                    types_,
+                                    s.particles.size(),
+                                    {},
+                                    words_.trial_view<1>(s),
+                                    ChargeCoefficients<Real>(law_)});
+}
+
+}  // namespace perrin

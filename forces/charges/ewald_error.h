@@ -1,0 +1,31 @@
+// Errors of an Ewald sum, and the parameters that keep them below what is wanted.
+//
+// J. Kolafa, J. W. Perram, Mol. Simul. 9, 351 (1992), eqs. 18 and 32: root mean square of the error
+// of the force on a particle, of charges without structure.
+#pragma once
+
+namespace perrin {
+
+/// What the estimate needs of a system. Lengths and energies in units of the job.
+struct ChargedSystem {
+  double particles = 0;  // with charges
+  double squares = 0;    // sum of q²
+  double volume = 0;     // of the cell that is repeated: length³
+  double constant = 1;   // Coulomb's: energy · length
+};
+
+struct EwaldParameters {
+  double splitting = 0;  // alpha: 1/length
+  double k_max = 0;      // longest wave vector: 1/length
+};
+
+/// energy/length
+double real_space_error(const ChargedSystem& s, double splitting, double cutoff);
+double wave_error(const ChargedSystem& s, const EwaldParameters& p);
+double ewald_error(const ChargedSystem& s, const EwaldParameters& p, double cutoff);
+
+/// Both errors are alike, and together `error`. The splitting is at least 0.5/cutoff, and k_max
+/// twice the splitting: of so little charge that less would do.
+EwaldParameters choose_ewald(const ChargedSystem& s, double cutoff, double error);
+
+}  // namespace perrin

@@ -1,0 +1,207 @@
+// Ewald's sum: charges and all their periodic copies.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "engine/components/registry.h"
+#include "forces/charges/charge_pairs.h"
+#include "forces/charges/coulomb_constant.h"
+#include "forces/charges/ewald_error.h"
+#include "forces/charges/ewald_sum.h"
+#include "forces/charges/waves.h"
+
+namespace perrin {
+namespace {
+
+struct EwaldSettings {
+  double cutoff = 1;
+  std::optional<double> accuracy, splitting, k_max, surface_permittivity, slab;
+  std::string net_charge = "refuse";
+  CoulombSettings coulomb;
+
+  template <class D>
+  friend void describe(D& d, EwaldSettings& s) {
+    d.example(R"({"cutoff": 3, "accuracy": 1e-3})");
+    d.required("cutoff", s.cutoff, Positive{}, "cut-off distance of the sum over pairs (length)");
+    d.optional("accuracy", s.accuracy, Positive{},
+               "wanted error of the force on a particle (rms), in units of the force between two "
+               "unit charges at the distance 1; default: 1e-4");
+    d.optional("splitting", s.splitting, Positive{},
+               "in place of accuracy, with k_max: alpha of erfc(alpha r) (1/length)");
+    d.optional("k_max", s.k_max, Positive{}, "length of the longest wave vector (1/length)");
+    d.optional("net_charge", s.net_charge, OneOf{"refuse", "background"},
+               "where charges do not add up to 0: refuse: an error; background: a uniform charge "
+               "makes the system neutral");
+    d.optional("surface_permittivity", s.surface_permittivity, Positive{},
+               "relative permittivity of what surrounds the copies of the system; 1: vacuum; "
+               "default: a conductor (tin foil)");
+    d.optional("slab", s.slab, Between{1.5, 100},
+               "for a box that is not periodic along z: copies of the system are so many box "
+               "lengths apart, and do not act on each other as slabs; usual: 3");
+    d.optional("coulomb", s.coulomb, Any{}, coulomb_help);
+  }
+};
+
+class EwaldForce final : public Force {
+ public:
+  /// `charges_change`: a resumed run has other charges than those that the parameters were chosen
+  /// from.
+  EwaldForce(ChargePairs pairs, const EwaldTerms& terms, const EwaldSettings& settings,
+             bool charges_change, std::string chosen)
+      : Force(pairs.traits()),
+        settings_(settings),
+        charges_change_(charges_change),
+        pairs_(std::move(pairs)),
+        sum_(terms) {
+    traits_.reads = ForceTraits::Reads::everything;  // in k space all act on all
+    traits_.trials = false;
+    traits_.chosen = std::move(chosen);
+  }
+
+  void compute(StepContext& s, const ForceOutput& output) override {
+    pairs_.compute(s, output);
+    sum_.compute(s, pairs_.charges(s), output);
+  }
+  bool follows_topology() const override { return true; }
+  void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
+    pairs_.follow(changed);
+  }
+
+  /// What was chosen from the charges of the start. It holds as long as the settings do.
+  void state(Archive& archive) override {
+    if (!charges_change_) return;
+    std::array<double, 2> wanted{settings_.cutoff, settings_.accuracy.value_or(0)};
+    EwaldParameters p = sum_.parameters();
+    archive("wanted", wanted);
+    archive("splitting", p.splitting);
+    archive("k_max", p.k_max);
+    const double x = p.splitting * settings_.cutoff;
+    archive.require(x > 0 && x < 100, "splitting", "that of a sum with this cut-off");
+    archive.require(p.k_max > 0 && p.k_max < 100 * p.splitting, "k_max", "that of this splitting");
+    if (archive.is_saving() || settings_.splitting ||
+        wanted != std::array{settings_.cutoff, settings_.accuracy.value_or(0)})
+      return;
+    sum_.set(p);
+    pairs_.set_splitting(p.splitting, EwaldSum::self_energy(p));
+  }
+
+ private:
+  EwaldSettings settings_;
+  bool charges_change_;
+  ChargePairs pairs_;
+  EwaldSum sum_;
+};
+
+void check_box(const EwaldSettings& s, Setup& setup) {
+  const Box& box = setup.configuration().box;
+  if (box.dimension != 3) return setup.error("", "requires three dimensions");
+  if (!box.periodic[0] || !box.periodic[1] || (!s.slab && !box.periodic[2]))
+    return setup.error(
+        "",
+        fmt::format("requires a box that is periodic along x, y and z{}",
+                    box.periodic[0] && box.periodic[1] ? ", or \"slab\" (perrin help ewald)" : ""));
+  if (!s.slab) return;
+  if (box.periodic[2])
+    setup.error("slab",
+                "is for a box that is not periodic along z: set \"periodic\": [true, true, "
+                "false] in the system, and add walls");
+  if (box.xz != 0 || box.yz != 0) setup.error("slab", "requires a box whose third edge is along z");
+  if (s.surface_permittivity)
+    setup.error("surface_permittivity", "has no meaning for a slab: remove it");
+}
+
+void check_neutral(const EwaldSettings& s, const ChargeSums& charges, Setup& setup) {
+  double size = 0;
+  for (const double q : setup.configuration().charge) size += std::abs(q);
+  const bool neutral = std::abs(charges.net) <= 1e-6 * size;
+  const bool background = s.net_charge == "background";
+  if (background && (s.slab || s.surface_permittivity))
+    setup.error("net_charge",
+                "must be refuse with \"slab\" and \"surface_permittivity\": the "
+                "dipole moment of a charged system depends on the origin");
+  if (background) return;
+  if (charges.changes)
+    setup.error("net_charge", "must be background where charges change (\"attributes\")");
+  else if (!neutral)
+    setup.error("net_charge", fmt::format("the charges of the system add up to {:.6g}: make them "
+                                          "neutral, or set \"net_charge\": \"background\"",
+                                          charges.net));
+}
+
+/// Nothing after an error.
+std::optional<EwaldParameters> parameters_of(const EwaldSettings& s, const ChargedSystem& system,
+                                             const Box& cell, Setup& setup) {
+  EwaldParameters p;
+  if (s.splitting.has_value() != s.k_max.has_value())
+    return setup.error(s.splitting ? "k_max" : "splitting",
+                       "is missing: give splitting and k_max, or accuracy"),
+           std::nullopt;
+  if (s.splitting && s.accuracy)
+    return setup.error("accuracy", "is chosen by splitting and k_max: remove it, or these"),
+           std::nullopt;
+  if (s.splitting)
+    p = {*s.splitting, *s.k_max};
+  else
+    p = choose_ewald(system, s.cutoff, s.accuracy.value_or(1e-4) * system.constant);
+  p.splitting = double(float(p.splitting));  // the same in the sums over pairs and waves
+  constexpr double most = 2e6;
+  if (const double waves = count_waves(cell, p.k_max); waves > most)
+    return setup.error(s.k_max      ? "k_max"
+                       : s.accuracy ? "accuracy"
+                                    : "cutoff",
+                       fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer "
+                                   "cutoff or a lower accuracy",
+                                   waves, most)),
+           std::nullopt;
+  return p;
+}
+
+std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const ChargeSums charges = sum_charges(setup);
+  check_box(s, setup);
+  if (!charges.any()) return nullptr;
+  check_neutral(s, charges, setup);
+  const double constant = coulomb_constant(s.coulomb, setup);
+  const Box cell = repeated_cell(c.box, s.slab.value_or(1));
+  const auto charged = std::ranges::count_if(c.charge, [](double q) { return q != 0; });
+  const ChargedSystem system{double(std::max<std::ptrdiff_t>(charged, 1)), charges.squares,
+                             cell.volume(), constant};
+  const auto parameters = parameters_of(s, system, cell, setup);
+  if (!parameters) return nullptr;
+
+  ChargeLaw law{.constant = constant,
+                .cutoff = s.cutoff,
+                .alpha = parameters->splitting,
+                .corrects_excluded = true};
+  law.excluded_range = std::numeric_limits<double>::infinity();
+  law.self = EwaldSum::self_energy(*parameters);
+  EwaldTerms terms{*parameters, constant, s.net_charge == "background", s.surface_permittivity,
+                   s.slab};
+  const double error = ewald_error(system, *parameters, s.cutoff);
+  const std::string chosen = fmt::format(
+      "splitting {:.5g}, {:.0f} wave vectors up to {:.5g}, predicted error of forces {:.2g} (rms; "
+      "{:.2g} of pairs, {:.2g} of wave vectors), accuracy {:.2g}",
+      parameters->splitting, count_waves(cell, parameters->k_max), parameters->k_max, error,
+      real_space_error(system, parameters->splitting, s.cutoff), wave_error(system, *parameters),
+      error / constant);
+  return std::make_unique<EwaldForce>(ChargePairs(law, charges, true, setup), terms, s,
+                                      charges.changes, chosen);
+}
+
+}  // namespace
+
+void register_ewald(Registry& registry) {
+  registry.add<Force, EwaldSettings>(
+      "ewald",
+      "charges and all their periodic copies: Ewald's sum, within a cut-off over pairs and beyond "
+      "it over wave vectors; excluded pairs do not act on each other",
+      make_ewald);
+}
+
+}  // namespace perrin
