@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "engine/ensemble/replica_exchange.h"
-#include "engine/ensemble/variations.h"
+#include "app/ensemble/replica_exchange.h"
+#include "engine/job/variations.h"
 
 namespace perrin {
 

@@ -12,7 +12,7 @@
 #include "app/commands.h"
 #include "app/job_files.h"
 #include "app/resumed_job.h"
-#include "engine/ensemble/variations.h"
+#include "engine/job/variations.h"
 #include "engine/run/run.h"
 #include "io/folder_lock.h"
 

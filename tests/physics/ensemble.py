@@ -75,7 +75,8 @@ class Ensemble(JobCase):
     def test_each_system_has_the_bits_that_it_has_alone(self):
         """Of different temperatures, numbers of particles and boxes; on one thread and on three."""
         trajectory = {"type": "trajectory", "stride": 50, "quantities": ["position", "velocity"]}
-        vary = {TEMPERATURE: {"linear": [0.7, 1.3]}, "system.cells": [[3, 3, 3], [4, 4, 3], [5, 4, 4]]}
+        vary = {TEMPERATURE: {"linear": [0.7, 1.3]},
+                "system.cells": [[3, 3, 3], [4, 4, 3], [5, 4, 4]]}
         both = job({"count": 3, "vary": vary}, langevin(200), observers=[trajectory])
         self.run_job(both, folder="three", threads="3")
         self.run_job(both, folder="one", threads="1")
@@ -260,7 +261,8 @@ class Ensemble(JobCase):
         """One temperature, traps of different strengths: <x²> = T/k of each."""
         strengths, t = [1.0, 1.5, 2.25], 0.8
         trap = {"type": "harmonic_trap", "stiffness": [1, 1, 1]}
-        self.run_job(job({"vary": {"forces[0].stiffness": [[k] * 3 for k in strengths]}, "exchange": {"every": 20}},
+        vary = {"forces[0].stiffness": [[k] * 3 for k in strengths]}
+        self.run_job(job({"vary": vary, "exchange": {"every": 20}},
                          langevin(50000, temperature=t, timestep=0.05, friction=1.0),
                          system=free_particles(5), forces=[trap], stride=50,
                          observers=[{"type": "trajectory", "stride": 20}]))

@@ -1,4 +1,4 @@
-#include "engine/ensemble/variations.h"
+#include "engine/job/variations.h"
 
 #include <fmt/format.h>
 

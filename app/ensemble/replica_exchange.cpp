@@ -1,4 +1,4 @@
-#include "engine/ensemble/replica_exchange.h"
+#include "app/ensemble/replica_exchange.h"
 
 #include <fmt/format.h>
 
