@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/components/integrator.h"
 #include "engine/dynamics/simulation.h"
+#include "engine/settings/json_file.h"
 #include "rng/keyed.h"
 
 namespace perrin {
