@@ -2,10 +2,23 @@
 
 #include <fmt/format.h>
 
-#include "io/new_file.h"
+#ifdef PERRIN_CUDA
+#include <cuda_runtime_api.h>
+#endif
 
 namespace perrin {
 namespace fs = std::filesystem;
+namespace {
+
+/// CUDA has a current device for each thread.
+void use_device([[maybe_unused]] const Device& device) {
+#ifdef PERRIN_CUDA
+  if (device.is_cuda())
+    check_cuda(cudaSetDevice(std::stoi(device.name().substr(5))), "selecting the device");
+#endif
+}
+
+}  // namespace
 
 SystemRun::SystemRun(EnsembleContext& ensemble, std::int64_t system)
     : ensemble_(ensemble),
@@ -66,6 +79,7 @@ void SystemRun::run_to(std::uint64_t step) {
   const auto now = [this] {
     return run_->has_simulation() ? std::int64_t(run_->simulation().step()) : 0;
   };
+  use_device(job_->context().device);
   const std::int64_t before = now();
   run_->pause_at(step);
   complete_ = run_->execute();
