@@ -39,6 +39,9 @@ target_link_libraries(perrin PUBLIC perrin_options PRIVATE ${HDF5_C_LIBRARIES} $
 if(PERRIN_MPI_FOUND)
   target_link_libraries(perrin PRIVATE ${MPI_C_LIBRARIES})
 endif()
+if(PERRIN_CUFFT)
+  target_link_libraries(perrin PRIVATE CUDA::cufft)
+endif()
 add_library(perrin::perrin ALIAS perrin)
 
 add_executable(perrin_program app/main.cpp)

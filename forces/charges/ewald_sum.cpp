@@ -6,18 +6,15 @@
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
-#include "engine/domain/reduction.h"
 #include "forces/charges/unit_circle.h"
 #include "forces/charges/waves.h"
 #include "forces/deposit.h"
 #include "forces/particle_loop.h"
-#include "forces/unwrapped.h"
 
 namespace perrin {
 namespace {
 
 using Factor = EwaldSum::Factor;
-using Moments = EwaldSum::Moments;
 
 constexpr int wave_lanes = 16;  // on the CPU
 
@@ -125,57 +122,12 @@ struct SumWave {
   }
 };
 
-struct AddMoments {
-  ParticleView particles;
-  AttributeView<1> charge;
-  const Box* box;
-  PERRIN_HD Moments operator()(std::int64_t i) const {
-    const double q = double(charge(std::uint32_t(i)));
-    const Vec3<double> r = unwrapped_point(*box, particles.position[i], particles.image[i]);
-    Moments m;
-    m.charge = q, m.x = q * r.x, m.y = q * r.y, m.z = q * r.z;
-    return m;
-  }
-};
-
-/// Background and dipole, of one particle.
-struct MomentTerms {
-  const Moments* moments = nullptr;  // nullptr: neither
-  const Box* box;
-  const Image* image;
-  double stretch;
-  double background;  // energy · V of the square of the net charge; 0: none
-  double dipole;      // energy · V of the square of the moment; 0: none
-  bool slab;          // of its z component
-
-  template <class Add>
-  PERRIN_HD void add(const Position& position, std::int64_t i, double q, const Add& to) const {
-    const Moments m = *moments;
-    const double volume = volume_of(*box) * stretch;
-    double energy = background / volume * m.charge * q;
-    const Vec3<double> r = unwrapped_point(*box, position, image[i]);
-    const double a = dipole / volume;
-    Vec3<double> f{-2 * a * q * m.x, -2 * a * q * m.y, -2 * a * q * m.z};
-    if (slab) f.x = f.y = 0;
-    energy += -0.5 * dot(f, r);
-    // The volume is in the denominator.
-    Virial virial;
-    virial.c[0] = Real(energy + r.x * f.x), virial.c[1] = Real(energy + r.y * f.y);
-    virial.c[2] = Real(energy + r.z * f.z);
-    if (!slab)
-      virial.c[3] = Real(r.x * f.y), virial.c[4] = Real(r.x * f.z), virial.c[5] = Real(r.y * f.z);
-    to(Real3{Real(f.x), Real(f.y), Real(f.z)}, Real(energy), virial);
-  }
-};
-
 /// The force of all waves on a particle.
 template <bool Energy>
 struct WaveForces {
   static constexpr int sums = Energy ? 10 : 3;
   Waves waves;
   Charges charges;
-  const Position* position;
-  MomentTerms moments;
   Real quarter;  // 1/(4 α²)
   Real beyond;   // virial of what a unit charge and k > k_max would add
   ForceOutput out;
@@ -208,12 +160,6 @@ struct WaveForces {
       for (std::size_t c = 0; c < 6; ++c)
         virial.c[c] = (c < 3 ? energy + beyond * q * q : Real(0)) - Real(0.5) * q * sum[4 + c];
     }
-    if (moments.moments)
-      moments.add(position[i], i, double(q), [&](Real3 f, Real e, const Virial& v) {
-        force += f;
-        energy += e;
-        for (std::size_t c = 0; c < 6; ++c) virial.c[c] += v.c[c];
-      });
     deposit(out, particles, i, force, energy, virial, Real(1));
   }
 
@@ -382,7 +328,6 @@ void EwaldSum::prepare(StepContext& s) {
   const std::int64_t places = with_lanes(s.particles.size());
   place_ = {device, 3 * places};
   charge_ = {device, places};
-  if (needs_moments()) moments_ = {device, 1}, scratch_ = {device, sum_chunks};
 }
 
 void EwaldSum::weigh_waves(StepContext& s) {
@@ -417,31 +362,13 @@ void EwaldSum::compute(StepContext& s, const AttributeView<1>& charge, const For
   const Charges charges{places, n, place_.data(), charge_.data()};
   sum_waves(device, waves, charges);
 
-  MomentTerms moments{};
-  if (needs_moments()) {
-    const Box* const now = s.particles.box_state.data();
-    sum(device, "moments of charges", n, AddMoments{s.particles.view(), charge, now}, scratch_,
-        moments_.data());
-    const double alpha = terms_.parameters.splitting;
-    const double around = 2 * terms_.surface_permittivity.value_or(1) + 1;
-    moments = {moments_.data(),
-               now,
-               s.particles.image.data(),
-               terms_.slab.value_or(1),
-               terms_.background ? -M_PI * terms_.constant / (2 * alpha * alpha) : 0,
-               terms_.slab                   ? 2 * M_PI * terms_.constant
-               : terms_.surface_permittivity ? 2 * M_PI * terms_.constant / around
-                                             : 0,
-               terms_.slab.has_value()};
-  }
   const auto [splitting, k_max] = terms_.parameters;
   const double quarter = 1 / (4 * splitting * splitting);
   const double beyond = -terms_.constant * k_max * std::exp(-k_max * k_max * quarter) / (3 * M_PI);
   ForceOutput added = output;
   added.add = true;
   const auto run = [&]<bool Energy>() {
-    add_forces(s, WaveForces<Energy>{waves, charges, s.particles.position.data(), moments,
-                                     Real(quarter), Real(beyond), added, n});
+    add_forces(s, WaveForces<Energy>{waves, charges, Real(quarter), Real(beyond), added, n});
   };
   output.energy ? run.operator()<true>() : run.operator()<false>();
 }
