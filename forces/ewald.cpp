@@ -21,7 +21,7 @@ namespace perrin {
 namespace {
 
 struct MeshSettings {
-  std::int64_t order = 5;
+  std::int64_t order = 6;
   std::optional<std::array<std::int64_t, 3>> size;
 
   template <class D>

@@ -17,7 +17,7 @@ namespace perrin {
 struct MeshTerms {
   static constexpr int most_order = 8;
   std::array<std::int64_t, 3> size{};  // points along x, y and z
-  int order = 5;                       // points along each axis that a charge is spread over
+  int order = 6;                       // points along each axis that a charge is spread over
   std::int64_t points() const { return size[0] * size[1] * size[2]; }
 };
 
