@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "engine/components/registry.h"
+#include "forces/charges/charge_moments.h"
 #include "forces/charges/charge_pairs.h"
 #include "forces/charges/coulomb_constant.h"
 #include "forces/charges/ewald_error.h"
-#include "forces/charges/charge_moments.h"
 #include "forces/charges/ewald_sum.h"
 #include "forces/charges/mesh_sum.h"
 #include "forces/charges/waves.h"
@@ -166,7 +166,8 @@ std::optional<EwaldParameters> parameters_of(const EwaldSettings& s, const Charg
     return wrong("accuracy", "is chosen by splitting: remove one of them");
   EwaldParameters p;
   if (s.mesh) {
-    if (s.k_max) return wrong("k_max", "has no effect with \"mesh\", whose size decides: remove it");
+    if (s.k_max)
+      return wrong("k_max", "has no effect with \"mesh\", whose size decides: remove it");
     if (s.splitting && !s.mesh->size)
       return wrong("mesh.size", "is missing: give splitting and the size of the mesh, or accuracy");
   } else if (s.splitting.has_value() != s.k_max.has_value()) {
@@ -180,7 +181,9 @@ std::optional<EwaldParameters> parameters_of(const EwaldSettings& s, const Charg
   p.splitting = double(float(p.splitting));  // the same in the sums over pairs and waves
   constexpr double most = 2e6;
   if (const double waves = count_waves(cell, p.k_max); !s.mesh && waves > most)
-    return wrong(s.k_max ? "k_max" : s.accuracy ? "accuracy" : "cutoff",
+    return wrong(s.k_max      ? "k_max"
+                 : s.accuracy ? "accuracy"
+                              : "cutoff",
                  fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer cutoff, a "
                              "lower accuracy or \"mesh\"",
                              waves, most));

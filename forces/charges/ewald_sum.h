@@ -47,6 +47,7 @@ class EwaldSum {
   struct Factor {
     Real re, im;
   };
+
  private:
   void prepare(StepContext& s);
   void weigh_waves(StepContext& s);

@@ -47,8 +47,7 @@ struct Weights {
 template <class Visit>
 PERRIN_HD void around(const Points& points, const Position& p, std::uint64_t ratio,
                       const Visit& visit) {
-  const std::uint32_t z =
-      ratio == 0 ? p.z : std::uint32_t((std::uint64_t(p.z) * ratio) >> 31);
+  const std::uint32_t z = ratio == 0 ? p.z : std::uint32_t((std::uint64_t(p.z) * ratio) >> 31);
   const Weights wx(p.x, points.nx, points.order), wy(p.y, points.ny, points.order),
       wz(z, points.nz, points.order);
   for (int i = 0; i < points.order; ++i) {
@@ -123,13 +122,13 @@ struct WeighPoint {
       return double(2 * n < all ? n : n - all);
     };
     const Box cell = repeated_cell(*box, stretch);
-    const Vec3<double> k = wave_vector(cell, number(x, points.nx), number(y, points.ny),
-                                       number(z, points.nz));
+    const Vec3<double> k =
+        wave_vector(cell, number(x, points.nx), number(y, points.ny), number(z, points.nz));
     const double square = dot(k, k);
     constexpr double pi = 3.141592653589793;
     const double filtered = filter[x] * filter[points.nx + y] * filter[points.nx + points.ny + z];
-    const double k_max = longest_wave(cell, double(points.nx), double(points.ny),
-                                      double(points.nz));
+    const double k_max =
+        longest_wave(cell, double(points.nx), double(points.ny), double(points.nz));
     const double weight = m == 0 || square > k_max * k_max
                               ? 0.0
                               : filtered * 4 * pi * constant / (volume_of(cell) * square) *
@@ -140,12 +139,11 @@ struct WeighPoint {
 
 /// 2 (1/k² + 1/4α²)
 PERRIN_HD Real spread_of(const Real4& i, Real quarter) {
-  return Real(2) *
-         (reciprocal(Real(1e-24) + i.x * i.x + i.y * i.y + i.z * i.z) + quarter);
+  return Real(2) * (reciprocal(Real(1e-24) + i.x * i.x + i.y * i.y + i.z * i.z) + quarter);
 }
 
-/// What the mesh adds to a charge and itself more than a sum over waves, on average; and, once, what
-/// that sum adds, with the mean over directions beyond the last wave (ewald_sum.h).
+/// What the mesh adds to a charge and itself more than a sum over waves, on average; and, once,
+/// what that sum adds, with the mean over directions beyond the last wave (ewald_sum.h).
 struct AddSelf {
   const Real4* influence;
   const double *filter, *squares;
@@ -160,8 +158,8 @@ struct AddSelf {
     if (m == 0) {
       constexpr double pi = 3.141592653589793;
       const Box cell = repeated_cell(*box, stretch);
-      const double k_max = longest_wave(cell, double(points.nx), double(points.ny),
-                                        double(points.nz));
+      const double k_max =
+          longest_wave(cell, double(points.nx), double(points.ny), double(points.nz));
       const double last = std::sqrt(quarter) * k_max;
       s.energy = constant * std::erf(last) / std::sqrt(4 * pi * quarter);
       for (int c = 0; c < 3; ++c)
@@ -303,16 +301,15 @@ void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const Forc
   const Points points{mesh_.size[0], mesh_.size[1], mesh_.size[2], mesh_.order};
   const std::int64_t n = s.particles.size(), all = points.count();
   const Position* const position = s.particles.position.data();
-  const std::uint64_t ratio =
-      terms_.slab ? std::uint64_t(std::llround((1 + 2 * s.particles.box.padding.z) / *terms_.slab *
-                                               2147483648.0))
-                  : 0;
+  const std::uint64_t ratio = terms_.slab
+                                  ? std::uint64_t(std::llround((1 + 2 * s.particles.box.padding.z) /
+                                                               *terms_.slab * 2147483648.0))
+                                  : 0;
   for_each(device, "clear the mesh", all, Clear{fixed_.data()});
   const bool alone = !device.is_cuda() && device.threads() == 1;
   for_each(device, "spread charges", n,
            Spread{position, charge, points, ratio, 1 / unit_, alone, fixed_.data()});
-  for_each(device, "charges of the mesh", all,
-           ToComplex{fixed_.data(), unit_, charges_.data()});
+  for_each(device, "charges of the mesh", all, ToComplex{fixed_.data(), unit_, charges_.data()});
   fft_.run(charges_.data(), false);
   for_each(device, "fields of the mesh", all,
            MakeFields{charges_.data(), influence_.data(), a_.data(), b_.data()});
@@ -320,14 +317,15 @@ void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const Forc
   fft_.run(b_.data(), true);
   ForceOutput added = output;
   added.add = true;
-  Gather gather{position,     charge, points, ratio, a_.data(), b_.data(), nullptr,
-                output.energy ? self_.data() : nullptr, added, n};
+  Gather gather{position,  charge,    points,  ratio,
+                a_.data(), b_.data(), nullptr, output.energy ? self_.data() : nullptr,
+                added,     n};
   for_each_particle("forces of the mesh", s, added, gather);
   if (!output.energy || output.virial == nullptr) return;
   const double splitting = terms_.parameters.splitting;
   for_each(device, "virial of the mesh", all,
            MakeVirials{charges_.data(), influence_.data(), Real(1 / (4 * splitting * splitting)),
-                   a_.data(), b_.data()});
+                       a_.data(), b_.data()});
   for (Complex* const mesh : {a_.data(), b_.data(), charges_.data()}) fft_.run(mesh, true);
   gather.c = charges_.data();
   for_each_particle("virial of the mesh", s, added, gather);

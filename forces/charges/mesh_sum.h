@@ -42,10 +42,10 @@ class MeshSum {
   bool weighed_ = false, self_known_ = false;
   Box weighed_for_;
   Fft3 fft_;
-  Buffer<std::int64_t> fixed_;        // [point]: charge in units
-  Buffer<Complex> charges_, a_, b_;   // [point]
-  Buffer<Real4> influence_;           // [point]: k, and the potential of a unit
-  Buffer<double> filter_, squares_;   // [x …, y …, z …]
+  Buffer<std::int64_t> fixed_;       // [point]: charge in units
+  Buffer<Complex> charges_, a_, b_;  // [point]
+  Buffer<Real4> influence_;          // [point]: k, and the potential of a unit
+  Buffer<double> filter_, squares_;  // [x …, y …, z …]
   Buffer<Self> self_, scratch_;
 };
 

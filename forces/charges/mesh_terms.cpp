@@ -37,8 +37,8 @@ double mesh_error(const ChargedSystem& s, double splitting, const Box& cell,
       kept[a].push_back(t.filter[n] * t.filter[n] * t.squares[n] * t.squares[n]);
   }
   const double volume = cell.volume(), quarter = 1 / (4 * splitting * splitting);
-  const double k_max = longest_wave(cell, double(mesh.size[0]), double(mesh.size[1]),
-                                    double(mesh.size[2]));
+  const double k_max =
+      longest_wave(cell, double(mesh.size[0]), double(mesh.size[1]), double(mesh.size[2]));
   double sum = 0;  // over half of space
   for (std::int64_t x = 0; x <= reach[0]; ++x)
     for (std::int64_t y = x > 0 ? -reach[1] : 0; y <= reach[1]; ++y)

@@ -26,8 +26,8 @@ PERRIN_HD double longest_wave(const Box& cell, double nx, double ny, double nz) 
   constexpr double pi = 3.141592653589793;
   const double x = nx / cell.length.x;
   const double y = ny / std::sqrt(cell.xy * cell.xy + cell.length.y * cell.length.y);
-  const double z = nz / std::sqrt(cell.xz * cell.xz + cell.yz * cell.yz +
-                                  cell.length.z * cell.length.z);
+  const double z =
+      nz / std::sqrt(cell.xz * cell.xz + cell.yz * cell.yz + cell.length.z * cell.length.z);
   const double least = x < y ? x : y;
   return pi * (1 - 1e-9) * (least < z ? least : z);
 }
