@@ -114,7 +114,6 @@ Fft3::Fft3(const Device& device, const Size& size)
                             sizeof(Real) == 4 ? CUFFT_C2C : CUFFT_Z2Z),
                 "a plan");
     plan_->made = true;
-    check_cufft(cufftSetStream(plan_->handle, device.stream()), "its stream");
     return;
   }
 #endif
@@ -130,6 +129,7 @@ void Fft3::run([[maybe_unused]] Complex* data, [[maybe_unused]] bool inverse) co
   if (device_.skipping()) return;
 #ifdef PERRIN_CUFFT
   if (device_.is_cuda()) {
+    check_cufft(cufftSetStream(plan_->handle, device_.stream()), "its stream");
     const int direction = inverse ? CUFFT_INVERSE : CUFFT_FORWARD;
     if constexpr (sizeof(Real) == 4) {
       auto* const at = reinterpret_cast<cufftComplex*>(data);
