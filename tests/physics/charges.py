@@ -570,14 +570,15 @@ class Ewald(ChargeCase):
         ewald = job["forces"][1]
         for change, message in (
                 ({"k_max": 3}, r"forces\[1\].splitting: is missing"),
-                ({"splitting": 1}, r"forces\[1\].k_max: is missing"),
+                ({"splitting": 1, "accuracy": None}, r"forces\[1\].k_max: is missing"),
                 ({"splitting": 1, "k_max": 3}, r"forces\[1\].accuracy: is chosen by splitting"),
                 ({"cutoff": 0.1}, r"forces\[1\].accuracy: takes [\d.e+]+ wave vectors"),
                 ({"slab": 3}, r"forces\[1\].slab: is for a box that is not periodic along z"),
                 ({"cutoff": 30}, r"forces\[1\].cutoff: must be at most"),
                 ({"surface_permittivity": 1, "net_charge": "background"},
                  r"forces\[1\].net_charge: must be refuse")):
-            self.refused({**job, "forces": [job["forces"][0], {**ewald, **change}]}, message)
+            changed = {k: v for k, v in {**ewald, **change}.items() if v is not None}
+            self.refused({**job, "forces": [job["forces"][0], changed]}, message)
         self.refused({**job, "attributes": {"charge": {"types": {"A": 1, "B": -0.9}}}},
                      r"forces\[1\].net_charge: the charges of the system add up to 10\.8: make")
         self.refused({**job, "attributes": {"charge": {"types": {"A": 1, "B": -1},
