@@ -203,9 +203,15 @@ std::optional<MeshTerms> mesh_of(const EwaldSettings& s, const ChargedSystem& sy
   if (charges.changes)
     return wrong("mesh", "is not for charges that change (\"attributes\"): leave it out");
   const int order = int(s.mesh->order);
-  if (!s.mesh->size)
-    return choose_mesh(system, splitting, cell, order,
-                       s.accuracy.value_or(1e-4) * system.constant / std::sqrt(2.0));
+  if (!s.mesh->size) {
+    const double error = s.accuracy.value_or(1e-4) * system.constant / std::sqrt(2.0);
+    const MeshTerms mesh = choose_mesh(system, splitting, cell, order, error);
+    if (mesh_error(system, splitting, cell, mesh) > error)
+      return wrong("mesh", fmt::format("needs more than {:g} points: choose a longer cutoff, a "
+                                       "higher order or a lower accuracy",
+                                       MeshTerms::most_points));
+    return mesh;
+  }
   MeshTerms mesh{*s.mesh->size, order};
   for (std::size_t a = 0; a < 3; ++a) {
     if (mesh.size[a] < 2 * order)
@@ -233,6 +239,11 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
                              cell.volume(), constant};
   const auto parameters = parameters_of(s, system, cell, setup);
   if (!parameters) return nullptr;
+  // What a force between neighbours loses by rounding.
+  if (sizeof(Real) == 4 && s.accuracy && *s.accuracy < 1e-7 * system.squares / system.particles)
+    setup.warn("accuracy",
+               "is below the rounding errors of single precision, some 1e-7 of the "
+               "forces between neighbours: the forces will not have it");
   const double alpha = parameters->splitting;
   std::optional<MeshTerms> mesh;
   if (s.mesh && !(mesh = mesh_of(s, system, alpha, cell, charges, setup))) return nullptr;

@@ -46,8 +46,9 @@ double mesh_error(const ChargedSystem& s, double splitting, const Box& cell,
         const Vec3<double> k = wave_vector(cell, double(x), double(y), double(z));
         const double square = dot(k, k), exponent = square * quarter;
         if (exponent > 40 || square > k_max * k_max) continue;
-        const double lost = 1 - kept[0][std::size_t(x)] * kept[1][std::size_t(std::abs(y))] *
-                                    kept[2][std::size_t(std::abs(z))];
+        const double lost =
+            std::max(0.0, 1 - kept[0][std::size_t(x)] * kept[1][std::size_t(std::abs(y))] *
+                                  kept[2][std::size_t(std::abs(z))]);
         const double weight = 4 * M_PI * s.constant / (volume * square) * std::exp(-exponent);
         sum += square * weight * weight * lost;
       }
@@ -65,11 +66,15 @@ MeshTerms choose_mesh(const ChargedSystem& s, double splitting, const Box& cell,
                               Fft3::good_size(2.0 * order));
     return mesh;
   };
-  constexpr double most = 1.5e8;  // points
   double spacing = 1.2 / splitting;
   MeshTerms mesh = mesh_of(spacing);
-  while (mesh_error(s, splitting, cell, mesh) > error && double(mesh.points()) < most)
-    mesh = mesh_of(spacing *= 0.93);
+  while (double(mesh.points()) < MeshTerms::most_points) {
+    const double found = mesh_error(s, splitting, cell, mesh);
+    if (found <= error) break;
+    // The error goes as a power of the spacing, where that is short.
+    spacing *= std::clamp(std::pow(error / found, 1.0 / order), 0.6, 0.97);
+    mesh = mesh_of(spacing);
+  }
   return mesh;
 }
 

@@ -16,8 +16,9 @@ namespace perrin {
 
 struct MeshTerms {
   static constexpr int most_order = 8;
-  std::array<std::int64_t, 3> size{};  // points along x, y and z
-  int order = 6;                       // points along each axis that a charge is spread over
+  static constexpr double most_points = 6e7;  // 48 bytes each
+  std::array<std::int64_t, 3> size{};         // points along x, y and z
+  int order = 6;                              // points along each axis that a charge is spread over
   std::int64_t points() const { return size[0] * size[1] * size[2]; }
 };
 
@@ -43,7 +44,8 @@ SplineTransforms spline_transforms(std::int64_t points, int order);
 /// Root mean square of the error of the force on a particle, of charges without structure, by the
 /// mesh and by what is beyond its shortest wave: energy/length.
 double mesh_error(const ChargedSystem& s, double splitting, const Box& cell, const MeshTerms& mesh);
-/// The coarsest mesh, with about the same spacing along all axes, whose error is at most this.
+/// A mesh with about the same spacing along all axes whose error is at most this, and that is
+/// hardly finer than needed; or one of about `most_points`.
 MeshTerms choose_mesh(const ChargedSystem& s, double splitting, const Box& cell, int order,
                       double error);
 

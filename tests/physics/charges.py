@@ -680,6 +680,8 @@ class Mesh(Ewald):
                  r"mesh.size: must be even products of 2, 3 and 5, got 34; the next is 36"),
                 ({"mesh": {"size": [30, 30, 8]}},
                  r"mesh.size: must be at least twice the order along each axis, 12, got 8"),
+                ({"accuracy": 1e-12, "cutoff": 0.9},
+                 r"forces\[1\].mesh: needs more than 6e\+07 points"),
                 ({"mesh": {"order": 9}}, r"forces\[1\].mesh.order: must be ")):
             changed = {k: v for k, v in {**ewald, **change}.items() if v is not None}
             self.refused({**job, "forces": [job["forces"][0], changed]}, message)
