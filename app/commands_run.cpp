@@ -8,6 +8,7 @@
 
 #include "app/checkpoint_path.h"
 #include "app/commands.h"
+#include "app/ensemble/ensemble_run.h"
 #include "app/job_files.h"
 #include "app/resumed_job.h"
 #include "app/same_run.h"
@@ -105,15 +106,16 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
 
   RunParts parts = job.take_parts();
   require_same("files of forces", parts.forces_record);
-  std::function<std::string()> timings;
+  MoreFacts timings;
   parts.write_checkpoint = checkpoint_writer(job, options, timings);
 
   Run run(std::move(parts), job.control());
   if (restored) run.restore(std::move(*restored));
   const std::uint64_t first_step = run.has_simulation() ? run.simulation().step() : 0;
   if (run.has_simulation())
-    timings = [&] {
-      return timings_text(run.simulation(), run.simulation().step() - first_step, run.seconds());
+    timings = [&](auto& facts) {
+      facts["timings"] =
+          timings_text(run.simulation(), run.simulation().step() - first_step, run.seconds());
     };
   const bool complete = run.execute();
   if (!a.quiet && run.has_simulation())
@@ -144,9 +146,10 @@ void run_command(const RunArguments& a) {
   JsonFile file = JsonFile::read(a.file);
   for (const auto& assignment : a.sets) file.set(assignment);
   check_output_directory(a);
-  Components components;
   JobOptions options = options_of(a);
   options.job_file = a.file;
+  if (Variations::has(file)) return run_ensemble(std::move(file), std::move(options));
+  Components components;
   require_same_program(file.value(), options);
   io::FolderLocks locks;
   locks.take_if_possible(options.output_directory);
@@ -158,6 +161,14 @@ void run_command(const RunArguments& a) {
 void resume_command(const RunArguments& a) {
   const IgnoredSignal closed_pipe(SIGPIPE);
   check_output_directory(a);
+  if (is_ensemble_folder(a.file)) {
+    if (!a.sets.empty() || a.more_steps > 0 || !a.output_directory.empty())
+      throw UserError(fmt::format(
+          "{}: is the folder of an ensemble, which goes on as it was begun; --set, --steps and "
+          "--output-dir are for one system: perrin resume {}/SYSTEM",
+          a.file, a.file));
+    return resume_ensemble(a.file, options_of(a));
+  }
   io::FolderLocks locks;
   const fs::path file = checkpoint_path(a.file);
   locks.take_if_possible(folder_of(file));
@@ -196,11 +207,12 @@ void validate_command(const RunArguments& a) {
   JsonFile file = JsonFile::read(a.file);
   for (const auto& assignment : a.sets) file.set(assignment);
   check_output_directory(a);
-  Components components;
   JobOptions options = options_of(a);
-  require_same_program(file.value(), options);
   options.validating = true;
   options.job_file = a.file;
+  if (Variations::has(file)) return validate_ensemble(std::move(file), std::move(options));
+  Components components;
+  require_same_program(file.value(), options);
   const Job job(file, components.registry, components.plugins, options);
   print_warnings(job, false);
   fmt::print("{}{}: {}\n", job.summary(), a.file,

@@ -38,8 +38,9 @@ std::string hardware(const Device& device) {
                           : "CPU" + text.substr(text.rfind(", "));
 }
 
-std::function<void(const fs::path&, const Archive&)> checkpoint_writer(
-    const Job& job, const JobOptions& options, const std::function<std::string()>& timings) {
+std::function<void(const fs::path&, const Archive&)> checkpoint_writer(const Job& job,
+                                                                       const JobOptions& options,
+                                                                       const MoreFacts& more) {
   return [&](const fs::path& path, const Archive& archive) {
     const Device& device = job.context().device;
     const fs::path folder = fs::absolute(folder_of(path)).lexically_normal();
@@ -56,7 +57,7 @@ std::function<void(const fs::path&, const Archive&)> checkpoint_writer(
                                       .lexically_normal()
                                       .lexically_relative(folder)
                                       .string();
-    if (timings) c.facts["timings"] = timings();
+    if (more) more(c.facts);
     c.records = archive.records();
     write_checkpoint(path, c);
   };

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 
 #include "engine/job/job.h"
@@ -19,9 +20,11 @@ void take_folders(const Job& job, io::FolderLocks& locks);
 /// What the last bits of a run depend on; not the number of threads.
 std::string hardware(const Device& device);
 
-/// For RunParts. All three must live as long as the run; `timings`: for `perrin report`, asked when
-/// a checkpoint is written, unless it is empty.
+/// What else a checkpoint holds, by names.
+using MoreFacts = std::function<void(std::map<std::string, std::string>& facts)>;
+/// For RunParts. All three must live as long as the run; `more` is asked when a checkpoint is
+/// written, unless it is empty.
 std::function<void(const std::filesystem::path&, const Archive&)> checkpoint_writer(
-    const Job& job, const JobOptions& options, const std::function<std::string()>& timings);
+    const Job& job, const JobOptions& options, const MoreFacts& more);
 
 }  // namespace perrin

@@ -99,14 +99,38 @@ const char* const processes_text =
   says so.
 )";
 
+const char* const ensemble_text =
+    R"(ensemble: several systems of one job
+  "ensemble": {"count": 16, "vary": {"stages[0].integrator.temperature": {"linear": [0.7, 1.4]}}}
+      runs 16 jobs that differ in what "vary" says, each in a folder of its own (00 … 15) in the
+      output directory, as many at a time as there are threads. Each system has the bits that its
+      job has alone.
+  vary        settings by their paths, as --set has them, and for each system a value: a list,
+              {"linear": [first, last]} or {"geometric": [first, last]}. Numbers of particles,
+              boxes, forces and stages may vary. Seeds are those of the job plus 0, 1, 2, … unless
+              "seed" varies, too
+  exchange    {"every": 100}: at multiples of 100 steps neighbours in the order of the systems
+              exchange their particles by Metropolis' rule (replica exchange), velocities scaled by
+              the root of the ratio of temperatures. The systems need heat baths, the same
+              particles and the same box; they differ in temperatures or in forces. "stages" names
+              the stages in which this is done. exchange.csv says which replica each system has
+  ensemble.json has the job and the values; system.json in each folder says how it ended: complete,
+  or failed and why. One that fails leaves the others alone; the program then ends with status 3.
+  Signals and --time-limit stop all systems with checkpoints; perrin resume FOLDER goes on. An
+  ensemble is one process, and does not run under mpirun.
+)";
+
 }  // namespace
 
-std::vector<std::string> topic_names() { return {"units", "coordinates", "formula", "processes"}; }
+std::vector<std::string> topic_names() {
+  return {"units", "coordinates", "formula", "processes", "ensemble"};
+}
 
 std::string topic_text(const std::string& name) {
   if (name == "units") return units_text();
   if (name == "coordinates") return coordinates_text;
   if (name == "processes") return processes_text;
+  if (name == "ensemble") return ensemble_text;
   return name == "formula" ? formula_text : "";
 }
 

@@ -35,7 +35,29 @@ add_library(perrin SHARED ${objects})
 set_target_properties(perrin PROPERTIES
   LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   LIBRARY_OUTPUT_DIRECTORY ${PERRIN_BUILD_LIBDIR})
-target_link_libraries(perrin PUBLIC perrin_options PRIVATE ${HDF5_C_LIBRARIES} ${CMAKE_DL_LIBS})
+set(hdf5 ${HDF5_C_LIBRARIES})
+if(PERRIN_BUNDLE)
+  find_package(ZLIB REQUIRED)
+  set(hdf5 ${PERRIN_BUNDLE} ZLIB::ZLIB)
+  # What libfmt compiles: fmt's definitions, and the templates that its headers declare as
+  # instantiated elsewhere.
+  file(CONFIGURE OUTPUT generated/fmt.cpp @ONLY CONTENT "// Made by CMake.
+#define FMT_EXPORT
+#include <fmt/format-inl.h>
+
+FMT_BEGIN_NAMESPACE
+namespace detail {
+template FMT_API auto thousands_sep_impl<char>(locale_ref) -> thousands_sep_result<char>;
+template FMT_API auto decimal_point_impl<char>(locale_ref) -> char;
+template FMT_API void buffer<char>::append(const char*, const char*);
+template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<format_context>,
+                                 locale_ref);
+}  // namespace detail
+FMT_END_NAMESPACE
+")
+  target_sources(perrin PRIVATE ${PROJECT_BINARY_DIR}/generated/fmt.cpp)
+endif()
+target_link_libraries(perrin PUBLIC perrin_options PRIVATE ${hdf5} ${CMAKE_DL_LIBS})
 if(PERRIN_MPI_FOUND)
   target_link_libraries(perrin PRIVATE ${MPI_C_LIBRARIES})
 endif()
@@ -67,6 +89,15 @@ install(FILES ${PROJECT_BINARY_DIR}/perrin-config.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PerrinPlugin.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PerrinNative.cmake
         DESTINATION ${PERRIN_PACKAGEDIR})
+
+if(PERRIN_BUNDLE)  # what perrin-config.cmake and toolchain.json look for
+  foreach(header fmt/format.h nlohmann/json.hpp)
+    get_filename_component(library ${header} DIRECTORY)
+    find_path(${library}_headers ${header} REQUIRED)
+    install(DIRECTORY ${${library}_headers}/${library}
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perrin-libraries)
+  endforeach()
+endif()
 
 # What `perrin examples` lists, and what `perrin new-plugin` copies.
 file(MAKE_DIRECTORY ${PERRIN_BUILD_LIBDIR}/perrin)

@@ -11,9 +11,16 @@ target_compile_features(perrin_options INTERFACE cxx_std_20)
 target_include_directories(perrin_options INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
   $<INSTALL_INTERFACE:include/perrin>
-  "$<INSTALL_INTERFACE:${HDF5_INCLUDE_DIRS}>")  # io/ includes hdf5.h
-target_link_libraries(perrin_options INTERFACE nlohmann_json::nlohmann_json fmt::fmt
-                                               Threads::Threads)
+  "$<$<NOT:$<BOOL:${PERRIN_BUNDLE}>>:$<INSTALL_INTERFACE:${HDF5_INCLUDE_DIRS}>>")  # for io/hdf5.h
+set(fmt fmt::fmt)
+if(PERRIN_BUNDLE)  # its headers; libperrin holds the rest (PerrinLibrary.cmake)
+  add_library(perrin_fmt INTERFACE)
+  get_target_property(folders fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(perrin_fmt SYSTEM INTERFACE ${folders})
+  target_compile_definitions(perrin_fmt INTERFACE FMT_SHARED)
+  set(fmt $<BUILD_INTERFACE:perrin_fmt> $<INSTALL_INTERFACE:fmt::fmt>)
+endif()
+target_link_libraries(perrin_options INTERFACE nlohmann_json::nlohmann_json ${fmt} Threads::Threads)
 if(PERRIN_PRECISION STREQUAL "double")
   target_compile_definitions(perrin_options INTERFACE PERRIN_DOUBLE)
 elseif(NOT PERRIN_PRECISION STREQUAL "mixed")

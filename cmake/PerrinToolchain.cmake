@@ -57,6 +57,10 @@ perrin_toolchain(${PERRIN_BUILD_LIBDIR}/perrin/toolchain.json
                  ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
 file(RELATIVE_PATH headers ${CMAKE_INSTALL_FULL_LIBDIR}/perrin
      ${CMAKE_INSTALL_FULL_INCLUDEDIR}/perrin)
-perrin_toolchain(${PROJECT_BINARY_DIR}/installed/toolchain.json ${headers})
+set(bundled)
+if(PERRIN_BUNDLE)
+  set(bundled ${headers}-libraries)
+endif()
+perrin_toolchain(${PROJECT_BINARY_DIR}/installed/toolchain.json ${headers} ${bundled})
 install(FILES ${PROJECT_BINARY_DIR}/installed/toolchain.json
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/perrin)

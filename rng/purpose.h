@@ -24,6 +24,7 @@ enum class Purpose : std::uint32_t {
   widom = 24,
   monte_carlo_pivot = 25,
   monte_carlo_crankshaft = 26,
+  replica_exchange = 27,
   stream_seed = 32,     // seeds of the generators whose state lives in memory
   stream_shuffle = 33,  // reserved for reordering such states
 

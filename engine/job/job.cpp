@@ -133,6 +133,10 @@ void Job::parse() {
   parser.generate(!problems_.empty());  // other mistakes need no compiler
   providers_ = parser.providers();
   planar_ = parser.planar();
+  if (settings_.ensemble)
+    report("ensemble",
+           "is of several systems, and this is to be one: perrin run and perrin "
+           "validate take such a job apart");
   // Bonds that are ignored leave no pair out, either.
   if (ignores("bonds")) std::erase(settings_.neighbors.exclusions, "bonds");
   context_.exclusions = settings_.neighbors.exclusions;

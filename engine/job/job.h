@@ -11,6 +11,7 @@
 #include "engine/dynamics/attribute_updates.h"
 #include "engine/dynamics/attributes.h"
 #include "engine/dynamics/dynamic_bonds.h"
+#include "engine/job/ensemble_settings.h"
 #include "engine/job/groups.h"
 #include "engine/job/plugin.h"
 #include "engine/run/run.h"
@@ -65,6 +66,7 @@ struct JobSettings {
   std::optional<VelocitySettings> velocity;
   std::optional<DynamicBondsSettings> dynamic_bonds;
   std::vector<std::string> ignore;
+  std::optional<EnsembleSettings> ensemble;
   ProcessSettings processes;
   NeighborSettings neighbors;
   std::vector<Part<Force>> forces;

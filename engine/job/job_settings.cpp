@@ -23,6 +23,8 @@ void describe(Fields& d, JobSettings& s) {
   d.optional("device", s.device, Any{}, "auto, cpu, cuda or cuda:N; --device overrides it");
   d.optional("processes", s.processes, Any{},
              "distribution over several processes (perrin help processes)");
+  d.optional("ensemble", s.ensemble, Any{},
+             "several systems of this structure, with values of their own (perrin help ensemble)");
   d.optional("system", s.system, Any{}, "initial configuration");
   d.optional("attributes", s.attributes, Any{},
              "numbers of each particle, for formulas: charge, diameter, mass and others; those of "

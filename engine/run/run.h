@@ -39,6 +39,7 @@ struct RunParts {
   std::filesystem::path output_directory;
   std::uint64_t seed = 0;
   bool quiet = false;
+  std::string label;      // before each line on the console: which of several runs it is
   double time_limit = 0;  // seconds of wall time; 0: none
   /// Writes a checkpoint (io/checkpoint.h), and the path for one where the job names none.
   std::function<void(const std::filesystem::path&, const Archive&)> write_checkpoint;
@@ -64,6 +65,8 @@ class Run {
   bool has_simulation() const { return parts_.simulation != nullptr; }
   RunControl& control() { return control_; }
   std::size_t stage_index() const { return stage_; }
+  /// The settings of all forces, and what they say of themselves.
+  const std::string& forces_record() const { return parts_.forces_record; }
   const std::string& stage_name() const { return parts_.stage_names.at(stage_); }
   const std::filesystem::path& output_directory() const { return parts_.output_directory; }
   std::uint64_t seed() const { return parts_.seed; }
@@ -91,7 +94,7 @@ class Run {
   void finish_progress(std::int64_t done, const std::string& remark = {}) {
     progress_.finish(done, remark);
   }
-  void print(const std::string& line) { progress_.print(line); }
+  void print(const std::string& line) { progress_.print(parts_.label + line); }
   double seconds() const;  // of wall time since the run began, in this process
 
   /// Runs all stages, or on from a restored state. True: the job is complete; false: it was

@@ -438,6 +438,15 @@ void JsonFile::set(const std::string& assignment) {
   if (lines) *lines = JsonLines(0);
 }
 
+void JsonFile::remove(const std::string& key) {
+  const auto at = value_.find(key);
+  if (at == value_.end()) return;
+  const std::ptrdiff_t number = std::distance(value_.begin(), at);
+  if (lines_.parts && number < std::ptrdiff_t(lines_.parts->size()))
+    lines_.parts->erase(lines_.parts->begin() + number);
+  value_.erase(at);
+}
+
 int JsonFile::line(const std::string& path) const {
   const Json* at = &value_;
   auto* lines = const_cast<JsonLines*>(&lines_);  // part_of() only looks

@@ -40,6 +40,8 @@ class JsonFile {
   /// text where it is not. New keys may be added, and the entry behind the last of a list.
   /// Throws UserError.
   void set(const std::string& assignment);
+  /// Forgets a key of the top level.
+  void remove(const std::string& key);
   /// The line of the value at a path or of the nearest value around it; 0 where --set put it.
   int line(const std::string& path) const;
   /// "job.json:14", or "--set".

@@ -4,6 +4,7 @@
 
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
+#include "forces/trials/trial_chains_on_gpu.h"
 #include "forces/trials/trials_on_cpu.h"
 #include "forces/trials/trials_on_gpu.h"
 #include "neighbor/neighbors.h"
@@ -39,19 +40,14 @@ void trial_chain_loop([[maybe_unused]] const char* name, StepContext& s, const T
                       const Body& body) {
   const Device& device = s.device();
   if (device.skipping()) return;
-  const ExclusionView exclusions = s.neighbors->exclusions();
 #ifdef __CUDACC__
   if (device.is_cuda()) {
-    const std::int64_t threads = chains.cells.active() * detail::trial_lanes;
-    launch_early(device, name,
-                 dim3(unsigned((threads + detail::trial_block - 1) / detail::trial_block)),
-                 dim3(detail::trial_block), 0, detail::trial_chain_kernel<Body>, body, chains,
-                 s.particles.metric().kept, exclusions,
-                 static_cast<const std::uint32_t*>(device.halt_word()));
+    detail::launch_trial_chains(name, s, chains, body);
     return;
   }
 #endif
-  const detail::ChainsOnCpu<Body> chain{body, chains, *s.particles.metric(), exclusions};
+  const detail::ChainsOnCpu<Body> chain{body, chains, *s.particles.metric(),
+                                        s.neighbors->exclusions()};
   for_tasks(device, chains.cells.active(),
             [&](std::int64_t k, int) { run_range(chain, k, k + 1); });
 }

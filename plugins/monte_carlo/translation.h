@@ -24,7 +24,7 @@ template <class D>
 void describe(D& d, TranslationSettings& s) {
   d.required("displacement", s.displacement, Positive{},
              "a trial moves a particle by up to this along each axis (length)");
-  d.optional("trials", s.trials, Positive{}, "trials of each particle in a sweep");
+  d.optional("trials", s.trials, Between{1, 1000000}, "trials of each particle in a sweep");
 }
 
 class Translation final : public Move {

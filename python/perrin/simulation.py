@@ -4,19 +4,27 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 import threading
 import warnings
 import weakref
+from typing import (Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, TypeVar,
+                    Union)
 
 import numpy as np
 
-from perrin._perrin import Session
+from perrin import show
+from perrin._perrin import Session, job_text
 from perrin.errors import JobError
+from perrin.progress import Bar
 from perrin.python_force import PythonForce
-from perrin.view import Local, View, totals_of
+from perrin.view import Local, Totals, View, totals_of
 
+Path = Union[str, "os.PathLike[str]"]
+JobLike = Union[Path, Mapping[str, Any]]
+Function = TypeVar("Function", bound=Callable[..., Any])
 _END = 2**64 - 1
 _FOREVER = 10**15
 
@@ -37,6 +45,21 @@ def _plain(value, functions):
     return value
 
 
+def _from_start(path, job):
+    """stages[-1].steps as stages[2].steps."""
+    made, value = "", job
+    for name, index in re.findall(r"([^.\[\]]+)|\[(-?\d+)\]", path):
+        try:
+            key = name or int(index)
+            if not name and key < 0:
+                key += len(value)
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            value = None
+        made += f"[{key}]" if index else f".{name}" if made else name
+    return made
+
+
 def _session(job, set=None, *, device="", threads=0, output_dir=".", overwrite=False, quiet=True,
              checkpoint=""):
     functions, file, text = [], "", ""
@@ -54,7 +77,7 @@ def _session(job, set=None, *, device="", threads=0, output_dir=".", overwrite=F
             raise JobError(f"the job must consist of types that JSON knows: {error}") from None
     sets = [f"{path}={json.dumps(_plain(value, functions))}" for path, value in (set or {}).items()]
     return Session(file, text, sets, functions, device, threads, os.fspath(output_dir), overwrite,
-                   quiet, checkpoint)
+                   quiet, checkpoint), functions
 
 
 @contextlib.contextmanager
@@ -94,15 +117,19 @@ class Simulation(View):
     Raises JobError with all mistakes of the job.
     """
 
-    def __init__(self, job, *, device="", threads=0, set=None, output_dir=".", overwrite=False,
-                 quiet=True, checkpoint=""):
-        self._session = _session(job, set, device=device, threads=threads, output_dir=output_dir,
-                                 overwrite=overwrite, quiet=quiet, checkpoint=checkpoint)
+    def __init__(self, job: JobLike, *, device: str = "", threads: int = 0,
+                 set: Optional[Mapping[str, Any]] = None, output_dir: Path = ".",
+                 overwrite: bool = False, quiet: bool = True, checkpoint: Path = "") -> None:
+        self._session, self._functions = _session(
+            job, set, device=device, threads=threads, output_dir=output_dir, overwrite=overwrite,
+            quiet=quiet, checkpoint=checkpoint)
+        self._output, self._quiet, self._threads = os.fspath(output_dir), quiet, threads
         self._begin()
 
     @classmethod
-    def resume(cls, path, forces=(), *, more_steps=0, device="", threads=0, set=None,
-               output_dir="", quiet=True):
+    def resume(cls, path: Path, forces: Sequence[PythonForce] = (), *, more_steps: int = 0,
+               device: str = "", threads: int = 0, set: Optional[Mapping[str, Any]] = None,
+               output_dir: Path = "", quiet: bool = True) -> Simulation:
         """Continues from a checkpoint, as `perrin resume`: bitwise identical to a run without the
         stop. Device and folder default to those of the checkpoint. `forces`: the PythonForce
         objects of the job, in its order. `more_steps`: extends the last stage. The state of
@@ -112,6 +139,8 @@ class Simulation(View):
         self._session = Session(resumed=os.fspath(path), sets=sets, functions=list(forces),
                                 device=device, threads=threads, quiet=quiet, more_steps=more_steps,
                                 output_directory=os.fspath(output_dir))
+        self._functions, self._quiet, self._threads = list(forces), quiet, threads
+        self._output = os.fspath(output_dir) or os.path.dirname(os.path.abspath(path))
         self._begin()
         return self
 
@@ -120,8 +149,54 @@ class Simulation(View):
         if self._session.has_system:
             super().__init__(self._session.state())
 
-    def run(self, steps=None) -> bool:
+    def __repr__(self):
+        if not self._session.has_system:
+            return f"<perrin.Simulation{', complete' if self.complete else ''}>"
+        return (f"<perrin.Simulation: step {self.step}{', complete' if self.complete else ''}, "
+                f"{show.counts(self.types, self.type_names)}, box {show.box_text(self.box)}, "
+                f"{self.device}>")
+
+    def _repr_html_(self):
+        if not self._session.has_system:
+            return show.page(repr(self)[1:-1], [])
+        rows = [("step", f"{self.step}{', the job is complete' if self.complete else ''}"),
+                ("time", show.number(self.time)),
+                ("particles", show.counts(self.types, self.type_names)),
+                ("box", show.box_text(self.box)), ("device", self.device)]
+        return show.page("perrin.Simulation", rows, self.picture(), show.thinned(len(self)))
+
+    def picture(self, width: float = 420) -> str:
+        """An SVG of the particles in their box, coloured by type."""
+        return show.picture(self.positions, self.types, self.type_names, self.box, width)
+
+    def _last_step(self):
+        """The step at which the job ends, where its stages say so."""
+        steps = [stage.get("steps") for stage in self.job["stages"] if stage["type"] == "md"]
+        total = sum(s for s in steps if s is not None)
+        return None if len(steps) < len(self.job["stages"]) or total >= _FOREVER else total
+
+    @contextlib.contextmanager
+    def _shown(self, progress, last):
+        """A bar that follows the run to the step `last`."""
+        if not progress or last is None or last <= self.step:
+            yield
+            return
+        begin, bar = self.step, Bar(last - self.step)
+        me = weakref.ref(self)
+        number = self._session.add_callback(
+            max(1, (last - begin) // 200), lambda: bar.to(me().step - begin))
+        try:
+            yield
+        finally:
+            self._session.remove_callback(number)
+            bar.to(min(self.step, last) - begin)
+            bar.close()
+
+    def run(self, steps: Optional[int] = None, *, progress: bool = False) -> bool:
         """Runs a number of steps, or to the end of the job. True: the job is complete.
+
+        `progress=True` shows a bar with the time left: tqdm's where it is installed. A job without
+        an end has none unless `steps` are given.
 
         If the job ends earlier, a warning gives the number of steps done. If the job is already
         complete, this raises JobError: give its last stage more "steps", or omit "steps", so that
@@ -134,21 +209,22 @@ class Simulation(View):
             raise JobError(f"run(): must be a number of steps of a job that has a system, "
                            f"got {steps}")
         if steps is None:
-            with _interrupts(self._session):
+            last = self._last_step() if progress and self._session.has_system else None
+            with self._shown(progress, last), _interrupts(self._session):
                 return self._session.run(_END)
         if steps > 0 and self._session.complete:
             raise JobError(f"run({steps}): the job is complete at step {self.step}: give its last "
                            "stage more \"steps\", or omit them, or continue from its checkpoint "
                            "with perrin.Simulation.resume(..., more_steps=N)")
         begin = self.step
-        with _interrupts(self._session):
+        with self._shown(progress, begin + int(steps)), _interrupts(self._session):
             complete = self._session.run(begin + int(steps))
         if complete and self.step < begin + int(steps):
             warnings.warn(f"run({steps}): the job was complete after {self.step - begin} steps",
                           stacklevel=2)
         return complete
 
-    def every(self, steps):
+    def every(self, steps: int) -> Callable[[Function], Function]:
         """Decorates a function that is called with the simulation at every multiple of `steps`,
         including the first step of the job."""
 
@@ -156,20 +232,62 @@ class Simulation(View):
             raise JobError("every() needs a job with a system")
 
         def register(function):
-            me = weakref.ref(self)
-            number = self._session.add_callback(int(steps), lambda: function(me()))
-            self._callbacks.setdefault(function, []).append(number)
+            self._add(function, int(steps))
             return function
 
         return register
 
-    def remove(self, function):
+    def _add(self, function, steps):
+        me = weakref.ref(self)
+        number = self._session.add_callback(steps, lambda: function(me()))
+        self._callbacks.setdefault(function, []).append((number, steps))
+
+    def remove(self, function: Callable[..., Any]) -> None:
         """Removes a function that was given to every()."""
-        for number in self._callbacks.pop(function):
+        for number, _ in self._callbacks.pop(function):
             self._session.remove_callback(number)
 
+    def set(self, values: Mapping[str, Any]) -> None:
+        """Changes values of the job between two runs, as `perrin resume --set` does:
+        sim.set({"stages[-1].integrator.temperature": 1.5}). The system stays as it is. Output files
+        go on, and say from which step on the job was another. Raises JobError, and changes nothing,
+        if a value is invalid.
+        """
+        if self.complete:
+            raise JobError("set(): the job is complete")
+        job = self.job
+        sets = [f"{_from_start(path, job)}={json.dumps(_plain(value, []))}"
+                for path, value in values.items()]
+        path = os.path.join(self._output, f".perrin-{os.getpid()}-{id(self)}.h5")
+        self._session.checkpoint(os.path.basename(path))
+        try:
+            self._session.close()
+            made = None
+            for wanted in (sets, []):  # where that is refused the old job goes on
+                try:
+                    made = Session(resumed=path, sets=wanted, functions=self._functions,
+                                   device=self.device, threads=self._threads,
+                                   quiet=self._quiet,
+                                   more_steps=0, output_directory=self._output)
+                    break
+                except JobError as error:
+                    refused = error
+                    if not wanted:
+                        raise
+        finally:
+            for name in (path, path + ".prev"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name)
+        callbacks, self._session = self._callbacks, made
+        self._begin()
+        for function, entries in callbacks.items():
+            for _, steps in entries:
+                self._add(function, steps)
+        if wanted is not sets:
+            raise refused
+
     @contextlib.contextmanager
-    def changing(self):
+    def changing(self) -> Iterator[Local]:
         """with sim.changing() as local: …  — the views of `local` may be written to. Forces and
         lists are recomputed afterwards, and the integrator starts from the new state."""
         self._session.begin()
@@ -192,7 +310,7 @@ class Simulation(View):
         return self._state.positions
 
     @positions.setter
-    def positions(self, rows):
+    def positions(self, rows: Any) -> None:
         self._set(self._state.set_positions, rows, unwrapped=False)
 
     @property
@@ -201,7 +319,7 @@ class Simulation(View):
         return self._state.unwrapped
 
     @unwrapped.setter
-    def unwrapped(self, rows):
+    def unwrapped(self, rows: Any) -> None:
         self._set(self._state.set_positions, rows, unwrapped=True)
 
     @property
@@ -210,7 +328,7 @@ class Simulation(View):
         return self._state.velocities
 
     @velocities.setter
-    def velocities(self, rows):
+    def velocities(self, rows: Any) -> None:
         self._set(self._state.set_velocities, rows)
 
     @property
@@ -220,7 +338,7 @@ class Simulation(View):
         return self._state.forces
 
     @property
-    def totals(self):
+    def totals(self) -> Totals:
         """Energies (potential, kinetic, total, heat and work of the stage), temperature, pressure,
         momentum; tensors pressure_tensor, virial, kinetic_tensor are xx yy zz xy xz yz."""
         self._session.begin()
@@ -232,12 +350,12 @@ class Simulation(View):
         return self._session.complete
 
     @property
-    def job(self) -> dict:
+    def job(self) -> Dict[str, Any]:
         """The job with all defaults."""
         return json.loads(self._session.job_text)
 
     @property
-    def warnings(self) -> list:
+    def warnings(self) -> List[str]:
         """Warnings: what is valid in the job but probably not intended."""
         return self._session.warnings
 
@@ -252,28 +370,37 @@ class Simulation(View):
         return self._state.neighbors
 
     @property
-    def timings(self) -> dict:
+    def timings(self) -> Dict[str, float]:
         """Seconds spent in the parts of a step."""
         return self._state.timings
 
-    def checkpoint(self, path="checkpoint.h5"):
+    def checkpoint(self, path: Path = "checkpoint.h5") -> None:
         """Writes a checkpoint for `perrin resume` into the output folder."""
         self._session.checkpoint(os.fspath(path))
 
-    def close(self):
+    def close(self) -> None:
         """Closes the files of a job that is not complete. Particles can still be read."""
         self._session.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Simulation:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 
-def run(job, *, device="", threads=0, set=None, output_dir=".", overwrite=False, quiet=False,
-        checkpoint="checkpoint.h5") -> Simulation:
-    """Runs a job to its end, as `perrin run` does, and returns the simulation.
+def load_job(path: Path) -> Dict[str, Any]:
+    """A job file, with or without comments, as a dict. Names of files in it are relative to its
+    folder, those of a dict to the current one."""
+    return json.loads(job_text(os.fspath(path)))
+
+
+def run(job: JobLike, *, device: str = "", threads: int = 0,
+        set: Optional[Mapping[str, Any]] = None, output_dir: Path = ".", overwrite: bool = False,
+        quiet: bool = False, checkpoint: Path = "checkpoint.h5",
+        progress: bool = False) -> Simulation:
+    """Runs a job to its end, as `perrin run` does, and returns the simulation. `progress=True`
+    shows a bar.
 
     Ctrl-C writes a checkpoint for `perrin resume`. For the arguments see Simulation.
     """
@@ -283,5 +410,5 @@ def run(job, *, device="", threads=0, set=None, output_dir=".", overwrite=False,
             print(warning, file=sys.stderr)
         if not quiet:
             print(simulation.summary, end="", flush=True)
-        simulation.run()
+        simulation.run(progress=progress)
     return simulation

@@ -1,7 +1,7 @@
 """Means of series with errors: blocks, and autocorrelation times."""
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class Mean(NamedTuple):
     rows: int
 
 
-def autocorrelation_time(series) -> float:
+def autocorrelation_time(series: Any) -> float:
     """Integrated autocorrelation time in rows, 1/2 + sum of rho(t), summed to the first t that is
     at least 5 times the sum (A. D. Sokal, Functional Integration (1997), p. 131; U. Wolff, Comput.
     Phys. Commun. 156, 143 (2004)). 0.5 if rows are independent or all equal. At least 2 rows."""
@@ -35,7 +35,7 @@ def autocorrelation_time(series) -> float:
     return float(max(0.5, tau[window[0]] if len(window) else tau[-1]))
 
 
-def mean(series, blocks=0) -> Mean:
+def mean(series: Any, blocks: int = 0) -> Mean:
     """Mean of a series with its error: from the autocorrelation time, error² = 2 time variance / n;
     with `blocks`, from the means of `blocks` blocks of equal length (excess rows at the
     beginning are discarded), which must each be much longer than the autocorrelation time."""

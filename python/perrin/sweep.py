@@ -11,10 +11,12 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import pathlib
+import re
 import signal
 import sys
 import threading
 import traceback
+from typing import Any, Callable, Mapping, Optional, Union
 
 import numpy as np
 
@@ -143,7 +145,15 @@ def _name(job, values, known):
     if inputs := _inputs(job, values, known):
         what.append(inputs)
     text = json.dumps(what, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return readable(values) + hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def readable(values):
+    """"temperature=0.8,seed=1-": the values of a point for the name of its folder."""
+    said = dict.fromkeys(f"{re.split(r'[.]', path)[-1]}={value}" for path, value in values.items()
+                         if isinstance(value, (int, float, str, bool)))
+    text = re.sub(r"[^A-Za-z0-9_.,=+-]", "", ",".join(said))[:60]
+    return f"{text}-" if text else ""
 
 
 def _show(done, total, failed, bar):
@@ -179,13 +189,16 @@ def _named(job, name):
     return paths
 
 
-def sweep(job, parameters=None, *, folder="sweep", processes=1, device="", threads=0,
-          measure=None, skip=0.2, progress=None, **names):
+def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
+          folder: Union[str, os.PathLike[str]] = "sweep", processes: int = 1, device: str = "",
+          threads: int = 0, measure: Optional[Callable[[str], Mapping[str, Any]]] = None,
+          skip: float = 0.2, progress: Optional[bool] = None, **names: Any) -> Any:
     """Runs a job for all combinations of values, and returns one table (pandas DataFrame).
 
     `parameters` maps paths in the job to values: {"velocity.temperature": [0.8, 1.0],
     ("forces[0].pairs[0].epsilon", "seed"): [(1, 1), (2, 2)]}; paths in a tuple change together.
-    Each point runs in a separate folder below `folder`, named by a hash of the job, the values and
+    Each point runs in a separate folder below `folder`, named by its values and a hash of the job,
+    the values and
     the contents of the files that the job reads: an interrupted sweep continues with the missing
     points, a sweep with more values runs only the new ones, and a changed file gives new points. A
     point that another sweep is running is waited for. `processes` points run at the same time,

@@ -6,11 +6,11 @@ import dataclasses
 import json
 import os
 import tempfile
-from typing import Optional
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, overload
 
 import numpy as np
 
-from perrin import checked
+from perrin import checked, show
 from perrin.errors import JobError
 from perrin.view import Box
 
@@ -24,7 +24,7 @@ def _texts(dataset):
     return [t.decode() if isinstance(t, bytes) else str(t) for t in np.atleast_1d(dataset[()])]
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(repr=False)
 class Frame:
     """A frame of a trajectory; arrays are by id. Lengths, times and so on are in the units of the
     file (Trajectory.units)."""
@@ -36,10 +36,30 @@ class Frame:
     images: Optional[np.ndarray]
     velocities: Optional[np.ndarray]
     forces: Optional[np.ndarray]
-    types: np.ndarray  # index into Trajectory.type_names
+    types: np.ndarray  # index into type_names
+    type_names: Tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __repr__(self):
+        has = [name for name in ("images", "velocities", "forces")
+               if getattr(self, name) is not None]
+        return (f"Frame(step {self.step}, time {show.number(self.time)}, {len(self)} particles, "
+                f"box {show.box_text(self.box)}{''.join(', ' + name for name in has)})")
+
+    def _repr_html_(self):
+        return show.page(f"frame at step {self.step}", [
+            ("time", show.number(self.time)),
+            ("particles", show.counts(self.types, self.type_names)),
+            ("box", show.box_text(self.box))], self.picture(), show.thinned(len(self)))
+
+    def picture(self, width: float = 420) -> str:
+        """An SVG of the particles in their box, coloured by type."""
+        return show.picture(self.positions, self.types, self.type_names, self.box, width)
 
     @property
-    def unwrapped(self):
+    def unwrapped(self) -> np.ndarray:
         """Positions without jumps at the faces of the box."""
         if self.images is None:
             return self.positions
@@ -53,7 +73,7 @@ class Trajectory:
     A file of another program or format is first converted, as by `perrin convert`, into a temporary
     file that exists until close(). Raises JobError if a file is invalid."""
 
-    def __init__(self, path):
+    def __init__(self, path: Union[str, os.PathLike[str]]) -> None:
         self.path = os.fspath(path)
         with builtins.open(self.path, "rb") as file:
             is_hdf5 = file.read(8) == b"\x89HDF\r\n\x1a\n"
@@ -100,8 +120,28 @@ class Trajectory:
             return checked.check_size(found)[k]
         return checked.check_size(found)[:]
 
+    def _row(self):
+        steps, n = self.steps, len(self)
+        span = f"steps {steps[0]} to {steps[-1]}" if n else "none yet"
+        return (f"{n} frames, {span}", f"{self._particles} particles of the types "
+                f"{', '.join(self.type_names)}")
+
+    def __repr__(self):
+        if self._file is None or not self._file:
+            return f"<perrin.Trajectory {self.path!r}, closed>"
+        return f"<perrin.Trajectory {self.path!r}: {', '.join(self._row())}>"
+
+    def _repr_html_(self):
+        if self._file is None or not self._file or not len(self):
+            return show.page(repr(self), [])
+        frames, particles = self._row()
+        last = self[-1]
+        return show.page(self.path, [("frames", frames), ("particles", particles),
+                                     ("box", show.box_text(last.box))],
+                         last.picture(), "the last frame. " + show.thinned(len(last)))
+
     @property
-    def job(self) -> dict:
+    def job(self) -> Dict[str, Any]:
         """The job that wrote it, with all defaults."""
         text = self._perrin("job", None)
         if text is None or not _texts(text)[0]:
@@ -117,7 +157,7 @@ class Trajectory:
         return self._values("position/time")
 
     @property
-    def units(self) -> dict:
+    def units(self) -> Dict[str, str]:
         """Units of the quantities in the file; empty in reduced units."""
         units = {}
         for name in ("position", "velocity", "force"):
@@ -136,7 +176,7 @@ class Trajectory:
         """[bond, 2]: ids; where bonds are made and broken, those of the last frame."""
         return self.bonds_of(-1)
 
-    def bonds_of(self, k) -> np.ndarray:
+    def bonds_of(self, k: int) -> np.ndarray:
         """[bond, 2]: ids, in frame k."""
         bonds = checked.find(self._file, "connectivity/bonds")
         if bonds is None:
@@ -150,10 +190,16 @@ class Trajectory:
         rows = checked.check_size(checked.find(bonds, "value"))[k % len(self)]
         return checked.members(rows[(rows >= 0).any(axis=1)], self._particles, where)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._group["position/value"].shape[0]
 
-    def __getitem__(self, k):
+    @overload
+    def __getitem__(self, k: int) -> Frame: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> List[Frame]: ...
+
+    def __getitem__(self, k: Union[int, slice]) -> Union[Frame, List[Frame]]:
         if isinstance(k, slice):
             return [self[i] for i in range(*k.indices(len(self)))]
         if not -len(self) <= k < len(self):
@@ -175,7 +221,8 @@ class Trajectory:
                 checked.finite(value[name], f"{self.path}: frame {k}: {name}")
         step, time = self._group["position/step"][k], self._group["position/time"][k]
         return Frame(int(step), float(time), box, value["position"].astype(float) + box.origin,
-                     value["image"], value["velocity"], value["force"], species)
+                     value["image"], value["velocity"], value["force"], species,
+                     tuple(self.type_names))
 
     def _box(self, k):
         e = checked.finite(self._values("box/edges", k), f"{self.path}: frame {k}: the box")
@@ -187,19 +234,19 @@ class Trajectory:
         return Box(np.diag(e).copy(), np.array([e[1, 0], e[2, 0], e[2, 1]]), corner, periodic,
                    self._dimension, np.zeros(3))
 
-    def close(self):
+    def close(self) -> None:
         if self._file is not None:
             self._file.close()
         if self._folder is not None:
             self._folder.cleanup()
 
-    def __enter__(self):
+    def __enter__(self) -> Trajectory:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def to_mdanalysis(self):
+    def to_mdanalysis(self) -> Any:
         """An MDAnalysis Universe over the file, with types, masses and bonds."""
         import MDAnalysis
         universe = MDAnalysis.Universe.empty(self._particles, trajectory=True)
@@ -209,7 +256,7 @@ class Trajectory:
         universe.load_new(self._file.filename, format="H5MD", convert_units=bool(self.units))
         return universe
 
-    def to_freud(self):
+    def to_freud(self) -> Iterator[Tuple[Any, np.ndarray]]:
         """(freud.box.Box, points) of every frame, lazily: what freud takes as a system. Points are
         relative to the middle of the box."""
         import freud
@@ -223,20 +270,20 @@ class Trajectory:
                 points[:, 2] = 0
             yield box, points
 
-    def to_gsd(self, path, overwrite=False):
+    def to_gsd(self, path: Union[str, os.PathLike[str]], overwrite: bool = False) -> None:
         """Writes a GSD file of all frames, as `perrin convert`."""
         from perrin._perrin import program
         if program(["perrin", "convert", self.path, os.fspath(path)] + ["--overwrite"] * overwrite):
             raise OSError(f"{self.path} could not be converted to {path}")
 
 
-def open(path) -> Trajectory:
+def open(path: Union[str, os.PathLike[str]]) -> Trajectory:
     """A trajectory of the observer `trajectory`, or any file that `perrin convert` reads (GSD,
     extended XYZ, LAMMPS data, H5MD of other programs)."""
     return Trajectory(path)
 
 
-def thermo(path="thermo.h5"):
+def thermo(path: Union[str, os.PathLike[str]] = "thermo.h5") -> Any:
     """A table of a run as a pandas DataFrame, with a row for each step and columns step, time and
     one for each observable; of tensors one for each component (pressure_tensor_xx, …). Units are in
     its attrs["units"]."""

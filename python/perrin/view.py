@@ -2,14 +2,15 @@
 from __future__ import annotations
 
 import dataclasses
-from types import SimpleNamespace
+from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
+from perrin import show
 from perrin.errors import StaleError
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(repr=False)
 class Box:
     """The simulation box: edges a = (lx, 0, 0), b = (xy, ly, 0), c = (xz, yz, lz), lower corner
     `origin`, all in units of length."""
@@ -17,7 +18,7 @@ class Box:
     lengths: np.ndarray  # lx, ly, lz
     tilts: np.ndarray  # xy, xz, yz
     origin: np.ndarray
-    periodic: tuple
+    periodic: Tuple[bool, ...]
     dimension: int
     padding: np.ndarray  # of axes that are not periodic, in units of the edge
 
@@ -26,18 +27,21 @@ class Box:
         return cls(np.array(d["lengths"]), np.array(d["tilts"]), np.array(d["origin"]),
                    tuple(d["periodic"]), d["dimension"], np.array(d["padding"]))
 
+    def __repr__(self):
+        return f"Box({show.box_text(self)})"
+
     @property
-    def edges(self):
+    def edges(self) -> np.ndarray:
         """The vectors a, b, c as rows."""
         (lx, ly, lz), (xy, xz, yz) = self.lengths, self.tilts
         return np.array([[lx, 0, 0], [xy, ly, 0], [xz, yz, lz]])
 
     @property
-    def volume(self):
+    def volume(self) -> float:
         """Volume; in two dimensions an area."""
         return float(np.prod(self.lengths[:self.dimension]))
 
-    def nearest(self, vectors):
+    def nearest(self, vectors: Any) -> np.ndarray:
         """The nearest images of vectors [..., 3] (length): exact if they are shorter than half
         the heights of the box."""
         v = np.array(vectors, dtype=float)
@@ -105,7 +109,7 @@ class LocalArray:
     def dtype(self):
         return np.dtype(self._local._state.address(self._name)[2])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, key):
@@ -228,7 +232,7 @@ class View:
         return self._state.types
 
     @property
-    def type_names(self) -> list:
+    def type_names(self) -> List[str]:
         return self._state.type_names
 
     @property
@@ -247,7 +251,7 @@ class View:
         return self._state.diameters
 
     @property
-    def attributes(self) -> dict:
+    def attributes(self) -> Dict[str, np.ndarray]:
         """Those of the job by their names: [n] by id."""
         return self._state.attributes
 
@@ -270,12 +274,41 @@ class View:
         """The CUDA stream of the simulation (torch.cuda.ExternalStream); 0 on the CPU."""
         return self._state.stream
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._state.size
 
 
-def totals_of(d):
+class Totals:
+    """Energies, temperature, pressure, momentum and tensors, by name."""
+
+    potential: float
+    kinetic: float
+    total: float
+    temperature: float
+    pressure: float
+    pressure_tensor: np.ndarray
+    virial: np.ndarray
+    kinetic_tensor: np.ndarray
+    momentum: np.ndarray
+    heat: float
+    work: float
+
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(values)
+
+    def __repr__(self):
+        return "Totals(" + ", ".join(
+            f"{name}={show.number(getattr(self, name))}" for name in
+            ("potential", "kinetic", "total", "temperature", "pressure")) + ", …)"
+
+    def _repr_html_(self):
+        return show.table([(name, show.number(value) if np.ndim(value) == 0 else
+                            " ".join(show.number(x) for x in np.ravel(value)))
+                           for name, value in vars(self).items()])
+
+
+def totals_of(d) -> Totals:
     d = dict(d)
     for key in ("pressure_tensor", "virial", "kinetic_tensor", "momentum"):
         d[key] = np.array(d[key])
-    return SimpleNamespace(**d, total=d["potential"] + sum(d["kinetic_tensor"][:3]) / 2)
+    return Totals(**d, total=d["potential"] + sum(d["kinetic_tensor"][:3]) / 2)

@@ -4,6 +4,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "app/commands.h"
+#include "app/ensemble/ensemble_run.h"
+#include "app/job_files.h"
 #include "engine/job/job.h"
 #include "python/src/captured_force.h"
 #include "python/src/session.h"
@@ -51,6 +53,27 @@ int program(std::vector<std::string> arguments) {
   return run_program(int(arguments.size()), argv.data());
 }
 
+/// `text`: the job, whose input files are beside `file`; empty: the job is that file.
+void ensemble(const std::string& file, const std::string& text, const std::string& device,
+              int threads, const std::string& folder, bool overwrite, bool quiet) {
+  JobOptions options;
+  options.device = device, options.threads = threads;
+  options.job_directory = file.empty() ? std::filesystem::path(".") : folder_of(file);
+  options.output_directory = folder, options.overwrite = overwrite, options.quiet = quiet;
+  JsonFile job = text.empty() ? JsonFile::read(file) : JsonFile::parse(text, "the job");
+  if (!Variations::has(job)) throw UserError("the job has no \"ensemble\": say what is varied");
+  const nb::gil_scoped_release released;
+  run_ensemble(std::move(job), options);
+}
+
+void resumed_ensemble(const std::string& folder, const std::string& device, int threads,
+                      bool quiet) {
+  JobOptions options;
+  options.device = device, options.threads = threads, options.quiet = quiet;
+  const nb::gil_scoped_release released;
+  resume_ensemble(folder, options);
+}
+
 }  // namespace
 }  // namespace perrin::python
 
@@ -68,6 +91,10 @@ NB_MODULE(_perrin, m) {
       [](const std::string& file) { return perrin::JsonFile::read(file).value().dump(); },
       nanobind::arg("file"), "a job file as JSON without comments");
   m.def("schema", schema, "the JSON Schema of jobs, as text");
+  m.def("run_ensemble", ensemble, nb::arg("file"), nb::arg("text"), nb::arg("device"),
+        nb::arg("threads"), nb::arg("folder"), nb::arg("overwrite"), nb::arg("quiet"));
+  m.def("resume_ensemble", resumed_ensemble, nb::arg("folder"), nb::arg("device"),
+        nb::arg("threads"), nb::arg("quiet"));
   m.def("program", program, nb::arg("arguments"), "the program perrin: its exit status");
   m.def("cuda_count", [] { return perrin::Device::cuda_count(); });
   m.attr("version") = perrin::engine_version();

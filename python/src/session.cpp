@@ -14,7 +14,7 @@
 namespace perrin::python {
 namespace {
 
-const std::function<std::string()> no_timings;
+const MoreFacts no_timings;
 constexpr std::uint64_t no_end = std::numeric_limits<std::uint64_t>::max();
 
 /// The process that made the first session; its threads and its GPU are not a child's.

@@ -1,0 +1,118 @@
+#include "app/ensemble/ensemble_files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "engine/base/error.h"
+#include "engine/job/plugin_api.h"
+#include "io/new_file.h"
+
+namespace perrin {
+namespace fs = std::filesystem;
+namespace {
+
+void write_text(const fs::path& path, const std::string& text) {
+  io::NewFile file(path.string());
+  std::ofstream out(file.aside(), std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw RunError(fmt::format("{}: cannot be written", path.string()));
+  file.put_in_place(true);
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+Json object_of(const std::vector<std::pair<std::string, Json>>& values) {
+  Json object = Json::object();
+  for (const auto& [path, value] : values) object[path] = value;
+  return object;
+}
+
+}  // namespace
+
+void write_ensemble_file(const fs::path& folder, const Variations& variations,
+                         const EnsembleRecord& record) {
+  Json systems = Json::array();
+  for (std::int64_t k = 0; k < variations.count(); ++k)
+    systems.push_back(
+        {{"folder", variations.name(k)}, {"values", object_of(variations.values(k))}});
+  const Json all{{"perrin", engine_version()},
+                 {"job_directory", record.job_directory},
+                 {"device", record.device},
+                 {"job", Json::parse(record.job)},
+                 {"systems", systems}};
+  write_text(folder / ensemble_file_name, all.dump(1) + "\n");
+}
+
+bool is_ensemble_folder(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / ensemble_file_name, ignored);
+}
+
+EnsembleRecord read_ensemble_file(const fs::path& folder) {
+  const fs::path file = folder / ensemble_file_name;
+  const Json all = Json::parse(text_of(file), nullptr, false);
+  const auto text = [&](const char* key) {
+    if (!all.is_object() || !all.contains(key) || !all[key].is_string())
+      throw UserError(
+          fmt::format("{}: not a file of an ensemble: it has no \"{}\"", file.string(), key));
+    return all[key].get<std::string>();
+  };
+  EnsembleRecord record;
+  record.job_directory = text("job_directory");
+  record.device = text("device");
+  if (!all.contains("job") || !all["job"].is_object() || !all["job"].contains("ensemble"))
+    throw UserError(fmt::format("{}: not a file of an ensemble: it has no \"job\"", file.string()));
+  record.job = all["job"].dump();
+  return record;
+}
+
+void write_system_file(const fs::path& folder, const Variations& variations, std::int64_t system,
+                       const std::string& error) {
+  Json all{{"system", system},
+           {"values", object_of(variations.values(system))},
+           {"state", error.empty() ? "complete" : "failed"}};
+  if (!error.empty()) all["error"] = error;
+  write_text(folder / "system.json",
+             all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::optional<bool> system_ended(const fs::path& folder) {
+  const Json all = Json::parse(text_of(folder / "system.json"), nullptr, false);
+  if (!all.is_object() || !all.contains("state")) return {};
+  if (all["state"] == "complete") return true;
+  if (all["state"] == "failed") return false;
+  return {};
+}
+
+ExchangeTable::ExchangeTable(const fs::path& folder, std::uint64_t last_step, std::int64_t systems)
+    : file_(folder / "exchange.csv") {
+  std::string text = "step";
+  for (std::int64_t k = 0; k < systems; ++k) text += fmt::format(",system_{}", k);
+  text += '\n';
+  if (last_step > 0) {
+    std::istringstream before(text_of(file_));
+    std::string line;
+    std::getline(before, line);
+    while (std::getline(before, line))
+      if (std::strtoull(line.c_str(), nullptr, 10) <= last_step) text += line + '\n';
+  }
+  write_text(file_, text);
+}
+
+void ExchangeTable::add(const ReplicaExchange& exchange) {
+  std::ofstream out(file_, std::ios::binary | std::ios::app);
+  out << fmt::format("{},{}\n", exchange.last_step(), fmt::join(exchange.replicas(), ","));
+  out.close();
+  if (!out) throw RunError(fmt::format("{}: cannot be written", file_.string()));
+}
+
+}  // namespace perrin

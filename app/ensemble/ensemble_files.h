@@ -1,0 +1,44 @@
+// The files of an ensemble beside those of its systems: ensemble.json (the job), system.json in the
+// folder of each system (its values, and how it ended) and exchange.csv.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "app/ensemble/replica_exchange.h"
+#include "engine/job/variations.h"
+
+namespace perrin {
+
+constexpr const char* ensemble_file_name = "ensemble.json";
+
+struct EnsembleRecord {
+  std::string job;  // JSON with "ensemble" and seed
+  std::string job_directory, device;
+};
+void write_ensemble_file(const std::filesystem::path& folder, const Variations& variations,
+                         const EnsembleRecord& record);
+/// Throws UserError where there is none or it is damaged.
+EnsembleRecord read_ensemble_file(const std::filesystem::path& folder);
+bool is_ensemble_folder(const std::filesystem::path& folder);
+
+/// When a system has ended. `error`: why it failed; empty: it is complete.
+void write_system_file(const std::filesystem::path& folder, const Variations& variations,
+                       std::int64_t system, const std::string& error);
+/// True: complete; false: failed; nothing: it has not ended.
+std::optional<bool> system_ended(const std::filesystem::path& folder);
+
+/// exchange.csv: step, and the replica that each system then has.
+class ExchangeTable {
+ public:
+  /// Goes on behind the row of `last_step`; 0: begins anew.
+  ExchangeTable(const std::filesystem::path& folder, std::uint64_t last_step, std::int64_t systems);
+  void add(const ReplicaExchange& exchange);
+
+ private:
+  std::filesystem::path file_;
+};
+
+}  // namespace perrin

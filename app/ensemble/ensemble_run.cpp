@@ -1,0 +1,372 @@
+#include "app/ensemble/ensemble_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <barrier>
+#include <limits>
+#include <thread>
+
+#include "engine/base/error.h"
+#include "engine/communicator/communicator.h"
+#include "engine/device/threads.h"
+#include "engine/run/signals.h"
+#include "engine/settings/output_path.h"
+#include "io/writer.h"
+
+namespace perrin {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t most_shown = 5;  // different mistakes of systems
+
+bool on_gpu(const JobOptions& options) {
+  const Device device = Device::parse(options.device.empty() ? "auto" : options.device, 1);
+  return device.is_cuda();
+}
+
+std::string device_of(const JsonFile& file, const JobOptions& options) {
+  if (!options.device.empty()) return options.device;
+  const Json& job = file.value();
+  return job.contains("device") && job["device"].is_string() ? job["device"].get<std::string>()
+                                                             : "auto";
+}
+
+/// Values of a system stand where the file has none.
+std::string with_places(std::string text) {
+  const std::string from = "--set: ", to = "ensemble.vary: ";
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    if (at == 0 || text[at - 1] == '\n') text.replace(at, from.size(), to);
+  return text;
+}
+
+/// Runs work(k) on threads k = 0 … count - 1, of which this one is the first.
+template <class F>
+void on_threads(int count, const F& work) {
+  std::vector<std::jthread> threads;
+  for (int k = 1; k < count; ++k) threads.emplace_back([&work, k] { work(k); });
+  work(0);
+}
+
+}  // namespace
+
+EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, bool resuming)
+    : variations_(variations), options_(std::move(options)), context_{variations, {}, resuming} {
+  if (Communicator::world().several())
+    throw UserError(
+        "ensemble: its systems share the threads and the GPU of one process; start perrin without "
+        "mpirun");
+  const int threads = options_.threads > 0 ? options_.threads : default_threads();
+  const auto count = int(std::min<std::int64_t>(variations.count(), Threads::most));
+  workers_ = std::min(count, options_.validating || !on_gpu(options_) ? threads
+                             : options_.threads > 0                   ? threads
+                                                                      : 16);
+  JobOptions of_system = options_;
+  of_system.threads = std::max(1, threads / std::max(workers_, 1));
+  context_.options = of_system;
+  context_.stop_reason = [this] { return stop_reason(); };
+  if (variations.settings().exchange)
+    exchange_ = std::make_unique<ReplicaExchange>(*variations.settings().exchange,
+                                                  variations.seed(), variations.count());
+  if (exchange_) context_.facts = [this](auto& facts) { facts["ensemble"] = exchange_record_; };
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  progress_ = std::make_unique<Progress>(options_.quiet, terminal);
+}
+
+std::string EnsembleRun::stop_reason() {
+  if (over_) return "the stop of the other systems";
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  if (options_.time_limit > 0 && seconds >= options_.time_limit)
+    return fmt::format("the time limit of {:g} s", options_.time_limit);
+  return "";
+}
+
+void EnsembleRun::validate() {
+  context_.options.validating = true;
+  std::vector<std::string> mistakes(std::size_t(variations_.count()));
+  for (std::int64_t k = 0; k < variations_.count(); ++k) try {
+      SystemRun system(context_, k);
+      system.begin();
+      tell_warnings(system);
+    } catch (const UserError& e) {
+      mistakes[std::size_t(k)] = with_places(e.what());
+    }
+  context_.options.validating = options_.validating;
+  std::vector<std::string> different;  // mostly all systems have the same
+  for (const std::string& what : mistakes)
+    if (!what.empty() && std::ranges::find(different, what) == different.end())
+      different.push_back(what);
+  if (different.empty()) return;
+  std::string text;
+  for (std::size_t k = 0; k < std::min(different.size(), most_shown); ++k) {
+    const auto first = std::ranges::find(mistakes, different[k]) - mistakes.begin();
+    const auto count = std::ranges::count(mistakes, different[k]);
+    text += fmt::format("{}system {}{}:\n{}", k > 0 ? "\n" : "", variations_.name(first),
+                        count > 1 ? fmt::format(" and {} others", count - 1) : "", different[k]);
+  }
+  if (different.size() > most_shown)
+    text += fmt::format("\nother systems have {} other mistakes", different.size() - most_shown);
+  throw UserError(text);
+}
+
+void EnsembleRun::tell_warnings(const SystemRun& run) {
+  const std::lock_guard lock(telling_);
+  for (const std::string& warning : run.warnings()) {
+    if (std::ranges::find(warnings_, warning) != warnings_.end()) continue;
+    warnings_.push_back(warning);
+    if (!options_.quiet || warning.find(": warning: ") != std::string::npos)
+      fmt::print(stderr, "{}\n", warning);
+  }
+}
+
+void EnsembleRun::say(const std::string& line) {
+  const std::lock_guard lock(telling_);
+  progress_->print(line);
+}
+
+void EnsembleRun::failed(std::int64_t system, const std::string& what) {
+  const std::lock_guard lock(telling_);
+  failures_.push_back({system, what});
+  progress_->print(fmt::format("warning: system {} failed: {}", variations_.name(system), what));
+  try {
+    fs::create_directories(options_.output_directory / variations_.name(system));
+    write_system_file(options_.output_directory / variations_.name(system), variations_, system,
+                      what);
+  } catch (const std::exception&) {  // said already
+  }
+}
+
+void EnsembleRun::ended(std::int64_t system, SystemRun& run) {
+  const bool complete = run.complete();
+  run.end();
+  io::writer().flush_and_wait();
+  if (complete) write_system_file(run.folder(), variations_, system, "");
+  const std::lock_guard lock(telling_);
+  ++(complete ? complete_ : stopped_);
+  particle_steps_ += double(run.steps_made()) * double(run.particles());
+  progress_->update(ended_before_ + complete_);
+}
+
+/// Whether it went well.
+template <class F>
+bool EnsembleRun::guarded(std::int64_t system, const F& f) {
+  try {
+    f();
+    return true;
+  } catch (const std::exception& e) {
+    failed(system, with_places(e.what()));
+    return false;
+  }
+}
+
+void EnsembleRun::run_whole(std::int64_t system) {
+  guarded(system, [&] {
+    SystemRun run(context_, system);
+    run.begin();
+    tell_warnings(run);
+    run.run_to(std::numeric_limits<std::uint64_t>::max());
+    ended(system, run);
+  });
+}
+
+void EnsembleRun::run_beside_one_another() {
+  std::atomic<std::int64_t> next = 0;
+  on_threads(workers_, [&](int) {
+    for (std::int64_t k; (k = next++) < variations_.count();) {
+      if (system_ended(options_.output_directory / variations_.name(k)) == true) continue;
+      if (SignalWatch::received() != 0 || !stop_reason().empty()) {
+        const std::lock_guard lock(telling_);
+        ++stopped_;
+        continue;
+      }
+      run_whole(k);
+    }
+  });
+}
+
+/// What the checkpoints of all systems say of exchanges must be the same.
+void EnsembleRun::begin_exchange() {
+  std::optional<std::string> record;
+  std::int64_t of = 0;
+  for (std::int64_t k = 0; k < variations_.count(); ++k) {
+    const SystemRun* const system = systems_[std::size_t(k)].get();
+    if (system == nullptr) continue;
+    const auto it = system->facts().find("ensemble");
+    const std::string mine = it == system->facts().end() ? "" : it->second;
+    if (!record) record = mine, of = k;
+    if (*record != mine)
+      throw UserError(fmt::format(
+          "{}: the checkpoints of systems {} and {} are of times between which replicas were "
+          "exchanged: they do not go together",
+          options_.output_directory.string(), variations_.name(of), variations_.name(k)));
+  }
+  if (record && !record->empty()) exchange_->restore(*record);
+  exchange_record_ = exchange_->state();
+  table_ = std::make_unique<ExchangeTable>(options_.output_directory, exchange_->last_step(),
+                                           variations_.count());
+}
+
+/// Between rounds, while all systems wait.
+void EnsembleRun::exchange_all(std::uint64_t step) {
+  std::vector<Run*> ready(systems_.size());
+  for (std::size_t k = 0; k < systems_.size(); ++k) {
+    SystemRun* const system = systems_[k].get();
+    if (system && !system->complete() && !system->stopped() && system->step() == step)
+      ready[k] = &system->run();
+  }
+  exchange_->exchange(step, ready);
+  exchange_record_ = exchange_->state();
+  table_->add(*exchange_);
+}
+
+void EnsembleRun::run_with_exchange() {
+  const std::int64_t n = variations_.count();
+  systems_.resize(std::size_t(n));
+  for (std::int64_t k = 0; k < n; ++k)
+    if (system_ended(options_.output_directory / variations_.name(k)) != true)
+      guarded(k, [&] {
+        auto system = std::make_unique<SystemRun>(context_, k);
+        system->begin();
+        tell_warnings(*system);
+        if (!system->run().has_simulation())
+          throw UserError("ensemble.exchange: the job has no system");
+        systems_[std::size_t(k)] = std::move(system);
+      });
+  begin_exchange();
+  std::uint64_t to = exchange_->next_step(exchange_->last_step());
+  bool done = false;
+  std::exception_ptr error;
+  const auto between = [&]() noexcept {
+    try {
+      bool waiting = false, stopped = false;
+      for (const auto& system : systems_) {
+        if (!system) continue;
+        waiting = waiting || !(system->complete() || system->stopped());
+        stopped = stopped || system->stopped();
+      }
+      done = !waiting;
+      if (stopped) {
+        // Those that have come to the exchange, which is not made, have to hear of it.
+        over_ = true;
+        to = std::numeric_limits<std::uint64_t>::max();
+      } else if (waiting) {
+        exchange_all(to);
+        to = exchange_->next_step(to);
+      }
+    } catch (...) {
+      error = std::current_exception();
+      done = true;
+    }
+  };
+  std::barrier meeting(workers_, between);
+  on_threads(workers_, [&](int worker) {
+    while (!done) {
+      for (std::int64_t k = worker; k < n; k += workers_) {
+        auto& system = systems_[std::size_t(k)];
+        if (!system || system->complete() || system->stopped()) continue;
+        if (!guarded(k, [&] { system->run_to(to); })) system.reset();
+      }
+      meeting.arrive_and_wait();
+    }
+    for (std::int64_t k = worker; k < n; k += workers_)
+      if (auto& system = systems_[std::size_t(k)]) guarded(k, [&] { ended(k, *system); });
+  });
+  if (error) std::rethrow_exception(error);
+}
+
+void EnsembleRun::execute() {
+  const SignalWatch signals;
+  const std::int64_t n = variations_.count();
+  for (std::int64_t k = 0; k < n; ++k)
+    if (system_ended(options_.output_directory / variations_.name(k)) == true) ++ended_before_;
+  if (!options_.quiet) {
+    fmt::print(
+        "Perrin {}\nensemble  {} systems, {} at a time{}\n", engine_version(), n, workers_,
+        exchange_ ? fmt::format("; exchange every {} steps", variations_.settings().exchange->every)
+                  : "");
+    if (ended_before_ > 0) fmt::print("complete  {} systems already\n", ended_before_);
+    std::fflush(stdout);
+  }
+  progress_->start("ensemble", "systems", ended_before_, n);
+  if (exchange_ && ended_before_ < n)
+    run_with_exchange();
+  else
+    run_beside_one_another();
+  if (stopped_ == 0) progress_->finish(ended_before_ + complete_);
+  summary(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
+}
+
+void EnsembleRun::summary(double seconds) {
+  if (!options_.quiet) {
+    if (exchange_) {
+      for (std::size_t k = 0; k < exchange_->pairs().size(); ++k) {
+        const auto& pair = exchange_->pairs()[k];
+        if (pair.tried > 0)
+          fmt::print("exchange  {} and {}: {} of {} accepted ({:.3f})\n", k, k + 1, pair.accepted,
+                     pair.tried, double(pair.accepted) / double(pair.tried));
+      }
+      fmt::print("exchange  {} round trips of replicas\n", exchange_->round_trips());
+    }
+    fmt::print("{} systems complete{}{}, {:.2f} s, {:.4g} million particle steps/s\n",
+               ended_before_ + complete_,
+               failures_.empty() ? "" : fmt::format(", {} failed", failures_.size()),
+               stopped_ > 0 ? fmt::format(", {} stopped or not begun", stopped_) : "", seconds,
+               seconds > 0 ? 1e-6 * particle_steps_ / seconds : 0);
+  }
+  if (stopped_ > 0)
+    fmt::print("stopped; continue with: perrin resume {}\n", options_.output_directory.string());
+  std::fflush(stdout);
+  if (!failures_.empty())
+    throw RunError(fmt::format("{} of {} systems failed, the first of them system {}: {}",
+                               failures_.size(), variations_.count(),
+                               variations_.name(failures_.front().system), failures_.front().what));
+}
+
+void run_ensemble(JsonFile file, JobOptions options) {
+  Components components;
+  const Json whole = file.value();
+  const Variations variations(std::move(file), components.registry);
+  options.device = device_of(variations.file(), options);
+  fs::create_directories(options.output_directory);
+  if (is_ensemble_folder(options.output_directory) && !options.overwrite)
+    throw UserError(fmt::format(
+        "{0}: has an ensemble already: perrin resume {0} continues it, --overwrite replaces it",
+        options.output_directory.string()));
+  EnsembleRun run(variations, options, false);
+  run.validate();
+  for (std::int64_t k = 0; k < variations.count(); ++k) {
+    std::error_code ignored;
+    fs::remove(options.output_directory / variations.name(k) / "system.json", ignored);
+  }
+  Json job = whole;
+  job["seed"] = variations.seed();
+  write_ensemble_file(options.output_directory, variations,
+                      {job.dump(), fs::absolute(options.job_directory).lexically_normal().string(),
+                       options.device});
+  run.execute();
+}
+
+void validate_ensemble(JsonFile file, JobOptions options) {
+  Components components;
+  const std::string name = file.name();
+  const Variations variations(std::move(file), components.registry);
+  EnsembleRun run(variations, std::move(options), false);
+  run.validate();
+  fmt::print("ensemble  {} systems\n{}: valid\n", variations.count(), name);
+}
+
+void resume_ensemble(const fs::path& folder, JobOptions options) {
+  const EnsembleRecord record = read_ensemble_file(folder);
+  Components components;
+  const Variations variations(JsonFile::parse(record.job, (folder / ensemble_file_name).string()),
+                              components.registry);
+  options.job_directory = record.job_directory;
+  options.output_directory = folder;
+  if (options.device.empty()) options.device = record.device;
+  EnsembleRun run(variations, options, true);
+  run.execute();
+}
+
+}  // namespace perrin

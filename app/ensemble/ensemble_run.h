@@ -1,0 +1,72 @@
+// Runs the systems of an ensemble beside one another: a system per thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "app/ensemble/ensemble_files.h"
+#include "app/ensemble/system_run.h"
+
+namespace perrin {
+
+class EnsembleRun {
+ public:
+  /// `options`: as of one job; output_directory is the folder of the ensemble. Throws UserError
+  /// where there are several processes.
+  EnsembleRun(const Variations& variations, JobOptions options, bool resuming);
+
+  /// Makes every system's job without running it. Throws UserError with the mistakes of the first
+  /// systems that have any.
+  void validate();
+  /// Runs all systems to their ends, or until a signal or the time limit. One that fails is told
+  /// and left; the others go on. Throws UserError or RunError where none has come to its end.
+  void execute();
+
+ private:
+  struct Failure {
+    std::int64_t system;
+    std::string what;
+  };
+  std::string stop_reason();
+  void run_beside_one_another();
+  void run_with_exchange();
+  void run_whole(std::int64_t system);
+  void exchange_all(std::uint64_t step);
+  void begin_exchange();
+  void ended(std::int64_t system, SystemRun& run);
+  void failed(std::int64_t system, const std::string& what);
+  void tell_warnings(const SystemRun& run);
+  void say(const std::string& line);
+  void summary(double seconds);
+  template <class F>
+  bool guarded(std::int64_t system, const F& f);
+
+  const Variations& variations_;
+  JobOptions options_;
+  int workers_ = 1;
+  EnsembleContext context_;
+  std::unique_ptr<ReplicaExchange> exchange_;
+  std::unique_ptr<ExchangeTable> table_;
+  std::vector<std::unique_ptr<SystemRun>> systems_;  // of an ensemble with exchange
+  std::string exchange_record_;                      // while systems run
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+
+  std::mutex telling_;
+  std::unique_ptr<Progress> progress_;
+  std::vector<std::string> warnings_;  // told already
+  std::vector<Failure> failures_;
+  std::int64_t complete_ = 0, stopped_ = 0, ended_before_ = 0;
+  double particle_steps_ = 0;
+  std::atomic<bool> over_{false};  // an error of the ensemble itself
+};
+
+/// perrin run, validate and resume of an ensemble.
+void run_ensemble(JsonFile file, JobOptions options);
+void validate_ensemble(JsonFile file, JobOptions options);
+void resume_ensemble(const std::filesystem::path& folder, JobOptions options);
+
+}  // namespace perrin

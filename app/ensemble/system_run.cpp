@@ -1,0 +1,78 @@
+#include "app/ensemble/system_run.h"
+
+#include <fmt/format.h>
+
+#include "io/new_file.h"
+
+namespace perrin {
+namespace fs = std::filesystem;
+
+SystemRun::SystemRun(EnsembleContext& ensemble, std::int64_t system)
+    : ensemble_(ensemble),
+      system_(system),
+      folder_(ensemble.options.output_directory / ensemble.variations.name(system)),
+      options_(ensemble.options) {
+  options_.output_directory = folder_;
+  options_.quiet = true;
+  options_.time_limit = 0;  // of all systems together: EnsembleContext::stop_reason
+}
+
+SystemRun::~SystemRun() = default;
+
+/// Where the job's checkpoints are.
+fs::path SystemRun::checkpoint() const {
+  const Json& job = ensemble_.variations.file().value();
+  if (job.contains("observers") && job["observers"].is_array())
+    for (const Json& observer : job["observers"])
+      if (observer.is_object() && observer.value("type", Json()) == "checkpoint" &&
+          observer.value("file", Json("")).is_string() && observer.contains("file"))
+        return folder_ / observer["file"].get<std::string>();
+  return folder_ / "checkpoint.h5";
+}
+
+void SystemRun::begin() {
+  const std::lock_guard lock(ensemble_.making);
+  std::optional<Archive> restored;
+  std::error_code ignored;
+  if (ensemble_.resuming && fs::exists(checkpoint(), ignored)) {
+    resumed_.emplace(read_resumed_job(checkpoint(), {}, 0));
+    facts_ = resumed_->checkpoint.facts;
+    continue_options(*resumed_, options_, false);
+    restored.emplace(Archive::restoring(std::move(resumed_->checkpoint.records)));
+  } else {
+    file_.emplace(ensemble_.variations.job(system_));
+    // What a killed run has left of a system without a checkpoint is begun anew.
+    options_.overwrite = options_.overwrite || ensemble_.resuming;
+  }
+  job_ = std::make_unique<Job>(resumed_ ? resumed_->file : *file_, ensemble_.components.registry,
+                               ensemble_.components.plugins, options_,
+                               restored ? &*restored : nullptr);
+  if (options_.validating) return;
+  take_folders(*job_, locks_);
+  RunParts parts = job_->take_parts();
+  parts.label = fmt::format("system {}: ", ensemble_.variations.name(system_));
+  parts.write_checkpoint = checkpoint_writer(*job_, options_, ensemble_.facts);
+  parts.interrupted = [this] {
+    if (const std::string why = ensemble_.stop_reason(); !why.empty())
+      job_->control().request_stop(why);
+    return false;
+  };
+  run_ = std::make_unique<Run>(std::move(parts), job_->control());
+  if (restored) run_->restore(std::move(*restored));
+  if (run_->has_simulation()) particles_ = run_->simulation().particles.size();
+}
+
+void SystemRun::run_to(std::uint64_t step) {
+  const auto now = [this] {
+    return run_->has_simulation() ? std::int64_t(run_->simulation().step()) : 0;
+  };
+  const std::int64_t before = now();
+  run_->pause_at(step);
+  complete_ = run_->execute();
+  stopped_ = !complete_ && !run_->stop_reason().empty();
+  steps_made_ += now() - before;
+}
+
+void SystemRun::end() { run_.reset(); }
+
+}  // namespace perrin

@@ -1,0 +1,78 @@
+// One system of an ensemble: its job and its run, in a folder of its own.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "app/commands.h"
+#include "app/job_files.h"
+#include "app/resumed_job.h"
+#include "engine/job/variations.h"
+#include "engine/run/run.h"
+#include "io/folder_lock.h"
+
+namespace perrin {
+
+/// What the systems of an ensemble have in common.
+struct EnsembleContext {
+  const Variations& variations;
+  JobOptions options;  // output_directory: the folder of the ensemble; threads: of one system
+  bool resuming = false;
+  Components components{};
+  std::mutex making{};  // of a job: plug-ins and types of formulas are everybody's
+  /// Why all systems are to stop; empty: they go on.
+  std::function<std::string()> stop_reason{};
+  /// What each checkpoint holds beside the system.
+  MoreFacts facts{};
+};
+
+class SystemRun {
+ public:
+  SystemRun(EnsembleContext& ensemble, std::int64_t system);
+  ~SystemRun();
+
+  /// Makes the job, and goes on from the checkpoint of a resumed ensemble, if there is one. Throws
+  /// UserError, MistakesError.
+  void begin();
+  /// On to this step, to the end, or until all are to stop.
+  void run_to(std::uint64_t step);
+  /// Closes all files. Throws RunError where they could not be written.
+  void end();
+
+  bool complete() const { return complete_; }
+  bool stopped() const { return stopped_; }
+  Run& run() { return *run_; }
+  std::uint64_t step() const { return run_->simulation().step(); }
+  std::int64_t particles() const { return particles_; }
+  /// Steps made since begin().
+  std::int64_t steps_made() const { return steps_made_; }
+  /// Warnings of the job, without its name.
+  const std::vector<std::string>& warnings() const { return job_->warnings(); }
+  const Job& job() const { return *job_; }
+  /// Of the checkpoint that it went on from; empty: from none.
+  const std::map<std::string, std::string>& facts() const { return facts_; }
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path checkpoint() const;
+
+  EnsembleContext& ensemble_;
+  std::int64_t system_;
+  std::filesystem::path folder_;
+  JobOptions options_;
+  std::optional<ResumedJob> resumed_;
+  std::optional<JsonFile> file_;
+  io::FolderLocks locks_;
+  std::unique_ptr<Job> job_;
+  std::unique_ptr<Run> run_;
+  std::map<std::string, std::string> facts_;
+  std::int64_t particles_ = 0, steps_made_ = 0;
+  bool complete_ = false, stopped_ = false;
+};
+
+}  // namespace perrin

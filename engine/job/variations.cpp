@@ -1,0 +1,123 @@
+#include "engine/job/variations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <regex>
+
+#include "engine/base/error.h"
+#include "engine/settings/settings_parse.h"
+
+namespace perrin {
+namespace {
+
+/// "stages.0.steps" means "stages[0].steps".
+std::string with_brackets(const std::string& path) {
+  static const std::regex number(R"(\.(\d+)(?=\.|\[|$))");
+  return std::regex_replace(path, number, "[$1]");
+}
+
+bool is_seed(const Json& value) {
+  return value.is_number_unsigned() && value.get<std::uint64_t>() < (std::uint64_t(1) << 53);
+}
+
+}  // namespace
+
+Variations::Variations(JsonFile file, const Catalogue& catalogue) : file_(std::move(file)) {
+  parse(catalogue);
+  problems_.throw_if_any();
+  file_.remove("ensemble");
+}
+
+void Variations::report(const std::string& path, const std::string& what) {
+  if (problems_.admit(path, what)) problems_.add(file_.problem(path, what));
+}
+
+void Variations::parse(const Catalogue& catalogue) {
+  const auto say = [this](const std::string& path, const std::string& what) { report(path, what); };
+  SettingsParser(catalogue, say).parse(file_.value().at("ensemble"), "ensemble", settings_);
+  if (!problems_.empty()) return;
+  if (!file_.value().contains("seed")) {
+    std::random_device entropy;
+    file_.set(fmt::format("seed={}", ((std::uint64_t(entropy()) << 32) | entropy()) >> 12));
+  }
+  if (!is_seed(file_.value()["seed"])) return report("seed", "must be an integer from 0 to 2^53");
+  seed_ = file_.value()["seed"].get<std::uint64_t>();
+
+  for (const auto& [path, given] : settings_.vary)
+    if (given.is_array() && !settings_.count) settings_.count = std::int64_t(given.size());
+  if (!settings_.count || *settings_.count < 1)
+    return report("ensemble", "needs \"count\", or a list of values in \"vary\"");
+  values_.resize(std::size_t(*settings_.count));
+  settings_.vary.try_emplace("seed", "each");
+  for (const auto& [path, given] : settings_.vary) {
+    const std::vector<Json> values = values_of(path, given);
+    if (values.size() != values_.size()) continue;  // reported
+    for (std::size_t k = 0; k < values.size(); ++k)
+      values_[k].emplace_back(with_brackets(path), values[k]);
+  }
+  if (!problems_.empty()) return;
+  try {
+    job(0);
+  } catch (const UserError& e) {
+    report("ensemble.vary", e.what());
+  }
+}
+
+/// Of a path for each system; after a mistake, which is reported, none.
+std::vector<Json> Variations::values_of(const std::string& path, const Json& given) {
+  const std::string place = join_path("ensemble.vary", path);
+  const auto n = values_.size();
+  std::vector<Json> values;
+  if (path.rfind("ensemble", 0) == 0) {
+    report(place, "an ensemble cannot vary itself");
+  } else if (given == "each" && path == "seed") {
+    for (std::size_t k = 0; k < n; ++k) values.emplace_back(seed_ + k);
+  } else if (given.is_array()) {
+    if (given.size() != n)
+      report(place,
+             fmt::format("must have {} values, one for each system, got {}", n, given.size()));
+    values.assign(given.begin(), given.end());
+  } else if (given.is_object() && given.size() == 1 &&
+             (given.contains("linear") || given.contains("geometric"))) {
+    const bool linear = given.contains("linear");
+    const Json& ends = given.begin().value();
+    if (!ends.is_array() || ends.size() != 2 || !ends[0].is_number() || !ends[1].is_number()) {
+      report(place, fmt::format("{} must be a list of two numbers, the first and the last value, "
+                                "got {}",
+                                given.begin().key(), shown(ends)));
+      return {};
+    }
+    const double a = ends[0], b = ends[1];
+    if (!linear && !(a > 0 && b > 0)) {
+      report(place, fmt::format("geometric: both numbers must be positive, got {} and {}", a, b));
+      return {};
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      const double part = n > 1 ? double(k) / double(n - 1) : 0;
+      values.emplace_back(k + 1 == n && n > 1 ? b
+                          : linear            ? a + (b - a) * part
+                                              : a * std::pow(b / a, part));
+    }
+  } else {
+    report(place, fmt::format("must be a list of a value for each system, {{\"linear\": [first, "
+                              "last]}} or {{\"geometric\": [first, last]}}{}, got {}",
+                              path == "seed" ? " or \"each\"" : "", shown(given)));
+  }
+  return values;
+}
+
+JsonFile Variations::job(std::int64_t system) const {
+  JsonFile job = file_;
+  job.remove("ensemble");
+  for (const auto& [path, value] : values(system)) job.set(path + "=" + value.dump());
+  return job;
+}
+
+std::string Variations::name(std::int64_t system) const {
+  return fmt::format("{:0{}}", system, std::to_string(count() - 1).size());
+}
+
+}  // namespace perrin

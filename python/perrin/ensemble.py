@@ -1,0 +1,166 @@
+"""Ensembles: many systems of one job, run beside one another, and exchange of replicas."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import warnings
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+
+import numpy as np
+
+from perrin._perrin import resume_ensemble as _resume, run_ensemble as _run
+from perrin.errors import JobError
+from perrin.simulation import _plain
+from perrin.statistics import mean
+from perrin.trajectory import Trajectory, open as _open, thermo as _thermo
+
+
+class Ensemble:
+    """What an ensemble's folder holds; `perrin run` of a job with "ensemble" makes the same.
+
+    len(ensemble) systems; ensemble[k] is the folder of one, ensemble.trajectory(k) opens its
+    trajectory.
+    """
+
+    def __init__(self, folder: Union[str, os.PathLike[str]]) -> None:
+        self.folder = pathlib.Path(folder)
+        try:
+            self._record = json.loads((self.folder / "ensemble.json").read_text())
+        except FileNotFoundError:
+            raise JobError(f"{self.folder} is not the folder of an ensemble: it has no "
+                           "ensemble.json") from None
+        self._systems = self._record["systems"]
+
+    def __len__(self) -> int:
+        return len(self._systems)
+
+    def __getitem__(self, k: int) -> pathlib.Path:
+        return self.folder / self._systems[k]["folder"]
+
+    def __repr__(self):
+        states = self.states
+        return (f"<perrin.Ensemble {str(self.folder)!r}: {len(self)} systems, "
+                f"{states.count('complete')} complete, {states.count('failed')} failed>")
+
+    @property
+    def states(self) -> List[str]:
+        """Of each system: "complete", "failed", or "" where it has not ended."""
+        return [system.get("state", "") for system in map(self._ended, range(len(self)))]
+
+    @property
+    def errors(self) -> Dict[int, str]:
+        """{system: why it failed}."""
+        ended = map(self._ended, range(len(self)))
+        return {k: system["error"] for k, system in enumerate(ended) if "error" in system}
+
+    def _ended(self, k):
+        try:
+            return json.loads((self[k] / "system.json").read_text())
+        except FileNotFoundError:
+            return {}
+
+    @property
+    def values(self) -> Any:
+        """What differs between the systems (pandas DataFrame): a row for each."""
+        import pandas
+        return pandas.DataFrame([system["values"] for system in self._systems])
+
+    def thermo(self, file: str = "thermo.h5") -> Tuple[np.ndarray, List[str]]:
+        """The table of a file of all systems: array [system, row, column], and the names of the
+        columns. Rows that a system does not have are NaN."""
+        tables = []
+        for k in range(len(self)):
+            try:
+                tables.append(_thermo(self[k] / file))
+            except FileNotFoundError:
+                tables.append(None)
+        known = [table for table in tables if table is not None]
+        if not known:
+            raise JobError(f"no system of {self.folder} has a file {file}")
+        columns = list(known[0].columns)
+        all_of = np.full((len(self), max(map(len, known)), len(columns)), np.nan)
+        for k, table in enumerate(tables):
+            if table is not None:
+                all_of[k, :len(table)] = table[columns].to_numpy(dtype=float)
+        return all_of, columns
+
+    def means(self, skip: float = 0.2, file: str = "thermo.h5") -> Any:
+        """Means over time of each system and their errors, beside its values (pandas DataFrame);
+        without the first fraction `skip` of the rows."""
+        import pandas
+        rows = []
+        for k in range(len(self)):
+            row = dict(self._systems[k]["values"])
+            try:
+                table = _thermo(self[k] / file)
+            except FileNotFoundError:
+                rows.append(row)
+                continue
+            table = table[int(skip * len(table)):]
+            for name in table.columns.difference(["step", "time"], sort=False):
+                if len(table) >= 2:
+                    m = mean(table[name])
+                    row[name], row[name + "_error"] = m.value, m.error
+            rows.append(row)
+        return pandas.DataFrame(rows)
+
+    @property
+    def exchanges(self) -> Any:
+        """Which replica each system has after every exchange (pandas DataFrame)."""
+        import pandas
+        try:
+            return pandas.read_csv(self.folder / "exchange.csv", index_col="step")
+        except FileNotFoundError:
+            raise JobError(f"the systems of {self.folder} exchange no replicas") from None
+
+    def trajectory(self, k: int, file: str = "trajectory.h5") -> Trajectory:
+        return _open(self[k] / file)
+
+    def resume(self, *, device: str = "", threads: int = 0, quiet: bool = True) -> Ensemble:
+        """Goes on where systems were stopped; complete ones stay as they are."""
+        _resume(os.fspath(self.folder), device, threads, quiet)
+        self._say_if_stopped()
+        return self
+
+    def _say_if_stopped(self):
+        waiting = self.states.count("")
+        if waiting:
+            warnings.warn(f"{waiting} systems of {self.folder} were stopped; "
+                          "Ensemble.resume() continues them", stacklevel=3)
+
+
+def ensemble(job: Any, *, count: Optional[int] = None, vary: Optional[Mapping[str, Any]] = None,
+             exchange: Optional[Mapping[str, Any]] = None,
+             folder: Union[str, os.PathLike[str]] = "ensemble", device: str = "", threads: int = 0,
+             overwrite: bool = False, quiet: bool = True) -> Ensemble:
+    """Runs systems of one job beside one another, each with the bits that it has alone.
+
+    `vary` maps paths in the job to a value for each system, {"linear": [first, last]} or
+    {"geometric": [first, last]}; seeds differ unless it says otherwise. `exchange`:
+    {"every": steps}, replica exchange. Without them the job's own "ensemble" counts. Returns an
+    Ensemble. Raises JobError with all mistakes, RunError where a system has failed (the others
+    are complete then: perrin.Ensemble(folder) has them).
+    """
+    file, text = "", ""
+    functions = []
+    settings = {"count": count, "vary": vary, "exchange": exchange}
+    settings = {k: _plain(v, functions) for k, v in settings.items() if v is not None}
+    if isinstance(job, (str, os.PathLike)) and not settings:
+        file = os.fspath(job)
+    else:
+        if isinstance(job, (str, os.PathLike)):
+            from perrin._perrin import job_text
+            place, job = os.fspath(job), json.loads(job_text(os.fspath(job)))
+            file = place  # its folder is that of the job's inputs
+        job = _plain(job, functions)
+        if settings:
+            job = {**job, "ensemble": {**job.get("ensemble", {}), **settings}}
+        text = json.dumps(job, indent=1)
+    if functions:
+        raise JobError("an ensemble cannot have forces of Python: its systems run in threads of "
+                       "the engine")
+    _run(file, text, device, threads, os.fspath(folder), overwrite, quiet)
+    result = Ensemble(folder)
+    result._say_if_stopped()
+    return result

@@ -1,0 +1,167 @@
+"""The parts that a script was read into, put together as a job."""
+import os
+
+from perrin.lammps.script import Line, NotUnderstood
+from perrin.lammps.write import Commented
+
+
+def assemble(script, last=True):
+    """The job of what was read since the beginning or the part before. last: nothing follows."""
+    result, job = script.result, {}
+    job["title"] = f"from {os.path.basename(script.path)}" + (
+        "" if last and script.part == 1 else f", part {script.part}")
+    if script.units.style != "lj":
+        job["units"] = script.units.names
+    if script.seed is not None:
+        job["seed"] = script.seed
+    job["system"] = system(script) if script.part == 1 else Commented({
+        "type": "file", "path": f"{folder_of(script.part - 1)}/end.h5",
+        **({"velocities": False} if script.velocity is not None else {})}, None)
+    made = interactions(script)
+    if script.velocity is not None:
+        job["velocity"] = script.velocity
+    if script.used_groups:
+        job["groups"] = dict(script.used_groups)
+    exclusions(script, job)
+    job["forces"] = made + [force for _, force in script.fields]
+    left = [f"{k}s" for k in ("bond", "angle", "dihedral", "improper")
+            if script.data and script.data.counts.get(f"{k}s") and not any(
+                force["type"].startswith(f"{k}_") for force in made)]
+    charged = "charge" in (script.style or "") or "full" in (script.style or "")
+    if charged and script.data:
+        left.append("charges")
+    if left:
+        job["ignore"] = left
+    if "bonds" in left and 0 in script.special:
+        result.not_understood.append((script.system_line, "LAMMPS excludes pairs along bonds that "
+                                      "have no force; the job does not"))
+    job["observers"] = observers(script)
+    job["stages"] = script.stages
+    if script.part > 1 and any("box" in group for group in script.used_groups.values()):
+        result.not_understood.append((Line(script.path, 0, ""), "a group by a region of a later "
+                                      "part: its members are those of the part's first frame"))
+    if not last:
+        step = script.stages[-1].get("integrator") or script.stages[-1]["integrators"][0]
+        job["stages"] = [*script.stages, {"type": "md", "name": "end", "steps": 0, "integrator": {
+            "type": "velocity_verlet", "timestep": step.get("timestep", 0.001)}}]
+        job["observers"].append({
+            "type": "trajectory", "file": "end.h5", "stride": 1, "stages": ["end"],
+            "schedule": {"steps": [0]}, "precision": "double",
+            "quantities": ["position", "velocity", "image"]})
+    if not script.stages:
+        result.not_understood.append((Line(script.path, 0, ""), "there is no run"))
+    return job
+
+
+def folder_of(part):
+    """Of the output of a part."""
+    return "out" if part == 1 else f"out-{part}"
+
+
+def system(script):
+    result = script.result
+    periodic = [b in ("p", "pp") for b in script.boundary]
+    if script.data is not None:
+        made = {"type": "file", "path": os.path.relpath(script.data_path, script.folder),
+                "format": "lammps"}
+        style = script.style or script.data.style
+        if style:
+            made["atom_style"] = style
+        if script.units.style != "lj":
+            made["units"] = script.units.style
+        own = {int(k) for k in script.data.masses if k.isdigit()}
+        changed = {str(k): m for k, m in sorted(script.masses.items())
+                   if k not in own or script.data.masses[str(k)] != m}
+        if changed:
+            made["masses"] = changed
+        if script.velocity is not None:
+            made["velocities"] = False
+    elif script.atoms is not None:
+        a = script.atoms
+        if not len(a.r):
+            raise_no_particles(script)
+        made = whole_lattice(script, a)
+        if made is not None and all(periodic):
+            return Commented(made, script.system_line)
+        name = f"{script.name}.data"
+        path = os.path.join(script.folder, name)
+        a.write(path, script.masses, f"start of {os.path.basename(script.path)}, made by perrin "
+                                     f"import")
+        result.data.append(path)
+        made = {"type": "file", "path": name, "format": "lammps"}
+    else:
+        result.not_understood.append((Line(script.path, 0, ""), "there is no system: no read_data "
+                                      "and no create_box that is understood"))
+        return Commented({"type": "file", "path": ""}, None)
+    if script.dimension == 2:
+        made["dimension"] = 2
+        periodic[2] = False
+    if not all(periodic):
+        made["periodic"] = periodic
+    return Commented(made, script.system_line)
+
+
+def whole_lattice(script, atoms):
+    """The system `lattice` where the box is whole cells of one, and nobody asks where an id is."""
+    lattice = script.lattice
+    if not script.whole or not lattice.simple or lattice.style not in ("sc", "bcc", "fcc") or \
+            script.dimension == 2 or any("ids" in g or "box" in g
+                                         for g in script.used_groups.values()):
+        return None
+    cells = (atoms.high - atoms.low) / lattice.scale
+    if abs(cells - cells.round()).max() > 1e-6:
+        return None
+    made = {"type": "lattice", "structure": lattice.style, "lattice_constant": lattice.scale,
+            "cells": [int(c) for c in cells.round()], "types": {str(script.whole): 1}}
+    mass = script.masses.get(script.whole, 1.0)
+    if mass != 1:
+        made["masses"] = {str(script.whole): mass}
+    return made
+
+
+def raise_no_particles(script):
+    script.result.not_understood.append((script.system_line, "the box has no particles: none of "
+                                         "the commands that would make them is understood"))
+
+
+def interactions(script):
+    result, made = script.result, []
+    try:
+        for force, note in script.pairs.forces(script.types, script.number):
+            made.append(Commented(force, script.pairs.lines[-1]))
+            if note:
+                result.changed.append((script.pairs.lines[-1], note))
+    except NotUnderstood as error:
+        line = script.pairs.lines[-1] if script.pairs.lines else script.system_line
+        result.not_understood.append((line, str(error)))
+    for part in script.bonded.values():
+        try:
+            made += [Commented(force, part.lines[0]) for force in part.forces(script.number)]
+        except NotUnderstood as error:
+            result.not_understood.append((part.lines[0], str(error)))
+    return made
+
+
+def exclusions(script, job):
+    """special_bonds: which pairs along bonds have no pair force."""
+    if script.data is None or not script.data.counts.get("bonds"):
+        return
+    table = {(1, 1, 1): [], (0, 1, 1): ["bonds"], (0, 0, 1): ["bonds", "angles"],
+             (0, 0, 0): ["bonds", "angles", "dihedrals"]}
+    weights = tuple(script.special)
+    if weights not in table:
+        script.result.not_understood.append((script.system_line, "special_bonds with weights "
+                                             f"{weights}: pairs are excluded or not"))
+        weights = (0, 0, 0)
+    job["neighbors"] = {"exclusions": table[weights]}
+
+
+def observers(script):
+    made = list(script.observers.values())
+    total = sum(stage["steps"] for stage in script.stages)
+    thermo = script.thermo or {"type": "thermo", "stride": max(total, 1),
+                               "console_stride": max(total, 1)}
+    made.insert(0, thermo)
+    if not any(o["type"] in ("trajectory", "xtc", "gsd") for o in made):
+        made.append({"type": "trajectory", "stride": max(total // 10, 1)})
+    return made

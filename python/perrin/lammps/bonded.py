@@ -1,0 +1,75 @@
+"""Bonds, angles, dihedrals and impropers of LAMMPS as forces of Perrin."""
+import re
+
+from perrin.lammps.forces import base, several
+from perrin.lammps.script import NotUnderstood
+
+
+def harmonic(kind, length, factor=2):
+    def make(v):
+        return {"stiffness": factor * v[0], **({length: v[1]} if length else {})}
+    return kind, make
+
+
+def charmm(v):
+    if len(v) > 3 and v[3] != 0:
+        raise NotUnderstood("dihedral_style charmm with a weight of 1-4 pairs that is not 0")
+    return {"terms": [{"stiffness": v[0], "multiplicity": int(v[1]), "phase": v[2]}]}
+
+
+BONDED = {
+    ("bond", "harmonic"): harmonic("bond_harmonic", "length"),
+    ("bond", "fene"): ("bond_fene", lambda v: {
+        "stiffness": v[0], "maximum_length": v[1],
+        **({"epsilon": v[2], "sigma": v[3]} if v[2] else {})}),
+    ("angle", "harmonic"): harmonic("angle_harmonic", "angle"),
+    ("angle", "cosine"): harmonic("angle_cosine", None, 1),
+    ("angle", "cosine/squared"): harmonic("angle_cosine_squared", "angle"),
+    ("dihedral", "harmonic"): ("dihedral_periodic", lambda v: {"terms": [
+        {"stiffness": v[0], "multiplicity": int(v[2]), "phase": 0 if v[1] > 0 else 180 * (
+            1 if int(v[2]) else 0)}]}),
+    ("dihedral", "opls"): ("dihedral_opls", lambda v: {"k": v[:4]}),
+    ("dihedral", "charmm"): ("dihedral_periodic", charmm),
+    ("dihedral", "multi/harmonic"): ("dihedral_ryckaert_bellemans", lambda v: {
+        "c": [a * (-1) ** n for n, a in enumerate(v[:5])] + [0]}),
+}
+
+
+class Bonded:
+    """bond_style and bond_coeff, or those of angles, dihedrals or impropers."""
+
+    def __init__(self, kind):
+        self.kind, self.styles, self.coefficients, self.lines = kind, [], {}, []
+
+    def style(self, words, line):
+        self.coefficients, self.lines = {}, [line]
+        self.styles = [base(w) for w in (words[1:] if words[0] == "hybrid" else words[:1])
+                       if not re.fullmatch(r"[-+\d.]+", w)]
+        self.mixed = words[0] == "hybrid"
+
+    def coefficient(self, words, types, line):
+        if not self.styles:
+            raise NotUnderstood(f"{self.kind}_coeff before {self.kind}_style")
+        style, rest = (base(words[1]), words[2:]) if self.mixed else (self.styles[0], words[1:])
+        for kind in several(words[0], types):
+            self.coefficients[kind] = style, rest
+        self.lines.append(line)
+
+    def forces(self, number):
+        """[force], and whether there are none by intention (bond_style zero or none)."""
+        made = {}
+        for kind, (style, words) in sorted(self.coefficients.items()):
+            if style in ("zero", "none"):
+                continue
+            if (self.kind, style) not in BONDED:
+                raise NotUnderstood(f"{self.kind}_style {style}")
+            type_name, entry = BONDED[self.kind, style]
+            made.setdefault(type_name, {})[str(kind)] = entry([number(w) for w in words])
+        every = {str(kind) for kind in self.coefficients}
+        forces = []
+        for type_name, entries in made.items():
+            force = {"type": type_name, f"{self.kind}s": entries}
+            if every - set(entries):
+                force["skip"] = sorted(every - set(entries))
+            forces.append(force)
+        return forces

@@ -1,0 +1,194 @@
+"""A script of LAMMPS, command by command, and the job that it becomes."""
+import os
+import re
+
+import numpy as np
+
+from perrin.lammps import forces
+from perrin.lammps.bonded import Bonded
+from perrin.lammps.groups import Groups
+from perrin.lammps.runs import Runs
+from perrin.lammps.script import NotUnderstood, Variables, logical_lines, split
+from perrin.lammps.styles import Styles
+from perrin.lammps.system import System
+from perrin.lammps.units import Units
+from perrin.lammps.write import job_text
+
+NO_EFFECT = {"neigh_modify", "neighbor", "newton", "processors", "thermo_modify", "thermo_style",
+             "dump_modify", "echo", "log", "print", "package", "suffix", "timer", "comm_modify",
+             "comm_style", "atom_modify", "info", "run_style", "min_style", "min_modify", "balance",
+             "shell", "undump", "uncompute", "label", "compute_modify", "write_data",
+             "write_restart", "write_dump", "write_coeff"}
+# What begins another job where a run has been: other forces, other velocities.
+FORCES = {"pair_style", "pair_coeff", "pair_modify", "bond_style", "bond_coeff", "angle_style",
+          "angle_coeff", "dihedral_style", "dihedral_coeff", "improper_style", "improper_coeff",
+          "special_bonds"}
+PARTICLES = {"create_atoms", "delete_atoms", "displace_atoms", "set", "mass", "read_data",
+             "kspace_style", "change_box", "replicate"}
+
+
+class Result:
+    """text: the job; not_understood: [(line, reason)]; changed: what means nearly the same;
+    data: [path of a written start]. jobs, texts: of all parts, where forces change after a run;
+    each begins with the last frame of the one before."""
+
+    def __init__(self):
+        self.jobs, self.texts, self.data = [], [], []
+        self.not_understood, self.changed, self.no_effect = [], [], []
+
+    @property
+    def job(self):
+        return self.jobs[0]
+
+    @property
+    def text(self):
+        return self.texts[0]
+
+
+class Script(System, Groups, Styles, Runs):
+    def __init__(self, path, variables, result, folder, name):
+        self.path, self.result, self.folder, self.name = path, result, folder, name
+        self.variables = Variables(variables, self.keyword)
+        self.units, self.dimension, self.boundary = Units(), 3, ["p", "p", "p"]
+        self.special, self.style = (0.0, 0.0, 0.0), None
+        self.lattice, self.regions, self.atoms, self.data = None, {}, None, None
+        self.masses, self.types, self.timestep = {}, 0, None
+        self.pairs = forces.Pairs()
+        self.bonded = {k: Bonded(k) for k in ("bond", "angle", "dihedral", "improper")}
+        self.groups, self.fixes, self.velocity = {"all": None}, {}, None
+        self.used_groups, self.stages, self.observers, self.computes = {}, [], {}, {}
+        self.system_line = self.data_path = None
+        self.thermo, self.fields, self.ran, self.friction = None, [], False, False
+        self.box, self.steps, self.seed, self.lost = None, 0, None, False
+        self.set_velocities, self.part, self.adapted = {}, 1, set()
+        self.whole = None  # the type that fills the box as one lattice
+
+    def keyword(self, word):
+        if self.box is not None:
+            match = re.fullmatch(r"([xyz])(lo|hi)|l([xyz])", word)
+            if match and match[1]:
+                return float(self.box[match[1]][match[2] == "hi"])
+            if match:
+                low, high = self.box[match[3]]
+                return float(high - low)
+            if word == "vol":
+                return float(np.prod([b - a for a, b in self.box.values()]))
+        if word == "atoms" and self.count():
+            return float(self.count())
+        if word in ("xlat", "ylat", "zlat") and self.lattice is not None:
+            return float(self.lattice.spacing["xyz".index(word[0])])
+        if word == "dt":
+            return self.timestep if self.timestep is not None else self.units.timestep
+        return float(self.steps) if word == "step" else None
+
+    def count(self):
+        return len(self.atoms.r) if self.atoms is not None else \
+            self.data.counts.get("atoms", 0) if self.data else 0
+
+    def number(self, word):
+        return self.variables.number(word)
+
+    def file(self, name):
+        return os.path.join(os.path.dirname(os.path.abspath(self.path)), name)
+
+    def read(self, path):
+        for line in logical_lines(path):
+            self.run_line(line)
+            if self.lost:
+                return
+
+    def run_line(self, line, text=None):
+        try:
+            text = line.text if text is None else text
+            command = text.split()[0]
+            if command in NO_EFFECT:
+                self.result.no_effect.append(line)
+                return
+            if command != "variable":
+                text = self.variables.substitute(text)
+            self.command(split(text) if command != "variable" else text.split(), line)
+        except NotUnderstood as error:
+            self.result.not_understood.append((line, str(error)))
+        except (IndexError, ValueError, KeyError) as error:
+            self.result.not_understood.append((line, f"words are missing or wrong ({error!r})"))
+
+    def command(self, words, line):
+        name, rest = words[0], words[1:]
+        handler = getattr(self, f"do_{name}", None)
+        if handler is None:
+            raise NotUnderstood(f"the command {name}")
+        if self.ran and name in PARTICLES:
+            raise NotUnderstood(f"{name} after a run: a job has one system")
+        if self.ran and (name in FORCES or name == "velocity" and words[2] == "create"):
+            self.next_part()
+        handler(rest, line)
+
+    def next_part(self):
+        """What was read becomes a job; what follows another, which begins where it ends."""
+        self.close_part(last=False)
+        self.part += 1
+        self.stages, self.observers, self.velocity, self.ran = [], {}, None, False
+        self.used_groups, self.system_line = {}, None
+
+    def close_part(self, last=True):
+        from perrin.lammps.assemble import assemble
+        self.result.jobs.append(assemble(self, last))
+
+    def do_variable(self, rest, line):
+        rest = [rest[0], rest[1], *(split(" ".join(rest[2:])) if rest[1] != "equal" else rest[2:])]
+        if rest[1] not in ("equal",):
+            rest[2:] = [self.variables.substitute(w) for w in rest[2:]]
+        self.variables.define(rest)
+
+    def do_if(self, rest, line):
+        words = list(rest)
+        verdict = self.variables.condition(words.pop(0))
+        branches, kind = {"then": []}, None
+        for word in words:
+            if word in ("then", "else", "elif"):
+                kind = word
+                branches.setdefault(kind, [])
+                if word == "elif":
+                    raise NotUnderstood("if with elif")
+            else:
+                branches[kind].append(word)
+        for text in branches["then"] if verdict else branches.get("else", []):
+            self.run_line(line, text)
+
+    def do_include(self, rest, line):
+        path = self.file(rest[0])
+        if not os.path.exists(path):
+            raise NotUnderstood(f"the file {rest[0]} is not there")
+        self.read(path)
+
+    def do_jump(self, rest, line):
+        raise NotUnderstood("jump: loops are not translated")
+
+    def do_next(self, rest, line):
+        raise NotUnderstood("next: loops are not translated")
+
+    def do_clear(self, rest, line):
+        self.lost = True
+        raise NotUnderstood("clear: what follows is another simulation, a job of its own")
+
+    def do_quit(self, rest, line):
+        self.lost = True
+
+
+def convert(path, name=None, folder=None, variables=None, data=None):
+    """A script of LAMMPS as a job. name: of the start that is written beside the job, where the
+    script makes one; folder: where the job will be; variables: values of `-var`; data: a data file
+    to take in place of the one that the script reads."""
+    result = Result()
+    folder = os.path.abspath(folder or ".")
+    script = Script(path, variables, result, folder, name or os.path.basename(path))
+    if data is not None:
+        script.file = lambda asked, own=script.file: data if asked and not os.path.exists(
+            own(asked)) else own(asked)
+    script.read(path)
+    script.close_part()
+    for entries in (result.not_understood, result.changed):  # each once, though runs repeat it
+        entries[:] = list(dict.fromkeys(entries))
+    result.texts = [job_text(job, result, path, part, len(result.jobs))
+                    for part, job in enumerate(result.jobs, 1)]
+    return result

@@ -1,0 +1,61 @@
+"""Fixes that act on particles as a field, a wall or a spring."""
+from perrin.lammps.script import NotUnderstood
+
+
+def field(script, group, style, words):
+    """Forces of a fix, or None where it is of another kind."""
+    number, made = script.number, None
+    if style == "addforce":
+        if len(words) > 3:
+            raise NotUnderstood(f"fix addforce with {words[3]}")
+        made = [{"type": "constant_force", "force": [number(w) for w in words[:3]]}]
+    elif style == "gravity" and words[1] == "vector":
+        g = [number(words[0]) * number(w) for w in words[2:5]]
+        norm = sum(number(w) ** 2 for w in words[2:5]) ** 0.5
+        masses = {t: script.masses.get(t, 1.0) for t in range(1, script.types + 1)}
+        made = [{"type": "constant_force", "force": [m * x / norm for x in g], "types": [str(t)]}
+                for t, m in masses.items()]
+        if len(set(masses.values())) == 1:
+            made = [{k: v for k, v in made[0].items() if k != "types"}]
+    elif style in ("wall/lj93", "wall/lj126", "wall/harmonic"):
+        made = [wall(script, style, *each) for each in faces(script, words)]
+    elif style == "spring/self" and len(words) == 1:
+        made = [{"type": "tether", "stiffness": [number(words[0])] * 3}]
+    if made is None:
+        return None
+    if group != "all":
+        made = [{**force, "on": script.use(group)} for force in made]
+    return made
+
+
+def faces(script, words):
+    """(face, place, three numbers) of each wall of a fix wall/…."""
+    found, words, box = [], list(words), False
+    while words:
+        word = words.pop(0)
+        if word in ("units", "fld", "pbc"):
+            box = words.pop(0) == "box" if word == "units" else box
+            continue
+        found.append((word, words[:4]))
+        words = words[4:]
+    scale = [1, 1, 1] if box or script.lattice is None else script.lattice.spacing
+    for face, (place, *values) in found:
+        axis = "xyz".index(face[0])
+        if place == "EDGE":
+            where = script.box[face[0]][0 if face.endswith("lo") else 1]
+        else:
+            where = script.number(place) * scale[axis]
+        yield face, float(where), [script.number(v) for v in values]
+
+
+def wall(script, style, face, where, values):
+    if style != "wall/harmonic":
+        epsilon, sigma, cutoff = values
+        return {"type": "lj_wall", "axis": face[0], "position": where, "epsilon": epsilon,
+                "sigma": sigma, "cutoff": cutoff,
+                "form": "9-3" if style.endswith("93") else "12-6"}
+    k, _, cutoff = values
+    h = f"({face[0]} - p)" if face.endswith("lo") else f"(p - {face[0]})"
+    numbers = {"k": k, "p": where, "rc": cutoff}
+    return {"type": "external_formula", "energy": f"if({h} < rc, k*(rc - {h})^2, 0)",
+            "types": {str(t): numbers for t in range(1, script.types + 1)}}

@@ -1,0 +1,229 @@
+"""Fixes of LAMMPS that move particles or hold them: the integrator of a stage, and its fields."""
+from perrin.lammps.script import NotUnderstood
+
+# Fixes that measure, print or balance: what a run does is the same without them.
+MEASURES = {"print", "ave/time", "ave/chunk", "ave/histo", "ave/correlate", "ave/atom", "vector",
+            "balance", "store/state", "property/atom", "halt", "ave/correlate/long", "ave/grid",
+            "store/force", "python/invoke", "ave/histo/weight", "recenter", "momentum",
+            "enforce2d", "nve/noforce/none", "dt/reset/none", "thermal/conductivity/none"}
+BATHS = ("langevin", "temp/csvr", "temp/berendsen", "temp/rescale", "press/berendsen", "viscous")
+
+
+class Fix:
+    def __init__(self, line, group, style, words):
+        self.line, self.group, self.style, self.words = line, group, style, words
+
+
+def options(words, counts):
+    """{keyword: values} of a list of keywords with so many values each."""
+    found, words = {}, list(words)
+    while words:
+        word = words.pop(0)
+        if word not in counts:
+            raise NotUnderstood(f"the keyword {word}")
+        found[word], words = words[:counts[word]], words[counts[word]:]
+    return found
+
+
+def ramp(first, last, steps):
+    if first == last:
+        return {"temperature": first}
+    return {"temperature": first, "final_temperature": last, "ramp_steps": max(steps, 1)}
+
+
+class Motion:
+    """Integrators of a stage from the fixes that are there when it runs.
+
+    script: number(word), masses {type: mass}, units (perrin.lammps.units), types, timestep,
+    friction (whether a force of pairs has friction).
+    """
+
+    def __init__(self, script, fixes, steps):
+        self.script, self.fixes, self.steps = script, fixes, steps
+        self.notes = []
+
+    def number(self, word):
+        return self.script.number(word)
+
+    def note(self, fix, text):
+        self.notes.append((fix.line, text))
+
+    def integrators(self):
+        """[(group, integrator, line)]; what is moved by nothing is not in it."""
+        made = []
+        baths = [f for f in self.fixes if f.style in BATHS]
+        used = set()
+        for fix in self.fixes:
+            if fix.style == "nve":
+                mine = [b for b in baths if b.group in (fix.group, "all")]
+                used.update(id(b) for b in mine)
+                made.append((fix.group, self.nve(fix, mine), fix.line))
+                # Baths of a part: this part has an integrator of its own.
+                for group in dict.fromkeys(b.group for b in baths if fix.group == "all" and
+                                           b.group != "all"):
+                    part = [b for b in baths if b.group == group]
+                    used.update(id(b) for b in part)
+                    made.append((group, self.nve(fix, part), part[0].line))
+            elif fix.style in ("nvt", "npt", "nph"):
+                made.append((fix.group, self.nose_hoover(fix), fix.line))
+            elif fix.style == "brownian":
+                made.append((fix.group, self.brownian(fix), fix.line))
+        for bath in baths:
+            if id(bath) not in used:
+                raise NotUnderstood(f"fix {bath.style} of the group {bath.group}, which no fix nve "
+                                    "of this group moves")
+        return made
+
+    def nve(self, fix, baths):
+        styles = sorted(b.style for b in baths)
+        if not baths:
+            kind = "groot_warren" if self.script.friction else "velocity_verlet"
+            return {"type": kind, **({"lambda": 0.5} if self.script.friction else {})}
+        if len([s for s in styles if s != "press/berendsen"]) > 1:
+            raise NotUnderstood("several thermostats of one group")
+        made = None
+        for bath in baths:
+            if bath.style == "langevin":
+                made = self.langevin(bath)
+            elif bath.style == "viscous":
+                made = {"type": "langevin", "temperature": 0,
+                        "friction": self.script.units.friction(self.number(bath.words[0]))}
+            elif bath.style.startswith("temp/"):
+                made = self.rescaling(bath)
+        for bath in baths:
+            if bath.style == "press/berendsen":
+                if made is None or made["type"] == "langevin":
+                    raise NotUnderstood("press/berendsen without a thermostat beside fix nve")
+                made["barostat"] = self.barostat(bath, bath.words)
+                self.note(bath, "press/berendsen became stochastic cell rescaling, which has right "
+                                "fluctuations")
+        return made
+
+    def langevin(self, fix):
+        first, last, damp = (self.number(w) for w in fix.words[:3])
+        damp = self.script.units.time(damp)
+        rest, scale = fix.words[4:], {}
+        while rest:
+            if rest[0] == "scale":
+                scale[int(rest[1])] = self.number(rest[2])
+                rest = rest[3:]
+            elif rest[0] in ("tally", "zero", "gjf"):
+                rest = rest[2:]
+            else:
+                raise NotUnderstood(f"fix langevin {rest[0]}")
+        masses = self.script.masses
+        frictions = {str(t): masses.get(t, 1.0) / (damp * scale.get(t, 1.0))
+                     for t in range(1, self.script.types + 1)}
+        made = {"type": "langevin", **ramp(first, last, self.steps)}
+        if len(set(frictions.values())) == 1:
+            made["friction"] = frictions["1"]
+        else:
+            made["frictions"] = frictions
+        return made
+
+    def rescaling(self, fix):
+        words = fix.words
+        if fix.style == "temp/rescale":
+            words = words[1:3] + ["0"]
+        first, last, tau = (self.number(w) for w in words[:3])
+        made = {"type": "bussi", **ramp(first, last, self.steps),
+                "tau": self.script.units.time(tau)}
+        if fix.style != "temp/csvr":
+            self.note(fix, f"{fix.style} became velocity rescaling by Bussi, which samples the "
+                           "canonical ensemble")
+        return made
+
+    def nose_hoover(self, fix):
+        keys = {"temp": 3, "iso": 3, "aniso": 3, "tri": 3, "x": 3, "y": 3, "z": 3, "xy": 3,
+                "xz": 3, "yz": 3, "couple": 1, "drag": 1, "tchain": 1, "pchain": 1, "mtk": 1,
+                "tloop": 1, "ploop": 1, "nreset": 1, "dilate": 1, "scalexy": 1, "scaleyz": 1,
+                "scalexz": 1, "flip": 1, "fixedpoint": 3}
+        said = options(fix.words, keys)
+        pressed = {k: said[k] for k in ("iso", "aniso", "tri", "x", "y", "z", "xy", "xz", "yz")
+                   if k in said}
+        made = {"type": "velocity_verlet"}
+        if "temp" in said:
+            first, last, tau = (self.number(w) for w in said["temp"])
+            made = {"type": "nose_hoover", **ramp(first, last, self.steps),
+                    "tau": self.script.units.time(tau)}
+            if "tchain" in said:
+                made["chain"] = int(said["tchain"][0])
+        if not pressed:
+            return made
+        if {"tri", "xy", "xz", "yz"} & set(pressed):
+            raise NotUnderstood("a pressure of tilts")
+        values = [tuple(v) for v in pressed.values()]
+        couple = said.get("couple", ["none"])[0]
+        if len(set(values)) > 1:
+            raise NotUnderstood("different pressures along the axes")
+        axes = "all"
+        if "iso" not in pressed:
+            axes = {"none": "x,y,z", "xyz": "all", "xy": "xy,z", "xz": "xz,y",
+                    "yz": "yz,x"}[couple]
+            if "aniso" not in pressed:
+                if couple == "none":
+                    axes = ",".join(k for k in "xyz" if k in pressed)
+                elif set(pressed) != set("xyz"):
+                    raise NotUnderstood("a pressure along some axes that are coupled")
+        if self.script.dimension == 2:
+            axes = {"all": "all", "x,y,z": "x,y"}.get(axes, axes)
+        barostat = self.barostat(fix, values[0])
+        if axes != "all":
+            barostat["axes"] = axes
+        if made["type"] == "velocity_verlet":
+            raise NotUnderstood("fix nph: a barostat of constant enthalpy has no temperature")
+        made["barostat"] = barostat
+        return made
+
+    def barostat(self, fix, words):
+        words = [w for w in words if w not in ("iso", "aniso")]
+        first, last, tau = (self.number(w) for w in words[:3])
+        pressure = self.script.units.pressure
+        made = {"pressure": pressure(first), "tau": self.script.units.time(tau)}
+        if first != last:
+            made.update(final_pressure=pressure(last), ramp_steps=max(self.steps, 1))
+        return made
+
+    def brownian(self, fix):
+        said = options(fix.words[2:], {"gamma_t": 1, "rng": 1, "gamma_r": 1})
+        return {"type": "brownian", "temperature": self.number(fix.words[0]),
+                "friction": self.script.units.friction(self.number(said["gamma_t"][0]))}
+
+
+def deformation(fix, box, timestep, steps, number):
+    """`deform` of a stage from fix deform, and the box at its end."""
+    words, made, after = list(fix.words[1:]), {}, dict(box)
+    while words:
+        axis = words.pop(0)
+        if axis in ("remap", "units", "flip"):
+            value = words.pop(0)
+            if axis == "remap" and value == "v":
+                made["remap_velocities"] = True
+            elif axis == "remap" and value == "x":
+                made["remap_velocities"] = False
+            elif value not in ("box", "lattice", "yes", "no"):
+                raise NotUnderstood(f"fix deform {axis} {value}")
+            continue
+        if axis not in ("x", "y", "z"):
+            raise NotUnderstood(f"fix deform {axis}")
+        how, length, time = words.pop(0), box[axis][1] - box[axis][0], steps * timestep
+        if how == "final":
+            low, high = number(words.pop(0)), number(words.pop(0))
+            target = high - low
+        elif how == "delta":
+            target = length - number(words.pop(0)) + number(words.pop(0))
+        elif how == "scale":
+            target = length * number(words.pop(0))
+        elif how == "vel":
+            target = length + number(words.pop(0)) * time
+        elif how == "erate":
+            target = length * (1 + number(words.pop(0)) * time)
+        else:
+            raise NotUnderstood(f"fix deform {axis} {how}")
+        if target <= 0:
+            raise NotUnderstood("fix deform to a box without volume")
+        made[axis] = target
+        middle = sum(box[axis]) / 2
+        after[axis] = (middle - target / 2, middle + target / 2)
+    made.setdefault("remap_velocities", False)
+    return made, after

@@ -1,0 +1,256 @@
+"""Pair interactions of LAMMPS as forces of Perrin. Numbers are the script's: `units` converts none
+here, since energies and lengths of a job are those of the script (perrin.lammps.units)."""
+import math
+import re
+
+from perrin.lammps.script import NotUnderstood
+
+SUFFIX = re.compile(r"/(omp|opt|gpu|kk|intel)$")
+
+
+def base(style):
+    return SUFFIX.sub("", style)
+
+
+def several(text, count):
+    """Types that `2`, `*`, `1*3`, `*2` or `3*` name."""
+    if "*" not in text:
+        if not text.isdigit():
+            raise NotUnderstood(f"the type {text!r}: labels of types are not translated")
+        return [int(text)]
+    low, high = text.split("*")
+    return list(range(int(low or 1), int(high or count) + 1))
+
+
+class Pairs:
+    """pair_style, pair_coeff and pair_modify, until they are made forces."""
+
+    def __init__(self):
+        self.styles, self.mixed = [], False  # (name, settings) of each style
+        self.coefficients = {}               # {(style index, i, j): words}
+        self.modify = {"shift": "no", "tail": "no", "mix": "geometric"}
+        self.lines, self.coefficient_lines = [], []
+
+    def style(self, words, line):
+        self.styles, self.coefficients, self.lines = [], {}, [line]
+        self.coefficient_lines = []
+        self.mixed = words[0].startswith("hybrid")
+        if words[0].startswith("hybrid") and words[0] not in ("hybrid", "hybrid/overlay"):
+            raise NotUnderstood(f"pair_style {words[0]}")
+        if not self.mixed:
+            self.styles = [(base(words[0]), words[1:])]
+            return
+        for word in words[1:]:
+            if re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", word) or \
+                    self.styles and self.styles[-1][0] in ("table",) and \
+                    word in ("linear", "spline", "lookup", "bitmap"):
+                self.styles[-1][1].append(word)
+            else:
+                self.styles.append((base(word), []))
+
+    def coefficient(self, words, types, line):
+        self.coefficient_lines.append(line)
+        first, second, rest = words[0], words[1], words[2:]
+        index = 0
+        if self.mixed:
+            name = base(rest[0])
+            which = [k for k, (style, _) in enumerate(self.styles) if style == name]
+            if name == "none":
+                for i in several(first, types):
+                    for j in several(second, types):
+                        for k in range(len(self.styles)):
+                            self.coefficients.pop((k, *sorted((i, j))), None)
+                return
+            if not which:
+                raise NotUnderstood(f"pair_coeff of {name}, which pair_style does not name")
+            rest, index = rest[1:], which[0]
+            if len(which) > 1:
+                index, rest = which[int(rest[0]) - 1], rest[1:]
+        for i in several(first, types):
+            for j in several(second, types):
+                if i <= j or "*" not in first + second:
+                    self.coefficients[(index, *sorted((i, j)))] = rest
+
+    def section(self, name, rows, types):
+        for row in rows:
+            both = row[:2] if name == "PairIJ Coeffs" else [row[0], row[0]]
+            self.coefficient(both + row[2 if name == "PairIJ Coeffs" else 1:], types, None)
+
+    def forces(self, types, number):
+        """[(force, note or None)] of all styles."""
+        made = []
+        for index, (style, settings) in enumerate(self.styles):
+            if style in ("none", "zero"):
+                continue
+            if style not in PAIRS:
+                raise NotUnderstood(f"pair_style {style}")
+            table = {(i, j): words for (k, i, j), words in self.coefficients.items() if k == index}
+            if not self.mixed:
+                missing = [i for i in range(1, types + 1) if (i, i) not in table]
+                if missing and not table:
+                    raise NotUnderstood(f"pair_style {style} without pair_coeff")
+            for force, note in PAIRS[style](settings, table, types, self.modify, number,
+                                            not self.mixed):
+                made.append((with_all_pairs(force, types), note))
+        return made
+
+
+def with_all_pairs(force, types):
+    """A force needs parameters for all pairs of types: 0 where LAMMPS's style has none."""
+    listed = {tuple(entry["types"]) for entry in force["pairs"]}
+    like = force["pairs"][0]
+    for i in range(1, types + 1):
+        for j in range(i, types + 1):
+            if (str(i), str(j)) not in listed:
+                force["pairs"].append({"types": names(i, j), **{
+                    k: 0 if k in STRENGTHS else v for k, v in like.items()
+                    if k not in ("types", "cutoff")}})
+    return force
+
+
+STRENGTHS = ("epsilon", "depth", "amplitude", "dispersion", "repulsion", "gamma", "A", "C", "D")
+
+
+def names(i, j):
+    return [str(i), str(j)]
+
+
+def truncation(modify, force, allowed=True):
+    if modify["shift"] == "yes":
+        force["truncation"] = "energy_shift"
+    return force
+
+
+def mix(rule, a, b):
+    """epsilon, sigma and cut-off of an unlike pair (pair_modify mix)."""
+    (e1, s1, c1), (e2, s2, c2) = a, b
+    epsilon = math.sqrt(e1 * e2)
+    if rule == "geometric":
+        return epsilon, math.sqrt(s1 * s2), math.sqrt(c1 * c2)
+    if rule == "arithmetic":
+        return epsilon, (s1 + s2) / 2, (c1 + c2) / 2
+    if rule == "sixthpower":
+        sixth = (s1 ** 6 + s2 ** 6) / 2
+        return (2 * epsilon * (s1 * s2) ** 3 / (s1 ** 6 + s2 ** 6), sixth ** (1 / 6),
+                ((c1 ** 6 + c2 ** 6) / 2) ** (1 / 6))
+    raise NotUnderstood(f"pair_modify mix {rule}")
+
+
+def lennard_jones(settings, table, types, modify, number, mixing, kind="lennard_jones"):
+    cut = number(settings[0])
+
+    def read(words):
+        v = [number(w) for w in words]
+        return v[0], v[1], v[2] if len(v) > 2 else cut
+
+    values = {pair: read(words) for pair, words in table.items()}
+    if mixing:
+        for i in range(1, types + 1):
+            for j in range(i + 1, types + 1):
+                if (i, j) not in values and (i, i) in values and (j, j) in values:
+                    values[i, j] = mix(modify["mix"], values[i, i], values[j, j])
+    force = {"type": kind, "cutoff": cut}
+    if kind == "lennard_jones":
+        if modify["tail"] == "yes":
+            force["tail"] = True
+        truncation(modify, force)
+    force["pairs"] = []
+    for (i, j), (epsilon, sigma, own) in sorted(values.items()):
+        if sigma == 0 or epsilon == 0 or own == 0:
+            epsilon, sigma, own = 0, 1, cut
+        entry = {"types": names(i, j), "epsilon": epsilon, "sigma": sigma}
+        if own != cut:
+            entry["cutoff"] = own
+        force["pairs"].append(entry)
+    return [(force, None)] if force["pairs"] else []
+
+
+def smooth_linear(settings, table, types, modify, number, mixing):
+    (force, note), = lennard_jones(settings, table, types, {**modify, "shift": "no", "tail": "no"},
+                                   number, mixing)
+    return [({**force, "truncation": "force_shift"}, note)]
+
+
+def simple(kind, keys, convert=lambda v: v, shift=True):
+    """A style whose coefficients are numbers, one after the other, and a cut-off."""
+
+    def make(settings, table, types, modify, number, mixing):
+        cut = number(settings[-1]) if settings else None
+        force = {"type": kind, **({"cutoff": cut} if cut is not None else {})}
+        if shift:
+            truncation(modify, force)
+        force["pairs"] = []
+        for (i, j), words in sorted(table.items()):
+            v = [number(w) for w in words]
+            entry = {"types": names(i, j), **dict(zip(keys, convert(v[:len(keys)])))}
+            if len(v) > len(keys) and v[len(keys)] != cut:
+                entry["cutoff"] = v[len(keys)]
+            force["pairs"].append(entry)
+        missing = types * (types + 1) // 2 - len(table)
+        if mixing and missing:
+            raise NotUnderstood(f"pair coefficients of {missing} pairs of types, which LAMMPS "
+                                f"would mix for {kind}")
+        return [(force, None)]
+
+    return make
+
+
+def yukawa(settings, table, types, modify, number, mixing):
+    kappa = number(settings[0])
+    (force, note), = simple("yukawa", ["amplitude"])(settings, table, types, modify, number, mixing)
+    for entry in force["pairs"]:
+        entry["kappa"] = kappa
+    return [(force, note)]
+
+
+def formula(energy, keys):
+    make = simple("pair_formula", keys)
+
+    def made(*arguments):
+        (force, note), = make(*arguments)
+        return [({"type": force.pop("type"), "energy": energy, **force}, note)]
+
+    return made
+
+
+def soft(settings, table, types, modify, number, mixing):
+    """A (1 + cos(pi r / cut)); each cut-off is a parameter, too."""
+    values = {(i, j): [number(w) for w in words] for (i, j), words in table.items()}
+    cut = number(settings[0])
+    for i in range(1, types + 1):
+        for j in range(i + 1, types + 1):
+            if mixing and (i, j) not in values and (i, i) in values and (j, j) in values:
+                a, b = values[i, i], values[j, j]
+                e, _, c = mix("geometric", (a[0], 1, a[1] if len(a) > 1 else cut),
+                              (b[0], 1, b[1] if len(b) > 1 else cut))
+                values[i, j] = [e, c]
+    force = {"type": "pair_formula", "energy": "A*(1 + cos(pi*r/rc))", "cutoff": cut, "pairs": []}
+    for (i, j), v in sorted(values.items()):
+        own = v[1] if len(v) > 1 else cut
+        force["pairs"].append({"types": names(i, j), "A": v[0], "rc": own,
+                               **({"cutoff": own} if own != cut else {})})
+    return [(force, None)]
+
+
+def dpd(settings, table, types, modify, number, mixing):
+    (force, note), = simple("dpd", ["repulsion", "gamma"], shift=False)(
+        settings[1:2], table, types, modify, number, mixing)
+    return [({"type": "dpd", "temperature": number(settings[0]), **force}, note)]
+
+
+def dpd_thermostat(settings, table, types, modify, number, mixing):
+    if number(settings[0]) != number(settings[1]):
+        raise NotUnderstood("dpd/tstat with a temperature that changes")
+    (force, note), = simple("dpd_thermostat", ["gamma"], shift=False)(
+        settings[2:3], table, types, modify, number, mixing)
+    return [({"type": "dpd_thermostat", "temperature": number(settings[0]), **force}, note)]
+
+
+PAIRS = {"lj/cut": lennard_jones, "lj/smooth/linear": smooth_linear,
+         "morse": simple("morse", ["depth", "steepness", "distance"]),
+         "buck": simple("buckingham", ["amplitude", "rho", "dispersion"]),
+         "mie/cut": simple("mie", ["epsilon", "sigma", "repulsive", "attractive"]),
+         "yukawa": yukawa, "soft": soft, "dpd": dpd, "dpd/tstat": dpd_thermostat,
+         "gauss": formula("-A*exp(-B*r^2)", ["A", "B"]),
+         "lj96/cut": formula("4*epsilon*((sigma/r)^9 - (sigma/r)^6)", ["epsilon", "sigma"]),
+         "born": formula("A*exp((sigma - r)/rho) - C/r^6 + D/r^8", ["A", "rho", "sigma", "C", "D"])}

@@ -1,0 +1,147 @@
+"""Groups, as definitions of a job and as members where the script makes the atoms; velocities."""
+import re
+
+import numpy as np
+
+from perrin.lammps import forces
+from perrin.lammps.script import NotUnderstood
+from perrin.lammps.write import Commented
+
+
+class Groups:
+    """A part of perrin.lammps.convert.Script, whose members it uses."""
+
+    def do_group(self, rest, line):
+        name, style, rest = rest[0], rest[1], rest[2:]
+        if style == "type":
+            if rest[0] in ("<", "<=", ">", ">=", "<>", "==", "!="):
+                test = {"<": lambda t, a: t < a, "<=": lambda t, a: t <= a, ">": lambda t, a: t > a,
+                        ">=": lambda t, a: t >= a, "==": lambda t, a: t == a,
+                        "!=": lambda t, a: t != a,
+                        "<>": lambda t, a, b=None: a <= t <= b}[rest[0]]
+                bounds = [int(w) for w in rest[1:]]
+                kinds = [t for t in range(1, self.types + 1) if test(t, *bounds)]
+            else:
+                kinds = [t for w in rest for t in forces.several(w, self.types)]
+            self.groups[name] = {"types": [str(t) for t in kinds]}
+        elif style in ("id", "molecule"):
+            if rest[0] == "<>":
+                rest = [f"{rest[1]}:{rest[2]}"]
+            if not all(re.fullmatch(r"\d+(:\d+)?", w) for w in rest):
+                raise NotUnderstood(f"group by {style} with {' '.join(rest)}")
+            key, first = ("ids", 1) if style == "id" else ("molecules", 0)
+            self.groups[name] = {key: [  # ids of a job count from 0
+                [int(v) - first for v in w.split(":")] if ":" in w else int(w) - first
+                for w in rest]}
+        elif style == "region":
+            made = self.regions[rest[0]]
+            if self.atoms is None:
+                if made.box is None:
+                    raise NotUnderstood("a group by a region that is no block, of a data file")
+                self.groups[name] = {"box": [[v if abs(v) < 1e29 else None for v in corner]
+                                             for corner in made.box]}
+            else:
+                ids = np.flatnonzero(made.inside(self.atoms.r))
+                self.groups[name] = {"ids": ranges(ids)}
+        elif style in ("union", "intersect"):
+            self.groups[name] = {"or" if style == "union" else "and": list(rest)}
+        elif style == "subtract":
+            self.groups[name] = {"and": [rest[0]], "not": list(rest[1:])} \
+                if rest[0] != "all" else {"not": list(rest[1:])}
+        elif style in ("delete", "clear"):
+            self.groups.pop(name, None)
+        else:
+            raise NotUnderstood(f"group {style}")
+
+    def members(self, name):
+        a, made = self.atoms, self.groups[name]
+        if made is None:
+            return np.ones(len(a.r), bool)
+        if "types" in made:
+            return np.isin(a.type, [int(t) for t in made["types"]])
+        if "ids" in made:
+            found = np.zeros(len(a.r), bool)
+            for entry in made["ids"]:
+                low, high = entry if isinstance(entry, list) else (entry, entry)
+                found[low:high + 1] = True
+            return found
+        found = np.ones(len(a.r), bool)
+        if "or" in made:
+            found = np.logical_or.reduce([self.members(n) for n in made["or"]])
+        for other in made.get("and", []):
+            found &= self.members(other)
+        for other in made.get("not", []):
+            found &= ~self.members(other)
+        return found
+
+    def use(self, name):
+        """The name of a group in the job; those that it is made of come with it."""
+        if name == "all":
+            return "all"
+        if name not in self.groups:
+            raise NotUnderstood(f"the group {name} is not known")
+        if name not in self.used_groups:
+            self.used_groups[name] = self.groups[name]
+            for key in ("and", "or", "not"):
+                for other in self.groups[name].get(key, []):
+                    self.use(other)
+        return name
+
+    def do_velocity(self, rest, line):
+        group, style, words = rest[0], rest[1], rest[2:]
+        if style == "zero":
+            self.result.no_effect.append(line)
+            return
+        if self.ran:
+            raise NotUnderstood("velocity after a run")
+        if group != "all" and self.part > 1:
+            raise NotUnderstood(f"velocity {group} {style} after a run")
+        if group == "all" and style == "create":
+            self.velocity = Commented({"temperature": self.number(words[0])}, line)
+            self.seed = int(self.number(words[1]))
+            return
+        if self.atoms is None or style not in ("create", "set"):
+            raise NotUnderstood(f"velocity {group} {style}")
+        if self.units.style != "lj":
+            raise NotUnderstood(f"velocity {group} {style} in units {self.units.style}")
+        who = self.members(group)
+        self.own_velocities(line)
+        v = self.atoms.v
+        if style == "set":
+            scale = self.lattice.spacing if self.lattice is not None and "box" not in words \
+                else np.ones(3)
+            for k, word in enumerate(words[:3]):
+                if word != "NULL":
+                    v[who, k] = self.number(word) * scale[k]
+            self.set_velocities[group] = [None if w == "NULL" else self.number(w) * scale[k]
+                                          for k, w in enumerate(words[:3])]
+        else:
+            self.result.changed.append((line, "velocities are drawn with other random numbers"))
+            v[who] = self.drawn(who, self.number(words[0]), int(self.number(words[1])))
+
+    def own_velocities(self, line):
+        """Velocities of the atoms that the script makes, in place of the job's `velocity`."""
+        if self.atoms.v is None:
+            self.whole, self.atoms.v = None, np.zeros_like(self.atoms.r)
+            if self.velocity is not None:
+                self.atoms.v[:] = self.drawn(np.ones(len(self.atoms.r), bool),
+                                             self.velocity["temperature"], self.seed)
+                self.result.changed.append((line, "velocities are drawn by perrin import"))
+        self.velocity = None
+
+    def drawn(self, who, temperature, seed):
+        """Velocities of so many particles at exactly this temperature, without drift."""
+        m = np.array([self.masses.get(int(t), 1.0) for t in self.atoms.type[who]])[:, None]
+        v = np.random.default_rng(seed).normal(size=(len(m), 3)) / np.sqrt(m)
+        v[:, self.dimension:] = 0
+        v -= (m * v).sum(axis=0) / m.sum()
+        free = self.dimension * (len(m) - 1)
+        return v * np.sqrt(temperature * free / max((m * v ** 2).sum(), 1e-300)) if free else v * 0
+
+
+def ranges(ids):
+    """[1, 2, 3, 7] as [[1, 3], 7]."""
+    made = []
+    for run in np.split(ids, np.flatnonzero(np.diff(ids) != 1) + 1) if len(ids) else []:
+        made.append(int(run[0]) if len(run) == 1 else [int(run[0]), int(run[-1])])
+    return made

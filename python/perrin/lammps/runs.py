@@ -1,0 +1,183 @@
+"""Runs, minimisations, fixes and output: the stages and observers of the job."""
+import numpy as np
+
+from perrin.lammps import fixes, forces
+from perrin.lammps.fields import field
+from perrin.lammps.script import NotUnderstood
+from perrin.lammps.write import Commented
+
+MEASURED = {"msd": "mean_square_displacement", "vacf": "velocity_autocorrelation", "rdf": "rdf",
+            "gyration/chunk": "chain_size"}
+
+
+class Runs:
+    """A part of perrin.lammps.convert.Script, whose members it uses."""
+
+    def do_minimize(self, rest, line):
+        tolerance = self.number(rest[1])
+        self.add_forces()
+        self.stage({"type": "md", "name": "minimize", "steps": int(self.number(rest[2])),
+                    "integrator": Commented({"type": "fire",
+                                             "force_tolerance": tolerance or 1e-3}, line)}, line)
+
+    def do_timestep(self, rest, line):
+        self.timestep = self.number(rest[0])
+
+    def do_reset_timestep(self, rest, line):
+        self.result.no_effect.append(line)
+
+    def do_run(self, rest, line):
+        steps = int(self.number(rest[0]))
+        if len(rest) > 1 and rest[1] == "upto":
+            steps = max(steps - self.steps, 0)
+        elif len(rest) > 1 and rest[1] not in ("pre", "post"):
+            raise NotUnderstood(f"run with {rest[1]}")
+        self.add_forces()
+        step = self.timestep if self.timestep is not None else self.units.timestep
+        held, moved = [], []
+        for fix in self.fixes.values():
+            if fix.style in ("setforce", "freeze"):
+                held.append(fix)
+            elif fix.style in fixes.BATHS or fix.style in ("nve", "nvt", "npt", "nph", "brownian"):
+                moved.append(fix)
+        motion = fixes.Motion(self, moved, steps)
+        made = motion.integrators()
+        self.result.changed += motion.notes
+        deform = None
+        for fix in [f for f in self.fixes.values() if f.style == "deform"]:
+            deform, self.box = fixes.deformation(fix, self.box, step, steps, self.number)
+            deform = Commented(deform, fix.line)
+        stage = {"type": "md", "steps": steps, **self.moving(made, held, step)}
+        if deform is not None and steps:
+            stage["deform"] = deform
+        self.stage(stage, line)
+
+    def moving(self, made, held, step):
+        """"integrator" or "integrators" of a stage; what no fix moves is frozen."""
+        step = self.units.time(step)
+        kept = []  # (group, integrator, line) of those whose forces are set to 0
+        for fix in held:
+            if any(w not in ("0.0", "0", "0.") for w in fix.words[:self.dimension]):
+                raise NotUnderstood(f"{fix.line}: fix {fix.style} of a part of the forces")
+            velocity = [v or 0 for v in self.set_velocities.get(fix.group, [0, 0, 0])]
+            kept.append((fix.group, {"type": "moving", "velocity": velocity} if any(velocity)
+                         else {"type": "frozen"}, fix.line))
+        if not made and not kept:
+            return {"integrator": {"type": "frozen", "timestep": step}}
+        if len(made) == 1 and made[0][0] == "all" and not kept:
+            _, integrator, line = made[0]
+            integrator = {"type": integrator["type"], "timestep": step, **integrator}
+            return {"integrator": Commented(integrator, line)}
+        # "all" means all that is in no other.
+        named = [self.use(group) for group, _, _ in made + kept if group != "all"]
+        rest, all_named, integrators = {"not": named}, self.covered(named), []
+        for group, integrator, line in made + kept:
+            if group == "all" and all_named:
+                continue
+            if group == "all":
+                self.used_groups["rest"] = rest
+                group = "rest"
+            integrators.append(Commented(
+                {"type": integrator["type"], "timestep": step, **integrator, "group": group}, line))
+        if "rest" not in [i["group"] for i in integrators] and not all_named:
+            self.used_groups["rest"] = rest
+            integrators.append({"type": "frozen", "timestep": step, "group": "rest"})
+        return {"integrators": integrators}
+
+    def covered(self, names):
+        """Whether every particle is in one of the groups, as far as that is known."""
+        if self.atoms is not None:
+            return bool(np.logical_or.reduce([self.members(n) for n in names]).all())
+        kinds = {t for n in names for t in (self.groups[n] or {}).get("types", [])}
+        return len(kinds) == self.types
+
+    def stage(self, stage, line):
+        self.stages.append(Commented(stage, line))
+        self.steps += stage["steps"]
+        self.ran = True
+
+    def add_forces(self):
+        """Those of fixes and styles, when a run begins."""
+        if not self.ran:
+            self.friction = any(style in ("dpd", "dpd/tstat") for style, _ in self.pairs.styles)
+
+    def do_fix(self, rest, line):
+        name, group, style, words = rest[0], rest[1], forces.base(rest[2]), rest[3:]
+        if style in fixes.MEASURES:
+            self.result.no_effect.append(line)
+            return
+        if style in fixes.BATHS or style in ("nve", "nvt", "npt", "nph", "brownian", "setforce",
+                                             "freeze", "deform"):
+            self.fixes[name] = fixes.Fix(line, group, style, words)
+            return
+        if style == "adapt" and words[1:4] == ["pair", "soft", "a"] and len(words) == 7:
+            self.adapt(words, line)
+            self.adapted.add(name)
+            return
+        made = field(self, group, style, words)
+        if made is None:
+            raise NotUnderstood(f"fix {style}")
+        if self.ran:
+            raise NotUnderstood(f"fix {style} after a run: forces of a job act in all stages")
+        self.fields += [(name, Commented(force, line)) for force in made]
+
+    def adapt(self, words, line):
+        """A prefactor of pair_style soft that grows during a run: its last value throughout."""
+        self.variables.ends = True
+        try:
+            value = self.number(words[6])
+        finally:
+            self.variables.ends = False
+        for pair, numbers in list(self.pairs.coefficients.items()):
+            if pair[1] in forces.several(words[4], self.types) and \
+                    pair[2] in forces.several(words[5], self.types):
+                self.pairs.coefficients[pair] = [str(value), *numbers[1:]]
+        self.result.changed.append((line, f"the prefactor has its last value, {value:g}, from the "
+                                          "start"))
+
+    def do_unfix(self, rest, line):
+        if rest[0] in self.adapted:
+            self.adapted.remove(rest[0])
+            return
+        if self.fixes.pop(rest[0], None) is None:
+            if any(name == rest[0] for name, _ in self.fields):
+                raise NotUnderstood(f"unfix {rest[0]}: forces of a job act in all stages")
+            self.result.no_effect.append(line)
+
+    def do_fix_modify(self, rest, line):
+        if set(rest[1::2]) - {"energy", "temp", "press", "virial"}:
+            raise NotUnderstood(f"fix_modify {rest[1]}")
+        self.result.no_effect.append(line)
+
+    def do_thermo(self, rest, line):
+        if self.number(rest[0]) > 0:
+            self.thermo = Commented(
+                {"type": "thermo", "stride": int(self.number(rest[0])),
+                 "console_stride": int(self.number(rest[0]))}, line)
+
+    def do_dump(self, rest, line):
+        style, stride = forces.base(rest[2]), int(self.number(rest[3]))
+        if style in ("image", "movie", "local", "cfg"):
+            raise NotUnderstood(f"dump {style}; `perrin report` has pictures")
+        quantities = ["position", "image"]
+        if style == "custom" and {"vx", "vy", "vz"} & set(rest):
+            quantities.insert(1, "velocity")
+        kind = {"xtc": "xtc"}.get(style, "trajectory")
+        observer = {"type": kind, "stride": stride}
+        if kind == "trajectory":
+            observer["quantities"] = quantities
+        if kind in self.observers:
+            observer["file"] = f"{rest[0]}.{'xtc' if kind == 'xtc' else 'h5'}"
+        self.observers[kind if kind not in self.observers else rest[0]] = Commented(observer, line)
+
+    def do_restart(self, rest, line):
+        if int(self.number(rest[0])):
+            self.observers["checkpoint"] = Commented(
+                {"type": "checkpoint", "steps": int(self.number(rest[0]))}, line)
+
+    def do_compute(self, rest, line):
+        kind = MEASURED.get(rest[2])
+        if kind and kind not in self.observers:
+            self.observers[kind] = Commented({"type": kind}, line)
+        else:
+            self.result.no_effect.append(line)

@@ -1,0 +1,169 @@
+"""The system: box, lattice, regions, atoms that the script makes, data files."""
+import os
+
+import numpy as np
+
+from perrin.lammps import forces
+from perrin.lammps.atoms import Atoms, Data, Lattice, region
+from perrin.lammps.groups import ranges
+from perrin.lammps.script import NotUnderstood
+from perrin.lammps.units import Units
+
+
+class System:
+    """A part of perrin.lammps.convert.Script, whose members it uses."""
+
+    def do_units(self, rest, line):
+        self.units = Units(rest[0])
+
+    def do_dimension(self, rest, line):
+        self.dimension = int(rest[0])
+
+    def do_boundary(self, rest, line):
+        self.boundary = list(rest)
+        if any(set(b) - set("pfsm") for b in rest):
+            raise NotUnderstood("boundary")
+
+    def do_atom_style(self, rest, line):
+        self.style = " ".join(rest)
+        if rest[0] in ("template", "body", "ellipsoid", "line", "tri", "electron", "peri", "smd"):
+            raise NotUnderstood(f"atom_style {rest[0]}")
+
+    def do_lattice(self, rest, line):
+        self.lattice = Lattice(rest, self.units.style == "lj", self.number)
+
+    def do_region(self, rest, line):
+        edges = None if self.box is None else \
+            ([self.box[k][0] for k in "xyz"], [self.box[k][1] for k in "xyz"])
+        self.regions[rest[0]] = region(rest[1:], self.lattice, self.number, self.regions, edges)
+
+    def do_create_box(self, rest, line):
+        made = self.regions.get(rest[1])
+        if made is None or made.box is None:
+            raise NotUnderstood("create_box of a region that is no block or prism")
+        if len(rest) > 2:
+            self.result.no_effect.append(line)  # room for bonds
+        self.types = int(rest[0])
+        low, high = (np.array(b, float) for b in made.box)
+        if self.dimension == 2:
+            low[2], high[2] = -0.5, 0.5
+        self.atoms = Atoms(low, high, made.tilts or [0, 0, 0], self.types)
+        self.box = {k: (low[i], high[i]) for i, k in enumerate("xyz")}
+        self.system_line = line
+
+    def do_create_atoms(self, rest, line):
+        if self.atoms is None:
+            raise NotUnderstood("create_atoms in a box that is not made by create_box")
+        kind, style, rest = int(rest[0]), rest[1], rest[2:]
+        named = None
+        if style == "region":
+            named, rest = self.regions[rest[0]], rest[1:]
+        elif style == "single":
+            scale = self.lattice.spacing if self.lattice is not None and "box" not in rest \
+                else np.ones(3)
+            self.whole = None
+            self.atoms.add(kind, np.array([[self.number(w) for w in rest[:3]]]) * scale)
+            return
+        elif style != "box":
+            raise NotUnderstood(f"create_atoms {style}")
+        rest = [w for w in rest if w not in ("units", "box", "lattice")]
+        if rest:
+            raise NotUnderstood(f"create_atoms with {rest[0]}")
+        if self.lattice is None or self.lattice.style == "none":
+            raise NotUnderstood("create_atoms without a lattice")
+        a = self.atoms
+        low, high = a.low.copy(), a.high.copy()
+        for (i, j), tilt in zip(((0, 1), (0, 2), (1, 2)), a.tilts):
+            low[i] += min(0, tilt)
+            high[i] += max(0, tilt)
+        tilted = any(a.tilts)
+        r = self.lattice.points(low, high, [b == "p" and not tilted for b in self.boundary])
+        if self.dimension == 2:
+            r = r[np.abs(r[:, 2]) < 1e-9]
+        self.whole = named is None and not tilted and not len(a.r) and kind
+        r = r[a.inside(r)] if tilted else r
+        if named is not None:
+            r = r[named.inside(r)]
+        a.add(kind, r)
+
+    def do_read_data(self, rest, line):
+        if len(rest) > 1 and set(rest[1::2]) - {"extra", "nocoeff"} and \
+                not rest[1].startswith("extra"):
+            raise NotUnderstood(f"read_data with {rest[1]}")
+        path = self.file(rest[0])
+        if not os.path.exists(path):
+            self.lost = True
+            raise NotUnderstood(f"the data file {rest[0]} is not beside the script: nothing that "
+                                "follows was read")
+        self.data, self.data_path, self.system_line = Data(path), path, line
+        self.types = self.data.counts.get("atom types", 1)
+        self.box = dict(self.data.box)
+        self.masses.update({int(k): m for k, m in self.data.masses.items() if k.isdigit()})
+        for name, rows in self.data.sections.items():
+            kind = name.split()[0].lower()
+            try:
+                if kind in ("pair", "pairij"):
+                    self.pairs.section(name, rows, self.types)
+                else:
+                    for row in rows:
+                        self.bonded[kind].coefficient(row, self.kinds(kind), line)
+            except NotUnderstood as error:
+                raise NotUnderstood(f"{name} of {rest[0]}: {error}") from None
+
+    def kinds(self, kind):
+        return self.data.counts.get(f"{kind} types", 1) if self.data else 1
+
+    def do_mass(self, rest, line):
+        for kind in forces.several(rest[0], self.types):
+            self.masses[kind] = self.number(rest[1])
+
+    def do_set(self, rest, line):
+        self.whole = None
+        style, which, rest = rest[0], rest[1], rest[2:]
+        if rest[0] == "type/fraction" and self.atoms is not None:
+            self.result.changed.append((line, "types are drawn with other random numbers"))
+            chosen = self.chosen(style, which)
+            random = np.random.default_rng(int(float(rest[3])))
+            self.atoms.type[chosen & (random.random(len(chosen)) < self.number(rest[2]))] = \
+                int(rest[1])
+        elif rest[0] == "type" and self.atoms is not None:
+            self.atoms.type[self.chosen(style, which)] = int(rest[1])
+        elif rest[0] == "image":
+            self.result.no_effect.append(line)
+        else:
+            raise NotUnderstood(f"set {style} … {rest[0]}")
+
+    def chosen(self, style, which):
+        a = self.atoms
+        if style == "group":
+            return self.members(which)
+        if style == "region":
+            return self.regions[which].inside(a.r)
+        if style in ("atom", "type"):
+            of = a.type if style == "type" else np.arange(1, len(a.r) + 1)
+            return np.isin(of, forces.several(which, int(of.max())))
+        raise NotUnderstood(f"set {style}")
+
+    def do_delete_atoms(self, rest, line):
+        self.whole = None
+        if self.atoms is None or rest[0] not in ("group", "region"):
+            raise NotUnderstood(f"delete_atoms {rest[0]}")
+        keep = ~self.chosen(rest[0], rest[1])
+        a = self.atoms
+        for name, made in self.groups.items():  # ids move up, as in LAMMPS
+            if made and "ids" in made:
+                made["ids"] = ranges(np.flatnonzero(self.members(name)[keep]))
+        a.r, a.type, a.v = a.r[keep], a.type[keep], None if a.v is None else a.v[keep]
+
+    def do_displace_atoms(self, rest, line):
+        self.whole = None
+        if self.atoms is None or rest[1] not in ("move", "random"):
+            raise NotUnderstood("displace_atoms")
+        chosen = self.members(rest[0])
+        shift = np.array([self.number(w) for w in rest[2:5]])
+        if "box" not in rest and self.lattice is not None:
+            shift = shift * self.lattice.spacing
+        if rest[1] == "random":
+            self.result.changed.append((line, "displaced by other random numbers"))
+            shift = (np.random.default_rng(1).random((int(chosen.sum()), 3)) * 2 - 1) * shift
+        self.atoms.r[chosen] += shift

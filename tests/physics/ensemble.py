@@ -1,0 +1,310 @@
+#!/usr/bin/python3
+"""Ensembles: several systems of one job, each with the bits that it has alone, and exchange of
+replicas between them.
+
+    ensemble.py PERRIN [unittest arguments]
+"""
+
+import csv
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import h5py
+import numpy
+
+from job_case import DEVICE, PERRIN, JobCase
+
+LJ = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
+LIQUID = {"type": "lattice", "structure": "fcc", "density": 0.8, "cells": [4, 4, 4]}
+
+
+def langevin(steps, temperature=1.0, timestep=0.005, friction=2.0, **more):
+    return {"type": "md", "steps": steps,
+            "integrator": {"type": "langevin", "timestep": timestep, "temperature": temperature,
+                           "friction": friction}, **more}
+
+
+def job(ensemble, *stages, system=LIQUID, forces=(LJ,), stride=10, observers=(), **more):
+    return {"seed": 5, "ensemble": ensemble, "system": system, "forces": list(forces),
+            "velocity": {"temperature": 1.0},
+            "observers": [{"type": "thermo", "stride": stride}, *observers],
+            "stages": list(stages), **more}
+
+
+def free_particles(number):
+    """That do not meet: in a trap of their own each, so to speak."""
+    return {"type": "random", "particles": {"A": number}, "box": [20, 20, 20], "min_distance": 0}
+
+
+TEMPERATURE = "stages[0].integrator.temperature"
+
+
+class Ensemble(JobCase):
+    overwrite = True
+
+    def data(self, folder, *files):
+        """All numbers of these files."""
+        found = {}
+        for file in files:
+            with h5py.File(self.path(folder, file)) as h:
+                h.visititems(lambda name, item: found.update({(file, name): item[()]})
+                             if isinstance(item, h5py.Dataset) and item.dtype.kind in "iuf"
+                             and not name.endswith("wall_time") else None)
+        return found
+
+    def same(self, one, other, *files):
+        a, b = self.data(one, *files), self.data(other, *files)
+        self.assertEqual(a.keys(), b.keys())
+        self.assertGreater(len(a), 5)
+        for name in a:
+            numpy.testing.assert_array_equal(a[name], b[name], err_msg=str(name))
+
+    def exchanges(self, folder="."):
+        with open(self.path(folder, "exchange.csv")) as file:
+            return [[int(x) for x in row] for row in list(csv.reader(file))[1:]]
+
+    # -- systems -----------------------------------------------------------------------------------
+
+    def test_each_system_has_the_bits_that_it_has_alone(self):
+        """Of different temperatures, numbers of particles and boxes; on one thread and on three."""
+        trajectory = {"type": "trajectory", "stride": 50, "quantities": ["position", "velocity"]}
+        vary = {TEMPERATURE: {"linear": [0.7, 1.3]},
+                "system.cells": [[3, 3, 3], [4, 4, 3], [5, 4, 4]]}
+        both = job({"count": 3, "vary": vary}, langevin(200), observers=[trajectory])
+        self.run_job(both, folder="three", threads="3")
+        self.run_job(both, folder="one", threads="1")
+        for k, (temperature, cells) in enumerate(zip([0.7, 1.0, 1.3],
+                                                     vary["system.cells"], strict=True)):
+            alone = {key: value for key, value in both.items() if key != "ensemble"}
+            alone = json.loads(json.dumps(alone))
+            alone["seed"] = 5 + k
+            alone["system"]["cells"] = cells
+            alone["stages"][0]["integrator"]["temperature"] = temperature
+            self.run_job(alone, folder="alone", threads="1")
+            self.same("alone", f"three/{k}", "thermo.h5", "trajectory.h5")
+            self.same("alone", f"one/{k}", "thermo.h5", "trajectory.h5")
+
+    def test_one_that_explodes_is_told_and_the_others_go_on(self):
+        done = self.try_job(job({"vary": {"stages[0].integrator.timestep": [0.005, 5.0, 0.004]}},
+                                langevin(50)))
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertRegex(done.stderr + done.stdout, "system 1")
+        for k, state in enumerate(["complete", "failed", "complete"]):
+            with open(self.path(str(k), "system.json")) as file:
+                self.assertEqual(json.load(file)["state"], state)
+        self.assertEqual(len(self.column("temperature", "2")), 6)
+
+    def test_a_replica_that_explodes_is_left_out(self):
+        done = self.try_job(job({"vary": {"stages[0].integrator.timestep": [0.005, 0.004, 5.0]},
+                                 "exchange": {"every": 5}}, langevin(50)))
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, "1 of 3 systems failed, the first of them system 2")
+        self.assertEqual([row[0] for row in self.exchanges()], list(range(5, 50, 5)))
+
+    def try_job(self, what, *arguments, folder="."):
+        with open(self.path("job.json"), "w") as out:
+            json.dump(what, out)
+        return self.perrin("run", self.path("job.json"), "--device", DEVICE, "--threads", "2",
+                           "--output-dir", self.path(folder), *arguments)
+
+    def test_mistakes_are_told(self):
+        steps = langevin(10)
+        for ensemble, pattern in (
+                ({"vary": {}}, "needs \"count\""),
+                ({"count": 3, "vary": {TEMPERATURE: [1, 2]}}, "must have 3 values.*got 2"),
+                ({"count": 3, "vary": {TEMPERATURE: {"linear": [1]}}}, "two numbers"),
+                ({"count": 3, "vary": {TEMPERATURE: {"geometric": [0, 1]}}}, "must be positive"),
+                ({"count": 3, "vary": {TEMPERATURE: "each"}}, "list of a value for each system"),
+                ({"count": 2, "vary": {"stages[5].steps": [1, 2]}}, "stages has 1 entry"),
+                ({"count": 2, "vary": {TEMPERATURE: [1, -1]}},
+                 "system 1:\\nensemble.vary: stages.0..integrator.temperature: must not be "
+                 "negative, got -1"),
+                ({"count": 2, "vary": {"stages[0].integrator.temprature": [1, 1]}},
+                 "system 0 and 1 others:(.|\n)*did you mean \"temperature\""),
+                ({"count": 2, "exchange": {"every": 0}}, "ensemble.exchange.every"),
+                ({"count": 2, "varied": {}}, "unknown key; expected one of"),
+                ({"vary": {"ensemble.count": [1]}}, "cannot vary itself")):
+            with self.subTest(ensemble):
+                self.refused(job(ensemble, steps), pattern)
+
+    def test_a_folder_with_an_ensemble_is_kept(self):
+        small = job({"count": 2}, langevin(10))
+        self.run_job(small)
+        done = self.try_job(small)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "has an ensemble already.*perrin resume")
+
+    def test_seeds_are_different_unless_the_job_says_otherwise(self):
+        self.run_job(job({"count": 2}, langevin(20)), folder="each")
+        self.run_job(job({"count": 2, "vary": {"seed": [7, 7]}}, langevin(20)), folder="same")
+        self.same("same/0", "same/1", "thermo.h5")
+        one, other = (self.column("temperature", f"each/{k}") for k in (0, 1))
+        self.assertFalse((one[1:] == other[1:]).any())
+
+    # -- stops -------------------------------------------------------------------------------------
+
+    def stopped_by(self, what, seconds, folder):
+        """A run that gets SIGTERM once and again until it is complete."""
+        with open(self.path("job.json"), "w") as out:
+            json.dump(what, out)
+        command = [PERRIN, "run", self.path("job.json"), "--output-dir", self.path(folder),
+                   "--device", DEVICE, "--threads", "2", "--quiet"]
+        stops = 0
+        while True:
+            with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True) as process:
+                time.sleep(seconds)
+                process.send_signal(signal.SIGTERM)
+                said, _ = process.communicate(timeout=300)
+            if process.returncode == -signal.SIGTERM:  # it had not begun
+                seconds *= 2
+                continue
+            self.assertEqual(process.returncode, 0, said)
+            if "stopped" not in said:
+                return stops
+            stops += 1
+            seconds *= 1.3
+            command = [PERRIN, "resume", self.path(folder), "--threads", str(1 + stops % 3),
+                       "--device", DEVICE, "--quiet"]
+
+    def test_a_stopped_ensemble_goes_on(self):
+        what = job({"count": 4, "vary": {TEMPERATURE: {"geometric": [0.7, 1.4]}}}, langevin(3000))
+        self.run_job(what, folder="whole")
+        self.assertGreater(self.stopped_by(what, 0.5, "parts"), 0)
+        for k in range(4):
+            self.same(f"whole/{k}", f"parts/{k}", "thermo.h5")
+
+    def test_a_stopped_exchange_goes_on(self):
+        what = job({"count": 4, "vary": {TEMPERATURE: {"geometric": [0.9, 1.1]}},
+                    "exchange": {"every": 20}}, langevin(3000))
+        self.run_job(what, folder="whole")
+        self.run_job(what, folder="one_thread", threads="1")
+        self.assertGreater(self.stopped_by(what, 0.6, "parts"), 0)
+        exchanges = self.exchanges("whole")
+        self.assertEqual([row[0] for row in exchanges], list(range(20, 3000, 20)))
+        self.assertGreater(len({tuple(row[1:]) for row in exchanges}), 5)
+        for folder in ("one_thread", "parts"):
+            self.assertEqual(exchanges, self.exchanges(folder))
+            for k in range(4):
+                self.same(f"whole/{k}", f"{folder}/{k}", "thermo.h5")
+
+    def test_checkpoints_of_different_times_do_not_go_together(self):
+        what = job({"count": 2, "vary": {TEMPERATURE: [0.9, 1.1]}, "exchange": {"every": 20}},
+                   langevin(100), observers=[{"type": "checkpoint", "steps": 70}])
+        self.run_job(what)
+        os.replace(self.path("0", "checkpoint.h5.prev"), self.path("0", "checkpoint.h5"))
+        for k in (0, 1):
+            os.remove(self.path(str(k), "system.json"))
+        done = self.perrin("resume", self.path("."), "--threads", "2")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, "do not go together")
+
+    # -- exchange ----------------------------------------------------------------------------------
+
+    def positions(self, system, skip, axis=0):
+        with h5py.File(self.path(str(system), "trajectory.h5")) as h:
+            r = h["particles/all/position/value"][skip:] - 10  # from the middle of the box
+        return r[:, :, axis]
+
+    def test_a_double_well_has_exact_populations(self):
+        """U = h (x² - 1)² + a x: at the lowest temperature no particle crosses by itself."""
+        h, a, temperatures = 2.0, 0.1, [0.12, 0.24, 0.5, 1.0]
+        well = {"type": "external_formula", "energy": "h*(x^2 - 1)^2 + a*x + (y^2 + z^2)/2",
+                "types": {"A": {"h": h, "a": a}}}
+        self.run_job(job({"vary": {TEMPERATURE: temperatures}, "exchange": {"every": 100}},
+                         langevin(200000, timestep=0.02, friction=1.0), system=free_particles(2),
+                         forces=[well], stride=1000,
+                         observers=[{"type": "trajectory", "stride": 100}]))
+        x = numpy.linspace(-4, 4, 20001)
+        for k, t in enumerate(temperatures):
+            weight = numpy.exp(-(h * (x ** 2 - 1) ** 2 + a * x) / t)
+            exact = weight[x < 0].sum() / weight.sum()
+            left = (self.positions(k, 200) < 0).mean(axis=1)
+            blocks = numpy.array([part.mean() for part in numpy.array_split(left, 12)])
+            error = blocks.std(ddof=1) / math.sqrt(12)
+            self.assertLess(abs(left.mean() - exact), 4 * error + 0.01, f"T {t}: {left.mean()} "
+                            f"± {error}, exact {exact}")
+            self.assertLess(error, 0.06)
+        replicas = numpy.array(self.exchanges())[:, 1:]
+        self.assertEqual(set(replicas[:, 0]), {0, 1, 2, 3})
+
+    def test_temperatures_stay_what_they_are(self):
+        """Energies of N oscillators at T are those of theory, whoever was exchanged: <U> = 3/2 N T
+        and its variance 3/2 N T²; and the mean acceptance of a pair is that of two such
+        distributions."""
+        n, temperatures = 10, [1.0, 1.4, 2.0]
+        trap = {"type": "harmonic_trap", "stiffness": [1, 1, 1]}
+        done = self.run_job(job({"vary": {TEMPERATURE: temperatures}, "exchange": {"every": 50}},
+                                langevin(100000, timestep=0.05, friction=1.0),
+                                system=free_particles(n), forces=[trap], stride=50))
+        generator = numpy.random.default_rng(1)
+        drawn = [generator.gamma(1.5 * n, t, 200000) for t in temperatures]
+        for k, t in enumerate(temperatures):
+            u = self.column("potential_energy", str(k))[100:]
+            self.assertLess(abs(u.mean() - 1.5 * n * t), 0.02 * 1.5 * n * t)
+            self.assertLess(abs(u.var() / (1.5 * n * t * t) - 1), 0.12)
+        for k in (0, 1):
+            delta = (drawn[k + 1] - drawn[k]) * (1 / temperatures[k] - 1 / temperatures[k + 1])
+            expected = numpy.minimum(1, numpy.exp(-delta)).mean()
+            found = float(done.stdout.split(f"exchange  {k} and {k + 1}")[1].split("(")[1]
+                          .split(")")[0])
+            self.assertLess(abs(found - expected), 0.06, f"{found} {expected}")
+
+    def test_forces_are_exchanged(self):
+        """One temperature, traps of different strengths: <x²> = T/k of each."""
+        strengths, t = [1.0, 1.5, 2.25], 0.8
+        trap = {"type": "harmonic_trap", "stiffness": [1, 1, 1]}
+        vary = {"forces[0].stiffness": [[k] * 3 for k in strengths]}
+        self.run_job(job({"vary": vary, "exchange": {"every": 20}},
+                         langevin(50000, temperature=t, timestep=0.05, friction=1.0),
+                         system=free_particles(5), forces=[trap], stride=50,
+                         observers=[{"type": "trajectory", "stride": 20}]))
+        for k, strength in enumerate(strengths):
+            x = numpy.concatenate([self.positions(k, 50, axis) for axis in range(3)])
+            self.assertLess(abs((x ** 2).mean() * strength / t - 1), 0.03)
+        replicas = numpy.array(self.exchanges())[:, 1:]
+        self.assertEqual(set(replicas[:, 2]), {0, 1, 2})
+
+    def test_what_cannot_be_exchanged_is_told(self):
+        nve = {"type": "md", "steps": 40,
+               "integrator": {"type": "velocity_verlet", "timestep": 0.004}}
+        sizes = {"system.cells": [[3, 3, 3], [4, 4, 4]]}
+        for ensemble, stage, pattern in (
+                ({"count": 2}, nve, "no temperature"),
+                ({"vary": sizes}, langevin(40), "boxes differ"),
+                ({"vary": {"system.density": [0.7, 0.8]}}, langevin(40), "boxes differ")):
+            with self.subTest(pattern):
+                ensemble = {**ensemble, "exchange": {"every": 20}}
+                done = self.try_job(job(ensemble, stage), "--overwrite")
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertRegex(done.stderr, f"systems 0 and 1 cannot exchange.*{pattern}")
+
+    def test_monte_carlo_is_exchanged(self):
+        """Replicas in the stage monte_carlo: the same mean energies as without exchange."""
+        stage = {"type": "monte_carlo", "sweeps": 2000, "temperature": 1.0,
+                 "translation": {"displacement": 0.1}}
+        vary = {"stages[0].temperature": [1.0, 1.05, 1.1]}
+        system = {**LIQUID, "cells": [3, 3, 3]}
+        self.run_job(job({"vary": vary, "exchange": {"every": 10}}, stage, system=system),
+                     folder="with")
+        self.run_job(job({"vary": vary}, stage, system=system), folder="without")
+        for k in range(3):
+            means = []
+            for folder in ("with", "without"):
+                u = self.column("potential_energy", f"{folder}/{k}")[40:]
+                blocks = numpy.array([part.mean() for part in numpy.array_split(u, 10)])
+                means.append((blocks.mean(), blocks.std(ddof=1) / math.sqrt(10)))
+            (a, da), (b, db) = means
+            self.assertLess(abs(a - b), 4 * math.hypot(da, db))
+        self.assertGreater(len({tuple(row[1:]) for row in self.exchanges("with")}), 3)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -1,0 +1,296 @@
+"""`perrin import lammps`: jobs from scripts. ENERGIES are LAMMPS's own (22 Jul 2025 - Update 4), of
+the same scripts after `run 0` with `thermo_style custom pe press` and `thermo_modify norm no`."""
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import perrin
+from perrin.lammps import convert
+
+DATA = """three chains by hand
+
+12 atoms
+9 bonds
+6 angles
+3 dihedrals
+2 atom types
+2 bond types
+1 angle types
+1 dihedral types
+
+0 12 xlo xhi
+-1 11 ylo yhi
+0 12 zlo zhi
+
+Masses
+
+1 1.0
+2 2.5
+
+Pair Coeffs # lj/cut
+
+1 1.0 1.0
+2 0.5 1.2
+
+Atoms # molecular
+
+""" + "".join(
+    f"{4 * m + k + 1} {m + 1} {1 + k % 2} {2 + 3.3 * m + 0.9 * k} {1.5 * m + 0.4 * (k % 2)} "
+    f"{3 + 0.3 * (k == 3) + m}\n" for m in range(3) for k in range(4)) + "\nBonds\n\n" + "".join(
+    f"{3 * m + k + 1} {1 + k % 2} {4 * m + k + 1} {4 * m + k + 2}\n"
+    for m in range(3) for k in range(3)) + "\nAngles\n\n" + "".join(
+    f"{2 * m + k + 1} 1 {4 * m + k + 1} {4 * m + k + 2} {4 * m + k + 3}\n"
+    for m in range(3) for k in range(2)) + "\nDihedrals\n\n" + "".join(
+    f"{m + 1} 1 {4 * m + 1} {4 * m + 2} {4 * m + 3} {4 * m + 4}\n" for m in range(3))
+
+LATTICE = """units lj
+variable n index 5
+variable rho equal 0.7+0.1442
+lattice fcc ${rho}
+region box block 0 $n 0 $n 0 $n
+create_box %d box
+create_atoms 1 box
+mass * 1.0
+"""
+RUN = "\nfix 1 all nve\nthermo 10\nrun 20\n"
+SCRIPTS = {
+    "melt": LATTICE % 1 + "velocity all create 1.44 87287\npair_style lj/cut 2.5\n"
+            "pair_coeff 1 1 1.0 1.0" + RUN,
+    "shifted": LATTICE % 1 + "pair_style lj/cut/opt $(1.2*2^(1/6))\npair_coeff * * 2.0 1.2\n"
+               "pair_modify shift yes" + RUN,
+    "mixture": LATTICE % 2 + "region half block INF INF INF INF 0 2.4\nset region half type 2\n"
+               "pair_style lj/cut 2.0\npair_coeff 1 1 1 1\npair_coeff 2 2 0.5 0.9 1.8\n"
+               "pair_modify mix arithmetic tail yes" + RUN,
+    "unlike": LATTICE % 2 + "set atom 1*100 type 2\n"
+              "pair_style hybrid/overlay lj/cut 2.0 gauss 1.5\n"
+              "pair_coeff * * lj/cut 1.0 0.9\npair_coeff 1 2 lj/cut 0.3 1.0\n"
+              "pair_coeff 1 2 gauss 1.5 2.0" + RUN,
+    "force shift": LATTICE % 1 + "pair_style lj/smooth/linear 2.5\npair_coeff 1 1 1.0 1.0" + RUN,
+    "morse": LATTICE % 1 + "pair_style morse 2.5\npair_coeff 1 1 1.5 3.0 1.2" + RUN,
+    "yukawa": LATTICE % 1 + "pair_style yukawa 1.2 2.5\npair_coeff 1 1 3.0" + RUN,
+    "buckingham": LATTICE % 1 + "pair_style buck 2.5\npair_coeff 1 1 900.0 0.2 1.0" + RUN,
+    "mie": LATTICE % 1 + "pair_style mie/cut 2.5\npair_coeff 1 1 1.0 1.0 18 6" + RUN,
+    "soft": LATTICE % 1 + "pair_style soft 1.3\npair_coeff 1 1 4.0" + RUN,
+    "dpd": LATTICE % 1 + "comm_modify vel yes\npair_style dpd 1.0 1.3 34387\n"
+           "pair_coeff 1 1 25.0 4.5" + RUN,
+    "flat": "units lj\ndimension 2\nlattice hex 0.9\nregion box block 0 10 0 6 -0.1 0.1\n"
+            "create_box 1 box\ncreate_atoms 1 box\nmass 1 1\npair_style lj/cut 2.5\n"
+            "pair_coeff * * 1 1\nfix 2 all enforce2d" + RUN,
+    "tilted": "units lj\nlattice custom 1.0 a1 1 0 0 a2 0.5 1 0 a3 0 0.25 1 basis 0 0 0\n"
+              "region box prism 0 12 0 10 0 8 5 0 2 units box\n"
+              "create_box 1 box\ncreate_atoms 1 box\n"
+              "mass 1 1\npair_style lj/cut 2.1\npair_coeff * * 1 1" + RUN,
+    "chains": "atom_style molecular\nspecial_bonds lj 0 0 1\npair_style lj/cut 2.5\n"
+              "bond_style hybrid harmonic fene\nangle_style harmonic\ndihedral_style opls\n"
+              "read_data start.data\nbond_coeff 1 fene 30 1.5 1 1\nbond_coeff 2 harmonic 50 0.95\n"
+              "angle_coeff * 5.0 150\ndihedral_coeff 1 1.5 -0.2 0.8 0.1" + RUN,
+    "cosines": "atom_style molecular\nspecial_bonds lj 0 1 1\npair_style lj/cut 1.1\n"
+               "bond_style harmonic\nangle_style cosine/squared\ndihedral_style multi/harmonic\n"
+               "read_data start.data\nbond_coeff * 20 0.9\nangle_coeff 1 7.0 140\n"
+               "dihedral_coeff 1 0.3 1.1 -0.7 0.2 0.4" + RUN,
+    "real": "units real\nlattice fcc 5.4\nregion box block 0 5 0 5 0 5\ncreate_box 1 box\n"
+            "create_atoms 1 box\nmass 1 39.95\nvelocity all create 90 1234\npair_style lj/cut 8.5\n"
+            "pair_coeff 1 1 0.238 3.405\ntimestep 2" + RUN,
+}
+ENERGIES = {
+    "melt": -3386.68402663, "shifted": 7634.73832582, "mixture": -2252.43033794, "unlike":
+    -1872.71800124, "force shift": -2846.63913786, "morse": -7018.73235491, "yukawa":
+    3139.5867322, "buckingham": 6394.32363134, "mie": -2847.04309479, "soft": 439.55306822,
+    "dpd": 364.086229067, "flat": -394.374062046, "tilted": -5206.94733171, "chains":
+    130.671810065, "cosines": -1.15292586132, "real": -924.752735118}
+PRESSURES = {
+    "melt": -5.02210056609, "shifted": 97.2716337439, "mixture": -4.77247202474, "unlike":
+    -4.83992099994, "force shift": -5.67450648354, "morse": -7.04679910466, "yukawa":
+    5.01479320972, "buckingham": 22.2621089319, "mie": -7.22959883185, "soft": 5.19813929003,
+    "flat": -1.59754423828, "tilted": 7.62432635877, "chains": -0.0412781700486, "cosines":
+    -0.00695830747657, "real": -1046.45483202}
+
+
+def job_of(folder, text, data=True, **more):
+    (folder / "in.lmp").write_text(text)
+    if data:
+        (folder / "start.data").write_text(DATA)
+    return convert(str(folder / "in.lmp"), "job", str(folder), **more)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_energies_are_those_of_lammps(tmp_path, name):
+    result = job_of(tmp_path, SCRIPTS[name])
+    assert not result.not_understood, result.not_understood
+    (tmp_path / "job.json").write_text(result.text)
+    with perrin.Simulation(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"),
+                           device="cpu", quiet=True) as sim:
+        totals = sim.totals
+        assert totals.potential == pytest.approx(ENERGIES[name], rel=3e-6)
+        if name in PRESSURES:  # velocities are drawn with other numbers, at the same temperature
+            unit = 1.458397e-5 if name == "real" else 1
+            assert totals.pressure == pytest.approx(PRESSURES[name] * unit, rel=1e-5)
+        sim.run(20)
+
+
+def test_dynamics(tmp_path):
+    text = LATTICE % 2 + """set group all type/fraction 2 0.5 1
+mass 2 4.0
+pair_style lj/cut 2.5
+pair_coeff * * 1 1
+velocity all create 1.0 1
+timestep 0.002
+fix 1 all nve
+fix 2 all langevin 1.0 2.0 0.5 7
+thermo 50
+dump d all custom 25 x.lammpstrj id x y z vx
+run 100
+unfix 1
+unfix 2
+fix 1 all npt temp 2.0 2.0 0.3 iso 1.0 3.0 1.5
+run 200
+unfix 1
+fix 1 all nve
+fix 2 all temp/csvr 2.0 2.0 0.1 7
+run 10 upto
+"""
+    result = job_of(tmp_path, text)
+    assert not result.not_understood
+    one, two, three = (stage["integrator"] for stage in result.job["stages"])
+    assert one == {"type": "langevin", "timestep": 0.002, "temperature": 1, "final_temperature": 2,
+                   "ramp_steps": 100, "frictions": {"1": 2.0, "2": 8.0}}
+    assert two == {"type": "nose_hoover", "timestep": 0.002, "temperature": 2, "tau": 0.3,
+                   "barostat": {"pressure": 1, "tau": 1.5, "final_pressure": 3,
+                                "ramp_steps": 200}}
+    assert three["type"] == "bussi" and result.job["stages"][2]["steps"] == 0
+    assert {"type": "trajectory", "stride": 25, "quantities": ["position", "velocity", "image"]} \
+        in result.job["observers"]
+    assert "// in.lmp:22: fix 1 all npt temp 2.0 2.0 0.3 iso 1.0 3.0 1.5" in result.text
+    (tmp_path / "job.json").write_text(result.text)
+    perrin.run(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"), quiet=True,
+               device="cpu")
+
+
+def test_forces_that_change_begin_another_job(tmp_path):
+    """A soft start, then Lennard-Jones: the second job begins with the last frame of the first."""
+    text = LATTICE % 1 + """velocity all create 1.0 1
+pair_style soft 1.1
+pair_coeff 1 1 0.0
+variable a equal ramp(0,20)
+fix push all adapt 1 pair soft a * * v_a
+fix 1 all nvt temp 1 1 0.5
+minimize 0 0.001 50 100
+run 30
+unfix push
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0
+pair_modify shift yes
+run 20
+velocity all create 2.5 7
+run 10
+"""
+    (tmp_path / "in.melt").write_text(text)
+    done = subprocess.run([sys.executable, "-m", "perrin", "import", "lammps", "in.melt"],
+                          cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "the prefactor has its last value, 20," in done.stderr
+    told = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("  perrin")]
+    assert [t[1] for t in told] == ["job.json", "job-2.json", "job-3.json"]
+    ends = []
+    for _, job, _, out in told:
+        with perrin.Simulation(str(tmp_path / job), output_dir=str(tmp_path / out),
+                               device="cpu") as sim:
+            ends.append([sim.positions, sim.totals.temperature])
+            sim.run()
+            ends.append([sim.positions, sim.totals.temperature])
+            forces = [force["type"] for force in sim.job["forces"]]
+            assert forces == ["pair_formula" if job == "job.json" else "lennard_jones"]
+    np.testing.assert_allclose(ends[2][0], ends[1][0], atol=1e-10)
+    assert ends[2][1] == pytest.approx(ends[1][1], rel=1e-5)
+    np.testing.assert_allclose(ends[4][0], ends[3][0], atol=1e-10)
+    assert ends[4][1] == pytest.approx(2.5)
+
+
+def test_walls_and_groups(tmp_path):
+    text = """dimension 2
+boundary p s p
+lattice hex 0.7
+region box block 0 20 0 10 -0.25 0.25
+create_box 3 box
+create_atoms 1 box
+mass * 1.0
+pair_style lj/cut 1.12246
+pair_coeff * * 1.0 1.0
+region 1 block INF INF INF 1.25 INF INF
+group lower region 1
+region 2 block INF INF 8.75 INF INF INF
+group upper region 2
+group walls union lower upper
+group flow subtract all walls
+set group lower type 2
+set group upper type 3
+velocity flow create 1.0 482748
+velocity upper set 3.0 0.0 0.0 units box
+fix 1 all nve
+fix 2 flow temp/csvr 1.0 1.0 0.2 3
+fix 3 lower setforce 0.0 0.0 0.0
+fix 4 upper setforce 0.0 0.0 0.0
+run 10
+"""
+    result = job_of(tmp_path, text)
+    assert not result.not_understood
+    kinds = {i["group"]: i["type"] for i in result.job["stages"][0]["integrators"]}
+    assert kinds == {"flow": "bussi", "lower": "frozen", "upper": "moving"}
+    moving, = (i for i in result.job["stages"][0]["integrators"] if i["type"] == "moving")
+    assert moving["velocity"] == [3, 0, 0]
+    (tmp_path / "job.json").write_text(result.text)
+    perrin.run(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"), quiet=True,
+               device="cpu")
+
+
+def test_what_is_not_understood_is_listed(tmp_path):
+    text = SCRIPTS["melt"].replace("fix 1 all nve", """fix 1 all nve
+fix 7 all shake 0.0001 20 0 b 1
+compute 5 all pe/atom
+print "nothing ${there} to see"
+kspace_style pppm 1e-4
+variable i loop 3
+next i
+jump SELF top""")
+    result = job_of(tmp_path, text)
+    assert [(line.number, line.text.split()[0]) for line, _ in result.not_understood] == [
+        (13, "fix"), (16, "kspace_style"), (17, "variable"), (18, "next"), (19, "jump")]
+    assert "fix shake" in result.text and "NOT translated" in result.text
+
+
+def test_control_and_variables(tmp_path):
+    (tmp_path / "more.in").write_text("pair_coeff 1 1 ${epsilon} 1.0\n")
+    text = SCRIPTS["melt"].replace("pair_coeff 1 1 1.0 1.0", """variable epsilon string 3
+if "${n} > 4 && $n != 6" then "include more.in" &
+  else "pair_coeff 1 1 7.0 1.0\"""")
+    result = job_of(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    assert result.job["forces"][0]["pairs"][0]["epsilon"] == 3
+    other = job_of(tmp_path, text, variables={"n": 4})
+    assert other.job["forces"][0]["pairs"][0]["epsilon"] == 7
+    assert other.job["system"]["cells"] == [4, 4, 4]
+
+
+def test_command(tmp_path):
+    (tmp_path / "in.melt").write_text(SCRIPTS["melt"])
+
+    def run(*arguments):
+        return subprocess.run([sys.executable, "-m", "perrin", "import", *arguments], cwd=tmp_path,
+                              capture_output=True, text=True)
+
+    done = run("lammps", "in.melt", "--var", "n", "3")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "job.json").read_text()
+    job = json.loads("\n".join(line for line in text.splitlines()
+                               if not line.lstrip().startswith("//")))
+    assert job["system"]["cells"] == [3, 3, 3]
+    assert run("lammps", "in.melt").returncode == 2
+    assert run("lammps", "in.nothing").returncode == 2
+    (tmp_path / "in.melt").write_text(SCRIPTS["melt"] + "fix 8 all shake 1e-4 20 0 b 1\n")
+    done = run("lammps", "in.melt", "--overwrite")
+    assert done.returncode == 1 and "in.melt:15: not understood: fix 8 all shake" in done.stderr
+    assert os.listdir(tmp_path).count("job.json") == 1
