@@ -80,7 +80,8 @@ std::string Fft3::missing([[maybe_unused]] const Device& device) {
 #ifdef PERRIN_CUFFT
     return "";
 #else
-    return "this build has no cuFFT; it is part of the CUDA toolkit: install it and build again";
+    return "this build has no cuFFT, as wheels have none; it is part of the CUDA toolkit: build "
+           "Perrin where it is, or leave the mesh out";
 #endif
   }
 #endif
