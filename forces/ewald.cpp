@@ -9,17 +9,33 @@
 #include <utility>
 
 #include "engine/components/registry.h"
+#include "forces/charges/charge_moments.h"
 #include "forces/charges/charge_pairs.h"
 #include "forces/charges/coulomb_constant.h"
 #include "forces/charges/ewald_error.h"
 #include "forces/charges/ewald_sum.h"
+#include "forces/charges/mesh_sum.h"
 #include "forces/charges/waves.h"
 
 namespace perrin {
 namespace {
 
+struct MeshSettings {
+  std::int64_t order = 6;
+  std::optional<std::array<std::int64_t, 3>> size;
+
+  template <class D>
+  friend void describe(D& d, MeshSettings& s) {
+    d.optional("order", s.order, Between{3, MeshTerms::most_order},
+               "points along each axis that a charge is spread over");
+    d.optional("size", s.size, Between{4, 4096},
+               "points along x, y and z, even products of 2, 3 and 5; default: as accuracy needs");
+  }
+};
+
 struct EwaldSettings {
   double cutoff = 1;
+  std::optional<MeshSettings> mesh;
   std::optional<double> accuracy, splitting, k_max, surface_permittivity, slab;
   std::string net_charge = "refuse";
   CoulombSettings coulomb;
@@ -34,6 +50,8 @@ struct EwaldSettings {
     d.optional("splitting", s.splitting, Positive{},
                "in place of accuracy, with k_max: alpha of erfc(alpha r) (1/length)");
     d.optional("k_max", s.k_max, Positive{}, "length of the longest wave vector (1/length)");
+    d.optional("mesh", s.mesh, Any{},
+               "a particle mesh (P3M) in place of the sum over wave vectors: for many charges");
     d.optional("net_charge", s.net_charge, OneOf{"refuse", "background"},
                "where charges do not add up to 0: refuse: an error; background: a uniform charge "
                "makes the system neutral");
@@ -51,13 +69,15 @@ class EwaldForce final : public Force {
  public:
   /// `charges_change`: a resumed run has other charges than those that the parameters were chosen
   /// from.
-  EwaldForce(ChargePairs pairs, const EwaldTerms& terms, const EwaldSettings& settings,
-             bool charges_change, std::string chosen)
+  EwaldForce(ChargePairs pairs, const EwaldTerms& terms, std::optional<MeshSum> mesh,
+             const EwaldSettings& settings, bool charges_change, std::string chosen)
       : Force(pairs.traits()),
         settings_(settings),
         charges_change_(charges_change),
         pairs_(std::move(pairs)),
-        sum_(terms) {
+        waves_(terms),
+        mesh_(std::move(mesh)),
+        moments_(terms) {
     traits_.reads = ForceTraits::Reads::everything;  // in k space all act on all
     traits_.trials = false;
     traits_.chosen = std::move(chosen);
@@ -65,7 +85,9 @@ class EwaldForce final : public Force {
 
   void compute(StepContext& s, const ForceOutput& output) override {
     pairs_.compute(s, output);
-    sum_.compute(s, pairs_.charges(s), output);
+    const AttributeView<1> charge = pairs_.charges(s);
+    mesh_ ? mesh_->compute(s, charge, output) : waves_.compute(s, charge, output);
+    moments_.compute(s, charge, output);
   }
   bool follows_topology() const override { return true; }
   void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
@@ -76,7 +98,7 @@ class EwaldForce final : public Force {
   void state(Archive& archive) override {
     if (!charges_change_) return;
     std::array<double, 2> wanted{settings_.cutoff, settings_.accuracy.value_or(0)};
-    EwaldParameters p = sum_.parameters();
+    EwaldParameters p = waves_.parameters();
     archive("wanted", wanted);
     archive("splitting", p.splitting);
     archive("k_max", p.k_max);
@@ -86,7 +108,7 @@ class EwaldForce final : public Force {
     if (archive.is_saving() || settings_.splitting ||
         wanted != std::array{settings_.cutoff, settings_.accuracy.value_or(0)})
       return;
-    sum_.set(p);
+    waves_.set(p), moments_.set(p);
     pairs_.set_splitting(p.splitting, EwaldSum::self_energy(p));
   }
 
@@ -94,7 +116,9 @@ class EwaldForce final : public Force {
   EwaldSettings settings_;
   bool charges_change_;
   ChargePairs pairs_;
-  EwaldSum sum_;
+  EwaldSum waves_;
+  std::optional<MeshSum> mesh_;
+  ChargeMoments moments_;
 };
 
 void check_box(const EwaldSettings& s, Setup& setup) {
@@ -116,9 +140,7 @@ void check_box(const EwaldSettings& s, Setup& setup) {
 }
 
 void check_neutral(const EwaldSettings& s, const ChargeSums& charges, Setup& setup) {
-  double size = 0;
-  for (const double q : setup.configuration().charge) size += std::abs(q);
-  const bool neutral = std::abs(charges.net) <= 1e-6 * size;
+  const bool neutral = std::abs(charges.net) <= 1e-6 * charges.sizes;
   const bool background = s.net_charge == "background";
   if (background && (s.slab || s.surface_permittivity))
     setup.error("net_charge",
@@ -136,36 +158,79 @@ void check_neutral(const EwaldSettings& s, const ChargeSums& charges, Setup& set
 /// Nothing after an error.
 std::optional<EwaldParameters> parameters_of(const EwaldSettings& s, const ChargedSystem& system,
                                              const Box& cell, Setup& setup) {
-  EwaldParameters p;
-  if (s.splitting.has_value() != s.k_max.has_value())
-    return setup.error(s.splitting ? "k_max" : "splitting",
-                       "is missing: give splitting and k_max, or accuracy"),
-           std::nullopt;
+  const auto wrong = [&](const char* key, const std::string& what) {
+    setup.error(key, what);
+    return std::nullopt;
+  };
   if (s.splitting && s.accuracy)
-    return setup.error("accuracy", "is chosen by splitting and k_max: remove it, or these"),
-           std::nullopt;
+    return wrong("accuracy", "is chosen by splitting: remove one of them");
+  EwaldParameters p;
+  if (s.mesh) {
+    if (s.k_max)
+      return wrong("k_max", "has no effect with \"mesh\", whose size decides: remove it");
+    if (s.splitting && !s.mesh->size)
+      return wrong("mesh.size", "is missing: give splitting and the size of the mesh, or accuracy");
+  } else if (s.splitting.has_value() != s.k_max.has_value()) {
+    return wrong(s.splitting ? "k_max" : "splitting",
+                 "is missing: give splitting and k_max, or accuracy");
+  }
   if (s.splitting)
-    p = {*s.splitting, *s.k_max};
+    p = {*s.splitting, s.k_max.value_or(0)};
   else
     p = choose_ewald(system, s.cutoff, s.accuracy.value_or(1e-4) * system.constant);
   p.splitting = double(float(p.splitting));  // the same in the sums over pairs and waves
   constexpr double most = 2e6;
-  if (const double waves = count_waves(cell, p.k_max); waves > most)
-    return setup.error(s.k_max      ? "k_max"
-                       : s.accuracy ? "accuracy"
-                                    : "cutoff",
-                       fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer "
-                                   "cutoff or a lower accuracy",
-                                   waves, most)),
-           std::nullopt;
+  if (const double waves = count_waves(cell, p.k_max); !s.mesh && waves > most)
+    return wrong(s.k_max      ? "k_max"
+                 : s.accuracy ? "accuracy"
+                              : "cutoff",
+                 fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer cutoff, a "
+                             "lower accuracy or \"mesh\"",
+                             waves, most));
   return p;
+}
+
+/// Nothing after an error.
+std::optional<MeshTerms> mesh_of(const EwaldSettings& s, const ChargedSystem& system,
+                                 double splitting, const Box& cell, const ChargeSums& charges,
+                                 Setup& setup) {
+  const auto wrong = [&](const char* key, const std::string& what) {
+    setup.error(key, what);
+    return std::nullopt;
+  };
+  if (const std::string what = Fft3::missing(setup.device()); !what.empty())
+    return wrong("mesh", what);
+  if (charges.changes)
+    return wrong("mesh", "is not for charges that change (\"attributes\"): leave it out");
+  const int order = int(s.mesh->order);
+  if (!s.mesh->size) {
+    const double error = s.accuracy.value_or(1e-4) * system.constant / std::sqrt(2.0);
+    const MeshTerms mesh = choose_mesh(system, splitting, cell, order, error);
+    if (mesh_error(system, splitting, cell, mesh) > error)
+      return wrong("mesh", fmt::format("needs more than {:g} points: choose a longer cutoff, a "
+                                       "higher order or a lower accuracy",
+                                       MeshTerms::most_points));
+    return mesh;
+  }
+  MeshTerms mesh{*s.mesh->size, order};
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (mesh.size[a] < 2 * order)
+      return wrong("mesh.size", fmt::format("must be at least twice the order along each axis, {}, "
+                                            "got {}",
+                                            2 * order, mesh.size[a]));
+    if (Fft3::good_size(double(mesh.size[a])) != mesh.size[a])
+      return wrong("mesh.size",
+                   fmt::format("must be even products of 2, 3 and 5, got {}; the next is {}",
+                               mesh.size[a], Fft3::good_size(double(mesh.size[a]))));
+  }
+  return mesh;
 }
 
 std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   const Configuration& c = setup.configuration();
   const ChargeSums charges = sum_charges(setup);
   check_box(s, setup);
-  if (!charges.any()) return nullptr;
+  if (!charges.any() || c.box.dimension != 3) return nullptr;
   check_neutral(s, charges, setup);
   const double constant = coulomb_constant(s.coulomb, setup);
   const Box cell = repeated_cell(c.box, s.slab.value_or(1));
@@ -174,24 +239,38 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
                              cell.volume(), constant};
   const auto parameters = parameters_of(s, system, cell, setup);
   if (!parameters) return nullptr;
+  // What a force between neighbours loses by rounding.
+  if (sizeof(Real) == 4 && s.accuracy && *s.accuracy < 1e-7 * system.squares / system.particles)
+    setup.warn("accuracy",
+               "is below the rounding errors of single precision, some 1e-7 of the "
+               "forces between neighbours: the forces will not have it");
+  const double alpha = parameters->splitting;
+  std::optional<MeshTerms> mesh;
+  if (s.mesh && !(mesh = mesh_of(s, system, alpha, cell, charges, setup))) return nullptr;
 
-  ChargeLaw law{.constant = constant,
-                .cutoff = s.cutoff,
-                .alpha = parameters->splitting,
-                .corrects_excluded = true};
+  ChargeLaw law{
+      .constant = constant, .cutoff = s.cutoff, .alpha = alpha, .corrects_excluded = true};
   law.excluded_range = std::numeric_limits<double>::infinity();
-  law.self = EwaldSum::self_energy(*parameters);
-  EwaldTerms terms{*parameters, constant, s.net_charge == "background", s.surface_permittivity,
-                   s.slab};
-  const double error = ewald_error(system, *parameters, s.cutoff);
+  law.self = mesh ? 0 : EwaldSum::self_energy(*parameters);
+  const EwaldTerms terms{*parameters, constant, s.net_charge == "background",
+                         s.surface_permittivity, s.slab};
+  const double of_pairs = real_space_error(system, alpha, s.cutoff);
+  const double of_rest =
+      mesh ? mesh_error(system, alpha, cell, *mesh) : wave_error(system, *parameters);
+  const double error = std::hypot(of_pairs, of_rest);
   const std::string chosen = fmt::format(
-      "splitting {:.5g}, {:.0f} wave vectors up to {:.5g}, predicted error of forces {:.2g} (rms; "
-      "{:.2g} of pairs, {:.2g} of wave vectors), accuracy {:.2g}",
-      parameters->splitting, count_waves(cell, parameters->k_max), parameters->k_max, error,
-      real_space_error(system, parameters->splitting, s.cutoff), wave_error(system, *parameters),
-      error / constant);
-  return std::make_unique<EwaldForce>(ChargePairs(law, charges, true, setup), terms, s,
-                                      charges.changes, chosen);
+      "splitting {:.5g}, {}, predicted error of forces {:.2g} (rms; {:.2g} of pairs, {:.2g} of "
+      "{}), accuracy {:.2g}",
+      alpha,
+      mesh ? fmt::format("mesh {} × {} × {} of order {}", mesh->size[0], mesh->size[1],
+                         mesh->size[2], mesh->order)
+           : fmt::format("{:.0f} wave vectors up to {:.5g}", count_waves(cell, parameters->k_max),
+                         parameters->k_max),
+      error, of_pairs, of_rest, mesh ? "the mesh" : "wave vectors", error / constant);
+  std::optional<MeshSum> on_mesh;
+  if (mesh) on_mesh.emplace(terms, *mesh, charges.sizes);
+  return std::make_unique<EwaldForce>(ChargePairs(law, charges, true, setup), terms,
+                                      std::move(on_mesh), s, charges.changes, chosen);
 }
 
 }  // namespace

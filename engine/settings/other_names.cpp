@@ -98,10 +98,9 @@ constexpr Word words[] = {
     {" lj lj/cut lj_cut lj/charmm lj12-6 lennardjones lennard-jones lj126 12-6 ",
      "use the force \"lennard_jones\"; purely repulsive: \"wca\""},
     {" lj_repulsive repulsive weeks_chandler_andersen soft_sphere ", "use the force \"wca\""},
-    {" coul coul/cut coul/long electrostatics charge charges pppm p3m pme spme msm ",
-     "charges act by the force \"ewald\", which sums over all periodic copies (particle meshes are "
-     "not supported), or within a cut-off by \"coulomb\", \"coulomb_dsf\", \"reaction_field\" and "
-     "\"debye_hueckel\""},
+    {" coul coul/cut coul/long electrostatics charge charges pppm p3m pme spme msm kspace ",
+     "use the force \"ewald\", with \"mesh\" for many charges (Ewald sums, P3M); within a cut-off "
+     "\"coulomb\", \"coulomb_dsf\" and \"reaction_field\""},
     {" coul/dsf coul/wolf dsf wolf damped_shifted_force ", "use the force \"coulomb_dsf\""},
     {" coul/debye debye huckel hueckel screened_coulomb ",
      "use the force \"debye_hueckel\", or \"yukawa\" where charges are those of particle types"},

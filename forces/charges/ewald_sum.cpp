@@ -2,310 +2,14 @@
 
 #include <cmath>
 
-#include "engine/base/error.h"
-#include "engine/components/step_context.h"
-#include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
-#include "engine/domain/reduction.h"
-#include "forces/charges/unit_circle.h"
-#include "forces/charges/waves.h"
-#include "forces/deposit.h"
-#include "forces/particle_loop.h"
-#include "forces/unwrapped.h"
+#include "forces/charges/wave_kernels.h"
 
 namespace perrin {
+
+using namespace waves;
+
 namespace {
-
-using Factor = EwaldSum::Factor;
-using Moments = EwaldSum::Moments;
-
-constexpr int wave_lanes = 16;  // on the CPU
-
-PERRIN_HD std::int64_t with_lanes(std::int64_t n) {
-  return (n + wave_lanes - 1) / wave_lanes * wave_lanes;
-}
-
-struct Waves {
-  std::int64_t room, count;
-  const std::uint32_t* n;  // [axis · room + wave]
-  const Real* k;           // [axis · room + wave]; axis 3: the weight
-  Factor* factor;
-
-  PERRIN_HD Real weight(std::int64_t wave) const { return k[3 * room + wave]; }
-  PERRIN_HD std::uint32_t phase(std::int64_t wave, std::uint32_t x, std::uint32_t y,
-                                std::uint32_t z) const {
-    return n[wave] * x + n[room + wave] * y + n[2 * room + wave] * z;
-  }
-};
-
-struct Charges {
-  std::int64_t room, count;
-  const std::uint32_t* place;  // [axis · room + particle]
-  const Real* charge;
-};
-
-/// What the sums read of a particle, in arrays of their own. Along z of a slab fractions are those
-/// of the longer cell.
-struct Pack {
-  const Position* position;
-  AttributeView<1> charge_of;
-  std::int64_t room;
-  std::uint32_t* place;
-  Real* charge;
-  std::uint64_t ratio;  // of edges along z, in units of 2⁻³¹; 0: 1
-
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const Position p = position[i];
-    place[i] = p.x, place[room + i] = p.y;
-    place[2 * room + i] = ratio == 0 ? p.z : std::uint32_t((std::uint64_t(p.z) * ratio) >> 31);
-    charge[i] = charge_of(std::uint32_t(i));
-  }
-};
-
-/// k and weights in the box as it is now.
-struct Weigh {
-  const Box* box;
-  Box listed_for;
-  double stretch, splitting, k_max, constant;
-  std::int64_t room;
-  const std::uint32_t* n;
-  Real* k;
-  FaultSink faults;
-
-  PERRIN_HD void operator()(std::int64_t wave) const {
-    const Box cell = repeated_cell(*box, stretch);
-    if (wave == 0) {
-      const double longest = longest_stretch(listed_for, *box);
-      if (longest > EwaldSum::most_stretch)
-        faults.report(FaultKind::box_too_far, 0, longest, EwaldSum::most_stretch);
-    }
-    const auto number = [&](int axis) { return double(std::int32_t(n[axis * room + wave])); };
-    const Vec3<double> v = wave_vector(cell, number(0), number(1), number(2));
-    const double square = dot(v, v);
-    k[wave] = Real(v.x), k[room + wave] = Real(v.y), k[2 * room + wave] = Real(v.z);
-    constexpr double pi = 3.141592653589793;
-    // Twice: for k and -k.
-    const double weight = 8 * pi * constant / (volume_of(cell) * square) *
-                          std::exp(-square / (4 * splitting * splitting));
-    k[3 * room + wave] = square <= k_max * k_max * (1 + 1e-12) ? Real(weight) : Real(0);
-  }
-};
-
-/// S(k) of one wave, on the CPU.
-struct SumWave {
-  Waves waves;
-  Charges charges;
-
-  void operator()(std::int64_t wave) const {
-    const Real weight = waves.weight(wave);
-    if (weight == Real(0)) {
-      waves.factor[wave] = {0, 0};
-      return;
-    }
-    const std::uint32_t nx = waves.n[wave], ny = waves.n[waves.room + wave],
-                        nz = waves.n[2 * waves.room + wave];
-    const std::uint32_t* x = charges.place;
-    const std::uint32_t *y = x + charges.room, *z = y + charges.room;
-    constexpr std::int64_t portion = 64 * wave_lanes;  // short sums in single precision
-    double re = 0, im = 0;
-    for (std::int64_t begin = 0; begin < charges.count; begin += portion) {
-      const std::int64_t end = begin + portion < charges.room ? begin + portion : charges.room;
-      Real c[wave_lanes] = {}, s[wave_lanes] = {};
-      for (std::int64_t first = begin; first < end; first += wave_lanes)
-#pragma omp simd simdlen(wave_lanes)
-        for (int lane = 0; lane < wave_lanes; ++lane) {
-          const std::int64_t i = first + lane;
-          const PointOnCircle at = unit_circle(nx * x[i] + ny * y[i] + nz * z[i]);
-          c[lane] += charges.charge[i] * at.cosine;
-          s[lane] += charges.charge[i] * at.sine;
-        }
-      for (int lane = 0; lane < wave_lanes; ++lane) re += double(c[lane]), im += double(s[lane]);
-    }
-    waves.factor[wave] = {Real(double(weight) * re), Real(double(weight) * im)};
-  }
-};
-
-struct AddMoments {
-  ParticleView particles;
-  AttributeView<1> charge;
-  const Box* box;
-  PERRIN_HD Moments operator()(std::int64_t i) const {
-    const double q = double(charge(std::uint32_t(i)));
-    const Vec3<double> r = unwrapped_point(*box, particles.position[i], particles.image[i]);
-    Moments m;
-    m.charge = q, m.x = q * r.x, m.y = q * r.y, m.z = q * r.z;
-    return m;
-  }
-};
-
-/// Background and dipole, of one particle.
-struct MomentTerms {
-  const Moments* moments = nullptr;  // nullptr: neither
-  const Box* box;
-  const Image* image;
-  double stretch;
-  double background;  // energy · V of the square of the net charge; 0: none
-  double dipole;      // energy · V of the square of the moment; 0: none
-  bool slab;          // of its z component
-
-  template <class Add>
-  PERRIN_HD void add(const Position& position, std::int64_t i, double q, const Add& to) const {
-    const Moments m = *moments;
-    const double volume = volume_of(*box) * stretch;
-    double energy = background / volume * m.charge * q;
-    const Vec3<double> r = unwrapped_point(*box, position, image[i]);
-    const double a = dipole / volume;
-    Vec3<double> f{-2 * a * q * m.x, -2 * a * q * m.y, -2 * a * q * m.z};
-    if (slab) f.x = f.y = 0;
-    energy += -0.5 * dot(f, r);
-    // The volume is in the denominator.
-    Virial virial;
-    virial.c[0] = Real(energy + r.x * f.x), virial.c[1] = Real(energy + r.y * f.y);
-    virial.c[2] = Real(energy + r.z * f.z);
-    if (!slab)
-      virial.c[3] = Real(r.x * f.y), virial.c[4] = Real(r.x * f.z), virial.c[5] = Real(r.y * f.z);
-    to(Real3{Real(f.x), Real(f.y), Real(f.z)}, Real(energy), virial);
-  }
-};
-
-/// The force of all waves on a particle.
-template <bool Energy>
-struct WaveForces {
-  static constexpr int sums = Energy ? 10 : 3;
-  Waves waves;
-  Charges charges;
-  const Position* position;
-  MomentTerms moments;
-  Real quarter;  // 1/(4 α²)
-  Real beyond;   // virial of what a unit charge and k > k_max would add
-  ForceOutput out;
-  std::int64_t particles;
-
-  PERRIN_HD void add(std::int64_t wave, std::uint32_t phase, Real (&sum)[sums]) const {
-    const PointOnCircle at = unit_circle(phase);
-    const Factor f = waves.factor[wave];
-    const Real x = waves.k[wave], y = waves.k[waves.room + wave],
-               z = waves.k[2 * waves.room + wave];
-    const Real force = at.sine * f.re - at.cosine * f.im;
-    sum[0] += force * x, sum[1] += force * y, sum[2] += force * z;
-    if constexpr (Energy) {
-      const Real energy = at.cosine * f.re + at.sine * f.im;
-      // Beyond the last wave there are some without k.
-      const Real square = Real(1e-24) + x * x + y * y + z * z;
-      const Real g = Real(2) * energy * (reciprocal(square) + quarter);
-      sum[3] += energy;
-      sum[4] += g * x * x, sum[5] += g * y * y, sum[6] += g * z * z;
-      sum[7] += g * x * y, sum[8] += g * x * z, sum[9] += g * y * z;
-    }
-  }
-  PERRIN_HD void finish(std::int64_t i, const Real (&sum)[sums]) const {
-    const Real q = charges.charge[i];
-    Real3 force{q * sum[0], q * sum[1], q * sum[2]};
-    Real energy = 0;
-    Virial virial;
-    if constexpr (Energy) {
-      energy = Real(0.5) * q * sum[3];
-      for (std::size_t c = 0; c < 6; ++c)
-        virial.c[c] = (c < 3 ? energy + beyond * q * q : Real(0)) - Real(0.5) * q * sum[4 + c];
-    }
-    if (moments.moments)
-      moments.add(position[i], i, double(q), [&](Real3 f, Real e, const Virial& v) {
-        force += f;
-        energy += e;
-        for (std::size_t c = 0; c < 6; ++c) virial.c[c] += v.c[c];
-      });
-    deposit(out, particles, i, force, energy, virial, Real(1));
-  }
-
-  /// On the CPU. Short waves, whose terms are small, come first.
-  void operator()(std::int64_t i) const {
-    const std::uint32_t x = charges.place[i], y = charges.place[charges.room + i],
-                        z = charges.place[2 * charges.room + i];
-    Real lanes[sums][wave_lanes] = {};
-    for (std::int64_t first = with_lanes(waves.count) - wave_lanes; first >= 0; first -= wave_lanes)
-#pragma omp simd simdlen(wave_lanes)
-      for (int lane = 0; lane < wave_lanes; ++lane) {
-        Real sum[sums] = {};
-        add(first + lane, waves.phase(first + lane, x, y, z), sum);
-        for (int s = 0; s < sums; ++s) lanes[s][lane] += sum[s];
-      }
-    Real sum[sums];
-    for (int s = 0; s < sums; ++s) {
-      for (int half = wave_lanes / 2; half > 0; half /= 2)
-        for (int lane = 0; lane < half; ++lane) lanes[s][lane] += lanes[s][lane + half];
-      sum[s] = lanes[s][0];
-    }
-    finish(i, sum);
-  }
-};
-
-#ifdef __CUDACC__
-constexpr int waves_of_block = 4, threads_of_waves = 256, threads_of_forces = 128;
-
-/// A block for four waves.
-__global__ void sum_waves_kernel(const Waves waves, const Charges charges, std::int64_t begin,
-                                 std::int64_t end, const std::uint32_t* halt) {
-  if (begin_kernel(halt)) return;
-  const std::int64_t first = begin + std::int64_t(blockIdx.x) * waves_of_block;
-  double sum[2 * waves_of_block] = {};
-  std::uint32_t n[waves_of_block][3];
-  bool any = false;
-  for (int w = 0; w < waves_of_block; ++w) {
-    const std::int64_t wave = first + w < end ? first + w : end - 1;
-    any = any || waves.weight(wave) != Real(0);
-    for (int axis = 0; axis < 3; ++axis) n[w][axis] = waves.n[axis * waves.room + wave];
-  }
-  for (std::int64_t i = threadIdx.x; any && i < charges.count; i += threads_of_waves) {
-    const std::uint32_t x = charges.place[i], y = charges.place[charges.room + i],
-                        z = charges.place[2 * charges.room + i];
-    const Real q = charges.charge[i];
-    for (int w = 0; w < waves_of_block; ++w) {
-      const PointOnCircle at = unit_circle(n[w][0] * x + n[w][1] * y + n[w][2] * z);
-      sum[2 * w] += double(q * at.cosine);
-      sum[2 * w + 1] += double(q * at.sine);
-    }
-  }
-  __shared__ double of_warp[threads_of_waves / 32][2 * waves_of_block];
-  for (int s = 0; s < 2 * waves_of_block; ++s) {
-    for (int away = 16; away > 0; away /= 2)
-      sum[s] += __shfl_down_sync(0xffffffffu, sum[s], unsigned(away));
-    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32][s] = sum[s];
-  }
-  __syncthreads();
-  const auto w = std::int64_t(threadIdx.x);
-  if (w >= waves_of_block || first + w >= end) return;
-  double re = 0, im = 0;
-  for (int warp = 0; warp < threads_of_waves / 32; ++warp)
-    re += of_warp[warp][2 * w], im += of_warp[warp][2 * w + 1];
-  const auto weight = double(waves.weight(first + w));
-  waves.factor[first + w] = {Real(weight * re), Real(weight * im)};
-}
-
-/// A warp for each particle, whose lanes share the waves.
-template <bool Energy>
-__global__ void wave_forces_kernel(const WaveForces<Energy> forces, std::int64_t begin,
-                                   std::int64_t end, const std::uint32_t* halt) {
-  if (begin_kernel(halt)) return;
-  const std::int64_t i =
-      begin + std::int64_t(blockIdx.x) * (threads_of_forces / 32) + threadIdx.x / 32;
-  if (i >= end) return;
-  constexpr int sums = WaveForces<Energy>::sums;
-  const Charges& charges = forces.charges;
-  const std::uint32_t x = charges.place[i], y = charges.place[charges.room + i],
-                      z = charges.place[2 * charges.room + i];
-  Real sum[sums] = {};
-  for (std::int64_t first = (forces.waves.count + 31) / 32 * 32 - 32; first >= 0; first -= 32) {
-    const std::int64_t wave = first + threadIdx.x % 32;
-    const bool on = wave < forces.waves.count && forces.waves.weight(wave) != Real(0);
-    if (!__any_sync(0xffffffffu, on)) continue;
-    if (on) forces.add(wave, forces.waves.phase(wave, x, y, z), sum);
-  }
-  for (int s = 0; s < sums; ++s)
-    for (int away = 16; away > 0; away /= 2)
-      sum[s] += __shfl_down_sync(0xffffffffu, sum[s], unsigned(away));
-  if (threadIdx.x % 32 == 0) forces.finish(i, sum);
-}
-#endif
 
 void sum_waves(const Device& device, const Waves& waves, const Charges& charges) {
   if (device.skipping()) return;
@@ -382,7 +86,6 @@ void EwaldSum::prepare(StepContext& s) {
   const std::int64_t places = with_lanes(s.particles.size());
   place_ = {device, 3 * places};
   charge_ = {device, places};
-  if (needs_moments()) moments_ = {device, 1}, scratch_ = {device, sum_chunks};
 }
 
 void EwaldSum::weigh_waves(StepContext& s) {
@@ -417,31 +120,13 @@ void EwaldSum::compute(StepContext& s, const AttributeView<1>& charge, const For
   const Charges charges{places, n, place_.data(), charge_.data()};
   sum_waves(device, waves, charges);
 
-  MomentTerms moments{};
-  if (needs_moments()) {
-    const Box* const now = s.particles.box_state.data();
-    sum(device, "moments of charges", n, AddMoments{s.particles.view(), charge, now}, scratch_,
-        moments_.data());
-    const double alpha = terms_.parameters.splitting;
-    const double around = 2 * terms_.surface_permittivity.value_or(1) + 1;
-    moments = {moments_.data(),
-               now,
-               s.particles.image.data(),
-               terms_.slab.value_or(1),
-               terms_.background ? -M_PI * terms_.constant / (2 * alpha * alpha) : 0,
-               terms_.slab                   ? 2 * M_PI * terms_.constant
-               : terms_.surface_permittivity ? 2 * M_PI * terms_.constant / around
-                                             : 0,
-               terms_.slab.has_value()};
-  }
   const auto [splitting, k_max] = terms_.parameters;
   const double quarter = 1 / (4 * splitting * splitting);
   const double beyond = -terms_.constant * k_max * std::exp(-k_max * k_max * quarter) / (3 * M_PI);
   ForceOutput added = output;
   added.add = true;
   const auto run = [&]<bool Energy>() {
-    add_forces(s, WaveForces<Energy>{waves, charges, s.particles.position.data(), moments,
-                                     Real(quarter), Real(beyond), added, n});
+    add_forces(s, WaveForces<Energy>{waves, charges, Real(quarter), Real(beyond), added, n});
   };
   output.energy ? run.operator()<true>() : run.operator()<false>();
 }

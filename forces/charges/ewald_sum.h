@@ -3,9 +3,8 @@
 //
 //     E = 1/2 Σ_k A(k) |S(k)|²,  A(k) = 4π C/(V k²) exp(-k²/4α²),  S(k) = Σ_j q_j exp(i k·r_j)
 //
-// with the energy of a uniform background, and of the dipole moment, where they are asked for. What
-// a charge and itself would add beyond k_max is not left out, but its mean over all directions is
-// taken (the diagonal correction of J. Kolafa, J. W. Perram, Mol. Simul. 9, 351 (1992)): in the
+// What a charge and itself would add beyond k_max is not left out, but its mean over all directions
+// is taken (the diagonal correction of J. Kolafa, J. W. Perram, Mol. Simul. 9, 351 (1992)): in the
 // virial here, in the energy by self_energy().
 //
 // k·r is a sum of products of whole numbers and the fixed-point fractions of positions, exact and
@@ -16,26 +15,14 @@
 #pragma once
 
 #include <cmath>
-#include <optional>
 
 #include "engine/components/force.h"
 #include "engine/device/buffer.h"
 #include "engine/system/box.h"
 #include "forces/attribute_words.h"
-#include "forces/charges/ewald_error.h"
+#include "forces/charges/ewald_terms.h"
 
 namespace perrin {
-
-struct EwaldTerms {
-  EwaldParameters parameters;
-  double constant = 1;      // Coulomb's: energy · length
-  bool background = false;  // of the opposite net charge
-  /// Relative permittivity around a large sphere of copies; nothing: a conductor, and no term.
-  std::optional<double> surface_permittivity;
-  /// Layers of charges, periodic along x and y: copies are so many box lengths apart along z, and
-  /// their dipoles are subtracted (I.-C. Yeh, M. L. Berkowitz, J. Chem. Phys. 111, 3155 (1999)).
-  std::optional<double> slab;
-};
 
 class EwaldSum {
  public:
@@ -60,21 +47,10 @@ class EwaldSum {
   struct Factor {
     Real re, im;
   };
-  /// Of all particles.
-  struct Moments {
-    double charge = 0, x = 0, y = 0, z = 0;
-    PERRIN_HD Moments& operator+=(const Moments& b) {
-      charge += b.charge, x += b.x, y += b.y, z += b.z;
-      return *this;
-    }
-  };
 
  private:
   void prepare(StepContext& s);
   void weigh_waves(StepContext& s);
-  bool needs_moments() const {
-    return terms_.background || terms_.surface_permittivity || terms_.slab;
-  }
 
   EwaldTerms terms_;
   Box listed_for_;                  // the job's first box
@@ -86,7 +62,6 @@ class EwaldSum {
   Buffer<Factor> factor_;           // [wave]
   Buffer<std::uint32_t> place_;     // [x, y, z][particle]: fractions of the repeated cell
   Buffer<Real> charge_;             // [particle]; both with zeros at the end
-  Buffer<Moments> moments_, scratch_;
 };
 
 }  // namespace perrin

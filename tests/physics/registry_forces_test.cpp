@@ -33,6 +33,8 @@ Configuration small_system() {
         c.position.push_back({1.1 * x - 3.3 + u(generator), 1.1 * y - 3.3 + u(generator),
                               1.1 * z - 3.3 + u(generator)});
   c.type.assign(c.position.size(), 0);
+  for (std::size_t i = 0; i + 1 < c.position.size(); ++i) c.charge.push_back(i % 2 == 0 ? 2 : -2);
+  c.charge.push_back(0);
   c.topology.bond_types = {"b"};
   c.topology.angle_types = {"a"};
   c.topology.dihedral_types = {"d"};
@@ -96,6 +98,13 @@ std::map<std::string, std::string> jobs() {
                              table_of("dihedral", -180, 180, 361, wave) + "}}}"},
       {"special_pairs", R"({"type": "special_pairs", "scale": 0.5,
         "pairs": [{"types": ["A", "A"], "epsilon": 5, "sigma": 1.5}]})"},
+      {"special_coulomb", R"({"type": "special_coulomb", "scale": 0.5})"},
+      {"coulomb", R"({"type": "coulomb", "cutoff": 2.5, "truncation": "force_shift"})"},
+      {"coulomb_dsf", R"({"type": "coulomb_dsf", "cutoff": 2.5, "damping": 0.3})"},
+      {"reaction_field", R"({"type": "reaction_field", "cutoff": 2.5, "permittivity_ratio": 80})"},
+      {"debye_hueckel", R"({"type": "debye_hueckel", "cutoff": 2.5, "kappa": 1,
+        "truncation": "force_shift"})"},
+      {"ewald", R"({"type": "ewald", "cutoff": 2.5, "accuracy": 1e-4})"},
       {"exponential_repulsion", pair("exponential_repulsion", R"("amplitude": 10, "lambda": 0.5)")},
       {"bond_harmonic",
        R"({"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 1}}})"},

@@ -213,6 +213,12 @@ def charges():
         "ewald, changes": ions({**ewald, "net_charge": "background"})}
     found["ewald, changes"]["attributes"] = {"charge": {"types": {"A": 1, "B": -1}, "updates": {
         "formula": "charge*(1 + 0.01*(x > 0))", "every": 7, "between": [-2, 2]}}}
+    mesh = {**ewald, "mesh": {"order": 5}}
+    found |= {
+        "mesh": ions(mesh), "mesh, chains": {**chains, "forces": [*chains["forces"], mesh]},
+        "mesh, barostat": ions(mesh, integrator={**THERMOSTAT, "barostat": {
+            "pressure": 1, "tau": 0.5, "axes": "flexible"}}),
+        "mesh, shear": ions({**mesh, "net_charge": "background"}, stage={"shear": {"rate": 2}})}
     for traversal in ("cells", "verlet_list"):
         found[f"ewald, {traversal}"] = with_traversal(traversal, found["ewald, chains"])
     return {f"charges, {name}": text for name, text in found.items()}

@@ -472,7 +472,18 @@ std::map<std::string, Json> systems() {
                                json(bussi), 20);
   trials_in_a_plane["attributes"] = json(R"j({"h": {"random": {"uniform": [0.3, 1]}}})j");
   trials_in_a_plane["stages"] = json(flat_moves);
+  // Charges in a box that changes: a mesh, and wave vectors.
+  Json ions =
+      job(liquid, {json(lj_of_two), json(R"({"type": "ewald", "cutoff": 2.5, "accuracy": 0.01})")},
+          json(bussi), 60);
+  ions["system"]["types"] = {{"A", 1}, {"B", 1}};
+  ions["attributes"] = json(R"({"charge": {"types": {"A": 1, "B": -1}}})");
+  ions["stages"][0]["integrator"]["barostat"] = json(R"({"pressure": 1, "tau": 0.5, "stride": 3})");
+  Json meshed = ions;
+  meshed["forces"][1]["mesh"] = {{"order", 4}};
   return {
+      {"ions", std::move(ions)},
+      {"ions on a mesh", std::move(meshed)},
       {"trial moves", std::move(trials)},
       {"trial moves of all kinds", std::move(trials_of_all)},
       {"trial moves in a plane", std::move(trials_in_a_plane)},

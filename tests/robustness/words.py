@@ -33,7 +33,7 @@ WORDS = {
     "observer": {"msd": "mean_square_displacement", "dump": "trajectory", "vacf": "velocity_auto",
                  "gr": "rdf", "log": "thermo", "restart": "checkpoint", "rg": "chain_size"},
     "force": {"lj": "lennard_jones", "lj/cut": "lennard_jones", "gravity": "constant_force",
-              "coulomb": "yukawa", "fene": "bond_fene", "wall": "lj_wall", "pppm": "Ewald",
+              "coul/cut": "ewald", "fene": "bond_fene", "wall": "lj_wall", "pppm": "Ewald",
               "thermo": "observer", "harmonic": "bond_harmonic", "table": "pair_table"},
     "stage": {"rigid": "metropolis", "mc": "metropolis", "shear": "docs/guide/shear.md",
               "run": "md"},

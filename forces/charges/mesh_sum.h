@@ -1,0 +1,52 @@
+// The part of an Ewald sum in the space of wave vectors by a particle mesh (mesh_terms.h).
+//
+// Charges are spread in fixed point: 64-bit integers, whose sums do not depend on the order. Every
+// process makes the whole mesh from all particles, and gathers the forces on its own.
+#pragma once
+
+#include "engine/components/force.h"
+#include "engine/device/buffer.h"
+#include "forces/attribute_words.h"
+#include "forces/charges/ewald_terms.h"
+#include "forces/charges/fft.h"
+#include "forces/charges/mesh_terms.h"
+
+namespace perrin {
+
+class MeshSum {
+ public:
+  /// `total`: the sum of the charges' sizes.
+  MeshSum(const EwaldTerms& terms, const MeshTerms& mesh, double total);
+
+  /// Adds to the output, without what a charge and itself add. Device work; allocates at the first
+  /// call.
+  void compute(StepContext& s, const AttributeView<1>& charge, const ForceOutput& output);
+
+  /// What a unit charge and itself add through the mesh, on average over places.
+  struct Self {
+    double energy = 0, virial[6] = {};
+    PERRIN_HD Self& operator+=(const Self& b) {
+      energy += b.energy;
+      for (int c = 0; c < 6; ++c) virial[c] += b.virial[c];
+      return *this;
+    }
+  };
+
+ private:
+  void prepare(const Device& device);
+  void weigh(StepContext& s, bool energy);
+
+  EwaldTerms terms_;
+  MeshTerms mesh_;
+  double unit_;  // of charge, in fixed point
+  bool weighed_ = false, self_known_ = false;
+  Box weighed_for_;
+  Fft3 fft_;
+  Buffer<std::int64_t> fixed_;       // [point]: charge in units
+  Buffer<Complex> charges_, a_, b_;  // [point]
+  Buffer<Real4> influence_;          // [point]: k, and the potential of a unit
+  Buffer<double> filter_, squares_;  // [x …, y …, z …]
+  Buffer<Self> self_, scratch_;
+};
+
+}  // namespace perrin
