@@ -7,7 +7,8 @@
 #include <sstream>
 
 #include "engine/base/error.h"
-#include "engine/job/plugin_api.h"
+#include "engine/job/plugin.h"
+#include "engine/settings/json_file.h"
 #include "io/new_file.h"
 
 namespace perrin {

@@ -83,7 +83,7 @@ std::vector<Json> Variations::values_of(const std::string& path, const Json& giv
   } else if (given.is_object() && given.size() == 1 &&
              (given.contains("linear") || given.contains("geometric"))) {
     const bool linear = given.contains("linear");
-    const Json& ends = given.begin().value();
+    const Json ends = given.begin().value();
     if (!ends.is_array() || ends.size() != 2 || !ends[0].is_number() || !ends[1].is_number()) {
       report(place, fmt::format("{} must be a list of two numbers, the first and the last value, "
                                 "got {}",

@@ -113,9 +113,10 @@ class ChargeCase(JobCase):
             out.write(f"charges\n\n{len(p)} atoms\n1 atom types\n")
             if len(bonds) > 0:
                 out.write(f"{len(bonds)} bonds\n1 bond types\n")
-            out.write(f"\n0 {h[0, 0]!r} xlo xhi\n0 {h[1, 1]!r} ylo yhi\n0 {h[2, 2]!r} zlo zhi\n")
-            if h[1, 0] or h[2, 0] or h[2, 1]:
-                out.write(f"{h[1, 0]!r} {h[2, 0]!r} {h[2, 1]!r} xy xz yz\n")
+            h = h.tolist()  # plain numbers: their repr is what a file needs
+            out.write(f"\n0 {h[0][0]!r} xlo xhi\n0 {h[1][1]!r} ylo yhi\n0 {h[2][2]!r} zlo zhi\n")
+            if h[1][0] or h[2][0] or h[2][1]:
+                out.write(f"{h[1][0]!r} {h[2][0]!r} {h[2][1]!r} xy xz yz\n")
             out.write("\nMasses\n\n1 1\n\nAtoms # full\n\n")
             for k, (x, c) in enumerate(zip(p.tolist(), q.tolist())):
                 out.write(f"{k + 1} {k + 1} 1 {c!r} {x[0]!r} {x[1]!r} {x[2]!r}\n")
