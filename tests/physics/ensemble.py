@@ -9,6 +9,7 @@ import csv
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -151,7 +152,17 @@ class Ensemble(JobCase):
     # -- stops -------------------------------------------------------------------------------------
 
     def stopped_by(self, what, seconds, folder):
-        """A run that gets SIGTERM once and again until it is complete."""
+        """A run that gets SIGTERM once and again until it is complete; begun earlier where it is
+        complete before."""
+        for _ in range(5):
+            stops = self.stopped_at(what, seconds, folder)
+            if stops > 0:
+                return stops
+            shutil.rmtree(self.path(folder))
+            seconds /= 2
+        return 0
+
+    def stopped_at(self, what, seconds, folder):
         with open(self.path("job.json"), "w") as out:
             json.dump(what, out)
         command = [PERRIN, "run", self.path("job.json"), "--output-dir", self.path(folder),
