@@ -19,7 +19,8 @@ class Variations {
   /// Throws UserError with every mistake found in "ensemble". A job without a seed is given one.
   Variations(JsonFile file, const Catalogue& catalogue);
   static bool has(const JsonFile& file) {
-    return file.value().is_object() && file.value().contains("ensemble");
+    return file.value().is_object() && file.value().contains("ensemble") &&
+           !file.value()["ensemble"].is_null();
   }
 
   std::int64_t count() const { return std::int64_t(values_.size()); }
