@@ -14,18 +14,19 @@ fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error && !fs::is_directory(folder))
+    throw UserError(
+        fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
+}
+
 void take_folders(const Job& job, io::FolderLocks& locks) {
   if (!io::writes_files()) return;
-  const auto make = [](const fs::path& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error && !fs::is_directory(folder))
-      throw UserError(
-          fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
-  };
-  make(job.context().output_directory);
+  make_folder(job.context().output_directory);
   for (const auto& [file, component] : job.context().outputs) {
-    make(folder_of(file));
+    make_folder(folder_of(file));
     locks.take(folder_of(file));
   }
   // Another run may have made its files since the job was checked.

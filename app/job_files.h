@@ -13,6 +13,9 @@ namespace perrin {
 
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
+/// And those around it, unless it exists. Throws UserError.
+void make_folder(const std::filesystem::path& folder);
+
 /// Makes the folders of all outputs, and keeps other runs out of them; in the process
 /// that writes.
 void take_folders(const Job& job, io::FolderLocks& locks);

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "app/job_files.h"
 #include "engine/base/error.h"
 #include "engine/communicator/communicator.h"
+#include "engine/job/cache.h"
 #include "engine/system/configuration_archive.h"
 #include "io/checksum.h"
 #include "perrin/commit.h"
@@ -35,13 +35,6 @@ std::string hash_of(const std::map<std::string, Record>& records) {
     hash = io::xxh64(record.bytes.data(), record.bytes.size(),
                      io::xxh64(name.data(), name.size(), hash));
   return fmt::format("{:016x}", hash);
-}
-
-std::string contents(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << in.rdbuf();
-  return bytes.str();
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -74,7 +67,7 @@ std::string plugins_text(const PluginLoader& plugins) {
     const bool made = plugin.path.filename() == "plugin.so" && fs::exists(key, ignored);
     text += fmt::format("plug-in {} ({}), bytes {}\n", plugin.name,
                         made ? "from a formula" : plugin.path.string(),
-                        hash_of(contents(made ? key : plugin.path)));
+                        hash_of(read_whole_file(made ? key : plugin.path).value_or("")));
   }
   return text;
 }

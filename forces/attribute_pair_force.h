@@ -126,18 +126,7 @@ struct AttributePairBody {
   }
 
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
-    // Each pair is seen twice: half of its energy and virial belongs to each particle.
-    Real4 f = output.add ? output.force[i] : Real4{};
-    f.x += sum[0], f.y += sum[1], f.z += sum[2];
-    if constexpr (Energy) {
-      f.w += Real(0.5) * sum[3];
-      if (output.virial)
-        for (int c = 0; c < 6; ++c) {
-          Real& v = output.virial[c * n + i];
-          v = (output.add ? v : Real(0)) + Real(0.5) * sum[4 + c];
-        }
-    }
-    output.force[i] = f;
+    deposit_pairs<Energy>(output, n, i, sum);
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "engine/components/force.h"
@@ -42,6 +43,25 @@ PERRIN_HD void deposit(const ForceOutput& out, std::int64_t n, std::int64_t i, R
     const Real value = share * virial.c[static_cast<std::size_t>(k)];
     place = out.add ? place + value : value;
   }
+}
+
+/// The same of a pair loop's sums over all pairs of particle i: the force and, with `Energy`, the
+/// energy and the virial. Each pair is seen twice: half of these belongs to each particle.
+template <bool Energy, std::size_t Sums>
+PERRIN_HD void deposit_pairs(const ForceOutput& out, std::int64_t n, std::int64_t i,
+                             const Real (&sum)[Sums]) {
+  Real4 f = out.add ? out.force[i] : Real4{};
+  f.x += sum[0], f.y += sum[1], f.z += sum[2];
+  if constexpr (Energy) {
+    f.w += Real(0.5) * sum[3];
+    if (out.virial) {
+      for (int c = 0; c < 6; ++c) {
+        Real& v = out.virial[c * n + i];
+        v = (out.add ? v : Real(0)) + Real(0.5) * sum[4 + c];
+      }
+    }
+  }
+  out.force[i] = f;
 }
 
 }  // namespace perrin

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "engine/job/cache.h"
 #include "engine/job/plugin.h"
 #include "engine/settings/json_file.h"
 #include "io/new_file.h"
@@ -22,13 +23,6 @@ void write_text(const fs::path& path, const std::string& text) {
   out.close();
   if (!out) throw RunError(fmt::format("{}: cannot be written", path.string()));
   file.put_in_place(true);
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 Json object_of(const std::vector<std::pair<std::string, Json>>& values) {
@@ -60,7 +54,7 @@ bool is_ensemble_folder(const fs::path& folder) {
 
 EnsembleRecord read_ensemble_file(const fs::path& folder) {
   const fs::path file = folder / ensemble_file_name;
-  const Json all = Json::parse(text_of(file), nullptr, false);
+  const Json all = Json::parse(read_whole_file(file).value_or(""), nullptr, false);
   const auto text = [&](const char* key) {
     if (!all.is_object() || !all.contains(key) || !all[key].is_string())
       throw UserError(
@@ -87,7 +81,8 @@ void write_system_file(const fs::path& folder, const Variations& variations, std
 }
 
 std::optional<bool> system_ended(const fs::path& folder) {
-  const Json all = Json::parse(text_of(folder / "system.json"), nullptr, false);
+  const Json all =
+      Json::parse(read_whole_file(folder / "system.json").value_or(""), nullptr, false);
   if (!all.is_object() || !all.contains("state")) return {};
   if (all["state"] == "complete") return true;
   if (all["state"] == "failed") return false;
@@ -100,7 +95,7 @@ ExchangeTable::ExchangeTable(const fs::path& folder, std::uint64_t last_step, st
   for (std::int64_t k = 0; k < systems; ++k) text += fmt::format(",system_{}", k);
   text += '\n';
   if (last_step > 0) {
-    std::istringstream before(text_of(file_));
+    std::istringstream before(read_whole_file(file_).value_or(""));
     std::string line;
     std::getline(before, line);
     while (std::getline(before, line))

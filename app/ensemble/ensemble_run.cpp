@@ -12,7 +12,6 @@
 #include "engine/communicator/communicator.h"
 #include "engine/device/threads.h"
 #include "engine/run/signals.h"
-#include "engine/settings/output_path.h"
 #include "io/writer.h"
 
 namespace perrin {
@@ -21,24 +20,11 @@ namespace {
 
 constexpr std::size_t most_shown = 5;  // different mistakes of systems
 
-bool on_gpu(const JobOptions& options) {
-  const Device device = Device::parse(options.device.empty() ? "auto" : options.device, 1);
-  return device.is_cuda();
-}
-
 std::string device_of(const JsonFile& file, const JobOptions& options) {
   if (!options.device.empty()) return options.device;
   const Json& job = file.value();
   return job.contains("device") && job["device"].is_string() ? job["device"].get<std::string>()
                                                              : "auto";
-}
-
-/// Values of a system stand where the file has none.
-std::string with_places(std::string text) {
-  const std::string from = "--set: ", to = "ensemble.vary: ";
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    if (at == 0 || text[at - 1] == '\n') text.replace(at, from.size(), to);
-  return text;
 }
 
 /// Runs work(k) on threads k = 0 … count - 1, of which this one is the first.
@@ -60,7 +46,9 @@ EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, bool 
   const int threads = options_.threads > 0 ? options_.threads : default_threads();
   const auto count = int(std::min<std::int64_t>(variations.count(), Threads::most));
   // Several at a time crashed on a GPU (docs/design/debts.md).
-  workers_ = options_.validating || on_gpu(options_) ? 1 : std::min(count, threads);
+  workers_ = options_.validating || Device::parse(options_.device, 1).is_cuda()
+                 ? 1
+                 : std::min(count, threads);
   JobOptions of_system = options_;
   of_system.threads = std::max(1, threads / std::max(workers_, 1));
   context_.options = of_system;
@@ -90,7 +78,7 @@ void EnsembleRun::validate() {
       system.begin();
       tell_warnings(system);
     } catch (const UserError& e) {
-      mistakes[std::size_t(k)] = with_places(e.what());
+      mistakes[std::size_t(k)] = e.what();
     }
   context_.options.validating = options_.validating;
   std::vector<std::string> different;  // mostly all systems have the same
@@ -120,19 +108,14 @@ void EnsembleRun::tell_warnings(const SystemRun& run) {
   }
 }
 
-void EnsembleRun::say(const std::string& line) {
-  const std::lock_guard lock(telling_);
-  progress_->print(line);
-}
-
 void EnsembleRun::failed(std::int64_t system, const std::string& what) {
   const std::lock_guard lock(telling_);
   failures_.push_back({system, what});
   progress_->print(fmt::format("warning: system {} failed: {}", variations_.name(system), what));
   try {
-    fs::create_directories(options_.output_directory / variations_.name(system));
-    write_system_file(options_.output_directory / variations_.name(system), variations_, system,
-                      what);
+    const fs::path folder = options_.output_directory / variations_.name(system);
+    make_folder(folder);
+    write_system_file(folder, variations_, system, what);
   } catch (const std::exception&) {  // said already
   }
 }
@@ -155,7 +138,7 @@ bool EnsembleRun::guarded(std::int64_t system, const F& f) {
     f();
     return true;
   } catch (const std::exception& e) {
-    failed(system, with_places(e.what()));
+    failed(system, e.what());
     return false;
   }
 }
@@ -328,13 +311,13 @@ void run_ensemble(JsonFile file, JobOptions options) {
   const Json whole = file.value();
   const Variations variations(std::move(file), components.registry);
   options.device = device_of(variations.file(), options);
-  fs::create_directories(options.output_directory);
   if (is_ensemble_folder(options.output_directory) && !options.overwrite)
     throw UserError(fmt::format(
         "{0}: has an ensemble already: perrin resume {0} continues it, --overwrite replaces it",
         options.output_directory.string()));
   EnsembleRun run(variations, options, false);
   run.validate();
+  make_folder(options.output_directory);
   for (std::int64_t k = 0; k < variations.count(); ++k) {
     std::error_code ignored;
     fs::remove(options.output_directory / variations.name(k) / "system.json", ignored);

@@ -40,7 +40,6 @@ class EnsembleRun {
   void ended(std::int64_t system, SystemRun& run);
   void failed(std::int64_t system, const std::string& what);
   void tell_warnings(const SystemRun& run);
-  void say(const std::string& line);
   void summary(double seconds);
   template <class F>
   bool guarded(std::int64_t system, const F& f);
@@ -61,7 +60,7 @@ class EnsembleRun {
   std::vector<Failure> failures_;
   std::int64_t complete_ = 0, stopped_ = 0, ended_before_ = 0;
   double particle_steps_ = 0;
-  std::atomic<bool> over_{false};  // an error of the ensemble itself
+  std::atomic<bool> over_{false};  // of systems that exchange replicas one was stopped
 };
 
 /// perrin run, validate and resume of an ensemble.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "io/checkpoint.h"
+
 #ifdef PERRIN_CUDA
 #include <cuda_runtime_api.h>
 #endif
@@ -34,13 +36,11 @@ SystemRun::~SystemRun() = default;
 
 /// Where the job's checkpoints are.
 fs::path SystemRun::checkpoint() const {
-  const Json& job = ensemble_.variations.file().value();
-  if (job.contains("observers") && job["observers"].is_array())
-    for (const Json& observer : job["observers"])
-      if (observer.is_object() && observer.value("type", Json()) == "checkpoint" &&
-          observer.value("file", Json("")).is_string() && observer.contains("file"))
-        return folder_ / observer["file"].get<std::string>();
-  return folder_ / "checkpoint.h5";
+  const JsonFile job = ensemble_.variations.job(system_);
+  for (const Json& observer : job.value().value("observers", Json::array()))
+    if (observer.value("type", "") == "checkpoint")
+      return folder_ / observer.value("file", CheckpointSettings().file);
+  return folder_ / options_.default_checkpoint;
 }
 
 void SystemRun::begin() {

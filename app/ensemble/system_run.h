@@ -1,7 +1,6 @@
 // One system of an ensemble: its job and its run, in a folder of its own.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -53,7 +52,6 @@ class SystemRun {
   std::int64_t steps_made() const { return steps_made_; }
   /// Warnings of the job, without its name.
   const std::vector<std::string>& warnings() const { return job_->warnings(); }
-  const Job& job() const { return *job_; }
   /// Of the checkpoint that it went on from; empty: from none.
   const std::map<std::string, std::string>& facts() const { return facts_; }
   const std::filesystem::path& folder() const { return folder_; }

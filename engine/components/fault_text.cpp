@@ -46,9 +46,10 @@ void throw_fault(const Fault& f, const Topology& topology) {
                       f.step, f.value, f.limit));
     case FaultKind::box_too_far:
       throw RunError(fmt::format(
-          "step {}: the box has been deformed by a factor of {:.4g} since the stage began; the "
-          "wave "
-          "vectors of the force ewald are chosen for at most {:.4g}: divide the stage into several",
+          "step {}: the box has been deformed by a factor of {:.4g} since the job began; the wave "
+          "vectors of the force ewald are chosen for at most {:.4g}: go on in a new job that "
+          "begins "
+          "with this box, or give ewald a \"mesh\"",
           f.step, f.value, f.limit));
     default:
       throw BugError("a fault without a kind");

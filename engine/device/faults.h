@@ -15,7 +15,7 @@ enum class FaultKind : std::uint32_t {
   bond_too_long,  // a FENE bond beyond its largest extension
   box_too_fast,   // an edge of the box changes by more in a step than lists have room for
   box_too_small,  // half of the smallest height is below the range of the forces
-  box_too_far,    // the box differs more from that of the stage's start than wave vectors allow
+  box_too_far,    // the box differs more from that of the job's start than wave vectors allow
 };
 
 struct Fault {

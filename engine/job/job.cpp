@@ -223,7 +223,6 @@ void Job::choose_device() {
   if (!problems_.empty()) return;
   Json job = perrin::record(settings_);
   if (settings_.schema.empty()) job.erase("$schema");
-  if (!settings_.ensemble) job.erase("ensemble");
   job["seed"] = *settings_.seed;
   // What is left of an axis that is not there must not be read as a setting again.
   for (const auto& path : planar_)

@@ -112,6 +112,7 @@ std::vector<Json> Variations::values_of(const std::string& path, const Json& giv
 JsonFile Variations::job(std::int64_t system) const {
   JsonFile job = file_;
   job.remove("ensemble");
+  job.name_changes("ensemble.vary");
   for (const auto& [path, value] : values(system)) job.set(path + "=" + value.dump());
   return job;
 }

@@ -18,6 +18,7 @@ class Variations {
  public:
   /// Throws UserError with every mistake found in "ensemble". A job without a seed is given one.
   Variations(JsonFile file, const Catalogue& catalogue);
+  /// Not of a record without one, in which it is null.
   static bool has(const JsonFile& file) {
     return file.value().is_object() && file.value().contains("ensemble") &&
            !file.value()["ensemble"].is_null();

@@ -461,7 +461,7 @@ int JsonFile::line(const std::string& path) const {
 
 std::string JsonFile::place(const std::string& path) const {
   const int at = line(path);
-  return at == 0 ? "--set" : fmt::format("{}:{}", name_, at);
+  return at == 0 ? changes_ : fmt::format("{}:{}", name_, at);
 }
 
 Problem JsonFile::problem(const std::string& path, const std::string& what) const {

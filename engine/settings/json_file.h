@@ -42,16 +42,18 @@ class JsonFile {
   void set(const std::string& assignment);
   /// Forgets a key of the top level.
   void remove(const std::string& key);
-  /// The line of the value at a path or of the nearest value around it; 0 where --set put it.
+  /// Who says what set() does, in messages; "--set" unless told otherwise.
+  void name_changes(const std::string& name) { changes_ = name; }
+  /// The line of the value at a path or of the nearest value around it; 0 where set() put it.
   int line(const std::string& path) const;
-  /// "job.json:14", or "--set".
+  /// "job.json:14", or who called set().
   std::string place(const std::string& path) const;
   Problem problem(const std::string& path, const std::string& what) const;
 
  private:
   friend class LineBuilder;
   Json value_;
-  std::string name_;
+  std::string name_, changes_ = "--set";
   JsonLines lines_;
 };
 

@@ -95,7 +95,7 @@ class Box {
   Vec3<double> padding{0, 0, 0};  // in units of the edge, non-periodic axes only
 
   bool orthogonal() const { return xy == 0 && xz == 0 && yz == 0; }
-  double volume() const { return length.x * length.y * length.z; }  // an area in 2D
+  PERRIN_HD double volume() const { return length.x * length.y * length.z; }  // an area in 2D
   std::array<Vec3<double>, 3> edges() const {
     return {Vec3<double>{length.x, 0, 0}, {xy, length.y, 0}, {xz, yz, length.z}};
   }

@@ -49,18 +49,7 @@ struct ChargeBody {
   }
 
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
-    // Each pair is seen twice: half of its energy and virial belongs to each particle.
-    Real4 f = output.add ? output.force[i] : Real4{};
-    f.x += sum[0], f.y += sum[1], f.z += sum[2];
-    if constexpr (Energy) {
-      f.w += Real(0.5) * sum[3];
-      if (output.virial)
-        for (int c = 0; c < 6; ++c) {
-          Real& v = output.virial[c * n + i];
-          v = (output.add ? v : Real(0)) + Real(0.5) * sum[4 + c];
-        }
-    }
-    output.force[i] = f;
+    deposit_pairs<Energy>(output, n, i, sum);
   }
 };
 
@@ -170,13 +159,22 @@ ForceTraits ChargePairs::traits() const {
   return traits;
 }
 
+template <bool Energy>
+ChargeBody<Energy> ChargePairs::body(const StepContext& s, const ForceOutput& output,
+                                     const AttributeView<1>& charge) const {
+  return {
+      s.particles.position.data(),   cutoff2_.data(), types_, s.particles.size(), output, charge,
+      ChargeCoefficients<Real>(law_)};
+}
+
+ChargeBody<true> ChargePairs::trial_body(StepContext& s) {
+  return body<true>(s, {}, words_.trial_view<1>(s));
+}
+
 void ChargePairs::compute(StepContext& s, const ForceOutput& output) {
   const AttributeView<1> charge = words_.view<1>(s);
   const auto run = [&]<bool Energy>() {
-    pair_loop(
-        "charges", *s.neighbors,
-        ChargeBody<Energy>{s.particles.position.data(), cutoff2_.data(), types_, s.particles.size(),
-                           output, charge, ChargeCoefficients<Real>(law_)});
+    pair_loop("charges", *s.neighbors, body<Energy>(s, output, charge));
   };
   output.energy ? run.operator()<true>() : run.operator()<false>();
   correct(s, output, charge);
@@ -198,25 +196,11 @@ void ChargePairs::correct(StepContext& s, const ForceOutput& output,
 }
 
 void ChargePairs::compute_trials(StepContext& s, const TrialMoves& trials) {
-  trial_loop("charges", s, trials,
-             ChargeBody<true>{s.particles.position.data(),
-                              cutoff2_.data(),
-                              types_,
-                              s.particles.size(),
-                              {},
-                              words_.trial_view<1>(s),
-                              ChargeCoefficients<Real>(law_)});
+  trial_loop("charges", s, trials, trial_body(s));
 }
 
 void ChargePairs::run_trial_chains(StepContext& s, const TrialChains& chains) {
-  trial_chain_loop("charges", s, chains,
-                   ChargeBody<true>{s.particles.position.data(),
-                                    cutoff2_.data(),
-                                    types_,
-                                    s.particles.size(),
-                                    {},
-                                    words_.trial_view<1>(s),
-                                    ChargeCoefficients<Real>(law_)});
+  trial_chain_loop("charges", s, chains, trial_body(s));
 }
 
 }  // namespace perrin

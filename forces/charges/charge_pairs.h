@@ -11,6 +11,11 @@
 
 namespace perrin {
 
+namespace detail {
+template <bool Energy>
+struct ChargeBody;
+}
+
 /// Charges of the particles of a job: sums, and which types have any.
 struct ChargeSums {
   double net = 0, squares = 0;      // of all, at the start
@@ -41,6 +46,10 @@ class ChargePairs {
   void follow(const std::map<std::string, std::vector<double>>& changed) { words_.follow(changed); }
 
  private:
+  template <bool Energy>
+  detail::ChargeBody<Energy> body(const StepContext& s, const ForceOutput& output,
+                                  const AttributeView<1>& charge) const;
+  detail::ChargeBody<true> trial_body(StepContext& s);
   void correct(StepContext& s, const ForceOutput& output, const AttributeView<1>& charge);
 
   ChargeLaw law_;

@@ -30,10 +30,6 @@ double wave_error(const ChargedSystem& s, const EwaldParameters& p) {
          std::sqrt(s.particles * s.volume * p.k_max) * std::exp(-x * x);
 }
 
-double ewald_error(const ChargedSystem& s, const EwaldParameters& p, double cutoff) {
-  return std::hypot(real_space_error(s, p.splitting, cutoff), wave_error(s, p));
-}
-
 EwaldParameters choose_ewald(const ChargedSystem& s, double cutoff, double error) {
   const double each = error / std::sqrt(2.0);
   EwaldParameters p;

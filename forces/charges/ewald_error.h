@@ -22,7 +22,6 @@ struct EwaldParameters {
 /// energy/length
 double real_space_error(const ChargedSystem& s, double splitting, double cutoff);
 double wave_error(const ChargedSystem& s, const EwaldParameters& p);
-double ewald_error(const ChargedSystem& s, const EwaldParameters& p, double cutoff);
 
 /// Both errors are alike, and together `error`. The splitting is at least 0.5/cutoff, and k_max
 /// twice the splitting: of so little charge that less would do.

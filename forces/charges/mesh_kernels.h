@@ -129,10 +129,10 @@ struct WeighPoint {
     const double filtered = filter[x] * filter[points.nx + y] * filter[points.nx + points.ny + z];
     const double k_max =
         longest_wave(cell, double(points.nx), double(points.ny), double(points.nz));
-    const double weight = m == 0 || square > k_max * k_max
-                              ? 0.0
-                              : filtered * 4 * pi * constant / (volume_of(cell) * square) *
-                                    std::exp(-square * quarter);
+    const double weight =
+        m == 0 || square > k_max * k_max
+            ? 0.0
+            : filtered * 4 * pi * constant / (cell.volume() * square) * std::exp(-square * quarter);
     influence[m] = {Real(k.x), Real(k.y), Real(k.z), Real(weight)};
   }
 };

@@ -17,10 +17,6 @@ PERRIN_HD Box repeated_cell(const Box& box, double stretch) {
   return cell;
 }
 
-PERRIN_HD double volume_of(const Box& cell) {
-  return cell.length.x * cell.length.y * cell.length.z;
-}
-
 /// k of n in an upper triangular cell.
 PERRIN_HD Vec3<double> wave_vector(const Box& cell, double nx, double ny, double nz) {
   constexpr double turn = 6.283185307179586;

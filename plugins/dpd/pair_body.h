@@ -15,6 +15,7 @@
 
 #include "engine/components/box_mover.h"
 #include "engine/components/force.h"
+#include "forces/deposit.h"
 #include "forces/device_math.h"
 #include "forces/potentials/lennard_jones.h"
 #include "neighbor/pair_loop.h"
@@ -250,19 +251,8 @@ struct PairBody {
   }
 
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
-    Real4 f = output.add ? output.force[i] : Real4{};
-    f.x += sum[0], f.y += sum[1], f.z += sum[2];
+    deposit_pairs<Kind == Output::measure>(output, n, i, sum);
     if constexpr (Kind == Output::split) impulse[i] = {sum[3], sum[4], sum[5], Real(0)};
-    if constexpr (Kind == Output::measure) {
-      f.w += Real(0.5) * sum[3];  // each pair is seen twice
-      if (output.virial) {
-        for (int c = 0; c < 6; ++c) {
-          Real& v = output.virial[c * n + i];
-          v = (output.add ? v : Real(0)) + Real(0.5) * sum[4 + c];
-        }
-      }
-    }
-    output.force[i] = f;
     if constexpr (Density::used) density.store(i, sum[of_forces]);
   }
 

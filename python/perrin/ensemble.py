@@ -155,7 +155,7 @@ def ensemble(job: Any, *, count: Optional[int] = None, vary: Optional[Mapping[st
             file = place  # its folder is that of the job's inputs
         job = _plain(job, functions)
         if settings:
-            job = {**job, "ensemble": {**job.get("ensemble", {}), **settings}}
+            job = {**job, "ensemble": {**(job.get("ensemble") or {}), **settings}}
         text = json.dumps(job, indent=1)
     if functions:
         raise JobError("an ensemble cannot have forces of Python: its systems run in threads of "

@@ -5,6 +5,12 @@ import sys
 import time
 
 
+def drawn(part, width=30):
+    """A bar as text: "[####......]"."""
+    filled = int(width * min(part, 1))
+    return f"[{'#' * filled}{'.' * (width - filled)}]"
+
+
 class Bar:
     """Steps that were done of `total`, with the time left; closed by close()."""
 
@@ -28,9 +34,8 @@ class Bar:
 
     def _print(self, took, end=""):
         part = self.done / max(self.total, 1)
-        filled = int(30 * min(part, 1))
         left = took / part - took if part > 0 else 0
-        print(f"\r[{'#' * filled}{'.' * (30 - filled)}] {self.done} of {self.total} {self.label}, "
+        print(f"\r{drawn(part)} {self.done} of {self.total} {self.label}, "
               f"{self.done / max(took, 1e-9):.0f}/s, {left:.0f} s left ", end=end, file=sys.stderr,
               flush=True)
 

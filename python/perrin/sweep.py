@@ -22,6 +22,7 @@ import numpy as np
 
 from perrin._perrin import job_text
 from perrin.errors import JobError
+from perrin.progress import drawn
 from perrin.simulation import _plain, run
 from perrin.statistics import mean
 from perrin.trajectory import thermo
@@ -159,9 +160,7 @@ def readable(values):
 def _show(done, total, failed, bar):
     if not bar:
         return
-    width = 30
-    filled = width * done // max(total, 1)
-    text = f"\r[{'#' * filled}{'.' * (width - filled)}] {done} of {total}"
+    text = f"\r{drawn(done / max(total, 1))} {done} of {total}"
     print(text + (f", {failed} failed" if failed else ""), end="" if done < total else "\n",
           file=sys.stderr, flush=True)
 
