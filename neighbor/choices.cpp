@@ -9,9 +9,11 @@
 #include "engine/settings/settings_schema.h"
 #include "engine/system/configuration_archive.h"
 #include "neighbor/clusters/cluster_set.h"
+#include "neighbor/small/small_list.h"
 #include "neighbor/sorted_cells/sorted_cells.h"
 #include "neighbor/tiles/tile_plan.h"
 #include "neighbor/verlet_list/row_plan.h"
+#include "neighbor/verlet_list/verlet_list.h"
 
 namespace perrin {
 namespace {
@@ -80,6 +82,13 @@ bool prefers_axes(const Particles& particles, const Ranges& ranges, const Crowdi
          crowding.particles() >= cells * crowd;
 }
 
+/// On a GPU, where a step is as long as its launches take (docs/measurements/small-systems.md).
+bool prefers_small(const Particles& particles, const NeighborSettings& settings) {
+  const bool open = settings.cells == 0 && settings.brick == 0 && settings.lanes == 0 &&
+                    settings.reorder && settings.interaction_sorting == "auto";
+  return open && particles.device().is_cuda() && particles.size() <= SmallList::most_by_itself;
+}
+
 /// How the search without lists sorts interactions where it is left to Perrin: along axes where
 /// cells hold as many as pay for the orders (docs/papers.md has the measurement).
 std::string choose_sorting(const Particles& particles, const Ranges& ranges,
@@ -97,11 +106,14 @@ NeighborChoices choose_neighbors(const Particles& particles, const Ranges& range
   const Crowding crowding = measure_crowding(particles, ranges.longest());
   NeighborChoices choices{settings.traversal, 0, 0, crowding, particles.box};
   const bool standard = settings.traversal == "standard";
-  const bool axes = standard && prefers_axes(particles, ranges, crowding, settings);
+  const bool small =
+      settings.traversal == SmallList::name || (standard && prefers_small(particles, settings));
+  const bool axes = standard && !small && prefers_axes(particles, ranges, crowding, settings);
   const bool per_particle =
-      settings.traversal == "verlet_list" ||
+      small || settings.traversal == "verlet_list" ||
       (standard && !axes && prefers_verlet_list(particles, ranges, crowding, settings));
-  if (per_particle) choices.traversal = "verlet_list", choices.lanes = settings.lanes;
+  if (per_particle)
+    choices.traversal = small ? SmallList::name : VerletList::name, choices.lanes = settings.lanes;
   if (axes)
     choices.traversal = "cells";
   else if (!per_particle && (standard || settings.traversal == "auto"))
@@ -138,7 +150,7 @@ std::optional<WrongSetting> wrong_setting(const NeighborSettings& settings, bool
     return WrongSetting{"traversal",
                         fmt::format("must be one of {} on {}, got \"{}\"", fmt::join(names, ", "),
                                     gpu ? "a GPU" : "the CPU", wanted)};
-  if (gpu && wanted != "verlet_list" && lanes != 0 && lanes != 4 && lanes != 8)
+  if (gpu && wanted != VerletList::name && lanes != 0 && lanes != 4 && lanes != 8)
     return WrongSetting{
         "lanes",
         fmt::format("must be 0, 4 or 8, got {}; other powers of two are for verlet_list", lanes)};
@@ -204,8 +216,8 @@ void NeighborChoices::state(Archive& a) {
     a.require(is_sorting(sorting), "sorting", "axes, x or none");
   }
   a.require(traversal == "tiles" || traversal == "cells" || traversal == "clusters" ||
-                traversal == "verlet_list",
-            "traversal", "tiles, cells, clusters or verlet_list");
+                traversal == "verlet_list" || traversal == SmallList::name,
+            "traversal", "tiles, cells, clusters, small or verlet_list");
   a.require(skin >= 0, "skin", "at least 0");
   a.require(growth >= 1 && growth < 1.2, "growth", "from 1 to 1.2");
   a.require(lanes >= 0 && lanes <= 32, "lanes", "from 0 to 32");

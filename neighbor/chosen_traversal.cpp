@@ -147,6 +147,23 @@ bool ChosenTraversal::sorts_locally() const {
   });
 }
 
+bool ChosenTraversal::builds_in_pair_loops() const {
+  return visit([]<class T>(const T& t) {
+    if constexpr (BuildsInPairLoops<T>)
+      return t.builds_in_pair_loops();
+    else
+      return false;
+  });
+}
+
+void ChosenTraversal::build_if_stale() {
+  std::visit(
+      []<class T>(T& t) {
+        if constexpr (BuildsInPairLoops<T>) t.build_if_stale();
+      },
+      traversal_);
+}
+
 bool ChosenTraversal::looks_for_partners() const {
   return visit([]<class T>(const T&) { return LooksForPartners<T>; });
 }

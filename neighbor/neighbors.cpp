@@ -1,6 +1,7 @@
 #include "neighbor/neighbors.h"
 
 #include <type_traits>
+#include <utility>
 
 #include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
@@ -77,7 +78,7 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
   }
   const bool ahead = looks_ahead();
   // In a recorded step one is made where it is asked for.
-  if (ahead && particles_.device().recording())
+  if ((ahead && particles_.device().recording()) || pair_loops_build())
     rebuild_ = {flags_.data(), 0};
   else
     rebuild_ = particles_.device().condition(flags_.data());
@@ -109,9 +110,20 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
     look(check_moves(progress, step));
   moves_checked_ = false;
   if (!has_lists()) return sort_for_search(progress, step, may_exchange);
+  if ((progress != nullptr || device.recording()) && pair_loops_build()) {
+    may_be_full_ = !device.recording();
+    if (device.collects()) traversal_.build_if_stale();
+    return;
+  }
   if (device.recording() && looks_ahead()) return update_ahead(progress, step, is_last);
   exchange_moved(votes(progress, step));
   update_lists(progress != nullptr);
+}
+
+/// Does a step leave stale lists to its first pair loop? Not where others, or the box, have a say.
+bool Neighbors::pair_loops_build() const {
+  return traversal_.builds_in_pair_loops() && !decomposition().several() &&
+         !particles_.box_state.moves();
 }
 
 /// Builds lists if the step's condition is raised. `in_step`: of an integrator.
@@ -380,7 +392,8 @@ bool Neighbors::recover_room() {
 bool Neighbors::must_search_again() {
   const Device& device = particles_.device();
   if (!has_lists()) join_halts();
-  return !has_lists() && !device.recording() && !device.skipping() && recover();
+  const bool builds = !has_lists() || std::exchange(may_be_full_, false);
+  return builds && !device.recording() && !device.skipping() && recover();
 }
 
 double Neighbors::mean_entries() const {

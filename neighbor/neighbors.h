@@ -99,6 +99,7 @@ class Neighbors {
  private:
   void look(const MoveCheck& check);
   void update_lists(bool in_step);
+  bool pair_loops_build() const;
   void sort_for_search(std::uint32_t* progress, std::uint32_t step, bool may_exchange);
   void update_ahead(std::uint32_t* progress, std::uint32_t step, bool is_last);
   bool looks_ahead() const;
@@ -129,6 +130,7 @@ class Neighbors {
   Condition rebuild_{};          // of the running step
   bool complete_ = true;         // are positions of other processes all known?
   bool moves_checked_ = false;   // by the kernel that moves the particles
+  bool may_be_full_ = false;     // the next pair loop may find that a list it builds has no room
   Buffer<std::uint32_t> flags_;  // [0] build now; [1] the traversal's own
   Buffer<std::int64_t> builds_;
   Buffer<std::uint32_t> own_flag_;   // of this process alone, while lists are built …

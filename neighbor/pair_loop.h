@@ -30,6 +30,7 @@
 #include "neighbor/clusters/cluster_loop.h"
 #include "neighbor/columns/column_loop.h"
 #include "neighbor/neighbors.h"
+#include "neighbor/small/small_list_loop.h"
 #include "neighbor/sorted_cells/sorted_cell_loop.h"
 #include "neighbor/tiles/direct_loop.h"
 #include "neighbor/tiles/tile_loop.h"

@@ -40,7 +40,8 @@ std::string traversal_help() {
   std::string text = "neighbour search: ";
   for (const Entry& e : entries(Where::anywhere)) text += e.name + ", " + e.help + "; ";
   return text +
-         "standard, tiles on a GPU and clusters on the CPU, or verlet_list for strongly "
+         "standard, tiles on a GPU and clusters on the CPU, or small for up to 4096 particles on a "
+         "GPU, verlet_list for strongly "
          "size-asymmetric mixtures and dilute systems, or on a GPU cells where a cell holds 140 "
          "particles or more; auto, the fastest one as measured during "
          "the run (a rerun is then not bitwise identical)";

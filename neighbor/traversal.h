@@ -14,6 +14,7 @@
 
 #include "neighbor/clusters/clusters.h"
 #include "neighbor/columns/column_search.h"
+#include "neighbor/small/small_list.h"
 #include "neighbor/sorted_cells/sorted_cells.h"
 #include "neighbor/tiles/direct_tiles.h"
 #include "neighbor/tiles/tile_list.h"
@@ -25,7 +26,7 @@ namespace perrin {
 /// and
 ///   fits()          false: not for this box, VerletList takes over
 ///   enlarge()       after a halt or a build: true if something was full, and there is more room
-///   now follow_box()    after a change of the box; may set the limit of moves (MoveCheck) to -1
+///   follow_box()    after a change of the box; may set the limit of moves (MoveCheck) to -1
 ///   mean_entries()  per particle; 0 without lists; waits
 ///   bytes()         of memory
 ///   report()        what a user may want to know, or nothing
@@ -71,6 +72,12 @@ template <class T>
 concept PlansHalo = requires(const T& t) {
   { t.ghosts() } -> std::same_as<HaloPlan>;
 };
+/// Makes its lists in the pair loop that finds them stale, once they have been built. Particles
+/// keep their places in memory.
+template <class T>
+concept BuildsInPairLoops = requires(const T& t) {
+  { t.builds_in_pair_loops() } -> std::same_as<bool>;
+};  // and build_if_stale(), which does it before
 /// Each process may sort its own particles.
 template <class T>
 concept SortsLocally = requires(const T& t) {
@@ -95,7 +102,8 @@ concept CutsBox = requires(const T& t) {
 };
 
 using Traversal =
-    std::variant<TileList, ClusterList, DirectTiles, ColumnSearch, SortedCells, VerletList>;
+    std::variant<TileList, ClusterList, DirectTiles, ColumnSearch, SortedCells, SmallList,
+                 VerletList>;
 
 template <class... T>
 constexpr bool all_find_pairs(std::type_identity<std::variant<T...>>) {

@@ -6,7 +6,7 @@
 
 namespace perrin {
 
-NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, bool gpu)
+NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, bool gpu, bool few)
     : settings_(settings), gpu_(gpu), current_(settings) {
   current_.traversal = gpu ? "tiles" : "clusters";
   if (current_.skin == 0) current_.skin = 0.16 * range;
@@ -19,6 +19,7 @@ NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, boo
     others_.push_back(other);
   };
   if (gpu) {
+    if (few) add("small");
     if (settings.lanes == 0)
       for (const int lanes : {4, 8}) add("tiles", &Way::lanes, lanes);
     if (settings.cells == 0)
@@ -54,7 +55,7 @@ std::string NeighborTuner::Way::name() const {
   if (traversal != "cells") text += fmt::format(" {:.3g}", skin);
   if (traversal == "cells" && sorting == "none") text += " unsorted";
   if (traversal == "cells" && sorting == "axes") text += " sorted along axes";
-  if (lanes > 0 && traversal != "clusters") text += fmt::format(" with {} lanes", lanes);
+  if (lanes > 0 && traversal != "clusters" && traversal != "small") text += fmt::format(" with {} lanes", lanes);
   if (cells > 0) text += fmt::format(", {} cells per range", cells);
   if (brick > 0) text += fmt::format(", bricks of {}", brick);
   return text;
@@ -142,8 +143,8 @@ void NeighborTuner::Way::state(Archive& a, bool gpu) {
   a.require(sorting == "auto" || is_sorting(sorting), "interaction_sorting",
             "auto, axes, x or none");
   a.require(traversal.empty() || traversal == "tiles" || traversal == "cells" ||
-                traversal == "clusters" || traversal == "verlet_list",
-            "traversal", "tiles, cells, clusters or verlet_list");
+                traversal == "clusters" || traversal == "small" || traversal == "verlet_list",
+            "traversal", "tiles, cells, clusters, small or verlet_list");
   a.require(skin >= 0, "skin", "at least 0");
   const auto in = [](int value, int most) { return value >= as_before && value <= most; };
   a.require(in(lanes, 32), "lanes", "from -1 to 32");

@@ -22,7 +22,8 @@ class NeighborTuner {
  public:
   /// `range`: the longest interaction; `settings`: where to begin (a skin of 0: 0.16 of the range),
   /// and what stays: lanes, cells and brick that are not 0, interaction_sorting but for "auto".
-  NeighborTuner(const NeighborSettings& settings, double range, bool gpu);
+  /// `few`: the system has so few particles that `small` may be best.
+  NeighborTuner(const NeighborSettings& settings, double range, bool gpu, bool few = false);
 
   /// What is to be used now.
   const NeighborSettings& current() const { return current_; }

@@ -18,7 +18,8 @@ namespace perrin {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t most_shown = 5;  // different mistakes of systems
+constexpr std::size_t most_shown = 5;         // different mistakes of systems
+constexpr std::int64_t most_on_a_gpu = 1024;  // systems at once
 
 std::string device_of(const JsonFile& file, const JobOptions& options) {
   if (!options.device.empty()) return options.device;
@@ -44,11 +45,13 @@ EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, bool 
         "ensemble: its systems share the threads and the GPU of one process; start perrin without "
         "mpirun");
   const int threads = options_.threads > 0 ? options_.threads : default_threads();
-  const auto count = int(std::min<std::int64_t>(variations.count(), Threads::most));
-  // Several at a time crashed on a GPU (docs/design/debts.md).
-  workers_ = options_.validating || Device::parse(options_.device, 1).is_cuda()
-                 ? 1
-                 : std::min(count, threads);
+  const std::int64_t count = variations.count();
+  if (!options_.validating)
+    if (const Device device = Device::parse(options_.device, threads); device.is_cuda())
+      batch_ = std::make_unique<Batch>(device);
+  if (!options_.validating && !batch_)
+    workers_ = int(std::min<std::int64_t>({count, threads, Threads::most}));
+  at_once_ = batch_ ? int(std::min(count, most_on_a_gpu)) : workers_;
   JobOptions of_system = options_;
   of_system.threads = std::max(1, threads / std::max(workers_, 1));
   context_.options = of_system;
@@ -143,9 +146,10 @@ bool EnsembleRun::guarded(std::int64_t system, const F& f) {
   }
 }
 
-void EnsembleRun::run_whole(std::int64_t system) {
+void EnsembleRun::run_whole(std::int64_t system, int member) {
   guarded(system, [&] {
     SystemRun run(context_, system);
+    if (batch_) run.set_device(batch_->for_member(member));
     run.begin();
     tell_warnings(run);
     run.run_to(std::numeric_limits<std::uint64_t>::max());
@@ -153,18 +157,23 @@ void EnsembleRun::run_whole(std::int64_t system) {
   });
 }
 
+void EnsembleRun::run_one(std::int64_t system, int member) {
+  if (system_ended(options_.output_directory / variations_.name(system)) == true) return;
+  if (SignalWatch::received() != 0 || !stop_reason().empty()) {
+    const std::lock_guard lock(telling_);
+    ++stopped_;
+    return;
+  }
+  run_whole(system, member);
+}
+
 void EnsembleRun::run_beside_one_another() {
+  const std::int64_t n = variations_.count();
+  if (batch_)
+    return batch_->run(n, at_once_, [&](std::int64_t k, int member) { run_one(k, member); });
   std::atomic<std::int64_t> next = 0;
-  on_threads(workers_, [&](int) {
-    for (std::int64_t k; (k = next++) < variations_.count();) {
-      if (system_ended(options_.output_directory / variations_.name(k)) == true) continue;
-      if (SignalWatch::received() != 0 || !stop_reason().empty()) {
-        const std::lock_guard lock(telling_);
-        ++stopped_;
-        continue;
-      }
-      run_whole(k);
-    }
+  on_threads(workers_, [&](int worker) {
+    for (std::int64_t k; (k = next++) < n;) run_one(k, worker);
   });
 }
 
@@ -210,6 +219,7 @@ void EnsembleRun::run_with_exchange() {
     if (system_ended(options_.output_directory / variations_.name(k)) != true)
       guarded(k, [&] {
         auto system = std::make_unique<SystemRun>(context_, k);
+        if (batch_) system->set_device(batch_->for_member(int(k)));
         system->begin();
         tell_warnings(*system);
         if (!system->run().has_simulation())
@@ -242,19 +252,30 @@ void EnsembleRun::run_with_exchange() {
       done = true;
     }
   };
-  std::barrier meeting(workers_, between);
-  on_threads(workers_, [&](int worker) {
+  const auto go_on = [&](std::int64_t k) {
+    auto& system = systems_[std::size_t(k)];
+    if (!system || system->complete() || system->stopped()) return;
+    if (!guarded(k, [&] { system->run_to(to); })) system.reset();
+  };
+  const auto close = [&](std::int64_t k) {
+    if (auto& system = systems_[std::size_t(k)]) guarded(k, [&] { ended(k, *system); });
+  };
+  if (batch_) {
     while (!done) {
-      for (std::int64_t k = worker; k < n; k += workers_) {
-        auto& system = systems_[std::size_t(k)];
-        if (!system || system->complete() || system->stopped()) continue;
-        if (!guarded(k, [&] { system->run_to(to); })) system.reset();
-      }
-      meeting.arrive_and_wait();
+      batch_->run_members(int(n), go_on);
+      between();
     }
-    for (std::int64_t k = worker; k < n; k += workers_)
-      if (auto& system = systems_[std::size_t(k)]) guarded(k, [&] { ended(k, *system); });
-  });
+    for (std::int64_t k = 0; k < n; ++k) close(k);
+  } else {
+    std::barrier meeting(workers_, between);
+    on_threads(workers_, [&](int worker) {
+      while (!done) {
+        for (std::int64_t k = worker; k < n; k += workers_) go_on(k);
+        meeting.arrive_and_wait();
+      }
+      for (std::int64_t k = worker; k < n; k += workers_) close(k);
+    });
+  }
   if (error) std::rethrow_exception(error);
 }
 
@@ -265,7 +286,7 @@ void EnsembleRun::execute() {
     if (system_ended(options_.output_directory / variations_.name(k)) == true) ++ended_before_;
   if (!options_.quiet) {
     fmt::print(
-        "Perrin {}\nensemble  {} systems, {} at a time{}\n", engine_version(), n, workers_,
+        "Perrin {}\nensemble  {} systems, {} at a time{}\n", engine_version(), n, at_once_,
         exchange_ ? fmt::format("; exchange every {} steps", variations_.settings().exchange->every)
                   : "");
     if (ended_before_ > 0) fmt::print("complete  {} systems already\n", ended_before_);

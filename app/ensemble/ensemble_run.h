@@ -1,4 +1,5 @@
-// Runs the systems of an ensemble beside one another: a system per thread.
+// Runs the systems of an ensemble beside one another: a system per thread of the CPU, or all on one
+// GPU, in the same launches.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,7 @@
 
 #include "app/ensemble/ensemble_files.h"
 #include "app/ensemble/system_run.h"
+#include "engine/device/batch.h"
 
 namespace perrin {
 
@@ -34,7 +36,8 @@ class EnsembleRun {
   std::string stop_reason();
   void run_beside_one_another();
   void run_with_exchange();
-  void run_whole(std::int64_t system);
+  void run_one(std::int64_t system, int member);
+  void run_whole(std::int64_t system, int member);
   void exchange_all(std::uint64_t step);
   void begin_exchange();
   void ended(std::int64_t system, SystemRun& run);
@@ -46,7 +49,9 @@ class EnsembleRun {
 
   const Variations& variations_;
   JobOptions options_;
-  int workers_ = 1;
+  int workers_ = 1;               // threads
+  int at_once_ = 1;               // systems
+  std::unique_ptr<Batch> batch_;  // of a GPU; outlives systems
   EnsembleContext context_;
   std::unique_ptr<ReplicaExchange> exchange_;
   std::unique_ptr<ExchangeTable> table_;

@@ -10,6 +10,7 @@
 #include "engine/components/integrator.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/settings/json_file.h"
+#include "engine/system/particle_swap.h"
 #include "rng/keyed.h"
 
 namespace perrin {
@@ -31,31 +32,20 @@ std::string objection(const Simulation& a, const Simulation& b) {
   return "";
 }
 
-/// Particles, and which type and mass they have, by id.
-struct Replica {
-  std::vector<Position> position;
-  std::vector<Real4> velocity;
-  std::vector<Image> image;
+/// Have particles of one id one type and one mass?
+bool are_alike(const Particles& a, const Particles& b) {
+  const auto position_a = a.by_id(a.position), position_b = b.by_id(b.position);
+  const auto velocity_a = a.by_id(a.velocity), velocity_b = b.by_id(b.velocity);
+  for (std::size_t id = 0; id < position_a.size(); ++id)
+    if (position_a[id].type() != position_b[id].type() || velocity_a[id].w != velocity_b[id].w)
+      return false;
+  return true;
+}
 
-  explicit Replica(const Particles& p)
-      : position(p.by_id(p.position)), velocity(p.by_id(p.velocity)), image(p.by_id(p.image)) {}
-
-  bool is_like(const Replica& other) const {
-    for (std::size_t id = 0; id < position.size(); ++id)
-      if (position[id].type() != other.position[id].type() ||
-          velocity[id].w != other.velocity[id].w)
-        return false;
-    return true;
-  }
-  void put_into(Simulation& s, double factor) const {
-    std::vector<Real4> scaled = velocity;
-    for (Real4& v : scaled) v = {Real(factor * v.x), Real(factor * v.y), Real(factor * v.z), v.w};
-    s.particles.assign_by_id(s.particles.position, position);
-    s.particles.assign_by_id(s.particles.velocity, scaled);
-    s.particles.assign_by_id(s.particles.image, image);
-    s.invalidate();
-  }
-};
+void swap(Simulation& a, Simulation& b, double into_a, double into_b) {
+  swap_particles(a.particles, b.particles, into_a, into_b);
+  a.particles_were_moved(), b.particles_were_moved();
+}
 
 [[noreturn]] void refuse(std::int64_t k, const std::string& why) {
   throw UserError(fmt::format("ensemble.exchange: systems {} and {} cannot exchange particles: {}",
@@ -76,7 +66,8 @@ ReplicaExchange::ReplicaExchange(ExchangeSettings settings, std::uint64_t seed,
       seed_(seed),
       replica_(std::size_t(systems)),
       bound_(std::size_t(systems)),
-      pairs_(std::size_t(std::max<std::int64_t>(systems - 1, 0))) {
+      pairs_(std::size_t(std::max<std::int64_t>(systems - 1, 0))),
+      alike_(pairs_.size()) {
   std::iota(replica_.begin(), replica_.end(), 0);
 }
 
@@ -111,22 +102,20 @@ bool ReplicaExchange::exchange_pair(std::uint64_t step, std::int64_t k, Run& a, 
   const double u_a = potential(sa), u_b = potential(sb);
   const bool same_forces = a.forces_record() == b.forces_record();
   if (same_forces && kt_a == kt_b) return false;  // nothing would change
-  const Replica of_a(sa.particles), of_b(sb.particles);
-  if (!of_a.is_like(of_b)) refuse(k, "types or masses of particles differ");
+  auto& alike = alike_[std::size_t(k)];
+  if (!alike && !(alike = are_alike(sa.particles, sb.particles)))
+    refuse(k, "types or masses of particles differ");
   double b_in_a = u_b, a_in_b = u_a;
   if (!same_forces) {
-    of_b.put_into(sa, 1), of_a.put_into(sb, 1);
+    swap(sa, sb, 1, 1);
     b_in_a = potential(sa), a_in_b = potential(sb);
   }
   const double delta = (b_in_a - u_a) / kt_a + (a_in_b - u_b) / kt_b;
   auto random = keyed<Philox>(Purpose::replica_exchange, seed_, step, std::uint32_t(k));
   const double uniform = (double(random.next()) + 0.5) * 0x1p-32;
   const bool accepted = std::log(uniform) < -delta;
-  if (accepted) {
-    of_b.put_into(sa, std::sqrt(kt_a / kt_b)), of_a.put_into(sb, std::sqrt(kt_b / kt_a));
-  } else if (!same_forces) {
-    of_a.put_into(sa, 1), of_b.put_into(sb, 1);
-  }
+  if (!same_forces) swap(sa, sb, 1, 1);
+  if (accepted) swap(sa, sb, std::sqrt(kt_a / kt_b), std::sqrt(kt_b / kt_a));
   return accepted;
 }
 

@@ -56,6 +56,7 @@ class ReplicaExchange {
   std::vector<std::int64_t> replica_;
   std::vector<int> bound_;  // [replica]: 1: it was in the first system last, 2: in the last
   std::vector<Pair> pairs_;
+  std::vector<char> alike_;  // [pair]: particles are known to be of the same types and masses
   std::int64_t round_trips_ = 0;
 };
 

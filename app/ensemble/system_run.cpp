@@ -65,6 +65,8 @@ void SystemRun::begin() {
   RunParts parts = job_->take_parts();
   parts.label = fmt::format("system {}: ", ensemble_.variations.name(system_));
   parts.write_checkpoint = checkpoint_writer(*job_, options_, ensemble_.facts);
+  if (const auto& exchange = ensemble_.variations.settings().exchange)
+    parts.totals_every = exchange->every;
   parts.interrupted = [this] {
     if (const std::string why = ensemble_.stop_reason(); !why.empty())
       job_->control().request_stop(why);

@@ -35,6 +35,8 @@ class SystemRun {
   SystemRun(EnsembleContext& ensemble, std::int64_t system);
   ~SystemRun();
 
+  /// Instead of the one that the options name.
+  void set_device(const Device& device) { options_.given_device = device; }
   /// Makes the job, and goes on from the checkpoint of a resumed ensemble, if there is one. Throws
   /// UserError, MistakesError.
   void begin();

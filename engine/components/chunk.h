@@ -13,6 +13,15 @@ namespace perrin {
 /// of several processes, that of the first one, so that all have the same number.
 class Chunk {
  public:
+  Chunk() = default;
+  /// Always so many, whatever the clock says: of simulations that go on together (Device::batch()).
+  static Chunk fixed(std::int64_t steps) {
+    Chunk chunk;
+    chunk.steps_ = steps;
+    chunk.fixed_ = true;
+    return chunk;
+  }
+
   std::int64_t steps() const { return steps_; }
 
   /// Calls advance(n), n ≤ steps(), which does at most n steps and returns how many; so does this.
@@ -22,7 +31,7 @@ class Chunk {
     const std::int64_t done = advance(n);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     const double seconds = Communicator::world().of_first(time.count());
-    if (done == steps_) {  // shorter chunks do not show the time of a full one
+    if (done == steps_ && !fixed_) {  // shorter chunks do not show the time of a full one
       if (seconds < 0.05) steps_ *= 2;
       if (seconds > 0.2) steps_ = std::max<std::int64_t>(1, steps_ / 2);
     }
@@ -31,6 +40,7 @@ class Chunk {
 
  private:
   std::int64_t steps_ = 1;
+  bool fixed_ = false;
 };
 
 }  // namespace perrin

@@ -6,12 +6,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/instruction_set.h"
+#include "engine/device/batch.h"
 #include "engine/device/condition.h"
+#include "engine/device/launch_list.h"
 #include "engine/device/record_node.h"
 #include "engine/device/threads.h"
 
@@ -65,6 +69,46 @@ void check_cuda(cudaError_t status, const char* what) {
   throw RunError(fmt::format("CUDA error in {}: {}", what, cudaGetErrorString(status)));
 }
 
+namespace {
+
+/// Streams are kept for others: the driver of CUDA 13.0 crashes now and then where a stream is destroyed
+/// while another thread works.
+class StreamPool {
+ public:
+  cudaStream_t take(int device) {
+    const std::lock_guard lock(mutex_);
+    for (auto it = free_.begin(); it != free_.end(); ++it)
+      if (it->device == device) {
+        cudaStream_t const stream = it->stream;
+        free_.erase(it);
+        return stream;
+      }
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+    return stream;
+  }
+  void give_back(int device, cudaStream_t stream) {
+    cudaStreamSynchronize(stream);
+    const std::lock_guard lock(mutex_);
+    free_.push_back({device, stream});
+  }
+
+ private:
+  struct Free {
+    int device;
+    cudaStream_t stream;
+  };
+  std::mutex mutex_;
+  std::vector<Free> free_;
+};
+
+StreamPool& stream_pool() {
+  static auto* const pool = new StreamPool;  // the driver may be gone before static objects are
+  return *pool;
+}
+
+}  // namespace
+
 struct Device::Cuda {
   int index = 0;
   cudaStream_t stream = nullptr;       // where work goes now
@@ -79,19 +123,21 @@ struct Device::Cuda {
   explicit Cuda(int device_index) : index(device_index) {
     check_cuda(cudaSetDevice(index), "selecting the device");
     check_cuda(cudaGetDeviceProperties(&properties, index), "reading the device's properties");
-    check_cuda(cudaStreamCreateWithFlags(&main_stream, cudaStreamNonBlocking), "creating a stream");
-    for (cudaStream_t& body : body_stream)
-      check_cuda(cudaStreamCreateWithFlags(&body, cudaStreamNonBlocking), "creating a stream");
+    main_stream = stream_pool().take(index);
+    for (cudaStream_t& body : body_stream) body = stream_pool().take(index);
     stream = main_stream;
   }
+  Cuda(const Cuda&) = delete;
+  Cuda& operator=(const Cuda&) = delete;
   ~Cuda() {
-    cudaStreamDestroy(main_stream);
-    for (cudaStream_t body : body_stream) cudaStreamDestroy(body);
+    for (cudaStream_t body : body_stream) stream_pool().give_back(index, body);
+    stream_pool().give_back(index, main_stream);
   }
 };
 
 struct Device::Halt {
   bool skipping = false;
+  LaunchList* list = nullptr;     // work is noted there
   std::uint32_t* word = nullptr;  // on the device; nullptr on the CPU
   std::shared_ptr<Cuda> cuda;
 
@@ -109,6 +155,9 @@ struct Device::Halt {
 };
 
 namespace {
+
+/// Leaves the noting of work that is neither a grid nor a copy.
+struct NotForSeveral {};
 
 cudaGraph_t capturing_graph(cudaStream_t stream) {
   cudaStreamCaptureStatus status{};
@@ -150,6 +199,7 @@ void record_node(cudaStream_t stream, cudaGraphNodeParams& params) {
 }
 
 cudaStream_t Device::stream() const {
+  if (halt_ && halt_->list) throw NotForSeveral();
   cuda_->last = nullptr;
   return cuda_->stream;
 }
@@ -278,6 +328,7 @@ void Device::synchronize() const {
 Condition Device::condition(std::uint32_t* flag) const {
   Condition condition{flag, 0};
 #ifdef PERRIN_CUDA
+  if (collects()) throw NotForSeveral();
   if (cuda_ && cuda_->recording) {
     cudaGraphConditionalHandle handle{};
     check_cuda(cudaGraphConditionalHandleCreate(&handle, capturing_graph(cuda_->stream), 0,
@@ -348,9 +399,23 @@ bool Device::skipping() const { return halt_ && halt_->skipping; }
 
 bool Device::recording() const {
 #ifdef PERRIN_CUDA
-  if (cuda_) return cuda_->recording;
+  if (cuda_) return cuda_->recording || collects();
 #endif
   return false;
+}
+
+LaunchList* Device::collects() const {
+#ifdef PERRIN_CUDA
+  if (halt_) return halt_->list;
+#endif
+  return nullptr;
+}
+
+Device Device::with_batch(Batch* batch, int member) const {
+  Device device = *this;
+  device.batch_ = batch;
+  device.batch_member_ = member;
+  return device;
 }
 
 #ifdef PERRIN_CUDA
@@ -369,7 +434,7 @@ void refuse_while_recording(bool recording, const char* what) {
 void* Device::allocate(std::size_t bytes) const {
 #ifdef PERRIN_CUDA
   if (cuda_) {
-    refuse_while_recording(cuda_->recording, "allocated memory");
+    refuse_while_recording(recording(), "allocated memory");
     void* memory = nullptr;
     check_cuda(cudaSetDevice(cuda_->index), "selecting the device");
     check_cuda(cudaMalloc(&memory, bytes),
@@ -403,7 +468,7 @@ void Device::release(void* memory) const noexcept {
 void Device::copy_in(void* device, const void* host, std::size_t bytes) const {
 #ifdef PERRIN_CUDA
   if (cuda_) {
-    refuse_while_recording(cuda_->recording, "copied from the host");
+    refuse_while_recording(recording(), "copied from the host");
     check_cuda(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, cuda_->stream),
                "copying to the device");
     return synchronize();
@@ -415,7 +480,7 @@ void Device::copy_in(void* device, const void* host, std::size_t bytes) const {
 void Device::copy_out(void* host, const void* device, std::size_t bytes) const {
 #ifdef PERRIN_CUDA
   if (cuda_) {
-    refuse_while_recording(cuda_->recording, "copied to the host");
+    refuse_while_recording(recording(), "copied to the host");
     check_cuda(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, cuda_->stream),
                "copying from the device");
     return synchronize();
@@ -427,6 +492,7 @@ void Device::copy_out(void* host, const void* device, std::size_t bytes) const {
 void Device::copy(void* to, const void* from, std::size_t bytes) const {
   if (bytes == 0 || skipping()) return;
 #ifdef PERRIN_CUDA
+  if (LaunchList* const list = collects()) return list->add_copy(to, from, bytes);
   if (cuda_) {
     check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()),
                "copying on the device");
@@ -440,6 +506,7 @@ void Device::copy(void* to, const void* from, std::size_t bytes) const {
 void Device::zero(void* memory, std::size_t bytes) const {
   if (bytes == 0 || skipping()) return;
 #ifdef PERRIN_CUDA
+  if (LaunchList* const list = collects()) return list->add_zero(memory, bytes);
   if (cuda_) {
     check_cuda(cudaMemsetAsync(memory, 0, bytes, stream()), "zeroing");
     cuda_->after_kernel = false;
@@ -464,6 +531,7 @@ Recording::Recording(const Device& device, std::function<void()> work)
     : device_(device), work_(std::move(work)) {
 #ifdef PERRIN_CUDA
   if (!device_.cuda_) return;
+  if (device_.batch_ && collect()) return;
   auto& cuda = *device_.cuda_;
   graph_ = std::make_shared<Graph>();
   check_cuda(cudaStreamBeginCapture(cuda.stream, cudaStreamCaptureModeThreadLocal), "recording");
@@ -486,16 +554,42 @@ Recording::Recording(const Device& device, std::function<void()> work)
 #endif
 }
 
-void Recording::replay() const {
+/// Notes the work for the batch; false: it is not of a kind that can be done for several.
+bool Recording::collect() {
 #ifdef PERRIN_CUDA
+  const auto list = std::make_shared<LaunchList>();
+  device_.halt_->list = list.get();
+  bool noted = true;
+  try {
+    work_();
+  } catch (const NotForSeveral&) {
+    noted = false;
+  } catch (...) {
+    device_.halt_->list = nullptr;
+    throw;
+  }
+  device_.halt_->list = nullptr;
+  if (!noted || !list->refused().empty()) return false;
+  list_ = list;
+  return true;
+#else
+  return false;
+#endif
+}
+
+void Recording::replay(int times) const {
+#ifdef PERRIN_CUDA
+  if (list_) return device_.batch_->replay(device_.batch_member_, list_, times);
   if (graph_) {
-    check_cuda(cudaGraphLaunch(graph_->executable, device_.cuda_->stream), "replaying a step");
+    if (device_.batch_) device_.batch_->works_alone(device_.batch_member_);
+    for (int k = 0; k < times; ++k)
+      check_cuda(cudaGraphLaunch(graph_->executable, device_.cuda_->stream), "replaying a step");
     device_.cuda_->after_kernel = false;
     device_.cuda_->last = nullptr;
     return;
   }
 #endif
-  work_();
+  for (int k = 0; k < times; ++k) work_();
 }
 
 }  // namespace perrin

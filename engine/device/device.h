@@ -13,8 +13,10 @@
 
 namespace perrin {
 
+class Batch;
 struct Condition;
 class Decomposition;
+class LaunchList;
 class Threads;
 
 /// A cheap copyable handle. All work given to one Device runs in order.
@@ -40,6 +42,11 @@ class Device {
   /// The fewest particles that a process is given; 0: where it begins to pay.
   std::int64_t least_share() const { return least_share_; }
   Device with_least_share(std::int64_t particles) const;
+
+  /// The simulation of this device is one of a batch (engine/device/batch.h): which, or nullptr.
+  Batch* batch() const { return batch_; }
+  int batch_member() const { return batch_member_; }
+  Device with_batch(Batch* batch, int member) const;
 
   bool is_cuda() const { return cuda_ != nullptr; }
   /// Of the CPU: those that loops run on, on a CUDA device those for work of the host.
@@ -71,7 +78,10 @@ class Device {
   void clear_halt() const;
   void set_skipping(bool skip) const;
   bool skipping() const;
+  /// What is given now will be repeated: it is noted for a batch, or recorded as a graph.
   bool recording() const;
+  /// Where work is noted; nullptr: it is done, or recorded.
+  LaunchList* collects() const;
 
   // Memory; prefer Buffer.
   void* allocate(std::size_t bytes) const;
@@ -103,25 +113,30 @@ class Device {
   std::shared_ptr<Cuda> cuda_;
   std::shared_ptr<Halt> halt_;
   std::shared_ptr<Decomposition> decomposition_;
+  Batch* batch_ = nullptr;
+  int batch_member_ = 0;
 
   friend class Recording;
 };
 
-/// A sequence of device work recorded once and replayed: a CUDA graph. On the CPU it runs the
-/// function each time.
+/// A sequence of device work recorded once and replayed: a CUDA graph; of a member of a batch a list
+/// of launches, if all of it can be done for several at once. On the CPU it runs the function each
+/// time.
 class Recording {
  public:
   Recording() = default;
   /// Records `work`, which must neither allocate nor wait.
   Recording(const Device& device, std::function<void()> work);
-  void replay() const;
+  void replay(int times = 1) const;
   explicit operator bool() const { return bool(work_); }
 
  private:
   struct Graph;
+  bool collect();
   Device device_;
   std::function<void()> work_;
   std::shared_ptr<Graph> graph_;
+  std::shared_ptr<const LaunchList> list_;  // of a member of a batch
 };
 
 #ifdef PERRIN_CUDA

@@ -1,5 +1,6 @@
 #include "engine/device/host_status.h"
 
+#include "engine/device/batch.h"
 #include "engine/device/parallel.h"
 
 namespace perrin {
@@ -16,12 +17,20 @@ __global__ void host_status_kernel(const std::uint64_t* number, const std::uint3
 }  // namespace
 
 HostStatus::HostStatus(const Device& device) : device_(device) {
+  if (device_.batch()) return;
   check_cuda(cudaHostAlloc(&seen_, sizeof *seen_, cudaHostAllocMapped), "allocating for the host");
 }
 
-HostStatus::~HostStatus() { cudaFreeHost(seen_); }
+HostStatus::~HostStatus() {
+  if (Batch* const batch = device_.batch()) batch->forget(device_.batch_member());
+  cudaFreeHost(seen_);
+}
 
 HostStatus::Seen HostStatus::look(const std::uint64_t* number) {
+  if (Batch* const batch = device_.batch()) {
+    const Batch::Seen seen = batch->look(device_.batch_member(), number, device_.halt_word());
+    return {seen.number, seen.halt};
+  }
   launch(device_, "what the host looks at", dim3(1), dim3(1), 0, host_status_kernel, number,
          device_.halt_word(), seen_);
   device_.synchronize();

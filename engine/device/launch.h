@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/device/device.h"
+#include "engine/device/launch_list.h"
 
 namespace perrin {
 
@@ -44,12 +45,19 @@ __device__ inline bool begin_kernel(const std::uint32_t* halt) {
   return *halt != 0;
 }
 
+/// Work is being noted, and this is none that can be: only grids are (grid_launch.h).
+inline bool refused(const Device& device, const char* name) {
+  LaunchList* const list = device.collects();
+  if (list) list->refuse(name);
+  return list != nullptr;
+}
+
 /// The one way a kernel is started: checks the launch and names the kernel in errors. A kernel that
 /// may be part of a step takes device.halt_word() and does nothing while that word is set.
 template <class... Parameters, class... Arguments>
 void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
             void (*kernel)(Parameters...), Arguments&&... arguments) {
-  if (device.skipping()) return;
+  if (device.skipping() || refused(device, name)) return;
   device.next_may_overlap();  // behind this one, a kernel
   kernel<<<grid, block, shared, device.stream()>>>(std::forward<Arguments>(arguments)...);
   check_cuda(cudaGetLastError(), name);
@@ -61,7 +69,7 @@ void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::
 template <class... Parameters, class... Arguments>
 void launch_early(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
                   void (*kernel)(Parameters...), Arguments&&... arguments) {
-  if (device.skipping()) return;
+  if (device.skipping() || refused(device, name)) return;
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;

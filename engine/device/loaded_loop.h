@@ -12,41 +12,53 @@ constexpr int loaded_block = 128;
 
 /// Each: elements of a thread.
 template <int Each, class Body>
-__global__ void __launch_bounds__(loaded_block)
-    loaded_kernel(const __grid_constant__ Body body, std::int64_t n, const std::uint32_t* halt) {
-  const std::int64_t first = std::int64_t(blockIdx.x) * (loaded_block * Each) + threadIdx.x;
-  admit_successor_of_few();
-  await_all_before();
-  typename Body::Early loaded[Each];
+struct LoadedGrid {
+  static constexpr int threads = loaded_block;
+  Body body;
+  std::int64_t n;
+  const std::uint32_t* halt;
+
+  __device__ void run(unsigned block, unsigned) const {
+    const std::int64_t first = std::int64_t(block) * (loaded_block * Each) + threadIdx.x;
+    admit_successor_of_few();
+    await_all_before();
+    typename Body::Early loaded[Each];
 #pragma unroll
-  for (int k = 0; k < Each; ++k)
-    if (first + k * loaded_block < n) loaded[k] = body.prefetch(first + k * loaded_block);
-  if (*halt) return;
+    for (int k = 0; k < Each; ++k)
+      if (first + k * loaded_block < n) loaded[k] = body.prefetch(first + k * loaded_block);
+    if (*halt) return;
 #pragma unroll
-  for (int k = 0; k < Each; ++k)
-    if (first + k * loaded_block < n) body(loaded[k], first + k * loaded_block);
-}
+    for (int k = 0; k < Each; ++k)
+      if (first + k * loaded_block < n) body(loaded[k], first + k * loaded_block);
+  }
+};
 
 /// With body.prepare(i) while the kernels before this one still run.
 template <class Body>
-__global__ void __launch_bounds__(loaded_block)
-    prepared_kernel(const __grid_constant__ Body body, std::int64_t n, const std::uint32_t* halt) {
-  const std::int64_t i = std::int64_t(blockIdx.x) * loaded_block + threadIdx.x;
-  admit_successor_of_few();
-  typename Body::Prepared prepared{};
-  if (i < n) prepared = body.prepare(i);
-  await_all_before();
-  if (i >= n) return;
-  typename Body::Early loaded = body.prefetch(i);
-  if (*halt) return;
-  body(loaded, prepared);
-}
+struct PreparedGrid {
+  static constexpr int threads = loaded_block;
+  Body body;
+  std::int64_t n;
+  const std::uint32_t* halt;
+
+  __device__ void run(unsigned block, unsigned) const {
+    const std::int64_t i = std::int64_t(block) * loaded_block + threadIdx.x;
+    admit_successor_of_few();
+    typename Body::Prepared prepared{};
+    if (i < n) prepared = body.prepare(i);
+    await_all_before();
+    if (i >= n) return;
+    typename Body::Early loaded = body.prefetch(i);
+    if (*halt) return;
+    body(loaded, prepared);
+  }
+};
 
 template <int Each, class Body>
 void start_loaded(const Device& device, const char* name, std::int64_t n, const Body& body) {
-  const std::int64_t block = loaded_block * Each;
-  launch_early(device, name, dim3(unsigned((n + block - 1) / block)), dim3(loaded_block), 0,
-               loaded_kernel<Each, Body>, body, n, device.halt_word());
+  constexpr std::int64_t block = loaded_block * Each;
+  launch_grid(device, name, (n + block - 1) / block,
+              LoadedGrid<Each, Body>{body, n, device.halt_word()});
 }
 #endif
 
@@ -76,9 +88,8 @@ bool launch_prepared([[maybe_unused]] const Device& device, [[maybe_unused]] con
                      [[maybe_unused]] std::int64_t most = as_many_as_a_gpu_holds) {
 #ifdef __CUDACC__
   if (device.is_cuda() && n > 0 && n <= most) {
-    const auto blocks = unsigned((n + loaded_block - 1) / loaded_block);
-    launch_early(device, name, dim3(blocks), dim3(loaded_block), 0, prepared_kernel<Body>, body, n,
-                 device.halt_word());
+    launch_grid(device, name, (n + loaded_block - 1) / loaded_block,
+                PreparedGrid<Body>{body, n, device.halt_word()});
     return true;
   }
 #endif

@@ -14,7 +14,7 @@
 #include "engine/base/real.h"
 #include "engine/device/buffer.h"
 #include "engine/device/device.h"
-#include "engine/device/launch.h"
+#include "engine/device/grid_launch.h"
 #include "engine/device/share.h"
 #include "engine/device/tasks.h"
 
@@ -60,13 +60,20 @@ namespace detail {
 
 #ifdef __CUDACC__
 template <class F>
-__global__ void for_each_kernel(const F f, std::int64_t n, const std::uint32_t* halt) {
-  admit_successor_of_few();
-  await_all_before();
-  if (*halt) return;
-  const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) f(i);
-}
+struct EachOf {
+  static constexpr int threads = 128;
+  F f;
+  std::int64_t n;
+  const std::uint32_t* halt;
+
+  __device__ void run(unsigned block, unsigned) const {
+    admit_successor_of_few();
+    await_all_before();
+    if (*halt) return;
+    const std::int64_t i = std::int64_t(block) * threads + threadIdx.x;
+    if (i < n) f(i);
+  }
+};
 #endif
 
 template <class F>
@@ -84,10 +91,9 @@ void for_each(const Device& device, const char* name, std::int64_t n, const F& f
   if (n <= 0 || device.skipping()) return;
 #ifdef __CUDACC__
   if (device.is_cuda()) {
-    constexpr int block = 128;
-    launch_early(device, name, dim3(unsigned((n + block - 1) / block)), dim3(block), 0,
-                 detail::for_each_kernel<F>, f, n, device.halt_word());
-    return;
+    using Grid = detail::EachOf<F>;
+    return launch_grid(device, name, (n + Grid::threads - 1) / Grid::threads,
+                       Grid{f, n, device.halt_word()});
   }
 #endif
   (void)name;

@@ -9,7 +9,7 @@
 #include "engine/base/real.h"
 #include "engine/device/buffer.h"
 #include "engine/device/device.h"
-#include "engine/device/launch.h"
+#include "engine/device/grid_launch.h"
 #include "engine/device/parallel.h"
 #include "engine/device/share.h"
 #include "engine/device/tasks.h"
@@ -56,37 +56,95 @@ __device__ void block_sum(T& value) {
   value = shared[0];
 }
 
-/// A row of blocks for each sum.
+/// A block for each chunk of each sum.
 template <class S, int Count>
-__global__ void sum_chunks_kernel(const __grid_constant__ SeveralSums<S, Count> sums,
-                                  std::int64_t n, int first, const std::uint32_t* halt) {
-  if (begin_kernel(halt)) return;
-  using T = typename S::Value;
-  const S& sum = sums.of[Count == 1 ? 0 : blockIdx.y];
-  T total{};
-  const int chunk = first + int(blockIdx.x);
-  const std::int64_t end = sum_chunk_begin(n, chunk + 1);
-  for (std::int64_t i = sum_chunk_begin(n, chunk) + threadIdx.x; i < end; i += sum_block)
-    total += sum.f(i);
-  block_sum<sum_block>(total);
-  if (threadIdx.x == 0) sum.whole.partial[chunk] = total;
-}
+struct SumChunksGrid {
+  static constexpr int threads = sum_block;
+  SeveralSums<S, Count> sums;
+  std::int64_t n, first, chunks;  // these chunks
+  const std::uint32_t* halt;
+
+  __device__ void run(unsigned block, unsigned) const {
+    if (begin_kernel(halt)) return;
+    using T = typename S::Value;
+    const S& sum = sums.of[Count == 1 ? 0 : block / chunks];
+    T total{};
+    const int chunk = int(first + (Count == 1 ? block : block % chunks));
+    const std::int64_t end = sum_chunk_begin(n, chunk + 1);
+    for (std::int64_t i = sum_chunk_begin(n, chunk) + threadIdx.x; i < end; i += sum_block)
+      total += sum.f(i);
+    block_sum<sum_block>(total);
+    if (threadIdx.x == 0) sum.whole.partial[chunk] = total;
+  }
+};
 
 /// A block for each sum.
 template <class T, class Then, int Count>
-__global__ void sum_partials_kernel(
-    const __grid_constant__ SeveralSums<SumOfChunks<T, Then>, Count> sums,
-    const std::uint32_t* halt) {
-  if (begin_kernel(halt)) return;
-  const SumOfChunks<T, Then>& sum = sums.of[Count == 1 ? 0 : blockIdx.x];
-  T total{};
-  for (int chunk = int(threadIdx.x); chunk < sum_chunks; chunk += sum_block)
-    total += sum.partial[chunk];
-  block_sum<sum_block>(total);
-  if (threadIdx.x != 0) return;
-  *sum.result = total;
-  sum.then();
-}
+struct SumPartialsGrid {
+  static constexpr int threads = sum_block;
+  SeveralSums<SumOfChunks<T, Then>, Count> sums;
+  const std::uint32_t* halt;
+
+  __device__ void run(unsigned block, unsigned) const {
+    if (begin_kernel(halt)) return;
+    const SumOfChunks<T, Then>& sum = sums.of[Count == 1 ? 0 : block];
+    T total{};
+    for (int chunk = int(threadIdx.x); chunk < sum_chunks; chunk += sum_block)
+      total += sum.partial[chunk];
+    block_sum<sum_block>(total);
+    if (threadIdx.x != 0) return;
+    *sum.result = total;
+    sum.then();
+  }
+};
+
+/// Both for few elements, with the same bits: a thread for each chunk, a block for each sum.
+template <class S, int Count>
+struct ShortSumGrid {
+  static constexpr int threads = sum_chunks;
+  static constexpr int of_chunk = 8;  // elements, at most
+  static constexpr std::int64_t most = (of_chunk - 1) * sum_chunks;
+  using T = typename S::Value;
+  SeveralSums<S, Count> sums;
+  std::int64_t n;
+  const std::uint32_t* halt;
+
+  /// Elements k, k + Step, … below m, in the order in which block_sum() adds those of a chunk.
+  template <int Step>
+  static __device__ T tree(const S& sum, std::int64_t begin, int k, int m) {
+    T total{};
+    if constexpr (Step == of_chunk) {
+      if (k < m) total += sum.f(begin + k);
+    } else {
+      total = tree<2 * Step>(sum, begin, k, m);
+      total += tree<2 * Step>(sum, begin, k + Step, m);
+    }
+    return total;
+  }
+
+  __device__ void run(unsigned block, unsigned) const {
+    if (begin_kernel(halt)) return;
+    const S& sum = sums.of[Count == 1 ? 0 : block];
+    const int thread = int(threadIdx.x);
+    const std::int64_t begin = sum_chunk_begin(n, thread);
+    sum.whole.partial[thread] = tree<1>(sum, begin, 0, int(sum_chunk_begin(n, thread + 1) - begin));
+    __syncthreads();
+    __shared__ T shared[sum_block];
+    if (thread < sum_block) {
+      T total{};
+      for (int chunk = thread; chunk < sum_chunks; chunk += sum_block)
+        total += sum.whole.partial[chunk];
+      shared[thread] = total;
+    }
+    for (int half = sum_block / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (thread < half) shared[thread] += shared[thread + half];
+    }
+    if (thread != 0) return;
+    *sum.whole.result = shared[0];
+    sum.whole.then();
+  }
+};
 #endif
 
 /// As sum() below, of several at once.
@@ -103,15 +161,16 @@ void sum_each(const Device& device, [[maybe_unused]] const char* name, std::int6
   };
 #ifdef __CUDACC__
   if (device.is_cuda()) {
-    if (mine.size() > 0)
-      launch_early(device, name, dim3(unsigned(mine.size()), Count), dim3(sum_block), 0,
-                   sum_chunks_kernel<S, Count>, sums, n, int(mine.begin), device.halt_word());
+    if (n <= ShortSumGrid<S, Count>::most && !decomposition.several())
+      return launch_grid(device, name, Count,
+                         ShortSumGrid<S, Count>{sums, n, device.halt_word()});
+    launch_grid(device, name, mine.size() * Count,
+                SumChunksGrid<S, Count>{sums, n, mine.begin, mine.size(), device.halt_word()});
     gather();
     SeveralSums<typename S::Whole, Count> wholes;
     for (int k = 0; k < Count; ++k) wholes.of[k] = sums.of[k].whole;
-    launch_early(device, name, dim3(Count), dim3(sum_block), 0,
-                 sum_partials_kernel<T, decltype(S::Whole::then), Count>, wholes,
-                 device.halt_word());
+    launch_grid(device, name, Count,
+                SumPartialsGrid<T, decltype(S::Whole::then), Count>{wholes, device.halt_word()});
     return;
   }
 #endif

@@ -34,7 +34,8 @@ Simulation::Simulation(const Device& the_device, Configuration configuration,
   if (range == 0) return;
   neighbor_settings_ = std::make_unique<NeighborSettings>(neighbor_settings);
   if (neighbor_settings.traversal == "auto")
-    tuner_ = std::make_unique<NeighborTuner>(neighbor_settings, range, device().is_cuda());
+    tuner_ = std::make_unique<NeighborTuner>(neighbor_settings, range, device().is_cuda(),
+                                             particles.size() <= 4 * SmallList::most_by_itself);
   use_neighbors(tuner_ ? tuner_->current() : neighbor_settings);
 }
 
@@ -200,6 +201,12 @@ void Simulation::follow_topology() {
 double Simulation::temperature() {
   const bool moved = degrees_of_freedom.velocities() == VelocityRole::moved;
   return totals_.temperature_of(moved ? totals() : Totals{}, step());
+}
+
+void Simulation::particles_were_moved() {
+  totals_.forget();
+  forces_valid_ = false;
+  if (neighbors) neighbors->invalidate();
 }
 
 void Simulation::invalidate() {

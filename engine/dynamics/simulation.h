@@ -66,6 +66,9 @@ class Simulation : public StepContext {
   void change(std::size_t stage);
   /// After changing particles from the host, or when another integrator takes over.
   void invalidate();
+  /// After positions and velocities were changed by device work, as those of swap_particles():
+  /// recorded steps still hold.
+  void particles_were_moved();
 
   /// How pairs are found, and why so; empty without a neighbour list.
   std::string neighbor_report() const;

@@ -134,10 +134,12 @@ void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
   s_.timings.integration += total - (shares_.neighbors + shares_.forces) * total;
 }
 
-/// Several processes do what the others do, and do not ask the clock.
+/// Several processes do what the others do, and do not ask the clock. One of a batch waits for
+/// others most of the time: its shares are those of its first step.
 bool Stepper::shares_are_old() const {
   constexpr double often_enough = 0.1;
   constexpr std::uint64_t steps = 4096;
+  if (s_.device().batch()) return false;
   return decomposition().several() ? s_.step() - shares_step_ > steps
                                    : shares_.age.seconds() > often_enough;
 }
@@ -207,8 +209,11 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
     while (at < end) {
       const std::uint64_t quiet = stride > 1 ? stride - 1 - at % stride : end - at;
       const std::uint64_t n = std::min(end - at, quiet) >= several ? several : 1;
-      at += n;
-      replay(integrator, int(n), quiet == 0, sampled && at == end && sampled_unrecorded_);
+      std::uint64_t times = quiet == 0 ? 1 : std::min(end - at, quiet) / n;
+      const bool with_sample = sampled && sampled_unrecorded_ && at + times * n == end;
+      if (with_sample && times > 1) --times;
+      at += times * n;
+      replay(integrator, int(n), int(times), quiet == 0, with_sample && at == end);
     }
     if (!sampled) continue;
     sampled_unrecorded_ ? note_sample(at) : sample(at);
@@ -230,7 +235,7 @@ bool Stepper::recordings_hold(const Integrator& integrator) const {
   return recorded_for_ == &integrator && recorded_version_ == version();
 }
 
-void Stepper::replay(Integrator& integrator, int n, bool box_is_due, bool with_sample) {
+void Stepper::replay(Integrator& integrator, int n, int times, bool box_is_due, bool with_sample) {
   Recording& recording = (n == 1 ? one_ : several_).of[box_is_due][with_sample];
   if (!recording)
     recording = Recording(s_.device(), [this, &integrator, n, box_is_due, with_sample] {
@@ -238,7 +243,7 @@ void Stepper::replay(Integrator& integrator, int n, bool box_is_due, bool with_s
       launch(integrator, n);
       if (with_sample) totals_.launch_sample(true);
     });
-  recording.replay();
+  recording.replay(times);
 }
 
 /// Whether totals can be measured between steps without the host: what searches for pairs anew may

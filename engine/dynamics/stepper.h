@@ -49,7 +49,7 @@ class Stepper {
   int steps_of_a_recording() const;
   void set_device_step();
   bool recordings_hold(const Integrator& integrator) const;
-  void replay(Integrator& integrator, int n, bool box_is_due, bool with_sample);
+  void replay(Integrator& integrator, int n, int times, bool box_is_due, bool with_sample);
   bool samples_ahead() const;
   void settle();
   void sample(std::uint64_t step);

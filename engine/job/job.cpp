@@ -211,6 +211,8 @@ void Job::choose_device() {
     const Device device =
         options_.validating
             ? Device::cpu(options_.threads)
+        : options_.given_device
+            ? *options_.given_device
             : Device::parse(own_device(from_command_line ? options_.device : settings_.device),
                             options_.threads);
     context_.device = device.with_least_share(settings_.processes.particles);
@@ -398,8 +400,12 @@ void Job::make_components() {
 
 bool Job::for_gpu() const {
   if (!options_.validating) return context_.device.is_cuda();
-  return settings_.device.rfind("cuda", 0) == 0 ||
-         (settings_.device == "auto" && settings_.neighbors.traversal == "tiles");
+  const std::string& device = options_.device.empty() ? settings_.device : options_.device;
+  const auto has = [&](Where where) {
+    return std::ranges::count(traversal_names(where), settings_.neighbors.traversal) > 0;
+  };
+  return device.rfind("cuda", 0) == 0 ||
+         (device == "auto" && has(Where::gpu) && !has(Where::cpu));
 }
 
 void Job::make_simulation(bool resumed) {

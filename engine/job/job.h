@@ -80,7 +80,8 @@ void describe(Fields& d, JobSettings& s);
 /// What the command line says.
 struct JobOptions {
   std::string device;  // empty: what the job says
-  int threads = 0;     // 0: all cores
+  std::optional<Device> given_device;  // instead, from a batch
+  int threads = 0;                     // 0: all cores
   std::filesystem::path job_directory, output_directory;
   std::filesystem::path job_file;  // empty: none, as of a checkpoint
   /// Outputs elsewhere are told, and replace nothing but files of their kinds; empty: the output

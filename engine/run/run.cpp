@@ -121,6 +121,7 @@ std::int64_t Run::steps_to_observer() {
 std::int64_t Run::advance(Integrator& integrator, std::int64_t n, bool unseen) {
   auto [totals, others] = schedules();
   totals.unseen = unseen;
+  if (parts_.totals_every > 0) totals.schedules.emplace_back(parts_.totals_every);
   const std::uint64_t step = simulation().step();
   if (const auto every = std::uint64_t(parts_.groups_every); every > 0) {
     if (step % every == 0) {

@@ -50,6 +50,8 @@ struct RunParts {
   /// Chooses anew the groups that are due at a step; asked at multiples of groups_every (0: none).
   std::function<void(Simulation&)> choose_groups;
   std::int64_t groups_every = 0;
+  /// At multiples of this the totals are measured on the way, for who looks at them in a pause.
+  std::int64_t totals_every = 0;
 };
 
 /// Given to Stage::run. A stage that moves the particles by itself does

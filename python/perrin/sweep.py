@@ -12,6 +12,7 @@ import multiprocessing.connection
 import os
 import pathlib
 import re
+import shutil
 import signal
 import sys
 import threading
@@ -21,7 +22,8 @@ from typing import Any, Callable, Mapping, Optional, Union
 import numpy as np
 
 from perrin._perrin import job_text
-from perrin.errors import JobError
+from perrin.ensemble import Ensemble, ensemble
+from perrin.errors import JobError, RunError
 from perrin.progress import drawn
 from perrin.simulation import _plain, run
 from perrin.statistics import mean
@@ -85,12 +87,7 @@ def _run_one(job, values, folder, options, measure, skip):
             return row
         run(job, set=values, output_dir=folder, overwrite=True, quiet=True, checkpoint="",
             **options)
-        row = _plain(dict(measure(folder) if measure else _means(folder, skip)), [])
-        part = os.path.join(folder, "row.json.part")
-        with open(part, "w") as file:
-            json.dump(row, file)
-        os.replace(part, os.path.join(folder, "row.json"))
-        return row
+        return _keep(folder, measure, skip)
 
 
 def _end_with_parent():
@@ -190,18 +187,21 @@ def _named(job, name):
 
 def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
           folder: Union[str, os.PathLike[str]] = "sweep", processes: int = 1, device: str = "",
-          threads: int = 0, measure: Optional[Callable[[str], Mapping[str, Any]]] = None,
-          skip: float = 0.2, progress: Optional[bool] = None, **names: Any) -> Any:
+          threads: int = 0, together: bool = False,
+          measure: Optional[Callable[[str], Mapping[str, Any]]] = None, skip: float = 0.2,
+          progress: Optional[bool] = None, **names: Any) -> Any:
     """Runs a job for all combinations of values, and returns one table (pandas DataFrame).
 
     `parameters` maps paths in the job to values: {"velocity.temperature": [0.8, 1.0],
     ("forces[0].pairs[0].epsilon", "seed"): [(1, 1), (2, 2)]}; paths in a tuple change together.
     Each point runs in a separate folder below `folder`, named by its values and a hash of the job,
-    the values and
-    the contents of the files that the job reads: an interrupted sweep continues with the missing
-    points, a sweep with more values runs only the new ones, and a changed file gives new points. A
-    point that another sweep is running is waited for. `processes` points run at the same time,
-    which is also useful for a small system on a GPU; they end with the calling process.
+    the values and the contents of the files that the job reads: an interrupted sweep continues
+    with the missing points, a sweep with more values runs only the new ones, and a changed file
+    gives new points. A point that another sweep is running is waited for.
+
+    `together`: the missing points run as the systems of one ensemble (perrin.ensemble()), on a GPU
+    in the same launches, with the same results; JobError if any has a mistake in its job.
+    Otherwise `processes` points run at the same time; they end with the calling process.
 
     A bare name, temperature=[0.8, 1.0], sets every setting of that name in the job: that of the
     velocities and of every thermostat.
@@ -211,6 +211,8 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
     "temperature_error"), without the first fraction `skip` of the rows.
     """
     import pandas
+    if together and processes != 1:
+        raise JobError("sweep(): processes is for points that do not run together")
     parameters = dict(parameters or {})
     for name, values in names.items():
         paths = _named(job, name)
@@ -233,7 +235,9 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
     done, failed = len(points) - len(missing), 0
     _show(done, len(points), failed, bar)
     options = {"device": device, "threads": threads}
-    for k, result in _results(job, points, missing, processes, options, measure, skip):
+    results = (_together(job, points, missing, os.fspath(folder), options, measure, skip)
+               if together else _results(job, points, missing, processes, options, measure, skip))
+    for k, result in results:
         rows[k] = result
         done, failed = done + 1, failed + ("error" in result)
         _show(done, len(points), failed, bar)
@@ -241,17 +245,69 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
                              for (values, place), row in zip(points, rows)])
 
 
+def _guarded(k, get):
+    try:
+        return k, get()
+    except Exception as error:  # the others go on
+        return k, {"error": "".join(traceback.format_exception_only(error)).strip()}
+
+
+def _keep(folder, measure, skip):
+    row = _plain(dict(measure(folder) if measure else _means(folder, skip)), [])
+    part = os.path.join(folder, "row.json.part")
+    with open(part, "w") as file:
+        json.dump(row, file)
+    os.replace(part, os.path.join(folder, "row.json"))
+    return row
+
+
+def _take(system, place, measure, skip):
+    """The folder of a system becomes that of the point, unless another sweep has made it."""
+    with _alone(place + ".lock"):
+        if (row := _kept(place)) is not None:
+            return row
+        shutil.rmtree(place, ignore_errors=True)
+        os.rename(system, place)
+        return _keep(place, measure, skip)
+
+
+def _together(job, points, missing, folder, options, measure, skip):
+    """As _results(), of the systems of one ensemble."""
+    if not missing:
+        return
+    vary = {path: [points[k][0][path] for k in missing] for path in points[missing[0]][0]}
+    parsed = job if isinstance(job, dict) else json.loads(job_text(os.fspath(job)))
+    if "seed" in parsed:
+        vary.setdefault("seed", [parsed["seed"]] * len(missing))  # as alone
+    os.makedirs(folder, exist_ok=True)
+    place = os.path.join(folder, "together")
+    with _alone(place + ".lock"):
+        shutil.rmtree(place, ignore_errors=True)
+        try:
+            ensemble(job, count=len(missing), vary=vary, folder=place, **options)
+        except RunError:
+            pass  # of some systems, which say why
+        finally:  # what is complete is kept, whatever ended the others
+            made = []
+            if os.path.exists(os.path.join(place, "ensemble.json")):
+                ended = Ensemble(place)
+                states, errors = ended.states, ended.errors
+                for n, k in enumerate(missing):
+                    if states[n] == "complete":
+                        made.append(_guarded(k, lambda: _take(ended[n], points[k][1], measure,
+                                                              skip)))
+                    else:
+                        made.append((k, {"error": errors.get(n, "was stopped")}))
+        shutil.rmtree(place, ignore_errors=True)
+    yield from made
+
+
 def _results(job, points, missing, processes, options, measure, skip):
     """(point, row) as they come; a point that fails has a row with its error."""
-    def guarded(k, get):
-        try:
-            return k, get()
-        except Exception as error:  # the others go on
-            return k, {"error": "".join(traceback.format_exception_only(error)).strip()}
 
     if processes == 1:
         for k in missing:
-            yield guarded(k, lambda: _run_one(job, *points[k], options, measure, skip))
+            yield _guarded(k, lambda: _run_one(job, *points[k], options, measure, skip))
         return
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(processes, mp_context=context,
@@ -259,4 +315,4 @@ def _results(job, points, missing, processes, options, measure, skip):
         waiting = {pool.submit(_run_one, job, *points[k], options, measure, skip): k
                    for k in missing}
         for future in concurrent.futures.as_completed(waiting):
-            yield guarded(waiting[future], future.result)
+            yield _guarded(waiting[future], future.result)

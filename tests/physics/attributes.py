@@ -14,7 +14,7 @@ import numpy
 
 from job_case import DEVICE, JobCase
 
-TRAVERSALS = ["tiles", "cells", "verlet_list"] if DEVICE != "cpu" else [
+TRAVERSALS = ["tiles", "small", "cells", "verlet_list"] if DEVICE != "cpu" else [
     "clusters", "cells", "verlet_list"]
 NVE = {"type": "velocity_verlet", "timestep": 0.002}
 # Lennard-Jones with a diameter of each particle (Lorentz's rule).

@@ -24,7 +24,7 @@ SPRINGS = {"type": "bond_harmonic", "bonds": {"ab": {"stiffness": 100, "length":
 BENDS = {"type": "angle_cosine", "angles": {"bend": {"stiffness": 1}}}
 LANGEVIN = {"type": "langevin", "timestep": 0.003, "temperature": 1, "friction": 1}
 FORM = {"types": ["A", "B"], "bond": "ab", "distance": 1.3, "probability": 0.3}
-TRAVERSALS = ["tiles", "cells", "verlet_list"] if DEVICE != "cpu" else [
+TRAVERSALS = ["tiles", "small", "cells", "verlet_list"] if DEVICE != "cpu" else [
     "clusters", "cells", "verlet_list"]
 
 

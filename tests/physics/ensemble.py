@@ -186,20 +186,22 @@ class Ensemble(JobCase):
                        "--device", DEVICE, "--quiet"]
 
     def test_a_stopped_ensemble_goes_on(self):
-        what = job({"count": 4, "vary": {TEMPERATURE: {"geometric": [0.7, 1.4]}}}, langevin(3000))
+        what = job({"count": 4, "vary": {TEMPERATURE: {"geometric": [0.7, 1.4]}}},
+                   langevin(3000 if DEVICE == "cpu" else 60000))
         self.run_job(what, folder="whole")
         self.assertGreater(self.stopped_by(what, 0.5, "parts"), 0)
         for k in range(4):
             self.same(f"whole/{k}", f"parts/{k}", "thermo.h5")
 
     def test_a_stopped_exchange_goes_on(self):
+        steps = 3000 if DEVICE == "cpu" else 12000
         what = job({"count": 4, "vary": {TEMPERATURE: {"geometric": [0.9, 1.1]}},
-                    "exchange": {"every": 20}}, langevin(3000))
+                    "exchange": {"every": 20}}, langevin(steps))
         self.run_job(what, folder="whole")
         self.run_job(what, folder="one_thread", threads="1")
         self.assertGreater(self.stopped_by(what, 0.6, "parts"), 0)
         exchanges = self.exchanges("whole")
-        self.assertEqual([row[0] for row in exchanges], list(range(20, 3000, 20)))
+        self.assertEqual([row[0] for row in exchanges], list(range(20, steps, 20)))
         self.assertGreater(len({tuple(row[1:]) for row in exchanges}), 5)
         for folder in ("one_thread", "parts"):
             self.assertEqual(exchanges, self.exchanges(folder))

@@ -14,7 +14,7 @@ import numpy
 
 from job_case import DEVICE, JobCase
 
-TRAVERSALS = ["tiles", "cells", "verlet_list"] if DEVICE != "cpu" else [
+TRAVERSALS = ["tiles", "small", "cells", "verlet_list"] if DEVICE != "cpu" else [
     "clusters", "cells", "verlet_list"]
 
 LJ = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",

@@ -104,3 +104,31 @@ def test_a_changed_input_makes_another_point(tmp_path, monkeypatch):
         write(3)
         other = perrin.sweep(of, {"system.path": ["in.xyz"]}, folder="scan")
         assert by_value["folder"][0] != other["folder"][0]
+
+
+def test_points_together_are_those_one_by_one(liquid, tmp_path):
+    liquid["stages"][0]["steps"] = 40
+    job = {**liquid, "observers": [{"type": "thermo", "stride": 5}]}
+    parameters = {"velocity.temperature": [0.8, 1.0, 1.4], "seed": [1, 2]}
+    alone = perrin.sweep(job, parameters, folder=tmp_path / "alone")
+    together = perrin.sweep(job, {**parameters, "seed": [1]}, folder=tmp_path / "together",
+                            together=True)
+    assert len(together) == 3
+    # More points: only the new ones run.
+    before = {place: os.stat(os.path.join(place, "row.json")).st_mtime_ns
+              for place in together["folder"]}
+    together = perrin.sweep(job, parameters, folder=tmp_path / "together",
+                            together=True)
+    for place, time_ns in before.items():
+        assert os.stat(os.path.join(place, "row.json")).st_mtime_ns == time_ns
+    assert not (tmp_path / "together" / "together").exists()
+    numbers = [name for name in alone.columns if name != "folder"]
+    assert alone[numbers].equals(together[numbers])
+
+
+def test_one_of_the_points_together_fails(liquid, tmp_path):
+    liquid["stages"][0]["steps"] = 20
+    table = perrin.sweep(liquid, {"velocity.temperature": [1.0, 1e9]}, folder=tmp_path / "sweep",
+                         together=True, measure=lambda folder: {"ran": 1})
+    assert table["ran"].tolist()[0] == 1
+    assert "step" in table["error"].tolist()[1]

@@ -31,8 +31,8 @@ OBSERVERS = [{"type": "trajectory", "stride": 50,
 NVE = {"type": "velocity_verlet", "timestep": 0.004}
 THERMOSTAT = {"type": "bussi", "timestep": 0.004, "temperature": 1, "tau": 0.1}
 LANGEVIN = {"type": "langevin", "timestep": 0.004, "temperature": 1, "friction": 2}
-CPU = ["clusters", "cells", "rows"]
-CUDA = ["verlet", "cells", "rows"]
+CPU = ["clusters", "cells", "verlet_list"]
+CUDA = ["tiles", "small", "cells", "verlet_list"]
 
 
 def job(system, forces, *integrators, steps=150, **more):
@@ -502,6 +502,9 @@ def jobs(device):
     for traversal in CPU if device == "cpu" else CUDA:
         found[f"liquid, {traversal}"] = with_traversal(traversal, liquid(NVE))
         found[f"mixture, {traversal}"] = with_traversal(traversal, mixture)
+    if device != "cpu":  # where so few particles have the traversal "small" by themselves
+        found |= {f"{name}, tiles": with_traversal("tiles", text) for name, text in found.items()
+                  if "system" in text and "neighbors" not in text and text.get("forces")}
     return found | dynamic_bonds(device) | charges()
 
 

@@ -833,7 +833,7 @@ class Resume : public ::testing::Test {
   static std::vector<std::string> traversals(const How& how) {
     if (how.device == "cpu")
       return {"standard", "clusters", "verlet_list", "cells, axes", "cells, x"};
-    return {"standard", "tiles", "verlet_list", "cells, axes", "cells, x"};
+    return {"standard", "tiles", "small", "verlet_list", "cells, axes", "cells, x"};
   }
   static Json neighbors_of(const std::string& way) {
     const NeighborSettings settings = settings_of_way(way);

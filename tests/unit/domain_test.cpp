@@ -220,6 +220,47 @@ TEST(Domain, ReductionHasTheSameBits) {
   }
 }
 
+#ifdef __CUDACC__
+struct Real7 {
+  double of[7] = {};
+  PERRIN_HD Real7& operator+=(const Real7& b) {
+    for (int k = 0; k < 7; ++k) of[k] += b.of[k];
+    return *this;
+  }
+};
+struct SevenUneven {
+  PERRIN_HD Real7 operator()(std::int64_t i) const {
+    Real7 all;
+    for (int k = 0; k < 7; ++k) all.of[k] = (k % 2 ? -1 : 1) * Uneven{}(i + 13 * k);
+    return all;
+  }
+};
+
+TEST(Domain, ShortSumsOfAGpuHaveTheBitsOfLongOnes) {
+  if (Device::cuda_count() == 0) GTEST_SKIP() << "no CUDA device";
+  const Device device = Device::cuda();
+  using S = detail::Sum<Real7, SevenUneven, detail::NothingMore>;
+  using Whole = S::Whole;
+  Buffer<Real7> scratch(device, sum_chunks), result(device, 2);
+  for (const std::int64_t n : {1, 2, 500, 511, 512, 513, 1000, 2047, 3000, 3584}) {
+    ASSERT_LE(n, (detail::ShortSumGrid<S, 1>::most));
+    const auto whole = [&](int k) { return Whole{scratch.data(), result.data() + k, {}}; };
+    result.zero();
+    launch_grid(device, "short", 1,
+                detail::ShortSumGrid<S, 1>{{{S{{}, whole(0)}}}, n, device.halt_word()});
+    launch_grid(device, "chunks", sum_chunks,
+                detail::SumChunksGrid<S, 1>{{{S{{}, whole(1)}}}, n, 0, sum_chunks,
+                                            device.halt_word()});
+    launch_grid(device, "partials", 1,
+                detail::SumPartialsGrid<Real7, detail::NothingMore, 1>{{{whole(1)}},
+                                                                       device.halt_word()});
+    const auto both = result.to_host();
+    for (int k = 0; k < 7; ++k) EXPECT_EQ(both[0].of[k], both[1].of[k]) << n;
+    EXPECT_NE(both[0].of[0], 0);
+  }
+}
+#endif
+
 /// One process has all, and what would go to others goes nowhere.
 TEST(Domain, TheTrivialOneDoesNothing) {
   const Device device = Device::cpu(1);

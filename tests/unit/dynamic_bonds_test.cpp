@@ -283,7 +283,7 @@ TEST(DynamicBondsTest, ABoxThatHasBecomeTooSmallIsAnError) {
 class DynamicBondsOnDevices : public DeviceTest {
  protected:
   std::vector<const char*> traversals() const {
-    if (device().is_cuda()) return {"tiles", "cells", "verlet_list"};
+    if (device().is_cuda()) return {"tiles", "small", "cells", "verlet_list"};
     return {"clusters", "cells", "verlet_list"};
   }
   Forces forces(const Configuration& c) const {

@@ -1,0 +1,329 @@
+#include "engine/device/batch.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/fiber.h"
+#include "engine/device/buffer.h"
+#include "engine/device/grid_launch.h"
+
+namespace perrin {
+
+bool LaunchList::alike(const LaunchList& other) const {
+  return std::ranges::equal(entries_, other.entries_, [](const Entry& a, const Entry& b) {
+    return a.kernel == b.kernel && a.name == b.name;
+  });
+}
+
+#ifdef __CUDACC__
+
+namespace {
+
+constexpr int copy_threads = 256;
+constexpr std::int64_t words_of_block = 4 * copy_threads;
+
+/// Copies words, or writes 0 where `from` is nullptr. Like a copy in a graph, whether or not the
+/// device is halted.
+struct CopyGrid {
+  static constexpr int threads = copy_threads;
+  std::uint32_t* to;
+  const std::uint32_t* from;
+  std::int64_t words;
+
+  __device__ void run(unsigned block, unsigned) const {
+    admit_successor();
+    await_all_before();
+    const std::int64_t first = block * words_of_block;
+    for (std::int64_t k = first + threadIdx.x; k < first + words_of_block && k < words;
+         k += copy_threads)
+      to[k] = from ? from[k] : 0;
+  }
+};
+
+void add_words(LaunchList& list, const char* name, void* to, const void* from, std::size_t bytes) {
+  const auto odd = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 4 != 0; };
+  if (bytes % 4 != 0 || odd(to) || odd(from)) return list.refuse(name);
+  const auto words = std::int64_t(bytes / 4);
+  list.add(detail::kernel_of<CopyGrid>, name,
+           unsigned((words + words_of_block - 1) / words_of_block),
+           CopyGrid{static_cast<std::uint32_t*>(to), static_cast<const std::uint32_t*>(from),
+                    words});
+}
+
+struct Watched {
+  const std::uint64_t* number;
+  const std::uint32_t* halt;
+};
+
+__global__ void look_kernel(const Watched* watched, int members, Batch::Seen* seen) {
+  const int m = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (m < members && watched[m].number) seen[m] = {*watched[m].number, *watched[m].halt};
+}
+
+/// Recordings that are alike, and the graph that does them for all.
+class Program {
+ public:
+  using List = std::shared_ptr<const LaunchList>;
+
+  Program(const Device& device, int members)
+      : device_(device),
+        lists_(std::size_t(members)),
+        active_(device, members),
+        blocks_(device, 0),
+        grids_(device, 0),
+        table_(device, 0) {}
+
+  bool serves(const LaunchList& list) const { return like_->alike(list); }
+  void begin_with(const List& list) { like_ = list; }
+
+  /// `times` times for these members, whose lists are wanted.
+  void run(const std::vector<int>& members, const std::vector<List>& wanted, int times) {
+    const bool known = std::ranges::all_of(members, [&](int m) {
+      return lists_[std::size_t(m)] == wanted[std::size_t(m)];
+    });
+    if (!known || 2 * members.size() < in_table_) make(members, wanted);
+    set_active(members);
+    graph_.replay(times);
+  }
+
+ private:
+  void make(const std::vector<int>& members, const std::vector<List>& wanted) {
+    std::ranges::fill(lists_, nullptr);
+    for (const int m : members) lists_[std::size_t(m)] = wanted[std::size_t(m)];
+    in_table_ = members.size();
+    like_ = wanted[std::size_t(members.front())];
+    std::vector<std::byte> grids;
+    std::vector<std::size_t> begin;  // of the grids of each entry
+    std::vector<std::size_t> table_of;
+    std::map<std::pair<bool, std::vector<std::uint32_t>>, std::size_t> tables;
+    for (std::size_t e = 0; e < like_->entries().size(); ++e) {
+      const std::size_t bytes = like_->entries()[e].kernel->bytes;
+      begin.push_back(grids.size());
+      grids.resize((grids.size() + bytes * lists_.size() + 255) / 256 * 256);
+      std::vector<std::uint32_t> blocks(lists_.size(), 0);
+      for (const int m : members) {
+        const LaunchList& list = *lists_[std::size_t(m)];
+        std::memcpy(grids.data() + begin[e] + bytes * std::size_t(m),
+                    list.grid(list.entries()[e]), bytes);
+        blocks[std::size_t(m)] = list.entries()[e].blocks;
+      }
+      const bool even = like_->entries()[e].kernel->even;
+      table_of.push_back(
+          tables.emplace(std::pair{even, std::move(blocks)}, tables.size()).first->second);
+    }
+    std::vector<std::uint32_t> blocks(tables.size() * lists_.size());
+    std::vector<std::size_t> first(tables.size()), count(tables.size());
+    std::vector<BatchBlock> table;
+    for (const auto& [what, t] : tables) {
+      const auto& [even, of] = what;
+      std::ranges::copy(of, blocks.begin() + std::ptrdiff_t(t * lists_.size()));
+      const std::uint32_t in_turn = even ? blocks_in_turn(of) : 1;
+      first[t] = table.size();
+      for (std::uint32_t m = 0; m < lists_.size(); ++m)
+        for (std::uint32_t b = 0; b < of[m]; b += in_turn)
+          table.push_back({m, b, std::min(b + in_turn, of[m])});
+      count[t] = table.size() - first[t];
+    }
+    device_.synchronize();  // the arrays may be in use
+    grids_.assign(grids), blocks_.assign(blocks), table_.assign(table);
+    graph_ = Recording(device_, [&] {
+      for (std::size_t e = 0; e < like_->entries().size(); ++e) {
+        const LaunchList::Entry& entry = like_->entries()[e];
+        const std::size_t t = table_of[e];
+        entry.kernel->launch({&device_, entry.name, grids_.data() + begin[e],
+                              blocks_.data() + t * lists_.size(), active_.data(),
+                              table_.data() + first[t], unsigned(count[t])});
+      }
+    });
+  }
+
+  /// As many as leave enough to fill the device.
+  std::uint32_t blocks_in_turn(const std::vector<std::uint32_t>& blocks) const {
+    constexpr std::uint64_t of_multiprocessor = 16, most = 8;
+    std::uint64_t all = 0;
+    for (const std::uint32_t of : blocks) all += of;
+    const std::uint64_t wanted = of_multiprocessor * std::uint64_t(device_.multiprocessors());
+    return std::uint32_t(std::clamp<std::uint64_t>(all / wanted, 1, most));
+  }
+
+  void set_active(const std::vector<int>& members) {
+    if (members == active_members_) return;
+    active_members_ = members;
+    std::vector<std::uint32_t> active(lists_.size(), 0);
+    for (const int m : members) active[std::size_t(m)] = 1;
+    active_.assign(active);
+  }
+
+  Device device_;
+  List like_;
+  std::vector<List> lists_;  // [member], in the table
+  std::size_t in_table_ = 0;
+  std::vector<int> active_members_;
+  Buffer<std::uint32_t> active_, blocks_;
+  Buffer<std::byte> grids_;
+  Buffer<BatchBlock> table_;
+  Recording graph_;
+};
+
+}  // namespace
+
+void LaunchList::add_zero(void* memory, std::size_t bytes) {
+  add_words(*this, "zeroing", memory, nullptr, bytes);
+}
+void LaunchList::add_copy(void* to, const void* from, std::size_t bytes) {
+  add_words(*this, "copying", to, from, bytes);
+}
+
+struct Batch::State {
+  struct Member {
+    Fiber fiber;
+    std::shared_ptr<const LaunchList> list;
+    int times = 0;  // that it is wanted
+    bool seen = false;
+  };
+  Device device;
+  std::vector<std::unique_ptr<Member>> members;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<Watched> watched;  // [member]
+  bool watches_others = false;   // than the device knows of
+  Buffer<Watched> watched_there;
+  Seen* seen = nullptr;  // [member], mapped memory of the host
+
+  explicit State(const Device& of) : device(of.apart()) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    members.clear();
+    if (seen) cudaFreeHost(seen);
+  }
+
+  void make_room(int count) {
+    while (int(members.size()) < count) members.push_back(std::make_unique<Member>());
+    if (int(watched.size()) >= count) return;
+    programs.clear();
+    watched.resize(std::size_t(count));
+    if (seen) cudaFreeHost(seen);
+    check_cuda(cudaHostAlloc(&seen, std::size_t(count) * sizeof(Seen), cudaHostAllocMapped),
+               "allocating for the host");
+  }
+
+  Program& program_of(const std::shared_ptr<const LaunchList>& list) {
+    for (const auto& program : programs)
+      if (program->serves(*list)) return *program;
+    programs.push_back(std::make_unique<Program>(device, int(members.size())));
+    programs.back()->begin_with(list);
+    return *programs.back();
+  }
+
+  /// All that members wait for.
+  void launch() {
+    std::vector<std::shared_ptr<const LaunchList>> wanted(members.size());
+    std::vector<std::pair<Program*, std::vector<int>>> groups;
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      Member& member = *members[m];
+      member.seen = false;
+      if (member.times == 0) continue;
+      wanted[m] = member.list;
+      Program* const program = &program_of(member.list);
+      auto group = std::ranges::find(groups, program, &std::pair<Program*, std::vector<int>>::first);
+      if (group == groups.end()) group = groups.insert(groups.end(), {program, {}});
+      group->second.push_back(int(m));
+    }
+    for (auto& [program, waiting] : groups)
+      while (!waiting.empty()) {
+        int times = members[std::size_t(waiting.front())]->times;
+        for (const int m : waiting) times = std::min(times, members[std::size_t(m)]->times);
+        program->run(waiting, wanted, times);
+        for (const int m : waiting) members[std::size_t(m)]->times -= times;
+        std::erase_if(waiting, [&](int m) { return members[std::size_t(m)]->times == 0; });
+      }
+  }
+
+  void look_at_all() {
+    if (std::exchange(watches_others, false)) watched_there = {device, std::span<const Watched>(watched)};
+    const auto count = int(watched.size());
+    perrin::launch(device, "what the host looks at", dim3(unsigned((count + 127) / 128)), dim3(128),
+                   0, look_kernel, watched_there.data(), count, seen);
+    device.synchronize();
+    for (const auto& member : members) member->seen = true;
+  }
+};
+
+Batch::Batch(const Device& device) : state_(std::make_unique<State>(device)) {}
+Batch::~Batch() = default;
+
+Device Batch::for_member(int member) { return state_->device.apart().with_batch(this, member); }
+
+void Batch::run(std::int64_t count, int at_once,
+                const std::function<void(std::int64_t, int)>& run) {
+  std::int64_t next = 0;
+  run_members(at_once, [&](int member) {
+    while (next < count) run(next++, member);
+  });
+}
+
+void Batch::run_members(int count, const std::function<void(int)>& run) {
+  state_->make_room(count);
+  for (int m = 0; m < count; ++m)
+    state_->members[std::size_t(m)]->fiber.start([&run, m] { run(m); });
+  for (bool alive = true; alive;) {
+    alive = false;
+    for (int m = 0; m < count; ++m) {
+      Fiber& fiber = state_->members[std::size_t(m)]->fiber;
+      if (!fiber.done()) fiber.resume();
+      alive = alive || !fiber.done();
+    }
+    state_->launch();
+  }
+}
+
+void Batch::replay(int member, const std::shared_ptr<const LaunchList>& list, int times) {
+  State::Member& me = *state_->members[std::size_t(member)];
+  me.list = list;
+  me.times = times;
+  me.fiber.wait();
+}
+
+Batch::Seen Batch::look(int member, const std::uint64_t* number, const std::uint32_t* halt) {
+  State::Member& me = *state_->members[std::size_t(member)];
+  Watched& mine = state_->watched[std::size_t(member)];
+  if (mine.number != number || mine.halt != halt) {
+    mine = {number, halt};
+    state_->watches_others = true;
+    me.seen = false;
+  }
+  if (!me.seen) state_->look_at_all();
+  me.seen = false;
+  return state_->seen[member];
+}
+
+void Batch::works_alone(int member) { state_->members[std::size_t(member)]->seen = false; }
+
+void Batch::forget(int member) {
+  state_->members[std::size_t(member)]->seen = false;
+  state_->watched[std::size_t(member)] = {};
+  state_->watches_others = true;
+}
+
+#else
+
+void LaunchList::add_zero(void*, std::size_t) {}
+void LaunchList::add_copy(void*, const void*, std::size_t) {}
+
+struct Batch::State {};
+Batch::Batch(const Device&) {}
+Batch::~Batch() = default;
+Device Batch::for_member(int) { return {}; }
+void Batch::run(std::int64_t, int, const std::function<void(std::int64_t, int)>&) {}
+void Batch::run_members(int, const std::function<void(int)>&) {}
+void Batch::replay(int, const std::shared_ptr<const LaunchList>&, int) {}
+Batch::Seen Batch::look(int, const std::uint64_t*, const std::uint32_t*) { return {}; }
+void Batch::works_alone(int) {}
+void Batch::forget(int) {}
+
+#endif
+
+}  // namespace perrin
