@@ -101,9 +101,8 @@ concept CutsBox = requires(const T& t) {
   { t.holds() } -> std::same_as<bool>;
 };
 
-using Traversal =
-    std::variant<TileList, ClusterList, DirectTiles, ColumnSearch, SortedCells, SmallList,
-                 VerletList>;
+using Traversal = std::variant<TileList, ClusterList, DirectTiles, ColumnSearch, SortedCells,
+                               SmallList, VerletList>;
 
 template <class... T>
 constexpr bool all_find_pairs(std::type_identity<std::variant<T...>>) {

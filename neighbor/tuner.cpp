@@ -55,7 +55,8 @@ std::string NeighborTuner::Way::name() const {
   if (traversal != "cells") text += fmt::format(" {:.3g}", skin);
   if (traversal == "cells" && sorting == "none") text += " unsorted";
   if (traversal == "cells" && sorting == "axes") text += " sorted along axes";
-  if (lanes > 0 && traversal != "clusters" && traversal != "small") text += fmt::format(" with {} lanes", lanes);
+  if (lanes > 0 && traversal != "clusters" && traversal != "small")
+    text += fmt::format(" with {} lanes", lanes);
   if (cells > 0) text += fmt::format(", {} cells per range", cells);
   if (brick > 0) text += fmt::format(", bricks of {}", brick);
   return text;

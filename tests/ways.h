@@ -20,7 +20,8 @@ inline NeighborSettings settings_of_way(const std::string& way) {
 
 /// All ways of a device.
 inline std::vector<const char*> ways_of(const Device& device) {
-  if (device.is_cuda()) return {"tiles", "small", "verlet_list", "cells, axes", "cells, x", "cells, none"};
+  if (device.is_cuda())
+    return {"tiles", "small", "verlet_list", "cells, axes", "cells, x", "cells, none"};
   return {"clusters", "verlet_list", "cells, axes", "cells, x", "cells, none"};
 }
 

@@ -47,10 +47,9 @@ void add_words(LaunchList& list, const char* name, void* to, const void* from, s
   const auto odd = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 4 != 0; };
   if (bytes % 4 != 0 || odd(to) || odd(from)) return list.refuse(name);
   const auto words = std::int64_t(bytes / 4);
-  list.add(detail::kernel_of<CopyGrid>, name,
-           unsigned((words + words_of_block - 1) / words_of_block),
-           CopyGrid{static_cast<std::uint32_t*>(to), static_cast<const std::uint32_t*>(from),
-                    words});
+  list.add(
+      detail::kernel_of<CopyGrid>, name, unsigned((words + words_of_block - 1) / words_of_block),
+      CopyGrid{static_cast<std::uint32_t*>(to), static_cast<const std::uint32_t*>(from), words});
 }
 
 struct Watched {
@@ -81,9 +80,8 @@ class Program {
 
   /// `times` times for these members, whose lists are wanted.
   void run(const std::vector<int>& members, const std::vector<List>& wanted, int times) {
-    const bool known = std::ranges::all_of(members, [&](int m) {
-      return lists_[std::size_t(m)] == wanted[std::size_t(m)];
-    });
+    const bool known = std::ranges::all_of(
+        members, [&](int m) { return lists_[std::size_t(m)] == wanted[std::size_t(m)]; });
     if (!known || 2 * members.size() < in_table_) make(members, wanted);
     set_active(members);
     graph_.replay(times);
@@ -106,8 +104,8 @@ class Program {
       std::vector<std::uint32_t> blocks(lists_.size(), 0);
       for (const int m : members) {
         const LaunchList& list = *lists_[std::size_t(m)];
-        std::memcpy(grids.data() + begin[e] + bytes * std::size_t(m),
-                    list.grid(list.entries()[e]), bytes);
+        std::memcpy(grids.data() + begin[e] + bytes * std::size_t(m), list.grid(list.entries()[e]),
+                    bytes);
         blocks[std::size_t(m)] = list.entries()[e].blocks;
       }
       const bool even = like_->entries()[e].kernel->even;
@@ -228,7 +226,8 @@ struct Batch::State {
       if (member.times == 0) continue;
       wanted[m] = member.list;
       Program* const program = &program_of(member.list);
-      auto group = std::ranges::find(groups, program, &std::pair<Program*, std::vector<int>>::first);
+      auto group =
+          std::ranges::find(groups, program, &std::pair<Program*, std::vector<int>>::first);
       if (group == groups.end()) group = groups.insert(groups.end(), {program, {}});
       group->second.push_back(int(m));
     }
@@ -243,7 +242,8 @@ struct Batch::State {
   }
 
   void look_at_all() {
-    if (std::exchange(watches_others, false)) watched_there = {device, std::span<const Watched>(watched)};
+    if (std::exchange(watches_others, false))
+      watched_there = {device, std::span<const Watched>(watched)};
     const auto count = int(watched.size());
     perrin::launch(device, "what the host looks at", dim3(unsigned((count + 127) / 128)), dim3(128),
                    0, look_kernel, watched_there.data(), count, seen);

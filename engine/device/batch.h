@@ -1,22 +1,22 @@
 // Many simulations on one GPU, whose steps are launched together.
 //
-// Each runs in a fiber (engine/base/fiber.h) and does what it does alone, with buffers, lists, halts
-// and faults of its own. Only where it would replay recorded steps it waits until all others have
-// come to theirs: then every kernel is launched once for all of those whose recordings are alike. A
-// kernel's block looks up whose it is, so that no simulation's arithmetic depends on who else there
-// is.
+// Each runs in a fiber (engine/base/fiber.h) and does what it does alone, with buffers, lists,
+// halts and faults of its own. Only where it would replay recorded steps it waits until all others
+// have come to theirs: then every kernel is launched once for all of those whose recordings are
+// alike. A kernel's block looks up whose it is, so that no simulation's arithmetic depends on who
+// else there is.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 
+#include "engine/device/batch_replay.h"
 #include "engine/device/device.h"
-#include "engine/device/launch_list.h"
 
 namespace perrin {
 
-class Batch {
+class Batch final : public BatchReplay {
  public:
   /// All members work on this device, in order: their devices are for_member() of it.
   explicit Batch(const Device& device);
@@ -33,19 +33,10 @@ class Batch {
   /// A handle for the simulation of a member.
   Device for_member(int member);
 
-  // For Recording and HostStatus.
-  /// In the fiber of a member: what was noted is done `times` times. Returns when it is launched.
-  void replay(int member, const std::shared_ptr<const LaunchList>& list, int times);
-  /// What a member's steps have come to, when all that was launched is done.
-  struct Seen {
-    std::uint64_t number;
-    std::uint32_t halt;
-  };
-  Seen look(int member, const std::uint64_t* number, const std::uint32_t* halt);
-  /// The member has done recorded steps by itself.
-  void works_alone(int member);
-  /// What the member is watched by is no more.
-  void forget(int member);
+  void replay(int member, const std::shared_ptr<const LaunchList>& list, int times) override;
+  Seen look(int member, const std::uint64_t* number, const std::uint32_t* halt) override;
+  void works_alone(int member) override;
+  void forget(int member) override;
 
  private:
   struct State;

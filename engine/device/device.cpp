@@ -13,7 +13,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/instruction_set.h"
-#include "engine/device/batch.h"
+#include "engine/device/batch_replay.h"
 #include "engine/device/condition.h"
 #include "engine/device/launch_list.h"
 #include "engine/device/record_node.h"
@@ -71,8 +71,8 @@ void check_cuda(cudaError_t status, const char* what) {
 
 namespace {
 
-/// Streams are kept for others: the driver of CUDA 13.0 crashes now and then where a stream is destroyed
-/// while another thread works.
+/// Streams are kept for others: the driver of CUDA 13.0 crashes now and then where a stream is
+/// destroyed while another thread works.
 class StreamPool {
  public:
   cudaStream_t take(int device) {
@@ -411,7 +411,7 @@ LaunchList* Device::collects() const {
   return nullptr;
 }
 
-Device Device::with_batch(Batch* batch, int member) const {
+Device Device::with_batch(BatchReplay* batch, int member) const {
   Device device = *this;
   device.batch_ = batch;
   device.batch_member_ = member;

@@ -13,7 +13,7 @@
 
 namespace perrin {
 
-class Batch;
+class BatchReplay;
 struct Condition;
 class Decomposition;
 class LaunchList;
@@ -44,9 +44,9 @@ class Device {
   Device with_least_share(std::int64_t particles) const;
 
   /// The simulation of this device is one of a batch (engine/device/batch.h): which, or nullptr.
-  Batch* batch() const { return batch_; }
+  BatchReplay* batch() const { return batch_; }
   int batch_member() const { return batch_member_; }
-  Device with_batch(Batch* batch, int member) const;
+  Device with_batch(BatchReplay* batch, int member) const;
 
   bool is_cuda() const { return cuda_ != nullptr; }
   /// Of the CPU: those that loops run on, on a CUDA device those for work of the host.
@@ -113,15 +113,15 @@ class Device {
   std::shared_ptr<Cuda> cuda_;
   std::shared_ptr<Halt> halt_;
   std::shared_ptr<Decomposition> decomposition_;
-  Batch* batch_ = nullptr;
+  BatchReplay* batch_ = nullptr;
   int batch_member_ = 0;
 
   friend class Recording;
 };
 
-/// A sequence of device work recorded once and replayed: a CUDA graph; of a member of a batch a list
-/// of launches, if all of it can be done for several at once. On the CPU it runs the function each
-/// time.
+/// A sequence of device work recorded once and replayed: a CUDA graph; of a member of a batch a
+/// list of launches, if all of it can be done for several at once. On the CPU it runs the function
+/// each time.
 class Recording {
  public:
   Recording() = default;

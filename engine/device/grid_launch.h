@@ -9,8 +9,9 @@
 //
 // In a launch for many, some blocks are done one after the other by the same threads: fewer have to
 // begin. `static constexpr bool differ = true` in a Grid whose blocks have much or nothing to do
-// leaves them apart. `block` of `blocks` is to it what blockIdx.x of gridDim.x is to a kernel; these are not its own.
-// run() calls await_all_before() (engine/device/launch.h), and returns where the device is halted.
+// leaves them apart. `block` of `blocks` is to it what blockIdx.x of gridDim.x is to a kernel;
+// these are not its own. run() calls await_all_before() (engine/device/launch.h), and returns where
+// the device is halted.
 #pragma once
 
 #include "engine/device/launch.h"

@@ -1,6 +1,6 @@
 #include "engine/device/host_status.h"
 
-#include "engine/device/batch.h"
+#include "engine/device/batch_replay.h"
 #include "engine/device/parallel.h"
 
 namespace perrin {
@@ -22,13 +22,13 @@ HostStatus::HostStatus(const Device& device) : device_(device) {
 }
 
 HostStatus::~HostStatus() {
-  if (Batch* const batch = device_.batch()) batch->forget(device_.batch_member());
+  if (BatchReplay* const batch = device_.batch()) batch->forget(device_.batch_member());
   cudaFreeHost(seen_);
 }
 
 HostStatus::Seen HostStatus::look(const std::uint64_t* number) {
-  if (Batch* const batch = device_.batch()) {
-    const Batch::Seen seen = batch->look(device_.batch_member(), number, device_.halt_word());
+  if (BatchReplay* const batch = device_.batch()) {
+    const BatchReplay::Seen seen = batch->look(device_.batch_member(), number, device_.halt_word());
     return {seen.number, seen.halt};
   }
   launch(device_, "what the host looks at", dim3(1), dim3(1), 0, host_status_kernel, number,

@@ -22,11 +22,11 @@ struct BatchBlock {
 struct BatchLaunch {
   const Device* device;
   const char* name;
-  const void* grids;             // [member]: see GridKernel in engine/device/grid_launch.h
-  const std::uint32_t* blocks;   // [member]
-  const std::uint32_t* active;   // [member]; 0: nothing is done for it
-  const BatchBlock* table;       // [block of the kernel]
-  unsigned count;                // of blocks
+  const void* grids;            // [member]: see GridKernel in engine/device/grid_launch.h
+  const std::uint32_t* blocks;  // [member]
+  const std::uint32_t* active;  // [member]; 0: nothing is done for it
+  const BatchBlock* table;      // [block of the kernel]
+  unsigned count;               // of blocks
 };
 
 class LaunchList {

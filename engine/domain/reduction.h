@@ -162,8 +162,7 @@ void sum_each(const Device& device, [[maybe_unused]] const char* name, std::int6
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     if (n <= ShortSumGrid<S, Count>::most && !decomposition.several())
-      return launch_grid(device, name, Count,
-                         ShortSumGrid<S, Count>{sums, n, device.halt_word()});
+      return launch_grid(device, name, Count, ShortSumGrid<S, Count>{sums, n, device.halt_word()});
     launch_grid(device, name, mine.size() * Count,
                 SumChunksGrid<S, Count>{sums, n, mine.begin, mine.size(), device.halt_word()});
     gather();

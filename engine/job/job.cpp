@@ -209,8 +209,7 @@ void Job::choose_device() {
   try {
     // Validating needs no GPU.
     const Device device =
-        options_.validating
-            ? Device::cpu(options_.threads)
+        options_.validating ? Device::cpu(options_.threads)
         : options_.given_device
             ? *options_.given_device
             : Device::parse(own_device(from_command_line ? options_.device : settings_.device),
@@ -404,8 +403,7 @@ bool Job::for_gpu() const {
   const auto has = [&](Where where) {
     return std::ranges::count(traversal_names(where), settings_.neighbors.traversal) > 0;
   };
-  return device.rfind("cuda", 0) == 0 ||
-         (device == "auto" && has(Where::gpu) && !has(Where::cpu));
+  return device.rfind("cuda", 0) == 0 || (device == "auto" && has(Where::gpu) && !has(Where::cpu));
 }
 
 void Job::make_simulation(bool resumed) {

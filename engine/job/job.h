@@ -79,7 +79,7 @@ void describe(Fields& d, JobSettings& s);
 
 /// What the command line says.
 struct JobOptions {
-  std::string device;  // empty: what the job says
+  std::string device;                  // empty: what the job says
   std::optional<Device> given_device;  // instead, from a batch
   int threads = 0;                     // 0: all cores
   std::filesystem::path job_directory, output_directory;

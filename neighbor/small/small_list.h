@@ -77,7 +77,8 @@ class SmallList {
   ListBuild build_{};  // the last one
   std::uint32_t room_ = 0;
   Real longest_;
-  mutable Buffer<std::uint16_t> entries_;  // a rebuild is part of a pair loop, which changes nothing
+  mutable Buffer<std::uint16_t>
+      entries_;  // a rebuild is part of a pair loop, which changes nothing
   mutable Buffer<std::uint32_t> count_, words_;
   Buffer<std::uint32_t> order_;
   Buffer<Real> reach2_;  // [type · types + type]

@@ -26,8 +26,8 @@ class NearTest {
     of_one_ = rows.types == 1;
     quick_ = sizeof(Real) == 4 && !metric_.skewed;
     // 512 units are 1.2e-7 of an edge; the constants below are exact to as much.
-    const Real slack = Real(1e-6) * Real(4294967296.0) *
-                       std::max(metric_.xx, std::max(metric_.yy, metric_.zz));
+    const Real slack =
+        Real(1e-6) * Real(4294967296.0) * std::max(metric_.xx, std::max(metric_.yy, metric_.zz));
     more_ = quick_ ? slack * (2 * rows.longest + slack) : Real(0);
     first_ = limit(0);
   }
@@ -163,8 +163,7 @@ struct SmallLoop {
         for (unsigned e = 0; e < 4; ++e) {
           const std::uint32_t two = e < 2 ? four.x : four.y;
           const bool real = first + e < count;
-          const std::uint32_t j =
-              real ? (e % 2 ? two >> 16 : two & 0xffffu) : std::uint32_t(i);
+          const std::uint32_t j = real ? (e % 2 ? two >> 16 : two & 0xffffu) : std::uint32_t(i);
           const Position q = rows.position[j];
           Real term[Body::sums];
           body.pair(own, metric.vector(p, q), q.type(), extra_of(body, j), real, term);

@@ -248,12 +248,12 @@ TEST(Domain, ShortSumsOfAGpuHaveTheBitsOfLongOnes) {
     result.zero();
     launch_grid(device, "short", 1,
                 detail::ShortSumGrid<S, 1>{{{S{{}, whole(0)}}}, n, device.halt_word()});
-    launch_grid(device, "chunks", sum_chunks,
-                detail::SumChunksGrid<S, 1>{{{S{{}, whole(1)}}}, n, 0, sum_chunks,
-                                            device.halt_word()});
-    launch_grid(device, "partials", 1,
-                detail::SumPartialsGrid<Real7, detail::NothingMore, 1>{{{whole(1)}},
-                                                                       device.halt_word()});
+    launch_grid(
+        device, "chunks", sum_chunks,
+        detail::SumChunksGrid<S, 1>{{{S{{}, whole(1)}}}, n, 0, sum_chunks, device.halt_word()});
+    launch_grid(
+        device, "partials", 1,
+        detail::SumPartialsGrid<Real7, detail::NothingMore, 1>{{{whole(1)}}, device.halt_word()});
     const auto both = result.to_host();
     for (int k = 0; k < 7; ++k) EXPECT_EQ(both[0].of[k], both[1].of[k]) << n;
     EXPECT_NE(both[0].of[0], 0);
