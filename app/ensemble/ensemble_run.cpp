@@ -18,8 +18,9 @@ namespace perrin {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t most_shown = 5;         // different mistakes of systems
-constexpr std::int64_t most_on_a_gpu = 1024;  // systems at once
+constexpr std::size_t most_shown = 5;                               // different mistakes of systems
+constexpr std::int64_t most_on_a_gpu = 1024;                        // systems at once …
+constexpr std::int64_t particles_on_a_gpu = std::int64_t(1) << 24;  // … and their particles
 
 std::string device_of(const JsonFile& file, const JobOptions& options) {
   if (!options.device.empty()) return options.device;
@@ -80,6 +81,7 @@ void EnsembleRun::validate() {
       SystemRun system(context_, k);
       system.begin();
       tell_warnings(system);
+      most_particles_ = std::max(most_particles_, system.particles());
     } catch (const UserError& e) {
       mistakes[std::size_t(k)] = e.what();
     }
@@ -279,11 +281,32 @@ void EnsembleRun::run_with_exchange() {
   if (error) std::rethrow_exception(error);
 }
 
+/// How many particles systems have, from one that has not ended: nobody has validated a resumed
+/// one.
+void EnsembleRun::look_at_one() {
+  std::int64_t k = 0;
+  while (k < variations_.count() &&
+         system_ended(options_.output_directory / variations_.name(k)) == true)
+    ++k;
+  if (k == variations_.count()) return;
+  context_.options.validating = true;
+  try {
+    SystemRun system(context_, k);
+    system.begin();
+    most_particles_ = system.particles();
+  } catch (const UserError&) {  // it will say so when it is run
+  }
+  context_.options.validating = options_.validating;
+}
+
 void EnsembleRun::execute() {
   const SignalWatch signals;
   const std::int64_t n = variations_.count();
   for (std::int64_t k = 0; k < n; ++k)
     if (system_ended(options_.output_directory / variations_.name(k)) == true) ++ended_before_;
+  if (batch_ && context_.resuming) look_at_one();
+  if (batch_ && !exchange_ && most_particles_ > 0)
+    at_once_ = int(std::clamp<std::int64_t>(particles_on_a_gpu / most_particles_, 1, at_once_));
   if (!options_.quiet) {
     fmt::print(
         "Perrin {}\nensemble  {} systems, {} at a time{}\n", engine_version(), n, at_once_,

@@ -36,6 +36,7 @@ class EnsembleRun {
   std::string stop_reason();
   void run_beside_one_another();
   void run_with_exchange();
+  void look_at_one();
   void run_one(std::int64_t system, int member);
   void run_whole(std::int64_t system, int member);
   void exchange_all(std::uint64_t step);
@@ -49,9 +50,10 @@ class EnsembleRun {
 
   const Variations& variations_;
   JobOptions options_;
-  int workers_ = 1;               // threads
-  int at_once_ = 1;               // systems
-  std::unique_ptr<Batch> batch_;  // of a GPU; outlives systems
+  int workers_ = 1;                  // threads
+  int at_once_ = 1;                  // systems
+  std::int64_t most_particles_ = 0;  // of a system, as far as they have been seen
+  std::unique_ptr<Batch> batch_;     // of a GPU; outlives systems
   EnsembleContext context_;
   std::unique_ptr<ReplicaExchange> exchange_;
   std::unique_ptr<ExchangeTable> table_;

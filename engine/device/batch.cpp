@@ -1,6 +1,7 @@
 #include "engine/device/batch.h"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <utility>
 #include <vector>
@@ -269,15 +270,23 @@ void Batch::run_members(int count, const std::function<void(int)>& run) {
   state_->make_room(count);
   for (int m = 0; m < count; ++m)
     state_->members[std::size_t(m)]->fiber.start([&run, m] { run(m); });
-  for (bool alive = true; alive;) {
-    alive = false;
-    for (int m = 0; m < count; ++m) {
-      Fiber& fiber = state_->members[std::size_t(m)]->fiber;
-      if (!fiber.done()) fiber.resume();
-      alive = alive || !fiber.done();
+  std::exception_ptr error;
+  try {
+    for (bool alive = true; alive;) {
+      alive = false;
+      for (int m = 0; m < count; ++m) {
+        Fiber& fiber = state_->members[std::size_t(m)]->fiber;
+        if (!fiber.done()) fiber.resume();
+        alive = alive || !fiber.done();
+      }
+      state_->launch();
     }
-    state_->launch();
+  } catch (...) {
+    error = std::current_exception();
   }
+  if (!error) return;
+  for (const auto& member : state_->members) member->fiber.cancel();
+  std::rethrow_exception(error);
 }
 
 void Batch::replay(int member, const std::shared_ptr<const LaunchList>& list, int times) {
