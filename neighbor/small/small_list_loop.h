@@ -198,13 +198,15 @@ void run_pairs([[maybe_unused]] const char* name, [[maybe_unused]] const SmallLi
 #ifdef __CUDACC__
   const Device& device = list.particles().device();
   const SmallRows rows = list.rows();
-  const auto start = [&]<unsigned Lanes>() {
-    using Loop = detail::SmallLoop<Body, Lanes>;
-    const std::int64_t blocks = (rows.own.size() + Loop::particles - 1) / Loop::particles;
-    launch_grid(device, name, blocks, Loop{body, rows});
+  using Alone = detail::SmallLoop<Body, detail::small_lanes>;
+  using OfMany = detail::SmallLoop<Body, detail::small_stride>;
+  const auto blocks = [&](std::int64_t particles) {
+    return (rows.own.size() + particles - 1) / particles;
   };
-  device.collects() ? start.template operator()<detail::small_stride>()
-                    : start.template operator()<detail::small_lanes>();
+  if (device.collects())
+    note_grid(device, name, blocks(OfMany::particles), OfMany{body, rows});
+  else
+    start_grid(device, name, blocks(Alone::particles), Alone{body, rows});
 #endif
 }
 
