@@ -156,7 +156,7 @@ struct Device::Halt {
 
 namespace {
 
-/// Leaves the noting of work that is neither a grid nor a copy.
+/// Leaves the noting of work that a library would do on the stream.
 struct NotForSeveral {};
 
 cudaGraph_t capturing_graph(cudaStream_t stream) {
@@ -328,7 +328,10 @@ void Device::synchronize() const {
 Condition Device::condition(std::uint32_t* flag) const {
   Condition condition{flag, 0};
 #ifdef PERRIN_CUDA
-  if (collects()) throw NotForSeveral();
+  if (LaunchList* const list = collects()) {
+    list->refuse("a decision");
+    return condition;
+  }
   if (cuda_ && cuda_->recording) {
     cudaGraphConditionalHandle handle{};
     check_cuda(cudaGraphConditionalHandleCreate(&handle, capturing_graph(cuda_->stream), 0,
@@ -341,7 +344,7 @@ Condition Device::condition(std::uint32_t* flag) const {
 }
 
 void Device::when(const Condition& condition, const std::function<void()>& work) const {
-  if (skipping()) return;
+  if (skipping() || collects()) return;  // condition() has refused
 #ifdef PERRIN_CUDA
   if (cuda_ && cuda_->recording) {
     PERRIN_ASSERT(condition.handle != 0);

@@ -65,7 +65,13 @@ void Stepper::launch(Integrator& integrator, int n) {
   running_.inside = true;
   running_.index = 0;
   running_.count = n;
-  integrator.steps(s_, n);
+  try {
+    integrator.steps(s_, n);
+  } catch (...) {
+    // Nothing that was noted for a batch has been done, no exchange of arrays either.
+    if (s_.device().collects()) s_.particles.assume_swapped(false);
+    throw;
+  }
   if (!integrator.recordable()) unsettled_ = &integrator;
   running_.index = 0;
   running_.inside = false;
