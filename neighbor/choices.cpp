@@ -150,6 +150,9 @@ std::optional<WrongSetting> wrong_setting(const NeighborSettings& settings, bool
     return WrongSetting{"traversal",
                         fmt::format("must be one of {} on {}, got \"{}\"", fmt::join(names, ", "),
                                     gpu ? "a GPU" : "the CPU", wanted)};
+  if (gpu && wanted == SmallList::name && lanes != 0)
+    return WrongSetting{
+        "lanes", fmt::format("must be 0 with the traversal small, which has 32, got {}", lanes)};
   if (gpu && wanted != VerletList::name && lanes != 0 && lanes != 4 && lanes != 8)
     return WrongSetting{
         "lanes",

@@ -19,7 +19,7 @@ NeighborTuner::NeighborTuner(const NeighborSettings& settings, double range, boo
     others_.push_back(other);
   };
   if (gpu) {
-    if (few) add("small");
+    if (few && settings.lanes == 0) add("small");
     if (settings.lanes == 0)
       for (const int lanes : {4, 8}) add("tiles", &Way::lanes, lanes);
     if (settings.cells == 0)
@@ -55,8 +55,7 @@ std::string NeighborTuner::Way::name() const {
   if (traversal != "cells") text += fmt::format(" {:.3g}", skin);
   if (traversal == "cells" && sorting == "none") text += " unsorted";
   if (traversal == "cells" && sorting == "axes") text += " sorted along axes";
-  if (lanes > 0 && traversal != "clusters" && traversal != "small")
-    text += fmt::format(" with {} lanes", lanes);
+  if (lanes > 0 && traversal != "clusters") text += fmt::format(" with {} lanes", lanes);
   if (cells > 0) text += fmt::format(", {} cells per range", cells);
   if (brick > 0) text += fmt::format(", bricks of {}", brick);
   return text;

@@ -294,7 +294,7 @@ void EnsembleRun::look_at_one() {
     SystemRun system(context_, k);
     system.begin();
     most_particles_ = system.particles();
-  } catch (const UserError&) {  // it will say so when it is run
+  } catch (const std::exception&) {  // it will say so when it is run
   }
   context_.options.validating = options_.validating;
 }

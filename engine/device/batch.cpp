@@ -68,8 +68,9 @@ class Program {
  public:
   using List = std::shared_ptr<const LaunchList>;
 
-  Program(const Device& device, int members)
+  Program(const Device& device, int members, const List& like)
       : device_(device),
+        like_(like),
         lists_(std::size_t(members)),
         active_(device, members),
         blocks_(device, 0),
@@ -77,7 +78,6 @@ class Program {
         table_(device, 0) {}
 
   bool serves(const LaunchList& list) const { return like_->alike(list); }
-  void begin_with(const List& list) { like_ = list; }
 
   /// `times` times for these members, whose lists are wanted.
   void run(const std::vector<int>& members, const std::vector<List>& wanted, int times) {
@@ -212,8 +212,7 @@ struct Batch::State {
   Program& program_of(const std::shared_ptr<const LaunchList>& list) {
     for (const auto& program : programs)
       if (program->serves(*list)) return *program;
-    programs.push_back(std::make_unique<Program>(device, int(members.size())));
-    programs.back()->begin_with(list);
+    programs.push_back(std::make_unique<Program>(device, int(members.size()), list));
     return *programs.back();
   }
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/domain/reduction.h"
+#include "engine/domain/decomposition.h"
+#include "neighbor/per_particle.h"
 #include "neighbor/small/small_list_loop.h"
 
 namespace perrin {
@@ -45,11 +46,6 @@ void make_rows([[maybe_unused]] const Device& device, [[maybe_unused]] const Sma
 #endif
 }
 
-struct CountEntry {
-  const std::uint32_t* count;
-  PERRIN_HD double operator()(std::int64_t i) const { return double(count[i]); }
-};
-
 /// Half as many again as a particle has on average within reach, and some more.
 std::uint32_t expected_entries(const TraversalInput& input) {
   const double reach = input.reaches().longest(), d = input.box.dimension;
@@ -63,13 +59,8 @@ SmallList::SmallList(const TraversalInput& input)
     : particles_(&input.particles), exclusions_(input.exclusions) {
   const Device& device = particles_->device();
   const std::int64_t n = particles_->size();
-  const Ranges reaches = input.reaches();
-  const std::size_t types = input.crowding.by_type.size();
-  std::vector<Real> reach2;
-  for (std::size_t a = 0; a < types; ++a)
-    for (std::size_t b = 0; b < types; ++b) reach2.push_back(Real(reaches(a, b) * reaches(a, b)));
-  reach2_ = {device, std::span<const Real>(reach2)};
-  longest_ = Real(reaches.longest());
+  reach2_ = {device, std::span<const Real>(squared_reaches(input))};
+  longest_ = Real(input.reaches().longest());
   order_ = {device, n};
   count_ = {device, n};
   words_ = {device, 3};
@@ -121,11 +112,7 @@ bool SmallList::enlarge() {
   return true;
 }
 
-double SmallList::mean_entries() const {
-  const std::int64_t n = particles_->size();
-  return sum<double>(particles_->device(), "count entries", n, CountEntry{count_.data()}) /
-         double(std::max<std::int64_t>(n, 1));
-}
+double SmallList::mean_entries() const { return perrin::mean_entries(*particles_, count_); }
 
 std::int64_t SmallList::bytes() const {
   return entries_.bytes() + count_.bytes() + order_.bytes() + reach2_.bytes();

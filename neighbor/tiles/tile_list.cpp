@@ -4,21 +4,13 @@
 
 #include <algorithm>
 
-#include "engine/domain/reduction.h"
+#include "engine/domain/decomposition.h"
+#include "neighbor/per_particle.h"
 #ifdef __CUDACC__
 #include "neighbor/tiles/tile_build.cuh"
 #endif
 
 namespace perrin {
-namespace {
-
-struct CountEntry {
-  const std::uint32_t* count;
-  PERRIN_HD double operator()(std::int64_t i) const { return double(count[i]); }
-};
-
-}  // namespace
-
 TileList::TileList(const TraversalInput& input)
     : particles_(&input.particles), bricks_(input, TileBricks::Use::lists) {
   const Device& device = particles_->device();
@@ -117,11 +109,7 @@ bool TileList::enlarge() {
   return true;
 }
 
-double TileList::mean_entries() const {
-  const std::int64_t n = particles_->size();
-  return sum<double>(particles_->device(), "count entries", n, CountEntry{count_.data()}) /
-         double(std::max<std::int64_t>(n, 1));
-}
+double TileList::mean_entries() const { return perrin::mean_entries(*particles_, count_); }
 
 std::int64_t TileList::bytes() const {
   return tiles_.bytes() + halo_.bytes() + rows_.bytes() + chunks_.bytes();

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "engine/device/parallel.h"
-#include "engine/domain/reduction.h"
-
+#include "engine/domain/decomposition.h"
+#include "neighbor/per_particle.h"
 #include "neighbor/verlet_list/row_search.h"
 #ifdef __CUDACC__
 #include "neighbor/verlet_list/row_search.cuh"
@@ -77,11 +77,6 @@ struct FinishRows {
   }
 };
 
-struct CountEntry {
-  const std::uint32_t* count;
-  PERRIN_HD double operator()(std::int64_t i) const { return double(count[i]); }
-};
-
 }  // namespace
 
 VerletList::VerletList(const TraversalInput& input)
@@ -98,11 +93,7 @@ VerletList::VerletList(const TraversalInput& input)
   grids_ = {device, std::span<const RowGrid>(plan_.grids)};
   pairs_ = {device, std::span<const RowPair>(plan_.pairs)};
   class_of_ = {device, std::span<const std::uint32_t>(plan_.class_of)};
-  const std::size_t types = input.crowding.by_type.size();
-  std::vector<Real> reach2;
-  for (std::size_t a = 0; a < types; ++a)
-    for (std::size_t b = 0; b < types; ++b) reach2.push_back(Real(reaches(a, b) * reaches(a, b)));
-  reach2_ = {device, std::span<const Real>(reach2)};
+  reach2_ = {device, std::span<const Real>(squared_reaches(input))};
   cells_ = CellSort(device, n, plan_.cells());
   order_ = {device, n};
   begin_ = {device, n}, count_ = {device, n};
@@ -151,11 +142,7 @@ RowView VerletList::view() const {
           groups_.data(), group_count_,  particles_->share()};
 }
 
-double VerletList::mean_entries() const {
-  const std::int64_t n = particles_->size();
-  return sum<double>(particles_->device(), "count entries", n, CountEntry{count_.data()}) /
-         double(std::max<std::int64_t>(n, 1));
-}
+double VerletList::mean_entries() const { return perrin::mean_entries(*particles_, count_); }
 
 std::int64_t VerletList::bytes() const {
   std::int64_t all = grids_.bytes() + pairs_.bytes() + reach2_.bytes() + groups_.bytes();

@@ -119,8 +119,8 @@ TEST_F(BatchTest, RowsGrowInTheMiddleOfSteps) {
   for (const Result& one : run_together(systems, 3)) EXPECT_TRUE(same(alone, one));
 }
 
-TEST_F(BatchTest, LongListsThatTakeOtherTraversalsAreNotLeftOut) {
-  // Too many particles for rows of 16-bit numbers by choice: recorded as graphs.
+TEST_F(BatchTest, OtherTraversalsTakeTurns) {
+  // More particles than `small` is taken for: each member has a graph of its own.
   const std::vector<System> systems(2, System{.cells = 12});
   const Result alone = run(Device::cuda(), systems[0]);
   for (const Result& one : run_together(systems, 2)) EXPECT_TRUE(same(alone, one));

@@ -31,6 +31,26 @@ void settle(NeighborTuner& tuner, double best, double other_traversal, int windo
   }
 }
 
+TEST(NeighborSettings, SmallIsForGpusAndHasItsLanes) {
+  NeighborSettings settings;
+  settings.traversal = "small";
+  EXPECT_FALSE(wrong_setting(settings, true));
+  EXPECT_EQ(wrong_setting(settings, false).value().key, std::string("traversal"));
+  settings.lanes = 8;
+  EXPECT_EQ(wrong_setting(settings, true).value().key, std::string("lanes"));
+}
+
+TEST(NeighborTuner, TriesSmallWhereThereAreFewParticles) {
+  for (const bool few : {false, true})
+    for (const int lanes : {0, 8}) {
+      NeighborSettings settings;
+      settings.lanes = lanes;
+      NeighborTuner tuner(settings, 2.5, true, few);
+      for (int k = 0; k < 60; ++k) tuner.measured(tuner.current().traversal == "small" ? 0.5 : 1);
+      EXPECT_EQ(tuner.current().traversal == "small", few && lanes == 0);
+    }
+}
+
 TEST(NeighborSettings, NamesOfEarlierVersions) {
   struct {
     const char *before, *now;
