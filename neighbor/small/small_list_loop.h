@@ -17,8 +17,9 @@ namespace detail {
 constexpr unsigned small_lanes = 32, small_stride = 8;
 constexpr std::uint32_t entries_of_round = 4 * small_lanes;
 
-/// Whether particles are within reach, or as little further as what follows cannot tell. In a box
-/// without tilts coordinates become floats by additions: conversions take four times as long.
+/// Whether particles are within reach; also some that are further by up to 10^-6 of the longest
+/// edge. In a box without tilts coordinates become floats by additions: conversions take four times
+/// as long.
 class NearTest {
  public:
   __device__ NearTest(const SmallRows& rows, const Position& p)
