@@ -13,8 +13,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/system/changed_since.h engine/system/moved_position.h
     engine/system/partners.h
     engine/system/configuration.h engine/system/group.h engine/system/momentum.h
-    engine/system/particle_array.h
-    engine/system/particles.h
+    engine/system/orientations.h engine/system/particle_array.h
+    engine/system/particles.h engine/system/quaternion.h
     engine/components/bond_probe.h
     engine/components/box_mover.h engine/components/box_user.h engine/components/chunk.h
     engine/components/force.h engine/components/instant.h engine/components/integrator.h
@@ -25,7 +25,9 @@ set(PERRIN_PUBLIC_HEADERS
     engine/dynamics/dynamic_bonds.h engine/dynamics/simulation.h
     engine/run/md_stage.h engine/run/run.h
     engine/job/plugin_api.h
-    forces/angle_force.h forces/attribute_field_force.h forces/attribute_many_body.h
+    forces/angle_force.h forces/anisotropic/anisotropic_force.h
+    forces/anisotropic/ended.h forces/anisotropic/interaction.h
+    forces/attribute_field_force.h forces/attribute_many_body.h
     forces/attribute_pair_force.h
     forces/attribute_words.h forces/bond_force.h forces/deposit.h forces/device_math.h
     forces/dihedral_force.h forces/external.h forces/field_force.h engine/formula/expression.h
@@ -38,7 +40,7 @@ set(PERRIN_PUBLIC_HEADERS
     forces/potentials/lennard_jones.h forces/potentials/morse.h forces/potentials/soft_dpd.h
     forces/potentials/wca.h forces/potentials/yukawa.h forces/powers.h
     integrators/barostat.h integrators/group_sum.h integrators/particle_steps.h integrators/ramp.h
-    integrators/verlet_halves.h
+    integrators/rotation.h integrators/verlet_halves.h
     io/file_units.h io/frame_file.h io/h5md_elements.h io/new_file.h io/observable_file.h
     io/text_file.h io/text_lines.h
     neighbor/cells/cell_of.h neighbor/cells/cell_sort.h neighbor/pair_loop.h neighbor/ranges.h

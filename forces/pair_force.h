@@ -24,8 +24,9 @@
 
 namespace perrin {
 
-/// What a job says of a pair potential: parameters per pair of types, and how it ends.
-template <PairPotential P>
+/// What a job says of a pair potential: parameters per pair of types, and how it ends. P: also a
+/// potential of attributes or of orientations.
+template <class P>
 struct PairSettings {
   struct Pair {
     std::array<std::string, 2> types;
@@ -219,7 +220,7 @@ class PairForceField final : public Force {
 };
 
 /// Parameters of every pair of types, or an error for each one that is missing.
-template <PairPotential P>
+template <class P>
 class PairTable {
  public:
   struct Entry {

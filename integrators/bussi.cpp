@@ -5,6 +5,7 @@
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
 #include "engine/dynamics/simulation.h"
+#include "engine/system/orientations.h"
 #include "integrators/group_sum.h"
 #include "integrators/rescaling_factor.h"
 #include "integrators/verlet_halves.h"
@@ -25,6 +26,23 @@ struct Rescale {
   }
 };
 
+struct RescaleSpin {
+  const RescalingBath* bath;
+  Real4* angular_momentum;
+  const std::uint32_t* id;
+  GroupMask group;
+  PERRIN_HD void operator()(std::int64_t i) const {
+    if (group && !group.has(id[i])) return;
+    angular_momentum[i] = times(Real(bath->factor), angular_momentum[i]);
+  }
+};
+
+struct AddHeat {
+  const RescalingBath* bath;
+  double* heat;
+  PERRIN_HD void operator()(std::int64_t) const { *heat += bath->heat; }
+};
+
 }  // namespace
 
 Bussi::Bussi(const BussiSettings& settings, double k_boltzmann, std::unique_ptr<Barostat> barostat)
@@ -39,13 +57,31 @@ void Bussi::begin(Simulation& simulation) {
     drift_ = simulation.degrees_of_freedom.drift(simulation.totals().momentum);
   }
   if (barostat_) barostat_->begin(simulation, settings_.timestep, ramp());
+  rotation_.begin(simulation, settings_.timestep);
+  if (!simulation.particles.orientations) return;
+  rotational_freedom_ = simulation.particles.orientations->degrees_of_freedom(simulation.particles,
+                                                                              simulation.group());
+  rotational_scratch_ = Buffer<double>(simulation.device(), sum_chunks);
+  if (rotational_bath_.size() == 0)
+    rotational_bath_ = Buffer<RescalingBath>(simulation.device(), 1);
 }
 
 void Bussi::steps(StepContext& context, int n) {
   const Real dt = Real(settings_.timestep);
+  const auto before = [&] {
+    rotation_.kick_and_turn(context);
+    return KickAndDrift{dt};
+  };
+  const auto after = [&] {
+    rotation_.kick(context);
+    return Kick{dt};
+  };
   run_particle_steps(
-      context, n, [&] { return KickAndDrift{dt}; }, [&] { return Kick{dt}; },
-      [&] { draw_factor(context); },
+      context, n, before, after,
+      [&] {
+        draw_factor(context);
+        rescale_rotation(context);
+      },
       [&] {
         return Rescale{bath_.data(), drift_};
       });
@@ -61,9 +97,28 @@ void Bussi::draw_factor(StepContext& context) {
                                   context.degrees_of_freedom.number(), decay});
 }
 
+/// The factor of the rotation is drawn by itself: translation and rotation each have the canonical
+/// distribution.
+void Bussi::rescale_rotation(StepContext& context) {
+  Orientations* const turning = context.particles.orientations.get();
+  if (!turning || rotational_freedom_ == 0) return;
+  const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
+  sum_of_group(context, "rotational energy",
+               RotationalEnergy{turning->angular_momentum.data(), turning->moment.data()},
+               rotational_scratch_, &rotational_bath_.data()->kinetic,
+               detail::DrawFactor{rotational_bath_.data(), context.device_step(),
+                                  RunKey(Purpose::rotational_thermostat, context.seed), ramp(),
+                                  double(rotational_freedom_), decay});
+  for_each(context.device(), "rescaling of rotation", context.particles.share(),
+           RescaleSpin{rotational_bath_.data(), turning->angular_momentum.data(),
+                       context.particles.id.data(), context.group()});
+}
+
 void Bussi::measure_heat(StepContext& context, double* heat) {
   if (bath_.size() == 0) return Integrator::measure_heat(context, heat);
   context.device().copy(heat, &bath_.data()->heat, sizeof *heat);
+  if (rotational_bath_.size() > 0)
+    for_each(context.device(), "heat of rotation", 1, AddHeat{rotational_bath_.data(), heat});
   if (barostat_) barostat_->add_heat(context, heat);
 }
 
@@ -80,6 +135,12 @@ void Bussi::state(Archive& archive) {
                       std::isfinite(bath.heat),
                   "bath", "finite numbers, and a kinetic energy");
   if (barostat_) barostat_->state(archive);
+  if (rotational_bath_.size() == 0) return;
+  archive("rotational_bath", rotational_bath_);
+  const RescalingBath turning = archive.is_saving() ? RescalingBath{} : rotational_bath_.to_host(0);
+  archive.require(turning.kinetic >= 0 && std::isfinite(turning.kinetic) &&
+                      std::isfinite(turning.factor) && std::isfinite(turning.heat),
+                  "rotational_bath", "finite numbers, and a kinetic energy");
 }
 
 void register_bussi(Registry& registry) {

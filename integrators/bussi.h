@@ -9,6 +9,7 @@
 #include "engine/settings/settings.h"
 #include "integrators/barostat.h"
 #include "integrators/ramp.h"
+#include "integrators/rotation.h"
 #include "rng/keyed.h"
 
 namespace perrin {
@@ -54,10 +55,12 @@ class Bussi : public Integrator {
   std::optional<double> bath_kt(std::uint64_t steps) const override { return ramp().after(steps); }
   std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
   BoxMover* box_mover() const override { return barostat_.get(); }
+  bool turns_particles() const override { return true; }
   void state(Archive& archive) override;
 
  private:
   void draw_factor(StepContext& context);
+  void rescale_rotation(StepContext& context);
   Ramp ramp() const {
     return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, ramp_start_);
   }
@@ -69,6 +72,11 @@ class Bussi : public Integrator {
   std::int64_t ramp_start_ = -1;  // step at which the ramp began; -1: not yet
   Buffer<RescalingBath> bath_;
   Buffer<double> scratch_;
+  // Of particles that turn: all angular momenta are multiplied by a factor of their own.
+  Rotation rotation_;
+  Buffer<RescalingBath> rotational_bath_;
+  Buffer<double> rotational_scratch_;
+  std::int64_t rotational_freedom_ = 0;
 };
 
 }  // namespace perrin

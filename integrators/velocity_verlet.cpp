@@ -8,6 +8,7 @@ namespace perrin {
 
 void VelocityVerlet::begin(Simulation& simulation) {
   simulation.ensure_forces();
+  rotation_.begin(simulation, dt_);
   if (!barostat_) return;
   Ramp kt = kt_;
   kt.start = std::int64_t(simulation.step());
@@ -16,8 +17,15 @@ void VelocityVerlet::begin(Simulation& simulation) {
 
 void VelocityVerlet::steps(StepContext& context, int n) {
   const Real dt = Real(dt_);
-  run_particle_steps(
-      context, n, [&] { return KickAndDrift{dt}; }, [&] { return Kick{dt}; });
+  const auto before = [&] {
+    rotation_.kick_and_turn(context);
+    return KickAndDrift{dt};
+  };
+  const auto after = [&] {
+    rotation_.kick(context);
+    return Kick{dt};
+  };
+  run_particle_steps(context, n, before, after);
 }
 
 void register_velocity_verlet(Registry& registry) {

@@ -5,6 +5,7 @@
 #include "engine/components/integrator.h"
 #include "engine/settings/settings.h"
 #include "integrators/barostat.h"
+#include "integrators/rotation.h"
 
 namespace perrin {
 
@@ -36,6 +37,7 @@ class VelocityVerlet : public Integrator {
   }
   std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
   BoxMover* box_mover() const override { return barostat_.get(); }
+  bool turns_particles() const override { return true; }
   void state(Archive& archive) override {
     if (barostat_) barostat_->state(archive);
   }
@@ -44,6 +46,7 @@ class VelocityVerlet : public Integrator {
   double dt_;
   Ramp kt_;
   std::unique_ptr<Barostat> barostat_;
+  Rotation rotation_;
 };
 
 }  // namespace perrin

@@ -27,6 +27,9 @@ inline void reorder_particles(Configuration& c, const std::vector<std::uint32_t>
   reorder(c.mass, order);
   reorder(c.charge, order);
   reorder(c.diameter, order);
+  reorder(c.orientation, order);
+  reorder(c.angular_momentum, order);
+  reorder(c.moment_of_inertia, order);
   for (auto& [name, values] : c.attributes) reorder(values, order);
   reorder(c.topology.molecule, order);
 }

@@ -27,6 +27,15 @@ void put_tensor(const std::array<double, 6>& t, Row& row) {
   row.insert(row.end(), {t[0], t[3], t[4], t[3], t[1], t[5], t[4], t[5], t[2]});
 }
 
+/// Axes about which particles have a moment of inertia.
+std::int64_t rotational_freedom(const Configuration& c) {
+  std::int64_t freedom = 0;
+  if (c.orientation.empty()) return freedom;
+  for (const Vec3<double>& moment : c.moment_of_inertia)
+    for (int axis = c.box.dimension == 2 ? 2 : 0; axis < 3; ++axis) freedom += moment[axis] > 0;
+  return freedom;
+}
+
 }  // namespace
 
 Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
@@ -48,13 +57,12 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   number("temperature", u.temperature(), [](const Instant& i) { return i.temperature; });
   number("kinetic_energy", u.energy, [](const Instant& i) { return i.totals.kinetic; });
   number("potential_energy", u.energy, [](const Instant& i) { return i.totals.potential; });
-  number("total_energy", u.energy,
-         [](const Instant& i) { return i.totals.mean_kinetic() + i.totals.potential; });
+  number("total_energy", u.energy, [](const Instant& i) { return i.totals.total_energy(); });
   number("conserved_energy", u.energy, [](const Instant& i) {
     const Totals& t = i.totals;
     // Overdamped: its heat is what came into the potential energy.
     const bool overdamped = i.velocities == VelocityRole::bath;
-    return (overdamped ? 0 : t.kinetic) + t.potential - t.heat - t.work;
+    return (overdamped ? 0 : t.kinetic + t.rotational) + t.potential - t.heat - t.work;
   });
   number("pressure", u.pressure(dimension), [](const Instant& i) { return i.pressure(); });
   columns_.push_back({{"pressure_tensor", {3, 3}, u.pressure(dimension)},
@@ -65,6 +73,13 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
                         row.insert(row.end(), {p.x, p.y, p.z});
                       }});
   number("volume", u.volume(dimension), [](const Instant& i) { return i.box.volume(); });
+  if (const std::int64_t freedom = rotational_freedom(setup.configuration()); freedom > 0) {
+    number("rotational_energy", u.energy, [](const Instant& i) { return i.totals.rotational; });
+    number("rotational_temperature", u.temperature(),
+           [per = 2 / (double(freedom) * setup.k_boltzmann())](const Instant& i) {
+             return per * i.totals.rotational;
+           });
+  }
   const std::size_t in_file = columns_.size();  // columns
   const io::FileUnit length = io::file_length(u);
   const auto lengths = [&](const std::string& name, auto value) {
@@ -89,9 +104,8 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
        }});
   number("density", u.volume(-dimension),
          [](const Instant& i) { return double(i.particles) / i.box.volume(); });
-  number("enthalpy", u.energy, [](const Instant& i) {
-    return i.totals.mean_kinetic() + i.totals.potential + i.pressure() * i.box.volume();
-  });
+  number("enthalpy", u.energy,
+         [](const Instant& i) { return i.totals.total_energy() + i.pressure() * i.box.volume(); });
   number("work", u.energy, [](const Instant& i) { return i.totals.work; });
   number("shear_strain", "", [](const Instant& i) { return i.shear_strain; });
   const std::size_t of_groups = columns_.size();

@@ -36,8 +36,10 @@ void describe(D& d, ThermoSettings& s) {
       "console", s.console,
       OneOf{"step", "time", "temperature", "kinetic_energy", "potential_energy", "total_energy",
             "conserved_energy", "pressure", "pressure_tensor", "momentum", "volume", "box_lengths",
-            "box_angles", "density", "enthalpy", "work", "shear_strain"},
-      "columns on the console");
+            "box_angles", "density", "enthalpy", "work", "shear_strain", "rotational_energy",
+            "rotational_temperature"},
+      "columns on the console; rotational_energy and rotational_temperature are there, and in the "
+      "file, where particles have orientations and moments of inertia");
 }
 
 /// One row of the table.

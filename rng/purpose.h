@@ -25,12 +25,18 @@ enum class Purpose : std::uint32_t {
   monte_carlo_pivot = 25,
   monte_carlo_crankshaft = 26,
   replica_exchange = 27,
-  stream_seed = 32,     // seeds of the generators whose state lives in memory
-  stream_shuffle = 33,  // reserved for reordering such states
+  rotational_thermostat = 28,
+  initial_rotation = 29,  // orientations and angular momenta
+  stream_seed = 32,       // seeds of the generators whose state lives in memory
+  stream_shuffle = 33,    // reserved for reordering such states
 
   // The shipped plug-ins.
   langevin = 64,
   brownian = 65,
+  langevin_rotation = 66,
+  brownian_rotation = 67,
+  active_ornstein_uhlenbeck = 72,
+  run_and_tumble = 73,
   dpd = 80,
   metropolis_choice = 96,
   metropolis_move = 97,

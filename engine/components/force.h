@@ -26,12 +26,14 @@ struct TrialMoves;
 
 /// Where a force writes. Arrays are in memory order, one entry per particle.
 struct ForceOutput {
-  Real4* force;    // x, y, z: force; w: this particle's share of the potential energy
-  Real* virial;    // nullptr, or 6·n: xx yy zz xy xz yz of sum of r ⊗ f, this particle's share;
-                   // component c of particle i is virial[c·n + i]
-  bool add;        // add to what is there; false: overwrite (the first force of a step)
-  bool energy;     // fill force.w and virial (unless nullptr); false: force alone, w is set to 0
-  GroupMask on{};  // particles that the force acts on; set by Force::act() …
+  Real4* force;  // x, y, z: force; w: this particle's share of the potential energy
+  Real* virial;  // nullptr, or 6·n: xx yy zz xy xz yz of sum of r ⊗ f, this particle's share;
+                 // component c of particle i is virial[c·n + i]
+  bool add;      // add to what is there; false: overwrite (the first force of a step)
+  bool energy;   // fill force.w and virial (unless nullptr); false: force alone, w is set to 0
+  Real4* torque = nullptr;  // in space; nullptr: nobody asks. Of forces with ForceTraits::torques
+  bool add_torque = false;  // likewise
+  GroupMask on{};           // particles that the force acts on; set by Force::act() …
   const std::uint32_t* id = nullptr;  // … with the ids in memory order
   /// Trial moves (engine/components/trial_moves.h): only these particles, by their places in
   /// memory, of which TrialMove::none is to be passed over; nullptr: those of this process. What
@@ -96,6 +98,9 @@ struct ForceTraits {
   Ranges ranges{};
   Reads reads = Reads::everything;
   bool velocities = false;  // of those particles, too: they are sent in every step
+  /// It looks at orientations and gives torques (ForceOutput::torque), both of which particles must
+  /// have (Particles::orientations).
+  bool torques = false;
   /// Axes along which a barostat may change the box: the virial is that of a potential, and holds
   /// in a box that changes while steps are recorded (Particles::metric()). A field holds particles
   /// to places, and may not act along them.

@@ -75,6 +75,8 @@ class Integrator {
   virtual bool prescribes_motion() const { return false; }
   /// For kernels: particles whose velocities count. By default all, or none.
   virtual GroupMask thermal() const { return {}; }
+  /// Whether it turns particles that have orientations. Where it does not, they stay as they are.
+  virtual bool turns_particles() const { return false; }
   /// Whether it may run while its stage deforms the box: its velocities are then those relative to
   /// the flow.
   virtual bool follows_deformation() const { return true; }

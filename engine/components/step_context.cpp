@@ -7,6 +7,7 @@
 #include "engine/components/fault_text.h"
 #include "engine/components/integrator.h"
 #include "engine/domain/decomposition.h"
+#include "engine/system/orientations.h"
 #include "neighbor/neighbors.h"
 
 namespace perrin {
@@ -116,8 +117,14 @@ void StepContext::compute_forces() {
   if (is_done_by_another(StepMeeting::forces)) return;
   timed(timings.forces, [&] {
     bool add = false;
+    bool add_torque = false;
     for (const auto& force : forces) {
-      force->act(*this, {particles.force.data(), nullptr, add, false});
+      ForceOutput output{particles.force.data(), nullptr, add, false};
+      if (force->traits().torques && particles.orientations) {
+        output.torque = particles.orientations->torque.data(), output.add_torque = add_torque;
+        add_torque = true;
+      }
+      force->act(*this, output);
       add = true;
     }
     if (forces.empty()) particles.force.zero();

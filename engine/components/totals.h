@@ -10,9 +10,11 @@ namespace perrin {
 
 /// Sums over all particles at one instant. Tensors: xx yy zz xy xz yz.
 struct Totals {
-  double potential = 0;                    // with tail corrections
-  double kinetic = 0;                      // 1/2 sum m v²; overdamped motion has none: NaN
-  std::array<double, 6> virial{};          // sum of r ⊗ f, tail corrections on the diagonal
+  double potential = 0;            // with tail corrections
+  double kinetic = 0;              // 1/2 sum m v²; overdamped motion has none: NaN
+  double rotational = 0;           // 1/2 sum of L²/I: of particles that turn; where nothing moves
+                                   // velocities: 0
+  std::array<double, 6> virial{};  // sum of r ⊗ f, tail corrections on the diagonal
   std::array<double, 6> kinetic_tensor{};  // sum of m v ⊗ v; overdamped: k_B T of the bath for
                                            // every particle that moves along the axis
   Vec3<double> momentum{};                 // overdamped: NaN
@@ -24,6 +26,7 @@ struct Totals {
   double mean_kinetic() const {
     return (kinetic_tensor[0] + kinetic_tensor[1] + kinetic_tensor[2]) / 2;
   }
+  double total_energy() const { return mean_kinetic() + rotational + potential; }
 };
 
 /// (sum of m v ⊗ v + sum of r ⊗ f) / volume: xx yy zz xy xz yz.

@@ -20,7 +20,7 @@ constexpr std::array<std::pair<const char*, Value>, 9> known{{
     {"temperature", [](const Instant& i) { return i.temperature; }},
     {"kinetic_energy", [](const Instant& i) { return i.totals.kinetic; }},
     {"potential_energy", [](const Instant& i) { return i.totals.potential; }},
-    {"total_energy", [](const Instant& i) { return i.totals.mean_kinetic() + i.totals.potential; }},
+    {"total_energy", [](const Instant& i) { return i.totals.total_energy(); }},
     {"pressure", [](const Instant& i) { return i.pressure(); }},
     {"volume", [](const Instant& i) { return i.box.volume(); }},
     {"density", [](const Instant& i) { return double(i.particles) / i.box.volume(); }},

@@ -376,6 +376,11 @@ void GroupIntegrators::measure_work(StepContext& context, double* work) {
   add_up(context, work, [&](Integrator& one, double* part) { one.measure_work(context, part); });
 }
 
+bool GroupIntegrators::turns_particles() const {
+  return std::ranges::any_of(
+      members_, [](const auto& member) { return member->integrator->turns_particles(); });
+}
+
 void GroupIntegrators::state(Archive& archive) {
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const Archive::Scope scope(archive, fmt::format("group{}", k));

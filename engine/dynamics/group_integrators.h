@@ -49,6 +49,7 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   void measure_work(StepContext& context, double* work) override;
   bool acts_on_groups() const override { return false; }
   GroupMask thermal() const override { return {thermal_.data(), 1}; }
+  bool turns_particles() const override;
   bool follows_deformation() const override { return false; }
   void state(Archive& archive) override;
 

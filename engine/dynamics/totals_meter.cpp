@@ -9,6 +9,7 @@
 #include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
 #include "engine/domain/reduction.h"
+#include "engine/system/orientations.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/strain.h"
 
@@ -17,11 +18,20 @@ namespace {
 
 using detail::Sums, detail::TotalsRow;
 
+/// 1/2 sum of L²/I
+PERRIN_HD double rotational_energy(const Real4& spin, const Real4& moment) {
+  const auto of = [](Real l, Real i) {
+    return i > Real(0) ? 0.5 * double(l) * double(l) / double(i) : 0.0;
+  };
+  return of(spin.x, moment.x) + of(spin.y, moment.y) + of(spin.z, moment.z);
+}
+
 struct Measure {
   ParticleView p;
   const Real4* force;
   const Real* virial;
   GroupMask thermal;  // particles whose velocities count
+  OrientationView turning;
   PERRIN_HD Sums operator()(std::int64_t i) const {
     Sums s;
     s.v[0] = double(force[i].w);
@@ -32,6 +42,7 @@ struct Measure {
     s.v[7] = m * x * x, s.v[8] = m * y * y, s.v[9] = m * z * z;
     s.v[10] = m * x * y, s.v[11] = m * x * z, s.v[12] = m * y * z;
     s.v[13] = m * x, s.v[14] = m * y, s.v[15] = m * z;
+    if (turning.moment) s.v[16] = rotational_energy(turning.angular_momentum[i], turning.moment[i]);
     return s;
   }
 };
@@ -59,6 +70,7 @@ void replace_kinetic(const StepContext& s, std::uint64_t steps, Totals& t) {
   const bool rest = freedom.velocities() == VelocityRole::rest;
   const double none = rest ? 0.0 : std::numeric_limits<double>::quiet_NaN();
   t.kinetic = none;
+  t.rotational = 0;
   t.momentum = {none, none, none};
 }
 
@@ -84,6 +96,8 @@ void TotalsMeter::launch(bool lists_hold) {
   virial_.zero();
   TotalsRow* const row = rows_.data() + most;
   const GroupMask thermal = s_.bath() ? s_.bath()->thermal() : GroupMask{};
+  const OrientationView turning =
+      s_.particles.orientations ? s_.particles.orientations->view() : OrientationView{};
   bool add = false;
   // After the forces that see pairs through the list, or after the others.
   const auto sum_with = [&](bool pairs, Sums* result) {
@@ -93,8 +107,8 @@ void TotalsMeter::launch(bool lists_hold) {
       add = true;
     }
     sum<Sums>(device, "totals", s_.particles.size(),
-              Measure{s_.particles.view(), force_.data(), virial_.data(), thermal}, scratch_,
-              result);
+              Measure{s_.particles.view(), force_.data(), virial_.data(), thermal, turning},
+              scratch_, result);
   };
   sum_with(true, &row->pairs);
   if (!std::ranges::all_of(s_.forces, acts_on_pairs)) sum_with(false, &row->all);
@@ -126,6 +140,7 @@ Totals TotalsMeter::totals_of(const TotalsRow& row, std::uint64_t steps, const B
   t.kinetic_tensor = s.six(7);
   t.kinetic = t.mean_kinetic();
   t.momentum = {s.v[13], s.v[14], s.v[15]};
+  t.rotational = s.v[16];
   replace_kinetic(s_, steps, t);
   for (const auto& force : forces) {
     const ForceCorrection c = force->correction(box);

@@ -15,11 +15,11 @@ class Clock;
 class StepContext;
 
 namespace detail {
-/// potential; virial (6); kinetic tensor m v ⊗ v (6); momentum (3)
+/// potential; virial (6); kinetic tensor m v ⊗ v (6); momentum (3); kinetic energy of rotation
 struct Sums {
-  double v[16] = {};
+  double v[17] = {};
   PERRIN_HD Sums& operator+=(const Sums& b) {
-    for (int k = 0; k < 16; ++k) v[k] += b.v[k];
+    for (int k = 0; k < 17; ++k) v[k] += b.v[k];
     return *this;
   }
   std::array<double, 6> six(int first) const {

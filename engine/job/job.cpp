@@ -296,6 +296,8 @@ void Job::make_system(Archive* restored) {
     };
     resolve_attributes(settings_.attributes, configuration_, context_.seed, restored != nullptr,
                        mistake);
+    if (settings_.orientations && !restored)
+      resolve_orientations(*settings_.orientations, configuration_, context_.seed, mistake);
     resolve_groups(settings_.groups, configuration_, mistake);
     for (const auto& what : check_configuration(configuration_)) report("attributes", what);
     resolve_bonds();
@@ -393,6 +395,7 @@ void Job::make_components() {
   check_objections();
   check_dynamic_bonds();
   check_attribute_updates();
+  check_orientations();
   if (!context_.resuming)
     for (const auto& what : bond_warnings(configuration_)) warn("system", what);
 }
@@ -414,6 +417,9 @@ void Job::make_simulation(bool resumed) {
     freedom.count(forces_, integrator ? integrator->motion() : Motion{});
     draw_velocities(configuration_, settings_.velocity->temperature, context_.units.k_boltzmann,
                     context_.seed, freedom);
+    draw_angular_momenta(configuration_,
+                         context_.units.k_boltzmann * settings_.velocity->temperature,
+                         context_.seed);
   }
   NeighborSettings neighbors = settings_.neighbors;
   neighbors.exclusions = exclusions_;

@@ -11,6 +11,7 @@
 #include "engine/dynamics/attribute_updates.h"
 #include "engine/dynamics/attributes.h"
 #include "engine/dynamics/dynamic_bonds.h"
+#include "engine/dynamics/orientation_settings.h"
 #include "engine/job/ensemble_settings.h"
 #include "engine/job/groups.h"
 #include "engine/job/plugin.h"
@@ -62,6 +63,7 @@ struct JobSettings {
   std::string device = "auto";
   Part<Source> system;
   std::map<std::string, AttributeSettings> attributes;
+  std::optional<OrientationSettings> orientations;
   std::map<std::string, GroupSettings> groups;
   std::optional<VelocitySettings> velocity;
   std::optional<DynamicBondsSettings> dynamic_bonds;
@@ -151,6 +153,8 @@ class Job {
   /// Do forces, observers and stages take bonds that are made and broken?
   void check_dynamic_bonds();
   void check_attribute_updates();
+  /// Are there orientations where a force looks at them, and does somebody turn them?
+  void check_orientations();
   void keep_stages_with_motion(std::vector<bool>& stages, const std::vector<std::string>& names,
                                const std::string& path, const std::string& why);
   /// Which stages have one of these names or types; none: all. Reports others.

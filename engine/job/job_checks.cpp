@@ -276,6 +276,26 @@ void Job::check_ranges() {
 }
 
 /// Of integrators and observers against forces.
+void Job::check_orientations() {
+  if (configuration_.orientation.empty()) {
+    for (std::size_t k = 0; k < forces_.size(); ++k)
+      if (forces_[k] && forces_[k]->traits().torques)
+        report(settings_.forces[k].path,
+               fmt::format("{} depends on the orientations of particles, which the system does not "
+                           "have: add \"orientations\" to the job",
+                           settings_.forces[k].type()));
+    return;
+  }
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+    const Integrator* const integrator =
+        parts_.stages[k] ? parts_.stages[k]->integrator() : nullptr;
+    if (integrator && !integrator->turns_particles())
+      warn(settings_.stages[k].path,
+           "its integrator does not turn particles: their orientations stay as they are; "
+           "velocity_verlet, bussi, langevin, brownian and the active ones do");
+  }
+}
+
 void Job::check_objections() {
   const auto check = [&](const auto* component, const std::string& what) {
     for (std::size_t i = 0; component && i < forces_.size(); ++i) {

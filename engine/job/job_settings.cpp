@@ -29,6 +29,9 @@ void describe(Fields& d, JobSettings& s) {
   d.optional("attributes", s.attributes, Any{},
              "numbers of each particle, for formulas: charge, diameter, mass and others; those of "
              "these names that the system has from a file are replaced");
+  d.optional("orientations", s.orientations, Any{},
+             "particles have orientations, and turn: for forces that depend on them (gay_berne, "
+             "dipoles, …) and active motion; a file of the system may give them, too");
   d.optional("groups", s.groups, Any{},
              "named groups of particles, for integrators, forces and observers; the group \"all\" "
              "is always there");

@@ -7,6 +7,7 @@
 
 #include "engine/system/box.h"
 #include "engine/system/group.h"
+#include "engine/system/quaternion.h"
 
 namespace perrin {
 
@@ -45,6 +46,10 @@ struct Configuration {
   std::vector<double> mass;
   std::vector<double> charge, diameter;  // carried for outputs and plug-ins; empty: none
   std::map<std::string, std::vector<double>> attributes;  // others, by their names
+  /// Which way particles look; empty: they have no orientations. The other two are in the frame of
+  /// each particle; empty: 0.
+  std::vector<Quaternion> orientation;
+  std::vector<Vec3<double>> angular_momentum, moment_of_inertia;
   /// Formulas of the time t and of attributes at the start, by the names of attributes that change.
   std::map<std::string, std::string> attribute_changes;
   /// Between which numbers attributes are that the job writes anew, by their names.

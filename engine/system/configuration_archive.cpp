@@ -61,6 +61,16 @@ void archive_attributes(Archive& archive, Configuration& c) {
   }
 }
 
+void archive_orientations(Archive& archive, Configuration& c) {
+  if (archive.is_saving() ? c.orientation.empty() : !archive.has("orientation")) return;
+  archive("orientation", c.orientation);
+  archive("moment_of_inertia", c.moment_of_inertia);
+  archive.require(c.orientation.size() == c.position.size(), "orientation",
+                  "a quaternion for every particle");
+  archive.require(c.moment_of_inertia.size() == c.position.size(), "moment_of_inertia",
+                  "a vector for every particle");
+}
+
 }  // namespace
 
 void archive_box(Archive& archive, const std::string& name, Box& box) {
@@ -122,6 +132,7 @@ void archive_configuration(Archive& archive, Configuration& c) {
   archive("molecule", c.topology.molecule);
   archive_groups(archive, c);
   archive_attributes(archive, c);
+  archive_orientations(archive, c);
   archive("step", c.step);
   archive.require(c.step >= 0, "step", "at least 0");
 }

@@ -55,7 +55,9 @@ Configuration part_of(const Configuration& c, const Group& group) {
   part.position = chosen(c.position, ids), part.type = chosen(c.type, ids);
   part.velocity = chosen(c.velocity, ids), part.image = chosen(c.image, ids);
   part.mass = chosen(c.mass, ids), part.charge = chosen(c.charge, ids);
-  part.diameter = chosen(c.diameter, ids);
+  part.diameter = chosen(c.diameter, ids), part.orientation = chosen(c.orientation, ids);
+  part.angular_momentum = chosen(c.angular_momentum, ids);
+  part.moment_of_inertia = chosen(c.moment_of_inertia, ids);
   for (const auto& [name, values] : c.attributes) part.attributes[name] = chosen(values, ids);
   part.id = chosen(c.id, ids);
   if (part.id.empty()) part.id = ids;

@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/device/parallel.h"
+#include "engine/system/orientations.h"
 
 namespace perrin {
 namespace {
@@ -26,12 +27,30 @@ struct SwapParticle {
   }
 };
 
+struct SwapOrientation {
+  const std::uint32_t *index_a, *index_b;
+  OrientationView a, b;
+  double into_a, into_b;
+
+  PERRIN_HD void operator()(std::int64_t id) const {
+    const std::uint32_t i = index_a[id], j = index_b[id];
+    const Real4 orientation = a.orientation[i], spin = a.angular_momentum[i];
+    a.orientation[i] = b.orientation[j], b.orientation[j] = orientation;
+    a.angular_momentum[i] = times_double(into_a, b.angular_momentum[j]);
+    b.angular_momentum[j] = times_double(into_b, spin);
+  }
+};
+
 }  // namespace
 
 void swap_particles(Particles& a, Particles& b, double into_a, double into_b) {
   PERRIN_ASSERT(a.size() == b.size());
   for_each(a.device(), "exchange of particles", a.size(),
            SwapParticle{a.view(), b.view(), into_a, into_b});
+  if (a.orientations && b.orientations)
+    for_each(a.device(), "exchange of orientations", a.size(),
+             SwapOrientation{a.index.data(), b.index.data(), a.orientations->view(),
+                             b.orientations->view(), into_a, into_b});
 }
 
 }  // namespace perrin

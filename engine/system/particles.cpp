@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/device/parallel.h"
 #include "engine/system/configuration_archive.h"
+#include "engine/system/orientations.h"
 
 namespace perrin {
 namespace {
@@ -73,7 +74,10 @@ Particles::Particles(const Device& device, const Configuration& c)
   force = {device, std::int64_t(n)};
   spare_position_ = {device, std::int64_t(n)}, spare_velocity_ = {device, std::int64_t(n)};
   spare_image_ = {device, std::int64_t(n)}, spare_id_ = {device, std::int64_t(n)};
+  if (!c.orientation.empty()) orientations = std::make_unique<Orientations>(device, c, extra);
 }
+
+Particles::~Particles() = default;
 
 ParticleView Particles::view() {
   return {size(),       position.data(), velocity.data(), force.data(),
@@ -98,6 +102,7 @@ Configuration Particles::configuration() const {
     c.image[k] = im[i];
     c.mass[k] = 1.0 / double(v[i].w);
   }
+  if (orientations) orientations->put_into(c, ids);
   return c;
 }
 
@@ -201,6 +206,7 @@ void Particles::state(Archive& a) {
   archive_by_id(a, "velocity", *this, velocity);
   archive_by_id(a, "force", *this, force);
   archive_by_id(a, "image", *this, image);
+  if (orientations) orientations->state(a, id.to_host());
   if (a.is_saving()) return;
   check_restored(a, type_of, mass_of);
   if (saved == box) return;

@@ -1,6 +1,7 @@
 // Who is where: the particles on their device, in memory order.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "engine/system/particle_buffers.h"
 
 namespace perrin {
+
+class Orientations;
 
 /// The arrays a kernel sees: plain pointers, index i in memory order, 0 … n-1.
 struct ParticleView {
@@ -30,6 +33,7 @@ class Particles : public ParticleBuffers {
  public:
   /// Copies a configuration to the device. The box is the configuration's, padded by the caller.
   Particles(const Device& device, const Configuration& configuration);
+  ~Particles();
   Particles(const Particles&) = delete;
   Particles& operator=(const Particles&) = delete;
 
@@ -48,6 +52,7 @@ class Particles : public ParticleBuffers {
   std::vector<Group> groups;                              // of the job
   ParticleArrays extra;         // that components keep (engine/system/particle_array.h)
   Domain domain{*this, extra};  // what processes send one another of the particles
+  std::unique_ptr<Orientations> orientations;  // nullptr: particles have none
 
   /// The metric of the box, for kernels.
   Current<Metric> metric() const { return box_state.metric(); }

@@ -78,6 +78,7 @@ class Baoab : public BathIntegrator<Stream> {
   void steps(StepContext& context, int n) override {
     const HalfKick half_kick{this->bath_.mobile(), Real(0.5 * this->dt_)};
     const auto before = [&] {
+      this->rotation_.kick_and_turn(context, this->bath_.temperature().kt, this->bath_.heat());
       return KickDriftNoiseDrift<typename Base::Noise, Law>{half_kick,
                                                             friction_.view(),
                                                             this->bath_.temperature(),
@@ -85,7 +86,10 @@ class Baoab : public BathIntegrator<Stream> {
                                                             Base::noise(context),
                                                             this->bath_.heat()};
     };
-    run_particle_steps(context, n, before, [&] { return half_kick; });
+    run_particle_steps(context, n, before, [&] {
+      this->rotation_.kick(context);
+      return half_kick;
+    });
   }
 
   Motion motion() const override { return this->bath_.motion(); }

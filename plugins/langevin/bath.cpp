@@ -53,6 +53,7 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
                               axes, *s.bath_axes));
     law_.x = acts('x'), law_.y = acts('y'), law_.z = acts('z');
   }
+  find_rotational_drag(setup);
   moves_all_ = s.types.empty() && int(moves_.x) + int(moves_.y) + int(moves_.z) == c.box.dimension;
   if (!s.types.empty()) moving_.assign(c.types.size(), 0);
   for (std::size_t k = 0; k < s.types.size(); ++k)
@@ -82,6 +83,41 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
                       c.types[t]));
       break;
     }
+}
+
+/// Of every type; reports what is missing or of no use.
+void Bath::find_rotational_drag(Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const BathSettings& s = settings_;
+  rotational_drag_.assign(c.types.size(), s.rotational_friction.value_or(0));
+  for (const auto& [name, drag] : s.rotational_frictions)
+    rotational_drag_.at(setup.type_index(name, "rotational_frictions." + name)) = drag;
+  const bool given = s.rotational_friction || !s.rotational_frictions.empty();
+  if (c.orientation.empty()) {
+    if (given)
+      setup.error(s.rotational_friction ? "rotational_friction" : "rotational_frictions",
+                  "has no effect: particles have no orientations; \"orientations\" of the job "
+                  "gives them some");
+    return;
+  }
+  if (s.viscosity && !given && !c.diameter.empty()) {
+    std::vector<double> diameter(c.types.size(), 0);
+    for (std::size_t id = 0; id < c.diameter.size(); ++id) {
+      double& of_type = diameter[c.type[id]];
+      if (of_type > 0 && of_type != c.diameter[id])
+        return setup.error("rotational_frictions",
+                           fmt::format("is needed where particles of one type (\"{}\") have "
+                                       "several diameters",
+                                       c.types[c.type[id]]));
+      of_type = c.diameter[id];
+    }
+    for (std::size_t t = 0; t < diameter.size(); ++t)
+      rotational_drag_[t] = M_PI * *s.viscosity * std::pow(diameter[t], 3);
+    return;
+  }
+  if (!given)
+    setup.warn("rotational_friction",
+               "is not given: no heat bath acts on the rotation of the particles");
 }
 
 void Bath::check_normals(Setup& setup) const {

@@ -9,6 +9,7 @@
 #include "engine/components/step_context.h"
 #include "engine/device/buffer.h"
 #include "engine/system/particle_array.h"
+#include "integrators/rotation.h"
 #include "noise.h"
 #include "settings.h"
 
@@ -92,6 +93,10 @@ class Bath {
 
   /// False after a mistake that leaves no generator to choose.
   bool usable() const { return usable_; }
+  /// Of the rotation of particles that have orientations.
+  RotationalBath rotation(const StepContext& context, Purpose purpose) const {
+    return {rotational_drag_, RunKey(purpose, seed(context.seed))};
+  }
   /// For with_noise().
   std::string scheme() const {
     const bool cold = settings_.temperature == 0 && !settings_.ramp.to;
@@ -139,6 +144,7 @@ class Bath {
   };
   ById by_id(const StepContext& context) const;
   void check_normals(Setup& setup) const;
+  void find_rotational_drag(Setup& setup);
 
   BathSettings settings_;
   bool usable_ = true;
@@ -147,8 +153,9 @@ class Bath {
   bool moves_all_ = true;
   double k_boltzmann_;
   std::uint32_t instance_;
-  std::vector<double> drag_of_type_;   // empty: from diameters
-  std::vector<std::uint32_t> moving_;  // [type]: 1 or 0; empty: all
+  std::vector<double> drag_of_type_;     // empty: from diameters
+  std::vector<double> rotational_drag_;  // [type]
+  std::vector<std::uint32_t> moving_;    // [type]: 1 or 0; empty: all
   Buffer<std::uint32_t> mask_;
   std::int64_t start_ = 0, particles_ = 0;
   ParticleArray<double> heat_;  // by place

@@ -32,7 +32,9 @@ class BathIntegrator : public Integrator {
       : bath_(std::move(bath)),
         dt_(settings.timestep),
         tally_heat_(settings.tally_heat),
-        purpose_(purpose) {}
+        purpose_(purpose),
+        rotation_purpose_(purpose == Purpose::brownian ? Purpose::brownian_rotation
+                                                       : Purpose::langevin_rotation) {}
 
   void end() override {
     bath_.end();
@@ -55,6 +57,7 @@ class BathIntegrator : public Integrator {
   std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
   bool follows_deformation() const override { return bath_.moves_all(); }
   BoxMover* box_mover() const override { return barostat_.get(); }
+  bool turns_particles() const override { return true; }
   /// Of a maker; before begin().
   void set_barostat(std::unique_ptr<Barostat> barostat) { barostat_ = std::move(barostat); }
   void state(Archive& archive) override {
@@ -71,6 +74,7 @@ class BathIntegrator : public Integrator {
   /// For begin().
   void begin_bath(Simulation& s) {
     bath_.begin(s, tally_heat_);
+    rotation_.begin(s, dt_, bath_.rotation(s, rotation_purpose_));
     if constexpr (std::is_same_v<Stream, DrawnNormals>)
       stream_.emplace(bath_.drawn_normals(s, purpose_));
     else
@@ -100,10 +104,11 @@ class BathIntegrator : public Integrator {
   Bath bath_;
   double dt_;
   bool tally_heat_;
+  Rotation rotation_;
 
  private:
   std::unique_ptr<Barostat> barostat_;
-  Purpose purpose_;
+  Purpose purpose_, rotation_purpose_;
   std::optional<Stream> stream_;
   // Of a generator with a state for each particle: what it keeps for them.
   std::vector<ParticleArray<std::uint32_t>> words_;

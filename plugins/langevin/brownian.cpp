@@ -82,6 +82,7 @@ class Brownian : public BathIntegrator<Stream> {
   template <bool Plain>
   void steps(StepContext& context, int n) {
     const auto displace = [&] {
+      this->rotation_.diffuse(context, this->bath_.temperature().kt);
       return Displace<Noise, Plain>{
           this->bath_.mobile(), mobility_.view(),     this->bath_.temperature(),
           this->bath_.law(),    Base::noise(context), push_of(context, trap_),
@@ -134,6 +135,8 @@ void register_brownian(Registry& registry) {
       [](const BrownianSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         Bath bath(s, "gaussian", Purpose::brownian, setup);
         auto barostat = barostat_of(s, setup);
+        if (s.tally_heat && !setup.configuration().orientation.empty())
+          setup.error("tally_heat", "counts no rotation, and particles have orientations");
         if (!bath.usable() || !barostat) return nullptr;
         return with_noise(s.rng, bath.scheme(), [&](auto type) -> std::unique_ptr<Integrator> {
           using Stream = typename decltype(type)::type;

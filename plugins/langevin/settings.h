@@ -16,8 +16,8 @@ namespace perrin::langevin {
 struct BathSettings {
   double timestep = 0.005, temperature = 1;
   RampSettings ramp;  // of the temperature
-  std::optional<double> friction, viscosity;
-  std::map<std::string, double> frictions;
+  std::optional<double> friction, viscosity, rotational_friction;
+  std::map<std::string, double> frictions, rotational_frictions;
   std::vector<std::string> types;
   std::optional<std::string> axes, bath_axes;
   std::string rng = "saru", scheme = "default", noise = "default", normals = "default";
@@ -39,6 +39,12 @@ void describe_bath(D& d, BathSettings& s) {
              "friction coefficients by particle type; other types have that of friction");
   d.optional("viscosity", s.viscosity, Positive{},
              "instead of friction: xi = 3 pi viscosity diameter of each particle (Stokes)");
+  d.optional("rotational_friction", s.rotational_friction, Positive{},
+             "friction of the rotation of particles that have orientations: torque per angular "
+             "velocity (mass length^2/time); free particles have the rotational diffusion "
+             "coefficient k_B T over this. Default with viscosity: pi viscosity diameter^3");
+  d.optional("rotational_frictions", s.rotational_frictions, NonNegative{},
+             "the same by particle type; other types have that of rotational_friction; 0: none");
   d.optional("types", s.types, Any{},
              "particle types that are integrated; all others are frozen. Default: all");
   d.optional("axes", s.axes, OneOf{"x", "y", "z", "xy", "xz", "yz", "xyz"},

@@ -91,8 +91,12 @@ class VerletWithBath : public BathIntegrator<Stream> {
   void steps(StepContext& context, int n) override {
     const Real dt = Real(this->dt_), half_dt = Real(0.5 * this->dt_);
     const Mobile mobile = this->bath_.mobile();
-    const auto before = [&] { return FirstHalf{mobile, force_.data(), this->bath_.heat(), dt}; };
+    const auto before = [&] {
+      this->rotation_.kick_and_turn(context, this->bath_.temperature().kt, this->bath_.heat());
+      return FirstHalf{mobile, force_.data(), this->bath_.heat(), dt};
+    };
     const auto after = [&] {
+      this->rotation_.kick(context);
       return SecondHalf<typename Base::Noise>{mobile,
                                               drag_.view(),
                                               this->bath_.temperature(),

@@ -1,0 +1,50 @@
+// Which way particles look, and how they turn.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "engine/device/buffer.h"
+#include "engine/system/archive.h"
+#include "engine/system/configuration.h"
+#include "engine/system/particle_arrays.h"
+
+namespace perrin {
+
+/// The arrays a kernel sees, by place in memory like those of a ParticleView.
+struct OrientationView {
+  Real4* orientation;       // unit quaternion, from the particle's frame to space
+  Real4* angular_momentum;  // in the particle's frame (mass length²/time); w: not used
+  const Real4* moment;      // of inertia, about the axes of that frame (mass length²); 0: the
+                            // particle does not turn about this axis
+  Real4* torque;            // in space (energy); w: not used
+};
+
+/// Of a system whose particles have them (Configuration::orientation). In two dimensions they turn
+/// about z alone.
+class Orientations {
+ public:
+  /// `extra`: what moves with the particles.
+  Orientations(const Device& device, const Configuration& configuration, ParticleArrays& extra);
+  Orientations(const Orientations&) = delete;
+  Orientations& operator=(const Orientations&) = delete;
+
+  OrientationView view() {
+    return {orientation.data(), angular_momentum.data(), moment.data(), torque.data()};
+  }
+  /// Velocities that the rotation of these particles has: axes about which they have a moment of
+  /// inertia. `id`: in memory order. Waits for the device.
+  std::int64_t degrees_of_freedom(const Buffer<std::uint32_t>& id, const GroupMask& group) const;
+  /// By id, into a configuration. Waits for the device.
+  void put_into(Configuration& configuration, const std::vector<std::uint32_t>& id) const;
+  /// By id.
+  void state(Archive& archive, const std::vector<std::uint32_t>& id);
+
+  Buffer<Real4> orientation, angular_momentum, moment, torque;
+
+ private:
+  std::array<std::shared_ptr<const ParticleArrays::Array>, 4> arrays_;
+};
+
+}  // namespace perrin

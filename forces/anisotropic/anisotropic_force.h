@@ -1,0 +1,162 @@
+// The force of any interaction between particles with orientations, over the neighbour list, and
+// its registration:
+//
+//     void register_components(Registry& r) { register_axial_potential<MyPotential>(r); }
+//
+// Include it in a file that is compiled as CUDA where there is CUDA.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "engine/system/orientations.h"
+#include "forces/anisotropic/ended.h"
+#include "forces/pair_force.h"
+
+namespace perrin {
+namespace detail {
+
+/// Forces and torques, or with `Energy` forces, energies and virials. A pair may be seen from one
+/// side: half the difference and half the sum of the two torques are added up, of which the first
+/// changes its sign for the other particle.
+template <class E, bool Energy>
+struct AnisotropicBody {
+  static constexpr int sums = Energy ? 10 : 9, odd = Energy ? 3 : 6;
+  static constexpr bool has_extra = true, one_type = false, looks_up = false;
+  using Coefficients = EndedCoefficients<E>;
+  const Position* position;
+  const Real4* orientation;
+  const Coefficients* table;  // [type_i · types + type_j]
+  std::uint32_t types;
+  std::int64_t n;
+  ForceOutput output;
+  bool shift;
+
+  struct Own {
+    std::uint32_t row;  // of the table
+    typename E::Look look;
+  };
+  PERRIN_HD Own own(std::int64_t i) const {
+    return {position[i].type() * types, E::look(orientation[i])};
+  }
+  PERRIN_HD Real4 extra(std::uint32_t j) const { return orientation[j]; }
+
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& of_j, bool real,
+                      Real (&term)[sums]) const {
+    const Coefficients& c = table[own.row + type];
+    const bool inside = real && dot(d, d) < c.cutoff2;
+    for (Real& t : term) t = 0;
+    if (!inside) return;
+    const Interaction f = ended<E>(d, own.look, E::look(of_j), c, shift);
+    term[0] = f.force.x, term[1] = f.force.y, term[2] = f.force.z;
+    if constexpr (Energy) {
+      term[3] = f.energy;
+      term[4] = d.x * term[0], term[5] = d.y * term[1], term[6] = d.z * term[2];
+      term[7] = d.x * term[1], term[8] = d.x * term[2], term[9] = d.y * term[2];
+    } else {
+      const Real3 odd_part = Real(0.5) * (f.torque_i - f.torque_j);
+      const Real3 even_part = Real(0.5) * (f.torque_i + f.torque_j);
+      term[3] = odd_part.x, term[4] = odd_part.y, term[5] = odd_part.z;
+      term[6] = even_part.x, term[7] = even_part.y, term[8] = even_part.z;
+    }
+  }
+
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    deposit_pairs<Energy>(output, n, i, sum);
+    if constexpr (!Energy) {
+      if (output.torque == nullptr) return;
+      const Real4 before = output.add_torque ? output.torque[i] : Real4{};
+      output.torque[i] = {before.x + (sum[3] + sum[6]), before.y + (sum[4] + sum[7]),
+                          before.z + (sum[5] + sum[8]), 0};
+    }
+  }
+};
+
+}  // namespace detail
+
+/// The interaction E of an AxialPair, or one like it: Coefficients, Look, look(), evaluate().
+template <class E>
+class AnisotropicForce final : public Force {
+ public:
+  /// `table`: of all ordered pairs of types, as `ranges`.
+  AnisotropicForce(const char* name, const Device& device,
+                   const std::vector<EndedCoefficients<E>>& table, std::uint32_t types,
+                   const Ranges& ranges, bool shift)
+      : Force(ForceTraits::of_pairs(ranges)),
+        name_(name),
+        table_(device, std::span<const EndedCoefficients<E>>(table)),
+        types_(types),
+        shift_(shift) {
+    traits_.torques = true;
+  }
+
+  void compute(StepContext& s, const ForceOutput& output) override {
+    s.particles.domain.gather(s.particles.orientations->orientation);  // of ghosts
+    output.energy ? run<true>(s, output) : run<false>(s, output);
+  }
+
+ private:
+  template <bool Energy>
+  void run(StepContext& s, const ForceOutput& output) {
+    pair_loop(name_, *s.neighbors,
+              detail::AnisotropicBody<E, Energy>{
+                  s.particles.position.data(), s.particles.orientations->orientation.data(),
+                  table_.data(), types_, s.particles.size(), output, shift_});
+  }
+
+  const char* name_;
+  Buffer<EndedCoefficients<E>> table_;
+  std::uint32_t types_;
+  bool shift_;  // "energy_shift"
+};
+
+/// How the pairs of types end, from settings of the same form as PairSettings. `coefficients`(a, b)
+/// gives those of E for an ordered pair of types. nullptr after a mistake, which is reported.
+template <class E, class Settings, class Table, class Make>
+std::unique_ptr<Force> make_anisotropic_force(const char* name, const Settings& s, Table& table,
+                                              Setup& setup, const Make& coefficients) {
+  detail::check_switch(setup, s.truncation, s.switch_on);
+  if (s.truncation == ForceShift::name) {
+    setup.error("truncation",
+                "must be cut, energy_shift or switch for particles with orientations");
+    return nullptr;
+  }
+  const std::size_t types = table.types();
+  std::vector<EndedCoefficients<E>> all;
+  std::vector<double> ranges;
+  for (std::size_t a = 0; a < types; ++a)
+    for (std::size_t b = 0; b < types; ++b) {
+      if (!table.at(a, b) || !std::isfinite(table.cutoff(a, b))) return nullptr;  // reported
+      const double cutoff = table.cutoff(a, b), on = s.switch_on.value_or(0.9 * cutoff);
+      const bool switched = s.truncation == Switched::name;
+      if (switched && on >= cutoff) {
+        setup.error("switch_on", fmt::format("must be below the cut-off {}, got {}", cutoff, on));
+        return nullptr;
+      }
+      const double end = setup.both_frozen(a, b) ? 0 : cutoff;
+      all.push_back({coefficients(a, b), Real(end * end), Real(cutoff),
+                     Real(switched ? on : cutoff), Real(switched ? 1 / (cutoff - on) : 0)});
+      ranges.push_back(end);
+    }
+  const Ranges found(types, ranges);
+  return std::make_unique<AnisotropicForce<E>>(
+      name, setup.device(), all, std::uint32_t(types),
+      found.longest() > 0 ? found : Ranges(*std::ranges::max_element(ranges)),
+      s.truncation == PlainCut::shifted);
+}
+
+/// Makes P available to jobs under P::type.
+template <AxialPotential P>
+void register_axial_potential(Registry& registry) {
+  registry.add<Force, PairSettings<P>>(
+      P::type, P::help, [](const PairSettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
+        detail::PairTable<P> table(s, setup);
+        return make_anisotropic_force<AxialPair<P>>(
+            P::type, s, table, setup, [&](std::size_t a, std::size_t b) {
+              return P::coefficients(table.at(a, b)->parameters);
+            });
+      });
+}
+
+}  // namespace perrin

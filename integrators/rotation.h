@@ -1,0 +1,65 @@
+// Rotation of particles that have orientations, as a part of the steps of an integrator.
+//
+// Free rotation is a symmetric product of exact rotations about the axes of the particle's frame,
+// z, y, x, y, z, of which the outer ones take half of the time step: symplectic, and the length of
+// the angular momentum in space is kept. T. F. Miller, M. Eleftheriou, P. Pattnaik, A. Ndirango, D.
+// Newns, G. J. Martyna, J. Chem. Phys. 116, 8649 (2002) ("NO_SQUISH"), equations 2.18 to 2.27, here
+// with the angular momentum in the particle's frame in place of the momentum conjugate to the
+// quaternion, which is the same motion.
+//
+// With a heat bath the angular momentum about each axis is an Ornstein-Uhlenbeck process in the
+// middle of the step. R. L. Davidchack, T. E. Ouldridge, M. V. Tretyakov, J. Chem. Phys. 142,
+// 144114 (2015), integrator "Langevin C", with a friction that is the same for all axes of a
+// particle.
+//
+// Overdamped: the particle turns by dt τ/ξ + sqrt(2 k_B T dt/ξ) N about the axes of its own frame.
+#pragma once
+
+#include <vector>
+
+#include "engine/components/step_context.h"
+#include "integrators/ramp.h"
+#include "rng/keyed.h"
+
+namespace perrin {
+
+/// What damps and drives the rotation.
+struct RotationalBath {
+  std::vector<double> friction_of_type;  // torque per angular velocity (mass length²/time); 0: none
+  RunKey key;
+};
+
+/// Does nothing where particles have no orientations. Of particles of StepContext::group() alone.
+/// Device work, but for begin().
+class Rotation {
+ public:
+  void begin(StepContext& context, double timestep);
+  void begin(StepContext& context, double timestep, const RotationalBath& bath);
+  /// Before the forces of a step: L += dt/2 torque, and a time step of rotation. `kt`: of the bath.
+  /// `heat`: where the energy that a particle gets from it is added, by its place in memory;
+  /// nullptr: nowhere.
+  void kick_and_turn(StepContext& context, const Ramp& kt = {}, double* heat = nullptr);
+  /// After them: L += dt/2 torque.
+  void kick(StepContext& context);
+  /// Overdamped: a time step.
+  void diffuse(StepContext& context, const Ramp& kt);
+
+ private:
+  Real dt_ = 0;
+  Buffer<Real> friction_;  // [type]
+  RunKey key_;
+};
+
+/// For sums: 1/2 sum of L²/I of the particle at a place in memory.
+struct RotationalEnergy {
+  const Real4 *angular_momentum, *moment;
+  PERRIN_HD double operator()(std::int64_t i) const {
+    const Real4 l = angular_momentum[i], m = moment[i];
+    const auto of = [](Real spin, Real inertia) {
+      return inertia > Real(0) ? 0.5 * double(spin) * double(spin) / double(inertia) : 0.0;
+    };
+    return of(l.x, m.x) + of(l.y, m.y) + of(l.z, m.z);
+  }
+};
+
+}  // namespace perrin
