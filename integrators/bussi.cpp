@@ -59,8 +59,8 @@ void Bussi::begin(Simulation& simulation) {
   if (barostat_) barostat_->begin(simulation, settings_.timestep, ramp());
   rotation_.begin(simulation, settings_.timestep);
   if (!simulation.particles.orientations) return;
-  rotational_freedom_ = simulation.particles.orientations->degrees_of_freedom(simulation.particles,
-                                                                              simulation.group());
+  rotational_freedom_ = simulation.particles.orientations->degrees_of_freedom(
+      simulation.particles.id, simulation.group());
   rotational_scratch_ = Buffer<double>(simulation.device(), sum_chunks);
   if (rotational_bath_.size() == 0)
     rotational_bath_ = Buffer<RescalingBath>(simulation.device(), 1);
