@@ -6,8 +6,12 @@
 // Include it in a file that is compiled as CUDA where there is CUDA.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "engine/system/orientations.h"
@@ -146,12 +150,31 @@ std::unique_ptr<Force> make_anisotropic_force(const char* name, const Settings& 
       s.truncation == PlainCut::shifted);
 }
 
+/// Reports an energy that changes when cos_1 and cos_2 are exchanged: forces would not be opposite.
+template <AxialPotential P>
+void check_exchange(const typename P::Coefficients& c, double cutoff, Setup& setup) {
+  std::mt19937_64 random(1);  // which directions are tried changes no run
+  std::uniform_real_distribution<double> cosine(-1, 1);
+  for (int k = 0; k < 64; ++k) {
+    const double r = cutoff * (0.4 + 0.55 * k / 64), u = cosine(random), v = cosine(random),
+                 w = cosine(random);
+    const double one = P::evaluate(r, u, v, w, c).energy, other = P::evaluate(r, v, u, w, c).energy;
+    if (!(std::abs(one - other) > 1e-6 * (std::abs(one) + std::abs(other)))) continue;
+    return setup.error(
+        "energy", fmt::format("must not change when cos_1 and cos_2 are exchanged, got {:.7g} and "
+                              "{:.7g} at r = {:.6g} for {:.4g}, {:.4g} and cos_12 = {:.4g}",
+                              one, other, r, u, v, w));
+  }
+}
+
 /// Makes P available to jobs under P::type.
 template <AxialPotential P>
 void register_axial_potential(Registry& registry) {
   registry.add<Force, PairSettings<P>>(
       P::type, P::help, [](const PairSettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
         detail::PairTable<P> table(s, setup);
+        if (table.types() > 0 && table.at(0, 0))
+          check_exchange<P>(P::coefficients(table.at(0, 0)->parameters), table.cutoff(0, 0), setup);
         return make_anisotropic_force<AxialPair<P>>(
             P::type, s, table, setup, [&](std::size_t a, std::size_t b) {
               return P::coefficients(table.at(a, b)->parameters);

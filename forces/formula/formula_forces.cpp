@@ -67,6 +67,40 @@ void describe(D& d, PairFormula& s) {
       "for each pair of types: \"types\", the parameters by their names, optionally \"cutoff\"");
 }
 
+struct AnisotropicFormula {
+  std::string energy;
+  std::optional<double> cutoff;
+  std::string truncation = "cut";
+  std::optional<double> switch_on;
+  std::map<std::string, std::string> mixing;
+  std::vector<Json> pairs;
+};
+
+template <class D>
+void describe(D& d, AnisotropicFormula& s) {
+  d.example(
+      "{\"energy\": \"a*exp(-b*r)*(1 - cos_1*cos_2) - k*cos_12*exp(-r)\", \"cutoff\": 2.5, "
+      "\"truncation\": \"switch\", \"pairs\": [{\"types\": [\"A\", \"A\"], \"a\": 10, \"b\": 2, "
+      "\"k\": 1}]}");
+  d.required("energy", s.energy, Any{},
+             "energy of a pair at the distance r, where cos_1 is the cosine of the angle between "
+             "the axis of particle 1 (x of its own frame) and the direction to particle 2, cos_2 "
+             "likewise of the axis of particle 2 and the direction to particle 1, cos_12 that "
+             "between the axes; perrin help formula. It must not change when cos_1 and cos_2 are "
+             "exchanged. Needs \"orientations\"");
+  d.optional("cutoff", s.cutoff, Positive{}, "cut-off distance of all pairs of types (length)");
+  d.optional(
+      "truncation", s.truncation, OneOf{"cut", "energy_shift", "switch"},
+      "truncation at the cut-off; energy_shift: by the energy there, of the same directions");
+  d.optional("switch_on", s.switch_on, Positive{},
+             "distance at which \"switch\" begins (length); default: 0.9 of the cut-off");
+  d.optional("mixing", s.mixing, OneOf{"geometric", "arithmetic"},
+             "mixing rule of each parameter for unlike types: \"geometric\" or \"arithmetic\"");
+  d.required(
+      "pairs", s.pairs, Any{},
+      "for each pair of types: \"types\", the parameters by their names, optionally \"cutoff\"");
+}
+
 struct BondFormula {
   std::string energy;
   std::map<std::string, std::map<std::string, double>> bonds;
@@ -155,6 +189,11 @@ std::optional<formula::Formula> read(const formula::Request& request,
   }
 }
 
+/// Whether parameters are those of pairs of types, and mix.
+bool is_of_pairs(const std::string& type) {
+  return type == "pair_formula" || type == "anisotropic_formula";
+}
+
 /// Names of parameters that the settings give, for some pair of types or type.
 std::set<std::string> given_parameters(const std::string& type, const Json& settings) {
   std::set<std::string> given;
@@ -162,7 +201,7 @@ std::set<std::string> given_parameters(const std::string& type, const Json& sett
     if (entry.is_object())
       for (const auto& [key, value] : entry.items()) given.insert(key);
   };
-  const auto list = settings.find(type == "pair_formula"       ? "pairs"
+  const auto list = settings.find(is_of_pairs(type)            ? "pairs"
                                   : type == "bond_formula"     ? "bonds"
                                   : type == "angle_formula"    ? "angles"
                                   : type == "dihedral_formula" ? "dihedrals"
@@ -247,6 +286,12 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
                          request.attributes.size(), fmt::join(request.attributes, ", "), most));
       return {};
     }
+    if (type == "anisotropic_formula") {
+      report("energy", fmt::format("has names that are no parameters of \"pairs\": {}; attributes "
+                                   "of particles are not possible here",
+                                   fmt::join(request.attributes, ", ")));
+      return {};
+    }
     formula = read(request, report);
   }
   if (!request.range.empty()) {
@@ -268,7 +313,7 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
     good = false;
     report(key, what);
   };
-  if (type == "pair_formula") {
+  if (is_of_pairs(type)) {
     if (const auto end = settings.find("truncation"); end != settings.end() && end->is_string())
       request.truncation = end->get<std::string>();
     take_mixing(*rest, request, *formula, note);
@@ -285,6 +330,10 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
       report("energy", fmt::format("reads the attributes {} of particles, which needs a compiler "
                                    "(perrin help formula)",
                                    fmt::join(request.attributes, ", ")));
+      return {};
+    }
+    if (type == "anisotropic_formula") {
+      report("energy", "needs a compiler (perrin help formula)");
       return {};
     }
     return formula::tabulated(request, *formula, *rest, report);
@@ -326,6 +375,9 @@ void add(Registry& registry, const std::string& type, const std::string& help) {
 
 void register_formula_forces(Registry& registry) {
   add<PairFormula>(registry, "pair_formula", "pair potential given by a formula of r");
+  add<AnisotropicFormula>(registry, "anisotropic_formula",
+                          "pair potential of particles with axes, given by a formula of r and "
+                          "three cosines");
   add<BondFormula>(registry, "bond_formula", "bond potential given by a formula of r");
   add<AngleFormula>(registry, "angle_formula", "angle potential given by a formula of theta");
   add<DihedralFormula>(registry, "dihedral_formula",

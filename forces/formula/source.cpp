@@ -16,7 +16,7 @@ namespace {
 struct Kind {
   std::vector<std::string> variables;
   std::map<std::string, std::string> code;  // C++ of the variables
-  bool radial;
+  bool radial;  // r is among the variables, and r2 its square
   const char *headers, *evaluate, *registration;
 };
 
@@ -46,6 +46,17 @@ constexpr const char* dihedral_body = R"(
                                             [[maybe_unused]] const Coefficients& c) {
     const T phi = std::atan2(sine, cosine);
 @STATEMENTS@    return {-(@FORCE@), @ENERGY@};
+  }
+)";
+/// Of the distance and the directions of two axes (forces/anisotropic/interaction.h).
+constexpr const char* anisotropic_body = R"(
+  template <class T>
+  PERRIN_HD static AxialEnergy<T> evaluate([[maybe_unused]] T r, [[maybe_unused]] T cos_1,
+                                           [[maybe_unused]] T cos_2, [[maybe_unused]] T cos_12,
+                                           [[maybe_unused]] const Coefficients& c) {
+    [[maybe_unused]] const T r2 = r * r;
+@STATEMENTS@    const T minus[4] = {@FORCE@};
+    return {@ENERGY@, -minus[0], -minus[1], -minus[2], -minus[3]};
   }
 )";
 constexpr const char* external_body = R"(
@@ -135,6 +146,13 @@ const std::map<std::string, Kind>& kinds() {
         "#include \"forces/pair_force.h\"\n",
         radial_body,
         "register_pair_potential<Formula, Truncations<@TRUNCATION@>>(registry)"}},
+      {"anisotropic_formula",
+       {{"r", "cos_1", "cos_2", "cos_12"},
+        {{"cos_1", "cos_1"}, {"cos_2", "cos_2"}, {"cos_12", "cos_12"}},
+        true,
+        "#include \"forces/anisotropic/anisotropic_force.h\"\n",
+        anisotropic_body,
+        "register_axial_potential<Formula>(registry)"}},
       {"bond_formula",
        {{"r"},
         {},
@@ -330,11 +348,12 @@ std::vector<std::string> variables_of(const Request& request) {
 std::string plugin_source(const Request& request, const Formula& formula, const std::string& name) {
   const Kind kind = kind_of(request);
   std::vector<Expression> forces;
+  const bool over_r = kind.radial && kind.variables.size() == 1;  // a force along the distance
   const bool timed = names(formula.value, Atom::Kind::variable).contains("t");
   for (const std::string& v : kind.variables) {
     if (v == "t") continue;
     const Expression minus = multiply(number(-1), derivative(formula.value, v));
-    forces.push_back(kind.radial ? multiply(minus, power(variable("r"), number(-1))) : minus);
+    forces.push_back(over_r ? multiply(minus, power(variable("r"), number(-1))) : minus);
   }
   Code code(kind.code, kind.radial);
   const auto write = [&] {

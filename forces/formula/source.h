@@ -19,7 +19,7 @@ struct Request {
   std::string range{};                        // pairs with attributes: formula of how far; or empty
 };
 
-/// The variables of a type: r, theta, phi, or x, y, z.
+/// The variables of a type: r, theta, phi, or x, y, z; of particles with axes r and cosines.
 const std::vector<std::string>& variables_of(const std::string& type);
 /// Of how many particles the energy of a type is: formulas of several have attributes as NAME_1,
 /// NAME_2, …

@@ -12,6 +12,8 @@
 #include "engine/dynamics/simulation.h"
 #include "engine/job/plugin.h"
 #include "engine/job/plugin_api.h"
+#include "engine/system/orientations.h"
+#include "engine/system/quaternion.h"
 #include "forces/register.h"
 #include "neighbor/neighbors.h"
 
@@ -96,6 +98,15 @@ std::map<std::string, std::string> jobs() {
                           table_of("angle", 0, 180, 361, wave) + "}}}"},
       {"dihedral_table", R"({"type": "dihedral_table", "dihedrals": {"d": {"file": )" +
                              table_of("dihedral", -180, 180, 361, wave) + "}}}"},
+      {"gay_berne", R"({"type": "gay_berne", "cutoff": 2.5, "truncation": "energy_shift",
+        "pairs": [{"types": ["A", "A"], "epsilon": 1.5, "sigma": 0.5, "kappa": 2.2,
+                   "kappa_prime": 4, "mu": 1.7, "nu": 1.2}]})"},
+      {"dipole", R"({"type": "dipole", "cutoff": 2.5, "truncation": "switch", "switch_on": 1.5,
+        "pairs": [{"types": ["A", "A"], "strength": 2}]})"},
+      {"anisotropic_formula", R"j({"type": "anisotropic_formula", "cutoff": 2.5,
+        "truncation": "energy_shift", "energy": "4*e*(s^12 - s^6)*(1 + a*cos_1*cos_2 + b*)j"
+                              R"j(cos_12^2); s = 1/(r + d*(cos_1 + cos_2))",
+        "pairs": [{"types": ["A", "A"], "e": 0.5, "a": 0.3, "b": 0.4, "d": 0.05}]})j"},
       {"special_pairs", R"({"type": "special_pairs", "scale": 0.5,
         "pairs": [{"types": ["A", "A"], "epsilon": 5, "sigma": 1.5}]})"},
       {"special_coulomb", R"({"type": "special_coulomb", "scale": 0.5})"},
@@ -158,24 +169,104 @@ struct Forces {
   }
 };
 
+/// Forces that depend on orientations.
+bool turns(const std::string& type) {
+  return type == "gay_berne" || type == "dipole" || type == "anisotropic_formula";
+}
+
+/// With an orientation of each, drawn.
+Configuration with_orientations(Configuration c) {
+  std::mt19937 generator(5);
+  std::normal_distribution<double> u;
+  for (std::size_t i = 0; i < c.position.size(); ++i)
+    c.orientation.push_back(
+        normalized(Quaternion{u(generator), u(generator), u(generator), u(generator)}));
+  return c;
+}
+
+std::unique_ptr<Simulation> simulation_of(Registry& registry, const std::string& job,
+                                          const Configuration& c) {
+  SetupContext context;
+  context.configuration = &c;
+  std::vector<std::unique_ptr<Force>> forces;
+  forces.push_back(make_component<Force>(registry, job, context));
+  return std::make_unique<Simulation>(Device::cpu(1), c, std::move(forces));
+}
+
+/// Turned by an angle about an axis of space.
+Quaternion turned(const Quaternion& q, int axis, double angle) {
+  Quaternion by{0, 0, 0, std::cos(angle / 2)};
+  (axis == 0 ? by.x : axis == 1 ? by.y : by.z) = std::sin(angle / 2);
+  return compose(by, q);
+}
+
+// The system is not periodic for these forces: all the angular momentum that they give to its
+// particles is that of torques and forces, together none.
+TEST(RegistryForces, TorquesAreTheDerivativesOfTheirEnergies) {
+  Forces all;
+  const Configuration start = with_orientations(small_system());
+  int tested = 0;
+  for (const auto& [type, job] : jobs()) {
+    if (!turns(type)) continue;
+    SCOPED_TRACE(type);
+    ++tested;
+    const auto s = simulation_of(all.registry, job, start);
+    ASSERT_TRUE(s->forces[0]->traits().torques);
+    s->ensure_forces();
+    const auto torque = s->particles.orientations->torque.to_host();
+    const auto index = s->particles.index.to_host();
+    const double h = 0.01;
+    double largest = 0;
+    for (const std::uint32_t id : {0u, 1u, 57u, 171u, 342u})
+      for (int axis = 0; axis < 3; ++axis) {
+        double energy[2];
+        for (const int side : {0, 1}) {
+          Configuration c = start;
+          c.orientation[id] = turned(c.orientation[id], axis, side ? h : -h);
+          energy[side] = simulation_of(all.registry, job, c)->totals().potential;
+        }
+        const Real4 t = torque[index[id]];
+        const double expected = -(energy[1] - energy[0]) / (2 * h);
+        const double got = double(axis == 0 ? t.x : axis == 1 ? t.y : t.z);
+        largest = std::max(largest, std::abs(got));
+        EXPECT_NEAR(got, expected, 0.02 + 0.02 * std::abs(expected)) << id << " " << axis;
+      }
+    EXPECT_GT(largest, 0.1);
+    Configuration open = start;
+    open.box.periodic = {false, false, false};
+    const auto cluster = simulation_of(all.registry, job, open);
+    cluster->ensure_forces();
+    const Configuration now = cluster->particles.configuration();
+    const auto f = cluster->particles.by_id(cluster->particles.force);
+    const auto t = cluster->particles.by_id(cluster->particles.orientations->torque);
+    Vec3<double> sum{};
+    double scale = 0;
+    for (std::size_t i = 0; i < f.size(); ++i) {
+      const Vec3<double> force{double(f[i].x), double(f[i].y), double(f[i].z)};
+      const Vec3<double> own{double(t[i].x), double(t[i].y), double(t[i].z)};
+      sum += cross(now.position[i], force) + own;
+      scale += std::sqrt(dot(own, own));
+    }
+    EXPECT_LT(std::sqrt(dot(sum, sum)), 1e-4 * scale);
+  }
+  EXPECT_EQ(tested, 3);
+}
+
 TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {
   Forces all;
   Registry& registry = all.registry;
   perrin_plugin()->register_components(registry);
   const auto table = jobs();
-  const Configuration start = small_system();
+  const Configuration plain = small_system(), oriented = with_orientations(plain);
   for (const CatalogueRow* row : registry.rows("force")) {
     if (row->type == "lj_wall") continue;  // needs an axis that is not periodic: external_test
     if (row->type == "tether") continue;   // has no force where a system begins: groups.py
     SCOPED_TRACE(row->type);
     ASSERT_EQ(table.count(row->type), 1u) << "give this test a job for it";
     const auto simulate = [&](const Configuration& c) {
-      SetupContext context;
-      context.configuration = &c;
-      std::vector<std::unique_ptr<Force>> forces;
-      forces.push_back(make_component<Force>(registry, table.at(row->type), context));
-      return std::make_unique<Simulation>(Device::cpu(1), c, std::move(forces));
+      return simulation_of(registry, table.at(row->type), c);
     };
+    const Configuration& start = turns(row->type) ? oriented : plain;
     const auto s = simulate(start);
     s->ensure_forces();
     const auto force = s->particles.force.to_host();
@@ -200,6 +291,36 @@ TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {
       }
     EXPECT_GT(largest, 0.1) << "no force at all: nothing was tested";
   }
+}
+
+TEST(RegistryForces, ADipoleIsWorthItsFormula) {
+  Forces all;
+  const Configuration c = with_orientations(small_system());
+  const std::string rest = R"("cutoff": 2.5, "truncation": "switch", "switch_on": 1.5, )";
+  const auto energy = [&](const std::string& job) {
+    return simulation_of(all.registry, job, c)->totals().potential;
+  };
+  const double built_in = energy(R"({"type": "dipole", )" + rest +
+                                 R"("pairs": [{"types": ["A", "A"], "strength": 2}]})");
+  const double formula = energy(R"j({"type": "anisotropic_formula",
+      "energy": "s*(cos_12 + 3*cos_1*cos_2)/r^3", )j" +
+                                rest + R"("pairs": [{"types": ["A", "A"], "s": 2}]})");
+  EXPECT_NEAR(formula, built_in, 1e-5 * std::abs(built_in));
+}
+
+TEST(RegistryForces, AFormulaOfAxesMustBeTheSameForBoth) {
+  Forces all;
+  const Configuration c = with_orientations(small_system());
+  std::string mistake;
+  try {
+    simulation_of(all.registry, R"j({"type": "anisotropic_formula", "energy": "cos_1*exp(-r)",
+        "cutoff": 2.5, "pairs": [{"types": ["A", "A"]}]})j",
+                  c);
+  } catch (const UserError& e) {
+    mistake = e.what();
+  }
+  EXPECT_NE(mistake.find("must not change when cos_1 and cos_2 are exchanged"), std::string::npos)
+      << mistake;
 }
 
 /// Of a force alone, made from its job.

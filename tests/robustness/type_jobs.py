@@ -20,6 +20,7 @@ DPD = {"type": "dpd", "temperature": 1,
        "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}
 SPRINGS = {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}}
 CHARGED = ("coulomb", "coulomb_dsf", "reaction_field", "debye_hueckel", "ewald", "special_coulomb")
+ORIENTED = ("gay_berne", "dipole", "anisotropic_formula")
 STEP = {"type": "velocity_verlet", "timestep": 0.001}
 TRIALS = {"type": "monte_carlo", "sweeps": 20, "temperature": 1,
           "translation": {"displacement": 0.2}}
@@ -176,6 +177,9 @@ class Types:
         if kind == "force" and name in CHARGED:
             job["system"] = {**LATTICE, "types": {"A": 1, "B": 1}}
             job["attributes"] = {"charge": {"types": {"A": 1, "B": -1}}}
+        if kind == "force" and name in ORIENTED:
+            job["system"] = {**LATTICE, "density": 0.02}
+            job["orientations"] = {"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}}
         if kind == "stage":
             job["stages"] = [component]
             if name not in ("md", "monte_carlo"):

@@ -1,0 +1,246 @@
+#!/usr/bin/python3
+"""Particles that have orientations: free rotation against Euler's equations, energies, equipartition,
+rotational diffusion, resumed runs and several processes, mistakes.
+
+    orientations.py PERRIN [unittest arguments]
+"""
+
+import copy
+import math
+import shutil
+import subprocess
+import unittest
+
+import h5py
+import numpy
+
+from job_case import DEVICE, PERRIN, JobCase
+
+GAY_BERNE = {"type": "gay_berne", "cutoff": 4, "truncation": "energy_shift",
+             "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
+DIPOLES = {"type": "dipole", "cutoff": 3, "truncation": "switch",
+           "pairs": [{"types": ["A", "A"], "strength": 2}]}
+LJ = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
+NVE = {"type": "velocity_verlet", "timestep": 0.002}
+
+
+def job(integrator, *forces, steps=1000, cells=(6, 6, 6), density=0.03, moments=(0.2, 0.8, 0.8),
+        start="random", temperature=1.5, system=None, **more):
+    return {"seed": 5,
+            "system": system or {"type": "lattice", "structure": "sc", "density": density,
+                                 "cells": list(cells)},
+            "orientations": {"start": start, "moments_of_inertia": {"A": list(moments)}},
+            "velocity": {"temperature": temperature}, "forces": list(forces),
+            "observers": [{"type": "thermo", "stride": 10}, {"type": "checkpoint"}],
+            "stages": [{"type": "md", "steps": steps, "integrator": integrator}], **more}
+
+
+def euler(q, spin, moments, time, steps=4000):
+    """Free rotation by the classical Runge-Kutta method: dL/dt = L × ω in the body's frame, dq/dt =
+    q (0, ω)/2; quaternions as x, y, z, w."""
+    def slope(y):
+        q, l = y[:, :4], y[:, 4:]
+        w = l / moments
+        v, s = q[:, :3], q[:, 3:]
+        dq = numpy.hstack([s * w + numpy.cross(v, w), -(v * w).sum(1, keepdims=True)]) / 2
+        return numpy.hstack([dq, numpy.cross(l, w)])
+    y, h = numpy.hstack([q, spin]).astype(float), time / steps
+    for _ in range(steps):
+        a = slope(y)
+        b = slope(y + h / 2 * a)
+        c = slope(y + h / 2 * b)
+        d = slope(y + h * c)
+        y += h / 6 * (a + 2 * b + 2 * c + d)
+    return y[:, :4], y[:, 4:]
+
+
+def axes(q):
+    """The first axis of each frame in space."""
+    x, y, z, w = q.T
+    return numpy.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], 1)
+
+
+class Orientations(JobCase):
+    overwrite = True
+
+    def words(self, name, folder=".", file="checkpoint.h5"):
+        """What a checkpoint has of each particle, by id."""
+        with h5py.File(self.path(folder, file)) as f:
+            raw = f["state/simulation/particles/" + name][()]
+        return numpy.frombuffer(raw.tobytes(), "f4").reshape(-1, 4).astype(float)
+
+    def test_free_rotation_is_that_of_eulers_equations(self):
+        moments = numpy.array([1, 2, 3.5])
+        errors = []
+        for steps in (100, 200, 400):
+            dt = 4 / steps
+            free = job({"type": "velocity_verlet", "timestep": dt}, steps=1, cells=(4, 4, 4),
+                       moments=moments)
+            self.run_job(free)
+            q, spin = self.words("orientation"), self.words("angular_momentum")[:, :3]
+            free["stages"][0]["steps"] = steps + 1
+            self.run_job(free)
+            expected, expected_spin = euler(q, spin, moments, 4)
+            got, got_spin = self.words("orientation"), self.words("angular_momentum")[:, :3]
+            numpy.testing.assert_allclose((got**2).sum(1), 1, atol=1e-5)
+            numpy.testing.assert_allclose((got_spin**2).sum(1), (spin**2).sum(1), rtol=1e-4)
+            errors.append([numpy.sqrt(((got - expected)**2).sum(1).mean()),
+                           numpy.sqrt(((got_spin - expected_spin)**2).sum(1).mean())])
+        # A method of second order: half of the step, a quarter of the error.
+        for before, after in zip(errors, errors[1:]):
+            for k in (0, 1):
+                self.assertLess(after[k], 0.35 * before[k], errors)
+        self.assertLess(max(errors[-1]), 2e-3, errors)
+
+    def test_energy_is_conserved_and_its_error_is_of_second_order(self):
+        spread = []
+        for dt in (0.004, 0.002):
+            self.run_job(job({"type": "velocity_verlet", "timestep": dt}, GAY_BERNE,
+                             steps=round(6 / dt), cells=(7, 7, 7)))
+            energy = self.column("total_energy")
+            numpy.testing.assert_allclose(energy, self.column("conserved_energy"))
+            spread.append(energy[len(energy) // 5:].std())
+            self.assertLess(spread[-1], 1e-3 * 3 * 343)
+        self.assertLess(spread[1], 0.4 * spread[0], spread)
+
+    def test_momenta_of_all_axes_have_the_temperature(self):
+        # 3 N and 2 N velocities; N = 216. A temperature of n velocities has the variance 2 T²/n;
+        # samples are some relaxation times apart, of which the longest is m/ξ = 0.5, that is 0.5 of
+        # 10 rows: 600 rows are 240 independent ones, or more.
+        for integrator in ({"type": "langevin", "timestep": 0.005, "temperature": 1.2,
+                            "friction": 2, "rotational_friction": 1},
+                           {"type": "langevin", "timestep": 0.005, "temperature": 1.2,
+                            "friction": 2, "rotational_friction": 1, "method": "velocity_verlet"},
+                           {"type": "bussi", "timestep": 0.005, "temperature": 1.2, "tau": 0.2}):
+            with self.subTest(integrator["type"]):
+                self.run_job(job(integrator, GAY_BERNE, steps=6500, temperature=1.2))
+                for name, velocities in (("temperature", 3 * 216 - 3),
+                                         ("rotational_temperature", 2 * 216)):
+                    rows = self.column(name)[50:]
+                    error = 1.2 * math.sqrt(2 / velocities / 240)
+                    self.assertLess(abs(rows.mean() - 1.2), 4 * error + 0.005, name)
+                    # The distribution is canonical: its width within some tenths.
+                    width = 1.2 * math.sqrt(2 / velocities)
+                    self.assertLess(abs(rows.std() / width - 1), 0.25, name)
+                heat = self.column("conserved_energy")
+                self.assertLess(abs(heat[-1] - heat[100]), 0.02 * 216)
+
+    def test_rotational_diffusion(self):
+        # <u(t)·u(0)> = exp(-(d - 1) D t). Each u·u' has at most the variance 1/2 (2D), 1/3 + … ≤ 0.5.
+        diffusion, time = 1.2 / 2, 0.4
+        for dimension, cells in ((3, (16, 16, 16)), (2, (64, 64, 1))):
+            with self.subTest(dimension):
+                system = {"type": "lattice", "structure": "sc" if dimension == 3 else "square",
+                          "density": 0.5, "cells": list(cells)}
+                brownian = job({"type": "brownian", "timestep": 0.002, "temperature": 1.2,
+                                "friction": 1, "rotational_friction": 2}, steps=1, system=system,
+                               moments=(0, 0, 0))
+                brownian["observers"] = [{"type": "checkpoint"}]
+                del brownian["velocity"]
+                self.run_job(brownian)
+                before = axes(self.words("orientation"))
+                brownian["stages"][0]["steps"] = 1 + round(time / 0.002)
+                self.run_job(brownian)
+                q = self.words("orientation")
+                overlap = (axes(q) * before).sum(1)
+                expected = math.exp(-(dimension - 1) * diffusion * time)
+                self.assertLess(abs(overlap.mean() - expected), 4 * math.sqrt(0.5 / len(overlap)))
+                if dimension == 2:
+                    numpy.testing.assert_array_equal(q[:, :2], 0)
+
+    def test_torques_turn_overdamped_particles(self):
+        # Two dipoles held beside each other: U = s cos(φ1 - φ2) …; each goes down the energy, so
+        # that it falls in every step, to that of the best directions found from 64 starts: 0.
+        system = {"type": "lattice", "structure": "square", "density": 0.25, "cells": [8, 8, 1]}
+        cold = job({"type": "brownian", "timestep": 0.01, "temperature": 0, "friction": 1e6,
+                    "rotational_friction": 1}, DIPOLES, system=system, moments=(0, 0, 0),
+                   steps=2000)
+        del cold["velocity"]
+        self.run_job(cold)
+        energy = self.column("potential_energy")
+        self.assertTrue((numpy.diff(energy) < 1e-4 * abs(energy[-1])).all())
+        self.assertLess(energy[-1], energy[0] - 10)
+        torque = self.words("torque")
+        self.assertLess(abs(torque[:, :2]).max(), 1e-6)  # about z alone
+        self.assertLess(abs(torque).max(), 0.1)
+
+    def kinds(self):
+        planar = {"type": "lattice", "structure": "square", "density": 0.4, "cells": [14, 14, 1]}
+        return {
+            "gay_berne": job({"type": "langevin", "timestep": 0.002, "temperature": 1,
+                              "friction": 1, "rotational_friction": 1}, GAY_BERNE, steps=200),
+            "dipoles": job({"type": "bussi", "timestep": 0.002, "temperature": 1, "tau": 0.1},
+                           LJ, DIPOLES, system=planar, moments=(0, 0, 0.1), steps=200),
+            "droplet": job({"type": "brownian", "timestep": 2e-4, "temperature": 1, "friction": 1,
+                            "rotational_friction": 0.3}, LJ, DIPOLES,
+                           {"type": "harmonic_trap", "stiffness": [0.2] * 3}, density=0.05,
+                           steps=200),
+            "barostat": job({"type": "velocity_verlet", "timestep": 0.002, "barostat": {
+                "pressure": 0.1, "tau": 1, "temperature": 1}}, GAY_BERNE, steps=200)}
+
+    def state(self, folder):
+        return [self.words(name, folder).tobytes() for name in (
+            "orientation", "angular_momentum", "torque", "velocity", "position")]
+
+    def test_stopped_and_resumed(self):
+        for name, text in self.kinds().items():
+            with self.subTest(name):
+                self.run_job(text, folder="whole")
+                half = copy.deepcopy(text)
+                half["stages"][0]["steps"] = 90
+                self.run_job(half, folder="half")
+                done = self.perrin("resume", self.path("half", "checkpoint.h5"), "--set",
+                                   "stages[0].steps=200", "--device", DEVICE, "--threads", "1",
+                                   "--output-dir", self.path("half"))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(self.state("half"), self.state("whole"))
+
+    def test_any_number_of_processes(self):
+        if not shutil.which("mpirun") or "Open MPI" not in subprocess.run(
+                [PERRIN, "info"], capture_output=True, text=True).stdout:
+            self.skipTest("no MPI")
+        for name, text in self.kinds().items():
+            with self.subTest(name):
+                text["processes"] = {"particles": 1}
+                self.run_job(text, folder="whole")
+                done = subprocess.run(
+                    ["mpirun", "--oversubscribe", "--allow-run-as-root", "-np", "3", PERRIN, "run",
+                     "job.json", "--device", DEVICE, "--output-dir", "three", "--overwrite"],
+                    cwd=self.folder, capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(self.state("three"), self.state("whole"))
+
+    def test_traversals_agree(self):
+        ways = ["clusters", "cells", "verlet_list"] if DEVICE == "cpu" else [
+            "tiles", "small", "cells", "verlet_list"]
+        found = {}
+        for way in ways:
+            text = job(NVE, GAY_BERNE, steps=20, cells=(8, 8, 8))
+            text["neighbors"] = {"traversal": way}
+            self.run_job(text)
+            found[way] = self.words("torque")
+        scale = abs(found[ways[0]]).max()
+        for way in ways[1:]:
+            self.assertLess(abs(found[way] - found[ways[0]]).max(), 1e-3 * scale, way)
+
+    def test_mistakes(self):
+        bare = job(NVE, GAY_BERNE)
+        del bare["orientations"]
+        self.refused(bare, r'forces\[0\]: gay_berne depends on the orientations.*"orientations"')
+        cooled = job({"type": "langevin", "timestep": 0.002, "temperature": 1, "friction": 1,
+                      "rotational_friction": 1}, LJ)
+        del cooled["orientations"]
+        self.refused(cooled, "rotational_friction: has no effect: particles have no orientations")
+        unknown = job(NVE, GAY_BERNE)
+        unknown["orientations"]["moments_of_inertia"] = {"B": [1, 1, 1]}
+        self.refused(unknown, 'moments_of_inertia.B: unknown particle type')
+        shifted = job(NVE, {**GAY_BERNE, "truncation": "force_shift"})
+        self.refused(shifted, "truncation: must be cut, energy_shift or switch")
+        still = job({"type": "nose_hoover", "timestep": 0.002, "temperature": 1, "tau": 0.1},
+                    GAY_BERNE, steps=10)
+        done = self.run_job(still)
+        self.assertIn("does not turn particles", done.stdout + done.stderr)
+
+
+unittest.main(argv=["orientations", *__import__("sys").argv[2:]])
