@@ -16,7 +16,7 @@ namespace {
 struct Kind {
   std::vector<std::string> variables;
   std::map<std::string, std::string> code;  // C++ of the variables
-  bool radial;  // r is among the variables, and r2 its square
+  bool radial;                              // r is among the variables, and r2 its square
   const char *headers, *evaluate, *registration;
 };
 
