@@ -286,7 +286,7 @@ std::unique_ptr<Force> make_attribute_pair_force(const PairSettings<P>& s, Setup
   for (std::size_t a = 0; a < types; ++a)
     for (std::size_t b = 0; b < types; ++b) {
       const std::size_t k = a * types + b;
-      if (setup.both_frozen(a, b))
+      if (setup.both_frozen(a, b) || table.silent(a, b))
         coefficients[k].cutoff2 = coefficients[k].cutoff = 0, ranges[k] = 0;
     }
   const Ranges found(types, ranges);

@@ -251,6 +251,7 @@ class PairTable {
     if constexpr (HasMixing<P>)
       if (s.mixing != "none")
         mix(s.mixing == "geometric" ? Mixing::geometric : Mixing::lorentz_berthelot, s.cutoff);
+    leave_out_centers(setup.configuration());
     const auto& names = setup.configuration().types;
     std::vector<std::pair<std::string, std::string>> without_cutoff;
     for (std::size_t a = 0; known && a < types_; ++a)
@@ -269,6 +270,8 @@ class PairTable {
 
   std::size_t types() const { return types_; }
   std::optional<Entry>& at(std::size_t a, std::size_t b) { return entries_[a * types_ + b]; }
+  /// A centre of a rigid body has this potential only where the job gives its pairs.
+  bool silent(std::size_t a, std::size_t b) const { return silent_[a * types_ + b]; }
   double cutoff(std::size_t a, std::size_t b) {
     const Entry& e = *at(a, b);
     double c = e.cutoff.value_or(std::numeric_limits<double>::infinity());
@@ -286,8 +289,21 @@ class PairTable {
                 Entry{P::mix(at(a, a)->parameters, at(b, b)->parameters, rule), cutoff};
   }
 
+  void leave_out_centers(const Configuration& configuration) {
+    silent_.assign(entries_.size(), false);
+    const auto given = std::ranges::find_if(entries_, [](const auto& e) { return e.has_value(); });
+    const std::vector<bool> centers = center_types(configuration);
+    for (std::size_t a = 0; given != entries_.end() && a < types_; ++a)
+      for (std::size_t b = 0; b < types_; ++b) {
+        if (at(a, b) || !(centers[a] || centers[b])) continue;
+        at(a, b) = Entry{(*given)->parameters, (*given)->cutoff};
+        silent_[a * types_ + b] = true;
+      }
+  }
+
   std::size_t types_;
   std::vector<std::optional<Entry>> entries_;
+  std::vector<bool> silent_;
 };
 
 /// Energy and force are zero whatever the distance (an epsilon of 0): such pairs need not be
@@ -353,7 +369,7 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
           TailIntegrals before;
           if (switched)
             before = taken_by_switch<P>(parameters, {cutoff, s.switch_on.value_or(0.9 * cutoff)});
-          const double counts = setup.both_frozen(a, b) ? 0 : 1;
+          const double counts = setup.both_frozen(a, b) || table.silent(a, b) ? 0 : 1;
           tail.energy.push_back(counts * (P::tail_energy(parameters, cutoff) + before.energy));
           tail.virial.push_back(counts * (P::tail_virial(parameters, cutoff) + before.virial));
         }
@@ -371,7 +387,7 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
             const double cutoff = table.cutoff(a, b);
             coefficients.push_back(E::coefficients(
                 table.at(a, b)->parameters, {cutoff, s.switch_on.value_or(0.9 * cutoff), shift}));
-            const bool frozen = setup.both_frozen(a, b);
+            const bool frozen = setup.both_frozen(a, b) || table.silent(a, b);
             if (frozen) coefficients.back().cutoff2 = 0;
             ranges.push_back(frozen || is_nothing<E>(coefficients.back(), cutoff) ? 0 : cutoff);
           }

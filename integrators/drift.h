@@ -59,13 +59,6 @@ PERRIN_HD Position moved(const Position& p, const Real4& by) {
 #endif
 }
 
-/// What the periodic face crossed on the way counts, if there is one. Whole units and carry never
-/// go against the displacement: remainders are rounded in one direction wherever a particle comes
-/// from.
-PERRIN_HD std::int32_t crossing(std::uint32_t before, std::uint32_t after, Real by) {
-  return by >= 0 ? (after < before ? 1 : 0) : (after > before ? -1 : 0);
-}
-
 #ifndef __CUDA_ARCH__
 /// True for all but a few particles: no face was crossed, none that is not periodic passed.
 inline __attribute__((always_inline)) bool stays_inside(const Position& before,

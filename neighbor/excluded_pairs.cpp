@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "engine/system/bond_graph.h"
 
@@ -12,11 +13,13 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-Pairs within_molecules(const Topology& topology) {
+/// Of all with the same number, but for `none`.
+Pairs within(const std::vector<std::uint32_t>& number, std::optional<std::uint32_t> none = {}) {
   Pairs pairs;
   std::map<std::uint32_t, std::vector<std::uint32_t>> members;  // numbers may be any
-  for (std::size_t i = 0; i < topology.molecule.size(); ++i) {
-    auto& others = members[topology.molecule[i]];
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    if (none && number[i] == *none) continue;
+    auto& others = members[number[i]];
     for (const std::uint32_t other : others) pairs.emplace_back(std::uint32_t(i), other);
     others.push_back(std::uint32_t(i));
   }
@@ -39,7 +42,8 @@ std::size_t number_of(Pairs pairs) {
 }  // namespace
 
 Pairs excluded_pairs(std::size_t particles, const Topology& topology, const std::string& kind) {
-  if (kind == "molecules") return within_molecules(topology);
+  if (kind == "molecules") return within(topology.molecule);
+  if (kind == "bodies") return within(topology.body, Topology::no_body);
   Pairs pairs;
   if (kind == "bonds")
     for (const auto& bond : topology.bonds) pairs.emplace_back(bond.a, bond.b);
@@ -58,7 +62,7 @@ std::vector<std::string> kinds_without(const std::vector<std::string>& kinds,
   std::vector<std::string> left;
   for (const auto& kind : kinds) {
     const bool itself = contains(ignored, kind), bonds = contains(ignored, "bonds");
-    if (kind == "molecules" || (!itself && !bonds))
+    if (kind == "molecules" || kind == "bodies" || (!itself && !bonds))
       left.push_back(kind);
     else if (kind != "bonds" && !(itself && bonds))
       left.push_back(kind + (itself ? along : listed));
@@ -74,6 +78,7 @@ std::string excluded_text(std::size_t particles, const Topology& topology,
     if (count == 0) continue;
     const char* what = kind == "bonds"              ? "bonded (1-2)"
                        : kind == "molecules"        ? "within molecules"
+                       : kind == "bodies"           ? "within rigid bodies"
                        : kind.starts_with("angles") ? "of angles (1-3)"
                                                     : "of dihedrals (1-4)";
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);

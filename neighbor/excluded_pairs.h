@@ -15,6 +15,7 @@ namespace perrin {
 ///   angles       two bonds apart (1-3), and the ends of listed angles
 ///   dihedrals    three bonds apart (1-4), and the ends of listed dihedrals
 ///   molecules    all of one molecule
+///   bodies       all of one rigid body
 /// "angles listed" and "dihedrals listed" are the listed ones alone (of bonds that the job
 /// ignores); "angles along bonds" and "dihedrals along bonds" the others alone. How far two are
 /// apart is the number of bonds of the shortest way.

@@ -9,15 +9,23 @@
 namespace perrin {
 
 DegreesOfFreedom::DegreesOfFreedom(const Configuration& c)
-    : dimension_(c.box.dimension), particles_(c.types.size(), 0) {
-  for (const auto t : c.type) ++particles_.at(t);
-  for (const double m : c.mass) mass_ += m;
-  if (c.mass.empty()) mass_ = double(c.position.size());
+    : dimension_(c.box.dimension), particles_(c.types.size(), 0), sites_(c.types.size(), 0) {
+  for (std::size_t id = 0; id < c.type.size(); ++id) {
+    ++particles_.at(c.type[id]);
+    if (c.topology.is_site(id))
+      ++sites_[c.type[id]];
+    else
+      mass_ += c.mass.empty() ? 1 : c.mass[id];
+  }
   count({});
 }
 
 DegreesOfFreedom::DegreesOfFreedom(const DegreesOfFreedom& all, std::vector<std::int64_t> counts)
-    : dimension_(all.dimension_), particles_(std::move(counts)), mass_(all.mass_), part_(true) {
+    : dimension_(all.dimension_),
+      particles_(std::move(counts)),
+      sites_(particles_.size(), 0),
+      mass_(all.mass_),
+      part_(true) {
   count({});
 }
 
@@ -26,8 +34,9 @@ void DegreesOfFreedom::count(const std::vector<std::unique_ptr<Force>>& forces,
   motion_ = motion;
   std::int64_t moving = 0, all = 0;
   for (std::size_t t = 0; t < particles_.size(); ++t) {
-    all += particles_[t];
-    if (motion_.moves(t)) moving += particles_[t];
+    const std::int64_t free = particles_[t] - sites_[t];
+    all += free;
+    if (motion_.moves(t)) moving += free;
   }
   for (std::size_t k = 0; k < 3; ++k) moving_[k] = motion_.axes[k] ? moving : 0;
   if (motion_.of_each && !part_) moving_ = motion_.of_each->moving;

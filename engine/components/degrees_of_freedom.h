@@ -57,7 +57,8 @@ class DegreesOfFreedom {
  private:
   int dimension_;
   std::vector<std::int64_t> particles_;  // of each type
-  double mass_ = 0;                      // of all
+  std::vector<std::int64_t> sites_;      // of these, of rigid bodies: their velocities are not free
+  double mass_ = 0;                      // of all but sites
   Motion motion_;
   std::array<bool, 3> conserved_{}, driven_{};
   double number_ = 0;

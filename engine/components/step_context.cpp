@@ -6,6 +6,7 @@
 #include "engine/components/box_mover.h"
 #include "engine/components/fault_text.h"
 #include "engine/components/integrator.h"
+#include "engine/components/rigid_bodies.h"
 #include "engine/domain/decomposition.h"
 #include "engine/system/orientations.h"
 #include "neighbor/neighbors.h"
@@ -50,6 +51,10 @@ StepContext::StepContext(const Device& the_device, Configuration configuration,
       seed(the_seed),
       running_(device()),
       ranges_(all_ranges(forces)) {
+  if (!particles.topology.body.empty()) {
+    bodies = std::make_unique<RigidBodies>(device(), particles.topology);
+    group_ = bodies->moved();
+  }
   particles.domain.require(needs_of(forces), particles.topology, particles.box);
   degrees_of_freedom.count(forces);
   const auto heights = particles.box.padded_heights();
@@ -75,7 +80,10 @@ MoveCheck StepContext::check_moves() {
   const auto check = [&] {
     return neighbors->check_moves(running_.progress.data(), std::uint32_t(running_.index));
   };
-  if (meetings_ == nullptr) return check();
+  if (meetings_ == nullptr) {
+    check_ = check(), checked_step_ = running_.index;
+    return check_;
+  }
   if (checked_step_ != running_.index) check_ = check();
   checked_step_ = running_.index;
   return check_;
@@ -99,6 +107,8 @@ void StepContext::update_neighbors(bool may_exchange) {
   timed(timings.neighbors, [&] {
     // A step that was halted by a full list goes on from here.
     if (device().skipping() && neighbors) neighbors->forget_check();
+    if (bodies) bodies->place(*this, checked_step_ == running_.index ? check_ : MoveCheck{});
+    if (meetings_ == nullptr) checked_step_ = -1;
     device().set_skipping(false);
     if (neighbors)
       neighbors->update(running_.progress.data(), std::uint32_t(running_.index), running_.exchanges,
@@ -128,7 +138,13 @@ void StepContext::compute_forces() {
       add = true;
     }
     if (forces.empty()) particles.force.zero();
+    if (bodies) bodies->collect(*this, add_torque);
   });
+}
+
+GroupMask StepContext::thermal() const {
+  if (bodies) return bodies->moved();
+  return bath_ ? bath_->thermal() : GroupMask{};
 }
 
 void StepContext::move_box() {

@@ -20,6 +20,7 @@ namespace perrin {
 
 class BoxMover;
 class Integrator;
+class RigidBodies;
 struct Flow;
 class Neighbors;
 
@@ -35,6 +36,7 @@ class StepContext {
   Particles particles;
   std::vector<std::unique_ptr<Force>> forces;
   std::unique_ptr<Neighbors> neighbors;  // nullptr where no force has a range
+  std::unique_ptr<RigidBodies> bodies;   // nullptr: there are none
   const std::uint64_t seed;
   Timings timings;
 
@@ -50,10 +52,13 @@ class StepContext {
   /// Longest range of the forces.
   double range() const { return ranges_.longest(); }
 
-  /// What the running integrator moves: all particles, unless its stage has several integrators.
+  /// What the running integrator moves: all particles but the sites of rigid bodies, unless its
+  /// stage has several integrators.
   /// Passes of integrators/particle_steps.h leave out all others; other loops of an integrator
   /// must.
   const GroupMask& group() const { return group_; }
+  /// Particles whose velocities count in kinetic energy, momentum and pressure.
+  GroupMask thermal() const;
 
   // What a step calls; device work only. integrators/particle_steps.h does it for most integrators.
   /// For the kernel that moves the particles: it passes this to drift(). Where nobody asks for it,

@@ -5,6 +5,7 @@
 
 #include "engine/components/box_mover.h"
 #include "engine/components/integrator.h"
+#include "engine/components/rigid_bodies.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
@@ -95,7 +96,7 @@ void TotalsMeter::launch(bool lists_hold) {
   force_.zero();
   virial_.zero();
   TotalsRow* const row = rows_.data() + most;
-  const GroupMask thermal = s_.bath() ? s_.bath()->thermal() : GroupMask{};
+  const GroupMask thermal = s_.thermal();
   const OrientationView turning =
       s_.particles.orientations ? s_.particles.orientations->view() : OrientationView{};
   bool add = false;
@@ -106,6 +107,8 @@ void TotalsMeter::launch(bool lists_hold) {
       force->act(s_, {force_.data(), virial_.data(), add, true});
       add = true;
     }
+    if (s_.bodies && (!pairs || std::ranges::all_of(s_.forces, acts_on_pairs)))
+      s_.bodies->correct_virial(s_, force_.data(), virial_.data());
     sum<Sums>(device, "totals", s_.particles.size(),
               Measure{s_.particles.view(), force_.data(), virial_.data(), thermal, turning},
               scratch_, result);

@@ -14,6 +14,7 @@ void draw_velocities(Configuration& c, double temperature, double k_boltzmann, s
   c.velocity.assign(n, {});
   Vec3<double> momentum;
   for (std::size_t i = 0; i < n; ++i) {
+    if (c.topology.is_site(i)) continue;  // they have those of their bodies
     auto g = keyed<Philox>(key, 0, static_cast<std::uint32_t>(i));
     const double width = 1 / std::sqrt(mass(i));
     for (int axis = 0; axis < c.box.dimension; ++axis)
@@ -23,6 +24,7 @@ void draw_velocities(Configuration& c, double temperature, double k_boltzmann, s
   const Vec3<double> drift = freedom.drift(momentum);
   double twice_kinetic = 0;  // of what counts
   for (std::size_t i = 0; i < n; ++i) {
+    if (c.topology.is_site(i)) continue;
     c.velocity[i] -= drift;
     for (int axis = 0; axis < c.box.dimension; ++axis)
       if (freedom.counts(c.type[i], i, static_cast<std::size_t>(axis)))

@@ -268,6 +268,9 @@ void Job::refuse_planar(const char* why) {
 }
 
 void Job::make_system(Archive* restored) {
+  const auto mistake = [this](const std::string& path, const std::string& what) {
+    report(path, what);
+  };
   if (!file_.value().contains("system")) {
     context_.no_system = true;
     return refuse_planar("this stage has three dimensions");
@@ -286,18 +289,21 @@ void Job::make_system(Archive* restored) {
       return report("system", e.what());
     }
     for (const std::string& what : configuration_.warnings) warn("system", what);
+    if (!settings_.bodies.empty() && check_parts(configuration_).empty())
+      add_bodies(settings_.bodies, configuration_, mistake);
   }
   auto wrong = check_parts(configuration_);
   if (wrong.empty()) wrong = check_configuration(configuration_);
   for (const auto& what : wrong) report("system", what);
   if (wrong.empty()) {
-    const auto mistake = [this](const std::string& path, const std::string& what) {
-      report(path, what);
-    };
     resolve_attributes(settings_.attributes, configuration_, context_.seed, restored != nullptr,
                        mistake);
-    if (settings_.orientations && !restored)
-      resolve_orientations(*settings_.orientations, configuration_, context_.seed, mistake);
+    const bool bodies = !settings_.bodies.empty();
+    if (!restored && bodies) weigh_bodies(settings_.bodies, configuration_, mistake);
+    if (!restored && (bodies || settings_.orientations))
+      resolve_orientations(settings_.orientations.value_or(OrientationSettings{}), configuration_,
+                           context_.seed, mistake);
+    if (!restored && bodies) place_sites(configuration_);
     resolve_groups(settings_.groups, configuration_, mistake);
     for (const auto& what : check_configuration(configuration_)) report("attributes", what);
     resolve_bonds();
@@ -396,6 +402,7 @@ void Job::make_components() {
   check_dynamic_bonds();
   check_attribute_updates();
   check_orientations();
+  check_bodies();
   if (!context_.resuming)
     for (const auto& what : bond_warnings(configuration_)) warn("system", what);
 }

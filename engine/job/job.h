@@ -10,6 +10,7 @@
 #include "engine/components/registry.h"
 #include "engine/dynamics/attribute_updates.h"
 #include "engine/dynamics/attributes.h"
+#include "engine/dynamics/body_settings.h"
 #include "engine/dynamics/dynamic_bonds.h"
 #include "engine/dynamics/orientation_settings.h"
 #include "engine/job/ensemble_settings.h"
@@ -63,6 +64,7 @@ struct JobSettings {
   std::string device = "auto";
   Part<Source> system;
   std::map<std::string, AttributeSettings> attributes;
+  std::map<std::string, BodySettings> bodies;
   std::optional<OrientationSettings> orientations;
   std::map<std::string, GroupSettings> groups;
   std::optional<VelocitySettings> velocity;
@@ -153,6 +155,8 @@ class Job {
   /// Do forces, observers and stages take bonds that are made and broken?
   void check_dynamic_bonds();
   void check_attribute_updates();
+  /// What rigid bodies do not go with.
+  void check_bodies();
   /// Are there orientations where a force looks at them, and does somebody turn them?
   void check_orientations();
   void keep_stages_with_motion(std::vector<bool>& stages, const std::vector<std::string>& names,

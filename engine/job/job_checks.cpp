@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/communicator/communicator.h"
 #include "engine/dynamics/velocity_checks.h"
 #include "engine/job/job.h"
 #include "engine/settings/settings_parse.h"
@@ -217,6 +218,7 @@ void Job::check_exclusions() {
   const Topology& t = configuration_.topology;
   const std::size_t n = configuration_.position.size();
   exclusions_ = kinds_without(settings_.neighbors.exclusions, settings_.ignore);
+  if (!t.body.empty()) exclusions_.emplace_back("bodies");
   const bool pairs = std::any_of(forces_.begin(), forces_.end(), [](const auto& force) {
     return force && force->traits().range() > 0;
   });
@@ -276,6 +278,27 @@ void Job::check_ranges() {
 }
 
 /// Of integrators and observers against forces.
+void Job::check_bodies() {
+  if (configuration_.topology.body.empty()) return;
+  if (Communicator::world().several()) report("bodies", "rigid bodies need a single process");
+  if (settings_.dynamic_bonds) report("dynamic_bonds", "cannot be combined with rigid bodies");
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+    const Stage* const stage = parts_.stages[k].get();
+    const Integrator* const integrator = stage ? stage->integrator() : nullptr;
+    if (!integrator) continue;
+    const Json settings = record_component(settings_.stages[k]);
+    const auto given = [&](const char* key) {
+      return settings.contains(key) && !settings.at(key).is_null();
+    };
+    if (!integrator->turns_particles() || !integrator->acts_on_groups())
+      report(settings_.stages[k].path,
+             "must have one integrator that moves and turns rigid bodies: velocity_verlet, bussi, "
+             "langevin, brownian or an active one");
+    else if (integrator->box_mover() || given("shear") || given("deform"))
+      report(settings_.stages[k].path, "must not change the box: the system has rigid bodies");
+  }
+}
+
 void Job::check_orientations() {
   if (configuration_.orientation.empty()) {
     for (std::size_t k = 0; k < forces_.size(); ++k)

@@ -32,6 +32,9 @@ void describe(Fields& d, JobSettings& s) {
   d.optional("orientations", s.orientations, Any{},
              "particles have orientations, and turn: for forces that depend on them (gay_berne, "
              "dipoles, …) and active motion; a file of the system may give them, too");
+  d.optional(
+      "bodies", s.bodies, Any{},
+      "rigid bodies: every particle of a type carries others, which are added to the system");
   d.optional("groups", s.groups, Any{},
              "named groups of particles, for integrators, forces and observers; the group \"all\" "
              "is always there");

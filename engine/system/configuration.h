@@ -27,6 +27,15 @@ struct Topology {
   std::vector<Angle> angles;
   std::vector<Dihedral> dihedrals, impropers;
   std::vector<std::uint32_t> molecule;  // of each particle; empty: none
+  /// Rigid bodies: of each particle the id of its body's centre, and where it is in the frame of
+  /// that (length); no_body: in none. Empty: there are none.
+  static constexpr std::uint32_t no_body = 0xffffffffu;
+  std::vector<std::uint32_t> body;
+  std::vector<Vec3<double>> site;
+  /// Carried by a centre, and moved with it.
+  bool is_site(std::size_t id) const {
+    return !body.empty() && body[id] != no_body && body[id] != id;
+  }
 };
 
 /// How many of each there are, or can be.
@@ -66,5 +75,16 @@ struct Configuration {
   /// What the source has besides and Perrin has no place for, and how many: "constraints", ….
   std::map<std::string, std::int64_t> left_out;
 };
+
+/// [type]: whether all particles of this type are centres of rigid bodies.
+inline std::vector<bool> center_types(const Configuration& c) {
+  std::vector<bool> centers(c.types.size(), false);
+  const std::vector<std::uint32_t>& body = c.topology.body;
+  for (std::size_t id = 0; id < body.size(); ++id)
+    if (body[id] == id) centers[c.type[id]] = true;
+  for (std::size_t id = 0; id < body.size(); ++id)
+    if (body[id] != id) centers[c.type[id]] = false;
+  return centers;
+}
 
 }  // namespace perrin

@@ -71,6 +71,19 @@ void archive_orientations(Archive& archive, Configuration& c) {
                   "a vector for every particle");
 }
 
+void archive_bodies(Archive& archive, Topology& t, std::size_t particles) {
+  if (archive.is_saving() ? t.body.empty() : !archive.has("body")) return;
+  archive("body", t.body);
+  archive("site", t.site);
+  archive.require(t.body.size() == particles && t.site.size() == particles, "body",
+                  "a number for every particle");
+  for (const std::uint32_t center : t.body)
+    archive.require(center == Topology::no_body || (center < particles && t.body[center] == center),
+                    "body", "the centre of a body, or none, for every particle");
+  for (const Vec3<double>& at : t.site)
+    archive.require(std::isfinite(dot(at, at)), "site", "finite places");
+}
+
 }  // namespace
 
 void archive_box(Archive& archive, const std::string& name, Box& box) {
@@ -133,6 +146,7 @@ void archive_configuration(Archive& archive, Configuration& c) {
   archive_groups(archive, c);
   archive_attributes(archive, c);
   archive_orientations(archive, c);
+  archive_bodies(archive, c.topology, c.position.size());
   archive("step", c.step);
   archive.require(c.step >= 0, "step", "at least 0");
 }

@@ -60,4 +60,11 @@ PERRIN_HD Position moved_by_axes(Position p, const Real4& by) {
   return p;
 }
 
+/// What the periodic face crossed on the way counts, if there is one. Whole units and carry never
+/// go against the displacement: remainders are rounded in one direction wherever a particle comes
+/// from.
+PERRIN_HD std::int32_t crossing(std::uint32_t before, std::uint32_t after, Real by) {
+  return by >= 0 ? (after < before ? 1 : 0) : (after > before ? -1 : 0);
+}
+
 }  // namespace perrin

@@ -138,7 +138,7 @@ std::unique_ptr<Force> make_anisotropic_force(const char* name, const Settings& 
         setup.error("switch_on", fmt::format("must be below the cut-off {}, got {}", cutoff, on));
         return nullptr;
       }
-      const double end = setup.both_frozen(a, b) ? 0 : cutoff;
+      const double end = setup.both_frozen(a, b) || table.silent(a, b) ? 0 : cutoff;
       all.push_back({coefficients(a, b), Real(end * end), Real(cutoff),
                      Real(switched ? on : cutoff), Real(switched ? 1 / (cutoff - on) : 0)});
       ranges.push_back(end);

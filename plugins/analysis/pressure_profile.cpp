@@ -64,7 +64,7 @@ PressureProfile::PressureProfile(const PressureProfileSettings& settings, Setup&
 
 void PressureProfile::sample(Simulation& s) {
   const double padding = s.particles.box.padding[axis_];
-  const GroupMask thermal = s.bath() ? s.bath()->thermal() : GroupMask{};
+  const GroupMask thermal = s.thermal();
   const Buffer<Real>& virials = s.particle_virials();  // may sort the particles: before view()
   sums_.add(
       s.device(), "pressure profile", s.particles.size(),

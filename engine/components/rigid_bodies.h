@@ -1,0 +1,47 @@
+// Rigid bodies: particles, the centres, that carry others, their sites. Integrators move and turn
+// the centres alone; sites are put where their bodies are, and what forces do to them is added up
+// for the centres.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/buffer.h"
+#include "engine/system/configuration.h"
+#include "engine/system/group.h"
+
+namespace perrin {
+
+class StepContext;
+struct MoveCheck;
+
+class RigidBodies {
+ public:
+  /// Of a topology with bodies (Topology::body).
+  RigidBodies(const Device& device, const Topology& topology);
+  /// For passes over what integrators move: all particles but sites.
+  GroupMask moved() const { return {moved_.data(), 1}; }
+
+  // Device work; in one process.
+  /// Puts the sites where their bodies are, with the velocities of rigid motion. `check` as for
+  /// kernels that move particles.
+  void place(StepContext& context, const MoveCheck& check) const;
+  /// Adds the forces on sites, and their torques, to those of the centres. `add_torque`: torques
+  /// have been computed in this step.
+  void collect(StepContext& context, bool add_torque) const;
+  /// Takes the part of the virial that holds the bodies together, of sites with these forces: what
+  /// is left is the virial of the centres. virial: as in ForceOutput.
+  void correct_virial(StepContext& context, const Real4* force, Real* virial) const;
+
+  struct Site {
+    Real4 at;  // in the frame of the body
+    std::uint32_t id, center;
+  };
+
+ private:
+  Buffer<Site> sites_;           // body by body
+  Buffer<std::uint32_t> begin_;  // [body]: its first site; and the end
+  Buffer<std::uint8_t> moved_;   // [id]
+  std::int64_t bodies_ = 0;
+};
+
+}  // namespace perrin

@@ -1,0 +1,182 @@
+#include "engine/dynamics/body_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/settings/json_file.h"
+#include "engine/settings/problems.h"
+
+namespace perrin {
+namespace {
+
+using Matrix = std::array<std::array<double, 3>, 3>;
+
+/// The principal axes of a symmetric matrix as columns of a rotation, by Jacobi's rotations; on its
+/// diagonal the matrix then has their moments.
+Matrix principal_axes(Matrix& m) {
+  Matrix axes{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  for (int sweep = 0; sweep < 50; ++sweep) {
+    const double scale = std::abs(m[0][0]) + std::abs(m[1][1]) + std::abs(m[2][2]);
+    const double off = std::abs(m[0][1]) + std::abs(m[0][2]) + std::abs(m[1][2]);
+    if (off <= 1e-15 * scale) break;
+    for (std::size_t p = 0; p < 2; ++p)
+      for (std::size_t q = p + 1; q < 3; ++q) {
+        if (m[p][q] == 0) continue;
+        const double angle = 0.5 * std::atan2(2 * m[p][q], m[q][q] - m[p][p]);
+        const double c = std::cos(angle), s = std::sin(angle);
+        for (auto& row : m) {
+          const double a = row[p], b = row[q];
+          row[p] = c * a - s * b, row[q] = s * a + c * b;
+        }
+        for (std::size_t k = 0; k < 3; ++k) {
+          const double a = m[p][k], b = m[q][k];
+          m[p][k] = c * a - s * b, m[q][k] = s * a + c * b;
+          const double u = axes[k][p], v = axes[k][q];
+          axes[k][p] = c * u - s * v, axes[k][q] = s * u + c * v;
+        }
+      }
+  }
+  const auto& a = axes;
+  const double determinant = a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) -
+                             a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
+                             a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+  if (determinant < 0)
+    for (auto& row : axes) row[2] = -row[2];
+  return axes;
+}
+
+/// Of points with these masses, which it moves to their centre of mass and turns to their axes; in
+/// two dimensions about z alone.
+Vec3<double> moments_of(std::vector<Vec3<double>>& at, const std::vector<double>& mass,
+                        int dimension) {
+  double total = 0;
+  Vec3<double> center{};
+  for (std::size_t k = 0; k < at.size(); ++k) total += mass[k], center += mass[k] * at[k];
+  for (auto& r : at) r -= (1 / total) * center;
+  Matrix inertia{};
+  for (std::size_t k = 0; k < at.size(); ++k)
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b)
+        inertia[std::size_t(a)][std::size_t(b)] +=
+            mass[k] * ((a == b ? dot(at[k], at[k]) : 0.0) - at[k][a] * at[k][b]);
+  if (dimension == 2) return {0, 0, inertia[2][2]};
+  const Matrix axes = principal_axes(inertia);
+  double largest = 0;
+  for (std::size_t a = 0; a < 3; ++a) largest = std::max(largest, inertia[a][a]);
+  Vec3<double> moments{};
+  for (int a = 0; a < 3; ++a) {
+    const double moment = inertia[std::size_t(a)][std::size_t(a)];
+    moments[a] = moment > 1e-9 * largest ? moment : 0;  // points on a line do not turn about it
+  }
+  for (auto& r : at) {
+    const Vec3<double> before = r;
+    for (int a = 0; a < 3; ++a) {
+      r[a] = 0;
+      for (int b = 0; b < 3; ++b) r[a] += axes[std::size_t(b)][std::size_t(a)] * before[b];
+    }
+  }
+  return moments;
+}
+
+std::string path_of(const std::string& type) { return join_path("bodies", type); }
+
+template <class T>
+void extend(std::vector<T>& values, std::size_t n, const T& with) {
+  if (!values.empty()) values.resize(n, with);
+}
+
+}  // namespace
+
+void add_bodies(const std::map<std::string, BodySettings>& settings, Configuration& c,
+                const ReportMistake& report) {
+  for (const auto& [type, s] : settings) {
+    if (std::ranges::find(c.types, type) == c.types.end())
+      report(path_of(type), fmt::format("no particle of the system is of this type, which is that "
+                                        "of the bodies' centres; {}",
+                                        suggest(type, c.types)));
+    if (s.sites.empty()) report(join_path(path_of(type), "sites"), "must have a site at least");
+    for (std::size_t k = 0; k < s.sites.size(); ++k) {
+      const std::string path = fmt::format("{}.sites[{}]", path_of(type), k);
+      if (settings.contains(s.sites[k].type))
+        report(path + ".type", "is the type of a body, and bodies carry none");
+      if (c.box.dimension == 2 && s.sites[k].at.z != 0)
+        report(path + ".at", "must have no z component: the system has two dimensions");
+    }
+  }
+  const std::size_t before = c.position.size();
+  Topology& t = c.topology;
+  t.body.assign(before, Topology::no_body), t.site.assign(before, {});
+  for (std::uint32_t id = 0; id < before; ++id) {
+    const auto found = settings.find(c.types[c.type[id]]);
+    if (found == settings.end()) continue;
+    t.body[id] = id;
+    for (const BodySite& site : found->second.sites) {
+      auto at = std::ranges::find(c.types, site.type);
+      const auto type = std::uint32_t(at - c.types.begin());
+      if (at == c.types.end()) c.types.push_back(site.type);
+      c.type.push_back(type);
+      c.position.push_back(c.position[id]);
+      t.body.push_back(id), t.site.push_back(site.at);
+      if (!c.image.empty()) c.image.push_back(c.image[id]);
+    }
+  }
+  const std::size_t n = c.position.size();
+  extend(c.velocity, n, {}), extend(c.mass, n, 1.0);
+  extend(c.charge, n, 0.0), extend(c.diameter, n, 1.0);
+  extend(c.orientation, n, {}), extend(c.angular_momentum, n, {});
+  extend(c.moment_of_inertia, n, {});
+  for (auto& [name, values] : c.attributes) values.resize(n, 0);
+  if (!t.molecule.empty())
+    for (std::size_t id = before; id < n; ++id) t.molecule.push_back(t.molecule[t.body[id]]);
+}
+
+void weigh_bodies(const std::map<std::string, BodySettings>& settings, Configuration& c,
+                  const ReportMistake& report) {
+  const std::size_t n = c.position.size();
+  Topology& t = c.topology;
+  if (c.mass.empty()) c.mass.assign(n, 1);
+  if (c.moment_of_inertia.empty()) c.moment_of_inertia.assign(n, {});
+  std::vector<std::vector<std::uint32_t>> sites(n);  // of each centre
+  for (std::uint32_t id = 0; id < n; ++id)
+    if (t.is_site(id)) sites[t.body[id]].push_back(id);
+  for (std::uint32_t id = 0; id < n; ++id) {
+    if (sites[id].empty()) continue;
+    const BodySettings& s = settings.at(c.types[c.type[id]]);
+    std::vector<double> mass;
+    std::vector<Vec3<double>> at;
+    double total = 0;
+    for (const std::uint32_t site : sites[id]) {
+      mass.push_back(c.mass[site]), at.push_back(t.site[site]);
+      total += c.mass[site];
+    }
+    c.mass[id] = s.mass.value_or(total);
+    if (s.moments_of_inertia) {
+      const auto& m = *s.moments_of_inertia;
+      c.moment_of_inertia[id] = {m[0], m[1], m[2]};
+      continue;
+    }
+    Vec3<double> moments = moments_of(at, mass, c.box.dimension);
+    c.moment_of_inertia[id] = (c.mass[id] / total) * moments;
+    for (std::size_t k = 0; k < at.size(); ++k) t.site[sites[id][k]] = at[k];
+    if (moments.x == 0 && moments.y == 0 && moments.z == 0)
+      return report(path_of(c.types[c.type[id]]),
+                    "has no moment of inertia: its sites are at one place. Give "
+                    "\"moments_of_inertia\", or leave the body out");
+  }
+}
+
+void place_sites(Configuration& c) {
+  for (std::size_t id = 0; id < c.position.size(); ++id) {
+    if (!c.topology.is_site(id)) continue;
+    const std::uint32_t center = c.topology.body[id];
+    const Quaternion q = normalized(c.orientation[center]);
+    const Vec3<double> r = c.position[center] + rotate(q, c.topology.site[id]);
+    Image image = c.image.empty() ? Image{} : c.image[center];
+    c.position[id] = c.box.point(c.box.fixed(r, c.type[id], &image));
+    if (!c.image.empty()) c.image[id] = image;
+  }
+}
+
+}  // namespace perrin
