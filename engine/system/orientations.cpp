@@ -76,6 +76,7 @@ void Orientations::state(Archive& archive, const std::vector<std::uint32_t>& id)
   by_id("orientation", orientation);
   by_id("angular_momentum", angular_momentum);
   by_id("torque", torque);
+  by_id("moment", moment);  // particles may be in another order in memory by now
   if (archive.is_saving()) return;
   const auto finite = [](const Real4& v) {
     return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z) && std::isfinite(v.w);
@@ -86,6 +87,9 @@ void Orientations::state(Archive& archive, const std::vector<std::uint32_t>& id)
   }
   for (const Real4& l : angular_momentum.to_host())
     archive.require(finite(l), "angular_momentum", "finite numbers");
+  for (const Real4& i : moment.to_host())
+    archive.require(finite(i) && i.x >= 0 && i.y >= 0 && i.z >= 0, "moment",
+                    "numbers that are not negative");
   for (const Real4& t : torque.to_host()) archive.require(finite(t), "torque", "finite numbers");
 }
 
