@@ -135,7 +135,7 @@ long long convert(const ConvertOptions& options) {
   // Beside a run, or another conversion: no lock, but a name of its own.
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
   std::set<std::string> lost;
-  std::int64_t without_velocities = 0, without_images = 0;
+  std::int64_t without_velocities = 0, without_images = 0, without_orientations = 0;
   const auto absent = [&](const std::string& what, std::int64_t& count, const char* cure) {
     if (!what.empty() && ++count == 1 && options.warn)
       options.warn(fmt::format("{}: {}: left out{}", options.in, what, cure));
@@ -143,6 +143,7 @@ long long convert(const ConvertOptions& options) {
   const auto tell = [&](const io::Frame& f) {
     absent(f.no_velocities, without_velocities, " (--no-velocities omits them in all frames)");
     absent(f.no_images, without_images, "");
+    absent(f.no_orientations, without_orientations, "");
     std::vector<std::string> said = f.configuration.warnings;
     if (f.may_be_flat && !options.dimension && io::looks_flat(f.configuration))
       said.emplace_back(
@@ -167,7 +168,7 @@ long long convert(const ConvertOptions& options) {
   } catch (const RunError& error) {
     throw RunError(by_its_name(error.what(), place.aside(), options.out));
   }
-  for (const std::int64_t count : {without_velocities, without_images})
+  for (const std::int64_t count : {without_velocities, without_images, without_orientations})
     if (count > 1 && options.warn)
       options.warn(
           fmt::format("{}: this applies to {} of {} frames", options.in, count, end - first));

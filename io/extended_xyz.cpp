@@ -11,6 +11,7 @@
 
 #include "engine/base/error.h"
 #include "io/file_attributes.h"
+#include "io/file_orientations.h"
 #include "io/formats.h"
 #include "io/particle_order.h"
 #include "io/text_file.h"
@@ -53,7 +54,10 @@ const std::set<std::string> used_names{"pos",
                                        "molecule",
                                        "molecule_index",
                                        "id",
-                                       "ids"};
+                                       "ids",
+                                       "orientation",
+                                       "angular_momentum",
+                                       "moment_of_inertia"};
 
 /// Whether the second line is one of key=value pairs, and not any remark.
 bool is_extended(const std::string& line) {
@@ -138,6 +142,12 @@ struct Columns {
         }
       return nullptr;
     };
+    // What others may call so, and means something else where it has other columns.
+    const auto any = [&](const char* name, std::size_t wanted) -> const Column* {
+      for (const Column& column : all)
+        if (column.name == name && column.width == wanted) return &column;
+      return nullptr;
+    };
     position = find({"pos", "position", "positions"}, 3);
     species = find({"species", "type", "element"}, 1);
     velocity = find({"velo", "vel", "velocity", "velocities"}, 3);
@@ -148,6 +158,9 @@ struct Columns {
     diameter = find({"diameter"}, 1);
     molecule = find({"molecule", "molecule_index"}, 1);
     id = find({"id", "ids"}, 1);
+    orientation = any("orientation", 4);
+    angular_momentum = any("angular_momentum", 3);
+    moment_of_inertia = any("moment_of_inertia", 3);
     if (position == nullptr) text.fail("Properties has no pos:R:3: expected positions");
     width = all.back().first + all.back().width;
   }
@@ -157,7 +170,7 @@ struct Columns {
   bool knows(const Column& column) const {
     for (const Column* known :
          {position, species, velocity, velocity == nullptr ? momentum : nullptr, image, mass,
-          charge, diameter, molecule, id})
+          charge, diameter, molecule, id, orientation, angular_momentum, moment_of_inertia})
       if (known == &column) return true;
     // What is written for ASE beside velocities says the same.
     return &column == momentum;
@@ -171,7 +184,7 @@ struct Columns {
 
   std::vector<Column> all;
   const Column *position, *species, *velocity, *momentum, *image, *mass, *charge, *diameter,
-      *molecule, *id;
+      *molecule, *id, *orientation, *angular_momentum, *moment_of_inertia;
   std::size_t width;
 };
 
@@ -287,6 +300,7 @@ class ExtendedXyzReader : public FrameReader {
     for (auto& r : c.position) r = turned(r - c.box.origin) + c.box.origin;
     for (auto& v : c.velocity) v = turned(v);
     for (auto& p : frame.momentum) p = turned(p);
+    for (auto& q : c.orientation) q = turned(q);
     c.warnings.push_back(
         "the box is rotated, with coordinates and velocities: the first edge to the x axis, the "
         "second into the xy plane");
@@ -344,6 +358,7 @@ class ExtendedXyzReader : public FrameReader {
       if (at.molecule != nullptr)
         c.topology.molecule.push_back(
             text_.whole<std::uint32_t>(words[at.molecule->first], "a molecule"));
+      read_rotation(at, words, c);
       if (at.id != nullptr) ids.push_back(text_.integer(words[at.id->first], "a particle's id"));
       for (Attribute& attribute : attributes) read_attribute(attribute, words);
     }
@@ -356,6 +371,33 @@ class ExtendedXyzReader : public FrameReader {
         warn_unread(c, what, attribute.wrong);
     }
     if (at.id != nullptr) sort_by(ids, frame);
+  }
+
+  /// Quaternions as x, y, z, w and angular momenta in space, as OVITO has both.
+  void read_rotation(const Columns& at, const std::vector<std::string_view>& words,
+                     Configuration& c) const {
+    const auto numbers = [&](const Column* column, int n, const char* what) {
+      std::array<double, 4> v{};
+      for (std::size_t k = 0; k < std::size_t(n); ++k)
+        v[k] = text_.real(words[column->first + k], what);
+      return v;
+    };
+    if (at.orientation != nullptr) {
+      const auto q = numbers(at.orientation, 4, "a component of a quaternion");
+      if (q == std::array<double, 4>{})
+        text_.fail("the orientation is (0, 0, 0, 0), expected a quaternion of length 1");
+      c.orientation.push_back({q[0], q[1], q[2], q[3]});
+    }
+    if (at.angular_momentum != nullptr) {
+      const auto l = numbers(at.angular_momentum, 3, "an angular momentum");
+      Vec3<double> spin{l[0], l[1], l[2]};
+      if (at.orientation != nullptr) spin = rotate_back(normalized(c.orientation.back()), spin);
+      c.angular_momentum.push_back(spin);
+    }
+    if (at.moment_of_inertia != nullptr) {
+      const auto moments = numbers(at.moment_of_inertia, 3, "a moment of inertia");
+      c.moment_of_inertia.push_back({moments[0], moments[1], moments[2]});
+    }
   }
 
   struct Attribute {
@@ -417,6 +459,11 @@ class ExtendedXyzWriter : public FrameWriter {
     if (!c.diameter.empty()) properties += ":diameter:R:1";
     if (!c.topology.molecule.empty()) properties += ":molecule:I:1";
     if (!c.id.empty()) properties += ":id:I:1";
+    const bool turning = !c.angular_momentum.empty() && !c.orientation.empty();
+    const bool massive = has_moments(c);
+    if (!c.orientation.empty()) properties += ":orientation:R:4";
+    if (turning) properties += ":angular_momentum:R:3";
+    if (massive) properties += ":moment_of_inertia:R:3";
     std::vector<const std::vector<double>*> attributes;
     for (const auto& [name, values] : c.attributes) {
       if (used_names.contains(name)) continue;
@@ -441,6 +488,12 @@ class ExtendedXyzWriter : public FrameWriter {
       if (!c.diameter.empty()) row += fmt::format(" {}", c.diameter[i]);
       if (!c.topology.molecule.empty()) row += fmt::format(" {}", c.topology.molecule[i]);
       if (!c.id.empty()) row += fmt::format(" {}", c.id[i]);
+      if (!c.orientation.empty()) {
+        const Quaternion& q = c.orientation[i];
+        row += fmt::format(" {} {} {} {}", q.x, q.y, q.z, q.w);
+      }
+      if (turning) row += numbers(rotate(c.orientation[i], c.angular_momentum[i]));
+      if (massive) row += numbers(c.moment_of_inertia[i]);
       for (const auto* values : attributes) row += fmt::format(" {}", (*values)[i]);
       out_.put(row + "\n");
     }

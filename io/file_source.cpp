@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "io/file_orientations.h"
 #include "io/file_units.h"
 #include "io/formats.h"
 #include "io/lammps_units.h"
@@ -29,6 +30,15 @@ class FileSource : public Source {
     Configuration& c = frame.configuration;
     if (settings_.velocities) refuse(frame.no_velocities, "velocities");
     if (settings_.images) refuse(frame.no_images, "images");
+    if (!frame.no_orientations.empty())
+      throw UserError(fmt::format("{}: {}: use another \"frame\"", path_, frame.no_orientations));
+    if (const std::int64_t i = io::first_out_of_plane(c); c.box.dimension == 2 && i >= 0) {
+      const Quaternion& q = c.orientation[std::size_t(i)];
+      throw UserError(fmt::format(
+          "{}: particle {} is turned out of the plane of a system of two dimensions: expected a "
+          "rotation about z, got the quaternion ({:.6g}, {:.6g}, {:.6g}, {:.6g}) (w, x, y, z)",
+          path_, i, q.w, q.x, q.y, q.z));
+    }
     if (frame.may_be_flat && !settings_.dimension && io::looks_flat(c))
       throw UserError(
           fmt::format("{}: all particles have the same z in a box of height {}, as in a "
@@ -37,7 +47,8 @@ class FileSource : public Source {
     if (settings_.units != "file" && settings_.units != "job") name_units(*format, frame);
     const bool named = format->names_units || !frame.units.empty() || frame.units.reduced;
     if (named && settings_.units != "job") convert_units(frame);
-    if (!named && settings_.units == "file" && !units_.reduced() && !c.velocity.empty())
+    if (!named && settings_.units == "file" && !units_.reduced() &&
+        !(c.velocity.empty() && c.angular_momentum.empty()))
       c.warnings.push_back(fmt::format(
           "names no units: velocities are read in {} per {}; \"units\" sets them (\"job\": these)",
           units_.length, units_.time));
@@ -130,6 +141,7 @@ class FileSource : public Source {
       const double velocity = factor(from.velocity, "nm ps-1", "velocities") / own;
       for (auto& v : c.velocity) v *= velocity;
     }
+    convert_rotation(c, from, length);
     if (frame.time != 0 && settings_.keep_step)
       frame.time *= factor(from.time, units_.time, "times");
     // Those of the job are in its units already.
@@ -144,6 +156,25 @@ class FileSource : public Source {
     const double mass = io::convert_unit(from.mass, units_.mass, path_ + ": masses");
     for (std::size_t i = 0; i < c.mass.size(); ++i)
       if (of_the_file(c.type[i])) c.mass[i] *= mass;
+  }
+
+  /// `length`: the unit of the file in those of the job.
+  void convert_rotation(Configuration& c, const io::FrameUnits& from, double length) const {
+    if (c.angular_momentum.empty() && !io::has_moments(c)) return;
+    if (from.mass.empty())
+      throw UserError(path_ +
+                      ": angular momenta or moments of inertia, but no unit of mass, although the "
+                      "file names others; \"units\": \"job\" reads its numbers without conversion");
+    const double mass = io::convert_unit(from.mass, units_.mass, path_ + ": masses");
+    for (auto& moment : c.moment_of_inertia) moment *= mass * length * length;
+    if (c.angular_momentum.empty()) return;
+    const double nm = io::convert_unit(units_.length, "nm", path_);
+    const double own = nm * nm / io::convert_unit(units_.time, "ps", path_);
+    const double momentum =
+        io::convert_unit(io::angular_momentum_unit(from), units_.mass + " nm2 ps-1",
+                         path_ + ": angular momenta") /
+        own;
+    for (auto& spin : c.angular_momentum) spin *= momentum;
   }
 
   FileSettings settings_;

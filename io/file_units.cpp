@@ -148,6 +148,18 @@ FileUnit file_momentum(const Units& units) {
   return {units.mass + " " + velocity.name, velocity.factor};
 }
 
+FileUnit file_angular_momentum(const Units& units) {
+  const FileUnit length = file_length(units), velocity = file_velocity(units);
+  if (velocity.name.empty()) return {};
+  return {units.mass + " " + length.name + "2 ps-1", rounded(length.factor * velocity.factor)};
+}
+
+FileUnit file_moment_of_inertia(const Units& units) {
+  const FileUnit length = file_length(units);
+  if (length.name.empty()) return {};
+  return {units.mass + " " + length.name + "2", rounded(length.factor * length.factor)};
+}
+
 double convert_unit(const std::string& from, const std::string& to, const std::string& where) {
   if (from == to) return 1;
   const Value a = parse_unit(from, where), b = parse_unit(to, where);

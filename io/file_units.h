@@ -20,6 +20,8 @@ FileUnit file_time(const Units& units);
 FileUnit file_velocity(const Units& units);
 FileUnit file_force(const Units& units);
 FileUnit file_momentum(const Units& units);
+FileUnit file_angular_momentum(const Units& units);
+FileUnit file_moment_of_inertia(const Units& units);
 
 /// How many of the unit `to` the unit `from` is: 0.1 for "Angstrom" and "nm". Both are powers of
 /// named units and numbers, separated by spaces, as the module `units` of H5MD 1.1 writes them.

@@ -142,7 +142,10 @@ Frame FrameReader::read(std::int64_t index, const ReadOptions& options) {
   Frame frame = get(index);
   Configuration& c = frame.configuration;
   const std::string where = fmt::format("{}, frame {}", path_, index);
-  if (!options.velocities) c.velocity.clear(), frame.momentum.clear(), frame.no_velocities.clear();
+  if (!options.velocities) {
+    c.velocity.clear(), frame.momentum.clear(), c.angular_momentum.clear();
+    frame.no_velocities.clear();
+  }
   if (!options.images) c.image.clear(), frame.no_images.clear();
   if (!options.box.empty()) set_box(c.box, options.box, where);
   if (!frame.has_box && options.box.empty())
@@ -186,6 +189,17 @@ std::vector<std::string> losses(const Frame& frame, Format format) {
     list.push_back(fmt::format("the names of the units are left out (length \"{}\", time \"{}\")",
                                u.length, u.time));
   return list;
+}
+
+std::string angular_momentum_unit(const FrameUnits& u) {
+  if (!u.angular_momentum.empty()) return u.angular_momentum;
+  if (u.mass.empty() || u.length.empty() || u.velocity.empty()) return {};
+  return fmt::format("{} {} {}", u.mass, u.length, u.velocity);
+}
+
+std::string moment_of_inertia_unit(const FrameUnits& u) {
+  if (u.mass.empty() || u.length.empty()) return {};
+  return fmt::format("{} {} {}", u.mass, u.length, u.length);
 }
 
 std::uint32_t index_of(std::vector<std::string>& names, const std::string& name) {

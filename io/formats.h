@@ -18,11 +18,17 @@ namespace perrin::io {
 /// What a file says of its units, as text ("nm", "ps", "nm ps-1"); empty where it says nothing.
 struct FrameUnits {
   std::string length, time, velocity, mass;
+  /// Where a file names it; empty: mass length velocity.
+  std::string angular_momentum{};
   double charge = 1;     // of the unit of charges, in elementary charges
   bool reduced = false;  // it says that it is in reduced units
   bool empty() const { return length.empty() && time.empty() && velocity.empty() && mass.empty(); }
   friend bool operator==(const FrameUnits&, const FrameUnits&) = default;
 };
+
+/// As one text, where there is one of its own, else of the others; empty where these are missing.
+std::string angular_momentum_unit(const FrameUnits& units);
+std::string moment_of_inertia_unit(const FrameUnits& units);
 
 /// One frame of a file. configuration.step is the frame's step, if it has one; configuration.time
 /// is left alone.
@@ -33,8 +39,9 @@ struct Frame {
   FrameUnits units;
   /// Where a file has these instead of velocities: read() divides them by the masses.
   std::vector<Vec3<double>> momentum;
-  /// What the file has in other frames, and not in this one, with the place: velocities, images.
-  std::string no_velocities, no_images;
+  /// What the file has in other frames, and not in this one, with the place: velocities (angular
+  /// momenta), images, orientations.
+  std::string no_velocities, no_images, no_orientations;
   /// What the file has besides and no conversion keeps, a sentence each.
   std::vector<std::string> dropped;
   bool repeats = false;      // bonds, angles may be there twice: each counts
@@ -52,8 +59,9 @@ struct OpenOptions {
 /// What the user wants otherwise than the file says.
 struct ReadOptions {
   std::optional<std::array<bool, 3>> periodic;
-  std::map<std::string, double> masses;   // by the name of the type in the file
-  bool velocities = true, images = true;  // false: as if the file had none
+  std::map<std::string, double> masses;  // by the name of the type in the file
+  /// False: as if the file had none; angular momenta go with velocities.
+  bool velocities = true, images = true;
   std::optional<std::int32_t> dimension;
   /// Edges, or edges and the three tilts, in the unit of the file; the corner at 0.
   std::vector<double> box;
@@ -137,9 +145,9 @@ std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path, const Fr
 std::vector<std::string> losses(const Frame& frame, Format format);
 
 /// Refuses what no run can start from (no particles, NaN, masses that are not positive, ids of
-/// bonds out of range, bonds given twice, particles beyond a non-periodic axis or with an image
-/// along one, a flat box, types without a name), wraps particles along
-/// periodic axes and adjusts their images, takes images that the file has not from bonds
+/// bonds out of range, bonds given twice, orientations that are no rotations, particles beyond a
+/// non-periodic axis or with an image along one, a flat box, types without a name), wraps particles
+/// along periodic axes and adjusts their images, takes images that the file has not from bonds
 /// (engine/system/bond_images.h), and puts a two-dimensional system to z = 0. `where` names the
 /// file and the frame. `repeats`: bonds given twice count twice.
 void check_frame(Configuration& configuration, const std::string& where, bool repeats = false);

@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/system/bond_images.h"
+#include "io/file_orientations.h"
 #include "io/formats.h"
 
 namespace perrin::io {
@@ -105,6 +106,7 @@ void put_flat(Configuration& c) {
   for (auto& r : c.position) r.z = 0;
   for (auto& v : c.velocity) v.z = 0;
   for (auto& image : c.image) image.z = 0;
+  for (auto& spin : c.angular_momentum) spin.x = spin.y = 0;
 }
 
 /// A particle's image along an axis on which it was moved by `whole` boxes.
@@ -205,6 +207,7 @@ void check_frame(Configuration& c, const std::string& where, bool repeats) {
       throw UserError(fmt::format("{}: particle {} is of type {}, but there are {} types", where, i,
                                   c.type[i], c.types.size()));
   check_numbers(c.mass, "mass", "a positive number", where, [](double m) { return m > 0; });
+  check_orientations(c, where);
   check_numbers(c.charge, "charge", "a finite number", where, [](double) { return true; });
   check_numbers(c.diameter, "diameter", "a number that is not negative", where,
                 [](double d) { return d >= 0; });

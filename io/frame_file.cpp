@@ -35,8 +35,10 @@ void FrameFile::state(Archive& archive) {
   std::string now, before;
   for (const auto& [name, has] :
        {std::pair("velocity ", layout_.velocity), std::pair("force ", layout_.force),
-        std::pair("image ", layout_.image), std::pair("species ", layout_.moving_species),
-        std::pair("unwrapped ", layout_.unwrapped), std::pair("double ", layout_.fine_positions),
+        std::pair("image ", layout_.image), std::pair("orientation ", layout_.orientation),
+        std::pair("angular_momentum ", layout_.angular_momentum),
+        std::pair("species ", layout_.moving_species), std::pair("unwrapped ", layout_.unwrapped),
+        std::pair("double ", layout_.fine_positions),
         std::pair("bonds ", layout_.dynamic_bonds.has_value())})
     if (has) now += name;
   if (changed_since(archive, "layout", now, &before) && !path_.empty())

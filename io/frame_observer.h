@@ -1,13 +1,18 @@
 // What observers that write frames of all particles have in common, whatever the format.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/components/box_user.h"
 #include "engine/components/observer.h"
+#include "engine/components/setup.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/part.h"
 #include "io/frame_bonds.h"
@@ -62,7 +67,22 @@ class FrameObserver : public Observer, public BoxUser {
   void state(Archive& archive) override { file_.state(archive); }
 
  protected:
-  bool wants_velocities() const { return wants_.velocity; }
+  /// What of frames overdamped motion has not; empty: nothing is wanted.
+  std::string wanted_velocities() const {
+    return wants_.velocity           ? "\"velocity\" of frames"
+           : wants_.angular_momentum ? "\"angular_momentum\" of frames"
+                                     : "";
+  }
+  /// Refuses what particles without orientations have not. `quantities`: of the settings.
+  static void check_orientations(const std::vector<std::string>& quantities, Setup& setup) {
+    for (std::size_t k = 0; k < quantities.size(); ++k)
+      if ((quantities[k] == "orientation" || quantities[k] == "angular_momentum") &&
+          setup.configuration().orientation.empty())
+        setup.error(fmt::format("quantities[{}]", k),
+                    fmt::format("the particles have no orientations, so frames cannot have \"{}\": "
+                                "add \"orientations\" to the job, or read a system that has them",
+                                quantities[k]));
+  }
 
   File file_;
 

@@ -1,18 +1,22 @@
 #include "io/gather.h"
 
 #include "engine/device/parallel.h"
+#include "engine/system/orientations.h"
 
 namespace perrin::io {
 namespace {
 
 struct GatherById {
   ParticleView from;
+  OrientationView turning;       // nullptr where they have none
   const std::uint32_t* members;  // ids; nullptr: all
   Vec3<float>* position;         // or, in its place,
   Vec3<double>* fine;
   Vec3<float>*velocity, *force;  // and the rest: nullptr where not wanted
   Image* image;
   std::int32_t* species;
+  float* orientation;  // four of each particle: w, x, y, z
+  Vec3<float>* angular_momentum;
   Vec3<double> scale, shift;  // fixed point → units of the edges
   Vec3<double> length;
   double xy, xz, yz;
@@ -64,6 +68,15 @@ struct GatherById {
     }
     if (image) image[k] = from.image[i];
     if (species) species[k] = std::int32_t(p.type());
+    if (orientation) {
+      const Real4 q = turning.orientation[i];
+      float* const to = orientation + 4 * k;
+      to[0] = float(q.w), to[1] = float(q.x), to[2] = float(q.y), to[3] = float(q.z);
+    }
+    if (angular_momentum) {
+      const Real4 spin = turning.angular_momentum[i];
+      angular_momentum[k] = {float(spin.x), float(spin.y), float(spin.z)};
+    }
   }
 };
 
@@ -80,6 +93,8 @@ FrameGather::FrameGather(const Device& device, std::int64_t all, const Wants& wa
       force_(place(wants.force ? std::size_t(n_) * sizeof(Vec3<float>) : 0)),
       image_(place(wants.image ? std::size_t(n_) * sizeof(Image) : 0)),
       species_(place(wants.species ? std::size_t(n_) * sizeof(std::int32_t) : 0)),
+      orientation_(place(wants.orientation ? std::size_t(n_) * 4 * sizeof(float) : 0)),
+      angular_momentum_(place(wants.angular_momentum ? std::size_t(n_) * sizeof(Vec3<float>) : 0)),
       memory_(device, bytes_),
       gathered_(device, device.is_cuda() ? std::int64_t(bytes_) : 0),
       copies_(device) {}
@@ -105,6 +120,9 @@ H5mdFrame FrameGather::operator()(Particles& particles) {
   f.force = force_.in<Vec3<float>>(to);
   f.image = image_.in<Image>(to);
   f.species = species_.in<std::int32_t>(to);
+  f.orientation = orientation_.in<float>(to);
+  f.angular_momentum = angular_momentum_.in<Vec3<float>>(to);
+  if (f.orientation || f.angular_momentum) f.turning = particles.orientations->view();
   for (int axis = 0; axis < 3; ++axis) {
     const double padding = box.periodic[std::size_t(axis)] ? 0.0 : box.padding[axis];
     f.scale[axis] = (1 + 2 * padding) / 4294967296.0;
@@ -123,6 +141,8 @@ H5mdFrame FrameGather::operator()(Particles& particles) {
   frame.force = force_.array<float>(block);
   frame.image = image_.array<std::int32_t>(block);
   frame.species = species_.array<std::int32_t>(block);
+  frame.orientation = orientation_.array<float>(block);
+  frame.angular_momentum = angular_momentum_.array<float>(block);
   if (device.is_cuda()) frame.arrival = copies_.copy(block.get(), to, bytes_);
   return frame;
 }

@@ -15,6 +15,7 @@ class FrameGather {
     bool velocity = false, force = false, image = false, species = false;
     bool unwrapped = false;  // positions with image counters, not inside of the box
     bool fine = false;       // positions in double precision, to 2^-40 of the edges
+    bool orientation = false, angular_momentum = false;  // of particles that have orientations
   };
   /// Of n particles, or of these (ids in ascending order), unless that is empty.
   FrameGather(const Device& device, std::int64_t n, const Wants& wants,
@@ -42,7 +43,8 @@ class FrameGather {
   Buffer<std::uint32_t> members_;  // ids; empty: all
   bool unwrapped_;
   std::size_t bytes_ = 0;  // of a block
-  Place position_, fine_position_, velocity_, force_, image_, species_;
+  Place position_, fine_position_, velocity_, force_, image_, species_, orientation_,
+      angular_momentum_;
   FrameMemory memory_;
   Buffer<std::byte> gathered_;  // a block on the GPU
   OutgoingCopies copies_;       // last: ends when all have arrived

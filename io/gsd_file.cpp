@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/system/changed_since.h"
+#include "io/file_orientations.h"
 #include "io/gsd_chunks.h"
 #include "io/new_file.h"
 
@@ -51,6 +52,11 @@ std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
   out.put_reals("particles/mass", c.mass);
   out.put_reals("particles/charge", c.charge);
   out.put_reals("particles/diameter", c.diameter);
+  if (layout.orientation && has_moments(c)) {
+    std::vector<double> moments;
+    for (const auto& m : c.moment_of_inertia) moments.insert(moments.end(), {m.x, m.y, m.z});
+    out.put_reals("particles/moment_inertia", moments, 3);
+  }
   for (const auto& [name, values] : c.attributes)
     out.put(particle_logs + name, f64, n, 1, values.data());
   out.put(id_chunk, u32, c.id.size(), 1, c.id.data());
@@ -63,6 +69,15 @@ std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
   out.put_text("perrin/plugins", record.plugins);
   out.put("perrin/seed", u64, 1, 1, &record.seed);
   return std::move(out.list);
+}
+
+std::vector<float> hoomd_angular_momenta(const H5mdFrame& frame) {
+  const float *q = frame.orientation.data(), *l = frame.angular_momentum.data();
+  std::vector<float> momenta;
+  for (std::size_t i = 0; i < frame.angular_momentum.size() / 3; ++i, q += 4, l += 3)
+    for (const double x : hoomd_angular_momentum({q[1], q[2], q[3], q[0]}, {l[0], l[1], l[2]}))
+      momenta.push_back(float(x));
+  return momenta;
 }
 
 std::vector<Chunk> chunks_of(const std::string& path, const H5mdFrame& frame, const Box& like,
@@ -84,6 +99,13 @@ std::vector<Chunk> chunks_of(const std::string& path, const H5mdFrame& frame, co
   if (layout.velocity)
     out.put("particles/velocity", f32, frame.velocity.size() / 3, 3, frame.velocity.data());
   if (layout.image) out.put("particles/image", i32, frame.image.size() / 3, 3, frame.image.data());
+  if (layout.orientation)
+    out.put("particles/orientation", f32, frame.orientation.size() / 4, 4,
+            frame.orientation.data());
+  if (layout.angular_momentum) {
+    const std::vector<float> momenta = hoomd_angular_momenta(frame);
+    out.put("particles/angmom", f32, momenta.size() / 4, 4, momenta.data());
+  }
   out.put(time_chunk, f64, 1, 1, &frame.time);
   out.put(stage_chunk, u32, 1, 1, &frame.stage);
   if (layout.dynamic_bonds && frame.topology) out.put_members(*frame.topology);
@@ -96,6 +118,8 @@ H5mdFrame largest_frame(const Configuration& c) {
   frame.fine_position = std::vector<double>(3);
   frame.velocity = std::vector<float>(3);
   frame.image = std::vector<std::int32_t>(3);
+  frame.orientation = std::vector<float>{1, 0, 0, 0};
+  frame.angular_momentum = std::vector<float>(3);
   frame.set_box(c.box);
   Topology all = names_alone(c.topology);
   if (!all.bond_types.empty()) all.bonds.resize(1);
@@ -304,8 +328,9 @@ void GsdFile::append(H5mdFrame frame) {
 
 void GsdFile::state(Archive& archive) {
   save_or_restore(archive, "frames");
-  const int now =
-      layout_.velocity + 2 * layout_.image + 4 * layout_.fine + 8 * layout_.dynamic_bonds;
+  const int now = layout_.velocity + 2 * layout_.image + 4 * layout_.fine +
+                  8 * layout_.dynamic_bonds + 16 * layout_.orientation +
+                  32 * layout_.angular_momentum;
   if (changed_since(archive, "layout", now) && !path_.empty())
     throw UserError(path_.string() +
                     ": a resumed run cannot change the quantities, or the kind or precision of "

@@ -19,6 +19,7 @@ namespace perrin::io {
 
 struct GsdLayout {
   bool velocity = false, image = true;
+  bool orientation = false, angular_momentum = false;  // the latter with orientations alone
   bool fine = false;           // positions and box in double precision: schema 2.0, else 1.4
   bool dynamic_bonds = false;  // in every frame, else in the first
 };

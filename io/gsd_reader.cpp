@@ -11,6 +11,7 @@
 
 #include "engine/base/error.h"
 #include "io/file_attributes.h"
+#include "io/file_orientations.h"
 #include "io/formats.h"
 #include "io/gsd_layout.h"
 #include "io/text_lines.h"
@@ -79,6 +80,7 @@ class GsdReader : public FrameReader {
     if (auto v = of_particles<double>("charge", n)) c.charge = std::move(*v);
     if (auto v = of_particles<double>("diameter", n)) c.diameter = std::move(*v);
     read_attributes(c, n);
+    read_orientations(c, n);
 
     Topology& t = c.topology;
     const auto bonds = groups("bonds", 2, t.bond_types);
@@ -318,25 +320,59 @@ class GsdReader : public FrameReader {
                          " is not read: expected the ids of the particles, in ascending order");
   }
 
+  /// Where all frames have what is usual (1, 0, 0, 0; moments and momenta of 0), particles have
+  /// none.
+  void read_orientations(Configuration& c, std::size_t n) {
+    const bool turned = unusual("orientation", {1, 0, 0, 0}),
+               turning = unusual("angmom", {0, 0, 0, 0}),
+               massive = unusual("moment_inertia", {0, 0, 0});
+    if (!turned && !turning && !massive) return;
+    c.orientation.resize(n);
+    if (const auto q = of_particles<double>("orientation", 4 * n))
+      for (std::size_t i = 0; i < n; ++i)
+        c.orientation[i] = {(*q)[4 * i + 1], (*q)[4 * i + 2], (*q)[4 * i + 3], (*q)[4 * i]};
+    if (massive) {
+      c.moment_of_inertia = vectors<double>("moment_inertia", n);
+      c.moment_of_inertia.resize(n);
+    }
+    if (!turning) return;
+    c.angular_momentum.resize(n);
+    if (const auto p = of_particles<double>("angmom", 4 * n))
+      for (std::size_t i = 0; i < n; ++i)
+        c.angular_momentum[i] = own_angular_momentum(
+            c.orientation[i], {(*p)[4 * i], (*p)[4 * i + 1], (*p)[4 * i + 2], (*p)[4 * i + 3]});
+  }
+  /// Whether any frame has other values of particles than the usual one. So all frames of a file
+  /// have orientations, or none.
+  bool unusual(const std::string& name, const std::vector<double>& usual) {
+    const auto known = unusual_.find(name);
+    if (known != unusual_.end()) return known->second;
+    const std::string chunk = "particles/" + name;
+    const auto id = ids_.find(chunk);
+    bool found = false;
+    std::uint64_t bytes = 0;
+    for (const auto& [place, e] : entries_) {
+      if (id == ids_.end() || found) break;
+      if (place.second != id->second) continue;
+      const std::uint64_t count = elements(e, chunk);
+      if ((bytes += count * type_size[e.type]) > size_)
+        fail(chunk, fmt::format("chunks of {} bytes and more in a file of {}: they overlap", bytes,
+                                size_));
+      const auto values = *values_at<double>(place.first, chunk, count);
+      for (std::size_t k = 0; k < values.size() && !found; ++k)
+        found = values[k] != usual[k % usual.size()];
+    }
+    return unusual_[name] = found;
+  }
+
   /// What particles have besides, and Perrin has no place for.
   void warn_of_the_rest(Configuration& c) {
     const std::size_t n = c.position.size();
-    const auto look = [&](const std::string& name, const std::vector<double>& usual,
-                          const char* what) {
-      const std::size_t width = usual.size();
-      const auto values = of_particles<double>(name, width * n);
-      std::size_t count = 0;
-      for (std::size_t i = 0; values && i < n; ++i)
-        if (!std::equal(usual.begin(), usual.end(), values->begin() + std::ptrdiff_t(width * i)))
-          ++count;
-      if (count > 0)
-        c.warnings.push_back(
-            fmt::format("the {} of {} particles (particles/{}) are left out", what, count, name));
-    };
-    look("orientation", {1, 0, 0, 0}, "orientations");
-    look("angmom", {0, 0, 0, 0}, "angular momenta");
-    look("moment_inertia", {0, 0, 0}, "moments of inertia");
-    look("body", {-1}, "rigid bodies");
+    const auto body = of_particles<double>("body", n);
+    if (const auto count =
+            body ? std::ranges::count_if(*body, [](double b) { return b != -1; }) : 0)
+      c.warnings.push_back(
+          fmt::format("the rigid bodies of {} particles (particles/body) are left out", count));
     for (const std::string& shape : names("particles/type_shapes", {}))
       if (!shape.empty() && shape != "{}") {
         c.warnings.emplace_back("the shapes of types (particles/type_shapes) are left out");
@@ -406,6 +442,7 @@ class GsdReader : public FrameReader {
   std::map<std::pair<std::uint64_t, std::uint16_t>, Entry> entries_;
   std::int64_t frames_ = 0;
   bool first_n_equal_ = true;
+  std::map<std::string, bool> unusual_;  // of all frames, by name
 };
 
 }  // namespace
@@ -425,6 +462,8 @@ FileFormat gsd_format() {
         std::vector<std::string> list;
         if (!frame.configuration.topology.molecule.empty())
           list = {"numbers of molecules are left out"};
+        if (has_moments(frame.configuration) && frame.configuration.orientation.empty())
+          list.emplace_back("moments of inertia are left out: the particles have no orientations");
         if (const std::string what = open_axes(frame.configuration.box); !what.empty())
           list.push_back(what);
         return list;

@@ -16,6 +16,10 @@ io::GsdLayout layout_of(const GsdSettings& settings, const Setup& setup) {
   layout.velocity = wants("velocity");
   layout.image = wants("image") && settings.positions == "wrapped";
   layout.fine = settings.precision == "double";
+  const bool turning = !setup.configuration().orientation.empty();
+  layout.angular_momentum = wants("angular_momentum") && turning;
+  // Angular momenta of GSD are products with the orientations.
+  layout.orientation = layout.angular_momentum || (wants("orientation") && turning);
   return layout;
 }
 
@@ -29,8 +33,11 @@ GsdTrajectory::GsdTrajectory(const GsdSettings& settings, const io::GsdLayout& l
                     {.velocity = layout.velocity,
                      .image = layout.image,
                      .unwrapped = settings.positions == "unwrapped",
-                     .fine = true},
+                     .fine = true,
+                     .orientation = layout.orientation,
+                     .angular_momentum = layout.angular_momentum},
                     setup.output_file(settings.file, "file"), layout, setup) {
+  check_orientations(settings.quantities, setup);
   if (const std::string what = io::gsd::open_axes(setup.configuration().box); !what.empty())
     setup.warn("", what);
   constexpr std::size_t most = 32;  // the index of the first frame is one page

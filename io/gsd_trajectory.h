@@ -22,7 +22,8 @@ void describe(D& d, GsdSettings& s) {
   d.required("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "GSD file, relative to the output directory");
   d.optional("group", s.group, Any{}, "group of particles whose frames are written");
-  d.optional("quantities", s.quantities, OneOf{"position", "velocity", "image"},
+  d.optional("quantities", s.quantities,
+             OneOf{"position", "velocity", "image", "orientation", "angular_momentum"},
              "quantities in a frame; positions are always written");
   d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
              "unwrapped: positions without jumps at periodic boundaries; without images");
@@ -34,9 +35,7 @@ void describe(D& d, GsdSettings& s) {
 class GsdTrajectory : public io::FrameObserver<io::GsdFile> {
  public:
   GsdTrajectory(const GsdSettings& settings, Setup& setup);
-  std::string needs_velocities() const override {
-    return wants_velocities() ? "\"velocity\" of frames" : "";
-  }
+  std::string needs_velocities() const override { return wanted_velocities(); }
 
  private:
   GsdTrajectory(const GsdSettings& settings, const io::GsdLayout& layout, Setup& setup);

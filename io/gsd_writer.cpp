@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "engine/base/error.h"
+#include "io/file_orientations.h"
 #include "io/formats.h"
 #include "io/gsd_chunks.h"
 #include "io/text_file.h"
@@ -56,6 +58,7 @@ class GsdWriter : public FrameWriter, Chunks {
     put_reals("particles/mass", or_default("particles/mass", c.mass, n, 1));
     put_reals("particles/charge", or_default("particles/charge", c.charge, n, 0));
     put_reals("particles/diameter", or_default("particles/diameter", c.diameter, n, 1));
+    put_orientations(c, n);
     put_attributes(c);
     put_topology(c.topology);
     if (frame_++ == 0) first_names_ = names_.size();
@@ -82,6 +85,29 @@ class GsdWriter : public FrameWriter, Chunks {
   }
 
  private:
+  void put_orientations(const Configuration& c, std::size_t n) {
+    const std::string q_name = "particles/orientation", l_name = "particles/angmom";
+    std::vector<double> q, l;
+    if (!c.orientation.empty() || in_first(q_name))
+      for (std::size_t i = 0; i < n; ++i) {
+        const Quaternion one = c.orientation.empty() ? Quaternion{} : c.orientation[i];
+        for (const double x : {one.w, one.x, one.y, one.z}) q.push_back(x);
+      }
+    put_reals(q_name, q, 4);
+    if (!c.angular_momentum.empty() || in_first(l_name))
+      for (std::size_t i = 0; i < n; ++i) {
+        std::array<double, 4> one{};
+        if (!c.angular_momentum.empty() && !c.orientation.empty())
+          one = hoomd_angular_momentum(c.orientation[i], c.angular_momentum[i]);
+        l.insert(l.end(), one.begin(), one.end());
+      }
+    put_reals(l_name, l, 4);
+    // Moments of particles that look nowhere would make them look along the axes.
+    std::vector<Vec3<double>> moments;
+    if (!c.orientation.empty()) moments = c.moment_of_inertia;
+    if (in_first("particles/moment_inertia")) moments.resize(n);
+    put_reals("particles/moment_inertia", flat(moments), 3);
+  }
   /// In frames where they are not those of the first one.
   void put_attributes(const Configuration& c) {
     if (frame_ == 0) first_ = c.attributes;

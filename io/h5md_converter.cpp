@@ -45,6 +45,8 @@ class H5mdConverter : public FrameWriter {
     units.time.name = first.units.time;
     units.velocity.name = first.units.velocity;
     units.mass = first.units.mass;
+    units.angular_momentum.name = angular_momentum_unit(first.units);
+    units.moment_of_inertia.name = moment_of_inertia_unit(first.units);
     writer().call([&] {
       H5mdWriter::create(path, c, layout, record, units, false);
       out_ = std::make_unique<H5mdWriter>(path);
@@ -61,7 +63,7 @@ class H5mdConverter : public FrameWriter {
     out.step = c.step;
     out.time = frame.time;
     out.set_box(c.box);
-    std::vector<float> position, velocity;
+    std::vector<float> position, velocity, orientation, spin;
     std::vector<double> fine_position;
     std::vector<std::int32_t> image;
     for (std::size_t i = 0; i < c.position.size(); ++i) {
@@ -76,6 +78,13 @@ class H5mdConverter : public FrameWriter {
         if (images_) image.push_back(c.image.empty() ? 0 : c.image[i][axis]);
       }
     }
+    for (const Quaternion& q : c.orientation)
+      for (const double x : {q.w, q.x, q.y, q.z}) orientation.push_back(float(x));
+    for (std::size_t i = 0; i < c.angular_momentum.size(); ++i)
+      for (int axis = 0; axis < 3; ++axis)
+        spin.push_back(single(c.angular_momentum[i][axis], "angular momentum", i));
+    out.orientation = std::move(orientation);
+    out.angular_momentum = std::move(spin);
     out.position = std::move(position);
     out.velocity = std::move(velocity);
     out.fine_position = std::move(fine_position);
@@ -93,6 +102,8 @@ class H5mdConverter : public FrameWriter {
   static H5mdLayout layout_for(const Configuration& c, const WriteOptions& options) {
     H5mdLayout layout;
     layout.velocity = !c.velocity.empty();
+    layout.orientation = !c.orientation.empty();
+    layout.angular_momentum = !c.angular_momentum.empty();
     layout.unwrapped = options.unwrapped;
     layout.image = !options.unwrapped;
     layout.fine_positions = options.fine;
@@ -102,7 +113,8 @@ class H5mdConverter : public FrameWriter {
     if (!options.time_chunks) return layout;
     constexpr std::int64_t buffer = 128 << 20, chunk = 64 << 10, most = 512;
     const std::int64_t row = options.fine ? 24 : 12;
-    const std::int64_t frame = std::int64_t(c.position.size()) * (row + 24);
+    const std::int64_t more = 24 + 16 * layout.orientation + 12 * layout.angular_momentum;
+    const std::int64_t frame = std::int64_t(c.position.size()) * (row + more);
     const std::int64_t frames = std::clamp<std::int64_t>(
         buffer / frame, 1, std::clamp<std::int64_t>(options.frames, 1, most));
     layout.chunk_frames = hsize_t(frames);
@@ -138,6 +150,10 @@ class H5mdConverter : public FrameWriter {
     need(a.charge == b.charge, "charges are");
     need(a.diameter == b.diameter, "diameters are");
     need(a.velocity.empty() == b.velocity.empty(), "velocities (none there, or here) are");
+    need(a.orientation.empty() == b.orientation.empty(), "orientations (none there, or here) are");
+    need(a.angular_momentum.empty() == b.angular_momentum.empty(),
+         "angular momenta (none there, or here) are");
+    need(a.moment_of_inertia == b.moment_of_inertia, "moments of inertia are");
     need(a.box.periodic == b.box.periodic && a.box.dimension == b.box.dimension,
          "dimensions and periodic axes are");
     need(same(a.topology, b.topology), "bonds, angles, dihedrals or molecules are");

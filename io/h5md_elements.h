@@ -12,6 +12,10 @@ namespace perrin::io {
 
 constexpr hsize_t scalar_chunk = 512;
 
+/// Attributes that say what the numbers of orientation and angular_momentum are: the names of the
+/// components of quaternions, in their order; "particle": about the axes of its own frame.
+inline const std::string orientation_components = "components", angular_momentum_frame = "frame";
+
 /// The attribute `unit`, and where the numbers of the job are not in this unit, what they are
 /// multiplied by.
 void set_unit(const Node& node, const FileUnit& unit);

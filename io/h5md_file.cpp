@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "engine/base/error.h"
+#include "io/file_orientations.h"
 #include "io/h5md_elements.h"
 #include "io/hdf5_values.h"
 #include "io/new_file.h"
@@ -66,8 +67,19 @@ void write_short_names(const Node& root, const std::string& path,
   root.write(path, type, {names.size()}, text.data());
 }
 
+/// About the axes of each particle's own frame.
+void write_moments(const Node& root, const Configuration& c, const H5mdUnits& units) {
+  const std::string path = "parameters/perrin/moment_of_inertia";
+  std::vector<double> numbers;
+  for (const auto& moment : c.moment_of_inertia)
+    for (int axis = 0; axis < 3; ++axis)
+      numbers.push_back(units.moment_of_inertia.factor * moment[axis]);
+  root.write(path, H5T_IEEE_F64LE, {c.moment_of_inertia.size(), 3}, numbers.data());
+  set_unit(root.open(path), units.moment_of_inertia);
+}
+
 /// `bonds`: that do not change.
-void write_static(const Node& root, const Configuration& c, bool bonds) {
+void write_static(const Node& root, const Configuration& c, bool bonds, const H5mdUnits& units) {
   const std::size_t n = c.position.size();
   if (!c.mass.empty())
     root.write(all_particles + "mass", c.mass);
@@ -78,6 +90,7 @@ void write_static(const Node& root, const Configuration& c, bool bonds) {
   for (std::size_t k = 0; k < n; ++k) id[k] = std::int32_t(c.id.empty() ? k : c.id[k]);
   root.write(all_particles + "id", id);
   if (!c.diameter.empty()) root.write("parameters/perrin/diameter", c.diameter);
+  if (has_moments(c)) write_moments(root, c, units);
   for (const auto& [name, values] : c.attributes)
     root.write("parameters/perrin/attributes/" + name, values);
   write_names(root, "parameters/perrin/type_names", c.types);
@@ -141,7 +154,8 @@ Node make_positions(const Node& particles, hsize_t n, const H5mdLayout& layout,
 std::size_t H5mdFrame::bytes() const {
   const std::size_t bonded =
       topology ? 12 * topology->bonds.size() + 16 * topology->angles.size() : 0;
-  return 4 * (position.size() + velocity.size() + force.size() + image.size() + species.size()) +
+  return 4 * (position.size() + velocity.size() + force.size() + image.size() + species.size() +
+              orientation.size() + angular_momentum.size()) +
          8 * fine_position.size() + bonded;
 }
 
@@ -158,6 +172,8 @@ H5mdUnits::H5mdUnits(const Units& units)
       time(file_time(units)),
       velocity(file_velocity(units)),
       force(file_force(units)),
+      angular_momentum(file_angular_momentum(units)),
+      moment_of_inertia(file_moment_of_inertia(units)),
       mass(units.mass) {}
 
 static void write_contents(const Node& root, const Configuration& c, const H5mdLayout& layout,
@@ -175,6 +191,17 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
     element(all_particles + "velocity", H5T_IEEE_F32LE, {n, 3}, units.velocity, layout);
   if (layout.force) element(all_particles + "force", H5T_IEEE_F32LE, {n, 3}, units.force, layout);
   if (layout.image) element(all_particles + "image", H5T_STD_I32LE, {n, 3}, {}, layout);
+  if (layout.orientation) {
+    element(all_particles + "orientation", H5T_IEEE_F32LE, {n, 4}, {}, layout);
+    root.open(all_particles + "orientation")
+        .attribute(orientation_components, std::vector<std::string>{"w", "x", "y", "z"});
+  }
+  if (layout.angular_momentum) {
+    element(all_particles + "angular_momentum", H5T_IEEE_F32LE, {n, 3}, units.angular_momentum,
+            layout);
+    root.open(all_particles + "angular_momentum")
+        .attribute(angular_momentum_frame, std::string("particle"));
+  }
   const std::vector<std::int32_t> species(c.type.begin(), c.type.end());
   if (layout.moving_species)
     element(all_particles + "species", H5T_STD_I32LE, {n}, {}, layout);
@@ -193,7 +220,7 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
   small.chunk_frames = layout.chunk_frames;
   element(all_particles + "box/edges", H5T_IEEE_F64LE, {3, 3}, units.length, small);
   element("parameters/perrin/box_origin", H5T_IEEE_F64LE, {3}, units.length, small);
-  write_static(root, c, !layout.dynamic_bonds);
+  write_static(root, c, !layout.dynamic_bonds, units);
   if (layout.dynamic_bonds) make_moving_bonds(root, c.topology, *layout.dynamic_bonds, step, time);
   set_unit(root.open(all_particles + "mass"), {units.mass});
   root.hard_link(particles, "particles/trajectory");
@@ -223,7 +250,8 @@ void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int
     series.truncate(frames);
   };
   // Positions first: their number is the number of frames for every reader.
-  for (const char* name : {"position", "velocity", "force", "image", "box/edges"})
+  for (const char* name :
+       {"position", "velocity", "force", "image", "orientation", "angular_momentum", "box/edges"})
     cut(all_particles + name + "/value");
   if (!root.open(all_particles + "species").is_dataset()) cut(all_particles + "species/value");
   cut("parameters/perrin/box_origin/value");
@@ -253,6 +281,9 @@ void H5mdWriter::open_parts(const Node& root) {
   has_velocity_ = open(velocity_, all_particles + "velocity/value", H5T_NATIVE_FLOAT);
   has_force_ = open(force_, all_particles + "force/value", H5T_NATIVE_FLOAT);
   has_image_ = open(image_, all_particles + "image/value", H5T_NATIVE_INT32);
+  has_orientation_ = open(orientation_, all_particles + "orientation/value", H5T_NATIVE_FLOAT);
+  has_angular_momentum_ =
+      open(angular_momentum_, all_particles + "angular_momentum/value", H5T_NATIVE_FLOAT);
   has_species_ = root.open(all_particles + "species").is_dataset() == false &&
                  open(species_, all_particles + "species/value", H5T_NATIVE_INT32);
   bonds_.open(root);
@@ -260,6 +291,7 @@ void H5mdWriter::open_parts(const Node& root) {
   time_factor_ = factor_of(time_);
   if (has_velocity_) velocity_factor_ = factor_of(velocity_);
   if (has_force_) force_factor_ = factor_of(force_);
+  if (has_angular_momentum_) angular_momentum_factor_ = factor_of(angular_momentum_);
   wall_time_ = root.open("parameters/perrin/wall_time");
   wall_before_ = read_real(wall_time_);
   opened_ = std::chrono::steady_clock::now();
@@ -290,6 +322,12 @@ void H5mdWriter::append(std::span<const H5mdFrame> frames) {
         float(), force_, [](const H5mdFrame& f) { return std::span(f.force); }, force_factor_);
   if (has_image_)
     add(std::int32_t(), image_, [](const H5mdFrame& f) { return std::span(f.image); });
+  if (has_orientation_)
+    add(float(), orientation_, [](const H5mdFrame& f) { return std::span(f.orientation); });
+  if (has_angular_momentum_)
+    add(
+        float(), angular_momentum_,
+        [](const H5mdFrame& f) { return std::span(f.angular_momentum); }, angular_momentum_factor_);
   if (bonds_.is_open())
     for (const H5mdFrame& frame : frames) {
       PERRIN_ASSERT(frame.topology != nullptr);
@@ -339,8 +377,8 @@ H5mdWriter::~H5mdWriter() {
 }
 
 void H5mdWriter::close_parts() {
-  for (Series* series :
-       {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_, &position_})
+  for (Series* series : {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_,
+                         &orientation_, &angular_momentum_, &position_})
     *series = Series();
   bonds_.close();
   wall_time_ = Node();

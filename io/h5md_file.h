@@ -36,6 +36,8 @@ struct H5mdFrame {
   FrameArray<float> position, velocity, force;
   FrameArray<double> fine_position;
   FrameArray<std::int32_t> image, species;
+  /// Unit quaternions as w, x, y, z, and angular momenta in the frame of each particle.
+  FrameArray<float> orientation, angular_momentum;
   /// Of the particles of the frame, where bonds are made and broken; nullptr: as at the start.
   std::shared_ptr<const Topology> topology;
   Arrival arrival;  // of the arrays, where they are still being copied from a device
@@ -51,6 +53,7 @@ struct H5mdFrame {
 
 struct H5mdLayout {
   bool velocity = false, force = false, image = true, moving_species = false;
+  bool orientation = false, angular_momentum = false;
   bool unwrapped = false, fine_positions = false;  // fine: float64
   /// Bonds are in every frame, so many at most; nothing: once, as they are at the start.
   std::optional<BondedCounts> dynamic_bonds{};
@@ -64,7 +67,7 @@ struct H5mdLayout {
 struct H5mdUnits {
   H5mdUnits() = default;
   H5mdUnits(const Units& units);
-  FileUnit length, time, velocity, force;
+  FileUnit length, time, velocity, force, angular_momentum, moment_of_inertia;
   std::string mass;
   bool named() const { return !length.name.empty() || !time.name.empty(); }
 };
@@ -98,13 +101,16 @@ class H5mdWriter final : OpenWhenUsed {
   void write_late();
 
   LateRecord late_;
-  Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, position_;
+  Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, orientation_,
+      angular_momentum_, position_;
   MovingBonds bonds_;
   Node wall_time_;
   bool has_velocity_ = false, has_force_ = false, has_image_ = false, has_species_ = false;
+  bool has_orientation_ = false, has_angular_momentum_ = false;
   bool fine_ = false;
   // What the numbers of the job are multiplied by, as the file says.
-  double length_factor_ = 1, time_factor_ = 1, velocity_factor_ = 1, force_factor_ = 1;
+  double length_factor_ = 1, time_factor_ = 1, velocity_factor_ = 1, force_factor_ = 1,
+         angular_momentum_factor_ = 1;
   double wall_before_ = 0;
   std::chrono::steady_clock::time_point opened_;
 };

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "io/file_units.h"
+#include "io/h5md_elements.h"
 #include "io/hdf5_values.h"
 #include "io/text_lines.h"
 
@@ -209,6 +210,7 @@ H5mdPart H5mdGroup::read(std::int64_t frame) const {
         fail(group_.open("image"), fmt::format("the value {}, expected one of 32 bits", image));
     c.image = vectors<std::int32_t>(whole);
   }
+  read_orientations(frame, f);
   held("mass", frame, part.id, c.mass);
   held("charge", frame, part.id, c.charge);
   if (held("species", frame, part.id, whole)) {
@@ -223,6 +225,50 @@ H5mdPart H5mdGroup::read(std::int64_t frame) const {
   return part;
 }
 
+std::optional<std::array<std::size_t, 4>> H5mdGroup::components() const {
+  const Node node = group_.open("orientation");
+  const auto names = read_text_attribute(node, orientation_components);
+  if (names.size() != 4) return std::nullopt;
+  std::array<std::size_t, 4> place{};
+  for (std::size_t k = 0; k < 4; ++k) {
+    const auto at = std::ranges::find(names, std::string(1, "wxyz"[k]));
+    if (at == names.end()) return std::nullopt;
+    place[k] = std::size_t(at - names.begin());
+  }
+  return place;
+}
+
+std::string H5mdGroup::why_unread(const std::string& name) const {
+  if (name == "orientation" && !components())
+    return fmt::format("its attribute {} does not name w, x, y and z", orientation_components);
+  if (name == "angular_momentum" &&
+      read_text_attribute(group_.open(name), angular_momentum_frame) !=
+          std::vector<std::string>{"particle"})
+    return fmt::format("its attribute {} is not \"particle\"", angular_momentum_frame);
+  return {};
+}
+
+void H5mdGroup::read_orientations(std::int64_t frame, Frame& f) const {
+  Configuration& c = f.configuration;
+  std::vector<double> real;
+  if (group_.has("orientation"))
+    if (const auto place = components()) {
+      const Found found = get(group_, "orientation", frame, When::same, 4 * n_, real);
+      if (found == Found::elsewhere) f.no_orientations = absent("orientation", frame);
+      if (found == Found::here) c.orientation.resize(n_);
+      for (std::size_t i = 0; i < c.orientation.size(); ++i) {
+        const auto number = [&](std::size_t k) { return real[4 * i + (*place)[k]]; };
+        c.orientation[i] = {number(1), number(2), number(3), number(0)};
+      }
+    }
+  if (!group_.has("angular_momentum") || !why_unread("angular_momentum").empty()) return;
+  const Found found = get(group_, "angular_momentum", frame, When::same, 3 * n_, real);
+  if (found == Found::elsewhere) f.no_velocities = absent("angular_momentum", frame);
+  if (found != Found::here) return;
+  for (std::size_t i = 0; i < n_; ++i)
+    c.angular_momentum.push_back({real[3 * i], real[3 * i + 1], real[3 * i + 2]});
+}
+
 /// What the attributes say; an element without one is in the units of the others.
 FrameUnits H5mdGroup::read_units() const {
   const auto unit = [&](std::initializer_list<std::string> names) -> std::string {
@@ -234,7 +280,7 @@ FrameUnits H5mdGroup::read_units() const {
   };
   return {unit({"position/value", "position", "box/edges/value", "box/edges"}),
           unit({"position/time"}), unit({"velocity/value", "velocity"}),
-          unit({"mass/value", "mass"})};
+          unit({"mass/value", "mass"}), unit({"angular_momentum/value", "angular_momentum"})};
 }
 
 double H5mdGroup::time(std::int64_t frame) const {

@@ -22,8 +22,11 @@ struct H5mdPart {
 class H5mdGroup {
  public:
   /// What is read of a group.
-  static constexpr std::array<std::string_view, 8> elements{"position", "velocity", "image", "mass",
-                                                            "charge",   "species",  "id",    "box"};
+  static constexpr std::array<std::string_view, 10> elements{
+      "position", "velocity", "image", "mass",        "charge",
+      "species",  "id",       "box",   "orientation", "angular_momentum"};
+  /// Why an element of one of these names is not read after all; empty: it is.
+  std::string why_unread(const std::string& name) const;
   /// Throws UserError where it has no positions.
   H5mdGroup(const Node& root, Node group);
   const Node& node() const { return group_; }
@@ -57,6 +60,9 @@ class H5mdGroup {
   template <class T>
   bool held(const std::string& name, std::int64_t frame, const std::vector<std::int64_t>& id,
             std::vector<T>& values) const;
+  /// Places of w, x, y, z in the quaternions of a group; nothing where it does not say them.
+  std::optional<std::array<std::size_t, 4>> components() const;
+  void read_orientations(std::int64_t frame, Frame& f) const;
   std::vector<std::int64_t> ids_of(const Node& element, std::int64_t frame) const;
   template <class To, class From>
   std::vector<Vec3<To>> vectors(const std::vector<From>& values) const;

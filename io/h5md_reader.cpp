@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "io/file_attributes.h"
+#include "io/file_units.h"
 #include "io/formats.h"
 #include "io/h5md_connectivity.h"
 #include "io/h5md_group.h"
@@ -79,6 +80,8 @@ class H5mdReader : public FrameReader {
       for (const std::string& name : group.node().children())
         if (std::ranges::count(H5mdGroup::elements, name) == 0)
           dropped_.push_back(fmt::format("{}/{} is left out", group.node().path(), name));
+        else if (const std::string why = group.why_unread(name); !why.empty())
+          dropped_.push_back(fmt::format("{}/{} is left out: {}", group.node().path(), name, why));
     if (root.has("observables")) dropped_.push_back("/observables is left out");
   }
 
@@ -116,6 +119,7 @@ class H5mdReader : public FrameReader {
     groups_[0].get(root, "parameters/perrin/diameter", 0, H5mdGroup::When::held, n, c.diameter);
     groups_[0].get(root, "parameters/perrin/molecule", 0, H5mdGroup::When::held, n,
                    c.topology.molecule);
+    read_moments(c, frame.units);
     if (const std::string path = "parameters/perrin/attributes"; root.has(path))
       for (const std::string& name : root.open(path).children()) {
         std::vector<double> values;
@@ -132,6 +136,24 @@ class H5mdReader : public FrameReader {
           fmt::format("the groups of particles {} are joined", fmt::join(names, ", ")));
     }
     return frame;
+  }
+
+  /// In the units of mass and length of the rest, whatever they are written in.
+  void read_moments(Configuration& c, const FrameUnits& units) const {
+    const std::string path = "parameters/perrin/moment_of_inertia";
+    const std::size_t n = c.position.size();
+    std::vector<double> numbers;
+    if (groups_[0].get(file_.root(), path, 0, H5mdGroup::When::held, 3 * n, numbers) !=
+        H5mdGroup::Found::here)
+      return;
+    double factor = 1;
+    if (const auto unit = read_text_attribute(file_.root().open(path), "unit"); !unit.empty())
+      factor =
+          convert_unit(unit[0], fmt::format("{} {} {}", units.mass, units.length, units.length),
+                       path_ + ": " + path);
+    for (std::size_t i = 0; i < n; ++i)
+      c.moment_of_inertia.push_back(
+          factor * Vec3<double>{numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2]});
   }
 
   /// Group behind group.
@@ -160,6 +182,9 @@ class H5mdReader : public FrameReader {
       if (!other.no_images.empty()) frame.no_images = other.no_images;
       all(c.velocity, o.velocity, frame.no_velocities, "velocities");
       all(c.image, o.image, frame.no_images, "images");
+      if (!other.no_orientations.empty()) frame.no_orientations = other.no_orientations;
+      all(c.orientation, o.orientation, frame.no_orientations, "orientations");
+      all(c.angular_momentum, o.angular_momentum, frame.no_velocities, "angular momenta");
       append(c.mass, o.mass);
       if (!c.charge.empty() || !o.charge.empty()) {
         c.charge.resize(c.position.size());

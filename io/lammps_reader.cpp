@@ -15,6 +15,7 @@
 #include "engine/base/error.h"
 #include "engine/system/bond_graph.h"
 #include "io/file_attributes.h"
+#include "io/file_orientations.h"
 #include "io/formats.h"
 #include "io/lammps_header.h"
 #include "io/lammps_styles.h"
@@ -68,6 +69,7 @@ class LammpsReader : public FrameReader {
     text_.go({std::streampos(0), 0});
     c_ = {};
     atoms_.clear(), sections_.clear(), unread_.clear(), density_.clear();
+    ellipsoid_.clear(), spin_.clear();
     section_.clear(), named_types_ = has_masses_ = false;
     head_ = read_lammps_header(text_, path_);
     take_header();
@@ -98,7 +100,7 @@ class LammpsReader : public FrameReader {
       text_.fail(fmt::format("the section {} occurs twice", in_quotes(section_)));
     const bool needs_atoms = section_ == "Velocities" || section_ == "Bonds" ||
                              section_ == "Angles" || section_ == "Dihedrals" ||
-                             section_ == "Impropers";
+                             section_ == "Impropers" || section_ == "Ellipsoids";
     if (needs_atoms && !sections_.contains("Atoms"))
       text_.fail(fmt::format("the section {} precedes Atoms", section_));
   }
@@ -239,6 +241,7 @@ class LammpsReader : public FrameReader {
     if (section_ == "Masses") return read_masses();
     if (section_ == "Atoms") return read_atoms();
     if (section_ == "Velocities") return read_velocities();
+    if (section_ == "Ellipsoids" && !ellipsoid_.empty()) return read_ellipsoids();
     if (section_ == "Bonds") {
       Repeats<3> repeats;
       rows(head_.count("bonds"), [&](const auto& words) {
@@ -324,6 +327,8 @@ class LammpsReader : public FrameReader {
   void read_velocities() {
     std::vector<bool> seen(c_.position.size(), false);
     c_.velocity.assign(c_.position.size(), {});
+    // Of atom_style ellipsoid; other styles have other quantities there.
+    const bool turning = !ellipsoid_.empty() && c_.diameter.empty();
     bool more = false;
     rows(head_.count("atoms"), [&](const auto& words) {
       need_columns(words, 4);
@@ -332,12 +337,63 @@ class LammpsReader : public FrameReader {
       for (int axis = 0; axis < 3; ++axis)
         c_.velocity[i][axis] = text_.real(words[std::size_t(axis) + 1], "a velocity");
       if (head_.box.turned) c_.velocity[i] = head_.box(c_.velocity[i]);
+      if (turning && words.size() == 7) {
+        spin_.resize(c_.position.size());
+        for (int axis = 0; axis < 3; ++axis)
+          spin_[i][axis] = text_.real(words[std::size_t(axis) + 4], "an angular momentum");
+        if (head_.box.turned) spin_[i] = head_.box(spin_[i]);
+        return;
+      }
       for (std::size_t k = 4; k < words.size(); ++k)
         more = text_.real(words[k], "a number") != 0 || more;
     });
     if (more)
       c_.warnings.push_back(
           "the columns of Velocities after the third (angular velocities or momenta) are not read");
+  }
+
+  /// Shapes are the whole axes. As in LAMMPS they give the mass, by the density, and the moments of
+  /// inertia.
+  void read_ellipsoids() {
+    std::vector<bool> seen(c_.position.size(), false);
+    rows(head_.count("ellipsoids"), [&](const auto& words) {
+      need_columns(words, 8);
+      if (words.size() > 8)
+        text_.fail(
+            fmt::format("{} columns in Ellipsoids, expected 8 (id, shapex, shapey, shapez, "
+                        "quatw, quati, quatj, quatk): superellipsoids are not read",
+                        words.size()));
+      const std::size_t i = atom(words[0]);
+      first_time(seen, i, fmt::format("particle {}", words[0]));
+      if (!ellipsoid_[i])
+        text_.fail(fmt::format("particle {} is no ellipsoid in Atoms (ellipsoidflag 0)", words[0]));
+      Vec3<double> axes;
+      for (int axis = 0; axis < 3; ++axis) {
+        axes[axis] = 0.5 * text_.real(words[std::size_t(axis) + 1], "a shape");
+        if (!(axes[axis] > 0))
+          text_.fail(fmt::format("the shape {}, expected a positive number",
+                                 words[std::size_t(axis) + 1]));
+      }
+      std::array<double, 4> q{};
+      for (std::size_t k = 0; k < 4; ++k) q[k] = text_.real(words[k + 4], "a quaternion");
+      const double length = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+      if (!(length > 1e-12 && length < 1e12))
+        text_.fail(fmt::format("the quaternion ({}, {}, {}, {}), expected one of length 1",
+                               words[4], words[5], words[6], words[7]));
+      c_.orientation[i] = normalized(Quaternion{q[1], q[2], q[3], q[0]});
+      if (head_.box.turned) c_.orientation[i] = head_.box(c_.orientation[i]);
+      density_[i] *= volume_of_ellipsoid(axes);  // the mass
+      c_.moment_of_inertia[i] = moments_of_ellipsoid(density_[i], axes);
+    });
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      if (ellipsoid_[i] && !seen[i])
+        throw UserError(
+            fmt::format("{}: particle {} is an ellipsoid in Atoms (ellipsoidflag 1), but "
+                        "is not in Ellipsoids",
+                        path_, id_of(i)));
+  }
+  std::int64_t id_of(std::size_t row) const {
+    return std::ranges::find_if(atoms_, [&](const auto& a) { return a.second == row; })->first;
   }
 
   /// That of the user, of the comment behind "Atoms", of the first line, or the only one that fits.
@@ -433,8 +489,8 @@ class LammpsReader : public FrameReader {
     const AtomStyle style = find_style();
     std::vector<std::string> unread;
     for (const std::string& column : style.columns)
-      if (std::ranges::count(std::array<const char*, 9>{"id", "molecule", "type", "q", "diameter",
-                                                        "density", "x", "y", "z"},
+      if (std::ranges::count(std::array<const char*, 10>{"id", "molecule", "type", "q", "diameter",
+                                                         "density", "ellipsoidflag", "x", "y", "z"},
                              column) == 0)
         unread.push_back(column);
     if (!unread.empty())
@@ -443,7 +499,7 @@ class LammpsReader : public FrameReader {
     const std::size_t plain = style.columns.size();
     const int x = style.at("x"), type_at = style.at("type"), charge = style.at("q");
     const int molecule = style.at("molecule"), diameter = style.at("diameter");
-    const int density = style.at("density");
+    const int density = style.at("density"), ellipsoid = style.at("ellipsoidflag");
     std::size_t columns = 0;
     rows(head_.count("atoms"), [&](const auto& words) {
       if (columns == 0) columns = words.size();
@@ -472,15 +528,31 @@ class LammpsReader : public FrameReader {
             text_.whole<std::uint32_t>(word(molecule), "a molecule's id"));
       if (diameter > 0) c_.diameter.push_back(text_.real(word(diameter), "a diameter"));
       if (density > 0) density_.push_back(text_.real(word(density), "a density"));
+      if (ellipsoid > 0) ellipsoid_.push_back(flag(word(ellipsoid)));
     });
+    if (std::ranges::count(ellipsoid_, 1) == 0) return ellipsoid_.clear();
+    c_.orientation.resize(c_.position.size());
+    c_.moment_of_inertia.resize(c_.position.size());
+  }
+  std::uint8_t flag(std::string_view word) const {
+    if (word != "0" && word != "1")
+      text_.fail(fmt::format("expected an ellipsoidflag of 0 or 1, got {}", in_quotes(word)));
+    return word == "1";
   }
 
   /// Particles in the order of their ids, masses of each.
   void finish() {
     const std::size_t n = c_.position.size();
-    if (!density_.empty()) {  // of a sphere; the mass of a point
+    if (!ellipsoid_.empty() && !sections_.contains("Ellipsoids"))
+      throw UserError(fmt::format(
+          "{}: no section \"Ellipsoids\": particle {} is an ellipsoid in "
+          "Atoms (ellipsoidflag 1)",
+          path_, id_of(std::size_t(std::ranges::find(ellipsoid_, 1) - ellipsoid_.begin()))));
+    for (std::size_t i = 0; i < spin_.size(); ++i)
+      c_.angular_momentum.push_back(rotate_back(c_.orientation[i], spin_[i]));
+    if (!density_.empty()) {  // of a sphere; the mass of a point, or of an ellipsoid by now
       c_.mass = density_;
-      for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t i = 0; i < c_.diameter.size(); ++i)
         if (const double d = c_.diameter[i]; d > 0) c_.mass[i] *= std::numbers::pi / 6 * d * d * d;
     } else if (has_masses_) {
       for (const std::uint32_t type : c_.type) c_.mass.push_back(masses_[type]);
@@ -527,9 +599,38 @@ class LammpsReader : public FrameReader {
   std::vector<std::string> unread_;              // of these
   std::map<std::int64_t, std::uint32_t> atoms_;  // id → row
   std::vector<double> masses_, density_;
+  std::vector<std::uint8_t> ellipsoid_;  // flags, by row; empty: there are no ellipsoids
+  std::vector<Vec3<double>> spin_;       // angular momenta in space, by row
   bool has_masses_ = false, named_types_ = false;
   std::string section_, section_comment_;
 };
+
+void add_lost_orientations(const Configuration& c, std::vector<std::string>& list) {
+  if (c.orientation.empty()) {
+    if (has_moments(c))
+      list.emplace_back("moments of inertia are left out: the particles have no orientations");
+    return;
+  }
+  const Ellipsoids ellipsoids(c);
+  if (ellipsoids.axes.empty()) {
+    list.push_back(fmt::format(
+        "orientations, and all that turns, are left out: LAMMPS has those of ellipsoids "
+        "with their moments of inertia, {}",
+        ellipsoids.why_not.empty() ? "the particles have none" : ellipsoids.why_not));
+    return;
+  }
+  if (c.charge.empty() && c.topology.molecule.empty() && c.topology.bonds.empty() &&
+      !are_labels(c.types))
+    list.emplace_back(
+        "names of types are left out: those of ellipsoids are labels, which do not begin with a "
+        "digit");
+  if (ellipsoids.points > 0)
+    list.push_back(
+        fmt::format("the orientations of {} particles without moments of inertia are left out",
+                    ellipsoids.points));
+  if (c.velocity.empty() && !c.angular_momentum.empty())
+    list.emplace_back("angular momenta are left out: LAMMPS has them beside velocities alone");
+}
 
 std::vector<std::string> left_out(const Frame& frame) {
   const Configuration& c = frame.configuration;
@@ -543,6 +644,7 @@ std::vector<std::string> left_out(const Frame& frame) {
     list.push_back("axes that are not periodic are left out: put \"boundary" + boundary +
                    "\" into the input of LAMMPS");
   if (!c.diameter.empty()) list.push_back("diameters are left out");
+  add_lost_orientations(c, list);
   if (!c.id.empty()) list.push_back("ids of particles are left out: LAMMPS counts from 1");
   if (const std::string lost = lost_attributes(c); !lost.empty()) list.push_back(lost);
   if (!t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty())

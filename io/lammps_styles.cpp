@@ -37,7 +37,7 @@ constexpr Known known[] = {
     {"body", "id type bodyflag mass x y z", false, false},
     {"dielectric", "id type q x y z mux muy muz area ed em epsilon curvature", false, false},
     {"electron", "id type q espin eradius x y z", false, false},
-    {"ellipsoid", "id type ellipsoidflag density x y z", false, false},
+    {"ellipsoid", "id type ellipsoidflag density x y z", false, true},
     {"line", "id molecule type lineflag density x y z", false, false},
     {"oxdna", "id type x y z", true, false},
     {"peri", "id type volume density x y z", false, false},
@@ -103,6 +103,12 @@ int AtomStyle::at(std::string_view column) const {
 }
 
 std::string AtomStyle::list() const { return fmt::format("{}", fmt::join(columns, ", ")); }
+
+bool are_labels(const std::vector<std::string>& names) {
+  return std::ranges::none_of(names, [](const std::string& name) {
+    return std::isdigit(static_cast<unsigned char>(name[0])) != 0 || name[0] == '*';
+  });
+}
 
 bool is_atom_style(std::string_view word) { return word == "hybrid" || find(word) != nullptr; }
 

@@ -17,6 +17,9 @@ io::H5mdLayout layout_of(const TrajectorySettings& settings, const Setup& setup)
   layout.velocity = wants("velocity");
   layout.force = wants("force");
   layout.image = wants("image") && !layout.unwrapped;
+  const bool turning = !setup.configuration().orientation.empty();
+  layout.orientation = wants("orientation") && turning;
+  layout.angular_momentum = wants("angular_momentum") && turning;
   layout.moving_species = settings.species == "time-dependent";
   if (settings.compression == "deflate") layout.packing.filter = io::Packing::Filter::deflate;
   if (settings.compression == "rounded")
@@ -32,10 +35,17 @@ Trajectory::Trajectory(const TrajectorySettings& settings, Setup& setup)
 Trajectory::Trajectory(const TrajectorySettings& settings, const io::H5mdLayout& layout,
                        Setup& setup)
     : FrameObserver(settings.stride, setup.fixed_group(settings.group, "group"),
-                    {layout.velocity, layout.force, layout.image, layout.moving_species,
-                     layout.unwrapped, layout.fine_positions},
+                    {.velocity = layout.velocity,
+                     .force = layout.force,
+                     .image = layout.image,
+                     .species = layout.moving_species,
+                     .unwrapped = layout.unwrapped,
+                     .fine = layout.fine_positions,
+                     .orientation = layout.orientation,
+                     .angular_momentum = layout.angular_momentum},
                     setup.output_file(settings.file, "file"), layout, setup, setup.units(),
                     settings.author) {
+  check_orientations(settings.quantities, setup);
   if (settings.compression != "rounded" && settings.decimals != TrajectorySettings{}.decimals)
     setup.warn("decimals", "has no effect without \"compression\": \"rounded\"");
 }

@@ -25,7 +25,8 @@ void describe(D& d, TrajectorySettings& s) {
   d.required("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "H5MD file, relative to the output directory");
   d.optional("group", s.group, Any{}, "group of particles whose frames are written");
-  d.optional("quantities", s.quantities, OneOf{"position", "velocity", "force", "image"},
+  d.optional("quantities", s.quantities,
+             OneOf{"position", "velocity", "force", "image", "orientation", "angular_momentum"},
              "quantities in a frame; positions are always written");
   d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
              "unwrapped: positions without jumps at periodic boundaries, for mean square "
@@ -46,9 +47,7 @@ void describe(D& d, TrajectorySettings& s) {
 class Trajectory : public io::FrameObserver<io::FrameFile> {
  public:
   Trajectory(const TrajectorySettings& settings, Setup& setup);
-  std::string needs_velocities() const override {
-    return wants_velocities() ? "\"velocity\" of frames" : "";
-  }
+  std::string needs_velocities() const override { return wanted_velocities(); }
   void begin(Simulation& simulation, bool resumed) override;
   void observe(Simulation& simulation) override;
   void end(Simulation& simulation) override;

@@ -25,6 +25,22 @@ Vector TurnedBox::operator()(const Vector& v) const {
   return {product(axes[0], v), product(axes[1], v), product(axes[2], v)};
 }
 
+Quaternion TurnedBox::operator()(const Quaternion& q) const {
+  // The rotation whose matrix has the axes as rows: from the largest of its four components.
+  const Vector &a = axes[0], &b = axes[1], &c = axes[2];
+  const double trace = a.x + b.y + c.z;
+  Quaternion turn;
+  if (trace > 0)
+    turn = {c.y - b.z, a.z - c.x, b.x - a.y, 1 + trace};
+  else if (a.x >= b.y && a.x >= c.z)
+    turn = {1 + a.x - b.y - c.z, a.y + b.x, a.z + c.x, c.y - b.z};
+  else if (b.y >= c.z)
+    turn = {a.y + b.x, 1 + b.y - a.x - c.z, b.z + c.y, a.z - c.x};
+  else
+    turn = {a.z + c.x, b.z + c.y, 1 + c.z - a.x - b.y, b.x - a.y};
+  return compose(normalized(turn), q);
+}
+
 TurnedBox turn_box(const std::array<Vector, 3>& e, const std::string& where) {
   const double scale = std::max({length(e[0]), length(e[1]), length(e[2])});
   // What box_from_edges() takes as it is.

@@ -16,6 +16,8 @@ struct TurnedBox {
   std::array<Vec3<double>, 3> axes;  // of the turned frame, in that of the file
 
   Vec3<double> operator()(const Vec3<double>& v) const;
+  /// That of a particle, turned with the box.
+  Quaternion operator()(const Quaternion& q) const;
 };
 
 /// Throws UserError, beginning with `where`, for edges that span no volume, or a left-handed box.

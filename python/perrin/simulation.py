@@ -332,6 +332,32 @@ class Simulation(View):
         self._set(self._state.set_velocities, rows)
 
     @property
+    def orientations(self) -> np.ndarray:
+        """[n, 4] by id: unit quaternions w, x, y, z; may be set. [0, 4] if particles have no
+        orientations."""
+        return self._state.orientations
+
+    @orientations.setter
+    def orientations(self, rows: Any) -> None:
+        self._set(self._state.set_orientations, rows)
+
+    @property
+    def angular_momenta(self) -> np.ndarray:
+        """[n, 3] by id, in the frame of each particle (mass length^2/time); may be set."""
+        return self._state.angular_momenta
+
+    @angular_momenta.setter
+    def angular_momenta(self, rows: Any) -> None:
+        self._set(self._state.set_angular_momenta, rows)
+
+    @property
+    def torques(self) -> np.ndarray:
+        """[n, 3] by id, in space (energy); a copy. [0, 3] without orientations. Begins the job, as
+        totals do."""
+        self._session.begin()
+        return self._state.torques
+
+    @property
     def forces(self) -> np.ndarray:
         """[n, 3] by id (energy/length); a copy. Begins the job, as totals do."""
         self._session.begin()
@@ -339,8 +365,9 @@ class Simulation(View):
 
     @property
     def totals(self) -> Totals:
-        """Energies (potential, kinetic, total, heat and work of the stage), temperature, pressure,
-        momentum; tensors pressure_tensor, virial, kinetic_tensor are xx yy zz xy xz yz."""
+        """Energies (potential, kinetic, rotational, total, heat and work of the stage), temperature,
+        pressure, momentum; tensors pressure_tensor, virial, kinetic_tensor are xx yy zz xy xz
+        yz."""
         self._session.begin()
         return totals_of(self._state.totals)
 

@@ -152,6 +152,27 @@ class Local:
         return LocalArray(self, "force")
 
     @property
+    def orientation(self):
+        """[n, 4]: unit quaternion x, y, z, w from the particle's frame to space. This and the
+        following three: of particles that have orientations."""
+        return LocalArray(self, "orientation")
+
+    @property
+    def angular_momentum(self):
+        """[n, 4]: in the particle's frame (mass length^2/time); the fourth number is not used."""
+        return LocalArray(self, "angular_momentum")
+
+    @property
+    def moment_of_inertia(self):
+        """[n, 4]: about the axes of the particle's frame (mass length^2)."""
+        return LocalArray(self, "moment_of_inertia")
+
+    @property
+    def torque(self):
+        """[n, 4]: in space (energy); the fourth number is not used."""
+        return LocalArray(self, "torque")
+
+    @property
     def image(self):
         """int32 [n, 3]: crossings of the box."""
         return LocalArray(self, "image")
@@ -251,6 +272,24 @@ class View:
         return self._state.diameters
 
     @property
+    def orientations(self) -> np.ndarray:
+        """[n, 4] by id: unit quaternions w, x, y, z that turn vectors of a particle's own frame
+        into space; [0, 4] if particles have no orientations."""
+        return self._state.orientations
+
+    @property
+    def angular_momenta(self) -> np.ndarray:
+        """[n, 3] by id, in the frame of each particle (mass length^2/time); [0, 3] without
+        orientations."""
+        return self._state.angular_momenta
+
+    @property
+    def moments_of_inertia(self) -> np.ndarray:
+        """[n, 3] by id, about the axes of the frame of each particle (mass length^2); [0, 3]
+        without orientations."""
+        return self._state.moments_of_inertia
+
+    @property
     def attributes(self) -> Dict[str, np.ndarray]:
         """Those of the job by their names: [n] by id."""
         return self._state.attributes
@@ -283,6 +322,7 @@ class Totals:
 
     potential: float
     kinetic: float
+    rotational: float
     total: float
     temperature: float
     pressure: float
@@ -311,4 +351,4 @@ def totals_of(d) -> Totals:
     d = dict(d)
     for key in ("pressure_tensor", "virial", "kinetic_tensor", "momentum"):
         d[key] = np.array(d[key])
-    return Totals(**d, total=d["potential"] + sum(d["kinetic_tensor"][:3]) / 2)
+    return Totals(**d)

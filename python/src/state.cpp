@@ -40,10 +40,10 @@ Vec3<double> row(const Rows& rows, std::size_t i) {
   return {view(i, 0), view(i, 1), view(i, 2)};
 }
 
-void check_rows(const Rows& rows, std::int64_t n) {
-  if (rows.shape(0) == std::size_t(n) && rows.shape(1) == 3) return;
-  throw UserError(fmt::format("expected an array of shape ({}, 3), got ({}, {})", n, rows.shape(0),
-                              rows.shape(1)));
+void check_rows(const Rows& rows, std::int64_t n, std::size_t width = 3) {
+  if (rows.shape(0) == std::size_t(n) && rows.shape(1) == width) return;
+  throw UserError(fmt::format("expected an array of shape ({}, {}), got ({}, {})", n, width,
+                              rows.shape(0), rows.shape(1)));
 }
 
 void check_finite(const Vec3<double>& v, std::uint32_t id, const char* what) {
@@ -169,6 +169,34 @@ nb::object State::masses() const {
 nb::object State::charges() const { return numpy(std::vector(context().particles.charge), 1); }
 nb::object State::diameters() const { return numpy(std::vector(context().particles.diameter), 1); }
 
+nb::object State::orientations() const {
+  const Particles& p = context().particles;
+  if (!p.orientations) return numpy(std::vector<double>(), 4);
+  std::vector<double> values;
+  for (const Real4& q : p.by_id(p.orientations->orientation))
+    for (const Real x : {q.w, q.x, q.y, q.z}) values.push_back(double(x));
+  return numpy(std::move(values), 4);
+}
+
+nb::object State::angular_momenta() const {
+  const Particles& p = context().particles;
+  if (!p.orientations) return numpy(std::vector<double>(), 3);
+  return three<double>(p.orientations->angular_momentum.to_host(), ids());
+}
+
+nb::object State::moments_of_inertia() const {
+  const Particles& p = context().particles;
+  if (!p.orientations) return numpy(std::vector<double>(), 3);
+  return three<double>(p.orientations->moment.to_host(), ids());
+}
+
+nb::object State::torques() const {
+  Simulation& s = at_rest("ask for the torques that it is a part of");
+  if (!s.particles.orientations) return numpy(std::vector<double>(), 3);
+  s.ensure_forces();
+  return three<double>(s.particles.orientations->torque.to_host(), ids());
+}
+
 nb::dict State::attributes() const {
   nb::dict all;
   for (const auto& [name, values] : context().particles.attributes)
@@ -196,6 +224,8 @@ nb::dict State::totals() const {
   nb::dict d;
   d["potential"] = t.potential;
   d["kinetic"] = t.kinetic;
+  d["rotational"] = t.rotational;
+  d["total"] = t.total_energy();
   d["temperature"] = s.temperature();
   d["pressure"] = s.pressure();
   d["pressure_tensor"] = s.pressure_tensor();
@@ -225,7 +255,17 @@ State::Raw State::raw(const std::string& name) const {
   if (name == "image") return as(p.image, 3, whole);
   if (name == "id") return as(p.id, 1, word);
   if (name == "index") return as(p.index, 1, word);
+  if (name == "orientation") return as(turning(p).orientation, 4, real);
+  if (name == "angular_momentum") return as(turning(p).angular_momentum, 4, real);
+  if (name == "moment_of_inertia") return as(turning(p).moment, 4, real);
+  if (name == "torque") return as(turning(p).torque, 4, real);
   throw UserError(fmt::format("there is no array \"{}\"", name));
+}
+
+Orientations& State::turning(Particles& p) const {
+  if (!p.orientations)
+    throw UserError("the particles have no orientations: add \"orientations\" to the job");
+  return *p.orientations;
 }
 
 nb::object State::array(const std::string& name) const {
@@ -293,6 +333,53 @@ void State::set_velocities(const Rows& rows, bool by_id) const {
   p.velocity.assign(velocity);
 }
 
+void State::set_orientations(const Rows& rows, bool by_id) const {
+  Particles& p = at_rest("change particles").particles;
+  Orientations& turning = this->turning(p);
+  check_rows(rows, p.size(), 4);
+  const auto view = rows.view();
+  const auto id = ids();
+  std::vector<Real4> orientation(id.size());
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    const std::size_t k = by_id ? id[i] : i;
+    const Quaternion q{view(k, 1), view(k, 2), view(k, 3), view(k, 0)};
+    const double square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+    if (!(square > 1e-12 && square < 1e12))
+      throw UserError(fmt::format(
+          "the orientation of particle {} must be a quaternion (w, x, y, z), got ({}, {}, {}, {})",
+          id[i], q.w, q.x, q.y, q.z));
+    if (p.box.dimension == 2 && q.x * q.x + q.y * q.y > 1e-8 * square)
+      throw UserError(
+          fmt::format("the orientation of particle {} must be a rotation about z in two "
+                      "dimensions, got ({}, {}, {}, {})",
+                      id[i], q.w, q.x, q.y, q.z));
+    orientation[i] = to_real4(normalized(q));
+  }
+  turning.orientation.assign(orientation);
+}
+
+void State::set_angular_momenta(const Rows& rows, bool by_id) const {
+  Particles& p = at_rest("change particles").particles;
+  Orientations& turning = this->turning(p);
+  check_rows(rows, p.size());
+  const auto moment = turning.moment.to_host();
+  const auto id = ids();
+  std::vector<Real4> momentum(id.size());
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    const Vec3<double> v = row(rows, by_id ? id[i] : i);
+    check_finite(v, id[i], "angular momentum");
+    const Vec3<double> about{double(moment[i].x), double(moment[i].y), double(moment[i].z)};
+    for (int axis = 0; axis < 3; ++axis)
+      if (!(about[axis] > 0) && v[axis] != 0)
+        throw UserError(
+            fmt::format("the angular momentum of particle {} about its {} axis must be "
+                        "0, since its moment of inertia is, got {}",
+                        id[i], "xyz"[axis], v[axis]));
+    momentum[i] = {Real(v.x), Real(v.y), Real(v.z), Real(0)};
+  }
+  turning.angular_momentum.assign(momentum);
+}
+
 void State::changed() const {
   Simulation& s = at_rest("change particles");
   s.invalidate();
@@ -320,6 +407,13 @@ void bind_state(nb::module_& m) {
       .def_prop_ro("masses", &State::masses, "by id, float64 [n]; a copy")
       .def_prop_ro("charges", &State::charges, "by id, float64 [n], or [0] without; a copy")
       .def_prop_ro("diameters", &State::diameters, "by id (length), [0] without; a copy")
+      .def_prop_ro("orientations", &State::orientations,
+                   "by id, quaternions w, x, y, z, float64 [n, 4], [0, 4] without; a copy")
+      .def_prop_ro("angular_momenta", &State::angular_momenta,
+                   "by id, in each particle's frame, float64 [n, 3], [0, 3] without; a copy")
+      .def_prop_ro("moments_of_inertia", &State::moments_of_inertia,
+                   "by id, in each particle's frame, float64 [n, 3], [0, 3] without; a copy")
+      .def_prop_ro("torques", &State::torques, "by id (energy), [0, 3] without; a copy")
       .def_prop_ro("attributes", &State::attributes, "by name, then by id, float64 [n]; copies")
       .def_prop_ro("box", &State::box, "lengths, tilts (xy, xz, yz), origin, periodic, dimension")
       .def_prop_ro("totals", &State::totals, "energies, pressure, …; tensors xx yy zz xy xz yz")
@@ -342,6 +436,8 @@ void bind_state(nb::module_& m) {
       .def("set_positions", &State::set_positions, nb::arg("rows"), nb::arg("by_id"),
            nb::arg("unwrapped"))
       .def("set_velocities", &State::set_velocities, nb::arg("rows"), nb::arg("by_id"))
+      .def("set_orientations", &State::set_orientations, nb::arg("rows"), nb::arg("by_id"))
+      .def("set_angular_momenta", &State::set_angular_momenta, nb::arg("rows"), nb::arg("by_id"))
       .def("changed", &State::changed);
 }
 

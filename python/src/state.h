@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/dynamics/simulation.h"
+#include "engine/system/orientations.h"
 
 namespace perrin::python {
 
@@ -69,13 +70,19 @@ class State {
   nb::object masses() const;
   nb::object charges() const;  // empty: the job has none
   nb::object diameters() const;
+  // Empty: particles have no orientations.
+  nb::object orientations() const;  // [particle, w x y z]
+  nb::object angular_momenta() const;
+  nb::object moments_of_inertia() const;
+  nb::object torques() const;
   nb::dict attributes() const;
   nb::dict box() const;
   nb::dict totals() const;
   std::string neighbors() const;  // how pairs are found
 
   /// A view of an array in memory order, without a copy: "position", "velocity", "force", "image",
-  /// "id", "index". The device has been waited for.
+  /// "id", "index"; of particles that have orientations "orientation", "angular_momentum",
+  /// "moment_of_inertia", "torque". The device has been waited for.
   nb::object array(const std::string& name) const;
   nb::tuple address(const std::string& name) const;
   /// Changes with the order of particles in memory: list builds, and steps without lists.
@@ -88,6 +95,9 @@ class State {
   /// to the box itself. Throws UserError for what cannot be a position.
   void set_positions(const Rows& rows, bool by_id, bool unwrapped) const;
   void set_velocities(const Rows& rows, bool by_id) const;
+  /// Rows of w, x, y, z, which get length 1; angular momenta in the frame of each particle.
+  void set_orientations(const Rows& rows, bool by_id) const;
+  void set_angular_momenta(const Rows& rows, bool by_id) const;
   /// Particles have been changed: forces and lists are computed anew, and the integrator begins
   /// from what is there.
   void changed() const;
@@ -102,6 +112,8 @@ class State {
     const char* text;  // as numpy writes it
   };
   Raw raw(const std::string& name) const;
+  /// Throws UserError where particles have none.
+  Orientations& turning(Particles& particles) const;
   /// Where forces are being computed they cannot be asked for, nor particles be changed.
   Simulation& at_rest(const char* what) const;
   StepContext* context_;

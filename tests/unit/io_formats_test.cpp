@@ -26,6 +26,21 @@ class Formats : public ::testing::TestWithParam<std::string> {
   fs::path folder_;
 };
 
+/// Each particle with an orientation, an angular momentum and the moments of an ellipsoid; in two
+/// dimensions it turns about z alone.
+void let_turn(Configuration& c) {
+  const bool flat = c.box.dimension == 2;
+  for (std::size_t i = 0; i < c.position.size(); ++i) {
+    const double x = 0.1 + double(i);
+    c.orientation.push_back(normalized(
+        Quaternion{flat ? 0 : std::sin(x), flat ? 0 : std::cos(2 * x), std::sin(3 * x), x - 4}));
+    c.angular_momentum.push_back({flat ? 0 : 0.25 * x, flat ? 0 : -x, 1 / x});
+    const double m = c.mass[i];
+    c.moment_of_inertia.push_back(
+        {flat ? 0 : 0.2 * m * (4 + 9), flat ? 0 : 0.2 * m * (1 + 9), 0.2 * m * (1 + 4)});
+  }
+}
+
 Frame sample(bool triclinic, int dimension, std::int64_t step) {
   Frame frame;
   frame.time = 0.25 * double(step);
@@ -69,6 +84,7 @@ Frame sample(bool triclinic, int dimension, std::int64_t step) {
 /// origin.
 void expect_near(const Configuration& a, const Configuration& b, double tolerance) {
   ASSERT_EQ(a.position.size(), b.position.size());
+  ASSERT_EQ(a.orientation.size(), b.orientation.size());
   EXPECT_EQ(a.box.dimension, b.box.dimension);
   for (int axis = 0; axis < 3; ++axis) {
     EXPECT_NEAR(a.box.length[axis], b.box.length[axis], tolerance);
@@ -86,6 +102,17 @@ void expect_near(const Configuration& a, const Configuration& b, double toleranc
     EXPECT_EQ(a.types[a.type[i]], b.types[b.type[i]]);
     EXPECT_NEAR(a.mass.at(i), b.mass.at(i), tolerance);
     EXPECT_NEAR(a.charge.at(i), b.charge.at(i), tolerance);
+    if (a.orientation.empty()) continue;
+    EXPECT_NEAR(a.orientation[i].x, b.orientation.at(i).x, tolerance) << i;
+    EXPECT_NEAR(a.orientation[i].y, b.orientation.at(i).y, tolerance) << i;
+    EXPECT_NEAR(a.orientation[i].z, b.orientation.at(i).z, tolerance) << i;
+    EXPECT_NEAR(a.orientation[i].w, b.orientation.at(i).w, tolerance) << i;
+    for (int axis = 0; axis < 3; ++axis) {
+      EXPECT_NEAR(a.angular_momentum.at(i)[axis], b.angular_momentum.at(i)[axis], 4 * tolerance)
+          << i;
+      EXPECT_NEAR(a.moment_of_inertia.at(i)[axis], b.moment_of_inertia.at(i)[axis], 4 * tolerance)
+          << i;
+    }
   }
 }
 
@@ -118,14 +145,20 @@ void expect_topology(const Topology& a, const Topology& b, bool names) {
 
 TEST_P(Formats, RoundTrip) {
   const Format format = format_of_name(GetParam());
-  for (const bool triclinic : {false, true})
+  for (const int kind : {0, 1, 2, 3})
     for (const int dimension : {3, 2}) {
+      const bool triclinic = kind % 2 == 1, turning = kind >= 2;
       if (format == format_of_name("lammps") && dimension == 2)
         continue;  // the format cannot say so
-      const std::string name = file("a" + std::to_string(2 * dimension + triclinic));
-      const Frame first = sample(triclinic, dimension, 5'000'000'000), last = [&] {
+      const std::string name = file("a" + std::to_string(10 * dimension + kind));
+      Frame first = sample(triclinic, dimension, 5'000'000'000);
+      if (turning) let_turn(first.configuration);
+      const Frame last = [&] {
         Frame f = sample(triclinic, dimension, 6'000'000'001);
+        if (turning) let_turn(f.configuration);
         for (auto& v : f.configuration.velocity) v.x += 1;
+        for (auto& q : f.configuration.orientation) std::swap(q.z, q.w);
+        for (auto& spin : f.configuration.angular_momentum) spin.z += 1;
         return f;
       }();
       const auto writer = format->create(name, first, {});
@@ -236,6 +269,95 @@ TEST_F(Refused, LammpsData) {
   EXPECT_DOUBLE_EQ(c.position[0].x, 2);
   EXPECT_DOUBLE_EQ(c.position[1].x, 1);
   EXPECT_EQ(c.image[1].x, 1);
+}
+
+/// Numbers of the ellipsoids of LAMMPS by hand; what is wrong with them.
+TEST_F(Refused, LammpsEllipsoids) {
+  const auto data = [&](const std::string& text) {
+    return message(format_of_name("lammps"), text);
+  };
+  const std::string head =
+      "x\n\n2 atoms\n1 atom types\n1 ellipsoids\n0 5 xlo xhi\n0 5 ylo yhi\n0 5 zlo zhi\n\n";
+  const std::string atoms = "Atoms # ellipsoid\n\n7 1 1 2.0 1 1 1\n3 1 0 3.0 2 2 2\n\n";
+  const std::string row = "Ellipsoids\n\n7 1 2 3 0 0 0 2\n";
+  expect(data(head + atoms + row), "accepted");
+  expect(data(head + atoms), "no section \"Ellipsoids\": particle 7 is an ellipsoid");
+  expect(data(head + row + "\n" + atoms), "the section Ellipsoids precedes Atoms");
+  expect(data(head + atoms + "Ellipsoids\n\n3 1 2 3 1 0 0 0\n"),
+         "bad:16: particle 3 is no ellipsoid");
+  expect(data(head + atoms + "Ellipsoids\n\n7 1 0 3 1 0 0 0\n"),
+         "the shape 0, expected a positive");
+  expect(data(head + atoms + "Ellipsoids\n\n7 1 2 3 0 0 0 0\n"), "the quaternion (0, 0, 0, 0)");
+  expect(data(head + atoms + "Ellipsoids\n\n7 1 2 3 1 0 0\n"), "expected 8 columns in Ellipsoids");
+  expect(data(head + "Atoms # ellipsoid\n\n7 1 2 2.0 1 1 1\n3 1 0 3.0 2 2 2\n"),
+         "expected an ellipsoidflag of 0 or 1, got \"2\"");
+  const std::string name = file("good");
+  // The angular momentum of LAMMPS is in space; the particle is turned by half a turn about z.
+  std::ofstream(name) << head + atoms + "Velocities\n\n3 0 0 0 0 0 0\n7 1 1 1 4 5 6\n\n" + row;
+  const auto c = open_frames(name, format_of_name("lammps"))->read(0).configuration;
+  EXPECT_DOUBLE_EQ(c.mass.at(0), 3);
+  const double mass = 2.0 * M_PI / 6 * 1 * 2 * 3;
+  EXPECT_DOUBLE_EQ(c.mass.at(1), mass);
+  EXPECT_EQ(c.orientation.at(0), (Quaternion{0, 0, 0, 1}));
+  EXPECT_EQ(c.orientation.at(1), (Quaternion{0, 0, 1, 0}));
+  EXPECT_EQ(c.moment_of_inertia.at(0), (Vec3<double>{}));
+  EXPECT_DOUBLE_EQ(c.moment_of_inertia.at(1).x, mass / 20 * (4 + 9));
+  EXPECT_DOUBLE_EQ(c.moment_of_inertia.at(1).y, mass / 20 * (1 + 9));
+  EXPECT_DOUBLE_EQ(c.moment_of_inertia.at(1).z, mass / 20 * (1 + 4));
+  EXPECT_EQ(c.angular_momentum.at(1), (Vec3<double>{-4, -5, 6}));
+  // In a box that is turned by a quarter about z, so is the particle; its own frame stays.
+  std::ofstream(name) << "x\n\n1 atoms\n1 atom types\n1 ellipsoids\n0 5 0 avec\n-5 0 0 bvec\n"
+                         "0 0 5 cvec\n0 0 0 abc origin\n\nAtoms # ellipsoid\n\n1 1 1 2.0 1 1 1\n\n"
+                         "Velocities\n\n1 0 0 0 4 5 6\n\nEllipsoids\n\n1 1 2 3 1 0 0 0\n";
+  const auto t = open_frames(name, format_of_name("lammps"))->read(0).configuration;
+  const auto x = rotate(t.orientation.at(0), Vec3<double>{1, 0, 0});
+  EXPECT_NEAR(x.y, -1, 1e-12);
+  EXPECT_EQ(t.angular_momentum.at(0), (Vec3<double>{4, 5, 6}));
+}
+
+TEST_F(Refused, OrientationsThatAreNone) {
+  const std::string head =
+      "1\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1:pos:R:3:orientation:R:4";
+  const auto xyz = [&](const std::string& text) { return message(format_of_name("xyz"), text); };
+  expect(xyz(head + "\nA 1 1 1 0 0 0 0\n"), "bad:3: the orientation is (0, 0, 0, 0)");
+  expect(xyz(head + "\nA 1 1 1 0 0 1\n"), "bad:3: expected 8 columns, got 7");
+  expect(xyz(head + ":moment_of_inertia:R:3\nA 1 1 1 0 0 1 1 1 -2 3\n"),
+         "frame 0: the moments of inertia of particle 0 are (1, -2, 3)");
+  Frame frame = sample(false, 3, 0);
+  let_turn(frame.configuration);
+  frame.configuration.orientation[5] = {0, 0, 0, 0};
+  const std::string name = file("zero.gsd");
+  const auto writer = write_gsd(name, frame);
+  writer->write(frame);
+  writer->finish();
+  try {
+    open_frames(name, format_of_name("gsd"))->read(0);
+    ADD_FAILURE();
+  } catch (const UserError& error) {
+    expect(error.what(), "zero.gsd, frame 0: the orientation of particle 5 is (0, 0, 0, 0)");
+  }
+}
+
+/// A file in which particles turn in a later frame has orientations in all.
+TEST_F(Refused, OrientationsOfAnyFrameOfGsd) {
+  Frame first = sample(false, 3, 0), second = first;
+  let_turn(second.configuration);
+  const std::string name = file("late.gsd");
+  const auto writer = write_gsd(name, first);
+  writer->write(first);
+  writer->write(second);
+  writer->write(first);
+  writer->finish();
+  const auto reader = open_frames(name, format_of_name("gsd"));
+  for (const int k : {0, 2}) {
+    const auto c = reader->read(k).configuration;
+    EXPECT_EQ(c.orientation, std::vector<Quaternion>(12));
+    EXPECT_EQ(c.angular_momentum, std::vector<Vec3<double>>(12));
+  }
+  expect_near(second.configuration, reader->read(1).configuration, 2e-6);
+  ReadOptions still;
+  still.velocities = false;
+  EXPECT_TRUE(reader->read(1, still).configuration.angular_momentum.empty());
 }
 
 TEST_F(Refused, Binary) {
@@ -445,7 +567,8 @@ TEST(FileUnits, Conversions) {
 }
 
 TEST_F(Refused, ConvertThroughAllFormats) {
-  const Frame frame = sample(true, 3, 12);
+  Frame frame = sample(true, 3, 12);
+  let_turn(frame.configuration);
   const std::string a = file("a.gsd");
   const auto writer = write_gsd(a, frame);
   writer->write(frame);
