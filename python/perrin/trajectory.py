@@ -38,12 +38,15 @@ class Frame:
     forces: Optional[np.ndarray]
     types: np.ndarray  # index into type_names
     type_names: Tuple[str, ...] = ()
+    orientations: Optional[np.ndarray] = None  # [n, 4]: w, x, y, z
+    angular_momenta: Optional[np.ndarray] = None  # in the frame of each particle
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def __repr__(self):
-        has = [name for name in ("images", "velocities", "forces")
+        has = [name for name in ("images", "velocities", "forces", "orientations",
+                                 "angular_momenta")
                if getattr(self, name) is not None]
         return (f"Frame(step {self.step}, time {show.number(self.time)}, {len(self)} particles, "
                 f"box {show.box_text(self.box)}{''.join(', ' + name for name in has)})")
@@ -160,7 +163,7 @@ class Trajectory:
     def units(self) -> Dict[str, str]:
         """Units of the quantities in the file; empty in reduced units."""
         units = {}
-        for name in ("position", "velocity", "force"):
+        for name in ("position", "velocity", "force", "angular_momentum"):
             if name in self._group and "unit" in self._group[name]["value"].attrs:
                 units[name] = str(self._group[name]["value"].attrs["unit"])
         if "unit" in self._group["position/time"].attrs:
@@ -170,6 +173,13 @@ class Trajectory:
     @property
     def masses(self) -> np.ndarray:
         return checked.finite(self._values("mass"), f"{self.path}: masses")
+
+    @property
+    def moments_of_inertia(self) -> Optional[np.ndarray]:
+        """[n, 3] by id, about the axes of each particle's own frame; None if the file has none."""
+        found = self._perrin("moment_of_inertia", None)
+        where = f"{self.path}: moments of inertia"
+        return None if found is None else checked.finite(found[:], where)
 
     @property
     def bonds(self) -> np.ndarray:
@@ -215,14 +225,14 @@ class Trajectory:
             raise JobError(f"{self.path}: frame {k}: species beyond the {len(self.type_names)} "
                            f"types that have a name")
         value = {}
-        for name in ("position", "image", "velocity", "force"):
+        for name in ("position", "image", "velocity", "force", "orientation", "angular_momentum"):
             value[name] = self._values(name, k)
             if value[name] is not None:
                 checked.finite(value[name], f"{self.path}: frame {k}: {name}")
         step, time = self._group["position/step"][k], self._group["position/time"][k]
         return Frame(int(step), float(time), box, value["position"].astype(float) + box.origin,
                      value["image"], value["velocity"], value["force"], species,
-                     tuple(self.type_names))
+                     tuple(self.type_names), value["orientation"], value["angular_momentum"])
 
     def _box(self, k):
         e = checked.finite(self._values("box/edges", k), f"{self.path}: frame {k}: the box")
