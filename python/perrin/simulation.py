@@ -365,9 +365,9 @@ class Simulation(View):
 
     @property
     def totals(self) -> Totals:
-        """Energies (potential, kinetic, rotational, total, heat and work of the stage), temperature,
-        pressure, momentum; tensors pressure_tensor, virial, kinetic_tensor are xx yy zz xy xz
-        yz."""
+        """Energies (potential, kinetic, rotational, total; heat and work of the stage),
+        temperature, pressure, momentum; tensors pressure_tensor, virial, kinetic_tensor are
+        xx yy zz xy xz yz."""
         self._session.begin()
         return totals_of(self._state.totals)
 

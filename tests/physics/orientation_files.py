@@ -249,8 +249,8 @@ class OrientationFiles(JobCase):
         text = job()
         del text["orientations"]
         text["forces"] = []
-        self.refused(text, r'observers\[0\]\.quantities\[3\]: the particles have no orientations, so '
-                           r'frames cannot have "orientation"[\s\S]*quantities\[4\].*'
+        self.refused(text, r'observers\[0\]\.quantities\[3\]: the particles have no orientations, '
+                           r'so frames cannot have "orientation"[\s\S]*quantities\[4\].*'
                            '"angular_momentum"')
         text = job(integrator={"type": "brownian", "timestep": 1e-4, "temperature": 1,
                                "friction": 1, "rotational_friction": 1}, steps=0)
@@ -480,7 +480,8 @@ class OrientationFiles(JobCase):
         self.run_job(text)
         self.assertRegex(self.convert("trajectory.h5", "a.data"),
                          r"orientations, and all that turns, are left out: LAMMPS has those of "
-                         r"ellipsoids with their moments of inertia, those of particle 0, \(0, 1, 1\)")
+                         r"ellipsoids with their moments of inertia, those of particle 0, "
+                         r"\(0, 1, 1\)")
         self.assertIn("everything but positions and box is left out",
                       self.convert("trajectory.h5", "a.xtc"))
 
