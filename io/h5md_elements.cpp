@@ -16,8 +16,9 @@ void set_unit(const Node& node, const FileUnit& unit) {
   node.attribute(factor_name, unit.factor);
 }
 
-double factor_of(const Series& series) {
-  const Node& node = series.node();
+double factor_of(const Series& series) { return factor_of(series.node()); }
+
+double factor_of(const Node& node) {
   return node.has_attribute(factor_name) ? read_real_attribute(node, factor_name) : 1.0;
 }
 

@@ -21,6 +21,7 @@ inline const std::string orientation_components = "components", angular_momentum
 void set_unit(const Node& node, const FileUnit& unit);
 /// That factor, of a series in a file.
 double factor_of(const Series& series);
+double factor_of(const Node& node);
 /// The series `step` and `time` of a group.
 void make_clock(const Node& group, const FileUnit& time);
 

@@ -89,7 +89,12 @@ void write_static(const Node& root, const Configuration& c, bool bonds, const H5
   std::vector<std::int32_t> id(n);
   for (std::size_t k = 0; k < n; ++k) id[k] = std::int32_t(c.id.empty() ? k : c.id[k]);
   root.write(all_particles + "id", id);
-  if (!c.diameter.empty()) root.write("parameters/perrin/diameter", c.diameter);
+  if (!c.diameter.empty()) {
+    std::vector<double> diameters = c.diameter;
+    for (double& diameter : diameters) diameter *= units.length.factor;
+    root.write("parameters/perrin/diameter", diameters);
+    set_unit(root.open("parameters/perrin/diameter"), units.length);
+  }
   if (has_moments(c)) write_moments(root, c, units);
   for (const auto& [name, values] : c.attributes)
     root.write("parameters/perrin/attributes/" + name, values);

@@ -11,6 +11,7 @@
 #include "io/file_units.h"
 #include "io/formats.h"
 #include "io/h5md_connectivity.h"
+#include "io/h5md_elements.h"
 #include "io/h5md_group.h"
 #include "io/hdf5_values.h"
 #include "io/particle_order.h"
@@ -116,7 +117,7 @@ class H5mdReader : public FrameReader {
     read_types(parts, c);
     const Node& root = file_.root();
     const std::size_t n = c.position.size();
-    groups_[0].get(root, "parameters/perrin/diameter", 0, H5mdGroup::When::held, n, c.diameter);
+    read_diameters(c);
     groups_[0].get(root, "parameters/perrin/molecule", 0, H5mdGroup::When::held, n,
                    c.topology.molecule);
     read_moments(c, frame.units);
@@ -136,6 +137,19 @@ class H5mdReader : public FrameReader {
           fmt::format("the groups of particles {} are joined", fmt::join(names, ", ")));
     }
     return frame;
+  }
+
+  /// In the unit of length of the rest. Earlier versions wrote them in the job's, without a unit.
+  void read_diameters(Configuration& c) const {
+    const std::string path = "parameters/perrin/diameter";
+    const Node &root = file_.root(), &group = groups_[0].node();
+    if (groups_[0].get(root, path, 0, H5mdGroup::When::held, c.position.size(), c.diameter) !=
+            H5mdGroup::Found::here ||
+        root.open(path).has_attribute("unit") || !group.has("position/value"))
+      return;
+    const double factor = factor_of(group.open("position/value"));
+    if (factor == 1) return;
+    for (double& diameter : c.diameter) diameter *= factor;
   }
 
   /// In the units of mass and length of the rest, whatever they are written in.

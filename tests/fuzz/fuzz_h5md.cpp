@@ -55,8 +55,13 @@ const char* const paths[] = {"particles/all/position/value",
                              "connectivity/dihedrals",
                              "connectivity/impropers",
                              "parameters/perrin/dihedrals_type",
-                             "parameters/perrin/impropers_type"};
-const char* const attributes[] = {"unit", "boundary", "offset", "dimension"};
+                             "parameters/perrin/impropers_type",
+                             "particles/all/orientation",
+                             "particles/all/orientation/value",
+                             "particles/all/angular_momentum",
+                             "particles/all/angular_momentum/value",
+                             "parameters/perrin/moment_of_inertia"};
+const char* const attributes[] = {"unit", "boundary", "offset", "dimension", "components", "frame"};
 
 class Bytes {
  public:
@@ -185,6 +190,8 @@ std::vector<char> good_file() {
   c.topology.molecule = {0, 0, 1};
   c.topology.angle_types = {"angle"};
   c.topology.angles = {{0, 1, 2, 0}};
+  c.orientation.resize(3), c.angular_momentum.resize(3);
+  c.moment_of_inertia.assign(3, {1, 2, 3});
   frame.units = {"nm", "ps", "nm ps-1", "u"};
   const auto out = io::write_h5md(path, frame);
   for (int k = 0; k < 2; ++k) {

@@ -183,6 +183,29 @@ class AttributeFiles(JobCase):
                 "type": "file", "path": self.path("two.xyz"), "frame": frame}})
             numpy.testing.assert_array_equal(self.attributes()["radius"], values)
 
+    # -- diameters ---------------------------------------------------------------------------------
+
+    def test_diameters_in_the_unit_of_the_file(self):
+        """A job in um writes nm; files of earlier versions have diameters in the job's unit."""
+        self.xyz(columns={"diameter:R:1": RADIUS, "masses:R:1": numpy.ones(N)})
+        units = {"length": "um", "energy": "pN nm", "mass": "kg"}
+        self.run_job(job(self.path("start.xyz"), units=units))
+        for earlier in (False, True):
+            shutil.copy(self.path("trajectory.h5"), self.path("first.h5"))
+            if earlier:
+                with h5py.File(self.path("first.h5"), "r+") as file:
+                    diameter = file["parameters/perrin/diameter"]
+                    numpy.testing.assert_allclose(diameter[:], 1000 * RADIUS)
+                    self.assertEqual(diameter.attrs["unit"], "nm")
+                    diameter[:] = RADIUS
+                    del diameter.attrs["unit"], diameter.attrs["job_factor"]
+            self.convert("first.h5", "b.xyz")
+            with open(self.path("b.xyz")) as file:
+                lines = file.read().splitlines()
+            self.assertRegex(lines[1], ":diameter:R:1 Step")
+            values = [float(line.split()[-1]) for line in lines[2:]]
+            numpy.testing.assert_allclose(values, 1000 * RADIUS)
+
     # -- GSD ---------------------------------------------------------------------------------------
 
     @unittest.skipUnless(gsd, "without the package gsd")

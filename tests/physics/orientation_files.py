@@ -342,6 +342,14 @@ class OrientationFiles(JobCase):
                 numpy.testing.assert_allclose(
                     getattr(self.open_gsd("c.gsd")[k].particles, key), value, atol=1e-5)
         numpy.testing.assert_allclose(self.moments(file="e.h5")[0], MOMENTS, rtol=1e-6)
+        self.convert("b.xyz", "fine.gsd", "--precision", "double")
+        self.convert("fine.gsd", "f.xyz")
+        with open(self.path("b.xyz")) as a, open(self.path("f.xyz")) as b:
+            for one, other in zip(a, b):
+                if one.startswith("A "):
+                    numpy.testing.assert_allclose(numpy.array(one.split()[1:], float),
+                                                  numpy.array(other.split()[1:], float),
+                                                  rtol=1e-12, atol=1e-12)
 
     # -- two dimensions ----------------------------------------------------------------------------
 

@@ -348,12 +348,7 @@ def check_gsd():
     with gsd.hoomd.open(path("unit2.gsd"), "r" if hasattr(gsd.hoomd, "Frame") else "rb") as t:
         assert list(t[0].bonds.types) == ["soft"]
         same(t[0].configuration.box, f.configuration.box)
-    half = 0.5 ** 0.5
-    dropped = {"orientation": ([[1, 0, 0, 0], [half, half, 0, 0], [half, 0, half, 0]],
-                               "the orientations of 2 particles"),
-               "angmom": ([[0, 1, 0, 0]] + [[0] * 4] * 2, "the angular momenta of 1 particles"),
-               "moment_inertia": ([[1, 1, 1]] * 3, "the moments of inertia of 3 particles"),
-               "body": ([0, 0, -1], "the rigid bodies of 2 particles"),
+    dropped = {"body": ([0, 0, -1], "the rigid bodies of 2 particles"),
                "type_shapes": ([{"type": "Sphere", "diameter": 2.0}, {}], "the shapes of types")}
     for name, (value, part) in dropped.items():
         write("more.gsd", frame(3, x[0], **{name: value}))
