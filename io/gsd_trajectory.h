@@ -24,7 +24,8 @@ void describe(D& d, GsdSettings& s) {
   d.optional("group", s.group, Any{}, "group of particles whose frames are written");
   d.optional("quantities", s.quantities,
              OneOf{"position", "velocity", "image", "orientation", "angular_momentum"},
-             "quantities in a frame; positions are always written");
+             "quantities in a frame; positions are always written, and orientations where angular "
+             "momenta are");
   d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
              "unwrapped: positions without jumps at periodic boundaries; without images");
   d.optional("precision", s.precision, OneOf{"single", "double"},

@@ -25,9 +25,11 @@ void describe(D& d, TrajectorySettings& s) {
   d.required("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "H5MD file, relative to the output directory");
   d.optional("group", s.group, Any{}, "group of particles whose frames are written");
-  d.optional("quantities", s.quantities,
-             OneOf{"position", "velocity", "force", "image", "orientation", "angular_momentum"},
-             "quantities in a frame; positions are always written");
+  d.optional(
+      "quantities", s.quantities,
+      OneOf{"position", "velocity", "force", "image", "orientation", "angular_momentum"},
+      "quantities in a frame; positions are always written. orientation: quaternions w, x, y, z; "
+      "angular_momentum: in the frame of each particle");
   d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
              "unwrapped: positions without jumps at periodic boundaries, for mean square "
              "displacements; without images");

@@ -60,7 +60,7 @@ class File:
 
     def quantity(self, name, frame, group=None):
         """The value of an element at a frame, or None: fixed in time, or its last one until then;
-        of velocities, forces and images the one of this very step."""
+        of velocities, forces, images and orientations the one of this very step."""
         group = self.group if group is None else group
         if name not in group:
             return None
@@ -71,10 +71,21 @@ class File:
             return element["value"][frame]
         steps, step = self._steps(element, "step"), self.steps[frame]
         row = int(np.searchsorted(steps, step, side="right")) - 1
-        exact = name in ("velocity", "force", "image", "position")
+        exact = name in ("velocity", "force", "image", "position", "orientation")
         if row < 0 or exact and steps[row] != step:
             return None
         return element["value"][row]
+
+    def orientation(self, frame):
+        """[n][4], quaternions x, y, z, w; None where there are none, or their order is not said."""
+        value = self.quantity("orientation", frame)
+        if value is None or np.shape(value) != (self.n, 4):
+            return None
+        names = [c.decode() if isinstance(c, bytes) else str(c)
+                 for c in self.group["orientation"].attrs.get("components", [])]
+        if sorted(names) != ["w", "x", "y", "z"]:
+            return None
+        return np.asarray(value, float)[:, [names.index(c) for c in "xyzw"]]
 
     def edges(self, frame):
         """[3][3], rows are the edges; None without a box."""

@@ -11,7 +11,8 @@ TOPOLOGY = {"bonds": 2, "angles": 3, "dihedrals": 4, "impropers": 4}
 
 
 class H5MDFileReader(FileReaderInterface):
-    """Box, open axes, named types, bonds (angles, …) with types, velocities, forces, images."""
+    """Box, open axes, named types, bonds (angles, …) with types, velocities, forces, images,
+    orientations."""
 
     @staticmethod
     def detect(filename):
@@ -49,6 +50,9 @@ class H5MDFileReader(FileReaderInterface):
             value = file.quantity(name, frame)
             if value is not None and np.shape(value)[:1] == (file.n,):
                 particles.create_property(called, data=value)
+        orientation = file.orientation(frame)
+        if orientation is not None:
+            particles.create_property("Orientation", data=orientation)
         molecules = file.molecules()
         if molecules is not None and len(molecules) == file.n:
             particles.create_property("Molecule Identifier", data=molecules.astype(np.int64))
