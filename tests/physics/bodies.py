@@ -176,7 +176,7 @@ class Bodies(JobCase):
                 self.assertEqual([name for name in whole if half[name] != whole[name]], [])
 
     def test_mistakes(self):
-        self.refused(job({"B": DIMER["D"]}, NVE), r"bodies\.B: no particle of the system is of this")
+        self.refused(job({"B": DIMER["D"]}, NVE), r"bodies\.B: no particle of the system is of")
         self.refused(job({"D": {"sites": []}}, NVE), r"bodies\.D\.sites: must have a site")
         self.refused(job({"D": {"sites": [{"type": "A", "at": [0, 0, 0]}]}}, NVE),
                      "has no moment of inertia")

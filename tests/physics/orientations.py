@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Particles that have orientations: free rotation against Euler's equations, energies, equipartition,
-rotational diffusion, resumed runs and several processes, mistakes.
+"""Particles that have orientations: free rotation against Euler's equations, energies,
+equipartition, rotational diffusion, resumed runs and several processes, mistakes.
 
     orientations.py PERRIN [unittest arguments]
 """
@@ -127,7 +127,7 @@ class Orientations(JobCase):
                 self.assertLess(abs(heat[-1] - heat[100]), 0.02 * 216)
 
     def test_rotational_diffusion(self):
-        # <u(t)·u(0)> = exp(-(d - 1) D t). Each u·u' has at most the variance 1/2 (2D), 1/3 + … ≤ 0.5.
+        # <u(t)·u(0)> = exp(-(d - 1) D t). Each u·u' has at most the variance 1/2.
         diffusion, time = 1.2 / 2, 0.4
         for dimension, cells in ((3, (16, 16, 16)), (2, (64, 64, 1))):
             with self.subTest(dimension):
