@@ -4,11 +4,13 @@
 #include <span>
 #include <vector>
 
-#include "engine/components/step_context.h"
+#include "engine/device/faults.h"
 #include "engine/device/parallel.h"
 #include "engine/system/moved_position.h"
 #include "engine/system/orientations.h"
+#include "engine/system/particles.h"
 #include "engine/system/quaternion.h"
+#include "neighbor/move_check.h"
 
 namespace perrin {
 namespace {
@@ -130,22 +132,22 @@ RigidBodies::RigidBodies(const Device& device, const Topology& t) {
   moved_ = {device, std::span<const std::uint8_t>(moved)};
 }
 
-void RigidBodies::place(StepContext& s, const MoveCheck& check) const {
-  for_each(s.device(), "sites of bodies", sites_.size(),
-           PlaceSite{s.particles.view(), s.particles.metric(), s.particles.orientations->view(),
-                     sites_.data(), s.fault_sink(), check, Real(s.max_displacement())});
+void RigidBodies::place(Particles& p, const FaultSink& faults, Real limit,
+                        const MoveCheck& check) const {
+  for_each(
+      p.device(), "sites of bodies", sites_.size(),
+      PlaceSite{p.view(), p.metric(), p.orientations->view(), sites_.data(), faults, check, limit});
 }
 
-void RigidBodies::collect(StepContext& s, bool add_torque) const {
-  for_each(s.device(), "forces on bodies", bodies_,
-           CollectForces{s.particles.view(), s.particles.orientations->view(), sites_.data(),
-                         begin_.data(), add_torque});
+void RigidBodies::collect(Particles& p, bool add_torque) const {
+  for_each(
+      p.device(), "forces on bodies", bodies_,
+      CollectForces{p.view(), p.orientations->view(), sites_.data(), begin_.data(), add_torque});
 }
 
-void RigidBodies::correct_virial(StepContext& s, const Real4* force, Real* virial) const {
-  for_each(s.device(), "virial of bodies", sites_.size(),
-           CorrectVirial{s.particles.view(), s.particles.orientations->view(), sites_.data(), force,
-                         virial});
+void RigidBodies::correct_virial(Particles& p, const Real4* force, Real* virial) const {
+  for_each(p.device(), "virial of bodies", sites_.size(),
+           CorrectVirial{p.view(), p.orientations->view(), sites_.data(), force, virial});
 }
 
 }  // namespace perrin

@@ -11,7 +11,8 @@
 
 namespace perrin {
 
-class StepContext;
+class Particles;
+struct FaultSink;
 struct MoveCheck;
 
 class RigidBodies {
@@ -22,15 +23,16 @@ class RigidBodies {
   GroupMask moved() const { return {moved_.data(), 1}; }
 
   // Device work; in one process.
-  /// Puts the sites where their bodies are, with the velocities of rigid motion. `check` as for
-  /// kernels that move particles.
-  void place(StepContext& context, const MoveCheck& check) const;
+  /// Puts the sites where their bodies are, with the velocities of rigid motion. A site that moves
+  /// further than `limit` (length) is a fault. `check` as for kernels that move particles.
+  void place(Particles& particles, const FaultSink& faults, Real limit,
+             const MoveCheck& check) const;
   /// Adds the forces on sites, and their torques, to those of the centres. `add_torque`: torques
   /// have been computed in this step.
-  void collect(StepContext& context, bool add_torque) const;
+  void collect(Particles& particles, bool add_torque) const;
   /// Takes the part of the virial that holds the bodies together, of sites with these forces: what
   /// is left is the virial of the centres. virial: as in ForceOutput.
-  void correct_virial(StepContext& context, const Real4* force, Real* virial) const;
+  void correct_virial(Particles& particles, const Real4* force, Real* virial) const;
 
   struct Site {
     Real4 at;  // in the frame of the body

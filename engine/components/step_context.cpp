@@ -107,7 +107,9 @@ void StepContext::update_neighbors(bool may_exchange) {
   timed(timings.neighbors, [&] {
     // A step that was halted by a full list goes on from here.
     if (device().skipping() && neighbors) neighbors->forget_check();
-    if (bodies) bodies->place(*this, checked_step_ == running_.index ? check_ : MoveCheck{});
+    if (bodies)
+      bodies->place(particles, fault_sink(), Real(max_displacement_),
+                    checked_step_ == running_.index ? check_ : MoveCheck{});
     if (meetings_ == nullptr) checked_step_ = -1;
     device().set_skipping(false);
     if (neighbors)
@@ -138,7 +140,7 @@ void StepContext::compute_forces() {
       add = true;
     }
     if (forces.empty()) particles.force.zero();
-    if (bodies) bodies->collect(*this, add_torque);
+    if (bodies) bodies->collect(particles, add_torque);
   });
 }
 

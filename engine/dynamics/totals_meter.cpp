@@ -108,7 +108,7 @@ void TotalsMeter::launch(bool lists_hold) {
       add = true;
     }
     if (s_.bodies && (!pairs || std::ranges::all_of(s_.forces, acts_on_pairs)))
-      s_.bodies->correct_virial(s_, force_.data(), virial_.data());
+      s_.bodies->correct_virial(s_.particles, force_.data(), virial_.data());
     sum<Sums>(device, "totals", s_.particles.size(),
               Measure{s_.particles.view(), force_.data(), virial_.data(), thermal, turning},
               scratch_, result);
