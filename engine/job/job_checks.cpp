@@ -97,6 +97,7 @@ void Job::make_schedules() {
 }
 
 void Job::check_strides() {
+  if (parts_.stage_names.size() < parts_.stages.size()) return;  // a stage is refused as it is
   // Where stages begin, as far as it is known: not behind one that may end by itself.
   std::vector<std::int64_t> begins{0};
   for (std::size_t k = 0; k < parts_.stages.size(); ++k) {

@@ -477,6 +477,13 @@ class Jobs(unittest.TestCase):
         for other in ("often", "slow"):
             numpy.testing.assert_array_equal(expected, self.column("potential_energy", other))
 
+    def test_a_stage_whose_type_is_unknown_after_a_minimisation(self):
+        job = self.fluid_under(NVE)
+        job["stages"] = [{"type": "md", "name": "relax", "steps": 100, "integrator": {
+            "type": "fire", "force_tolerance": 1}}, {"type": "nowhere"}]
+        job["observers"] = [{"type": "trajectory", "stride": 7}]
+        self.refused(job, r'stages\[1\]\.type: unknown stage "nowhere"')
+
     def test_fire_says_whether_it_converged(self):
         done = self.run_job(self.minimised(), folder="yes")
         line = re.search(r"push apart: (\d+) of (\d+) steps \(100 %\).*converged \(largest force "
