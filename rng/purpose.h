@@ -37,6 +37,8 @@ enum class Purpose : std::uint32_t {
   brownian_rotation = 67,
   active_ornstein_uhlenbeck = 72,
   run_and_tumble = 73,
+  active_brownian = 74,
+  active_rotation = 75,
   dpd = 80,
   metropolis_choice = 96,
   metropolis_move = 97,

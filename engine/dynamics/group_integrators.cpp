@@ -381,6 +381,13 @@ bool GroupIntegrators::turns_particles() const {
       members_, [](const auto& member) { return member->integrator->turns_particles(); });
 }
 
+std::string GroupIntegrators::objection(const Force& force) const {
+  for (const auto& member : members_)
+    if (std::string why = member->integrator->objection(force); !why.empty())
+      return "\"" + member->group + "\" " + why;
+  return {};
+}
+
 void GroupIntegrators::state(Archive& archive) {
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const Archive::Scope scope(archive, fmt::format("group{}", k));

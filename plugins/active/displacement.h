@@ -1,0 +1,49 @@
+// What displaces an active particle in a step, beside its own drive: force and thermal noise.
+#pragma once
+
+#include <cmath>
+
+#include "engine/base/real.h"
+#include "rng/keyed.h"
+
+namespace perrin::active {
+
+/// Of the particles of a type.
+struct Mobility {
+  Real drift;   // dt / xi
+  Real spread;  // of the displacement along an axis: sqrt(2 k_B T dt / xi)
+  Real drive;   // of what drives it, for a time step
+
+  static Mobility of(double dt, double friction, double kt, double drive) {
+    return {Real(dt / friction), Real(std::sqrt(2 * kt * dt / friction)), Real(drive)};
+  }
+};
+
+/// Normal numbers along the axes of the box.
+struct AxisNoise {
+  RunKey key;
+  bool planar;
+
+  PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id, std::uint32_t use = 0) const {
+    auto g = keyed<Saru>(key, step, id, use);
+    Real3 r;
+    if constexpr (sizeof(Real) == 4) {  // a word for each; see rng/distributions.h
+      r.x = g.normal_quantile(), r.y = g.normal_quantile();
+      r.z = planar ? Real(0) : Real(g.normal_quantile());
+    } else {
+      r = g.template normal3<Real>();
+      if (planar) r.z = 0;
+    }
+    return {r.x, r.y, r.z, Real(0)};
+  }
+};
+
+/// drift · force + spread · noise + drive · direction
+PERRIN_HD Real4 displacement(const Mobility& m, const Real4& force, const Real4& noise,
+                             const Real4& direction) {
+  Real4 d = times(m.drive, direction);
+  d.w = 0;
+  return multiply_add(m.drift, force, multiply_add(m.spread, noise, d));
+}
+
+}  // namespace perrin::active
