@@ -494,6 +494,18 @@ def jobs(device):
         "stages": [{"type": "md", "steps": 300, "integrators": [
             {**tallied, "method": "velocity_verlet", "group": "others"},
             {**LANGEVIN, "rng": "hybrid_taus", "group": "some"}]}]}
+    # Particles that swim: in two dimensions, drawn together; velocities that persist.
+    swims = {"timestep": 0.0002, "friction": 1, "speed": 8, "temperature": 0.3}
+    found["active, droplet"] = copy.deepcopy(flat)
+    found["active, droplet"] |= {
+        "system": {**flat["system"], "density": 0.2}, "orientations": {"start": "random"},
+        "forces": [LJ, {"type": "harmonic_trap", "stiffness": [4, 4, 0]},
+                   {"type": "active_force", "force": 1, "torque": 0.5}],
+        "stages": [{"type": "md", "steps": 600, "integrator": {
+            "type": "active_brownian", **swims, "rotational_friction": 0.2}}]}
+    found["active, persistent"] = job(
+        droplet["system"], droplet["forces"],
+        {"type": "active_ornstein_uhlenbeck", **swims, "persistence_time": 0.05}, steps=300)
     for name, of in [("liquid", liquid(THERMOSTAT)), ("mixture", mixture), ("polymer", melt),
                      ("droplet", droplet), ("dpd", found["dpd"]), ("barostat", found["barostat"]),
                      ("mdpd", found["mdpd"]), ("many_body", found["many_body"])]:

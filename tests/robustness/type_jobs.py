@@ -21,6 +21,7 @@ DPD = {"type": "dpd", "temperature": 1,
 SPRINGS = {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}}
 CHARGED = ("coulomb", "coulomb_dsf", "reaction_field", "debye_hueckel", "ewald", "special_coulomb")
 ORIENTED = ("gay_berne", "dipole", "anisotropic_formula")
+ACTIVE = ("active_brownian", "run_and_tumble", "active_force")
 STEP = {"type": "velocity_verlet", "timestep": 0.001}
 TRIALS = {"type": "monte_carlo", "sweeps": 20, "temperature": 1,
           "translation": {"displacement": 0.2}}
@@ -144,7 +145,7 @@ class Types:
             if name == "lj_wall":
                 system = {"type": "file", "path": "middle.xyz"}
             if name in ("constant_force", "harmonic_trap", "lj_wall", "periodic_shear",
-                        "external_formula", "group_restraint"):
+                        "external_formula", "group_restraint", "active_force"):
                 forces = [LJ, component]
             if name == "dpd_thermostat":
                 forces = [LJ, component]
@@ -179,6 +180,8 @@ class Types:
             job["attributes"] = {"charge": {"types": {"A": 1, "B": -1}}}
         if kind == "force" and name in ORIENTED:
             job["system"] = {**LATTICE, "density": 0.02}
+            job["orientations"] = {"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}}
+        if name in ACTIVE:
             job["orientations"] = {"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}}
         if kind == "stage":
             job["stages"] = [component]
