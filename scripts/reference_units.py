@@ -1,7 +1,7 @@
 """What the settings of docs/reference are measured in; scripts/reference asks for what is new."""
 # What a number is measured in: by its key, or by TYPE.KEY where the key alone is not enough.
 UNITS = {
-    "time": "timestep maximum_timestep tau period",
+    "time": "timestep maximum_timestep tau period persistence_time",
     "temperature": "temperature final_temperature temperatures",
     "pressure": "pressure final_pressure tolerance",
     "1/pressure": "compressibility",
@@ -16,7 +16,7 @@ UNITS = {
     "1/area": "grafting_density",
     "1/length": "wave_numbers steepness kappa k_max damping splitting total scattering "
                 "absorption",
-    "energy": "energy maxwell cutoff_energy source.range epsilon depth amplitude k c "
+    "energy": "energy torque maxwell cutoff_energy source.range epsilon depth amplitude k c "
               "angle_cosine.stiffness angle_cosine_squared.stiffness "
               "dihedral_periodic.stiffness improper_periodic.stiffness",
     "energy · length": "yukawa.amplitude metropolis.amplitude",
@@ -31,9 +31,10 @@ UNITS = {
     "neutron masses": "neutron_slab.mass layers.mass",
     "mass/time": "friction frictions gamma",
     "mass/(length · time)": "viscosity",
-    "length/time": "moving.velocity harmonic_trap.velocity group_restraint.velocity "
+    "length/time": "speed speeds moving.velocity harmonic_trap.velocity group_restraint.velocity "
                    "group_restraint.rate",
-    "1/time": "rate",
+    "1/time": "rate tumble_rate tumble_rates angular_speed angular_speeds rotational_diffusion "
+              "rotational_diffusions",
     "degrees": "angle angles phase",
     "radians": "rotation",
     "minutes": "minutes",

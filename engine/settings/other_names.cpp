@@ -16,6 +16,10 @@ struct Shipped {
 
 // As `perrin plugins` lists them; tests/robustness/words.py holds this table against it.
 constexpr Shipped shipped[] = {
+    {"integrator", "active_brownian", "active"},
+    {"integrator", "run_and_tumble", "active"},
+    {"integrator", "active_ornstein_uhlenbeck", "active"},
+    {"force", "active_force", "active"},
     {"observer", "profile", "analysis"},
     {"observer", "radial_profile", "analysis"},
     {"observer", "pressure_profile", "analysis"},
@@ -68,6 +72,11 @@ constexpr Word words[] = {
     {" bd baoab sd langevin_dynamics fix_langevin overdamped overdampedviscous brownian_dynamics ",
      "Langevin dynamics is the integrator \"langevin\", overdamped dynamics \"brownian\" (plug-in "
      "langevin)"},
+    {" abp abps rtp aoup active active_matter active_particles self_propelled self-propelled "
+     "propel/self swimmers activerotationaldiffusion ",
+     "active particles are the integrators \"active_brownian\", \"run_and_tumble\" and "
+     "\"active_ornstein_uhlenbeck\"; for \"langevin\" and \"brownian\" there is the force "
+     "\"active_force\" (plug-in active, docs/guide/active.md)"},
     {" minimize minimise minimization minimisation minimizer em energy_minimization cg lbfgs "
      "steep steepest_descent sd_min ",
      "energy minimisation is the integrator \"fire\" in a stage \"md\""},

@@ -19,21 +19,30 @@ struct Mobility {
   }
 };
 
-/// Normal numbers along the axes of the box.
+/// Normal numbers for x and y, and for z; 0 where none is wanted.
+template <class Generator>
+PERRIN_HD Real3 normal_numbers(Generator& g, bool xy, bool z) {
+  Real3 r{};
+  if constexpr (sizeof(Real) == 4) {  // a word for each; see rng/distributions.h
+    if (xy) r.x = g.normal_quantile(), r.y = g.normal_quantile();
+    if (z) r.z = g.normal_quantile();
+  } else {
+    if (xy && z) return g.template normal3<Real>();
+    const auto pair = g.template normal_pair<Real>();
+    if (xy) r.x = pair.first, r.y = pair.second;
+    if (z) r.z = pair.first;
+  }
+  return r;
+}
+
+/// Along the axes of the box.
 struct AxisNoise {
   RunKey key;
   bool planar;
 
   PERRIN_HD Real4 draw(std::uint64_t step, std::uint32_t id, std::uint32_t use = 0) const {
     auto g = keyed<Saru>(key, step, id, use);
-    Real3 r;
-    if constexpr (sizeof(Real) == 4) {  // a word for each; see rng/distributions.h
-      r.x = g.normal_quantile(), r.y = g.normal_quantile();
-      r.z = planar ? Real(0) : Real(g.normal_quantile());
-    } else {
-      r = g.template normal3<Real>();
-      if (planar) r.z = 0;
-    }
+    const Real3 r = normal_numbers(g, true, !planar);
     return {r.x, r.y, r.z, Real(0)};
   }
 };

@@ -68,8 +68,7 @@ struct Turn {
   PERRIN_HD Real3 noise(const Turning& c, std::int64_t i) const {
     if (!(c.spread > Real(0))) return {};
     auto g = keyed<Saru>(rotation, *step, id[i]);
-    if (planar) return {0, 0, c.spread * g.template normal<Real>()};
-    return c.spread * g.template normal3<Real>();
+    return c.spread * normal_numbers(g, !planar, true);
   }
 };
 

@@ -29,7 +29,8 @@ SLAB = {"seed": 1, "stages": [{"type": "neutron_slab", "thickness": 1, "total": 
 WORDS = {
     "integrator": {"nvt": "bussi", "npt": "barostat", "nve": "velocity_verlet", "NVE": "verlet",
                    "berendsen": "bussi", "minimize": "fire", "bd": "brownian",
-                   "nose-hoover": "nose_hoover", "trajectory": "observer"},
+                   "nose-hoover": "nose_hoover", "trajectory": "observer",
+                   "abp": "active_brownian"},
     "observer": {"msd": "mean_square_displacement", "dump": "trajectory", "vacf": "velocity_auto",
                  "gr": "rdf", "log": "thermo", "restart": "checkpoint", "rg": "chain_size"},
     "force": {"lj": "lennard_jones", "lj/cut": "lennard_jones", "gravity": "constant_force",
