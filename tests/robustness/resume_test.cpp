@@ -107,6 +107,8 @@ std::optional<Json> sample(const CatalogueRow& row) {
         "about": "center_of_mass"})"},
       {"pressure_profile",
        R"({"type": "pressure_profile", "stride": 2, "rows_every": 10, "bins": 4})"},
+      {"gay_berne", R"({"type": "gay_berne", "cutoff": 1.2,
+        "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 0.3, "kappa": 2}]})"},
       {"bussi", R"({"type": "bussi", "timestep": 0.002, "temperature": 0.8, "tau": 0.1})"},
       {"langevin", R"({"type": "langevin", "timestep": 0.002, "temperature": 0.8, "friction": 1})"},
       {"brownian",
