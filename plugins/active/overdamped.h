@@ -42,6 +42,10 @@ class Overdamped : public Integrator {
     std::vector<Mobility> of_type;
     typical_ = 0;
     for (std::size_t t = 0; t < friction_.size(); ++t) {
+      if (!(friction_[t] > 0)) {  // not moved
+        of_type.push_back({});
+        continue;
+      }
       of_type.push_back(Mobility::of(dt_, friction_[t], kt_, drive(speed_[t])));
       const double noise = double(of_type[t].spread), active = speed_[t] * dt_;
       typical_ = std::max(typical_, std::sqrt(noise * noise + active * active / dimension()));

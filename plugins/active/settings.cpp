@@ -4,6 +4,13 @@
 
 namespace perrin::active {
 
+std::vector<bool> moved_types(const Configuration& c) {
+  std::vector<bool> moved(c.types.size(), c.topology.body.empty());
+  for (std::size_t id = 0; id < c.topology.body.size(); ++id)
+    if (!c.topology.is_site(id)) moved[c.type[id]] = true;
+  return moved;
+}
+
 std::vector<std::optional<double>> optional_by_type(Setup& setup, const std::string& key,
                                                     const std::optional<double>& of_all,
                                                     const ByType& by_name) {
@@ -17,14 +24,15 @@ std::vector<double> numbers_by_type(Setup& setup, const std::string& key,
                                     const std::optional<double>& of_all, const ByType& by_name,
                                     const std::optional<double>& missing) {
   const auto found = optional_by_type(setup, key, of_all, by_name);
+  const auto moved = moved_types(setup.configuration());
   std::vector<double> numbers(found.size(), 0);
   for (std::size_t t = 0; t < found.size(); ++t) {
-    if (!found[t] && !missing) {
+    if (!found[t] && !missing && moved[t]) {
       setup.error(key, fmt::format("is missing for type \"{0}\": give {1}, or {1}s by type",
                                    setup.configuration().types[t], key));
       break;
     }
-    numbers[t] = found[t] ? *found[t] : *missing;
+    numbers[t] = found[t].value_or(missing.value_or(0));
   }
   return numbers;
 }

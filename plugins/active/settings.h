@@ -117,8 +117,11 @@ void describe(D& d, ActiveOrnsteinUhlenbeckSettings& s) {
              "temperature of a heat bath beside it: noise of the displacements; 0: none");
 }
 
+/// [type]: whether an integrator moves any of its particles; false: all are sites of rigid bodies.
+std::vector<bool> moved_types(const Configuration& configuration);
 /// A number for every type, of those that the job gives for all and by name. `missing`: where it
-/// says none; nothing: reported as a mistake.
+/// says none; nothing: a mistake, which is
+/// reported, of types that are moved.
 std::vector<double> numbers_by_type(Setup& setup, const std::string& key,
                                     const std::optional<double>& of_all, const ByType& by_name,
                                     const std::optional<double>& missing = {});

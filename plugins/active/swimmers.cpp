@@ -39,7 +39,8 @@ class Swimmers final : public Overdamped {
   void begin(Simulation& s) override {
     tabulate(s.device(), [&](double speed) { return speed * dt_; });
     std::vector<Turning> of_type;
-    torques_ = std::ranges::any_of(s.forces, [](const auto& f) { return f->traits().torques; });
+    torques_ = s.bodies ||
+               std::ranges::any_of(s.forces, [](const auto& f) { return f->traits().torques; });
     turns_ = torques_;
     for (std::size_t t = 0; t < spin_.size(); ++t) {
       of_type.push_back({-std::expm1(-tumbles_[t] * dt_), Real(dt_ * mobility_of_rotation_[t]),
@@ -78,8 +79,10 @@ class Swimmers final : public Overdamped {
     const auto diffusion = optional_by_type(setup, "rotational_diffusion", s.rotational_diffusion,
                                             s.rotational_diffusions);
     diffusion_.assign(types.size(), 0), mobility_of_rotation_.assign(types.size(), 0);
+    const auto moved = moved_types(setup.configuration());
     bool reported = false;
     for (std::size_t t = 0; t < types.size(); ++t) {
+      if (!moved[t]) continue;
       if (turns_by_itself && !friction[t] && !diffusion[t] && speed_[t] > 0 && !reported) {
         setup.error("rotational_diffusion",
                     fmt::format("is missing for type \"{}\": give rotational_diffusion (0: none), "
@@ -98,6 +101,8 @@ class Swimmers final : public Overdamped {
             "\"{}\": give rotational_friction",
             types[t]);
     }
+    if (!setup.configuration().topology.body.empty() && !unknown_.empty())
+      setup.error("rotational_friction", "is needed for rigid bodies: " + unknown_);
   }
 
   void turn(StepContext& s) {

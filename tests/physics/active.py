@@ -283,6 +283,27 @@ class Active(JobCase):
             x = self.paths(job)[-41:]
             self.expect_circles(x, f / (omega * math.sqrt(xi**2 + omega**2)), 2e-3)
 
+    def test_rigid_bodies(self):
+        """Forces on the sites of a body turn it as in brownian."""
+        paths = []
+        for integrator in ({"type": "brownian"}, {"type": "active_brownian", "speed": 0}):
+            job = self.job({**integrator, "timestep": 0.002, "temperature": 0,
+                            "frictions": {"A": 2}, "rotational_frictions": {"A": 0.5},
+                            **({"friction": 1} if integrator["type"] == "brownian" else {})},
+                           2, n=50, steps=500)
+            job["bodies"] = {"A": {"sites": [{"type": t, "at": [x, 0, 0]}
+                                             for t, x in (("B", 0.5), ("C", -0.5))]}}
+            job["forces"] = [{"type": "constant_force", "force": [1, 2, 0], "types": ["B"]},
+                             {"type": "harmonic_trap", "stiffness": [0.2, 0.1, 0],
+                              "unwrapped": True}]
+            paths.append(self.paths(job))
+        numpy.testing.assert_allclose(paths[1], paths[0], atol=2e-3)
+        turned = paths[0][:, 50::2] - paths[0][:, :50]
+        self.assertGreater(numpy.abs(turned[-1] - turned[0]).max(), 0.5)
+        del job["stages"][0]["integrator"]["rotational_frictions"]
+        job["stages"][0]["integrator"]["rotational_diffusion"] = 0.1
+        self.refused(job, "rotational_friction: is needed for rigid bodies")
+
     # In a trap.
 
     def test_trap(self):
