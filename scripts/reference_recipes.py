@@ -134,6 +134,9 @@ RECIPES = [
      {"type": "chain_size", "stride": 100},
      {"system": CHAINS, "forces": [{"type": "wca", "pairs": [
          {"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}, FENE], "overlaps": True}),
+    ("Nematic and polar order", "freud.order.Nematic", "observer",
+     {"type": "orientational_order", "stride": 100},
+     {"velocity": {"temperature": 1}, "orientations": {"start": "random"}}),
     ("Monte Carlo with the job's forces", "fix gcmc 0 0; hoomd.hpmc", "stage",
      {"type": "monte_carlo", "sweeps": 1000, "temperature": 1,
       "translation": {"displacement": 0.1}}, {}),

@@ -37,23 +37,24 @@ struct GayBerne {
     const T sum = cos_2 - cos_1, difference = -cos_1 - cos_2;
     const Shape<T> width = shape(sum, difference, c, T(k.chi)),
                    depth = shape(sum, difference, c, T(k.chi_prime));
-    const T sigma = T(k.sigma) / std::sqrt(width.value);
+    const T inverse_root = inverse_sqrt(width.value), sigma = T(k.sigma) * inverse_root;
+    const T inverse_depth = reciprocal(depth.value);
     const T no_pole = T(1) - T(k.chi) * T(k.chi) * c * c;
     const T epsilon = T(k.epsilon4) *
                       exp2_of(T(k.mu) * log2_of(depth.value) - T(0.5) * T(k.nu) * log2_of(no_pole));
     const T shifted = (r - sigma) * T(k.inverse_sigma) + T(1);
     // Far within the core, where no simulation comes, the energy is that of 1/100.
-    const T rho = T(1) / (shifted > T(0.01) ? shifted : T(0.01));
+    const T rho = reciprocal(shifted > T(0.01) ? shifted : T(0.01));
     const T rho3 = rho * rho * rho, rho6 = rho3 * rho3;
     const T energy = epsilon * (rho6 * rho6 - rho6);
     const T by_r = epsilon * T(k.inverse_sigma) * rho * rho6 * (T(6) - T(12) * rho6);
     // dσ = -σ/(2 value) d value; dε/ε = μ d depth/depth + ν χ² c dc / no_pole
-    const T of_width = T(0.5) * by_r * sigma / width.value;
-    const T of_depth = T(k.mu) * energy / depth.value;
+    const T of_width = T(0.5) * by_r * sigma * inverse_root * inverse_root;
+    const T of_depth = T(k.mu) * energy * inverse_depth;
     const T by_a = of_width * width.by_a + of_depth * depth.by_a;
     const T by_b = of_width * width.by_b + of_depth * depth.by_b;
     const T by_c = of_width * width.by_c + of_depth * depth.by_c +
-                   energy * T(k.nu) * T(k.chi) * T(k.chi) * c / no_pole;
+                   energy * T(k.nu) * T(k.chi) * T(k.chi) * c * reciprocal(no_pole);
     return {energy, by_r, -by_a, by_b, by_c};
   }
 
@@ -65,7 +66,7 @@ struct GayBerne {
   };
   template <class T>
   PERRIN_HD static Shape<T> shape(T sum, T difference, T c, T chi) {
-    const T p = sum / (T(1) + chi * c), q = difference / (T(1) - chi * c);
+    const T p = sum * reciprocal(T(1) + chi * c), q = difference * reciprocal(T(1) - chi * c);
     const T value = T(1) - T(0.5) * chi * (sum * p + difference * q);
     return {value, -chi * (p + q), -chi * (p - q), T(0.5) * chi * chi * (p * p - q * q)};
   }

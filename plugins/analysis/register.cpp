@@ -4,6 +4,7 @@
 #include "bonds.h"
 #include "chain_size.h"
 #include "cluster_size.h"
+#include "orientational_order.h"
 #include "pressure_profile.h"
 #include "profile.h"
 #include "radial_profile.h"
@@ -26,6 +27,7 @@ void register_analysis(Registry& registry) {
   analysis::register_chain_size(registry);
   analysis::register_bonds(registry);
   analysis::register_restraint(registry);
+  analysis::register_orientational_order(registry);
 }
 
 }  // namespace perrin

@@ -165,6 +165,34 @@ class Orientations(JobCase):
         self.assertLess(abs(torque[:, :2]).max(), 1e-6)  # about z alone
         self.assertLess(abs(torque).max(), 0.1)
 
+    def test_orders_are_those_of_the_axes(self):
+        for planar in (False, True):
+            system = {"type": "lattice", "structure": "square" if planar else "sc",
+                      "density": 0.5, "cells": [30, 30, 1] if planar else [10, 10, 10]}
+            diffusing = job({"type": "brownian", "timestep": 0.002, "temperature": 1,
+                             "friction": 1, "rotational_friction": 1}, steps=1000, system=system,
+                            moments=(0, 0, 0), start="aligned")
+            del diffusing["velocity"]
+            diffusing["observers"] = [{"type": "checkpoint"},
+                                      {"type": "orientational_order", "stride": 50}]
+            self.run_job(diffusing)
+            u = axes(self.words("orientation"))
+            d, n = (2, 900) if planar else (3, 1000)
+            u = u[:, :d]
+            tensor = (d * u.T @ u / n - numpy.eye(d)) / (d - 1)
+            values, vectors = numpy.linalg.eigh(tensor)
+            rows = {name: self.column(name, file="orientational_order.h5") for name in (
+                "nematic_order", "director", "polar_order", "autocorrelation")}
+            self.assertAlmostEqual(rows["nematic_order"][0], 1, 5)
+            self.assertAlmostEqual(rows["nematic_order"][-1], values[-1], 5)
+            self.assertAlmostEqual(abs(vectors[:, -1] @ rows["director"][-1][:d]), 1, 4)
+            self.assertAlmostEqual(rows["polar_order"][-1], math.hypot(*u.mean(0)), 5)
+            self.assertAlmostEqual(rows["autocorrelation"][-1], u[:, 0].mean(), 5)
+            # <u(t)·u(0)> = exp(-(d - 1) D t), D = 1, to the scatter of n particles.
+            time = numpy.arange(21) * 0.1
+            self.assertLess(abs(rows["autocorrelation"] - numpy.exp(-(d - 1) * time)).max(),
+                            4 * math.sqrt(0.5 / n))
+
     def kinds(self):
         planar = {"type": "lattice", "structure": "square", "density": 0.4, "cells": [14, 14, 1]}
         return {

@@ -264,9 +264,9 @@ std::string table(const std::string& type) {
 
 /// Where the type needs them.
 void give_orientations(Json& j, const std::string& type) {
-  static const std::set<std::string> of_orientations{"gay_berne",           "dipole",
-                                                     "anisotropic_formula", "active_force",
-                                                     "active_brownian",     "run_and_tumble"};
+  static const std::set<std::string> of_orientations{
+      "gay_berne",       "dipole",         "anisotropic_formula", "active_force",
+      "active_brownian", "run_and_tumble", "orientational_order"};
   if (of_orientations.contains(type))
     j["orientations"] = json(R"({"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}})");
 }
@@ -324,6 +324,7 @@ Json job_with_observer(const CatalogueRow& row) {
   j["observers"] = json(R"([{"type": "checkpoint"}])");
   if (row.type == "restraint") j["forces"].push_back(json(restraint));
   if (row.type != "checkpoint") j["observers"].push_back(sample_or_example(row));
+  give_orientations(j, row.type);
   return j;
 }
 

@@ -21,7 +21,7 @@ DPD = {"type": "dpd", "temperature": 1,
 SPRINGS = {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}}
 CHARGED = ("coulomb", "coulomb_dsf", "reaction_field", "debye_hueckel", "ewald", "special_coulomb")
 ORIENTED = ("gay_berne", "dipole", "anisotropic_formula")
-ACTIVE = ("active_brownian", "run_and_tumble", "active_force")
+WITH_ORIENTATIONS = ("active_brownian", "run_and_tumble", "active_force", "orientational_order")
 STEP = {"type": "velocity_verlet", "timestep": 0.001}
 TRIALS = {"type": "monte_carlo", "sweeps": 20, "temperature": 1,
           "translation": {"displacement": 0.2}}
@@ -181,7 +181,7 @@ class Types:
         if kind == "force" and name in ORIENTED:
             job["system"] = {**LATTICE, "density": 0.02}
             job["orientations"] = {"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}}
-        if name in ACTIVE:
+        if name in WITH_ORIENTATIONS:
             job["orientations"] = {"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}}
         if kind == "stage":
             job["stages"] = [component]
