@@ -66,7 +66,12 @@ struct Division {
       if (r > 0) shortest = std::min(shortest, r);
     }
     cost = 0;
-    if (longest == 0 || members(b) == 0) return make_row_grid(box, 1e300, 1);
+    if (members(b) == 0) return make_row_grid(box, 1e300, 1);
+    if (longest == 0) {  // nobody looks into it; but cells are sorted, each by itself
+      constexpr double of_a_cell = 8;
+      const double width = std::pow(of_a_cell / (density * share(b)), 1.0 / box.dimension);
+      return make_row_grid(box, width, limit(b));
+    }
     RowGrid best{};
     const auto heights = box.padded_heights();
     double widest = 2 * longest;

@@ -167,6 +167,17 @@ TEST(RowsEmulation, MixtureInClassesWithExclusions) {
   check(s);
 }
 
+// A cell is sorted in a time that grows with the square of its particles.
+TEST(RowsEmulation, ATypeWithoutRangeIsSpreadOverCells) {
+  Sorted s(cube(12.5), {2, {2, 0, 0, 0}}, random_positions(3000, 0.5, 1), 3000 / 1953.0);
+  EXPECT_EQ(s.plan.classes(), 2u);
+  std::uint32_t most = 0;
+  for (std::size_t c = 1; c < s.cell_start.size(); ++c)
+    most = std::max(most, s.cell_start[c] - s.cell_start[c - 1]);
+  EXPECT_LT(most, 64u);
+  check(s);
+}
+
 TEST(RowsEmulation, OneClassOfDifferentRanges) {
   Sorted s(cube(7), {2, {1.8, 1.9, 1.9, 2}}, random_positions(250, 0.5, 1), 250 / 343.0);
   EXPECT_EQ(s.plan.classes(), 1u);
