@@ -26,7 +26,10 @@ UNITS = {
     "energy/length²": "stiffness",
     "energy/radian²": "angle_harmonic.stiffness dihedral_harmonic.stiffness "
                       "improper_harmonic.stiffness",
-    "mass": "masses particles.mass",
+    "energy · length³": "strength",
+    "energy · time": "rotational_friction rotational_frictions",
+    "mass · length²": "moments_of_inertia",
+    "mass": "masses particles.mass bodies.mass mass",
     "charge": "charge",
     "neutron masses": "neutron_slab.mass layers.mass",
     "mass/time": "friction frictions gamma",
@@ -50,7 +53,8 @@ UNITS = {
     "histories": "histories neutron_slab.stride batch",
     "": "scale exponent repulsive attractive correction acceptance volume.step target_error "
         "roulette pivot.trials crankshaft.trials swap.trials types groot_warren.lambda cosine "
-        "probability permittivity permittivity_ratio surface_permittivity accuracy slab",
+        "probability permittivity permittivity_ratio surface_permittivity accuracy slab "
+        "gay_berne.kappa kappa_prime mu nu",
 }
 UNIT_OF = {key: unit for unit, keys in UNITS.items() for key in keys.split()}
 # What descriptions say of units must not contradict the table.

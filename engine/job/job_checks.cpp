@@ -317,6 +317,12 @@ void Job::check_orientations() {
       warn(settings_.stages[k].path,
            "its integrator does not turn particles: their orientations stay as they are; "
            "velocity_verlet, bussi, langevin, brownian and the active ones do");
+    if (!integrator) continue;
+    const Json settings = record_component(settings_.stages[k]);
+    for (const char* const key : {"shear", "deform"})
+      if (settings.contains(key) && !settings.at(key).is_null())
+        warn(join_path(settings_.stages[k].path, key),
+             "does not turn particles: their orientations are changed by torques and noise alone");
   }
 }
 
