@@ -89,12 +89,12 @@ void Bussi::steps(StepContext& context, int n) {
 
 void Bussi::draw_factor(StepContext& context) {
   const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
-  sum_of_group(context, "kinetic energy",
-               detail::KineticEnergy{context.particles.velocity.data(), drift_}, scratch_,
-               &bath_.data()->kinetic,
-               detail::DrawFactor{bath_.data(), context.device_step(),
-                                  RunKey(Purpose::thermostat, context.seed), ramp(),
-                                  context.degrees_of_freedom.number(), decay});
+  sum_of_group(
+      context, "kinetic energy", detail::KineticEnergy{context.particles.velocity.data(), drift_},
+      scratch_, &bath_.data()->kinetic,
+      detail::DrawFactor{bath_.data(), context.device_step(),
+                         RunKey(Purpose::thermostat, instance_seed(context.seed, instance_)),
+                         ramp(), context.degrees_of_freedom.number(), decay});
 }
 
 /// The factor of the rotation is drawn by itself: translation and rotation each have the canonical
@@ -106,9 +106,10 @@ void Bussi::rescale_rotation(StepContext& context) {
   sum_of_group(context, "rotational energy",
                RotationalEnergy{turning->angular_momentum.data(), turning->moment.data()},
                rotational_scratch_, &rotational_bath_.data()->kinetic,
-               detail::DrawFactor{rotational_bath_.data(), context.device_step(),
-                                  RunKey(Purpose::rotational_thermostat, context.seed), ramp(),
-                                  double(rotational_freedom_), decay});
+               detail::DrawFactor{
+                   rotational_bath_.data(), context.device_step(),
+                   RunKey(Purpose::rotational_thermostat, instance_seed(context.seed, instance_)),
+                   ramp(), double(rotational_freedom_), decay});
   for_each(context.device(), "rescaling of rotation", context.particles.share(),
            RescaleSpin{rotational_bath_.data(), turning->angular_momentum.data(),
                        context.particles.id.data(), context.group()});
@@ -148,8 +149,10 @@ void register_bussi(Registry& registry) {
       "bussi", "velocity Verlet with stochastic velocity rescaling (NVT), Bussi et al. 2007",
       [](const BussiSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         check_ramp(s.ramp, "temperature", setup);
-        return std::make_unique<Bussi>(s, setup.k_boltzmann(),
-                                       Barostat::make(s.barostat, false, setup));
+        auto bussi = std::make_unique<Bussi>(s, setup.k_boltzmann(),
+                                             Barostat::make(s.barostat, false, setup));
+        bussi->set_instance(setup.instance(Purpose::thermostat));
+        return bussi;
       });
 }
 

@@ -47,6 +47,8 @@ class Bussi : public Integrator {
   /// `k_boltzmann`: energy per unit of temperature.
   Bussi(const BussiSettings& settings, double k_boltzmann,
         std::unique_ptr<Barostat> barostat = nullptr);
+  /// Which of the job's thermostats it is (Setup::instance()): others draw other numbers.
+  void set_instance(std::uint32_t instance) { instance_ = instance; }
 
   void begin(Simulation& simulation) override;
   void steps(StepContext& context, int n) override;
@@ -68,6 +70,7 @@ class Bussi : public Integrator {
   BussiSettings settings_;
   std::unique_ptr<Barostat> barostat_;
   double k_boltzmann_;
+  std::uint32_t instance_ = 0;
   Vec3<double> drift_;            // of the centre of mass
   std::int64_t ramp_start_ = -1;  // step at which the ramp began; -1: not yet
   Buffer<RescalingBath> bath_;
