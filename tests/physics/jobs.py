@@ -478,7 +478,7 @@ class Jobs(unittest.TestCase):
             numpy.testing.assert_array_equal(expected, self.column("potential_energy", other))
 
     def test_a_stage_whose_type_is_unknown_after_a_minimisation(self):
-        job = self.fluid_under(NVE)
+        job = self.fluid_under(BUSSI)
         job["stages"] = [{"type": "md", "name": "relax", "steps": 100, "integrator": {
             "type": "fire", "force_tolerance": 1}}, {"type": "nowhere"}]
         job["observers"] = [{"type": "trajectory", "stride": 7}]
