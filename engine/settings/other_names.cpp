@@ -33,6 +33,7 @@ constexpr Shipped shipped[] = {
     {"observer", "chain_size", "analysis"},
     {"observer", "bonds", "analysis"},
     {"observer", "restraint", "analysis"},
+    {"observer", "orientational_order", "analysis"},
     {"force", "dpd", "dpd"},
     {"force", "mdpd", "dpd"},
     {"force", "dpd_thermostat", "dpd"},
