@@ -73,13 +73,7 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
                         row.insert(row.end(), {p.x, p.y, p.z});
                       }});
   number("volume", u.volume(dimension), [](const Instant& i) { return i.box.volume(); });
-  if (const std::int64_t freedom = rotational_freedom(setup.configuration()); freedom > 0) {
-    number("rotational_energy", u.energy, [](const Instant& i) { return i.totals.rotational; });
-    number("rotational_temperature", u.temperature(),
-           [per = 2 / (double(freedom) * setup.k_boltzmann())](const Instant& i) {
-             return per * i.totals.rotational;
-           });
-  }
+  add_rotation(setup);
   const std::size_t in_file = columns_.size();  // columns
   const io::FileUnit length = io::file_length(u);
   const auto lengths = [&](const std::string& name, auto value) {
@@ -121,6 +115,19 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   std::filesystem::path path;
   if (!settings.file.empty()) path = setup.output_file(settings.file, "file");
   file_ = std::make_unique<io::ObservableFile>(path, kept, setup);
+}
+
+/// Of particles that turn.
+void Thermo::add_rotation(Setup& setup) {
+  const std::int64_t freedom = rotational_freedom(setup.configuration());
+  if (freedom == 0) return;
+  const Units& u = setup.units();
+  columns_.push_back({{"rotational_energy", {}, u.energy},
+                      [](const Instant& i, Row& row) { row.push_back(i.totals.rotational); }});
+  const double per = 2 / (double(freedom) * setup.k_boltzmann());
+  columns_.push_back(
+      {{"rotational_temperature", {}, u.temperature()},
+       [per](const Instant& i, Row& row) { row.push_back(per * i.totals.rotational); }});
 }
 
 void Thermo::add_group(const std::string& name, std::size_t k, Setup& setup) {

@@ -61,6 +61,7 @@ class Thermo : public Observer {
     std::function<void(const Instant&, std::vector<double>&)> values;
     bool is_written = true;
   };
+  void add_rotation(Setup& setup);
   void add_group(const std::string& name, std::size_t k, Setup& setup);
   void keep_written(std::vector<double>& row) const;
   void print(std::int64_t step, double time, const std::vector<double>& row);

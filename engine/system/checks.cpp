@@ -31,6 +31,40 @@ void first_wrong(std::size_t n, std::vector<std::string>& list, Wrong wrong, Sen
   list.push_back(what);
 }
 
+void check_orientations(const Configuration& c, std::vector<std::string>& list) {
+  first_wrong(
+      c.orientation.size(), list,
+      [&](std::size_t i) {
+        const Quaternion& q = c.orientation[i];
+        const double square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+        return !(square > 1e-12 && square < 1e12);
+      },
+      [&](std::size_t i) {
+        const Quaternion& q = c.orientation[i];
+        return fmt::format(
+            "particle {} has the orientation ({:.6g}, {:.6g}, {:.6g}, {:.6g}) (w, x, y, z), which "
+            "is no rotation",
+            i, q.w, q.x, q.y, q.z);
+      });
+  first_wrong(
+      c.angular_momentum.size(), list,
+      [&](std::size_t i) { return !finite(c.angular_momentum[i]); },
+      [&](std::size_t i) {
+        return fmt::format("particle {} has the angular momentum {}", i,
+                           text(c.angular_momentum[i]));
+      });
+  first_wrong(
+      c.moment_of_inertia.size(), list,
+      [&](std::size_t i) {
+        const Vec3<double>& m = c.moment_of_inertia[i];
+        return !(finite(m) && m.x >= 0 && m.y >= 0 && m.z >= 0);
+      },
+      [&](std::size_t i) {
+        return fmt::format("particle {} has the moments of inertia {}, expected none below 0", i,
+                           text(c.moment_of_inertia[i]));
+      });
+}
+
 }  // namespace
 
 std::vector<std::string> check_parts(const Configuration& c) {
@@ -136,37 +170,7 @@ std::vector<std::string> check_configuration(const Configuration& c) {
                            c.mass[i], 1 / double(std::numeric_limits<Real>::max()),
                            1 / double(std::numeric_limits<Real>::min()));
       });
-  first_wrong(
-      c.orientation.size(), list,
-      [&](std::size_t i) {
-        const Quaternion& q = c.orientation[i];
-        const double square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
-        return !(square > 1e-12 && square < 1e12);
-      },
-      [&](std::size_t i) {
-        const Quaternion& q = c.orientation[i];
-        return fmt::format(
-            "particle {} has the orientation ({:.6g}, {:.6g}, {:.6g}, {:.6g}) (w, x, y, z), which "
-            "is no rotation",
-            i, q.w, q.x, q.y, q.z);
-      });
-  first_wrong(
-      c.angular_momentum.size(), list,
-      [&](std::size_t i) { return !finite(c.angular_momentum[i]); },
-      [&](std::size_t i) {
-        return fmt::format("particle {} has the angular momentum {}", i,
-                           text(c.angular_momentum[i]));
-      });
-  first_wrong(
-      c.moment_of_inertia.size(), list,
-      [&](std::size_t i) {
-        const Vec3<double>& m = c.moment_of_inertia[i];
-        return !(finite(m) && m.x >= 0 && m.y >= 0 && m.z >= 0);
-      },
-      [&](std::size_t i) {
-        return fmt::format("particle {} has the moments of inertia {}, expected none below 0", i,
-                           text(c.moment_of_inertia[i]));
-      });
+  check_orientations(c, list);
   first_wrong(
       c.type.size(), list, [&](std::size_t i) { return c.type[i] >= c.types.size(); },
       [&](std::size_t i) {

@@ -254,6 +254,35 @@ void take_mixing(Json& settings, formula::Request& request, const formula::Formu
   *mixing = "geometric";  // of all rules that which the code has
 }
 
+/// The type that comes of a request, or of a table where there is no compiler.
+std::optional<GeneratedType> compiled(const formula::Request& request,
+                                      const formula::Formula& formula,
+                                      const std::shared_ptr<Json>& rest,
+                                      const CatalogueRow::Report& report) {
+  try {
+    const std::string code = formula::plugin_source(request, formula, "@");
+    if (!generates_types()) return {};
+    const std::string name = request.type + " " + text_hash(code);
+    const auto plugin = compile_plugin(formula::plugin_source(request, formula, name),
+                                       fmt::format("the formula {}", request.energy));
+    if (plugin) return GeneratedType{name, plugin->string(), rest};
+    if (!request.attributes.empty()) {
+      report("energy", fmt::format("reads the attributes {} of particles, which needs a compiler "
+                                   "(perrin help formula)",
+                                   fmt::join(request.attributes, ", ")));
+      return {};
+    }
+    if (request.type == "anisotropic_formula") {
+      report("energy", "needs a compiler (perrin help formula)");
+      return {};
+    }
+    return formula::tabulated(request, formula, *rest, report);
+  } catch (const UserError& e) {
+    report("energy", e.what());
+  }
+  return {};
+}
+
 /// `settings` with a formula.
 std::optional<GeneratedType> generate_formula(const std::string& type, const Json& settings,
                                               const CatalogueRow::Report& report) {
@@ -319,28 +348,7 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
     take_mixing(*rest, request, *formula, note);
   }
   if (!good) return {};
-  try {
-    const std::string code = formula::plugin_source(request, *formula, "@");
-    if (!generates_types()) return {};
-    const std::string name = type + " " + text_hash(code);
-    const auto plugin = compile_plugin(formula::plugin_source(request, *formula, name),
-                                       fmt::format("the formula {}", request.energy));
-    if (plugin) return GeneratedType{name, plugin->string(), rest};
-    if (!request.attributes.empty()) {
-      report("energy", fmt::format("reads the attributes {} of particles, which needs a compiler "
-                                   "(perrin help formula)",
-                                   fmt::join(request.attributes, ", ")));
-      return {};
-    }
-    if (type == "anisotropic_formula") {
-      report("energy", "needs a compiler (perrin help formula)");
-      return {};
-    }
-    return formula::tabulated(request, *formula, *rest, report);
-  } catch (const UserError& e) {
-    report("energy", e.what());
-  }
-  return {};
+  return compiled(request, *formula, rest, report);
 }
 
 std::optional<GeneratedType> generate(const std::string& type, const Json& settings,
