@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "engine/device/parallel.h"
-#include "engine/system/orientations.h"
 
 namespace perrin {
 namespace {
@@ -38,12 +37,7 @@ struct TurningParticle {
     turn_z(Real(0.5) * dt), turn_y(Real(0.5) * dt), turn_x(dt);
     turn_y(Real(0.5) * dt), turn_z(Real(0.5) * dt);
   }
-  PERRIN_HD double energy() const {
-    const auto of = [](Real l, Real i) {
-      return i > Real(0) ? 0.5 * double(l) * double(l) / double(i) : 0.0;
-    };
-    return of(spin.x, moment.x) + of(spin.y, moment.y) + of(spin.z, moment.z);
-  }
+  PERRIN_HD double energy() const { return rotational_energy(spin, moment); }
 
  private:
   /// q exp(e φ/2) about one axis of the frame; the frame turns, and L stays in space.
@@ -163,11 +157,7 @@ struct Diffuse {
              multiply_add(mobility, torque.y, spread * r.y),
              multiply_add(mobility, torque.z, spread * r.z)};
     if (planar) by.x = by.y = 0;
-    const Real angle = std::sqrt(dot(by, by));
-    if (!(angle > Real(0))) return;
-    const Real f = std::sin(Real(0.5) * angle) / angle;
-    const Real4 turn{f * by.x, f * by.y, f * by.z, std::cos(Real(0.5) * angle)};
-    all.turning.orientation[i] = normalized(compose(q, turn));
+    all.turning.orientation[i] = turned(q, by);
   }
 };
 

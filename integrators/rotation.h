@@ -15,9 +15,12 @@
 // Overdamped: the particle turns by dt τ/ξ + sqrt(2 k_B T dt/ξ) N about the axes of its own frame.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "engine/components/step_context.h"
+#include "engine/system/orientations.h"
+#include "engine/system/quaternion.h"
 #include "integrators/ramp.h"
 #include "rng/keyed.h"
 
@@ -50,15 +53,20 @@ class Rotation {
   RunKey key_;
 };
 
+/// q turned about an axis of its own frame by the length of `by`, which is along that axis.
+PERRIN_HD Real4 turned(const Real4& q, const Real3& by) {
+  const Real angle = std::sqrt(dot(by, by));
+  if (!(angle > Real(0))) return q;
+  const Real f = std::sin(Real(0.5) * angle) / angle;
+  const Real4 turn{f * by.x, f * by.y, f * by.z, std::cos(Real(0.5) * angle)};
+  return normalized(compose(q, turn));
+}
+
 /// For sums: 1/2 sum of L²/I of the particle at a place in memory.
 struct RotationalEnergy {
   const Real4 *angular_momentum, *moment;
   PERRIN_HD double operator()(std::int64_t i) const {
-    const Real4 l = angular_momentum[i], m = moment[i];
-    const auto of = [](Real spin, Real inertia) {
-      return inertia > Real(0) ? 0.5 * double(spin) * double(spin) / double(inertia) : 0.0;
-    };
-    return of(l.x, m.x) + of(l.y, m.y) + of(l.z, m.z);
+    return rotational_energy(angular_momentum[i], moment[i]);
   }
 };
 

@@ -19,14 +19,6 @@ namespace {
 
 using detail::Sums, detail::TotalsRow;
 
-/// 1/2 sum of L²/I
-PERRIN_HD double rotational_energy(const Real4& spin, const Real4& moment) {
-  const auto of = [](Real l, Real i) {
-    return i > Real(0) ? 0.5 * double(l) * double(l) / double(i) : 0.0;
-  };
-  return of(spin.x, moment.x) + of(spin.y, moment.y) + of(spin.z, moment.z);
-}
-
 struct Measure {
   ParticleView p;
   const Real4* force;

@@ -12,6 +12,15 @@
 
 namespace perrin {
 
+/// 1/2 sum of L²/I over the axes of a particle's frame; an axis without a moment has none.
+template <class V>
+PERRIN_HD double rotational_energy(const V& spin, const V& moment) {
+  const auto of = [](Real l, Real i) {
+    return i > Real(0) ? 0.5 * double(l) * double(l) / double(i) : 0.0;
+  };
+  return of(spin.x, moment.x) + of(spin.y, moment.y) + of(spin.z, moment.z);
+}
+
 /// The arrays a kernel sees, by place in memory like those of a ParticleView.
 struct OrientationView {
   Real4* orientation;       // unit quaternion, from the particle's frame to space

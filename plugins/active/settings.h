@@ -120,8 +120,7 @@ void describe(D& d, ActiveOrnsteinUhlenbeckSettings& s) {
 /// [type]: whether an integrator moves any of its particles; false: all are sites of rigid bodies.
 std::vector<bool> moved_types(const Configuration& configuration);
 /// A number for every type, of those that the job gives for all and by name. `missing`: where it
-/// says none; nothing: a mistake, which is
-/// reported, of types that are moved.
+/// says none; without it, none is a mistake of types that are moved, which is reported.
 std::vector<double> numbers_by_type(Setup& setup, const std::string& key,
                                     const std::optional<double>& of_all, const ByType& by_name,
                                     const std::optional<double>& missing = {});

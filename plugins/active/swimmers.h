@@ -7,6 +7,7 @@
 #include "engine/system/quaternion.h"
 #include "forces/anisotropic/interaction.h"
 #include "integrators/particle_steps.h"
+#include "integrators/rotation.h"
 
 namespace perrin::active {
 
@@ -57,11 +58,7 @@ struct Turn {
     if (torque != nullptr) by += c.mobility * rotate_back(q, torque[i].xyz());
     by.z += c.drift;
     if (planar) by.x = by.y = 0;
-    const Real angle = std::sqrt(dot(by, by));
-    if (!(angle > Real(0))) return;
-    const Real f = std::sin(Real(0.5) * angle) / angle;
-    const Real4 turn{f * by.x, f * by.y, f * by.z, std::cos(Real(0.5) * angle)};
-    orientation[i] = normalized(compose(q, turn));
+    orientation[i] = turned(q, by);
   }
 
  private:
