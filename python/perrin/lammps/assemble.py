@@ -1,8 +1,9 @@
 """The parts that a script was read into, put together as a job."""
 import os
 
-from perrin.lammps.script import Line, NotUnderstood
-from perrin.lammps.write import Commented
+from perrin.importing.lines import Line, NotUnderstood
+from perrin.importing.parts import continued, with_end
+from perrin.importing.write import Commented
 
 
 def assemble(script, last=True):
@@ -14,9 +15,8 @@ def assemble(script, last=True):
         job["units"] = script.units.names
     if script.seed is not None:
         job["seed"] = script.seed
-    job["system"] = system(script) if script.part == 1 else Commented({
-        "type": "file", "path": f"{folder_of(script.part - 1)}/end.h5",
-        **({"velocities": False} if script.velocity is not None else {})}, None)
+    job["system"] = system(script) if script.part == 1 else Commented(
+        continued(script.part, script.velocity is None), None)
     made = interactions(script)
     if script.velocity is not None:
         job["velocity"] = script.velocity
@@ -41,21 +41,10 @@ def assemble(script, last=True):
         result.not_understood.append((Line(script.path, 0, ""), "a group by a region of a later "
                                       "part: its members are those of the part's first frame"))
     if not last:
-        step = script.stages[-1].get("integrator") or script.stages[-1]["integrators"][0]
-        job["stages"] = [*script.stages, {"type": "md", "name": "end", "steps": 0, "integrator": {
-            "type": "velocity_verlet", "timestep": step.get("timestep", 0.001)}}]
-        job["observers"].append({
-            "type": "trajectory", "file": "end.h5", "stride": 1, "stages": ["end"],
-            "schedule": {"steps": [0]}, "precision": "double",
-            "quantities": ["position", "velocity", "image"]})
+        with_end(job)
     if not script.stages:
         result.not_understood.append((Line(script.path, 0, ""), "there is no run"))
     return job
-
-
-def folder_of(part):
-    """Of the output of a part."""
-    return "out" if part == 1 else f"out-{part}"
 
 
 def system(script):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from perrin.lammps.script import NotUnderstood
+from perrin.importing.lines import NotUnderstood
 
 BASES = {"sc": [(0, 0, 0)], "bcc": [(0, 0, 0), (.5, .5, .5)],
          "fcc": [(0, 0, 0), (.5, .5, 0), (.5, 0, .5), (0, .5, .5)],

@@ -1,8 +1,8 @@
 """Bonds, angles, dihedrals and impropers of LAMMPS as forces of Perrin."""
 import re
 
+from perrin.importing.lines import NotUnderstood
 from perrin.lammps.forces import base, several
-from perrin.lammps.script import NotUnderstood
 
 
 def harmonic(kind, length, factor=2):

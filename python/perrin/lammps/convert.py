@@ -4,15 +4,16 @@ import re
 
 import numpy as np
 
+from perrin.importing.lines import NotUnderstood, Result
+from perrin.importing.write import job_text
 from perrin.lammps import forces
 from perrin.lammps.bonded import Bonded
 from perrin.lammps.groups import Groups
 from perrin.lammps.runs import Runs
-from perrin.lammps.script import NotUnderstood, Variables, logical_lines, split
+from perrin.lammps.script import Variables, logical_lines, split
 from perrin.lammps.styles import Styles
 from perrin.lammps.system import System
 from perrin.lammps.units import Units
-from perrin.lammps.write import job_text
 
 NO_EFFECT = {"neigh_modify", "neighbor", "newton", "processors", "thermo_modify", "thermo_style",
              "dump_modify", "echo", "log", "print", "package", "suffix", "timer", "comm_modify",
@@ -25,24 +26,6 @@ FORCES = {"pair_style", "pair_coeff", "pair_modify", "bond_style", "bond_coeff",
           "special_bonds"}
 PARTICLES = {"create_atoms", "delete_atoms", "displace_atoms", "set", "mass", "read_data",
              "kspace_style", "change_box", "replicate"}
-
-
-class Result:
-    """text: the job; not_understood: [(line, reason)]; changed: what means nearly the same;
-    data: [path of a written start]. jobs, texts: of all parts, where forces change after a run;
-    each begins with the last frame of the one before."""
-
-    def __init__(self):
-        self.jobs, self.texts, self.data = [], [], []
-        self.not_understood, self.changed, self.no_effect = [], [], []
-
-    @property
-    def job(self):
-        return self.jobs[0]
-
-    @property
-    def text(self):
-        return self.texts[0]
 
 
 class Script(System, Groups, Styles, Runs):
@@ -187,8 +170,7 @@ def convert(path, name=None, folder=None, variables=None, data=None):
             own(asked)) else own(asked)
     script.read(path)
     script.close_part()
-    for entries in (result.not_understood, result.changed):  # each once, though runs repeat it
-        entries[:] = list(dict.fromkeys(entries))
-    result.texts = [job_text(job, result, path, part, len(result.jobs))
+    result.once()
+    result.texts = [job_text("lammps", job, result, path, part, len(result.jobs))
                     for part, job in enumerate(result.jobs, 1)]
     return result

@@ -1,5 +1,5 @@
 """Fixes that act on particles as a field, a wall or a spring."""
-from perrin.lammps.script import NotUnderstood
+from perrin.importing.lines import NotUnderstood
 
 
 def field(script, group, style, words):

@@ -1,5 +1,5 @@
 """Fixes of LAMMPS that move particles or hold them: the integrator of a stage, and its fields."""
-from perrin.lammps.script import NotUnderstood
+from perrin.importing.lines import NotUnderstood
 
 # Fixes that measure, print or balance: what a run does is the same without them.
 MEASURES = {"print", "ave/time", "ave/chunk", "ave/histo", "ave/correlate", "ave/atom", "vector",

@@ -3,7 +3,7 @@ here, since energies and lengths of a job are those of the script (perrin.lammps
 import math
 import re
 
-from perrin.lammps.script import NotUnderstood
+from perrin.importing.lines import NotUnderstood
 
 SUFFIX = re.compile(r"/(omp|opt|gpu|kk|intel)$")
 

@@ -3,9 +3,9 @@ import re
 
 import numpy as np
 
+from perrin.importing.lines import NotUnderstood
+from perrin.importing.write import Commented
 from perrin.lammps import forces
-from perrin.lammps.script import NotUnderstood
-from perrin.lammps.write import Commented
 
 
 class Groups:

@@ -1,10 +1,10 @@
 """Runs, minimisations, fixes and output: the stages and observers of the job."""
 import numpy as np
 
+from perrin.importing.lines import NotUnderstood
+from perrin.importing.write import Commented
 from perrin.lammps import fixes, forces
 from perrin.lammps.fields import field
-from perrin.lammps.script import NotUnderstood
-from perrin.lammps.write import Commented
 
 MEASURED = {"msd": "mean_square_displacement", "vacf": "velocity_autocorrelation", "rdf": "rdf",
             "gyration/chunk": "chain_size"}

@@ -5,6 +5,8 @@ import os
 import re
 import shlex
 
+from perrin.importing.lines import Line, NotUnderstood
+
 FUNCTIONS = {"sqrt": math.sqrt, "exp": math.exp, "ln": math.log, "log": math.log10,
              "abs": abs, "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin,
              "acos": math.acos, "atan": math.atan, "atan2": math.atan2, "ceil": math.ceil,
@@ -15,21 +17,6 @@ OPERATORS = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b,
 COMPARISONS = {ast.Lt: lambda a, b: a < b, ast.LtE: lambda a, b: a <= b,
                ast.Gt: lambda a, b: a > b, ast.GtE: lambda a, b: a >= b,
                ast.Eq: lambda a, b: a == b, ast.NotEq: lambda a, b: a != b}
-
-
-class NotUnderstood(Exception):
-    """A line that is not translated; the text says why."""
-
-
-class Line:
-    """A command: its file and number, its text without comment, its words."""
-
-    def __init__(self, file, number, text):
-        self.file, self.number, self.text = file, number, text
-        self.words = []
-
-    def __str__(self):
-        return f"{os.path.basename(self.file)}:{self.number}"
 
 
 def logical_lines(path):

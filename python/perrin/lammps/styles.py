@@ -1,5 +1,5 @@
 """Interactions: styles, coefficients and special bonds."""
-from perrin.lammps.script import NotUnderstood
+from perrin.importing.lines import NotUnderstood
 
 
 class Styles:

@@ -3,10 +3,10 @@ import os
 
 import numpy as np
 
+from perrin.importing.lines import NotUnderstood
 from perrin.lammps import forces
 from perrin.lammps.atoms import Atoms, Data, Lattice, region
 from perrin.lammps.groups import ranges
-from perrin.lammps.script import NotUnderstood
 from perrin.lammps.units import Units
 
 

@@ -2,7 +2,7 @@
 times, pressures and frictions are in units that follow from them (perrin help units)."""
 import math
 
-from perrin.lammps.script import NotUnderstood
+from perrin.importing.lines import NotUnderstood
 
 # Length, energy and mass of the job; its unit of time in that of LAMMPS, and LAMMPS's pressure in
 # energy per length^3 of the job. CODATA 2018: kcal/mol, g/mol and Å give 48.88821 fs; eV 10.18051.

@@ -46,8 +46,8 @@ def commented(value):
                isinstance(e, (dict, list)) and commented(e) for e in entries)
 
 
-def job_text(job, result, path, part=1, parts=1):
-    head = [f"// Made by `perrin import lammps` from {os.path.basename(path)}" +
+def job_text(program, job, result, path, part=1, parts=1):
+    head = [f"// Made by `perrin import {program}` from {os.path.basename(path)}" +
             (f", part {part} of {parts}." if parts > 1 else ".")]
     for title, entries in (("NOT translated: the job leaves these out.", result.not_understood),
                            ("Translated into something near.", result.changed)):
