@@ -1,12 +1,13 @@
-"""perrin import lammps in.file [data.file]: a script of LAMMPS as a job (docs/guide/import.md)."""
+"""perrin import lammps in.file [data.file], perrin import hoomd script.py [state.gsd]: a script as
+a job (docs/guide/import.md)."""
 import argparse
 import glob
 import os
 import re
 import sys
 
-from perrin.lammps import convert
-from perrin.lammps.assemble import folder_of
+from perrin import hoomd, lammps
+from perrin.importing.parts import folder_of
 
 
 def parser():
@@ -15,16 +16,24 @@ def parser():
         "not understood is listed line by line, here and at the top of the job.",
         epilog="Exit status: 0, everything that matters was understood; 1, a job was written and "
         "leaves lines out; 2, no job was written.")
-    programs = made.add_subparsers(dest="program", required=True, metavar="lammps")
-    lammps = programs.add_parser("lammps", help="an input script of LAMMPS")
-    lammps.add_argument("script", help="the input script")
-    lammps.add_argument("data", nargs="?", help="the data file, where the script's own name for it "
-                        "leads to none")
-    lammps.add_argument("-o", "--output", default="job.json", help="the job; a start that the "
-                        "script makes is written beside it (default: job.json)")
-    lammps.add_argument("--var", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
-                        help="a variable, as `lmp -var NAME VALUE`")
-    lammps.add_argument("--overwrite", action="store_true", help="replace files that exist")
+    programs = made.add_subparsers(dest="program", required=True, metavar="PROGRAM")
+    of_lammps = programs.add_parser("lammps", help="an input script of LAMMPS")
+    of_lammps.add_argument("script", help="the input script")
+    of_lammps.add_argument("data", nargs="?", help="the data file, where the script's own name for "
+                           "it leads to none")
+    of_hoomd = programs.add_parser("hoomd", help="a script of HOOMD-blue (3 to 5); it is read and "
+                                                 "not executed")
+    of_hoomd.add_argument("script", help="the Python script")
+    of_hoomd.add_argument("data", nargs="?", metavar="state", help="a GSD file: the start, where "
+                          "the script's own is not there, or is made by what is not understood")
+    for program, variable in ((of_lammps, "a variable, as `lmp -var NAME VALUE`"), (of_hoomd, (
+            "a value for a name of the script, or for an expression of it, in place of its own"))):
+        program.add_argument("-o", "--output", default="job.json", help="the job; a start and "
+                             "tables that the script makes are written beside it (default: "
+                             "job.json)")
+        program.add_argument("--var", nargs=2, action="append", default=[],
+                             metavar=("NAME", "VALUE"), help=variable)
+        program.add_argument("--overwrite", action="store_true", help="replace files that exist")
     return made
 
 
@@ -38,13 +47,14 @@ def main(arguments):
     folder, name = os.path.split(output)
     name = os.path.splitext(name)[0]
     for path in glob.glob(os.path.join(glob.escape(folder), glob.escape(name) + "*")):
-        if re.fullmatch(re.escape(name) + r"(-\d+)?\.json|" + re.escape(name) + r"\.data",
+        if re.fullmatch(re.escape(name) + r"(-\d+)?\.json|" + re.escape(name) + r"(\.data|-start\.gsd)",
                         os.path.basename(path)) and not asked.overwrite:
             print(f"perrin import: {os.path.relpath(path)} exists; --overwrite replaces it",
                   file=sys.stderr)
             return 2
     os.makedirs(folder, exist_ok=True)
     data = os.path.abspath(asked.data) if asked.data else None
+    convert = {"lammps": lammps, "hoomd": hoomd}[asked.program].convert
     result = convert(asked.script, name, folder, dict(asked.var), data)
     written = []
     for part, text in enumerate(result.texts, 1):

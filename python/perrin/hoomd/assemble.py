@@ -1,0 +1,95 @@
+"""What a script was read into, put together as a job."""
+import os
+
+import numpy as np
+
+from perrin.hoomd.output import merged
+from perrin.importing.lines import Line
+from perrin.importing.parts import continued, with_end
+from perrin.importing.write import Commented
+
+TOPOLOGY = ("bonds", "angles", "dihedrals", "impropers", "pairs", "constraints")
+CHARGED = ("ewald", "coulomb", "reaction_field", "debye_hueckel")
+
+
+def assemble(script, last=True):
+    """The job of what was read since the beginning or the part before. last: nothing follows."""
+    result, job = script.result, {}
+    job["title"] = f"from {os.path.basename(script.path)}" + (
+        "" if last and script.part == 1 else f", part {script.part}")
+    seed = script.sim.values.get("seed") if script.sim is not None else None
+    if isinstance(seed, int):
+        job["seed"] = seed
+    job["system"] = system(script)
+    if script.orientations:
+        job["orientations"] = {}
+    if script.velocity is not None:
+        job["velocity"] = script.velocity
+    if script.rotation is not None and not script.orientations:
+        script.near(script.rotation, "rotation is left out: no force of the job has torques")
+        script.rotation = None
+    stages = script.stages or ([script.zero] if script.zero is not None else [])
+    if not stages:
+        result.not_understood.append((Line(script.path, 0, ""), "there is no run"))
+    observers = observers_of(script, stages)
+    if script.used_groups:
+        job["groups"] = dict(script.used_groups)
+    topology(script, job)
+    job["forces"] = script.job_forces
+    job["observers"] = merged(observers, sum(stage["steps"] for stage in stages))
+    job["stages"] = stages
+    if not last:
+        with_end(job)
+    return job
+
+
+def system(script):
+    if script.part > 1:
+        return Commented(continued(script.part, script.velocity is None), None)
+    if script.system is None:
+        script.result.not_understood.append((Line(script.path, 0, ""), "there is no state: no "
+                                             "create_state_from_gsd that is understood"))
+        return Commented({"type": "file", "path": script.state and os.path.relpath(
+            script.state, script.folder) or "", "format": "gsd"}, None)
+    if script.velocity is not None:
+        script.system["velocities"] = False
+    return script.system
+
+
+def topology(script, job):
+    """Exclusions, and bonds and charges that no force of the job acts on."""
+    frame = script.frame
+    if frame is None:
+        return
+    acting = [force["type"] for force in script.job_forces]
+    left = [what for what in TOPOLOGY if frame.count(what) and not any(
+        kind.startswith(what[:-1] + "_") for kind in acting if what != "pairs")]
+    charges = frame.get("particles/charge")
+    if charges is not None and np.any(charges) and not script.uses_charges:
+        left.append("charges")
+    said = next(iter(script.exclusions.values()), None)
+    if frame.count("bonds") and said is not None:
+        job["neighbors"] = {"exclusions": said}
+        lost = [what for what in said if what in left]
+        if lost:
+            script.result.not_understood.append((script.system.line, f"HOOMD-blue excludes pairs "
+                                                 f"along {lost[0]} that have no force; the job "
+                                                 "does not"))
+    if left:
+        job["ignore"] = left
+
+
+def observers_of(script, stages):
+    """Those of all writers, with the stages in which each was there."""
+    made = []
+    for key, observer in script.observers.items():
+        in_them = [key in writers for writers in script.writers_of]
+        if not any(in_them):
+            continue
+        one = Commented(dict(observer), observer.line)
+        if not all(in_them):
+            for n, stage in enumerate(stages):
+                stage.setdefault("name", f"run-{n + 1}")
+            one["stages"] = [s["name"] for s, there in zip(stages, in_them) if there]
+        made.append(one)
+    return made
