@@ -34,8 +34,8 @@ def assemble(script, last=True):
     observers = observers_of(script, stages)
     if script.used_groups:
         job["groups"] = dict(script.used_groups)
-    topology(script, job)
     job["forces"] = script.job_forces
+    topology(script, job)
     job["observers"] = merged(observers, sum(stage["steps"] for stage in stages))
     job["stages"] = stages
     if not last:
@@ -70,11 +70,10 @@ def topology(script, job):
     said = next(iter(script.exclusions.values()), None)
     if frame.count("bonds") and said is not None:
         job["neighbors"] = {"exclusions": said}
-        lost = [what for what in said if what in left]
-        if lost:
-            script.result.not_understood.append((script.system.line, f"HOOMD-blue excludes pairs "
-                                                 f"along {lost[0]} that have no force; the job "
-                                                 "does not"))
+        if said and "bonds" in left:  # a job excludes pairs along bonds that have a force
+            left.remove("bonds")
+            job["forces"] = [*job["forces"], {"type": "bond_harmonic", "bonds": {
+                name: {"stiffness": 0, "length": 1} for name in frame.names("bonds")}}]
     if left:
         job["ignore"] = left
 

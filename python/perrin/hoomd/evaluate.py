@@ -13,6 +13,9 @@ from perrin.importing.lines import NotUnderstood
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
              ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
              ast.Pow: functions.power, ast.MatMult: operator.matmul}
+# Whose unknown attributes are measurements, read to be printed.
+MEASURES = ("hoomd.md.compute", "hoomd.logging", "hoomd.write", "hoomd.device", "gsd.hoomd",
+            "hoomd.hpmc.compute", "hoomd.trigger", "hoomd.Simulation", "argparse")
 COMPARISONS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
                ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_,
                ast.IsNot: operator.is_not, ast.In: lambda a, b: a in b,
@@ -62,7 +65,7 @@ class Evaluator:
         try:
             return handler(node, scope)
         except NotUnderstood as error:
-            return self.unknown(node, str(error), True)
+            return Unknown(str(error), error.line or self.line, True)
         except (ArithmeticError, AttributeError, IndexError, KeyError, LookupError, TypeError,
                 ValueError, MemoryError) as error:
             return self.unknown(node, f"{type(error).__name__}: {error}")
@@ -188,7 +191,8 @@ class Evaluator:
             return value if value is not None else self.unknown(node, "has no value", True)
         if isinstance(holder, PLAIN):
             return holder[key]
-        return self.unknown(node, "", touches(holder))
+        measured = isinstance(holder, Thing) and holder.path.startswith(MEASURES)
+        return self.unknown(node, "is not evaluated", touches(holder) and not measured)
 
     def of_slice(self, node, scope):
         return slice(*(None if part is None else self.value(part, scope)

@@ -94,8 +94,8 @@ def walls(thing, script):
                 continue
             numbers = parameters(form, thing.kind, {**given, "line": line})
             made.append(Commented(
-                flat(wall, kind, numbers, cut) if thing.kind == "LJ" and axis_of(wall) else
-                formula(wall, form, kind, numbers, cut), line))
+                flat(wall, kind, numbers, cut) if thing.kind == "LJ" and inside(wall, cut, script)
+                else formula(wall, form, kind, numbers, cut), line))
     return made
 
 
@@ -104,6 +104,15 @@ def axis_of(wall):
         return None
     normal = tuple(abs(v) for v in vector(wall.get("normal"), "normal"))
     return AXES.get(normal)
+
+
+def inside(wall, cut, script):
+    """Whether lj_wall, which acts on both of its sides and on the nearest image, is this wall."""
+    axis = axis_of(wall)
+    if axis is None or script.box is None:
+        return axis is not None
+    k = "xyz".index(axis)
+    return abs(vector(wall.get("origin"), "origin")[k]) + cut <= script.box[k] / 2
 
 
 def flat(wall, kind, numbers, cut):
@@ -134,7 +143,7 @@ def formula(wall, form, kind, numbers, cut):
     else:
         raise NotUnderstood(f"the wall {wall.kind}", wall.line)
     inner, end = (of_distance(form.energy, name) for name in ("h", "h_c"))
-    text = f"if(h < h_c, {inner} - ({end}), 0); h = {h}"
+    text = f"if(h < h_c, if(h > 0, {inner} - ({end}), 0), 0); h = {h}"
     return {"type": "external_formula", "energy": text, "types": {kind: {
         k: v for k, v in numbers.items() if re.search(rf"\b{k}\b", text)}}}
 

@@ -1,5 +1,6 @@
 """Objects of HOOMD-blue: what a script makes, asks of them and tells them."""
 from perrin.hoomd import snapshot
+from perrin.hoomd.evaluate import MEASURES
 from perrin.hoomd.values import Bag, Thing, Unknown, number
 from perrin.importing.lines import NotUnderstood
 
@@ -7,9 +8,6 @@ from perrin.importing.lines import NotUnderstood
 QUIET = {"flush", "close", "notice", "warning", "error", "enable_profiling", "reset",
          "thermalize_thermostat_dof", "thermalize_thermostat_and_barostat_dof", "dump", "disable",
          "validate", "tune_kernel_parameters"}
-# Whose unknown attributes are measurements, read to be printed.
-MEASURES = ("hoomd.md.compute", "hoomd.logging", "hoomd.write", "hoomd.device", "gsd.hoomd",
-            "hoomd.hpmc.compute", "hoomd.trigger", "hoomd.Simulation", "argparse")
 LISTS_OF = {"hoomd.write": "writers", "hoomd.update": "updaters", "hoomd.tune": "tuners",
             "hoomd.md.compute": "computes", "hoomd.md.tune": "tuners", "hoomd.md.update":
             "updaters", "hoomd.hpmc.update": "updaters", "hoomd.hpmc.tune": "tuners",

@@ -100,9 +100,11 @@ class Statements(Evaluator):
     def do_augassign(self, node, scope):
         old, new = self.value(node.target, scope), self.value(node.value, scope)
         if isinstance(old, Thing) and old.path == "hoomd.Operations" and \
-                isinstance(node.op, ast.Add):
-            self.add_operation(new)
+                isinstance(node.op, (ast.Add, ast.Sub)):
+            (self.add_operation if isinstance(node.op, ast.Add) else self.drop_operation)(new)
             return
+        if isinstance(old, (Thing, Table)):
+            raise NotUnderstood("an operation with an object of HOOMD-blue")
         if isinstance(old, list) and isinstance(node.op, ast.Add) and not isinstance(new, Unknown):
             old.extend(new)
             return
@@ -132,7 +134,7 @@ class Statements(Evaluator):
             self.set_attribute(holder, target.attr, value)
         elif isinstance(holder, Bag):
             self.bag_set(holder, target.attr, value)
-        elif touches(holder) or touches(value):
+        elif touches(holder):
             raise NotUnderstood(f"{ast.unparse(target)} = …: "
                                 f"{getattr(holder, 'reason', 'what has it is not known')}")
 
@@ -147,14 +149,14 @@ class Statements(Evaluator):
             holder[key] = value
         elif isinstance(holder, Thing) and holder.path == "hoomd.logging.Logger":
             return
-        elif touches(holder) or touches(value):
+        elif touches(holder):
             raise NotUnderstood(f"{ast.unparse(target)} = …: "
                                 f"{getattr(holder, 'reason', 'what has it is not known')}")
 
     def do_expr(self, node, scope):
         value = self.value(node.value, scope)
-        if isinstance(value, Unknown) and value.touches:
-            self.list_line(value.reason)
+        if isinstance(value, Unknown) and value.touches and isinstance(node.value, ast.Call):
+            self.list_line(value.reason, value.line)
 
     def do_pass(self, node, scope):
         pass
