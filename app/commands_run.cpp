@@ -1,9 +1,6 @@
 // run, resume, validate.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 
 #include "app/checkpoint_path.h"
@@ -11,9 +8,8 @@
 #include "app/ensemble/ensemble_run.h"
 #include "app/job_files.h"
 #include "app/resumed_job.h"
+#include "app/run_console.h"
 #include "app/same_run.h"
-#include "engine/domain/decomposition.h"
-#include "engine/domain/load_balancer.h"
 #include "engine/job/compile_plugin.h"
 #include "engine/run/run.h"
 #include "engine/run/signals.h"
@@ -46,65 +42,24 @@ void check_output_directory(const RunArguments& a) {
   if (!what.empty()) throw UserError("--output-dir: " + what);
 }
 
-void print_timings(const Simulation& simulation, std::uint64_t steps, double seconds) {
-  const Timings& t = simulation.timings;
-  const double known = t.neighbors + t.forces + t.integration + t.output;
-  // Some of it was before the clock of the run began.
-  const double total = std::max(seconds, known);
-  const auto row = [&](const char* name, double s) {
-    fmt::print("  {:<12} {:>10.3f} s {:>5.1f} %\n", name, s, total > 0 ? 100 * s / total : 0);
-  };
-  if (const std::string report = simulation.neighbor_report(); !report.empty())
-    fmt::print("neighbours: {}\n", report);
-  const Decomposition& decomposition = decomposition_of(simulation.device());
-  if (decomposition.far() > 0)
-    fmt::print("processes: no peer access from this GPU to {} others; MPI transfers their data\n",
-               decomposition.far());
-  const LoadBalancer* const balance = decomposition.balance();
-  if (const std::string report = balance ? balance->report() : ""; !report.empty())
-    fmt::print("processes: {}\n", report);
-  fmt::print("time\n");
-  row("neighbours", t.neighbors);
-  row("forces", t.forces);
-  row("integration", t.integration);
-  row("output", t.output);
-  row("other", total - known);
-  row("total", total);
-  if (steps > 0 && seconds > 0)
-    fmt::print("{} steps, {:.5g} steps/s, {:.4g} million particle steps/s\n", steps,
-               double(steps) / seconds,
-               1e-6 * double(steps) * double(simulation.particles.size()) / seconds);
-}
-
-/// The same for `perrin report`, of what was run since the last start.
-std::string timings_text(const Simulation& simulation, std::uint64_t steps, double seconds) {
-  const Timings& t = simulation.timings;
-  return Json{{"neighbors", t.neighbors},
-              {"forces", t.forces},
-              {"integration", t.integration},
-              {"output", t.output},
-              {"total", seconds},
-              {"steps", steps},
-              {"particles", simulation.particles.size()}}
-      .dump();
-}
-
-/// With --quiet without notes: what may make numbers wrong is said all the same.
-void print_warnings(const Job& job, bool quiet) {
-  for (const auto& warning : job.warnings())
-    if (!quiet || warning.find(": warning: ") != std::string::npos)
-      fmt::print(stderr, "{}\n", warning);
+/// What the log says was asked for.
+std::string command_text(const char* command, const RunArguments& a) {
+  std::string text = fmt::format("{} {}", command, a.file);
+  for (const std::string& assignment : a.sets) text += fmt::format(" --set '{}'", assignment);
+  if (a.more_steps > 0) text += fmt::format(" --steps {}", a.more_steps);
+  if (!a.output_directory.empty()) text += " --output-dir " + a.output_directory;
+  return text;
 }
 
 /// Runs the job in folders that are locked. Returns what to say of a run that was stopped.
-std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& options,
+std::string run_in_folders(Job& job, RunConsole& console, const JobOptions& options,
                            Archive* restored) {
   const std::string processes = processes_summary(job);
-  if (!a.quiet) fmt::print("Perrin {}\n{}{}", engine_version(), job.summary(), processes);
-  std::fflush(stdout);
-  print_warnings(job, a.quiet);
+  console.say(fmt::format("Perrin {}\n{}{}", engine_version(), job.summary(), processes));
+  say_warnings(console, job);
 
   RunParts parts = job.take_parts();
+  parts.log = &console.log();
   require_same("files of forces", parts.forces_record);
   MoreFacts timings;
   parts.write_checkpoint = checkpoint_writer(job, options, timings);
@@ -115,11 +70,14 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
   if (run.has_simulation())
     timings = [&](auto& facts) {
       facts["timings"] =
-          timings_text(run.simulation(), run.simulation().step() - first_step, run.seconds());
+          timings_json(run.simulation(), run.simulation().step() - first_step, run.seconds());
     };
   const bool complete = run.execute();
-  if (!a.quiet && run.has_simulation())
-    print_timings(run.simulation(), run.simulation().step() - first_step, run.seconds());
+  if (run.has_simulation()) {
+    const std::uint64_t steps = run.simulation().step() - first_step;
+    console.say(timings_table(run.simulation(), steps, run.seconds()));
+    console.log().put(timings_mark + timings_json(run.simulation(), steps, run.seconds()));
+  }
   if (complete) return "";
   const std::string where =
       run.has_simulation() ? fmt::format(" at step {}", run.simulation().step()) : "";
@@ -127,15 +85,20 @@ std::string run_in_folders(Job& job, const RunArguments& a, const JobOptions& op
                      run.checkpoint().string());
 }
 
-void run_job(Job& job, const RunArguments& a, const JobOptions& options, io::FolderLocks& locks,
-             Archive* restored) {
+void run_job(Job& job, RunConsole& console, const std::string& command, const JobOptions& options,
+             io::FolderLocks& locks, Archive* restored) {
   const SignalWatch signals;  // until the last file is closed
   take_folders(job, locks);
-  const std::string stopped = run_in_folders(job, a, options, restored);
-  // With the run all its files were closed: whatever that says comes before any good news.
-  io::writer().flush_and_wait();
-  std::fputs(stopped.c_str(), stdout);
-  std::fflush(stdout);
+  console.open_log(options.output_directory, command);
+  try {
+    const std::string stopped = run_in_folders(job, console, options, restored);
+    // With the run all its files were closed: whatever that says comes before any good news.
+    io::writer().flush_and_wait();
+    console.say_always(stopped);
+  } catch (const std::exception& e) {
+    console.error(e.what());
+    throw;
+  }
 }
 
 }  // namespace
@@ -155,7 +118,8 @@ void run_command(const RunArguments& a) {
   locks.take_if_possible(options.output_directory);
   Job job(file, components.registry, components.plugins, options);
   require_same_parts(job, components.plugins);
-  run_job(job, a, options, locks, nullptr);
+  RunConsole console(a.quiet);
+  run_job(job, console, command_text("perrin run", a), options, locks, nullptr);
 }
 
 void resume_command(const RunArguments& a) {
@@ -189,12 +153,13 @@ void resume_command(const RunArguments& a) {
   }
   require_same_parts(job, components.plugins);
   const std::string before = resumed.checkpoint.facts["hardware"];
-  if (const std::string now = hardware(job.context().device); !a.quiet && now != before)
-    fmt::print(
+  RunConsole console(a.quiet);
+  if (const std::string now = hardware(job.context().device); now != before)
+    console.say(fmt::format(
         "note: the checkpoint was written on {}, the run continues on {}: from the same state, but "
         "not bitwise identically\n",
-        before, now);
-  run_job(job, a, options, locks, &archive);
+        before, now));
+  run_job(job, console, command_text("perrin resume", a), options, locks, &archive);
 }
 
 void show_command(const RunArguments& a) {
@@ -214,7 +179,8 @@ void validate_command(const RunArguments& a) {
   Components components;
   require_same_program(file.value(), options);
   const Job job(file, components.registry, components.plugins, options);
-  print_warnings(job, false);
+  RunConsole console(false);
+  say_warnings(console, job);
   fmt::print("{}{}: {}\n", job.summary(), a.file,
              job.warnings().empty() ? "valid" : "valid, with warnings");
 }

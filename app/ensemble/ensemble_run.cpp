@@ -62,7 +62,7 @@ EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, bool 
                                                   variations.seed(), variations.count());
   if (exchange_) context_.facts = [this](auto& facts) { facts["ensemble"] = exchange_record_; };
   const bool terminal = isatty(STDOUT_FILENO) != 0;
-  progress_ = std::make_unique<Progress>(options_.quiet, terminal);
+  progress_ = std::make_unique<Progress>(options_.quiet, terminal, &console_.log());
 }
 
 std::string EnsembleRun::stop_reason() {
@@ -108,8 +108,7 @@ void EnsembleRun::tell_warnings(const SystemRun& run) {
   for (const std::string& warning : run.warnings()) {
     if (std::ranges::find(warnings_, warning) != warnings_.end()) continue;
     warnings_.push_back(warning);
-    if (!options_.quiet || warning.find(": warning: ") != std::string::npos)
-      fmt::print(stderr, "{}\n", warning);
+    console_.warn(warning);
   }
 }
 
@@ -300,6 +299,19 @@ void EnsembleRun::look_at_one() {
 }
 
 void EnsembleRun::execute() {
+  console_.open_log(options_.output_directory,
+                    fmt::format("perrin {} {}", context_.resuming ? "resume" : "run",
+                                context_.resuming ? options_.output_directory.string()
+                                                  : options_.job_file.string()));
+  try {
+    run_all();
+  } catch (const std::exception& e) {
+    console_.error(e.what());
+    throw;
+  }
+}
+
+void EnsembleRun::run_all() {
   const SignalWatch signals;
   const std::int64_t n = variations_.count();
   for (std::int64_t k = 0; k < n; ++k)
@@ -307,14 +319,11 @@ void EnsembleRun::execute() {
   if (batch_ && context_.resuming) look_at_one();
   if (batch_ && !exchange_ && most_particles_ > 0)
     at_once_ = int(std::clamp<std::int64_t>(particles_on_a_gpu / most_particles_, 1, at_once_));
-  if (!options_.quiet) {
-    fmt::print(
-        "Perrin {}\nensemble  {} systems, {} at a time{}\n", engine_version(), n, at_once_,
-        exchange_ ? fmt::format("; exchange every {} steps", variations_.settings().exchange->every)
-                  : "");
-    if (ended_before_ > 0) fmt::print("complete  {} systems already\n", ended_before_);
-    std::fflush(stdout);
-  }
+  console_.say(fmt::format(
+      "Perrin {}\nensemble  {} systems, {} at a time{}\n", engine_version(), n, at_once_,
+      exchange_ ? fmt::format("; exchange every {} steps", variations_.settings().exchange->every)
+                : ""));
+  if (ended_before_ > 0) console_.say(fmt::format("complete  {} systems already\n", ended_before_));
   progress_->start("ensemble", "systems", ended_before_, n);
   if (exchange_ && ended_before_ < n)
     run_with_exchange();
@@ -325,25 +334,24 @@ void EnsembleRun::execute() {
 }
 
 void EnsembleRun::summary(double seconds) {
-  if (!options_.quiet) {
-    if (exchange_) {
-      for (std::size_t k = 0; k < exchange_->pairs().size(); ++k) {
-        const auto& pair = exchange_->pairs()[k];
-        if (pair.tried > 0)
-          fmt::print("exchange  {} and {}: {} of {} accepted ({:.3f})\n", k, k + 1, pair.accepted,
-                     pair.tried, double(pair.accepted) / double(pair.tried));
-      }
-      fmt::print("exchange  {} round trips of replicas\n", exchange_->round_trips());
+  if (exchange_) {
+    for (std::size_t k = 0; k < exchange_->pairs().size(); ++k) {
+      const auto& pair = exchange_->pairs()[k];
+      if (pair.tried > 0)
+        console_.say(fmt::format("exchange  {} and {}: {} of {} accepted ({:.3f})\n", k, k + 1,
+                                 pair.accepted, pair.tried,
+                                 double(pair.accepted) / double(pair.tried)));
     }
-    fmt::print("{} systems complete{}{}, {:.2f} s, {:.4g} million particle steps/s\n",
-               ended_before_ + complete_,
-               failures_.empty() ? "" : fmt::format(", {} failed", failures_.size()),
-               stopped_ > 0 ? fmt::format(", {} stopped or not begun", stopped_) : "", seconds,
-               seconds > 0 ? 1e-6 * particle_steps_ / seconds : 0);
+    console_.say(fmt::format("exchange  {} round trips of replicas\n", exchange_->round_trips()));
   }
+  console_.say(fmt::format("{} systems complete{}{}, {:.2f} s, {:.4g} million particle steps/s\n",
+                           ended_before_ + complete_,
+                           failures_.empty() ? "" : fmt::format(", {} failed", failures_.size()),
+                           stopped_ > 0 ? fmt::format(", {} stopped or not begun", stopped_) : "",
+                           seconds, seconds > 0 ? 1e-6 * particle_steps_ / seconds : 0));
   if (stopped_ > 0)
-    fmt::print("stopped; continue with: perrin resume {}\n", options_.output_directory.string());
-  std::fflush(stdout);
+    console_.say_always(fmt::format("stopped; continue with: perrin resume {}\n",
+                                    options_.output_directory.string()));
   if (!failures_.empty())
     throw RunError(fmt::format("{} of {} systems failed, the first of them system {}: {}",
                                failures_.size(), variations_.count(),

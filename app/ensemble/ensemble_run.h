@@ -11,6 +11,7 @@
 
 #include "app/ensemble/ensemble_files.h"
 #include "app/ensemble/system_run.h"
+#include "app/run_console.h"
 #include "engine/device/batch.h"
 
 namespace perrin {
@@ -34,6 +35,7 @@ class EnsembleRun {
     std::string what;
   };
   std::string stop_reason();
+  void run_all();
   void run_beside_one_another();
   void run_with_exchange();
   void look_at_one();
@@ -50,6 +52,7 @@ class EnsembleRun {
 
   const Variations& variations_;
   JobOptions options_;
+  RunConsole console_{options_.quiet};
   int workers_ = 1;                  // threads
   int at_once_ = 1;                  // systems
   std::int64_t most_particles_ = 0;  // of a system, as far as they have been seen

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "app/report/number.h"
@@ -36,15 +38,29 @@ std::uint64_t scrambled(std::uint64_t x) {  // the output function of SplitMix64
   return x ^ x >> 31;
 }
 
-/// Ids of the particles that are shown, ascending.
+/// [type] whether it is what the others swim in: none of its particles has a bond, and it is more
+/// than half of a system that has bonds.
+std::vector<bool> solvents(const Configuration& c) {
+  std::vector<std::size_t> count(c.types.size());
+  std::vector<bool> bonded(c.types.size()), solvent(c.types.size());
+  for (const std::uint32_t t : c.type) ++count[t];
+  for (const auto& bond : c.topology.bonds) bonded[c.type[bond.a]] = bonded[c.type[bond.b]] = true;
+  for (std::size_t t = 0; t < count.size(); ++t)
+    solvent[t] = !c.topology.bonds.empty() && !bonded[t] && 2 * count[t] > c.type.size();
+  return solvent;
+}
+
+/// Ids of the particles that are shown, ascending: of too many a random choice, solvent last.
 std::vector<std::uint32_t> choose(const Configuration& c) {
   std::vector<std::uint32_t> ids(c.position.size());
   for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = std::uint32_t(k);
   if (ids.size() <= most_shown) return ids;
   const auto& molecule = c.topology.molecule;
+  const auto solvent = solvents(c);
   const auto group = [&](std::uint32_t id) { return molecule.empty() ? id : molecule[id]; };
   std::ranges::sort(ids, {}, [&](std::uint32_t id) {
-    return std::pair(scrambled(0x9e3779b97f4a7c15u * (group(id) + 1ull)), id);
+    return std::tuple(bool(solvent[c.type[id]]),
+                      scrambled(0x9e3779b97f4a7c15u * (group(id) + 1ull)), id);
   });
   std::size_t n = most_shown;  // no molecule in part, unless it alone is more
   while (n > 0 && group(ids[n - 1]) == group(ids[n])) --n;
@@ -86,6 +102,23 @@ Json bonds_of(const Configuration& c, const std::vector<std::uint32_t>& shown) {
   return list;
 }
 
+/// [shown] the colour of its molecule, 0 to 7; 255: it is alone in it. Empty: all are.
+std::vector<unsigned char> molecule_colors(const Configuration& c,
+                                           const std::vector<std::uint32_t>& shown) {
+  const auto& molecule = c.topology.molecule;
+  if (molecule.empty()) return {};
+  std::unordered_map<std::uint32_t, std::size_t> size;
+  for (const std::uint32_t id : shown) ++size[molecule[id]];
+  std::vector<unsigned char> colors;
+  bool any = false;
+  for (const std::uint32_t id : shown) {
+    const bool alone = size[molecule[id]] < 2;
+    any = any || !alone;
+    colors.push_back(static_cast<unsigned char>(alone ? 255 : molecule[id] % 8));
+  }
+  return any ? colors : std::vector<unsigned char>();
+}
+
 Json view_of(const Configuration& c) {
   const auto shown = choose(c);
   std::vector<unsigned char> place, type;
@@ -98,6 +131,7 @@ Json view_of(const Configuration& c) {
     }
     type.push_back(static_cast<unsigned char>(c.type[id] & 255));
   }
+  const auto molecule = molecule_colors(c, shown);
   Json edges = Json::array();
   for (const Vec3<double>& e : c.box.edges()) edges.push_back(numbers(std::array{e.x, e.y, e.z}));
   return {{"shown", shown.size()},
@@ -106,6 +140,7 @@ Json view_of(const Configuration& c) {
           {"dimension", c.box.dimension},
           {"position", base64(place)},
           {"type", base64(type)},
+          {"molecule", molecule.empty() ? Json() : Json(base64(molecule))},
           {"bonds", bonds_of(c, shown)},
           {"diameter", number(usual_distance(c))}};
 }
@@ -130,9 +165,10 @@ Json frame_view(const std::string& path, const std::string& format) {
   const Configuration& c = frame.configuration;
   std::vector<std::int64_t> count(c.types.size());
   for (const std::uint32_t t : c.type) ++count[t];
+  const auto solvent = solvents(c);
   Json types = Json::array(), periodic = Json::array();
   for (std::size_t t = 0; t < count.size(); ++t)
-    types.push_back({{"name", c.types[t]}, {"count", count[t]}});
+    types.push_back({{"name", c.types[t]}, {"count", count[t]}, {"solvent", bool(solvent[t])}});
   for (const bool p : c.box.periodic) periodic.push_back(p);
   return {{"frames", frames},
           {"frame", last},

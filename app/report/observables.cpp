@@ -56,6 +56,7 @@ class Observables {
     return {{"clock", {{"name", counts_ ? "step" : "time"}, {"unit", time_unit_}}},
             {"rows", std::int64_t(steps_.size())},
             {"last_step", steps_.empty() ? Json() : Json(steps_.back())},
+            {"stage", stage_},
             {"stride", steps_.size() > 1 ? steps_.back() - steps_[steps_.size() - 2] : 0},
             {"marks", marks()},
             {"series", series},
@@ -180,6 +181,13 @@ class Observables {
       const bool whole = std::all_of(y.begin() + std::ptrdiff_t(std::min(first_, y.size())),
                                      y.end(), [](double v) { return std::isfinite(v); });
       lines.push_back(series_line(names[c], x, known));
+      const auto later = std::ranges::lower_bound(x, first_ < times_.size() ? times_[first_] : 0);
+      if (const auto skipped = later - x.begin(); skipped > 0 && later != x.end()) {
+        const auto from = [&](const auto& list) {
+          return std::vector<double>(list.begin() + skipped, list.end());
+        };
+        lines.back()["last_stage"] = series_line(names[c], from(x), from(known));
+      }
       lines.back()["statistics"] =
           name.ends_with("_since_start") || !whole ? Json() : statistics_of(y);
     }

@@ -14,6 +14,7 @@
 #include "app/report/standing.h"
 #include "engine/base/error.h"
 #include "engine/job/plugin.h"
+#include "engine/settings/output_names.h"
 #include "io/hdf5_values.h"
 #include "io/writer.h"
 
@@ -27,6 +28,12 @@ constexpr std::size_t most_views = 4;
 bool ends_in(const fs::path& file, std::initializer_list<const char*> extensions) {
   const auto is = [&](const char* e) { return file.extension() == e; };
   return std::any_of(extensions.begin(), extensions.end(), is);
+}
+
+/// One frame in two formats is one picture.
+bool same_frame(const Json& a, const Json& b) {
+  return a["step"] == b["step"] && a["particles"] == b["particles"] && a["types"] == b["types"] &&
+         a["skipped"] == b["skipped"];
 }
 
 class Folder {
@@ -58,8 +65,7 @@ class Folder {
     page_["stages"] = stages_of(main);
     page_["standing"] = standing(folder_, main, checkpoint_, last_);
     page_["wall_time"] = wall_time_ > 0 ? Json(wall_time_) : Json();
-    if (checkpoint_) page_["timings"] = json_of(checkpoint_->timings);
-    if (page_["timings"].is_discarded()) page_["timings"] = nullptr;
+    take_timings();
     page_["folder"] = fs::absolute(folder_).lexically_normal().string();
     page_["version"] = engine_version();
     page_["made"] = std::chrono::duration_cast<std::chrono::seconds>(
@@ -69,6 +75,19 @@ class Folder {
   }
 
  private:
+  /// Of the log, which is written last, else of the checkpoint.
+  void take_timings() {
+    const auto take = [&](const std::string& text, const std::string& file) {
+      Json timings = json_of(text);
+      if (!timings.is_object()) return false;
+      timings["file"] = file;
+      page_["timings"] = std::move(timings);
+      return true;
+    };
+    if (!take(log_timings_, log_name) && checkpoint_)
+      take(checkpoint_->timings, fs::path(checkpoint_->file).filename().string());
+  }
+
   void take(const fs::path& file) {
     std::error_code gone;
     const auto bytes = std::int64_t(fs::file_size(file, gone));
@@ -81,6 +100,8 @@ class Folder {
         row["kind"] = "journal of an interrupted write: perrin resume completes it";
       else if (ends_in(file, {".prev"}))
         row["kind"] = "previous checkpoint";
+      else if (file.filename() == log_name)
+        row["kind"] = "log", log_timings_ = timings_of_log(file);
       else if (ends_in(file, {".xtc"}))
         row["kind"] = "trajectory (XTC, not shown)";
       else if (ends_in(file, {".gsd"}))
@@ -156,6 +177,12 @@ class Folder {
       throw UserError(fmt::format("not shown: at most {} trajectories are", most_views));
     Json view = frame_view(file.string(), format);
     view["file"] = file.filename().string();
+    view["also"] = Json::array();
+    for (Json& other : page_["trajectories"])
+      if (same_frame(other, view)) {
+        other["also"].push_back(view["file"]);
+        return;
+      }
     page_["trajectories"].push_back(std::move(view));
   }
 
@@ -167,6 +194,7 @@ class Folder {
   std::vector<std::pair<Record, std::vector<std::string>>> records_;
   std::optional<CheckpointNote> checkpoint_;
   LastStep last_;
+  std::string log_timings_;  // JSON
   double wall_time_ = 0;
 };
 

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <fstream>
+
 #include "engine/base/error.h"
+#include "engine/run/run_log.h"
 #include "io/checkpoint_layout.h"
 #include "io/folder_lock.h"
 #include "io/hdf5_values.h"
@@ -54,6 +58,17 @@ CheckpointNote read_checkpoint_note(const std::string& path) {
         root.has("state/run/complete") && io::read_integer(root.open("state/run/complete")) != 0;
     return note;
   });
+}
+
+std::string timings_of_log(const std::filesystem::path& file) {
+  constexpr std::streamoff enough = 1 << 16;  // from the end: a run writes them last
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  const std::streamoff size = stream.tellg();
+  stream.seekg(std::max<std::streamoff>(0, size - enough));
+  std::string line, timings;
+  while (std::getline(stream, line))
+    if (line.starts_with(timings_mark)) timings = line.substr(std::string(timings_mark).size());
+  return timings;
 }
 
 Json standing(const std::filesystem::path& folder, const Record& record,

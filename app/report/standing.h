@@ -18,6 +18,9 @@ struct CheckpointNote {
 /// Throws UserError where the file is no whole checkpoint.
 CheckpointNote read_checkpoint_note(const std::string& path);
 
+/// The timings of the last run that the log of a folder tells of (JSON); empty: none.
+std::string timings_of_log(const std::filesystem::path& file);
+
 /// Steps of the last rows of a file: the last, and how far it is from the one before.
 struct LastStep {
   std::int64_t step = -1, stride = 0;

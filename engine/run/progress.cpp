@@ -30,7 +30,7 @@ std::string clock_text(double seconds) {
 void Progress::start(const std::string& stage, const std::string& unit, std::int64_t done,
                      std::int64_t total) {
   stage_ = printable_line(stage), unit_ = unit, first_ = done, total_ = total;
-  begin_ = last_ = Clock::now();
+  begin_ = shown_at_ = plain_at_ = Clock::now();
   const double fraction = total > 0 ? double(done) / double(total) : 0;
   next_fraction_ = std::floor(10 * fraction + 1) / 10;
 }
@@ -60,25 +60,30 @@ void Progress::show(const std::string& text) {
 }
 
 void Progress::update(std::int64_t done) {
-  if (quiet_) return;
+  if (quiet_ && log_ == nullptr) return;
+  if (done == total_) return;  // finish() shows the end
   const auto now = Clock::now();
-  const double since = seconds_between(last_, now);
+  const double since = seconds_between(plain_at_, now);
   const double fraction = total_ > 0 ? double(done) / double(total_) : 0;
   // A short run needs no plain lines in between.
-  if (done == total_) return;  // finish() shows the end
-  const bool due = terminal_
-                       ? since >= terminal_interval
-                       : since >= plain_interval || (fraction >= next_fraction_ && since >= 5);
-  if (!due) return;
-  while (next_fraction_ <= fraction) next_fraction_ += 0.1;
-  last_ = now;
+  const bool plain = since >= plain_interval || (fraction >= next_fraction_ && since >= 5);
+  if (plain) {
+    while (next_fraction_ <= fraction) next_fraction_ += 0.1;
+    plain_at_ = now;
+    note(line(done));
+  }
+  if (quiet_) return;
+  if (terminal_ ? seconds_between(shown_at_, now) < terminal_interval : !plain) return;
+  shown_at_ = now;
   show(line(done));
 }
 
 void Progress::finish(std::int64_t done, const std::string& remark) {
-  if (quiet_) return;
   total_ = done;
-  show(remark.empty() ? line(done) : line(done) + ", " + remark);
+  const std::string text = remark.empty() ? line(done) : line(done) + ", " + remark;
+  note(text);
+  if (quiet_) return;
+  show(text);
   if (terminal_) {
     std::puts("");
     shown_.clear();
@@ -86,6 +91,7 @@ void Progress::finish(std::int64_t done, const std::string& remark) {
 }
 
 void Progress::print(const std::string& text) {
+  note(printable(text));
   if (quiet_) {  // what may make numbers wrong is said all the same
     if (text.starts_with("warning: ")) fmt::print(stderr, "{}\n", printable(text));
     return;

@@ -6,12 +6,16 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/run/run_log.h"
+
 namespace perrin {
 
 class Progress {
  public:
-  /// `quiet`: prints warnings alone. `terminal`: standard output is one.
-  Progress(bool quiet, bool terminal) : quiet_(quiet), terminal_(terminal) {}
+  /// `quiet`: prints warnings alone. `terminal`: standard output is one. `log`, unless it is
+  /// nullptr, must live as long: it gets plain lines, with `quiet`, too.
+  Progress(bool quiet, bool terminal, RunLog* log)
+      : quiet_(quiet), terminal_(terminal), log_(log) {}
   ~Progress() { clear(); }
 
   /// Starts counting for a stage that has `done` of `total` units behind it.
@@ -29,10 +33,15 @@ class Progress {
   void show(const std::string& text);
   void clear();
 
+  void note(const std::string& text) const {
+    if (log_ != nullptr) log_->put(text);
+  }
+
   bool quiet_, terminal_;
+  RunLog* log_;
   std::string stage_, unit_, shown_;
   std::int64_t first_ = 0, total_ = 0;
-  Clock::time_point begin_{}, last_{};
+  Clock::time_point begin_{}, shown_at_{}, plain_at_{};
   double next_fraction_ = 0;
 };
 

@@ -36,10 +36,12 @@ Run::Run(RunParts parts, RunControl& control)
     : parts_(std::move(parts)),
       control_(control),
       // What mpirun gives a process is a terminal to look at, whatever becomes of its output.
-      progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0 && !Communicator::world().several()),
+      progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0 && !Communicator::world().several(),
+                parts_.log),
       start_(std::chrono::steady_clock::now()) {
   if (parts_.simulation) parts_.simulation->stages.reset(parts_.stages.size());
-  if (!parts_.quiet) control_.print_line = [this](const std::string& line) { print(line); };
+  if (!parts_.quiet || parts_.log != nullptr)
+    control_.print_line = [this](const std::string& line) { print(line); };
 }
 
 Run::~Run() { control_.print_line = nullptr; }

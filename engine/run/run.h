@@ -39,6 +39,7 @@ struct RunParts {
   std::filesystem::path output_directory;
   std::uint64_t seed = 0;
   bool quiet = false;
+  RunLog* log = nullptr;  // what is said goes there, too; must live as long as the run
   std::string label;      // before each line on the console: which of several runs it is
   double time_limit = 0;  // seconds of wall time; 0: none
   /// Writes a checkpoint (io/checkpoint.h), and the path for one where the job names none.

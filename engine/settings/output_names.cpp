@@ -26,6 +26,7 @@ std::string why_no_output_name(const std::string& name) {
   if (file.empty() || file == "." || file == "..")
     return fmt::format("must be the name of a file, got a folder, \"{}\"", name);
   if (file == ".perrin.lock") return "is the name of the lock file of an output folder";
+  if (file == log_name) return "is the name of the log of a run";
   return "";
 }
 

@@ -10,6 +10,9 @@ namespace perrin {
 /// written, and what it was before.
 inline constexpr const char* companions[] = {".part", ".journal", ".prev", ".prev.part"};
 
+/// The log of the runs in a folder (engine/run/run_log.h).
+inline constexpr const char* log_name = "perrin.log";
+
 /// Why no output may have this name; empty: it may.
 std::string why_no_output_name(const std::string& name);
 /// Whether the one file has a name that is made beside the other.

@@ -159,6 +159,10 @@ def check_run():
         ("melt", 0, 400), ("production", 400, 1200)]
     assert data["timings"]["steps"] == 1600 and data["timings"]["particles"] == 500
     assert 0 < data["timings"]["forces"] < data["timings"]["total"]
+    assert data["timings"]["file"] == "perrin.log"
+    line = series(data, "thermo.h5", "pressure")["lines"][0]
+    assert line["x"][0] == 0 and near(line["last_stage"]["x"][0], 400 * 0.004)
+    assert line["last_stage"]["y"][-1] == line["y"][-1]
     with h5py.File(folder / "thermo.h5") as f:
         for name in ("pressure", "temperature"):
             values = f[f"observables/{name}/value"][:]
@@ -318,8 +322,9 @@ def check_large():
            "system": {"type": "chains", "chains": 1500, "pattern": "A20", "density": 0.5},
            "forces": [{"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 10, "length": 1}}}],
            "observers": [{"type": "trajectory", "stride": 1}] + [
-               {"type": "trajectory", "stride": 1, "file": f"other{k}.h5"} for k in range(5)],
-           "stages": [{"type": "md", "steps": 1,
+               {"type": "trajectory", "stride": stride, "file": f"other{k}.h5"}
+               for k, stride in enumerate([3, 4, 6, 5, 2])],  # last frames: 9, 8, 6, 10, 10
+           "stages": [{"type": "md", "steps": 11,
                        "integrator": {"type": "velocity_verlet", "timestep": 0.001}}]}
     folder, command = make("large", job)
     run(*command)
@@ -327,7 +332,34 @@ def check_large():
     view = data["trajectories"][0]["view"]
     assert view["shown"] == 20000 and view["molecules"] and len(view["bonds"]) == 2 * 19 * 1000
     assert len(data["trajectories"]) == 4 and "at most 4 trajectories" in said
+    assert [t["also"] for t in data["trajectories"]] == [[], [], [], ["other4.h5"]]
+    colors = np.frombuffer(base64.b64decode(view["molecule"]), "u1")
+    assert set(colors) == set(range(8)) and (np.diff(colors.reshape(-1, 20)) == 0).all()
     assert (folder / "report.html").stat().st_size < 3e6
+    return folder
+
+
+def check_solvent():
+    """What more than half of the particles are, without a bond, is not drawn at first."""
+    job = {"seed": 1, "system": {"type": "parts", "box": [20, 20, 20], "parts": [
+               {"type": "chains", "number": 30, "pattern": "H1T2"},
+               {"type": "random", "particles": {"W": 25000}}]},
+           "forces": [{"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 10, "length": 1}}}],
+           "observers": [{"type": "trajectory", "stride": 1}, {"type": "gsd", "stride": 1}],
+           "stages": [{"type": "md", "steps": 1,
+                       "integrator": {"type": "velocity_verlet", "timestep": 0.001}}]}
+    folder, command = make("solvent", job)
+    run(*command)
+    data, _ = report(folder)
+    assert len(data["trajectories"]) == 1
+    frame = data["trajectories"][0]
+    assert frame["also"] == ["trajectory.h5"] and frame["view"]["shown"] == 20000
+    assert {t["name"]: (t["count"], t["solvent"]) for t in frame["types"]} == {
+        "H": (30, False), "T": (60, False), "W": (25000, True)}
+    types = np.frombuffer(base64.b64decode(frame["view"]["type"]), "u1")
+    colors = np.frombuffer(base64.b64decode(frame["view"]["molecule"]), "u1")
+    assert (np.bincount(types)[:2] == [30, 60]).all()
+    assert (colors[types == 2] == 255).all() and (colors[types < 2] < 8).all()
     return folder
 
 
@@ -398,6 +430,7 @@ def check_pages(folders):
             t = series(data, "thermo.h5", "temperature")["lines"][0]["statistics"]
             digits = 1 - int(np.floor(np.log10(t["error"])))
             assert f"{t['mean']:.{digits}f} ± {t['error']:.{digits}f}" in text
+            assert "show all stages" in text
             assert "time (reduced units)" in text and "million particle steps/s" in text
     browser.screenshot(chromium, folders[0] / "report.html", work / "report.png")
 
@@ -407,7 +440,8 @@ simulated = check_run()
 slab, dimers = check_stages()
 killed = check_interrupted()
 large = check_large()
+solvent = check_solvent()
 check_refusals()
 check_colors()
-check_pages([simulated, slab, dimers, killed, large, made])
+check_pages([simulated, slab, dimers, killed, large, solvent, made])
 print("report: good")

@@ -610,7 +610,7 @@ class Robustness(unittest.TestCase):
         out, error = first.communicate(timeout=60)
         self.assertEqual(first.returncode, 0, error)
         self.assertEqual(sorted(os.listdir(self.path("out"))),
-                         ["checkpoint.h5", "thermo.h5", "trajectory.h5"])
+                         ["checkpoint.h5", "perrin.log", "thermo.h5", "trajectory.h5"])
         # A run and one that goes on from a checkpoint in the same folder, which is the other's
         # output.
         self.assertEqual(self.perrin("run", "other.json", "--output-dir", "out", "--set",

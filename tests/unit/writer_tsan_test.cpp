@@ -127,7 +127,7 @@ TEST(FrameMemory, IsBoundedAndComesBackFromTheWriter) {
 
 TEST(Signals, AreHeardWhileProgressIsShown) {
   const SignalWatch watch;
-  Progress progress(false, true);
+  Progress progress(false, true, nullptr);
   progress.start("stage", "steps", 0, 1000000);
   // The handler runs on the other thread.
   std::thread other([] { ::pthread_kill(::pthread_self(), SIGHUP); });

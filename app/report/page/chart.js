@@ -67,11 +67,14 @@ function chart(options) {
   const py = (y) => h - bottom - ((logY ? Math.log10(y) : y) - y0) / (y1 - y0) * (h - top - bottom);
   const good = (x, y) => x !== null && y !== null && !(logX && x <= 0) && !(logY && y <= 0);
   axes(svg, {w, h, left, right, top, bottom, x0, x1, y0, y1}, options);
+  let end = -Infinity, row = 0;  // of the last name: the next is below it where there is no room
   for (const mark of options.marks || []) {
     const x = px(mark.x);
     if (!(x >= left - 1 && x <= w - right + 1)) continue;
+    row = x < end ? row + 1 : 0;
+    end = Math.max(end, x + 6 * mark.name.length + 6);
     svg.append(svgNode("line", {class: "mark", x1: x, x2: x, y1: top, y2: h - bottom}));
-    svg.append(svgNode("text", {x: x + 3, y: top + 9, "font-size": 10}, mark.name));
+    svg.append(svgNode("text", {x: x + 3, y: top + 9 + 11 * row, "font-size": 10}, mark.name));
   }
   options.lines.forEach((line, k) => {
     const color = `var(--c${k % colors})`;

@@ -10,6 +10,8 @@ class FrameView {
     this.canvas = canvas;
     const words = new Uint16Array(bytesOf(view.position).buffer);
     this.type = bytesOf(view.type);
+    this.molecule = view.molecule && bytesOf(view.molecule);  // a colour; 255: no molecule
+    this.byMolecule = false;
     this.bonds = view.bonds;
     this.edges = view.edges;
     this.n = this.type.length;
@@ -91,6 +93,10 @@ class FrameView {
     this.unit = 0.46 * Math.min(this.w, this.h) / this.size * this.zoom * (this.flat ? 1.2 : 1);
     this.style = getComputedStyle(document.documentElement);
   }
+  colorOf(k) {
+    const by = this.byMolecule ? this.molecule[k] : this.type[k];
+    return by === 255 ? colors - 1 : by % colors;
+  }
   color(k) { return this.style.getPropertyValue(`--c${k % colors}`).trim(); }
   draw() {
     this.prepare();
@@ -113,8 +119,7 @@ class FrameView {
       if (this.hidden.has(this.type[k])) continue;
       const d = Math.max(1.5, this.diameter * this.scale * place[4 * k + 3]);
       g.globalAlpha = this.flat ? 1 : 0.65 + 0.35 * Math.max(0, Math.min(1, place[4 * k + 2]));
-      g.drawImage(sprites[this.type[k] % colors], place[4 * k] - d / 2, place[4 * k + 1] - d / 2,
-                  d, d);
+      g.drawImage(sprites[this.colorOf(k)], place[4 * k] - d / 2, place[4 * k + 1] - d / 2, d, d);
     }
     g.globalAlpha = 1;
   }

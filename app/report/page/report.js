@@ -180,21 +180,40 @@ function showObservables() {
   for (const o of data.observables) {
     if (!o.series.length && !o.curves.length) continue;
     const s = section(o.file), figures = make("div", null, "figures");
-    const clock = clockOf(o);
     add(s, "p", `${o.rows} rows. Series of more than 600 rows: min/max envelope of 300 bins. ` +
         "Dashed lines: means over the rows used, and first steps of stages.",
         "note");
-    s.append(figures);
     for (const c of o.curves) showCurve(figures, c);
-    for (const q of o.series) {
-      const figure = add(figures, "figure");
-      const lines = q.lines.map((l) => ({...l, mean: q.lines.length > 1 || !l.statistics ? null
-          : {from: l.statistics.start_x, value: l.statistics.mean}}));
-      figure.append(chart({lines, marks: o.marks, xLabel: axis(clock),
-                           yLabel: withUnit(q.name, q.unit)}));
-      if (q.lines.length > 1) keys(figure, q.lines.map((l) => l.label));
-    }
+    const places = o.series.map(() => add(figures, "figure"));
+    const draw = (whole) => o.series.forEach((q, k) => showSeries(places[k], o, q, whole));
+    draw(false);
+    if (o.series.some((q) => q.lines.some((l) => l.last_stage))) s.append(stageChoice(o, draw));
+    s.append(figures);
   }
+}
+
+/** A button that draws all stages, or the last one alone, whose range others would hide. */
+function stageChoice(o, draw) {
+  const button = make("button", null, "key");
+  let whole = true;
+  const turn = () => {
+    whole = !whole;
+    button.textContent = whole ? `show stage ${o.stage} alone` : "show all stages";
+    draw(whole);
+  };
+  button.addEventListener("click", turn);
+  turn();
+  return button;
+}
+
+function showSeries(figure, o, q, whole) {
+  figure.replaceChildren();
+  const lines = q.lines.map((l) => ({...l, ...(whole ? {} : l.last_stage),
+      mean: q.lines.length > 1 || !l.statistics ? null
+          : {from: l.statistics.start_x, value: l.statistics.mean}}));
+  figure.append(chart({lines, marks: o.marks, xLabel: axis(clockOf(o)),
+                       yLabel: withUnit(q.name, q.unit)}));
+  if (q.lines.length > 1) keys(figure, q.lines.map((l) => l.label));
 }
 
 function showCurve(figures, c) {
@@ -208,7 +227,8 @@ function showCurve(figures, c) {
 }
 
 function showFrame(t) {
-  const s = section(`${t.file}: ${t.frame + 1 === t.frames ? "last" : "last complete"} frame`);
+  const s = section(`${[t.file, ...t.also].join(", ")}: ${
+      t.frame + 1 === t.frames ? "last" : "last complete"} frame`);
   const all = t.view.shown === t.particles;
   const time = t.time === null || t.time === t.step
       ? "" : `, time ${short(t.time, 7)}${t.units.time ? ` ${t.units.time}` : ""}`;
@@ -223,10 +243,16 @@ function showFrame(t) {
   if (t.skipped) add(s, "p", `A later frame cannot be read: ${t.skipped}`, "bad");
   const figure = add(s, "figure"), canvas = add(figure, "canvas"), row = add(figure, "div");
   const view = new FrameView(canvas, t.view);
+  const solvent = t.types.filter((type) => type.solvent).map((type) => type.name);
+  if (solvent.length)
+    add(s, "p", `Not drawn at first, as solvent (no bonds, more than half of the particles): ${
+        solvent.join(", ")}.`, "note");
   t.types.forEach((type, k) => {
     const key = add(row, "button", null, "key");
     add(key, "i").style.background = `var(--c${k % colors})`;
     key.append(`${type.name} (${type.count})`);
+    if (type.solvent) view.hidden.add(k);
+    key.classList.toggle("off", view.hidden.has(k));
     key.addEventListener("click", () => {
       if (view.hidden.has(k)) view.hidden.delete(k);
       else view.hidden.add(k);
@@ -245,8 +271,23 @@ function showFrame(t) {
     view.reset();
     view.later();
   });
+  if (view.molecule) row.append(colorChoice(view, t), " ");
   row.append(size, " ", again);
   view.draw();
+}
+
+/** Chains of one type are told apart by molecule, others by type; a button changes it. */
+function colorChoice(view, t) {
+  const button = make("button", null, "key");
+  const turn = () => {
+    view.byMolecule = !view.byMolecule;
+    button.textContent = view.byMolecule ? "colour by type" : "colour by molecule";
+    view.later();
+  };
+  view.byMolecule = t.types.filter((type) => type.count > 0 && !type.solvent).length > 1;
+  button.addEventListener("click", turn);
+  turn();
+  return button;
 }
 
 function showTimings() {
@@ -255,7 +296,7 @@ function showTimings() {
   const s = section("Time");
   if (!t) {
     add(s, "p", `${short(data.wall_time, 4)} s from opening the trajectory to its last frame. ` +
-        "Only a checkpoint holds the timings of the parts of a step.");
+        "The timings of the parts of a step are in checkpoints and in perrin.log.");
     return;
   }
   const parts = ["neighbors", "forces", "integration", "output"].map((name) => [name, t[name]]);
@@ -270,7 +311,7 @@ function showTimings() {
   const speed = t.total > 0 ? t.steps / t.total : 0;
   add(s, "p", `${t.steps} steps in ${short(t.total, 5)} s since the last start: ${
       short(speed, 5)} steps/s, ${
-      short(1e-6 * speed * t.particles, 4)} million particle steps/s (from the checkpoint).`);
+      short(1e-6 * speed * t.particles, 4)} million particle steps/s (from ${t.file}).`);
 }
 
 function showFiles() {
