@@ -15,7 +15,7 @@ CHARGED = ("ewald", "coulomb", "reaction_field", "debye_hueckel")
 def assemble(script, last=True):
     """The job of what was read since the beginning or the part before. last: nothing follows."""
     result, job = script.result, {}
-    job["title"] = f"from {os.path.basename(script.path)}" + (
+    job["title"] = f"from {os.path.basename(script.script)}" + (
         "" if last and script.part == 1 else f", part {script.part}")
     seed = script.sim.values.get("seed") if script.sim is not None else None
     if isinstance(seed, int):
@@ -30,7 +30,7 @@ def assemble(script, last=True):
         script.rotation = None
     stages = script.stages or ([script.zero] if script.zero is not None else [])
     if not stages:
-        result.not_understood.append((Line(script.path, 0, ""), "there is no run"))
+        result.not_understood.append((Line(script.script, 0, ""), "there is no run"))
     observers = observers_of(script, stages)
     if script.used_groups:
         job["groups"] = dict(script.used_groups)
@@ -47,7 +47,7 @@ def system(script):
     if script.part > 1:
         return Commented(continued(script.part, script.velocity is None), None)
     if script.system is None:
-        script.result.not_understood.append((Line(script.path, 0, ""), "there is no state: no "
+        script.result.not_understood.append((Line(script.script, 0, ""), "there is no state: no "
                                              "create_state_from_gsd that is understood"))
         return Commented({"type": "file", "path": script.state and os.path.relpath(
             script.state, script.folder) or "", "format": "gsd"}, None)

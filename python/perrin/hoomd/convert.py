@@ -16,13 +16,14 @@ from perrin.importing.write import job_text
 class Script(Statements, Objects, Runs, Groups):
     def __init__(self, path, given, result, folder, name, state):
         self.path, self.result, self.folder, self.name = path, result, folder, name
+        self.script, self.modules = path, {}
         self.given, self.state = given, state
         self.globals, self.statements, self.depth = Scope(), 0, 0
         self.globals.update({"__name__": "__main__", "__file__": path, **given})
         self.source, self.line, self.until_converged = [], Line(path, 0, ""), False
         self.sim = self.system = self.frame = self.start_data = self.zero = self.box = None
         self.written, self.types, self.particles, self.dimensions = {}, [], 0, 3
-        self.first_step = self.steps = 0
+        self.first_step, self.given_step, self.steps = 0, None, 0
         self.groups, self.used_groups, self.exclusions = {}, {}, {}
         self.velocity = self.new_velocity = self.rotation = self.mark = None
         self.job_forces, self.stages, self.writers_of, self.observers = [], [], [], {}
@@ -84,6 +85,7 @@ def convert(path, name=None, folder=None, variables=None, state=None):
     except SyntaxError as error:
         result.not_understood.append((Line(path, error.lineno or 0, (error.text or "").strip()),
                                       f"this is no Python: {error.msg}"))
+    script.finish()
     result.jobs.append(assemble(script))
     result.once()
     result.texts = [job_text("hoomd", job, result, path, part, len(result.jobs))

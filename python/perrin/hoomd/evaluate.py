@@ -43,10 +43,10 @@ class Scope(dict):
 
 
 class Function:
-    """A function of the script: its node and where it was defined."""
+    """A function of the script: its node, where it was defined, and the file with its lines."""
 
-    def __init__(self, node, scope):
-        self.node, self.scope = node, scope
+    def __init__(self, node, scope, file):
+        self.node, self.scope, self.file = node, scope, file
 
 
 class Evaluator:
@@ -202,7 +202,7 @@ class Evaluator:
         return self.value(node.value, scope)
 
     def of_lambda(self, node, scope):
-        return Function(node, scope)
+        return Function(node, scope, (self.path, self.source))
 
     def of_listcomp(self, node, scope):
         return list(self.comprehension(node, [node.elt], scope))
@@ -300,6 +300,8 @@ class Evaluator:
             if isinstance(path, Unknown):
                 return path
             return os.path.exists(self.file(str(path))) or str(path) in self.written
+        if name in ("numpy.loadtxt", "numpy.genfromtxt") and isinstance(positional[0], str):
+            return self.numbers_of(self.file(positional[0]), named)
         if functions.harmless(name):
             return Unknown(f"{name} is not evaluated", self.line)
         made = functions.BUILTINS.get(name) or functions.function(name)
@@ -314,6 +316,13 @@ class Evaluator:
                 isinstance(named["dtype"], Path):
             named = {**named, "dtype": {"int": int, "float": float}.get(named["dtype"].name)}
         return made(*positional, **{k: v for k, v in named.items() if not isinstance(v, Path)})
+
+    def numbers_of(self, path, named):
+        """A table of numbers beside the script."""
+        if not os.path.isfile(path):
+            raise NotUnderstood(f"the file {os.path.basename(path)} is not there")
+        skip = named.get("skip_header", named.get("skiprows", 0))
+        return np.genfromtxt(path, delimiter=named.get("delimiter"), skip_header=int(skip))
 
     def plain_method(self, node, holder, positional, named):
         held = isinstance(holder, (list, dict))  # it may have what is not known

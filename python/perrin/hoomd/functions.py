@@ -16,7 +16,7 @@ BUILTINS = {"abs": abs, "all": all, "any": any, "bool": bool, "dict": dict, "div
             "zip": lambda *a: list(zip(*a)), "repr": repr, "frozenset": frozenset}
 MATH = {k: getattr(math, k) for k in (
     "acos asin atan atan2 ceil cos cosh degrees e exp fabs floor fmod gcd hypot inf isclose log "
-    "log10 log2 pi radians sin sinh sqrt tan tanh tau isnan isfinite cbrt erf trunc").split()
+    "log10 log2 pi radians sin sinh sqrt tan tanh tau isnan isfinite cbrt erf trunc isinf fsum comb factorial").split()
     if hasattr(math, k)}
 MATH["pow"] = lambda a, b: power(a, b)
 NUMPY = {k: getattr(np, k) for k in (
@@ -83,7 +83,8 @@ def function(name):
             "os.path.basename": os.path.basename, "os.path.dirname": os.path.dirname,
             "os.path.splitext": os.path.splitext, "os.path.abspath": lambda p: p,
             "pathlib.Path": str, "copy.deepcopy": copy.deepcopy, "copy.copy": copy.copy,
-            "os.getcwd": lambda: "."}.get(name)
+            "os.getcwd": lambda: ".", "os.path.expandvars": os.path.expandvars,
+            "os.path.expanduser": os.path.expanduser}.get(name)
 
 
 def harmless(name):

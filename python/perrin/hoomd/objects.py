@@ -1,7 +1,7 @@
 """Objects of HOOMD-blue: what a script makes, asks of them and tells them."""
 from perrin.hoomd import snapshot
-from perrin.hoomd.evaluate import MEASURES
-from perrin.hoomd.values import Bag, Thing, Unknown, number
+from perrin.hoomd.evaluate import MEASURES, Function
+from perrin.hoomd.values import Bag, Path, Thing, Unknown, number
 from perrin.importing.lines import NotUnderstood
 
 # Calls that change nothing of what a run does.
@@ -104,6 +104,9 @@ class Objects:
         return Unknown(f"{name} of a box", self.line, True)
 
     def set_attribute(self, thing, name, value):
+        if thing.path == "hoomd.Simulation" and name == "timestep" and not self.ran:
+            self.first_step = self.given_step = int(number(value, name))
+            return
         if thing.path == "hoomd.State" or thing.path == "hoomd.Simulation" and \
                 name in ("state", "timestep"):
             raise NotUnderstood(f"{name} of the {thing.kind.lower()} is set")
@@ -132,6 +135,10 @@ class Objects:
         if bag.kind == "snapshot" and name in ("validate", "wrap"):
             return None
         value = getattr(bag, name, None)
+        if isinstance(value, Function):
+            return self.called(value, positional, named)
+        if isinstance(value, Path):
+            return self.path_call(node, value.name, positional, named)
         return self.unknown(node, "a call that is not evaluated", bag.kind == "snapshot") \
             if value is None else value
 

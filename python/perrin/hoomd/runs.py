@@ -27,6 +27,8 @@ class Runs:
 
     def simulation_create_state_from_gsd(self, filename, frame=-1, domain_decomposition=None):
         if isinstance(filename, Unknown) and self.state is None:
+            self.begin()
+            self.system = Commented({"type": "file", "path": "", "format": "gsd"}, self.line)
             raise NotUnderstood(f"filename: {filename.reason}")
         name = str(filename) if not isinstance(filename, Unknown) else ""
         if self.state is None and name in self.written and not os.path.exists(self.file(name)):
@@ -51,6 +53,7 @@ class Runs:
         if self.state is not None:
             return self.simulation_create_state_from_gsd("")
         self.begin()
+        self.system = Commented({"type": "file", "path": "", "format": "gsd"}, self.line)
         try:
             if isinstance(snapshot_, Unknown):
                 raise NotUnderstood(snapshot_.reason)
@@ -79,7 +82,8 @@ class Runs:
     def know(self, frame):
         """What the state says of itself."""
         self.frame, self.types, self.box = frame, frame.names("particles"), frame.box
-        self.particles, self.first_step = frame.count("particles"), frame.step
+        self.particles = frame.count("particles")
+        self.first_step = frame.step if self.given_step is None else self.given_step
         self.dimensions = frame.dimensions
 
     def topology_types(self, what):
@@ -101,12 +105,12 @@ class Runs:
         return Unknown("the state at this time is not known", self.line)
 
     def simulation_run(self, steps, write_at_start=False):
+        line = self.line
         if isinstance(steps, Unknown):
-            raise NotUnderstood(f"the number of steps: {steps.reason}")
-        steps, line = int(number(steps, "steps")), self.line
+            self.list_line(f"the number of steps, for which the job has 0: {steps.reason}")
+            steps = 0
+        steps = int(number(steps, "steps"))
         integrator = self.sim.values["operations"].values.get("integrator")
-        if self.system is None:
-            raise NotUnderstood("run before the simulation has a state")
         if isinstance(integrator, Unknown) or not isinstance(integrator, Thing):
             raise NotUnderstood(f"run: {getattr(integrator, 'reason', 'there is no integrator')}")
         if integrator.path not in ("hoomd.md.Integrator", "hoomd.md.minimize.FIRE"):
@@ -124,6 +128,17 @@ class Runs:
             if piece or steps == 0:
                 self.stage(integrator, piece, line)
         self.steps, self.line = end, line
+
+    def finish(self):
+        """A script that sets up and does not run: its forces are looked at, too."""
+        if self.sim is None or self.stages or self.zero is not None:
+            return
+        integrator = self.sim.values["operations"].values.get("integrator")
+        if integrator is not None:
+            try:
+                self.simulation_run(0)
+            except NotUnderstood as error:
+                self.list_line(str(error), error.line or integrator.line)
 
     def pieces(self, steps):
         """Where ramps begin within the run, another stage begins."""
@@ -277,7 +292,7 @@ class Runs:
         path = os.path.join(self.folder, file)
         text = "\n".join(" ".join(f"{v:.10g}" for v in row) for row in np.asarray(rows))
         with open(path, "w") as out:
-            out.write(f"# from {os.path.basename(self.path)}:{thing.line.number}\n{text}\n")
+            out.write(f"# from {os.path.basename(self.script)}:{thing.line.number}\n{text}\n")
         if path not in self.result.data:
             self.result.data.append(path)
         return file

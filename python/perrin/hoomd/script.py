@@ -76,17 +76,44 @@ class Statements(Evaluator):
 
     def do_import(self, node, scope):
         for name in node.names:
-            full = "numpy" if name.name == "np" else name.name
-            scope[name.asname or full.split(".")[0]] = Path(full if name.asname
-                                                           else full.split(".")[0])
+            first = name.name.split(".")[0]
+            own = self.own_module(name.name)
+            scope[name.asname or first] = Bag("module", **own) if own is not None else \
+                Path(name.name if name.asname else first)
 
     def do_importfrom(self, node, scope):
+        own = self.own_module(node.module or "")
         for name in node.names:
+            if own is not None:
+                scope.update(own if name.name == "*" else {
+                    name.asname or name.name: own.get(name.name, Path(name.name))})
+                continue
             if name.name == "*":
                 self.list_line(f"all names of {node.module}")
                 continue
             scope[name.asname or name.name] = Path(f"{'.' * node.level}{node.module or ''}."
                                                    f"{name.name}")
+
+    def own_module(self, name):
+        """The names of a module that is a file beside the script, which is read as it is."""
+        path = os.path.join(os.path.dirname(os.path.abspath(self.path)), *name.split(".")) + ".py"
+        if not name or not os.path.isfile(path):
+            return None
+        if path not in self.modules:
+            self.modules[path] = scope = Scope()
+            scope["__name__"] = name
+            here = self.path, self.source, self.line
+            with open(path, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+            try:
+                tree = ast.parse(text, path)
+                self.path, self.source = path, text.split("\n")
+                self.block(tree.body, scope)
+            except SyntaxError:
+                self.list_line(f"the module {name} is no Python")
+            finally:
+                self.path, self.source, self.line = here
+        return self.modules[path]
 
     def do_assign(self, node, scope):
         value = self.value(node.value, scope)
@@ -164,7 +191,7 @@ class Statements(Evaluator):
     do_global = do_nonlocal = do_assert = do_pass
 
     def do_functiondef(self, node, scope):
-        scope[node.name] = Function(node, scope)
+        scope[node.name] = Function(node, scope, (self.path, self.source))
 
     def do_classdef(self, node, scope):
         scope[node.name] = Unknown(f"{node.name} is a class of the script, which is not executed",
@@ -264,7 +291,7 @@ class Statements(Evaluator):
         node, self.depth = function.node, self.depth + 1
         if self.depth > 50:
             raise NotUnderstood("a function that calls itself too often")
-        scope, line = Scope(function.scope), self.line
+        scope, line, here = Scope(function.scope), self.line, (self.path, self.source)
         arguments = node.args.posonlyargs + node.args.args
         for argument, default in zip(reversed(arguments), reversed(node.args.defaults)):
             scope[argument.arg] = self.value(default, function.scope)
@@ -280,6 +307,7 @@ class Statements(Evaluator):
             scope[node.args.kwarg.arg] = {k: v for k, v in named.items() if k not in known}
         scope.update({k: v for k, v in named.items() if k in known})
         try:
+            self.path, self.source = function.file
             if isinstance(node, ast.Lambda):
                 return self.value(node.body, scope)
             self.block(node.body, scope)
@@ -289,7 +317,7 @@ class Statements(Evaluator):
             return leave.value
         finally:
             self.depth -= 1
-            self.line = line
+            self.line, (self.path, self.source) = line, here
         return None
 
     def file(self, name):
