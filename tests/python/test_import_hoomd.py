@@ -1,4 +1,4 @@
-"""`perrin import hoomd`: jobs from scripts. Energies are those of HOOMD-blue's formulas, in numpy."""
+"""`perrin import hoomd`: jobs from scripts. Energies are of HOOMD-blue's formulas, in numpy."""
 import itertools
 import json
 import os
@@ -101,7 +101,8 @@ sim.run(0)
 R_CUT = {(0, 0): 2.5, (0, 1): 2.0, (1, 1): 1.6}
 NAMES = {(0, 0): ("A", "A"), (0, 1): ("A", "B"), (1, 1): ("B", "B")}
 PARAMS = {
-    "LJ": [dict(epsilon=1.0, sigma=1.0), dict(epsilon=0.7, sigma=0.9), dict(epsilon=2.0, sigma=1.1)],
+    "LJ": [dict(epsilon=1.0, sigma=1.0), dict(epsilon=0.7, sigma=0.9),
+           dict(epsilon=2.0, sigma=1.1)],
     "Gaussian": [dict(epsilon=3.0, sigma=0.6), dict(epsilon=-1.0, sigma=0.8),
                  dict(epsilon=2.0, sigma=0.5)],
     "Yukawa": [dict(epsilon=2.0, kappa=1.5), dict(epsilon=-3.0, kappa=0.8),
@@ -444,7 +445,7 @@ def test_motion(tmp_path, number):
 
 
 def test_changes_between_runs(tmp_path):
-    """A thermostat that changes is another stage; forces and velocities that change, another job."""
+    """A thermostat that changes is another stage; forces or velocities that change, another job."""
     plain(tmp_path / "state.gsd")
     text = START + GOES.format("hoomd.md.methods.Langevin(everything, kT=2.0)", THERMAL) + """
 integrator.methods[0].kT = 1.0

@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from perrin.hoomd import functions
-from perrin.hoomd.values import Bag, Path, Table, Thing, Unknown, touches
+from perrin.hoomd.values import Bag, Path, Table, Thing, Unknown, touches, unknown_in
 from perrin.importing.lines import NotUnderstood
 
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -183,7 +183,7 @@ class Evaluator:
 
     def of_subscript(self, node, scope):
         holder, key = self.value(node.value, scope), self.value(node.slice, scope)
-        missing = self.passed_on(node, holder, key)
+        missing = self.passed_on(node, holder, unknown_in(key))
         if missing:
             return missing
         if isinstance(holder, Table):
@@ -191,6 +191,9 @@ class Evaluator:
             return value if value is not None else self.unknown(node, "has no value", True)
         if isinstance(holder, PLAIN):
             return holder[key]
+        if holder == Path("sys.argv"):
+            text = ast.unparse(node)
+            return self.unknown(node, f'--var "{text}" … gives it a value')
         measured = isinstance(holder, Thing) and holder.path.startswith(MEASURES)
         return self.unknown(node, "is not evaluated", touches(holder) and not measured)
 

@@ -15,8 +15,9 @@ BUILTINS = {"abs": abs, "all": all, "any": any, "bool": bool, "dict": dict, "div
             "round": round, "set": set, "sorted": sorted, "str": str, "sum": sum, "tuple": tuple,
             "zip": lambda *a: list(zip(*a)), "repr": repr, "frozenset": frozenset}
 MATH = {k: getattr(math, k) for k in (
-    "acos asin atan atan2 ceil cos cosh degrees e exp fabs floor fmod gcd hypot inf isclose log "
-    "log10 log2 pi radians sin sinh sqrt tan tanh tau isnan isfinite cbrt erf trunc isinf fsum comb factorial").split()
+    "acos asin atan atan2 cbrt ceil comb cos cosh degrees e erf exp fabs factorial floor fmod fsum "
+    "gcd hypot inf isclose isfinite isinf isnan log log10 log2 pi radians sin sinh sqrt tan tanh "
+    "tau trunc").split()
     if hasattr(math, k)}
 MATH["pow"] = lambda a, b: power(a, b)
 NUMPY = {k: getattr(np, k) for k in (
@@ -61,19 +62,22 @@ def bounded_range(*arguments):
     return made
 
 
+def sized(make):
+    """A function that makes an array of a shape, with a limit."""
+    def bounded(shape, *more, **named):
+        if np.prod(np.atleast_1d(shape).astype(float)) > LARGEST:
+            raise ValueError(f"an array of {shape}")
+        return make(shape, *more, **named)
+    return bounded
+
+
 def function(name):
     """The function or number of this full name, or None."""
     module, _, rest = name.rpartition(".")
     if module == "math":
         return MATH.get(rest)
     if module == "numpy":
-        made = NUMPY.get(rest)
-        if rest in SIZED:
-            def made(shape, *more, make=NUMPY[rest], **named):
-                if np.prod(np.atleast_1d(shape).astype(float)) > LARGEST:
-                    raise ValueError(f"an array of {shape}")
-                return make(shape, *more, **named)
-        return made
+        return sized(NUMPY[rest]) if rest in SIZED else NUMPY.get(rest)
     return {"numpy.linalg.norm": np.linalg.norm, "numpy.random.default_rng": np.random.default_rng,
             "itertools.product": lambda *a, **n: list(itertools.product(*a, **n)),
             "itertools.combinations": lambda *a: list(itertools.combinations(*a)),

@@ -27,7 +27,11 @@ def observer(writer, script):
     if kind == "xtc":
         script.near(writer.line, "DCD became XTC, which is rounded")
     made = {"type": kind, "stride": stride}
-    name = os.path.basename(str(writer.get("filename", f"trajectory.{kind}")))
+    name = writer.values.get("filename", f"trajectory.{kind}")
+    if isinstance(name, Unknown):
+        script.near(writer.line, f"the name of the file is not known: {name.reason}")
+        name = f"trajectory.{kind}"
+    name = os.path.basename(str(name))
     name = f"{os.path.splitext(name)[0]}.{kind}"
     if name != f"trajectory.{kind}":
         made["file"] = name

@@ -76,7 +76,8 @@ class Runs:
         if path not in self.result.data:
             self.result.data.append(path)
         line = self.system.line if self.system is not None else self.line
-        self.system = Commented({"type": "file", "path": f"{self.name}-start.gsd", "format": "gsd"}, line)
+        self.system = Commented({"type": "file", "path": os.path.basename(path),
+                                 "format": "gsd"}, line)
         self.know(gsd_file.Frame(path))
 
     def know(self, frame):

@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 from perrin.hoomd.evaluate import Evaluator, Function, Scope
-from perrin.hoomd.values import Bag, Path, Table, Thing, Unknown, number, touches
+from perrin.hoomd.values import Bag, Path, Table, Thing, Unknown, number, touches, unknown_in
 from perrin.importing.lines import Line, NotUnderstood
 
 MOST = 200000  # statements and turns of loops
@@ -167,8 +167,8 @@ class Statements(Evaluator):
 
     def assign_item(self, holder, target, key, value):
         if isinstance(holder, Table):
-            if isinstance(key, Unknown):
-                raise NotUnderstood(f"types: {key.reason}")
+            if unknown_in(key) is not None:
+                raise NotUnderstood(f"types: {unknown_in(key).reason}")
             holder.put(key, value, self.line)
         elif isinstance(holder, (dict, list, np.ndarray)) and not isinstance(key, Unknown):
             if isinstance(value, Unknown) and isinstance(holder, np.ndarray):

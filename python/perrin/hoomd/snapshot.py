@@ -71,6 +71,8 @@ def data_of(snap):
         if values is None or name in ("diameter", "body"):
             continue
         array = np.array(values, "f4" if kind == "f8" else kind)
+        if columns > 1 and array.ndim == 1 and array.size == n * columns:
+            array = array.reshape(n, columns)
         if array.shape != ((n, columns) if columns > 1 else (n,)):
             raise NotUnderstood(f"particles.{name}: expected {n} rows of {columns}, got "
                                 f"{array.shape}")

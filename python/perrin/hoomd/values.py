@@ -225,18 +225,28 @@ def number(value, name, line=None):
 
 
 def vector(value, name, line=None):
-    if isinstance(value, Unknown):
-        raise NotUnderstood(f"{name}: {value.reason}", line)
+    missing = unknown_in(value)
+    if missing is not None:
+        raise NotUnderstood(f"{name}: {missing.reason}", line)
     try:
         return [float(v) for v in value]
     except (TypeError, ValueError):
         raise NotUnderstood(f"{name}: expected three numbers, got {value!r}", line) from None
 
 
+def unknown_in(value):
+    """The first value that is not known of a value, of a tuple or list, of a slice."""
+    if isinstance(value, Unknown):
+        return value
+    parts = value if isinstance(value, (tuple, list)) else \
+        (value.start, value.stop, value.step) if isinstance(value, slice) else ()
+    return next(filter(None, map(unknown_in, parts)), None)
+
+
 def touches(value, depth=0):
     """Whether a value is of the simulation, or has such a value in it."""
     if isinstance(value, (Thing, Table)):
-        return True
+        return isinstance(value, Table) or not value.path.startswith("gsd.")
     if isinstance(value, Bag):
         return value.kind == "snapshot"
     if isinstance(value, Unknown):
