@@ -259,7 +259,7 @@ class Simulation(View):
         sets = [f"{_from_start(path, job)}={json.dumps(_plain(value, []))}"
                 for path, value in values.items()]
         path = os.path.join(self._output, f".perrin-{os.getpid()}-{id(self)}.h5")
-        self._session.checkpoint(os.path.basename(path))
+        self.checkpoint(os.path.basename(path))
         try:
             self._session.close()
             made = None
@@ -402,7 +402,9 @@ class Simulation(View):
         return self._state.timings
 
     def checkpoint(self, path: Path = "checkpoint.h5") -> None:
-        """Writes a checkpoint for `perrin resume` into the output folder."""
+        """Writes a checkpoint for `perrin resume` into the output folder, which is made if it is
+        not there."""
+        os.makedirs(self._output or ".", exist_ok=True)
         self._session.checkpoint(os.fspath(path))
 
     def close(self) -> None:

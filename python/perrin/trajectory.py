@@ -126,8 +126,8 @@ class Trajectory:
     def _row(self):
         steps, n = self.steps, len(self)
         span = f"steps {steps[0]} to {steps[-1]}" if n else "none yet"
-        return (f"{n} frames, {span}", f"{self._particles} particles of the types "
-                f"{', '.join(self.type_names)}")
+        return (f"{n} frames, {span}", f"{self._particles} particles of "
+                f"type{'s'[:len(self.type_names) != 1]} {', '.join(self.type_names)}")
 
     def __repr__(self):
         if self._file is None or not self._file:

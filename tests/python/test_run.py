@@ -89,6 +89,16 @@ def test_job_files_and_settings(liquid, tmp_path):
     assert not (tmp_path / "checkpoint.h5").exists()
 
 
+def test_a_checkpoint_makes_the_folder_of_a_job_without_observers(liquid, tmp_path):
+    sim = perrin.Simulation({**liquid, "observers": []}, output_dir=tmp_path / "new" / "out")
+    sim.set({"stages[0].integrator.timestep": 0.002})
+    sim.run(3)
+    sim.checkpoint()
+    sim.close()
+    again = perrin.Simulation.resume(tmp_path / "new/out/checkpoint.h5")
+    np.testing.assert_array_equal(again.positions, sim.positions)
+
+
 def test_mistakes_are_listed(liquid, tmp_path):
     liquid["forces"][0].update(cutoff=-1, truncaton="cut")
     with pytest.raises(perrin.JobError) as error:

@@ -26,7 +26,7 @@ def test_texts_are_short_and_say_what_it_is(sim, tmp_path):
     sim.run()
     assert ", complete," in repr(sim)
     with perrin.open(tmp_path / "trajectory.h5") as trajectory:
-        assert re.search(r"7 frames, steps 0 to 180, \d+ particles of the types A",
+        assert re.search(r"7 frames, steps 0 to 180, \d+ particles of type A",
                          repr(trajectory)), repr(trajectory)
         frame = trajectory[2]
         assert repr(frame).startswith("Frame(step 60, time ") and len(repr(frame)) < 200
