@@ -57,7 +57,7 @@ def imported(folder, text, **more):
 def simulated(folder, result, part=0):
     (folder / "job.json").write_text(result.texts[part])
     return perrin.Simulation(str(folder / "job.json"), output_dir=str(folder / "out"),
-                             device="cpu", quiet=True)
+                             device="cpu", quiet=True, overwrite=True)
 
 
 def run_all(folder, result):
@@ -67,7 +67,7 @@ def run_all(folder, result):
         (folder / name).write_text(result.texts[part])
         perrin.run(str(folder / name), output_dir=str(folder / ("out" if part == 0 else
                                                                 f"out-{part + 1}")),
-                   quiet=True, device="cpu")
+                   quiet=True, device="cpu", overwrite=True)
 
 
 def minimum_image(d):
@@ -613,6 +613,9 @@ UNKNOWN = {
     "a filter": ("", "integrator.methods[0].filter = hoomd.filter.Rigid()\n", "integrator.methods"),
     "a condition": ("", "if something():\n    lj.mode = 'xplor'\n", "if something"),
     "a function with the simulation": ("", "prepare(sim)\n", "prepare(sim)"),
+    "a function that returns": ("", "held = fix.prepare(integrator)\n", "held ="),
+    "a function in a condition": ("def soften():\n    lj.mode = 'none'\n",
+                                  "if something():\n    soften()\n", "if something"),
     "a setting": ("", "lj.special = 3\n", "lj.special"),
     "the step": ("", "integrator.dt = argument\n", "integrator.dt"),
     "a state": ("", "sim.state.set_snapshot(snap)\n", "sim.state"),

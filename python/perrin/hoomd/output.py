@@ -17,6 +17,9 @@ def observer(writer, script):
     if writer.family != "hoomd.write" or writer.kind not in KINDS:
         raise NotUnderstood(f"the writer {writer.path.replace('hoomd.', '')}", writer.line)
     kind, stride = KINDS[writer.kind], period(writer.get("trigger"), script, writer)
+    filter = writer.values.get("filter")
+    if isinstance(filter, Thing) and filter.path == "hoomd.filter.Null":
+        kind = "thermo"  # a file of what is logged
     if kind == "thermo":
         made = {"type": "thermo", "stride": stride}
         if writer.kind == "Table":

@@ -66,11 +66,15 @@ class Statements(Evaluator):
                     ValueError, MemoryError) as error:
                 self.list_line(f"{type(error).__name__}: {error}")
 
-    def matters(self, nodes, scope):
-        """Whether statements name the simulation, or anything of it."""
-        for top in nodes:
-            for node in ast.walk(top):
-                if isinstance(node, ast.Name) and touches(scope.find(node.id)):
+    def matters(self, nodes, scope, depth=0):
+        """Whether statements name the simulation or anything of it, or functions that do."""
+        for node in (node for top in nodes for node in ast.walk(top)):
+            value = scope.find(node.id) if isinstance(node, ast.Name) else None
+            if touches(value):
+                return True
+            if isinstance(value, Function) and depth < 5:
+                body = value.node.body if isinstance(value.node.body, list) else [value.node.body]
+                if self.matters(body, value.scope, depth + 1):
                     return True
         return False
 
@@ -117,6 +121,8 @@ class Statements(Evaluator):
 
     def do_assign(self, node, scope):
         value = self.value(node.value, scope)
+        if isinstance(value, Unknown) and value.touches and changes(node.value):
+            self.list_line(value.reason, value.line)
         for target in node.targets:
             self.assign(target, value, scope)
 
@@ -328,3 +334,12 @@ class Statements(Evaluator):
 
     def whole(self, value, name):
         return int(number(value, name, self.line))
+
+
+def changes(node):
+    """Whether an expression calls a function, which may change what it is given, and no class."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(
+        node.func, "id", "")
+    return name[:1].islower()
