@@ -616,6 +616,9 @@ UNKNOWN = {
     "a function that returns": ("", "held = fix.prepare(integrator)\n", "held ="),
     "a function in a condition": ("def soften():\n    lj.mode = 'none'\n",
                                   "if something():\n    soften()\n", "if something"),
+    "a setting of a method": ("", "integrator.methods[0].alpha = 2.0\n", "integrator.methods"),
+    "a parameter too many": ("", "lj.params[('A', 'A')] = dict(epsilon=1, sigma=1, delta=1)\n",
+                             "lj.params"),
     "a setting": ("", "lj.special = 3\n", "lj.special"),
     "the step": ("", "integrator.dt = argument\n", "integrator.dt"),
     "a state": ("", "sim.state.set_snapshot(snap)\n", "sim.state"),
@@ -635,6 +638,28 @@ def test_what_is_not_understood_is_listed(tmp_path, name):
     assert any(line.text.startswith(where) for line in listed), [x.text for x in listed]
     assert all(text.split("\n")[line.number - 1] for line in listed if line.number)
     assert "NOT translated" in result.text
+
+
+def test_a_start_from_a_frame(tmp_path):
+    """Of another file, which is changed: here a box that is larger along z."""
+    plain(tmp_path / "bulk.gsd")
+    text = START.replace("""sim.create_state_from_gsd(filename="state.gsd")
+""", """import gsd.hoomd
+with gsd.hoomd.open("bulk.gsd") as trajectory:
+    frame = trajectory[-1]
+frame.configuration.box[2] = 12.0
+frame.particles.velocity = [[0.0, 0.0, 0.1]] * frame.particles.N
+with gsd.hoomd.open("slab.gsd", "w") as file:
+    file.append(frame)
+sim.create_state_from_gsd(filename="slab.gsd")
+""")
+    result = imported(tmp_path, text + GOES.format(NVE, ""))
+    assert not result.not_understood, result.not_understood
+    frame = Frame(result.data[0])
+    assert frame.box[:3] == pytest.approx([7.2, 7.2, 12]) and frame.count("particles") == 216
+    np.testing.assert_array_equal(frame.get("particles/position"),
+                                  Frame(tmp_path / "bulk.gsd").get("particles/position"))
+    run_all(tmp_path, result)
 
 
 def test_hard_particles_are_listed(tmp_path):

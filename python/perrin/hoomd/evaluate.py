@@ -194,6 +194,9 @@ class Evaluator:
         if holder == Path("sys.argv"):
             text = ast.unparse(node)
             return self.unknown(node, f'--var "{text}" … gives it a value')
+        if isinstance(holder, Thing) and holder.path == "gsd.hoomd.open" and \
+                isinstance(key, int):
+            return self.frame_of(holder, key)
         measured = isinstance(holder, Thing) and holder.path.startswith(MEASURES)
         return self.unknown(node, "is not evaluated", touches(holder) and not measured)
 

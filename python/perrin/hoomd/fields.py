@@ -27,6 +27,7 @@ def field_forces(thing, script):
 
 
 def constant(thing, script):
+    thing.only("filter", "constant_force", "constant_torque")
     made, table = [], thing.table("constant_force")
     for value in thing.table("constant_torque").values():
         if any(vector(value, "constant_torque")):
@@ -41,6 +42,7 @@ def constant(thing, script):
 
 def active(thing, script):
     made = []
+    thing.only("filter", "active_force", "active_torque")
     forces, torques = thing.table("active_force"), thing.table("active_torque")
     for kind, value in forces.items():
         line = forces.lines.get(kind, thing.line)
@@ -56,6 +58,7 @@ def active(thing, script):
 
 
 def electric(thing, script):
+    thing.only("E")
     table, made = thing.table("E"), []
     for kind, value in table.items():
         line = table.lines.get(kind, thing.line)
@@ -80,6 +83,7 @@ def walls(thing, script):
     form = FORMS.get(thing.kind)
     if form is None or thing.kind not in ("LJ", "Gaussian", "Gauss", "Yukawa", "Morse", "Mie"):
         raise NotUnderstood(f"walls of the potential {thing.kind}")
+    thing.only("walls", "params")
     made, params = [], thing.table("params")
     for wall in thing.list("walls"):
         if not isinstance(wall, Thing) or wall.family != "hoomd.wall":

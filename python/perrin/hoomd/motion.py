@@ -4,6 +4,14 @@ from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
 
 METHODS = "hoomd.md.methods"
+# What is known of each method; default_gamma_r and gamma_r matter where particles turn.
+KNOWN = {"ConstantVolume": "thermostat", "NVE": "limit", "NVT": "kT tau",
+         "NPT": "kT tau S tauS couple box_dof rescale_all gamma",
+         "ConstantPressure": "S tauS couple thermostat box_dof rescale_all gamma",
+         "Langevin": "kT tally_reservoir_energy default_gamma default_gamma_r gamma gamma_r",
+         "Brownian": "kT default_gamma default_gamma_r gamma gamma_r",
+         "OverdampedViscous": "default_gamma default_gamma_r gamma gamma_r",
+         "DisplacementCapped": "maximum_displacement"}
 COUPLED = {"xyz": "all", "none": "x,y,z", "xy": "xy,z", "xz": "xz,y", "yz": "yz,x"}
 
 
@@ -70,6 +78,7 @@ class Method:
         handler = getattr(self, f"of_{kind.lower()}", None)
         if thing.family != METHODS or handler is None:
             raise NotUnderstood(f"the method {thing.path.replace('hoomd.md.', '')}")
+        thing.only("filter", *KNOWN[kind].split())
         return handler()
 
     def ramp(self, thing, name, key="temperature"):
@@ -84,6 +93,7 @@ class Method:
             return None
         if not isinstance(thermostat, Thing):
             raise NotUnderstood("thermostat: expected a thermostat", self.thing.line)
+        thermostat.only("kT", "tau")
         made = {"temperature": 0, **self.ramp(thermostat, "kT")}
         kind = thermostat.kind
         if kind == "MTTK":

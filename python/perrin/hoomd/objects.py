@@ -1,5 +1,7 @@
 """Objects of HOOMD-blue: what a script makes, asks of them and tells them."""
-from perrin.hoomd import snapshot
+import os
+
+from perrin.hoomd import gsd_file, snapshot
 from perrin.hoomd.evaluate import MEASURES, Function
 from perrin.hoomd.values import Bag, Path, Thing, Unknown, number
 from perrin.importing.lines import NotUnderstood
@@ -42,6 +44,18 @@ class Objects:
         if name == "gsd.hoomd.open":
             made.values.setdefault("name", positional[0] if positional else None)
         return made
+
+    def frame_of(self, opened, number_):
+        """A frame of a GSD file that the script reads, or that it has written."""
+        name = str(opened.get("name"))
+        if name in self.written:
+            return self.written[name]
+        if not os.path.isfile(self.file(name)):
+            raise NotUnderstood(f"the file {name} is not there")
+        try:
+            return snapshot.of_frame(gsd_file.Frame(self.file(name), number_))
+        except (ValueError, OSError) as error:
+            raise NotUnderstood(str(error)) from None
 
     def simulation(self, positional, named):
         if self.ran:

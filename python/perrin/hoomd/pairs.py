@@ -5,6 +5,7 @@ Perrin have for other things are renamed), and the force of Perrin that is the s
 there is one. `off` are the parameters that are 0 between types that do not interact.
 """
 import math
+import re
 
 import numpy as np
 
@@ -188,6 +189,10 @@ def parameters(form, kind, entry):
             made[form.rename.get(name, name)] = number(value, name, entry["line"])
     wanted = [n if isinstance(n, str) else n[0] for n in form.native[1].values()] \
         if form.native else [*form.defaults, *form.off]
+    names = set(re.findall(r"[A-Za-z]\w*", form.energy)) | set(form.defaults)
+    extra = [name for name in made if name not in names]
+    if extra:
+        raise NotUnderstood(f"{extra[0]} of {kind}", entry["line"])
     missing = [name for name in wanted if name not in made]
     if missing:
         raise NotUnderstood(f"{missing[0]} of {kind} is missing", entry["line"])

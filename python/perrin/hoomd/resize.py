@@ -7,6 +7,7 @@ from perrin.importing.write import Commented
 
 def deformation(script, updater, now, steps):
     """`deform` of a stage that begins at the step `now`; None where the box is at rest in it."""
+    updater.only("trigger", "box", "box1", "box2", "variant", "filter")
     if script.group(updater.get("filter")) != "all":
         raise NotUnderstood("BoxResize of a part of the particles", updater.line)
     box = updater.get("box")

@@ -11,7 +11,7 @@ from perrin.hoomd.motion import moving
 from perrin.hoomd.output import observer
 from perrin.hoomd.pairs import pair_forces
 from perrin.hoomd.resize import deformation
-from perrin.hoomd.values import Thing, Unknown, number
+from perrin.hoomd.values import ORDER, Thing, Unknown, number
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
 
@@ -169,6 +169,8 @@ class Runs:
         return found
 
     def check(self, integrator):
+        if integrator.kind == "Integrator":
+            integrator.only(*ORDER["hoomd.md.Integrator"])
         for name in ("constraints",):
             for thing in integrator.list(name):
                 self.list_line(f"the constraint {getattr(thing, 'path', 'unknown')}",

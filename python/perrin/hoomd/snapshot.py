@@ -23,6 +23,24 @@ def snapshot(allocates):
     return made
 
 
+def of_frame(frame):
+    """What a GSD file has."""
+    made = snapshot(False)
+    made.configuration.box, made.configuration.step = list(frame.box), frame.step
+    made.configuration.dimensions = frame.dimensions
+    for what in ("particles", *MEMBERS):
+        part = getattr(made, what)
+        part.N, part.types = frame.count(what), frame.names(what)
+        names = [*PARTICLES] if what == "particles" else ["group", "typeid"]
+        for name in names:
+            values = frame.get(f"{what}/{name}")
+            if values is not None:
+                setattr(part, name, values.copy())
+    if not hasattr(made.particles, "typeid"):
+        made.particles.typeid = np.zeros(made.particles.N, "u4")
+    return made
+
+
 def allocate(bag):
     """Arrays of so many particles or bonds, as far as there are none."""
     n = int(bag.N)
