@@ -56,8 +56,8 @@ assert abs(pressure.value - 23.65) < 0.1
 # molecules: two head beads H and two tail beads T in a chain. Then water fills the box until the
 # density of all beads is 3.
 #
-# Heads like water (20), tails dislike water (80) and heads (50). Beads of one kind repel as in water
-# (25).
+# Heads like water (20), tails dislike water (80) and heads (50). Beads of one kind repel as in
+# water (25).
 
 # %%
 repulsions = {"WW": 25, "HH": 25, "TT": 25, "HW": 20, "TW": 80, "HT": 50}

@@ -68,8 +68,8 @@ sim.close()
 # ## Particles out and in
 #
 # `positions` and `velocities` are copies, by the ids of the particles. Set them in another
-# simulation, and that goes on from there. The engine keeps positions to 2⁻⁴⁰ of the edges of the box
-# and velocities in single precision, so the copies in double precision lose nothing. Sums in
+# simulation, and that goes on from there. The engine keeps positions to 2⁻⁴⁰ of the edges of the
+# box and velocities in single precision, so the copies in double precision lose nothing. Sums in
 # another order may still make a difference in the last bit.
 
 # %%

@@ -205,7 +205,8 @@ class Simulation(View):
         An exception of a callback is raised when the step is done, and so is Ctrl-C: the
         simulation can then continue. After any other error it can only be read.
         """
-        if steps is not None and (steps < 0 or not self._session.has_system):
+        if steps is not None and (steps < 0 or steps != int(steps) or
+                                  not self._session.has_system):
             raise JobError(f"run(): must be a number of steps of a job that has a system, "
                            f"got {steps}")
         if steps is None:

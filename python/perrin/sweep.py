@@ -17,6 +17,7 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from typing import Any, Callable, Mapping, Optional, Union
 
 import numpy as np
@@ -206,9 +207,9 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
     A bare name, temperature=[0.8, 1.0], sets every setting of that name in the job: that of the
     velocities and of every thermostat.
 
-    A row has the values, the folder, an error if the point failed, and the result of
-    measure(folder): by default the means of thermo.h5 with their errors ("temperature",
-    "temperature_error"), without the first fraction `skip` of the rows.
+    A row has the values, the folder, an error if the point failed (of which a warning tells), and
+    the result of measure(folder): by default the means of thermo.h5 with their errors
+    ("temperature", "temperature_error"), without the first fraction `skip` of the rows.
     """
     import pandas
     if together and processes != 1:
@@ -241,6 +242,10 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
         rows[k] = result
         done, failed = done + 1, failed + ("error" in result)
         _show(done, len(points), failed, bar)
+    if failed:
+        first = next(row["error"] for row in rows if "error" in row)
+        warnings.warn(f"sweep(): {failed} of {len(points)} points failed (column \"error\"), the "
+                      f"first one by {first}", stacklevel=2)
     return pandas.DataFrame([{**values, "folder": place, **row}
                              for (values, place), row in zip(points, rows)])
 

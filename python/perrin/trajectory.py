@@ -299,6 +299,9 @@ def thermo(path: Union[str, os.PathLike[str]] = "thermo.h5") -> Any:
     its attrs["units"]."""
     import pandas
     with _h5py().File(os.fspath(path), "r") as file:
+        if "observables" not in file:
+            raise JobError(f"{os.fspath(path)}: is no table of a run: it has no /observables "
+                           "(perrin.open() reads trajectories)")
         columns, units = {}, {}
         for name, group in file["observables"].items():
             if "value" not in group:

@@ -92,6 +92,8 @@ def test_tables(thermostatted, tmp_path):
         np.testing.assert_array_equal(table["pressure_tensor_xz"],
                                       f["observables/pressure_tensor/value"][:, 0, 2])
     assert table["pressure"].iloc[-1] == pytest.approx(sim.totals.pressure, rel=1e-6)
+    with pytest.raises(perrin.JobError, match="no table"):
+        perrin.thermo(tmp_path / "trajectory.h5")
 
 
 def test_readers_of_others(thermostatted, tmp_path):
@@ -195,8 +197,9 @@ def test_a_name_stands_for_all_settings_of_it(thermostatted, tmp_path):
 
 def test_a_point_that_fails_has_a_row(liquid, tmp_path):
     liquid["stages"][0]["steps"] = 5
-    table = perrin.sweep(liquid, {"forces[0].cutoff": [2.5, -1]}, folder=tmp_path,
-                         measure=lambda folder: {"found": len(os.listdir(folder))})
+    with pytest.warns(UserWarning, match="1 of 2 points failed"):
+        table = perrin.sweep(liquid, {"forces[0].cutoff": [2.5, -1]}, folder=tmp_path,
+                             measure=lambda folder: {"found": len(os.listdir(folder))})
     assert table["found"][0] == 0
     assert "must be positive" in table["error"][1]
     assert json.loads((tmp_path / os.path.basename(table["folder"][0]) / "row.json").read_text())

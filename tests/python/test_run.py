@@ -89,6 +89,14 @@ def test_job_files_and_settings(liquid, tmp_path):
     assert not (tmp_path / "checkpoint.h5").exists()
 
 
+def test_parts_of_steps_are_refused(liquid):
+    sim = perrin.Simulation(liquid)
+    with pytest.raises(perrin.JobError, match="number of steps .* got 2.5"):
+        sim.run(2.5)
+    sim.run(np.int64(2))
+    assert sim.step == 2
+
+
 def test_a_checkpoint_makes_the_folder_of_a_job_without_observers(liquid, tmp_path):
     sim = perrin.Simulation({**liquid, "observers": []}, output_dir=tmp_path / "new" / "out")
     sim.set({"stages[0].integrator.timestep": 0.002})

@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 
+import pytest
+
 import perrin
 
 SWEEP = """
@@ -128,7 +130,9 @@ def test_points_together_are_those_one_by_one(liquid, tmp_path):
 
 def test_one_of_the_points_together_fails(liquid, tmp_path):
     liquid["stages"][0]["steps"] = 20
-    table = perrin.sweep(liquid, {"velocity.temperature": [1.0, 1e9]}, folder=tmp_path / "sweep",
-                         together=True, measure=lambda folder: {"ran": 1})
+    with pytest.warns(UserWarning, match="1 of 2 points failed"):
+        table = perrin.sweep(liquid, {"velocity.temperature": [1.0, 1e9]},
+                             folder=tmp_path / "sweep", together=True,
+                             measure=lambda folder: {"ran": 1})
     assert table["ran"].tolist()[0] == 1
     assert "step" in table["error"].tolist()[1]
