@@ -11,6 +11,7 @@
 
 #include "app/report/number.h"
 #include "engine/base/error.h"
+#include "engine/system/bond_graph.h"
 #include "io/formats.h"
 
 namespace perrin::report {
@@ -162,6 +163,9 @@ Json frame_view(const std::string& path, const std::string& format) {
       skipped = e.what();
     }
   }
+  // What bonds hold together, where the file does not say: GSD has no molecules.
+  if (Topology& of = frame.configuration.topology; of.molecule.empty() && !of.bonds.empty())
+    of.molecule = BondGraph(frame.configuration.position.size(), of.bonds).molecules();
   const Configuration& c = frame.configuration;
   std::vector<std::int64_t> count(c.types.size());
   for (const std::uint32_t t : c.type) ++count[t];

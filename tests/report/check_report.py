@@ -323,7 +323,7 @@ def check_large():
            "forces": [{"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 10, "length": 1}}}],
            "observers": [{"type": "trajectory", "stride": 1}] + [
                {"type": "trajectory", "stride": stride, "file": f"other{k}.h5"}
-               for k, stride in enumerate([3, 4, 6, 5, 2])],  # last frames: 9, 8, 6, 10, 10
+               for k, stride in enumerate([3, 9, 6, 5, 4])],  # last frames: 9, 9, 6, 10, 8
            "stages": [{"type": "md", "steps": 11,
                        "integrator": {"type": "velocity_verlet", "timestep": 0.001}}]}
     folder, command = make("large", job)
@@ -332,7 +332,7 @@ def check_large():
     view = data["trajectories"][0]["view"]
     assert view["shown"] == 20000 and view["molecules"] and len(view["bonds"]) == 2 * 19 * 1000
     assert len(data["trajectories"]) == 4 and "at most 4 trajectories" in said
-    assert [t["also"] for t in data["trajectories"]] == [[], [], [], ["other4.h5"]]
+    assert [t["also"] for t in data["trajectories"]] == [["other1.h5"], [], [], []]
     colors = np.frombuffer(base64.b64decode(view["molecule"]), "u1")
     assert set(colors) == set(range(8)) and (np.diff(colors.reshape(-1, 20)) == 0).all()
     assert (folder / "report.html").stat().st_size < 3e6
@@ -341,7 +341,7 @@ def check_large():
 
 def check_solvent():
     """What more than half of the particles are, without a bond, is not drawn at first."""
-    job = {"seed": 1, "system": {"type": "parts", "box": [20, 20, 20], "parts": [
+    job = {"seed": 1, "system": {"type": "parts", "box": [45, 45, 45], "parts": [
                {"type": "chains", "number": 30, "pattern": "H1T2"},
                {"type": "random", "particles": {"W": 25000}}]},
            "forces": [{"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 10, "length": 1}}}],
@@ -421,7 +421,8 @@ def check_pages(folders):
         assert not odd, (folder, odd.group(0))
         if data["trajectories"]:
             seen = json.loads(re.search(r'data-seen="([^"]+)"', dom).group(1))
-            assert seen[0][0] > 20000, "an empty picture"
+            few = folder.name == "solvent"  # whose 25000 are not drawn
+            assert seen[0][0] > (1000 if few else 20000), "an empty picture"
             assert seen[1] != seen[0], "it does not turn"
             assert seen[2] == seen[0], f"{folder}: reset does not bring it back"
             assert seen[3][0] < seen[0][0], "a type is not hidden"

@@ -84,7 +84,7 @@ class Log(unittest.TestCase):
         done = self.run_job(hot, status=3)
         what = done.stderr.strip().splitlines()[-1]
         log = self.log()
-        self.assertIn(re.sub("^perrin: ", "", what).removeprefix("error: "), log)
+        self.assertIn("\nerror: " + what.removeprefix("perrin: the run stopped: ") + "\n", log)
         self.assertRegex(log, r"\nerror: (.|\n)*\n=== \S+ ended by an error\n$")
         odd = json.loads(json.dumps(JOB))
         odd["stages"][0]["steps"] = "many"
