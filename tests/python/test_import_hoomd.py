@@ -662,16 +662,33 @@ sim.create_state_from_gsd(filename="slab.gsd")
     run_all(tmp_path, result)
 
 
-def test_hard_particles_are_listed(tmp_path):
-    plain(tmp_path / "state.gsd")
-    result = imported(tmp_path, """import hoomd
-mc = hoomd.hpmc.integrate.Sphere()
-mc.shape["A"] = dict(diameter=1.0)
+HARD = """import hoomd
+mc = hoomd.hpmc.integrate.Sphere(default_d=0.05, nselect=2)
+mc.shape["A"] = dict(diameter=0.8)
 sim = hoomd.Simulation(device=hoomd.device.CPU(), seed=1)
 sim.operations.integrator = mc
 sim.create_state_from_gsd("state.gsd")
-sim.run(100)
-""")
+sim.run(10)
+sim.run(20)
+"""
+
+
+def test_hard_spheres(tmp_path):
+    plain(tmp_path / "state.gsd")
+    result = imported(tmp_path, HARD)
+    assert not result.not_understood
+    assert result.job["stages"] == [{"type": "monte_carlo", "sweeps": 30, "temperature": 1,
+                                     "translation": {"displacement": 0.05, "trials": 2}}]
+    assert result.job["forces"] == [{
+        "type": "pair_formula", "energy": "if(r < diameter, barrier, 0)", "cutoff": 0.8,
+        "pairs": [{"types": ["A", "A"], "diameter": 0.8, "barrier": 1e6}]}]
+    run_all(tmp_path, result)
+    for change in ("mc.pair_potentials = [square_well]\n", "mc.d['A'] = length\n",
+                   "sim.operations += hoomd.hpmc.tune.MoveSize.scale_solver(1)\n"):
+        result = imported(tmp_path, HARD.replace("sim.run(10)\n", change + "sim.run(10)\n"))
+        assert result.not_understood, change
+    result = imported(tmp_path, HARD.replace("Sphere(default_d=0.05, nselect=2)",
+                                             "ConvexPolyhedron()"))
     assert any("hpmc" in reason for _, reason in result.not_understood)
 
 

@@ -36,7 +36,8 @@ def assemble(script, last=True):
         job["groups"] = dict(script.used_groups)
     job["forces"] = script.job_forces
     topology(script, job)
-    job["observers"] = merged(observers, sum(stage["steps"] for stage in stages))
+    job["observers"] = merged(observers, sum(
+        stage.get("steps", stage.get("sweeps")) for stage in stages))
     job["stages"] = stages
     if not last:
         with_end(job)

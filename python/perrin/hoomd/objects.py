@@ -51,11 +51,11 @@ class Objects:
         if name in self.written:
             return self.written[name]
         if not os.path.isfile(self.file(name)):
-            raise NotUnderstood(f"the file {name} is not there")
+            return Unknown(f"the file {name} is not there", self.line)
         try:
             return snapshot.of_frame(gsd_file.Frame(self.file(name), number_))
         except (ValueError, OSError) as error:
-            raise NotUnderstood(str(error)) from None
+            return Unknown(str(error), self.line)
 
     def simulation(self, positional, named):
         if self.ran:

@@ -7,6 +7,7 @@ import numpy as np
 from perrin.hoomd import gsd_file, snapshot
 from perrin.hoomd.bonded import bonded_forces
 from perrin.hoomd.fields import field_forces
+from perrin.hoomd.hard import spheres
 from perrin.hoomd.motion import moving
 from perrin.hoomd.output import observer
 from perrin.hoomd.pairs import pair_forces
@@ -18,7 +19,8 @@ from perrin.importing.write import Commented
 BONDED = ("hoomd.md.bond", "hoomd.md.angle", "hoomd.md.dihedral", "hoomd.md.improper")
 EXCLUDED = {"bond": "bonds", "1-3": "angles", "angle": "angles", "1-4": "dihedrals",
             "dihedral": "dihedrals"}
-NO_EFFECT = ("hoomd.md.update.ZeroMomentum", "hoomd.tune.ParticleSorter")
+TUNERS = ("hoomd.tune.ParticleSorter", "hoomd.tune.LoadBalancer",  # of speed alone
+          "hoomd.md.tune.NeighborListBuffer")
 UNTIL_CONVERGED = 100000  # steps of a minimisation that goes on until it has converged
 
 
@@ -114,6 +116,9 @@ class Runs:
         integrator = self.sim.values["operations"].values.get("integrator")
         if isinstance(integrator, Unknown) or not isinstance(integrator, Thing):
             raise NotUnderstood(f"run: {getattr(integrator, 'reason', 'there is no integrator')}")
+        if integrator.path == "hoomd.hpmc.integrate.Sphere":
+            self.monte_carlo(integrator, steps)
+            return
         if integrator.path not in ("hoomd.md.Integrator", "hoomd.md.minimize.FIRE"):
             raise NotUnderstood(f"run with {integrator.path}", integrator.line)
         self.check(integrator)
@@ -129,6 +134,15 @@ class Runs:
             if piece or steps == 0:
                 self.stage(integrator, piece, line)
         self.steps, self.line = end, line
+
+    def monte_carlo(self, integrator, steps):
+        line = self.line
+        self.exclusions = {}
+        force, settings = spheres(integrator, self)
+        self.new_part_where_needed([force])
+        stage = Commented({"type": "monte_carlo", "sweeps": steps, **settings}, line)
+        self.updates(stage, self.first_step + self.steps, 0)
+        self.keep(stage, "sweeps", steps)
 
     def finish(self):
         """A script that sets up and does not run: its forces are looked at, too."""
@@ -243,6 +257,10 @@ class Runs:
         stage = Commented({"type": "md", "steps": steps, **moving(self, integrator, now, steps)},
                           line)
         self.updates(stage, now, steps)
+        self.keep(stage, "steps", steps)
+
+    def keep(self, stage, unit, steps):
+        """Adds a stage, or its steps to those of the last one where nothing else is different."""
         self.steps += steps
         if steps == 0:
             self.zero = stage
@@ -252,8 +270,8 @@ class Runs:
         last = self.stages[-1] if self.stages else None
         ramps = "ramp_steps" in json.dumps(stage)
         if last is not None and not ramps and "deform" not in stage and \
-                {**last, "steps": 0} == {**stage, "steps": 0} and self.writers_of[-1] == writers:
-            last["steps"] += steps
+                {**last, unit: 0} == {**stage, unit: 0} and self.writers_of[-1] == writers:
+            last[unit] += steps
             return
         self.stages.append(stage)
         self.writers_of.append(writers)
@@ -272,6 +290,11 @@ class Runs:
         return keys
 
     def updates(self, stage, now, steps):
+        for tuner in self.sim.values["operations"].raw("tuners"):
+            path = getattr(tuner, "path", "unknown")
+            if path not in TUNERS:
+                self.list_line(f"the tuner {path.replace('hoomd.', '')}",
+                               getattr(tuner, "line", None))
         for updater in self.sim.values["operations"].raw("updaters"):
             try:
                 if not isinstance(updater, Thing):
@@ -280,10 +303,9 @@ class Runs:
                     made = deformation(self, updater, now, steps)
                     if made is not None:
                         stage["deform"] = made
-                elif updater.path in NO_EFFECT:
-                    if updater.kind == "ZeroMomentum":
-                        self.near(updater.line, "the momentum is 0 from the start and is not set "
-                                                "to 0 later")
+                elif updater.path == "hoomd.md.update.ZeroMomentum":
+                    self.near(updater.line, "the momentum is 0 from the start and is not set to 0 "
+                                            "later")
                 else:
                     raise NotUnderstood(f"the updater {updater.path.replace('hoomd.', '')}")
             except NotUnderstood as error:
