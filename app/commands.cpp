@@ -114,7 +114,7 @@ void add_changes(CLI::App& app, ConvertOptions& options) {
                  "compression of OUT: none, deflate, rounded; for H5MD")
       ->check(CLI::IsMember({"none", "deflate", "rounded"}));
   app.add_option("--decimals", options.decimals,
-                 "decimal places of rounded positions; for H5MD and XTC")
+                 "decimal places of rounded positions; for H5MD, XTC and GRO")
       ->check(CLI::Range(0, 9));
   app.add_option("--chunk", options.chunk,
                  "chunk layout: frame, or time for reading the paths of single particles (not for "
@@ -126,6 +126,7 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
   auto* convert_files =
       app.add_subcommand("convert", "convert trajectories and configurations between formats");
   const std::vector<std::string> formats = io::format_choices();
+  const std::vector<std::string> written = io::format_choices(true);
   convert_files->add_option("IN", options.in, "input file")->required();
   convert_files->add_option("OUT", options.out, "output file")->required();
   convert_files->add_option("--frame", options.frame,
@@ -135,8 +136,9 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
       ->add_option("--from", options.from,
                    fmt::format("format of IN: {}", fmt::join(formats, ", ")))
       ->check(CLI::IsMember(formats));
-  convert_files->add_option("--to", options.to, "format of OUT: those of IN, or xtc")
-      ->check(CLI::IsMember(io::format_choices(true)));
+  convert_files
+      ->add_option("--to", options.to, fmt::format("format of OUT: {}", fmt::join(written, ", ")))
+      ->check(CLI::IsMember(written));
   add_changes(*convert_files, options);
   convert_files->add_flag("--overwrite", options.overwrite, "replace OUT if it exists");
   options.warn = [](const std::string& what) { fmt::print(stderr, "warning: {}\n", what); };

@@ -35,10 +35,10 @@ const char* const coordinates_text =
   from -L/2 to L/2. A system from a file keeps the origin of the file. This applies to
   harmonic_trap (center), lj_wall (position) and profiles.
   H5MD files hold positions from 0 to L, as their readers expect, and box_origin: the coordinate in
-  the job is position + box_origin. XTC files are the same without box_origin. The unwrapped
-  position is position + image * L, with the image counters; "positions": "unwrapped" of the
-  observers trajectory, gsd and xtc writes it, and so does perrin convert --unwrap. The origin of
-  GSD files is the middle of the box; LAMMPS data and extended XYZ keep the job's coordinates,
+  the job is position + box_origin. XTC, DCD, PDB and GRO files are the same without box_origin. The
+  unwrapped position is position + image * L, with the image counters; "positions": "unwrapped" of
+  the observers trajectory, gsd and xtc writes it, and so does perrin convert --unwrap. The origin
+  of GSD files is the middle of the box; LAMMPS data and extended XYZ keep the job's coordinates,
   unless perrin convert is given --origin corner or middle.
   The box vectors are a along x, b in the xy plane, and c. If a particle leaves the box along an
   axis that is not periodic, the run ends with an error. Two-dimensional systems lie in the xy

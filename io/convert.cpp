@@ -32,7 +32,7 @@ io::WriteOptions options_for(io::Format to, const ConvertOptions& o) {
   need(o.origin != "file", {"xyz", "lammps"}, "--origin");
   need(o.precision != "single", {"h5md", "gsd"}, "--precision double");
   need(o.compression != "none", {"h5md"}, "--compression");
-  need(o.decimals != 3, {"h5md", "xtc"}, "--decimals");
+  need(o.decimals != 3, {"h5md", "xtc", "gro"}, "--decimals");
   need(o.chunk != "frame", {"h5md"}, "--chunk time");
   return {.unwrapped = o.unwrapped,
           .fine = o.precision == "double",
@@ -92,6 +92,11 @@ std::vector<std::string> losses_beside(const io::Frame& first, const io::Frame& 
         fmt::format("the attribute {} is not the same in all frames: H5MD keeps attributes of the "
                     "first frame, GSD and extended XYZ those of every frame",
                     name));
+  if (to->name == "h5md" && frame.units.empty() && !frame.convention.empty())
+    losses.push_back(
+        fmt::format("names no units, since the input names none: its numbers, by convention in {}, "
+                    "are kept as they are",
+                    frame.convention.length));
   return losses;
 }
 
@@ -100,6 +105,9 @@ std::vector<std::string> losses_beside(const io::Frame& first, const io::Frame& 
 long long convert(const ConvertOptions& options) {
   const io::Format from = choose(options.from, options.in, true);
   const io::Format to = choose(options.to, options.out, false);
+  if (to->create == nullptr)
+    throw UserError(fmt::format("{}: the format {} can be read but not written; expected {}",
+                                options.out, to->name, fmt::join(io::format_names(true), ", ")));
   if (const std::string what =
           why_not_writable(options.out, options.overwrite ? Existing::replaced : Existing::refused);
       !what.empty())
@@ -163,6 +171,8 @@ long long convert(const ConvertOptions& options) {
       tell(next), writer->write(next);
     }
     writer->finish();
+    for (const std::string& what : writer->lost_between())
+      if (options.warn) options.warn(options.out + ": " + what);
   } catch (const UserError& error) {
     throw UserError(by_its_name(error.what(), place.aside(), options.out));
   } catch (const RunError& error) {

@@ -1,4 +1,5 @@
-// `perrin convert IN OUT`: between H5MD, GSD, LAMMPS data and extended XYZ; to XTC.
+// `perrin convert IN OUT`: between H5MD, GSD, LAMMPS data, extended XYZ and DCD; from LAMMPS dumps;
+// to XTC, PDB and GRO.
 #pragma once
 
 #include <functional>
@@ -10,7 +11,7 @@ namespace perrin {
 
 struct ConvertOptions {
   std::string in, out;
-  std::string from = "auto", to = "auto";  // "auto", "h5md", "gsd", "lammps", "xyz", "xtc"
+  std::string from = "auto", to = "auto";  // "auto", or one of io::format_names()
   std::optional<long long> frame;          // one frame, negative from the end; otherwise all
   bool overwrite = false;
   bool unwrapped = false;            // positions without jumps at the faces, instead of images

@@ -8,12 +8,13 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "io/file_attributes.h"
 #include "io/file_orientations.h"
 #include "io/formats.h"
-#include "io/particle_order.h"
+#include "io/particle_ids.h"
 #include "io/text_file.h"
 #include "io/text_lines.h"
 #include "io/turned_box.h"
@@ -224,6 +225,7 @@ class ExtendedXyzReader : public FrameReader {
     const TurnedBox turned = read_box(value("lattice"), value("origin"), value("pbc"));
     c.box = turned.box;
     frame.has_box = !value("lattice").empty();
+    frame.box_remedy = " (or add Lattice=\"…\" to the line after the number of particles)";
     frame.may_be_flat = true;
     std::vector<std::string> unread;
     for (const auto& [key, ignored] : pairs)
@@ -370,7 +372,7 @@ class ExtendedXyzReader : public FrameReader {
       else
         warn_unread(c, what, attribute.wrong);
     }
-    if (at.id != nullptr) sort_by(ids, frame);
+    if (at.id != nullptr) ids_.sort(std::move(ids), frame, text_);
   }
 
   /// Quaternions as x, y, z, w and angular momenta in space, as OVITO has both.
@@ -414,28 +416,8 @@ class ExtendedXyzReader : public FrameReader {
       a.wrong = fmt::format("line {}: expected a number, got {}", text_.number(), in_quotes(word));
   }
 
-  /// Particles in the order of their ids, which are those of every frame.
-  void sort_by(std::vector<std::int64_t> ids, Frame& frame) {
-    std::vector<std::uint32_t> order(ids.size());
-    for (std::size_t k = 0; k < order.size(); ++k) order[k] = std::uint32_t(k);
-    std::ranges::sort(order, {}, [&](std::uint32_t k) { return ids[k]; });
-    reorder_particles(frame.configuration, order);
-    reorder(frame.momentum, order);
-    std::ranges::sort(ids);
-    if (const auto twice = std::ranges::adjacent_find(ids); twice != ids.end())
-      text_.fail(fmt::format("the frame that ends here contains the particle id {} twice", *twice));
-    if (ids_.empty()) ids_ = ids;
-    if (ids == ids_) return;
-    const auto [own, other] = std::ranges::mismatch(ids, ids_);
-    text_.fail(fmt::format(
-        "the frame that ends here has other particle ids than the frame read before ({} instead of "
-        "{}): expected the same particles; use single frames (\"frame\", --frame)",
-        own == ids.end() ? "none" : std::to_string(*own),
-        other == ids_.end() ? "none" : std::to_string(*other)));
-  }
-
   TextLines text_;
-  std::vector<std::int64_t> ids_;  // of the first frame that was read
+  ParticleIds ids_;
   std::vector<TextLines::Place> places_;
 };
 

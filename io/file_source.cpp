@@ -45,6 +45,7 @@ class FileSource : public Source {
                       "two-dimensional system of LAMMPS: set \"dimension\": 2 or \"dimension\": 3",
                       path_, c.box.length.z));
     if (settings_.units != "file" && settings_.units != "job") name_units(*format, frame);
+    take_convention(frame);
     const bool named = format->names_units || !frame.units.empty() || frame.units.reduced;
     if (named && settings_.units != "job") convert_units(frame);
     if (!named && settings_.units == "file" && !units_.reduced() &&
@@ -79,6 +80,18 @@ class FileSource : public Source {
       frame.configuration.warnings.push_back(fmt::format(
           "names other units than \"units\": \"{}\", which overrides them", settings_.units));
     frame.units = units;
+  }
+
+  /// Numbers without units are in those of the format's convention, to a job that has named ones.
+  void take_convention(io::Frame& frame) const {
+    if (settings_.units != "file" || units_.reduced() || !frame.units.empty() ||
+        frame.convention.empty())
+      return;
+    frame.units = frame.convention;
+    frame.configuration.warnings.push_back(fmt::format(
+        "names no units: lengths are read in {}, as is the convention of the format; \"units\": "
+        "\"job\" reads them in {}",
+        frame.units.length, units_.length));
   }
 
   /// What other frames of the file have, and this one has not.

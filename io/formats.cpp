@@ -13,13 +13,16 @@
 
 namespace perrin::io {
 
-FileFormat h5md_format(), gsd_format(), lammps_format(), xyz_format(), xtc_format();
+FileFormat h5md_format(), gsd_format(), lammps_format(), xyz_format(), lammps_dump_format(),
+    dcd_format(), xtc_format(), gro_format(), pdb_format();
 
 namespace {
 
 const std::vector<FileFormat>& all_formats() {
-  static const std::vector<FileFormat> all{h5md_format(), gsd_format(), lammps_format(),
-                                           xyz_format(), xtc_format()};
+  // In the order in which they recognize bytes: what is sure comes first.
+  static const std::vector<FileFormat> all{h5md_format(),        gsd_format(),    dcd_format(),
+                                           lammps_dump_format(), lammps_format(), xyz_format(),
+                                           xtc_format(),         gro_format(),    pdb_format()};
   return all;
 }
 
@@ -84,7 +87,7 @@ void set_dimension(Configuration& c, std::int32_t dimension, const std::string& 
 std::vector<std::string> format_names(bool written) {
   std::vector<std::string> names;
   for (const FileFormat& format : all_formats())
-    if (written || format.open != nullptr) names.push_back(format.name);
+    if (written ? format.create != nullptr : format.open != nullptr) names.push_back(format.name);
   return names;
 }
 
@@ -115,7 +118,9 @@ Format guess_format(const std::string& path, bool existing) {
       if (format.recognizes(head)) return &format;
   }
   std::vector<std::string> usual;
-  for (const FileFormat& format : all_formats()) usual.push_back(format.extensions[0]);
+  for (const FileFormat& format : all_formats())
+    if (existing ? format.open != nullptr : format.create != nullptr)
+      usual.push_back(format.extensions[0]);
   throw UserError(fmt::format("{}: unknown format; expected {}, or a format", path, one_of(usual)));
 }
 
@@ -149,9 +154,9 @@ Frame FrameReader::read(std::int64_t index, const ReadOptions& options) {
   if (!options.images) c.image.clear(), frame.no_images.clear();
   if (!options.box.empty()) set_box(c.box, options.box, where);
   if (!frame.has_box && options.box.empty())
-    throw UserError(where +
-                    ": has no box: set \"box\" of the system, or --box of perrin convert (or add "
-                    "Lattice=\"…\" to the line after the number of particles)");
+    throw UserError(
+        fmt::format("{}: has no box: set \"box\" of the system, or --box of perrin convert{}",
+                    where, frame.box_remedy));
   if (options.dimension) set_dimension(c, *options.dimension, where);
   if (options.periodic) {
     c.box.periodic = *options.periodic;
@@ -189,6 +194,14 @@ std::vector<std::string> losses(const Frame& frame, Format format) {
     list.push_back(fmt::format("the names of the units are left out (length \"{}\", time \"{}\")",
                                u.length, u.time));
   return list;
+}
+
+std::string length_unit(const Frame& frame) {
+  return frame.units.length.empty() ? frame.convention.length : frame.units.length;
+}
+
+std::string time_unit(const Frame& frame) {
+  return frame.units.time.empty() ? frame.convention.time : frame.units.time;
 }
 
 std::string angular_momentum_unit(const FrameUnits& u) {

@@ -1,5 +1,5 @@
 // File formats of configurations and trajectories: H5MD, GSD (schema hoomd), LAMMPS data, extended
-// XYZ; XTC is only written.
+// XYZ, DCD; LAMMPS dumps are only read, XTC, PDB and GRO only written.
 #pragma once
 
 #include <array>
@@ -37,6 +37,8 @@ struct Frame {
   bool has_step = false;
   double time = 0;
   FrameUnits units;
+  /// What numbers of a file without units are in by the convention of its format; empty: none.
+  FrameUnits convention;
   /// Where a file has these instead of velocities: read() divides them by the masses.
   std::vector<Vec3<double>> momentum;
   /// What the file has in other frames, and not in this one, with the place: velocities (angular
@@ -47,7 +49,13 @@ struct Frame {
   bool repeats = false;      // bonds, angles may be there twice: each counts
   bool may_be_flat = false;  // two dimensions are not marked as such in this format
   bool has_box = true;
+  std::string box_remedy{};  // what else gives the file a box, for the message
 };
+
+/// The unit of lengths that a file names, or has by convention; empty: none.
+std::string length_unit(const Frame& frame);
+/// The same of times.
+std::string time_unit(const Frame& frame);
 
 /// What the user says of a file before it is opened.
 struct OpenOptions {
@@ -100,6 +108,8 @@ class FrameWriter {
   virtual void write(const Frame& frame) = 0;
   /// The file is complete only after this.
   virtual void finish() = 0;
+  /// After finish(): what of the frames together has no place in the file, a sentence each.
+  virtual std::vector<std::string> lost_between() const { return {}; }
 };
 
 /// All that is known of a file format. It is defined behind its reader; io/formats.cpp lists all.
@@ -111,11 +121,11 @@ struct FileFormat {
   bool (*recognizes)(std::string_view head);
   /// nullptr: is only written.
   std::unique_ptr<FrameReader> (*open)(const std::string& path, const OpenOptions& options);
-  /// `path` must not exist; `first` is what is going to be written first.
+  /// `path` must not exist; `first` is what is going to be written first. nullptr: is only read.
   std::unique_ptr<FrameWriter> (*create)(const std::string& path, const Frame& first,
                                          const WriteOptions& options);
   /// What of a frame has no place in it, one sentence each: "bonds are left out". Units and
-  /// whatever Perrin itself leaves out are looked after by losses().
+  /// whatever Perrin itself leaves out are looked after by losses(). nullptr: is only read.
   std::vector<std::string> (*losses)(const Frame& frame);
 };
 using Format = const FileFormat*;
@@ -137,6 +147,8 @@ Frame read_frame(FrameReader& reader, const std::string& path, std::int64_t fram
 std::unique_ptr<FrameWriter> write_h5md(const std::string& path, const Frame& first,
                                         const WriteOptions& options = {});
 std::unique_ptr<FrameWriter> write_gsd(const std::string& path, const Frame& first,
+                                       const WriteOptions& options = {});
+std::unique_ptr<FrameWriter> write_dcd(const std::string& path, const Frame& first,
                                        const WriteOptions& options = {});
 std::unique_ptr<FrameWriter> write_lammps_data(const std::string& path, const Frame& first,
                                                const WriteOptions& options = {});

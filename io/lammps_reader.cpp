@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <limits>
 #include <map>
 #include <numbers>
 #include <optional>
@@ -13,11 +12,11 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/system/bond_graph.h"
 #include "io/file_attributes.h"
 #include "io/file_orientations.h"
 #include "io/formats.h"
 #include "io/lammps_header.h"
+#include "io/lammps_molecules.h"
 #include "io/lammps_styles.h"
 #include "io/lammps_units.h"
 #include "io/particle_order.h"
@@ -567,28 +566,11 @@ class LammpsReader : public FrameReader {
     for (auto& g : c_.topology.angles) g.a = place[g.a], g.b = place[g.b], g.c = place[g.c];
     for (auto* list : {&c_.topology.dihedrals, &c_.topology.impropers})
       for (auto& g : *list) g.a = place[g.a], g.b = place[g.b], g.c = place[g.c], g.d = place[g.d];
-    number_loose_particles();
+    number_loose_particles(c_, path_);
     if (!unread_.empty())
       c_.warnings.push_back(fmt::format("the section{} {} {} not read",
                                         unread_.size() == 1 ? "" : "s", fmt::join(unread_, ", "),
                                         unread_.size() == 1 ? "is" : "are"));
-  }
-
-  /// To LAMMPS 0 is no molecule, or one that nobody has numbered: bonds tell which particles belong
-  /// together, and the others are alone. Where all are 0 there are no numbers.
-  void number_loose_particles() {
-    auto& molecule = c_.topology.molecule;
-    if (std::ranges::count(molecule, 0u) == 0) return;
-    const std::uint64_t first = std::uint64_t(std::ranges::max(molecule)) + 1;
-    if (first == 1) return molecule.clear();
-    const auto by_bonds = BondGraph(molecule.size(), c_.topology.bonds).molecules();
-    if (first + molecule.size() > std::numeric_limits<std::uint32_t>::max())
-      throw UserError(fmt::format(
-          "{}: the largest number of a molecule is {}, which leaves no numbers for the particles "
-          "that belong to none (0)",
-          path_, first - 1));
-    for (std::size_t i = 0; i < molecule.size(); ++i)
-      if (molecule[i] == 0) molecule[i] = std::uint32_t(first) + by_bonds[i];
   }
 
   TextLines text_;

@@ -19,7 +19,8 @@ void register_sources(Registry& registry) {
   registry.add<Source, ChainsSettings>("chains", "bead-spring polymers as random walks",
                                        make_chains);
   registry.add<Source, FileSettings>(
-      "file", "a frame of an H5MD, GSD, LAMMPS data or extended XYZ file", make_file_source);
+      "file", "a frame of an H5MD, GSD, LAMMPS data or dump, extended XYZ or DCD file",
+      make_file_source);
   parts::register_parts(registry);
 }
 

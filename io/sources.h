@@ -141,12 +141,12 @@ void describe(D& d, FileSettings& s) {
   d.optional("dimension", s.dimension, Between{2, 3}, "dimension, 2 or 3; overrides the file");
   d.optional("box", s.box, Any{},
              "Lx, Ly, Lz, or these and the tilts xy, xz, yz, in the file's unit of length, with "
-             "the lower corner at 0; overrides the file (plain XYZ has no box)");
+             "the lower corner at 0; overrides the file (plain XYZ and some DCD have no box)");
   d.optional("units", s.units,
              OneOf{"file", "job", "lj", "real", "metal", "si", "cgs", "electron", "micro", "nano"},
-             "file: convert from the units that the file names (H5MD; line 1 of LAMMPS data), or "
-             "take the job's if it names none; job: take the job's; otherwise the file's units by "
-             "their name in LAMMPS (not for H5MD)");
+             "file: convert from the units that the file names (H5MD; line 1 of LAMMPS data; ITEM: "
+             "UNITS of a dump), or take the job's if it names none (DCD: Angstrom); job: take the "
+             "job's; otherwise the file's units by their name in LAMMPS (not for H5MD and DCD)");
   d.optional("velocities", s.velocities, Any{}, "read the velocities of the file, if it has any");
   d.optional("images", s.images, Any{}, "read the image counters of the file, if it has any");
   d.optional("keep_step", s.keep_step, Any{},

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
-#include "io/file_units.h"
+#include "io/corner_frame.h"
 #include "io/formats.h"
 #include "io/text_file.h"
 #include "io/xtc_coder.h"
@@ -22,20 +22,12 @@ class XtcWriter : public FrameWriter {
     if (c.position.size() > most_xtc_particles)
       throw UserError(fmt::format("{}: XTC frames hold at most {} particles, got {}", path_,
                                   most_xtc_particles, c.position.size()));
-    const double length = factor(frame.units.length, "nm"), time = factor(frame.units.time, "ps");
+    const CornerFrame corner = corner_frame(frame, "nm", path_);
     XtcFrame out;
     out.step = c.step;
-    out.time = frame.time * time;
-    const auto edges = c.box.edges();
-    for (std::size_t k = 0; k < 9; ++k) out.edges[k] = edges[k / 3][int(k % 3)] * length;
-    std::vector<double> position;
-    position.reserve(3 * c.position.size());
-    for (const Vec3<double>& at : c.position)
-      for (int axis = 0; axis < 3; ++axis)
-        position.push_back(c.box.dimension == 2 && axis == 2
-                               ? 0.5 * length
-                               : (at[axis] - c.box.origin[axis]) * length);
-    out.position = position;
+    out.time = frame.time * factor_to(time_unit(frame), "ps", path_);
+    out.edges = corner.edges;
+    out.position = corner.position;
     try {
       const auto bytes = xtc_frame(out, precision_, path_);
       out_.put(bytes.data(), bytes.size());
@@ -46,10 +38,6 @@ class XtcWriter : public FrameWriter {
   void finish() override { out_.close(); }
 
  private:
-  double factor(const std::string& unit, const char* to) const {
-    return unit.empty() ? 1 : convert_unit(unit, to, path_);
-  }
-
   std::string path_;
   TextFile out_;
   double precision_;

@@ -101,7 +101,7 @@ constexpr Word words[] = {
      "use the observer \"profile\" or \"radial_profile\" (plug-in analysis)"},
     {" dump traj trajectories xyz h5md frames dcd lammpstrj trr pdb positions ",
      "trajectories are written by the observers \"trajectory\" (H5MD), \"gsd\" and \"xtc\"; perrin "
-     "convert turns them into extended XYZ or LAMMPS data"},
+     "convert turns them into extended XYZ, LAMMPS data, DCD, PDB or GRO"},
     {" log thermo_style energies energy output print ",
      "energies, temperature and pressure are written by the observer \"thermo\""},
     {" restart save ", "restart files are written by the observer \"checkpoint\""},

@@ -289,7 +289,7 @@ class Trajectory:
 
 def open(path: Union[str, os.PathLike[str]]) -> Trajectory:
     """A trajectory of the observer `trajectory`, or any file that `perrin convert` reads (GSD,
-    extended XYZ, LAMMPS data, H5MD of other programs)."""
+    extended XYZ, LAMMPS data and dumps, DCD, H5MD of other programs)."""
     return Trajectory(path)
 
 

@@ -76,6 +76,45 @@ TEST(BadFiles, LammpsData) {
          {"vel_between.data", ": "}});
 }
 
+TEST(BadFiles, LammpsDump) {
+  check("lammpsdump", format_of_name("lammpsdump"),
+        {{"good.dump", "accepted"},
+         {"everything.dump", "accepted"},
+         {"tilted.dump", "accepted"},
+         {"edges.dump", "accepted"},
+         {"unwrapped.dump", "accepted"},
+         {"shrunk.dump", "accepted"},
+         {"id_twice.dump", ":11: the frame that ends here contains the particle id 1 twice"},
+         {"rows_missing.dump", ":11: the file ends here, expected row 3 of 1000000000"},
+         {"ids_change.dump", "other particle ids than the frame read before"},
+         {"nan.dump", ":10: expected a coordinate (a finite number), got nan"},
+         {"image_ovf.dump", "image x of particle 0 is 2147483648"},
+         {"bounds_tilt.dump", "the bounds along x are narrower than the tilts"},
+         {"mol_big.dump", "leaves no numbers for the particles that belong to none"},
+         {"entries.dump", "ITEM: NUMBER OF ENTRIES is not read"}});
+}
+
+TEST(BadFiles, Dcd) {
+  check("dcd", format_of_name("dcd"),
+        {{"good.dcd", "accepted"},
+         {"big_endian.dcd", "accepted"},
+         {"long_markers.dcd", "accepted"},
+         {"cosines.dcd", "accepted"},
+         {"degrees.dcd", "accepted"},
+         {"matrix.dcd", "accepted"},
+         {"delta_nan.dcd", "accepted"},
+         {"no_cell.dcd", "has no box: set"},
+         {"xplor.dcd", "has no box: set"},
+         {"cell_zero.dcd", "has no box: set"},
+         {"cell_none.dcd", "no box has these"},
+         {"cell_nan.dcd", "frame 0"},
+         {"fixed.dcd", "files of fixed particles"},
+         {"x_nan.dcd", "coordinate x of particle 0 is nan"},
+         {"x_huge.dcd", "boxes away along x"},
+         {"n_huge.dcd", "the file ends within frame 0"},
+         {"cut.dcd", "the file ends within frame 1"}});
+}
+
 TEST(BadFiles, ExtendedXyz) {
   check("xyz", format_of_name("xyz"),
         {{"good.xyz", "accepted"},

@@ -211,7 +211,8 @@ TEST_P(Formats, TruncatedFileIsRefusedByName) {
   EXPECT_THROW(open_frames(file("missing"), format), UserError);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Formats, ::testing::ValuesIn(format_names()),
+// Those that keep what a configuration has; of others io_exchange_test.
+INSTANTIATE_TEST_SUITE_P(All, Formats, ::testing::Values("h5md", "gsd", "lammps", "xyz"),
                          [](const auto& i) { return i.param; });
 
 class Refused : public Formats {

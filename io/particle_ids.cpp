@@ -1,0 +1,32 @@
+#include "io/particle_ids.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "io/particle_order.h"
+
+namespace perrin::io {
+
+void ParticleIds::sort(std::vector<std::int64_t> ids, Frame& frame, const TextLines& text) {
+  std::vector<std::uint32_t> order(ids.size());
+  for (std::size_t k = 0; k < order.size(); ++k) order[k] = std::uint32_t(k);
+  std::ranges::sort(order, {}, [&](std::uint32_t k) { return ids[k]; });
+  reorder_particles(frame.configuration, order);
+  reorder(frame.momentum, order);
+  std::ranges::sort(ids);
+  if (const auto twice = std::ranges::adjacent_find(ids); twice != ids.end())
+    text.fail(fmt::format("the frame that ends here contains the particle id {} twice", *twice));
+  if (first_.empty()) first_ = ids;
+  if (ids == first_) return;
+  const auto [own, other] = std::ranges::mismatch(ids, first_);
+  text.fail(fmt::format(
+      "the frame that ends here has other particle ids than the frame read before ({} instead of "
+      "{}): expected the same particles; use single frames (\"frame\", --frame)",
+      own == ids.end() ? "none" : std::to_string(*own),
+      other == first_.end() ? "none" : std::to_string(*other)));
+}
+
+}  // namespace perrin::io

@@ -1,0 +1,24 @@
+// Ids of particles in files of frames whose rows come in any order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "io/formats.h"
+#include "io/text_lines.h"
+
+namespace perrin::io {
+
+/// The ids of a file: those of every frame are the same.
+class ParticleIds {
+ public:
+  /// Puts the particles of a frame, that of the last row being where `text` is, in the order of
+  /// their ids (one for each row). Throws UserError for ids that come twice and for others than
+  /// those of the frame that was read first.
+  void sort(std::vector<std::int64_t> ids, Frame& frame, const TextLines& text);
+
+ private:
+  std::vector<std::int64_t> first_;  // of the first frame that was read
+};
+
+}  // namespace perrin::io
