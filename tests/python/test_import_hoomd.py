@@ -619,6 +619,13 @@ UNKNOWN = {
     "a setting of a method": ("", "integrator.methods[0].alpha = 2.0\n", "integrator.methods"),
     "a parameter too many": ("", "lj.params[('A', 'A')] = dict(epsilon=1, sigma=1, delta=1)\n",
                              "lj.params"),
+    "a list that is not known": ("", "integrator.forces.extend(more())\n", "integrator.forces"),
+    "forces in a comprehension": ("", "[integrator.forces.append(f) for f in more()]\n",
+                                  "[integrator.forces"),
+    "text that is executed": ("", "exec('integrator.forces.append(x)')\n", "exec"),
+    "an object of a class": ("class Helper:\n    def add(self):\n"
+                             "        integrator.forces.append(self.force)\n",
+                             "helper = Helper()\nhelper.add()\n", "helper.add()"),
     "a setting": ("", "lj.special = 3\n", "lj.special"),
     "the step": ("", "integrator.dt = argument\n", "integrator.dt"),
     "a state": ("", "sim.state.set_snapshot(snap)\n", "sim.state"),

@@ -20,6 +20,7 @@ COMPARISONS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, a
                ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_,
                ast.IsNot: operator.is_not, ast.In: lambda a, b: a in b,
                ast.NotIn: lambda a, b: a not in b}
+REACHING = ("exec", "eval", "compile", "__import__", "globals", "locals")
 PLAIN = (bool, int, float, str, type(None), list, tuple, dict, set, np.ndarray, np.generic)
 
 
@@ -264,6 +265,8 @@ class Evaluator:
         return self.unknown(node, "this attribute is not evaluated", touches(holder))
 
     def of_call(self, node, scope):
+        if isinstance(node.func, ast.Name) and node.func.id in REACHING:
+            raise NotUnderstood(f"{node.func.id} may do anything")
         positional = list(self.several(node.args, scope))
         named = {}
         for word in node.keywords:
@@ -292,7 +295,7 @@ class Evaluator:
         if isinstance(target, Path):
             return self.path_call(node, target.name, positional, named)
         return self.unknown(node, getattr(target, "reason", "a call that is not evaluated"),
-                            any(touches(v) for v in everything))
+                            any(touches(v) for v in (target, *everything)))
 
     def path_call(self, node, name, positional, named):
         if name.split(".")[0] in ("hoomd", "gsd", "argparse"):
@@ -335,6 +338,10 @@ class Evaluator:
         missing = None if held else self.passed_on(node, *positional)
         if missing:
             return missing
+        if isinstance(holder, list) and node.func.attr not in ("append", "insert"):
+            lost = next(filter(None, map(unknown_in, positional)), None)
+            if lost is not None:  # the list may be that of the forces
+                raise NotUnderstood(lost.reason)
         for kind, names in functions.METHODS.items():
             if isinstance(holder, kind) and node.func.attr in names:
                 value = getattr(holder, node.func.attr)(*positional, **named)

@@ -8,6 +8,11 @@ from perrin.hoomd.evaluate import Evaluator, Function, Scope
 from perrin.hoomd.values import Bag, Path, Table, Thing, Unknown, number, touches, unknown_in
 from perrin.importing.lines import Line, NotUnderstood
 
+# What a class asks for that may change a simulation.
+REACHED = ("forces", "operations", "integrator", "methods", "params", "updaters", "state")
+# Expressions that may do something where they stand alone, as a statement.
+ACTING = (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp,
+          ast.BoolOp, ast.NamedExpr, ast.Await)
 MOST = 200000  # statements and turns of loops
 
 
@@ -188,7 +193,7 @@ class Statements(Evaluator):
 
     def do_expr(self, node, scope):
         value = self.value(node.value, scope)
-        if isinstance(value, Unknown) and value.touches and isinstance(node.value, ast.Call):
+        if isinstance(value, Unknown) and value.touches and isinstance(node.value, ACTING):
             self.list_line(value.reason, value.line)
 
     def do_pass(self, node, scope):
@@ -200,8 +205,10 @@ class Statements(Evaluator):
         scope[node.name] = Function(node, scope, (self.path, self.source))
 
     def do_classdef(self, node, scope):
+        acts = any(isinstance(inner, ast.Attribute) and inner.attr in REACHED or
+                   isinstance(inner, ast.Name) and inner.id == "hoomd" for inner in ast.walk(node))
         scope[node.name] = Unknown(f"{node.name} is a class of the script, which is not executed",
-                                   self.line)
+                                   self.line, acts)
 
     def do_return(self, node, scope):
         raise Leave("return", None if node.value is None else self.value(node.value, scope))
