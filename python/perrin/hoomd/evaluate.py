@@ -282,6 +282,8 @@ class Evaluator:
             holder = self.value(node.func.value, scope)
             if isinstance(holder, Thing):
                 return self.method(holder, node.func.attr, positional, named)
+            if isinstance(holder, Unknown) and holder.harmless:
+                return holder
             if isinstance(holder, Unknown):
                 return Unknown(holder.reason, self.line,
                                holder.touches or any(touches(v) for v in everything))
@@ -292,6 +294,8 @@ class Evaluator:
         target = self.value(node.func, scope)
         if isinstance(target, Function):
             return self.called(target, positional, named)
+        if isinstance(target, Thing) and target.path.startswith("hoomd.variant."):
+            return self.course_of(target, "variant", positional[0], 0, self.line)[0]
         if isinstance(target, Path):
             return self.path_call(node, target.name, positional, named)
         return self.unknown(node, getattr(target, "reason", "a call that is not evaluated"),
@@ -312,7 +316,7 @@ class Evaluator:
         if name in ("numpy.loadtxt", "numpy.genfromtxt") and isinstance(positional[0], str):
             return self.numbers_of(self.file(positional[0]), named)
         if functions.harmless(name):
-            return Unknown(f"{name} is not evaluated", self.line)
+            return Unknown(f"{name} is not evaluated", self.line, harmless=True)
         made = functions.BUILTINS.get(name) or functions.function(name)
         everything = [*positional, *named.values()]
         if made is None or not callable(made):

@@ -153,8 +153,7 @@ class Statements(Evaluator):
         if isinstance(target, ast.Name):
             scope[target.id] = self.given.get(target.id, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            values = [Unknown(value.reason, self.line, value.touches)] * len(target.elts) \
-                if isinstance(value, Unknown) else list(value)
+            values = [value] * len(target.elts) if isinstance(value, Unknown) else list(value)
             if len(values) != len(target.elts):
                 raise NotUnderstood(f"{len(values)} values for {len(target.elts)} names")
             for part, one in zip(target.elts, values):

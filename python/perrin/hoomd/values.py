@@ -62,10 +62,11 @@ TABLES = ("params", "r_cut", "r_on", "gamma", "gamma_r", "shape", "d", "a", "con
 
 
 class Unknown:
-    """A value that is not known, and why. touches: the simulation is among what it is made of."""
+    """A value that is not known, and why. touches: the simulation is among what it is made of;
+    harmless: it is of a module that draws or stores, whatever it is given."""
 
-    def __init__(self, reason, line, touches=False):
-        self.reason, self.line, self.touches = reason, line, touches
+    def __init__(self, reason, line, touches=False, harmless=False):
+        self.reason, self.line, self.touches, self.harmless = reason, line, touches, harmless
 
 
 class Path:
