@@ -221,7 +221,7 @@ class Types:
                 found.update(line.encode())
         folder = os.path.join(self.folder, out)
         for name in sorted(os.listdir(folder)):
-            if name.startswith(".perrin"):
+            if name.startswith(".perrin") or name == "perrin.log":
                 continue
             found.update(name.encode())
             path = os.path.join(folder, name)
