@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -100,11 +101,8 @@ std::vector<std::string> losses_beside(const io::Frame& first, const io::Frame& 
   return losses;
 }
 
-}  // namespace
-
-long long convert(const ConvertOptions& options) {
-  const io::Format from = choose(options.from, options.in, true);
-  const io::Format to = choose(options.to, options.out, false);
+/// Throws UserError where nothing can be written as asked.
+void check_output(const ConvertOptions& options, const io::Format& to) {
   if (to->create == nullptr)
     throw UserError(fmt::format("{}: the format {} can be read but not written; expected {}",
                                 options.out, to->name, fmt::join(io::format_names(true), ", ")));
@@ -117,6 +115,57 @@ long long convert(const ConvertOptions& options) {
     throw UserError(fmt::format("{}: the folder {} does not exist", options.out, folder.string()));
   if (is_same_file(options.in, options.out))
     throw UserError(options.out + ": is the input file: name another output file");
+}
+
+/// Says once of each thing that it is left out.
+class Losses {
+ public:
+  Losses(const ConvertOptions& options, const io::Format& to, const io::Frame& first)
+      : options_(options), to_(to), first_(first) {}
+
+  void tell(const io::Frame& f) {
+    absent(f.no_velocities, without_[0], " (--no-velocities omits them in all frames)");
+    absent(f.no_images, without_[1], "");
+    absent(f.no_orientations, without_[2], "");
+    std::vector<std::string> said = f.configuration.warnings;
+    if (f.may_be_flat && !options_.dimension && io::looks_flat(f.configuration))
+      said.emplace_back(
+          "all particles have the same z in a low box, as in a two-dimensional system of LAMMPS: "
+          "give --dimension 2 or --dimension 3");
+    said.insert(said.end(), f.dropped.begin(), f.dropped.end());
+    for (const std::string& what : said) once(options_.in, what);
+    for (const std::string& what : losses_beside(first_, f, to_)) once(options_.out, what);
+  }
+  /// How many of the frames have not what was told to be absent.
+  void tell_counts(std::int64_t frames) const {
+    for (const std::int64_t count : without_)
+      if (count > 1 && options_.warn)
+        options_.warn(
+            fmt::format("{}: this applies to {} of {} frames", options_.in, count, frames));
+  }
+
+ private:
+  void once(const std::string& file, const std::string& what) {
+    if (told_.insert(what).second && options_.warn) options_.warn(file + ": " + what);
+  }
+  void absent(const std::string& what, std::int64_t& count, const char* cure) const {
+    if (!what.empty() && ++count == 1 && options_.warn)
+      options_.warn(fmt::format("{}: {}: left out{}", options_.in, what, cure));
+  }
+
+  const ConvertOptions& options_;
+  const io::Format& to_;
+  const io::Frame& first_;
+  std::set<std::string> told_;
+  std::array<std::int64_t, 3> without_{};  // frames without velocities, images, orientations
+};
+
+}  // namespace
+
+long long convert(const ConvertOptions& options) {
+  const io::Format from = choose(options.from, options.in, true);
+  const io::Format to = choose(options.to, options.out, false);
+  check_output(options, to);
   const auto reader = io::open_frames(options.in, from,
                                       {.groups = options.groups, .atom_style = options.atom_style});
   std::int64_t first = 0, end = reader->frames();
@@ -142,33 +191,13 @@ long long convert(const ConvertOptions& options) {
   const io::Frame frame = changed(io::read_frame(*reader, options.in, first, as));
   // Beside a run, or another conversion: no lock, but a name of its own.
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
-  std::set<std::string> lost;
-  std::int64_t without_velocities = 0, without_images = 0, without_orientations = 0;
-  const auto absent = [&](const std::string& what, std::int64_t& count, const char* cure) {
-    if (!what.empty() && ++count == 1 && options.warn)
-      options.warn(fmt::format("{}: {}: left out{}", options.in, what, cure));
-  };
-  const auto tell = [&](const io::Frame& f) {
-    absent(f.no_velocities, without_velocities, " (--no-velocities omits them in all frames)");
-    absent(f.no_images, without_images, "");
-    absent(f.no_orientations, without_orientations, "");
-    std::vector<std::string> said = f.configuration.warnings;
-    if (f.may_be_flat && !options.dimension && io::looks_flat(f.configuration))
-      said.emplace_back(
-          "all particles have the same z in a low box, as in a two-dimensional system of LAMMPS: "
-          "give --dimension 2 or --dimension 3");
-    said.insert(said.end(), f.dropped.begin(), f.dropped.end());
-    for (const std::string& what : said)
-      if (lost.insert(what).second && options.warn) options.warn(options.in + ": " + what);
-    for (const std::string& what : losses_beside(frame, f, to))
-      if (lost.insert(what).second && options.warn) options.warn(options.out + ": " + what);
-  };
+  Losses lost(options, to, frame);
   try {
     const auto writer = to->create(place.aside(), frame, how);
-    tell(frame), writer->write(frame);
+    lost.tell(frame), writer->write(frame);
     for (std::int64_t k = first + 1; k < end; ++k) {
       const io::Frame next = changed(reader->read(k, as));
-      tell(next), writer->write(next);
+      lost.tell(next), writer->write(next);
     }
     writer->finish();
     for (const std::string& what : writer->lost_between())
@@ -178,10 +207,7 @@ long long convert(const ConvertOptions& options) {
   } catch (const RunError& error) {
     throw RunError(by_its_name(error.what(), place.aside(), options.out));
   }
-  for (const std::int64_t count : {without_velocities, without_images, without_orientations})
-    if (count > 1 && options.warn)
-      options.warn(
-          fmt::format("{}: this applies to {} of {} frames", options.in, count, end - first));
+  lost.tell_counts(end - first);
   place.put_in_place(options.overwrite);
   if (options.unwrapped && !images && end - first > 1 && options.warn)
     options.warn(options.in + ": no frame has images: positions are not unwrapped");
