@@ -85,11 +85,13 @@ std::string run_in_folders(Job& job, RunConsole& console, const JobOptions& opti
                      run.checkpoint().string());
 }
 
-void run_job(Job& job, RunConsole& console, const std::string& command, const JobOptions& options,
-             io::FolderLocks& locks, Archive* restored) {
+/// `command` and `note` are for the beginning of the log; an empty note is none.
+void run_job(Job& job, RunConsole& console, const std::string& command, const std::string& note,
+             const JobOptions& options, io::FolderLocks& locks, Archive* restored) {
   const SignalWatch signals;  // until the last file is closed
   take_folders(job, locks);
   console.open_log(options.output_directory, command);
+  console.say(note);
   try {
     const std::string stopped = run_in_folders(job, console, options, restored);
     // With the run all its files were closed: whatever that says comes before any good news.
@@ -119,7 +121,7 @@ void run_command(const RunArguments& a) {
   Job job(file, components.registry, components.plugins, options);
   require_same_parts(job, components.plugins);
   RunConsole console(a.quiet);
-  run_job(job, console, command_text("perrin run", a), options, locks, nullptr);
+  run_job(job, console, command_text("perrin run", a), "", options, locks, nullptr);
 }
 
 void resume_command(const RunArguments& a) {
@@ -153,13 +155,14 @@ void resume_command(const RunArguments& a) {
   }
   require_same_parts(job, components.plugins);
   const std::string before = resumed.checkpoint.facts["hardware"];
-  RunConsole console(a.quiet);
+  std::string note;
   if (const std::string now = hardware(job.context().device); now != before)
-    console.say(fmt::format(
+    note = fmt::format(
         "note: the checkpoint was written on {}, the run continues on {}: from the same state, but "
         "not bitwise identically\n",
-        before, now));
-  run_job(job, console, command_text("perrin resume", a), options, locks, &archive);
+        before, now);
+  RunConsole console(a.quiet);
+  run_job(job, console, command_text("perrin resume", a), note, options, locks, &archive);
 }
 
 void show_command(const RunArguments& a) {

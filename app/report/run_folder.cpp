@@ -79,7 +79,11 @@ class Folder {
   void take_timings() {
     const auto take = [&](const std::string& text, const std::string& file) {
       Json timings = json_of(text);
-      if (!timings.is_object()) return false;
+      // Anybody may have written a log: what the page reckons with must be there.
+      for (const char* part :
+           {"neighbors", "forces", "integration", "output", "total", "steps", "particles"})
+        if (!timings.is_object() || !timings.contains(part) || !timings[part].is_number())
+          return false;
       timings["file"] = file;
       page_["timings"] = std::move(timings);
       return true;

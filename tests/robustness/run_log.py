@@ -135,6 +135,12 @@ class Log(unittest.TestCase):
         self.assertEqual((data["timings"]["steps"], data["timings"]["file"]), (40, "perrin.log"))
         self.assertIn({"name": "perrin.log", "kind": "log"},
                       [{"name": f["name"], "kind": f["kind"]} for f in data["files"]])
+        for odd in ('{"total": "long"}', "[]", "{", '{"total": 1}'):
+            with open(os.path.join(self.folder, "out", "perrin.log"), "a") as out:
+                out.write(f"timings {odd}\n")
+            self.perrin("report", "out")
+            with open(os.path.join(self.folder, "out", "report.html")) as page:
+                self.assertIn('"timings":null', page.read())
 
 
 if __name__ == "__main__":
