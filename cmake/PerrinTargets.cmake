@@ -5,11 +5,7 @@
 #   PERRIN_UNITY all but kernels are compiled several at a time.
 function(perrin_kernels)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  if(PERRIN_CUDA)
-    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
-  elseif(PERRIN_QUICK_BUILD)
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O3)
-  endif()
+  perrin_kernel_options(${ARGN})
 endfunction()
 
 function(perrin_folder name)
@@ -70,7 +66,7 @@ function(perrin_test name)
     target_compile_options(${name} PRIVATE
       "$<$<CONFIG:Release>:$<IF:$<COMPILE_LANGUAGE:CUDA>,-Xcompiler=-O1,-O1>>")
   elseif(PERRIN_QUICK_BUILD)
-    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O3>)
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2>)
   endif()
   target_link_libraries(${name} PRIVATE perrin_fluids perrin_strict GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
