@@ -59,11 +59,21 @@ void Bussi::begin(Simulation& simulation) {
   if (barostat_) barostat_->begin(simulation, settings_.timestep, ramp());
   rotation_.begin(simulation, settings_.timestep);
   if (!simulation.particles.orientations) return;
-  rotational_freedom_ = simulation.particles.orientations->degrees_of_freedom(
-      simulation.particles.id, simulation.group());
+  count_rotation(simulation);
   rotational_scratch_ = Buffer<double>(simulation.device(), sum_chunks);
   if (rotational_bath_.size() == 0)
     rotational_bath_ = Buffer<RescalingBath>(simulation.device(), 1);
+}
+
+void Bussi::count_rotation(const StepContext& context) {
+  rotational_freedom_ =
+      context.particles.orientations->degrees_of_freedom(context.particles.id, context.group());
+}
+
+/// Steps have recorded the degrees of freedom.
+bool Bussi::follow_group(Simulation& simulation) {
+  if (simulation.particles.orientations) count_rotation(simulation);
+  return true;
 }
 
 void Bussi::steps(StepContext& context, int n) {

@@ -58,11 +58,14 @@ class Bussi : public Integrator {
   std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
   BoxMover* box_mover() const override { return barostat_.get(); }
   bool turns_particles() const override { return true; }
+  std::string needs_fixed_group() const override { return {}; }
+  bool follow_group(Simulation& simulation) override;
   void state(Archive& archive) override;
 
  private:
   void draw_factor(StepContext& context);
   void rescale_rotation(StepContext& context);
+  void count_rotation(const StepContext& context);
   Ramp ramp() const {
     return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, ramp_start_);
   }

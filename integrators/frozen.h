@@ -24,6 +24,9 @@ class Frozen : public Integrator {
   void steps(StepContext& context, int n) override;
   double timestep() const override { return dt_; }
   Motion motion() const override;
+  std::string needs_fixed_group() const override {
+    return "stops particles, whose kinetic energy would be lost";
+  }
   bool prescribes_motion() const override { return true; }
 
  private:

@@ -62,6 +62,9 @@ class Moving : public Integrator {
   double timestep() const override { return settings_.timestep; }
   Motion motion() const override;
   bool prescribes_motion() const override { return true; }
+  std::string needs_fixed_group() const override {
+    return "prescribes velocities, so that the kinetic energy of particles would be lost";
+  }
   GroupMask thermal() const override { return {nobody_.data(), 1}; }
   void measure_work(StepContext& context, double* work) override;
   void state(Archive& archive) override;

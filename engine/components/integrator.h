@@ -70,6 +70,16 @@ class Integrator {
   /// integrators/particle_steps.h and sums of integrators/group_sum.h see to it; other loops of its
   /// own must ask StepContext::group().
   virtual bool acts_on_groups() const { return true; }
+  /// Why that group must stay the same while it runs: "keeps …". Empty: it may be chosen anew
+  /// between steps. steps() then takes StepContext::group() and the degrees of freedom as they are,
+  /// nothing that it keeps of a particle is older than a step, and a particle that comes or goes
+  /// goes on with its position and velocity.
+  virtual std::string needs_fixed_group() const {
+    return "is not made for particles that come and go";
+  }
+  /// Where groups may be chosen anew, between steps: what begin() has made of its group is made
+  /// again. True: recorded steps do not hold any more.
+  virtual bool follow_group(Simulation&) { return false; }
   /// Velocities of its particles are prescribed: they are no motion of heat, and count in no
   /// kinetic energy, temperature, momentum or pressure.
   virtual bool prescribes_motion() const { return false; }

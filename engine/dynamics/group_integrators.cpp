@@ -58,14 +58,52 @@ struct Fingerprint {
 
 constexpr std::uint8_t nobody = 255;
 
+/// Which group each particle is in, and mistakes.
+struct Owners {
+  std::vector<std::uint8_t> of;  // [id]
+  struct Twice {
+    std::size_t id, first, second;
+  };
+  std::optional<Twice> twice;  // the first that is in two groups
+  std::int64_t without = 0;    // in none
+
+  explicit Owners(const std::vector<Group>& groups)
+      : of(groups.empty() ? 0 : groups[0].members().size(), nobody) {
+    for (std::size_t k = 0; k < groups.size(); ++k)
+      for (std::size_t id = 0; id < of.size(); ++id) {
+        if (!groups[k].has(id)) continue;
+        if (of[id] != nobody && !twice) twice = {id, of[id], k};
+        of[id] = std::uint8_t(k);
+      }
+    without = std::ranges::count(of, nobody);
+  }
+  std::int64_t first_without() const { return std::ranges::find(of, nobody) - of.begin(); }
+};
+
+/// Reports why an integrator cannot have such a group.
+bool suits(const Integrator& one, const Group& group, const std::string& type,
+           const std::string& key, Setup& setup) {
+  if (!one.acts_on_groups()) {
+    setup.error(key, fmt::format("{} moves all particles of a system, and cannot be one of several "
+                                 "integrators",
+                                 type));
+    return false;
+  }
+  const std::string why = group.changes() ? one.needs_fixed_group() : "";
+  if (why.empty()) return true;
+  setup.error(key + ".group",
+              fmt::format("the particles of \"{}\" are chosen anew every {} steps, and {} {}; "
+                          "expected a group that stays the same",
+                          group.name(), group.every(), type, why));
+  return false;
+}
+
 }  // namespace
 
 std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integrator>>& parts,
                                                    Setup& setup) {
-  const Configuration& c = setup.configuration();
   std::vector<std::unique_ptr<Integrator>> integrators;
-  std::vector<std::string> names;
-  std::vector<std::uint8_t> group_of(c.position.size(), nobody);
+  std::vector<Group> groups;
   bool usable = true;
   const auto wrong = [&](const std::string& key, const std::string& what) {
     setup.error(key, what);
@@ -76,44 +114,37 @@ std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integr
           fmt::format("must have fewer than {} entries, got {}", most, parts.size()));
   for (std::size_t k = 0; usable && k < parts.size(); ++k) {
     const std::string key = fmt::format("integrators[{}]", k);
-    names.push_back(parts[k] ? record_component(parts[k]).value("group", "") : "");
+    const std::string name = parts[k] ? record_component(parts[k]).value("group", "") : "";
     integrators.push_back(setup.make(parts[k]));
     if (!integrators.back()) return nullptr;
     const Integrator& one = *integrators.back();
-    if (names[k].empty()) {
+    if (name.empty()) {
       wrong(key, "the key \"group\" is missing: the name of the group that it moves");
       continue;
     }
-    const Group* const group = setup.fixed_group(names[k], key + ".group");
+    const Group* const group = setup.group(name, key + ".group");
     if (!group) return nullptr;
-    if (!one.acts_on_groups())
-      wrong(key, fmt::format("{} moves all particles of a system, and cannot be one of several "
-                             "integrators",
-                             parts[k].type()));
+    groups.push_back(*group);
+    usable = suits(one, *group, parts[k].type(), key, setup) && usable;
     if (one.box_mover()) wrong(key + ".barostat", "is not possible beside other integrators");
     if (one.timestep() != integrators[0]->timestep())
       wrong(key + ".timestep", fmt::format("must be that of the other integrators, {}, got {}",
                                            integrators[0]->timestep(), one.timestep()));
-    for (std::size_t id = 0; usable && id < group_of.size(); ++id) {
-      if (!group->has(id)) continue;
-      if (group_of[id] != nobody)
-        wrong(key + ".group", fmt::format("particle {} is also in \"{}\", which another integrator "
-                                          "moves",
-                                          id, names[group_of[id]]));
-      group_of[id] = std::uint8_t(k);
-    }
   }
   if (!usable) return nullptr;
+  const Owners owners(groups);
+  if (const auto& twice = owners.twice)
+    wrong(fmt::format("integrators[{}].group", twice->second),
+          fmt::format("particle {} is also in \"{}\", which another integrator moves", twice->id,
+                      groups[twice->first].name()));
   // One that moves everybody is alone in its stage.
-  if (parts.size() == 1 && std::ranges::count(group_of, nobody) == 0)
+  if (parts.size() == 1 && owners.without == 0 && !groups[0].changes())
     return std::move(integrators.front());
-  const auto left = std::ranges::count(group_of, nobody);
-  if (left > 0)
-    wrong(
-        "integrators",
-        fmt::format("{} of {} particles are in no group of an integrator, the first is particle "
-                    "{}; particles at rest need an integrator \"frozen\"",
-                    left, group_of.size(), std::ranges::find(group_of, nobody) - group_of.begin()));
+  if (usable && owners.without > 0)
+    wrong("integrators",
+          fmt::format("{} of {} particles are in no group of an integrator, the first is particle "
+                      "{}; particles at rest need an integrator \"frozen\"",
+                      owners.without, owners.of.size(), owners.first_without()));
   bool moved = false, overdamped = false;
   for (const auto& one : integrators) {
     if (one->prescribes_motion()) continue;
@@ -124,38 +155,60 @@ std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integr
           "integrators whose particles have velocities and integrators of overdamped motion cannot "
           "be combined");
   if (!usable) return nullptr;
-  return std::make_unique<GroupIntegrators>(std::move(integrators), std::move(names),
-                                            std::move(group_of), c, setup.device());
+  return std::make_unique<GroupIntegrators>(std::move(integrators), std::move(groups),
+                                            setup.configuration(), setup.device());
 }
 
 GroupIntegrators::GroupIntegrators(std::vector<std::unique_ptr<Integrator>> integrators,
-                                   std::vector<std::string> groups,
-                                   std::vector<std::uint8_t> group_of,
-                                   const Configuration& configuration, const Device& device)
-    : group_of_(device, std::span<const std::uint8_t>(group_of)),
+                                   std::vector<Group> groups, const Configuration& configuration,
+                                   const Device& device)
+    : type_(configuration.type),
+      types_(configuration.types.size()),
+      all_(configuration),
+      group_of_(device, std::int64_t(configuration.type.size())),
       parts_(device, std::int64_t(integrators.size())) {
-  const DegreesOfFreedom all(configuration);
-  for (std::size_t k = 0; k < integrators.size(); ++k) {
-    std::vector<std::int64_t> counts(configuration.types.size(), 0);
-    for (std::size_t id = 0; id < group_of.size(); ++id)
-      if (group_of[id] == k) ++counts[configuration.type[id]];
-    const GroupMask mask{group_of_.data(), std::uint8_t(k)};
-    std::unique_ptr<Member> member(
-        new Member{std::move(integrators[k]), groups[k], {mask, {all, std::move(counts)}, 0}, {}});
-    member->own.degrees_of_freedom.count({}, member->integrator->motion());
-    members_.push_back(std::move(member));
-  }
-  find_motion(group_of, configuration);
+  for (std::size_t k = 0; k < integrators.size(); ++k)
+    members_.emplace_back(
+        new Member{std::move(integrators[k]), std::move(groups[k]), {{}, all_, 0}, {}});
+  const std::vector<std::uint8_t> group_of = share_out();
   std::vector<std::uint8_t> thermal(group_of.size(), 1);
   bool all_count = true;
   for (std::size_t id = 0; id < group_of.size(); ++id)
     if (members_[group_of[id]]->integrator->prescribes_motion()) thermal[id] = 0, all_count = false;
   if (!all_count) thermal_ = {device, std::span<const std::uint8_t>(thermal)};
+  for (std::size_t k = 0; k < members_.size(); ++k)
+    members_[k]->own.group = {group_of_.data(), std::uint8_t(k)};
+}
+
+/// Takes the groups as they are: whose each particle is, and the degrees of freedom of each
+/// integrator. Returns the number of each particle's integrator.
+std::vector<std::uint8_t> GroupIntegrators::share_out() {
+  std::vector<Group> groups;
+  for (const auto& member : members_) groups.push_back(member->group);
+  const Owners owners(groups);
+  if (const auto& twice = owners.twice)
+    throw RunError(
+        fmt::format("particle {} has come to be in \"{}\" and in \"{}\": every particle "
+                    "must be in the group of exactly one integrator",
+                    twice->id, groups[twice->first].name(), groups[twice->second].name()));
+  if (owners.without > 0)
+    throw RunError(
+        fmt::format("particle {} has come to be in no group of an integrator; expected "
+                    "groups that make up the system at every time, as one and "
+                    "{{\"not\": [it]}}",
+                    owners.first_without()));
+  group_of_.assign(owners.of);
+  for (auto& member : members_) {
+    member->version = member->group.version();
+    member->own.degrees_of_freedom = {all_, member->group.count_by_type(type_, types_)};
+    member->own.degrees_of_freedom.count({}, member->integrator->motion());
+  }
+  find_motion(owners.of);
+  return owners.of;
 }
 
 /// What all of them move together.
-void GroupIntegrators::find_motion(const std::vector<std::uint8_t>& group_of,
-                                   const Configuration& configuration) {
+void GroupIntegrators::find_motion(const std::vector<std::uint8_t>& group_of) {
   auto each = std::make_shared<Motion::OfEach>();
   std::vector<Motion> motions;
   for (const auto& member : members_) {
@@ -169,13 +222,28 @@ void GroupIntegrators::find_motion(const std::vector<std::uint8_t>& group_of,
     std::uint8_t axes = 0;
     for (std::size_t k = 0; k < 3; ++k) {
       const bool moves = !members_[group_of[id]]->integrator->prescribes_motion() &&
-                         motions[group_of[id]].moves(configuration.type[id], id, k);
+                         motions[group_of[id]].moves(type_[id], id, k);
       axes |= std::uint8_t(moves ? 1u << k : 0u);
       each->moving[k] += moves ? 1 : 0;
     }
     each->axes.push_back(axes);
   }
   motion_.of_each = std::move(each);
+}
+
+bool GroupIntegrators::follow_group(Simulation& simulation) {
+  if (std::ranges::none_of(
+          members_, [](const auto& member) { return member->version != member->group.version(); }))
+    return false;
+  share_out();
+  bool records_anew = false;
+  for (auto& member : members_) {
+    simulation.exchange(member->own);
+    records_anew = member->integrator->follow_group(simulation) || records_anew;
+    simulation.exchange(member->own);
+  }
+  simulation.follow_groups(*this, records_anew);
+  return records_anew;
 }
 
 void GroupIntegrators::begin(Simulation& simulation) {
@@ -231,7 +299,7 @@ bool GroupIntegrators::take_turns(StepContext& context) {
       throw BugError(
           fmt::format("the integrators of the groups \"{}\" and \"{}\" do not ask for neighbours "
                       "and forces equally often: they cannot be combined",
-                      first.group, member->group));
+                      first.group.name(), member->group.name()));
   }
   return std::ranges::any_of(members_, [](const auto& member) { return !member->fiber.done(); });
 }
@@ -251,7 +319,7 @@ void GroupIntegrators::resume_watched(StepContext& context, Member& member) {
   throw RunError(
       fmt::format("the integrator of the group \"{}\" has moved particles of other groups: it does "
                   "not know groups, and can only move all particles of a system",
-                  member.group));
+                  member.group.name()));
 }
 
 std::uint64_t GroupIntegrators::fingerprint_of_others(StepContext& context, const Member& member) {
@@ -330,7 +398,7 @@ std::string GroupIntegrators::report(Simulation& simulation) {
   std::string all;
   for (auto& member : members_)
     if (const std::string one = member->integrator->report(simulation); !one.empty())
-      all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", member->group, one);
+      all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", member->group.name(), one);
   return all;
 }
 
@@ -338,7 +406,7 @@ std::string GroupIntegrators::shortcoming(Simulation& simulation) {
   std::string all;
   for (auto& member : members_)
     if (const std::string one = member->integrator->shortcoming(simulation); !one.empty())
-      all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", member->group, one);
+      all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", member->group.name(), one);
   return all;
 }
 
@@ -368,7 +436,7 @@ void GroupIntegrators::measure_heat(StepContext& context, double* heat) {
 
 const double* GroupIntegrators::measured_heat_of(const std::string& group) const {
   for (std::size_t k = 0; k < members_.size(); ++k)
-    if (members_[k]->group == group) return parts_.data() + k;
+    if (members_[k]->group.name() == group) return parts_.data() + k;
   return nullptr;
 }
 
@@ -384,7 +452,7 @@ bool GroupIntegrators::turns_particles() const {
 std::string GroupIntegrators::objection(const Force& force) const {
   for (const auto& member : members_)
     if (std::string why = member->integrator->objection(force); !why.empty())
-      return "\"" + member->group + "\" " + why;
+      return "\"" + member->group.name() + "\" " + why;
   return {};
 }
 

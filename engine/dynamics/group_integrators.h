@@ -5,6 +5,9 @@
 // integrator needs to know nothing of the others, and a step has one search for neighbours and one
 // computation of forces. On a GPU their passes over particles meet likewise: two that are alike are
 // one kernel.
+//
+// Groups may be chosen anew between steps: who is whose and what is counted of it is then found
+// again. Velocities stay what they are, so the total energy does, too.
 #pragma once
 
 #include <memory>
@@ -27,9 +30,8 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   /// Reports the user's mistakes.
   static std::unique_ptr<Integrator> make(const std::vector<Part<Integrator>>& parts, Setup& setup);
 
-  /// An integrator and the number of its group in `group_of`[id].
-  GroupIntegrators(std::vector<std::unique_ptr<Integrator>> integrators,
-                   std::vector<std::string> groups, std::vector<std::uint8_t> group_of,
+  /// An integrator for each group; every particle is in exactly one of them.
+  GroupIntegrators(std::vector<std::unique_ptr<Integrator>> integrators, std::vector<Group> groups,
                    const Configuration& configuration, const Device& device);
 
   void begin(Simulation& simulation) override;
@@ -48,6 +50,8 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   const double* measured_heat_of(const std::string& group) const override;
   void measure_work(StepContext& context, double* work) override;
   bool acts_on_groups() const override { return false; }
+  /// Takes the particles that the groups have now; throws RunError where one is in none or in two.
+  bool follow_group(Simulation& simulation) override;
   GroupMask thermal() const override { return {thermal_.data(), 1}; }
   bool turns_particles() const override;
   bool follows_deformation() const override { return false; }
@@ -57,14 +61,16 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
  private:
   struct Member {
     std::unique_ptr<Integrator> integrator;
-    std::string group;
+    Group group;
     StepContext::OfIntegrator own;
     Fiber fiber;
     StepMeeting at = StepMeeting::neighbors;  // where it waits, if not for …
     const GroupPass* pass = nullptr;          // … this to be launched
+    std::int64_t version = 0;                 // of the group, as it was shared out
   };
 
-  void find_motion(const std::vector<std::uint8_t>& group_of, const Configuration& configuration);
+  std::vector<std::uint8_t> share_out();
+  void find_motion(const std::vector<std::uint8_t>& group_of);
   bool take_turns(StepContext& context);
   void resume(StepContext& context, Member& member);
   void resume_watched(StepContext& context, Member& member);
@@ -75,6 +81,9 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   template <class Measure>
   void add_up(StepContext& context, double* total, const Measure& measure);
 
+  std::vector<std::uint32_t> type_;  // [id]
+  std::size_t types_;
+  DegreesOfFreedom all_;  // of the system
   std::vector<std::unique_ptr<Member>> members_;
   Buffer<std::uint8_t> group_of_;  // [id]: the number of the integrator
   Buffer<std::uint8_t> thermal_;   // [id]: 1 where velocities count; empty: everywhere

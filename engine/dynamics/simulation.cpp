@@ -75,6 +75,12 @@ void Simulation::end_stage() {
   deformation_ = nullptr;
 }
 
+void Simulation::follow_groups(const Integrator& integrator, bool records_anew) {
+  degrees_of_freedom.count(forces, integrator.motion());
+  totals_.begin_stage(integrator.motion());
+  if (records_anew) stepper_->forget();
+}
+
 void Simulation::prepare(const Integrator& integrator) {
   BoxMover* const mover = deformation_ ? deformation_ : integrator.box_mover();
   if (box_mover_ != mover) stepper_->forget();

@@ -46,6 +46,9 @@ class Simulation : public StepContext {
   /// `deformation` moves the box in place of what the integrator has; nullptr: the stage does not.
   void begin_stage(Integrator& integrator, BoxMover* deformation = nullptr);
   void end_stage();
+  /// Integrators of the running stage have other particles than before (Integrator::motion()).
+  /// `records_anew`: recorded steps do not hold any more.
+  void follow_groups(const Integrator& integrator, bool records_anew);
   /// Before integrator.begin() and by advance(): which integrator is about to act. The degrees of
   /// freedom are counted for it. Forces computed for another time step are void.
   void prepare(const Integrator& integrator);

@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/communicator/communicator.h"
+#include "engine/components/integrator.h"
 #include "engine/domain/decomposition.h"
 #include "engine/run/signals.h"
 #include "engine/system/configuration_archive.h"
@@ -129,6 +130,7 @@ std::int64_t Run::advance(Integrator& integrator, std::int64_t n, bool unseen) {
     if (step % every == 0) {
       simulation().complete();
       parts_.choose_groups(simulation());
+      integrator.follow_group(simulation());
     }
     n = std::int64_t(std::min(std::uint64_t(n), every - step % every));
   }

@@ -34,6 +34,10 @@ class ActiveOrnsteinUhlenbeck final : public Overdamped {
     s.ensure_forces();
   }
   void end() override { drive_ = {}; }
+  std::string needs_fixed_group() const override {
+    return "keeps the velocities that drive its particles, which others would not have when they "
+           "come";
+  }
 
   void steps(StepContext& s, int n) override {
     run_steps(s, n, [&] {

@@ -65,6 +65,8 @@ class Swimmers final : public Overdamped {
   }
 
   bool turns_particles() const override { return true; }
+  /// Axes are the particles' own.
+  std::string needs_fixed_group() const override { return {}; }
   /// The flow would have to turn the particles.
   bool follows_deformation() const override { return false; }
   std::string objection(const Force& force) const override {

@@ -36,6 +36,7 @@ class GrootWarren final : public Integrator {
   void end() override { half_ = {}; }
   void steps(StepContext& context, int n) override;
   double timestep() const override { return settings_.timestep; }
+  std::string needs_fixed_group() const override { return {}; }
 
  private:
   GrootWarrenSettings settings_;

@@ -58,6 +58,15 @@ class BathIntegrator : public Integrator {
   bool follows_deformation() const override { return bath_.moves_all(); }
   BoxMover* box_mover() const override { return barostat_.get(); }
   bool turns_particles() const override { return true; }
+  /// Heat is counted where a particle gets it, and random numbers follow from step and id.
+  std::string needs_fixed_group() const override {
+    if (!bath_.moves_all())
+      return "with types or axes stops particles, whose kinetic energy would be lost";
+    if constexpr (!follows_step<Stream> && !std::is_same_v<Stream, NoNoise>)
+      return "draws random numbers from a generator with a memory, in which every particle has to "
+             "be in every step (rng, scheme, normals)";
+    return {};
+  }
   /// Of a maker; before begin().
   void set_barostat(std::unique_ptr<Barostat> barostat) { barostat_ = std::move(barostat); }
   void state(Archive& archive) override {

@@ -74,6 +74,11 @@ class Brownian : public BathIntegrator<Stream> {
     motion.velocities = VelocityRole::bath;
     return motion;
   }
+  std::string needs_fixed_group() const override {
+    if (settings_.method != "leimkuhler_matthews") return Base::needs_fixed_group();
+    return "with the method leimkuhler_matthews keeps the noise of a particle from one step to the "
+           "next (method ermak_mccammon does not)";
+  }
   double typical_displacement(const StepContext&) const override {
     return double(mobility_.view().all.spread) * double(this->bath_.temperature().root_from);
   }
