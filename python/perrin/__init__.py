@@ -8,6 +8,7 @@ docs/guide/python.md tells the rest.
 """
 from typing import TYPE_CHECKING
 
+from perrin import _native  # first: what it says is better than what its importers would
 from perrin import force, integrator, observer, part, stage, system
 from perrin._perrin import build, cuda_count, version as __version__
 from perrin._schema import schema

@@ -44,7 +44,10 @@ def component_class(kind, name, definition):
     known = parameters(definition)
     required = set(definition.get("required", ()))
 
-    def __init__(self, **settings):
+    def __init__(self, *values, **settings):
+        if values:
+            raise JobError(f"{kind}.{name}(): settings are given by name, "
+                           f"{next(iter(known), 'type')}=…; got {values[0]!r} without one")
         wrong = [Problem(k, None, f"unknown key; {name} has {', '.join(known)}")
                  for k in settings if k not in known]
         wrong += [Problem(k, None, "is missing") for k, (setting, _) in known.items()

@@ -1,6 +1,8 @@
 """Errors: of a job, of a run, of Perrin."""
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import NamedTuple, Optional
 
 
@@ -49,3 +51,15 @@ class StaleError(RunError):
 
 class BugError(RuntimeError):
     """A bug in Perrin or in a plug-in."""
+
+
+class JobWarning(UserWarning):
+    """What is valid in a job, or has come to its end, but is probably not intended."""
+
+
+def warn(text):
+    """A warning at the line of the caller outside of this package."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "perrin":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(_in_python(text), JobWarning, stacklevel=level)

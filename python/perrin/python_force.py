@@ -1,6 +1,7 @@
 """Forces that a Python function computes."""
 from __future__ import annotations
 
+from perrin import arguments
 from perrin.errors import RunError
 from perrin.tensors import Tensors
 from perrin.view import View
@@ -36,7 +37,8 @@ class PythonForce:
         if local and captured:
             raise ValueError("PythonForce: local=True and captured=True exclude each other: a "
                              "captured function receives and returns arrays by id")
-        self.function, self.stride = function, stride
+        self.function = arguments.function(function, "PythonForce(function)")
+        self.stride = arguments.whole(stride, "PythonForce(stride)", 1)
         self.local, self.captured = local, captured
         self.conserves_momentum = conserves_momentum
 

@@ -15,7 +15,7 @@ from typing import (Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequ
 
 import numpy as np
 
-from perrin import show
+from perrin import arguments, show
 from perrin._perrin import Session, job_text
 from perrin.errors import JobError
 from perrin.progress import Bar
@@ -60,13 +60,26 @@ def _from_start(path, job):
     return made
 
 
+def _assignments(values, functions, job=None):
+    """PATH=VALUE for each; with a job, paths count from the beginnings of lists."""
+    found = []
+    for path, value in arguments.settings({} if values is None else values, "set").items():
+        value = _plain(value, functions)
+        arguments.finite_numbers(value, path)
+        found.append(f"{_from_start(path, job) if job else path}={json.dumps(value)}")
+    return found
+
+
 def _session(job, set=None, *, device="", threads=0, output_dir=".", overwrite=False, quiet=True,
              checkpoint=""):
     functions, file, text = [], "", ""
     if isinstance(job, (str, os.PathLike)):
         file = os.fspath(job)
     else:
-        job = _plain(job, functions)
+        if not isinstance(job, Mapping):
+            raise JobError(f"the job: must be the name of a file or a dict, got {job!r}")
+        job = _plain(dict(job), functions)
+        arguments.finite_numbers(job)
         stages = job.get("stages") or [{}]
         if isinstance(stages, list) and isinstance(stages[-1], dict):
             if stages[-1].get("type") == "md":
@@ -75,9 +88,12 @@ def _session(job, set=None, *, device="", threads=0, output_dir=".", overwrite=F
             text = json.dumps(job, indent=1)
         except TypeError as error:
             raise JobError(f"the job must consist of types that JSON knows: {error}") from None
-    sets = [f"{path}={json.dumps(_plain(value, functions))}" for path, value in (set or {}).items()]
-    return Session(file, text, sets, functions, device, threads, os.fspath(output_dir), overwrite,
-                   quiet, checkpoint), functions
+    arguments.text(device, "device", '"auto", "cpu", "cuda" or "cuda:N"')
+    session = Session(file, text, _assignments(set, functions), functions, device,
+                      arguments.whole(threads, "threads", 0),
+                      arguments.path(output_dir, "output_dir"), bool(overwrite), bool(quiet),
+                      arguments.path(checkpoint, "checkpoint"))
+    return session, functions
 
 
 @contextlib.contextmanager
@@ -135,10 +151,11 @@ class Simulation(View):
         objects of the job, in its order. `more_steps`: extends the last stage. The state of
         callbacks and functions is not saved."""
         self = cls.__new__(cls)
-        sets = [f"{path}={json.dumps(_plain(value, []))}" for path, value in (set or {}).items()]
-        self._session = Session(resumed=os.fspath(path), sets=sets, functions=list(forces),
-                                device=device, threads=threads, quiet=quiet, more_steps=more_steps,
-                                output_directory=os.fspath(output_dir))
+        self._session = Session(resumed=arguments.path(path, "path"), sets=_assignments(set, []),
+                                functions=list(forces), device=device,
+                                threads=arguments.whole(threads, "threads", 0), quiet=bool(quiet),
+                                more_steps=arguments.whole(more_steps, "more_steps", 0),
+                                output_directory=arguments.path(output_dir, "output_dir"))
         self._functions, self._quiet, self._threads = list(forces), quiet, threads
         self._output = os.fspath(output_dir) or os.path.dirname(os.path.abspath(path))
         self._begin()
@@ -205,10 +222,11 @@ class Simulation(View):
         An exception of a callback is raised when the step is done, and so is Ctrl-C: the
         simulation can then continue. After any other error it can only be read.
         """
-        if steps is not None and (steps < 0 or steps != int(steps) or
-                                  not self._session.has_system):
-            raise JobError(f"run(): must be a number of steps of a job that has a system, "
-                           f"got {steps}")
+        if steps is not None:
+            steps = arguments.whole(steps, "run(steps)", 0)
+            if not self._session.has_system:
+                raise JobError(f"run({steps}): no stage of the job has steps of particles: expected"
+                               " run() without a number")
         if steps is None:
             last = self._last_step() if progress and self._session.has_system else None
             with self._shown(progress, last), _interrupts(self._session):
@@ -218,9 +236,9 @@ class Simulation(View):
                            "stage more \"steps\", or omit them, or continue from its checkpoint "
                            "with perrin.Simulation.resume(..., more_steps=N)")
         begin = self.step
-        with self._shown(progress, begin + int(steps)), _interrupts(self._session):
-            complete = self._session.run(begin + int(steps))
-        if complete and self.step < begin + int(steps):
+        with self._shown(progress, begin + steps), _interrupts(self._session):
+            complete = self._session.run(begin + steps)
+        if complete and self.step < begin + steps:
             warnings.warn(f"run({steps}): the job was complete after {self.step - begin} steps",
                           stacklevel=2)
         return complete
@@ -231,9 +249,12 @@ class Simulation(View):
 
         if not self._session.has_system:
             raise JobError("every() needs a job with a system")
+        if callable(steps):
+            raise JobError("every(): must be given a number of steps: @sim.every(100)")
+        steps = arguments.whole(steps, "every(steps)", 1)
 
         def register(function):
-            self._add(function, int(steps))
+            self._add(arguments.function(function, f"every({steps})"), steps)
             return function
 
         return register
@@ -245,6 +266,8 @@ class Simulation(View):
 
     def remove(self, function: Callable[..., Any]) -> None:
         """Removes a function that was given to every()."""
+        if function not in self._callbacks:
+            raise JobError(f"remove(): must be a function that every() was given, got {function!r}")
         for number, _ in self._callbacks.pop(function):
             self._session.remove_callback(number)
 
@@ -256,9 +279,7 @@ class Simulation(View):
         """
         if self.complete:
             raise JobError("set(): the job is complete")
-        job = self.job
-        sets = [f"{_from_start(path, job)}={json.dumps(_plain(value, []))}"
-                for path, value in values.items()]
+        sets = _assignments(values, [], self.job)
         path = os.path.join(self._output, f".perrin-{os.getpid()}-{id(self)}.h5")
         self.checkpoint(os.path.basename(path))
         try:
@@ -299,10 +320,18 @@ class Simulation(View):
             local._writable = False
             self._state.changed()
 
-    def _set(self, setter, rows, **how):
+    def _set(self, name, setter, rows, columns=3, **how):
+        shape = (len(self), columns)
+        if columns == 4 or name == "angular_momenta":  # the engine says so where there are none
+            shape = (len(self._state.orientations) or len(self), columns)
+        array = arguments.rows(rows, name, shape)
         self._session.begin()
-        setter(np.ascontiguousarray(rows, dtype=float), by_id=True, **how)
+        setter(array, by_id=True, **how)
         self._state.changed()
+
+    def __setattr__(self, name, value):
+        arguments.known_attribute(self, name)
+        super().__setattr__(name, value)
 
     @property
     def positions(self) -> np.ndarray:
@@ -312,7 +341,7 @@ class Simulation(View):
 
     @positions.setter
     def positions(self, rows: Any) -> None:
-        self._set(self._state.set_positions, rows, unwrapped=False)
+        self._set("positions", self._state.set_positions, rows, unwrapped=False)
 
     @property
     def unwrapped(self) -> np.ndarray:
@@ -321,7 +350,7 @@ class Simulation(View):
 
     @unwrapped.setter
     def unwrapped(self, rows: Any) -> None:
-        self._set(self._state.set_positions, rows, unwrapped=True)
+        self._set("unwrapped", self._state.set_positions, rows, unwrapped=True)
 
     @property
     def velocities(self) -> np.ndarray:
@@ -330,7 +359,7 @@ class Simulation(View):
 
     @velocities.setter
     def velocities(self, rows: Any) -> None:
-        self._set(self._state.set_velocities, rows)
+        self._set("velocities", self._state.set_velocities, rows)
 
     @property
     def orientations(self) -> np.ndarray:
@@ -340,7 +369,7 @@ class Simulation(View):
 
     @orientations.setter
     def orientations(self, rows: Any) -> None:
-        self._set(self._state.set_orientations, rows)
+        self._set("orientations", self._state.set_orientations, rows, 4)
 
     @property
     def angular_momenta(self) -> np.ndarray:
@@ -349,7 +378,7 @@ class Simulation(View):
 
     @angular_momenta.setter
     def angular_momenta(self, rows: Any) -> None:
-        self._set(self._state.set_angular_momenta, rows)
+        self._set("angular_momenta", self._state.set_angular_momenta, rows)
 
     @property
     def torques(self) -> np.ndarray:
@@ -405,8 +434,9 @@ class Simulation(View):
     def checkpoint(self, path: Path = "checkpoint.h5") -> None:
         """Writes a checkpoint for `perrin resume` into the output folder, which is made if it is
         not there."""
-        os.makedirs(self._output or ".", exist_ok=True)
-        self._session.checkpoint(os.fspath(path))
+        name = arguments.path(path, "path")
+        os.makedirs(os.path.join(self._output, os.path.dirname(name)) or ".", exist_ok=True)
+        self._session.checkpoint(name)
 
     def close(self) -> None:
         """Closes the files of a job that is not complete. Particles can still be read."""
@@ -422,7 +452,7 @@ class Simulation(View):
 def load_job(path: Path) -> Dict[str, Any]:
     """A job file, with or without comments, as a dict. Names of files in it are relative to its
     folder, those of a dict to the current one."""
-    return json.loads(job_text(os.fspath(path)))
+    return json.loads(job_text(arguments.path(path, "path")))
 
 
 def run(job: JobLike, *, device: str = "", threads: int = 0,
@@ -436,6 +466,9 @@ def run(job: JobLike, *, device: str = "", threads: int = 0,
     """
     with Simulation(job, device=device, threads=threads, set=set, output_dir=output_dir,
                     overwrite=overwrite, quiet=quiet, checkpoint=checkpoint) as simulation:
+        if simulation.job["stages"][-1].get("steps", 0) >= _FOREVER:
+            raise JobError('run(): stages[-1].steps: is missing, so the run would never end: give '
+                           'a number, or use perrin.Simulation(job).run(N)')
         for warning in simulation.warnings:
             print(warning, file=sys.stderr)
         if not quiet:

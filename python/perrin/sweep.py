@@ -22,6 +22,7 @@ from typing import Any, Callable, Mapping, Optional, Union
 
 import numpy as np
 
+from perrin import arguments
 from perrin._perrin import job_text
 from perrin.ensemble import Ensemble, ensemble
 from perrin.errors import JobError, RunError
@@ -87,7 +88,7 @@ def _run_one(job, values, folder, options, measure, skip):
         if (row := _kept(folder)) is not None:
             return row
         run(job, set=values, output_dir=folder, overwrite=True, quiet=True, checkpoint="",
-            **options)
+            **options)  # refuses a job without an end
         return _keep(folder, measure, skip)
 
 
@@ -186,6 +187,13 @@ def _named(job, name):
     return paths
 
 
+def _check_values(parameters):
+    for name, values in parameters.items():
+        if (isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__") or
+                not hasattr(values, "__len__") or len(values) == 0):
+            raise JobError(f"sweep(): {name}: must be a list of at least one value, got {values!r}")
+
+
 def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
           folder: Union[str, os.PathLike[str]] = "sweep", processes: int = 1, device: str = "",
           threads: int = 0, together: bool = False,
@@ -214,7 +222,11 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
     import pandas
     if together and processes != 1:
         raise JobError("sweep(): processes is for points that do not run together")
+    arguments.whole(processes, "sweep(processes)", 1)
+    if measure is not None:
+        arguments.function(measure, "sweep(measure)")
     parameters = dict(parameters or {})
+    _check_values({**parameters, **names})
     for name, values in names.items():
         paths = _named(job, name)
         parameters[paths] = [(value,) * len(paths) for value in values]

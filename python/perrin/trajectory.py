@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, overload
 
 import numpy as np
 
-from perrin import checked, show
+from perrin import arguments, checked, show
 from perrin.errors import JobError
 from perrin.view import Box
 
@@ -77,7 +77,9 @@ class Trajectory:
     file that exists until close(). Raises JobError if a file is invalid."""
 
     def __init__(self, path: Union[str, os.PathLike[str]]) -> None:
-        self.path = os.fspath(path)
+        self.path = arguments.existing_file(
+            arguments.path(path, "path"), "a trajectory: what the observer \"trajectory\" has "
+            "written, or what perrin convert reads")
         with builtins.open(self.path, "rb") as file:
             is_hdf5 = file.read(8) == b"\x89HDF\r\n\x1a\n"
         self._folder, self._file = None, None
@@ -298,9 +300,14 @@ def thermo(path: Union[str, os.PathLike[str]] = "thermo.h5") -> Any:
     one for each observable; of tensors one for each component (pressure_tensor_xx, …). Units are in
     its attrs["units"]."""
     import pandas
-    with _h5py().File(os.fspath(path), "r") as file:
+    h5py = _h5py()
+    path = arguments.existing_file(arguments.path(path, "path"), "a table of a run: what the "
+                                   "observer \"thermo\" has written")
+    if not h5py.is_hdf5(path):
+        raise JobError(f"{path}: is no HDF5 file: expected a table of a run, such as thermo.h5")
+    with h5py.File(path, "r") as file:
         if "observables" not in file:
-            raise JobError(f"{os.fspath(path)}: is no table of a run: it has no /observables "
+            raise JobError(f"{path}: is no table of a run: it has no /observables "
                            "(perrin.open() reads trajectories)")
         columns, units = {}, {}
         for name, group in file["observables"].items():

@@ -10,7 +10,7 @@ from perrin import show
 from perrin.errors import StaleError
 
 
-@dataclasses.dataclass(repr=False)
+@dataclasses.dataclass(repr=False, frozen=True)
 class Box:
     """The simulation box: edges a = (lx, 0, 0), b = (xy, ly, 0), c = (xz, yz, lz), lower corner
     `origin`, all in units of length."""
@@ -45,6 +45,8 @@ class Box:
         """The nearest images of vectors [..., 3] (length): exact if they are shorter than half
         the heights of the box."""
         v = np.array(vectors, dtype=float)
+        if v.ndim == 0 or v.shape[-1] != 3:
+            raise ValueError(f"nearest(): must be vectors of shape [..., 3], got shape {v.shape}")
         for axis in (2, 1, 0):
             if self.periodic[axis] and axis < self.dimension:
                 edge = self.edges[axis]

@@ -91,7 +91,7 @@ def test_job_files_and_settings(liquid, tmp_path):
 
 def test_parts_of_steps_are_refused(liquid):
     sim = perrin.Simulation(liquid)
-    with pytest.raises(perrin.JobError, match="number of steps .* got 2.5"):
+    with pytest.raises(perrin.JobError, match="whole number .* got 2.5"):
         sim.run(2.5)
     sim.run(np.int64(2))
     assert sim.step == 2
@@ -200,7 +200,7 @@ def test_a_stage_without_particles(tmp_path):
     assert parts.run() and parts.complete
     name = os.listdir(tmp_path / "whole")[0]
     assert_same(contents(tmp_path / "parts" / name), contents(tmp_path / "whole" / name))
-    with pytest.raises(perrin.JobError, match="a job that has a system"):
+    with pytest.raises(perrin.JobError, match="no stage of the job has steps of particles"):
         parts.run(5)
     with pytest.raises(perrin.JobError, match="a job with a system"):
         parts.every(5)
