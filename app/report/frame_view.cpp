@@ -52,12 +52,11 @@ std::vector<bool> solvents(const Configuration& c) {
 }
 
 /// Ids of the particles that are shown, ascending: of too many a random choice, solvent last.
-std::vector<std::uint32_t> choose(const Configuration& c) {
+std::vector<std::uint32_t> choose(const Configuration& c, const std::vector<bool>& solvent) {
   std::vector<std::uint32_t> ids(c.position.size());
   for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = std::uint32_t(k);
   if (ids.size() <= most_shown) return ids;
   const auto& molecule = c.topology.molecule;
-  const auto solvent = solvents(c);
   const auto group = [&](std::uint32_t id) { return molecule.empty() ? id : molecule[id]; };
   std::ranges::sort(ids, {}, [&](std::uint32_t id) {
     return std::tuple(bool(solvent[c.type[id]]),
@@ -120,8 +119,8 @@ std::vector<unsigned char> molecule_colors(const Configuration& c,
   return any ? colors : std::vector<unsigned char>();
 }
 
-Json view_of(const Configuration& c) {
-  const auto shown = choose(c);
+Json view_of(const Configuration& c, const std::vector<bool>& solvent) {
+  const auto shown = choose(c, solvent);
   std::vector<unsigned char> place, type;
   for (const std::uint32_t id : shown) {
     const Vec3<double> f = c.box.fraction(c.position[id]);
@@ -184,7 +183,7 @@ Json frame_view(const std::string& path, const std::string& format) {
           {"bonds", c.topology.bonds.size()},
           {"types", types},
           {"periodic", periodic},
-          {"view", view_of(c)}};
+          {"view", view_of(c, solvent)}};
 }
 
 }  // namespace perrin::report

@@ -9,6 +9,7 @@
 
 #include "app/report/lines.h"
 #include "app/report/number.h"
+#include "app/report/row_means.h"
 #include "app/report/series_statistics.h"
 #include "engine/base/error.h"
 #include "io/hdf5_values.h"
@@ -48,7 +49,7 @@ class Observables {
       const std::size_t width = width_of(shape);
       if (shape.size() > 1 && (!axis_of(name).empty() || width > most_series || is_bins(name)))
         curves.push_back(curve(name));
-      else if (width == 1 && adds_up_)
+      else if (width == 1 && (adds_up_ || lags() > 0))
         results.push_back(result(name));
       else if (Json one = this->series(name); !one["lines"].empty())
         series.push_back(std::move(one));
@@ -94,6 +95,8 @@ class Observables {
     for (const auto& [name, begin] : record_.stages)
       if (begin >= 0 && n > 0 && steps_.back() >= begin) {
         first_ = std::size_t(std::ranges::lower_bound(steps_, begin) - steps_.begin());
+        // A row at its first step is the last one of the stage before: of its conserved energy.
+        drawn_ = first_ + (first_ > 0 && first_ + 1 < n && steps_[first_] == begin ? 1 : 0);
         stage_ = name;
       }
   }
@@ -181,7 +184,7 @@ class Observables {
       const bool whole = std::all_of(y.begin() + std::ptrdiff_t(std::min(first_, y.size())),
                                      y.end(), [](double v) { return std::isfinite(v); });
       lines.push_back(series_line(names[c], x, known));
-      const auto later = std::ranges::lower_bound(x, first_ < times_.size() ? times_[first_] : 0);
+      const auto later = std::ranges::lower_bound(x, drawn_ < times_.size() ? times_[drawn_] : 0);
       if (const auto skipped = later - x.begin(); skipped > 0 && later != x.end()) {
         const auto from = [&](const auto& list) {
           return std::vector<double>(list.begin() + skipped, list.end());
@@ -194,48 +197,63 @@ class Observables {
     return {{"name", name}, {"unit", unit_of(node)}, {"stage", stage_}, {"lines", lines}};
   }
 
-  Json result(const std::string& name) const {
-    const auto row = std::int64_t(steps_.size()) - 1;
-    return {{"name", name},
-            {"unit", unit_of(value(name))},
-            {"value", number(io::read_reals(value(name), row).at(0))},
-            {"error", shapes_.contains(name + "_error")
-                          ? number(io::read_reals(value(name + "_error"), row).at(0))
-                          : Json()}};
-  }
-
-  /// Means over rows, and their standard errors where rows are independent measurements.
+  /// Means over the rows of the last stage, with their standard errors.
   struct Means {
     std::vector<double> mean, error;
     std::string what;
   };
+
+  Json result(const std::string& name) const {
+    const Means m = last_row(name, std::int64_t(steps_.size()) - 1);
+    return {{"name", name},
+            {"unit", unit_of(value(name))},
+            {"value", number(m.mean.at(0))},
+            {"error", m.error.empty() ? Json() : number(m.error[0])}};
+  }
+
   Means means(const std::string& name, const std::string& axis) const {
-    const io::Node node = value(name);
     const auto last = std::int64_t(std::min<hsize_t>(steps_.size(), shapes_.at(name)[0])) - 1;
-    Means m;
-    if (axis == "lag_time" || shapes_.contains(name + "_error")) {
-      m.mean = io::read_reals(node, last);
-      if (shapes_.contains(name + "_error")) m.error = io::read_reals(value(name + "_error"), last);
-      m.what = "last row (best estimate)";
-      return m;
-    }
+    if (axis == "lag_time" || shapes_.contains(name + "_error")) return last_row(name, last);
     const auto first = std::min(std::int64_t(first_), last), rows = last - first + 1,
                used = std::min(rows, most_rows);
-    std::vector<double> square;
-    for (std::int64_t k = 0; k < used; ++k) {
-      const auto row = io::read_reals(node, first + k * rows / used);
-      m.mean.resize(row.size());
-      square.resize(row.size());
-      for (std::size_t i = 0; i < row.size(); ++i) {  // Welford's sums
-        const double d = row[i] - m.mean[i];
-        m.mean[i] += d / double(k + 1);
-        square[i] += d * (row[i] - m.mean[i]);
-      }
+    RowMeans sums;
+    for (std::int64_t k = 0; k < used; ++k)
+      sums.add(io::read_reals(value(name), first + k * rows / used));
+    return {sums.mean(), sums.error(),
+            fmt::format("mean of {} of {} rows{}", used, rows, sums.text())};
+  }
+
+  /// The number of lags of a file that counts time origins; 0: it does not.
+  std::size_t lags() const {
+    const auto origins = shapes_.find("origins");
+    const bool known = origins != shapes_.end() && origins->second.size() == 2;
+    return known && shapes_.contains("lag_time") ? std::size_t(origins->second[1]) : 0;
+  }
+
+  /// Of rows that are the best estimates yet. Errors: those of the file, or from what each row adds
+  /// to the one before, where the file has the numbers of samples, "origins".
+  Means last_row(const std::string& name, std::int64_t last) const {
+    Means m{io::read_reals(value(name), last), {}, "last row (best estimate)"};
+    if (shapes_.contains(name + "_error")) {
+      m.error = io::read_reals(value(name + "_error"), last);
+      return m;
     }
-    for (const double s : square)
-      if (used > 1) m.error.push_back(std::sqrt(s / double(used - 1) / double(used)));
-    m.what = fmt::format("mean of {} of {} rows{}", used, rows,
-                         used > 1 ? "; error bars assume independent rows" : "");
+    const io::Shape& own = shapes_.at(name);
+    const bool counted = own.size() == 1 || own.back() == lags();
+    if (lags() == 0 || !counted || name == "origins") return m;
+    const std::int64_t rows = last + 1, used = std::min(rows, most_rows);
+    RowMeans sums;
+    for (std::int64_t k = 1; k <= used; ++k) {
+      const std::int64_t at = k * rows / used - 1;
+      auto samples = io::read_reals(value("origins"), at);
+      if (own.size() == 1) samples.resize(1);  // all samples are origins of the shortest lag
+      std::vector<double> of_all;              // [type][lag]
+      while (of_all.size() < m.mean.size())
+        of_all.insert(of_all.end(), samples.begin(), samples.end());
+      sums.add_best(io::read_reals(value(name), at), of_all);
+    }
+    m.error = sums.error();
+    m.what += sums.text();
     return m;
   }
 
@@ -293,6 +311,7 @@ class Observables {
   bool counts_ = false;    // times are steps: cycles, histories
   bool adds_up_ = false;   // rows are the best estimates yet, with their errors
   std::size_t first_ = 0;  // row of the last stage
+  std::size_t drawn_ = 0;  // the first one that is drawn of it
 };
 
 }  // namespace

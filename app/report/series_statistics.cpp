@@ -97,14 +97,36 @@ std::string verdict_of(const SeriesStatistics& s) {
 
 }  // namespace
 
-BlockedMean blocked_mean(std::span<const double> values) {
+void BlockSums::add(double value) {
+  for (std::size_t k = 0;; ++k) {
+    if (k == levels_.size()) levels_.emplace_back();
+    Level& level = levels_[k];
+    const double d = value - level.mean;  // Welford's sums
+    level.mean += d / double(++level.blocks);
+    level.square += d * (value - level.mean);
+    if (level.blocks % 2 != 0) {
+      level.last = value;
+      return;
+    }
+    value = (level.last + value) / 2;
+  }
+}
+
+double BlockSums::error_of_independent() const {
+  const auto n = double(values());
+  return n < 2 ? 0 : std::sqrt(levels_[0].square / (n * (n - 1)));
+}
+
+BlockedMean BlockSums::result() const {
   BlockedMean result;
-  if (values.empty()) return result;
-  result.mean = mean_of(values);
-  std::vector<double> x(values.begin(), values.end());
-  const double n = double(values.size());
-  for (std::int64_t size = 1; x.size() >= 4; size *= 2) {
-    const double error = std::sqrt(variance_of(x) / double(x.size() - 1));
+  if (levels_.empty()) return result;
+  result.mean = levels_[0].mean;
+  const auto n = double(levels_[0].blocks);
+  std::int64_t size = 1;
+  for (const Level& level : levels_) {
+    if (level.blocks < 4) break;
+    const double error =
+        std::sqrt(level.square / (double(level.blocks) * double(level.blocks - 1)));
     result.errors.push_back(error);
     const double growth = error > 0 ? error / result.errors[0] : 1;
     if (!result.long_enough && std::pow(double(size), 3) > 2 * n * std::pow(growth, 4)) {
@@ -112,13 +134,19 @@ BlockedMean blocked_mean(std::span<const double> values) {
       result.error = error;
       result.block = size;
     }
-    x = means(x, 2);
+    size *= 2;
   }
   if (result.long_enough || result.errors.empty()) return result;
   const auto largest = std::ranges::max_element(result.errors);
   result.error = *largest;
   result.block = std::int64_t(1) << (largest - result.errors.begin());
   return result;
+}
+
+BlockedMean blocked_mean(std::span<const double> values) {
+  BlockSums sums;
+  for (const double v : values) sums.add(v);
+  return sums.result();
 }
 
 double statistical_inefficiency(std::span<const double> values) {

@@ -21,6 +21,24 @@ struct BlockedMean {
 };
 BlockedMean blocked_mean(std::span<const double> values);
 
+/// The same of values that come one by one and are not kept: sums over blocks of 1, 2, 4, … of
+/// them.
+class BlockSums {
+ public:
+  void add(double value);
+  BlockedMean result() const;
+  std::int64_t values() const { return levels_.empty() ? 0 : levels_[0].blocks; }
+  /// Of the mean, were the values independent; 0 of fewer than 2.
+  double error_of_independent() const;
+
+ private:
+  struct Level {
+    std::int64_t blocks = 0;
+    double mean = 0, square = 0, last = 0;  // of the blocks: mean, Σ (x - mean)²; of the last one
+  };
+  std::vector<Level> levels_;
+};
+
 /// Rows for one independent row: 1 + 2 Σ (1 - t/n) C(t) up to the first C(t) ≤ 0 behind t = 3;
 /// at least 1. J. D. Chodera et al., J. Chem. Theory Comput. 3, 26 (2007).
 double statistical_inefficiency(std::span<const double> values);

@@ -1,4 +1,4 @@
-"""What a newcomer passes by mistake: each refusal names the argument, its value, what is expected."""
+"""What is passed by mistake: each refusal names the argument, its value and what is expected."""
 import numpy as np
 import pytest
 

@@ -161,7 +161,7 @@ def check_run():
     assert 0 < data["timings"]["forces"] < data["timings"]["total"]
     assert data["timings"]["file"] == "perrin.log"
     line = series(data, "thermo.h5", "pressure")["lines"][0]
-    assert line["x"][0] == 0 and near(line["last_stage"]["x"][0], 400 * 0.004)
+    assert line["x"][0] == 0 and near(line["last_stage"]["x"][0], 404 * 0.004)
     assert line["last_stage"]["y"][-1] == line["y"][-1]
     with h5py.File(folder / "thermo.h5") as f:
         for name in ("pressure", "temperature"):
@@ -191,7 +191,8 @@ def check_curves(folder, data):
             "A-A", "A-B", "B-B"]
         assert np.allclose(seen["lines"][1]["x"], f["observables/r/value"][-1], rtol=1e-5)
         assert np.allclose(seen["lines"][1]["y"], g.mean(axis=0)[1], rtol=2e-6, atol=1e-9)
-        error = g.std(axis=0, ddof=1)[1] / np.sqrt(len(g))
+        error = [reference.blocked_error(b) if len(b) > 3 else b.std(ddof=1) / len(b)**0.5
+                 for b in g[:, 1].T]
         assert np.allclose(seen["lines"][1]["e"], error, rtol=1e-5, atol=1e-9)
     with h5py.File(folder / "mean_square_displacement.h5") as f:
         value = f["observables/mean_square_displacement/value"][-1]
@@ -214,6 +215,48 @@ def check_curves(folder, data):
         seen = curve(data, "profile.h5", "velocity")
         assert len(seen["lines"]) == 3
         assert np.allclose(seen["lines"][2]["y"], v[:, 2], rtol=2e-6)
+
+
+def check_curve_errors():
+    """Errors of curves, by blocking: of rows, and of what each row adds to a best estimate."""
+    folder = work / "curves"
+    folder.mkdir()
+    rng = np.random.default_rng(5)
+    n, phi = 900, 0.8
+    x = np.array([autoregressive(rng, n, phi) for _ in range(40)]).T
+    x[:, 7] = np.nan
+    x[3, 8] = np.nan
+    table(folder / "rows.h5", {"g": 5 + x, "r": np.tile(np.arange(40.0), (n, 1))})
+    seen = curve(report(folder)[0], "rows.h5", "g")
+    errors = [reference.blocked_error(b[np.isfinite(b)]) for b in x.T if np.isfinite(b).any()]
+    assert np.allclose(seen["lines"][0]["e"], errors, rtol=2e-5)
+    # What theory says, and not the third of it that independent rows would have.
+    theory = np.sqrt((1 + phi) / (1 - phi) / n)
+    assert abs(np.mean(seen["lines"][0]["e"]) / theory - 1) < 0.15
+    assert "standard errors by blocking" in seen["what"] and "900 of 900 rows" in seen["what"]
+    # [row][type][lag] means over all origins so far, more of them for short lags; from row 200 on
+    # anew, as in another stage.
+    added = np.stack([x[:, :5], 3 + x[:, 10:15]], axis=1)
+    more = np.array([10.0, 10, 5, 5, 2])
+    origins = np.concatenate([np.arange(1, 201), np.arange(1, 701)])[:, None] * more
+    sums = np.concatenate([np.cumsum(added[:200], axis=0), np.cumsum(added[200:], axis=0)])
+    best = sums * more / origins[:, None, :]
+    mean = np.concatenate([np.cumsum(x[:200, 20]), np.cumsum(x[200:, 20])]) / (origins[:, 0] / 10)
+    table(folder / "best.h5", {"square": best, "origins": origins, "temperature": mean,
+                               "lag_time": np.tile(np.arange(5.0), (n, 1))})
+    data = report(folder)[0]
+    seen = curve(data, "best.h5", "square")
+    of = next(o for o in data["observables"] if o["file"] == "best.h5")
+    assert of["series"] == [] and [r["name"] for r in of["results"]] == ["temperature"]
+    assert near(of["results"][0]["value"], x[200:, 20].mean())
+    assert near(of["results"][0]["error"], reference.blocked_error(x[200:, 20]), 2e-5)
+    assert "e" not in curve(data, "best.h5", "origins")["lines"][0]
+    for of in (0, 1):
+        assert np.allclose(seen["lines"][of]["y"], added[200:, of].mean(axis=0), rtol=2e-6)
+        assert np.allclose(seen["lines"][of]["e"],
+                           [reference.blocked_error(b) for b in added[200:, of].T], rtol=2e-4)
+    assert "best estimate" in seen["what"] and "by blocking" in seen["what"]
+    return folder
 
 
 def check_view(folder, data):
@@ -437,6 +480,7 @@ def check_pages(folders):
 
 
 made = check_statistics()
+curves = check_curve_errors()
 simulated = check_run()
 slab, dimers = check_stages()
 killed = check_interrupted()
@@ -444,5 +488,5 @@ large = check_large()
 solvent = check_solvent()
 check_refusals()
 check_colors()
-check_pages([simulated, slab, dimers, killed, large, solvent, made])
+check_pages([simulated, slab, dimers, killed, large, solvent, made, curves])
 print("report: good")

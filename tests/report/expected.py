@@ -16,7 +16,8 @@ def blocked_error(x):
     """The error of the smallest block B with B^3 > 2 n (e_B / e_1)^4 (Lee et al. 2011)."""
     errors = block_errors(x)
     size = 2.0 ** np.arange(len(errors))
-    good = size**3 > 2 * len(x) * (errors / errors[0]) ** 4
+    growth = errors / errors[0] if errors[0] > 0 else np.ones(len(errors))
+    good = size**3 > 2 * len(x) * growth**4
     return errors[np.argmax(good)] if good.any() else errors.max()
 
 

@@ -87,8 +87,9 @@ function chart(options) {
       const x = px(line.x[i]).toFixed(1), y = py(line.y[i]).toFixed(1);
       path += options.points ? `M${x} ${y}h0` : `${pen ? "L" : "M"}${x} ${y}`;
       pen = true;
-      if (!line.e || !line.e[i] || logY) continue;
-      const e = line.e[i], y2 = py(line.y[i] - e), y1b = py(line.y[i] + e);
+      if (!line.e || !line.e[i]) continue;
+      const e = line.e[i], low = line.y[i] - e, y1b = py(line.y[i] + e);
+      const y2 = logY && low <= 0 ? h - bottom : Math.min(py(low), h - bottom);
       if (y2 - y1b > 2)
         svg.append(svgNode("line", {x1: x, x2: x, y1: y1b, y2, style: `stroke: ${color}`,
                                     opacity: 0.5}));
@@ -139,10 +140,11 @@ function readable(svg, options, {px, py, good, w, left, top}) {
       line.x.forEach((lx, i) => {
         if (!good(lx, line.y[i])) return;
         const d = (px(lx) - x) ** 2 + (py(line.y[i]) - y) ** 2;
-        if (d < least) [best, least] = [[lx, line.y[i], line.label], d];
+        if (d < least) [best, least] = [[lx, line.y[i], line.label, (line.e || [])[i]], d];
       });
     dot.setAttribute("visibility", best ? "visible" : "hidden");
-    label.textContent = best ? `${best[2]} ${short(best[0], 6)}, ${short(best[1], 6)}` : "";
+    label.textContent = best ? `${best[2]} ${short(best[0], 6)}, ${
+        best[3] ? withError(best[1], best[3]) : short(best[1], 6)}` : "";
     if (!best) return;
     dot.setAttribute("cx", px(best[0]));
     dot.setAttribute("cy", py(best[1]));

@@ -105,7 +105,8 @@ function showResults() {
   if (!all.length) return;
   const s = section("Results");
   for (const o of all) {
-    add(s, "p", `${o.file}: after ${o.last_step} ${clockOf(o).name}`, "note");
+    const clock = clockOf(o).name;
+    add(s, "p", `${o.file}: after ${o.last_step} ${clock === "time" ? "steps" : clock}`, "note");
     table(s, o.results.map((r) => [withUnit(r.name, r.unit), withError(r.value, r.error)]),
           ["quantity", "value ± standard error"], [1]);
   }
